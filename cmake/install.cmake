@@ -1,0 +1,45 @@
+# Library, command, headers with their tables, CMake package, pkg-config file.
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/perfile")
+
+install(TARGETS perfile_shared perfile_static EXPORT perfileTargets)
+install(EXPORT perfileTargets NAMESPACE perfile:: DESTINATION "${package_dir}")
+if(TARGET perfile_command)
+  install(TARGETS perfile_command)
+endif()
+install(FILES ${perfile_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile")
+install(DIRECTORY format/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile/format"
+  FILES_MATCHING PATTERN "*.def" PATTERN "*.inc")
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+configure_package_config_file(cmake/perfileConfig.cmake.in
+  "${PROJECT_BINARY_DIR}/perfileConfig.cmake"
+  INSTALL_DESTINATION "${package_dir}")
+# Before 1.0 a minor version may break.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/perfileConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/perfileConfig.cmake"
+  "${PROJECT_BINARY_DIR}/perfileConfigVersion.cmake"
+  DESTINATION "${package_dir}")
+
+# The pkg-config file finds the prefix from its own place, so that the tree can be moved and
+# `cmake --install --prefix` works.  Absolute directories stay as they are.
+set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
+  set(pc_libdir "${CMAKE_INSTALL_LIBDIR}")
+else()
+  file(RELATIVE_PATH up "/${pc_dir}" "/")
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(pc_prefix "\${pcfiledir}/${up}")
+  set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+endif()
+if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+else()
+  set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+configure_file(cmake/perfile.pc.in "${PROJECT_BINARY_DIR}/perfile.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/perfile.pc" DESTINATION "${pc_dir}")

@@ -1,0 +1,29 @@
+# perfile_sanitize(target): what PERFILE_SANITIZE and PERFILE_FUZZ ask for.
+if(PERFILE_FUZZ AND NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "PERFILE_FUZZ needs clang, the compiler is ${CMAKE_C_COMPILER_ID}")
+endif()
+
+set(perfile_sanitizers "${PERFILE_SANITIZE}")
+if(PERFILE_FUZZ)
+  if(NOT perfile_sanitizers)
+    set(perfile_sanitizers address undefined)
+  endif()
+  # The fuzz targets themselves add `fuzzer`, which also brings main().
+  list(PREPEND perfile_sanitizers fuzzer-no-link)
+endif()
+string(REPLACE ";" "," perfile_sanitizers "${perfile_sanitizers}")
+
+if(perfile_sanitizers)
+  set(perfile_sanitize_flags
+    -fsanitize=${perfile_sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+else()
+  set(perfile_sanitize_flags "")
+endif()
+
+function(perfile_sanitize target)
+  target_compile_options(${target} PRIVATE ${perfile_sanitize_flags})
+  target_link_options(${target} PRIVATE ${perfile_sanitize_flags})
+  if(PERFILE_FUZZ)
+    target_compile_definitions(${target} PRIVATE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  endif()
+endfunction()
