@@ -1,0 +1,92 @@
+#!/bin/bash
+# What is installed is enough: headers compile alone as C11 and together as C++17, and a program
+# builds and runs against each library, found by CMake and by pkg-config.
+set -eu
+prefix=$PWD/prefix
+read -ra flags <<<"$PERFILE_CFLAGS"
+c_warnings=(-std=c11 -Wall -Wextra -Wpedantic -Werror)
+
+"$PERFILE_CMAKE" --install "$PERFILE_BUILD" --prefix "$prefix" >install.log
+library=$(dirname "$(find "$prefix" -name libperfile.a)")
+
+# Headers.  Each alone, without our own definitions; then all of them as C++.
+mkdir headers
+n_headers=0
+for header in "$prefix"/include/perfile/*.h; do
+    n_headers=$((n_headers + 1))
+    name=${header##*/}
+    printf '#include <perfile/%s>\n' "$name" >>headers/all.cc
+    printf '#include <perfile/%s>\nint main(void);\nint main(void) { return 0; }\n' "$name" \
+        >headers/alone.c
+    "$PERFILE_CC" "${c_warnings[@]}" -I"$prefix/include" -fsyntax-only headers/alone.c
+done
+[ "$n_headers" -gt 0 ]
+[ "$n_headers" = "$(find "$PERFILE_SOURCE/include/perfile" -name '*.h' | wc -l)" ]
+if command -v g++ >/dev/null; then
+    g++ -std=c++17 -Wall -Wextra -Werror -I"$prefix/include" -fsyntax-only headers/all.cc
+else
+    echo "g++ was not found: headers not tried as C++"
+fi
+
+# The program prints the versions of the header and of the library, which have to agree.
+mkdir program
+cat >program/program.c <<'END'
+#include <perfile/perfile.h>
+#include <stdio.h>
+
+int main(void)
+{
+    printf("%d.%d.%d %s\n", PERFILE_VERSION_MAJOR, PERFILE_VERSION_MINOR, PERFILE_VERSION_PATCH,
+           perfile_version());
+    return 0;
+}
+END
+cat >program/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(program LANGUAGES C)
+find_package(perfile REQUIRED)
+add_executable(program program.c)
+target_link_libraries(program PRIVATE perfile::${library})
+END
+
+# Is the shared library needed by PROGRAM?
+is_shared() {
+    readelf -d "$1" | grep -q 'NEEDED.*libperfile\.so'
+}
+
+# try HOW WANTED PROGRAM: PROGRAM runs, and uses the library WANTED.
+try() {
+    local said found=static
+    said=$(LD_LIBRARY_PATH=$library "$3")
+    is_shared "$3" && found=shared
+    echo "$1: $said, $found"
+    [ "$found" = "$2" ]
+    [ "${said% *}" = "${said#* }" ]
+}
+
+for kind in perfile perfile_static; do
+    "$PERFILE_CMAKE" -S program -B "cmake-$kind" -Dlibrary="$kind" -DCMAKE_PREFIX_PATH="$prefix" \
+        -DCMAKE_C_COMPILER="$PERFILE_CC" -DCMAKE_C_FLAGS="$PERFILE_CFLAGS" >"cmake-$kind.log"
+    "$PERFILE_CMAKE" --build "cmake-$kind" >>"cmake-$kind.log"
+done
+try "cmake shared" shared cmake-perfile/program
+try "cmake static" static cmake-perfile_static/program
+
+export PKG_CONFIG_PATH=$library/pkgconfig
+read -ra by_pkg_config <<<"$(pkg-config --cflags --libs perfile)"
+"$PERFILE_CC" "${c_warnings[@]}" "${flags[@]}" -o shared program/program.c "${by_pkg_config[@]}"
+try "pkg-config shared" shared ./shared
+
+# Debian has no libcbor.a, so `-static` cannot link.  Where libperfile.a is alone, it is taken.
+cp -R "$prefix" "$PWD/static-prefix"
+find static-prefix -name 'libperfile.so*' -delete
+export PKG_CONFIG_PATH=${PKG_CONFIG_PATH/#$prefix/$PWD/static-prefix}
+read -ra by_pkg_config <<<"$(pkg-config --static --cflags --libs perfile)"
+"$PERFILE_CC" "${c_warnings[@]}" "${flags[@]}" -o static program/program.c "${by_pkg_config[@]}"
+try "pkg-config static" static ./static
+
+# The check for the shared library, on a program that does not use it.
+if is_shared /bin/sh; then
+    echo "self-check: everything counts as shared"
+    exit 1
+fi

@@ -1,0 +1,66 @@
+#!/bin/bash
+# run.sh FOLDER PROGRAM [ARGUMENT ...]: runs one test in FOLDER, emptied before.
+#
+# PROGRAM is an executable, or a script X.sh, which bash runs.  Beside a script, X.out and X.err are
+# what it has to print on standard output and standard error, X.rc its exit status; without X.rc the
+# status has to be 0.  77 means skipped.  A sanitizer's report is a failure, whatever the exit status.
+set -u
+
+folder=$1
+program=$2
+shift 2
+
+: "${PERFILE_CORPUS:=$PERFILE_SOURCE/../shared/corpus}"
+export PERFILE_CORPUS
+export LC_ALL=C.UTF-8 TZ=UTC
+unset CDPATH
+
+logs=$folder.log
+rm -rf "$folder" "$logs"
+mkdir -p "$folder" "$logs"
+cd "$folder" || exit 1
+
+reports=log_path=$logs/sanitizer:exitcode=99
+export ASAN_OPTIONS=$reports${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+export UBSAN_OPTIONS=$reports:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
+export LSAN_OPTIONS=$reports${LSAN_OPTIONS:+:$LSAN_OPTIONS}
+export TSAN_OPTIONS=$reports${TSAN_OPTIONS:+:$TSAN_OPTIONS}
+
+name=${program%.sh}
+wanted_rc=0
+if [ "$name" = "$program" ]; then
+    "$program" "$@" </dev/null
+    rc=$?
+else
+    bash "$program" "$@" </dev/null >"$logs/out" 2>"$logs/err"
+    rc=$?
+    [ -f "$name.rc" ] && read -r wanted_rc <"$name.rc"
+fi
+
+failed=0
+for report in "$logs"/sanitizer*; do
+    [ -f "$report" ] || continue
+    cat "$report"
+    failed=1
+done
+
+if [ "$name" != "$program" ]; then
+    if [ "$rc" = 77 ] && [ "$wanted_rc" != 77 ]; then
+        cat "$logs/out" "$logs/err"
+        [ "$failed" = 0 ] && exit 77
+    fi
+    for stream in out err; do
+        if [ -f "$name.$stream" ]; then
+            diff -u "$name.$stream" "$logs/$stream" || failed=1
+        else
+            cat "$logs/$stream"
+        fi
+    done
+elif [ "$rc" = 77 ] && [ "$failed" = 0 ]; then
+    exit 77
+fi
+if [ "$rc" != "$wanted_rc" ]; then
+    echo "exit status $rc, expected $wanted_rc"
+    failed=1
+fi
+exit "$failed"
