@@ -1,0 +1,39 @@
+#include "base/buffer.h"
+
+#include "base/alloc.h"
+
+#define BUFFER_FIRST 256
+
+bool pf_buffer_grow(pf_buffer *b, size_t n)
+{
+    size_t whole = b->head + b->cap;
+    if (n > PTRDIFF_MAX - b->len - b->head)
+        return false;
+    size_t want = b->len + n;
+
+    /* Moving no more than was consumed keeps the cost per byte constant. */
+    if (want <= whole && b->head >= b->len) {
+        memmove(b->ptr - b->head, b->ptr, b->len);
+        b->ptr -= b->head;
+        b->cap = whole;
+        b->head = 0;
+        return true;
+    }
+
+    size_t cap = whole < BUFFER_FIRST ? BUFFER_FIRST : whole;
+    while (cap - b->head < want)
+        cap = cap > PTRDIFF_MAX / 2 ? PTRDIFF_MAX : cap * 2;
+    uint8_t *base = pf_realloc(b->head ? b->ptr - b->head : b->ptr, cap, 1);
+    if (!base)
+        return false;
+    b->ptr = base + b->head;
+    b->cap = cap - b->head;
+    return true;
+}
+
+void pf_buffer_free(pf_buffer *b)
+{
+    pf_buffer_clear(b);
+    pf_free(b->ptr);
+    *b = (pf_buffer){0};
+}

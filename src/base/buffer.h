@@ -1,0 +1,72 @@
+/* A growable run of bytes: appended to behind, consumed in front. */
+#ifndef PF_BASE_BUFFER_H
+#define PF_BASE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* All zeros is an empty buffer.  `ptr` may be NULL while `len` is 0, and moves on growth. */
+typedef struct pf_buffer {
+    uint8_t *ptr; /* the first byte not consumed */
+    size_t len;
+    size_t cap;  /* bytes that fit from `ptr` on */
+    size_t head; /* consumed bytes before `ptr` */
+} pf_buffer;
+
+/* The slow path of pf_buffer_reserve(). */
+bool pf_buffer_grow(pf_buffer *b, size_t n);
+
+void pf_buffer_free(pf_buffer *b);
+
+/* Makes room for `n` more bytes at ptr + len.  On false (no memory) the buffer is unchanged. */
+static inline bool pf_buffer_reserve(pf_buffer *b, size_t n)
+{
+    return b->cap - b->len >= n || pf_buffer_grow(b, n);
+}
+
+static inline bool pf_buffer_append(pf_buffer *b, const void *bytes, size_t n)
+{
+    if (n == 0)
+        return true;
+    if (!pf_buffer_reserve(b, n))
+        return false;
+    memcpy(b->ptr + b->len, bytes, n);
+    b->len += n;
+    return true;
+}
+
+static inline bool pf_buffer_append_u8(pf_buffer *b, uint8_t byte)
+{
+    if (!pf_buffer_reserve(b, 1))
+        return false;
+    b->ptr[b->len++] = byte;
+    return true;
+}
+
+/* Forgets the contents, keeps the memory. */
+static inline void pf_buffer_clear(pf_buffer *b)
+{
+    if (b->head) {
+        b->ptr -= b->head;
+        b->cap += b->head;
+        b->head = 0;
+    }
+    b->len = 0;
+}
+
+/* Drops the first `n` bytes, n <= len.  Moves nothing: pf_buffer_reserve() uses the place again. */
+static inline void pf_buffer_consume_front(pf_buffer *b, size_t n)
+{
+    if (n == 0)
+        return;
+    b->ptr += n;
+    b->len -= n;
+    b->cap -= n;
+    b->head += n;
+    if (b->len == 0)
+        pf_buffer_clear(b);
+}
+
+#endif

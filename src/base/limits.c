@@ -1,0 +1,27 @@
+#include "base/limits.h"
+
+#include <string.h>
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+static void default_to(uint64_t *limit, uint64_t value)
+{
+    if (!*limit)
+        *limit = value;
+}
+
+void pf_limits_fill(perfile_limits *out, const perfile_limits *given)
+{
+    perfile_limits l = {0};
+    if (given)
+        memcpy(&l, given, given->size < sizeof l ? given->size : sizeof l);
+    l.size = sizeof l;
+    default_to(&l.window_bytes, 64 * MIB);
+    default_to(&l.inflate_bytes, 256 * MIB);
+    default_to(&l.zstd_window, 27);
+    default_to(&l.split_bytes, 256 * MIB);
+    default_to(&l.session_bytes, 512 * MIB);
+    default_to(&l.spool_bytes, 64 * GIB);
+    *out = l;
+}

@@ -1,0 +1,135 @@
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE
+#endif
+#if !defined(_FILE_OFFSET_BITS)
+#define _FILE_OFFSET_BITS 64
+#endif
+
+#include "io/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "io/source_kind.h"
+#include "io/source_window.h"
+
+static perfile_status fill_options(perfile_source *s, const perfile_source_options *given,
+                                   perfile_error *err)
+{
+    perfile_source_options o = {0};
+    if (given) {
+        if (given->size < sizeof given->size)
+            return pf_fail(err, PERFILE_E_USAGE, "source.options", "size is %zu, not set by sizeof",
+                           given->size);
+        memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
+    }
+    if (o.flags & ~(uint32_t)PERFILE_SOURCE_NO_MAP)
+        return pf_fail(err, PERFILE_E_USAGE, "source.options", "unknown flags 0x%x", o.flags);
+    if (o.limits && o.limits->size < sizeof o.limits->size)
+        return pf_fail(err, PERFILE_E_USAGE, "source.limits", "size is %zu, not set by sizeof",
+                       o.limits->size);
+    pf_limits_fill(&s->limits, o.limits);
+    o.size = sizeof o;
+    o.limits = &s->limits;
+    s->options = o;
+    return PERFILE_OK;
+}
+
+perfile_status pf_source_new(size_t bytes, const pf_source_ops *ops, const char *name,
+                             const perfile_source_options *options, void *source,
+                             perfile_error *err)
+{
+    perfile_source *s = pf_alloc(1, bytes);
+    if (!s)
+        return pf_fail_nomem(err, "source");
+    perfile_status st = fill_options(s, options, err);
+    if (st != PERFILE_OK) {
+        pf_free(s);
+        return st;
+    }
+    if (!name)
+        name = "input";
+    size_t n = strlen(name) + 1;
+    s->name = pf_alloc(n, 1);
+    if (!s->name) {
+        pf_free(s);
+        return pf_fail_nomem(err, "source");
+    }
+    memcpy(s->name, name, n);
+    s->ops = ops;
+    memcpy(source, &s, sizeof s);
+    return PERFILE_OK;
+}
+
+perfile_status pf_source_of_fd(int fd, bool own, const char *name,
+                               const perfile_source_options *options, perfile_source **source,
+                               perfile_error *err)
+{
+    struct stat sb;
+    if (fstat(fd, &sb) < 0)
+        return pf_fail_io(err, errno, "source.open", "cannot open '%s'", name ? name : "input");
+    if (S_ISDIR(sb.st_mode))
+        return pf_source_dir(fd, own, name, options, source, err);
+    if (S_ISREG(sb.st_mode))
+        return pf_source_map(fd, own, (uint64_t)sb.st_size, name, options, source, err);
+    return pf_source_window(fd, own, PF_SIZE_UNKNOWN, name, options, source, err);
+}
+
+perfile_status perfile_source_fd(int fd, const char *name, const perfile_source_options *options,
+                                 perfile_source **source, perfile_error *err)
+{
+    return pf_source_of_fd(fd, false, name, options, source, err);
+}
+
+perfile_status perfile_source_path(const char *path, const perfile_source_options *options,
+                                   perfile_source **source, perfile_error *err)
+{
+    if (!path)
+        return pf_fail(err, PERFILE_E_USAGE, "source.path", "no path given");
+    if (strcmp(path, "-") == 0)
+        return perfile_source_fd(STDIN_FILENO, path, options, source, err);
+
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return pf_fail_io(err, errno, "source.open", "cannot open '%s'", path);
+    perfile_status st = pf_source_of_fd(fd, true, path, options, source, err);
+    if (st != PERFILE_OK)
+        close(fd);
+    return st;
+}
+
+perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                             perfile_error *err)
+{
+    return s->ops->run(s, offset, need, run, err);
+}
+
+void pf_source_hint(perfile_source *s, uint64_t offset, size_t len)
+{
+    if (s->ops->hint)
+        s->ops->hint(s, offset, len);
+}
+
+const char *perfile_source_name(const perfile_source *source)
+{
+    return source->name;
+}
+
+void perfile_source_close(perfile_source *source)
+{
+    if (!source)
+        return;
+    if (source->ops->close)
+        source->ops->close(source);
+    pf_free(source->name);
+    pf_free(source);
+}

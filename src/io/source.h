@@ -1,0 +1,58 @@
+/* The inside of perfile_source: spans of bytes by offset. */
+#ifndef PF_IO_SOURCE_H
+#define PF_IO_SOURCE_H
+
+#include "perfile/source.h"
+
+#define PF_SIZE_UNKNOWN UINT64_MAX
+
+typedef struct pf_source_ops {
+    /* See pf_source_run(). */
+    perfile_status (*run)(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                          perfile_error *err);
+    /* See pf_source_hint(); may be NULL. */
+    void (*hint)(perfile_source *s, uint64_t offset, size_t len);
+    /* Releases what the kind holds, not `s` itself; may be NULL. */
+    void (*close)(perfile_source *s);
+} pf_source_ops;
+
+struct perfile_source {
+    const pf_source_ops *ops;
+    char *name;
+    uint64_t size;      /* PF_SIZE_UNKNOWN for a stream that has not ended */
+    bool stable;        /* what run() gave stays valid until close (mapped, memory) */
+    bool seekable;      /* any offset may be asked for; else never one below the last released */
+    bool directory;     /* no bytes of its own: `name` is a path, the driver opens what is in it */
+    perfile_source_options options; /* as given, defaults filled in; limits points to `limits` */
+    perfile_limits limits;
+};
+
+/* The longest contiguous span at `offset`, at least `need` bytes of it unless the input ends
+ * before: then what is there, perhaps nothing (run->len < need means the end of input, and
+ * s->size is known from then on).  On a stream, bytes below `offset` are released by this call:
+ * asking for them again is PERFILE_E_USAGE.  Reading stops as soon as `need` bytes are there, so
+ * that the records of a live pipe are seen when they arrive.  A span of a source that is not
+ * `stable` is valid until the next call.  PERFILE_E_LIMIT when a window would have to hold more
+ * than limits.window_bytes; what is in memory anyway (mapped, memory) has no such limit. */
+perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                             perfile_error *err);
+
+/* Tells that [offset, offset + len) will be wanted soon (mapped files are touched in one go). */
+void pf_source_hint(perfile_source *s, uint64_t offset, size_t len);
+
+/* Makes a seekable source of any: streams are copied into an unlinked temporary file (in TMPDIR)
+ * from offset 0 on; nothing may have been released before.  Replaces *s on success; on failure *s
+ * stays open, but what was copied is released.  PERFILE_E_LIMIT above limits.spool_bytes. */
+perfile_status pf_source_spool(perfile_source **s, perfile_error *err);
+
+/* Opens `entry` inside the directory that `dir` is: a regular file, with the options of `dir`.
+ * PERFILE_E_USAGE when `entry` is not a plain name. */
+perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
+                               perfile_source **source, perfile_error *err);
+
+/* Names in the directory that begin with `prefix`, regular files only, sorted: all-digit
+ * remainders first, by number, then the others by bytes.  One block, released with pf_free(). */
+perfile_status pf_source_list(const perfile_source *dir, const char *prefix, char ***names,
+                              size_t *n, perfile_error *err);
+
+#endif

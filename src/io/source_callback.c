@@ -1,0 +1,54 @@
+#include "io/source_window.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static int64_t callback_read(pf_window *w, uint64_t at, void *buf, size_t len)
+{
+    const perfile_source_callbacks *c = &w->callbacks;
+    if (c->seek && at != w->position) {
+        int r = c->seek(c->user, at);
+        if (r < 0)
+            return r;
+        w->position = at;
+    }
+    int64_t n;
+    do
+        n = c->read(c->user, buf, len);
+    while (n == -EINTR);
+    if (n > 0)
+        w->position += (uint64_t)n;
+    /* pf_fail_io() takes an int. */
+    return n < -INT32_MAX ? -EIO : n;
+}
+
+static void callback_release(pf_window *w)
+{
+    w->callbacks.close(w->callbacks.user);
+}
+
+perfile_status perfile_source_callback(const perfile_source_callbacks *callbacks, const char *name,
+                                       const perfile_source_options *options,
+                                       perfile_source **source, perfile_error *err)
+{
+    perfile_source_callbacks c = {0};
+    if (callbacks && callbacks->size >= sizeof callbacks->size)
+        memcpy(&c, callbacks, callbacks->size < sizeof c ? callbacks->size : sizeof c);
+    if (!c.read)
+        return pf_fail(err, PERFILE_E_USAGE, "source.callbacks", "no read callback");
+
+    pf_window *w;
+    perfile_status st = pf_source_new(sizeof *w, &pf_window_ops, name, options, &w, err);
+    if (st != PERFILE_OK)
+        return st;
+    w->base.size = c.seek ? c.total : PF_SIZE_UNKNOWN;
+    w->base.seekable = c.seek != NULL;
+    w->read = callback_read;
+    w->release = c.close ? callback_release : NULL;
+    w->callbacks = c;
+    w->position = c.seek ? PF_SIZE_UNKNOWN : 0; /* where a seekable one stands is not known */
+    *source = &w->base;
+    return PERFILE_OK;
+}

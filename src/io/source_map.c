@@ -1,0 +1,89 @@
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE
+#endif
+#if !defined(_FILE_OFFSET_BITS)
+#define _FILE_OFFSET_BITS 64
+#endif
+
+#include "io/source_kind.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "io/source_window.h"
+
+#if defined(__linux__) && !defined(MADV_POPULATE_READ)
+#define MADV_POPULATE_READ 22 /* since 5.14 */
+#endif
+
+typedef struct pf_map {
+    perfile_source base;
+    uint8_t *ptr;
+} pf_map;
+
+static perfile_status map_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                              perfile_error *err)
+{
+    (void)need;
+    (void)err;
+    const pf_map *m = (const pf_map *)s;
+    *run = (perfile_bytes){NULL, 0};
+    if (offset < s->size)
+        *run = (perfile_bytes){m->ptr + offset, (size_t)(s->size - offset)};
+    return PERFILE_OK;
+}
+
+static void map_hint(perfile_source *s, uint64_t offset, size_t len)
+{
+    const pf_map *m = (const pf_map *)s;
+    if (offset >= s->size || !len)
+        return;
+    uint64_t left = s->size - offset;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t slack = (size_t)(offset % page);
+    uint8_t *from = m->ptr + (size_t)offset - slack;
+    size_t n = slack + (len < left ? len : (size_t)left);
+#ifdef MADV_POPULATE_READ
+    if (madvise(from, n, MADV_POPULATE_READ) == 0)
+        return;
+#endif
+    (void)madvise(from, n, MADV_WILLNEED);
+}
+
+static void map_close(perfile_source *s)
+{
+    pf_map *m = (pf_map *)s;
+    if (m->ptr)
+        munmap(m->ptr, (size_t)s->size);
+}
+
+static const pf_source_ops map_ops = {.run = map_run, .hint = map_hint, .close = map_close};
+
+perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
+                             const perfile_source_options *options, perfile_source **source,
+                             perfile_error *err)
+{
+    pf_map *m;
+    perfile_status st = pf_source_new(sizeof *m, &map_ops, name, options, &m, err);
+    if (st != PERFILE_OK)
+        return st;
+    m->base.size = size;
+    m->base.stable = true;
+    m->base.seekable = true;
+    if (size) {
+        void *p = MAP_FAILED;
+        if (size <= PTRDIFF_MAX && !(m->base.options.flags & PERFILE_SOURCE_NO_MAP))
+            p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (p == MAP_FAILED) {
+            perfile_source_close(&m->base);
+            return pf_source_window(fd, own, size, name, options, source, err);
+        }
+        m->ptr = p;
+        (void)madvise(p, (size_t)size, MADV_SEQUENTIAL);
+    }
+    if (own)
+        close(fd); /* the map holds the file */
+    *source = &m->base;
+    return PERFILE_OK;
+}

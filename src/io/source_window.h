@@ -1,0 +1,34 @@
+/* Bytes that are not in memory, seen through one buffer that moves over them. */
+#ifndef PF_IO_SOURCE_WINDOW_H
+#define PF_IO_SOURCE_WINDOW_H
+
+#include "io/source_kind.h"
+
+typedef struct pf_window pf_window;
+
+struct pf_window {
+    perfile_source base;
+    /* Up to `len` bytes at offset `at`: how many, 0 at the end, or a negative errno.  A stream is
+     * asked for every byte once, in order. */
+    int64_t (*read)(pf_window *w, uint64_t at, void *buf, size_t len);
+    void (*release)(pf_window *w); /* may be NULL */
+
+    uint8_t *buf;
+    size_t cap;
+    size_t head; /* buf[head] is the byte at offset `at`, `len` bytes are valid from there */
+    size_t len;
+    uint64_t at;
+
+    int fd;
+    perfile_source_callbacks callbacks;
+    uint64_t position; /* of the callback's next read */
+};
+
+extern const pf_source_ops pf_window_ops;
+
+/* `size` is PF_SIZE_UNKNOWN for a stream. */
+perfile_status pf_source_window(int fd, bool own, uint64_t size, const char *name,
+                                const perfile_source_options *options, perfile_source **source,
+                                perfile_error *err);
+
+#endif
