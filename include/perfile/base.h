@@ -1,0 +1,101 @@
+/* The words every other header uses: bytes, status, error, limits.
+ *
+ * Conventions of the whole library:
+ *
+ * - Functions that can fail return perfile_status and take a perfile_error last, which may be
+ *   NULL.  Results go through pointers and are untouched on failure.
+ * - Every struct that a caller fills begins with its `size` (set it to sizeof), so that programs
+ *   built against an older header go on working with a newer library.
+ * - Integers in structs are native; bytes in perfile_bytes and perfile_words are as stored.
+ * - One object is used by one thread at a time; different objects need no locks.  The library
+ *   prints nothing, starts no threads, keeps no global state and never calls exit().
+ */
+#ifndef PERFILE_BASE_H
+#define PERFILE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define PERFILE_API __attribute__((visibility("default")))
+#else
+#define PERFILE_API
+#endif
+
+/* A result that must be looked at. */
+#if defined(__GNUC__)
+#define PERFILE_MUST_USE __attribute__((warn_unused_result))
+#else
+#define PERFILE_MUST_USE
+#endif
+
+/* Bytes that belong to somebody else.  Whom they belong to and until when they are valid is said
+ * where they are handed out.  `ptr` may be NULL when `len` is 0. */
+typedef struct perfile_bytes {
+    const uint8_t *ptr;
+    size_t len;
+} perfile_bytes;
+
+/* Outcomes are zero and positive, failures negative.
+ * TRUNCATED: more input would have helped.   CORRUPT: it would not.
+ * UNSUPPORTED: valid, but not by us.         LIMIT: perhaps valid, refused by a limit.
+ * USAGE: the caller's mistake.               IO: the system said no, perfile_error.sys is errno. */
+typedef enum perfile_status {
+    PERFILE_OK = 0,
+    PERFILE_END = 1,
+    PERFILE_E_NOMEM = -1,
+    PERFILE_E_IO = -2,
+    PERFILE_E_TRUNCATED = -3,
+    PERFILE_E_CORRUPT = -4,
+    PERFILE_E_UNSUPPORTED = -5,
+    PERFILE_E_LIMIT = -6,
+    PERFILE_E_USAGE = -7
+} perfile_status;
+
+/* A status in words, e.g. "truncated input".  Static. */
+PERFILE_API const char *perfile_status_text(perfile_status status);
+
+#define PERFILE_NO_OFFSET UINT64_MAX
+
+/* What went wrong, where, and why.  Storage of the caller; needs no initialisation and no
+ * release.  `where` is static ("record.size", the name of a limit …), never NULL after a failure. */
+typedef struct perfile_error {
+    perfile_status status;
+    int sys;              /* errno, or 0 */
+    uint64_t offset;      /* in the input, bytes; PERFILE_NO_OFFSET when no place is meant */
+    uint16_t damage;      /* PERFILE_DAMAGE_… (damage.h), 0 when none applies */
+    uint16_t reserved0;
+    uint32_t reserved1;
+    const char *where;
+    char message[256];    /* UTF-8, NUL-terminated: the value found and the value needed */
+    uint64_t reserved2[4];
+} perfile_error;
+
+/* Bounds on memory, each with a documented default; 0 means the default.  Exceeding one is
+ * PERFILE_E_LIMIT with the member's name in perfile_error.where. */
+typedef struct perfile_limits {
+    size_t size;
+    uint64_t window_bytes;  /* unparsed bytes of a pipe held at once (records with payloads): 64 MiB */
+    uint64_t inflate_bytes; /* output of one compressed record: 256 MiB */
+    uint64_t zstd_window;   /* zstd window log accepted: 27 (128 MiB) */
+    uint64_t split_bytes;   /* one record put together from simpleperf's SPLIT records: 256 MiB */
+    uint64_t session_bytes; /* copies of attrs, ids, names and features of a stream: 512 MiB */
+    uint64_t spool_bytes;   /* temporary file for file-form bytes from a pipe: 64 GiB */
+    uint64_t reserved[4];
+} perfile_limits;
+
+/* "0.1.0" of the library that runs. */
+PERFILE_API const char *perfile_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

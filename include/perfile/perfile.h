@@ -1,0 +1,31 @@
+/* Everything: reading of perf.data-style record files.
+ *
+ *     perfile_stream *s;
+ *     const perfile_record *r;
+ *     perfile_error err;
+ *     perfile_status st = perfile_open_path("perf.data", NULL, &s, &err);
+ *     if (st == PERFILE_OK) {
+ *         while ((st = perfile_stream_next(s, &r, &err)) == PERFILE_OK)
+ *             …
+ *         perfile_stream_close(s);
+ *     }
+ *     if (st < 0)
+ *         fprintf(stderr, "%s\n", err.message);
+ */
+#ifndef PERFILE_PERFILE_H
+#define PERFILE_PERFILE_H
+
+#include "abi.h"
+#include "base.h"
+#include "container.h"
+#include "damage.h"
+#include "event.h"
+#include "field.h"
+#include "record.h"
+#include "records.h"
+#include "session.h"
+#include "source.h"
+#include "stream.h"
+#include "version.h"
+
+#endif

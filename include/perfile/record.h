@@ -1,0 +1,109 @@
+/* The one currency: a record as it is stored, borrowed. */
+#ifndef PERFILE_RECORD_H
+#define PERFILE_RECORD_H
+
+#include "records.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct perfile_event perfile_event;
+typedef struct perfile_session perfile_session;
+
+/* Set by the driver, never read from input, so that no file can pose as another format. */
+enum {
+    PERFILE_FAMILY_PERF = 0,
+    PERFILE_FAMILY_PERFMON = 1,
+    PERFILE_FAMILY_DAMAGE = 2 /* stands for bytes that could not be read; see `damage` */
+};
+
+/* perfile_record.flags */
+enum {
+    PERFILE_REC_SWAPPED = 1 << 0,  /* stored in the other byte order than this machine's */
+    PERFILE_REC_STABLE = 1 << 1,   /* bytes live until the stream is closed, not just to the next call */
+    PERFILE_REC_ENVELOPE = 1 << 2, /* its content follows as records of their own */
+    PERFILE_REC_INNER = 1 << 3,    /* came out of an envelope */
+    PERFILE_REC_PARTIAL = 1 << 4,  /* bytes that were not asked for are zero */
+    PERFILE_REC_PAYLOAD_CUT = 1 << 5 /* the input ends inside the bytes behind the record */
+};
+
+#define PERFILE_NO_TIME UINT64_MAX
+#define PERFILE_NO_PID UINT32_MAX
+#define PERFILE_NO_SEQUENCE UINT64_MAX
+
+/* A record.  Structs given out may grow at the end in later versions.
+ *
+ * `header` points at the first byte of the record as stored, `body` is what follows the 8-byte
+ * header up to the record's size (not limited to 64 KiB: simpleperf splits larger records).  `extra`
+ * is what follows the record and is not part of its size (AUXTRACE, HEADER_TRACING_DATA); its
+ * pointer is NULL when the bytes are not in memory: see perfile_record_extra().
+ *
+ * A record of family DAMAGE has offset, the number of bytes that were passed over (body.len; the
+ * bytes themselves when they are in memory, else body.ptr is NULL) and `damage`. */
+struct perfile_record {
+    const uint8_t *header;
+    perfile_bytes body;
+    uint32_t type;
+    uint16_t misc;
+    uint8_t family; /* PERFILE_FAMILY_… */
+    uint8_t flags;  /* PERFILE_REC_… */
+    uint64_t offset;        /* of the header in its file; of an inner record: of its envelope */
+    uint64_t stream_offset; /* of an inner record: in the decompressed stream of its part */
+    uint64_t sequence;      /* counts the records of the stream from 0, envelopes too */
+    uint64_t envelope;      /* of an inner record: sequence of the record that completed it */
+    perfile_bytes extra;
+    uint32_t part;   /* which file of a directory: perfile_container_part() */
+    uint32_t damage; /* PERFILE_DAMAGE_… of a damage record */
+    const perfile_session *session;
+};
+
+/* Whose record this is: NULL when it belongs to no event or to an unknown one.  Like the time it is
+ * looked up when asked for, from what the session knows by then: ask before the next call on the
+ * stream. */
+PERFILE_API const perfile_event *perfile_record_event(const perfile_record *r);
+
+/* How to decode the record: the event's layout, or the one that all events share when its id is
+ * unknown; NULL when there is none.  `damage` (may be NULL): PERFILE_DAMAGE_NO_ATTR or UNKNOWN_ID
+ * when a SAMPLE, READ or trailer cannot be decoded for want of it, else 0. */
+PERFILE_API const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage);
+
+/* Time in ns of the session clock: of the sample, else of the trailer, else of the record's own
+ * field.  PERFILE_NO_TIME when it has none.  0 is what tools give records of what existed before. */
+PERFILE_API uint64_t perfile_record_time(const perfile_record *r);
+
+/* Process, thread and processor: of the sample, else of the trailer, else of the record's own
+ * fields; false when it has none. */
+PERFILE_API bool perfile_record_task(const perfile_record *r, uint32_t *pid, uint32_t *tid);
+PERFILE_API bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu);
+
+/* One field of fixed size of a SAMPLE, `bit` being one of PERFILE_SAMPLE_IDENTIFIER IP TID (pid in
+ * the low, tid in the high half) TIME ADDR ID STREAM_ID CPU PERIOD; false when it has none.  Its
+ * place is known per event: nothing else is decoded. */
+PERFILE_API bool perfile_sample_field(const perfile_record *r, uint32_t bit, uint64_t *value);
+
+/* "SAMPLE" for 9; NULL for types that have no row in format/. */
+PERFILE_API const char *perfile_record_type_name(uint32_t type);
+
+/* The number of a type name (case does not count, a PERF_RECORD_ in front is fine), or 0. */
+PERFILE_API uint32_t perfile_record_type_number(const char *name);
+
+/* Bytes of the record as stored: header and body, without extra. */
+static inline size_t perfile_record_size(const perfile_record *r)
+{
+    return r->family == PERFILE_FAMILY_DAMAGE ? r->body.len : r->body.len + 8;
+}
+
+/* A copy that owns its bytes (extra too when they are in memory) and stays valid after the stream
+ * moved on; event, layout and time are still those of `session`, which must outlive it.
+ * Release with perfile_record_free().  PERFILE_E_NOMEM. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_record_copy(const perfile_record *r,
+                                                                perfile_record **copy,
+                                                                perfile_error *err);
+PERFILE_API void perfile_record_free(perfile_record *copy);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

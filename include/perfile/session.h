@@ -1,0 +1,96 @@
+/* What a capture says about itself: events, features, clock, hosts.
+ *
+ * The session grows while the stream is read and never shrinks: facts come from the container at
+ * open, and from records (HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE …) as they pass.  Pointers it
+ * gives out live as long as the stream. */
+#ifndef PERFILE_SESSION_H
+#define PERFILE_SESSION_H
+
+#include "event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A feature section, as stored. */
+struct perfile_feature {
+    uint32_t number;   /* PERFILE_FEATURE_… */
+    uint16_t origin;   /* PERFILE_ORIGIN_… */
+    uint16_t flags;    /* PERFILE_REC_SWAPPED */
+    uint64_t offset;   /* as declared: of the section, or of the record it came in */
+    uint64_t size;     /* as declared */
+    perfile_bytes payload; /* what is there of it; nothing when out of bounds or not in memory */
+    uint32_t damage;   /* PERFILE_DAMAGE_OUT_OF_BOUNDS …, 0 */
+    uint32_t reserved;
+    const perfile_session *session;
+};
+
+/* Counts up with every fact that is added or changed: whoever caches looks here. */
+PERFILE_API uint64_t perfile_session_generation(const perfile_session *s);
+
+/* Whether the capture was stored in the other byte order than this machine's, and in which. */
+PERFILE_API bool perfile_session_swapped(const perfile_session *s);
+PERFILE_API bool perfile_session_big_endian(const perfile_session *s);
+
+PERFILE_API uint32_t perfile_session_n_events(const perfile_session *s);
+/* NULL when there is no such event. */
+PERFILE_API const perfile_event *perfile_session_event(const perfile_session *s, uint32_t index);
+PERFILE_API const perfile_event *perfile_session_event_by_id(const perfile_session *s, uint64_t id);
+
+/* Features in ascending order of number; one that came several times keeps its first. */
+PERFILE_API uint32_t perfile_session_n_features(const perfile_session *s);
+PERFILE_API const perfile_feature *perfile_session_feature_at(const perfile_session *s,
+                                                              uint32_t position);
+/* By number; NULL when the capture does not have it (yet). */
+PERFILE_API const perfile_feature *perfile_session_feature(const perfile_session *s,
+                                                           uint32_t number);
+
+/* Names of events in files of perf up to 3.11. */
+typedef struct perfile_event_type {
+    uint64_t event_id; /* attr.config */
+    perfile_bytes name;
+} perfile_event_type;
+PERFILE_API uint32_t perfile_session_n_event_types(const perfile_session *s);
+PERFILE_API const perfile_event_type *perfile_session_event_type(const perfile_session *s,
+                                                                 uint32_t position);
+
+/* Facts in words, NULL when not known. */
+enum {
+    PERFILE_FACT_HOSTNAME = 0,
+    PERFILE_FACT_OSRELEASE,
+    PERFILE_FACT_TOOL,    /* "perf 6.1.176", "simpleperf 1.build.…" */
+    PERFILE_FACT_ARCH,
+    PERFILE_FACT_CPUDESC,
+    PERFILE_FACT_CPUID,
+    PERFILE_FACT_CMDLINE, /* words joined by blanks, quoted for the shell where needed */
+    PERFILE_N_FACTS
+};
+PERFILE_API const char *perfile_session_fact(const perfile_session *s, unsigned fact);
+
+/* Processors available when recorded, 0 when not known. */
+PERFILE_API uint32_t perfile_session_n_cpus(const perfile_session *s);
+
+/* The clock of the time fields. */
+typedef struct perfile_clock {
+    bool known;          /* use_clockid was set: clockid is true */
+    bool has_wall;       /* wall_ns and clock_ns are true (feature CLOCK_DATA fits the clock) */
+    bool has_conversion; /* shift, mult, zero … are true (TIME_CONV) */
+    int32_t clockid;     /* POSIX clock */
+    uint64_t wall_ns;    /* wall clock when the session clock showed clock_ns */
+    uint64_t clock_ns;
+    uint64_t shift, mult, zero, cycles, mask; /* format/records.def, TIME_CONV */
+    bool is_short;
+} perfile_clock;
+PERFILE_API void perfile_session_clock(const perfile_session *s, perfile_clock *clock);
+
+/* Wall clock, ns since 1970, of a time of the session clock; false when not known. */
+PERFILE_API bool perfile_session_wall_time(const perfile_session *s, uint64_t time, uint64_t *wall);
+
+/* "mmap2" in, the number's name out: names of PMUs (PMU_MAPPINGS), NULL when unknown. */
+PERFILE_API const char *perfile_session_pmu_name(const perfile_session *s, uint32_t pmu_type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,102 @@
+/* Where bytes go.
+ *
+ * Writes are buffered.  An error is kept: every later call on the sink returns it again, so that a
+ * writer may look once, at perfile_sink_finish(). */
+#ifndef PERFILE_SINK_H
+#define PERFILE_SINK_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct perfile_sink perfile_sink;
+
+enum {
+    PERFILE_SINK_REPLACE = 1 << 0, /* a file of that name may exist */
+    PERFILE_SINK_SYNC = 1 << 1     /* finish waits until the file is on the disk */
+};
+
+typedef struct perfile_sink_options {
+    size_t size;
+    uint32_t flags; /* PERFILE_SINK_… */
+    uint32_t reserved0;
+    uint64_t reserved[4];
+} perfile_sink_options;
+
+/* Bytes by callback.  `write` takes up to `len` bytes, returns how many (at least 1) or a negative
+ * errno.  `flush` (may be NULL) returns 0 or a negative errno.  `close` may be NULL. */
+typedef struct perfile_sink_callbacks {
+    size_t size;
+    void *user;
+    int64_t (*write)(void *user, const void *bytes, size_t len);
+    int (*flush)(void *user);
+    void (*close)(void *user);
+} perfile_sink_callbacks;
+
+/* Writes a file that appears under `path` when perfile_sink_finish() succeeds, whole or not at
+ * all: until then the bytes are in a temporary file beside it.  A symbolic link is followed.  What
+ * is there and is no regular file (FIFO, device) is written to directly; "-" is standard output.
+ * PERFILE_E_IO with EEXIST when the file exists and PERFILE_SINK_REPLACE was not given. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_path(const char *path,
+                                                              const perfile_sink_options *options,
+                                                              perfile_sink **sink,
+                                                              perfile_error *err);
+
+/* Writes to `fd` from where it stands.  It stays the caller's and must stay open. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_fd(int fd, const char *name,
+                                                            const perfile_sink_options *options,
+                                                            perfile_sink **sink,
+                                                            perfile_error *err);
+
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_sink_callback(const perfile_sink_callbacks *callbacks, const char *name,
+                      perfile_sink **sink, perfile_error *err);
+
+/* Collects bytes in memory, for perfile_sink_bytes() or perfile_sink_take(). */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_memory(const char *name,
+                                                                perfile_sink **sink,
+                                                                perfile_error *err);
+
+/* Appends `bytes`, all of them. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_write(perfile_sink *sink,
+                                                               perfile_bytes bytes,
+                                                               perfile_error *err);
+
+/* Hands on what is buffered. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_flush(perfile_sink *sink,
+                                                               perfile_error *err);
+
+/* Flushes, and makes the file appear under its name.  Only closing is left after that, and what
+ * memory collected.  Calling it again is fine. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_finish(perfile_sink *sink,
+                                                                perfile_error *err);
+
+/* What a memory sink has collected, valid until the next call on it; nothing for other kinds. */
+PERFILE_API perfile_bytes perfile_sink_bytes(const perfile_sink *sink);
+
+/* Hands over what a memory sink has collected, to be released with free(), and leaves it empty.
+ * *bytes may be NULL when *len is 0.  PERFILE_E_USAGE for other kinds. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_take(perfile_sink *sink, void **bytes,
+                                                              size_t *len, perfile_error *err);
+
+/* Bytes accepted so far. */
+PERFILE_API uint64_t perfile_sink_count(const perfile_sink *sink);
+
+/* The name given or the path, for messages.  Valid until the sink is closed. */
+PERFILE_API const char *perfile_sink_name(const perfile_sink *sink);
+
+/* The path of the temporary file, for a signal handler that removes it; NULL when there is none,
+ * also from perfile_sink_finish() on.  Valid until the sink is closed. */
+PERFILE_API const char *perfile_sink_temporary(const perfile_sink *sink);
+
+/* Releases the sink.  Without a successful perfile_sink_finish() no file appears, and what is
+ * buffered is dropped.  NULL is fine. */
+PERFILE_API void perfile_sink_close(perfile_sink *sink);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,78 @@
+/* Where bytes come from.
+ *
+ * A source answers one question: which bytes are there at this offset?  Regular files are mapped,
+ * so that records are views of the file itself; everything else is read through one window. */
+#ifndef PERFILE_SOURCE_H
+#define PERFILE_SOURCE_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct perfile_source perfile_source;
+
+enum {
+    /* Read regular files through a window instead of mapping them: for whoever cannot accept
+     * SIGBUS when somebody cuts the file under the map. */
+    PERFILE_SOURCE_NO_MAP = 1 << 0
+};
+
+typedef struct perfile_source_options {
+    size_t size;
+    uint32_t flags;       /* PERFILE_SOURCE_… */
+    uint32_t reserved0;
+    const perfile_limits *limits; /* NULL: defaults; copied */
+    uint64_t reserved[4];
+} perfile_source_options;
+
+/* Bytes by callback.  `read` fills up to `len` bytes at `buf` and returns how many, 0 at the end,
+ * or a negative errno.  `seek` (may be NULL: then the source is a stream) makes `offset` the place
+ * of the next read and returns 0 or a negative errno; `total` is the length in bytes when `seek`
+ * is there.  `close` may be NULL. */
+typedef struct perfile_source_callbacks {
+    size_t size;
+    void *user;
+    int64_t (*read)(void *user, void *buf, size_t len);
+    int (*seek)(void *user, uint64_t offset);
+    uint64_t total;
+    void (*close)(void *user);
+} perfile_source_callbacks;
+
+/* Opens `path`: a regular file (mapped), a FIFO or device (read as a stream), a directory (its
+ * files are opened by the driver that knows it), or "-" for standard input.
+ * PERFILE_E_IO with errno. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_path(const char *path,
+                                                                const perfile_source_options *options,
+                                                                perfile_source **source,
+                                                                perfile_error *err);
+
+/* Reads from `fd`, which stays the caller's and must stay open.  A regular file is read from its
+ * beginning, whatever the file position; `name` is for messages. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_fd(int fd, const char *name,
+                                                              const perfile_source_options *options,
+                                                              perfile_source **source,
+                                                              perfile_error *err);
+
+/* Reads `bytes`, borrowed until the source is closed. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_memory(perfile_bytes bytes,
+                                                                  const char *name,
+                                                                  perfile_source **source,
+                                                                  perfile_error *err);
+
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_callback(
+    const perfile_source_callbacks *callbacks, const char *name,
+    const perfile_source_options *options, perfile_source **source, perfile_error *err);
+
+/* The name given or the path, for messages.  Valid until the source is closed. */
+PERFILE_API const char *perfile_source_name(const perfile_source *source);
+
+/* Releases the source.  NULL is fine.  A stream that was opened on it owns it already. */
+PERFILE_API void perfile_source_close(perfile_source *source);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

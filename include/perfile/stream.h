@@ -1,0 +1,113 @@
+/* A stream of records: open, next, close. */
+#ifndef PERFILE_STREAM_H
+#define PERFILE_STREAM_H
+
+#include "container.h"
+#include "damage.h"
+#include "session.h"
+#include "source.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct perfile_stream perfile_stream;
+
+enum { /* perfile_options.on_damage */
+    PERFILE_STOP = 0,  /* yield what precedes, end that part */
+    PERFILE_RESYNC = 1 /* look for the next plausible records and go on there */
+};
+enum { /* perfile_options.deliver */
+    PERFILE_DELIVER_DAMAGE = 1 << 0 /* yield records of family DAMAGE where bytes were passed over */
+};
+enum { /* perfile_options.envelopes */
+    PERFILE_ENVELOPES_BOTH = 0, /* compressed records, and what is in them behind them */
+    PERFILE_ENVELOPES_OUTER = 1 /* compressed records only */
+};
+
+/* How a capture is read.  Set `size`; zeros are the defaults. */
+typedef struct perfile_options {
+    size_t size;
+    uint32_t on_damage;
+    uint32_t deliver;
+    uint32_t envelopes;
+    uint32_t reserved0;
+    /* Take the file at its word, as the contract of `dump --format jsonl` does: no overlap
+     * handling, no trailer heuristics, no build id trimming. */
+    bool as_stored;
+    const char *from;             /* name of the format, NULL: found by evidence */
+    const perfile_limits *limits; /* NULL: defaults; copied */
+    /* Told what is worth knowing but not damage (an attr newer than ours, …).  May be NULL. */
+    void (*notice)(void *user, const perfile_error *what);
+    void *notice_user;
+    uint64_t reserved[8];
+} perfile_options;
+
+/* Opens a capture of any form on `source`.  *stream owns the source from success on; on failure
+ * it stays the caller's.
+ * PERFILE_E_CORRUPT or TRUNCATED: the bytes are no capture that could be read (err.damage says
+ * more, err.message what was found); UNSUPPORTED: `from` names no format. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_open(perfile_source *source,
+                                                         const perfile_options *options,
+                                                         perfile_stream **stream,
+                                                         perfile_error *err);
+
+/* The same for a path or "-". */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_open_path(const char *path,
+                                                              const perfile_options *options,
+                                                              perfile_stream **stream,
+                                                              perfile_error *err);
+
+/* Fetches the next record of `s`.
+ *
+ * On PERFILE_OK, *r belongs to the stream; what it points to is valid until the next call on `s`, or
+ * until perfile_stream_close() if (*r)->flags has PERFILE_REC_STABLE (the bytes; the struct itself
+ * lives to the next call only).  Records come in stored order.  With PERFILE_DELIVER_DAMAGE a
+ * record of family DAMAGE stands for bytes that could not be read; perfile_stream_summary() counts
+ * them either way.
+ *
+ * PERFILE_END after the last record, and on every call after that.  An error (out of memory, a
+ * failed read, a limit) is final: every later call returns it again. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_next(perfile_stream *s,
+                                                                const perfile_record **r,
+                                                                perfile_error *err);
+
+/* The bytes behind a record (perfile_record.extra) when they are not in memory: the next piece of
+ * them, at most 1 MiB, valid until the next call on `s`.  PERFILE_END after the last.  Only for the
+ * record that the stream is at. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_extra(perfile_stream *s,
+                                                                 const perfile_record *r,
+                                                                 perfile_bytes *piece,
+                                                                 perfile_error *err);
+
+/* Facts of the capture, as far as they are known by now. */
+PERFILE_API const perfile_session *perfile_stream_session(const perfile_stream *s);
+PERFILE_API const perfile_container *perfile_stream_container(const perfile_stream *s);
+
+typedef struct perfile_summary {
+    uint64_t records; /* yielded, envelopes and inner ones included, damage not */
+    uint64_t bytes;   /* of them as stored, payloads behind records included, inner ones not */
+    uint64_t inner_records;
+    uint64_t inner_bytes; /* decompressed */
+    uint64_t damages; /* of the container and of the stream */
+    uint64_t lost;    /* bytes that belong to no record because of damage */
+    uint64_t by_damage[64]; /* per PERFILE_DAMAGE_… */
+    uint64_t first_offset;  /* of the first damage */
+    uint64_t unknown_types;    /* records whose type has no row in format/ */
+    uint64_t unknown_features; /* features likewise */
+    uint64_t reserved[8];
+} perfile_summary;
+
+/* Fills the first `size` bytes of *out. */
+PERFILE_API void perfile_stream_summary(const perfile_stream *s, perfile_summary *out, size_t size);
+
+PERFILE_API const char *perfile_stream_name(const perfile_stream *s);
+
+/* Closes the stream and what it owns.  NULL is fine. */
+PERFILE_API void perfile_stream_close(perfile_stream *s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,9 @@
+/* The version of the library, in one place: the build reads it from here. */
+#ifndef PERFILE_VERSION_H
+#define PERFILE_VERSION_H
+
+#define PERFILE_VERSION_MAJOR 0
+#define PERFILE_VERSION_MINOR 1
+#define PERFILE_VERSION_PATCH 0
+
+#endif

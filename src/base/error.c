@@ -1,0 +1,86 @@
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static perfile_status fill(perfile_error *err, perfile_status status, int sys, const char *where,
+                           const char *format, va_list args)
+{
+    if (!err)
+        return status;
+    memset(err, 0, sizeof *err);
+    err->status = status;
+    err->sys = sys;
+    err->offset = PERFILE_NO_OFFSET;
+    err->where = where;
+    int n = vsnprintf(err->message, sizeof err->message, format, args);
+    if (sys && n >= 0 && (size_t)n < sizeof err->message)
+        snprintf(err->message + n, sizeof err->message - (size_t)n, ": %s", strerror(sys));
+    return status;
+}
+
+perfile_status pf_fail(perfile_error *err, perfile_status status, const char *where,
+                       const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fill(err, status, 0, where, format, args);
+    va_end(args);
+    return status;
+}
+
+perfile_status pf_fail_nomem(perfile_error *err, const char *where)
+{
+    return pf_fail(err, PERFILE_E_NOMEM, where, "out of memory");
+}
+
+perfile_status pf_fail_io(perfile_error *err, int sys, const char *where, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fill(err, PERFILE_E_IO, sys, where, format, args);
+    va_end(args);
+    return PERFILE_E_IO;
+}
+
+void pf_error_at(perfile_error *err, uint64_t offset)
+{
+    if (err && err->offset == PERFILE_NO_OFFSET)
+        err->offset = offset;
+}
+
+const char *perfile_status_text(perfile_status status)
+{
+    switch (status) {
+    case PERFILE_OK:
+        return "done";
+    case PERFILE_END:
+        return "end of input";
+    case PERFILE_E_NOMEM:
+        return "out of memory";
+    case PERFILE_E_IO:
+        return "input or output failed";
+    case PERFILE_E_TRUNCATED:
+        return "truncated input";
+    case PERFILE_E_CORRUPT:
+        return "corrupt input";
+    case PERFILE_E_UNSUPPORTED:
+        return "not supported";
+    case PERFILE_E_LIMIT:
+        return "over a limit";
+    case PERFILE_E_USAGE:
+        return "wrong usage";
+    }
+    return "unknown status";
+}
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+const char *perfile_version(void)
+{
+    return TEXT(PERFILE_VERSION_MAJOR) "." TEXT(PERFILE_VERSION_MINOR) "." TEXT(
+        PERFILE_VERSION_PATCH);
+}

@@ -1,0 +1,51 @@
+/* Loads in either byte order from any address. */
+#ifndef PF_BASE_ORDER_H
+#define PF_BASE_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define PF_NATIVE_BIG 1
+#else
+#define PF_NATIVE_BIG 0
+#endif
+
+static inline uint16_t pf_swap_u16(uint16_t v)
+{
+    return (uint16_t)(v << 8 | v >> 8);
+}
+
+static inline uint32_t pf_swap_u32(uint32_t v)
+{
+    return (v >> 24) | (v >> 8 & 0xff00U) | (v << 8 & 0xff0000U) | (v << 24);
+}
+
+static inline uint64_t pf_swap_u64(uint64_t v)
+{
+    return (uint64_t)pf_swap_u32((uint32_t)v) << 32 | pf_swap_u32((uint32_t)(v >> 32));
+}
+
+static inline uint16_t pf_load_u16(const uint8_t *p, bool swap)
+{
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return swap ? pf_swap_u16(v) : v;
+}
+
+static inline uint32_t pf_load_u32(const uint8_t *p, bool swap)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return swap ? pf_swap_u32(v) : v;
+}
+
+static inline uint64_t pf_load_u64(const uint8_t *p, bool swap)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return swap ? pf_swap_u64(v) : v;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* The inside of perfile_session: the one place where facts of a capture go, whatever form it has.
+ *
+ * Drivers hand over stored bytes with their place and origin: from sections at open, and from
+ * HEADER_* records as they pass (pf_session_learn).  After that there is no difference between
+ * a file and a pipe. */
+#ifndef PF_CORE_SESSION_H
+#define PF_CORE_SESSION_H
+
+#include "perfile/session.h"
+#include "perfile/stream.h"
+
+/* An attr as a driver found it.  `attr` is the prefix of the entry that may hold the attr (file: the
+ * entry less its id section; record: the body); how much of it counts is decided by its size
+ * member.  Bytes are copied unless `stable`. */
+typedef struct pf_attr_fact {
+    perfile_bytes attr;
+    perfile_bytes ids;
+    uint64_t offset;
+    uint16_t origin;
+    bool stable;
+    uint32_t ids_damage;
+} pf_attr_fact;
+
+perfile_status pf_session_new(bool swapped, const perfile_options *options,
+                              perfile_session **session, perfile_error *err);
+void pf_session_free(perfile_session *s);
+
+/* Adds an event.  A second one with ids that are all known already (HEADER_ATTR twice) is kept as
+ * an event of its own: ids belong to the first that listed them. */
+perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact,
+                                   perfile_error *err);
+
+/* Adds a feature; `f->payload` is copied unless `stable`.  The first of a number counts. */
+perfile_status pf_session_add_feature(perfile_session *s, const perfile_feature *f, bool stable,
+                                      perfile_error *err);
+
+/* Adds an entry of the event_types section or a HEADER_EVENT_TYPE record. */
+perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, perfile_bytes name,
+                                         bool stable, perfile_error *err);
+
+/* Takes what a record says about the session: HEADER_ATTR, HEADER_EVENT_TYPE, HEADER_TRACING_DATA
+ * (with extra), HEADER_FEATURE, EVENT_UPDATE, TIME_CONV, ID_INDEX, simpleperf's EVENT_ID.  Other types and
+ * records that cannot be decoded are passed over.  PERFILE_E_NOMEM and PERFILE_E_LIMIT only. */
+perfile_status pf_session_learn(perfile_session *s, const perfile_record *r, perfile_error *err);
+
+/* Whether pf_session_learn() does anything with this type: a driver ends its run of records before
+ * such a one, so that facts hold from their record on. */
+static inline bool pf_session_wants(uint32_t type)
+{
+    return type >= PERFILE_RECORD_USER && type != PERFILE_RECORD_FINISHED_ROUND;
+}
+
+/* To be called when a driver has added what the container says, and after each learn() that added
+ * something: names, groups and the shared layout are settled. */
+perfile_status pf_session_settle(perfile_session *s, perfile_error *err);
+
+/* What decoders need to know of the session; see schema/context.h. */
+bool pf_session_as_stored(const perfile_session *s);
+
+#endif

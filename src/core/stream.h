@@ -1,0 +1,46 @@
+/* What a stream is inside: a driver fills runs of records, perfile_stream_next() hands them out. */
+#ifndef PF_CORE_STREAM_H
+#define PF_CORE_STREAM_H
+
+#include "core/session.h"
+#include "io/source.h"
+#include "perfile/stream.h"
+
+enum {
+    PF_RUN = 64 /* records per run: the facade costs a pointer step, the records stay in L1 */
+};
+
+typedef struct pf_stream_ops {
+    /* Fills s->run[0 .. s->n_run), at least one, or PERFILE_END.  The records live until the next
+     * call.  A record that the session learns from stands first in its run, and is learned when the
+     * run is made. */
+    perfile_status (*fill)(perfile_stream *s, perfile_error *err);
+    perfile_status (*extra)(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+                            perfile_error *err);
+    void (*close)(perfile_stream *s);
+} pf_stream_ops;
+
+struct perfile_stream {
+    const pf_stream_ops *ops;
+    const perfile_record *at;  /* the next record of the run */
+    const perfile_record *end;
+    perfile_status final;      /* not OK: what every further call returns */
+    perfile_error error;       /* of `final` */
+    perfile_session *session;
+    perfile_container container;
+    perfile_summary summary;
+    perfile_options options;   /* limits point to `limits` */
+    perfile_limits limits;
+    const char *name;
+    uint32_t n_run;
+    perfile_record run[PF_RUN];
+};
+
+/* Counts damage; `lost` bytes of the input are passed over because of it. */
+void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost);
+
+/* options.notice, with `where` and a formatted message. */
+void pf_stream_notice(perfile_stream *s, uint64_t offset, const char *where, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif
