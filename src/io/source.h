@@ -19,10 +19,10 @@ typedef struct pf_source_ops {
 struct perfile_source {
     const pf_source_ops *ops;
     char *name;
-    uint64_t size;      /* PF_SIZE_UNKNOWN for a stream that has not ended */
-    bool stable;        /* what run() gave stays valid until close (mapped, memory) */
-    bool seekable;      /* any offset may be asked for; else never one below the last released */
-    bool directory;     /* no bytes of its own: `name` is a path, the driver opens what is in it */
+    uint64_t size;  /* PF_SIZE_UNKNOWN for a stream that has not ended */
+    bool stable;    /* what run() gave stays valid until close (mapped, memory) */
+    bool seekable;  /* any offset may be asked for; else never one below the last released */
+    bool directory; /* no bytes of its own: `name` is a path, the driver opens what is in it */
     perfile_source_options options; /* as given, defaults filled in; limits points to `limits` */
     perfile_limits limits;
 };

@@ -1,0 +1,141 @@
+#include "io/inflate.h"
+
+#include <inttypes.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define BLOCK_HEADER 3
+
+struct pf_inflate {
+    ZSTD_DCtx *zstd;
+    size_t wanted; /* zstd's hint: bytes until the next step; 0 after a frame */
+    bool started;
+    uint64_t limit; /* of the call that runs */
+};
+
+pf_inflate *pf_inflate_new(unsigned window_log)
+{
+    pf_inflate *z = pf_alloc(1, sizeof *z);
+    if (!z)
+        return NULL;
+    z->zstd = ZSTD_createDCtx();
+    if (!z->zstd) {
+        pf_free(z);
+        return NULL;
+    }
+    ZSTD_bounds range = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
+    int log = window_log < (unsigned)range.upperBound ? (int)window_log : range.upperBound;
+    if (log < range.lowerBound)
+        log = range.lowerBound;
+    (void)ZSTD_DCtx_setParameter(z->zstd, ZSTD_d_windowLogMax, log);
+    return z;
+}
+
+void pf_inflate_free(pf_inflate *z)
+{
+    if (!z)
+        return;
+    ZSTD_freeDCtx(z->zstd);
+    pf_free(z);
+}
+
+void pf_inflate_reset(pf_inflate *z)
+{
+    (void)ZSTD_DCtx_reset(z->zstd, ZSTD_reset_session_only);
+    z->wanted = 0;
+    z->started = false;
+}
+
+static perfile_status refused(size_t code, perfile_error *err)
+{
+    switch (ZSTD_getErrorCode(code)) {
+    case ZSTD_error_memory_allocation:
+        return pf_fail_nomem(err, "zstd");
+    case ZSTD_error_frameParameter_windowTooLarge:
+        return pf_fail(err, PERFILE_E_LIMIT, "zstd_window", "zstd: %s", ZSTD_getErrorName(code));
+    default:
+        return pf_fail(err, PERFILE_E_CORRUPT, "zstd", "zstd: %s", ZSTD_getErrorName(code));
+    }
+}
+
+static perfile_status inflate(pf_inflate *z, perfile_bytes bytes, pf_buffer *out, uint64_t *left,
+                              perfile_error *err)
+{
+    ZSTD_inBuffer in = {bytes.ptr, bytes.len, 0};
+    bool full = false;
+    while (in.pos < in.size || full) {
+        if (!pf_buffer_reserve(out, ZSTD_DStreamOutSize()))
+            return pf_fail_nomem(err, "zstd");
+        /* One byte of room above the limit tells "exactly at the limit" from "more to come". */
+        size_t room = out->cap - out->len;
+        if (room > *left)
+            room = (size_t)*left + 1;
+        ZSTD_outBuffer to = {out->ptr + out->len, room, 0};
+        size_t before = in.pos;
+        size_t r = ZSTD_decompressStream(z->zstd, &to, &in);
+        if (to.pos > *left) {
+            out->len += (size_t)*left;
+            *left = 0;
+            return pf_fail(err, PERFILE_E_LIMIT, "inflate_bytes",
+                           "zstd: the output is longer than the limit, %" PRIu64 " bytes",
+                           z->limit);
+        }
+        out->len += to.pos;
+        *left -= to.pos;
+        if (ZSTD_isError(r))
+            return refused(r, err);
+        full = to.pos == to.size && r != 0;
+        if (!to.pos && in.pos == before && in.pos < in.size)
+            return pf_fail(err, PERFILE_E_CORRUPT, "zstd", "zstd makes no progress");
+        z->wanted = r;
+        z->started = true;
+    }
+    return PERFILE_OK;
+}
+
+/* Runs inflate() and, when it fails, leaves nothing of the stream. */
+static perfile_status feed(pf_inflate *z, perfile_bytes in, pf_buffer *out, uint64_t *left,
+                           perfile_error *err)
+{
+    perfile_status st = inflate(z, in, out, left, err);
+    if (st != PERFILE_OK)
+        pf_inflate_reset(z);
+    return st;
+}
+
+perfile_status pf_inflate_feed(pf_inflate *z, perfile_bytes in, pf_buffer *out, uint64_t limit,
+                               perfile_error *err)
+{
+    z->limit = limit;
+    return feed(z, in, out, &limit, err);
+}
+
+perfile_status pf_inflate_feed_padded(pf_inflate *z, perfile_bytes in, pf_buffer *out,
+                                      uint64_t limit, perfile_error *err)
+{
+    if (!in.len)
+        return PERFILE_OK;
+    z->limit = limit;
+    perfile_bytes body = in;
+    while (body.len && !in.ptr[body.len - 1])
+        body.len--;
+    perfile_bytes zeros = {in.ptr + body.len, in.len - body.len};
+    perfile_status st = body.len ? feed(z, body, out, &limit, err) : PERFILE_OK;
+
+    /* Some of the zeros may belong to a block.  zstd's hint counts up to the end of the block plus
+     * the header behind it, so that it is exactly one header at the end of a block. */
+    while (st == PERFILE_OK && zeros.len) {
+        if (z->started && (z->wanted == 0 || z->wanted == BLOCK_HEADER))
+            break;
+        size_t n = z->wanted > BLOCK_HEADER ? z->wanted - BLOCK_HEADER : 1;
+        if (n > zeros.len || !z->started)
+            n = zeros.len;
+        st = feed(z, (perfile_bytes){zeros.ptr, n}, out, &limit, err);
+        zeros.ptr += n;
+        zeros.len -= n;
+    }
+    return st;
+}

@@ -1,0 +1,346 @@
+#include "io/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "io/out_file.h"
+
+#define SINK_BUFFER ((size_t)256 << 10)
+
+/* Keeps the first error, and hands it out. */
+static perfile_status keep(perfile_sink *s, const perfile_error *e, perfile_error *err)
+{
+    if (!s->error.status)
+        s->error = *e;
+    return pf_sink_status(s, err);
+}
+
+static perfile_status keep_io(perfile_sink *s, int sys, const char *what, perfile_error *err)
+{
+    perfile_error e;
+    (void)pf_fail_io(&e, sys, "sink", "cannot %s '%s'", what, s->name);
+    return keep(s, &e, err);
+}
+
+static perfile_status keep_nomem(perfile_sink *s, perfile_error *err)
+{
+    perfile_error e;
+    (void)pf_fail_nomem(&e, "sink");
+    return keep(s, &e, err);
+}
+
+perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err)
+{
+    if (s->error.status && err)
+        *err = s->error;
+    return s->error.status;
+}
+
+static perfile_status writable(const perfile_sink *s, perfile_error *err)
+{
+    if (s->error.status)
+        return pf_sink_status(s, err);
+    if (s->finished)
+        return pf_fail(err, PERFILE_E_USAGE, "sink", "'%s' is finished", s->name);
+    return PERFILE_OK;
+}
+
+/* Whether a call that failed with `sys` is to be made again. */
+static bool again(int fd, int sys)
+{
+    if (sys == EAGAIN || sys == EWOULDBLOCK) {
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
+        return poll(&p, 1, -1) >= 0 || errno == EINTR;
+    }
+    return sys == EINTR;
+}
+
+static int64_t write_once(perfile_sink *s, perfile_bytes b)
+{
+    if (s->kind == PF_SINK_CALLBACK) {
+        int64_t n = s->callbacks.write(s->callbacks.user, b.ptr, b.len);
+        return n == 0 || n > (int64_t)b.len || n < -INT32_MAX ? -EIO : n;
+    }
+    ssize_t n = write(s->fd, b.ptr, b.len);
+    return n < 0 ? -errno : n;
+}
+
+static perfile_status hand_on(perfile_sink *s, perfile_bytes b, perfile_error *err)
+{
+    while (b.len) {
+        /* One write() takes no more than this anywhere. */
+        perfile_bytes part = {b.ptr, b.len < ((size_t)1 << 30) ? b.len : (size_t)1 << 30};
+        int64_t n = write_once(s, part);
+        if (n < 0) {
+            bool retry = s->kind == PF_SINK_FD ? again(s->fd, (int)-n) : n == -EINTR;
+            if (retry)
+                continue;
+            return keep_io(s, (int)-n, "write", err);
+        }
+        b.ptr += n;
+        b.len -= (size_t)n;
+        s->passed += (uint64_t)n;
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status drain(perfile_sink *s, perfile_error *err)
+{
+    if (s->kind == PF_SINK_MEMORY)
+        return PERFILE_OK;
+    perfile_status st = hand_on(s, (perfile_bytes){s->buffer.ptr, s->buffer.len}, err);
+    if (st == PERFILE_OK)
+        pf_buffer_clear(&s->buffer);
+    return st;
+}
+
+perfile_status pf_sink_room(perfile_sink *s, size_t n)
+{
+    perfile_status st = writable(s, NULL);
+    if (st == PERFILE_OK && s->buffer.cap - s->buffer.len < n)
+        st = drain(s, NULL);
+    if (st == PERFILE_OK && !pf_buffer_reserve(&s->buffer, n))
+        st = keep_nomem(s, NULL);
+    return st;
+}
+
+perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfile_error *err)
+{
+    perfile_status st = writable(sink, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (sink->kind != PF_SINK_MEMORY && bytes.len > sink->buffer.cap - sink->buffer.len) {
+        st = drain(sink, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (bytes.len >= SINK_BUFFER)
+            return hand_on(sink, bytes, err);
+    }
+    if (!pf_buffer_append(&sink->buffer, bytes.ptr, bytes.len))
+        return keep_nomem(sink, err);
+    return PERFILE_OK;
+}
+
+perfile_status perfile_sink_flush(perfile_sink *sink, perfile_error *err)
+{
+    perfile_status st = writable(sink, err);
+    if (st == PERFILE_OK)
+        st = drain(sink, err);
+    if (st != PERFILE_OK || sink->kind != PF_SINK_CALLBACK || !sink->callbacks.flush)
+        return st;
+    int r = sink->callbacks.flush(sink->callbacks.user);
+    return r < 0 ? keep_io(sink, r < -INT32_MAX ? EIO : -r, "write", err) : PERFILE_OK;
+}
+
+perfile_status perfile_sink_finish(perfile_sink *sink, perfile_error *err)
+{
+    if (sink->finished && !sink->error.status)
+        return PERFILE_OK;
+    perfile_status st = perfile_sink_flush(sink, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (sink->kind == PF_SINK_FD) {
+        perfile_error e;
+        st = pf_out_file_finish(sink, &e);
+        if (st != PERFILE_OK)
+            return keep(sink, &e, err);
+    }
+    sink->finished = true;
+    return PERFILE_OK;
+}
+
+bool pf_sink_can_patch(const perfile_sink *s)
+{
+    return s->patchable;
+}
+
+perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes bytes,
+                             perfile_error *err)
+{
+    perfile_status st = writable(s, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!s->patchable || !pf_within(offset, bytes.len, perfile_sink_count(s)))
+        return pf_fail(err, PERFILE_E_USAGE, "sink.patch",
+                       "'%s': %zu bytes at %" PRIu64 " cannot be replaced", s->name, bytes.len,
+                       offset);
+    if (offset < s->passed) {
+        st = drain(s, err); /* so that the place is not in two halves */
+        if (st != PERFILE_OK)
+            return st;
+        while (bytes.len) {
+            ssize_t n = pwrite(s->fd, bytes.ptr, bytes.len, (off_t)(s->start + offset));
+            if (n < 0 && again(s->fd, errno))
+                continue;
+            if (n <= 0)
+                return keep_io(s, n ? errno : EIO, "write", err);
+            bytes.ptr += n;
+            bytes.len -= (size_t)n;
+            offset += (uint64_t)n;
+        }
+    } else if (bytes.len) {
+        memcpy(s->buffer.ptr + (size_t)(offset - s->passed), bytes.ptr, bytes.len);
+    }
+    return PERFILE_OK;
+}
+
+/* A sink with its name and, unless it is memory, its buffer. */
+static perfile_status make(pf_sink_kind kind, const char *name, const perfile_sink_options *options,
+                           perfile_sink **sink, perfile_error *err)
+{
+    perfile_sink_options o = {0};
+    if (options) {
+        if (options->size < sizeof options->size)
+            return pf_fail(err, PERFILE_E_USAGE, "sink.options", "size is %zu, not set by sizeof",
+                           options->size);
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    }
+    if (o.flags & ~(uint32_t)(PERFILE_SINK_REPLACE | PERFILE_SINK_SYNC))
+        return pf_fail(err, PERFILE_E_USAGE, "sink.options", "unknown flags 0x%x", o.flags);
+    perfile_sink *s = pf_alloc(1, sizeof *s);
+    if (!s)
+        return pf_fail_nomem(err, "sink");
+    s->kind = kind;
+    s->flags = o.flags;
+    s->fd = -1;
+    s->patchable = kind == PF_SINK_MEMORY;
+    if (!name)
+        name = "output";
+    size_t n = strlen(name) + 1;
+    s->name = pf_alloc(n, 1);
+    if (!s->name || (kind != PF_SINK_MEMORY && !pf_buffer_reserve(&s->buffer, SINK_BUFFER))) {
+        perfile_sink_close(s);
+        return pf_fail_nomem(err, "sink");
+    }
+    memcpy(s->name, name, n);
+    *sink = s;
+    return PERFILE_OK;
+}
+
+/* Whether and where bytes can be replaced once they are written. */
+static void look_at(perfile_sink *s)
+{
+    struct stat sb;
+    int flags = fcntl(s->fd, F_GETFL);
+    if (fstat(s->fd, &sb) < 0 || !S_ISREG(sb.st_mode) || flags < 0 || (flags & O_APPEND))
+        return;
+    off_t at = lseek(s->fd, 0, SEEK_CUR);
+    if (at < 0)
+        return;
+    s->start = (uint64_t)at;
+    s->patchable = true;
+}
+
+perfile_status perfile_sink_fd(int fd, const char *name, const perfile_sink_options *options,
+                               perfile_sink **sink, perfile_error *err)
+{
+    perfile_sink *s;
+    perfile_status st = make(PF_SINK_FD, name, options, &s, err);
+    if (st != PERFILE_OK)
+        return st;
+    s->fd = fd;
+    if (fcntl(fd, F_GETFL) < 0) {
+        st = pf_fail_io(err, errno, "sink", "cannot write '%s'", s->name);
+        perfile_sink_close(s);
+        return st;
+    }
+    look_at(s);
+    *sink = s;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_sink_path(const char *path, const perfile_sink_options *options,
+                                 perfile_sink **sink, perfile_error *err)
+{
+    if (!path)
+        return pf_fail(err, PERFILE_E_USAGE, "sink", "no path given");
+    if (strcmp(path, "-") == 0)
+        return perfile_sink_fd(STDOUT_FILENO, path, options, sink, err);
+    perfile_sink *s;
+    perfile_status st = make(PF_SINK_FD, path, options, &s, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = pf_out_file_open(s, err);
+    if (st != PERFILE_OK) {
+        perfile_sink_close(s);
+        return st;
+    }
+    look_at(s);
+    *sink = s;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, const char *name,
+                                     perfile_sink **sink, perfile_error *err)
+{
+    perfile_sink_callbacks c = {0};
+    if (callbacks && callbacks->size >= sizeof callbacks->size)
+        memcpy(&c, callbacks, callbacks->size < sizeof c ? callbacks->size : sizeof c);
+    if (!c.write)
+        return pf_fail(err, PERFILE_E_USAGE, "sink.callbacks", "no write callback");
+    perfile_sink *s;
+    perfile_status st = make(PF_SINK_CALLBACK, name, NULL, &s, err);
+    if (st != PERFILE_OK)
+        return st;
+    s->callbacks = c;
+    *sink = s;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_sink_memory(const char *name, perfile_sink **sink, perfile_error *err)
+{
+    return make(PF_SINK_MEMORY, name, NULL, sink, err);
+}
+
+perfile_bytes perfile_sink_bytes(const perfile_sink *sink)
+{
+    if (sink->kind != PF_SINK_MEMORY)
+        return (perfile_bytes){NULL, 0};
+    return (perfile_bytes){sink->buffer.ptr, sink->buffer.len};
+}
+
+perfile_status perfile_sink_take(perfile_sink *sink, void **bytes, size_t *len, perfile_error *err)
+{
+    if (sink->kind != PF_SINK_MEMORY)
+        return pf_fail(err, PERFILE_E_USAGE, "sink", "'%s' is not in memory", sink->name);
+    if (sink->error.status)
+        return pf_sink_status(sink, err);
+    *bytes = sink->buffer.ptr;
+    *len = sink->buffer.len;
+    sink->buffer = (pf_buffer){0};
+    return PERFILE_OK;
+}
+
+uint64_t perfile_sink_count(const perfile_sink *sink)
+{
+    return sink->passed + sink->buffer.len;
+}
+
+const char *perfile_sink_name(const perfile_sink *sink)
+{
+    return sink->name;
+}
+
+const char *perfile_sink_temporary(const perfile_sink *sink)
+{
+    return sink->appeared ? NULL : sink->temporary;
+}
+
+void perfile_sink_close(perfile_sink *sink)
+{
+    if (!sink)
+        return;
+    pf_out_file_close(sink);
+    if (sink->callbacks.close)
+        sink->callbacks.close(sink->callbacks.user);
+    pf_buffer_free(&sink->buffer);
+    pf_free(sink->name);
+    pf_free(sink);
+}

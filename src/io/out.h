@@ -1,0 +1,64 @@
+/* The inside of perfile_sink: formatting straight into its buffer, and patching. */
+#ifndef PF_IO_OUT_H
+#define PF_IO_OUT_H
+
+#include "base/buffer.h"
+#include "perfile/sink.h"
+
+typedef enum pf_sink_kind { PF_SINK_MEMORY, PF_SINK_FD, PF_SINK_CALLBACK } pf_sink_kind;
+
+struct perfile_sink {
+    pf_buffer buffer; /* not handed on yet; a memory sink never does */
+    uint64_t passed;  /* bytes handed on */
+    pf_sink_kind kind;
+    uint32_t flags;
+    char *name;
+
+    int fd;
+    bool own_fd;
+    bool patchable;
+    uint64_t start;  /* offset in the file of our first byte */
+    char *target;    /* under which the file appears, or NULL */
+    char *temporary; /* under which it is written */
+    bool appeared;   /* the file has its name; `temporary` stays, a signal handler may look */
+    perfile_sink_callbacks callbacks;
+
+    bool finished;
+    perfile_error error; /* status PERFILE_OK while all is well */
+};
+
+/* The slow path of pf_sink_reserve(). */
+perfile_status pf_sink_room(perfile_sink *s, size_t n);
+
+/* Gives room for `n` bytes at *at, valid until the next call on `s`.  What was written there counts
+ * with pf_sink_commit().  The error is kept: pf_sink_status() tells it. */
+static inline perfile_status pf_sink_reserve(perfile_sink *s, size_t n, uint8_t **at)
+{
+    if (s->buffer.cap - s->buffer.len < n || s->finished || s->error.status) {
+        perfile_status st = pf_sink_room(s, n);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    *at = s->buffer.ptr + s->buffer.len;
+    return PERFILE_OK;
+}
+
+/* `n` bytes of the room reserved last were filled. */
+static inline void pf_sink_commit(perfile_sink *s, size_t n)
+{
+    s->buffer.len += n;
+}
+
+/* The error that was kept, or PERFILE_OK. */
+perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err);
+
+/* Whether bytes that were written can be replaced: memory and regular files, not pipes, callbacks
+ * and files opened for appending. */
+bool pf_sink_can_patch(const perfile_sink *s);
+
+/* Replaces bytes at `offset` (0 is the first byte of this sink), all of which were written before.
+ * PERFILE_E_USAGE when they were not, or when the sink cannot. */
+perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes bytes,
+                             perfile_error *err);
+
+#endif
