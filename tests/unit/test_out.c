@@ -1,0 +1,490 @@
+/* Sinks: every kind takes the same bytes, and a file appears whole or not at all. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "io/out.h"
+
+#define N 1500000u
+
+static uint8_t *data;
+
+static uint32_t random_state = 3;
+
+static uint32_t random_below(uint32_t n)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return (random_state >> 8) % n;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)signal(SIGPIPE, SIG_IGN);
+    data = malloc(N);
+    for (size_t i = 0; i < N; i++)
+        data[i] = (uint8_t)(i * 2654435761u >> 13);
+    return data ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(data);
+    return 0;
+}
+
+static int fresh(void **state)
+{
+    (void)state;
+    return system("rm -rf out && mkdir out");
+}
+
+static perfile_bytes bytes(size_t from, size_t n)
+{
+    return (perfile_bytes){data + from, n};
+}
+
+/* Writes the data in pieces of any size, by both ways. */
+static void write_all(perfile_sink *s)
+{
+    for (size_t at = 0; at < N;) {
+        size_t n = random_below(random_below(100) ? 3000 : 400000);
+        if (n > N - at)
+            n = N - at;
+        perfile_error err;
+        uint8_t *to;
+        if (n && random_below(2)) {
+            assert_int_equal(pf_sink_reserve(s, n + 10, &to), PERFILE_OK);
+            memcpy(to, data + at, n);
+            pf_sink_commit(s, n);
+        } else if (perfile_sink_write(s, bytes(at, n), &err) != PERFILE_OK) {
+            fail_msg("%s", err.message);
+        }
+        at += n;
+        assert_int_equal(perfile_sink_count(s), at);
+        if (random_below(200) == 0)
+            assert_int_equal(perfile_sink_flush(s, NULL), PERFILE_OK);
+    }
+}
+
+static void file_holds(const char *path, size_t n)
+{
+    static uint8_t got[N + 1];
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_int_equal(fread(got, 1, sizeof got, f), n);
+    assert_true(n == 0 || memcmp(got, data, n) == 0);
+    (void)fclose(f);
+}
+
+/* How many names there are in out/. */
+static int names_in_out(void)
+{
+    FILE *f = popen("ls -A out | wc -l", "r");
+    int n = -1;
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%d", &n), 1);
+    (void)pclose(f);
+    return n;
+}
+
+static const perfile_sink_options replace = {.size = sizeof replace, .flags = PERFILE_SINK_REPLACE};
+
+static void a_file_appears_when_it_is_finished(void **state)
+{
+    (void)state;
+    mode_t mask = umask(027);
+    perfile_sink *s;
+    perfile_sink_options o = {.size = sizeof o, .flags = PERFILE_SINK_SYNC};
+    assert_int_equal(perfile_sink_path("out/a", &o, &s, NULL), PERFILE_OK);
+    assert_string_equal(perfile_sink_name(s), "out/a");
+    write_all(s);
+    assert_int_equal(access("out/a", F_OK), -1);
+    assert_int_equal(access(perfile_sink_temporary(s), F_OK), 0);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    assert_null(perfile_sink_temporary(s));
+    file_holds("out/a", N);
+    struct stat sb;
+    assert_int_equal(stat("out/a", &sb), 0);
+    assert_int_equal(sb.st_mode & 0777, 0640);
+    assert_int_equal(perfile_sink_write(s, bytes(0, 1), NULL), PERFILE_E_USAGE);
+    uint8_t *to;
+    assert_int_equal(pf_sink_reserve(s, 1, &to), PERFILE_E_USAGE);
+    perfile_sink_close(s);
+    (void)umask(mask);
+    file_holds("out/a", N);
+    assert_int_equal(names_in_out(), 1);
+}
+
+static void an_unfinished_file_leaves_nothing(void **state)
+{
+    (void)state;
+    perfile_sink *s;
+    assert_int_equal(perfile_sink_path("out/a", NULL, &s, NULL), PERFILE_OK);
+    write_all(s);
+    assert_int_equal(names_in_out(), 1);
+    perfile_sink_close(s);
+    assert_int_equal(names_in_out(), 0);
+}
+
+static void an_existing_file_is_not_touched(void **state)
+{
+    (void)state;
+    perfile_sink *s;
+    perfile_error err;
+    assert_int_equal(perfile_sink_path("out/a", NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_write(s, bytes(0, 100), NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    perfile_sink_close(s);
+    assert_int_equal(perfile_sink_path("out/a", NULL, &s, &err), PERFILE_E_IO);
+    assert_int_equal(err.sys, EEXIST);
+    assert_string_equal(err.message, "cannot create 'out/a': File exists");
+
+    /* Nor one that comes into being while we write. */
+    assert_int_equal(perfile_sink_path("out/b", NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(link("out/a", "out/b"), 0);
+    assert_int_equal(perfile_sink_finish(s, &err), PERFILE_E_IO);
+    assert_int_equal(err.sys, EEXIST);
+    perfile_sink_close(s);
+    file_holds("out/b", 100);
+
+    assert_int_equal(perfile_sink_path("out/a", &replace, &s, NULL), PERFILE_OK);
+    write_all(s);
+    file_holds("out/a", 100); /* the old one until the end */
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    perfile_sink_close(s);
+    file_holds("out/a", N);
+    file_holds("out/b", 100);
+    assert_int_equal(names_in_out(), 2);
+}
+
+static void links_are_followed(void **state)
+{
+    (void)state;
+    perfile_sink *s;
+    assert_int_equal(system("mkdir out/far && echo old >out/far/file && ln -s far/file out/link"),
+                     0);
+    assert_int_equal(perfile_sink_path("out/link", NULL, &s, NULL), PERFILE_E_IO);
+    assert_int_equal(perfile_sink_path("out/link", &replace, &s, NULL), PERFILE_OK);
+    write_all(s);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    perfile_sink_close(s);
+    struct stat sb;
+    assert_int_equal(lstat("out/link", &sb), 0);
+    assert_true(S_ISLNK(sb.st_mode));
+    file_holds("out/far/file", N);
+
+    assert_int_equal(symlink("/dev/null", "out/null"), 0);
+    assert_int_equal(perfile_sink_path("out/null", &replace, &s, NULL), PERFILE_OK);
+    assert_null(perfile_sink_temporary(s));
+    write_all(s);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    perfile_sink_close(s);
+    assert_int_equal(stat("/dev/null", &sb), 0);
+    assert_true(S_ISCHR(sb.st_mode));
+}
+
+static void places_that_cannot_be_written_are_told(void **state)
+{
+    (void)state;
+    perfile_sink *s;
+    perfile_error err;
+    assert_int_equal(perfile_sink_path("out/no/where", NULL, &s, &err), PERFILE_E_IO);
+    assert_string_equal(err.message, "cannot create 'out/no/where': No such file or directory");
+    assert_int_equal(perfile_sink_path("out", &replace, &s, &err), PERFILE_E_IO);
+    assert_int_equal(err.sys, EISDIR);
+    assert_int_equal(perfile_sink_path("", NULL, &s, &err), PERFILE_E_IO);
+    assert_int_equal(perfile_sink_path(NULL, NULL, &s, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_sink_fd(-1, "x", NULL, &s, &err), PERFILE_E_IO);
+    assert_int_equal(err.sys, EBADF);
+    perfile_sink_options o = {0};
+    assert_int_equal(perfile_sink_path("out/a", &o, &s, &err), PERFILE_E_USAGE);
+    o = (perfile_sink_options){.size = sizeof o, .flags = 1u << 31};
+    assert_int_equal(perfile_sink_path("out/a", &o, &s, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_sink_callback(NULL, "x", &s, &err), PERFILE_E_USAGE);
+    assert_int_equal(names_in_out(), 0);
+    perfile_sink_close(NULL);
+
+    if (access("/dev/full", W_OK) == 0) {
+        assert_int_equal(perfile_sink_path("/dev/full", NULL, &s, NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_write(s, bytes(0, 100), NULL), PERFILE_OK); /* buffered */
+        assert_int_equal(perfile_sink_finish(s, &err), PERFILE_E_IO);
+        assert_int_equal(err.sys, ENOSPC);
+        perfile_sink_close(s);
+    }
+}
+
+static void a_closed_pipe_is_a_lasting_error(void **state)
+{
+    (void)state;
+    int p[2];
+    assert_int_equal(pipe(p), 0);
+    perfile_sink *s;
+    perfile_error err;
+    uint8_t *to;
+    assert_int_equal(perfile_sink_fd(p[1], "pipe", NULL, &s, NULL), PERFILE_OK);
+    close(p[0]);
+    assert_int_equal(perfile_sink_write(s, bytes(0, 10), NULL), PERFILE_OK);
+    for (int i = 0; i < 2; i++) {
+        memset(&err, 0, sizeof err);
+        assert_int_equal(perfile_sink_flush(s, &err), PERFILE_E_IO);
+        assert_int_equal(err.sys, EPIPE);
+        assert_string_equal(err.message, "cannot write 'pipe': Broken pipe");
+        assert_int_equal(perfile_sink_write(s, bytes(0, 1), &err), PERFILE_E_IO);
+        assert_int_equal(pf_sink_reserve(s, 1, &to), PERFILE_E_IO);
+        assert_int_equal(pf_sink_status(s, &err), PERFILE_E_IO);
+        assert_int_equal(perfile_sink_finish(s, &err), PERFILE_E_IO);
+    }
+    perfile_sink_close(s);
+    assert_int_equal(close(p[1]), 0);
+}
+
+static void pipes_take_all(void **state)
+{
+    (void)state;
+    for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
+        int p[2];
+        assert_int_equal(pipe(p), 0);
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (!pid) {
+            static uint8_t got[4096];
+            close(p[1]);
+            size_t at = 0;
+            ssize_t n;
+            while ((n = read(p[0], got, 1 + random_below(sizeof got))) > 0) {
+                if (at + (size_t)n > N || memcmp(got, data + at, (size_t)n) != 0)
+                    _exit(1);
+                at += (size_t)n;
+            }
+            _exit(at != N);
+        }
+        close(p[0]);
+        if (nonblocking)
+            assert_int_equal(fcntl(p[1], F_SETFL, O_NONBLOCK), 0);
+        perfile_sink *s;
+        perfile_sink_options o = {.size = sizeof o, .flags = PERFILE_SINK_SYNC};
+        assert_int_equal(perfile_sink_fd(p[1], "pipe", &o, &s, NULL), PERFILE_OK);
+        assert_false(pf_sink_can_patch(s));
+        write_all(s);
+        assert_int_equal(pf_sink_patch(s, 0, bytes(0, 1), NULL), PERFILE_E_USAGE);
+        assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+        perfile_sink_close(s);
+        close(p[1]);
+        int status;
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+}
+
+static void memory(void **state)
+{
+    (void)state;
+    perfile_sink *s;
+    void *taken;
+    size_t len;
+    assert_int_equal(perfile_sink_memory("m", &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_bytes(s).len, 0);
+    write_all(s);
+    assert_int_equal(perfile_sink_bytes(s).len, N);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_take(s, &taken, &len, NULL), PERFILE_OK);
+    assert_int_equal(len, N);
+    assert_memory_equal(taken, data, N);
+    assert_int_equal(perfile_sink_bytes(s).len, 0);
+    perfile_sink_close(s);
+    free(taken);
+}
+
+typedef struct taker {
+    size_t at;
+    int flushed, closed;
+    int64_t answer;
+} taker;
+
+static int64_t take(void *user, const void *b, size_t len)
+{
+    taker *t = user;
+    if (t->answer)
+        return t->answer;
+    if (random_below(9) == 0)
+        return -EINTR;
+    size_t n = 1 + random_below(5000);
+    if (n > len)
+        n = len;
+    assert_true(t->at + n <= N);
+    assert_memory_equal(b, data + t->at, n);
+    t->at += n;
+    return (int64_t)n;
+}
+
+static int take_flush(void *user)
+{
+    ((taker *)user)->flushed++;
+    return 0;
+}
+
+static void take_close(void *user)
+{
+    ((taker *)user)->closed++;
+}
+
+static void callbacks(void **state)
+{
+    (void)state;
+    taker t = {0};
+    perfile_sink_callbacks c = {
+        .size = sizeof c, .user = &t, .write = take, .flush = take_flush, .close = take_close};
+    perfile_sink *s;
+    void *taken;
+    size_t len;
+    assert_int_equal(perfile_sink_callback(&c, "taker", &s, NULL), PERFILE_OK);
+    write_all(s);
+    int before = t.flushed;
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    assert_int_equal(t.flushed, before + 1);
+    assert_int_equal(t.at, N);
+    assert_int_equal(perfile_sink_take(s, &taken, &len, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_sink_bytes(s).len, 0);
+    perfile_sink_close(s);
+    assert_int_equal(t.closed, 1);
+
+    static const int64_t answers[] = {-ENOSPC, INT64_MIN, INT64_MAX, 11};
+    for (size_t i = 0; i < 4; i++) {
+        t = (taker){.answer = answers[i]};
+        perfile_error err;
+        assert_int_equal(perfile_sink_callback(&c, "taker", &s, NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_write(s, bytes(0, 10), NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_finish(s, &err), PERFILE_E_IO);
+        assert_int_equal(err.sys, i ? EIO : ENOSPC);
+        perfile_sink_close(s);
+    }
+}
+
+/* Holes are left while writing and filled afterwards. */
+static void patch_all(perfile_sink *s, size_t skip)
+{
+    static uint8_t holed[N];
+    memcpy(holed, data, N);
+    memset(holed, 0, 104);
+    memset(holed + 700000, 0, 300000);
+    memset(holed + N - 5, 0, 5);
+    assert_true(pf_sink_can_patch(s));
+    for (size_t at = skip; at < N; at += 1000)
+        assert_int_equal(perfile_sink_write(s, (perfile_bytes){holed + at, 1000}, NULL),
+                         PERFILE_OK);
+    assert_int_equal(pf_sink_patch(s, N - skip - 5, bytes(N - 5, 5), NULL), PERFILE_OK);
+    assert_int_equal(pf_sink_patch(s, 700000 - skip, bytes(700000, 300000), NULL), PERFILE_OK);
+    assert_int_equal(pf_sink_patch(s, 0, bytes(skip, 104), NULL), PERFILE_OK);
+    assert_int_equal(pf_sink_patch(s, N - skip, bytes(0, 0), NULL), PERFILE_OK);
+    assert_int_equal(pf_sink_patch(s, N - skip, bytes(0, 1), NULL), PERFILE_E_USAGE);
+    assert_int_equal(pf_sink_patch(s, UINT64_MAX, bytes(0, 1), NULL), PERFILE_E_USAGE);
+}
+
+static void written_bytes_can_be_replaced(void **state)
+{
+    (void)state;
+    perfile_sink *s;
+    assert_int_equal(perfile_sink_path("out/a", NULL, &s, NULL), PERFILE_OK);
+    patch_all(s, 0);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    perfile_sink_close(s);
+    file_holds("out/a", N);
+
+    assert_int_equal(perfile_sink_memory("m", &s, NULL), PERFILE_OK);
+    patch_all(s, 0);
+    assert_memory_equal(perfile_sink_bytes(s).ptr, data, N);
+    perfile_sink_close(s);
+
+    /* A descriptor that does not stand at the beginning of its file. */
+    int fd = open("out/b", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_int_equal(write(fd, data, 1000), 1000);
+    assert_int_equal(perfile_sink_fd(fd, "b", NULL, &s, NULL), PERFILE_OK);
+    patch_all(s, 1000);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    perfile_sink_close(s);
+    assert_int_equal(close(fd), 0);
+    file_holds("out/b", N);
+
+    fd = open("out/b", O_WRONLY | O_APPEND);
+    assert_int_equal(perfile_sink_fd(fd, "b", NULL, &s, NULL), PERFILE_OK);
+    assert_false(pf_sink_can_patch(s));
+    perfile_sink_close(s);
+    assert_int_equal(close(fd), 0);
+}
+
+static perfile_status all_kinds(void)
+{
+    perfile_sink *s;
+    taker t = {0};
+    perfile_sink_callbacks c = {.size = sizeof c, .user = &t, .write = take};
+    for (int kind = 0; kind < 3; kind++) {
+        perfile_status st = kind == 0   ? perfile_sink_path("out/link", &replace, &s, NULL)
+                            : kind == 1 ? perfile_sink_callback(&c, "taker", &s, NULL)
+                                        : perfile_sink_memory("m", &s, NULL);
+        if (st != PERFILE_OK)
+            return st;
+        uint8_t *to;
+        st = pf_sink_reserve(s, 600000, &to);
+        if (st == PERFILE_OK) {
+            memcpy(to, data, 600000);
+            pf_sink_commit(s, 600000);
+            st = perfile_sink_finish(s, NULL);
+        } else {
+            assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_E_NOMEM); /* it is kept */
+        }
+        perfile_sink_close(s);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return PERFILE_OK;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    assert_int_equal(system("echo old >out/file && ln -s file out/link"), 0);
+    uint64_t first = pf_alloc_count;
+    assert_int_equal(all_kinds(), PERFILE_OK);
+    uint64_t n = pf_alloc_count - first;
+    assert_true(n > 8);
+    for (uint64_t i = 1; i <= n; i++) {
+        pf_alloc_fail_at = pf_alloc_count + i;
+        assert_int_equal(all_kinds(), PERFILE_E_NOMEM);
+        assert_int_equal(names_in_out(), 2);
+    }
+    pf_alloc_fail_at = 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_file_appears_when_it_is_finished, fresh),
+        cmocka_unit_test_setup(an_unfinished_file_leaves_nothing, fresh),
+        cmocka_unit_test_setup(an_existing_file_is_not_touched, fresh),
+        cmocka_unit_test_setup(links_are_followed, fresh),
+        cmocka_unit_test_setup(places_that_cannot_be_written_are_told, fresh),
+        cmocka_unit_test(a_closed_pipe_is_a_lasting_error),
+        cmocka_unit_test(pipes_take_all),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(callbacks),
+        cmocka_unit_test_setup(written_bytes_can_be_replaced, fresh),
+        cmocka_unit_test_setup(every_allocation_may_fail, fresh),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
