@@ -3,7 +3,7 @@
 # header or table is a changed file to the compiler's dependency lists.
 set(perfile_build_include "${PROJECT_BINARY_DIR}/include")
 
-file(GLOB perfile_headers CONFIGURE_DEPENDS "include/perfile/*.h")
+file(GLOB perfile_headers CONFIGURE_DEPENDS "include/perfile/*.h" "include/perfile/*.inc")
 file(GLOB stale_links "${perfile_build_include}/perfile/*")
 if(stale_links)
   file(REMOVE ${stale_links})

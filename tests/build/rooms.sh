@@ -5,7 +5,7 @@ set -eu
 
 # check TREE: prints each include that is not allowed; its status says whether there was none.
 check() {
-    (cd "$1" && find src include samples -name '*.[ch]' -type f 2>/dev/null | sort |
+    (cd "$1" && find src include samples -type f -regex '.*\.\([ch]\|inc\|def\)' 2>/dev/null | sort |
         xargs -r awk '
         BEGIN {
             level["base"] = 0
@@ -121,6 +121,7 @@ try fail src/base/x.c '  #  include <io/x.h>'
 try fail src/io/x.c '#include "schema/x.h"'
 try fail src/perf/x.c '#include "archive/x.h"'
 try fail src/stage/x.h '#include "lib/x.h"'
+try fail src/stage/x.inc '#include "emit/x.h"'
 try fail src/base/x.c '#include "../io/x.h"'
 try fail src/base/x.c '#include "nowhere.h"'
 try fail src/base/x.c '#include "nowhere/x.h"'
