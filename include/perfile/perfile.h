@@ -24,6 +24,7 @@
 #include "record.h"
 #include "records.h"
 #include "session.h"
+#include "sink.h"
 #include "source.h"
 #include "stream.h"
 #include "version.h"

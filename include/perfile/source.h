@@ -21,7 +21,7 @@ enum {
 
 typedef struct perfile_source_options {
     size_t size;
-    uint32_t flags;       /* PERFILE_SOURCE_… */
+    uint32_t flags; /* PERFILE_SOURCE_… */
     uint32_t reserved0;
     const perfile_limits *limits; /* NULL: defaults; copied */
     uint64_t reserved[4];
@@ -43,10 +43,9 @@ typedef struct perfile_source_callbacks {
 /* Opens `path`: a regular file (mapped), a FIFO or device (read as a stream), a directory (its
  * files are opened by the driver that knows it), or "-" for standard input.
  * PERFILE_E_IO with errno. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_path(const char *path,
-                                                                const perfile_source_options *options,
-                                                                perfile_source **source,
-                                                                perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_source_path(const char *path, const perfile_source_options *options,
+                    perfile_source **source, perfile_error *err);
 
 /* Reads from `fd`, which stays the caller's and must stay open.  A regular file is read from its
  * beginning, whatever the file position; `name` is for messages. */

@@ -241,7 +241,7 @@ static void look_at(perfile_sink *s)
 perfile_status perfile_sink_fd(int fd, const char *name, const perfile_sink_options *options,
                                perfile_sink **sink, perfile_error *err)
 {
-    perfile_sink *s;
+    perfile_sink *s = NULL;
     perfile_status st = make(PF_SINK_FD, name, options, &s, err);
     if (st != PERFILE_OK)
         return st;
@@ -263,7 +263,7 @@ perfile_status perfile_sink_path(const char *path, const perfile_sink_options *o
         return pf_fail(err, PERFILE_E_USAGE, "sink", "no path given");
     if (strcmp(path, "-") == 0)
         return perfile_sink_fd(STDOUT_FILENO, path, options, sink, err);
-    perfile_sink *s;
+    perfile_sink *s = NULL;
     perfile_status st = make(PF_SINK_FD, path, options, &s, err);
     if (st != PERFILE_OK)
         return st;
@@ -285,7 +285,7 @@ perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, co
         memcpy(&c, callbacks, callbacks->size < sizeof c ? callbacks->size : sizeof c);
     if (!c.write)
         return pf_fail(err, PERFILE_E_USAGE, "sink.callbacks", "no write callback");
-    perfile_sink *s;
+    perfile_sink *s = NULL;
     perfile_status st = make(PF_SINK_CALLBACK, name, NULL, &s, err);
     if (st != PERFILE_OK)
         return st;

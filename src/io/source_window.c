@@ -50,13 +50,11 @@ static perfile_status make_room(pf_window *w, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* One read of at most `most` bytes to behind the data; *got is 0 at the end. */
-static perfile_status read_some(pf_window *w, uint64_t most, size_t *got, perfile_error *err)
+/* One read, as much as there is room for; *got is 0 at the end. */
+static perfile_status read_some(pf_window *w, size_t *got, perfile_error *err)
 {
     uint64_t end = w->at + w->len;
     size_t n = w->cap - w->head - w->len;
-    if (n > most)
-        n = (size_t)most;
     if (w->base.size != PF_SIZE_UNKNOWN && n > w->base.size - end)
         n = (size_t)(w->base.size - end);
     int64_t r = n ? w->read(w, end, w->buf + w->head + w->len, n) : 0;
@@ -99,7 +97,7 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
         size_t got;
         perfile_status st = make_room(w, err);
         if (st == PERFILE_OK)
-            st = read_some(w, offset - w->at, &got, err);
+            st = read_some(w, &got, err);
         if (st != PERFILE_OK)
             return st;
     }
@@ -136,7 +134,7 @@ static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need
         size_t got;
         st = make_room(w, err);
         if (st == PERFILE_OK)
-            st = read_some(w, UINT64_MAX, &got, err);
+            st = read_some(w, &got, err);
         if (st != PERFILE_OK)
             return st;
         if (!got)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -254,6 +255,25 @@ static void a_closed_pipe_is_a_lasting_error(void **state)
     assert_int_equal(close(p[1]), 0);
 }
 
+static volatile sig_atomic_t interruptions;
+
+static void interrupted(int signal_number)
+{
+    (void)signal_number;
+    interruptions++;
+}
+
+/* Every `usec` microseconds a signal that makes system calls fail with EINTR; 0 ends that. */
+static void interrupt_every(suseconds_t usec)
+{
+    struct sigaction sa = {.sa_handler = interrupted}; /* no SA_RESTART */
+    assert_int_equal(sigaction(SIGALRM, &sa, NULL), 0);
+    struct itimerval t = {.it_interval = {0, usec}, .it_value = {0, usec}};
+    assert_int_equal(setitimer(ITIMER_REAL, &t, NULL), 0);
+    if (!usec)
+        assert_true(signal(SIGALRM, SIG_DFL) != SIG_ERR);
+}
+
 static void pipes_take_all(void **state)
 {
     (void)state;
@@ -281,7 +301,9 @@ static void pipes_take_all(void **state)
         perfile_sink_options o = {.size = sizeof o, .flags = PERFILE_SINK_SYNC};
         assert_int_equal(perfile_sink_fd(p[1], "pipe", &o, &s, NULL), PERFILE_OK);
         assert_false(pf_sink_can_patch(s));
+        interrupt_every(100);
         write_all(s);
+        interrupt_every(0);
         assert_int_equal(pf_sink_patch(s, 0, bytes(0, 1), NULL), PERFILE_E_USAGE);
         assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
         perfile_sink_close(s);
@@ -290,6 +312,7 @@ static void pipes_take_all(void **state)
         assert_int_equal(waitpid(pid, &status, 0), pid);
         assert_int_equal(status, 0);
     }
+    assert_true(interruptions > 0);
 }
 
 static void memory(void **state)
@@ -383,12 +406,14 @@ static void patch_all(perfile_sink *s, size_t skip)
     memcpy(holed, data, N);
     memset(holed, 0, 104);
     memset(holed + 700000, 0, 300000);
+    memset(holed + 1200000, 0, 250000); /* the end of it is still in the buffer */
     memset(holed + N - 5, 0, 5);
     assert_true(pf_sink_can_patch(s));
     for (size_t at = skip; at < N; at += 1000)
         assert_int_equal(perfile_sink_write(s, (perfile_bytes){holed + at, 1000}, NULL),
                          PERFILE_OK);
     assert_int_equal(pf_sink_patch(s, N - skip - 5, bytes(N - 5, 5), NULL), PERFILE_OK);
+    assert_int_equal(pf_sink_patch(s, 1200000 - skip, bytes(1200000, 250000), NULL), PERFILE_OK);
     assert_int_equal(pf_sink_patch(s, 700000 - skip, bytes(700000, 300000), NULL), PERFILE_OK);
     assert_int_equal(pf_sink_patch(s, 0, bytes(skip, 104), NULL), PERFILE_OK);
     assert_int_equal(pf_sink_patch(s, N - skip, bytes(0, 0), NULL), PERFILE_OK);

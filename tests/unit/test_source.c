@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,6 +187,25 @@ static void memory(void **state)
                      PERFILE_E_USAGE);
 }
 
+static volatile sig_atomic_t interruptions;
+
+static void interrupted(int signal_number)
+{
+    (void)signal_number;
+    interruptions++;
+}
+
+/* Every `usec` microseconds a signal that makes system calls fail with EINTR; 0 ends that. */
+static void interrupt_every(suseconds_t usec)
+{
+    struct sigaction sa = {.sa_handler = interrupted}; /* no SA_RESTART */
+    assert_int_equal(sigaction(SIGALRM, &sa, NULL), 0);
+    struct itimerval t = {.it_interval = {0, usec}, .it_value = {0, usec}};
+    assert_int_equal(setitimer(ITIMER_REAL, &t, NULL), 0);
+    if (!usec)
+        assert_true(signal(SIGALRM, SIG_DFL) != SIG_ERR);
+}
+
 /* A child that writes the data in pieces of random size, some of them late. */
 static pid_t writer(int out, size_t total, uint32_t most)
 {
@@ -222,7 +242,9 @@ static void pipes(void **state)
         perfile_source *s;
         assert_int_equal(perfile_source_fd(p[0], "pipe", NULL, &s, NULL), PERFILE_OK);
         assert_false(s->seekable);
+        interrupt_every(100);
         read_all(s, total);
+        interrupt_every(0);
         perfile_bytes run;
         assert_int_equal(pf_source_run(s, total + 9, 1, &run, NULL), PERFILE_OK);
         assert_int_equal(run.len, 0);
@@ -232,6 +254,7 @@ static void pipes(void **state)
         assert_int_equal(waitpid(pid, &status, 0), pid);
         assert_int_equal(status, 0);
     }
+    assert_true(interruptions > 0);
 }
 
 /* The writer stays; a source that waits for more than it needs hangs here until the alarm. */
