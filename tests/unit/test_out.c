@@ -67,7 +67,7 @@ static void write_all(perfile_sink *s)
         if (n > N - at)
             n = N - at;
         perfile_error err;
-        uint8_t *to;
+        uint8_t *to = NULL;
         if (n && random_below(2)) {
             assert_int_equal(pf_sink_reserve(s, n + 10, &to), PERFILE_OK);
             memcpy(to, data + at, n);
@@ -124,7 +124,7 @@ static void a_file_appears_when_it_is_finished(void **state)
     assert_int_equal(stat("out/a", &sb), 0);
     assert_int_equal(sb.st_mode & 0777, 0640);
     assert_int_equal(perfile_sink_write(s, bytes(0, 1), NULL), PERFILE_E_USAGE);
-    uint8_t *to;
+    uint8_t *to = NULL;
     assert_int_equal(pf_sink_reserve(s, 1, &to), PERFILE_E_USAGE);
     perfile_sink_close(s);
     (void)umask(mask);
@@ -237,7 +237,7 @@ static void a_closed_pipe_is_a_lasting_error(void **state)
     assert_int_equal(pipe(p), 0);
     perfile_sink *s;
     perfile_error err;
-    uint8_t *to;
+    uint8_t *to = NULL;
     assert_int_equal(perfile_sink_fd(p[1], "pipe", NULL, &s, NULL), PERFILE_OK);
     close(p[0]);
     assert_int_equal(perfile_sink_write(s, bytes(0, 10), NULL), PERFILE_OK);
@@ -464,7 +464,7 @@ static perfile_status all_kinds(void)
                                         : perfile_sink_memory("m", &s, NULL);
         if (st != PERFILE_OK)
             return st;
-        uint8_t *to;
+        uint8_t *to = NULL;
         st = pf_sink_reserve(s, 600000, &to);
         if (st == PERFILE_OK) {
             memcpy(to, data, 600000);
