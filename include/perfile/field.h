@@ -14,7 +14,7 @@ extern "C" {
 
 /* PERFILE_KIND_ADDR … : what a field means; one for each row of format/kinds.def. */
 enum {
-#define KIND(id, base, words, doc) PERFILE_KIND_##id,
+#define KIND(id, name, base, words, doc) PERFILE_KIND_##id,
 #include "perfile/format/kinds.def"
     PERFILE_N_KINDS
 };
@@ -56,7 +56,7 @@ enum {
  * little-endian file). */
 typedef struct perfile_bits {
     const char *name;
-    const struct perfile_vocabulary *values; /* names of its values, or NULL */
+    const struct perfile_vocabulary *values; /* names of its values; n is 0 when it has none */
     uint8_t shift;
     uint8_t width;
 } perfile_bits;

@@ -63,6 +63,7 @@ typedef struct perfile_list {
     uint32_t context;
     uint16_t misc;
     bool swapped;
+    bool old_build_id;
 } perfile_list;
 
 /* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type. */

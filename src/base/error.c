@@ -6,6 +6,9 @@
 #include <string.h>
 
 static perfile_status fill(perfile_error *err, perfile_status status, int sys, const char *where,
+                           const char *format, va_list args) __attribute__((format(printf, 5, 0)));
+
+static perfile_status fill(perfile_error *err, perfile_status status, int sys, const char *where,
                            const char *format, va_list args)
 {
     if (!err)

@@ -23,4 +23,18 @@ typedef struct pf_context {
     const perfile_layout *layout; /* lists remember it for their elements */
 } pf_context;
 
+/* A context with what `layout` (may be NULL) decides. */
+static inline pf_context pf_context_of(const perfile_layout *layout)
+{
+    pf_context k = {.layout = layout};
+    if (layout) {
+        k.sample_type = layout->sample_type;
+        k.read_format = layout->read_format;
+        k.branch_sample_type = layout->branch_sample_type;
+        k.sample_regs_user = layout->sample_regs_user;
+        k.sample_regs_intr = layout->sample_regs_intr;
+    }
+    return k;
+}
+
 #endif

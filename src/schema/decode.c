@@ -1,0 +1,86 @@
+/* The decoders: format/ expanded to straight-line code, one function per layout. */
+#include "schema/bounds.h"
+#include "schema/rows.h"
+
+/* PF_WIDTH_branch_entry …: bytes of each layout; PF_VARIABLE and more when the input decides. */
+enum {
+#include "schema/widths.inc"
+#include "perfile/format/structs.def"
+#include "schema/widths.inc"
+#include "perfile/format/sample.def"
+#include "schema/widths.inc"
+#include "perfile/format/records.def"
+#include "schema/widths.inc"
+#include "perfile/format/features.def"
+    PF_WIDTH_none
+};
+
+/* Passes over the elements of a list and keeps where they are.  Every element has at least one
+ * byte, so that no count from the input makes this loop longer than the input. */
+static perfile_list list_of(const pf_context *k, pf_cursor *c, uint64_t n, unsigned width,
+                            pf_decode_fn *decode, void *scratch, size_t size)
+{
+    perfile_list list = {.layout = k->layout, .misc = k->misc, .swapped = c->swap};
+    const uint8_t *start = c->pos;
+    list.context = k->attr_size ? k->attr_size : k->schedstat_version;
+    list.old_build_id = k->old_build_id;
+    if (width < PF_VARIABLE) {
+        list.n = n == PF_UNTIL_END ? pf_cur_left(c) / width : n;
+        list.bytes = pf_cur_list(c, list.n, width);
+        return list;
+    }
+    size_t least = n == PF_UNTIL_HEADER ? 8 : 1;
+    bool counted = n < PF_UNTIL_HEADER;
+    while (!c->bad && (counted ? list.n < n : pf_cur_left(c) >= least)) {
+        memset(scratch, 0, size);
+        decode(k, c, scratch);
+        list.n++;
+    }
+    if (!c->bad)
+        list.bytes = (perfile_bytes){start, (size_t)(c->pos - start)};
+    return list;
+}
+
+#include "schema/decode.inc"
+#include "perfile/format/structs.def"
+#include "schema/decode.inc"
+#include "perfile/format/sample.def"
+#include "schema/decode.inc"
+#include "perfile/format/records.def"
+#include "schema/decode.inc"
+#include "perfile/format/simpleperf.def"
+#include "schema/decode.inc"
+#include "perfile/format/features.def"
+
+/* Takes the next element off the list. */
+static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
+                              void *full, size_t full_size)
+{
+    if (list->n == 0 || list->bytes.len == 0)
+        return PERFILE_END;
+    pf_context k = pf_context_of(list->layout);
+    k.misc = list->misc;
+    k.attr_size = list->context;
+    k.schedstat_version = list->context;
+    k.old_build_id = list->old_build_id;
+    pf_cursor c = pf_cur(list->bytes, list->swapped);
+    memset(full, 0, full_size);
+    decode(&k, &c, full);
+    if (c.bad)
+        return perfile_damage_status(c.bad);
+    list->bytes = (perfile_bytes){c.pos, pf_cur_left(&c)};
+    list->n--;
+    memcpy(out, full, size < full_size ? size : full_size);
+    return PERFILE_OK;
+}
+
+#define PF_NEXT_OF(id)                                                                             \
+    perfile_status perfile_##id##_next(perfile_list *list, perfile_##id *out, size_t size)         \
+    {                                                                                              \
+        perfile_##id one;                                                                          \
+        return next_of(list, out, size, pf_decode_##id, &one, sizeof one);                         \
+    }
+#define STRUCT(id, doc) PF_NEXT_OF(id)
+#include "perfile/format/structs.def"
+#define STRUCT(id, doc) PF_NEXT_OF(id)
+#include "perfile/format/features.def"

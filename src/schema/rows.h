@@ -1,0 +1,68 @@
+/* The rows of format/ as data: one per record type and feature. */
+#ifndef PF_SCHEMA_ROWS_H
+#define PF_SCHEMA_ROWS_H
+
+#include "schema/context.h"
+
+typedef struct pf_walker {
+    const perfile_visitor *visitor;
+    void *user;
+    const uint8_t *base; /* what offsets count from */
+    uint64_t shift;      /* added to them: 8 for the body of a record */
+    uint32_t flags;      /* PERFILE_WALK_… */
+} pf_walker;
+
+/* Decodes into a zeroed struct of the row; c->bad says whether that went well. */
+typedef void pf_decode_fn(const pf_context *k, pf_cursor *c, void *out);
+typedef void pf_walk_fn(const pf_context *k, pf_cursor *c, const pf_walker *w);
+
+typedef struct pf_row {
+    uint32_t number;
+    uint16_t fixed;    /* records: bytes of the fixed part behind the header */
+    bool contract;     /* named by the contract of `dump --format jsonl` */
+    const char *name;
+    const char *doc;
+    uint32_t size;     /* of the decoded struct */
+    pf_decode_fn *decode;
+    pf_walk_fn *walk;
+} pf_row;
+
+/* NULL for numbers without a row. */
+const pf_row *pf_record_row(uint32_t type);
+const pf_row *pf_feature_row(uint32_t number);
+
+/* All rows, in the order of the tables: for laws over them. */
+const pf_row *pf_record_rows(size_t *n);
+const pf_row *pf_feature_rows(size_t *n);
+
+#define STRUCT(id, doc)                                                                            \
+    pf_decode_fn pf_decode_##id;                                                                   \
+    pf_walk_fn pf_walk_##id;
+#include "perfile/format/structs.def"
+/* One BLOB "data" of all that is left. */
+pf_walk_fn pf_walk_unknown;
+
+#define STRUCT(id, doc)                                                                            \
+    pf_decode_fn pf_decode_##id;                                                                   \
+    pf_walk_fn pf_walk_##id;
+#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
+    pf_decode_fn pf_decode_##id;                                                                   \
+    pf_walk_fn pf_walk_##id;
+#include "perfile/format/sample.def"
+#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
+    pf_decode_fn pf_decode_##id;                                                                   \
+    pf_walk_fn pf_walk_##id;
+#include "perfile/format/records.def"
+#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
+    pf_decode_fn pf_decode_##id;                                                                   \
+    pf_walk_fn pf_walk_##id;
+#include "perfile/format/simpleperf.def"
+#define STRUCT(id, doc)                                                                            \
+    pf_decode_fn pf_decode_##id;                                                                   \
+    pf_walk_fn pf_walk_##id;
+#define FEATURE(id, number, name, source, contract, doc)                                           \
+    pf_decode_fn pf_decode_##id;                                                                   \
+    pf_walk_fn pf_walk_##id;
+#include "perfile/format/features.def"
+
+#endif

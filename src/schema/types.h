@@ -1,0 +1,110 @@
+/* How each stored type is read.  GET_u64(c, kind) … give the value, in native numbers. */
+#ifndef PF_SCHEMA_TYPES_H
+#define PF_SCHEMA_TYPES_H
+
+#include "schema/context.h"
+
+#define PF_UNTIL_END UINT64_MAX
+#define PF_UNTIL_HEADER (UINT64_MAX - 1) /* while a record header fits */
+
+#define LEFT pf_cur_left(c)
+#define PEEK_U32 pf_peek_u32(c)
+
+#define GET_u8(c, kind) pf_cur_u8(c)
+#define GET_u16(c, kind) pf_cur_u16(c)
+#define GET_u32(c, kind) pf_cur_u32(c)
+#define GET_u64(c, kind) pf_unmirror(pf_cur_u64(c), PERFILE_KIND_##kind, (c)->swap)
+#define GET_s32(c, kind) (int32_t)pf_cur_u32(c)
+#define GET_string(c, kind) pf_text(pf_cur_string(c))
+#define GET_cstr(c, kind) pf_text(pf_cur_cstr(c))
+
+#define WORDS_u16(c, n) pf_words(c, n, 2)
+#define WORDS_u32(c, n) pf_words(c, n, 4)
+#define WORDS_s32(c, n) pf_words(c, n, 4)
+#define WORDS_u64(c, n) pf_words(c, n, 8)
+#define WORDS_ulong(c, n) pf_words(c, n, o->long_size == 4 ? 4 : 8)
+#define WORDS_string(c, n) pf_strings(c, n)
+
+/* Bytes of a type; VARIABLE when it depends on the input. */
+enum {
+    PF_VARIABLE = 1 << 20,
+    PF_WIDTH_u8 = 1,
+    PF_WIDTH_u16 = 2,
+    PF_WIDTH_u32 = 4,
+    PF_WIDTH_u64 = 8,
+    PF_WIDTH_s32 = 4,
+    PF_WIDTH_string = PF_VARIABLE,
+    PF_WIDTH_cstr = PF_VARIABLE
+};
+
+/* The parts of `v` moved from where a big-endian compiler puts C bit-fields to where a
+ * little-endian one does.  format/words.def has the parts of attr_flags and branch_flags. */
+uint64_t pf_mirror_attr_flags(uint64_t v);
+uint64_t pf_mirror_branch_flags(uint64_t v);
+
+static inline uint64_t pf_unmirror(uint64_t v, unsigned kind, bool swap)
+{
+    if (swap == (bool)PF_NATIVE_BIG)
+        return v;
+    if (kind == PERFILE_KIND_ATTR_FLAGS)
+        return pf_mirror_attr_flags(v);
+    if (kind == PERFILE_KIND_BRANCH_FLAGS)
+        return pf_mirror_branch_flags(v);
+    return v;
+}
+
+static inline uint64_t pf_popcount(uint64_t v)
+{
+    return (uint64_t)__builtin_popcountll(v);
+}
+
+static inline uint32_t pf_peek_u32(const pf_cursor *c)
+{
+    return pf_cur_left(c) >= 4 ? pf_load_u32(c->pos, c->swap) : 0;
+}
+
+/* The text in a field: up to its first NUL. */
+static inline perfile_bytes pf_text(perfile_bytes field)
+{
+    if (field.len) {
+        const uint8_t *nul = memchr(field.ptr, 0, field.len);
+        if (nul)
+            field.len = (size_t)(nul - field.ptr);
+    }
+    return field;
+}
+
+static inline perfile_words pf_words(pf_cursor *c, uint64_t n, unsigned width)
+{
+    perfile_bytes b = pf_cur_list(c, n, width);
+    return (perfile_words){b.ptr, b.len / width, (uint8_t)width, c->swap};
+}
+
+static inline perfile_strings pf_strings(pf_cursor *c, uint64_t n)
+{
+    const uint8_t *start = c->pos;
+    uint64_t i = 0;
+    while (i < n && !c->bad) {
+        pf_cur_string(c);
+        i++;
+    }
+    if (c->bad)
+        return (perfile_strings){{NULL, 0}, 0, c->swap};
+    return (perfile_strings){{start, (size_t)(c->pos - start)}, (size_t)n, c->swap};
+}
+
+/* Bytes of a build id of 20: as its size byte says (misc bit 15), else all of them; read with sense,
+ * zeros at the end are no part of it: there are ids of 16 bytes. */
+static inline uint64_t pf_build_id_size(const pf_context *k, const pf_cursor *c)
+{
+    if (pf_cur_left(c) < 21)
+        return 20;
+    if (k->misc & PERFILE_MISC_BUILD_ID_SIZE)
+        return c->pos[20] < 20 ? c->pos[20] : 20;
+    uint64_t n = 20;
+    while (!k->as_stored && n > 4 && pf_load_u32(c->pos + n - 4, false) == 0)
+        n -= 4;
+    return n;
+}
+
+#endif

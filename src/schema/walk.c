@@ -1,0 +1,197 @@
+/* The field walk: format/ expanded once more, every field shown to a visitor. */
+#include "schema/bounds.h"
+#include "schema/rows.h"
+
+enum {
+    PF_ROW_u8 = PERFILE_U8,
+    PF_ROW_u16 = PERFILE_U16,
+    PF_ROW_u32 = PERFILE_U32,
+    PF_ROW_u64 = PERFILE_U64,
+    PF_ROW_s32 = PERFILE_S32,
+    PF_ROW_ulong = PERFILE_U64,
+    PF_ROW_string = PERFILE_TEXT,
+    PF_ROW_cstr = PERFILE_TEXT,
+    PF_ARRAY_u16 = PERFILE_WORDS,
+    PF_ARRAY_u32 = PERFILE_WORDS,
+    PF_ARRAY_s32 = PERFILE_WORDS,
+    PF_ARRAY_u64 = PERFILE_WORDS,
+    PF_ARRAY_ulong = PERFILE_WORDS,
+    PF_ARRAY_string = PERFILE_STRINGS,
+    PF_FORM_GROUP = 0,
+    PF_FORM_FLAT = PERFILE_FIELD_FLAT
+};
+
+#include "schema/fields.inc"
+#include "perfile/format/structs.def"
+#include "schema/fields.inc"
+#include "perfile/format/sample.def"
+#include "schema/fields.inc"
+#include "perfile/format/records.def"
+#include "schema/fields.inc"
+#include "perfile/format/simpleperf.def"
+#include "schema/fields.inc"
+#include "perfile/format/features.def"
+
+#define PF_ITEM_ROW(id, doc)                                                                       \
+    static const perfile_field item_##id = {#id, doc, PERFILE_ITEM, 0, PERFILE_KIND_GROUP, 0};
+#define STRUCT(id, doc) PF_ITEM_ROW(id, doc)
+#include "perfile/format/structs.def"
+#define STRUCT(id, doc) PF_ITEM_ROW(id, doc)
+#include "perfile/format/features.def"
+
+static const perfile_field pad_row = {"pad", "padding",          PERFILE_BLOB,
+                                      0,     PERFILE_KIND_OPAQUE, PERFILE_FIELD_PAD};
+static const perfile_field data_row = {
+    "data", "bytes that no table describes", PERFILE_BLOB, 0, PERFILE_KIND_OPAQUE, 0};
+
+static perfile_value place(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                           const pf_cursor *c)
+{
+    perfile_value v;
+    v.offset = (uint64_t)(at - w->base) + w->shift;
+    v.width = row->flags & PERFILE_FIELD_CALC ? 0 : (uint64_t)(c->pos - at);
+    v.number = 0;
+    return v;
+}
+
+static void show_number(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                        const pf_cursor *c, uint64_t number)
+{
+    perfile_value v = place(w, row, at, c);
+    v.number = number;
+    v.u.count = 0;
+    w->visitor->value(w->user, row, &v);
+}
+
+static void show_bytes(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                       const pf_cursor *c, perfile_bytes bytes)
+{
+    perfile_value v = place(w, row, at, c);
+    v.u.bytes = bytes;
+    w->visitor->value(w->user, row, &v);
+}
+
+static void show_words(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                       const pf_cursor *c, perfile_words words)
+{
+    perfile_value v = place(w, row, at, c);
+    v.u.words = words;
+    w->visitor->value(w->user, row, &v);
+}
+
+static void show_strings(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                         const pf_cursor *c, perfile_strings strings)
+{
+    perfile_value v = place(w, row, at, c);
+    v.u.strings = strings;
+    w->visitor->value(w->user, row, &v);
+}
+
+static void show_begin(const pf_walker *w, const perfile_field *row, const pf_cursor *c,
+                       uint64_t count)
+{
+    perfile_value v = place(w, row, c->pos, c);
+    v.u.count = count;
+    w->visitor->begin(w->user, row, &v);
+}
+
+static void show_end(const pf_walker *w, const perfile_field *row)
+{
+    w->visitor->end(w->user, row);
+}
+
+/* As list_of() in decode.c: every element has at least one byte. */
+static void walk_list(const pf_context *k, pf_cursor *c, const pf_walker *w,
+                      const perfile_field *row, const perfile_field *item, uint64_t n,
+                      pf_walk_fn *walk)
+{
+    size_t least = n == PF_UNTIL_HEADER ? 8 : 1;
+    bool counted = n < PF_UNTIL_HEADER;
+    show_begin(w, row, c, counted ? n : UINT64_MAX);
+    for (uint64_t i = 0; counted ? i < n : pf_cur_left(c) >= least; i++) {
+        show_begin(w, item, c, i);
+        walk(k, c, w);
+        if (c->bad)
+            return;
+        show_end(w, item);
+    }
+    show_end(w, row);
+}
+
+void pf_walk_unknown(const pf_context *k, pf_cursor *c, const pf_walker *w)
+{
+    const uint8_t *at = c->pos;
+    (void)k;
+    show_bytes(w, &data_row, at, c, pf_cur_span(c, pf_cur_left(c)));
+}
+
+#define SHOW_u8 show_number
+#define SHOW_u16 show_number
+#define SHOW_u32 show_number
+#define SHOW_u64 show_number
+#define SHOW_s32(w, row, at, c, v) show_number(w, row, at, c, (uint64_t)(int64_t)(v))
+#define SHOW_string show_bytes
+#define SHOW_cstr show_bytes
+#define SHOW_WORDS_u16 show_words
+#define SHOW_WORDS_u32 show_words
+#define SHOW_WORDS_s32 show_words
+#define SHOW_WORDS_u64 show_words
+#define SHOW_WORDS_ulong show_words
+#define SHOW_WORDS_string show_strings
+
+/* What a HAND layout shows: its members as they stand, but for the one below. */
+#define PF_SHOW_attr show_attr
+#define PF_SHOW_build_id_entry show_build_id_entry
+#define PF_SHOW_build_ids show_build_ids
+#define PF_SHOW_event_desc show_event_desc
+#define PF_SHOW_cpu_domain_info show_cpu_domain_info
+#define PF_SHOW_file_entry show_file_entry
+#define PF_SHOW_cpu_topology(k, c, w)                                                              \
+    (w->flags & PERFILE_WALK_CONTRACT ? show_joined_topology(k, c, w)                              \
+                                      : show_cpu_topology(k, c, w))
+static pf_walk_fn show_joined_topology;
+
+#include "schema/walk.inc"
+#include "perfile/format/structs.def"
+#include "schema/walk.inc"
+#include "perfile/format/sample.def"
+#include "schema/walk.inc"
+#include "perfile/format/records.def"
+#include "schema/walk.inc"
+#include "perfile/format/simpleperf.def"
+#include "schema/walk.inc"
+#include "perfile/format/features.def"
+
+/* The contract has die_id as a member of each `cpu`; in the file it stands behind all of them. */
+static void show_joined_topology(const pf_context *k, pf_cursor *c, const pf_walker *w)
+{
+    static const perfile_field die_row = {
+        "die_id", "die of the processor", PERFILE_S32, 0, PERFILE_KIND_DEC, PERFILE_FIELD_CALC};
+    perfile_cpu_topology t;
+    memset(&t, 0, sizeof t);
+    pf_cursor probe = *c;
+    pf_decode_cpu_topology(k, &probe, &t);
+    if (probe.bad) {
+        pf_cur_fail(c, probe.bad);
+        return;
+    }
+
+    show_strings(w, &row_cpu_topology_package_cpus_list, c->pos, c, t.package_cpus_list);
+    show_strings(w, &row_cpu_topology_core_cpus_list, c->pos, c, t.core_cpus_list);
+    if (t.has_cpu) {
+        pf_cursor cpus = pf_cur(t.cpu.bytes, c->swap);
+        show_begin(w, &row_cpu_topology_cpu, c, t.cpu.n);
+        for (size_t i = 0; i < t.cpu.n; i++) {
+            show_begin(w, &item_topology_cpu, c, i);
+            pf_walk_topology_cpu(k, &cpus, w);
+            if (t.has_dies)
+                show_number(w, &die_row, c->pos, c,
+                            (uint64_t)(int64_t)(int32_t)perfile_word(&t.die_id, i));
+            show_end(w, &item_topology_cpu);
+        }
+        show_end(w, &row_cpu_topology_cpu);
+    }
+    if (t.has_dies)
+        show_strings(w, &row_cpu_topology_die_cpus_list, c->pos, c, t.die_cpus_list);
+    *c = probe;
+}

@@ -1,0 +1,101 @@
+/* Names of values and meanings of fields: format/words.def and format/kinds.def as data. */
+#include "schema/types.h"
+
+/* Parts may refer to sets that stand further down. */
+#define BITS_SET(set) static const perfile_vocabulary set_##set;
+#define ENUM_SET(set) static const perfile_vocabulary set_##set;
+#include "perfile/format/words.def"
+
+static const perfile_vocabulary set_none = {"none", NULL, NULL, 0};
+
+#define BITS_SET(set) static const perfile_bits rows_##set[] = {
+#define BITS(set, id, shift, width, values, name, doc) {name, &set_##values, shift, width},
+#define END_BITS(set)                                                                              \
+    }                                                                                              \
+    ;                                                                                              \
+    static const perfile_vocabulary set_##set = {#set, rows_##set, NULL,                           \
+                                                 sizeof rows_##set / sizeof rows_##set[0]};
+#define ENUM_SET(set) static const perfile_word_name rows_##set[] = {
+#define ENUM(set, id, value, name, doc) {value, name},
+#define END_ENUM(set)                                                                              \
+    }                                                                                              \
+    ;                                                                                              \
+    static const perfile_vocabulary set_##set = {#set, NULL, rows_##set,                           \
+                                                 sizeof rows_##set / sizeof rows_##set[0]};
+#include "perfile/format/words.def"
+
+static const perfile_vocabulary *const sets[] = {
+#define BITS_SET(set) &set_##set,
+#define ENUM_SET(set) &set_##set,
+#include "perfile/format/words.def"
+};
+
+typedef struct pf_kind_row {
+    const char *name;
+    const char *doc;
+    const perfile_vocabulary *words;
+    uint8_t base;
+} pf_kind_row;
+
+static const pf_kind_row kinds[PERFILE_N_KINDS] = {
+#define KIND(id, name, base, words, doc) {name, doc, &set_##words, PERFILE_BASE_##base},
+#include "perfile/format/kinds.def"
+};
+
+const char *perfile_kind_name(unsigned kind)
+{
+    return kind < PERFILE_N_KINDS ? kinds[kind].name : "";
+}
+
+const char *perfile_kind_doc(unsigned kind)
+{
+    return kind < PERFILE_N_KINDS ? kinds[kind].doc : "";
+}
+
+unsigned perfile_kind_base(unsigned kind)
+{
+    return kind < PERFILE_N_KINDS ? kinds[kind].base : PERFILE_BASE_HEX;
+}
+
+const perfile_vocabulary *perfile_kind_words(unsigned kind)
+{
+    return kind < PERFILE_N_KINDS && kinds[kind].words->n ? kinds[kind].words : NULL;
+}
+
+const perfile_vocabulary *perfile_vocabulary_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        if (strcmp(sets[i]->name, name) == 0)
+            return sets[i];
+    return NULL;
+}
+
+const char *perfile_vocabulary_word(const perfile_vocabulary *v, uint64_t value)
+{
+    for (uint32_t i = 0; v->words && i < v->n; i++)
+        if (v->words[i].value == value)
+            return v->words[i].name;
+    return NULL;
+}
+
+/* A part of width w at shift s (little-endian numbering) lies at 64 - s - w when big-endian. */
+static uint64_t mirror(const perfile_vocabulary *v, uint64_t word)
+{
+    uint64_t out = 0;
+    for (uint32_t i = 0; i < v->n; i++) {
+        const perfile_bits *b = &v->bits[i];
+        uint64_t mask = (UINT64_C(1) << b->width) - 1;
+        out |= (word >> (64 - b->shift - b->width) & mask) << b->shift;
+    }
+    return out;
+}
+
+uint64_t pf_mirror_attr_flags(uint64_t v)
+{
+    return mirror(&set_attr_flags, v);
+}
+
+uint64_t pf_mirror_branch_flags(uint64_t v)
+{
+    return mirror(&set_branch_flags, v);
+}
