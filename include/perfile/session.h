@@ -54,6 +54,18 @@ PERFILE_API uint32_t perfile_session_n_event_types(const perfile_session *s);
 PERFILE_API const perfile_event_type *perfile_session_event_type(const perfile_session *s,
                                                                  uint32_t position);
 
+/* Build ids of files, from feature BUILD_ID and HEADER_BUILD_ID records, in order of appearance. */
+typedef struct perfile_build_id {
+    perfile_bytes id;
+    perfile_bytes filename;
+    int32_t pid;    /* -1 host (also where the capture does not say), 0 default guest, else guest */
+    uint16_t misc;  /* cpumode: kernel or user, host or guest */
+    uint16_t origin; /* PERFILE_ORIGIN_… */
+} perfile_build_id;
+PERFILE_API uint32_t perfile_session_n_build_ids(const perfile_session *s);
+PERFILE_API const perfile_build_id *perfile_session_build_id(const perfile_session *s,
+                                                             uint32_t position);
+
 /* Facts in words, NULL when not known. */
 enum {
     PERFILE_FACT_HOSTNAME = 0,
@@ -86,7 +98,7 @@ PERFILE_API void perfile_session_clock(const perfile_session *s, perfile_clock *
 /* Wall clock, ns since 1970, of a time of the session clock; false when not known. */
 PERFILE_API bool perfile_session_wall_time(const perfile_session *s, uint64_t time, uint64_t *wall);
 
-/* "mmap2" in, the number's name out: names of PMUs (PMU_MAPPINGS), NULL when unknown. */
+/* The name of a PMU, attr.type being its number (PMU_MAPPINGS); NULL when unknown. */
 PERFILE_API const char *perfile_session_pmu_name(const perfile_session *s, uint32_t pmu_type);
 
 #ifdef __cplusplus

@@ -17,6 +17,7 @@ typedef struct pf_stream_ops {
     perfile_status (*fill)(perfile_stream *s, perfile_error *err);
     perfile_status (*extra)(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err);
+    /* Releases all that is the stream's own, `s` and its session too. */
     void (*close)(perfile_stream *s);
 } pf_stream_ops;
 

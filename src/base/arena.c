@@ -1,0 +1,133 @@
+#include "base/arena.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define CHUNK_FIRST ((size_t)4 << 10)
+#define CHUNK_MOST  ((size_t)1 << 20)
+
+struct pf_arena_chunk {
+    pf_arena_chunk *next;
+    max_align_t bytes[];
+};
+
+void pf_arena_init(pf_arena *a, uint64_t limit, const char *limit_name)
+{
+    *a = (pf_arena){.chunk_bytes = CHUNK_FIRST, .limit = limit, .limit_name = limit_name};
+}
+
+void pf_arena_free(pf_arena *a)
+{
+    while (a->chunks) {
+        pf_arena_chunk *next = a->chunks->next;
+        pf_free(a->chunks);
+        a->chunks = next;
+    }
+    a->at = NULL;
+    a->left = 0;
+    a->used = 0;
+}
+
+perfile_status pf_arena_charge(pf_arena *a, uint64_t n, perfile_error *err)
+{
+    if (n > a->limit || a->used > a->limit - n)
+        return pf_fail(err, PERFILE_E_LIMIT, a->limit_name,
+                       "%llu bytes and %llu more exceed the limit of %llu",
+                       (unsigned long long)a->used, (unsigned long long)n,
+                       (unsigned long long)a->limit);
+    a->used += n;
+    return PERFILE_OK;
+}
+
+void pf_arena_refund(pf_arena *a, uint64_t n)
+{
+    a->used -= n;
+}
+
+static uint8_t *new_chunk(pf_arena *a, size_t n)
+{
+    if (n > SIZE_MAX - sizeof(pf_arena_chunk))
+        return NULL;
+    pf_arena_chunk *chunk = pf_alloc(1, sizeof *chunk + n);
+    if (!chunk)
+        return NULL;
+    chunk->next = a->chunks;
+    a->chunks = chunk;
+    return (uint8_t *)chunk->bytes;
+}
+
+static perfile_status take(pf_arena *a, size_t n, size_t align, uint8_t **p, perfile_error *err)
+{
+    perfile_status st = pf_arena_charge(a, n, err);
+    if (st != PERFILE_OK)
+        return st;
+
+    size_t skip = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
+    if (skip > a->left || n > a->left - skip) {
+        /* Large pieces get a chunk of their own, so that the rest of the small one is not lost. */
+        bool large = n > a->chunk_bytes / 4;
+        uint8_t *fresh = new_chunk(a, large ? n : a->chunk_bytes);
+        if (!fresh) {
+            pf_arena_refund(a, n);
+            return pf_fail_nomem(err, "session");
+        }
+        if (large) {
+            *p = fresh;
+            return PERFILE_OK;
+        }
+        a->at = fresh;
+        a->left = a->chunk_bytes;
+        if (a->chunk_bytes < CHUNK_MOST)
+            a->chunk_bytes *= 2;
+        skip = 0;
+    }
+
+    *p = a->at + skip;
+    a->at += skip + n;
+    a->left -= skip + n;
+    return PERFILE_OK;
+}
+
+perfile_status pf_arena_get(pf_arena *a, size_t n, void **p, perfile_error *err)
+{
+    uint8_t *bytes;
+    perfile_status st = take(a, n, _Alignof(max_align_t), &bytes, err);
+    if (st == PERFILE_OK)
+        *p = bytes;
+    return st;
+}
+
+perfile_status pf_arena_copy(pf_arena *a, perfile_bytes bytes, perfile_bytes *copy,
+                             perfile_error *err)
+{
+    if (bytes.len == 0) {
+        *copy = (perfile_bytes){NULL, 0};
+        return PERFILE_OK;
+    }
+    uint8_t *p;
+    perfile_status st = take(a, bytes.len, 1, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    memcpy(p, bytes.ptr, bytes.len);
+    *copy = (perfile_bytes){p, bytes.len};
+    return PERFILE_OK;
+}
+
+perfile_status pf_arena_text(pf_arena *a, perfile_bytes bytes, const char **text,
+                             perfile_error *err)
+{
+    if (bytes.len == SIZE_MAX)
+        return pf_fail_nomem(err, "session");
+    uint8_t *p;
+    perfile_status st = take(a, bytes.len + 1, 1, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (bytes.len)
+        memcpy(p, bytes.ptr, bytes.len);
+    p[bytes.len] = 0;
+    *text = (const char *)p;
+    return PERFILE_OK;
+}

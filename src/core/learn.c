@@ -1,0 +1,229 @@
+/* What records of the stream say about the session. */
+#include <string.h>
+
+#include "base/error.h"
+#include "core/state.h"
+#include "perfile/field.h"
+
+static bool is_stable(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_STABLE;
+}
+
+static perfile_status learn_attr(perfile_session *s, const perfile_record *r, perfile_error *err)
+{
+    enum { SIZE_MIN = 64 };
+    perfile_header_attr v;
+    if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    size_t size = v.attr.size ? v.attr.size : SIZE_MIN;
+    pf_attr_fact fact = {
+        .attr = {r->body.ptr, size},
+        .ids = {v.id.ptr, 8 * v.id.n},
+        .offset = r->offset + 8,
+        .origin = PERFILE_ORIGIN_STREAM,
+        .stable = is_stable(r),
+    };
+    return pf_session_add_attr(s, &fact, err);
+}
+
+static perfile_status learn_event_type(perfile_session *s, const perfile_record *r,
+                                       perfile_error *err)
+{
+    perfile_header_event_type v;
+    if (perfile_header_event_type_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    return pf_session_add_event_type(s, v.event_id, v.name, is_stable(r), err);
+}
+
+static perfile_feature feature_of(const perfile_record *r, uint32_t number, perfile_bytes payload)
+{
+    return (perfile_feature){
+        .number = number,
+        .origin = PERFILE_ORIGIN_STREAM,
+        .flags = r->flags & PERFILE_REC_SWAPPED,
+        .offset = r->offset,
+        .size = payload.len,
+        .payload = payload,
+        .session = r->session,
+    };
+}
+
+static perfile_status learn_tracing(perfile_session *s, const perfile_record *r, perfile_bytes blob,
+                                    perfile_error *err)
+{
+    perfile_feature f = feature_of(r, PERFILE_FEATURE_TRACING_DATA, blob);
+    if (r->flags & PERFILE_REC_PAYLOAD_CUT)
+        f.damage = PERFILE_DAMAGE_TRUNCATED_PAYLOAD;
+    if (f.damage || !blob.ptr)
+        f.payload = (perfile_bytes){NULL, 0};
+    return pf_session_add_feature(s, &f, is_stable(r), err);
+}
+
+static perfile_status learn_tracing_data(perfile_session *s, const perfile_record *r,
+                                         perfile_error *err)
+{
+    perfile_header_tracing_data v;
+    if (perfile_header_tracing_data_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    return learn_tracing(s, r, v.has_data ? v.data : r->extra, err);
+}
+
+static perfile_status learn_sp_tracing_data(perfile_session *s, const perfile_record *r,
+                                            perfile_error *err)
+{
+    perfile_sp_tracing_data v;
+    if (perfile_sp_tracing_data_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    return learn_tracing(s, r, v.data, err);
+}
+
+static perfile_status learn_build_id(perfile_session *s, const perfile_record *r,
+                                     perfile_error *err)
+{
+    perfile_header_build_id v;
+    if (perfile_header_build_id_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    perfile_build_id id = {.id = v.build_id,
+                           .filename = v.filename,
+                           .pid = v.has_pid ? v.pid : -1,
+                           .misc = r->misc,
+                           .origin = PERFILE_ORIGIN_STREAM};
+    return pf_session_add_build_id(s, &id, is_stable(r), err);
+}
+
+/* Entries name the event of an id.  They add ids only where it is plain whose they are: one event
+ * came without any. */
+static perfile_status learn_id_index(perfile_session *s, const perfile_record *r,
+                                     perfile_error *err)
+{
+    perfile_id_index v;
+    if (s->n_idless != 1 || perfile_id_index_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    perfile_id_index_entry e;
+    perfile_status st = PERFILE_OK;
+    while (st == PERFILE_OK && perfile_id_index_entry_next(&v.entries, &e, sizeof e) == PERFILE_OK)
+        st = pf_session_add_id(s, s->events[s->idless], e.id, err);
+    return st;
+}
+
+static perfile_status learn_event_id(perfile_session *s, const perfile_record *r,
+                                     perfile_error *err)
+{
+    perfile_sp_event_id v;
+    if (perfile_sp_event_id_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    perfile_event_id_entry e;
+    perfile_status st = PERFILE_OK;
+    while (st == PERFILE_OK && perfile_event_id_entry_next(&v.entries, &e, sizeof e) == PERFILE_OK)
+        if (e.attr_index < s->n_events)
+            st = pf_session_add_id(s, s->events[e.attr_index], e.id, err);
+    return st;
+}
+
+/* A double from its bits. */
+static double scale_of(uint64_t bits)
+{
+    double scale;
+    memcpy(&scale, &bits, sizeof scale);
+    return scale;
+}
+
+static perfile_status learn_event_update(perfile_session *s, const perfile_record *r,
+                                         perfile_error *err)
+{
+    perfile_event_update v;
+    if (perfile_event_update_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    uint32_t i = pf_ids_find(&s->ids, v.id);
+    if (i >= s->n_events && s->n_events == 1 && s->n_idless == 1)
+        i = 0;
+    if (i >= s->n_events)
+        return PERFILE_OK;
+
+    pf_event *event = s->events[i];
+    if (v.has_name)
+        return pf_names_set(s, event, PF_NAME_UPDATE, v.name, PERFILE_ORIGIN_STREAM, err);
+    if (v.has_scale) {
+        event->shown.scale = scale_of(v.scale);
+        s->generation++;
+    } else if (v.has_unit) {
+        s->generation++;
+        return pf_arena_text(&s->arena, v.unit, &event->shown.unit, err);
+    }
+    return PERFILE_OK;
+}
+
+/* The old, short form has no word on whether it is valid; it was written when it was. */
+static perfile_status learn_time_conv(perfile_session *s, const perfile_record *r)
+{
+    perfile_time_conv v;
+    if (perfile_time_conv_decode(r, &v, sizeof v, NULL) != PERFILE_OK ||
+        (v.has_short && !v.cap_user_time_zero))
+        return PERFILE_OK;
+    s->has_conversion = true;
+    s->shift = v.time_shift;
+    s->mult = v.time_mult;
+    s->zero = v.time_zero;
+    s->cycles = v.time_cycles;
+    s->mask = v.time_mask;
+    s->is_short = v.has_short && v.cap_user_time_short;
+    s->generation++;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_record_feature(const perfile_record *r, perfile_feature *feature,
+                                      perfile_error *err)
+{
+    if (r->family != PERFILE_FAMILY_PERF || r->type != PERFILE_RECORD_HEADER_FEATURE)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
+                       (unsigned)PERFILE_RECORD_HEADER_FEATURE);
+    perfile_header_feature v;
+    perfile_status st = perfile_header_feature_decode(r, &v, sizeof v, err);
+    if (st != PERFILE_OK)
+        return st;
+    *feature = feature_of(r, v.feat_id < UINT32_MAX ? (uint32_t)v.feat_id : UINT32_MAX, v.data);
+    return PERFILE_OK;
+}
+
+/* The list of features ends with an empty one, whose number is the writer's count of features: for
+ * newer tools that is the number of a real one. */
+static perfile_status learn_feature(perfile_session *s, const perfile_record *r, perfile_error *err)
+{
+    enum { FIRST_MARKER = 32 };
+    perfile_feature f;
+    if (perfile_record_feature(r, &f, NULL) != PERFILE_OK ||
+        (f.payload.len == 0 && f.number >= FIRST_MARKER))
+        return PERFILE_OK;
+    return pf_session_add_feature(s, &f, is_stable(r), err);
+}
+
+perfile_status pf_session_learn(perfile_session *s, const perfile_record *r, perfile_error *err)
+{
+    if (r->family != PERFILE_FAMILY_PERF)
+        return PERFILE_OK;
+    switch (r->type) {
+    case PERFILE_RECORD_HEADER_ATTR:
+        return learn_attr(s, r, err);
+    case PERFILE_RECORD_HEADER_EVENT_TYPE:
+        return learn_event_type(s, r, err);
+    case PERFILE_RECORD_HEADER_TRACING_DATA:
+        return learn_tracing_data(s, r, err);
+    case PERFILE_RECORD_HEADER_BUILD_ID:
+        return learn_build_id(s, r, err);
+    case PERFILE_RECORD_ID_INDEX:
+        return learn_id_index(s, r, err);
+    case PERFILE_RECORD_EVENT_UPDATE:
+        return learn_event_update(s, r, err);
+    case PERFILE_RECORD_TIME_CONV:
+        return learn_time_conv(s, r);
+    case PERFILE_RECORD_HEADER_FEATURE:
+        return learn_feature(s, r, err);
+    case PERFILE_RECORD_SIMPLEPERF_EVENT_ID:
+        return learn_event_id(s, r, err);
+    case PERFILE_RECORD_SIMPLEPERF_TRACING_DATA:
+        return learn_sp_tracing_data(s, r, err);
+    default:
+        return PERFILE_OK;
+    }
+}

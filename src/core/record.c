@@ -1,0 +1,284 @@
+/* Whose a record is, and what can be read of it without decoding it. */
+#include "perfile/record.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/order.h"
+#include "core/layout.h"
+#include "core/state.h"
+#include "schema/trailer.h"
+
+#define HEADER_BYTES 8
+
+typedef struct whose {
+    const perfile_event *event;
+    const perfile_layout *layout;
+    uint32_t damage;
+} whose;
+
+static const whose nobodys = {NULL, NULL, 0};
+
+static inline whose of_event(const pf_event *event)
+{
+    return (whose){&event->shown, &event->layout, 0};
+}
+
+static inline bool is_swapped(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_SWAPPED;
+}
+
+/* The `slot`-th word of the body, NULL when it is not there. */
+static inline const uint8_t *word_at(const perfile_record *r, int slot)
+{
+    return slot >= 0 && r->body.len >= 8 * ((size_t)slot + 1) ? r->body.ptr + 8 * slot : NULL;
+}
+
+/* The `slot`-th word from the end of `b`, 1 being the last. */
+static inline const uint8_t *word_from_end(perfile_bytes b, int slot)
+{
+    return slot >= 1 && b.len >= 8 * (size_t)slot ? b.ptr + b.len - 8 * slot : NULL;
+}
+
+/* Several events: the id decides, and its place is that of the first event.  No cache of the last
+ * id: threads may look up records of one session at the same time, and the map is as fast. */
+static whose by_id(const perfile_record *r, const perfile_session *s)
+{
+    const pf_event *first = s->events[0];
+    bool sample = r->type == PERFILE_RECORD_SAMPLE;
+    if (!sample && !first->layout.sample_id_all)
+        return of_event(first);
+
+    int slot = sample ? s->sample_id_slot : s->trailer_id_slot;
+    if (slot >= 0) {
+        const uint8_t *word = sample ? word_at(r, slot) : word_from_end(r->body, slot);
+        if (!word)
+            return of_event(first);
+        uint64_t id = pf_load_u64(word, is_swapped(r));
+        if (id == 0)
+            return of_event(first);
+        uint32_t owner = pf_ids_find(&s->ids, id);
+        if (owner < s->n_events)
+            return of_event(s->events[owner]);
+    }
+    if (s->uniform)
+        return (whose){NULL, &first->layout, 0};
+    return (whose){NULL, NULL, PERFILE_DAMAGE_UNKNOWN_ID};
+}
+
+static inline whose find(const perfile_record *r)
+{
+    const perfile_session *s = r->session;
+    if (!s || r->family != PERFILE_FAMILY_PERF || !pf_record_known(r->type))
+        return nobodys;
+    if (s->n_events == 1)
+        return of_event(s->events[0]);
+    if (s->n_events == 0) {
+        bool needs = r->type == PERFILE_RECORD_SAMPLE || r->type == PERFILE_RECORD_READ;
+        return (whose){NULL, NULL, needs ? PERFILE_DAMAGE_NO_ATTR : 0};
+    }
+    return by_id(r, s);
+}
+
+const perfile_event *perfile_record_event(const perfile_record *r)
+{
+    if (r->type == PERFILE_RECORD_STAT && r->family == PERFILE_FAMILY_PERF && r->session) {
+        const uint8_t *id = word_at(r, 0);
+        return id ? perfile_session_event_by_id(r->session, pf_load_u64(id, is_swapped(r))) : NULL;
+    }
+    return find(r).event;
+}
+
+const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage)
+{
+    whose w = find(r);
+    if (damage)
+        *damage = w.damage;
+    return w.layout;
+}
+
+/* The word of sample or trailer for a bit of sample_type, NULL when there is none. */
+static const uint8_t *field_word(const perfile_record *r, int bit)
+{
+    const perfile_layout *l = find(r).layout;
+    if (!l)
+        return NULL;
+    if (r->type == PERFILE_RECORD_SAMPLE)
+        return word_at(r, l->sample_slot[bit]);
+    perfile_bytes body, trailer;
+    if (l->trailer_slot[bit] < 1 || !pf_record_split(r, l, r->session->as_stored, &body, &trailer))
+        return NULL;
+    return word_from_end(trailer, l->trailer_slot[bit]);
+}
+
+/* Fields of the record itself, through its decoder: speed matters for samples and trailers only. */
+#define DECODED(id)                                                                                \
+    perfile_##id v;                                                                                \
+    if (perfile_##id##_decode(r, &v, sizeof v, NULL) != PERFILE_OK)                                \
+        break;
+#define OWN_TIME(type, id, there)                                                                  \
+    case PERFILE_RECORD_##type: {                                                                  \
+        DECODED(id)                                                                                \
+        return (there) ? v.time : PERFILE_NO_TIME;                                                 \
+    }
+
+static uint64_t own_time(const perfile_record *r)
+{
+    switch (r->type) {
+        OWN_TIME(FORK, fork, true)
+        OWN_TIME(EXIT, exit, true)
+        OWN_TIME(THROTTLE, throttle, true)
+        OWN_TIME(UNTHROTTLE, unthrottle, true)
+        OWN_TIME(STAT_ROUND, stat_round, true)
+        OWN_TIME(AUXTRACE_ERROR, auxtrace_error, v.has_time)
+        OWN_TIME(SIMPLEPERF_CALLCHAIN, sp_callchain, true)
+        OWN_TIME(SIMPLEPERF_UNWINDING_RESULT, sp_unwinding_result, true)
+        OWN_TIME(SIMPLEPERF_DEBUG, sp_debug, true)
+    default:
+        break;
+    }
+    return PERFILE_NO_TIME;
+}
+
+uint64_t perfile_record_time(const perfile_record *r)
+{
+    if (r->family != PERFILE_FAMILY_PERF)
+        return PERFILE_NO_TIME;
+    const uint8_t *word = field_word(r, PF_SLOT_TIME);
+    return word ? pf_load_u64(word, is_swapped(r)) : own_time(r);
+}
+
+#define OWN_TASK(type, id)                                                                         \
+    case PERFILE_RECORD_##type: {                                                                  \
+        DECODED(id)                                                                                \
+        *pid = v.pid;                                                                              \
+        *tid = v.tid;                                                                              \
+        return true;                                                                               \
+    }
+
+static bool own_task(const perfile_record *r, uint32_t *pid, uint32_t *tid)
+{
+    switch (r->type) {
+        OWN_TASK(MMAP, mmap)
+        OWN_TASK(COMM, comm)
+        OWN_TASK(FORK, fork)
+        OWN_TASK(EXIT, exit)
+        OWN_TASK(READ, read)
+        OWN_TASK(MMAP2, mmap2)
+        OWN_TASK(ITRACE_START, itrace_start)
+        OWN_TASK(NAMESPACES, namespaces)
+        OWN_TASK(AUXTRACE_ERROR, auxtrace_error)
+        OWN_TASK(SIMPLEPERF_CALLCHAIN, sp_callchain)
+    default:
+        break;
+    }
+    return false;
+}
+
+bool perfile_record_task(const perfile_record *r, uint32_t *pid, uint32_t *tid)
+{
+    if (r->family != PERFILE_FAMILY_PERF)
+        return false;
+    const uint8_t *word = field_word(r, PF_SLOT_TID);
+    if (!word)
+        return own_task(r, pid, tid);
+    *pid = pf_load_u32(word, is_swapped(r));
+    *tid = pf_load_u32(word + 4, is_swapped(r));
+    return true;
+}
+
+/* All ones in a field of its own means that the record is of no processor. */
+#define OWN_CPU(type, id)                                                                          \
+    case PERFILE_RECORD_##type: {                                                                  \
+        DECODED(id)                                                                                \
+        if (v.cpu == UINT32_MAX)                                                                   \
+            break;                                                                                 \
+        *cpu = v.cpu;                                                                              \
+        return true;                                                                               \
+    }
+
+static bool own_cpu(const perfile_record *r, uint32_t *cpu)
+{
+    switch (r->type) {
+        OWN_CPU(AUXTRACE, auxtrace)
+        OWN_CPU(AUXTRACE_ERROR, auxtrace_error)
+        OWN_CPU(STAT, stat)
+        OWN_CPU(SCHEDSTAT_CPU, schedstat_cpu)
+        OWN_CPU(SCHEDSTAT_DOMAIN, schedstat_domain)
+    default:
+        break;
+    }
+    return false;
+}
+
+bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu)
+{
+    if (r->family != PERFILE_FAMILY_PERF)
+        return false;
+    const uint8_t *word = field_word(r, PF_SLOT_CPU);
+    if (!word)
+        return own_cpu(r, cpu);
+    *cpu = pf_load_u32(word, is_swapped(r));
+    return true;
+}
+
+bool perfile_sample_field(const perfile_record *r, uint32_t bit, uint64_t *value)
+{
+    if (r->type != PERFILE_RECORD_SAMPLE || bit == 0 || bit & (bit - 1) ||
+        bit > PERFILE_SAMPLE_KNOWN)
+        return false;
+    const uint8_t *word = field_word(r, __builtin_ctz(bit));
+    if (!word)
+        return false;
+    bool swapped = is_swapped(r);
+    if (bit == PERFILE_SAMPLE_TID) /* two numbers, each swapped for itself */
+        *value = pf_load_u32(word, swapped) | (uint64_t)pf_load_u32(word + 4, swapped) << 32;
+    else if (bit == PERFILE_SAMPLE_CPU)
+        *value = pf_load_u32(word, swapped);
+    else
+        *value = pf_load_u64(word, swapped);
+    return true;
+}
+
+perfile_status perfile_record_copy(const perfile_record *r, perfile_record **copy,
+                                   perfile_error *err)
+{
+    bool damage = r->family == PERFILE_FAMILY_DAMAGE;
+    size_t header = damage ? 0 : HEADER_BYTES;
+    size_t body = r->body.ptr ? r->body.len : 0;
+    size_t extra = r->extra.ptr ? r->extra.len : 0;
+    if (body > PTRDIFF_MAX / 2 || extra > PTRDIFF_MAX / 4)
+        return pf_fail_nomem(err, "record");
+
+    uint8_t *block = pf_alloc(1, sizeof *r + header + body + extra);
+    if (!block)
+        return pf_fail_nomem(err, "record");
+    perfile_record *mine = (void *)block;
+    uint8_t *bytes = block + sizeof *r;
+    *mine = *r;
+    mine->flags &= (uint8_t)~PERFILE_REC_STABLE;
+    mine->header = NULL;
+    if (!damage) {
+        memcpy(bytes, r->header, header);
+        mine->header = bytes;
+        bytes += header;
+    }
+    if (r->body.ptr) {
+        memcpy(bytes, r->body.ptr, body);
+        mine->body.ptr = bytes;
+        bytes += body;
+    }
+    if (r->extra.ptr) {
+        memcpy(bytes, r->extra.ptr, extra);
+        mine->extra.ptr = bytes;
+    }
+    *copy = mine;
+    return PERFILE_OK;
+}
+
+void perfile_record_free(perfile_record *copy)
+{
+    pf_free(copy);
+}

@@ -1,0 +1,342 @@
+#include "core/session.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "core/layout.h"
+#include "core/state.h"
+
+#define ATTR_SIZE_AT  4
+#define ATTR_SIZE_MIN 64
+
+/* What input cannot know: where the session lies, and when it was made. */
+static uint64_t new_seed(const perfile_session *s)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t seed = (uint64_t)(uintptr_t)s * UINT64_C(0x9e3779b97f4a7c15);
+    return seed ^ (uint64_t)now.tv_nsec << 20 ^ (uint64_t)now.tv_sec;
+}
+
+perfile_status pf_session_new(bool swapped, const perfile_options *options,
+                              perfile_session **session, perfile_error *err)
+{
+    perfile_session *s = pf_alloc(1, sizeof *s);
+    if (!s)
+        return pf_fail_nomem(err, "session");
+    perfile_limits limits;
+    pf_limits_fill(&limits, options ? options->limits : NULL);
+    pf_arena_init(&s->arena, limits.session_bytes, "session_bytes");
+    s->swapped = swapped;
+    s->as_stored = options && options->as_stored;
+    s->uniform = true;
+    s->ids.seed = new_seed(s);
+    pf_names_init(&s->names, s->ids.seed);
+    *session = s;
+    return PERFILE_OK;
+}
+
+void pf_session_free(perfile_session *s)
+{
+    if (!s)
+        return;
+    pf_names_free(&s->names);
+    pf_ids_free(&s->ids);
+    pf_free(s->events);
+    pf_free(s->event_types.items);
+    pf_free(s->build_ids.items);
+    pf_free(s->groups);
+    pf_arena_free(&s->arena);
+    pf_free(s);
+}
+
+void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
+{
+    if (n < *cap)
+        return items;
+    if (n > UINT32_MAX / 2)
+        return NULL;
+    uint32_t more = n ? 2 * n : 8;
+    void *moved = pf_realloc(items, more, width);
+    if (moved)
+        *cap = more;
+    return moved;
+}
+
+perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err)
+{
+    void **items = pf_array_more(p->items, p->n, &p->cap, sizeof *items);
+    if (!items)
+        return pf_fail_nomem(err, "session");
+    p->items = items;
+    items[p->n++] = item;
+    return PERFILE_OK;
+}
+
+static perfile_status keep(perfile_session *s, perfile_bytes *bytes, bool stable,
+                           perfile_error *err)
+{
+    return stable ? PERFILE_OK : pf_arena_copy(&s->arena, *bytes, bytes, err);
+}
+
+static perfile_status take_ids(perfile_session *s, pf_event *event, perfile_error *err)
+{
+    const perfile_words *ids = &event->shown.ids;
+    for (size_t i = 0; i < ids->n; i++) {
+        uint64_t id = pf_load_u64(ids->ptr + 8 * i, ids->swapped);
+        perfile_status st = pf_ids_add(&s->ids, &s->arena, id, event->shown.index, NULL, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return PERFILE_OK;
+}
+
+perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact, perfile_error *err)
+{
+    /* Drivers see to it that there are as many; less is nothing that could be decoded. */
+    if (fact->attr.len < ATTR_SIZE_MIN)
+        return PERFILE_OK;
+
+    void *place;
+    perfile_status st = pf_arena_get(&s->arena, sizeof(pf_event), &place, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_event *event = place;
+    perfile_event *e = &event->shown;
+
+    perfile_bytes stored = fact->attr;
+    uint32_t size = pf_load_u32(stored.ptr + ATTR_SIZE_AT, s->swapped);
+    if (size == 0)
+        size = ATTR_SIZE_MIN;
+    if (size < ATTR_SIZE_MIN || size > stored.len)
+        e->damage = PERFILE_DAMAGE_BAD_ATTR_SIZE;
+    if (size < ATTR_SIZE_MIN)
+        size = ATTR_SIZE_MIN;
+    if (size < stored.len)
+        stored.len = size;
+    perfile_bytes ids = {fact->ids.ptr, fact->ids.len / 8 * 8};
+
+    if ((st = keep(s, &stored, fact->stable, err)) != PERFILE_OK ||
+        (st = keep(s, &ids, fact->stable, err)) != PERFILE_OK)
+        return st;
+
+    e->index = s->n_events;
+    e->origin = fact->origin;
+    e->name_origin = PERFILE_ORIGIN_DERIVED;
+    e->offset = fact->offset;
+    e->stored = stored;
+    e->ids = (perfile_words){.ptr = ids.ptr, .n = ids.len / 8, .width = 8, .swapped = s->swapped};
+    e->ids_damage = fact->ids_damage;
+    e->name = "";
+    e->scale = 1;
+    e->group_leader = e->index;
+    e->layout = &event->layout;
+    if (perfile_attr_decode(stored, s->swapped, &e->attr, sizeof e->attr, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    pf_layout_make(&event->layout, &e->attr);
+
+    pf_event **events = pf_array_more(s->events, s->n_events, &s->events_cap, sizeof(void *));
+    if (!events)
+        return pf_fail_nomem(err, "session.events");
+    s->events = events;
+    if ((st = take_ids(s, event, err)) != PERFILE_OK)
+        return st;
+
+    events[s->n_events++] = event;
+    if (e->index == 0) {
+        s->sample_id_slot = (int8_t)pf_layout_sample_id(&event->layout);
+        s->trailer_id_slot = (int8_t)pf_layout_trailer_id(&event->layout);
+    } else if (!pf_layout_equal(&events[0]->layout, &event->layout)) {
+        s->uniform = false;
+    }
+    if (e->ids.n == 0) {
+        s->n_idless++;
+        s->idless = e->index;
+    }
+    s->generation++;
+    return PERFILE_OK;
+}
+
+perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t id,
+                                 perfile_error *err)
+{
+    bool added;
+    perfile_words *ids = &event->shown.ids;
+    perfile_status st = pf_ids_add(&s->ids, &s->arena, id, event->shown.index, &added, err);
+    if (st != PERFILE_OK || !added)
+        return st;
+
+    /* Who holds the old array goes on reading it: the arena keeps it. */
+    if (ids->n >= event->ids_cap) {
+        size_t cap = ids->n < 4 ? 8 : 2 * ids->n;
+        void *more;
+        if (cap > UINT32_MAX)
+            return pf_fail_nomem(err, "session.ids");
+        if ((st = pf_arena_get(&s->arena, 8 * cap, &more, err)) != PERFILE_OK)
+            return st;
+        if (ids->n)
+            memcpy(more, ids->ptr, 8 * ids->n);
+        event->own_ids = more;
+        event->ids_cap = (uint32_t)cap;
+        ids->ptr = more;
+    }
+    uint64_t word = ids->swapped ? pf_swap_u64(id) : id;
+    memcpy(event->own_ids + 8 * ids->n, &word, sizeof word);
+    ids->n++;
+    s->generation++;
+    return PERFILE_OK;
+}
+
+perfile_status pf_session_add_feature(perfile_session *s, const perfile_feature *f, bool stable,
+                                      perfile_error *err)
+{
+    /* No header can hold greater numbers. */
+    if (f->number >= PERFILE_N_FEATURES || s->by_number[f->number])
+        return PERFILE_OK;
+
+    void *place;
+    perfile_status st = pf_arena_get(&s->arena, sizeof(perfile_feature), &place, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_feature *mine = place;
+    *mine = *f;
+    mine->session = s;
+    if ((st = keep(s, &mine->payload, stable, err)) != PERFILE_OK)
+        return st;
+
+    uint32_t at = s->n_features;
+    for (; at > 0 && s->features[at - 1]->number > f->number; at--)
+        s->features[at] = s->features[at - 1];
+    s->features[at] = mine;
+    s->n_features++;
+    s->by_number[f->number] = mine;
+    s->generation++;
+
+    if (mine->damage)
+        return PERFILE_OK;
+    if ((st = pf_facts_take(s, mine, err)) != PERFILE_OK ||
+        (st = pf_groups_take(s, mine, err)) != PERFILE_OK)
+        return st;
+    return pf_names_take(s, mine, err);
+}
+
+perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, perfile_bytes name,
+                                         bool stable, perfile_error *err)
+{
+    void *place;
+    perfile_status st = pf_arena_get(&s->arena, sizeof(perfile_event_type), &place, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_event_type *type = place;
+    type->event_id = event_id;
+    type->name = name;
+    if ((st = keep(s, &type->name, stable, err)) != PERFILE_OK)
+        return st;
+    st = pf_ids_add(&s->names.type_configs, &s->arena, event_id, s->event_types.n, NULL, err);
+    if (st != PERFILE_OK || (st = pf_pointers_add(&s->event_types, type, err)) != PERFILE_OK)
+        return st;
+    s->generation++;
+    return PERFILE_OK;
+}
+
+perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_id *id, bool stable,
+                                       perfile_error *err)
+{
+    void *place;
+    perfile_status st = pf_arena_get(&s->arena, sizeof(perfile_build_id), &place, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_build_id *mine = place;
+    *mine = *id;
+    if ((st = keep(s, &mine->id, stable, err)) != PERFILE_OK ||
+        (st = keep(s, &mine->filename, stable, err)) != PERFILE_OK ||
+        (st = pf_pointers_add(&s->build_ids, mine, err)) != PERFILE_OK)
+        return st;
+    s->generation++;
+    return PERFILE_OK;
+}
+
+perfile_status pf_session_settle(perfile_session *s, perfile_error *err)
+{
+    perfile_status st = pf_names_settle(s, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_groups_settle(s, s->regroup ? 0 : s->n_settled);
+    s->regroup = false;
+    s->n_settled = s->n_events;
+    return PERFILE_OK;
+}
+
+bool pf_session_as_stored(const perfile_session *s)
+{
+    return s && s->as_stored;
+}
+
+uint64_t perfile_session_generation(const perfile_session *s)
+{
+    return s->generation;
+}
+
+bool perfile_session_swapped(const perfile_session *s)
+{
+    return s->swapped;
+}
+
+bool perfile_session_big_endian(const perfile_session *s)
+{
+    return s->swapped != PF_NATIVE_BIG;
+}
+
+uint32_t perfile_session_n_events(const perfile_session *s)
+{
+    return s->n_events;
+}
+
+const perfile_event *perfile_session_event(const perfile_session *s, uint32_t index)
+{
+    return index < s->n_events ? &s->events[index]->shown : NULL;
+}
+
+const perfile_event *perfile_session_event_by_id(const perfile_session *s, uint64_t id)
+{
+    return perfile_session_event(s, pf_ids_find(&s->ids, id));
+}
+
+uint32_t perfile_session_n_features(const perfile_session *s)
+{
+    return s->n_features;
+}
+
+const perfile_feature *perfile_session_feature_at(const perfile_session *s, uint32_t position)
+{
+    return position < s->n_features ? s->features[position] : NULL;
+}
+
+const perfile_feature *perfile_session_feature(const perfile_session *s, uint32_t number)
+{
+    return number < PERFILE_N_FEATURES ? s->by_number[number] : NULL;
+}
+
+uint32_t perfile_session_n_event_types(const perfile_session *s)
+{
+    return s->event_types.n;
+}
+
+const perfile_event_type *perfile_session_event_type(const perfile_session *s, uint32_t position)
+{
+    return position < s->event_types.n ? s->event_types.items[position] : NULL;
+}
+
+uint32_t perfile_session_n_build_ids(const perfile_session *s)
+{
+    return s->build_ids.n;
+}
+
+const perfile_build_id *perfile_session_build_id(const perfile_session *s, uint32_t position)
+{
+    return position < s->build_ids.n ? s->build_ids.items[position] : NULL;
+}

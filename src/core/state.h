@@ -1,0 +1,85 @@
+/* The state behind perfile_session, for the files of this room only. */
+#ifndef PF_CORE_STATE_H
+#define PF_CORE_STATE_H
+
+#include "base/arena.h"
+#include "core/ids.h"
+#include "core/names.h"
+#include "core/session.h"
+
+/* An event and what is not shown of it.  Lives in the arena, so that its address never changes. */
+typedef struct pf_event {
+    perfile_event shown;
+    perfile_layout layout;
+    uint8_t name_rank; /* PF_NAME_… */
+    uint8_t *own_ids;  /* shown.ids.ptr once ids were added to those of the attr, room for … */
+    uint32_t ids_cap;  /* … so many */
+} pf_event;
+
+/* A growable array of pointers to things in the arena. */
+typedef struct pf_pointers {
+    void **items;
+    uint32_t n;
+    uint32_t cap;
+} pf_pointers;
+
+struct perfile_session {
+    bool swapped;
+    bool as_stored;
+    bool uniform;          /* all events have the layout of the first */
+    bool regroup;          /* settle goes over the groups of all events again */
+    int8_t sample_id_slot; /* of the first event, see core/layout.h */
+    int8_t trailer_id_slot;
+    uint64_t generation;
+    pf_event **events;
+    uint32_t n_events;
+    uint32_t events_cap;
+    pf_ids ids; /* id -> event */
+
+    uint32_t n_idless; /* events whose attr came without ids … */
+    uint32_t idless;   /* … and the last of them */
+
+    perfile_feature *features[PERFILE_N_FEATURES]; /* in ascending order of number */
+    uint32_t n_features;
+    const perfile_feature *by_number[PERFILE_N_FEATURES];
+
+    pf_pointers event_types; /* perfile_event_type */
+    pf_pointers build_ids;   /* perfile_build_id */
+
+    struct pf_group *groups; /* ascending, not overlapping */
+    uint32_t n_groups;
+    uint32_t group_at;  /* the first that may hold the next new event */
+    uint32_t n_settled; /* events that have their name and group */
+
+    const char *facts[PERFILE_N_FACTS];
+    uint32_t n_cpus;
+    bool has_conversion;
+    bool is_short;
+    uint64_t shift, mult, zero, cycles, mask;
+
+    pf_names names;
+    pf_arena arena;
+};
+
+/* Room for one more item of `width` bytes in an array of `n`; returns it, moved perhaps, or NULL.
+ */
+void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width);
+
+perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err);
+
+/* Gives an id that nobody has to `event`. */
+perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t id,
+                                 perfile_error *err);
+
+/* Adds the build ids of feature BUILD_ID, or one of a record. */
+perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_id *id, bool stable,
+                                       perfile_error *err);
+
+/* What a new feature says in words and numbers (facts.c). */
+perfile_status pf_facts_take(perfile_session *s, const perfile_feature *f, perfile_error *err);
+
+/* Groups of the events from `from` on (groups.c). */
+perfile_status pf_groups_take(perfile_session *s, const perfile_feature *f, perfile_error *err);
+void pf_groups_settle(perfile_session *s, uint32_t from);
+
+#endif

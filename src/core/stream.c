@@ -1,0 +1,110 @@
+#include "core/stream.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static void drop_damage_records(perfile_stream *s)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->n_run; i++) {
+        if (s->run[i].family == PERFILE_FAMILY_DAMAGE)
+            continue;
+        if (kept != i)
+            s->run[kept] = s->run[i];
+        kept++;
+    }
+    s->n_run = kept;
+}
+
+static perfile_status give_up(const perfile_stream *s, perfile_error *err)
+{
+    if (s->final < 0 && err)
+        *err = s->error;
+    return s->final;
+}
+
+static perfile_status refill(perfile_stream *s, perfile_error *err)
+{
+    if (s->final != PERFILE_OK)
+        return give_up(s, err);
+    do {
+        s->n_run = 0;
+        s->at = s->end = s->run;
+        s->final = s->ops->fill(s, &s->error);
+        if (s->final != PERFILE_OK)
+            return give_up(s, err);
+        if (!(s->options.deliver & PERFILE_DELIVER_DAMAGE))
+            drop_damage_records(s);
+    } while (s->n_run == 0);
+    s->end = s->run + s->n_run;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_stream_next(perfile_stream *s, const perfile_record **r, perfile_error *err)
+{
+    if (s->at == s->end) {
+        perfile_status st = refill(s, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    *r = s->at++;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_stream_extra(perfile_stream *s, const perfile_record *r,
+                                    perfile_bytes *piece, perfile_error *err)
+{
+    return s->ops->extra ? s->ops->extra(s, r, piece, err) : PERFILE_END;
+}
+
+const perfile_session *perfile_stream_session(const perfile_stream *s)
+{
+    return s->session;
+}
+
+const perfile_container *perfile_stream_container(const perfile_stream *s)
+{
+    return &s->container;
+}
+
+void perfile_stream_summary(const perfile_stream *s, perfile_summary *out, size_t size)
+{
+    memcpy(out, &s->summary, size < sizeof s->summary ? size : sizeof s->summary);
+}
+
+const char *perfile_stream_name(const perfile_stream *s)
+{
+    return s->name;
+}
+
+void perfile_stream_close(perfile_stream *s)
+{
+    if (s)
+        s->ops->close(s);
+}
+
+void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost)
+{
+    perfile_summary *sum = &s->summary;
+    if (sum->damages++ == 0)
+        sum->first_offset = offset;
+    sum->lost += lost;
+    if (damage < sizeof sum->by_damage / sizeof sum->by_damage[0])
+        sum->by_damage[damage]++;
+}
+
+void pf_stream_notice(perfile_stream *s, uint64_t offset, const char *where, const char *format,
+                      ...)
+{
+    if (!s->options.notice)
+        return;
+    perfile_error what = {.status = PERFILE_OK, .offset = offset, .where = where};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what.message, sizeof what.message, format, args);
+    va_end(args);
+    s->options.notice(s->options.notice_user, &what);
+}

@@ -1,0 +1,137 @@
+#include "core/tracing.h"
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "base/error.h"
+#include "core/state.h"
+
+static const uint8_t magic[10] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
+
+/* Takes the next line off `text`. */
+static bool next_line(perfile_bytes *text, perfile_bytes *line)
+{
+    if (text->len == 0)
+        return false;
+    const uint8_t *nl = memchr(text->ptr, '\n', text->len);
+    line->ptr = text->ptr;
+    line->len = nl ? (size_t)(nl - text->ptr) : text->len;
+    size_t step = nl ? line->len + 1 : line->len;
+    text->ptr += step;
+    text->len -= step;
+    return true;
+}
+
+/* "KEY: value": what is behind the key, without blanks around it. */
+static bool value_of(perfile_bytes line, const char *key, perfile_bytes *value)
+{
+    size_t n = strlen(key);
+    if (line.len < n || memcmp(line.ptr, key, n) != 0)
+        return false;
+    perfile_bytes v = {line.ptr + n, line.len - n};
+    while (v.len && (*v.ptr == ' ' || *v.ptr == '\t')) {
+        v.ptr++;
+        v.len--;
+    }
+    while (v.len && (v.ptr[v.len - 1] == ' ' || v.ptr[v.len - 1] == '\r'))
+        v.len--;
+    *value = v;
+    return true;
+}
+
+static bool number_of(perfile_bytes text, uint64_t *number)
+{
+    uint64_t n = 0;
+    if (text.len == 0 || text.len > 18)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        n = n * 10 + (uint64_t)(text.ptr[i] - '0');
+    }
+    *number = n;
+    return true;
+}
+
+static perfile_status take_format(pf_tracepoints *t, pf_arena *arena, perfile_bytes system,
+                                  perfile_bytes text, perfile_error *err)
+{
+    perfile_bytes line, name = {NULL, 0}, number;
+    uint64_t id = 0;
+    bool has_id = false;
+    while (!(has_id && name.len) && next_line(&text, &line)) {
+        if (value_of(line, "ID:", &number))
+            has_id = number_of(number, &id);
+        else
+            value_of(line, "name:", &name);
+    }
+    if (!has_id || !name.len)
+        return PERFILE_OK;
+
+    pf_tracepoint *items = pf_array_more(t->items, t->n, &t->cap, sizeof *items);
+    if (!items)
+        return pf_fail_nomem(err, "session.tracepoints");
+    t->items = items;
+    bool added;
+    perfile_status st = pf_ids_add(&t->by_id, arena, id, t->n, &added, err);
+    if (st == PERFILE_OK && added)
+        t->items[t->n++] = (pf_tracepoint){system, name};
+    return st;
+}
+
+static perfile_bytes sized(pf_cursor *c)
+{
+    uint64_t n = pf_cur_u64(c);
+    return pf_cur_span(c, n);
+}
+
+perfile_status pf_tracepoints_scan(pf_tracepoints *t, pf_arena *arena, perfile_bytes blob,
+                                   perfile_error *err)
+{
+    pf_cursor c = pf_cur(blob, false);
+    perfile_bytes start = pf_cur_span(&c, sizeof magic);
+    if (c.bad || memcmp(start.ptr, magic, sizeof magic) != 0)
+        return PERFILE_OK;
+    pf_cur_cstr(&c);                         /* version */
+    c.swap = pf_cur_u8(&c) != PF_NATIVE_BIG; /* the blob has a byte order of its own */
+    pf_cur_u8(&c);                           /* long size */
+    pf_cur_u32(&c);                          /* page size */
+    for (int i = 0; i < 2; i++) {            /* header_page, header_event */
+        pf_cur_cstr(&c);
+        sized(&c);
+    }
+    /* Every format has at least its size: the counts cannot make the loops longer than the blob. */
+    uint32_t n = pf_cur_u32(&c);
+    for (; n && !c.bad; n--)
+        sized(&c); /* formats of ftrace itself: no events */
+
+    uint32_t systems = pf_cur_u32(&c);
+    for (; systems && !c.bad; systems--) {
+        perfile_bytes system = pf_cur_cstr(&c);
+        if (!c.bad)
+            system.len--;
+        n = pf_cur_u32(&c);
+        for (; n && !c.bad; n--) {
+            perfile_bytes text = sized(&c);
+            perfile_status st = PERFILE_OK;
+            if (!c.bad)
+                st = take_format(t, arena, system, text, err);
+            if (st != PERFILE_OK)
+                return st;
+        }
+    }
+    return PERFILE_OK;
+}
+
+const pf_tracepoint *pf_tracepoints_find(const pf_tracepoints *t, uint64_t id)
+{
+    uint32_t i = pf_ids_find(&t->by_id, id);
+    return i < t->n ? &t->items[i] : NULL;
+}
+
+void pf_tracepoints_free(pf_tracepoints *t)
+{
+    pf_free(t->items);
+    t->items = NULL;
+    t->n = t->cap = 0;
+    pf_ids_free(&t->by_id);
+}

@@ -1,0 +1,29 @@
+/* Names of tracepoints from the blob of tracepoint formats (feature TRACING_DATA). */
+#ifndef PF_CORE_TRACING_H
+#define PF_CORE_TRACING_H
+
+#include "core/ids.h"
+
+/* Both point into the blob. */
+typedef struct pf_tracepoint {
+    perfile_bytes system;
+    perfile_bytes name;
+} pf_tracepoint;
+
+typedef struct pf_tracepoints {
+    pf_tracepoint *items;
+    uint32_t n;
+    uint32_t cap;
+    pf_ids by_id;
+} pf_tracepoints;
+
+/* Reads as much of the blob as can be read.  PERFILE_E_NOMEM and PERFILE_E_LIMIT only. */
+perfile_status pf_tracepoints_scan(pf_tracepoints *t, pf_arena *arena, perfile_bytes blob,
+                                   perfile_error *err);
+
+/* The tracepoint with that id (attr.config), or NULL. */
+const pf_tracepoint *pf_tracepoints_find(const pf_tracepoints *t, uint64_t id);
+
+void pf_tracepoints_free(pf_tracepoints *t);
+
+#endif

@@ -1,0 +1,70 @@
+#include "schema/trailer.h"
+
+#include <string.h>
+
+#include "base/order.h"
+#include "perfile/record.h"
+
+/* Kernel rows only: the fixed parts of tools' records do not matter here, nor fit. */
+#define FIXED_K(number, fixed) [number] = (fixed) + 1,
+#define FIXED_P(number, fixed)
+const uint8_t pf_record_fixed_plus_one[PERFILE_RECORD_USER] = {
+#define RECORD(id, number, name, source, fixed, contract, doc) FIXED_##source(number, fixed)
+#include "format/sample.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) FIXED_##source(number, fixed)
+#include "format/records.def"
+};
+
+/* Where the string at the end of a record begins in its body, 0 when it has none. */
+static size_t string_offset(const perfile_record *r)
+{
+    switch (r->type) {
+    case PERFILE_RECORD_MMAP2:
+        /* The first kernels with MMAP2 had no prot and flags; see format/records.def. */
+        if (!(r->misc & PERFILE_MISC_MMAP_BUILD_ID) &&
+            pf_load_u32(r->body.ptr + 56, r->flags & PERFILE_REC_SWAPPED) >> 26)
+            return 56;
+        return 64;
+    case PERFILE_RECORD_MMAP:
+    case PERFILE_RECORD_COMM:
+    case PERFILE_RECORD_KSYMBOL:
+    case PERFILE_RECORD_CGROUP:
+        return pf_record_fixed_plus_one[r->type] - 1U;
+    default:
+        return 0;
+    }
+}
+
+/* Tools that make such records may leave out the trailer: then the padded string ends exactly where
+ * the record does.  With a trailer it never does, for the NUL stands before the trailer. */
+static bool string_fills(const perfile_record *r)
+{
+    size_t at = string_offset(r);
+    if (at == 0)
+        return false;
+    size_t left = r->body.len - at;
+    const uint8_t *nul = memchr(r->body.ptr + at, 0, left);
+    if (!nul)
+        return false;
+    size_t bytes = (size_t)(nul - (r->body.ptr + at)) + 1;
+    return (bytes + 7) / 8 * 8 == left;
+}
+
+bool pf_record_split(const perfile_record *r, const perfile_layout *l, bool as_stored,
+                     perfile_bytes *body, perfile_bytes *trailer)
+{
+    *body = r->body;
+    *trailer = (perfile_bytes){NULL, 0};
+    if (!l || !l->trailer_size || r->family != PERFILE_FAMILY_PERF || !pf_record_known(r->type) ||
+        r->type == PERFILE_RECORD_SAMPLE)
+        return false;
+    size_t fixed = pf_record_fixed_plus_one[r->type] - 1U;
+    if (r->body.len < fixed + l->trailer_size)
+        return false;
+    if (!as_stored && string_fills(r))
+        return false;
+
+    body->len -= l->trailer_size;
+    *trailer = (perfile_bytes){r->body.ptr + body->len, l->trailer_size};
+    return true;
+}
