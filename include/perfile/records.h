@@ -15,8 +15,8 @@
  * Decoded structs borrow: bytes, words and lists point into the record or feature and live as
  * long as its bytes.
  *
- * Decoders take `size`, sizeof *out at the caller: a newer library fills only that much.  They
- * return PERFILE_E_TRUNCATED or PERFILE_E_CORRUPT (perfile_error.damage says what) when the bytes
+ * Decoders take `size`, sizeof *out at the caller: a newer library fills only that much.  After a
+ * failure *out holds what was read before the place that could not be read.  They return PERFILE_E_TRUNCATED or PERFILE_E_CORRUPT (perfile_error.damage says what) when the bytes
  * do not hold what they should, PERFILE_E_USAGE when the record is of another type. */
 #ifndef PERFILE_RECORDS_H
 #define PERFILE_RECORDS_H

@@ -40,10 +40,9 @@ perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, pe
 /* Tells that [offset, offset + len) will be wanted soon (mapped files are touched in one go). */
 void pf_source_hint(perfile_source *s, uint64_t offset, size_t len);
 
-/* Makes a seekable source of any: streams are copied into an unlinked temporary file (in TMPDIR)
- * from offset 0 on; nothing may have been released before.  Replaces *s on success; on failure *s
- * stays open, but what was copied is released.  PERFILE_E_LIMIT above limits.spool_bytes. */
-perfile_status pf_source_spool(perfile_source **s, perfile_error *err);
+/* Copies a stream, from offset 0 to its end, into an unlinked temporary file (in TMPDIR) and makes
+ * a seekable source of that.  Nothing may have been released before.  `from` stays open. */
+perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err);
 
 /* Opens `entry` inside the directory that `dir` is: a regular file, with the options of `dir`.
  * PERFILE_E_USAGE when `entry` is not a plain name. */

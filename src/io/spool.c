@@ -72,13 +72,10 @@ static perfile_status copy_to(perfile_source *s, int fd, uint64_t *size, perfile
     }
 }
 
-perfile_status pf_source_spool(perfile_source **s, perfile_error *err)
+perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err)
 {
-    perfile_source *from = *s, *to;
     if (from->directory)
         return pf_fail_io(err, EISDIR, "spool", "cannot read '%s'", from->name);
-    if (from->seekable)
-        return PERFILE_OK;
     int fd = -1;
     perfile_status st = nameless_file(&fd, err);
     if (st != PERFILE_OK)
@@ -86,12 +83,8 @@ perfile_status pf_source_spool(perfile_source **s, perfile_error *err)
     uint64_t size = 0;
     st = copy_to(from, fd, &size, err);
     if (st == PERFILE_OK)
-        st = pf_source_map(fd, true, size, from->name, &from->options, &to, err);
-    if (st != PERFILE_OK) {
+        st = pf_source_map(fd, true, size, from->name, &from->options, spooled, err);
+    if (st != PERFILE_OK)
         close(fd);
-        return st;
-    }
-    perfile_source_close(from);
-    *s = to;
-    return PERFILE_OK;
+    return st;
 }

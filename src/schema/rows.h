@@ -39,8 +39,8 @@ const pf_row *pf_feature_rows(size_t *n);
     pf_decode_fn pf_decode_##id;                                                                   \
     pf_walk_fn pf_walk_##id;
 #include "perfile/format/structs.def"
-/* One BLOB "data" of all that is left. */
-pf_walk_fn pf_walk_unknown;
+/* One BLOB of all that is left, called "data"; the same called "pad". */
+pf_walk_fn pf_walk_unknown, pf_walk_padding;
 
 #define STRUCT(id, doc)                                                                            \
     pf_decode_fn pf_decode_##id;                                                                   \

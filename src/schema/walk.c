@@ -125,6 +125,13 @@ void pf_walk_unknown(const pf_context *k, pf_cursor *c, const pf_walker *w)
     show_bytes(w, &data_row, at, c, pf_cur_span(c, pf_cur_left(c)));
 }
 
+void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
+{
+    const uint8_t *at = c->pos;
+    (void)k;
+    show_bytes(w, &pad_row, at, c, pf_cur_span(c, pf_cur_left(c)));
+}
+
 #define SHOW_u8 show_number
 #define SHOW_u16 show_number
 #define SHOW_u32 show_number

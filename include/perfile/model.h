@@ -1,0 +1,118 @@
+/* What records say about the world: processes, threads, their names, and what is mapped where.
+ *
+ * A model is fed with records as they pass, in any order, and asked.  Records that describe the
+ * world do not come in order of time, so everything is kept with its time, and an answer for a time
+ * is right as soon as the records that concern it were fed.  Records without a time count as being
+ * from before the recording; of two with the same time the later one in the stream wins.
+ *
+ * Memory grows with the records of these kinds that arrived, not with anything they promise. */
+#ifndef PERFILE_MODEL_H
+#define PERFILE_MODEL_H
+
+#include "stream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct perfile_model perfile_model;
+
+/* A thread got a name. */
+typedef struct perfile_thread_name {
+    uint64_t time;
+    const char *name; /* lives as long as the model */
+    bool exec;        /* because another program was started */
+} perfile_thread_name;
+
+/* A thread; a number that was used again makes another one. */
+typedef struct perfile_thread {
+    uint32_t pid, tid;
+    uint32_t ppid, ptid; /* who made it; PERFILE_NO_PID when not known */
+    uint64_t start;      /* PERFILE_NO_TIME: it was there before the recording, or is not known */
+    uint64_t end;        /* PERFILE_NO_TIME: it outlived the recording, or is not known */
+    const char *comm;    /* its last name, that of whom it was forked from if it had none, or NULL */
+    uint32_t n_names;
+    const perfile_thread_name *names; /* in order of time */
+} perfile_thread;
+
+typedef struct perfile_process {
+    uint32_t pid, ppid;
+    uint64_t start, end;
+    const char *comm; /* of its main thread */
+    uint32_t n_threads;
+} perfile_process;
+
+enum { /* perfile_mapping.kind */
+    PERFILE_MAPPING_FILE = 0, /* MMAP, MMAP2 */
+    PERFILE_MAPPING_SYMBOL    /* KSYMBOL: a piece of generated kernel code */
+};
+
+typedef struct perfile_mapping {
+    uint32_t pid; /* PERFILE_NO_PID: the kernel */
+    uint32_t tid;
+    uint64_t addr, len, pgoff;
+    uint64_t start;   /* 0 for what was there before the recording */
+    uint64_t end;     /* when the process started another program or ended, or the symbol went;
+                       * PERFILE_NO_TIME when not seen.  Filled by perfile_model_mappings().  Other
+                       * mappings that came later may lie over it. */
+    const char *name; /* file, or [name] of a pseudo file, or symbol; never NULL */
+    uint64_t ino, ino_generation;
+    uint32_t maj, min;
+    uint32_t prot, flags; /* PROT_ and MAP_ bits */
+    uint8_t build_id[20];
+    uint8_t build_id_size; /* 0: not known.  Of the record itself; perfile_model_mappings() adds those
+                            * that the capture lists by name */
+    uint8_t kind;          /* PERFILE_MAPPING_… */
+    uint8_t cpumode;       /* misc of the record: 1 kernel, 2 user, 4 guest kernel, 5 guest user */
+    bool has_inode;        /* maj, min, ino, ino_generation are there */
+    bool has_prot;         /* prot, flags are there */
+    bool data;             /* not executable */
+} perfile_mapping;
+
+/* `s` is asked for build ids, and must outlive the model.  PERFILE_E_NOMEM. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_new(const perfile_session *s,
+                                                              perfile_model **model,
+                                                              perfile_error *err);
+
+/* Whether perfile_model_feed() learns from records of this type: for callers in a hurry.  SAMPLE and
+ * SWITCH say only that a thread exists. */
+PERFILE_API bool perfile_model_wants(uint32_t type);
+
+/* Takes what `r` says.  Records that say nothing, or cannot be decoded, are passed over.
+ * PERFILE_E_NOMEM; the model can be asked on, but may lack what this record said. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_feed(perfile_model *model,
+                                                               const perfile_record *r,
+                                                               perfile_error *err);
+
+/* The name of a thread at a time (PERFILE_NO_TIME: its last one): its own, else what it inherited
+ * from whom it was forked (through at most 32 generations), else that of its process; NULL when not
+ * known.  Equal names are equal pointers, which live as long as the model. */
+PERFILE_API const char *perfile_model_comm(const perfile_model *model, uint32_t pid, uint32_t tid,
+                                           uint64_t time);
+
+/* What was mapped at `addr` of process `pid` (PERFILE_NO_PID: of the kernel) at a time: the latest
+ * mapping that covers the address, since the process last started a program; a fork has what its
+ * parent had (through at most 32 generations).  NULL when not known.  Valid until the next feed. */
+PERFILE_API const perfile_mapping *perfile_model_mapping(const perfile_model *model, uint32_t pid,
+                                                         uint64_t addr, uint64_t time);
+
+/* All of them, sorted by process, then thread or address, then time.  The lists are made when asked
+ * for and are valid until the next feed.  PERFILE_E_NOMEM. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_threads(perfile_model *model,
+                                                                  const perfile_thread **threads,
+                                                                  size_t *n, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_model_processes(perfile_model *model, const perfile_process **processes, size_t *n,
+                        perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_mappings(perfile_model *model,
+                                                                   const perfile_mapping **mappings,
+                                                                   size_t *n, perfile_error *err);
+
+/* Releases the model.  NULL is fine. */
+PERFILE_API void perfile_model_close(perfile_model *model);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

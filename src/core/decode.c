@@ -1,0 +1,249 @@
+/* The public decoders and walks: the tables' functions with the context of a record or feature. */
+#include "base/error.h"
+#include "core/session.h"
+#include "schema/rows.h"
+#include "schema/trailer.h"
+
+/* A record taken apart: what its decoder needs. */
+typedef struct pf_parts {
+    const pf_row *row;
+    perfile_bytes body;
+    perfile_bytes trailer;
+    pf_context k;
+} pf_parts;
+
+static bool is_swapped(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_SWAPPED;
+}
+
+static perfile_status failed(perfile_error *err, unsigned damage, const char *where,
+                             uint64_t offset)
+{
+    perfile_status st = perfile_damage_status(damage);
+    if (err) {
+        pf_fail(err, st, where, "%s", perfile_damage_text(damage));
+        err->damage = (uint16_t)damage;
+        err->offset = offset;
+    }
+    return st;
+}
+
+static perfile_status take_apart(const perfile_record *r, pf_parts *p, perfile_error *err)
+{
+    uint32_t damage = 0;
+    const perfile_layout *layout = NULL;
+    bool as_stored = pf_session_as_stored(r->session);
+    p->row = pf_record_row(r->type);
+    if (p->row && r->type < PERFILE_RECORD_USER)
+        layout = perfile_record_layout(r, &damage);
+    if (damage)
+        return failed(err, damage, p->row->name, r->offset);
+    pf_record_split(r, layout, as_stored, &p->body, &p->trailer);
+    p->k = pf_context_of(layout);
+    p->k.misc = r->misc;
+    p->k.as_stored = as_stored;
+    return PERFILE_OK;
+}
+
+/* A branch stack of no entries comes with and without hw_idx: if reading it fails to consume the
+ * record exactly and reading without does, there is none. */
+static void settle_hw_idx(const perfile_record *r, pf_parts *p)
+{
+    if (r->type != PERFILE_RECORD_SAMPLE || !(p->k.branch_sample_type & PERFILE_BRANCH_HW_INDEX) ||
+        !(p->k.sample_type & PERFILE_SAMPLE_BRANCH_STACK))
+        return;
+    perfile_sample s = {0};
+    pf_cursor c = pf_cur(p->body, is_swapped(r));
+    pf_decode_sample(&p->k, &c, &s);
+    if (s.branch_stack.nr != 0 || (!c.bad && !s.has_extra))
+        return;
+    perfile_sample without = {0};
+    c = pf_cur(p->body, is_swapped(r));
+    p->k.no_hw_idx = true;
+    pf_decode_sample(&p->k, &c, &without);
+    if (c.bad || without.has_extra)
+        p->k.no_hw_idx = false;
+}
+
+/* Decodes straight into `out` when the caller's struct is ours; else through `full`. */
+static perfile_status decode_into(const pf_context *k, pf_cursor *c, const pf_row *row, void *full,
+                                  void *out, size_t size, uint64_t offset, perfile_error *err)
+{
+    void *to = size == row->size ? out : full;
+    memset(to, 0, row->size);
+    row->decode(k, c, to);
+    if (c->bad)
+        return failed(err, c->bad, row->name, offset);
+    if (to != out) {
+        memset(out, 0, size);
+        memcpy(out, full, size < row->size ? size : row->size);
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status decode_record(const perfile_record *r, uint32_t type, void *full, void *out,
+                                    size_t size, perfile_error *err)
+{
+    if (r->type != type || r->family != PERFILE_FAMILY_PERF)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
+                       type);
+    pf_parts p;
+    perfile_status st = take_apart(r, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    settle_hw_idx(r, &p);
+    pf_cursor c = pf_cur(p.body, is_swapped(r));
+    return decode_into(&p.k, &c, p.row, full, out, size, r->offset, err);
+}
+
+#define PF_RECORD_DECODER(id, number)                                                              \
+    perfile_status perfile_##id##_decode(const perfile_record *record, perfile_##id *out,          \
+                                         size_t size, perfile_error *err)                          \
+    {                                                                                              \
+        perfile_##id full;                                                                         \
+        return decode_record(record, number, &full, out, size, err);                               \
+    }
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_DECODER(id, number)
+#include "perfile/format/sample.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_DECODER(id, number)
+#include "perfile/format/records.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_DECODER(id, number)
+#include "perfile/format/simpleperf.def"
+
+static pf_context feature_context(const perfile_feature *f)
+{
+    pf_context k = {.as_stored = pf_session_as_stored(f->session),
+                    .nr_cpus_avail = f->session ? perfile_session_n_cpus(f->session) : 0};
+    return k;
+}
+
+static perfile_status feature_usable(const perfile_feature *f, perfile_error *err)
+{
+    if (!f->damage)
+        return PERFILE_OK;
+    const char *name = perfile_feature_name(f->number);
+    return failed(err, f->damage, name ? name : "feature", f->offset);
+}
+
+static perfile_status decode_feature(const perfile_feature *f, uint32_t number, void *full,
+                                     void *out, size_t size, perfile_error *err)
+{
+    if (f->number != number)
+        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "feature %u, not %u", f->number,
+                       number);
+    perfile_status st = feature_usable(f, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_context k = feature_context(f);
+    pf_cursor c = pf_cur(f->payload, f->flags & PERFILE_REC_SWAPPED);
+    return decode_into(&k, &c, pf_feature_row(number), full, out, size, f->offset, err);
+}
+
+#define FEATURE(id, number, name, source, contract, doc)                                           \
+    perfile_status perfile_##id##_decode(const perfile_feature *feature, perfile_##id *out,        \
+                                         size_t size, perfile_error *err)                          \
+    {                                                                                              \
+        perfile_##id full;                                                                         \
+        return decode_feature(feature, number, &full, out, size, err);                             \
+    }
+#include "perfile/format/features.def"
+
+perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sample_id *out,
+                                        size_t size, perfile_error *err)
+{
+    static const pf_row row = {0,         0,    true, "sample_id", "", sizeof(perfile_sample_id),
+                               pf_decode_sample_id, pf_walk_sample_id};
+    pf_parts p;
+    perfile_sample_id full;
+    perfile_status st = take_apart(record, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!p.trailer.len)
+        return PERFILE_END;
+    pf_cursor c = pf_cur(p.trailer, is_swapped(record));
+    return decode_into(&p.k, &c, &row, &full, out, size, record->offset, err);
+}
+
+static pf_context attr_context(perfile_bytes bytes)
+{
+    pf_context k = {.attr_size = bytes.len > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes.len};
+    return k;
+}
+
+perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_attr *out,
+                                   size_t size, perfile_error *err)
+{
+    static const pf_row row = {0,  0, true, "attr", "", sizeof(perfile_attr), pf_decode_attr,
+                               pf_walk_attr};
+    perfile_attr full;
+    pf_context k = attr_context(bytes);
+    pf_cursor c = pf_cur(bytes, swapped);
+    return decode_into(&k, &c, &row, &full, out, size, 0, err);
+}
+
+perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
+                                   const perfile_visitor *visitor, void *user, perfile_error *err)
+{
+    pf_parts p;
+    perfile_status st = take_apart(r, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    settle_hw_idx(r, &p);
+    pf_cursor c = pf_cur(p.body, is_swapped(r));
+    pf_walker w = {visitor, user, c.pos, 8, flags};
+    bool known = p.row && (p.row->contract || !(flags & PERFILE_WALK_CONTRACT));
+    (known ? p.row->walk : pf_walk_unknown)(&p.k, &c, &w);
+    if (c.bad)
+        return failed(err, c.bad, p.row ? p.row->name : "record", r->offset);
+    if (flags & PERFILE_WALK_PADDING && pf_cur_left(&c))
+        pf_walk_padding(&p.k, &c, &w);
+    return PERFILE_OK;
+}
+
+perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t flags,
+                                           const perfile_visitor *visitor, void *user,
+                                           perfile_error *err)
+{
+    pf_parts p;
+    perfile_status st = take_apart(r, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!p.trailer.len)
+        return PERFILE_END;
+    uint64_t shift = 8 + (uint64_t)(p.trailer.ptr - r->body.ptr);
+    pf_walker w = {visitor, user, p.trailer.ptr, shift, flags};
+    pf_cursor c = pf_cur(p.trailer, is_swapped(r));
+    pf_walk_sample_id(&p.k, &c, &w);
+    return c.bad ? failed(err, c.bad, "sample_id", r->offset) : PERFILE_OK;
+}
+
+perfile_status perfile_feature_walk(const perfile_feature *feature, uint32_t flags,
+                                    const perfile_visitor *visitor, void *user,
+                                    perfile_error *err)
+{
+    perfile_status st = feature_usable(feature, err);
+    if (st != PERFILE_OK)
+        return st;
+    const pf_row *row = pf_feature_row(feature->number);
+    pf_context k = feature_context(feature);
+    pf_cursor c = pf_cur(feature->payload, feature->flags & PERFILE_REC_SWAPPED);
+    pf_walker w = {visitor, user, c.pos, 0, flags};
+    bool known = row && (row->contract || !(flags & PERFILE_WALK_CONTRACT));
+    (known ? row->walk : pf_walk_unknown)(&k, &c, &w);
+    if (c.bad)
+        return failed(err, c.bad, row ? row->name : "feature", feature->offset);
+    if (flags & PERFILE_WALK_PADDING && pf_cur_left(&c))
+        pf_walk_padding(&k, &c, &w);
+    return PERFILE_OK;
+}
+
+perfile_status perfile_attr_walk(perfile_bytes stored, bool swapped, uint32_t flags,
+                                 const perfile_visitor *visitor, void *user, perfile_error *err)
+{
+    pf_context k = attr_context(stored);
+    pf_cursor c = pf_cur(stored, swapped);
+    pf_walker w = {visitor, user, c.pos, 0, flags};
+    pf_walk_attr(&k, &c, &w);
+    return c.bad ? failed(err, c.bad, "attr", 0) : PERFILE_OK;
+}

@@ -1,0 +1,96 @@
+/* Finding the driver for a source, by evidence. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "io/source.h"
+#include "lib/registry.h"
+
+enum {
+    PEEK_BYTES = 16 /* of a live pipe nothing more may be waited for */
+};
+
+static const pf_driver *by_name(const char *name)
+{
+    for (size_t i = 0; pf_drivers[i]; i++)
+        if (strcmp(pf_drivers[i]->name, name) == 0)
+            return pf_drivers[i];
+    return NULL;
+}
+
+static perfile_status no_driver(const char *from, perfile_error *err)
+{
+    char known[128] = "";
+    for (size_t i = 0, n = 0; pf_drivers[i] && n < sizeof known; i++) {
+        int add = snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "",
+                           pf_drivers[i]->name);
+        n += add > 0 ? (size_t)add : 0;
+    }
+    return pf_fail(err, PERFILE_E_UNSUPPORTED, "options.from",
+                   "no format is called '%s'; known: %s", from, known);
+}
+
+/* The driver with the most evidence; the first of all when there is none: it says what is wrong. */
+static perfile_status by_evidence(perfile_source *source, const pf_driver **driver,
+                                  perfile_error *err)
+{
+    perfile_bytes peek = {NULL, 0};
+    if (!source->directory) {
+        perfile_status st = pf_source_run(source, 0, PEEK_BYTES, &peek, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    unsigned most = 0;
+    const pf_driver *rival = NULL;
+    *driver = pf_drivers[0];
+    for (size_t i = 0; pf_drivers[i]; i++) {
+        unsigned bits = pf_drivers[i]->probe(peek, source);
+        if (bits > most) {
+            *driver = pf_drivers[i];
+            rival = NULL;
+            most = bits;
+        } else if (bits && bits == most) {
+            rival = pf_drivers[i];
+        }
+    }
+    if (rival)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "options.from",
+                       "'%s' may be %s or %s: say which", source->name, (*driver)->name,
+                       rival->name);
+    return PERFILE_OK;
+}
+
+perfile_status perfile_open(perfile_source *source, const perfile_options *options,
+                            perfile_stream **stream, perfile_error *err)
+{
+    const pf_driver *driver;
+    if (options && options->size < sizeof options->size)
+        return pf_fail(err, PERFILE_E_USAGE, "options.size", "options.size is %zu, not set",
+                       options->size);
+    const char *from = options ? options->from : NULL;
+    if (from) {
+        driver = by_name(from);
+        if (!driver)
+            return no_driver(from, err);
+    } else {
+        perfile_status st = by_evidence(source, &driver, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return driver->open(source, options, stream, err);
+}
+
+perfile_status perfile_open_path(const char *path, const perfile_options *options,
+                                 perfile_stream **stream, perfile_error *err)
+{
+    perfile_source *source;
+    perfile_source_options source_options = {.size = sizeof source_options,
+                                             .limits = options ? options->limits : NULL};
+    perfile_status st = perfile_source_path(path, &source_options, &source, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_open(source, options, stream, err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
+    return st;
+}

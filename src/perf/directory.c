@@ -1,0 +1,52 @@
+/* A directory: `data` is a whole capture, data.N are streams of records without header. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "perf/stream.h"
+
+static char *copy_name(const char *name)
+{
+    size_t n = strlen(name) + 1;
+    char *copy = pf_alloc(n, 1);
+    if (copy)
+        memcpy(copy, name, n);
+    return copy;
+}
+
+static perfile_status add_part(pf_perf_stream *p, const perfile_source *dir, const char *name,
+                               perfile_error *err)
+{
+    pf_perf_part *part = &p->parts[p->n_parts];
+    perfile_status st = pf_source_entry(dir, name, &part->source, err);
+    if (st != PERFILE_OK)
+        return st;
+    p->n_parts++;
+    part->name = copy_name(name);
+    part->end = part->source->size;
+    return part->name ? PERFILE_OK : pf_fail_nomem(err, "parts");
+}
+
+perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, perfile_error *err)
+{
+    char **names = NULL;
+    size_t n = 0;
+    perfile_status st = pf_source_list(dir, "data.", &names, &n, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_perf_part *parts = pf_realloc(p->parts, n + 1, sizeof *parts);
+    if (!parts) {
+        st = pf_fail_nomem(err, "parts");
+        goto out;
+    }
+    memset(parts + 1, 0, n * sizeof *parts);
+    p->parts = parts;
+    p->parts[0].name = copy_name("data");
+    if (!p->parts[0].name)
+        st = pf_fail_nomem(err, "parts");
+    for (size_t i = 0; st == PERFILE_OK && i < n; i++)
+        st = add_part(p, dir, names[i], err);
+out:
+    pf_free(names);
+    return st;
+}

@@ -1,0 +1,226 @@
+/* Records inside records: zstd streams cut into COMPRESSED records, simpleperf's SPLIT records. */
+#include "base/error.h"
+#include "perf/take.h"
+#include "schema/rows.h"
+
+void pf_perf_begin_envelopes(pf_perf_stream *p)
+{
+    pf_buffer_clear(&p->inner);
+    pf_buffer_clear(&p->split);
+    if (p->inflate)
+        pf_inflate_reset(p->inflate);
+    p->inner_pos = 0;
+    p->inner_at = 0;
+    p->inner_broken = false;
+    p->inner_waits = false;
+    p->split_ready = false;
+    p->split_open = false;
+}
+
+void pf_perf_end_envelopes(pf_perf_stream *p)
+{
+    size_t left = p->inner.len - p->inner_at;
+    if (left && !p->inner_broken)
+        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_TRUNCATED_COMPRESSED,
+                                             .offset = p->pos,
+                                             .lost = left});
+    if (p->split_open)
+        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
+                                             .offset = p->split_offset,
+                                             .lost = p->split.len});
+    pf_buffer_clear(&p->inner);
+    p->inner_at = 0;
+    p->split_open = false;
+}
+
+/* The zstd bytes of a compressed record, and whether padding may follow them. */
+static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded)
+{
+    *padded = false;
+    if (r->type == PERFILE_RECORD_COMPRESSED || r->body.len < 8)
+        return r->type == PERFILE_RECORD_COMPRESSED ? r->body : (perfile_bytes){NULL, 0};
+    uint64_t size = pf_load_u64(r->body.ptr, swap);
+    perfile_bytes b = {r->body.ptr + 8, r->body.len - 8};
+    /* The first writers left data_size unset at times. */
+    *padded = size > b.len || ((size + 7) & ~UINT64_C(7)) != b.len;
+    if (!*padded)
+        b.len = (size_t)size;
+    return b;
+}
+
+/* zstd refuses these bytes: nothing of what they made is used. */
+static void broken(pf_perf_stream *p, const perfile_record *r)
+{
+    if (p->base.options.on_damage == PERFILE_RESYNC) {
+        /* The next frame may begin in any later record; a record cut by the break is lost. */
+        size_t left = p->inner.len - p->inner_at;
+        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
+                                             .offset = r->offset,
+                                             .lost = perfile_record_size(r) + left});
+        pf_buffer_clear(&p->inner);
+        p->inner_at = 0;
+        return;
+    }
+    p->inner_broken = true;
+    pf_perf_defer(p, PERFILE_DAMAGE_DECOMPRESS, r->offset, perfile_record_size(r));
+}
+
+static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
+{
+    if (!p->inflate)
+        p->inflate = pf_inflate_new((unsigned)p->base.limits.zstd_window);
+    if (!p->inflate)
+        return pf_fail_nomem(err, "zstd");
+    pf_buffer_consume_front(&p->inner, p->inner_at);
+    p->inner_pos += p->inner_at;
+    p->inner_at = 0;
+    p->inner_waits = false;
+
+    size_t before = p->inner.len;
+    bool padded;
+    perfile_bytes in = zstd_bytes(r, p->swap, &padded);
+    uint64_t limit = p->base.limits.inflate_bytes;
+    perfile_error why;
+    perfile_status st = padded ? pf_inflate_feed_padded(p->inflate, in, &p->inner, limit, &why)
+                               : pf_inflate_feed(p->inflate, in, &p->inner, limit, &why);
+    if (st == PERFILE_OK)
+        return PERFILE_OK;
+    if (err)
+        *err = why;
+    if (st == PERFILE_E_NOMEM)
+        return st;
+    p->inner.len = before;
+    pf_stream_notice(&p->base, r->offset, "compressed.data", "%s", why.message);
+    broken(p, r);
+    return PERFILE_OK;
+}
+
+/* Puts the pieces of a record above 64 KiB together. */
+static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
+{
+    if (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END) {
+        pf_frame f = {0};
+        if (p->split.len >= PF_PERF_RECORD_HEADER)
+            f = pf_frame_at(p->split.ptr, p->swap);
+        if (f.size >= PF_PERF_RECORD_HEADER && f.size == p->split.len) {
+            p->split_ready = true;
+        } else {
+            pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
+                                                 .offset = p->split_open ? p->split_offset
+                                                                         : r->offset,
+                                                 .lost = p->split.len});
+        }
+        p->split_open = false;
+        return PERFILE_OK;
+    }
+    if (!p->split_open) {
+        pf_buffer_clear(&p->split);
+        p->split_open = true;
+        p->split_offset = r->offset;
+    }
+    if (p->split.len + r->body.len > p->base.limits.split_bytes)
+        return pf_fail(err, PERFILE_E_LIMIT, "split_bytes",
+                       "a record in pieces has more than %llu bytes",
+                       (unsigned long long)p->base.limits.split_bytes);
+    if (!pf_buffer_append(&p->split, r->body.ptr, r->body.len))
+        return pf_fail_nomem(err, "split");
+    return PERFILE_OK;
+}
+
+perfile_status pf_perf_open_envelope(pf_perf_stream *p, perfile_record *r, perfile_error *err)
+{
+    bool compressed =
+        r->type == PERFILE_RECORD_COMPRESSED || r->type == PERFILE_RECORD_COMPRESSED2;
+    bool split = !p->base.options.as_stored && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
+                                                r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
+    if (!compressed && !split)
+        return PERFILE_OK;
+    r->flags |= PERFILE_REC_ENVELOPE;
+    p->envelope = r->sequence;
+    p->envelope_offset = r->offset;
+    return compressed ? inflate(p, r, err) : collect(p, r, err);
+}
+
+static void count_inner(pf_perf_stream *p, uint64_t bytes)
+{
+    p->base.summary.inner_records += p->base.n_run;
+    p->base.summary.inner_bytes += bytes;
+}
+
+/* One inner record into slot 0; `at` is whole. */
+static perfile_status place_inner(pf_perf_stream *p, const uint8_t *at, const pf_frame *f,
+                                  perfile_error *err)
+{
+    perfile_record *r = &p->base.run[0];
+    pf_perf_prepare(p, true, p->slots_inner ? 1 : PF_RUN);
+    r->header = at;
+    r->body = (perfile_bytes){at + PF_PERF_RECORD_HEADER, f->size - PF_PERF_RECORD_HEADER};
+    r->type = f->type;
+    r->misc = f->misc;
+    r->offset = p->envelope_offset;
+    r->stream_offset = p->inner_pos + p->inner_at;
+    r->envelope = p->envelope;
+    r->sequence = p->sequence++;
+    p->slot_dirty = true;
+    p->base.n_run = 1;
+    p->base.summary.records++;
+    if (!pf_record_row(f->type))
+        p->base.summary.unknown_types++;
+    count_inner(p, f->size);
+    return pf_session_wants(f->type) ? pf_session_learn(p->base.session, r, err) : PERFILE_OK;
+}
+
+/* A size inside the decompressed stream that no record has. */
+static void bad_inner(pf_perf_stream *p, perfile_bytes rest)
+{
+    pf_perf_pending d = {.damage = PERFILE_DAMAGE_BAD_SIZE,
+                         .flags = PERFILE_REC_INNER,
+                         .offset = p->envelope_offset,
+                         .stream_offset = p->inner_pos + p->inner_at,
+                         .bytes = rest};
+    if (p->base.options.on_damage == PERFILE_RESYNC) {
+        d.lost = pf_perf_resync(p->base.session, rest, 1, p->swap);
+        p->inner_at += (size_t)d.lost;
+        pf_perf_damage(p, &d);
+        return;
+    }
+    d.lost = rest.len;
+    p->inner_broken = true;
+    p->inner_at = p->inner.len;
+    p->part_over = true;
+    pf_perf_damage(p, &d);
+}
+
+perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
+{
+    if (p->split_ready) {
+        pf_frame f = pf_frame_at(p->split.ptr, p->swap);
+        p->split_ready = false;
+        perfile_status st = place_inner(p, p->split.ptr, &f, err);
+        p->base.run[0].stream_offset = 0;
+        return st;
+    }
+    perfile_bytes rest = {p->inner.ptr + p->inner_at, p->inner.len - p->inner_at};
+    if (!p->slots_inner || p->slot_dirty)
+        pf_perf_prepare(p, true, p->slots_inner ? 1 : PF_RUN);
+    size_t taken = pf_perf_take(p, rest, p->inner_pos + p->inner_at, true);
+    if (taken) {
+        p->inner_at += taken;
+        count_inner(p, taken);
+        return PERFILE_OK;
+    }
+    pf_frame f = {.size = PF_PERF_RECORD_HEADER};
+    if (rest.len >= PF_PERF_RECORD_HEADER)
+        f = pf_frame_at(rest.ptr, p->swap);
+    if (f.size < PF_PERF_RECORD_HEADER) {
+        bad_inner(p, rest);
+        return PERFILE_OK;
+    }
+    if (f.size > rest.len) {
+        p->inner_waits = true;
+        return PERFILE_OK;
+    }
+    perfile_status st = place_inner(p, rest.ptr, &f, err);
+    p->inner_at += f.size;
+    return st;
+}

@@ -1,0 +1,370 @@
+/* Facts of the file form: attrs, ids, event types and features, from where the header says. */
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "perf/stream.h"
+#include "schema/rows.h"
+
+enum {
+    ATTR_ENTRY_MIN = 80,
+    ID_SECTION = 16,
+    EVENT_TYPE = 72,
+    TABLE_ENTRY = 16
+};
+
+perfile_status pf_perf_bytes(perfile_source *s, uint64_t offset, uint64_t size,
+                             perfile_bytes *bytes, perfile_error *err)
+{
+    *bytes = (perfile_bytes){NULL, 0};
+    if (size > SIZE_MAX || !pf_within(offset, size, s->size))
+        return PERFILE_OK;
+    perfile_bytes run;
+    perfile_status st = pf_source_run(s, offset, (size_t)size, &run, err);
+    if (st == PERFILE_OK && run.len >= size)
+        *bytes = (perfile_bytes){run.ptr, (size_t)size};
+    return st;
+}
+
+perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint32_t role,
+                                        uint64_t offset, perfile_error *err)
+{
+    perfile_container *c = &p->base.container;
+    perfile_container_damage *more =
+        pf_realloc(p->damages, (size_t)c->n_damages + 1, sizeof *more);
+    if (!more)
+        return pf_fail_nomem(err, "container");
+    more[c->n_damages] = (perfile_container_damage){damage, role, offset};
+    p->damages = more;
+    c->damages = more;
+    c->n_damages++;
+    pf_stream_damage(&p->base, damage, offset, 0);
+    return PERFILE_OK;
+}
+
+/* One entry of the attrs section: the attr, then where its ids are. */
+static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
+                               uint64_t offset, perfile_error *err)
+{
+    perfile_bytes entry;
+    perfile_status st = pf_perf_bytes(s, offset, h->attr_size, &entry, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (entry.len == 0)
+        return pf_fail(err, PERFILE_E_IO, "attrs", "the attr at %llu could not be read",
+                       (unsigned long long)offset);
+    const uint8_t *where = entry.ptr + entry.len - ID_SECTION;
+    perfile_section ids = {pf_load_u64(where, h->swap), pf_load_u64(where + 8, h->swap)};
+    pf_attr_fact fact = {.attr = {entry.ptr, entry.len - ID_SECTION},
+                         .offset = offset,
+                         .origin = PERFILE_ORIGIN_CONTAINER,
+                         .stable = s->stable};
+    if (ids.size && !pf_within(ids.offset, ids.size, s->size)) {
+        fact.ids_damage = PERFILE_DAMAGE_BAD_IDS;
+        return pf_session_add_attr(p->base.session, &fact, err);
+    }
+    uint8_t *copy = NULL;
+    if (!s->stable) {
+        /* The next span takes the place of this one. */
+        copy = pf_alloc(entry.len, 1);
+        if (!copy)
+            return pf_fail_nomem(err, "attrs");
+        memcpy(copy, entry.ptr, entry.len);
+        fact.attr.ptr = copy;
+    }
+    st = pf_perf_bytes(s, ids.offset, ids.size & ~UINT64_C(7), &fact.ids, err);
+    if (st == PERFILE_OK)
+        st = pf_session_add_attr(p->base.session, &fact, err);
+    pf_free(copy);
+    return st;
+}
+
+static perfile_status add_attrs(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
+                                perfile_error *err)
+{
+    if (h->attr_size < ATTR_ENTRY_MIN || h->attr_size % 8 ||
+        !pf_within(h->attrs.offset, h->attrs.size, s->size))
+        return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_ATTRS, PERFILE_ROLE_ATTRS,
+                                        h->attrs.offset, err);
+    uint64_t n = h->attrs.size / h->attr_size;
+    for (uint64_t i = 0; i < n; i++) {
+        perfile_status st = add_attr(p, s, h, h->attrs.offset + i * h->attr_size, err);
+        if (st != PERFILE_OK)
+            return st;
+        const perfile_event *e = perfile_session_event(p->base.session, (uint32_t)i);
+        if (e && e->damage)
+            pf_stream_damage(&p->base, e->damage, e->offset, 0);
+        if (e && e->ids_damage)
+            pf_stream_damage(&p->base, e->ids_damage, e->offset, 0);
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status add_event_types(pf_perf_stream *p, perfile_source *s,
+                                      const pf_perf_header *h, perfile_error *err)
+{
+    if (!pf_within(h->event_types.offset, h->event_types.size, s->size))
+        return PERFILE_OK;
+    uint64_t n = h->event_types.size / EVENT_TYPE;
+    for (uint64_t i = 0; i < n; i++) {
+        perfile_bytes entry;
+        perfile_status st =
+            pf_perf_bytes(s, h->event_types.offset + i * EVENT_TYPE, EVENT_TYPE, &entry, err);
+        if (st != PERFILE_OK || entry.len == 0)
+            return st;
+        perfile_bytes name = {entry.ptr + 8, entry.len - 8};
+        const uint8_t *nul = memchr(name.ptr, 0, name.len);
+        if (nul)
+            name.len = (size_t)(nul - name.ptr);
+        st = pf_session_add_event_type(p->base.session, pf_load_u64(entry.ptr, h->swap), name,
+                                       s->stable, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return PERFILE_OK;
+}
+
+static unsigned count_features(const uint64_t features[4])
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < 4; i++)
+        n += (unsigned)__builtin_popcountll(features[i]);
+    return n;
+}
+
+/* Where the feature table is: behind the data. */
+static bool table_at(const pf_perf_header *h, uint64_t *table)
+{
+    return !pf_add_u64(h->data.offset, h->data.size, table);
+}
+
+/* Whether a table at the data offset makes sense: all its sections lie inside the file, behind it. */
+static perfile_status table_plausible(perfile_source *s, const pf_perf_header *h, bool *plausible,
+                                      perfile_error *err)
+{
+    uint64_t size = (uint64_t)count_features(h->features) * TABLE_ENTRY;
+    perfile_bytes table;
+    *plausible = false;
+    perfile_status st = pf_perf_bytes(s, h->data.offset, size, &table, err);
+    if (st != PERFILE_OK || table.len == 0)
+        return st;
+    for (size_t at = 0; at < table.len; at += TABLE_ENTRY) {
+        uint64_t offset = pf_load_u64(table.ptr + at, h->swap);
+        uint64_t length = pf_load_u64(table.ptr + at + 8, h->swap);
+        if (offset < h->data.offset + size || !pf_within(offset, length, s->size))
+            return PERFILE_OK;
+    }
+    *plausible = true;
+    return PERFILE_OK;
+}
+
+static bool section_behind(const perfile_section *s, uint64_t offset)
+{
+    return s->size && s->offset >= offset;
+}
+
+/* Ids, attrs and event types stand before the data of a recording that perf began. */
+static bool sections_behind(const pf_perf_stream *p, const pf_perf_header *h)
+{
+    if (section_behind(&h->attrs, h->data.offset) ||
+        section_behind(&h->event_types, h->data.offset))
+        return true;
+    for (uint32_t i = 0; i < p->n_ids; i++)
+        if (section_behind(&p->ids[i], h->data.offset))
+            return true;
+    return false;
+}
+
+/* Whether the writer was killed before it wrote the final header. */
+static perfile_status is_unterminated(pf_perf_stream *p, perfile_source *s,
+                                      const pf_perf_header *h, bool *unterminated,
+                                      perfile_error *err)
+{
+    *unterminated = false;
+    if (h->data.size != 0)
+        return PERFILE_OK;
+    if (count_features(h->features)) {
+        bool plausible;
+        perfile_status st = table_plausible(s, h, &plausible, err);
+        *unterminated = !plausible;
+        return st;
+    }
+    *unterminated = h->data.offset < s->size && !sections_behind(p, h);
+    return PERFILE_OK;
+}
+
+static bool overlap(perfile_section a, perfile_section b)
+{
+    return a.size && b.size && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+}
+
+/* Whether a section shares bytes with attrs or ids, which then were written over it. */
+static bool overwritten(const pf_perf_stream *p, const pf_perf_header *h, perfile_section section)
+{
+    if (overlap(section, h->attrs))
+        return true;
+    uint32_t n = perfile_session_n_events(p->base.session);
+    for (uint32_t i = 0; i < n && i < p->n_ids; i++)
+        if (overlap(section, p->ids[i]))
+            return true;
+    return false;
+}
+
+static perfile_status add_feature(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
+                                  uint32_t number, uint64_t entry_at, perfile_error *err)
+{
+    perfile_feature f = {.number = number,
+                         .origin = PERFILE_ORIGIN_CONTAINER,
+                         .flags = h->swap ? PERFILE_REC_SWAPPED : 0,
+                         .session = p->base.session};
+    perfile_bytes entry;
+    perfile_status st = pf_perf_bytes(s, entry_at, TABLE_ENTRY, &entry, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (entry.len == 0) {
+        f.damage = PERFILE_DAMAGE_TRUNCATED_FEATURE_TABLE;
+        f.offset = entry_at;
+    } else {
+        f.offset = pf_load_u64(entry.ptr, h->swap);
+        f.size = pf_load_u64(entry.ptr + 8, h->swap);
+        if (!pf_within(f.offset, f.size, s->size))
+            f.damage = PERFILE_DAMAGE_OUT_OF_BOUNDS;
+        else if (!p->base.options.as_stored &&
+                 overwritten(p, h, (perfile_section){f.offset, f.size}))
+            f.damage = PERFILE_DAMAGE_OVERLAP;
+    }
+    if (f.damage)
+        pf_stream_damage(&p->base, f.damage, f.offset, 0);
+    else
+        st = pf_perf_bytes(s, f.offset, f.size, &f.payload, err);
+    if (!pf_feature_row(number))
+        p->base.summary.unknown_features++;
+    return st == PERFILE_OK ? pf_session_add_feature(p->base.session, &f, s->stable, err) : st;
+}
+
+static perfile_status add_features(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
+                                   perfile_error *err)
+{
+    uint64_t table;
+    bool wraps = !table_at(h, &table);
+    unsigned n = 0;
+    for (uint32_t number = 0; number < PERFILE_N_FEATURES; number++) {
+        if (!(h->features[number / 64] >> number % 64 & 1))
+            continue;
+        uint64_t at = UINT64_MAX;
+        if (wraps || pf_add_u64(table, (uint64_t)n * TABLE_ENTRY, &at))
+            at = UINT64_MAX;
+        perfile_status st = add_feature(p, s, h, number, at, err);
+        if (st != PERFILE_OK)
+            return st;
+        n++;
+    }
+    return PERFILE_OK;
+}
+
+/* The range of the records. */
+static perfile_status set_range(pf_perf_stream *p, pf_perf_part *part, const pf_perf_header *h,
+                                perfile_error *err)
+{
+    uint64_t size = part->source->size;
+    uint64_t end;
+    part->start = h->data.offset;
+    if (h->data.offset > size) {
+        part->start = part->end = size;
+        return pf_perf_container_damage(p, PERFILE_DAMAGE_OUT_OF_BOUNDS, PERFILE_ROLE_RECORDS,
+                                        h->data.offset, err);
+    }
+    if (p->base.container.unterminated) {
+        part->end = size;
+        return pf_perf_container_damage(p, PERFILE_DAMAGE_UNTERMINATED, PERFILE_ROLE_RECORDS,
+                                        h->data.offset, err);
+    }
+    if (pf_add_u64(h->data.offset, h->data.size, &end))
+        end = UINT64_MAX;
+    part->end = end < size ? end : size;
+    part->declared = end > size ? end : 0;
+    return PERFILE_OK;
+}
+
+/* `perf inject` of 6.1 writes ids and attrs over the first records: they are gone, the others not. */
+static void find_overwritten(const pf_perf_stream *p, pf_perf_part *part, const pf_perf_header *h)
+{
+    perfile_section data = {part->start, part->end - part->start};
+    if (p->base.options.as_stored || !overwritten(p, h, data))
+        return;
+    uint64_t behind = overlap(data, h->attrs) ? h->attrs.offset + h->attrs.size : part->start;
+    for (uint32_t i = 0; i < p->n_ids; i++)
+        if (overlap(data, p->ids[i]) && p->ids[i].offset + p->ids[i].size > behind)
+            behind = p->ids[i].offset + p->ids[i].size;
+    part->skip = behind < part->end ? behind : part->end;
+}
+
+/* Where the ids of each attr are, for those that need to know what lies where. */
+static perfile_status find_ids(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
+                               perfile_error *err)
+{
+    uint32_t n = perfile_session_n_events(p->base.session);
+    if (n == 0)
+        return PERFILE_OK;
+    p->ids = pf_alloc(n, sizeof *p->ids);
+    if (!p->ids)
+        return pf_fail_nomem(err, "ids");
+    for (; p->n_ids < n; p->n_ids++) {
+        uint64_t at = h->attrs.offset + (p->n_ids + (uint64_t)1) * h->attr_size - ID_SECTION;
+        perfile_bytes where;
+        perfile_status st = pf_perf_bytes(s, at, ID_SECTION, &where, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (where.len == 0)
+            continue;
+        perfile_section ids = {pf_load_u64(where.ptr, h->swap),
+                               pf_load_u64(where.ptr + 8, h->swap)};
+        if (pf_within(ids.offset, ids.size, s->size))
+            p->ids[p->n_ids] = ids;
+    }
+    return PERFILE_OK;
+}
+
+perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_header *h,
+                            perfile_error *err)
+{
+    perfile_source *s = part->source;
+    perfile_container *c = &p->base.container;
+    perfile_bytes head;
+    perfile_status st = pf_source_run(s, 0, h->used, &head, err);
+    if (st != PERFILE_OK)
+        return st;
+    bool longer = !pf_perf_header_size_known(h) && h->size > PF_PERF_FILE_HEADER;
+    if (longer && !p->base.options.as_stored)
+        pf_stream_notice(&p->base, 8, "header.size", "header of %llu bytes, 104 are known",
+                         (unsigned long long)h->size);
+    else if (!pf_perf_header_size_known(h))
+        st = pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_HEADER_SIZE, PERFILE_ROLE_HEADER, 8,
+                                      err);
+    if (st != PERFILE_OK)
+        return st;
+    unsigned damage = pf_perf_header_sections(head, h);
+    if (damage)
+        return pf_perf_container_damage(p, damage, PERFILE_ROLE_HEADER, 0, err);
+
+    c->has_sections = true;
+    c->attr_size = h->attr_size;
+    c->attrs = h->attrs;
+    c->data = h->data;
+    c->event_types = h->event_types;
+    memcpy(c->features, h->features, sizeof c->features);
+
+    st = add_attrs(p, s, h, err);
+    if (st == PERFILE_OK)
+        st = find_ids(p, s, h, err);
+    if (st == PERFILE_OK)
+        st = add_event_types(p, s, h, err);
+    if (st == PERFILE_OK)
+        st = is_unterminated(p, s, h, &c->unterminated, err);
+    if (st == PERFILE_OK && !c->unterminated)
+        st = add_features(p, s, h, err);
+    if (st == PERFILE_OK)
+        st = set_range(p, part, h, err);
+    if (st == PERFILE_OK)
+        find_overwritten(p, part, h);
+    return st;
+}

@@ -1,0 +1,46 @@
+/* A record header. */
+#ifndef PF_PERF_FRAME_H
+#define PF_PERF_FRAME_H
+
+#include "base/cursor.h"
+#include "perfile/abi.h"
+
+enum {
+    PF_PERF_RECORD_HEADER = 8
+};
+
+typedef struct pf_frame {
+    uint32_t type;
+    uint32_t size; /* header included */
+    uint16_t misc;
+} pf_frame;
+
+/* At least 8 bytes at `p`.  simpleperf has the two halves of a 32-bit size in place of misc and
+ * size. */
+static inline pf_frame pf_frame_at(const uint8_t *p, bool swap)
+{
+    pf_frame f;
+    f.type = pf_load_u32(p, swap);
+    f.misc = pf_load_u16(p + 4, swap);
+    f.size = pf_load_u16(p + 6, swap);
+    if (f.type >= PERFILE_RECORD_SIMPLEPERF && f.type < PERFILE_RECORD_SIMPLEPERF_END) {
+        f.size |= (uint32_t)f.misc << 16;
+        f.misc = 0;
+    }
+    return f;
+}
+
+/* Bytes that follow the record `rec` (whole, `f` its header) and are not part of its size. */
+static inline uint64_t pf_frame_extra(const uint8_t *rec, const pf_frame *f, bool swap)
+{
+    if (f->type == PERFILE_RECORD_AUXTRACE && f->size >= 16)
+        return pf_load_u64(rec + 8, swap);
+    if (f->type == PERFILE_RECORD_HEADER_TRACING_DATA && f->size >= 12) {
+        /* simpleperf has them inside the record. */
+        uint32_t n = pf_load_u32(rec + 8, swap);
+        return n <= f->size - 12 ? 0 : ((uint64_t)n + 7) & ~UINT64_C(7);
+    }
+    return 0;
+}
+
+#endif

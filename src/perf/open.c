@@ -1,0 +1,162 @@
+/* Opening a perf.data capture of any form. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/order.h"
+#include "perf/driver.h"
+#include "perf/stream.h"
+
+static const char data_name[] = "data";
+
+static unsigned probe(perfile_bytes peek, const perfile_source *source)
+{
+    if (source->directory)
+        return 1; /* the only driver for directories says itself what is missing */
+    pf_perf_header h;
+    unsigned damage = pf_perf_header_begin(peek, &h);
+    if (damage == PERFILE_DAMAGE_BAD_MAGIC)
+        return 0;
+    if (damage)
+        return 64; /* the magic alone */
+    return pf_perf_header_size_known(&h) ? 128 : 72;
+}
+
+static perfile_status not_a_capture(unsigned damage, perfile_bytes head, const perfile_source *s,
+                                    perfile_error *err)
+{
+    perfile_status st = perfile_damage_status(damage);
+    if (!err)
+        return st;
+    if (head.len == 0)
+        pf_fail(err, st, "header", "'%s' is empty: a perf.data header has at least %d bytes",
+                s->name, PF_PERF_PIPE_HEADER);
+    else if (damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
+        pf_fail(err, st, "header", "'%s' has %zu bytes, a perf.data header needs %d", s->name,
+                head.len, PF_PERF_PIPE_HEADER);
+    else
+        pf_fail(err, st, "header.magic",
+                "'%s' begins with none of PERFILE2, 2ELIFREP and PERFFILE: not a perf.data file",
+                s->name);
+    err->damage = (uint16_t)damage;
+    err->offset = 0;
+    return st;
+}
+
+static void fill_container(pf_perf_stream *p, const pf_perf_header *h)
+{
+    perfile_container *c = &p->base.container;
+    c->form = h->form;
+    c->version = h->version;
+    c->big_endian = h->swap != (bool)PF_NATIVE_BIG;
+    c->magic = h->magic;
+    c->header_size = h->size;
+}
+
+/* Reads the header of the first part, and what it says. */
+static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
+{
+    pf_perf_part *part = &p->parts[0];
+    perfile_bytes head;
+    pf_perf_header h;
+    perfile_status st = pf_source_run(part->source, 0, PF_PERF_PIPE_HEADER, &head, err);
+    if (st != PERFILE_OK)
+        return st;
+    unsigned damage = pf_perf_header_begin(head, &h);
+    if (damage && !p->base.container.directory)
+        return not_a_capture(damage, head, part->source, err);
+    p->swap = damage ? PF_NATIVE_BIG : h.swap;
+    st = pf_session_new(p->swap, &p->base.options, &p->base.session, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (damage)
+        return pf_perf_container_damage(p, damage, PERFILE_ROLE_HEADER, 0, err);
+
+    fill_container(p, &h);
+    if (h.form == PERFILE_FORM_PIPE) {
+        part->start = PF_PERF_PIPE_HEADER;
+        part->end = part->source->size;
+    } else {
+        if (!part->source->seekable)
+            st = pf_source_spool(part->source, &part->source, err);
+        if (st == PERFILE_OK)
+            st = pf_perf_file(p, part, &h, err);
+    }
+    if (st == PERFILE_OK)
+        st = pf_session_settle(p->base.session, err);
+    return st == PERFILE_OK ? pf_perf_extents(p, &h, part->source->size, err) : st;
+}
+
+static perfile_status new_stream(const perfile_options *options, pf_perf_stream **out,
+                                 perfile_error *err)
+{
+    pf_perf_stream *p = pf_alloc(1, sizeof *p);
+    if (!p)
+        return pf_fail_nomem(err, "stream");
+    if (options)
+        memcpy(&p->base.options, options,
+               options->size < sizeof *options ? options->size : sizeof *options);
+    pf_limits_fill(&p->base.limits, p->base.options.limits);
+    p->base.options.limits = &p->base.limits;
+    p->base.ops = &pf_perf_ops;
+    p->parts = pf_alloc(1, sizeof *p->parts);
+    if (!p->parts) {
+        pf_free(p);
+        return pf_fail_nomem(err, "stream");
+    }
+    p->n_parts = 1;
+    *out = p;
+    return PERFILE_OK;
+}
+
+static perfile_status name_parts(pf_perf_stream *p, perfile_error *err)
+{
+    perfile_container *c = &p->base.container;
+    p->part_names = pf_alloc(p->n_parts, sizeof *p->part_names);
+    if (!p->part_names)
+        return pf_fail_nomem(err, "parts");
+    for (uint32_t i = 0; i < p->n_parts; i++)
+        p->part_names[i] = (perfile_part){p->parts[i].name, p->parts[i].source->size};
+    c->parts = p->part_names;
+    c->n_parts = p->n_parts;
+    return PERFILE_OK;
+}
+
+static perfile_status open_perf(perfile_source *source, const perfile_options *options,
+                                perfile_stream **stream, perfile_error *err)
+{
+    pf_perf_stream *p = NULL;
+    perfile_source *first = source;
+    perfile_status st = new_stream(options, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (source->directory) {
+        p->base.container.directory = true;
+        st = pf_source_entry(source, data_name, &first, err);
+        if (st != PERFILE_OK) {
+            p->n_parts = 0;
+            perfile_stream_close(&p->base);
+            return st;
+        }
+    }
+    p->parts[0].source = first;
+    p->base.name = first->name;
+    st = open_first(p, err);
+    if (st == PERFILE_OK && source->directory)
+        st = pf_perf_directory(p, source, err);
+    if (st == PERFILE_OK)
+        st = name_parts(p, err);
+    if (st != PERFILE_OK) {
+        /* The source stays the caller's; spooling has put another in its place. */
+        if (!source->directory && p->parts[0].source == source)
+            p->parts[0].source = NULL;
+        perfile_stream_close(&p->base);
+        return st;
+    }
+    if (p->parts[0].source != source)
+        perfile_source_close(source);
+    *stream = &p->base;
+    return PERFILE_OK;
+}
+
+const pf_driver pf_perf_driver = {"perf.data", "Linux perf.data, file, pipe and directory", probe,
+                                  open_perf};

@@ -1,0 +1,134 @@
+/* The stream of a perf.data capture: its parts, and what walks them. */
+#ifndef PF_PERF_STREAM_H
+#define PF_PERF_STREAM_H
+
+#include "base/buffer.h"
+#include "core/stream.h"
+#include "io/inflate.h"
+#include "perf/header.h"
+
+/* A run of records in one file. */
+typedef struct pf_perf_part {
+    perfile_source *source; /* owned */
+    char *name;             /* "data.0" in a directory, owned; NULL else */
+    uint64_t start;
+    uint64_t end;      /* where its records end; PF_SIZE_UNKNOWN up to the end of the source */
+    uint64_t declared; /* what the header says instead, when that is more than there is; else 0 */
+    uint64_t skip;     /* records up to here were overwritten by other sections; 0: none */
+} pf_perf_part;
+
+/* Damage that was met and not yet told. */
+typedef struct pf_perf_pending {
+    uint32_t damage;
+    uint8_t flags; /* PERFILE_REC_INNER */
+    uint64_t offset;
+    uint64_t stream_offset;
+    uint64_t lost;
+    perfile_bytes bytes;
+} pf_perf_pending;
+
+typedef struct pf_perf_stream {
+    perfile_stream base;
+    bool swap;
+    pf_perf_part *parts;
+    uint32_t n_parts;
+    perfile_part *part_names; /* container.parts */
+
+    uint32_t part;       /* the one that is walked */
+    pf_perf_part *file;  /* parts[part] */
+    uint64_t pos;        /* of the next record in it */
+    uint64_t hinted;     /* the source was told up to here */
+    uint64_t sequence;
+    bool slots_inner;    /* the slots of base.run are prepared for inner records */
+    bool slot_dirty;     /* slot 0 needs preparing again */
+    bool part_over;      /* nothing more of this part is read */
+    bool part_damaged;
+
+    /* Bytes behind the last record. */
+    uint64_t extra_pos;  /* next of them to hand out by extra() */
+    uint64_t extra_left;
+    uint64_t extra_of;   /* offset of their record */
+
+    /* Damage that ends the part, told at the next call: the record before it was still good. */
+    unsigned deferred;
+    uint64_t deferred_offset;
+    uint64_t deferred_lost;
+
+    /* Compressed records: one zstd stream a part. */
+    pf_inflate *inflate;
+    pf_buffer inner;          /* decompressed, from inner_pos of the stream on */
+    uint64_t inner_pos;
+    size_t inner_at;          /* bytes of it that were handed out */
+    uint64_t envelope;        /* sequence and offset of the last envelope */
+    uint64_t envelope_offset;
+    bool inner_broken;
+    bool inner_waits;         /* the rest of it is not a whole record */
+
+    /* simpleperf's records in pieces. */
+    pf_buffer split;
+    bool split_ready;
+    bool split_open;
+    uint64_t split_offset;
+
+    /* Damage that is told before anything else, in order. */
+    pf_perf_pending pending[4];
+    uint32_t n_pending;
+
+    perfile_section *ids; /* of each attr of the file, n_ids of them; size 0 when bad */
+    uint32_t n_ids;
+    perfile_extent *extents;
+    perfile_container_damage *damages;
+} pf_perf_stream;
+
+static inline pf_perf_stream *pf_perf_of(perfile_stream *s)
+{
+    return (pf_perf_stream *)(void *)s;
+}
+
+/* perf/walk.c */
+extern const pf_stream_ops pf_perf_ops;
+
+/* Remembers damage to be told next. */
+void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what);
+
+/* Ends the part at the next call because of `damage` at `offset`: `lost` bytes and all that is left
+ * of it. */
+static inline void pf_perf_defer(pf_perf_stream *p, unsigned damage, uint64_t offset,
+                                 uint64_t lost)
+{
+    p->deferred = damage;
+    p->deferred_offset = offset;
+    p->deferred_lost = lost;
+}
+
+/* The bytes [offset, offset + size) of a source that can be asked anywhere, or nothing (len 0) when
+ * they are not there.  Valid until the next call unless the source is stable. */
+perfile_status pf_perf_bytes(perfile_source *s, uint64_t offset, uint64_t size,
+                             perfile_bytes *bytes, perfile_error *err);
+
+/* perf/file.c: facts of a file form header into session and container; the part's range. */
+perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_header *h,
+                            perfile_error *err);
+perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint32_t role,
+                                        uint64_t offset, perfile_error *err);
+
+/* perf/extents.c */
+perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,
+                               perfile_error *err);
+
+/* perf/directory.c: the parts data.N behind the first, `data`. */
+perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, perfile_error *err);
+
+/* perf/envelope.c: takes the content of a compressed or split record that was just framed, and
+ * hands out what came out of them: inner records into base.run. */
+perfile_status pf_perf_open_envelope(pf_perf_stream *p, perfile_record *r, perfile_error *err);
+perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err);
+/* At the beginning of a part, and at its end: what is left over. */
+void pf_perf_begin_envelopes(pf_perf_stream *p);
+void pf_perf_end_envelopes(pf_perf_stream *p);
+
+/* perf/resync.c: the first place in `bytes` behind `from` where a chain of plausible records
+ * begins; bytes.len when there is none. */
+size_t pf_perf_resync(const perfile_session *session, perfile_bytes bytes, size_t from, bool swap);
+
+#endif

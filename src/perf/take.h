@@ -1,0 +1,83 @@
+/* The hot loop: records of one contiguous run of bytes into the slots of the stream. */
+#ifndef PF_PERF_TAKE_H
+#define PF_PERF_TAKE_H
+
+#include "perf/frame.h"
+#include "perf/stream.h"
+
+enum {
+    PF_AHEAD = 1024,      /* lines that far ahead are fetched: twice the speed on call chains */
+    PF_AHEAD_RECORD = 512 /* of larger records the next header cannot be guessed */
+};
+
+/* Makes every slot ready for records that differ only in what pf_perf_take() writes. */
+static inline void pf_perf_prepare(pf_perf_stream *p, bool inner, uint32_t n)
+{
+    uint8_t flags = p->swap ? PERFILE_REC_SWAPPED : 0;
+    if (inner)
+        flags |= PERFILE_REC_INNER;
+    else if (p->file->source->stable)
+        flags |= PERFILE_REC_STABLE;
+    for (uint32_t i = 0; i < n; i++)
+        p->base.run[i] = (perfile_record){.flags = flags,
+                                          .envelope = PERFILE_NO_SEQUENCE,
+                                          .part = p->part,
+                                          .session = p->base.session};
+    p->slots_inner = inner;
+    p->slot_dirty = false;
+}
+
+/* Kernel records that are known, and FINISHED_ROUND: nothing but their header needs a look. */
+static inline bool pf_perf_plain(uint32_t type)
+{
+    return type - 1 < PERFILE_RECORD_CALLCHAIN_DEFERRED || type == PERFILE_RECORD_FINISHED_ROUND;
+}
+
+static inline void pf_perf_fetch_ahead(const uint8_t *at, const uint8_t *end, uint32_t size)
+{
+    if (size <= PF_AHEAD_RECORD && (size_t)(end - at) > PF_AHEAD + PF_AHEAD_RECORD)
+        for (uint32_t n = 0; n < size; n += 64)
+            __builtin_prefetch(at + PF_AHEAD + n);
+}
+
+/* Takes whole plain records off the front of `run`, which begins at `pos` of the file (inner: of
+ * the decompressed stream), up to the first that is not plain or not whole.  Returns the bytes
+ * taken; base.n_run counts the records. */
+static inline size_t pf_perf_take(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner)
+{
+    const uint8_t *at = run.ptr;
+    const uint8_t *end = run.ptr + run.len;
+    const bool swap = p->swap;
+    perfile_record *r = p->base.run;
+    perfile_record *full = r + PF_RUN;
+    uint64_t sequence = p->sequence;
+    while (r < full && (size_t)(end - at) >= PF_PERF_RECORD_HEADER) {
+        uint32_t type = pf_load_u32(at, swap);
+        uint16_t size = pf_load_u16(at + 6, swap);
+        if (!pf_perf_plain(type) || size < PF_PERF_RECORD_HEADER || size > (size_t)(end - at))
+            break;
+        pf_perf_fetch_ahead(at, end, size);
+        r->header = at;
+        r->body.ptr = at + PF_PERF_RECORD_HEADER;
+        r->body.len = (size_t)size - PF_PERF_RECORD_HEADER;
+        r->type = type;
+        r->misc = pf_load_u16(at + 4, swap);
+        r->sequence = sequence++;
+        uint64_t place = pos + (uint64_t)(at - run.ptr);
+        if (inner) {
+            r->offset = p->envelope_offset;
+            r->stream_offset = place;
+            r->envelope = p->envelope;
+        } else {
+            r->offset = place;
+        }
+        r++;
+        at += size;
+    }
+    p->sequence = sequence;
+    p->base.n_run = (uint32_t)(r - p->base.run);
+    p->base.summary.records += p->base.n_run;
+    return (size_t)(at - run.ptr);
+}
+
+#endif

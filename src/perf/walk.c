@@ -1,0 +1,386 @@
+/* Walks the records of all parts, in stored order. */
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "perf/take.h"
+#include "schema/rows.h"
+
+enum {
+    HINT_BYTES = 4 << 20,
+    HINT_AHEAD = 1 << 20,
+    EXTRA_PIECE = 1 << 20, /* payloads up to this are held in memory when read through a window */
+    RESYNC_PIECE = 4 << 20,
+    RESYNC_OVERLAP = 256 << 10 /* a chain of four records fits */
+};
+
+void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what)
+{
+    p->part_damaged = true;
+    p->pending[p->n_pending++] = *what;
+}
+
+/* Tells the first pending damage: counts it, and makes it a record for those who ask. */
+static void tell_damage(pf_perf_stream *p)
+{
+    pf_perf_pending d = p->pending[0];
+    memmove(p->pending, p->pending + 1, --p->n_pending * sizeof p->pending[0]);
+    pf_stream_damage(&p->base, d.damage, d.offset, d.lost);
+    if (!(p->base.options.deliver & PERFILE_DELIVER_DAMAGE))
+        return;
+    uint8_t swapped = p->swap ? PERFILE_REC_SWAPPED : 0;
+    p->base.run[0] = (perfile_record){
+        .family = PERFILE_FAMILY_DAMAGE,
+        .flags = (uint8_t)(d.flags | swapped),
+        .body = {d.bytes.ptr, (size_t)d.lost},
+        .offset = d.offset,
+        .stream_offset = d.stream_offset,
+        .sequence = PERFILE_NO_SEQUENCE,
+        .envelope = d.flags & PERFILE_REC_INNER ? p->envelope : PERFILE_NO_SEQUENCE,
+        .part = p->part,
+        .damage = d.damage,
+        .session = p->base.session};
+    p->base.n_run = 1;
+    p->slot_dirty = true;
+}
+
+/* Bytes at p->pos, at least `need` unless the part ends before. */
+static perfile_status at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
+                               perfile_error *err)
+{
+    perfile_source *source = p->file->source;
+    uint64_t left = p->file->end == PF_SIZE_UNKNOWN ? UINT64_MAX : p->file->end - p->pos;
+    if (need > left)
+        need = left;
+    if (p->pos + HINT_AHEAD > p->hinted && source->stable && left > 0) {
+        uint64_t n = left < HINT_BYTES ? left : HINT_BYTES;
+        pf_source_hint(source, p->pos, (size_t)n);
+        p->hinted = p->pos + n;
+    }
+    perfile_status st = pf_source_run(source, p->pos, (size_t)need, run, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (run->len > left)
+        run->len = (size_t)left;
+    return PERFILE_OK;
+}
+
+/* How many bytes the part has from p->pos on; of a pipe they are read to be counted. */
+static perfile_status count_rest(pf_perf_stream *p, uint64_t *rest, perfile_error *err)
+{
+    perfile_source *source = p->file->source;
+    if (p->file->end != PF_SIZE_UNKNOWN) {
+        *rest = p->file->end - p->pos;
+        return PERFILE_OK;
+    }
+    uint64_t at = p->pos;
+    for (;;) {
+        perfile_bytes run;
+        perfile_status st = pf_source_run(source, at, 1, &run, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (run.len == 0)
+            break;
+        at += run.len;
+    }
+    *rest = at - p->pos;
+    return PERFILE_OK;
+}
+
+/* Nothing more of this part is read: what is left of it is lost because of `damage`. */
+static perfile_status stop(pf_perf_stream *p, unsigned damage, uint64_t offset,
+                           perfile_error *err)
+{
+    pf_perf_pending d = {.damage = damage, .offset = offset};
+    if (p->file->source->stable) {
+        perfile_status st = at_least(p, 1, &d.bytes, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    perfile_status st = count_rest(p, &d.lost, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_perf_damage(p, &d);
+    pf_perf_end_envelopes(p);
+    p->part_over = true;
+    return PERFILE_OK;
+}
+
+/* Looks for the next records `from` bytes behind p->pos or later; what is passed over is lost. */
+static perfile_status resync(pf_perf_stream *p, unsigned damage, uint64_t from,
+                             perfile_error *err)
+{
+    uint64_t start = p->pos;
+    bool stable = p->file->source->stable;
+    pf_perf_pending d = {.damage = damage, .offset = start};
+    for (;;) {
+        perfile_bytes run;
+        perfile_status st = at_least(p, RESYNC_PIECE, &run, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (p->pos == start && stable)
+            d.bytes = run;
+        size_t skip = from < run.len ? (size_t)from : run.len;
+        size_t found = pf_perf_resync(p->base.session, run, skip, p->swap);
+        if (found < run.len || stable || run.len < RESYNC_PIECE) {
+            p->pos += found;
+            break;
+        }
+        /* Records that begin in the last bytes could not be followed far enough. */
+        uint64_t step = run.len - RESYNC_OVERLAP;
+        from = from > step ? from - step : 0;
+        p->pos += step;
+    }
+    d.lost = p->pos - start;
+    pf_perf_damage(p, &d);
+    return PERFILE_OK;
+}
+
+/* Something at p->pos is no record. */
+static perfile_status bad_record(pf_perf_stream *p, unsigned damage, perfile_error *err)
+{
+    if (p->base.options.on_damage == PERFILE_RESYNC)
+        return resync(p, damage, 1, err);
+    return stop(p, damage, p->pos, err);
+}
+
+static void end_part(pf_perf_stream *p)
+{
+    bool damaged = p->part_damaged;
+    pf_perf_end_envelopes(p);
+    if (!damaged && p->file->declared)
+        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_TRUNCATED_DATA,
+                                             .offset = p->file->end,
+                                             .lost = p->file->declared - p->file->end});
+    p->part_over = true;
+}
+
+static void begin_part(pf_perf_stream *p)
+{
+    p->file = &p->parts[p->part];
+    p->pos = p->file->start;
+    p->hinted = 0;
+    p->part_over = false;
+    p->part_damaged = false;
+    p->deferred = 0;
+    p->extra_left = 0;
+    pf_perf_begin_envelopes(p);
+    pf_perf_prepare(p, false, PF_RUN);
+}
+
+/* Two pipe streams put into one file: the header of the second stands where a record should. */
+static bool is_second_header(const pf_perf_stream *p, perfile_bytes run)
+{
+    pf_perf_header h;
+    return !p->base.options.as_stored && run.len >= PF_PERF_PIPE_HEADER &&
+           pf_perf_header_begin(run, &h) == 0 && h.form == PERFILE_FORM_PIPE && h.swap == p->swap;
+}
+
+/* What follows the record at p->pos (whole in *run): how many bytes, and whether they are there.
+ * They are brought into memory where that is cheap or the session wants them. */
+static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_bytes *run,
+                                 uint64_t *extra, bool *cut, perfile_error *err)
+{
+    *extra = pf_frame_extra(run->ptr, f, p->swap);
+    *cut = false;
+    if (*extra == 0)
+        return PERFILE_OK;
+    uint64_t whole;
+    if (pf_add_u64(*extra, f->size, &whole))
+        *cut = true;
+    else if (p->file->end != PF_SIZE_UNKNOWN)
+        *cut = whole > p->file->end - p->pos;
+    else if (f->type == PERFILE_RECORD_HEADER_TRACING_DATA || *extra <= EXTRA_PIECE) {
+        if (whole <= p->base.limits.window_bytes) {
+            perfile_status st = at_least(p, whole, run, err);
+            if (st != PERFILE_OK)
+                return st;
+            *cut = run->len < whole;
+        }
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status stop_deferred(pf_perf_stream *p, perfile_error *err)
+{
+    perfile_status st = stop(p, p->deferred, p->deferred_offset, err);
+    if (st == PERFILE_OK)
+        p->pending[0].lost += p->deferred_lost;
+    p->deferred = 0;
+    return st;
+}
+
+/* Fills slot 0 with the record at p->pos, whole in `run`, and moves behind it and its extra. */
+static void place_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes run, uint64_t extra,
+                         bool cut)
+{
+    perfile_record *r = &p->base.run[0];
+    uint64_t offset = p->pos;
+    pf_perf_prepare(p, false, p->slots_inner ? PF_RUN : 1);
+    r->header = run.ptr;
+    r->body = (perfile_bytes){run.ptr + PF_PERF_RECORD_HEADER, f->size - PF_PERF_RECORD_HEADER};
+    r->type = f->type;
+    r->misc = f->misc;
+    r->offset = offset;
+    r->sequence = p->sequence++;
+    p->slot_dirty = true;
+    p->base.n_run = 1;
+    p->base.summary.records++;
+    p->base.summary.bytes += f->size;
+    if (!pf_record_row(f->type))
+        p->base.summary.unknown_types++;
+
+    p->pos += f->size;
+    p->extra_of = offset;
+    p->extra_left = 0;
+    if (cut) {
+        r->flags |= PERFILE_REC_PAYLOAD_CUT;
+        pf_perf_defer(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, offset, 0);
+    } else if (extra) {
+        bool here = run.len - f->size >= extra;
+        r->extra = (perfile_bytes){here ? run.ptr + f->size : NULL, (size_t)extra};
+        p->extra_pos = p->pos;
+        p->extra_left = extra;
+        p->base.summary.bytes += extra;
+        p->pos += extra;
+    }
+}
+
+/* One record that is not plain, or not in memory as a whole yet, or none. */
+static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_error *err)
+{
+    if (run.len < PF_PERF_RECORD_HEADER)
+        return stop(p, PERFILE_DAMAGE_TRUNCATED_HEADER, p->pos, err);
+    if (is_second_header(p, run)) {
+        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_CONCATENATED,
+                                             .offset = p->pos,
+                                             .lost = PF_PERF_PIPE_HEADER,
+                                             .bytes = {run.ptr, PF_PERF_PIPE_HEADER}});
+        p->pos += PF_PERF_PIPE_HEADER;
+        return PERFILE_OK;
+    }
+    pf_frame f = pf_frame_at(run.ptr, p->swap);
+    if (f.size < PF_PERF_RECORD_HEADER)
+        return bad_record(p, PERFILE_DAMAGE_BAD_SIZE, err);
+
+    perfile_status st = PERFILE_OK;
+    if (run.len < f.size)
+        st = at_least(p, f.size, &run, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (run.len < f.size)
+        return bad_record(p, PERFILE_DAMAGE_TRUNCATED_RECORD, err);
+
+    uint64_t extra;
+    bool cut;
+    st = find_extra(p, &f, &run, &extra, &cut, err);
+    if (st != PERFILE_OK)
+        return st;
+    place_record(p, &f, run, extra, cut);
+    perfile_record *r = &p->base.run[0];
+    if (pf_session_wants(f.type))
+        st = pf_session_learn(p->base.session, r, err);
+    if (st == PERFILE_OK && p->base.options.envelopes == PERFILE_ENVELOPES_BOTH)
+        st = pf_perf_open_envelope(p, r, err);
+    return st;
+}
+
+static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
+{
+    if (p->deferred)
+        return stop_deferred(p, err);
+    if (p->file->skip > p->pos)
+        return resync(p, PERFILE_DAMAGE_OVERLAP, p->file->skip - p->pos, err);
+    perfile_bytes run;
+    perfile_status st = at_least(p, PF_PERF_RECORD_HEADER, &run, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (run.len == 0) {
+        uint64_t size = p->file->source->size;
+        if (p->extra_left && p->pos > size) {
+            p->pos = size;
+            return stop(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, p->extra_of, err);
+        }
+        end_part(p);
+        return PERFILE_OK;
+    }
+    if (p->slots_inner || p->slot_dirty)
+        pf_perf_prepare(p, false, p->slots_inner ? PF_RUN : 1);
+    size_t taken = pf_perf_take(p, run, p->pos, false);
+    if (taken == 0)
+        return take_one(p, run, err);
+    p->extra_left = 0;
+    p->pos += taken;
+    p->base.summary.bytes += taken;
+    return PERFILE_OK;
+}
+
+static perfile_status fill(perfile_stream *s, perfile_error *err)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    s->n_run = 0;
+    while (s->n_run == 0) {
+        perfile_status st = PERFILE_OK;
+        if (!p->file && p->part < p->n_parts)
+            begin_part(p);
+        else if (p->split_ready || (p->inner_at < p->inner.len && !p->inner_waits))
+            st = pf_perf_fill_inner(p, err);
+        if (st == PERFILE_OK && s->n_run == 0) {
+            if (p->n_pending)
+                tell_damage(p);
+            else if (p->part == p->n_parts)
+                return PERFILE_END;
+            else if (!p->part_over)
+                st = fill_outer(p, err);
+            else if (++p->part < p->n_parts)
+                begin_part(p);
+        }
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+                            perfile_error *err)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    if (r != &s->run[0] || p->extra_of != r->offset)
+        return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
+    if (p->extra_left == 0)
+        return PERFILE_END;
+    uint64_t n = p->extra_left < EXTRA_PIECE ? p->extra_left : EXTRA_PIECE;
+    perfile_status st = pf_source_run(p->file->source, p->extra_pos, (size_t)n, piece, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (piece->len > n)
+        piece->len = (size_t)n;
+    if (piece->len == 0) {
+        p->extra_left = 0;
+        return pf_fail(err, PERFILE_E_TRUNCATED, "record.extra",
+                       "the input ends inside the bytes behind the record");
+    }
+    p->extra_pos += piece->len;
+    p->extra_left -= piece->len;
+    return PERFILE_OK;
+}
+
+static void close_stream(perfile_stream *s)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    for (uint32_t i = 0; i < p->n_parts; i++) {
+        perfile_source_close(p->parts[i].source);
+        pf_free(p->parts[i].name);
+    }
+    pf_free(p->parts);
+    pf_free(p->part_names);
+    pf_free(p->ids);
+    pf_free(p->extents);
+    pf_free(p->damages);
+    pf_inflate_free(p->inflate);
+    pf_buffer_free(&p->inner);
+    pf_buffer_free(&p->split);
+    pf_session_free(s->session);
+    pf_free(p);
+}
+
+const pf_stream_ops pf_perf_ops = {fill, extra, close_stream};
