@@ -30,7 +30,7 @@ typedef struct perfile_thread {
     uint32_t ppid, ptid; /* who made it; PERFILE_NO_PID when not known */
     uint64_t start;      /* PERFILE_NO_TIME: it was there before the recording, or is not known */
     uint64_t end;        /* PERFILE_NO_TIME: it outlived the recording, or is not known */
-    const char *comm;    /* its last name, that of whom it was forked from if it had none, or NULL */
+    const char *comm; /* its last name, that of whom it was forked from if it had none, or NULL */
     uint32_t n_names;
     const perfile_thread_name *names; /* in order of time */
 } perfile_thread;
@@ -42,9 +42,9 @@ typedef struct perfile_process {
     uint32_t n_threads;
 } perfile_process;
 
-enum { /* perfile_mapping.kind */
-    PERFILE_MAPPING_FILE = 0, /* MMAP, MMAP2 */
-    PERFILE_MAPPING_SYMBOL    /* KSYMBOL: a piece of generated kernel code */
+enum {                           /* perfile_mapping.kind */
+       PERFILE_MAPPING_FILE = 0, /* MMAP, MMAP2 */
+       PERFILE_MAPPING_SYMBOL    /* KSYMBOL: a piece of generated kernel code */
 };
 
 typedef struct perfile_mapping {
@@ -60,8 +60,8 @@ typedef struct perfile_mapping {
     uint32_t maj, min;
     uint32_t prot, flags; /* PROT_ and MAP_ bits */
     uint8_t build_id[20];
-    uint8_t build_id_size; /* 0: not known.  Of the record itself; perfile_model_mappings() adds those
-                            * that the capture lists by name */
+    uint8_t build_id_size; /* 0: not known.  Of the record itself; perfile_model_mappings() adds
+                            * those that the capture lists by name */
     uint8_t kind;          /* PERFILE_MAPPING_… */
     uint8_t cpumode;       /* misc of the record: 1 kernel, 2 user, 4 guest kernel, 5 guest user */
     bool has_inode;        /* maj, min, ino, ino_generation are there */
@@ -74,8 +74,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_new(const perfile_sess
                                                               perfile_model **model,
                                                               perfile_error *err);
 
-/* Whether perfile_model_feed() learns from records of this type: for callers in a hurry.  SAMPLE and
- * SWITCH say only that a thread exists. */
+/* Whether perfile_model_feed() learns from records of this type: for callers in a hurry.  SAMPLE
+ * and SWITCH say only that a thread exists. */
 PERFILE_API bool perfile_model_wants(uint32_t type);
 
 /* Takes what `r` says.  Records that say nothing, or cannot be decoded, are passed over.
@@ -101,9 +101,8 @@ PERFILE_API const perfile_mapping *perfile_model_mapping(const perfile_model *mo
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_threads(perfile_model *model,
                                                                   const perfile_thread **threads,
                                                                   size_t *n, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status
-perfile_model_processes(perfile_model *model, const perfile_process **processes, size_t *n,
-                        perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_processes(
+    perfile_model *model, const perfile_process **processes, size_t *n, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_mappings(perfile_model *model,
                                                                    const perfile_mapping **mappings,
                                                                    size_t *n, perfile_error *err);

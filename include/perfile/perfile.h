@@ -21,6 +21,7 @@
 #include "damage.h"
 #include "event.h"
 #include "field.h"
+#include "model.h"
 #include "record.h"
 #include "records.h"
 #include "session.h"

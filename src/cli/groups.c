@@ -1,0 +1,75 @@
+#include "cli/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t hash(uint64_t seed, const uint64_t *key, unsigned n)
+{
+    uint64_t h = seed;
+    for (unsigned i = 0; i < n; i++) {
+        h = (h ^ key[i]) * 0xd6e8feb86659fd93;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+static size_t *slot_of(const cli_groups *g, const uint64_t *key)
+{
+    size_t at = (size_t)hash(g->seed, key, g->n_keys) & (g->n_slots - 1);
+    while (g->slots[at] && memcmp(g->at[g->slots[at] - 1].key, key, g->n_keys * sizeof *key) != 0)
+        at = (at + 1) & (g->n_slots - 1);
+    return &g->slots[at];
+}
+
+static bool widen(cli_groups *g)
+{
+    size_t n_slots = g->n_slots ? g->n_slots * 2 : 256;
+    size_t *slots = calloc(n_slots, sizeof *slots);
+    cli_group *at = realloc(g->at, n_slots / 2 * sizeof *at);
+    if (at)
+        g->at = at;
+    if (!slots || !at) {
+        free(slots);
+        return false;
+    }
+    free(g->slots);
+    g->slots = slots;
+    g->n_slots = n_slots;
+    g->cap = n_slots / 2;
+    for (size_t i = 0; i < g->n; i++)
+        *slot_of(g, g->at[i].key) = i + 1;
+    return true;
+}
+
+static bool find(cli_groups *g, const uint64_t *key)
+{
+    if (g->n == g->cap && !widen(g))
+        return false;
+    size_t *slot = slot_of(g, key);
+    if (!*slot) {
+        cli_group *fresh = &g->at[g->n++];
+        *fresh = (cli_group){0};
+        memcpy(fresh->key, key, g->n_keys * sizeof *key);
+        *slot = g->n;
+    }
+    g->last = *slot - 1;
+    return true;
+}
+
+bool cli_groups_add(cli_groups *g, const uint64_t *key, uint64_t records, uint64_t bytes)
+{
+    /* Neighbours are often alike. */
+    if ((g->n == 0 || memcmp(g->at[g->last].key, key, g->n_keys * sizeof *key) != 0) &&
+        !find(g, key))
+        return false;
+    g->at[g->last].records += records;
+    g->at[g->last].bytes += bytes;
+    return true;
+}
+
+void cli_groups_free(cli_groups *g)
+{
+    free(g->at);
+    free(g->slots);
+    *g = (cli_groups){.n_keys = g->n_keys, .seed = g->seed};
+}

@@ -1,0 +1,164 @@
+#include "cli/input.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+
+enum { RECORDS_PER_TICK = 1 << 14 };
+
+int cli_reading_option(const char *command, const char *help, int option, cli_reading *how)
+{
+    switch (option) {
+    case CLI_OPTION_HELP:
+        fputs(help, stdout);
+        return CLI_DONE;
+    case CLI_OPTION_RESYNC:
+        how->resync = true;
+        return CLI_CONTINUE;
+    case CLI_OPTION_FROM:
+        how->from = optarg;
+        return CLI_CONTINUE;
+    default: /* getopt has said what is wrong */
+        fprintf(stderr, "Try 'perfile %s --help'.\n", command);
+        return CLI_USAGE;
+    }
+}
+
+/* The messages of sources name the file; here it stands in front already. */
+static const char *without_name(const char *message, const char *name, char *buf, size_t size)
+{
+    char quoted[sizeof((perfile_error *)0)->message];
+    int n = snprintf(quoted, sizeof quoted, " '%s'", name);
+    const char *at = n > 0 && (size_t)n < sizeof quoted ? strstr(message, quoted) : NULL;
+    if (!at)
+        return message;
+    snprintf(buf, size, "%.*s%s", (int)(at - message), message, at + n);
+    return buf;
+}
+
+void cli_say_error(const char *name, const perfile_error *err)
+{
+    char buf[sizeof err->message];
+    const char *path = strcmp(name, "standard input") == 0 ? "-" : name;
+    const char *message = without_name(err->message, path, buf, sizeof buf);
+    cli_progress_clear();
+    if (!message[0])
+        message = perfile_status_text(err->status);
+    if (err->offset != PERFILE_NO_OFFSET)
+        cli_say("%s: offset %" PRIu64 ": %s", name, err->offset, message);
+    else
+        cli_say("%s: %s", name, message);
+    if (err->status == PERFILE_E_LIMIT && err->where)
+        cli_say("%s: this is the limit '%s'", name, err->where);
+}
+
+int cli_open(cli_input *in, const char *path, const cli_reading *how)
+{
+    perfile_options options = {
+        .size = sizeof options,
+        .on_damage = how->resync ? PERFILE_RESYNC : PERFILE_STOP,
+        .deliver = PERFILE_DELIVER_DAMAGE,
+        .envelopes = how->raw ? PERFILE_ENVELOPES_OUTER : PERFILE_ENVELOPES_BOTH,
+        .as_stored = how->as_stored,
+        .from = how->from,
+    };
+    *in = (cli_input){.name = strcmp(path, "-") == 0 ? "standard input" : path};
+    in->countdown = RECORDS_PER_TICK;
+    cli_signals_file(in->name);
+    in->status = perfile_open_path(path, &options, &in->stream, &in->error);
+    if (in->status != PERFILE_OK) {
+        in->stream = NULL;
+        return CLI_FAILED;
+    }
+    const perfile_container *c = perfile_stream_container(in->stream);
+    for (uint32_t i = 0; i < c->n_parts; i++) {
+        if (c->parts[i].size == UINT64_MAX) {
+            in->total = 0;
+            break;
+        }
+        in->total += c->parts[i].size;
+    }
+    cli_progress_start(in->name);
+    return CLI_DONE;
+}
+
+void cli_input_tick(cli_input *in, const perfile_record *r)
+{
+    in->countdown = RECORDS_PER_TICK;
+    const perfile_container *c = perfile_stream_container(in->stream);
+    for (; in->part < r->part && in->part < c->n_parts; in->part++)
+        in->done += in->total ? c->parts[in->part].size : 0;
+    cli_progress_step(in->done + r->offset, in->total);
+}
+
+void cli_input_damage(cli_input *in, const perfile_record *r)
+{
+    if (r->damage >= CLI_N_DAMAGES)
+        return;
+    if (!in->damage[r->damage].seen)
+        in->damage[r->damage].first = r->offset;
+    in->damage[r->damage].seen = true;
+    in->damage[r->damage].lost += r->body.len;
+}
+
+static void say_damage(const cli_input *in, unsigned kind, uint64_t count, uint64_t first,
+                       uint64_t lost)
+{
+    char times[64] = "";
+    char bytes[64] = "";
+    if (count > 1)
+        snprintf(times, sizeof times, ", %" PRIu64 " times, first here", count);
+    if (lost)
+        snprintf(bytes, sizeof bytes, ", %" PRIu64 " byte%s lost", lost, lost == 1 ? "" : "s");
+    if (first != PERFILE_NO_OFFSET)
+        cli_say("%s: offset %" PRIu64 ": %s%s%s", in->name, first, perfile_damage_text(kind), times,
+                bytes);
+    else
+        cli_say("%s: %s%s%s", in->name, perfile_damage_text(kind), times, bytes);
+}
+
+uint64_t cli_first_damage(const cli_input *in, unsigned kind)
+{
+    const perfile_container *c = perfile_stream_container(in->stream);
+    if (in->damage[kind].seen)
+        return in->damage[kind].first;
+    for (uint32_t i = 0; i < c->n_damages; i++)
+        if (c->damages[i].damage == kind)
+            return c->damages[i].offset;
+    return PERFILE_NO_OFFSET;
+}
+
+/* Once per kind: how often, where first, and what it cost. */
+static int report(cli_input *in)
+{
+    perfile_summary sum = {0};
+    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    if (!sum.damages)
+        return CLI_DONE;
+
+    for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++)
+        if (sum.by_damage[kind])
+            say_damage(in, kind, sum.by_damage[kind], cli_first_damage(in, kind),
+                       in->damage[kind].lost);
+    return CLI_DAMAGED;
+}
+
+int cli_close(cli_input *in)
+{
+    int status = CLI_DONE;
+    cli_progress_clear();
+    if (in->status < 0)
+        cli_say_error(in->name, &in->error);
+    if (in->stream)
+        status = report(in);
+    if (in->status < 0)
+        status = CLI_FAILED;
+    perfile_stream_close(in->stream);
+    in->stream = NULL;
+    cli_signals_file(NULL);
+    return status;
+}

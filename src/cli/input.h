@@ -1,0 +1,92 @@
+/* A capture that a command reads: opened, walked, and reported on at the end. */
+#ifndef CLI_INPUT_H
+#define CLI_INPUT_H
+
+#include <getopt.h>
+
+#include "perfile/stream.h"
+
+/* Options that every reading command has. */
+typedef struct cli_reading {
+    bool resync;
+    bool raw;       /* do not look into compressed records */
+    bool as_stored; /* see perfile_options */
+    const char *from;
+} cli_reading;
+
+enum {
+    CLI_OPTION_HELP = 1000,
+    CLI_OPTION_RESYNC,
+    CLI_OPTION_FROM,
+    CLI_OPTION_OWN /* those of the command */
+};
+/* clang-format off */
+#define CLI_READING_OPTIONS                                  \
+    {"help", no_argument, NULL, CLI_OPTION_HELP},            \
+    {"resync", no_argument, NULL, CLI_OPTION_RESYNC},        \
+    {"from", required_argument, NULL, CLI_OPTION_FROM}
+/* clang-format on */
+#define CLI_READING_HELP                                                                           \
+    "  --resync         go on behind damage, where records begin again\n"                          \
+    "  --from FORMAT    take the input for this format instead of looking\n"                       \
+    "  --help           this text\n"
+
+/* Handles the options above and unknown ones: CLI_CONTINUE, or what to exit with. */
+int cli_reading_option(const char *command, const char *help, int option, cli_reading *how);
+
+enum { CLI_N_DAMAGES = 64 };
+
+typedef struct cli_input {
+    const char *name; /* for messages */
+    perfile_stream *stream;
+    perfile_status status; /* of the last step */
+    perfile_error error;
+    uint32_t countdown; /* records to the next look at the clock */
+    uint64_t done;      /* bytes of the parts before the one being read */
+    uint64_t total;     /* bytes of all parts, 0 when not known */
+    uint32_t part;
+    struct {
+        uint64_t first;
+        uint64_t lost;
+        bool seen;
+    } damage[CLI_N_DAMAGES];
+} cli_input;
+
+/* Opens `path`, or says why not and returns CLI_FAILED. */
+int cli_open(cli_input *in, const char *path, const cli_reading *how);
+
+void cli_input_tick(cli_input *in, const perfile_record *r);
+void cli_input_damage(cli_input *in, const perfile_record *r);
+
+/* The next record, those of family DAMAGE included; false at the end. */
+static inline bool cli_next_item(cli_input *in, const perfile_record **r)
+{
+    in->status = perfile_stream_next(in->stream, r, &in->error);
+    if (in->status != PERFILE_OK)
+        return false;
+    if (--in->countdown == 0)
+        cli_input_tick(in, *r);
+    if ((*r)->family == PERFILE_FAMILY_DAMAGE)
+        cli_input_damage(in, *r);
+    return true;
+}
+
+/* The next record, false at the end. */
+static inline bool cli_next(cli_input *in, const perfile_record **r)
+{
+    while (cli_next_item(in, r))
+        if ((*r)->family != PERFILE_FAMILY_DAMAGE)
+            return true;
+    return false;
+}
+
+/* Says what went wrong with `err`, which is of reading `name`. */
+void cli_say_error(const char *name, const perfile_error *err);
+
+/* Where damage of this kind was met first, PERFILE_NO_OFFSET when no place is known. */
+uint64_t cli_first_damage(const cli_input *in, unsigned kind);
+
+/* Says what was damaged, closes; CLI_DONE, CLI_DAMAGED, or CLI_FAILED when reading failed. */
+int cli_close(cli_input *in);
+
+#endif

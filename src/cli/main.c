@@ -1,0 +1,85 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/signals.h"
+#include "perfile/base.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+#define COMMAND(name, summary) {#name, cli_##name, summary},
+#include "cli/commands.def"
+};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void help(FILE *out)
+{
+    fputs("perfile reads the files that `perf record` writes, whole or damaged.\n"
+          "\n"
+          "Usage: perfile COMMAND [OPTION ...] FILE ...\n"
+          "\n",
+          out);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-7s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n"
+          "FILE is a perf.data file, a stream of `perf record -o -`, or a directory of\n"
+          "`perf record --threads`; - is standard input.\n"
+          "\n"
+          "Examples:\n"
+          "  perfile info perf.data                 what is this?\n"
+          "  perfile stats --by comm perf.data      who is in it?\n"
+          "  perfile dump perf.data | less          everything\n"
+          "  perf record -o - ls | perfile info -   while it is recorded\n"
+          "\n"
+          "`perfile COMMAND --help` explains a command.\n"
+          "Exit status: 0 done; 1 could not; 2 wrong usage; 3 done, but the input was damaged\n"
+          "and something may be missing.\n",
+          out);
+}
+
+static int run(const char *name, int argc, char **argv)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) != 0)
+            continue;
+        /* getopt begins its messages with argv[0]. */
+        char title[32];
+        snprintf(title, sizeof title, "perfile %s", name);
+        argv[0] = title;
+        return commands[i].run(argc, argv);
+    }
+    fprintf(stderr, "perfile: there is no command '%s'\nTry 'perfile --help'.\n", name);
+    return CLI_USAGE;
+}
+
+static int start(int argc, char **argv)
+{
+    if (argc < 2) {
+        help(stderr);
+        return CLI_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
+        printf("perfile %s\n", perfile_version());
+        return CLI_DONE;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        if (argc < 3) {
+            help(stdout);
+            return CLI_DONE;
+        }
+        static char option[] = "--help";
+        char *words[] = {argv[0], option, NULL};
+        return run(argv[2], 2, words);
+    }
+    return run(name, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    cli_signals_install();
+    return cli_finish_output(start(argc, argv));
+}

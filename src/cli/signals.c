@@ -1,0 +1,71 @@
+#include "cli/signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+
+/* Read by handlers: set in one store, never freed while set. */
+static const char *volatile file;
+static const char *volatile temporary;
+
+static void put(const char *text)
+{
+    size_t n = strlen(text);
+    while (n) {
+        ssize_t done = write(STDERR_FILENO, text, n);
+        if (done <= 0)
+            return;
+        text += done;
+        n -= (size_t)done;
+    }
+}
+
+static void drop_temporary(void)
+{
+    if (temporary)
+        unlink(temporary);
+}
+
+static void on_bus(int number)
+{
+    (void)number;
+    drop_temporary();
+    put("perfile: ");
+    put(file ? file : "input");
+    put(": the file was cut while it was read\n");
+    _exit(CLI_FAILED);
+}
+
+static void on_end(int number)
+{
+    drop_temporary();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void cli_signals_install(void)
+{
+    struct sigaction bus = {.sa_handler = on_bus};
+    sigaction(SIGBUS, &bus, NULL);
+
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct sigaction was;
+        struct sigaction end = {.sa_handler = on_end, .sa_flags = SA_NODEFER};
+        if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler == SIG_DFL)
+            sigaction(ends[i], &end, NULL);
+    }
+}
+
+void cli_signals_file(const char *name)
+{
+    file = name;
+}
+
+void cli_signals_temporary(const char *path)
+{
+    temporary = path;
+}

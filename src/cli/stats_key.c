@@ -1,0 +1,193 @@
+#include "cli/stats_key.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/names.h"
+#include "cli/text.h"
+
+enum { TYPE, EVENT, CPU, PID, TID, COMM, TIME, N_KINDS };
+
+static const struct {
+    const char *name;
+    const char *heading;
+} kinds[N_KINDS] = {
+    [TYPE] = {"type", "TYPE"},  [EVENT] = {"event", "EVENT"}, [CPU] = {"cpu", ">CPU"},
+    [PID] = {"pid", ">PID"},    [TID] = {"tid", ">TID"},      [COMM] = {"comm", "COMM"},
+    [TIME] = {"time", ">TIME"},
+};
+
+#define NONE UINT64_MAX
+
+/* "10ms" in ns, 0 when it is no span of time. */
+static uint64_t span_of(const char *word)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}};
+    char *end;
+    double value = strtod(word, &end);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        double ns = value * units[i].ns;
+        if (end != word && strcmp(end, units[i].unit) == 0 && ns >= 1 && ns < 1e18)
+            return (uint64_t)ns;
+    }
+    return 0;
+}
+
+static const char *add_key(cli_keys *keys, const char *word)
+{
+    const char *value = strchr(word, '=');
+    size_t n = value ? (size_t)(value - word) : strlen(word);
+    for (unsigned kind = 0; kind < N_KINDS; kind++) {
+        if (strlen(kinds[kind].name) != n || memcmp(kinds[kind].name, word, n) != 0)
+            continue;
+        if (keys->n == CLI_MAX_KEYS)
+            return "too many keys";
+        for (unsigned k = 0; k < keys->n; k++)
+            if (keys->kind[k] == kind)
+                return "a key is given twice";
+        keys->kind[keys->n] = (uint8_t)kind;
+        if (kind == TIME) {
+            keys->step[keys->n] = value ? span_of(value + 1) : 1000000000;
+            if (!keys->step[keys->n])
+                return "time takes a step such as 1s, 10ms or 250us";
+        } else if (value) {
+            return "only time takes a step";
+        }
+        keys->n++;
+        return NULL;
+    }
+    return "the keys are type, event, cpu, pid, tid, comm and time=STEP";
+}
+
+const char *cli_keys_add(cli_keys *keys, const char *list)
+{
+    do {
+        char word[64];
+        size_t n = strcspn(list, ",");
+        if (n >= sizeof word)
+            return "the keys are type, event, cpu, pid, tid, comm and time=STEP";
+        memcpy(word, list, n);
+        word[n] = 0;
+        const char *wrong = add_key(keys, word);
+        if (wrong)
+            return wrong;
+        list += n + (list[n] == ',');
+    } while (*list);
+    return NULL;
+}
+
+const char *cli_key_name(const cli_keys *keys, unsigned k)
+{
+    return kinds[keys->kind[k]].name;
+}
+
+const char *cli_key_heading(const cli_keys *keys, unsigned k)
+{
+    return kinds[keys->kind[k]].heading;
+}
+
+/* What a value stands for: its word, or NULL when it is a number or nothing. */
+static const char *word_of(const cli_counts *counts, unsigned k, uint64_t value, char *buf,
+                           size_t size)
+{
+    switch (counts->keys->kind[k]) {
+    case TYPE:
+        return cli_type_name((uint32_t)value, buf, size);
+    case EVENT: {
+        const perfile_event *e = perfile_session_event(counts->session, (uint32_t)value);
+        return e ? e->name : NULL;
+    }
+    case COMM:
+        return (const char *)(uintptr_t)value;
+    default:
+        return NULL;
+    }
+}
+
+void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
+{
+    char buf[32];
+    const char *name = cli_key_name(counts->keys, k);
+    if (value == NONE) {
+        cli_json_null(name);
+        return;
+    }
+    switch (counts->keys->kind[k]) {
+    case TYPE:
+        cli_json_string("type", perfile_record_type_name((uint32_t)value));
+        cli_json_number("type_number", value);
+        break;
+    case EVENT:
+        cli_json_string("event", word_of(counts, k, value, buf, sizeof buf));
+        cli_json_number("event_index", value);
+        break;
+    case COMM:
+        cli_json_string("comm", word_of(counts, k, value, buf, sizeof buf));
+        break;
+    case TIME:
+        cli_json_decimal("time", value * counts->keys->step[k]);
+        break;
+    default:
+        cli_json_number(name, value);
+    }
+}
+
+void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_table *t)
+{
+    char buf[32];
+    const char *word = value != NONE ? word_of(counts, k, value, buf, sizeof buf) : "-";
+    if (word) {
+        cli_cell_string(t, word);
+    } else if (counts->keys->kind[k] == TIME) {
+        cli_seconds(value * counts->keys->step[k], buf, sizeof buf);
+        cli_cell_string(t, buf);
+    } else if (value == UINT32_MAX) {
+        cli_cell_string(t, "-1");
+    } else {
+        cli_cell(t, "%" PRIu64, value);
+    }
+}
+
+uint64_t cli_key_value(const cli_keys *keys, unsigned k, const perfile_record *r)
+{
+    uint32_t pid, tid, cpu;
+    switch (keys->kind[k]) {
+    case TYPE:
+        return r->type;
+    case EVENT: {
+        const perfile_event *e = perfile_record_event(r);
+        return e ? e->index : NONE;
+    }
+    case CPU:
+        return perfile_record_cpu(r, &cpu) && cpu != UINT32_MAX ? cpu : NONE;
+    case PID:
+        return perfile_record_task(r, &pid, &tid) ? pid : NONE;
+    case TID:
+        return perfile_record_task(r, &pid, &tid) ? tid : NONE;
+    case TIME: {
+        uint64_t time = perfile_record_time(r);
+        return time != PERFILE_NO_TIME ? time / keys->step[k] : NONE;
+    }
+    default:
+        return NONE;
+    }
+}
+
+int cli_key_comm(const cli_keys *keys)
+{
+    for (unsigned k = 0; k < keys->n; k++)
+        if (keys->kind[k] == COMM)
+            return (int)k;
+    return -1;
+}
+
+bool cli_keys_type_only(const cli_keys *keys)
+{
+    return keys->n == 1 && keys->kind[0] == TYPE && !keys->types.any;
+}

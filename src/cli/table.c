@@ -1,0 +1,132 @@
+#include "cli/table.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/text.h"
+
+enum { MAX_COLUMNS = 16 };
+
+/* Cells lie one behind the other, each ended by its NUL. */
+struct cli_table {
+    const char *const *columns;
+    unsigned n;
+    unsigned at; /* column of the next cell */
+    size_t width[MAX_COLUMNS];
+    char *cells;
+    size_t len, cap;
+    bool failed;
+};
+
+/* Places on the screen: continuation bytes take none. */
+static size_t places(const char *s)
+{
+    size_t n = 0;
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+static const char *heading(const cli_table *t, unsigned column)
+{
+    return t->columns[column] + (t->columns[column][0] == '>');
+}
+
+cli_table *cli_table_new(const char *const *columns, unsigned n)
+{
+    cli_table *t = calloc(1, sizeof *t);
+    if (!t || n > MAX_COLUMNS) {
+        free(t);
+        return NULL;
+    }
+    t->columns = columns;
+    t->n = n;
+    for (unsigned i = 0; i < n; i++)
+        t->width[i] = places(heading(t, i));
+    return t;
+}
+
+void cli_table_free(cli_table *t)
+{
+    if (t)
+        free(t->cells);
+    free(t);
+}
+
+static bool reserve(cli_table *t, size_t n)
+{
+    if (t->cap - t->len >= n)
+        return true;
+    size_t cap = (t->cap + n) * 2;
+    char *cells = t->failed ? NULL : realloc(t->cells, cap);
+    if (!cells) {
+        t->failed = true;
+        return false;
+    }
+    t->cells = cells;
+    t->cap = cap;
+    return true;
+}
+
+void cli_cell_text(cli_table *t, perfile_bytes text)
+{
+    size_t n = cli_printable(text, NULL, 0) + 1;
+    if (!reserve(t, n))
+        return;
+    char *cell = t->cells + t->len;
+    cli_printable(text, cell, n);
+    t->len += n;
+    size_t wide = places(cell);
+    if (wide > t->width[t->at])
+        t->width[t->at] = wide;
+    t->at = (t->at + 1) % t->n;
+}
+
+void cli_cell_string(cli_table *t, const char *text)
+{
+    if (!text)
+        text = "-";
+    cli_cell_text(t, (perfile_bytes){(const uint8_t *)text, strlen(text)});
+}
+
+void cli_cell(cli_table *t, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cli_cell_string(t, text);
+}
+
+static void put_cell(const cli_table *t, unsigned column, const char *text)
+{
+    size_t wide = places(text);
+    size_t pad = t->width[column] > wide ? t->width[column] - wide : 0;
+    bool right = t->columns[column][0] == '>';
+    if (column)
+        fputs("  ", stdout);
+    if (right)
+        printf("%*s", (int)pad, "");
+    fputs(text, stdout);
+    if (!right && column + 1 < t->n)
+        printf("%*s", (int)pad, "");
+    if (column + 1 == t->n)
+        putchar('\n');
+}
+
+bool cli_table_print(cli_table *t)
+{
+    if (t->failed)
+        return false;
+    for (unsigned i = 0; i < t->n; i++)
+        put_cell(t, i, heading(t, i));
+    unsigned column = 0;
+    for (const char *cell = t->cells; cell && cell < t->cells + t->len; cell += strlen(cell) + 1) {
+        put_cell(t, column, cell);
+        column = (column + 1) % t->n;
+    }
+    return true;
+}

@@ -1,0 +1,162 @@
+#include "model/index.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93;
+    x ^= x >> 32;
+    return x;
+}
+
+uint64_t pf_index_seed(const void *address)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return mix((uint64_t)(uintptr_t)address) ^
+           mix((uint64_t)t.tv_nsec + ((uint64_t)t.tv_sec << 30));
+}
+
+static struct pf_index_slot *slot_of(const pf_index *x, uint64_t key)
+{
+    size_t at = (size_t)mix(key ^ x->seed) & (x->size - 1);
+    while (x->slots[at].value && x->slots[at].key != key)
+        at = (at + 1) & (x->size - 1);
+    return &x->slots[at];
+}
+
+uint32_t pf_index_get(const pf_index *x, uint64_t key)
+{
+    if (!x->size)
+        return PF_INDEX_NONE;
+    return slot_of(x, key)->value - 1; /* 0 becomes NONE */
+}
+
+static bool grow(pf_index *x)
+{
+    pf_index wide = {.seed = x->seed, .n = x->n, .size = x->size ? x->size * 2 : 32};
+    wide.slots = pf_alloc(wide.size, sizeof *wide.slots);
+    if (!wide.slots)
+        return false;
+    for (size_t i = 0; i < x->size; i++)
+        if (x->slots[i].value)
+            *slot_of(&wide, x->slots[i].key) = x->slots[i];
+    pf_free(x->slots);
+    *x = wide;
+    return true;
+}
+
+bool pf_index_put(pf_index *x, uint64_t key, uint32_t value)
+{
+    if (x->n >= x->size / 2 && !grow(x))
+        return false;
+    *slot_of(x, key) = (struct pf_index_slot){key, value + 1};
+    x->n++;
+    return true;
+}
+
+void pf_index_free(pf_index *x)
+{
+    pf_free(x->slots);
+    *x = (pf_index){0};
+}
+
+struct pf_texts_block {
+    struct pf_texts_block *next;
+    size_t size;
+    char bytes[];
+};
+
+enum { BLOCK = 1 << 14 };
+
+static uint64_t hash_text(uint64_t seed, const uint8_t *p, size_t n)
+{
+    uint64_t h = mix(seed ^ n);
+    for (; n >= 8; n -= 8, p += 8) {
+        uint64_t w;
+        memcpy(&w, p, 8);
+        h = mix(h ^ w);
+    }
+    uint64_t w = 0;
+    memcpy(&w, p, n);
+    return mix(h ^ w);
+}
+
+static char **text_slot(const pf_texts *t, const uint8_t *text, size_t n)
+{
+    size_t at = (size_t)hash_text(t->seed, text, n) & (t->size - 1);
+    for (; t->slots[at]; at = (at + 1) & (t->size - 1))
+        if (strncmp(t->slots[at], (const char *)text, n) == 0 && !t->slots[at][n])
+            break;
+    return &t->slots[at];
+}
+
+static bool grow_texts(pf_texts *t)
+{
+    size_t size = t->size ? t->size * 2 : 64;
+    char **slots = pf_alloc(size, sizeof *slots);
+    if (!slots)
+        return false;
+    pf_texts wide = *t;
+    wide.slots = slots;
+    wide.size = size;
+    for (size_t i = 0; i < t->size; i++)
+        if (t->slots[i])
+            *text_slot(&wide, (const uint8_t *)t->slots[i], strlen(t->slots[i])) = t->slots[i];
+    pf_free(t->slots);
+    t->slots = slots;
+    t->size = size;
+    return true;
+}
+
+static char *store(pf_texts *t, const uint8_t *text, size_t n)
+{
+    if (t->left < n + 1) {
+        size_t size = n + 1 > BLOCK ? n + 1 : BLOCK;
+        struct pf_texts_block *b = pf_alloc(sizeof *b + size, 1);
+        if (!b)
+            return NULL;
+        b->next = t->blocks;
+        b->size = size;
+        t->blocks = b;
+        t->left = size;
+    }
+    char *place = t->blocks->bytes + (t->blocks->size - t->left);
+    memcpy(place, text, n);
+    place[n] = 0;
+    t->left -= n + 1;
+    return place;
+}
+
+const char *pf_texts_keep(pf_texts *t, perfile_bytes text)
+{
+    static const uint8_t none[1] = {0};
+    const uint8_t *p = text.len ? text.ptr : none;
+    const uint8_t *nul = text.len ? memchr(p, 0, text.len) : NULL;
+    size_t n = nul ? (size_t)(nul - p) : text.len;
+    if (t->n >= t->size / 2 && !grow_texts(t))
+        return NULL;
+    char **slot = text_slot(t, p, n);
+    if (!*slot) {
+        *slot = store(t, p, n);
+        t->n += *slot != NULL;
+    }
+    return *slot;
+}
+
+void pf_texts_free(pf_texts *t)
+{
+    while (t->blocks) {
+        struct pf_texts_block *next = t->blocks->next;
+        pf_free(t->blocks);
+        t->blocks = next;
+    }
+    pf_free(t->slots);
+    *t = (pf_texts){0};
+}

@@ -1,0 +1,340 @@
+#include "perfile/model.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "model/state.h"
+
+enum { GENERATIONS = 32 };
+#define HOLE UINT32_MAX /* a span where a symbol went */
+
+void *pf_array_widen(void *at, size_t *cap, size_t width)
+{
+    /* Positions are kept in 32 bits. */
+    size_t wide = *cap ? *cap * 2 : 16;
+    void *p = wide < UINT32_MAX ? pf_realloc(at, wide, width) : NULL;
+    if (p)
+        *cap = wide;
+    return p;
+}
+
+perfile_status perfile_model_new(const perfile_session *s, perfile_model **model,
+                                 perfile_error *err)
+{
+    perfile_model *m = pf_alloc(1, sizeof *m);
+    if (!m)
+        return pf_fail_nomem(err, "model");
+    m->session = s;
+    m->texts.seed = m->task_index.seed = m->space_index.seed = m->id_index.seed = pf_index_seed(m);
+    m->last_task = (pf_task){PERFILE_NO_PID, PERFILE_NO_PID};
+    m->idle = pf_texts_keep(&m->texts, (perfile_bytes){(const uint8_t *)"swapper", 7});
+    if (!m->idle) {
+        perfile_model_close(m);
+        return pf_fail_nomem(err, "model");
+    }
+    *model = m;
+    return PERFILE_OK;
+}
+
+void pf_model_forget(perfile_model *m)
+{
+    pf_free(m->names);
+    pf_free(m->threads);
+    pf_free(m->processes);
+    pf_free(m->sorted);
+    m->names = NULL;
+    m->threads = NULL;
+    m->processes = NULL;
+    m->sorted = NULL;
+    m->has_threads = m->has_sorted = false;
+}
+
+void perfile_model_close(perfile_model *m)
+{
+    if (!m)
+        return;
+    pf_model_forget(m);
+    pf_texts_free(&m->texts);
+    pf_history_free(&m->history);
+    pf_history_free(&m->gone);
+    pf_index_free(&m->task_index);
+    pf_index_free(&m->space_index);
+    pf_index_free(&m->id_index);
+    for (size_t i = 0; i < m->spaces.n; i++)
+        pf_space_free(&m->spaces.at[i]);
+    pf_space_free(&m->symbols);
+    pf_free(m->spaces.at);
+    pf_free(m->tasks.at);
+    pf_free(m->mappings.at);
+    pf_free(m->ids.at);
+    pf_free(m);
+}
+
+bool perfile_model_wants(uint32_t type)
+{
+    switch (type) {
+    case PERFILE_RECORD_MMAP:
+    case PERFILE_RECORD_MMAP2:
+    case PERFILE_RECORD_COMM:
+    case PERFILE_RECORD_FORK:
+    case PERFILE_RECORD_EXIT:
+    case PERFILE_RECORD_KSYMBOL:
+    case PERFILE_RECORD_HEADER_BUILD_ID:
+    case PERFILE_RECORD_SAMPLE:
+    case PERFILE_RECORD_SWITCH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* That a thread exists. */
+static bool see_task(perfile_model *m, uint32_t pid, uint32_t tid)
+{
+    if (pid == PERFILE_NO_PID || tid == PERFILE_NO_PID)
+        return true;
+    if (m->last_task.pid == pid && m->last_task.tid == tid)
+        return true;
+    uint64_t key = pf_pair(pid, tid);
+    if (pf_index_get(&m->task_index, key) == PF_INDEX_NONE) {
+        if (!PF_PUSH(m->tasks) || !pf_index_put(&m->task_index, key, (uint32_t)m->tasks.n))
+            return false;
+        m->tasks.at[m->tasks.n++] = (pf_task){pid, tid};
+    }
+    m->last_task = (pf_task){pid, tid};
+    return true;
+}
+
+static bool change(perfile_model *m, uint64_t key, uint64_t time, uint64_t value, uint32_t pid,
+                   uint32_t flags)
+{
+    pf_change c = {key, time, m->sequence, value, pid, flags};
+    return pf_history_add(&m->history, &c);
+}
+
+static bool feed_comm(perfile_model *m, const perfile_record *r, uint64_t time)
+{
+    perfile_comm c;
+    if (perfile_comm_decode(r, &c, sizeof c, NULL) != PERFILE_OK)
+        return true;
+    const char *name = pf_texts_keep(&m->texts, c.comm);
+    uint32_t exec = r->misc & PERFILE_MISC_COMM_EXEC ? PF_EXEC : 0;
+    return name && see_task(m, c.pid, c.tid) &&
+           change(m, pf_key(PF_NAME, c.tid), time, (uintptr_t)name, c.pid, exec) &&
+           (!exec || change(m, pf_key(PF_IMAGE, c.pid), time, PERFILE_NO_PID, c.pid, PF_EXEC));
+}
+
+static bool feed_fork(perfile_model *m, const perfile_record *r, uint64_t time)
+{
+    perfile_fork f;
+    if (perfile_fork_decode(r, &f, sizeof f, NULL) != PERFILE_OK)
+        return true;
+    /* A task that was there before the recording says what it maps by records of its own. */
+    uint32_t copy = r->misc & PERFILE_MISC_FORK_EXEC ? 0 : PF_COPY;
+    return see_task(m, f.pid, f.tid) &&
+           change(m, pf_key(PF_START, f.tid), time, pf_pair(f.ppid, f.ptid), f.pid, copy) &&
+           (f.pid == f.ppid || f.pid != f.tid ||
+            change(m, pf_key(PF_IMAGE, f.pid), time, f.ppid, f.pid, copy));
+}
+
+static bool feed_exit(perfile_model *m, const perfile_record *r, uint64_t time)
+{
+    perfile_exit e;
+    if (perfile_exit_decode(r, &e, sizeof e, NULL) != PERFILE_OK)
+        return true;
+    return see_task(m, e.pid, e.tid) &&
+           change(m, pf_key(PF_END, e.tid), time, pf_pair(e.ppid, e.ptid), e.pid, 0);
+}
+
+static bool add_span(perfile_model *m, pf_space *s, uint64_t addr, uint64_t len, uint64_t time,
+                     uint32_t mapping)
+{
+    pf_span span = {.begin = addr, .time = time, .sequence = m->sequence, .mapping = mapping};
+    if (pf_add_u64(addr, len, &span.end))
+        span.end = UINT64_MAX;
+    return span.end == span.begin || pf_space_add(s, &span);
+}
+
+static pf_space *space_of(perfile_model *m, uint32_t pid)
+{
+    uint32_t at = pf_index_get(&m->space_index, pid);
+    if (at != PF_INDEX_NONE)
+        return &m->spaces.at[at];
+    if (!PF_PUSH(m->spaces) || !pf_index_put(&m->space_index, pid, (uint32_t)m->spaces.n))
+        return NULL;
+    m->spaces.at[m->spaces.n] = (pf_space){0};
+    return &m->spaces.at[m->spaces.n++];
+}
+
+static bool add_mapping(perfile_model *m, perfile_mapping *x, perfile_bytes name, pf_space *s)
+{
+    x->end = PERFILE_NO_TIME;
+    x->name = pf_texts_keep(&m->texts, name);
+    if (!x->name || !s || !PF_PUSH(m->mappings) ||
+        !add_span(m, s, x->addr, x->len, x->start, (uint32_t)m->mappings.n))
+        return false;
+    m->mappings.at[m->mappings.n++] = *x;
+    return true;
+}
+
+static void set_build_id(perfile_mapping *x, perfile_bytes id)
+{
+    x->build_id_size = (uint8_t)(id.len < sizeof x->build_id ? id.len : sizeof x->build_id);
+    if (x->build_id_size)
+        memcpy(x->build_id, id.ptr, x->build_id_size);
+}
+
+static bool feed_mmap(perfile_model *m, const perfile_record *r, uint64_t time)
+{
+    perfile_mapping x = {.start = time,
+                         .cpumode = r->misc & PERFILE_MISC_CPUMODE_MASK,
+                         .data = r->misc & PERFILE_MISC_MMAP_DATA};
+    perfile_bytes name;
+    if (r->type == PERFILE_RECORD_MMAP) {
+        perfile_mmap o;
+        if (perfile_mmap_decode(r, &o, sizeof o, NULL) != PERFILE_OK)
+            return true;
+        x.pid = o.pid, x.tid = o.tid;
+        x.addr = o.addr, x.len = o.len, x.pgoff = o.pgoff;
+        name = o.filename;
+    } else {
+        perfile_mmap2 o;
+        if (perfile_mmap2_decode(r, &o, sizeof o, NULL) != PERFILE_OK)
+            return true;
+        x.pid = o.pid, x.tid = o.tid;
+        x.addr = o.addr, x.len = o.len, x.pgoff = o.pgoff;
+        x.maj = o.maj, x.min = o.min;
+        x.ino = o.ino, x.ino_generation = o.ino_generation;
+        x.prot = o.prot, x.flags = o.flags;
+        x.has_inode = o.has_inode, x.has_prot = o.has_prot;
+        if (o.has_build_id)
+            set_build_id(&x, o.build_id);
+        name = o.filename;
+    }
+    return see_task(m, x.pid, x.tid) && add_mapping(m, &x, name, space_of(m, x.pid));
+}
+
+static bool feed_ksymbol(perfile_model *m, const perfile_record *r, uint64_t time)
+{
+    perfile_ksymbol o;
+    if (perfile_ksymbol_decode(r, &o, sizeof o, NULL) != PERFILE_OK)
+        return true;
+    if (o.flags & 1) {
+        pf_change c = {.key = o.addr, .time = time, .sequence = m->sequence};
+        return pf_history_add(&m->gone, &c) && add_span(m, &m->symbols, o.addr, o.len, time, HOLE);
+    }
+    perfile_mapping x = {.pid = PERFILE_NO_PID,
+                         .tid = PERFILE_NO_PID,
+                         .addr = o.addr,
+                         .len = o.len,
+                         .start = time,
+                         .kind = PERFILE_MAPPING_SYMBOL,
+                         .cpumode = 1};
+    return add_mapping(m, &x, o.name, &m->symbols);
+}
+
+bool pf_model_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build_id)
+{
+    if (!build_id.len)
+        return true;
+    const char *file = pf_texts_keep(&m->texts, name);
+    if (!file)
+        return false;
+    if (pf_index_get(&m->id_index, (uintptr_t)file) != PF_INDEX_NONE)
+        return true;
+    if (!PF_PUSH(m->ids) || !pf_index_put(&m->id_index, (uintptr_t)file, (uint32_t)m->ids.n))
+        return false;
+    pf_named_id *id = &m->ids.at[m->ids.n++];
+    id->size = (uint8_t)(build_id.len < sizeof id->bytes ? build_id.len : sizeof id->bytes);
+    memcpy(id->bytes, build_id.ptr, id->size);
+    return true;
+}
+
+static bool feed(perfile_model *m, const perfile_record *r)
+{
+    uint64_t time = perfile_record_time(r);
+    if (time == PERFILE_NO_TIME)
+        time = 0;
+    m->sequence++;
+    switch (r->type) {
+    case PERFILE_RECORD_COMM:
+        return feed_comm(m, r, time);
+    case PERFILE_RECORD_FORK:
+        return feed_fork(m, r, time);
+    case PERFILE_RECORD_EXIT:
+        return feed_exit(m, r, time);
+    case PERFILE_RECORD_MMAP:
+    case PERFILE_RECORD_MMAP2:
+        return feed_mmap(m, r, time);
+    case PERFILE_RECORD_KSYMBOL:
+        return feed_ksymbol(m, r, time);
+    case PERFILE_RECORD_HEADER_BUILD_ID: {
+        perfile_header_build_id o;
+        return perfile_header_build_id_decode(r, &o, sizeof o, NULL) != PERFILE_OK ||
+               pf_model_build_id(m, o.filename, o.build_id);
+    }
+    default:
+        return true;
+    }
+}
+
+perfile_status perfile_model_feed(perfile_model *m, const perfile_record *r, perfile_error *err)
+{
+    uint32_t pid, tid;
+    if (r->family != PERFILE_FAMILY_PERF || !perfile_model_wants(r->type))
+        return PERFILE_OK;
+    if (r->type == PERFILE_RECORD_SAMPLE || r->type == PERFILE_RECORD_SWITCH) {
+        size_t before = m->tasks.n;
+        if (perfile_record_task(r, &pid, &tid) && !see_task(m, pid, tid))
+            return pf_fail_nomem(err, "model");
+        if (m->tasks.n != before)
+            pf_model_forget(m);
+        return PERFILE_OK;
+    }
+    pf_model_forget(m);
+    return feed(m, r) ? PERFILE_OK : pf_fail_nomem(err, "model");
+}
+
+const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time)
+{
+    uint32_t at = tid;
+    uint64_t then = time;
+    for (int i = 0; i < GENERATIONS; i++) {
+        const pf_change *name = pf_history_floor(&m->history, pf_key(PF_NAME, at), then);
+        const pf_change *start = pf_history_floor(&m->history, pf_key(PF_START, at), then);
+        if (name && (!start || name->time >= start->time))
+            return (const char *)(uintptr_t)name->value;
+        if (!start || !(start->flags & PF_COPY))
+            break;
+        at = (uint32_t)start->value;
+        then = start->time;
+    }
+    if (tid == 0 && pid == 0)
+        return m->idle;
+    return tid != pid ? perfile_model_comm(m, pid, pid, time) : NULL;
+}
+
+const perfile_mapping *perfile_model_mapping(const perfile_model *m, uint32_t pid, uint64_t addr,
+                                             uint64_t time)
+{
+    if (pid == PERFILE_NO_PID) {
+        const pf_span *symbol = pf_space_at(&m->symbols, addr, time);
+        if (symbol && symbol->mapping != HOLE)
+            return &m->mappings.at[symbol->mapping];
+    }
+    for (int i = 0; i < GENERATIONS; i++) {
+        uint32_t at = pf_index_get(&m->space_index, pid);
+        const pf_change *image = pf_history_floor(&m->history, pf_key(PF_IMAGE, pid), time);
+        const pf_span *span =
+            at != PF_INDEX_NONE ? pf_space_at(&m->spaces.at[at], addr, time) : NULL;
+        if (span && (!image || span->time >= image->time))
+            return &m->mappings.at[span->mapping];
+        if (!image || !(image->flags & PF_COPY))
+            break;
+        pid = (uint32_t)image->value;
+        time = image->time;
+    }
+    return NULL;
+}
