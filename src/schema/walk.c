@@ -1,5 +1,6 @@
 /* The field walk: format/ expanded once more, every field shown to a visitor. */
 #include "schema/bounds.h"
+#include "schema/proto.h"
 #include "schema/rows.h"
 
 enum {
@@ -156,7 +157,10 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
 #define PF_SHOW_cpu_topology(k, c, w)                                                              \
     (w->flags & PERFILE_WALK_CONTRACT ? show_joined_topology(k, c, w)                              \
                                       : show_cpu_topology(k, c, w))
-static pf_walk_fn show_joined_topology;
+#define PF_SHOW_file2_entry(k, c, w) (show_message(k, c, w), (void)show_file2_entry)
+#define PF_SHOW_sp_debug_unwind(k, c, w) (show_unwind(k, c, w), (void)show_sp_debug_unwind)
+#define PF_SHOW_sp_init_map(k, c, w) (show_records(k, c, w), (void)show_sp_init_map)
+static pf_walk_fn show_joined_topology, show_message, show_unwind, show_records;
 
 #include "schema/walk.inc"
 #include "perfile/format/structs.def"
@@ -201,4 +205,66 @@ static void show_joined_topology(const pf_context *k, pf_cursor *c, const pf_wal
     if (t.has_dies)
         show_strings(w, &row_cpu_topology_die_cpus_list, c->pos, c, t.die_cpus_list);
     *c = probe;
+}
+
+/* simpleperf's FILE2: a size, then a protobuf message. */
+static void show_message(const pf_context *k, pf_cursor *c, const pf_walker *w)
+{
+    (void)k;
+    const uint8_t *at = c->pos;
+    uint32_t size = pf_cur_u32(c);
+    if (c->bad)
+        return;
+    show_number(w, &row_file2_entry_size, at, c, size);
+    pf_cursor message = pf_cur(pf_cur_span(c, size), c->swap);
+    if (!c->bad)
+        pf_walk_proto(&message, w, PF_PROTO_file2);
+    if (message.bad)
+        pf_cur_fail(c, message.bad);
+}
+
+static void show_unwind(const pf_context *k, pf_cursor *c, const pf_walker *w)
+{
+    (void)k;
+    pf_walk_proto(c, w, PF_PROTO_debug_unwind);
+}
+
+/* simpleperf's INIT_MAP: whole records, one behind the other. */
+static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
+{
+    static const perfile_field records_row = {"records", "the records", PERFILE_LIST, 0,
+                                              PERFILE_KIND_GROUP, 0};
+    static const perfile_field item = {"record", "a record", PERFILE_ITEM, 0,
+                                       PERFILE_KIND_GROUP, 0};
+    static const perfile_field type_row = {"type", "record type", PERFILE_U32, 0,
+                                           PERFILE_KIND_DEC, 0};
+    static const perfile_field misc_row = {"misc", "misc", PERFILE_U16, 0, PERFILE_KIND_HEX, 0};
+    static const perfile_field size_row = {"size", "bytes", PERFILE_U16, 0, PERFILE_KIND_SIZE, 0};
+    show_begin(w, &records_row, c, UINT64_MAX);
+    for (uint64_t i = 0; pf_cur_left(c) >= 8; i++) {
+        const uint8_t *at = c->pos;
+        pf_context inner = *k;
+        uint32_t type = pf_cur_u32(c);
+        inner.misc = pf_cur_u16(c);
+        uint16_t size = pf_cur_u16(c);
+        pf_cursor body = pf_cur(pf_cur_span(c, size < 8 ? UINT64_MAX : size - UINT64_C(8)),
+                                c->swap);
+        if (c->bad)
+            return;
+        pf_cursor head = {at + 4, at + 8, c->swap, 0};
+        show_begin(w, &item, &body, i);
+        show_number(w, &type_row, at, &head, type);
+        head.pos = at + 6;
+        show_number(w, &misc_row, at + 4, &head, inner.misc);
+        head.pos = at + 8;
+        show_number(w, &size_row, at + 6, &head, size);
+        const pf_row *row = pf_record_row(type);
+        (row ? row->walk : pf_walk_unknown)(&inner, &body, w);
+        if (body.bad) {
+            pf_cur_fail(c, body.bad);
+            return;
+        }
+        show_end(w, &item);
+    }
+    show_end(w, &records_row);
 }
