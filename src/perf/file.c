@@ -78,6 +78,31 @@ static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_pe
     return st;
 }
 
+static bool any_byte(perfile_bytes b)
+{
+    for (size_t i = 0; i < b.len; i++)
+        if (b.ptr[i])
+            return true;
+    return false;
+}
+
+static void look_at_attr(pf_perf_stream *p, const perfile_event *e, uint64_t entry_size)
+{
+    uint64_t size = e->attr.size ? e->attr.size : 64;
+    if (e->damage)
+        pf_stream_damage(&p->base, e->damage, e->offset, 0);
+    else if (size + ID_SECTION != entry_size)
+        pf_stream_notice(&p->base, e->offset, "attr.size", "attr %u has %u bytes, its entry %llu",
+                         e->index, e->attr.size, (unsigned long long)(entry_size - ID_SECTION));
+    if (e->ids_damage)
+        pf_stream_damage(&p->base, e->ids_damage, e->offset, 0);
+    if (any_byte(e->attr.extra))
+        pf_stream_notice(&p->base, e->offset, "attr.extra",
+                         "attr %u has members that are newer than this library: the layout of its "
+                         "records may differ",
+                         e->index);
+}
+
 static perfile_status add_attrs(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                 perfile_error *err)
 {
@@ -91,10 +116,8 @@ static perfile_status add_attrs(pf_perf_stream *p, perfile_source *s, const pf_p
         if (st != PERFILE_OK)
             return st;
         const perfile_event *e = perfile_session_event(p->base.session, (uint32_t)i);
-        if (e && e->damage)
-            pf_stream_damage(&p->base, e->damage, e->offset, 0);
-        if (e && e->ids_damage)
-            pf_stream_damage(&p->base, e->ids_damage, e->offset, 0);
+        if (e)
+            look_at_attr(p, e, h->attr_size);
     }
     return PERFILE_OK;
 }
@@ -137,24 +160,46 @@ static bool table_at(const pf_perf_header *h, uint64_t *table)
     return !pf_add_u64(h->data.offset, h->data.size, table);
 }
 
-/* Whether a table at the data offset makes sense: all its sections lie inside the file, behind it. */
-static perfile_status table_plausible(perfile_source *s, const pf_perf_header *h, bool *plausible,
+/* Whether a feature table for `features` makes sense: all its sections lie inside the file, behind
+ * it. */
+static perfile_status table_plausible(perfile_source *s, const pf_perf_header *h,
+                                      const uint64_t features[4], bool *plausible,
                                       perfile_error *err)
 {
-    uint64_t size = (uint64_t)count_features(h->features) * TABLE_ENTRY;
+    uint64_t size = (uint64_t)count_features(features) * TABLE_ENTRY;
+    uint64_t at_table;
     perfile_bytes table;
     *plausible = false;
-    perfile_status st = pf_perf_bytes(s, h->data.offset, size, &table, err);
+    if (!table_at(h, &at_table))
+        return PERFILE_OK;
+    perfile_status st = pf_perf_bytes(s, at_table, size, &table, err);
     if (st != PERFILE_OK || table.len == 0)
         return st;
     for (size_t at = 0; at < table.len; at += TABLE_ENTRY) {
         uint64_t offset = pf_load_u64(table.ptr + at, h->swap);
         uint64_t length = pf_load_u64(table.ptr + at + 8, h->swap);
-        if (offset < h->data.offset + size || !pf_within(offset, length, s->size))
+        if (offset < at_table + size || !pf_within(offset, length, s->size))
             return PERFILE_OK;
     }
     *plausible = true;
     return PERFILE_OK;
+}
+
+/* A big-endian file without HOSTNAME: the reading whose table makes sense counts. */
+static perfile_status settle_bitmap(pf_perf_stream *p, perfile_source *s, pf_perf_header *h,
+                                    perfile_error *err)
+{
+    bool wide, narrow;
+    uint64_t other[4];
+    if (!h->bitmap_unsure || p->base.options.as_stored)
+        return PERFILE_OK;
+    pf_perf_header_narrow(h, other);
+    perfile_status st = table_plausible(s, h, h->features, &wide, err);
+    if (st == PERFILE_OK)
+        st = table_plausible(s, h, other, &narrow, err);
+    if (st == PERFILE_OK && narrow && !wide)
+        memcpy(h->features, other, sizeof other);
+    return st;
 }
 
 static bool section_behind(const perfile_section *s, uint64_t offset)
@@ -184,7 +229,7 @@ static perfile_status is_unterminated(pf_perf_stream *p, perfile_source *s,
         return PERFILE_OK;
     if (count_features(h->features)) {
         bool plausible;
-        perfile_status st = table_plausible(s, h, &plausible, err);
+        perfile_status st = table_plausible(s, h, h->features, &plausible, err);
         *unterminated = !plausible;
         return st;
     }
@@ -346,6 +391,9 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
     if (damage)
         return pf_perf_container_damage(p, damage, PERFILE_ROLE_HEADER, 0, err);
 
+    st = settle_bitmap(p, s, h, err);
+    if (st != PERFILE_OK)
+        return st;
     c->has_sections = true;
     c->attr_size = h->attr_size;
     c->attrs = h->attrs;

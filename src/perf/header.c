@@ -58,6 +58,13 @@ static bool has_hostname(const uint64_t features[4])
     return features[0] >> FEATURE_HOSTNAME & 1;
 }
 
+void pf_perf_header_narrow(const pf_perf_header *h, uint64_t features[4])
+{
+    for (unsigned i = 0; i < 4; i++)
+        features[i] = (uint64_t)pf_load_u32(h->bitmap + 8 * i + 4, h->swap) << 32 |
+                      pf_load_u32(h->bitmap + 8 * i, h->swap);
+}
+
 /* The bitmap is an array of the writer's `unsigned long`.  In little-endian files its bits lie the
  * same for either width; in big-endian ones HOSTNAME, which perf always sets, tells them apart. */
 static void read_bitmap(pf_perf_header *h)
@@ -71,10 +78,9 @@ static void read_bitmap(pf_perf_header *h)
     if (!big || !any || has_hostname(h->features))
         return;
     uint64_t narrow[4];
-    for (unsigned i = 0; i < 4; i++)
-        narrow[i] = (uint64_t)pf_load_u32(h->bitmap + 8 * i + 4, h->swap) << 32 |
-                    pf_load_u32(h->bitmap + 8 * i, h->swap);
-    if (has_hostname(narrow))
+    pf_perf_header_narrow(h, narrow);
+    h->bitmap_unsure = !has_hostname(narrow);
+    if (!h->bitmap_unsure)
         memcpy(h->features, narrow, sizeof narrow);
 }
 

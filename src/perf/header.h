@@ -23,6 +23,7 @@ typedef struct pf_perf_header {
     perfile_section event_types;
     uint64_t features[4];
     uint8_t bitmap[32]; /* as stored */
+    bool bitmap_unsure; /* big-endian, and neither reading has HOSTNAME */
 } pf_perf_header;
 
 /* Reads magic and size, at least 16 bytes: 0, or BAD_MAGIC or TRUNCATED_HEADER. */
@@ -31,6 +32,9 @@ unsigned pf_perf_header_begin(perfile_bytes bytes, pf_perf_header *h);
 /* Reads the rest of a file form header: 0 or TRUNCATED_HEADER.  A size that is none of the known ones
  * is read as 104. */
 unsigned pf_perf_header_sections(perfile_bytes bytes, pf_perf_header *h);
+
+/* The feature bitmap of a big-endian writer with 32-bit longs. */
+void pf_perf_header_narrow(const pf_perf_header *h, uint64_t features[4]);
 
 /* Whether the stored size is one that the format has. */
 bool pf_perf_header_size_known(const pf_perf_header *h);

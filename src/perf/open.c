@@ -21,6 +21,14 @@ static unsigned probe(perfile_bytes peek, const perfile_source *source)
     return pf_perf_header_size_known(&h) ? 128 : 72;
 }
 
+static bool all_zero(perfile_bytes b)
+{
+    for (size_t i = 0; i < b.len; i++)
+        if (b.ptr[i])
+            return false;
+    return true;
+}
+
 static perfile_status not_a_capture(unsigned damage, perfile_bytes head, const perfile_source *s,
                                     perfile_error *err)
 {
@@ -33,6 +41,10 @@ static perfile_status not_a_capture(unsigned damage, perfile_bytes head, const p
     else if (damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
         pf_fail(err, st, "header", "'%s' has %zu bytes, a perf.data header needs %d", s->name,
                 head.len, PF_PERF_PIPE_HEADER);
+    else if (all_zero(head))
+        pf_fail(err, st, "header.magic",
+                "'%s' begins with zeros: the writer did not finish, or this is no perf.data file",
+                s->name);
     else
         pf_fail(err, st, "header.magic",
                 "'%s' begins with none of PERFILE2, 2ELIFREP and PERFFILE: not a perf.data file",
@@ -61,6 +73,8 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
     perfile_status st = pf_source_run(part->source, 0, PF_PERF_PIPE_HEADER, &head, err);
     if (st != PERFILE_OK)
         return st;
+    if (head.len > PF_PERF_PIPE_HEADER)
+        head.len = PF_PERF_PIPE_HEADER;
     unsigned damage = pf_perf_header_begin(head, &h);
     if (damage && !p->base.container.directory)
         return not_a_capture(damage, head, part->source, err);

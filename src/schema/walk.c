@@ -157,6 +157,7 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
 #define PF_SHOW_cpu_topology(k, c, w)                                                              \
     (w->flags & PERFILE_WALK_CONTRACT ? show_joined_topology(k, c, w)                              \
                                       : show_cpu_topology(k, c, w))
+/* Named in passing, so that the function of the row is not unused. */
 #define PF_SHOW_file2_entry(k, c, w) (show_message(k, c, w), (void)show_file2_entry)
 #define PF_SHOW_sp_debug_unwind(k, c, w) (show_unwind(k, c, w), (void)show_sp_debug_unwind)
 #define PF_SHOW_sp_init_map(k, c, w) (show_records(k, c, w), (void)show_sp_init_map)
