@@ -93,7 +93,7 @@ static perfile_status take(pf_arena *a, size_t n, size_t align, uint8_t **p, per
 
 perfile_status pf_arena_get(pf_arena *a, size_t n, void **p, perfile_error *err)
 {
-    uint8_t *bytes;
+    uint8_t *bytes = NULL;
     perfile_status st = take(a, n, _Alignof(max_align_t), &bytes, err);
     if (st == PERFILE_OK)
         *p = bytes;
@@ -107,7 +107,7 @@ perfile_status pf_arena_copy(pf_arena *a, perfile_bytes bytes, perfile_bytes *co
         *copy = (perfile_bytes){NULL, 0};
         return PERFILE_OK;
     }
-    uint8_t *p;
+    uint8_t *p = NULL;
     perfile_status st = take(a, bytes.len, 1, &p, err);
     if (st != PERFILE_OK)
         return st;
@@ -121,7 +121,7 @@ perfile_status pf_arena_text(pf_arena *a, perfile_bytes bytes, const char **text
 {
     if (bytes.len == SIZE_MAX)
         return pf_fail_nomem(err, "session");
-    uint8_t *p;
+    uint8_t *p = NULL;
     perfile_status st = take(a, bytes.len + 1, 1, &p, err);
     if (st != PERFILE_OK)
         return st;
