@@ -167,7 +167,7 @@ static perfile_status place_inner(pf_perf_stream *p, const uint8_t *at, const pf
     if (!pf_record_row(f->type))
         p->base.summary.unknown_types++;
     count_inner(p, f->size);
-    return pf_session_wants(f->type) ? pf_session_learn(p->base.session, r, err) : PERFILE_OK;
+    return pf_perf_learn(p, r, err);
 }
 
 /* A size inside the decompressed stream that no record has. */

@@ -27,6 +27,19 @@ static inline void pf_perf_prepare(pf_perf_stream *p, bool inner, uint32_t n)
     p->slot_dirty = false;
 }
 
+/* Lets the session take what the record says of it, so that it holds from this record on. */
+static inline perfile_status pf_perf_learn(pf_perf_stream *p, const perfile_record *r,
+                                           perfile_error *err)
+{
+    if (!pf_session_wants(r->type))
+        return PERFILE_OK;
+    uint64_t before = perfile_session_generation(p->base.session);
+    perfile_status st = pf_session_learn(p->base.session, r, err);
+    if (st == PERFILE_OK && perfile_session_generation(p->base.session) != before)
+        st = pf_session_settle(p->base.session, err);
+    return st;
+}
+
 /* Kernel records that are known, and FINISHED_ROUND: nothing but their header needs a look. */
 static inline bool pf_perf_plain(uint32_t type)
 {

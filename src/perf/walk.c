@@ -277,8 +277,7 @@ static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_err
         return st;
     place_record(p, &f, run, extra, cut);
     perfile_record *r = &p->base.run[0];
-    if (pf_session_wants(f.type))
-        st = pf_session_learn(p->base.session, r, err);
+    st = pf_perf_learn(p, r, err);
     if (st == PERFILE_OK && p->base.options.envelopes == PERFILE_ENVELOPES_BOTH)
         st = pf_perf_open_envelope(p, r, err);
     return st;
