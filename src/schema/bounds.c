@@ -102,3 +102,15 @@ pf_bounds pf_bound_file_entry(const pf_context *k, pf_cursor *c)
     b.after = b.c.end;
     return b;
 }
+
+pf_bounds pf_bound_tracing_formats(const pf_context *k, pf_cursor *c)
+{
+    enum { MAGIC = 10 };
+    pf_bounds b = {*k, *c, NULL};
+    pf_cursor at = *c;
+    pf_cur_span(&at, MAGIC);
+    pf_cur_cstr(&at);
+    bool big = pf_cur_u8(&at) != 0;
+    b.c.swap = big != (bool)PF_NATIVE_BIG;
+    return b;
+}

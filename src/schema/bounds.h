@@ -30,12 +30,16 @@ pf_bounds pf_bound_cpu_domain_info(const pf_context *k, pf_cursor *c);
 /* simpleperf's FILE entries begin with their size. */
 pf_bounds pf_bound_file_entry(const pf_context *k, pf_cursor *c);
 
+/* TRACING_DATA says its own byte order behind magic and version. */
+pf_bounds pf_bound_tracing_formats(const pf_context *k, pf_cursor *c);
+
 /* As they stand: these are HAND rows because of how they are shown. */
 static inline pf_bounds pf_bound_none(const pf_context *k, const pf_cursor *c)
 {
     return (pf_bounds){*k, *c, NULL};
 }
 #define pf_bound_cpu_topology pf_bound_none
+#define pf_bound_tracing_data pf_bound_none
 #define pf_bound_file2_entry pf_bound_none
 #define pf_bound_sp_debug_unwind pf_bound_none
 #define pf_bound_sp_init_map pf_bound_none

@@ -93,6 +93,12 @@ static inline perfile_strings pf_strings(pf_cursor *c, uint64_t n)
     return (perfile_strings){{start, (size_t)(c->pos - start)}, (size_t)n, c->swap};
 }
 
+/* The version of a TRACING_DATA blob: names of threads came with 0.6. */
+static inline bool pf_at_least_0_6(perfile_bytes version)
+{
+    return version.len >= 3 && memcmp(version.ptr, "0.6", 3) >= 0;
+}
+
 /* Bytes of a build id of 20: as its size byte says (misc bit 15), else all of them; read with sense,
  * zeros at the end are no part of it: there are ids of 16 bytes. */
 static inline uint64_t pf_build_id_size(const pf_context *k, const pf_cursor *c)

@@ -154,6 +154,8 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
 #define PF_SHOW_event_desc show_event_desc
 #define PF_SHOW_cpu_domain_info show_cpu_domain_info
 #define PF_SHOW_file_entry show_file_entry
+#define PF_SHOW_tracing_formats show_tracing_formats
+#define PF_SHOW_tracing_data show_tracing
 #define PF_SHOW_cpu_topology(k, c, w)                                                              \
     (w->flags & PERFILE_WALK_CONTRACT ? show_joined_topology(k, c, w)                              \
                                       : show_cpu_topology(k, c, w))
@@ -161,7 +163,7 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
 #define PF_SHOW_file2_entry(k, c, w) (show_message(k, c, w), (void)show_file2_entry)
 #define PF_SHOW_sp_debug_unwind(k, c, w) (show_unwind(k, c, w), (void)show_sp_debug_unwind)
 #define PF_SHOW_sp_init_map(k, c, w) (show_records(k, c, w), (void)show_sp_init_map)
-static pf_walk_fn show_joined_topology, show_message, show_unwind, show_records;
+static pf_walk_fn show_tracing_data, show_tracing, show_joined_topology, show_message, show_unwind, show_records;
 
 #include "schema/walk.inc"
 #include "perfile/format/structs.def"
@@ -268,4 +270,16 @@ static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
         show_end(w, &item);
     }
     show_end(w, &records_row);
+}
+
+/* The blob as a whole, and what is in it. */
+static void show_tracing(const pf_context *k, pf_cursor *c, const pf_walker *w)
+{
+    pf_cursor inside = *c;
+    show_tracing_data(k, c, w);
+    if (w->flags & PERFILE_WALK_CONTRACT || c->bad)
+        return;
+    pf_walk_tracing_formats(k, &inside, w);
+    if (inside.bad)
+        pf_cur_fail(c, inside.bad);
 }
