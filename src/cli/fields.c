@@ -1,0 +1,298 @@
+#include "cli/fields.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/text.h"
+
+enum { SHOWN = 64 }; /* items and bytes of a long value that text shows */
+
+static bool is_hex(const perfile_field *f)
+{
+    return perfile_kind_base(f->kind) == PERFILE_BASE_HEX;
+}
+
+/* Counts say nothing that the lists behind them do not. */
+static bool is_silent(const perfile_field *f)
+{
+    return f->kind == PERFILE_KIND_COUNT || f->flags & PERFILE_FIELD_PAD;
+}
+
+static double scale_of(uint64_t bits)
+{
+    double d;
+    memcpy(&d, &bits, sizeof d);
+    return d;
+}
+
+/* One bit each, then those of several bits under their own names. */
+static void json_flags(const perfile_field *f, uint64_t value)
+{
+    const perfile_vocabulary *v = perfile_kind_words(f->kind);
+    cli_json_array(f->name);
+    for (uint32_t i = 0; v && i < v->n; i++)
+        if (v->bits[i].width == 1 && value >> v->bits[i].shift & 1)
+            cli_json_string(NULL, v->bits[i].name);
+    cli_json_array_end();
+    for (uint32_t i = 0; v && i < v->n; i++) {
+        const perfile_bits *b = &v->bits[i];
+        uint64_t part = value >> b->shift & (((uint64_t)1 << b->width) - 1);
+        if (b->width > 1 && b->width < 64 && (part || strncmp(b->name, "__", 2) != 0))
+            cli_json_number(b->name, part);
+    }
+}
+
+static void json_number(const perfile_field *f, const char *key, unsigned type, uint64_t value)
+{
+    if (type == PERFILE_S32)
+        cli_json_signed(key, (int64_t)value);
+    else if (type != PERFILE_U64)
+        cli_json_number(key, value);
+    else if (is_hex(f))
+        cli_json_hex(key, value);
+    else
+        cli_json_decimal(key, value);
+}
+
+static void json_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    (void)user;
+    if (is_silent(f))
+        return;
+    switch (f->type) {
+    case PERFILE_TEXT:
+        cli_json_text(f->name, v->u.bytes);
+        break;
+    case PERFILE_BLOB:
+        if (f->kind == PERFILE_KIND_BULK) {
+            cli_json_object(f->name);
+            cli_json_number("size", v->u.bytes.len);
+            cli_json_object_end();
+        } else {
+            cli_json_bytes(f->name, v->u.bytes);
+        }
+        break;
+    case PERFILE_WORDS:
+        cli_json_array(f->name);
+        for (size_t i = 0; i < v->u.words.n; i++) {
+            uint64_t word = perfile_word(&v->u.words, i);
+            if (f->element == PERFILE_S32)
+                word = (uint64_t)(int64_t)(int32_t)word;
+            json_number(f, NULL, f->element, word);
+        }
+        cli_json_array_end();
+        break;
+    case PERFILE_STRINGS: {
+        perfile_strings strings = v->u.strings;
+        perfile_bytes text;
+        cli_json_array(f->name);
+        while (perfile_strings_next(&strings, &text) == PERFILE_OK)
+            cli_json_text(NULL, text);
+        cli_json_array_end();
+        break;
+    }
+    default:
+        if (f->kind == PERFILE_KIND_ATTR_FLAGS)
+            json_flags(f, v->number);
+        else if (f->kind == PERFILE_KIND_SCALE)
+            cli_json_real(f->name, scale_of(v->number));
+        else
+            json_number(f, f->name, f->type, v->number);
+    }
+}
+
+static void json_begin(void *user, const perfile_field *f, const perfile_value *v)
+{
+    cli_fields_json *out = user;
+    (void)v;
+    char closing = 0;
+    if (f->type == PERFILE_LIST) {
+        cli_json_array(f->name);
+        closing = ']';
+    } else if (f->type == PERFILE_ITEM || !(f->flags & PERFILE_FIELD_FLAT)) {
+        cli_json_object(f->type == PERFILE_ITEM ? NULL : f->name);
+        closing = '}';
+    }
+    if (out->depth < sizeof out->closing)
+        out->closing[out->depth] = closing;
+    out->depth++;
+}
+
+static void json_end(void *user, const perfile_field *f)
+{
+    cli_fields_json *out = user;
+    (void)f;
+    if (!out->depth)
+        return;
+    char closing = out->closing[--out->depth];
+    if (closing == ']')
+        cli_json_array_end();
+    else if (closing == '}')
+        cli_json_object_end();
+}
+
+const perfile_visitor cli_fields_json_visitor = {
+    .size = sizeof(perfile_visitor), .value = json_value, .begin = json_begin, .end = json_end};
+
+void cli_fields_json_end(cli_fields_json *f)
+{
+    while (f->depth)
+        json_end(f, NULL);
+}
+
+void cli_words(const perfile_vocabulary *v, uint64_t value, char *out, size_t size)
+{
+    size_t len = 0;
+    out[0] = 0;
+    for (uint32_t i = 0; v && v->bits && i < v->n && len < size; i++) {
+        const perfile_bits *b = &v->bits[i];
+        uint64_t mask = b->width < 64 ? ((uint64_t)1 << b->width) - 1 : UINT64_MAX;
+        uint64_t part = value >> b->shift & mask;
+        if (!part)
+            continue;
+        const char *word = b->values ? perfile_vocabulary_word(b->values, part) : NULL;
+        const char *bar = len ? "|" : "";
+        int n;
+        if (b->width == 1)
+            n = snprintf(out + len, size - len, "%s%s", bar, b->name);
+        else if (word)
+            n = snprintf(out + len, size - len, "%s%s=%s", bar, b->name, word);
+        else
+            n = snprintf(out + len, size - len, "%s%s=%" PRIu64, bar, b->name, part);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    if (v && v->words) {
+        const char *word = perfile_vocabulary_word(v, value);
+        snprintf(out, size, "%s", word ? word : "");
+    }
+}
+
+static void put_number(const perfile_field *f, unsigned type, uint64_t value)
+{
+    char words[512];
+    const perfile_vocabulary *v = perfile_kind_words(f->kind);
+    if (f->kind == PERFILE_KIND_SCALE)
+        printf("%.17g", scale_of(value));
+    else if (type == PERFILE_S32)
+        printf("%" PRId64, (int64_t)value);
+    else if (is_hex(f))
+        printf("0x%" PRIx64, value);
+    else
+        printf("%" PRIu64, value);
+    if (v) {
+        cli_words(v, value, words, sizeof words);
+        if (words[0])
+            printf(" (%s)", words);
+    } else if (f->kind == PERFILE_KIND_WALL) {
+        cli_wall(value, words, sizeof words);
+        printf(" (%s)", words);
+    }
+}
+
+static void put_bytes(const perfile_field *f, perfile_bytes bytes)
+{
+    if (f->kind == PERFILE_KIND_BULK) {
+        printf("%zu bytes", bytes.len);
+        return;
+    }
+    for (size_t i = 0; i < bytes.len && i < SHOWN; i++)
+        printf("%02x", bytes.ptr[i]);
+    if (bytes.len > SHOWN)
+        printf("… (%zu bytes)", bytes.len);
+}
+
+static void put_value(const perfile_field *f, const perfile_value *v)
+{
+    perfile_strings strings;
+    perfile_bytes text;
+    switch (f->type) {
+    case PERFILE_TEXT:
+        cli_put_text(v->u.bytes);
+        break;
+    case PERFILE_BLOB:
+        put_bytes(f, v->u.bytes);
+        break;
+    case PERFILE_WORDS:
+        for (size_t i = 0; i < v->u.words.n && i < SHOWN; i++) {
+            uint64_t word = perfile_word(&v->u.words, i);
+            if (f->element == PERFILE_S32)
+                word = (uint64_t)(int64_t)(int32_t)word;
+            fputs(i ? " " : "", stdout);
+            put_number(f, f->element, word);
+        }
+        if (v->u.words.n > SHOWN)
+            printf(" … (%zu)", v->u.words.n);
+        break;
+    case PERFILE_STRINGS:
+        strings = v->u.strings;
+        for (bool first = true; perfile_strings_next(&strings, &text) == PERFILE_OK;
+             first = false) {
+            fputs(first ? "" : " ", stdout);
+            cli_put_text(text);
+        }
+        break;
+    default:
+        put_number(f, f->type, v->number);
+    }
+}
+
+static void text_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    cli_fields_text *out = user;
+    if (is_silent(f))
+        return;
+    if (out->items) {
+        printf("%s%s ", out->line_open ? ", " : "", f->name);
+        if (!out->line_open)
+            out->line_open = true;
+        put_value(f, v);
+        return;
+    }
+    printf("%*s%s: ", (int)out->indent, "", f->name);
+    put_value(f, v);
+    putchar('\n');
+}
+
+static void end_line(cli_fields_text *out)
+{
+    if (out->line_open)
+        putchar('\n');
+    out->line_open = false;
+}
+
+static void text_begin(void *user, const perfile_field *f, const perfile_value *v)
+{
+    cli_fields_text *out = user;
+    (void)v;
+    if (f->type == PERFILE_ITEM) {
+        end_line(out);
+        printf("%*s", (int)out->indent, "");
+        out->items++;
+    } else if (f->type == PERFILE_LIST || (!out->items && !(f->flags & PERFILE_FIELD_FLAT))) {
+        end_line(out);
+        printf("%*s%s:\n", (int)out->indent, "", f->name);
+        out->indent += 2;
+    }
+}
+
+static void text_end(void *user, const perfile_field *f)
+{
+    cli_fields_text *out = user;
+    if (f->type == PERFILE_ITEM) {
+        end_line(out);
+        out->items--;
+    } else if (f->type == PERFILE_LIST || (!out->items && !(f->flags & PERFILE_FIELD_FLAT))) {
+        end_line(out);
+        out->indent -= 2;
+    }
+}
+
+const perfile_visitor cli_fields_text_visitor = {
+    .size = sizeof(perfile_visitor), .value = text_value, .begin = text_begin, .end = text_end};
+
+void cli_fields_text_end(cli_fields_text *f)
+{
+    end_line(f);
+}

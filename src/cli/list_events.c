@@ -1,0 +1,215 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/fields.h"
+#include "cli/json.h"
+#include "cli/list.h"
+#include "cli/names.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+static void attr_json(const cli_listing *l, const perfile_event *e)
+{
+    cli_fields_json out = {0};
+    perfile_error err;
+    cli_json_object("attr");
+    perfile_status st = perfile_attr_walk(e->stored, perfile_session_swapped(l->session),
+                                          PERFILE_WALK_ALL, &cli_fields_json_visitor, &out, &err);
+    cli_fields_json_end(&out);
+    cli_json_object_end();
+    if (st < 0)
+        cli_json_string("error", perfile_damage_name(err.damage));
+}
+
+static void event_json(const cli_listing *l, const perfile_event *e)
+{
+    cli_json_object(NULL);
+    cli_json_number("index", e->index);
+    cli_json_string("name", e->name);
+    cli_json_number("group_leader", e->group_leader);
+    if (e->unit)
+        cli_json_string("unit", e->unit);
+    cli_json_real("scale", e->scale);
+    attr_json(l, e);
+    cli_json_array("ids");
+    for (size_t i = 0; i < e->ids.n; i++)
+        cli_json_decimal(NULL, perfile_word(&e->ids, i));
+    cli_json_array_end();
+    cli_json_object_end();
+}
+
+static void event_text(const cli_listing *l, const perfile_event *e)
+{
+    cli_fields_text out = {.indent = 4};
+    printf("%" PRIu32 "  ", e->index);
+    cli_put_string(e->name);
+    printf("  (%zu id%s)\n", e->ids.n, e->ids.n == 1 ? "" : "s");
+    if (perfile_attr_walk(e->stored, perfile_session_swapped(l->session), PERFILE_WALK_ALL,
+                          &cli_fields_text_visitor, &out, NULL) < 0)
+        printf("    (the attr cannot be read further)\n");
+    cli_fields_text_end(&out);
+}
+
+static void event_row(const cli_listing *l, const perfile_event *e, cli_table *t)
+{
+    char words[512];
+    const perfile_attr *a = &e->attr;
+    const char *type = perfile_vocabulary_word(perfile_vocabulary_find("attr_type"), a->type);
+    if (!type)
+        type = perfile_session_pmu_name(l->session, a->type);
+    cli_cell(t, "%" PRIu32, e->index);
+    cli_cell_string(t, e->name);
+    if (type)
+        cli_cell_string(t, type);
+    else
+        cli_cell(t, "%" PRIu32, a->type);
+    cli_cell(t, "0x%" PRIx64, a->config);
+    if (a->is_freq)
+        cli_cell(t, "%" PRIu64 " Hz", a->sample_freq);
+    else
+        cli_cell(t, "%" PRIu64, a->sample_period);
+    cli_cell(t, "%zu", e->ids.n);
+    cli_words(perfile_vocabulary_find("sample_type"), a->sample_type, words, sizeof words);
+    cli_cell_string(t, words[0] ? words : "-");
+}
+
+static bool print_events(cli_listing *l)
+{
+    static const char *const columns[] = {">INDEX",  "NAME", "TYPE",       ">CONFIG",
+                                          ">PERIOD", ">IDS", "SAMPLE_TYPE"};
+    cli_table *t = NULL;
+    if (!l->json && !l->verbose) {
+        t = cli_table_new(columns, sizeof columns / sizeof columns[0]);
+        if (!t)
+            return false;
+    }
+    for (uint32_t i = 0; i < perfile_session_n_events(l->session); i++) {
+        const perfile_event *e = perfile_session_event(l->session, i);
+        if (l->json)
+            event_json(l, e);
+        else if (t)
+            event_row(l, e, t);
+        else
+            event_text(l, e);
+    }
+    bool ok = !t || cli_table_print(t);
+    cli_table_free(t);
+    return ok;
+}
+
+const cli_subject cli_list_events = {.name = "events", .member = "events", .print = print_events};
+
+/* What ID_INDEX says of an id. */
+typedef struct place {
+    uint64_t id, cpu, tid;
+} place;
+
+typedef struct places {
+    place *at;
+    size_t n, cap;
+} places;
+
+static bool feed_ids(cli_listing *l, const perfile_record *r)
+{
+    perfile_id_index x;
+    perfile_id_index_entry e;
+    if (r->type != PERFILE_RECORD_ID_INDEX || perfile_id_index_decode(r, &x, sizeof x, NULL) < 0)
+        return true;
+    if (!l->collected)
+        l->collected = calloc(1, sizeof(places));
+    places *p = l->collected;
+    if (!p)
+        return false;
+    while (perfile_id_index_entry_next(&x.entries, &e, sizeof e) == PERFILE_OK) {
+        if (p->n == p->cap) {
+            size_t cap = p->cap ? p->cap * 2 : 64;
+            place *at = realloc(p->at, cap * sizeof *at);
+            if (!at)
+                return false;
+            p->at = at;
+            p->cap = cap;
+        }
+        p->at[p->n++] = (place){e.id, e.cpu, e.tid};
+    }
+    return true;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const place *x = a;
+    const place *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void number_cell(cli_table *t, const place *p, uint64_t value)
+{
+    if (!p)
+        cli_cell_string(t, NULL);
+    else if (value == UINT64_MAX || value == UINT32_MAX)
+        cli_cell_string(t, "any");
+    else
+        cli_cell(t, "%" PRIu64, value);
+}
+
+static void number_json(const char *key, const place *p, uint64_t value)
+{
+    if (p && value != UINT64_MAX && value != UINT32_MAX)
+        cli_json_decimal(key, value);
+    else
+        cli_json_null(key);
+}
+
+static void id_out(const cli_listing *l, const perfile_event *e, uint64_t id, const place *p,
+                   cli_table *t)
+{
+    if (l->json) {
+        cli_json_object(NULL);
+        cli_json_decimal("id", id);
+        cli_json_number("event_index", e->index);
+        cli_json_string("event", e->name);
+        number_json("cpu", p, p ? p->cpu : 0);
+        number_json("tid", p, p ? p->tid : 0);
+        cli_json_object_end();
+    } else {
+        cli_cell(t, "%" PRIu64, id);
+        number_cell(t, p, p ? p->cpu : 0);
+        number_cell(t, p, p ? p->tid : 0);
+        cli_cell(t, "%" PRIu32, e->index);
+        cli_cell_string(t, e->name);
+    }
+}
+
+static bool print_ids(cli_listing *l)
+{
+    static const char *const columns[] = {">ID", ">CPU", ">TID", ">INDEX", "EVENT"};
+    const places *p = l->collected;
+    cli_table *t = cli_table_new(columns, sizeof columns / sizeof columns[0]);
+    if (!t)
+        return false;
+    if (p && p->n)
+        qsort(p->at, p->n, sizeof *p->at, by_id);
+    for (uint32_t i = 0; i < perfile_session_n_events(l->session); i++) {
+        const perfile_event *e = perfile_session_event(l->session, i);
+        for (size_t k = 0; k < e->ids.n; k++) {
+            place want = {.id = perfile_word(&e->ids, k)};
+            const place *found =
+                p && p->n ? bsearch(&want, p->at, p->n, sizeof *p->at, by_id) : NULL;
+            id_out(l, e, want.id, found, t);
+        }
+    }
+    bool ok = l->json || cli_table_print(t);
+    cli_table_free(t);
+    return ok;
+}
+
+static void release_ids(cli_listing *l)
+{
+    places *p = l->collected;
+    if (p)
+        free(p->at);
+    free(p);
+}
+
+const cli_subject cli_list_ids = {
+    .name = "ids", .member = "ids", .feed = feed_ids, .print = print_ids, .release = release_ids};
