@@ -1,0 +1,58 @@
+/* count_by_comm FILE: how many samples each command has. */
+#include <perfile/perfile.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX = 1000000 };
+
+static struct { /* samples: which thread ran, and when */
+    uint32_t pid, tid;
+    uint64_t time;
+} seen[MAX];
+static const char *names[MAX]; /* their commands */
+
+static int compare(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+    return strcmp(*x, *y);
+}
+
+int main(int argc, char **argv)
+{
+    perfile_stream *stream = NULL;
+    perfile_model *model = NULL;
+    perfile_error err;
+    const perfile_record *r;
+    size_t n = 0;
+
+    /* "-" is standard input.  Which form the capture has is found by looking at it. */
+    perfile_status st = perfile_open_path(argc > 1 ? argv[1] : "-", NULL, &stream, &err);
+    if (st == PERFILE_OK)
+        st = perfile_model_new(perfile_stream_session(stream), &model, &err);
+
+    /* The model learns names from COMM and FORK records.  They may come behind samples that they
+     * concern, so it is asked when all records were read. */
+    while (st == PERFILE_OK && (st = perfile_stream_next(stream, &r, &err)) == PERFILE_OK) {
+        if (r->type == PERFILE_RECORD_SAMPLE && n < MAX &&
+            perfile_record_task(r, &seen[n].pid, &seen[n].tid))
+            seen[n++].time = perfile_record_time(r);
+        st = perfile_model_feed(model, r, &err);
+    }
+    if (st < 0) /* END is positive */
+        fprintf(stderr, "count_by_comm: %s\n", err.message);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *name = perfile_model_comm(model, seen[i].pid, seen[i].tid, seen[i].time);
+        names[i] = name ? name : "(unknown)";
+    }
+    qsort(names, n, sizeof *names, compare);
+    for (size_t i = 0, count = 1; i < n; i++, count++)
+        if (i + 1 == n || strcmp(names[i + 1], names[i]) != 0) {
+            printf("%8zu %s\n", count, names[i]);
+            count = 0;
+        }
+    perfile_model_close(model);
+    perfile_stream_close(stream);
+    return st < 0;
+}

@@ -1,0 +1,29 @@
+# The programs of samples/ print what they are meant to print of samples/captures.  How many samples
+# each command has is what `perf script -F comm | sort | uniq -c` says of the same files.
+set -u
+samples=$PERFILE_BUILD/samples
+if ! [ -x "$samples/count_by_comm" ]; then
+    echo "the samples were not built (PERFILE_BUILD_SAMPLES)"
+    exit 77
+fi
+cd "$PERFILE_SOURCE/samples/captures" || exit 1
+
+for capture in cpu-clock.data threads.data pipe-zstd.data killed.data; do
+    echo "== count_by_comm $capture"
+    "$samples/count_by_comm" "$capture"
+done
+echo "== count_by_comm, from a pipe"
+cat pipe.data | "$samples/count_by_comm"
+echo "== count_by_comm text.data"
+"$samples/count_by_comm" text.data 2>&1
+echo "status $?"
+
+echo "== times"
+"$samples/times" clock.data cpu-clock.data truncated-header.data
+
+# What the words behind `#` say of a field is the business of format/.
+for capture in mixed.data stat.data; do
+    echo "== print_fields $capture"
+    "$samples/print_fields" "$capture" | sed 's/   # .*; bytes/   # bytes/'
+done
+exit 0
