@@ -13,10 +13,10 @@ extern "C" {
  * PERFILE_FORMAT_ID, PERFILE_BRANCH_HW_INDEX …), and bit numbers of the attr flags
  * (PERFILE_ATTR_BIT_SAMPLE_ID_ALL …). */
 enum {
-#define PERFILE_BIT_sample_type(id, shift) PERFILE_SAMPLE_##id = 1 << (shift),
-#define PERFILE_BIT_read_format(id, shift) PERFILE_FORMAT_##id = 1 << (shift),
+#define PERFILE_BIT_sample_type(id, shift)        PERFILE_SAMPLE_##id = 1 << (shift),
+#define PERFILE_BIT_read_format(id, shift)        PERFILE_FORMAT_##id = 1 << (shift),
 #define PERFILE_BIT_branch_sample_type(id, shift) PERFILE_BRANCH_##id = 1 << (shift),
-#define PERFILE_BIT_attr_flags(id, shift) PERFILE_ATTR_BIT_##id = (shift),
+#define PERFILE_BIT_attr_flags(id, shift)         PERFILE_ATTR_BIT_##id = (shift),
 #define PERFILE_BIT_branch_flags(id, shift)
 #define PERFILE_BIT_data_src(id, shift)
 #define PERFILE_BIT_mem_op(id, shift)
@@ -46,9 +46,9 @@ enum {
 #include "perfile/format/records.def"
 #define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_##name = (number),
 #include "perfile/format/simpleperf.def"
-    PERFILE_RECORD_USER = 64,              /* from here on records of tools, without trailer */
-    PERFILE_RECORD_SIMPLEPERF = 32768,     /* from here on 32-bit sizes, … */
-    PERFILE_RECORD_SIMPLEPERF_END = 33024  /* … up to here */
+    PERFILE_RECORD_USER = 64,             /* from here on records of tools, without trailer */
+    PERFILE_RECORD_SIMPLEPERF = 32768,    /* from here on 32-bit sizes, … */
+    PERFILE_RECORD_SIMPLEPERF_END = 33024 /* … up to here */
 };
 
 /* PERFILE_FEATURE_HOSTNAME … : numbers of the feature sections that have a row in format/. */
@@ -60,17 +60,18 @@ enum {
 
 /* Record header, misc.  Bits 12 and up mean different things to different types. */
 enum {
-    PERFILE_MISC_CPUMODE_MASK = 7, /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
-    PERFILE_MISC_PROC_MAP_TIMEOUT = 1 << 12, /* MMAP, MMAP2: the list of maps is not complete */
-    PERFILE_MISC_MMAP_DATA = 1 << 13,        /* MMAP, MMAP2: not executable */
-    PERFILE_MISC_COMM_EXEC = 1 << 13,        /* COMM: because of exec */
-    PERFILE_MISC_FORK_EXEC = 1 << 13,        /* FORK: the task existed before the recording */
-    PERFILE_MISC_SWITCH_OUT = 1 << 13,       /* SWITCH, SWITCH_CPU_WIDE: out, else in */
-    PERFILE_MISC_EXACT_IP = 1 << 14,         /* SAMPLE: ip is exact */
+    /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
+    PERFILE_MISC_CPUMODE_MASK = 7,
+    PERFILE_MISC_PROC_MAP_TIMEOUT = 1 << 12,   /* MMAP, MMAP2: the list of maps is not complete */
+    PERFILE_MISC_MMAP_DATA = 1 << 13,          /* MMAP, MMAP2: not executable */
+    PERFILE_MISC_COMM_EXEC = 1 << 13,          /* COMM: because of exec */
+    PERFILE_MISC_FORK_EXEC = 1 << 13,          /* FORK: the task existed before the recording */
+    PERFILE_MISC_SWITCH_OUT = 1 << 13,         /* SWITCH, SWITCH_CPU_WIDE: out, else in */
+    PERFILE_MISC_EXACT_IP = 1 << 14,           /* SAMPLE: ip is exact */
     PERFILE_MISC_SWITCH_OUT_PREEMPT = 1 << 14, /* SWITCH, SWITCH_CPU_WIDE: while runnable */
-    PERFILE_MISC_MMAP_BUILD_ID = 1 << 14,    /* MMAP2: build id instead of the inode */
-    PERFILE_MISC_BUILD_ID_SIZE = 1 << 15,    /* HEADER_BUILD_ID: byte 32 is the length of the id */
-    PERFILE_MISC_LOST_SAMPLES_BPF = 1 << 15  /* LOST_SAMPLES: dropped by a BPF filter */
+    PERFILE_MISC_MMAP_BUILD_ID = 1 << 14,      /* MMAP2: build id instead of the inode */
+    PERFILE_MISC_BUILD_ID_SIZE = 1 << 15,   /* HEADER_BUILD_ID: byte 32 is the length of the id */
+    PERFILE_MISC_LOST_SAMPLES_BPF = 1 << 15 /* LOST_SAMPLES: dropped by a BPF filter */
 };
 
 #ifdef __cplusplus

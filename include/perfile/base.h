@@ -65,16 +65,17 @@ PERFILE_API const char *perfile_status_text(perfile_status status);
 #define PERFILE_NO_OFFSET UINT64_MAX
 
 /* What went wrong, where, and why.  Storage of the caller; needs no initialisation and no
- * release.  `where` is static ("record.size", the name of a limit …), never NULL after a failure. */
+ * release.  `where` is static ("record.size", the name of a limit …), never NULL after a failure.
+ */
 typedef struct perfile_error {
     perfile_status status;
-    int sys;              /* errno, or 0 */
-    uint64_t offset;      /* in the input, bytes; PERFILE_NO_OFFSET when no place is meant */
-    uint16_t damage;      /* PERFILE_DAMAGE_… (damage.h), 0 when none applies */
+    int sys;         /* errno, or 0 */
+    uint64_t offset; /* in the input, bytes; PERFILE_NO_OFFSET when no place is meant */
+    uint16_t damage; /* PERFILE_DAMAGE_… (damage.h), 0 when none applies */
     uint16_t reserved0;
     uint32_t reserved1;
     const char *where;
-    char message[256];    /* UTF-8, NUL-terminated: the value found and the value needed */
+    char message[256]; /* UTF-8, NUL-terminated: the value found and the value needed */
     uint64_t reserved2[4];
 } perfile_error;
 
@@ -82,7 +83,8 @@ typedef struct perfile_error {
  * PERFILE_E_LIMIT with the member's name in perfile_error.where. */
 typedef struct perfile_limits {
     size_t size;
-    uint64_t window_bytes;  /* unparsed bytes of a pipe held at once (records with payloads): 64 MiB */
+    uint64_t
+        window_bytes; /* unparsed bytes of a pipe held at once (records with payloads): 64 MiB */
     uint64_t inflate_bytes; /* output of one compressed record: 256 MiB */
     uint64_t zstd_window;   /* zstd window log accepted: 27 (128 MiB) */
     uint64_t split_bytes;   /* one record put together from simpleperf's SPLIT records: 256 MiB */

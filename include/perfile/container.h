@@ -16,14 +16,14 @@ enum {
 
 enum {
     PERFILE_ROLE_HEADER = 1,
-    PERFILE_ROLE_IDS,           /* `number`: index of the attr */
+    PERFILE_ROLE_IDS, /* `number`: index of the attr */
     PERFILE_ROLE_ATTRS,
     PERFILE_ROLE_EVENT_TYPES,
-    PERFILE_ROLE_RECORDS,       /* `number`: part */
+    PERFILE_ROLE_RECORDS, /* `number`: part */
     PERFILE_ROLE_FEATURE_TABLE,
-    PERFILE_ROLE_FEATURE,       /* `number`: feature */
-    PERFILE_ROLE_GAP,           /* between parts */
-    PERFILE_ROLE_TAIL           /* behind all parts */
+    PERFILE_ROLE_FEATURE, /* `number`: feature */
+    PERFILE_ROLE_GAP,     /* between parts */
+    PERFILE_ROLE_TAIL     /* behind all parts */
 };
 
 typedef struct perfile_section {
@@ -35,10 +35,10 @@ typedef struct perfile_section {
 typedef struct perfile_extent {
     uint64_t offset;
     uint64_t length;
-    uint32_t role;   /* PERFILE_ROLE_… */
+    uint32_t role; /* PERFILE_ROLE_… */
     uint32_t number;
-    bool overlaps;   /* shares bytes with another extent */
-    bool outside;    /* ends behind the end of the file */
+    bool overlaps; /* shares bytes with another extent */
+    bool outside;  /* ends behind the end of the file */
 } perfile_extent;
 
 /* Damage found before the first record.  That of attrs and features stands with them. */
@@ -55,19 +55,19 @@ typedef struct perfile_part {
 } perfile_part;
 
 typedef struct perfile_container {
-    uint32_t form;      /* PERFILE_FORM_… */
-    uint32_t version;   /* 1 or 2; 0 when there is no header */
+    uint32_t form;    /* PERFILE_FORM_… */
+    uint32_t version; /* 1 or 2; 0 when there is no header */
     bool big_endian;
     bool directory;
-    bool has_sections;  /* form FILE: the header is whole, the members below are there */
-    uint64_t magic;     /* as a little-endian number */
+    bool has_sections;    /* form FILE: the header is whole, the members below are there */
+    uint64_t magic;       /* as a little-endian number */
     uint64_t header_size; /* as stored */
     uint64_t attr_size;
     perfile_section attrs;
     perfile_section data;
     perfile_section event_types;
     uint64_t features[4]; /* bit n of the whole: feature n is declared */
-    bool unterminated;  /* the recording was not finished: features are not looked at */
+    bool unterminated;    /* the recording was not finished: features are not looked at */
     uint32_t n_extents;
     const perfile_extent *extents;
     uint32_t n_damages;

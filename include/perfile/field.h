@@ -36,12 +36,12 @@ enum {
     PERFILE_U32,
     PERFILE_U64,
     PERFILE_S32,
-    PERFILE_TEXT,     /* characters; value.bytes is the text without NUL and padding */
-    PERFILE_BLOB,     /* bytes */
-    PERFILE_WORDS,    /* integers: value.words; `element` is their type */
-    PERFILE_STRINGS,  /* strings: value.strings */
-    PERFILE_STRUCT,   /* begin and end */
-    PERFILE_LIST,     /* begin and end; its items are begin and end with type ITEM */
+    PERFILE_TEXT,    /* characters; value.bytes is the text without NUL and padding */
+    PERFILE_BLOB,    /* bytes */
+    PERFILE_WORDS,   /* integers: value.words; `element` is their type */
+    PERFILE_STRINGS, /* strings: value.strings */
+    PERFILE_STRUCT,  /* begin and end */
+    PERFILE_LIST,    /* begin and end; its items are begin and end with type ITEM */
     PERFILE_ITEM
 };
 
@@ -69,7 +69,7 @@ typedef struct perfile_word_name {
 /* Names for the values of a kind: parts of a word, or whole values. */
 typedef struct perfile_vocabulary {
     const char *name;
-    const perfile_bits *bits;  /* n of them when it is a set of parts, else NULL */
+    const perfile_bits *bits;       /* n of them when it is a set of parts, else NULL */
     const perfile_word_name *words; /* n of them when it names whole values, else NULL */
     uint32_t n;
 } perfile_vocabulary;
@@ -78,10 +78,10 @@ typedef struct perfile_vocabulary {
 typedef struct perfile_field {
     const char *name; /* JSON key and filter name */
     const char *doc;
-    uint8_t type;     /* PERFILE_U8 … */
-    uint8_t element;  /* of WORDS: PERFILE_U16 … */
-    uint8_t kind;     /* PERFILE_KIND_… */
-    uint8_t flags;    /* PERFILE_FIELD_… */
+    uint8_t type;    /* PERFILE_U8 … */
+    uint8_t element; /* of WORDS: PERFILE_U16 … */
+    uint8_t kind;    /* PERFILE_KIND_… */
+    uint8_t flags;   /* PERFILE_FIELD_… */
 } perfile_field;
 
 /* A field of a record that is being walked. */
@@ -94,7 +94,7 @@ typedef struct perfile_value {
         perfile_bytes bytes; /* TEXT, BLOB */
         perfile_words words;
         perfile_strings strings;
-        uint64_t count;      /* LIST: items, UINT64_MAX when up to the end; ITEM: its position */
+        uint64_t count; /* LIST: items, UINT64_MAX when up to the end; ITEM: its position */
     } u;
 } perfile_value;
 
@@ -106,11 +106,11 @@ typedef struct perfile_visitor {
 } perfile_visitor;
 
 enum { /* what is walked */
-    PERFILE_WALK_ALL = 0,
-    /* Only what the contract of `dump --format jsonl` names; parts that it does not name come as
-     * BLOB fields called "data". */
-    PERFILE_WALK_CONTRACT = 1 << 0,
-    PERFILE_WALK_PADDING = 1 << 1 /* padding too, as BLOB fields called "pad" */
+       PERFILE_WALK_ALL = 0,
+       /* Only what the contract of `dump --format jsonl` names; parts that it does not name come as
+        * BLOB fields called "data". */
+       PERFILE_WALK_CONTRACT = 1 << 0,
+       PERFILE_WALK_PADDING = 1 << 1 /* padding too, as BLOB fields called "pad" */
 };
 
 /* Walks the body of a record (the trailer is not part of it).  Unknown types are one BLOB "data".
@@ -145,7 +145,8 @@ PERFILE_API const char *perfile_feature_name(uint32_t number);
 PERFILE_API bool perfile_record_type_in_contract(uint32_t type);
 PERFILE_API bool perfile_feature_in_contract(uint32_t number);
 
-/* "addr" for PERFILE_KIND_ADDR, in lower case; what it means; how it is written; its words or NULL. */
+/* "addr" for PERFILE_KIND_ADDR, in lower case; what it means; how it is written; its words or NULL.
+ */
 PERFILE_API const char *perfile_kind_name(unsigned kind);
 PERFILE_API const char *perfile_kind_doc(unsigned kind);
 PERFILE_API unsigned perfile_kind_base(unsigned kind);

@@ -19,6 +19,7 @@
 #include "base.h"
 #include "container.h"
 #include "damage.h"
+#include "emit.h"
 #include "event.h"
 #include "field.h"
 #include "model.h"

@@ -20,22 +20,23 @@ enum {
 
 /* perfile_record.flags */
 enum {
-    PERFILE_REC_SWAPPED = 1 << 0,  /* stored in the other byte order than this machine's */
-    PERFILE_REC_STABLE = 1 << 1,   /* bytes live until the stream is closed, not just to the next call */
-    PERFILE_REC_ENVELOPE = 1 << 2, /* its content follows as records of their own */
-    PERFILE_REC_INNER = 1 << 3,    /* came out of an envelope */
-    PERFILE_REC_PARTIAL = 1 << 4,  /* bytes that were not asked for are zero */
+    PERFILE_REC_SWAPPED = 1 << 0, /* stored in the other byte order than this machine's */
+    PERFILE_REC_STABLE =
+        1 << 1, /* bytes live until the stream is closed, not just to the next call */
+    PERFILE_REC_ENVELOPE = 1 << 2,   /* its content follows as records of their own */
+    PERFILE_REC_INNER = 1 << 3,      /* came out of an envelope */
+    PERFILE_REC_PARTIAL = 1 << 4,    /* bytes that were not asked for are zero */
     PERFILE_REC_PAYLOAD_CUT = 1 << 5 /* the input ends inside the bytes behind the record */
 };
 
-#define PERFILE_NO_TIME UINT64_MAX
-#define PERFILE_NO_PID UINT32_MAX
+#define PERFILE_NO_TIME     UINT64_MAX
+#define PERFILE_NO_PID      UINT32_MAX
 #define PERFILE_NO_SEQUENCE UINT64_MAX
 
 /* A record.  Structs given out may grow at the end in later versions.
  *
  * `header` points at the first byte of the record as stored, `body` is what follows the 8-byte
- * header up to the record's size (not limited to 64 KiB: simpleperf splits larger records).  `extra`
+ * header up to the record's size (not limited to 64 KiB: simpleperf splits larger records). `extra`
  * is what follows the record and is not part of its size (AUXTRACE, HEADER_TRACING_DATA); its
  * pointer is NULL when the bytes are not in memory: see perfile_record_extra().
  *
@@ -46,8 +47,8 @@ struct perfile_record {
     perfile_bytes body;
     uint32_t type;
     uint16_t misc;
-    uint8_t family; /* PERFILE_FAMILY_… */
-    uint8_t flags;  /* PERFILE_REC_… */
+    uint8_t family;         /* PERFILE_FAMILY_… */
+    uint8_t flags;          /* PERFILE_REC_… */
     uint64_t offset;        /* of the header in its file; of an inner record: of its envelope */
     uint64_t stream_offset; /* of an inner record: in the decompressed stream of its part */
     uint64_t sequence;      /* counts the records of the stream from 0, envelopes too */
@@ -69,7 +70,8 @@ PERFILE_API const perfile_event *perfile_record_event(const perfile_record *r);
 PERFILE_API const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage);
 
 /* Time in ns of the session clock: of the sample, else of the trailer, else of the record's own
- * field.  PERFILE_NO_TIME when it has none.  0 is what tools give records of what existed before. */
+ * field.  PERFILE_NO_TIME when it has none.  0 is what tools give records of what existed before.
+ */
 PERFILE_API uint64_t perfile_record_time(const perfile_record *r);
 
 /* Process, thread and processor: of the sample, else of the trailer, else of the record's own

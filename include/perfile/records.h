@@ -16,8 +16,9 @@
  * long as its bytes.
  *
  * Decoders take `size`, sizeof *out at the caller: a newer library fills only that much.  After a
- * failure *out holds what was read before the place that could not be read.  They return PERFILE_E_TRUNCATED or PERFILE_E_CORRUPT (perfile_error.damage says what) when the bytes
- * do not hold what they should, PERFILE_E_USAGE when the record is of another type. */
+ * failure *out holds what was read before the place that could not be read.  They return
+ * PERFILE_E_TRUNCATED or PERFILE_E_CORRUPT (perfile_error.damage says what) when the bytes do not
+ * hold what they should, PERFILE_E_USAGE when the record is of another type. */
 #ifndef PERFILE_RECORDS_H
 #define PERFILE_RECORDS_H
 
@@ -67,18 +68,18 @@ typedef struct perfile_list {
 } perfile_list;
 
 /* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type. */
-#define PERFILE_TYPE_u8 uint8_t
-#define PERFILE_TYPE_u16 uint16_t
-#define PERFILE_TYPE_u32 uint32_t
-#define PERFILE_TYPE_u64 uint64_t
-#define PERFILE_TYPE_s32 int32_t
-#define PERFILE_TYPE_string perfile_bytes
-#define PERFILE_TYPE_cstr perfile_bytes
-#define PERFILE_WORDS_u16 perfile_words
-#define PERFILE_WORDS_u32 perfile_words
-#define PERFILE_WORDS_s32 perfile_words
-#define PERFILE_WORDS_u64 perfile_words
-#define PERFILE_WORDS_ulong perfile_words
+#define PERFILE_TYPE_u8      uint8_t
+#define PERFILE_TYPE_u16     uint16_t
+#define PERFILE_TYPE_u32     uint32_t
+#define PERFILE_TYPE_u64     uint64_t
+#define PERFILE_TYPE_s32     int32_t
+#define PERFILE_TYPE_string  perfile_bytes
+#define PERFILE_TYPE_cstr    perfile_bytes
+#define PERFILE_WORDS_u16    perfile_words
+#define PERFILE_WORDS_u32    perfile_words
+#define PERFILE_WORDS_s32    perfile_words
+#define PERFILE_WORDS_u64    perfile_words
+#define PERFILE_WORDS_ulong  perfile_words
 #define PERFILE_WORDS_string perfile_strings
 
 #define PERFILE_STRUCT_BEGIN(id)                                                                   \
@@ -108,9 +109,8 @@ typedef struct perfile_list {
     PERFILE_API perfile_status perfile_##id##_next(perfile_list *list, perfile_##id *out,          \
                                                    size_t size);
 #define FEATURE(id, number, name, source, contract, doc)                                           \
-    PERFILE_API perfile_status perfile_##id##_decode(const perfile_feature *feature,               \
-                                                     perfile_##id *out, size_t size,               \
-                                                     perfile_error *err);
+    PERFILE_API perfile_status perfile_##id##_decode(                                              \
+        const perfile_feature *feature, perfile_##id *out, size_t size, perfile_error *err);
 #include "perfile/format/features.def"
 #define PERFILE_RECORD_DECODER(id)                                                                 \
     PERFILE_API perfile_status perfile_##id##_decode(                                              \
@@ -128,9 +128,8 @@ PERFILE_API perfile_status perfile_sample_id_decode(const perfile_record *record
                                                     perfile_error *err);
 
 /* Decodes attr bytes that are not part of a capture; `swapped`: in the other byte order. */
-PERFILE_API perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped,
-                                               perfile_attr *out, size_t size,
-                                               perfile_error *err);
+PERFILE_API perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_attr *out,
+                                               size_t size, perfile_error *err);
 
 #ifdef __cplusplus
 }

@@ -14,13 +14,13 @@ extern "C" {
 
 /* A feature section, as stored. */
 struct perfile_feature {
-    uint32_t number;   /* PERFILE_FEATURE_… */
-    uint16_t origin;   /* PERFILE_ORIGIN_… */
-    uint16_t flags;    /* PERFILE_REC_SWAPPED */
-    uint64_t offset;   /* as declared: of the section, or of the record it came in */
-    uint64_t size;     /* as declared */
+    uint32_t number;       /* PERFILE_FEATURE_… */
+    uint16_t origin;       /* PERFILE_ORIGIN_… */
+    uint16_t flags;        /* PERFILE_REC_SWAPPED */
+    uint64_t offset;       /* as declared: of the section, or of the record it came in */
+    uint64_t size;         /* as declared */
     perfile_bytes payload; /* what is there of it; nothing when out of bounds or not in memory */
-    uint32_t damage;   /* PERFILE_DAMAGE_OUT_OF_BOUNDS …, 0 */
+    uint32_t damage;       /* PERFILE_DAMAGE_OUT_OF_BOUNDS …, 0 */
     uint32_t reserved;
     const perfile_session *session;
 };
@@ -58,8 +58,8 @@ PERFILE_API const perfile_event_type *perfile_session_event_type(const perfile_s
 typedef struct perfile_build_id {
     perfile_bytes id;
     perfile_bytes filename;
-    int32_t pid;    /* -1 host (also where the capture does not say), 0 default guest, else guest */
-    uint16_t misc;  /* cpumode: kernel or user, host or guest */
+    int32_t pid;   /* -1 host (also where the capture does not say), 0 default guest, else guest */
+    uint16_t misc; /* cpumode: kernel or user, host or guest */
     uint16_t origin; /* PERFILE_ORIGIN_… */
 } perfile_build_id;
 PERFILE_API uint32_t perfile_session_n_build_ids(const perfile_session *s);
@@ -70,7 +70,7 @@ PERFILE_API const perfile_build_id *perfile_session_build_id(const perfile_sessi
 enum {
     PERFILE_FACT_HOSTNAME = 0,
     PERFILE_FACT_OSRELEASE,
-    PERFILE_FACT_TOOL,    /* "perf 6.1.176", "simpleperf 1.build.…" */
+    PERFILE_FACT_TOOL, /* "perf 6.1.176", "simpleperf 1.build.…" */
     PERFILE_FACT_ARCH,
     PERFILE_FACT_CPUDESC,
     PERFILE_FACT_CPUID,

@@ -13,16 +13,17 @@ extern "C" {
 
 typedef struct perfile_stream perfile_stream;
 
-enum { /* perfile_options.on_damage */
-    PERFILE_STOP = 0,  /* yield what precedes, end that part */
-    PERFILE_RESYNC = 1 /* look for the next plausible records and go on there */
+enum {                    /* perfile_options.on_damage */
+       PERFILE_STOP = 0,  /* yield what precedes, end that part */
+       PERFILE_RESYNC = 1 /* look for the next plausible records and go on there */
 };
 enum { /* perfile_options.deliver */
-    PERFILE_DELIVER_DAMAGE = 1 << 0 /* yield records of family DAMAGE where bytes were passed over */
+       PERFILE_DELIVER_DAMAGE =
+           1 << 0 /* yield records of family DAMAGE where bytes were passed over */
 };
-enum { /* perfile_options.envelopes */
-    PERFILE_ENVELOPES_BOTH = 0, /* compressed records, and what is in them behind them */
-    PERFILE_ENVELOPES_OUTER = 1 /* compressed records only */
+enum {                             /* perfile_options.envelopes */
+       PERFILE_ENVELOPES_BOTH = 0, /* compressed records, and what is in them behind them */
+       PERFILE_ENVELOPES_OUTER = 1 /* compressed records only */
 };
 
 /* How a capture is read.  Set `size`; zeros are the defaults. */
@@ -60,11 +61,11 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_open_path(const char *path,
 
 /* Fetches the next record of `s`.
  *
- * On PERFILE_OK, *r belongs to the stream; what it points to is valid until the next call on `s`, or
- * until perfile_stream_close() if (*r)->flags has PERFILE_REC_STABLE (the bytes; the struct itself
- * lives to the next call only).  Records come in stored order.  With PERFILE_DELIVER_DAMAGE a
- * record of family DAMAGE stands for bytes that could not be read; perfile_stream_summary() counts
- * them either way.
+ * On PERFILE_OK, *r belongs to the stream; what it points to is valid until the next call on `s`,
+ * or until perfile_stream_close() if (*r)->flags has PERFILE_REC_STABLE (the bytes; the struct
+ * itself lives to the next call only).  Records come in stored order.  With PERFILE_DELIVER_DAMAGE
+ * a record of family DAMAGE stands for bytes that could not be read; perfile_stream_summary()
+ * counts them either way.
  *
  * PERFILE_END after the last record, and on every call after that.  An error (out of memory, a
  * failed read, a limit) is final: every later call returns it again. */
@@ -88,11 +89,11 @@ typedef struct perfile_summary {
     uint64_t records; /* yielded, envelopes and inner ones included, damage not */
     uint64_t bytes;   /* of them as stored, payloads behind records included, inner ones not */
     uint64_t inner_records;
-    uint64_t inner_bytes; /* decompressed */
-    uint64_t damages; /* of the container and of the stream */
-    uint64_t lost;    /* bytes that belong to no record because of damage */
-    uint64_t by_damage[64]; /* per PERFILE_DAMAGE_… */
-    uint64_t first_offset;  /* of the first damage */
+    uint64_t inner_bytes;      /* decompressed */
+    uint64_t damages;          /* of the container and of the stream */
+    uint64_t lost;             /* bytes that belong to no record because of damage */
+    uint64_t by_damage[64];    /* per PERFILE_DAMAGE_… */
+    uint64_t first_offset;     /* of the first damage */
     uint64_t unknown_types;    /* records whose type has no row in format/ */
     uint64_t unknown_features; /* features likewise */
     uint64_t reserved[8];

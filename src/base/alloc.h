@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed memory for `n` items of `width` bytes; NULL when there is none or the product overflows. */
+/* Zeroed memory for `n` items of `width` bytes; NULL when there is none or the product overflows.
+ */
 void *pf_alloc(size_t n, size_t width);
 
 /* Grows `old` to `n` items; the new part is not cleared.  On NULL, `old` is untouched. */

@@ -13,8 +13,8 @@
 typedef struct pf_cursor {
     const uint8_t *pos;
     const uint8_t *end;
-    bool swap;    /* stored in the other byte order than this machine's */
-    uint8_t bad;  /* 0, or the PERFILE_DAMAGE_… that was met first */
+    bool swap;   /* stored in the other byte order than this machine's */
+    uint8_t bad; /* 0, or the PERFILE_DAMAGE_… that was met first */
 } pf_cursor;
 
 static inline pf_cursor pf_cur(perfile_bytes b, bool swap)

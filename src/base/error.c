@@ -80,7 +80,7 @@ const char *perfile_status_text(perfile_status status)
 }
 
 #define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
+#define TEXT(x)    TEXT_OF(x)
 
 const char *perfile_version(void)
 {

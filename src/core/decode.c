@@ -152,8 +152,14 @@ static perfile_status decode_feature(const perfile_feature *f, uint32_t number, 
 perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sample_id *out,
                                         size_t size, perfile_error *err)
 {
-    static const pf_row row = {0,         0,    true, "sample_id", "", sizeof(perfile_sample_id),
-                               pf_decode_sample_id, pf_walk_sample_id};
+    static const pf_row row = {0,
+                               0,
+                               true,
+                               "sample_id",
+                               "",
+                               sizeof(perfile_sample_id),
+                               pf_decode_sample_id,
+                               pf_walk_sample_id};
     pf_parts p;
     perfile_sample_id full;
     perfile_status st = take_apart(record, &p, err);
@@ -174,8 +180,8 @@ static pf_context attr_context(perfile_bytes bytes)
 perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_attr *out,
                                    size_t size, perfile_error *err)
 {
-    static const pf_row row = {0,  0, true, "attr", "", sizeof(perfile_attr), pf_decode_attr,
-                               pf_walk_attr};
+    static const pf_row row = {
+        0, 0, true, "attr", "", sizeof(perfile_attr), pf_decode_attr, pf_walk_attr};
     perfile_attr full;
     pf_context k = attr_context(bytes);
     pf_cursor c = pf_cur(bytes, swapped);
@@ -219,8 +225,7 @@ perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t fla
 }
 
 perfile_status perfile_feature_walk(const perfile_feature *feature, uint32_t flags,
-                                    const perfile_visitor *visitor, void *user,
-                                    perfile_error *err)
+                                    const perfile_visitor *visitor, void *user, perfile_error *err)
 {
     perfile_status st = feature_usable(feature, err);
     if (st != PERFILE_OK)

@@ -7,8 +7,8 @@
 typedef struct pf_driver {
     const char *name; /* what --from takes */
     const char *doc;
-    /* Bits of evidence that `peek`, the first bytes of the source (at most 4096), is this form; 0: it
-     * is not.  For a directory `peek` is empty and `source` is asked for its entries. */
+    /* Bits of evidence that `peek`, the first bytes of the source (at most 4096), is this form; 0:
+     * it is not.  For a directory `peek` is empty and `source` is asked for its entries. */
     unsigned (*probe)(perfile_bytes peek, const perfile_source *source);
     /* Owns the source from success on. */
     perfile_status (*open)(perfile_source *source, const perfile_options *options,

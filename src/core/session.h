@@ -9,8 +9,8 @@
 #include "perfile/session.h"
 #include "perfile/stream.h"
 
-/* An attr as a driver found it.  `attr` is the prefix of the entry that may hold the attr (file: the
- * entry less its id section; record: the body); how much of it counts is decided by its size
+/* An attr as a driver found it.  `attr` is the prefix of the entry that may hold the attr (file:
+ * the entry less its id section; record: the body); how much of it counts is decided by its size
  * member.  Bytes are copied unless `stable`. */
 typedef struct pf_attr_fact {
     perfile_bytes attr;
@@ -39,8 +39,9 @@ perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, 
                                          bool stable, perfile_error *err);
 
 /* Takes what a record says about the session: HEADER_ATTR, HEADER_EVENT_TYPE, HEADER_TRACING_DATA
- * (with extra), HEADER_FEATURE, EVENT_UPDATE, TIME_CONV, ID_INDEX, simpleperf's EVENT_ID.  Other types and
- * records that cannot be decoded are passed over.  PERFILE_E_NOMEM and PERFILE_E_LIMIT only. */
+ * (with extra), HEADER_FEATURE, EVENT_UPDATE, TIME_CONV, ID_INDEX, simpleperf's EVENT_ID.  Other
+ * types and records that cannot be decoded are passed over.  PERFILE_E_NOMEM and PERFILE_E_LIMIT
+ * only. */
 perfile_status pf_session_learn(perfile_session *s, const perfile_record *r, perfile_error *err);
 
 /* Whether pf_session_learn() does anything with this type: a driver ends its run of records before

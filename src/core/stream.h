@@ -23,14 +23,14 @@ typedef struct pf_stream_ops {
 
 struct perfile_stream {
     const pf_stream_ops *ops;
-    const perfile_record *at;  /* the next record of the run */
+    const perfile_record *at; /* the next record of the run */
     const perfile_record *end;
-    perfile_status final;      /* not OK: what every further call returns */
-    perfile_error error;       /* of `final` */
+    perfile_status final; /* not OK: what every further call returns */
+    perfile_error error;  /* of `final` */
     perfile_session *session;
     perfile_container container;
     perfile_summary summary;
-    perfile_options options;   /* limits point to `limits` */
+    perfile_options options; /* limits point to `limits` */
     perfile_limits limits;
     const char *name;
     uint32_t n_run;
@@ -41,7 +41,7 @@ struct perfile_stream {
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost);
 
 /* options.notice, with `where` and a formatted message. */
-void pf_stream_notice(perfile_stream *s, uint64_t offset, const char *where, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void pf_stream_notice(perfile_stream *s, uint64_t offset, const char *where, const char *format,
+                      ...) __attribute__((format(printf, 4, 5)));
 
 #endif

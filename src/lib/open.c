@@ -22,8 +22,7 @@ static perfile_status no_driver(const char *from, perfile_error *err)
 {
     char known[128] = "";
     for (size_t i = 0, n = 0; pf_drivers[i] && n < sizeof known; i++) {
-        int add = snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "",
-                           pf_drivers[i]->name);
+        int add = snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", pf_drivers[i]->name);
         n += add > 0 ? (size_t)add : 0;
     }
     return pf_fail(err, PERFILE_E_UNSUPPORTED, "options.from",

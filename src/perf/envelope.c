@@ -105,10 +105,10 @@ static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfil
         if (f.size >= PF_PERF_RECORD_HEADER && f.size == p->split.len) {
             p->split_ready = true;
         } else {
-            pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
-                                                 .offset = p->split_open ? p->split_offset
-                                                                         : r->offset,
-                                                 .lost = p->split.len});
+            pf_perf_damage(p,
+                           &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
+                                              .offset = p->split_open ? p->split_offset : r->offset,
+                                              .lost = p->split.len});
         }
         p->split_open = false;
         return PERFILE_OK;
@@ -129,8 +129,7 @@ static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfil
 
 perfile_status pf_perf_open_envelope(pf_perf_stream *p, perfile_record *r, perfile_error *err)
 {
-    bool compressed =
-        r->type == PERFILE_RECORD_COMPRESSED || r->type == PERFILE_RECORD_COMPRESSED2;
+    bool compressed = r->type == PERFILE_RECORD_COMPRESSED || r->type == PERFILE_RECORD_COMPRESSED2;
     bool split = !p->base.options.as_stored && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
                                                 r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
     if (!compressed && !split)

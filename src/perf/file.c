@@ -5,12 +5,7 @@
 #include "perf/stream.h"
 #include "schema/rows.h"
 
-enum {
-    ATTR_ENTRY_MIN = 80,
-    ID_SECTION = 16,
-    EVENT_TYPE = 72,
-    TABLE_ENTRY = 16
-};
+enum { ATTR_ENTRY_MIN = 80, ID_SECTION = 16, EVENT_TYPE = 72, TABLE_ENTRY = 16 };
 
 perfile_status pf_perf_bytes(perfile_source *s, uint64_t offset, uint64_t size,
                              perfile_bytes *bytes, perfile_error *err)
@@ -29,8 +24,7 @@ perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint
                                         uint64_t offset, perfile_error *err)
 {
     perfile_container *c = &p->base.container;
-    perfile_container_damage *more =
-        pf_realloc(p->damages, (size_t)c->n_damages + 1, sizeof *more);
+    perfile_container_damage *more = pf_realloc(p->damages, (size_t)c->n_damages + 1, sizeof *more);
     if (!more)
         return pf_fail_nomem(err, "container");
     more[c->n_damages] = (perfile_container_damage){damage, role, offset};
@@ -122,8 +116,8 @@ static perfile_status add_attrs(pf_perf_stream *p, perfile_source *s, const pf_p
     return PERFILE_OK;
 }
 
-static perfile_status add_event_types(pf_perf_stream *p, perfile_source *s,
-                                      const pf_perf_header *h, perfile_error *err)
+static perfile_status add_event_types(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
+                                      perfile_error *err)
 {
     if (!pf_within(h->event_types.offset, h->event_types.size, s->size))
         return PERFILE_OK;
@@ -220,9 +214,8 @@ static bool sections_behind(const pf_perf_stream *p, const pf_perf_header *h)
 }
 
 /* Whether the writer was killed before it wrote the final header. */
-static perfile_status is_unterminated(pf_perf_stream *p, perfile_source *s,
-                                      const pf_perf_header *h, bool *unterminated,
-                                      perfile_error *err)
+static perfile_status is_unterminated(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
+                                      bool *unterminated, perfile_error *err)
 {
     *unterminated = false;
     if (h->data.size != 0)
@@ -330,7 +323,8 @@ static perfile_status set_range(pf_perf_stream *p, pf_perf_part *part, const pf_
     return PERFILE_OK;
 }
 
-/* `perf inject` of 6.1 writes ids and attrs over the first records: they are gone, the others not. */
+/* `perf inject` of 6.1 writes ids and attrs over the first records: they are gone, the others not.
+ */
 static void find_overwritten(const pf_perf_stream *p, pf_perf_part *part, const pf_perf_header *h)
 {
     perfile_section data = {part->start, part->end - part->start};

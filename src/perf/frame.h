@@ -5,9 +5,7 @@
 #include "base/cursor.h"
 #include "perfile/abi.h"
 
-enum {
-    PF_PERF_RECORD_HEADER = 8
-};
+enum { PF_PERF_RECORD_HEADER = 8 };
 
 typedef struct pf_frame {
     uint32_t type;

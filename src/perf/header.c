@@ -2,9 +2,7 @@
 
 #include "base/cursor.h"
 
-enum {
-    FEATURE_HOSTNAME = 3
-};
+enum { FEATURE_HOSTNAME = 3 };
 
 static const uint8_t magic_1[8] = {'P', 'E', 'R', 'F', 'F', 'I', 'L', 'E'};
 static const uint8_t magic_2[8] = {'P', 'E', 'R', 'F', 'I', 'L', 'E', '2'};

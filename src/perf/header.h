@@ -6,17 +6,17 @@
 
 enum {
     PF_PERF_PIPE_HEADER = 16,
-    PF_PERF_OLD_HEADER = 72,  /* without the feature bitmap */
+    PF_PERF_OLD_HEADER = 72, /* without the feature bitmap */
     PF_PERF_FILE_HEADER = 104
 };
 
 typedef struct pf_perf_header {
-    uint32_t form;    /* PERFILE_FORM_… */
+    uint32_t form; /* PERFILE_FORM_… */
     uint32_t version;
-    bool swap;        /* stored in the other byte order */
+    bool swap; /* stored in the other byte order */
     uint64_t magic;
-    uint64_t size;    /* as stored */
-    uint32_t used;    /* bytes of it that are read: 16, 72 or 104 */
+    uint64_t size; /* as stored */
+    uint32_t used; /* bytes of it that are read: 16, 72 or 104 */
     uint64_t attr_size;
     perfile_section attrs;
     perfile_section data;
@@ -29,8 +29,8 @@ typedef struct pf_perf_header {
 /* Reads magic and size, at least 16 bytes: 0, or BAD_MAGIC or TRUNCATED_HEADER. */
 unsigned pf_perf_header_begin(perfile_bytes bytes, pf_perf_header *h);
 
-/* Reads the rest of a file form header: 0 or TRUNCATED_HEADER.  A size that is none of the known ones
- * is read as 104. */
+/* Reads the rest of a file form header: 0 or TRUNCATED_HEADER.  A size that is none of the known
+ * ones is read as 104. */
 unsigned pf_perf_header_sections(perfile_bytes bytes, pf_perf_header *h);
 
 /* The feature bitmap of a big-endian writer with 32-bit longs. */

@@ -4,7 +4,7 @@
 #include "schema/rows.h"
 
 enum {
-    CHAIN = 4,       /* plausible records in a row; fewer only at the end of the bytes */
+    CHAIN = 4,              /* plausible records in a row; fewer only at the end of the bytes */
     FIXED_SAMPLE = 0x103cf, /* sample_type bits that take a word each */
     CPUMODES = 6
 };

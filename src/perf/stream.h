@@ -34,20 +34,20 @@ typedef struct pf_perf_stream {
     uint32_t n_parts;
     perfile_part *part_names; /* container.parts */
 
-    uint32_t part;       /* the one that is walked */
-    pf_perf_part *file;  /* parts[part] */
-    uint64_t pos;        /* of the next record in it */
-    uint64_t hinted;     /* the source was told up to here */
+    uint32_t part;      /* the one that is walked */
+    pf_perf_part *file; /* parts[part] */
+    uint64_t pos;       /* of the next record in it */
+    uint64_t hinted;    /* the source was told up to here */
     uint64_t sequence;
-    bool slots_inner;    /* the slots of base.run are prepared for inner records */
-    bool slot_dirty;     /* slot 0 needs preparing again */
-    bool part_over;      /* nothing more of this part is read */
+    bool slots_inner; /* the slots of base.run are prepared for inner records */
+    bool slot_dirty;  /* slot 0 needs preparing again */
+    bool part_over;   /* nothing more of this part is read */
     bool part_damaged;
 
     /* Bytes behind the last record. */
-    uint64_t extra_pos;  /* next of them to hand out by extra() */
+    uint64_t extra_pos; /* next of them to hand out by extra() */
     uint64_t extra_left;
-    uint64_t extra_of;   /* offset of their record */
+    uint64_t extra_of; /* offset of their record */
 
     /* Damage that ends the part, told at the next call: the record before it was still good. */
     unsigned deferred;
@@ -56,13 +56,13 @@ typedef struct pf_perf_stream {
 
     /* Compressed records: one zstd stream a part. */
     pf_inflate *inflate;
-    pf_buffer inner;          /* decompressed, from inner_pos of the stream on */
+    pf_buffer inner; /* decompressed, from inner_pos of the stream on */
     uint64_t inner_pos;
-    size_t inner_at;          /* bytes of it that were handed out */
-    uint64_t envelope;        /* sequence and offset of the last envelope */
+    size_t inner_at;   /* bytes of it that were handed out */
+    uint64_t envelope; /* sequence and offset of the last envelope */
     uint64_t envelope_offset;
     bool inner_broken;
-    bool inner_waits;         /* the rest of it is not a whole record */
+    bool inner_waits; /* the rest of it is not a whole record */
 
     /* simpleperf's records in pieces. */
     pf_buffer split;
@@ -93,8 +93,7 @@ void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what);
 
 /* Ends the part at the next call because of `damage` at `offset`: `lost` bytes and all that is left
  * of it. */
-static inline void pf_perf_defer(pf_perf_stream *p, unsigned damage, uint64_t offset,
-                                 uint64_t lost)
+static inline void pf_perf_defer(pf_perf_stream *p, unsigned damage, uint64_t offset, uint64_t lost)
 {
     p->deferred = damage;
     p->deferred_offset = offset;

@@ -28,17 +28,17 @@ static void tell_damage(pf_perf_stream *p)
     if (!(p->base.options.deliver & PERFILE_DELIVER_DAMAGE))
         return;
     uint8_t swapped = p->swap ? PERFILE_REC_SWAPPED : 0;
-    p->base.run[0] = (perfile_record){
-        .family = PERFILE_FAMILY_DAMAGE,
-        .flags = (uint8_t)(d.flags | swapped),
-        .body = {d.bytes.ptr, (size_t)d.lost},
-        .offset = d.offset,
-        .stream_offset = d.stream_offset,
-        .sequence = PERFILE_NO_SEQUENCE,
-        .envelope = d.flags & PERFILE_REC_INNER ? p->envelope : PERFILE_NO_SEQUENCE,
-        .part = p->part,
-        .damage = d.damage,
-        .session = p->base.session};
+    p->base.run[0] = (perfile_record){.family = PERFILE_FAMILY_DAMAGE,
+                                      .flags = (uint8_t)(d.flags | swapped),
+                                      .body = {d.bytes.ptr, (size_t)d.lost},
+                                      .offset = d.offset,
+                                      .stream_offset = d.stream_offset,
+                                      .sequence = PERFILE_NO_SEQUENCE,
+                                      .envelope = d.flags & PERFILE_REC_INNER ? p->envelope
+                                                                              : PERFILE_NO_SEQUENCE,
+                                      .part = p->part,
+                                      .damage = d.damage,
+                                      .session = p->base.session};
     p->base.n_run = 1;
     p->slot_dirty = true;
 }
@@ -87,8 +87,7 @@ static perfile_status count_rest(pf_perf_stream *p, uint64_t *rest, perfile_erro
 }
 
 /* Nothing more of this part is read: what is left of it is lost because of `damage`. */
-static perfile_status stop(pf_perf_stream *p, unsigned damage, uint64_t offset,
-                           perfile_error *err)
+static perfile_status stop(pf_perf_stream *p, unsigned damage, uint64_t offset, perfile_error *err)
 {
     pf_perf_pending d = {.damage = damage, .offset = offset};
     if (p->file->source->stable) {
@@ -106,8 +105,7 @@ static perfile_status stop(pf_perf_stream *p, unsigned damage, uint64_t offset,
 }
 
 /* Looks for the next records `from` bytes behind p->pos or later; what is passed over is lost. */
-static perfile_status resync(pf_perf_stream *p, unsigned damage, uint64_t from,
-                             perfile_error *err)
+static perfile_status resync(pf_perf_stream *p, unsigned damage, uint64_t from, perfile_error *err)
 {
     uint64_t start = p->pos;
     bool stable = p->file->source->stable;

@@ -1,11 +1,6 @@
 #include "schema/bounds.h"
 
-enum {
-    ATTR_SIZE_AT = 4,
-    ATTR_FLAGS_AT = 40,
-    ATTR_SIZE_MIN = 64,
-    BUILD_ID_NAME_AT = 36
-};
+enum { ATTR_SIZE_AT = 4, ATTR_FLAGS_AT = 40, ATTR_SIZE_MIN = 64, BUILD_ID_NAME_AT = 36 };
 
 /* A cursor over the next `n` bytes of `c`; bad when there are fewer. */
 static pf_cursor inner(pf_cursor *c, uint64_t n)

@@ -12,13 +12,13 @@ typedef struct pf_context {
     uint64_t branch_sample_type;
     uint64_t sample_regs_user;
     uint64_t sample_regs_intr;
-    uint64_t attr_flags;       /* of the attr being decoded, as in a little-endian file */
-    uint32_t nr_cpus_avail;    /* of feature NRCPUS, 0 when not known */
+    uint64_t attr_flags;    /* of the attr being decoded, as in a little-endian file */
+    uint32_t nr_cpus_avail; /* of feature NRCPUS, 0 when not known */
     uint32_t schedstat_version;
-    uint32_t attr_size;        /* of EVENT_DESC */
+    uint32_t attr_size; /* of EVENT_DESC */
     uint16_t misc;
-    bool no_hw_idx;            /* a branch stack without its hw_idx */
-    bool old_build_id;         /* BUILD_ID entries without pid */
+    bool no_hw_idx;    /* a branch stack without its hw_idx */
+    bool old_build_id; /* BUILD_ID entries without pid */
     bool as_stored;
     const perfile_layout *layout; /* lists remember it for their elements */
 } pf_context;

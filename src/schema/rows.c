@@ -4,7 +4,7 @@ static const pf_row record_rows[] = {
 #define PF_RECORD_ROW(id, number, name, fixed, contract, doc)                                      \
     {number, fixed, PF_##contract, #name, doc, sizeof(perfile_##id), pf_decode_##id, pf_walk_##id},
 #define PF_CONTRACT true
-#define PF_BEYOND false
+#define PF_BEYOND   false
 #define RECORD(id, number, name, source, fixed, contract, doc)                                     \
     PF_RECORD_ROW(id, number, name, fixed, contract, doc)
 #include "perfile/format/sample.def"

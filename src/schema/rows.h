@@ -18,11 +18,11 @@ typedef void pf_walk_fn(const pf_context *k, pf_cursor *c, const pf_walker *w);
 
 typedef struct pf_row {
     uint32_t number;
-    uint16_t fixed;    /* records: bytes of the fixed part behind the header */
-    bool contract;     /* named by the contract of `dump --format jsonl` */
+    uint16_t fixed; /* records: bytes of the fixed part behind the header */
+    bool contract;  /* named by the contract of `dump --format jsonl` */
     const char *name;
     const char *doc;
-    uint32_t size;     /* of the decoded struct */
+    uint32_t size; /* of the decoded struct */
     pf_decode_fn *decode;
     pf_walk_fn *walk;
 } pf_row;

@@ -4,25 +4,25 @@
 
 #include "schema/context.h"
 
-#define PF_UNTIL_END UINT64_MAX
+#define PF_UNTIL_END    UINT64_MAX
 #define PF_UNTIL_HEADER (UINT64_MAX - 1) /* while a record header fits */
 
-#define LEFT pf_cur_left(c)
+#define LEFT     pf_cur_left(c)
 #define PEEK_U32 pf_peek_u32(c)
 
-#define GET_u8(c, kind) pf_cur_u8(c)
-#define GET_u16(c, kind) pf_cur_u16(c)
-#define GET_u32(c, kind) pf_cur_u32(c)
-#define GET_u64(c, kind) pf_unmirror(pf_cur_u64(c), PERFILE_KIND_##kind, (c)->swap)
-#define GET_s32(c, kind) (int32_t)pf_cur_u32(c)
+#define GET_u8(c, kind)     pf_cur_u8(c)
+#define GET_u16(c, kind)    pf_cur_u16(c)
+#define GET_u32(c, kind)    pf_cur_u32(c)
+#define GET_u64(c, kind)    pf_unmirror(pf_cur_u64(c), PERFILE_KIND_##kind, (c)->swap)
+#define GET_s32(c, kind)    (int32_t) pf_cur_u32(c)
 #define GET_string(c, kind) pf_text(pf_cur_string(c))
-#define GET_cstr(c, kind) pf_text(pf_cur_cstr(c))
+#define GET_cstr(c, kind)   pf_text(pf_cur_cstr(c))
 
-#define WORDS_u16(c, n) pf_words(c, n, 2)
-#define WORDS_u32(c, n) pf_words(c, n, 4)
-#define WORDS_s32(c, n) pf_words(c, n, 4)
-#define WORDS_u64(c, n) pf_words(c, n, 8)
-#define WORDS_ulong(c, n) pf_words(c, n, o->long_size == 4 ? 4 : 8)
+#define WORDS_u16(c, n)    pf_words(c, n, 2)
+#define WORDS_u32(c, n)    pf_words(c, n, 4)
+#define WORDS_s32(c, n)    pf_words(c, n, 4)
+#define WORDS_u64(c, n)    pf_words(c, n, 8)
+#define WORDS_ulong(c, n)  pf_words(c, n, o->long_size == 4 ? 4 : 8)
 #define WORDS_string(c, n) pf_strings(c, n)
 
 /* Bytes of a type; VARIABLE when it depends on the input. */
@@ -99,8 +99,8 @@ static inline bool pf_at_least_0_6(perfile_bytes version)
     return version.len >= 3 && memcmp(version.ptr, "0.6", 3) >= 0;
 }
 
-/* Bytes of a build id of 20: as its size byte says (misc bit 15), else all of them; read with sense,
- * zeros at the end are no part of it: there are ids of 16 bytes. */
+/* Bytes of a build id of 20: as its size byte says (misc bit 15), else all of them; read with
+ * sense, zeros at the end are no part of it: there are ids of 16 bytes. */
 static inline uint64_t pf_build_id_size(const pf_context *k, const pf_cursor *c)
 {
     if (pf_cur_left(c) < 21)

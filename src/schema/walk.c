@@ -40,7 +40,7 @@ enum {
 #define STRUCT(id, doc) PF_ITEM_ROW(id, doc)
 #include "perfile/format/features.def"
 
-static const perfile_field pad_row = {"pad", "padding",          PERFILE_BLOB,
+static const perfile_field pad_row = {"pad", "padding",           PERFILE_BLOB,
                                       0,     PERFILE_KIND_OPAQUE, PERFILE_FIELD_PAD};
 static const perfile_field data_row = {
     "data", "bytes that no table describes", PERFILE_BLOB, 0, PERFILE_KIND_OPAQUE, 0};
@@ -133,37 +133,37 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
     show_bytes(w, &pad_row, at, c, pf_cur_span(c, pf_cur_left(c)));
 }
 
-#define SHOW_u8 show_number
-#define SHOW_u16 show_number
-#define SHOW_u32 show_number
-#define SHOW_u64 show_number
+#define SHOW_u8                    show_number
+#define SHOW_u16                   show_number
+#define SHOW_u32                   show_number
+#define SHOW_u64                   show_number
 #define SHOW_s32(w, row, at, c, v) show_number(w, row, at, c, (uint64_t)(int64_t)(v))
-#define SHOW_string show_bytes
-#define SHOW_cstr show_bytes
-#define SHOW_WORDS_u16 show_words
-#define SHOW_WORDS_u32 show_words
-#define SHOW_WORDS_s32 show_words
-#define SHOW_WORDS_u64 show_words
-#define SHOW_WORDS_ulong show_words
-#define SHOW_WORDS_string show_strings
+#define SHOW_string                show_bytes
+#define SHOW_cstr                  show_bytes
+#define SHOW_WORDS_u16             show_words
+#define SHOW_WORDS_u32             show_words
+#define SHOW_WORDS_s32             show_words
+#define SHOW_WORDS_u64             show_words
+#define SHOW_WORDS_ulong           show_words
+#define SHOW_WORDS_string          show_strings
 
 /* What a HAND layout shows: its members as they stand, but for the one below. */
-#define PF_SHOW_attr show_attr
-#define PF_SHOW_build_id_entry show_build_id_entry
-#define PF_SHOW_build_ids show_build_ids
-#define PF_SHOW_event_desc show_event_desc
+#define PF_SHOW_attr            show_attr
+#define PF_SHOW_build_id_entry  show_build_id_entry
+#define PF_SHOW_build_ids       show_build_ids
+#define PF_SHOW_event_desc      show_event_desc
 #define PF_SHOW_cpu_domain_info show_cpu_domain_info
-#define PF_SHOW_file_entry show_file_entry
+#define PF_SHOW_file_entry      show_file_entry
 #define PF_SHOW_tracing_formats show_tracing_formats
-#define PF_SHOW_tracing_data show_tracing
+#define PF_SHOW_tracing_data    show_tracing
 #define PF_SHOW_cpu_topology(k, c, w)                                                              \
-    (w->flags & PERFILE_WALK_CONTRACT ? show_joined_topology(k, c, w)                              \
-                                      : show_cpu_topology(k, c, w))
+    (w->flags & PERFILE_WALK_CONTRACT ? show_joined_topology(k, c, w) : show_cpu_topology(k, c, w))
 /* Named in passing, so that the function of the row is not unused. */
-#define PF_SHOW_file2_entry(k, c, w) (show_message(k, c, w), (void)show_file2_entry)
+#define PF_SHOW_file2_entry(k, c, w)     (show_message(k, c, w), (void)show_file2_entry)
 #define PF_SHOW_sp_debug_unwind(k, c, w) (show_unwind(k, c, w), (void)show_sp_debug_unwind)
-#define PF_SHOW_sp_init_map(k, c, w) (show_records(k, c, w), (void)show_sp_init_map)
-static pf_walk_fn show_tracing_data, show_tracing, show_joined_topology, show_message, show_unwind, show_records;
+#define PF_SHOW_sp_init_map(k, c, w)     (show_records(k, c, w), (void)show_sp_init_map)
+static pf_walk_fn show_tracing_data, show_tracing, show_joined_topology, show_message, show_unwind,
+    show_records;
 
 #include "schema/walk.inc"
 #include "perfile/format/structs.def"
@@ -179,8 +179,8 @@ static pf_walk_fn show_tracing_data, show_tracing, show_joined_topology, show_me
 /* The contract has die_id as a member of each `cpu`; in the file it stands behind all of them. */
 static void show_joined_topology(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
-    static const perfile_field die_row = {
-        "die_id", "die of the processor", PERFILE_S32, 0, PERFILE_KIND_DEC, PERFILE_FIELD_CALC};
+    static const perfile_field die_row = {"die_id", "die of the processor", PERFILE_S32,
+                                          0,        PERFILE_KIND_DEC,       PERFILE_FIELD_CALC};
     perfile_cpu_topology t;
     memset(&t, 0, sizeof t);
     pf_cursor probe = *c;
@@ -235,12 +235,12 @@ static void show_unwind(const pf_context *k, pf_cursor *c, const pf_walker *w)
 /* simpleperf's INIT_MAP: whole records, one behind the other. */
 static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
-    static const perfile_field records_row = {"records", "the records", PERFILE_LIST, 0,
-                                              PERFILE_KIND_GROUP, 0};
-    static const perfile_field item = {"record", "a record", PERFILE_ITEM, 0,
-                                       PERFILE_KIND_GROUP, 0};
-    static const perfile_field type_row = {"type", "record type", PERFILE_U32, 0,
-                                           PERFILE_KIND_DEC, 0};
+    static const perfile_field records_row = {"records", "the records",      PERFILE_LIST,
+                                              0,         PERFILE_KIND_GROUP, 0};
+    static const perfile_field item = {"record", "a record",         PERFILE_ITEM,
+                                       0,        PERFILE_KIND_GROUP, 0};
+    static const perfile_field type_row = {"type", "record type",    PERFILE_U32,
+                                           0,      PERFILE_KIND_DEC, 0};
     static const perfile_field misc_row = {"misc", "misc", PERFILE_U16, 0, PERFILE_KIND_HEX, 0};
     static const perfile_field size_row = {"size", "bytes", PERFILE_U16, 0, PERFILE_KIND_SIZE, 0};
     show_begin(w, &records_row, c, UINT64_MAX);
@@ -250,8 +250,8 @@ static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
         uint32_t type = pf_cur_u32(c);
         inner.misc = pf_cur_u16(c);
         uint16_t size = pf_cur_u16(c);
-        pf_cursor body = pf_cur(pf_cur_span(c, size < 8 ? UINT64_MAX : size - UINT64_C(8)),
-                                c->swap);
+        pf_cursor body =
+            pf_cur(pf_cur_span(c, size < 8 ? UINT64_MAX : size - UINT64_C(8)), c->swap);
         if (c->bad)
             return;
         pf_cursor head = {at + 4, at + 8, c->swap, 0};

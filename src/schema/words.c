@@ -8,14 +8,14 @@
 
 static const perfile_vocabulary set_none = {"none", NULL, NULL, 0};
 
-#define BITS_SET(set) static const perfile_bits rows_##set[] = {
+#define BITS_SET(set)                                  static const perfile_bits rows_##set[] = {
 #define BITS(set, id, shift, width, values, name, doc) {name, &set_##values, shift, width},
 #define END_BITS(set)                                                                              \
     }                                                                                              \
     ;                                                                                              \
     static const perfile_vocabulary set_##set = {#set, rows_##set, NULL,                           \
                                                  sizeof rows_##set / sizeof rows_##set[0]};
-#define ENUM_SET(set) static const perfile_word_name rows_##set[] = {
+#define ENUM_SET(set)                   static const perfile_word_name rows_##set[] = {
 #define ENUM(set, id, value, name, doc) {value, name},
 #define END_ENUM(set)                                                                              \
     }                                                                                              \
