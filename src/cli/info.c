@@ -1,0 +1,107 @@
+#include "cli/info.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+
+static const char help[] =
+    "perfile info says what a capture is: its form, the machine and the command that made it,\n"
+    "its events, the time it covers, what was lost while recording, and whether it is whole.\n"
+    "\n"
+    "Usage: perfile info [OPTION ...] FILE ...\n"
+    "\n"
+    "  --header         do not walk the records: what the header alone says\n"
+    "  --json           a JSON object for each FILE, see format/reports.md\n" CLI_READING_HELP "\n"
+    "Examples:\n"
+    "  perfile info perf.data\n"
+    "  perfile info --header *.data              quickly, of many\n"
+    "  perfile info --json perf.data | jq .time\n"
+    "  ssh host perf record -o - -a sleep 1 | perfile info -\n";
+
+enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON };
+
+typedef struct settings {
+    cli_reading how;
+    bool json, header;
+} settings;
+
+/* A stream has no other header than its first records. */
+static bool walk(cli_found *x, const settings *set)
+{
+    const perfile_record *r;
+    if (set->header && x->container->form != PERFILE_FORM_PIPE)
+        return true;
+    while (cli_next(&x->in, &r)) {
+        if (set->header && r->type < PERFILE_RECORD_USER)
+            return true;
+        if (!cli_info_feed(x, r))
+            return false;
+    }
+    return true;
+}
+
+static bool gather_and_print(cli_found *x, const settings *set)
+{
+    x->session = perfile_stream_session(x->in.stream);
+    x->container = perfile_stream_container(x->in.stream);
+    x->walked = !set->header;
+    x->first = x->last = PERFILE_NO_TIME;
+    if (perfile_model_new(x->session, &x->model, NULL) != PERFILE_OK || !walk(x, set))
+        return false;
+    perfile_stream_summary(x->in.stream, &x->sum, sizeof x->sum);
+    if (x->in.status < 0)
+        return true;
+    return set->json ? cli_info_json(x) : cli_info_text(x);
+}
+
+static int info_of(const char *path, const settings *set)
+{
+    cli_found *x = calloc(1, sizeof *x);
+    if (!x) {
+        cli_say("%s: out of memory", path);
+        return CLI_FAILED;
+    }
+    bool ok = true;
+    if (cli_open(&x->in, path, &set->how) == CLI_DONE)
+        ok = gather_and_print(x, set);
+    if (!ok)
+        cli_say("%s: out of memory", x->in.name);
+    int status = cli_close(&x->in);
+    perfile_model_close(x->model);
+    free(x->events);
+    free(x);
+    return ok ? status : CLI_FAILED;
+}
+
+int cli_info(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_READING_OPTIONS,
+        {"header", no_argument, NULL, OPTION_HEADER},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {0},
+    };
+    settings set = {0};
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        int status = CLI_CONTINUE;
+        if (c == OPTION_HEADER)
+            set.header = true;
+        else if (c == OPTION_JSON)
+            set.json = true;
+        else
+            status = cli_reading_option("info", help, c, &set.how);
+        if (status != CLI_CONTINUE)
+            return status;
+    }
+    if (optind == argc)
+        return cli_usage("info", "which FILE?");
+
+    int status = CLI_DONE;
+    for (int i = optind; i < argc; i++) {
+        if (i > optind && !set.json)
+            putchar('\n');
+        status = cli_worse(status, info_of(argv[i], &set));
+    }
+    return status;
+}
