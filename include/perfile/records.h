@@ -65,6 +65,7 @@ typedef struct perfile_list {
     uint16_t misc;
     bool swapped;
     bool old_build_id;
+    bool as_stored;
 } perfile_list;
 
 /* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type. */

@@ -17,21 +17,20 @@ enum {
 
 /* Passes over the elements of a list and keeps where they are.  Every element has at least one
  * byte, so that no count from the input makes this loop longer than the input. */
-static perfile_list list_of(const pf_context *k, pf_cursor *c, uint64_t n, unsigned width,
-                            pf_decode_fn *decode, void *scratch, size_t size)
+static perfile_list list_of(const pf_context *k, pf_cursor *c, uint64_t n, size_t least,
+                            unsigned width, pf_decode_fn *decode, void *scratch, size_t size)
 {
     perfile_list list = {.layout = k->layout, .misc = k->misc, .swapped = c->swap};
     const uint8_t *start = c->pos;
     list.context = k->attr_size ? k->attr_size : k->schedstat_version;
     list.old_build_id = k->old_build_id;
+    list.as_stored = k->as_stored;
     if (width < PF_VARIABLE) {
-        list.n = n == PF_UNTIL_END ? pf_cur_left(c) / width : n;
+        list.n = least ? pf_cur_left(c) / width : n;
         list.bytes = pf_cur_list(c, list.n, width);
         return list;
     }
-    size_t least = n == PF_UNTIL_HEADER ? 8 : 1;
-    bool counted = n < PF_UNTIL_HEADER;
-    while (!c->bad && (counted ? list.n < n : pf_cur_left(c) >= least)) {
+    while (!c->bad && (least ? pf_cur_left(c) >= least : list.n < n)) {
         memset(scratch, 0, size);
         decode(k, c, scratch);
         list.n++;
@@ -63,6 +62,7 @@ static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_dec
     k.attr_size = list->context;
     k.schedstat_version = list->context;
     k.old_build_id = list->old_build_id;
+    k.as_stored = list->as_stored;
     pf_cursor c = pf_cur(list->bytes, list->swapped);
     memset(full, 0, full_size);
     decode(&k, &c, full);

@@ -4,8 +4,10 @@
 
 #include "schema/context.h"
 
-#define PF_UNTIL_END    UINT64_MAX
-#define PF_UNTIL_HEADER (UINT64_MAX - 1) /* while a record header fits */
+/* In place of the count of a LIST, where `least` says how many bytes begin an element: 0 where a
+ * count does.  No number stands for them, for counts come from input. */
+#define PF_UNTIL_END    (least = 1, UINT64_MAX)
+#define PF_UNTIL_HEADER (least = 8, UINT64_MAX) /* while a record header fits */
 
 #define LEFT     pf_cur_left(c)
 #define PEEK_U32 pf_peek_u32(c)

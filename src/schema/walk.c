@@ -104,12 +104,10 @@ static void show_end(const pf_walker *w, const perfile_field *row)
 /* As list_of() in decode.c: every element has at least one byte. */
 static void walk_list(const pf_context *k, pf_cursor *c, const pf_walker *w,
                       const perfile_field *row, const perfile_field *item, uint64_t n,
-                      pf_walk_fn *walk)
+                      size_t least, pf_walk_fn *walk)
 {
-    size_t least = n == PF_UNTIL_HEADER ? 8 : 1;
-    bool counted = n < PF_UNTIL_HEADER;
-    show_begin(w, row, c, counted ? n : UINT64_MAX);
-    for (uint64_t i = 0; counted ? i < n : pf_cur_left(c) >= least; i++) {
+    show_begin(w, row, c, n);
+    for (uint64_t i = 0; least ? pf_cur_left(c) >= least : i < n; i++) {
         show_begin(w, item, c, i);
         walk(k, c, w);
         if (c->bad)
