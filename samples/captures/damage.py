@@ -23,7 +23,7 @@ def u64(data, at):
     return struct.unpack_from("<Q", data, at)[0]
 
 
-ATTRS, DATA = 24, 40  # sections of the file header: offset, size
+ATTRS, DATA, FEATURES = 24, 40, 72  # in the file header
 
 
 def records(data):
@@ -72,14 +72,15 @@ data = bytearray(whole)
 struct.pack_into("<I", data, u64(data, ATTRS) + 4, 32)
 save("bad-attr-size.data", data)
 
-# The first entry of the feature table (HOSTNAME) points behind the file.
+# The entry of HOSTNAME, feature 3, in the feature table points behind the file.
 data = bytearray(whole)
-struct.pack_into("<Q", data, data_end, len(data) + 4096)
+hostname = data_end + 16 * bin(u64(data, FEATURES) & 7).count("1")
+struct.pack_into("<Q", data, hostname, len(data) + 4096)
 save("corrupt-feature-offset.data", data)
 
 # A payload of HOSTNAME that promises more text than there is.
 data = bytearray(whole)
-struct.pack_into("<I", data, u64(data, data_end), 1 << 30)
+struct.pack_into("<I", data, u64(data, hostname), 1 << 30)
 save("corrupt-feature.data", data)
 
 save("truncated-features.data", whole[: data_end + 40])
