@@ -169,8 +169,9 @@ static perfile_status place_inner(pf_perf_stream *p, const uint8_t *at, const pf
     return pf_perf_learn(p, r, err);
 }
 
-/* A size inside the decompressed stream that no record has. */
-static void bad_inner(pf_perf_stream *p, perfile_bytes rest)
+/* A size inside the decompressed stream that no record has.  Without resync nothing more of the part
+ * is read: what is left of the file is lost too. */
+static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_error *err)
 {
     pf_perf_pending d = {.damage = PERFILE_DAMAGE_BAD_SIZE,
                          .flags = PERFILE_REC_INNER,
@@ -181,13 +182,19 @@ static void bad_inner(pf_perf_stream *p, perfile_bytes rest)
         d.lost = pf_perf_resync(p->base.session, rest, 1, p->swap);
         p->inner_at += (size_t)d.lost;
         pf_perf_damage(p, &d);
-        return;
+        return PERFILE_OK;
     }
-    d.lost = rest.len;
+    perfile_status st = pf_perf_count_rest(p, &d.lost, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (d.lost)
+        d.bytes.ptr = NULL;
+    d.lost += rest.len;
     p->inner_broken = true;
     p->inner_at = p->inner.len;
     p->part_over = true;
     pf_perf_damage(p, &d);
+    return PERFILE_OK;
 }
 
 perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
@@ -211,10 +218,8 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
     pf_frame f = {.size = PF_PERF_RECORD_HEADER};
     if (rest.len >= PF_PERF_RECORD_HEADER)
         f = pf_frame_at(rest.ptr, p->swap);
-    if (f.size < PF_PERF_RECORD_HEADER) {
-        bad_inner(p, rest);
-        return PERFILE_OK;
-    }
+    if (f.size < PF_PERF_RECORD_HEADER)
+        return bad_inner(p, rest, err);
     if (f.size > rest.len) {
         p->inner_waits = true;
         return PERFILE_OK;

@@ -45,6 +45,7 @@ typedef struct pf_perf_stream {
     bool part_damaged;
 
     /* Bytes behind the last record. */
+    uint64_t extra_start;
     uint64_t extra_pos; /* next of them to hand out by extra() */
     uint64_t extra_left;
     uint64_t extra_of; /* offset of their record */
@@ -90,6 +91,9 @@ extern const pf_stream_ops pf_perf_ops;
 
 /* Remembers damage to be told next. */
 void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what);
+
+/* How many bytes the part has from p->pos on; of a pipe they are read to be counted. */
+perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_error *err);
 
 /* Ends the part at the next call because of `damage` at `offset`: `lost` bytes and all that is left
  * of it. */

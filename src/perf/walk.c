@@ -64,8 +64,7 @@ static perfile_status at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *
     return PERFILE_OK;
 }
 
-/* How many bytes the part has from p->pos on; of a pipe they are read to be counted. */
-static perfile_status count_rest(pf_perf_stream *p, uint64_t *rest, perfile_error *err)
+perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_error *err)
 {
     perfile_source *source = p->file->source;
     if (p->file->end != PF_SIZE_UNKNOWN) {
@@ -95,7 +94,7 @@ static perfile_status stop(pf_perf_stream *p, unsigned damage, uint64_t offset, 
         if (st != PERFILE_OK)
             return st;
     }
-    perfile_status st = count_rest(p, &d.lost, err);
+    perfile_status st = pf_perf_count_rest(p, &d.lost, err);
     if (st != PERFILE_OK)
         return st;
     pf_perf_damage(p, &d);
@@ -201,10 +200,25 @@ static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_b
 static perfile_status stop_deferred(pf_perf_stream *p, perfile_error *err)
 {
     perfile_status st = stop(p, p->deferred, p->deferred_offset, err);
-    if (st == PERFILE_OK)
-        p->pending[0].lost += p->deferred_lost;
+    if (st == PERFILE_OK && p->deferred_lost) {
+        /* They lie in front of the rest. */
+        pf_perf_pending *d = &p->pending[0];
+        d->lost += p->deferred_lost;
+        if (d->bytes.ptr)
+            d->bytes.ptr -= p->deferred_lost;
+    }
     p->deferred = 0;
     return st;
+}
+
+/* The bytes behind the last record were not in memory, and now the input ends before they do. */
+static perfile_status stop_in_extra(pf_perf_stream *p, perfile_error *err)
+{
+    uint64_t size = p->file->source->size;
+    p->base.summary.bytes -= p->pos - p->extra_start;
+    pf_perf_defer(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, p->extra_of, size - p->extra_start);
+    p->pos = size;
+    return stop_deferred(p, err);
 }
 
 /* Fills slot 0 with the record at p->pos, whole in `run`, and moves behind it and its extra. */
@@ -236,6 +250,7 @@ static void place_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes run
     } else if (extra) {
         bool here = run.len - f->size >= extra;
         r->extra = (perfile_bytes){here ? run.ptr + f->size : NULL, (size_t)extra};
+        p->extra_start = p->pos;
         p->extra_pos = p->pos;
         p->extra_left = extra;
         p->base.summary.bytes += extra;
@@ -292,11 +307,8 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     if (run.len == 0) {
-        uint64_t size = p->file->source->size;
-        if (p->extra_left && p->pos > size) {
-            p->pos = size;
-            return stop(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, p->extra_of, err);
-        }
+        if (p->pos > p->file->source->size)
+            return stop_in_extra(p, err);
         end_part(p);
         return PERFILE_OK;
     }
