@@ -1,0 +1,95 @@
+/* Records into other forms: text for people, JSON lines, CBOR.
+ *
+ * An emitter is a thing that records are put into:
+ *
+ *     st = perfile_emitter_open("jsonl", stream, sink, NULL, &e, &err);
+ *     if (st == PERFILE_OK)
+ *         st = perfile_emitter_begin(e, &err);
+ *     while (st == PERFILE_OK && (st = perfile_stream_next(stream, &r, &err)) == PERFILE_OK)
+ *         st = perfile_emitter_put(e, r, &err);
+ *     if (st == PERFILE_END)
+ *         st = perfile_emitter_finish(e, &err);
+ *
+ * "jsonl" and "cbor" have the objects of format/dump.cddl, complete; they are true to the file when
+ * the stream was opened with perfile_options.as_stored.  All forms show damage where it is when it
+ * was opened with PERFILE_DELIVER_DAMAGE. */
+#ifndef PERFILE_EMIT_H
+#define PERFILE_EMIT_H
+
+#include "sink.h"
+#include "stream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct perfile_emitter perfile_emitter;
+
+enum {                           /* perfile_emit_options.flags */
+       PERFILE_EMIT_HEX = 1 << 0 /* "text": every field beside its bytes and their place */
+};
+
+typedef struct perfile_emit_options {
+    size_t size;
+    uint32_t flags; /* PERFILE_EMIT_… */
+    uint32_t reserved0;
+    uint64_t reserved[4];
+} perfile_emit_options;
+
+/* What came of it, as exit status of a command. */
+enum {
+    PERFILE_EMIT_WHOLE = 0,
+    PERFILE_EMIT_NOTHING = 1, /* damage, and nothing that could be decoded */
+    PERFILE_EMIT_DAMAGED = 3  /* damage, and all that could be decoded */
+};
+
+/* The form at `position` ("text" …), NULL behind the last; and what it is, in words. */
+PERFILE_API const char *perfile_emit_format(size_t position);
+PERFILE_API const char *perfile_emit_format_doc(size_t position);
+
+/* Borrows stream and sink, which must outlive the emitter.  `stream` is asked for facts, and for
+ * bytes behind records (perfile_stream_extra()), so put a record before the next one is fetched.
+ * PERFILE_E_USAGE: no such format; PERFILE_E_NOMEM. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_open(
+    const char *format, perfile_stream *stream, perfile_sink *sink,
+    const perfile_emit_options *options, perfile_emitter **emitter, perfile_error *err);
+
+/* Emits what the capture says of itself: header, events, features, damage of them. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_begin(perfile_emitter *e,
+                                                                  perfile_error *err);
+
+/* Emits a record, or a record of family DAMAGE.  A record that cannot be decoded is emitted as
+ * such and is no failure of this call.  PERFILE_E_NOMEM, PERFILE_E_IO (also of the input, when
+ * bytes behind the record are read). */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_put(perfile_emitter *e,
+                                                                const perfile_record *r,
+                                                                perfile_error *err);
+
+/* Hands what was emitted so far to the sink. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_flush(perfile_emitter *e,
+                                                                  perfile_error *err);
+
+/* Emits the end, and flushes.  The sink is not finished. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_finish(perfile_emitter *e,
+                                                                   perfile_error *err);
+
+/* PERFILE_EMIT_WHOLE, NOTHING or DAMAGED, of what was emitted so far; and the number of errors that
+ * it tells of. */
+PERFILE_API int perfile_emitter_outcome(const perfile_emitter *e);
+PERFILE_API uint64_t perfile_emitter_errors(const perfile_emitter *e);
+
+/* Releases the emitter; what was not flushed is dropped.  NULL is fine. */
+PERFILE_API void perfile_emitter_close(perfile_emitter *e);
+
+/* Emits all there is to say of an input that perfile_open() refused: `damage` and `offset` are
+ * those of its perfile_error. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_failure(const char *format,
+                                                                 perfile_sink *sink,
+                                                                 uint32_t damage, uint64_t offset,
+                                                                 perfile_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,66 @@
+/* What an emitter is inside: a form fills `out`, which is handed to the sink in large pieces. */
+#ifndef PF_EMIT_EMITTER_H
+#define PF_EMIT_EMITTER_H
+
+#include "base/buffer.h"
+#include "perfile/emit.h"
+
+typedef struct pf_emit_ops {
+    const char *name;
+    const char *doc;
+    size_t size; /* of the emitter */
+    perfile_status (*begin)(perfile_emitter *e, perfile_error *err);
+    perfile_status (*put)(perfile_emitter *e, const perfile_record *r, perfile_error *err);
+    perfile_status (*finish)(perfile_emitter *e, perfile_error *err);
+    /* An input that could not be opened. */
+    perfile_status (*failure)(perfile_emitter *e, uint32_t damage, uint64_t offset,
+                              perfile_error *err);
+} pf_emit_ops;
+
+struct perfile_emitter {
+    const pf_emit_ops *ops;
+    perfile_stream *stream;
+    const perfile_session *session;
+    const perfile_container *container;
+    perfile_sink *sink;
+    uint32_t flags;
+    bool no_memory; /* `out` could not grow: what it holds is not complete */
+    bool decoded;   /* something was */
+    pf_buffer out;
+    uint64_t n_records;
+    uint64_t n_errors;
+};
+
+/* Room for `n` bytes at the end of `out`, NULL when there is no memory. */
+static inline uint8_t *pf_emit_room(perfile_emitter *e, size_t n)
+{
+    if (!pf_buffer_reserve(&e->out, n)) {
+        e->no_memory = true;
+        return NULL;
+    }
+    return e->out.ptr + e->out.len;
+}
+
+/* Room up to `end` was filled. */
+static inline void pf_emit_filled(perfile_emitter *e, const uint8_t *end)
+{
+    e->out.len = (size_t)(end - e->out.ptr);
+}
+
+static inline void pf_emit_bytes(perfile_emitter *e, const void *bytes, size_t n)
+{
+    if (!pf_buffer_append(&e->out, bytes, n))
+        e->no_memory = true;
+}
+
+/* CRC-32 of the bytes behind a record, wherever they are.  PERFILE_E_TRUNCATED when the input ends
+ * inside them. */
+perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, uint32_t *crc,
+                                 perfile_error *err);
+
+/* The name of the file of a directory that holds part `part`; NULL when it goes without saying. */
+const char *pf_emit_part_name(const perfile_emitter *e, uint32_t part);
+
+extern const pf_emit_ops pf_emit_text, pf_emit_jsonl, pf_emit_cbor;
+
+#endif

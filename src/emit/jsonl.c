@@ -1,0 +1,15 @@
+/* JSON lines: the output contract of `dump`, see format/dump.cddl. */
+#include "emit/json.h"
+
+#define W(name) pf_json_##name
+#include "emit/lines.inc"
+
+const pf_emit_ops pf_emit_jsonl = {
+    .name = "jsonl",
+    .doc = "JSON lines, complete and exact",
+    .size = sizeof(lines),
+    .begin = lines_begin,
+    .put = lines_put,
+    .finish = lines_finish,
+    .failure = lines_failure,
+};
