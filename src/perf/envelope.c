@@ -169,8 +169,8 @@ static perfile_status place_inner(pf_perf_stream *p, const uint8_t *at, const pf
     return pf_perf_learn(p, r, err);
 }
 
-/* A size inside the decompressed stream that no record has.  Without resync nothing more of the part
- * is read: what is left of the file is lost too. */
+/* A size inside the decompressed stream that no record has.  Without resync nothing more of the
+ * part is read: what is left of the file is lost too. */
 static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_error *err)
 {
     pf_perf_pending d = {.damage = PERFILE_DAMAGE_BAD_SIZE,
