@@ -1,0 +1,84 @@
+/* The parts of the benchmark. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { FLAT, CHAINS, TRACEPOINTS, DWARF, N_KINDS };
+
+/* A capture, whole in memory and touched. */
+typedef struct capture {
+    unsigned kind;
+    char path[4096];
+    const uint8_t *bytes;
+    size_t size;
+    const uint8_t *data; /* the records */
+    size_t data_size;
+    uint64_t n_records;
+} capture;
+
+extern const char *const kind_names[N_KINDS];
+
+/* captures.c: makes the captures that `dir` does not have yet, of `megabytes`; `slice`: of the
+ * small ones for what is slow. */
+bool captures_make(const char *dir, const char *tools, unsigned kind, unsigned megabytes,
+                   bool slice, capture *c);
+void captures_release(capture *c);
+
+/* One loop over a capture.  The sum is of what was read, so that nothing is left out and equal work
+ * can be told from unequal. */
+typedef uint64_t loop(const capture *c);
+
+typedef struct contender {
+    const char *name;
+    loop *run;
+    double best; /* seconds */
+    uint64_t sum;
+} contender;
+
+/* contest.c: runs the contenders in turn, `rounds` times, and keeps the best time of each. */
+void contest(contender *all, size_t n, const capture *c, unsigned rounds);
+
+/* Processor time of this process, in seconds: others may be at work beside it. */
+double cpu_time(void);
+
+/* limits.c: what the machine can do. */
+loop limit_walk, limit_walk_ahead_1k, limit_walk_ahead_4k;
+loop limit_pages, limit_touch, limit_populate, limit_read, limit_memcpy;
+
+/* hand.c: what a program written for one layout alone does. */
+loop hand_flat, hand_chains, hand_tracepoints, hand_dwarf;
+loop hand_time_flat, hand_time_chains, hand_time_tracepoints, hand_time_dwarf;
+extern loop *const hand_decode[N_KINDS];
+extern loop *const hand_time[N_KINDS];
+/* sample_type that the loops above are written for. */
+extern const uint64_t hand_sample_type[N_KINDS];
+
+/* library.c: the same through the library. */
+loop library_walk, library_walk_file, library_decode, library_time;
+/* Allocations of the library while it reads and decodes the second half of the records. */
+uint64_t library_allocations(const capture *c);
+
+/* process.c */
+typedef struct usage {
+    bool ok;
+    double seconds;      /* user and system time */
+    double anonymous_mb; /* the most memory of its own at a time, as far as it was seen */
+    uint64_t bytes_out;
+} usage;
+
+/* Runs `argv` with standard output to /dev/null (or counted); `input` (may be NULL) comes through a
+ * pipe. */
+usage process_run(const char *const *argv, const char *input, bool count_output);
+
+/* table.c */
+/* `value` in its unit; `required` NAN when there is none; `at_most`: less is better. */
+void table_row(const char *capture, const char *what, double value, const char *unit,
+               double required, bool at_most, const char *note);
+void table_print(FILE *f);
+bool table_json(const char *path);
+
+#endif

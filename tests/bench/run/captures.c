@@ -1,0 +1,131 @@
+/* The captures: recorded where `perf record` works, else made. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "perfile/perfile.h"
+
+enum { SLICE_MEGABYTES = 20, HEADER_BYTES = 104 };
+
+const char *const kind_names[N_KINDS] = {"flat", "chains", "tracepoints", "dwarf"};
+
+/* How a kind is recorded: what the program does how often for one MiB. */
+static const struct {
+    const char *options[12];
+    const char *load;
+    double per_megabyte;
+} recording[N_KINDS] = {
+    {{"-e", "page-faults", "-c1", "-P", "-T", "--sample-cpu", "--sample-identifier"},
+     "faults",
+     1048576.0 / 56},
+    {{"-e", "page-faults", "-c1", "-P", "-g"}, "faults", 1048576.0 / 152},
+    {{"-e", "raw_syscalls:sys_enter", "-e", "sched:sched_switch", "--sample-identifier"},
+     "calls",
+     1048576.0 / 128},
+    {{"-e", "page-faults", "-c1", "-P", "--call-graph", "dwarf"}, "faults", 1048576.0 / 8400},
+};
+
+static bool map(capture *c)
+{
+    struct stat sb;
+    int fd = open(c->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &sb) < 0 || sb.st_size < HEADER_BYTES) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    c->size = (size_t)sb.st_size;
+    const uint8_t *p = mmap(NULL, c->size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (p == MAP_FAILED)
+        return false;
+    c->bytes = p;
+    uint64_t at, size;
+    memcpy(&at, p + 40, sizeof at);
+    memcpy(&size, p + 48, sizeof size);
+    if (at > c->size || size > c->size - at) {
+        captures_release(c);
+        return false;
+    }
+    c->data = p + at;
+    c->data_size = (size_t)size;
+    c->n_records = limit_walk(c);
+    return true;
+}
+
+void captures_release(capture *c)
+{
+    if (c->bytes) {
+        void *p;
+        memcpy(&p, &c->bytes, sizeof p);
+        munmap(p, c->size);
+    }
+    c->bytes = NULL;
+}
+
+/* Whether the loops of hand.c can read it: one layout, the one they know. */
+static bool fits(const capture *c)
+{
+    perfile_stream *s;
+    if (perfile_open_path(c->path, NULL, &s, NULL) != PERFILE_OK)
+        return false;
+    const perfile_session *session = perfile_stream_session(s);
+    bool good = perfile_session_n_events(session) > 0;
+    for (uint32_t i = 0; i < perfile_session_n_events(session); i++)
+        if (perfile_session_event(session, i)->attr.sample_type != hand_sample_type[c->kind])
+            good = false;
+    perfile_stream_close(s);
+    return good;
+}
+
+static void record(const capture *c, const char *tools, unsigned megabytes)
+{
+    char load[4096], n[32];
+    const char *argv[32] = {"perf", "record", "-q", "-m", "16M", "-o", c->path};
+    size_t at = 7;
+    for (size_t i = 0; recording[c->kind].options[i]; i++)
+        argv[at++] = recording[c->kind].options[i];
+    snprintf(load, sizeof load, "%s/load", tools);
+    snprintf(n, sizeof n, "%.0f", megabytes * recording[c->kind].per_megabyte);
+    argv[at++] = load;
+    argv[at++] = recording[c->kind].load;
+    argv[at] = n;
+    if (process_run(argv, NULL, false).ok)
+        return;
+    unlink(c->path);
+}
+
+static bool make(const capture *c, const char *tools, unsigned megabytes)
+{
+    char program[4096], n[32];
+    snprintf(program, sizeof program, "%s/make_capture", tools);
+    snprintf(n, sizeof n, "%u", megabytes);
+    const char *argv[] = {program, kind_names[c->kind], n, c->path, NULL};
+    return process_run(argv, NULL, false).ok;
+}
+
+bool captures_make(const char *dir, const char *tools, unsigned kind, unsigned megabytes,
+                   bool slice, capture *c)
+{
+    *c = (capture){.kind = kind};
+    if (slice && megabytes > SLICE_MEGABYTES)
+        megabytes = SLICE_MEGABYTES;
+    snprintf(c->path, sizeof c->path, "%s/%s%s.data", dir, kind_names[kind], slice ? "-slice" : "");
+    if (map(c))
+        return true;
+    size_t least = (size_t)megabytes << 20;
+    for (unsigned times = 1; times <= 4; times *= 2) { /* records may have been lost, or smaller */
+        record(c, tools, megabytes * times);
+        if (!map(c))
+            break;
+        if (fits(c) && c->size >= least)
+            return true;
+        captures_release(c);
+    }
+    return make(c, tools, megabytes + 1) && map(c);
+}

@@ -1,0 +1,89 @@
+/* The loops of hand.c through the public functions. */
+#include "bench.h"
+
+#include "base/alloc.h"
+#include "perfile/perfile.h"
+
+static perfile_stream *open_memory(const capture *c)
+{
+    perfile_source *source;
+    perfile_stream *s;
+    perfile_bytes bytes = {c->bytes, c->size};
+    if (perfile_source_memory(bytes, c->path, &source, NULL) != PERFILE_OK)
+        return NULL;
+    if (perfile_open(source, NULL, &s, NULL) == PERFILE_OK)
+        return s;
+    perfile_source_close(source);
+    return NULL;
+}
+
+static uint64_t count(perfile_stream *s)
+{
+    uint64_t n = 0;
+    const perfile_record *r;
+    while (s && perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+        n++;
+    perfile_stream_close(s);
+    return n;
+}
+
+uint64_t library_walk(const capture *c)
+{
+    return count(open_memory(c));
+}
+
+uint64_t library_walk_file(const capture *c)
+{
+    perfile_stream *s;
+    return perfile_open_path(c->path, NULL, &s, NULL) == PERFILE_OK ? count(s) : 0;
+}
+
+static inline uint64_t sum_of(const perfile_sample *s)
+{
+    return s->ip + s->pid + s->tid + s->time + s->period + s->identifier + s->cpu + s->nr +
+           s->raw_size + s->regs_user.abi + s->stack_user.size;
+}
+
+uint64_t library_decode(const capture *c)
+{
+    uint64_t sum = 0;
+    const perfile_record *r;
+    perfile_sample sample;
+    perfile_stream *s = open_memory(c);
+    while (s && perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+        if (r->type == PERFILE_RECORD_SAMPLE &&
+            perfile_sample_decode(r, &sample, sizeof sample, NULL) == PERFILE_OK)
+            sum += sum_of(&sample);
+    perfile_stream_close(s);
+    return sum;
+}
+
+uint64_t library_time(const capture *c)
+{
+    uint64_t sum = 0, time;
+    const perfile_record *r;
+    perfile_stream *s = open_memory(c);
+    while (s && perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+        if (r->type == PERFILE_RECORD_SAMPLE && perfile_sample_field(r, PERFILE_SAMPLE_TIME, &time))
+            sum += time;
+    perfile_stream_close(s);
+    return sum;
+}
+
+uint64_t library_allocations(const capture *c)
+{
+    uint64_t before = 0, after = 0, n = 0;
+    const perfile_record *r;
+    perfile_sample sample;
+    perfile_stream *s = open_memory(c);
+    while (s && perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
+        if (r->type == PERFILE_RECORD_SAMPLE &&
+            perfile_sample_decode(r, &sample, sizeof sample, NULL) != PERFILE_OK)
+            break;
+        if (n++ == c->n_records / 2)
+            before = pf_alloc_count;
+        after = pf_alloc_count;
+    }
+    perfile_stream_close(s);
+    return after - before;
+}

@@ -1,0 +1,108 @@
+/* The limits of the machine, as bare loops. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, LINE = 64, BLOCK = 1 << 20, HEADER = 8 };
+
+#if defined(__linux__) && !defined(MAP_POPULATE)
+#define MAP_POPULATE 0
+#endif
+
+static inline uint32_t size_at(const uint8_t *p)
+{
+    uint16_t size;
+    memcpy(&size, p + 6, sizeof size);
+    return size;
+}
+
+uint64_t limit_walk(const capture *c)
+{
+    const uint8_t *at = c->data, *end = at + c->data_size;
+    uint64_t n = 0;
+    while (end - at >= HEADER) {
+        uint32_t size = size_at(at);
+        if (size < HEADER || size > end - at)
+            break;
+        at += size;
+        n++;
+    }
+    return n;
+}
+
+#define WALK_AHEAD(id, ahead)                                                                      \
+    uint64_t limit_walk_##id(const capture *c)                                                     \
+    {                                                                                              \
+        const uint8_t *at = c->data, *end = at + c->data_size;                                     \
+        uint64_t n = 0;                                                                            \
+        while (end - at >= HEADER) {                                                               \
+            uint32_t size = size_at(at);                                                           \
+            if (size < HEADER || size > end - at)                                                  \
+                break;                                                                             \
+            __builtin_prefetch(at + (ahead));                                                      \
+            __builtin_prefetch(at + (ahead) + LINE);                                               \
+            at += size;                                                                            \
+            n++;                                                                                   \
+        }                                                                                          \
+        return n;                                                                                  \
+    }
+
+WALK_AHEAD(ahead_1k, 1024)
+WALK_AHEAD(ahead_4k, 4096)
+
+/* Maps the file and reads a byte of every `step`. */
+static uint64_t touch(const capture *c, int flags, size_t step)
+{
+    uint64_t sum = 0;
+    int fd = open(c->path, O_RDONLY | O_CLOEXEC);
+    uint8_t *p = mmap(NULL, c->size, PROT_READ, MAP_PRIVATE | flags, fd, 0);
+    close(fd);
+    if (p == MAP_FAILED)
+        return 0;
+    for (size_t i = 0; i < c->size; i += step)
+        sum += p[i];
+    munmap(p, c->size);
+    return sum;
+}
+
+uint64_t limit_pages(const capture *c)
+{
+    return touch(c, 0, PAGE);
+}
+
+uint64_t limit_touch(const capture *c)
+{
+    return touch(c, 0, LINE);
+}
+
+uint64_t limit_populate(const capture *c)
+{
+    return touch(c, MAP_POPULATE, LINE);
+}
+
+uint64_t limit_read(const capture *c)
+{
+    static uint8_t block[BLOCK];
+    uint64_t sum = 0;
+    int fd = open(c->path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t n; (n = read(fd, block, sizeof block)) > 0;)
+        sum += (uint64_t)n;
+    close(fd);
+    return sum;
+}
+
+uint64_t limit_memcpy(const capture *c)
+{
+    static uint8_t block[BLOCK];
+    uint64_t sum = 0;
+    for (size_t i = 0; i + BLOCK <= c->size; i += BLOCK) {
+        memcpy(block, c->bytes + i, BLOCK);
+        __asm__ volatile("" ::"r"(block) : "memory");
+        sum += BLOCK;
+    }
+    return sum;
+}

@@ -1,0 +1,309 @@
+/* run [--rounds N] [--megabytes N] [--only KIND] [--no-perf] [--json FILE]: see README.md. */
+#include "bench.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SMALL_RECORD = 150, PERF_ROUNDS = 2 };
+
+typedef struct settings {
+    unsigned rounds;
+    unsigned megabytes;
+    const char *only;
+    const char *json;
+    bool no_perf;
+    char dir[2048];
+    char tools[2048];
+    char command[4096];
+} settings;
+
+static double better(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* What is required of decoding: more where there is more to read. */
+static const double need_decode[N_KINDS] = {0.3, 0.5, NAN, NAN};
+/* `stats` against `perf report --stats`. */
+static const double need_stats[N_KINDS] = {6, 4, 5, NAN};
+
+enum { WALK, WALK_1K, WALK_4K, MEMCPY, HAND, HAND_TIME, OUR_WALK, OUR_DECODE, OUR_TIME, N_WARM };
+enum { PAGES, TOUCH, POPULATE, READ, OUR_FILE, N_COLD };
+
+static void print_limit(const capture *c, const contender *x)
+{
+    printf("%-12s %-28s %8.2f GB/s %8.2f ns/record\n", kind_names[c->kind], x->name,
+           (double)c->size / x->best / 1e9, x->best * 1e9 / (double)c->n_records);
+}
+
+static void require_equal(const capture *c, const contender *a, const contender *b)
+{
+    if (a->sum != b->sum)
+        printf("%-12s '%s' and '%s' did not read the same\n", kind_names[c->kind], a->name,
+               b->name);
+}
+
+/* The loops over what is in memory.  Returns the best of the header walks in seconds. */
+static void measure_warm(const settings *set, const capture *c)
+{
+    const char *kind = kind_names[c->kind];
+    contender x[N_WARM] = {
+        [WALK] = {"header walk", limit_walk, 0, 0},
+        [WALK_1K] = {"header walk, 1 KiB ahead", limit_walk_ahead_1k, 0, 0},
+        [WALK_4K] = {"header walk, 4 KiB ahead", limit_walk_ahead_4k, 0, 0},
+        [MEMCPY] = {"memcpy", limit_memcpy, 0, 0},
+        [HAND] = {"decode by hand", hand_decode[c->kind], 0, 0},
+        [HAND_TIME] = {"one field by hand", hand_time[c->kind], 0, 0},
+        [OUR_WALK] = {"perfile_stream_next", library_walk, 0, 0},
+        [OUR_DECODE] = {"perfile_sample_decode", library_decode, 0, 0},
+        [OUR_TIME] = {"perfile_sample_field", library_time, 0, 0},
+    };
+    contest(x, N_WARM, c, set->rounds);
+    for (size_t i = 0; i < N_WARM; i++)
+        print_limit(c, &x[i]);
+    require_equal(c, &x[WALK], &x[OUR_WALK]);
+    require_equal(c, &x[HAND], &x[OUR_DECODE]);
+    require_equal(c, &x[HAND_TIME], &x[OUR_TIME]);
+
+    double record = (double)c->data_size / (double)c->n_records;
+    double walk = better(x[WALK].best, better(x[WALK_1K].best, x[WALK_4K].best));
+    bool large = record >= SMALL_RECORD || c->kind == CHAINS || c->kind == DWARF;
+    table_row(kind, "walk / best bare header walk", walk / x[OUR_WALK].best, "",
+              c->kind == FLAT ? 0.4
+              : large         ? 0.8
+                              : NAN,
+              false, "");
+    table_row(kind, "decode / decode by hand", x[HAND].best / x[OUR_DECODE].best, "",
+              need_decode[c->kind], false, "");
+    table_row(kind, "one field / one field by hand", x[HAND_TIME].best / x[OUR_TIME].best, "", 0.5,
+              false, "");
+    table_row(kind, "read and decode", (double)c->size / x[OUR_DECODE].best / 1e9, "GB/s",
+              c->kind == DWARF ? NAN : 3.0, false, "10 x linux-perf-data");
+    table_row(kind, "allocations while reading the second half", (double)library_allocations(c), "",
+              0, true, "");
+}
+
+/* The ways to the bytes of a file.  Returns the first-touch limit in seconds. */
+static double measure_cold(const settings *set, const capture *c)
+{
+    contender x[N_COLD] = {
+        [PAGES] = {"first touch, a byte a page", limit_pages, 0, 0},
+        [TOUCH] = {"first touch, plain", limit_touch, 0, 0},
+        [POPULATE] = {"first touch, populated", limit_populate, 0, 0},
+        [READ] = {"read in 1 MiB blocks", limit_read, 0, 0},
+        [OUR_FILE] = {"open and walk the file", library_walk_file, 0, 0},
+    };
+    contest(x, N_COLD, c, set->rounds);
+    for (size_t i = 0; i < N_COLD; i++)
+        print_limit(c, &x[i]);
+    double touch = better(x[TOUCH].best, x[POPULATE].best);
+    double best = better(touch, x[READ].best);
+    table_row(kind_names[c->kind], "walk of the file / best way to its bytes",
+              best / x[OUR_FILE].best, "", 0.7, false, best < touch ? "read was best" : "");
+    return touch;
+}
+
+static usage best_of(const char *const *argv, unsigned rounds)
+{
+    usage best = {0};
+    for (unsigned i = 0; i < rounds; i++) {
+        usage u = process_run(argv, NULL, false);
+        double mb = u.anonymous_mb > best.anonymous_mb ? u.anonymous_mb : best.anonymous_mb;
+        if (u.ok && (!best.ok || u.seconds < best.seconds))
+            best = u;
+        best.anonymous_mb = mb;
+    }
+    return best;
+}
+
+static void row_memory(const char *kind, const char *what, const usage *u, double most)
+{
+    if (u->ok)
+        table_row(kind, what, u->anonymous_mb, "MB", most, true, "");
+}
+
+static void measure_stats(const settings *set, const capture *c, double touch)
+{
+    const char *kind = kind_names[c->kind];
+    const char *const ours[] = {set->command, "stats", c->path, NULL};
+    const char *const piped[] = {set->command, "stats", "-", NULL};
+    const char *const perf[] = {"perf", "report", "--stats", "-i", c->path, NULL};
+    usage u = best_of(ours, set->rounds);
+    if (!u.ok)
+        return;
+    printf("%-12s %-28s %8.2f GB/s\n", kind, "perfile stats", (double)c->size / u.seconds / 1e9);
+    table_row(kind, "stats / first touch", touch / u.seconds, "", 0.6, false, "");
+    row_memory(kind, "stats: memory beyond the mapping", &u, 16);
+    usage p = process_run(piped, c->path, false);
+    row_memory(kind, "stats from a pipe: memory", &p, 32);
+    if (set->no_perf)
+        return;
+    usage theirs = best_of(perf, PERF_ROUNDS);
+    if (theirs.ok)
+        table_row(kind, "stats / perf report --stats", theirs.seconds / u.seconds, "x",
+                  need_stats[c->kind], false, "");
+}
+
+/* How long the bytes alone take: copied once and written to /dev/null. */
+static double writing(uint64_t bytes)
+{
+    static char from[1 << 16], to[1 << 16];
+    double start = cpu_time();
+    FILE *f = fopen("/dev/null", "w");
+    for (uint64_t n = 0; f && n < bytes; n += sizeof to) {
+        memcpy(to, from, sizeof to);
+        __asm__ volatile("" ::"r"(to) : "memory");
+        if (fwrite(to, 1, sizeof to, f) != sizeof to)
+            break;
+    }
+    if (f)
+        fclose(f);
+    return cpu_time() - start;
+}
+
+typedef struct dump_case {
+    const char *what;
+    const char *ours[8];
+    const char *theirs[8];
+    double required;
+} dump_case;
+
+static void measure_dump(const settings *set, const capture *slice, const dump_case *d)
+{
+    const char *kind = kind_names[slice->kind];
+    const char *ours[12] = {set->command}, *theirs[12] = {"perf"};
+    size_t n = 1, m = 1;
+    for (size_t i = 0; d->ours[i]; i++)
+        ours[n++] = d->ours[i];
+    ours[n] = slice->path;
+    for (size_t i = 0; d->theirs[i]; i++)
+        theirs[m++] = d->theirs[i];
+    theirs[m++] = "-i";
+    theirs[m] = slice->path;
+
+    usage u = best_of(ours, set->rounds < 3 ? set->rounds : 3);
+    if (!u.ok)
+        return;
+    uint64_t bytes = process_run(ours, NULL, true).bytes_out;
+    char note[96];
+    snprintf(note, sizeof note, "%.0f MB, %.0f MB/s; the bytes alone: 1/%.0f",
+             (double)slice->size / 1e6, (double)bytes / u.seconds / 1e6,
+             u.seconds / writing(bytes));
+    printf("%-12s %-28s %s\n", kind, d->ours[2], note);
+    usage perf = {0};
+    if (!set->no_perf)
+        perf = best_of(theirs, 1);
+    if (perf.ok)
+        table_row(kind, d->what, perf.seconds / u.seconds, "x", d->required, false, note);
+    row_memory(kind, "the same: memory beyond the mapping", &u, 16);
+}
+
+static const dump_case dumps[] = {
+    {"dump --format text / perf script -D", {"dump", "--format", "text"}, {"script", "-D"}, 20},
+    {"dump --hex / perf script -D", {"dump", "--format", "text", "--hex"}, {"script", "-D"}, 10},
+    {"dump --format jsonl / perf data convert",
+     {"dump", "--format", "jsonl"},
+     {"data", "convert", "--force", "--to-json", "/dev/null"},
+     15},
+};
+
+static bool measure(const settings *set, unsigned kind)
+{
+    capture c, slice;
+    if (!captures_make(set->dir, set->tools, kind, set->megabytes, false, &c))
+        return false;
+    printf("%s: %.0f MB, %llu records of %.0f bytes\n", c.path, (double)c.size / 1e6,
+           (unsigned long long)c.n_records, (double)c.data_size / (double)c.n_records);
+    measure_warm(set, &c);
+    double touch = measure_cold(set, &c);
+    if (set->command[0])
+        measure_stats(set, &c, touch);
+    captures_release(&c);
+    if (!set->command[0])
+        return true;
+    if (!captures_make(set->dir, set->tools, kind, set->megabytes, true, &slice))
+        return false;
+    for (size_t i = 0; i < sizeof dumps / sizeof dumps[0]; i++)
+        measure_dump(set, &slice, &dumps[i]);
+    captures_release(&slice);
+    return true;
+}
+
+/* The programs of the build lie beside this one, the command one folder up. */
+static void find_programs(settings *set, const char *self)
+{
+    snprintf(set->tools, sizeof set->tools, "%s", self);
+    char *slash = strrchr(set->tools, '/');
+    snprintf(slash ? slash : set->tools, 2, "%s", slash ? "" : ".");
+    snprintf(set->command, sizeof set->command, "%s/../perfile", set->tools);
+    if (access(set->command, X_OK) < 0)
+        set->command[0] = 0;
+}
+
+static bool find_dir(settings *set)
+{
+    const char *given = getenv("PERFILE_BENCH_DIR");
+    const char *tmp = getenv("TMPDIR");
+    if (given)
+        snprintf(set->dir, sizeof set->dir, "%s", given);
+    else
+        snprintf(set->dir, sizeof set->dir, "%s/perfile-bench", tmp ? tmp : "/tmp");
+    (void)mkdir(set->dir, 0700);
+    return access(set->dir, W_OK) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"rounds", required_argument, NULL, 'r'}, {"megabytes", required_argument, NULL, 'm'},
+        {"only", required_argument, NULL, 'o'},   {"json", required_argument, NULL, 'j'},
+        {"no-perf", no_argument, NULL, 'p'},      {0},
+    };
+    settings set = {.rounds = 7, .megabytes = 200};
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (o) {
+        case 'r':
+            set.rounds = (unsigned)atoi(optarg);
+            break;
+        case 'm':
+            set.megabytes = (unsigned)atoi(optarg);
+            break;
+        case 'o':
+            set.only = optarg;
+            break;
+        case 'j':
+            set.json = optarg;
+            break;
+        case 'p':
+            set.no_perf = true;
+            break;
+        default:
+            return 2;
+        }
+    }
+    find_programs(&set, argv[0]);
+    if (!find_dir(&set)) {
+        perror(set.dir);
+        return 1;
+    }
+    for (unsigned kind = 0; kind < N_KINDS; kind++) {
+        if (set.only && strcmp(set.only, kind_names[kind]) != 0)
+            continue;
+        if (!measure(&set, kind)) {
+            fprintf(stderr, "bench: no capture of kind %s\n", kind_names[kind]);
+            return 1;
+        }
+        fflush(stdout);
+    }
+    putchar('\n');
+    table_print(stdout);
+    if (set.json && !table_json(set.json)) {
+        perror(set.json);
+        return 1;
+    }
+    return 0;
+}

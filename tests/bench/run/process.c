@@ -1,0 +1,113 @@
+/* Whole processes: what they cost. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PIPE_BLOCK = 1 << 20 };
+
+static void become(const char *const *argv, int in, int out)
+{
+    int null = open("/dev/null", O_RDWR);
+    dup2(in < 0 ? null : in, STDIN_FILENO);
+    dup2(out < 0 ? null : out, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    char *copy[64];
+    size_t n = 0;
+    for (; argv[n] && n < 63; n++)
+        copy[n] = strdup(argv[n]);
+    copy[n] = NULL;
+    execvp(copy[0], copy);
+    _exit(127);
+}
+
+static pid_t start(const char *const *argv, int in, int out)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        become(argv, in, out);
+    return pid;
+}
+
+/* The other end of a pipe that gives the bytes of `path`. */
+static pid_t feed(const char *path, int *in)
+{
+    int ends[2];
+    if (pipe(ends) < 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        static char block[PIPE_BLOCK];
+        close(ends[0]);
+        int fd = open(path, O_RDONLY);
+        for (ssize_t n; (n = read(fd, block, sizeof block)) > 0;)
+            for (ssize_t done = 0, w; done < n; done += w)
+                if ((w = write(ends[1], block + done, (size_t)(n - done))) < 0)
+                    _exit(1);
+        _exit(0);
+    }
+    close(ends[1]);
+    *in = ends[0];
+    return pid;
+}
+
+static uint64_t drain(int fd)
+{
+    static char block[PIPE_BLOCK];
+    uint64_t sum = 0;
+    for (ssize_t n; (n = read(fd, block, sizeof block)) > 0;)
+        sum += (uint64_t)n;
+    return sum;
+}
+
+/* Memory that is no mapping of a file, in MB; 0 when the process is gone. */
+static double anonymous_mb(pid_t pid)
+{
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *f = fopen(path, "r");
+    long kb = 0;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "RssAnon: %ld", &kb) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return (double)kb / 1024;
+}
+
+usage process_run(const char *const *argv, const char *input, bool count_output)
+{
+    usage u = {0};
+    int in = -1, ends[2] = {-1, -1}, status;
+    pid_t feeder = input ? feed(input, &in) : -1;
+    if (count_output && pipe(ends) < 0)
+        return u;
+    if (count_output)
+        fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    pid_t pid = start(argv, in, ends[1]);
+    if (in >= 0)
+        close(in);
+    if (count_output) {
+        close(ends[1]);
+        u.bytes_out = drain(ends[0]);
+        close(ends[0]);
+    }
+    struct rusage r;
+    while (wait4(pid, &status, WNOHANG, &r) == 0) {
+        double mb = anonymous_mb(pid);
+        if (mb > u.anonymous_mb)
+            u.anonymous_mb = mb;
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    if (feeder > 0)
+        waitpid(feeder, NULL, 0);
+    u.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    u.seconds = (double)r.ru_utime.tv_sec + 1e-6 * (double)r.ru_utime.tv_usec +
+                (double)r.ru_stime.tv_sec + 1e-6 * (double)r.ru_stime.tv_usec;
+    return u;
+}

@@ -1,0 +1,66 @@
+#include "bench.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_ROWS = 256 };
+
+static struct row {
+    const char *kind, *what, *unit;
+    double value, required;
+    bool at_most;
+    char note[96];
+} rows[MAX_ROWS];
+static size_t n_rows;
+
+void table_row(const char *kind, const char *what, double value, const char *unit, double required,
+               bool at_most, const char *note)
+{
+    if (n_rows == MAX_ROWS)
+        return;
+    struct row *r = &rows[n_rows++];
+    *r = (struct row){kind, what, unit, value, required, at_most, ""};
+    snprintf(r->note, sizeof r->note, "%s", note ? note : "");
+}
+
+static bool holds(const struct row *r)
+{
+    return isnan(r->required) || (r->at_most ? r->value <= r->required : r->value >= r->required);
+}
+
+void table_print(FILE *f)
+{
+    size_t missed = 0;
+    fprintf(f, "%-12s %-46s %9s %-5s %9s  %s\n", "CAPTURE", "WHAT", "MEASURED", "", "REQUIRED", "");
+    for (size_t i = 0; i < n_rows; i++) {
+        const struct row *r = &rows[i];
+        char required[32] = "";
+        if (!isnan(r->required))
+            snprintf(required, sizeof required, "%s %.4g", r->at_most ? "<=" : ">=", r->required);
+        fprintf(f, "%-12s %-46s %9.2f %-5s %9s  %s%s%s\n", r->kind, r->what, r->value, r->unit,
+                required, holds(r) ? "" : "MISSED", !holds(r) && r->note[0] ? "; " : "", r->note);
+        missed += !holds(r);
+    }
+    fprintf(f, "%zu of the requirements missed\n", missed);
+}
+
+bool table_json(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return false;
+    fputs("[\n", f);
+    for (size_t i = 0; i < n_rows; i++) {
+        const struct row *r = &rows[i];
+        fprintf(f, "{\"capture\":\"%s\",\"what\":\"%s\",\"value\":%.6g,\"unit\":\"%s\"", r->kind,
+                r->what, r->value, r->unit);
+        if (!isnan(r->required))
+            fprintf(f, ",\"required\":%.6g,\"at_most\":%s,\"holds\":%s", r->required,
+                    r->at_most ? "true" : "false", holds(r) ? "true" : "false");
+        if (r->note[0])
+            fprintf(f, ",\"note\":\"%s\"", r->note);
+        fprintf(f, "}%s\n", i + 1 < n_rows ? "," : "");
+    }
+    fputs("]\n", f);
+    return fclose(f) == 0;
+}
