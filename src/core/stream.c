@@ -43,13 +43,20 @@ static perfile_status refill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Out of line, so that what is done for every record needs no stack frame. */
+static __attribute__((noinline)) perfile_status
+next_of_next_run(perfile_stream *s, const perfile_record **r, perfile_error *err)
+{
+    perfile_status st = refill(s, err);
+    if (st == PERFILE_OK)
+        *r = s->at++;
+    return st;
+}
+
 perfile_status perfile_stream_next(perfile_stream *s, const perfile_record **r, perfile_error *err)
 {
-    if (s->at == s->end) {
-        perfile_status st = refill(s, err);
-        if (st != PERFILE_OK)
-            return st;
-    }
+    if (s->at == s->end)
+        return next_of_next_run(s, r, err);
     *r = s->at++;
     return PERFILE_OK;
 }

@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "io/source_window.h"
 
-#if defined(__linux__) && !defined(MADV_POPULATE_READ)
-#define MADV_POPULATE_READ 22 /* since 5.14 */
-#endif
+enum {
+    FAULT_WINDOW = 64 << 10 /* Linux: fault_around_bytes */
+};
 
 typedef struct pf_map {
     perfile_source base;
@@ -27,21 +27,18 @@ static perfile_status map_run(perfile_source *s, uint64_t offset, size_t need, p
     return PERFILE_OK;
 }
 
+/* Touches what will be wanted, a byte for each window in which the kernel maps all cached pages on
+ * one fault.  Faster than MADV_POPULATE_READ, which visits every page once more. */
 static void map_hint(perfile_source *s, uint64_t offset, size_t len)
 {
     const pf_map *m = (const pf_map *)s;
-    if (offset >= s->size || !len)
+    if (offset >= s->size)
         return;
     uint64_t left = s->size - offset;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t slack = (size_t)(offset % page);
-    uint8_t *from = m->ptr + (size_t)offset - slack;
-    size_t n = slack + (len < left ? len : (size_t)left);
-#ifdef MADV_POPULATE_READ
-    if (madvise(from, n, MADV_POPULATE_READ) == 0)
-        return;
-#endif
-    (void)madvise(from, n, MADV_WILLNEED);
+    uint64_t end = offset + (len < left ? len : left);
+    for (uint64_t at = offset; at < end;
+         at += FAULT_WINDOW - (uintptr_t)(m->ptr + at) % FAULT_WINDOW)
+        (void)*(const volatile uint8_t *)(m->ptr + at);
 }
 
 static void map_close(perfile_source *s)
