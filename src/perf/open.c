@@ -1,4 +1,7 @@
 /* Opening a perf.data capture of any form. */
+#include <errno.h>
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -29,26 +32,28 @@ static bool all_zero(perfile_bytes b)
     return true;
 }
 
-static perfile_status not_a_capture(unsigned damage, perfile_bytes head, const perfile_source *s,
-                                    perfile_error *err)
+/* Says what was found where a header should be. */
+static perfile_status not_a_capture(unsigned damage, perfile_bytes head, perfile_error *err)
 {
     perfile_status st = perfile_damage_status(damage);
+    char found[3 * PF_PERF_PIPE_HEADER + 1] = "";
+    for (size_t i = 0; i < head.len && i < 8; i++)
+        snprintf(found + 3 * i, 4, " %02x", head.ptr[i]);
     if (!err)
         return st;
     if (head.len == 0)
-        pf_fail(err, st, "header", "'%s' is empty: a perf.data header has at least %d bytes",
-                s->name, PF_PERF_PIPE_HEADER);
+        pf_fail(err, st, "header", "empty: a perf.data header has at least %d bytes",
+                PF_PERF_PIPE_HEADER);
     else if (damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
-        pf_fail(err, st, "header", "'%s' has %zu bytes, a perf.data header needs %d", s->name,
-                head.len, PF_PERF_PIPE_HEADER);
+        pf_fail(err, st, "header", "%zu bytes in all, a perf.data header needs %d", head.len,
+                PF_PERF_PIPE_HEADER);
     else if (all_zero(head))
         pf_fail(err, st, "header.magic",
-                "'%s' begins with zeros: the writer did not finish, or this is no perf.data file",
-                s->name);
+                "begins with zeros: the writer did not finish, or this is no perf.data file");
     else
         pf_fail(err, st, "header.magic",
-                "'%s' begins with none of PERFILE2, 2ELIFREP and PERFFILE: not a perf.data file",
-                s->name);
+                "begins with%s, not with PERFILE2, 2ELIFREP or PERFFILE: not a perf.data file",
+                found);
     err->damage = (uint16_t)damage;
     err->offset = 0;
     return st;
@@ -77,7 +82,7 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
         head.len = PF_PERF_PIPE_HEADER;
     unsigned damage = pf_perf_header_begin(head, &h);
     if (damage && !p->base.container.directory)
-        return not_a_capture(damage, head, part->source, err);
+        return not_a_capture(damage, head, err);
     p->swap = damage ? PF_NATIVE_BIG : h.swap;
     st = pf_session_new(p->swap, &p->base.options, &p->base.session, err);
     if (st != PERFILE_OK)
@@ -147,6 +152,9 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
         p->base.container.directory = true;
         st = pf_source_entry(source, data_name, &first, err);
         if (st != PERFILE_OK) {
+            if (err && err->sys == ENOENT)
+                pf_fail_io(err, ENOENT, "directory",
+                           "a directory is a capture when it holds a file 'data'");
             p->n_parts = 0;
             perfile_stream_close(&p->base);
             return st;
