@@ -160,6 +160,9 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
 #define PF_SHOW_file2_entry(k, c, w)     (show_message(k, c, w), (void)show_file2_entry)
 #define PF_SHOW_sp_debug_unwind(k, c, w) (show_unwind(k, c, w), (void)show_sp_debug_unwind)
 #define PF_SHOW_sp_init_map(k, c, w)     (show_records(k, c, w), (void)show_sp_init_map)
+#define PF_SHOW_id_index(k, c, w)                                                                  \
+    (w->flags & PERFILE_WALK_CONTRACT ? show_joined_index(k, c, w) : show_id_index(k, c, w))
+static pf_walk_fn show_joined_index;
 static pf_walk_fn show_tracing_data, show_tracing, show_joined_topology, show_message, show_unwind,
     show_records;
 
@@ -205,6 +208,31 @@ static void show_joined_topology(const pf_context *k, pf_cursor *c, const pf_wal
     }
     if (t.has_dies)
         show_strings(w, &row_cpu_topology_die_cpus_list, c->pos, c, t.die_cpus_list);
+    *c = probe;
+}
+
+/* The contract has the guest of an event instance among its members. */
+static void show_joined_index(const pf_context *k, pf_cursor *c, const pf_walker *w)
+{
+    perfile_id_index index;
+    memset(&index, 0, sizeof index);
+    pf_cursor probe = *c;
+    pf_decode_id_index(k, &probe, &index);
+    if (probe.bad) {
+        pf_cur_fail(c, probe.bad);
+        return;
+    }
+    pf_cursor entries = pf_cur(index.entries.bytes, c->swap);
+    pf_cursor guests = pf_cur(index.guests.bytes, c->swap);
+    show_begin(w, &row_id_index_entries, c, index.nr);
+    for (uint64_t i = 0; i < index.nr; i++) {
+        show_begin(w, &item_id_index_entry, &entries, i);
+        pf_walk_id_index_entry(k, &entries, w);
+        if (index.has_guests)
+            pf_walk_id_index_guest(k, &guests, w);
+        show_end(w, &item_id_index_entry);
+    }
+    show_end(w, &row_id_index_entries);
     *c = probe;
 }
 
