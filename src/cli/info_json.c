@@ -1,4 +1,5 @@
 #include "cli/info.h"
+#include "cli/damage.h"
 #include "cli/json.h"
 #include "cli/names.h"
 #include "perfile/field.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/info.h"
-#include "cli/names.h"
 #include "cli/text.h"
 #include "perfile/field.h"
 

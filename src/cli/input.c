@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/damage.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 
@@ -32,11 +33,15 @@ int cli_reading_option(const char *command, const char *help, int option, cli_re
 static const char *without_name(const char *message, const char *name, char *buf, size_t size)
 {
     char quoted[sizeof((perfile_error *)0)->message];
-    int n = snprintf(quoted, sizeof quoted, " '%s'", name);
+    int n = snprintf(quoted, sizeof quoted, "'%s'", name);
     const char *at = n > 0 && (size_t)n < sizeof quoted ? strstr(message, quoted) : NULL;
     if (!at)
         return message;
-    snprintf(buf, size, "%.*s%s", (int)(at - message), message, at + n);
+    if (at == message && at[n] == ' ')
+        return message + n + 1;
+    if (at == message || at[-1] != ' ')
+        return message;
+    snprintf(buf, size, "%.*s%s", (int)(at - 1 - message), message, at + n);
     return buf;
 }
 
@@ -95,58 +100,6 @@ void cli_input_tick(cli_input *in, const perfile_record *r)
     cli_progress_step(in->done + r->offset, in->total);
 }
 
-void cli_input_damage(cli_input *in, const perfile_record *r)
-{
-    if (r->damage >= CLI_N_DAMAGES)
-        return;
-    if (!in->damage[r->damage].seen)
-        in->damage[r->damage].first = r->offset;
-    in->damage[r->damage].seen = true;
-    in->damage[r->damage].lost += r->body.len;
-}
-
-static void say_damage(const cli_input *in, unsigned kind, uint64_t count, uint64_t first,
-                       uint64_t lost)
-{
-    char times[64] = "";
-    char bytes[64] = "";
-    if (count > 1)
-        snprintf(times, sizeof times, ", %" PRIu64 " times, first here", count);
-    if (lost)
-        snprintf(bytes, sizeof bytes, ", %" PRIu64 " byte%s lost", lost, lost == 1 ? "" : "s");
-    if (first != PERFILE_NO_OFFSET)
-        cli_say("%s: offset %" PRIu64 ": %s%s%s", in->name, first, perfile_damage_text(kind), times,
-                bytes);
-    else
-        cli_say("%s: %s%s%s", in->name, perfile_damage_text(kind), times, bytes);
-}
-
-uint64_t cli_first_damage(const cli_input *in, unsigned kind)
-{
-    const perfile_container *c = perfile_stream_container(in->stream);
-    if (in->damage[kind].seen)
-        return in->damage[kind].first;
-    for (uint32_t i = 0; i < c->n_damages; i++)
-        if (c->damages[i].damage == kind)
-            return c->damages[i].offset;
-    return PERFILE_NO_OFFSET;
-}
-
-/* Once per kind: how often, where first, and what it cost. */
-static int report(cli_input *in)
-{
-    perfile_summary sum = {0};
-    perfile_stream_summary(in->stream, &sum, sizeof sum);
-    if (!sum.damages)
-        return CLI_DONE;
-
-    for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++)
-        if (sum.by_damage[kind])
-            say_damage(in, kind, sum.by_damage[kind], cli_first_damage(in, kind),
-                       in->damage[kind].lost);
-    return CLI_DAMAGED;
-}
-
 int cli_close(cli_input *in)
 {
     int status = CLI_DONE;
@@ -154,7 +107,7 @@ int cli_close(cli_input *in)
     if (in->status < 0)
         cli_say_error(in->name, &in->error);
     if (in->stream)
-        status = report(in);
+        status = cli_say_damage(in);
     if (in->status < 0)
         status = CLI_FAILED;
     perfile_stream_close(in->stream);

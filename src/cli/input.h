@@ -46,8 +46,9 @@ typedef struct cli_input {
     uint64_t total;     /* bytes of all parts, 0 when not known */
     uint32_t part;
     struct {
-        uint64_t first;
+        uint64_t first; /* offset in part `part` */
         uint64_t lost;
+        uint32_t part;
         bool seen;
     } damage[CLI_N_DAMAGES];
 } cli_input;
@@ -56,7 +57,7 @@ typedef struct cli_input {
 int cli_open(cli_input *in, const char *path, const cli_reading *how);
 
 void cli_input_tick(cli_input *in, const perfile_record *r);
-void cli_input_damage(cli_input *in, const perfile_record *r);
+void cli_input_damage(cli_input *in, const perfile_record *r); /* in damage.c */
 
 /* The next record, those of family DAMAGE included; false at the end. */
 static inline bool cli_next_item(cli_input *in, const perfile_record **r)
@@ -82,9 +83,6 @@ static inline bool cli_next(cli_input *in, const perfile_record **r)
 
 /* Says what went wrong with `err`, which is of reading `name`. */
 void cli_say_error(const char *name, const perfile_error *err);
-
-/* Where damage of this kind was met first, PERFILE_NO_OFFSET when no place is known. */
-uint64_t cli_first_damage(const cli_input *in, unsigned kind);
 
 /* Says what was damaged, closes; CLI_DONE, CLI_DAMAGED, or CLI_FAILED when reading failed. */
 int cli_close(cli_input *in);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/damage.h"
 #include "cli/json.h"
-#include "cli/names.h"
 
 static const char help[] =
     "perfile list shows one kind of thing that a capture knows.\n"

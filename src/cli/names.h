@@ -10,7 +10,4 @@ const char *cli_type_name(uint32_t type, char *buf, size_t size);
 /* "file" or "pipe". */
 const char *cli_form_name(const perfile_container *c);
 
-/* "damages": in a report, {"count":…,"lost":…,"kinds":[…]}; to be called at the end of the walk. */
-void cli_json_damage(const cli_input *in);
-
 #endif

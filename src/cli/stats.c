@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/damage.h"
 #include "cli/input.h"
 #include "cli/json.h"
-#include "cli/names.h"
 #include "cli/stats_key.h"
 #include "cli/table.h"
 

@@ -1,0 +1,120 @@
+#include "cli/damage.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "perfile/field.h"
+
+/* Where damage of a kind was met first. */
+typedef struct place {
+    uint64_t offset;  /* PERFILE_NO_OFFSET: no place is known */
+    const char *part; /* file of a directory, or NULL */
+    char what[64];    /* "feature CMDLINE: ", or nothing */
+} place;
+
+void cli_input_damage(cli_input *in, const perfile_record *r)
+{
+    if (r->damage >= CLI_N_DAMAGES)
+        return;
+    if (!in->damage[r->damage].seen) {
+        in->damage[r->damage].first = r->offset;
+        in->damage[r->damage].part = r->part;
+    }
+    in->damage[r->damage].seen = true;
+    in->damage[r->damage].lost += r->body.len;
+}
+
+/* That of events and features stands with them. */
+static place place_of_fact(const perfile_session *s, unsigned kind)
+{
+    place at = {.offset = PERFILE_NO_OFFSET};
+    for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
+        const perfile_event *e = perfile_session_event(s, i);
+        if (e->damage != kind && e->ids_damage != kind)
+            continue;
+        at.offset = e->offset;
+        snprintf(at.what, sizeof at.what, "event %" PRIu32 ": ", i);
+        return at;
+    }
+    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+        const perfile_feature *f = perfile_session_feature_at(s, i);
+        const char *name = perfile_feature_name(f->number);
+        if (f->damage != kind)
+            continue;
+        at.offset = f->offset;
+        if (name)
+            snprintf(at.what, sizeof at.what, "feature %s: ", name);
+        else
+            snprintf(at.what, sizeof at.what, "feature %" PRIu32 ": ", f->number);
+        return at;
+    }
+    return at;
+}
+
+static place first_place(const cli_input *in, unsigned kind)
+{
+    const perfile_container *c = perfile_stream_container(in->stream);
+    if (in->damage[kind].seen) {
+        uint32_t part = in->damage[kind].part;
+        return (place){.offset = in->damage[kind].first,
+                       .part = part && part < c->n_parts ? c->parts[part].name : NULL};
+    }
+    for (uint32_t i = 0; i < c->n_damages; i++)
+        if (c->damages[i].damage == kind)
+            return (place){.offset = c->damages[i].offset};
+    return place_of_fact(perfile_stream_session(in->stream), kind);
+}
+
+static void say_kind(const cli_input *in, unsigned kind, uint64_t count)
+{
+    char offset[64] = "";
+    char times[64] = "";
+    char bytes[64] = "";
+    place at = first_place(in, kind);
+    uint64_t lost = in->damage[kind].lost;
+    if (at.offset != PERFILE_NO_OFFSET)
+        snprintf(offset, sizeof offset, "offset %" PRIu64 ": ", at.offset);
+    if (count > 1)
+        snprintf(times, sizeof times, ", %" PRIu64 " times%s", count,
+                 offset[0] ? ", first here" : "");
+    if (lost)
+        snprintf(bytes, sizeof bytes, ", %" PRIu64 " byte%s lost", lost, lost == 1 ? "" : "s");
+    cli_say("%s: %s%s%s%s%s%s%s", in->name, at.part ? at.part : "", at.part ? ": " : "", offset,
+            at.what, perfile_damage_text(kind), times, bytes);
+}
+
+int cli_say_damage(const cli_input *in)
+{
+    perfile_summary sum = {0};
+    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++)
+        if (sum.by_damage[kind])
+            say_kind(in, kind, sum.by_damage[kind]);
+    return sum.damages ? CLI_DAMAGED : CLI_DONE;
+}
+
+void cli_json_damage(const cli_input *in)
+{
+    perfile_summary sum = {0};
+    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    cli_json_object("damage");
+    cli_json_number("count", sum.damages);
+    cli_json_number("lost", sum.lost);
+    cli_json_array("kinds");
+    for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++) {
+        if (!sum.by_damage[kind])
+            continue;
+        cli_json_object(NULL);
+        cli_json_string("name", perfile_damage_name(kind));
+        cli_json_number("count", sum.by_damage[kind]);
+        place at = first_place(in, kind);
+        if (at.offset != PERFILE_NO_OFFSET)
+            cli_json_decimal("offset", at.offset);
+        cli_json_number("lost", in->damage[kind].lost);
+        cli_json_object_end();
+    }
+    cli_json_array_end();
+    cli_json_object_end();
+}

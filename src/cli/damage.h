@@ -1,0 +1,14 @@
+/* Damage that was met while a capture was read, for people and for reports. */
+#ifndef CLI_DAMAGE_H
+#define CLI_DAMAGE_H
+
+#include "cli/input.h"
+
+/* Says each kind of damage once: where first, how often, and what it cost.  CLI_DONE when there was
+ * none, else CLI_DAMAGED. */
+int cli_say_damage(const cli_input *in);
+
+/* "damage": the member of a report, {"count":…,"lost":…,"kinds":[…]}. */
+void cli_json_damage(const cli_input *in);
+
+#endif
