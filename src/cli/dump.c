@@ -1,0 +1,283 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+#include "cli/types.h"
+#include "perfile/emit.h"
+
+static const char help[] =
+    "perfile dump shows every record with every field.\n"
+    "\n"
+    "Usage: perfile dump [OPTION ...] FILE ...\n"
+    "\n"
+    "  --format FORM    text (default): for people\n"
+    "                   jsonl: a JSON object on each line\n"
+    "                   cbor: the same objects as a CBOR sequence, see format/dump.cddl\n"
+    "  --hex            text: each field beside its bytes and their offset\n"
+    "  --type T[,T ...] these records only, such as sample,mmap2 or 9,10\n"
+    "  --skip N         leave out the first N of them\n"
+    "  --limit N        N of them at most\n"
+    "  --at OFFSET      begin with the record that this byte of the file is part of\n"
+    "  --raw            do not look into compressed records\n"
+    "  -o, --output OUT write to this file, which appears when it is complete\n"
+    "  -f, --force      OUT may exist\n" CLI_READING_HELP "\n"
+    "jsonl and cbor print what is stored, as it is stored; text knows of oddities of recorders\n"
+    "and mends them.  With --type, --skip or --at text has records only, no header.\n"
+    "\n"
+    "Examples:\n"
+    "  perfile dump perf.data | less\n"
+    "  perfile dump --hex --at 0x1a8 --limit 1 perf.data   what is this byte?\n"
+    "  perfile dump --type comm,fork,exit perf.data\n"
+    "  perfile dump --format jsonl perf.data | jq -c 'select(.type == 9).body.ip'\n";
+
+enum {
+    OPTION_FORMAT = CLI_OPTION_OWN,
+    OPTION_HEX,
+    OPTION_TYPE,
+    OPTION_SKIP,
+    OPTION_LIMIT,
+    OPTION_AT,
+    OPTION_RAW
+};
+
+typedef struct settings {
+    cli_reading how;
+    const char *format;
+    const char *output;
+    bool hex, force;
+    bool has_at;
+    uint64_t skip, limit, at;
+    cli_types types;
+} settings;
+
+/* Which records are still to come, for one input. */
+typedef struct choice {
+    const settings *set;
+    uint64_t skip, left;
+    bool begun;
+} choice;
+
+static bool is_text(const settings *set)
+{
+    return strcmp(set->format, "text") == 0;
+}
+
+/* Whether `r` is wanted.  Damage is, wherever records are. */
+static bool chosen(choice *c, const perfile_record *r)
+{
+    if (!c->begun) {
+        uint64_t end = r->offset + perfile_record_size(r) + r->extra.len;
+        if (end <= c->set->at)
+            return false;
+        c->begun = true;
+    }
+    if (r->family == PERFILE_FAMILY_DAMAGE)
+        return true;
+    if (!cli_types_has(&c->set->types, r->type))
+        return false;
+    if (c->skip) {
+        c->skip--;
+        return false;
+    }
+    c->left--;
+    return true;
+}
+
+static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *set,
+                           perfile_error *err)
+{
+    const perfile_record *r;
+    choice c = {.set = set, .skip = set->skip, .left = set->limit, .begun = !set->has_at};
+    /* Who looks for certain records does not want to leaf past everything else. */
+    bool records_only = is_text(set) && (set->has_at || set->skip || set->types.any);
+    perfile_status st = records_only ? PERFILE_OK : perfile_emitter_begin(e, err);
+    while (st == PERFILE_OK && c.left && cli_next_item(in, &r))
+        if (chosen(&c, r))
+            st = perfile_emitter_put(e, r, err);
+    return st == PERFILE_OK ? perfile_emitter_finish(e, err) : st;
+}
+
+/* What to say and exit with when emitting failed. */
+static int emit_failed(const char *name, const perfile_error *err)
+{
+    if (err->sys == EPIPE)
+        return CLI_DONE;
+    cli_say_error(name, err);
+    return CLI_FAILED;
+}
+
+/* *whole becomes false when the output lacks something that the input has. */
+static int dump_open(cli_input *in, const settings *set, perfile_sink *sink, bool *whole)
+{
+    perfile_emit_options options = {.size = sizeof options,
+                                    .flags = set->hex ? PERFILE_EMIT_HEX : 0};
+    perfile_emitter *e = NULL;
+    perfile_error err = {0};
+    perfile_status st = perfile_emitter_open(set->format, in->stream, sink, &options, &e, &err);
+    if (st == PERFILE_OK)
+        st = emit(in, e, set, &err);
+    int outcome = st == PERFILE_OK ? perfile_emitter_outcome(e) : 0;
+    uint64_t errors = st == PERFILE_OK ? perfile_emitter_errors(e) : 0;
+    perfile_emitter_close(e);
+
+    perfile_summary sum = {0};
+    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    bool failed = in->status < 0;
+    int status = cli_close(in);
+    *whole = *whole && st >= 0 && !failed;
+    if (st < 0)
+        return emit_failed(in->name, &err);
+    if (errors > sum.damages)
+        cli_say("%s: %" PRIu64 " records or parts could not be decoded", in->name,
+                errors - sum.damages);
+    if (failed)
+        return CLI_FAILED;
+    /* The outcome is what the contract of jsonl says; it counts what was emitted. */
+    return is_text(set) ? cli_worse(status, outcome ? CLI_DAMAGED : CLI_DONE) : outcome;
+}
+
+static int dump_of(const char *path, const settings *set, perfile_sink *sink, bool *whole)
+{
+    cli_input in;
+    if (cli_open(&in, path, &set->how) == CLI_DONE)
+        return dump_open(&in, set, sink, whole);
+    perfile_error open_error = in.error;
+    int status = cli_close(&in);
+    perfile_error err = {0};
+    if (is_text(set) || !open_error.damage) {
+        *whole = false;
+    } else if (perfile_emit_failure(set->format, sink, open_error.damage, open_error.offset, &err) <
+               0) {
+        *whole = false;
+        return emit_failed(in.name, &err);
+    }
+    return status;
+}
+
+static int output_failed(const char *output, const perfile_error *err)
+{
+    const char *name = strcmp(output, "-") == 0 ? "standard output" : output;
+    if (err->sys == EPIPE)
+        return CLI_DONE;
+    cli_progress_clear();
+    if (err->sys == EEXIST)
+        cli_say("%s: it exists; -f replaces it", name);
+    else
+        cli_say_error(name, err);
+    return CLI_FAILED;
+}
+
+static int dump_all(char **paths, int n, const settings *set)
+{
+    perfile_sink_options options = {.size = sizeof options,
+                                    .flags = set->force ? PERFILE_SINK_REPLACE : 0};
+    perfile_sink *sink;
+    perfile_error err = {0};
+    if (perfile_sink_path(set->output, &options, &sink, &err) != PERFILE_OK)
+        return output_failed(set->output, &err);
+    bool file = perfile_sink_temporary(sink) != NULL;
+    cli_signals_temporary(perfile_sink_temporary(sink));
+    int status = CLI_DONE;
+    bool whole = true;
+    for (int i = 0; i < n; i++)
+        status = cli_worse(status, dump_of(paths[i], set, sink, &whole));
+    if (file && !whole)
+        cli_say("%s: not written", set->output);
+    else if (perfile_sink_finish(sink, &err) < 0 && status != CLI_FAILED)
+        status = output_failed(set->output, &err);
+    cli_signals_temporary(NULL);
+    perfile_sink_close(sink);
+    return status;
+}
+
+static int number_option(const char *name, uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoull(optarg, &end, 0);
+    if (optarg[0] >= '0' && optarg[0] <= '9' && !*end && !errno)
+        return CLI_CONTINUE;
+    return cli_usage("dump", "%s takes a number, not '%s'", name, optarg);
+}
+
+static int format_option(settings *set)
+{
+    for (size_t i = 0; perfile_emit_format(i); i++) {
+        if (strcmp(optarg, perfile_emit_format(i)) == 0) {
+            set->format = perfile_emit_format(i);
+            return CLI_CONTINUE;
+        }
+    }
+    return cli_usage("dump", "there is no format '%s'", optarg);
+}
+
+static int read_option(int option, settings *set)
+{
+    const char *wrong;
+    switch (option) {
+    case OPTION_FORMAT:
+        return format_option(set);
+    case OPTION_HEX:
+        set->hex = true;
+        return CLI_CONTINUE;
+    case OPTION_TYPE:
+        wrong = cli_types_add(&set->types, optarg);
+        return wrong ? cli_usage("dump", "%s: '%s'", wrong, optarg) : CLI_CONTINUE;
+    case OPTION_SKIP:
+        return number_option("--skip", &set->skip);
+    case OPTION_LIMIT:
+        return number_option("--limit", &set->limit);
+    case OPTION_AT:
+        set->has_at = true;
+        return number_option("--at", &set->at);
+    case OPTION_RAW:
+        set->how.raw = true;
+        return CLI_CONTINUE;
+    case 'o':
+        set->output = optarg;
+        return CLI_CONTINUE;
+    case 'f':
+        set->force = true;
+        return CLI_CONTINUE;
+    default:
+        return cli_reading_option("dump", help, option, &set->how);
+    }
+}
+
+int cli_dump(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_READING_OPTIONS,
+        {"format", required_argument, NULL, OPTION_FORMAT},
+        {"hex", no_argument, NULL, OPTION_HEX},
+        {"type", required_argument, NULL, OPTION_TYPE},
+        {"skip", required_argument, NULL, OPTION_SKIP},
+        {"limit", required_argument, NULL, OPTION_LIMIT},
+        {"at", required_argument, NULL, OPTION_AT},
+        {"raw", no_argument, NULL, OPTION_RAW},
+        {"output", required_argument, NULL, 'o'},
+        {"force", no_argument, NULL, 'f'},
+        {0},
+    };
+    settings set = {.format = "text", .output = "-", .limit = UINT64_MAX};
+    int status = CLI_CONTINUE;
+    for (int c;
+         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:f", options, NULL)) != -1;)
+        status = read_option(c, &set);
+    if (status == CLI_CONTINUE && optind == argc)
+        status = cli_usage("dump", "which FILE?");
+    if (status == CLI_CONTINUE && set.hex && !is_text(&set))
+        status = cli_usage("dump", "--hex is for --format text");
+    if (status == CLI_CONTINUE) {
+        set.how.as_stored = !is_text(&set);
+        status = dump_all(argv + optind, argc - optind, &set);
+    }
+    cli_types_free(&set.types);
+    return status;
+}
