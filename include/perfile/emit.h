@@ -25,8 +25,9 @@ extern "C" {
 
 typedef struct perfile_emitter perfile_emitter;
 
-enum {                           /* perfile_emit_options.flags */
-       PERFILE_EMIT_HEX = 1 << 0 /* "text": every field beside its bytes and their place */
+enum {                               /* perfile_emit_options.flags */
+       PERFILE_EMIT_HEX = 1 << 0,    /* "text": every field beside its bytes and their place */
+       PERFILE_EMIT_RECORDS = 1 << 1 /* "text": records only, nothing of the header */
 };
 
 typedef struct perfile_emit_options {

@@ -94,9 +94,7 @@ static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *se
 {
     const perfile_record *r;
     choice c = {.set = set, .skip = set->skip, .left = set->limit, .begun = !set->has_at};
-    /* Who looks for certain records does not want to leaf past everything else. */
-    bool records_only = is_text(set) && (set->has_at || set->skip || set->types.any);
-    perfile_status st = records_only ? PERFILE_OK : perfile_emitter_begin(e, err);
+    perfile_status st = perfile_emitter_begin(e, err);
     while (st == PERFILE_OK && c.left && cli_next_item(in, &r))
         if (chosen(&c, r))
             st = perfile_emitter_put(e, r, err);
@@ -117,6 +115,9 @@ static int dump_open(cli_input *in, const settings *set, perfile_sink *sink, boo
 {
     perfile_emit_options options = {.size = sizeof options,
                                     .flags = set->hex ? PERFILE_EMIT_HEX : 0};
+    /* Who looks for certain records does not want to leaf past everything else. */
+    if (set->has_at || set->skip || set->types.any)
+        options.flags |= PERFILE_EMIT_RECORDS;
     perfile_emitter *e = NULL;
     perfile_error err = {0};
     perfile_status st = perfile_emitter_open(set->format, in->stream, sink, &options, &e, &err);

@@ -209,6 +209,8 @@ static perfile_status text_begin(perfile_emitter *e, perfile_error *err)
     const perfile_session *s = e->session;
     (void)err;
     t->hex = e->flags & PERFILE_EMIT_HEX;
+    if (e->flags & PERFILE_EMIT_RECORDS)
+        return PERFILE_OK;
     if (e->container->form != PERFILE_FORM_NONE)
         header_lines(t);
     container_damage(t, PERFILE_ROLE_HEADER);
