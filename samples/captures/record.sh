@@ -37,7 +37,7 @@ record switch -e cpu-clock -c 1000000 --switch-events -- ./work 8
 record namespaces -e cpu-clock -c 1000000 --namespaces -- unshare --uts --ipc ./work 8
 record tracepoints -e sched:sched_process_exec -e sched:sched_process_fork -e sched:sched_switch -- ./work 4
 record clock -k CLOCK_MONOTONIC -e cpu-clock -c 1000000 -- ./work 4
-record zstd -z -e cpu-clock -g -- ./work 100
+record zstd -z -m 1 -e cpu-clock -c 250000 -g -- ./work 20
 record overwrite --overwrite -m 2 -e cpu-clock -- ./work 20
 record threads --threads -e cpu-clock -- sh -c 'taskset -c 0 ./work 8 & taskset -c 1 ./work 8; wait'
 mkdir /sys/fs/cgroup/unified/demo
