@@ -1,4 +1,4 @@
-# Library, command, headers with their tables, CMake package, pkg-config file.
+# Library, command and its manual, headers with their tables, CMake package, pkg-config file.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/perfile")
@@ -7,6 +7,8 @@ install(TARGETS perfile_shared perfile_static EXPORT perfileTargets)
 install(EXPORT perfileTargets NAMESPACE perfile:: DESTINATION "${package_dir}")
 if(TARGET perfile_command)
   install(TARGETS perfile_command)
+  install(DIRECTORY src/cli/man/ DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+    FILES_MATCHING PATTERN "*.1")
 endif()
 install(FILES ${perfile_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile")
 install(DIRECTORY format/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile/format"
