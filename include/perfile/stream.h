@@ -96,7 +96,8 @@ typedef struct perfile_summary {
     uint64_t first_offset;     /* of the first damage */
     uint64_t unknown_types;    /* records whose type has no row in format/ */
     uint64_t unknown_features; /* features likewise */
-    uint64_t reserved[8];
+    uint64_t missing;          /* bytes of records that the header declares and the input lacks */
+    uint64_t reserved[7];
 } perfile_summary;
 
 /* Fills the first `size` bytes of *out. */

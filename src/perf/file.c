@@ -320,6 +320,8 @@ static perfile_status set_range(pf_perf_stream *p, pf_perf_part *part, const pf_
         end = UINT64_MAX;
     part->end = end < size ? end : size;
     part->declared = end > size ? end : 0;
+    if (end > size)
+        p->base.summary.missing += end - size;
     return PERFILE_OK;
 }
 

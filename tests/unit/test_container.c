@@ -166,6 +166,20 @@ static void names_what_is_wrong(void **state)
     build_clear(&b);
 }
 
+static void says_what_is_missing(void **state)
+{
+    (void)state;
+    plan p = good;
+    builder b = {0};
+    perfile_bytes file = file_of(&b, &p, "PERFILE2");
+    file.len -= 30; /* the last record and a part of the second */
+    outcome o = read_all(file, false);
+    assert_int_equal(o.sum.records, N_RECORDS - 2);
+    assert_int_equal(o.sum.lost, RECORD - 6);
+    assert_int_equal(o.sum.missing, 30);
+    build_clear(&b);
+}
+
 static void keeps_an_attr_with_bad_ids(void **state)
 {
     (void)state;
@@ -218,6 +232,7 @@ int main(void)
         cmocka_unit_test(reads_a_good_file),
         cmocka_unit_test(refuses_what_is_no_capture),
         cmocka_unit_test(names_what_is_wrong),
+        cmocka_unit_test(says_what_is_missing),
         cmocka_unit_test(keeps_an_attr_with_bad_ids),
         cmocka_unit_test(passes_over_records_that_were_overwritten),
         cmocka_unit_test(tells_when_streams_were_put_together),
