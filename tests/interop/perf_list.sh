@@ -20,15 +20,14 @@ for tool in perf python3; do
         exit 77
     fi
 done
-export HOME=$PWD
+export HOME=$PWD PYTHONPATH=$PERFILE_SOURCE/tests/interop PYTHONDONTWRITEBYTECODE=1
 exec python3 - <<'PYTHON'
 import json
-import os
 import re
-import subprocess
 import sys
 
-PERFILE, SOURCE, CORPUS = (os.environ[n] for n in ("PERFILE", "PERFILE_SOURCE", "PERFILE_CORPUS"))
+from captures import PERFILE, captures, run
+
 SAMPLE = """IP TID TIME ADDR READ CALLCHAIN ID CPU PERIOD STREAM_ID RAW BRANCH_STACK REGS_USER STACK_USER
     WEIGHT DATA_SRC IDENTIFIER - REGS_INTR PHYS_ADDR AUX CGROUP DATA_PAGE_SIZE CODE_PAGE_SIZE
     WEIGHT_STRUCT""".split()
@@ -42,11 +41,6 @@ TABLE = {"hotspot/perf.data.true.v1": "cycles"}
 # Members behind the first 64 bytes, and their width.
 LATE = dict(sample_regs_user=8, sample_stack_user=4, clockid=4, sample_regs_intr=8, aux_watermark=4,
             sample_max_stack=2, aux_sample_size=4, sig_data=8)
-
-
-def run(*command):
-    p = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
-    return p.returncode, p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace")
 
 
 def words(value, names):
@@ -108,23 +102,6 @@ def without_bugs(their, attr):
         elif key in LATE and swapped(their[key], LATE[key]) == int(str(attr[key]), 0):
             their[key] = str(attr[key])
     return their
-
-
-def captures():
-    own = os.path.join(SOURCE, "samples/captures")
-    for name in sorted(os.listdir(own)):
-        if name.endswith(".data"):
-            yield os.path.join(own, name), "samples/captures/" + name
-    manifest = os.path.join(CORPUS, "MANIFEST.tsv")
-    if not os.path.exists(manifest):
-        print("skipped the corpus: there is none at $PERFILE_CORPUS")
-        return
-    with open(manifest) as f:
-        next(f)
-        for line in f:
-            name = line.split("\t")[0]
-            if not re.search(r"\.data/.", name):
-                yield os.path.join(CORPUS, name.rstrip("/")), name
 
 
 def compare_events(path, name):

@@ -20,16 +20,15 @@ for tool in perf python3; do
         exit 77
     fi
 done
-export HOME=$PWD
+export HOME=$PWD PYTHONPATH=$PERFILE_SOURCE/tests/interop PYTHONDONTWRITEBYTECODE=1
 exec python3 - <<'PYTHON'
 import collections
 import json
-import os
 import re
-import subprocess
 import sys
 
-PERFILE, SOURCE, CORPUS = (os.environ[n] for n in ("PERFILE", "PERFILE_SOURCE", "PERFILE_CORPUS"))
+from captures import PERFILE, captures, run
+
 INCOMPLETE = re.compile("failed|rror:|Couldn|unexpected|incompatible|was the|not terminated")
 HEAD = re.compile(r"((?:-?\d+ )*)0x([0-9a-f]+) \[(?:0x)?[0-9a-f]+\]: PERF_RECORD_(\w+)(.*)")
 REST = {
@@ -181,20 +180,18 @@ def equal(kind, theirs, ours, name):
 
 
 def compare(path, name):
-    p = subprocess.run(["perf", "script", "-D", "-i", path], stdin=subprocess.DEVNULL, capture_output=True)
-    if p.returncode or INCOMPLETE.search(p.stderr.decode(errors="replace")):
+    status, output, errors = run("perf", "script", "-D", "-i", path)
+    if status or INCOMPLETE.search(errors):
         return "skipped", 0
-    output = p.stdout.decode(errors="replace")
     pipe = "@pipe [" in output
     theirs = collections.defaultdict(list)
     for offset, kind, facts in perf_records(output.splitlines()):
         theirs[0 if pipe else offset, kind].append(facts)
-    p = subprocess.run([PERFILE, "dump", "--format", "jsonl", path], stdin=subprocess.DEVNULL,
-                       capture_output=True)
-    if p.returncode not in (0, 3):
-        return p.stderr.decode(errors="replace"), 0
+    status, output, errors = run(PERFILE, "dump", "--format", "jsonl", path)
+    if status not in (0, 3):
+        return errors, 0
     ours = collections.defaultdict(list)
-    for offset, kind, facts in our_records(p.stdout.decode().splitlines()):
+    for offset, kind, facts in our_records(output.splitlines()):
         ours[offset, kind].append(facts)
     n = 0
     for where, records in theirs.items():
@@ -210,23 +207,6 @@ def compare(path, name):
             else:
                 return f"{where[1]} at offset {where[0]}: perf has {record}, perfile {reasons[:3]}", n
     return None, n
-
-
-def captures():
-    own = os.path.join(SOURCE, "samples/captures")
-    for name in sorted(os.listdir(own)):
-        if name.endswith(".data"):
-            yield os.path.join(own, name), "samples/captures/" + name
-    manifest = os.path.join(CORPUS, "MANIFEST.tsv")
-    if not os.path.exists(manifest):
-        print("skipped the corpus: there is none at $PERFILE_CORPUS")
-        return
-    with open(manifest) as f:
-        next(f)
-        for line in f:
-            name = line.split("\t")[0]
-            if not re.search(r"\.data/.", name):
-                yield os.path.join(CORPUS, name.rstrip("/")), name
 
 
 failed, compared, total, skipped = False, 0, 0, []

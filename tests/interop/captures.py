@@ -1,0 +1,30 @@
+"""The captures that the scripts here compare: ours, and those of $PERFILE_CORPUS."""
+import os
+import re
+import subprocess
+
+PERFILE, SOURCE, CORPUS = (os.environ[n] for n in ("PERFILE", "PERFILE_SOURCE", "PERFILE_CORPUS"))
+
+
+def captures():
+    """(path, name) of each."""
+    own = os.path.join(SOURCE, "samples/captures")
+    for name in sorted(os.listdir(own)):
+        if name.endswith(".data"):
+            yield os.path.join(own, name), "samples/captures/" + name
+    manifest = os.path.join(CORPUS, "MANIFEST.tsv")
+    if not os.path.exists(manifest):
+        print("skipped the corpus: there is none at $PERFILE_CORPUS")
+        return
+    with open(manifest) as f:
+        next(f)
+        for line in f:
+            name = line.split("\t")[0]
+            if not re.search(r"\.data/.", name):  # a part of a directory
+                yield os.path.join(CORPUS, name.rstrip("/")), name
+
+
+def run(*command):
+    """Exit status, output, errors."""
+    p = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
+    return p.returncode, p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace")
