@@ -3,7 +3,8 @@
 # those of $PERFILE_CORPUS whose header perf reads.
 #
 # perf 6.1 escapes nothing in the command line and ends it with a blank; ours is quoted for the shell.
-# So the words are compared, quotes taken away.
+# So the words are compared, quotes taken away.  What perf does not know ("(null)", 0) is not compared:
+# it stops at the first feature that is damaged.
 set -u
 for tool in perf python3; do
     if ! command -v "$tool" >/dev/null; then
@@ -30,7 +31,7 @@ def compare(path):
     theirs = {}
     for line in text.splitlines():
         key, colon, value = line[2:].partition(" : ")
-        if colon and key.strip() in FACTS:
+        if colon and key.strip() in FACTS and value not in ("(null)", "0", ""):
             theirs.setdefault(key.strip(), value)
     if status or not theirs:
         return "skipped"
@@ -39,7 +40,7 @@ def compare(path):
         return errors
     host = json.loads(text)["host"]
     for key, value in theirs.items():
-        ours = str(host.get(FACTS[key]) or "(null)")
+        ours = str(host.get(FACTS[key]))
         if key == "perf version":
             ours = ours.removeprefix("perf ").removeprefix("simpleperf ")
         elif key == "cmdline":
