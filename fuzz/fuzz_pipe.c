@@ -1,0 +1,53 @@
+/* A capture that comes in pieces gives what it gives as a whole: in pipe form through a pipe, in
+ * file form through a window. */
+#include "ensure.h"
+#include "tests/dripping.h"
+#include "tests/streamed.h"
+
+static perfile_status read_all(perfile_source *source, const perfile_options *options,
+                               transcript *t)
+{
+    perfile_stream *s;
+    perfile_error err = {0};
+    perfile_status st = perfile_open(source, options, &s, &err);
+    if (st != PERFILE_OK) {
+        perfile_source_close(source);
+        return st;
+    }
+    st = streamed(t, s, 0, &err);
+    perfile_stream_close(s);
+    return st;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    choices c = {data, size};
+    uint64_t flags = choose(&c, 1);
+    dripping d = {.most = 16 * (size_t)(255 - choose(&c, 1)) + 1, .state = size};
+    d.bytes = (perfile_bytes){data, c.left};
+    perfile_limits limits = {.size = sizeof limits,
+                             .inflate_bytes = 1 << 20,
+                             .zstd_window = 20,
+                             .session_bytes = 16 << 20};
+    perfile_options options = {
+        .size = sizeof options,
+        .limits = &limits,
+        .deliver = PERFILE_DELIVER_DAMAGE,
+        .on_damage = flags & 1 ? PERFILE_RESYNC : PERFILE_STOP,
+        .as_stored = flags & 4,
+    };
+    /* Spooling needs a file: the file form comes through a window instead. */
+    static const uint8_t pipe_size[2][8] = {{16}, {0, 0, 0, 0, 0, 0, 0, 16}};
+    bool is_pipe = c.left < 16 || memcmp(data + 8, pipe_size[0], 8) == 0 ||
+                   memcmp(data + 8, pipe_size[1], 8) == 0;
+    perfile_source *source;
+    transcript whole = {0}, pieces = {0};
+    ENSURE(perfile_source_memory(d.bytes, "whole", &source, NULL) == PERFILE_OK);
+    perfile_status a = read_all(source, &options, &whole);
+    ENSURE(dripping_open(&d, !is_pipe, NULL, &source, NULL) == PERFILE_OK);
+    perfile_status b = read_all(source, &options, &pieces);
+    if (a != b || whole.hash != pieces.hash)
+        fprintf(stderr, "whole: %d, in pieces: %d\n", a, b);
+    ENSURE(a == b && whole.hash == pieces.hash);
+    return 0;
+}
