@@ -87,6 +87,8 @@ static void put_declared_features(pf_sheet *t, const perfile_container *c)
         else
             pf_sheet_dec(t, i);
     }
+    if (first)
+        PF_SHEET_LITERAL(t, "-");
     pf_sheet_end(t);
 }
 
@@ -434,9 +436,10 @@ static perfile_status text_finish(perfile_emitter *e, perfile_error *err)
     pf_sheet_dec(t, e->n_records);
     pf_sheet_string(t, e->n_records == 1 ? " record" : " records");
     if (e->n_errors) {
-        PF_SHEET_LITERAL(t, ", ");
+        PF_SHEET_LITERAL(t, "; ");
         pf_sheet_dec(t, e->n_errors);
-        PF_SHEET_LITERAL(t, " damaged: look for !!");
+        pf_sheet_string(t, e->n_errors == 1 ? " place is" : " places are");
+        PF_SHEET_LITERAL(t, " damaged, marked !!");
     }
     pf_sheet_end(t);
     return PERFILE_OK;
