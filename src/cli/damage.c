@@ -26,6 +26,37 @@ void cli_input_damage(cli_input *in, const perfile_record *r)
     in->damage[r->damage].lost += r->body.len;
 }
 
+static void ignore_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    (void)user, (void)f, (void)v;
+}
+
+static void ignore_end(void *user, const perfile_field *f)
+{
+    (void)user, (void)f;
+}
+
+/* The damage inside a feature section, 0 when it can be read to its end. */
+static unsigned unreadable(const perfile_feature *f)
+{
+    static const perfile_visitor nobody = {
+        .size = sizeof nobody, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
+    perfile_error err = {0};
+    if (f->damage || perfile_feature_walk(f, PERFILE_WALK_ALL, &nobody, NULL, &err) >= 0)
+        return 0;
+    return err.damage < CLI_N_DAMAGES ? err.damage : 0;
+}
+
+void cli_check_features(cli_input *in)
+{
+    const perfile_session *s = perfile_stream_session(in->stream);
+    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+        unsigned kind = unreadable(perfile_session_feature_at(s, i));
+        if (kind)
+            in->damage[kind].found++;
+    }
+}
+
 /* That of events and features stands with them. */
 static place place_of_fact(const perfile_session *s, unsigned kind)
 {
@@ -41,7 +72,7 @@ static place place_of_fact(const perfile_session *s, unsigned kind)
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         const char *name = perfile_feature_name(f->number);
-        if (f->damage != kind)
+        if (f->damage != kind && unreadable(f) != kind)
             continue;
         at.offset = f->offset;
         if (name)
@@ -85,14 +116,25 @@ static void say_kind(const cli_input *in, unsigned kind, uint64_t count)
             at.what, perfile_damage_text(kind), times, bytes);
 }
 
-int cli_say_damage(const cli_input *in)
+uint64_t cli_damages(const cli_input *in)
 {
     perfile_summary sum = {0};
     perfile_stream_summary(in->stream, &sum, sizeof sum);
     for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++)
-        if (sum.by_damage[kind])
-            say_kind(in, kind, sum.by_damage[kind]);
-    return sum.damages ? CLI_DAMAGED : CLI_DONE;
+        sum.damages += in->damage[kind].found;
+    return sum.damages;
+}
+
+int cli_say_damage(const cli_input *in)
+{
+    perfile_summary sum = {0};
+    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++) {
+        uint64_t count = sum.by_damage[kind] + in->damage[kind].found;
+        if (count)
+            say_kind(in, kind, count);
+    }
+    return cli_damages(in) ? CLI_DAMAGED : CLI_DONE;
 }
 
 void cli_json_damage(const cli_input *in)
@@ -100,15 +142,16 @@ void cli_json_damage(const cli_input *in)
     perfile_summary sum = {0};
     perfile_stream_summary(in->stream, &sum, sizeof sum);
     cli_json_object("damage");
-    cli_json_number("count", sum.damages);
+    cli_json_number("count", cli_damages(in));
     cli_json_number("lost", sum.lost);
     cli_json_array("kinds");
     for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++) {
-        if (!sum.by_damage[kind])
+        uint64_t count = sum.by_damage[kind] + in->damage[kind].found;
+        if (!count)
             continue;
         cli_json_object(NULL);
         cli_json_string("name", perfile_damage_name(kind));
-        cli_json_number("count", sum.by_damage[kind]);
+        cli_json_number("count", count);
         place at = first_place(in, kind);
         if (at.offset != PERFILE_NO_OFFSET)
             cli_json_decimal("offset", at.offset);

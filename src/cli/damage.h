@@ -8,6 +8,12 @@
  * none, else CLI_DAMAGED. */
 int cli_say_damage(const cli_input *in);
 
+/* Looks into every feature section; those that cannot be read are damage too. */
+void cli_check_features(cli_input *in);
+
+/* How many damages there are. */
+uint64_t cli_damages(const cli_input *in);
+
 /* "damage": the member of a report, {"count":…,"lost":…,"kinds":[…]}. */
 void cli_json_damage(const cli_input *in);
 

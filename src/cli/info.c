@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
+#include "cli/damage.h"
 
 static const char help[] =
     "perfile info says what a capture is: its form, the machine and the command that made it,\n"
@@ -49,6 +50,7 @@ static bool gather_and_print(cli_found *x, const settings *set)
     x->first = x->last = PERFILE_NO_TIME;
     if (perfile_model_new(x->session, &x->model, NULL) != PERFILE_OK || !walk(x, set))
         return false;
+    cli_check_features(&x->in);
     perfile_stream_summary(x->in.stream, &x->sum, sizeof x->sum);
     if (x->in.status < 0)
         return true;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/damage.h"
 #include "cli/info.h"
 #include "cli/text.h"
 #include "perfile/field.h"
@@ -206,13 +207,14 @@ static void state(const cli_found *x)
 {
     char bytes[32];
     label("state");
-    if (!x->sum.damages) {
+    uint64_t damages = cli_damages(&x->in);
+    if (!damages) {
         puts(x->walked ? "whole" : "whole, as far as looked at");
         return;
     }
+    printf("damaged in %" PRIu64 " place%s", damages, damages == 1 ? "" : "s");
     cli_bytes(x->sum.lost, bytes, sizeof bytes);
-    printf("damaged in %" PRIu64 " place%s, %s lost\n", x->sum.damages,
-           x->sum.damages == 1 ? "" : "s", bytes);
+    printf(", %s lost\n", x->sum.lost ? bytes : "no bytes");
 }
 
 bool cli_info_text(cli_found *x)

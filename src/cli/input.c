@@ -48,7 +48,8 @@ static const char *without_name(const char *message, const char *name, char *buf
 void cli_say_error(const char *name, const perfile_error *err)
 {
     char buf[sizeof err->message];
-    const char *path = strcmp(name, "standard input") == 0 ? "-" : name;
+    bool standard = strcmp(name, "standard input") == 0 || strcmp(name, "standard output") == 0;
+    const char *path = standard ? "-" : name;
     const char *message = without_name(err->message, path, buf, sizeof buf);
     cli_progress_clear();
     if (!message[0])

@@ -48,6 +48,8 @@ typedef struct cli_input {
     struct {
         uint64_t first; /* offset in part `part` */
         uint64_t lost;
+        uint64_t
+            found; /* times that the command itself came upon it, beside what the stream counts */
         uint32_t part;
         bool seen;
     } damage[CLI_N_DAMAGES];

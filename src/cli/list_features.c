@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/damage.h"
 #include "cli/fields.h"
 #include "cli/json.h"
 #include "cli/list.h"
@@ -49,6 +50,7 @@ static void feature_text(const perfile_feature *f)
 
 static bool print_features(cli_listing *l)
 {
+    cli_check_features(&l->in);
     for (uint32_t i = 0; i < perfile_session_n_features(l->session); i++) {
         const perfile_feature *f = perfile_session_feature_at(l->session, i);
         if (l->json)

@@ -159,7 +159,7 @@ static void mapping_json(const perfile_mapping *m)
     cli_json_hex("addr", m->addr);
     cli_json_hex("len", m->len);
     cli_json_hex("pgoff", m->pgoff);
-    cli_json_decimal("start", m->start);
+    time_json("start", m->start ? m->start : PERFILE_NO_TIME);
     time_json("end", m->end);
     cli_json_string("name", m->name);
     cli_json_string("kind", m->kind == PERFILE_MAPPING_SYMBOL ? "symbol" : "file");
@@ -197,7 +197,7 @@ static void mapping_row(cli_table *t, const perfile_mapping *m)
                  m->prot & 4 ? 'x' : '-', m->flags & 1 ? 's' : 'p');
     else
         cli_cell_string(t, m->data ? "data" : "code");
-    time_cell(t, m->start);
+    time_cell(t, m->start ? m->start : PERFILE_NO_TIME);
     time_cell(t, m->end);
     cli_cell_string(t, id);
     cli_cell_string(t, m->name);

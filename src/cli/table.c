@@ -101,31 +101,34 @@ void cli_cell(cli_table *t, const char *format, ...)
     cli_cell_string(t, text);
 }
 
-static void put_cell(const cli_table *t, unsigned column, const char *text)
+/* *blank: spaces that are due before the next text; none are left at the end of a line. */
+static void put_cell(const cli_table *t, unsigned column, const char *text, size_t *blank)
 {
     size_t wide = places(text);
     size_t pad = t->width[column] > wide ? t->width[column] - wide : 0;
     bool right = t->columns[column][0] == '>';
-    if (column)
-        fputs("  ", stdout);
-    if (right)
-        printf("%*s", (int)pad, "");
-    fputs(text, stdout);
-    if (!right && column + 1 < t->n)
-        printf("%*s", (int)pad, "");
-    if (column + 1 == t->n)
+    *blank += (column ? 2 : 0) + (right ? pad : 0);
+    if (*text) {
+        printf("%*s%s", (int)*blank, "", text);
+        *blank = 0;
+    }
+    *blank += right ? 0 : pad;
+    if (column + 1 == t->n) {
         putchar('\n');
+        *blank = 0;
+    }
 }
 
 bool cli_table_print(cli_table *t)
 {
     if (t->failed)
         return false;
+    size_t blank = 0;
     for (unsigned i = 0; i < t->n; i++)
-        put_cell(t, i, heading(t, i));
+        put_cell(t, i, heading(t, i), &blank);
     unsigned column = 0;
     for (const char *cell = t->cells; cell && cell < t->cells + t->len; cell += strlen(cell) + 1) {
-        put_cell(t, column, cell);
+        put_cell(t, column, cell, &blank);
         column = (column + 1) % t->n;
     }
     return true;

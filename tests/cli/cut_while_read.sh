@@ -1,0 +1,14 @@
+# A file that is cut while it is mapped: a sentence, exit status 1.
+head -c 264 "$PERFILE_SOURCE/samples/captures/killed.data" >big.data
+tail -c +265 "$PERFILE_SOURCE/samples/captures/killed.data" >records
+for i in $(seq 2000); do cat records; done >>big.data
+mkfifo out
+("$PERFILE" dump big.data >out 2>err; echo $? >rc) &
+# The command waits for the reader, who waits until the file is cut.
+exec 3<out
+head -c 100000 <&3 >/dev/null
+truncate -s 264 big.data
+cat <&3 >/dev/null
+wait
+cat rc err
+ls

@@ -1,0 +1,13 @@
+# Damage is told once for each kind, with offset and bytes; what is there is counted all the same.
+cd "$PERFILE_SOURCE/samples/captures"
+for file in *.data; do
+    "$PERFILE" stats "$file" 2>&1 >/dev/null
+    rc=$?
+    "$PERFILE" stats --json "$file" 2>/dev/null | grep -o '"total":{[^}]*}' | sed "s|^|$file: exit status $rc, |"
+done
+echo "--resync"
+for file in bad-size garbage trailing-text truncated-pipe; do
+    "$PERFILE" stats --resync "$file.data" 2>&1 >/dev/null
+    "$PERFILE" stats --resync --json "$file.data" 2>/dev/null | grep -o '"total":{[^}]*}'
+done
+exit 0

@@ -1,0 +1,26 @@
+# Every command explains itself, and its manual page names every option that the help names.
+set -eu
+"$PERFILE" --version
+"$PERFILE" --help >main
+"$PERFILE" help >again && cmp main again
+commands=$(sed -n '/^COMMAND(/s/^COMMAND(\([a-z]*\),.*/\1/p' "$PERFILE_SOURCE/src/cli/commands.def")
+echo $commands
+for command in $commands; do
+    grep -q "^  $command " main || { echo "help does not name $command"; exit 1; }
+    "$PERFILE" "$command" --help >text
+    "$PERFILE" help "$command" >again && cmp text again
+    grep -q '^Examples:' text && grep -q "^Usage: perfile $command" text
+    page=$PERFILE_SOURCE/src/cli/man/perfile-$command.1
+    for option in $(grep -oE '^  (-[a-z], )?--[a-z-]+' text | grep -oE -e '--[a-z-]+'); do
+        grep -qF -- "$(sed 's/-/\\-/g' <<<"$option")" "$page" || { echo "$page: $option is missing"; exit 1; }
+    done
+    # The examples run, but for those that need more than a capture.
+    cp "$PERFILE_SOURCE/samples/captures/cpu-clock.data" perf.data
+    n=0
+    while IFS= read -r example; do
+        n=$((n + 1))
+        bash -c "PATH=\$PATH:$(dirname "$PERFILE"); set -o pipefail; $example" >/dev/null </dev/null ||
+            { echo "the example fails: $example"; exit 1; }
+    done < <(sed -n '/^Examples:/,$s/^  \(perfile .*perf\.data\)\( .*\)\?$/\1/p' text)
+    echo "$command: $n examples"
+done

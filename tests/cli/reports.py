@@ -1,0 +1,57 @@
+"""reports.py COMMAND SCHEMAS CAPTURE ...: every --json report of every capture fits its schema."""
+import json
+import pathlib
+import subprocess
+import sys
+
+import jsonschema
+
+command, schemas, captures = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
+every_key = ["--by", "type,event,cpu,pid,tid,comm,time=1ms"]
+
+
+def validator(path):
+    schema = json.loads(path.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def runs():
+    for path in sorted(schemas.glob("*.schema.json")):
+        words = path.name.split(".")[0].split("-", 1)
+        fits = validator(path)
+        yield words, fits
+        if words == ["stats"]:
+            yield words + every_key, fits
+        if words == ["info"]:
+            yield words + ["--header"], fits
+
+
+def wrong(arguments, fits):
+    """What is wrong with a report, and whether it tells of damage; None when there is no report."""
+    run = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if run.returncode == 1:
+        return (["no report and no reason"] if run.stdout or not run.stderr else None), False
+    report = json.loads(run.stdout)
+    errors = list(fits.iter_errors(report))
+    damaged = report["damage"]["count"] > 0
+    if run.returncode != (3 if damaged else 0):
+        errors.append(f"exit status {run.returncode}")
+    return errors, damaged
+
+
+checked = failed = 0
+for words, fits in runs():
+    # A schema that accepts anything checks nothing.
+    assert list(fits.iter_errors({"file": "x"})) and list(fits.iter_errors({"surprise": 1}))
+    for capture in captures:
+        errors, damaged = wrong([command, *words, "--json", capture], fits)
+        if damaged:
+            errors += wrong([command, *words, "--resync", "--json", capture], fits)[0] or []
+        for error in (errors or [])[:3]:
+            print(*words, capture, ":", error)
+        failed += bool(errors)
+        checked += errors is not None
+if failed or not checked:
+    sys.exit(f"{failed} of {checked} reports are wrong")
+print(checked > 100 or f"only {checked} reports were there")
