@@ -20,14 +20,15 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
+    const char *path = argc > 1 ? argv[1] : "-"; /* "-" is standard input */
     perfile_stream *stream = NULL;
     perfile_model *model = NULL;
     perfile_error err;
     const perfile_record *r;
     size_t n = 0;
 
-    /* "-" is standard input.  Which form the capture has is found by looking at it. */
-    perfile_status st = perfile_open_path(argc > 1 ? argv[1] : "-", NULL, &stream, &err);
+    /* Which form the capture has is found by looking at it. */
+    perfile_status st = perfile_open_path(path, NULL, &stream, &err);
     if (st == PERFILE_OK)
         st = perfile_model_new(perfile_stream_session(stream), &model, &err);
 
@@ -40,7 +41,7 @@ int main(int argc, char **argv)
         st = perfile_model_feed(model, r, &err);
     }
     if (st < 0) /* END is positive */
-        fprintf(stderr, "count_by_comm: %s\n", err.message);
+        fprintf(stderr, "count_by_comm: %s: %s\n", path, err.message);
 
     for (size_t i = 0; i < n; i++) {
         const char *name = perfile_model_comm(model, seen[i].pid, seen[i].tid, seen[i].time);

@@ -100,11 +100,12 @@ int main(int argc, char **argv)
 {
     const perfile_visitor visitor = {
         .size = sizeof visitor, .value = value, .begin = begin, .end = end};
+    const char *path = argc > 1 ? argv[1] : "-"; /* "-" is standard input */
     perfile_stream *stream = NULL;
     perfile_error err;
     const perfile_record *r;
 
-    perfile_status st = perfile_open_path(argc > 1 ? argv[1] : "-", NULL, &stream, &err);
+    perfile_status st = perfile_open_path(path, NULL, &stream, &err);
     while (st == PERFILE_OK && (st = perfile_stream_next(stream, &r, &err)) == PERFILE_OK) {
         const char *name = perfile_record_type_name(r->type);
         const perfile_event *event = perfile_record_event(r);
@@ -123,7 +124,7 @@ int main(int argc, char **argv)
             printf("  its end cannot be decoded: %s\n", why.message);
     }
     if (st < 0)
-        fprintf(stderr, "print_fields: %s\n", err.message);
+        fprintf(stderr, "print_fields: %s: %s\n", path, err.message);
     perfile_stream_close(stream);
     return st < 0;
 }

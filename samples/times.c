@@ -17,7 +17,7 @@ static void print_wall(const char *what, const perfile_session *session, uint64_
         printf("  %s %s.%09" PRIu64 " UTC\n", what, text, wall % 1000000000);
 }
 
-static perfile_status print_times(perfile_stream *stream, perfile_error *err)
+static perfile_status print_times(const char *path, perfile_stream *stream, perfile_error *err)
 {
     const perfile_session *session = perfile_stream_session(stream);
     const perfile_record *r;
@@ -34,12 +34,12 @@ static perfile_status print_times(perfile_stream *stream, perfile_error *err)
             last = when;
     }
     if (first <= last) {
-        printf("%s: %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all\n",
-               perfile_stream_name(stream), first, last, last - first);
+        printf("%s: %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all\n", path, first, last,
+               last - first);
         print_wall("from", session, first);
         print_wall("to  ", session, last);
     } else {
-        printf("%s: no times\n", perfile_stream_name(stream));
+        printf("%s: no times\n", path);
     }
     return st;
 }
@@ -52,9 +52,9 @@ int main(int argc, char **argv)
         perfile_error err;
         perfile_status st = perfile_open_path(argv[i], NULL, &stream, &err);
         if (st == PERFILE_OK)
-            st = print_times(stream, &err);
+            st = print_times(argv[i], stream, &err);
         if (st < 0) {
-            fprintf(stderr, "times: %s\n", err.message);
+            fprintf(stderr, "times: %s: %s\n", argv[i], err.message);
             failed = 1;
         }
         perfile_stream_close(stream);
