@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "cli/signals.h"
 
-enum { RECORDS_PER_TICK = 1 << 14 };
+enum { RECORDS_PER_TICK = 1 << 10 };
 
 int cli_reading_option(const char *command, const char *help, int option, cli_reading *how)
 {
