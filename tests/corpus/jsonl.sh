@@ -94,7 +94,7 @@ try() {
 if [ "$n_pairs" -gt 0 ]; then
     capture=$(sed -n 1p pairs)
     expected=$(sed -n 2p pairs)
-    sed '2s/"size":/"sise":/' "$expected" >changed.jsonl
+    sed '2s/{/{"added":1,/' "$expected" >changed.jsonl
     sed 3d "$expected" >shorter.jsonl
     try "$capture" changed.jsonl "a changed line"
     try "$capture" shorter.jsonl "a missing line"
