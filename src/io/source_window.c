@@ -9,8 +9,14 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+/* Small inputs have to make it move and grow too. */
+#define WINDOW_FIRST ((size_t)512)
+#define WINDOW_ROOM  ((size_t)64)
+#else
 #define WINDOW_FIRST ((size_t)1 << 20)
 #define WINDOW_ROOM  ((size_t)64 << 10) /* less than this behind the data is worth a move */
+#endif
 
 static size_t window_max(const pf_window *w)
 {
