@@ -1,0 +1,129 @@
+/* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record and feature, and
+ * FOLDER/../perfile.dict.  They come from the tables and from generated captures alone. */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "tests/captures.h"
+
+enum { SAMPLES = 3 };
+
+static void put(const char *folder, const char *target, const char *name, const builder *b)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, target);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/%s/%s", folder, target, name);
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(b->b.ptr, 1, b->b.len, f) != b->b.len || fclose(f) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
+/* The choices of fuzz_record.c stand behind the body, the last first. */
+static void put_record(const char *folder, const pf_row *row, dice *d)
+{
+    build_attr_plan plan = roll_plan(d);
+    if (row->number == PERFILE_RECORD_SAMPLE)
+        plan.sample_type = 0x1ffff;
+    plan.size = 144;
+    perfile_session *s = roll_session(&plan, false, 0);
+    builder b = {.swap = false};
+    uint16_t misc;
+    char name[64];
+    if (roll_record(d, row, s, &misc, &b)) {
+        /* An attr: flags, intr, user, branch, read_format, sample_type, size. */
+        build_u8(&b, plan.flags != 0);
+        build_u16(&b, (uint16_t)plan.regs_intr);
+        build_u16(&b, (uint16_t)plan.regs_user);
+        build_u16(&b, (uint16_t)plan.branch);
+        build_u8(&b, (uint8_t)(plan.branch >> 16));
+        build_u8(&b, (uint8_t)plan.read_format);
+        build_u32(&b, (uint32_t)plan.sample_type);
+        build_u8(&b, 9);
+        build_u16(&b, misc);
+        build_u8(&b, (uint8_t)(row->number < 200 ? row->number
+                                                 : row->number - PERFILE_RECORD_SIMPLEPERF + 200));
+        build_u8(&b, 1 << 2);
+        snprintf(name, sizeof name, "%u", row->number);
+        put(folder, "record", name, &b);
+    }
+    build_clear(&b);
+    pf_session_free(s);
+}
+
+static void put_feature(const char *folder, const pf_row *row, dice *d)
+{
+    build_attr_plan plan = {.size = 64};
+    perfile_session *s = roll_session(&plan, false, 2);
+    builder b = {.swap = false};
+    char name[64];
+    if (roll_feature(d, row, s, &b)) {
+        build_u8(&b, 2);
+        build_u8(&b, (uint8_t)row->number);
+        build_u8(&b, 4);
+        snprintf(name, sizeof name, "%u", row->number);
+        put(folder, "feature", name, &b);
+    }
+    build_clear(&b);
+    pf_session_free(s);
+}
+
+static void put_dictionary(const char *folder)
+{
+    char path[4096];
+    size_t n;
+    snprintf(path, sizeof path, "%s/../perfile.dict", folder);
+    FILE *f = fopen(path, "w");
+    if (!f) {
+        perror(path);
+        exit(1);
+    }
+    fprintf(f, "# Made by seeds.c: magics, sizes, and a header of every record type.\n");
+    fprintf(
+        f,
+        "\"PERFILE2\"\n\"2ELIFREP\"\n\"PERFFILE\"\n\"\\x10\\x00\\x00\\x00\\x00\\x00\\x00\\x00\"\n"
+        "\"\\x68\\x00\\x00\\x00\\x00\\x00\\x00\\x00\"\n\"\\x28\\xb5\\x2f\\xfd\"\n"
+        "\"\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\"\n\"[kernel.kallsyms]\"\n");
+    const pf_row *rows = pf_record_rows(&n);
+    for (size_t i = 0; i < n; i++) {
+        unsigned size = rows[i].fixed + 8U;
+        fprintf(f, "\"\\x%02x\\x%02x\\x00\\x00\\x00\\x00\\x%02x\\x%02x\"\n", rows[i].number & 255,
+                rows[i].number >> 8, size & 255, size >> 8);
+        fprintf(f, "\"\\x00\\x00\\x%02x\\x%02x\\x00\\x00\\x%02x\\x%02x\"\n", rows[i].number >> 8,
+                rows[i].number & 255, size >> 8, size & 255);
+    }
+    if (fclose(f) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    size_t n;
+    if (argc != 2) {
+        fprintf(stderr, "usage: seeds FOLDER\n");
+        return 2;
+    }
+    for (unsigned form = 0; form < 2 * CAPTURE_FORMS; form++) {
+        char name[64];
+        builder b;
+        capture_make(&b, form / 2, form % 2, SAMPLES);
+        snprintf(name, sizeof name, "%s-%s", capture_names[form / 2], form % 2 ? "big" : "little");
+        build_u8(&b, (uint8_t)(form % 3));
+        put(argv[1], "open", name, &b);
+        b.b.ptr[b.b.len - 1] = 200;
+        build_u8(&b, (uint8_t)(form % 2));
+        put(argv[1], "pipe", name, &b);
+        build_clear(&b);
+    }
+    const pf_row *rows = pf_record_rows(&n);
+    for (size_t i = 0; i < n; i++)
+        put_record(argv[1], &rows[i], &(dice){i + 7});
+    rows = pf_feature_rows(&n);
+    for (size_t i = 0; i < n; i++)
+        put_feature(argv[1], &rows[i], &(dice){i + 7});
+    put_dictionary(argv[1]);
+    return 0;
+}
