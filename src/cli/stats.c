@@ -41,13 +41,18 @@ typedef struct settings {
     int (*order)(const void *a, const void *b);
 } settings;
 
+/* The keys of what is sorted: qsort() passes nothing on. */
+static const cli_keys *sorted_by;
+
 static int by_key(const void *a, const void *b)
 {
     const cli_group *x = a;
     const cli_group *y = b;
-    for (unsigned i = 0; i < CLI_MAX_KEYS; i++)
-        if (x->key[i] != y->key[i])
-            return x->key[i] < y->key[i] ? -1 : 1;
+    for (unsigned k = 0; k < sorted_by->n; k++) {
+        int order = cli_key_order(sorted_by, k, x->key[k], y->key[k]);
+        if (order)
+            return order;
+    }
     return 0;
 }
 
@@ -128,6 +133,7 @@ static int stats_of(const char *path, const settings *set)
         ok = cli_count(&counts, &in, path, &set->how);
         if (ok && in.status >= 0) {
             cli_group *at = counts.groups.at;
+            sorted_by = &set->keys;
             if (at)
                 qsort(at, counts.groups.n, sizeof *at, set->order);
             if (set->heading)

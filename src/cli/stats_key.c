@@ -179,6 +179,14 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const perfile_record *r
     }
 }
 
+int cli_key_order(const cli_keys *keys, unsigned k, uint64_t a, uint64_t b)
+{
+    /* Names are places in memory, which say nothing. */
+    if (keys->kind[k] == COMM && a != NONE && b != NONE)
+        return strcmp((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
+    return (a > b) - (a < b);
+}
+
 int cli_key_comm(const cli_keys *keys)
 {
     for (unsigned k = 0; k < keys->n; k++)

@@ -45,6 +45,9 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const perfile_record *r
 int cli_key_comm(const cli_keys *keys);
 bool cli_keys_type_only(const cli_keys *keys);
 
+/* Below 0, 0 or above, as a stands before, with or behind b. */
+int cli_key_order(const cli_keys *keys, unsigned k, uint64_t a, uint64_t b);
+
 /* A value of key `k` as a member of a JSON object, and as a cell. */
 void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value);
 void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_table *t);
