@@ -261,3 +261,30 @@ void pf_sheet_named_end(pf_sheet *t)
     if (!goes_on(t))
         pf_sheet_end(t);
 }
+
+void pf_sheet_value_line(pf_sheet *t, uint64_t offset, const uint8_t *bytes, size_t n)
+{
+    if (t->hex)
+        pf_sheet_hex_line(t, offset, bytes, n);
+    else
+        pf_sheet_line(t, 0);
+    pf_sheet_spaces(t, indent_of(t) + PF_NAME_WIDTH);
+}
+
+void pf_sheet_between(pf_sheet *t)
+{
+    if (t->base.out.len - t->line_start > PF_LINE_WIDTH) {
+        pf_sheet_end(t);
+        pf_sheet_value_line(t, 0, NULL, 0);
+    } else {
+        PF_SHEET_LITERAL(t, " ");
+    }
+}
+
+void pf_sheet_reset(pf_sheet *t)
+{
+    if (t->open)
+        pf_sheet_end(t);
+    t->depth = 0;
+    t->in_line = 0;
+}

@@ -80,6 +80,14 @@ void pf_sheet_rest(pf_sheet *t, uint64_t offset, perfile_bytes bytes);
 /* Behind the value. */
 void pf_sheet_named_end(pf_sheet *t);
 
+/* A line below that of a field, up to where values stand; `bytes` and `n` for hex mode. */
+void pf_sheet_value_line(pf_sheet *t, uint64_t offset, const uint8_t *bytes, size_t n);
+/* Between the items of a list: a blank, or a new line when the old one is full. */
+void pf_sheet_between(pf_sheet *t);
+
+/* Back to the margin, also after a walk that stopped in the middle. */
+void pf_sheet_reset(pf_sheet *t);
+
 /* A number in the words of its kind; `bits` is the width in which all ones mean none. */
 void pf_sheet_number(pf_sheet *t, unsigned kind, unsigned type, uint64_t v);
 /* The parts of a word by name, those that are 0 left out, as a|b=2; nothing when all are. */

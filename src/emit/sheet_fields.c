@@ -21,7 +21,6 @@ static const pf_key *key_of(pf_sheet *t, const perfile_field *f)
     memset(key->text, ' ', sizeof key->text);
     memcpy(key->text, f->name, n);
     key->row = f;
-    key->plan = (uint8_t)pf_plan_of(f);
     key->len = (uint8_t)(n < PF_NAME_WIDTH ? PF_NAME_WIDTH : n + 2);
     return key;
 }
@@ -31,16 +30,6 @@ static void bytes_below(pf_sheet *t, uint64_t offset, uint64_t width)
 {
     if (width > WORD)
         pf_sheet_rest(t, offset, (perfile_bytes){t->bytes + offset, (size_t)width});
-}
-
-/* A line below the last one, its text where values stand. */
-static void value_line(pf_sheet *t, uint64_t offset, const uint8_t *bytes, size_t n)
-{
-    if (t->hex)
-        pf_sheet_hex_line(t, offset, bytes, n);
-    else
-        pf_sheet_line(t, 4);
-    pf_sheet_spaces(t, 2 * (size_t)t->depth + PF_NAME_WIDTH);
 }
 
 static void show_number(pf_sheet *t, const perfile_field *f, const perfile_value *v)
@@ -149,20 +138,9 @@ static void show_words_hex(pf_sheet *t, const perfile_field *f, const perfile_va
         if (i == 0)
             pf_sheet_name(t, key_of(t, f), &one);
         else
-            value_line(t, one.offset, t->bytes + one.offset, words->width);
+            pf_sheet_value_line(t, one.offset, t->bytes + one.offset, words->width);
         put_word(t, f, perfile_word(words, i), &mask, names);
         pf_sheet_end(t);
-    }
-}
-
-/* Between the items of a list: a blank, or a new line. */
-static void between(pf_sheet *t)
-{
-    if (t->base.out.len - t->line_start > PF_LINE_WIDTH) {
-        pf_sheet_end(t);
-        value_line(t, 0, NULL, 0);
-    } else {
-        PF_SHEET_LITERAL(t, " ");
     }
 }
 
@@ -174,7 +152,7 @@ static void show_chain(pf_sheet *t, const perfile_field *f, const perfile_value 
     for (size_t i = 0; i < words->n; i++) {
         if (i > 0) {
             pf_sheet_end(t);
-            value_line(t, 0, NULL, 0);
+            pf_sheet_value_line(t, 0, NULL, 0);
         }
         pf_sheet_number(t, f->kind, f->element, pf_load_u64(words->ptr + 8 * i, words->swapped));
     }
@@ -191,7 +169,7 @@ static void show_words(pf_sheet *t, const perfile_field *f, const perfile_value 
     pf_sheet_name(t, key_of(t, f), v);
     for (size_t i = 0; i < words->n; i++) {
         if (i > 0)
-            between(t);
+            pf_sheet_between(t);
         put_word(t, f, perfile_word(words, i), &mask, names);
     }
     pf_sheet_named_end(t);
@@ -220,9 +198,9 @@ static void show_strings(pf_sheet *t, const perfile_field *f, const perfile_valu
         if (i == 0)
             pf_sheet_name(t, key_of(t, f), &one);
         else if (t->hex)
-            value_line(t, one.offset, t->bytes + one.offset, (size_t)one.width);
+            pf_sheet_value_line(t, one.offset, t->bytes + one.offset, (size_t)one.width);
         else
-            between(t);
+            pf_sheet_between(t);
         pf_sheet_quoted(t, text);
         if (t->hex) {
             pf_sheet_end(t);

@@ -1,6 +1,6 @@
 /* Text for people.  A record is a line that says what it is, and a line for each of its fields. */
-#include "base/crc32.h"
-#include "emit/sheet.h"
+#include "emit/text.h"
+
 #include "perfile/perfile.h"
 
 enum { TIME_WIDTH = 18, TYPE_WIDTH = 18, SIZE_WIDTH = 6, MISC_WIDTH = 8, HEADER = 8 };
@@ -11,225 +11,12 @@ static void pad_from(pf_sheet *t, size_t mark, size_t width)
     pf_sheet_spaces(t, n < width ? width - n : 2);
 }
 
-static void put_offset(pf_sheet *t, uint64_t offset)
-{
-    uint8_t *at = pf_emit_room(&t->base, 2 + 16);
-    if (!at)
-        return;
-    *at++ = '0';
-    *at++ = 'x';
-    pf_emit_filled(&t->base, pf_put_hex_fixed(at, offset, offset >> 32 ? 16 : 8));
-}
-
-/* "  " and what is wrong, in front of which stands a mark that is easy to look for. */
-static void put_damage(pf_sheet *t, uint32_t damage)
-{
-    PF_SHEET_LITERAL(t, "!! ");
-    pf_sheet_string(t, perfile_damage_name(damage));
-    PF_SHEET_LITERAL(t, ": ");
-    pf_sheet_string(t, perfile_damage_text(damage));
-}
-
-static void damage_at(pf_sheet *t, uint32_t damage, uint64_t offset)
-{
-    pf_sheet_line(t, 0);
-    put_offset(t, offset);
-    PF_SHEET_LITERAL(t, "  ");
-    put_damage(t, damage);
-    pf_sheet_end(t);
-    t->base.n_errors++;
-}
-
-static void container_damage(pf_sheet *t, uint32_t role)
-{
-    const perfile_container *c = t->base.container;
-    for (uint32_t i = 0; i < c->n_damages; i++)
-        if (c->damages[i].role == role)
-            damage_at(t, c->damages[i].damage, c->damages[i].offset);
-}
-
-static void put_extent(pf_sheet *t, const char *name, const perfile_section *s)
-{
-    pf_sheet_named(t, name, 0, 0);
-    put_offset(t, s->offset);
-    PF_SHEET_LITERAL(t, " +");
-    pf_sheet_dec(t, s->size);
-    pf_sheet_end(t);
-}
-
-/* Between the items of a list: a blank, or a new line. */
-static void between(pf_sheet *t, bool first)
-{
-    if (t->base.out.len - t->line_start > PF_LINE_WIDTH) {
-        pf_sheet_end(t);
-        if (t->hex)
-            pf_sheet_hex_line(t, 0, NULL, 0);
-        else
-            pf_sheet_line(t, 4);
-        pf_sheet_spaces(t, PF_NAME_WIDTH);
-    } else if (!first) {
-        PF_SHEET_LITERAL(t, " ");
-    }
-}
-
-static void put_declared_features(pf_sheet *t, const perfile_container *c)
-{
-    pf_sheet_named(t, "features", 0, 0);
-    bool first = true;
-    for (uint32_t i = 0; i < PERFILE_N_FEATURES; i++) {
-        if (!(c->features[i / 64] >> i % 64 & 1))
-            continue;
-        between(t, first);
-        first = false;
-        const char *name = perfile_feature_name(i);
-        if (name)
-            pf_sheet_string(t, name);
-        else
-            pf_sheet_dec(t, i);
-    }
-    if (first)
-        PF_SHEET_LITERAL(t, "-");
-    pf_sheet_end(t);
-}
-
-static void header_lines(pf_sheet *t)
-{
-    const perfile_container *c = t->base.container;
-    bool hex = t->hex;
-    t->hex = false; /* the container keeps no bytes */
-    pf_sheet_line(t, 0);
-    PF_SHEET_LITERAL(t, "perf.data ");
-    pf_sheet_string(t, c->form == PERFILE_FORM_PIPE ? "pipe" : "file");
-    PF_SHEET_LITERAL(t, ", version ");
-    pf_sheet_dec(t, c->version);
-    pf_sheet_string(t, c->big_endian ? ", big-endian" : ", little-endian");
-    pf_sheet_end(t);
-    if (c->has_sections) {
-        put_extent(t, "attrs", &c->attrs);
-        put_extent(t, "data", &c->data);
-        if (c->event_types.size)
-            put_extent(t, "event_types", &c->event_types);
-        put_declared_features(t, c);
-    }
-    pf_sheet_end(t);
-    t->hex = hex;
-}
-
-static void event_lines(pf_sheet *t, const perfile_event *event)
-{
-    pf_sheet_line(t, 0);
-    put_offset(t, event->offset);
-    PF_SHEET_LITERAL(t, "  event ");
-    pf_sheet_dec(t, event->index);
-    PF_SHEET_LITERAL(t, "  ");
-    pf_sheet_text(t, (perfile_bytes){(const uint8_t *)event->name, strlen(event->name)});
-    pf_sheet_end(t);
-    if (event->damage)
-        damage_at(t, event->damage, event->offset);
-    if (event->ids_damage)
-        damage_at(t, event->ids_damage, event->offset);
-    t->bytes = event->stored.ptr;
-    /* What could become an event can be walked. */
-    (void)!perfile_attr_walk(event->stored, event->ids.swapped, t->hex ? PERFILE_WALK_PADDING : 0,
-                             &pf_sheet_visitor, t, NULL);
-    if (event->ids.n) {
-        pf_sheet_named(t, "ids", 0, 0);
-        for (size_t i = 0; i < event->ids.n; i++) {
-            between(t, i == 0);
-            pf_sheet_dec(t, perfile_word(&event->ids, i));
-        }
-        pf_sheet_end(t);
-    }
-    pf_sheet_end(t);
-    t->base.decoded = true;
-}
-
-static void event_type_line(pf_sheet *t, const perfile_event_type *type)
-{
-    pf_sheet_line(t, 0);
-    PF_SHEET_LITERAL(t, "event_type ");
-    pf_sheet_dec(t, type->event_id);
-    PF_SHEET_LITERAL(t, "  ");
-    pf_sheet_quoted(t, type->name);
-    pf_sheet_end(t);
-    t->base.decoded = true;
-}
-
-/* Back to the margin, also after a walk that stopped in the middle. */
-static void reset(pf_sheet *t)
-{
-    if (t->open)
-        pf_sheet_end(t);
-    t->depth = 0;
-    t->in_line = 0;
-}
-
-static void error_line(pf_sheet *t, uint32_t damage)
-{
-    reset(t);
-    pf_sheet_line(t, t->hex ? 2 : 4);
-    put_damage(t, damage);
-    pf_sheet_end(t);
-}
-
-static bool put_feature(pf_sheet *t, const perfile_feature *f)
-{
-    perfile_error why = {.damage = 0};
-    t->bytes = f->payload.ptr;
-    perfile_status st =
-        perfile_feature_walk(f, t->hex ? PERFILE_WALK_PADDING : 0, &pf_sheet_visitor, t, &why);
-    reset(t);
-    if (st == PERFILE_OK)
-        return true;
-    error_line(t, why.damage);
-    return false;
-}
-
-static void feature_lines(pf_sheet *t, const perfile_feature *f)
-{
-    const char *name = perfile_feature_name(f->number);
-    pf_sheet_line(t, 0);
-    put_offset(t, f->offset);
-    PF_SHEET_LITERAL(t, " +");
-    pf_sheet_dec(t, f->size);
-    PF_SHEET_LITERAL(t, "  feature ");
-    pf_sheet_dec(t, f->number);
-    if (name) {
-        PF_SHEET_LITERAL(t, "  ");
-        pf_sheet_string(t, name);
-    }
-    pf_sheet_end(t);
-    if (!put_feature(t, f))
-        t->base.n_errors++;
-    pf_sheet_end(t);
-    t->base.decoded = true;
-}
-
 static perfile_status text_begin(perfile_emitter *e, perfile_error *err)
 {
     pf_sheet *t = (pf_sheet *)(void *)e;
-    const perfile_session *s = e->session;
     (void)err;
     t->hex = e->flags & PERFILE_EMIT_HEX;
-    if (e->flags & PERFILE_EMIT_RECORDS)
-        return PERFILE_OK;
-    if (e->container->form != PERFILE_FORM_NONE)
-        header_lines(t);
-    container_damage(t, PERFILE_ROLE_HEADER);
-    container_damage(t, PERFILE_ROLE_ATTRS);
-    for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
-        const perfile_event *event = perfile_session_event(s, i);
-        if (event->origin == PERFILE_ORIGIN_CONTAINER)
-            event_lines(t, event);
-    }
-    for (uint32_t i = 0; i < perfile_session_n_event_types(s); i++)
-        event_type_line(t, perfile_session_event_type(s, i));
-    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
-        const perfile_feature *f = perfile_session_feature_at(s, i);
-        if (f->origin == PERFILE_ORIGIN_CONTAINER)
-            feature_lines(t, f);
-    }
-    container_damage(t, PERFILE_ROLE_RECORDS);
+    pf_text_facts(t);
     return PERFILE_OK;
 }
 
@@ -244,7 +31,7 @@ static void put_place(pf_sheet *t, const perfile_record *r)
         pf_sheet_string(t, file);
         PF_SHEET_LITERAL(t, ":");
     }
-    put_offset(t, inner ? r->stream_offset : r->offset);
+    pf_text_offset(t, inner ? r->stream_offset : r->offset);
 }
 
 static void put_type(pf_sheet *t, uint32_t type)
@@ -325,7 +112,7 @@ static perfile_status carried_feature(pf_sheet *t, const perfile_record *r, perf
     }
     pf_sheet_end(t);
     if (f.payload.len)
-        put_feature(t, &f);
+        pf_text_feature(t, &f);
     return PERFILE_OK;
 }
 
@@ -342,7 +129,7 @@ static perfile_status put_trailer(pf_sheet *t, const perfile_record *r, perfile_
         t->in_line = 1;
     }
     perfile_status st = perfile_record_walk_trailer(r, 0, &pf_sheet_visitor, t, why);
-    reset(t);
+    pf_sheet_reset(t);
     if (st == PERFILE_END)
         t->base.out.len = mark;
     return st < 0 ? st : PERFILE_OK;
@@ -354,7 +141,7 @@ static perfile_status put_body(pf_sheet *t, const perfile_record *r, perfile_err
         return carried_feature(t, r, why);
     perfile_status st =
         perfile_record_walk(r, t->hex ? PERFILE_WALK_PADDING : 0, &pf_sheet_visitor, t, why);
-    reset(t);
+    pf_sheet_reset(t);
     if (st != PERFILE_OK || r->type >= PERFILE_RECORD_USER || r->type == PERFILE_RECORD_SAMPLE)
         return st;
     return put_trailer(t, r, why);
@@ -373,7 +160,7 @@ static perfile_status put_payload(pf_sheet *t, const perfile_record *r, perfile_
     uint8_t digits[8];
     pf_put_hex_fixed(digits, crc, sizeof digits);
     pf_sheet_named(t, "payload", 0, 0);
-    put_offset(t, r->offset + perfile_record_size(r));
+    pf_text_offset(t, r->offset + perfile_record_size(r));
     PF_SHEET_LITERAL(t, " +");
     pf_sheet_dec(t, r->extra.len);
     PF_SHEET_LITERAL(t, "  crc32 ");
@@ -393,7 +180,7 @@ static perfile_status record_lines(pf_sheet *t, const perfile_record *r, perfile
         header_fields(t, r);
     perfile_error why = {.damage = 0};
     if (put_body(t, r, &why) != PERFILE_OK) {
-        error_line(t, why.damage);
+        pf_text_error(t, why.damage);
         pf_sheet_dump(t, HEADER, r->body);
         t->base.n_errors++;
     }
@@ -408,7 +195,7 @@ static void damage_line(pf_sheet *t, const perfile_record *r)
 {
     put_place(t, r);
     PF_SHEET_LITERAL(t, "  ");
-    put_damage(t, r->damage);
+    pf_text_damage(t, r->damage);
     if (r->body.len) {
         PF_SHEET_LITERAL(t, "; ");
         pf_sheet_dec(t, r->body.len);
@@ -449,7 +236,7 @@ static perfile_status text_failure(perfile_emitter *e, uint32_t damage, uint64_t
                                    perfile_error *err)
 {
     (void)err;
-    damage_at((pf_sheet *)(void *)e, damage, offset);
+    pf_text_damage_at((pf_sheet *)(void *)e, damage, offset);
     return PERFILE_OK;
 }
 
