@@ -56,7 +56,15 @@ static perfile_status at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *
         pf_source_hint(source, p->pos, (size_t)n);
         p->hinted = p->pos + n;
     }
-    perfile_status st = pf_source_run(source, p->pos, (size_t)need, run, err);
+    uint64_t most = source->limits.window_bytes;
+    perfile_status st;
+    if (!source->stable && need > most) {
+        /* The size may be nonsense: no reason to give up when the input ends before the limit. */
+        st = pf_source_run(source, p->pos, (size_t)most, run, err);
+        if (st == PERFILE_OK && run->len < most)
+            need = run->len;
+    }
+    st = pf_source_run(source, p->pos, (size_t)need, run, err);
     if (st != PERFILE_OK)
         return st;
     if (run->len > left)
@@ -108,22 +116,25 @@ static perfile_status resync(pf_perf_stream *p, unsigned damage, uint64_t from, 
 {
     uint64_t start = p->pos;
     bool stable = p->file->source->stable;
+    uint64_t most = p->file->source->limits.window_bytes;
+    uint64_t piece = stable || most > RESYNC_PIECE ? RESYNC_PIECE : most;
+    uint64_t overlap = piece > 2 * RESYNC_OVERLAP ? RESYNC_OVERLAP : piece / 2;
     pf_perf_pending d = {.damage = damage, .offset = start};
     for (;;) {
         perfile_bytes run;
-        perfile_status st = at_least(p, RESYNC_PIECE, &run, err);
+        perfile_status st = at_least(p, piece, &run, err);
         if (st != PERFILE_OK)
             return st;
         if (p->pos == start && stable)
             d.bytes = run;
         size_t skip = from < run.len ? (size_t)from : run.len;
         size_t found = pf_perf_resync(p->base.session, run, skip, p->swap);
-        if (found < run.len || stable || run.len < RESYNC_PIECE) {
+        if (found < run.len || stable || run.len < piece) {
             p->pos += found;
             break;
         }
         /* Records that begin in the last bytes could not be followed far enough. */
-        uint64_t step = run.len - RESYNC_OVERLAP;
+        uint64_t step = run.len - overlap;
         from = from > step ? from - step : 0;
         p->pos += step;
     }
@@ -381,6 +392,7 @@ static void close_stream(perfile_stream *s)
         pf_free(p->parts[i].name);
     }
     pf_free(p->parts);
+    pf_free(p->name);
     pf_free(p->part_names);
     pf_free(p->ids);
     pf_free(p->extents);
