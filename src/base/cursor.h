@@ -25,19 +25,19 @@ static inline pf_cursor pf_cur(perfile_bytes b, bool swap)
     return (pf_cursor){.pos = p, .end = p + b.len, .swap = swap};
 }
 
-static inline size_t pf_cur_left(const pf_cursor *c)
+PF_INLINE size_t pf_cur_left(const pf_cursor *c)
 {
     return (size_t)(c->end - c->pos);
 }
 
-static inline void pf_cur_fail(pf_cursor *c, unsigned damage)
+PF_INLINE void pf_cur_fail(pf_cursor *c, unsigned damage)
 {
     if (!c->bad)
         c->bad = (uint8_t)damage;
     c->pos = c->end;
 }
 
-static inline bool pf_cur_has(pf_cursor *c, size_t n)
+PF_INLINE bool pf_cur_has(pf_cursor *c, size_t n)
 {
     if (pf_cur_left(c) >= n)
         return true;
@@ -45,12 +45,12 @@ static inline bool pf_cur_has(pf_cursor *c, size_t n)
     return false;
 }
 
-static inline uint8_t pf_cur_u8(pf_cursor *c)
+PF_INLINE uint8_t pf_cur_u8(pf_cursor *c)
 {
     return pf_cur_has(c, 1) ? *c->pos++ : 0;
 }
 
-static inline uint16_t pf_cur_u16(pf_cursor *c)
+PF_INLINE uint16_t pf_cur_u16(pf_cursor *c)
 {
     if (!pf_cur_has(c, 2))
         return 0;
@@ -59,7 +59,7 @@ static inline uint16_t pf_cur_u16(pf_cursor *c)
     return v;
 }
 
-static inline uint32_t pf_cur_u32(pf_cursor *c)
+PF_INLINE uint32_t pf_cur_u32(pf_cursor *c)
 {
     if (!pf_cur_has(c, 4))
         return 0;
@@ -68,7 +68,7 @@ static inline uint32_t pf_cur_u32(pf_cursor *c)
     return v;
 }
 
-static inline uint64_t pf_cur_u64(pf_cursor *c)
+PF_INLINE uint64_t pf_cur_u64(pf_cursor *c)
 {
     if (!pf_cur_has(c, 8))
         return 0;
@@ -78,7 +78,7 @@ static inline uint64_t pf_cur_u64(pf_cursor *c)
 }
 
 /* The next `n` bytes as they are, or nothing and `bad` when fewer are left. */
-static inline perfile_bytes pf_cur_span(pf_cursor *c, uint64_t n)
+PF_INLINE perfile_bytes pf_cur_span(pf_cursor *c, uint64_t n)
 {
     if (n > pf_cur_left(c)) {
         pf_cur_fail(c, PERFILE_DAMAGE_SHORT_BODY);
@@ -90,7 +90,7 @@ static inline perfile_bytes pf_cur_span(pf_cursor *c, uint64_t n)
 }
 
 /* The next `n` items of `width` bytes each, or nothing and `bad`. */
-static inline perfile_bytes pf_cur_list(pf_cursor *c, uint64_t n, unsigned width)
+PF_INLINE perfile_bytes pf_cur_list(pf_cursor *c, uint64_t n, unsigned width)
 {
     if (n > pf_cur_left(c) / width) {
         pf_cur_fail(c, PERFILE_DAMAGE_SHORT_BODY);

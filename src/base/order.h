@@ -12,6 +12,10 @@
 #define PF_NATIVE_BIG 0
 #endif
 
+/* Reading a field must not cost a call: what is read ends up in registers only where all of this is
+ * part of the decoder. */
+#define PF_INLINE static inline __attribute__((always_inline))
+
 static inline uint16_t pf_swap_u16(uint16_t v)
 {
     return (uint16_t)(v << 8 | v >> 8);
@@ -27,21 +31,21 @@ static inline uint64_t pf_swap_u64(uint64_t v)
     return (uint64_t)pf_swap_u32((uint32_t)v) << 32 | pf_swap_u32((uint32_t)(v >> 32));
 }
 
-static inline uint16_t pf_load_u16(const uint8_t *p, bool swap)
+PF_INLINE uint16_t pf_load_u16(const uint8_t *p, bool swap)
 {
     uint16_t v;
     memcpy(&v, p, sizeof v);
     return swap ? pf_swap_u16(v) : v;
 }
 
-static inline uint32_t pf_load_u32(const uint8_t *p, bool swap)
+PF_INLINE uint32_t pf_load_u32(const uint8_t *p, bool swap)
 {
     uint32_t v;
     memcpy(&v, p, sizeof v);
     return swap ? pf_swap_u32(v) : v;
 }
 
-static inline uint64_t pf_load_u64(const uint8_t *p, bool swap)
+PF_INLINE uint64_t pf_load_u64(const uint8_t *p, bool swap)
 {
     uint64_t v;
     memcpy(&v, p, sizeof v);

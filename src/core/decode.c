@@ -1,8 +1,7 @@
 /* The public decoders and walks: the tables' functions with the context of a record or feature. */
 #include "base/error.h"
-#include "core/session.h"
+#include "core/whose.h"
 #include "schema/rows.h"
-#include "schema/trailer.h"
 
 /* A record taken apart: what its decoder needs. */
 typedef struct pf_parts {
@@ -29,18 +28,16 @@ static perfile_status failed(perfile_error *err, unsigned damage, const char *wh
     return st;
 }
 
-static perfile_status take_apart(const perfile_record *r, pf_parts *p, perfile_error *err)
+static inline perfile_status take_apart(const perfile_record *r, const pf_row *row, pf_parts *p,
+                                        perfile_error *err)
 {
-    uint32_t damage = 0;
-    const perfile_layout *layout = NULL;
-    bool as_stored = pf_session_as_stored(r->session);
-    p->row = pf_record_row(r->type);
-    if (p->row && r->type < PERFILE_RECORD_USER)
-        layout = perfile_record_layout(r, &damage);
-    if (damage)
-        return failed(err, damage, p->row->name, r->offset);
-    pf_record_split(r, layout, as_stored, &p->body, &p->trailer);
-    p->k = pf_context_of(layout);
+    pf_whose whose = pf_whose_of(r);
+    if (whose.damage)
+        return failed(err, whose.damage, row->name, r->offset);
+    bool as_stored = r->session && r->session->as_stored;
+    p->row = row;
+    pf_record_split(r, whose.layout, as_stored, &p->body, &p->trailer);
+    p->k = pf_context_of(whose.layout);
     p->k.misc = r->misc;
     p->k.as_stored = as_stored;
     return PERFILE_OK;
@@ -48,11 +45,8 @@ static perfile_status take_apart(const perfile_record *r, pf_parts *p, perfile_e
 
 /* A branch stack of no entries comes with and without hw_idx: if reading it fails to consume the
  * record exactly and reading without does, there is none. */
-static void settle_hw_idx(const perfile_record *r, pf_parts *p)
+static void choose_hw_idx(const perfile_record *r, pf_parts *p)
 {
-    if (r->type != PERFILE_RECORD_SAMPLE || !(p->k.branch_sample_type & PERFILE_BRANCH_HW_INDEX) ||
-        !(p->k.sample_type & PERFILE_SAMPLE_BRANCH_STACK))
-        return;
     perfile_sample s = {0};
     pf_cursor c = pf_cur(p->body, is_swapped(r));
     pf_decode_sample(&p->k, &c, &s);
@@ -66,9 +60,17 @@ static void settle_hw_idx(const perfile_record *r, pf_parts *p)
         p->k.no_hw_idx = false;
 }
 
+static inline void settle_hw_idx(const perfile_record *r, pf_parts *p)
+{
+    if (r->type == PERFILE_RECORD_SAMPLE && p->k.sample_type & PERFILE_SAMPLE_BRANCH_STACK &&
+        p->k.branch_sample_type & PERFILE_BRANCH_HW_INDEX)
+        choose_hw_idx(r, p);
+}
+
 /* Decodes straight into `out` when the caller's struct is ours; else through `full`. */
-static perfile_status decode_into(const pf_context *k, pf_cursor *c, const pf_row *row, void *full,
-                                  void *out, size_t size, uint64_t offset, perfile_error *err)
+static inline perfile_status decode_into(const pf_context *k, pf_cursor *c, const pf_row *row,
+                                         void *full, void *out, size_t size, uint64_t offset,
+                                         perfile_error *err)
 {
     void *to = size == row->size ? out : full;
     memset(to, 0, row->size);
@@ -82,34 +84,58 @@ static perfile_status decode_into(const pf_context *k, pf_cursor *c, const pf_ro
     return PERFILE_OK;
 }
 
-static perfile_status decode_record(const perfile_record *r, uint32_t type, void *full, void *out,
-                                    size_t size, perfile_error *err)
+/* Most samples, without what the others need. */
+static inline bool decode_usual(const perfile_record *r, void *out, size_t size)
 {
-    if (r->type != type || r->family != PERFILE_FAMILY_PERF)
+    if (r->type != PERFILE_RECORD_SAMPLE || is_swapped(r) ||
+        size != pf_record_table[PF_AT_sample].size)
+        return false;
+    const perfile_layout *layout = pf_whose_of(r).layout;
+    if (!layout)
+        return false;
+    memset(out, 0, size);
+    return pf_decode_usual_sample(layout->sample_type, r->body, out);
+}
+
+static perfile_status decode_record(const perfile_record *r, const pf_row *row, void *full,
+                                    void *out, size_t size, perfile_error *err)
+{
+    if (r->type != row->number || r->family != PERFILE_FAMILY_PERF)
         return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
-                       type);
+                       row->number);
     pf_parts p;
-    perfile_status st = take_apart(r, &p, err);
+    perfile_status st = take_apart(r, row, &p, err);
     if (st != PERFILE_OK)
         return st;
     settle_hw_idx(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
-    return decode_into(&p.k, &c, p.row, full, out, size, r->offset, err);
+    return decode_into(&p.k, &c, row, full, out, size, r->offset, err);
 }
 
-#define PF_RECORD_DECODER(id, number)                                                              \
+#define PF_RECORD_DECODER(id)                                                                      \
     perfile_status perfile_##id##_decode(const perfile_record *record, perfile_##id *out,          \
                                          size_t size, perfile_error *err)                          \
     {                                                                                              \
         perfile_##id full;                                                                         \
-        return decode_record(record, number, &full, out, size, err);                               \
+        return decode_record(record, &pf_record_table[PF_AT_##id], &full, out, size, err);         \
     }
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_DECODER(id, number)
-#include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_DECODER(id, number)
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_DECODER(id)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_DECODER(id, number)
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_DECODER(id)
 #include "perfile/format/simpleperf.def"
+
+static __attribute__((noinline)) perfile_status
+decode_sample(const perfile_record *r, perfile_sample *out, size_t size, perfile_error *err)
+{
+    perfile_sample full;
+    return decode_record(r, &pf_record_table[PF_AT_sample], &full, out, size, err);
+}
+
+perfile_status perfile_sample_decode(const perfile_record *record, perfile_sample *out, size_t size,
+                                     perfile_error *err)
+{
+    return decode_usual(record, out, size) ? PERFILE_OK : decode_sample(record, out, size, err);
+}
 
 static pf_context feature_context(const perfile_feature *f)
 {
@@ -162,7 +188,7 @@ perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sa
                                pf_walk_sample_id};
     pf_parts p;
     perfile_sample_id full;
-    perfile_status st = take_apart(record, &p, err);
+    perfile_status st = take_apart(record, pf_record_row(record->type), &p, err);
     if (st != PERFILE_OK)
         return st;
     if (!p.trailer.len)
@@ -192,7 +218,7 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
                                    const perfile_visitor *visitor, void *user, perfile_error *err)
 {
     pf_parts p;
-    perfile_status st = take_apart(r, &p, err);
+    perfile_status st = take_apart(r, pf_record_row(r->type), &p, err);
     if (st != PERFILE_OK)
         return st;
     settle_hw_idx(r, &p);
@@ -212,7 +238,7 @@ perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t fla
                                            perfile_error *err)
 {
     pf_parts p;
-    perfile_status st = take_apart(r, &p, err);
+    perfile_status st = take_apart(r, pf_record_row(r->type), &p, err);
     if (st != PERFILE_OK)
         return st;
     if (!p.trailer.len)

@@ -7,23 +7,10 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "core/layout.h"
-#include "core/state.h"
+#include "core/whose.h"
 #include "schema/trailer.h"
 
 #define HEADER_BYTES 8
-
-typedef struct whose {
-    const perfile_event *event;
-    const perfile_layout *layout;
-    uint32_t damage;
-} whose;
-
-static const whose nobodys = {NULL, NULL, 0};
-
-static inline whose of_event(const pf_event *event)
-{
-    return (whose){&event->shown, &event->layout, 0};
-}
 
 static inline bool is_swapped(const perfile_record *r)
 {
@@ -44,42 +31,28 @@ static inline const uint8_t *word_from_end(perfile_bytes b, int slot)
 
 /* Several events: the id decides, and its place is that of the first event.  No cache of the last
  * id: threads may look up records of one session at the same time, and the map is as fast. */
-static whose by_id(const perfile_record *r, const perfile_session *s)
+pf_whose pf_whose_by_id(const perfile_record *r, const perfile_session *s)
 {
     const pf_event *first = s->events[0];
     bool sample = r->type == PERFILE_RECORD_SAMPLE;
     if (!sample && !first->layout.sample_id_all)
-        return of_event(first);
+        return pf_whose_event(first);
 
     int slot = sample ? s->sample_id_slot : s->trailer_id_slot;
     if (slot >= 0) {
         const uint8_t *word = sample ? word_at(r, slot) : word_from_end(r->body, slot);
         if (!word)
-            return of_event(first);
+            return pf_whose_event(first);
         uint64_t id = pf_load_u64(word, is_swapped(r));
         if (id == 0)
-            return of_event(first);
+            return pf_whose_event(first);
         uint32_t owner = pf_ids_find(&s->ids, id);
         if (owner < s->n_events)
-            return of_event(s->events[owner]);
+            return pf_whose_event(s->events[owner]);
     }
     if (s->uniform)
-        return (whose){NULL, &first->layout, 0};
-    return (whose){NULL, NULL, PERFILE_DAMAGE_UNKNOWN_ID};
-}
-
-static inline whose find(const perfile_record *r)
-{
-    const perfile_session *s = r->session;
-    if (!s || r->family != PERFILE_FAMILY_PERF || !pf_record_known(r->type))
-        return nobodys;
-    if (s->n_events == 1)
-        return of_event(s->events[0]);
-    if (s->n_events == 0) {
-        bool needs = r->type == PERFILE_RECORD_SAMPLE || r->type == PERFILE_RECORD_READ;
-        return (whose){NULL, NULL, needs ? PERFILE_DAMAGE_NO_ATTR : 0};
-    }
-    return by_id(r, s);
+        return (pf_whose){NULL, &first->layout, 0};
+    return (pf_whose){NULL, NULL, PERFILE_DAMAGE_UNKNOWN_ID};
 }
 
 const perfile_event *perfile_record_event(const perfile_record *r)
@@ -88,12 +61,12 @@ const perfile_event *perfile_record_event(const perfile_record *r)
         const uint8_t *id = word_at(r, 0);
         return id ? perfile_session_event_by_id(r->session, pf_load_u64(id, is_swapped(r))) : NULL;
     }
-    return find(r).event;
+    return pf_whose_of(r).event;
 }
 
 const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage)
 {
-    whose w = find(r);
+    pf_whose w = pf_whose_of(r);
     if (damage)
         *damage = w.damage;
     return w.layout;
@@ -102,7 +75,7 @@ const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *d
 /* The word of sample or trailer for a bit of sample_type, NULL when there is none. */
 static const uint8_t *field_word(const perfile_record *r, int bit)
 {
-    const perfile_layout *l = find(r).layout;
+    const perfile_layout *l = pf_whose_of(r).layout;
     if (!l)
         return NULL;
     if (r->type == PERFILE_RECORD_SAMPLE)

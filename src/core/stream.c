@@ -6,19 +6,6 @@
 
 #include "base/error.h"
 
-static void drop_damage_records(perfile_stream *s)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->n_run; i++) {
-        if (s->run[i].family == PERFILE_FAMILY_DAMAGE)
-            continue;
-        if (kept != i)
-            s->run[kept] = s->run[i];
-        kept++;
-    }
-    s->n_run = kept;
-}
-
 static perfile_status give_up(const perfile_stream *s, perfile_error *err)
 {
     if (s->final < 0 && err)
@@ -36,8 +23,9 @@ static perfile_status refill(perfile_stream *s, perfile_error *err)
         s->final = s->ops->fill(s, &s->error);
         if (s->final != PERFILE_OK)
             return give_up(s, err);
-        if (!(s->options.deliver & PERFILE_DELIVER_DAMAGE))
-            drop_damage_records(s);
+        bool damage = s->n_run && s->run[0].family == PERFILE_FAMILY_DAMAGE;
+        if (damage && !(s->options.deliver & PERFILE_DELIVER_DAMAGE))
+            s->n_run = 0;
     } while (s->n_run == 0);
     s->end = s->run + s->n_run;
     return PERFILE_OK;

@@ -7,13 +7,13 @@
 #include "perfile/stream.h"
 
 enum {
-    PF_RUN = 64 /* records per run: the facade costs a pointer step, the records stay in L1 */
+    PF_RUN = 32 /* records per run: the facade costs a pointer step, the records stay in L1 */
 };
 
 typedef struct pf_stream_ops {
     /* Fills s->run[0 .. s->n_run), at least one, or PERFILE_END.  The records live until the next
      * call.  A record that the session learns from stands first in its run, and is learned when the
-     * run is made. */
+     * run is made.  A record of family DAMAGE is alone in its run. */
     perfile_status (*fill)(perfile_stream *s, perfile_error *err);
     perfile_status (*extra)(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err);

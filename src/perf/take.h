@@ -6,7 +6,7 @@
 #include "perf/stream.h"
 
 enum {
-    PF_AHEAD = 4096 /* lines that far ahead are fetched: half the time on call chains */
+    PF_AHEAD = 6144 /* lines that far ahead are fetched: half the time on call chains */
 };
 
 /* Makes every slot ready for records that differ only in what pf_perf_take() writes. */

@@ -51,6 +51,36 @@ static perfile_list list_of(const pf_context *k, pf_cursor *c, uint64_t n, size_
 #include "schema/decode.inc"
 #include "perfile/format/features.def"
 
+/* The sample types that tools usually ask for, each with X. */
+#define WITH_ID(X, type)     X(type) X((type) | PERFILE_SAMPLE_ID) X((type) | PERFILE_SAMPLE_IDENTIFIER)
+#define WITH_CPU(X, type)    WITH_ID(X, type) WITH_ID(X, (type) | PERFILE_SAMPLE_CPU)
+#define WITH_PERIOD(X, type) WITH_CPU(X, type) WITH_CPU(X, (type) | PERFILE_SAMPLE_PERIOD)
+#define WITH_RAW(X, type)    WITH_PERIOD(X, type) WITH_PERIOD(X, (type) | PERFILE_SAMPLE_RAW)
+#define WITH_CHAIN(X, type)  WITH_RAW(X, type) WITH_RAW(X, (type) | PERFILE_SAMPLE_CALLCHAIN)
+#define USUAL_SAMPLES(X)     WITH_CHAIN(X, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME)
+
+/* Each has a word at least.  Said once, it need not be asked again for every field. */
+#define LEAST_BYTES(type) (8 * (size_t)__builtin_popcountll((type) & ~PERFILE_SAMPLE_RAW))
+
+#define DECODE_SAMPLE(type)                                                                        \
+    case (type): {                                                                                 \
+        const pf_context k = {.sample_type = (type)};                                              \
+        pf_cursor c = pf_cur(body, false);                                                         \
+        if (body.len < LEAST_BYTES(type))                                                          \
+            return false;                                                                          \
+        members_sample(&k, &c, out, (type));                                                       \
+        return !c.bad;                                                                             \
+    }
+
+bool pf_decode_usual_sample(uint64_t sample_type, perfile_bytes body, perfile_sample *out)
+{
+    switch (sample_type) {
+        USUAL_SAMPLES(DECODE_SAMPLE)
+    default:
+        return false;
+    }
+}
+
 /* Takes the next element off the list. */
 static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
                               void *full, size_t full_size)

@@ -1,6 +1,6 @@
 #include "schema/rows.h"
 
-static const pf_row record_rows[] = {
+const pf_row pf_record_table[] = {
 #define PF_RECORD_ROW(id, number, name, fixed, contract, doc)                                      \
     {number, fixed, PF_##contract, #name, doc, sizeof(perfile_##id), pf_decode_##id, pf_walk_##id},
 #define PF_CONTRACT true
@@ -22,16 +22,7 @@ static const pf_row feature_rows[] = {
 #include "perfile/format/features.def"
 };
 
-/* Positions in the arrays above, by number. */
-enum {
-#define RECORD(id, number, name, source, fixed, contract, doc) AT_RECORD_##id,
-#include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) AT_RECORD_##id,
-#include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) AT_RECORD_##id,
-#include "perfile/format/simpleperf.def"
-    N_RECORD_ROWS
-};
+/* Positions in feature_rows. */
 enum {
 #define FEATURE(id, number, name, source, contract, doc) AT_FEATURE_##id,
 #include "perfile/format/features.def"
@@ -43,15 +34,15 @@ const pf_row *pf_record_row(uint32_t type)
     switch (type) {
 #define RECORD(id, number, name, source, fixed, contract, doc)                                     \
     case number:                                                                                   \
-        return &record_rows[AT_RECORD_##id];
+        return &pf_record_table[PF_AT_##id];
 #include "perfile/format/sample.def"
 #define RECORD(id, number, name, source, fixed, contract, doc)                                     \
     case number:                                                                                   \
-        return &record_rows[AT_RECORD_##id];
+        return &pf_record_table[PF_AT_##id];
 #include "perfile/format/records.def"
 #define RECORD(id, number, name, source, fixed, contract, doc)                                     \
     case number:                                                                                   \
-        return &record_rows[AT_RECORD_##id];
+        return &pf_record_table[PF_AT_##id];
 #include "perfile/format/simpleperf.def"
     default:
         return NULL;
@@ -72,8 +63,8 @@ const pf_row *pf_feature_row(uint32_t number)
 
 const pf_row *pf_record_rows(size_t *n)
 {
-    *n = N_RECORD_ROWS;
-    return record_rows;
+    *n = PF_N_RECORD_ROWS;
+    return pf_record_table;
 }
 
 const pf_row *pf_feature_rows(size_t *n)
@@ -121,8 +112,8 @@ uint32_t perfile_record_type_number(const char *name)
     static const char prefix[] = "PERF_RECORD_";
     if (strncmp(name, prefix, sizeof prefix - 1) == 0)
         name += sizeof prefix - 1;
-    for (size_t i = 0; i < N_RECORD_ROWS; i++)
-        if (same_name(name, record_rows[i].name))
-            return record_rows[i].number;
+    for (size_t i = 0; i < PF_N_RECORD_ROWS; i++)
+        if (same_name(name, pf_record_table[i].name))
+            return pf_record_table[i].number;
     return 0;
 }

@@ -12,6 +12,11 @@ typedef struct pf_walker {
     uint32_t flags;      /* PERFILE_WALK_… */
 } pf_walker;
 
+/* pf_decode_sample(), from the same rows, for the sample types that are usual, in this machine's
+ * byte order: each compiled for itself, so that what is absent costs nothing.  False, and *out
+ * worthless, for other types and when the body is too short. */
+bool pf_decode_usual_sample(uint64_t sample_type, perfile_bytes body, perfile_sample *out);
+
 /* Decodes into a zeroed struct of the row; c->bad says whether that went well. */
 typedef void pf_decode_fn(const pf_context *k, pf_cursor *c, void *out);
 typedef void pf_walk_fn(const pf_context *k, pf_cursor *c, const pf_walker *w);
@@ -26,6 +31,18 @@ typedef struct pf_row {
     pf_decode_fn *decode;
     pf_walk_fn *walk;
 } pf_row;
+
+/* Positions in pf_record_table: PF_AT_mmap2 … */
+enum {
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_AT_##id,
+#include "perfile/format/sample.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_AT_##id,
+#include "perfile/format/records.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_AT_##id,
+#include "perfile/format/simpleperf.def"
+    PF_N_RECORD_ROWS
+};
+extern const pf_row pf_record_table[PF_N_RECORD_ROWS];
 
 /* NULL for numbers without a row. */
 const pf_row *pf_record_row(uint32_t type);

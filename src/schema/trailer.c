@@ -50,13 +50,10 @@ static bool string_fills(const perfile_record *r)
     return (bytes + 7) / 8 * 8 == left;
 }
 
-bool pf_record_split(const perfile_record *r, const perfile_layout *l, bool as_stored,
-                     perfile_bytes *body, perfile_bytes *trailer)
+bool pf_record_split_trailer(const perfile_record *r, const perfile_layout *l, bool as_stored,
+                             perfile_bytes *body, perfile_bytes *trailer)
 {
-    *body = r->body;
-    *trailer = (perfile_bytes){NULL, 0};
-    if (!l || !l->trailer_size || r->family != PERFILE_FAMILY_PERF || !pf_record_known(r->type) ||
-        r->type == PERFILE_RECORD_SAMPLE)
+    if (r->family != PERFILE_FAMILY_PERF || !pf_record_known(r->type))
         return false;
     size_t fixed = pf_record_fixed_plus_one[r->type] - 1U;
     if (r->body.len < fixed + l->trailer_size)

@@ -12,10 +12,21 @@ static inline bool pf_record_known(uint32_t type)
     return type < PERFILE_RECORD_USER && pf_record_fixed_plus_one[type] != 0;
 }
 
+/* pf_record_split() for records that are no samples. */
+bool pf_record_split_trailer(const perfile_record *r, const perfile_layout *l, bool as_stored,
+                             perfile_bytes *body, perfile_bytes *trailer);
+
 /* Splits the body of `r`, whose layout is `l` (NULL: none).  False when it has no trailer: then
  * *body is all of it.  `as_stored`: no second thoughts about records of tools that left the trailer
  * out. */
-bool pf_record_split(const perfile_record *r, const perfile_layout *l, bool as_stored,
-                     perfile_bytes *body, perfile_bytes *trailer);
+static inline bool pf_record_split(const perfile_record *r, const perfile_layout *l, bool as_stored,
+                                   perfile_bytes *body, perfile_bytes *trailer)
+{
+    *body = r->body;
+    *trailer = (perfile_bytes){NULL, 0};
+    if (!l || !l->trailer_size || r->type == PERFILE_RECORD_SAMPLE)
+        return false;
+    return pf_record_split_trailer(r, l, as_stored, body, trailer);
+}
 
 #endif

@@ -44,7 +44,7 @@ enum {
 uint64_t pf_mirror_attr_flags(uint64_t v);
 uint64_t pf_mirror_branch_flags(uint64_t v);
 
-static inline uint64_t pf_unmirror(uint64_t v, unsigned kind, bool swap)
+PF_INLINE uint64_t pf_unmirror(uint64_t v, unsigned kind, bool swap)
 {
     if (swap == (bool)PF_NATIVE_BIG)
         return v;
@@ -66,7 +66,7 @@ static inline uint32_t pf_peek_u32(const pf_cursor *c)
 }
 
 /* The text in a field: up to its first NUL. */
-static inline perfile_bytes pf_text(perfile_bytes field)
+PF_INLINE perfile_bytes pf_text(perfile_bytes field)
 {
     if (field.len) {
         const uint8_t *nul = memchr(field.ptr, 0, field.len);
@@ -76,7 +76,7 @@ static inline perfile_bytes pf_text(perfile_bytes field)
     return field;
 }
 
-static inline perfile_words pf_words(pf_cursor *c, uint64_t n, unsigned width)
+PF_INLINE perfile_words pf_words(pf_cursor *c, uint64_t n, unsigned width)
 {
     perfile_bytes b = pf_cur_list(c, n, width);
     return (perfile_words){b.ptr, b.len / width, (uint8_t)width, c->swap};
