@@ -38,6 +38,16 @@ enum {
     PERFILE_SAMPLE_KNOWN = (1 << 25) - 1
 };
 
+/* attr.type; PMUs of the recorded machine follow (feature PMU_MAPPINGS). */
+enum {
+    PERFILE_TYPE_HARDWARE = 0,
+    PERFILE_TYPE_SOFTWARE = 1,
+    PERFILE_TYPE_TRACEPOINT = 2,
+    PERFILE_TYPE_HW_CACHE = 3,
+    PERFILE_TYPE_RAW = 4,
+    PERFILE_TYPE_BREAKPOINT = 5
+};
+
 /* PERFILE_RECORD_MMAP … : numbers of the record types that have a row in format/. */
 enum {
 #define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_##name = (number),

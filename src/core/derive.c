@@ -6,15 +6,6 @@
 #include "core/state.h"
 #include "perfile/field.h"
 
-enum { /* attr.type, K: enum perf_type_id */
-       HARDWARE,
-       SOFTWARE,
-       TRACEPOINT,
-       HW_CACHE,
-       RAW,
-       BREAKPOINT
-};
-
 /* A text that is cut where it does not fit. */
 typedef struct line {
     char *text;
@@ -108,10 +99,10 @@ static bool put_generic(line *l, const perfile_session *s, const perfile_attr *a
     size_t start = l->len;
     if (pmu)
         put_pmu(l, s, pmu);
-    const char *name = attr->type == HARDWARE ? hardware_word(config) : NULL;
+    const char *name = attr->type == PERFILE_TYPE_HARDWARE ? hardware_word(config) : NULL;
     if (name)
         put(l, "%s", name);
-    else if (attr->type == HARDWARE || !put_cache(l, config)) {
+    else if (attr->type == PERFILE_TYPE_HARDWARE || !put_cache(l, config)) {
         l->len = start;
         return false;
     }
@@ -146,14 +137,14 @@ void pf_name_derive(const perfile_session *s, const perfile_attr *attr, char *te
     line l = {text, size, 0};
     text[0] = 0;
     switch (attr->type) {
-    case HARDWARE:
-    case HW_CACHE:
+    case PERFILE_TYPE_HARDWARE:
+    case PERFILE_TYPE_HW_CACHE:
         if (put_generic(&l, s, attr))
             break;
-        put(&l, "%s/config=0x%llx/", attr->type == HARDWARE ? "hardware" : "hw-cache",
+        put(&l, "%s/config=0x%llx/", attr->type == PERFILE_TYPE_HARDWARE ? "hardware" : "hw-cache",
             (unsigned long long)attr->config);
         break;
-    case SOFTWARE: {
+    case PERFILE_TYPE_SOFTWARE: {
         const char *name = word("software", attr->config);
         if (name)
             put(&l, "%s", name);
@@ -161,7 +152,7 @@ void pf_name_derive(const perfile_session *s, const perfile_attr *attr, char *te
             put(&l, "software/config=0x%llx/", (unsigned long long)attr->config);
         break;
     }
-    case TRACEPOINT: {
+    case PERFILE_TYPE_TRACEPOINT: {
         const pf_tracepoint *t = pf_tracepoints_find(&s->names.tracepoints, attr->config);
         if (t)
             put(&l, "%.*s:%.*s", t->system.len < size ? (int)t->system.len : (int)size,
@@ -171,10 +162,10 @@ void pf_name_derive(const perfile_session *s, const perfile_attr *attr, char *te
             put(&l, "tracepoint:%llu", (unsigned long long)attr->config);
         return; /* tracepoints have no modifiers */
     }
-    case RAW:
+    case PERFILE_TYPE_RAW:
         put(&l, "r%llx", (unsigned long long)attr->config);
         break;
-    case BREAKPOINT:
+    case PERFILE_TYPE_BREAKPOINT:
         put_breakpoint(&l, attr);
         break;
     default:

@@ -6,8 +6,7 @@
 #include "base/error.h"
 #include "core/state.h"
 
-#define NAME_SIZE  512
-#define TRACEPOINT 2 /* attr.type */
+#define NAME_SIZE 512
 
 void pf_names_init(pf_names *n, uint64_t seed)
 {
@@ -206,14 +205,24 @@ static const pf_named *find_desc(const perfile_session *s, const perfile_event *
     return (e->ids.n && named->has_ids) || !same_event(named, &e->attr) ? NULL : named;
 }
 
+/* Of generic events, type and config say more than the list of old perf does: that has what was
+ * asked for, "cycles" where cpu-clock was counted instead. */
+static bool needs_type_name(const perfile_attr *attr)
+{
+    return attr->type == PERFILE_TYPE_TRACEPOINT || attr->type == PERFILE_TYPE_RAW ||
+           attr->type > PERFILE_TYPE_BREAKPOINT;
+}
+
 /* Entries of old perf have the config alone: it says enough at the event's own place, and for
  * tracepoints, for which the list was made. */
 static const perfile_event_type *find_type(const perfile_session *s, const perfile_event *e)
 {
+    if (!needs_type_name(&e->attr))
+        return NULL;
     const perfile_event_type *type = perfile_session_event_type(s, e->index);
     if (type && type->event_id == e->attr.config)
         return type;
-    if (e->attr.type != TRACEPOINT)
+    if (e->attr.type != PERFILE_TYPE_TRACEPOINT)
         return NULL;
     return perfile_session_event_type(s, pf_ids_find(&s->names.type_configs, e->attr.config));
 }
@@ -268,7 +277,8 @@ static perfile_status name_by_type(perfile_session *s, uint32_t position, perfil
     uint32_t i = position;
     if (i >= s->n_events || s->events[i]->shown.attr.config != type->event_id)
         i = pf_ids_find(&s->names.trace_configs, type->event_id);
-    if (i >= s->n_events || s->events[i]->name_rank >= PF_NAME_TYPE)
+    if (i >= s->n_events || s->events[i]->name_rank >= PF_NAME_TYPE ||
+        !needs_type_name(&s->events[i]->shown.attr))
         return PERFILE_OK;
     return pf_names_set(s, s->events[i], PF_NAME_TYPE, type->name, s->events[i]->shown.origin, err);
 }
@@ -279,8 +289,9 @@ perfile_status pf_names_settle(perfile_session *s, perfile_error *err)
     perfile_status st;
     for (uint32_t i = s->n_settled; i < s->n_events; i++) {
         const perfile_attr *attr = &s->events[i]->shown.attr;
-        if (attr->type == TRACEPOINT && (st = pf_ids_add(&n->trace_configs, &s->arena, attr->config,
-                                                         i, NULL, err)) != PERFILE_OK)
+        if (attr->type == PERFILE_TYPE_TRACEPOINT &&
+            (st = pf_ids_add(&n->trace_configs, &s->arena, attr->config, i, NULL, err)) !=
+                PERFILE_OK)
             return st;
     }
     for (uint32_t i = n->stale ? 0 : s->n_settled; i < s->n_events; i++)

@@ -1,6 +1,7 @@
 /* Opening a perf.data capture of any form. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -161,8 +162,14 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
         }
     }
     p->parts[0].source = first;
-    p->base.name = first->name;
-    st = open_first(p, err);
+    p->name = pf_alloc(strlen(source->name) + 1, 1);
+    if (p->name) {
+        memcpy(p->name, source->name, strlen(source->name) + 1);
+        p->base.name = p->name;
+        st = open_first(p, err);
+    } else {
+        st = pf_fail_nomem(err, "stream");
+    }
     if (st == PERFILE_OK && source->directory)
         st = pf_perf_directory(p, source, err);
     if (st == PERFILE_OK)

@@ -30,6 +30,7 @@ typedef struct pf_perf_pending {
 typedef struct pf_perf_stream {
     perfile_stream base;
     bool swap;
+    char *name; /* base.name */
     pf_perf_part *parts;
     uint32_t n_parts;
     perfile_part *part_names; /* container.parts */

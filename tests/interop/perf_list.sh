@@ -6,8 +6,6 @@
 # - A name that it makes from the attr has modifiers that say what exclude_host, exclude_guest or
 #   precise_ip say (:HG, :ppp); a name of the file has those that were asked for.  Modifiers are not
 #   compared.  Where it cannot name a tracepoint it says so.  simpleperf calls cycles cpu-cycles.
-# - It does not look at the table of event names that perf up to 3.11 wrote, which goes by attr.config:
-#   hotspot/perf.data.true.v1 calls its event cycles there, though its attr is that of cpu-clock.
 # - It does not print every bit of sample_type (TRANSACTION), and not in their order.
 # - In big-endian files it leaves some members of the attr as they are stored.
 # - In pipes it reads attrs smaller than its own to the end of its own.
@@ -36,7 +34,6 @@ BRANCH = """USER KERNEL HV ANY ANY_CALL ANY_RETURN IND_CALL ABORT_TX IN_TX NO_TX
     NO_FLAGS NO_CYCLES TYPE_SAVE HW_INDEX PRIV_SAVE""".split()
 # Members of unions have the name of the first in perf's "{ a, b }: value".
 UNION = {"sample_freq": "sample_period", "wakeup_watermark": "wakeup_events"}
-TABLE = {"hotspot/perf.data.true.v1": "cycles"}
 
 # Members behind the first 64 bytes, and their width.
 LATE = dict(sample_regs_user=8, sample_stack_user=4, clockid=4, sample_regs_intr=8, aux_watermark=4,
@@ -118,9 +115,7 @@ def compare_events(path, name):
     for (their_name, their), (our_name, our, attr) in zip(theirs, ours):
         their = without_bugs(their, attr)
         named = (plain(their_name), plain(our_name))
-        if named[0] != named[1] and named not in (
-            ("unknown tracepoint", named[1]), ("cpu-clock", TABLE.get(name))
-        ):
+        if named[0] not in (named[1], "unknown tracepoint"):
             return f"event {their_name} is called {our_name}"
         if their != our:
             return f"{our_name}: perf {sorted(their.items() - our.items())}, " \

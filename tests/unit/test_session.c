@@ -354,10 +354,11 @@ static void old_event_types(void **state)
 {
     (void)state;
     perfile_session *s = session_of(false);
-    attr cycles = {.size = 64}, clock = {.type = 1, .size = 64}, trace = {.type = 2, .size = 64};
+    attr raw = {.type = 4, .size = 64}, clock = {.type = 1, .size = 64};
+    attr trace = {.type = 2, .size = 64};
     trace.config = 300;
     add_attr(s, &clock, NULL);
-    add_attr(s, &cycles, NULL);
+    add_attr(s, &raw, NULL);
     add_attr(s, &trace, NULL);
     SETTLE(s);
     block b = {0};
@@ -370,7 +371,7 @@ static void old_event_types(void **state)
     u64(&b, 0);
     put(&b, "CYC", 4);
     learn(s, PERFILE_RECORD_HEADER_EVENT_TYPE, 0, &b);
-    assert_string_equal(name_of(s, 0), "cpu-clock"); /* the config alone says too little */
+    assert_string_equal(name_of(s, 0), "cpu-clock"); /* the attr says more than the list */
     assert_string_equal(name_of(s, 1), "CYC");
     add_attr(s, &trace, NULL);
     SETTLE(s);

@@ -560,7 +560,7 @@ static void directories(void **state)
     perfile_bytes run;
     assert_int_equal(pf_source_run(s, 0, 1, &run, &err), PERFILE_E_IO);
     assert_int_equal(err.sys, EISDIR);
-    assert_int_equal(spool_in_place(&s, &err), PERFILE_E_IO);
+    assert_int_equal(pf_source_spool(s, &e, &err), PERFILE_E_IO);
     perfile_source_close(s);
 }
 
