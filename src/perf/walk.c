@@ -229,7 +229,12 @@ static perfile_status stop_in_extra(pf_perf_stream *p, perfile_error *err)
     p->base.summary.bytes -= p->pos - p->extra_start;
     pf_perf_defer(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, p->extra_of, size - p->extra_start);
     p->pos = size;
-    return stop_deferred(p, err);
+    perfile_status st = stop_deferred(p, err);
+    /* What else is told of the end of the part is told where its bytes ended, as in a file. */
+    for (uint32_t i = 1; i < p->n_pending; i++)
+        if (p->pending[i].offset == size)
+            p->pending[i].offset = p->extra_start;
+    return st;
 }
 
 /* Fills slot 0 with the record at p->pos, whole in `run`, and moves behind it and its extra. */
