@@ -75,7 +75,8 @@ PERFILE_API const perfile_layout *perfile_record_layout(const perfile_record *r,
 PERFILE_API uint64_t perfile_record_time(const perfile_record *r);
 
 /* Process, thread and processor: of the sample, else of the trailer, else of the record's own
- * fields; false when it has none. */
+ * fields; false when it has none.  Of a record that a tool made of what existed before (time 0) its
+ * own fields count. */
 PERFILE_API bool perfile_record_task(const perfile_record *r, uint32_t *pid, uint32_t *tid);
 PERFILE_API bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu);
 

@@ -134,6 +134,9 @@ int cli_say_damage(const cli_input *in)
         if (count)
             say_kind(in, kind, count);
     }
+    if (sum.missing)
+        cli_say("%s: the header declares %" PRIu64 " more byte%s of records than there are",
+                in->name, sum.missing, sum.missing == 1 ? "" : "s");
     return cli_damages(in) ? CLI_DAMAGED : CLI_DONE;
 }
 
@@ -144,6 +147,7 @@ void cli_json_damage(const cli_input *in)
     cli_json_object("damage");
     cli_json_number("count", cli_damages(in));
     cli_json_number("lost", sum.lost);
+    cli_json_number("missing", sum.missing);
     cli_json_array("kinds");
     for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++) {
         uint64_t count = sum.by_damage[kind] + in->damage[kind].found;

@@ -214,7 +214,12 @@ static void state(const cli_found *x)
     }
     printf("damaged in %" PRIu64 " place%s", damages, damages == 1 ? "" : "s");
     cli_bytes(x->sum.lost, bytes, sizeof bytes);
-    printf(", %s lost\n", x->sum.lost ? bytes : "no bytes");
+    printf(", %s lost", x->sum.lost ? bytes : "no bytes");
+    if (x->sum.missing) {
+        cli_bytes(x->sum.missing, bytes, sizeof bytes);
+        printf(", %s missing at the end", bytes);
+    }
+    putchar('\n');
 }
 
 bool cli_info_text(cli_found *x)

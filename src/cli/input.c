@@ -62,6 +62,12 @@ void cli_say_error(const char *name, const perfile_error *err)
         cli_say("%s: this is the limit '%s'", name, err->where);
 }
 
+/* A format that nobody knows is a wrong option, everything else could not be done. */
+static int failure(const cli_input *in)
+{
+    return strcmp(in->error.where, "options.from") == 0 ? CLI_USAGE : CLI_FAILED;
+}
+
 int cli_open(cli_input *in, const char *path, const cli_reading *how)
 {
     perfile_options options = {
@@ -78,7 +84,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     in->status = perfile_open_path(path, &options, &in->stream, &in->error);
     if (in->status != PERFILE_OK) {
         in->stream = NULL;
-        return CLI_FAILED;
+        return failure(in);
     }
     const perfile_container *c = perfile_stream_container(in->stream);
     for (uint32_t i = 0; i < c->n_parts; i++) {
@@ -110,7 +116,7 @@ int cli_close(cli_input *in)
     if (in->stream)
         status = cli_say_damage(in);
     if (in->status < 0)
-        status = CLI_FAILED;
+        status = failure(in);
     perfile_stream_close(in->stream);
     in->stream = NULL;
     cli_signals_file(NULL);

@@ -119,7 +119,7 @@ perfile_status pf_facts_take(perfile_session *s, const perfile_feature *f, perfi
         if (s->facts[PERFILE_FACT_TOOL] ||
             perfile_tool_version_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
             return PERFILE_OK;
-        return set_fact(s, PERFILE_FACT_TOOL, "perf ", v.string, err);
+        return set_fact(s, PERFILE_FACT_TOOL, v.string.len ? "perf " : "perf", v.string, err);
     }
     case PERFILE_FEATURE_NRCPUS: {
         perfile_nrcpus v;

@@ -159,6 +159,9 @@ bool perfile_record_task(const perfile_record *r, uint32_t *pid, uint32_t *tid)
         return own_task(r, pid, tid);
     *pid = pf_load_u32(word, is_swapped(r));
     *tid = pf_load_u32(word + 4, is_swapped(r));
+    /* Tools write trailers of zeros for what existed before: the record itself says whose it is. */
+    if (*pid == 0 && *tid == 0 && r->type != PERFILE_RECORD_SAMPLE && perfile_record_time(r) == 0)
+        own_task(r, pid, tid);
     return true;
 }
 
