@@ -15,26 +15,32 @@ enum {
 extern const char pf_dec_pairs[200];
 extern const char pf_hex_pairs[512];
 
+/* 1, 10, 100 … */
+extern const uint64_t pf_dec_powers[PF_DEC_MAX];
+
 /* All of these return where they stopped. */
+
+/* How many digits `v` has. */
+static inline unsigned pf_dec_length(uint64_t v)
+{
+    unsigned bits = 64 - (unsigned)__builtin_clzll(v | 1);
+    unsigned least = bits * 1233 >> 12; /* of log 2 */
+    return least + (v >= pf_dec_powers[least]) + (v == 0);
+}
 
 static inline uint8_t *pf_put_dec(uint8_t *at, uint64_t v)
 {
-    uint8_t digits[PF_DEC_MAX];
-    uint8_t *p = digits + sizeof digits;
-    while (v >= 100) {
+    uint8_t *end = at + pf_dec_length(v);
+    uint8_t *p = end;
+    for (; v >= 100; v /= 100) {
         p -= 2;
         memcpy(p, pf_dec_pairs + 2 * (v % 100), 2);
-        v /= 100;
     }
-    if (v >= 10) {
-        p -= 2;
-        memcpy(p, pf_dec_pairs + 2 * v, 2);
-    } else {
-        *--p = (uint8_t)('0' + v);
-    }
-    size_t n = (size_t)(digits + sizeof digits - p);
-    memcpy(at, p, n);
-    return at + n;
+    if (v >= 10)
+        memcpy(p - 2, pf_dec_pairs + 2 * v, 2);
+    else
+        p[-1] = (uint8_t)('0' + v);
+    return end;
 }
 
 /* Exactly `n` digits, zeros in front. */
@@ -48,14 +54,15 @@ static inline uint8_t *pf_put_dec_fixed(uint8_t *at, uint64_t v, unsigned n)
 /* Lower case, no zeros in front. */
 static inline uint8_t *pf_put_hex(uint8_t *at, uint64_t v)
 {
-    uint8_t digits[16];
-    for (int i = 7; i >= 0; i--, v >>= 8)
-        memcpy(digits + 2 * i, pf_hex_pairs + 2 * (v & 0xff), 2);
-    size_t skip = 0;
-    while (skip < 15 && digits[skip] == '0')
-        skip++;
-    memcpy(at, digits + skip, 16 - skip);
-    return at + 16 - skip;
+    uint8_t *end = at + (67 - (unsigned)__builtin_clzll(v | 1)) / 4;
+    uint8_t *p = end;
+    for (; v >= 16; v >>= 8) {
+        p -= 2;
+        memcpy(p, pf_hex_pairs + 2 * (v & 0xff), 2);
+    }
+    if (p != at)
+        *at = (uint8_t)pf_hex_pairs[2 * v + 1];
+    return end;
 }
 
 static inline uint8_t *pf_put_0x(uint8_t *at, uint64_t v)
