@@ -192,8 +192,8 @@ static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_b
     *cut = false;
     if (*extra == 0)
         return PERFILE_OK;
-    uint64_t whole;
-    if (pf_add_u64(*extra, f->size, &whole))
+    uint64_t whole, behind;
+    if (pf_add_u64(*extra, f->size, &whole) || pf_add_u64(whole, p->pos, &behind))
         *cut = true;
     else if (p->file->end != PF_SIZE_UNKNOWN)
         *cut = whole > p->file->end - p->pos;
