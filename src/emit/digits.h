@@ -46,8 +46,13 @@ static inline uint8_t *pf_put_dec(uint8_t *at, uint64_t v)
 /* Exactly `n` digits, zeros in front. */
 static inline uint8_t *pf_put_dec_fixed(uint8_t *at, uint64_t v, unsigned n)
 {
-    for (unsigned i = n; i-- > 0; v /= 10)
-        at[i] = (uint8_t)('0' + v % 10);
+    uint8_t *p = at + n;
+    for (; p - at >= 2; v /= 100) {
+        p -= 2;
+        memcpy(p, pf_dec_pairs + 2 * (v % 100), 2);
+    }
+    if (p != at)
+        *at = (uint8_t)('0' + v % 10);
     return at + n;
 }
 

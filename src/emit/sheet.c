@@ -5,6 +5,7 @@
 enum {
     INDENT = 4,
     STEP = 2,       /* of nested fields */
+    FEW = 16,       /* spaces */
     HEX_BYTES = 8,  /* beside a field */
     DUMP_BYTES = 16 /* without one */
 };
@@ -16,10 +17,12 @@ void pf_sheet_string(pf_sheet *t, const char *text)
 
 void pf_sheet_spaces(pf_sheet *t, size_t n)
 {
-    uint8_t *at = pf_emit_room(&t->base, n);
+    uint8_t *at = pf_emit_room(&t->base, n < FEW ? FEW : n);
     if (!at)
         return;
-    memset(at, ' ', n);
+    memset(at, ' ', FEW); /* of a size that is known: no call */
+    if (n > FEW)
+        memset(at + FEW, ' ', n - FEW);
     pf_emit_filled(&t->base, at + n);
 }
 
@@ -59,9 +62,26 @@ static void escape(pf_sheet *t, uint8_t c)
     }
 }
 
+/* Bytes from `i` on that stand for themselves. */
+static size_t plain_run(perfile_bytes text, size_t i, bool quoted)
+{
+    size_t n = 0;
+    for (; n < text.len - i; n++) {
+        uint8_t c = text.ptr[i + n];
+        if (c < 0x20 || c >= 0x7f || (quoted && (c == '"' || c == '\\')))
+            break;
+    }
+    return n;
+}
+
 static void text_with(pf_sheet *t, perfile_bytes text, bool quoted)
 {
     for (size_t i = 0; i < text.len;) {
+        size_t run = plain_run(text, i, quoted);
+        pf_emit_bytes(&t->base, text.ptr + i, run);
+        i += run;
+        if (i == text.len)
+            break;
         uint8_t c = text.ptr[i];
         size_t n = printable(text.ptr + i, text.len - i);
         if (n == 0)
