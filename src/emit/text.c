@@ -16,7 +16,8 @@ static perfile_status text_begin(perfile_emitter *e, perfile_error *err)
     pf_sheet *t = (pf_sheet *)(void *)e;
     (void)err;
     t->hex = e->flags & PERFILE_EMIT_HEX;
-    pf_text_facts(t);
+    if (!(e->flags & PERFILE_EMIT_RECORDS))
+        pf_text_facts(t);
     return PERFILE_OK;
 }
 

@@ -38,7 +38,7 @@ static inline pf_bounds pf_bound_none(const pf_context *k, const pf_cursor *c)
 {
     return (pf_bounds){*k, *c, NULL};
 }
-#define pf_bound_id_index         pf_bound_none
+#define pf_bound_id_index        pf_bound_none
 #define pf_bound_cpu_topology    pf_bound_none
 #define pf_bound_tracing_data    pf_bound_none
 #define pf_bound_file2_entry     pf_bound_none

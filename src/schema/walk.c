@@ -22,6 +22,12 @@ enum {
     PF_FORM_FLAT = PERFILE_FIELD_FLAT
 };
 
+/* Out of line: of a size that is known, compilers make slow string instructions. */
+static __attribute__((noinline)) void clear(void *o, size_t size)
+{
+    memset(o, 0, size);
+}
+
 #include "schema/fields.inc"
 #include "perfile/format/structs.def"
 #include "schema/fields.inc"
@@ -103,8 +109,8 @@ static void show_end(const pf_walker *w, const perfile_field *row)
 
 /* As list_of() in decode.c: every element has at least one byte. */
 static void walk_list(const pf_context *k, pf_cursor *c, const pf_walker *w,
-                      const perfile_field *row, const perfile_field *item, uint64_t n,
-                      size_t least, pf_walk_fn *walk)
+                      const perfile_field *row, const perfile_field *item, uint64_t n, size_t least,
+                      pf_walk_fn *walk)
 {
     show_begin(w, row, c, n);
     for (uint64_t i = 0; least ? pf_cur_left(c) >= least : i < n; i++) {
