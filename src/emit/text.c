@@ -179,7 +179,8 @@ static perfile_status record_lines(pf_sheet *t, const perfile_record *r, perfile
     head_line(t, r);
     if (t->hex)
         header_fields(t, r);
-    perfile_error why = {.damage = 0};
+    perfile_error why; /* large: only what is looked at is set */
+    why.damage = 0;
     if (put_body(t, r, &why) != PERFILE_OK) {
         pf_text_error(t, why.damage);
         pf_sheet_dump(t, HEADER, r->body);
