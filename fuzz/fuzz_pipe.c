@@ -19,6 +19,30 @@ static perfile_status read_all(perfile_source *source, const perfile_options *op
     return st;
 }
 
+static perfile_status read_whole(perfile_bytes bytes, const perfile_options *options, transcript *t)
+{
+    perfile_source *source;
+    ENSURE(perfile_source_memory(bytes, "whole", &source, NULL) == PERFILE_OK);
+    return read_all(source, options, t);
+}
+
+static perfile_status read_pieces(dripping d, bool seekable, const perfile_options *options,
+                                  transcript *t)
+{
+    perfile_source *source;
+    ENSURE(dripping_open(&d, seekable, NULL, &source, NULL) == PERFILE_OK);
+    return read_all(source, options, t);
+}
+
+static void show_difference(const transcript *a, const transcript *b)
+{
+    size_t at = 0;
+    while (at < a->len && at < b->len && a->text[at] == b->text[at])
+        at++;
+    size_t from = at < 300 ? 0 : at - 300;
+    fprintf(stderr, "--- whole\n%.600s\n--- in pieces\n%.600s\n", a->text + from, b->text + from);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     choices c = {data, size};
@@ -40,14 +64,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const uint8_t pipe_size[2][8] = {{16}, {0, 0, 0, 0, 0, 0, 0, 16}};
     bool is_pipe = c.left < 16 || memcmp(data + 8, pipe_size[0], 8) == 0 ||
                    memcmp(data + 8, pipe_size[1], 8) == 0;
-    perfile_source *source;
     transcript whole = {0}, pieces = {0};
-    ENSURE(perfile_source_memory(d.bytes, "whole", &source, NULL) == PERFILE_OK);
-    perfile_status a = read_all(source, &options, &whole);
-    ENSURE(dripping_open(&d, !is_pipe, NULL, &source, NULL) == PERFILE_OK);
-    perfile_status b = read_all(source, &options, &pieces);
-    if (a != b || whole.hash != pieces.hash)
+    perfile_status a = read_whole(d.bytes, &options, &whole);
+    perfile_status b = read_pieces(d, !is_pipe, &options, &pieces);
+    if (a != b || whole.hash != pieces.hash) {
         fprintf(stderr, "whole: %d, in pieces: %d\n", a, b);
+        whole = (transcript){.with_text = true};
+        pieces = (transcript){.with_text = true};
+        read_whole(d.bytes, &options, &whole);
+        read_pieces(d, !is_pipe, &options, &pieces);
+        show_difference(&whole, &pieces);
+    }
     ENSURE(a == b && whole.hash == pieces.hash);
     return 0;
 }

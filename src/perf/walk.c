@@ -175,12 +175,24 @@ static void begin_part(pf_perf_stream *p)
     pf_perf_prepare(p, false, PF_RUN);
 }
 
-/* Two pipe streams put into one file: the header of the second stands where a record should. */
-static bool is_second_header(const pf_perf_stream *p, perfile_bytes run)
+/* Two pipe streams put into one file: the header of the second stands where a record should.  *run
+ * grows to hold all of it. */
+static perfile_status look_for_header(pf_perf_stream *p, perfile_bytes *run, bool *found,
+                                      perfile_error *err)
 {
     pf_perf_header h;
-    return !p->base.options.as_stored && run.len >= PF_PERF_PIPE_HEADER &&
-           pf_perf_header_begin(run, &h) == 0 && h.form == PERFILE_FORM_PIPE && h.swap == p->swap;
+    *found = false;
+    if (p->base.options.as_stored)
+        return PERFILE_OK;
+    unsigned damage = pf_perf_header_begin(*run, &h);
+    if (damage == PERFILE_DAMAGE_TRUNCATED_HEADER) {
+        perfile_status st = at_least(p, PF_PERF_PIPE_HEADER, run, err);
+        if (st != PERFILE_OK)
+            return st;
+        damage = pf_perf_header_begin(*run, &h);
+    }
+    *found = damage == 0 && h.form == PERFILE_FORM_PIPE && h.swap == p->swap;
+    return PERFILE_OK;
 }
 
 /* What follows the record at p->pos (whole in *run): how many bytes, and whether they are there.
@@ -279,7 +291,11 @@ static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_err
 {
     if (run.len < PF_PERF_RECORD_HEADER)
         return stop(p, PERFILE_DAMAGE_TRUNCATED_HEADER, p->pos, err);
-    if (is_second_header(p, run)) {
+    bool second;
+    perfile_status st = look_for_header(p, &run, &second, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (second) {
         pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_CONCATENATED,
                                              .offset = p->pos,
                                              .lost = PF_PERF_PIPE_HEADER,
@@ -291,7 +307,6 @@ static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_err
     if (f.size < PF_PERF_RECORD_HEADER)
         return bad_record(p, PERFILE_DAMAGE_BAD_SIZE, err);
 
-    perfile_status st = PERFILE_OK;
     if (run.len < f.size)
         st = at_least(p, f.size, &run, err);
     if (st != PERFILE_OK)
