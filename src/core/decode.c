@@ -31,13 +31,14 @@ static perfile_status failed(perfile_error *err, unsigned damage, const char *wh
 static inline perfile_status take_apart(const perfile_record *r, const pf_row *row, pf_parts *p,
                                         perfile_error *err)
 {
-    pf_whose whose = pf_whose_of(r);
-    if (whose.damage)
-        return failed(err, whose.damage, row->name, r->offset);
+    uint32_t damage;
+    const perfile_layout *layout = pf_layout_of(r, &damage);
+    if (damage)
+        return failed(err, damage, row->name, r->offset);
     bool as_stored = r->session && r->session->as_stored;
     p->row = row;
-    pf_record_split(r, whose.layout, as_stored, &p->body, &p->trailer);
-    p->k = pf_context_of(whose.layout);
+    pf_record_split(r, layout, as_stored, &p->body, &p->trailer);
+    p->k = pf_context_of(layout);
     p->k.misc = r->misc;
     p->k.as_stored = as_stored;
     return PERFILE_OK;
@@ -90,7 +91,8 @@ static inline bool decode_usual(const perfile_record *r, void *out, size_t size)
     if (r->type != PERFILE_RECORD_SAMPLE || is_swapped(r) ||
         size != pf_record_table[PF_AT_sample].size)
         return false;
-    const perfile_layout *layout = pf_whose_of(r).layout;
+    uint32_t damage;
+    const perfile_layout *layout = pf_layout_of(r, &damage);
     if (!layout)
         return false;
     memset(out, 0, size);

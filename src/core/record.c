@@ -66,16 +66,18 @@ const perfile_event *perfile_record_event(const perfile_record *r)
 
 const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage)
 {
-    pf_whose w = pf_whose_of(r);
+    uint32_t why;
+    const perfile_layout *layout = pf_layout_of(r, &why);
     if (damage)
-        *damage = w.damage;
-    return w.layout;
+        *damage = why;
+    return layout;
 }
 
 /* The word of sample or trailer for a bit of sample_type, NULL when there is none. */
 static const uint8_t *field_word(const perfile_record *r, int bit)
 {
-    const perfile_layout *l = pf_whose_of(r).layout;
+    uint32_t damage;
+    const perfile_layout *l = pf_layout_of(r, &damage);
     if (!l)
         return NULL;
     if (r->type == PERFILE_RECORD_SAMPLE)

@@ -1,4 +1,4 @@
-/* Whose a record is: the event, and the layout that decides how it is decoded. */
+/* Whose a record is, and the layout that decides how it is decoded. */
 #ifndef PF_CORE_WHOSE_H
 #define PF_CORE_WHOSE_H
 
@@ -31,6 +31,19 @@ static inline pf_whose pf_whose_of(const perfile_record *r)
         return (pf_whose){NULL, NULL, needs ? PERFILE_DAMAGE_NO_ATTR : 0};
     }
     return pf_whose_by_id(r, s);
+}
+
+/* The layout alone: where all events share it, nobody asks whose the record is. */
+static inline const perfile_layout *pf_layout_of(const perfile_record *r, uint32_t *damage)
+{
+    const perfile_session *s = r->session;
+    *damage = 0;
+    if (s && s->n_events && s->uniform && r->family == PERFILE_FAMILY_PERF &&
+        pf_record_known(r->type))
+        return &s->events[0]->layout;
+    pf_whose whose = pf_whose_of(r);
+    *damage = whose.damage;
+    return whose.layout;
 }
 
 #endif

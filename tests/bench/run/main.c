@@ -193,7 +193,7 @@ static void measure_dump(const settings *set, const capture *slice, const dump_c
     snprintf(note, sizeof note, "%.0f MB, %.0f MB/s; the bytes alone: 1/%.0f",
              (double)slice->size / 1e6, (double)bytes / u.seconds / 1e6,
              u.seconds / writing(bytes));
-    printf("%-12s %-28s %s\n", kind, d->ours[2], note);
+    printf("%-12s %-46s %s\n", kind, d->what, note);
     usage perf = {0};
     if (!set->no_perf)
         perf = best_of(theirs, 1);
