@@ -66,11 +66,10 @@ const perfile_event *perfile_record_event(const perfile_record *r)
 
 const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage)
 {
-    uint32_t why;
-    const perfile_layout *layout = pf_layout_of(r, &why);
+    pf_whose w = pf_whose_of(r);
     if (damage)
-        *damage = why;
-    return layout;
+        *damage = w.damage;
+    return w.layout;
 }
 
 /* The word of sample or trailer for a bit of sample_type, NULL when there is none. */

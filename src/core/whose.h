@@ -33,7 +33,7 @@ static inline pf_whose pf_whose_of(const perfile_record *r)
     return pf_whose_by_id(r, s);
 }
 
-/* The layout alone: where all events share it, nobody asks whose the record is. */
+/* A layout equal to that of the record's event: where all are, nobody asks whose the record is. */
 static inline const perfile_layout *pf_layout_of(const perfile_record *r, uint32_t *damage)
 {
     const perfile_session *s = r->session;
