@@ -50,8 +50,8 @@ pf_whose pf_whose_by_id(const perfile_record *r, const perfile_session *s)
         if (owner < s->n_events)
             return pf_whose_event(s->events[owner]);
     }
-    if (s->uniform)
-        return (pf_whose){NULL, &first->layout, 0};
+    if (s->shared)
+        return (pf_whose){NULL, s->shared, 0};
     return (pf_whose){NULL, NULL, PERFILE_DAMAGE_UNKNOWN_ID};
 }
 

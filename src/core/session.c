@@ -33,7 +33,6 @@ perfile_status pf_session_new(bool swapped, const perfile_options *options,
     pf_arena_init(&s->arena, limits.session_bytes, "session_bytes");
     s->swapped = swapped;
     s->as_stored = options && options->as_stored;
-    s->uniform = true;
     s->ids.seed = new_seed(s);
     pf_names_init(&s->names, s->ids.seed);
     *session = s;
@@ -148,10 +147,11 @@ perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact,
 
     events[s->n_events++] = event;
     if (e->index == 0) {
+        s->shared = &event->layout;
         s->sample_id_slot = (int8_t)pf_layout_sample_id(&event->layout);
         s->trailer_id_slot = (int8_t)pf_layout_trailer_id(&event->layout);
     } else if (!pf_layout_equal(&events[0]->layout, &event->layout)) {
-        s->uniform = false;
+        s->shared = NULL;
     }
     if (e->ids.n == 0) {
         s->n_idless++;

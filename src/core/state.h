@@ -26,11 +26,11 @@ typedef struct pf_pointers {
 struct perfile_session {
     bool swapped;
     bool as_stored;
-    bool uniform;          /* all events have the layout of the first */
     bool regroup;          /* settle goes over the groups of all events again */
     int8_t sample_id_slot; /* of the first event, see core/layout.h */
     int8_t trailer_id_slot;
     uint64_t generation;
+    const perfile_layout *shared; /* equal to those of all events; NULL: they differ, or none */
     pf_event **events;
     uint32_t n_events;
     uint32_t events_cap;

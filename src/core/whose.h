@@ -38,9 +38,8 @@ static inline const perfile_layout *pf_layout_of(const perfile_record *r, uint32
 {
     const perfile_session *s = r->session;
     *damage = 0;
-    if (s && s->n_events && s->uniform && r->family == PERFILE_FAMILY_PERF &&
-        pf_record_known(r->type))
-        return &s->events[0]->layout;
+    if (s && s->shared && r->family == PERFILE_FAMILY_PERF && pf_record_known(r->type))
+        return s->shared;
     pf_whose whose = pf_whose_of(r);
     *damage = whose.damage;
     return whose.layout;
