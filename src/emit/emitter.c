@@ -8,51 +8,15 @@ enum {
     PIECE = 64 << 10 /* handed to the sink at once */
 };
 
-static const pf_emit_ops *const forms[] = {&pf_emit_text, &pf_emit_jsonl, &pf_emit_cbor};
-enum { N_FORMS = sizeof forms / sizeof forms[0] };
-
-const char *perfile_emit_format(size_t position)
+perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfile_emitter **out,
+                              perfile_error *err)
 {
-    return position < N_FORMS ? forms[position]->name : NULL;
-}
-
-const char *perfile_emit_format_doc(size_t position)
-{
-    return position < N_FORMS ? forms[position]->doc : NULL;
-}
-
-static perfile_status new_emitter(const char *format, perfile_sink *sink, perfile_emitter **out,
-                                  perfile_error *err)
-{
-    const pf_emit_ops *ops = NULL;
-    for (size_t i = 0; i < N_FORMS && !ops; i++)
-        if (strcmp(forms[i]->name, format) == 0)
-            ops = forms[i];
-    if (!ops)
-        return pf_fail(err, PERFILE_E_USAGE, "format", "no output format is called '%s'", format);
     perfile_emitter *e = pf_alloc(1, ops->size);
     if (!e)
         return pf_fail_nomem(err, "emitter");
     e->ops = ops;
     e->sink = sink;
     *out = e;
-    return PERFILE_OK;
-}
-
-perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, perfile_sink *sink,
-                                    const perfile_emit_options *options, perfile_emitter **emitter,
-                                    perfile_error *err)
-{
-    perfile_emitter *e;
-    perfile_status st = new_emitter(format, sink, &e, err);
-    if (st != PERFILE_OK)
-        return st;
-    e->stream = stream;
-    e->session = perfile_stream_session(stream);
-    e->container = perfile_stream_container(stream);
-    if (options && options->size >= offsetof(perfile_emit_options, flags) + sizeof options->flags)
-        e->flags = options->flags;
-    *emitter = e;
     return PERFILE_OK;
 }
 
@@ -106,20 +70,6 @@ void perfile_emitter_close(perfile_emitter *e)
         return;
     pf_buffer_free(&e->out);
     pf_free(e);
-}
-
-perfile_status perfile_emit_failure(const char *format, perfile_sink *sink, uint32_t damage,
-                                    uint64_t offset, perfile_error *err)
-{
-    perfile_emitter *e;
-    perfile_status st = new_emitter(format, sink, &e, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = e->ops->failure(e, damage, offset, err);
-    if (st == PERFILE_OK)
-        st = perfile_emitter_flush(e, err);
-    perfile_emitter_close(e);
-    return st;
 }
 
 perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, uint32_t *crc,

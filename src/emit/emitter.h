@@ -31,6 +31,10 @@ struct perfile_emitter {
     uint64_t n_errors;
 };
 
+/* An emitter of this form without a stream. */
+perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfile_emitter **out,
+                              perfile_error *err);
+
 /* Room for `n` bytes at the end of `out`, NULL when there is no memory. */
 static inline uint8_t *pf_emit_room(perfile_emitter *e, size_t n)
 {
@@ -61,6 +65,7 @@ perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, ui
 /* The name of the file of a directory that holds part `part`; NULL when it goes without saying. */
 const char *pf_emit_part_name(const perfile_emitter *e, uint32_t part);
 
+/* All forms; lib/registry.c lists them. */
 extern const pf_emit_ops pf_emit_text, pf_emit_jsonl, pf_emit_cbor;
 
 #endif

@@ -1,0 +1,66 @@
+/* Finding the form that an emitter is asked for. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lib/registry.h"
+
+static const pf_emit_ops *form_at(size_t position)
+{
+    for (size_t i = 0; pf_emit_forms[i]; i++)
+        if (i == position)
+            return pf_emit_forms[i];
+    return NULL;
+}
+
+const char *perfile_emit_format(size_t position)
+{
+    const pf_emit_ops *form = form_at(position);
+    return form ? form->name : NULL;
+}
+
+const char *perfile_emit_format_doc(size_t position)
+{
+    const pf_emit_ops *form = form_at(position);
+    return form ? form->doc : NULL;
+}
+
+static perfile_status new_emitter(const char *format, perfile_sink *sink, perfile_emitter **out,
+                                  perfile_error *err)
+{
+    for (size_t i = 0; pf_emit_forms[i]; i++)
+        if (strcmp(pf_emit_forms[i]->name, format) == 0)
+            return pf_emitter_new(pf_emit_forms[i], sink, out, err);
+    return pf_fail(err, PERFILE_E_USAGE, "format", "no output format is called '%s'", format);
+}
+
+perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, perfile_sink *sink,
+                                    const perfile_emit_options *options, perfile_emitter **emitter,
+                                    perfile_error *err)
+{
+    perfile_emitter *e;
+    perfile_status st = new_emitter(format, sink, &e, err);
+    if (st != PERFILE_OK)
+        return st;
+    e->stream = stream;
+    e->session = perfile_stream_session(stream);
+    e->container = perfile_stream_container(stream);
+    if (options && options->size >= offsetof(perfile_emit_options, flags) + sizeof options->flags)
+        e->flags = options->flags;
+    *emitter = e;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_emit_failure(const char *format, perfile_sink *sink, uint32_t damage,
+                                    uint64_t offset, perfile_error *err)
+{
+    perfile_emitter *e;
+    perfile_status st = new_emitter(format, sink, &e, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = e->ops->failure(e, damage, offset, err);
+    if (st == PERFILE_OK)
+        st = perfile_emitter_flush(e, err);
+    perfile_emitter_close(e);
+    return st;
+}
