@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SMALL_RECORD = 150, PERF_ROUNDS = 2 };
+enum { SMALL_RECORD = 150, DUMP_ROUNDS = 3 };
 
 typedef struct settings {
     unsigned rounds;
@@ -142,7 +142,7 @@ static void measure_stats(const settings *set, const capture *c, double touch)
     row_memory(kind, "stats from a pipe: memory", &p, 32);
     if (set->no_perf)
         return;
-    usage theirs = best_of(perf, PERF_ROUNDS);
+    usage theirs = best_of(perf, set->rounds);
     if (theirs.ok)
         table_row(kind, "stats / perf report --stats", theirs.seconds / u.seconds, "x",
                   need_stats[c->kind], false, "");
@@ -185,7 +185,7 @@ static void measure_dump(const settings *set, const capture *slice, const dump_c
     theirs[m++] = "-i";
     theirs[m] = slice->path;
 
-    usage u = best_of(ours, set->rounds < 3 ? set->rounds : 3);
+    usage u = best_of(ours, DUMP_ROUNDS);
     if (!u.ok)
         return;
     uint64_t bytes = process_run(ours, NULL, true).bytes_out;
@@ -196,9 +196,11 @@ static void measure_dump(const settings *set, const capture *slice, const dump_c
     printf("%-12s %-46s %s\n", kind, d->what, note);
     usage perf = {0};
     if (!set->no_perf)
-        perf = best_of(theirs, 1);
+        perf = best_of(theirs, DUMP_ROUNDS);
     if (perf.ok)
         table_row(kind, d->what, perf.seconds / u.seconds, "x", d->required, false, note);
+    else if (!set->no_perf)
+        printf("%-12s %-46s perf failed: not compared\n", kind, d->what);
     row_memory(kind, "the same: memory beyond the mapping", &u, 16);
 }
 
