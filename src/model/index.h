@@ -22,7 +22,7 @@ typedef struct pf_index {
     size_t n, size; /* size is a power of two */
 } pf_index;
 
-enum { PF_INDEX_NONE = UINT32_MAX };
+#define PF_INDEX_NONE UINT32_MAX
 
 uint32_t pf_index_get(const pf_index *x, uint64_t key);
 /* `key` must not be there.  False when there is no memory. */
