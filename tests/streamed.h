@@ -6,7 +6,8 @@
 #include "transcript.h"
 
 enum {
-    STREAMED_FIELDS = 1 << 0 /* the fields of each record too */
+    STREAMED_FIELDS = 1 << 0, /* the fields of each record too */
+    STREAMED_RUNS = 1 << 1    /* every third record by itself, the others by the run */
 };
 
 /* The bytes behind a record, in memory or read piece by piece.  How soon it is known that they are
@@ -132,14 +133,26 @@ static inline void streamed_session(transcript *t, const perfile_session *s, uns
         streamed_text(t, "fact", perfile_session_fact(s, i));
 }
 
+/* The next record, or the rest of its run. */
+static inline perfile_status streamed_next(perfile_stream *s, unsigned how, uint64_t told,
+                                           const perfile_record **r, size_t *n, perfile_error *err)
+{
+    *n = 1;
+    return how & STREAMED_RUNS && told % 3 ? perfile_stream_next_run(s, r, n, err)
+                                           : perfile_stream_next(s, r, err);
+}
+
 /* Reads `s` to its end.  The status is PERFILE_OK for an end. */
 static inline perfile_status streamed(transcript *t, perfile_stream *s, unsigned how,
                                       perfile_error *err)
 {
     const perfile_record *r;
     perfile_status st;
-    while ((st = perfile_stream_next(s, &r, err)) == PERFILE_OK)
-        streamed_record(t, s, r, how);
+    size_t n;
+    uint64_t told = 0;
+    while ((st = streamed_next(s, how, told, &r, &n, err)) == PERFILE_OK)
+        for (size_t i = 0; i < n; i++, told++)
+            streamed_record(t, s, r + i, how);
     tell_signed(t, "status", st);
     if (st < 0)
         return st;

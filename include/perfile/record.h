@@ -33,7 +33,7 @@ enum {
 #define PERFILE_NO_PID      UINT32_MAX
 #define PERFILE_NO_SEQUENCE UINT64_MAX
 
-/* A record.  Structs given out may grow at the end in later versions.
+/* A record.
  *
  * `header` points at the first byte of the record as stored, `body` is what follows the 8-byte
  * header up to the record's size (not limited to 64 KiB: simpleperf splits larger records). `extra`

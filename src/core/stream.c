@@ -23,11 +23,11 @@ static perfile_status refill(perfile_stream *s, perfile_error *err)
         s->final = s->ops->fill(s, &s->error);
         if (s->final != PERFILE_OK)
             return give_up(s, err);
-        bool damage = s->n_run && s->run[0].family == PERFILE_FAMILY_DAMAGE;
+        s->end += s->n_run;
+        bool damage = s->at != s->end && s->at->family == PERFILE_FAMILY_DAMAGE;
         if (damage && !(s->options.deliver & PERFILE_DELIVER_DAMAGE))
-            s->n_run = 0;
-    } while (s->n_run == 0);
-    s->end = s->run + s->n_run;
+            s->at = s->end;
+    } while (s->at == s->end);
     return PERFILE_OK;
 }
 
@@ -49,9 +49,25 @@ perfile_status perfile_stream_next(perfile_stream *s, const perfile_record **r, 
     return PERFILE_OK;
 }
 
+perfile_status perfile_stream_next_run(perfile_stream *s, const perfile_record **first, size_t *n,
+                                       perfile_error *err)
+{
+    if (s->at == s->end) {
+        perfile_status st = refill(s, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    *first = s->at;
+    *n = (size_t)(s->end - s->at);
+    s->at = s->end;
+    return PERFILE_OK;
+}
+
 perfile_status perfile_stream_extra(perfile_stream *s, const perfile_record *r,
                                     perfile_bytes *piece, perfile_error *err)
 {
+    while (s->below)
+        s = s->below;
     return s->ops->extra ? s->ops->extra(s, r, piece, err) : PERFILE_END;
 }
 
@@ -62,11 +78,15 @@ const perfile_session *perfile_stream_session(const perfile_stream *s)
 
 const perfile_container *perfile_stream_container(const perfile_stream *s)
 {
+    while (s->below)
+        s = s->below;
     return &s->container;
 }
 
 void perfile_stream_summary(const perfile_stream *s, perfile_summary *out, size_t size)
 {
+    while (s->below)
+        s = s->below;
     memcpy(out, &s->summary, size < sizeof s->summary ? size : sizeof s->summary);
 }
 
@@ -79,6 +99,18 @@ void perfile_stream_close(perfile_stream *s)
 {
     if (s)
         s->ops->close(s);
+}
+
+void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *below)
+{
+    s->ops = ops;
+    s->below = below;
+    s->at = s->end = s->run;
+    s->session = below->session;
+    s->options = below->options;
+    s->limits = below->limits;
+    s->options.limits = &s->limits;
+    s->name = below->name;
 }
 
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost)

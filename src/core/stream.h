@@ -11,9 +11,10 @@ enum {
 };
 
 typedef struct pf_stream_ops {
-    /* Fills s->run[0 .. s->n_run), at least one, or PERFILE_END.  The records live until the next
-     * call.  A record that the session learns from stands first in its run, and is learned when the
-     * run is made.  A record of family DAMAGE is alone in its run. */
+    /* Makes a run: s->run[0 .. s->n_run) of a driver, what s->at and s->end are set to of a stage
+     * that passes on the records of the stream below.  At least one record, or PERFILE_END.  The
+     * records live until the next call.  A record that the session learns from stands first in its
+     * run, and is learned when the run is made.  A record of family DAMAGE is alone in its run. */
     perfile_status (*fill)(perfile_stream *s, perfile_error *err);
     perfile_status (*extra)(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err);
@@ -25,8 +26,9 @@ struct perfile_stream {
     const pf_stream_ops *ops;
     const perfile_record *at; /* the next record of the run */
     const perfile_record *end;
-    perfile_status final; /* not OK: what every further call returns */
-    perfile_error error;  /* of `final` */
+    perfile_status final;  /* not OK: what every further call returns */
+    perfile_error error;   /* of `final` */
+    perfile_stream *below; /* of a stage: owned; it answers for container and summary */
     perfile_session *session;
     perfile_container container;
     perfile_summary summary;
@@ -36,6 +38,9 @@ struct perfile_stream {
     uint32_t n_run;
     perfile_record run[PF_RUN];
 };
+
+/* Makes `s`, all zero, a stage on `below`, which it owns from here on. */
+void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *below);
 
 /* Counts damage; `lost` bytes of the input are passed over because of it. */
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost);

@@ -92,6 +92,10 @@ static void any_pieces_give_the_whole(void **state)
             same(name, flags ? "from a file that is not mapped" : "mapped", st, &whole, &t);
             transcript_clear(&t);
         }
+        transcript runs = {.with_text = true};
+        perfile_status st = read_memory(bytes, &runs, STREAMED_FIELDS | STREAMED_RUNS);
+        same(name, "by the run", st, &whole, &runs);
+        transcript_clear(&runs);
         transcript_clear(&whole);
         free(block);
         build_clear(&b);
