@@ -73,13 +73,23 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_next(perfile_stream *
                                                                 const perfile_record **r,
                                                                 perfile_error *err);
 
-/* Fetches the next records of `s`, several at once: *first[0 .. *n), at least one, all that is
+enum { PERFILE_RUN_RECORDS = 64 /* more are never in one run */ };
+
+/* Fetches the next records of `s`, several at once: (*first)[0 .. *n), at least one, all that is
  * ready without reading on.  For loops where a call per record would show.  They are those that
  * perfile_stream_next() would give one by one, and live as long: until the next call on `s`.  The
  * size of perfile_record is part of the ABI. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_next_run(perfile_stream *s,
                                                                     const perfile_record **first,
                                                                     size_t *n, perfile_error *err);
+
+/* Decodes the SAMPLE `r` of this stream into a struct that the stream owns; faster than
+ * perfile_sample_decode(), which clears the caller's.  *sample is valid until the next call of
+ * this function.  Fails as the decoders of records.h do. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_sample(perfile_stream *s,
+                                                                  const perfile_record *r,
+                                                                  const perfile_sample **sample,
+                                                                  perfile_error *err);
 
 /* The bytes behind a record (perfile_record.extra) when they are not in memory: the next piece of
  * them, at most 1 MiB, valid until the next call on `s`.  PERFILE_END after the last.  Only for the

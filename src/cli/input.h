@@ -83,6 +83,25 @@ static inline bool cli_next(cli_input *in, const perfile_record **r)
     return false;
 }
 
+/* The next records, at least one, for loops that do little with each; false at the end. */
+static inline bool cli_next_run(cli_input *in, const perfile_record **first, size_t *n)
+{
+    do {
+        in->status = perfile_stream_next_run(in->stream, first, n, &in->error);
+        if (in->status != PERFILE_OK)
+            return false;
+        if ((*first)->family == PERFILE_FAMILY_DAMAGE) { /* alone in its run */
+            cli_input_damage(in, *first);
+            *n = 0;
+        }
+    } while (*n == 0);
+    if (in->countdown <= *n)
+        cli_input_tick(in, *first);
+    else
+        in->countdown -= (uint32_t)*n;
+    return true;
+}
+
 /* Says what went wrong with `err`, which is of reading `name`. */
 void cli_say_error(const char *name, const perfile_error *err);
 

@@ -46,14 +46,17 @@ static bool count_types(cli_counts *counts, cli_input *in)
         uint64_t records, bytes;
     } low[N_TYPES] = {0};
     const perfile_record *r;
+    size_t n;
     bool ok = true;
-    while (cli_next(in, &r)) {
-        if (r->type < N_TYPES) {
-            low[r->type].records++;
-            low[r->type].bytes += bytes_of(r);
-        } else {
-            uint64_t key = r->type;
-            ok = cli_groups_add(&counts->groups, &key, 1, bytes_of(r)) && ok;
+    while (cli_next_run(in, &r, &n)) {
+        for (const perfile_record *end = r + n; r < end; r++) {
+            if (r->type < N_TYPES) {
+                low[r->type].records++;
+                low[r->type].bytes += bytes_of(r);
+            } else {
+                uint64_t key = r->type;
+                ok = cli_groups_add(&counts->groups, &key, 1, bytes_of(r)) && ok;
+            }
         }
     }
     for (uint64_t type = 0; type < N_TYPES; type++)

@@ -1,5 +1,6 @@
 /* The public decoders and walks: the tables' functions with the context of a record or feature. */
 #include "base/error.h"
+#include "core/stream.h"
 #include "core/whose.h"
 #include "schema/rows.h"
 
@@ -85,18 +86,16 @@ static inline perfile_status decode_into(const pf_context *k, pf_cursor *c, cons
     return PERFILE_OK;
 }
 
-/* Most samples, without what the others need. */
-static inline bool decode_usual(const perfile_record *r, void *out, size_t size)
+/* The decoder made for the type of the sample `r`; NULL: there is none, or it is no sample. */
+static inline pf_usual_fn *usual_of(const perfile_record *r)
 {
-    if (r->type != PERFILE_RECORD_SAMPLE || is_swapped(r) ||
-        size != pf_record_table[PF_AT_sample].size)
-        return false;
-    uint32_t damage;
-    const perfile_layout *layout = pf_layout_of(r, &damage);
-    if (!layout)
-        return false;
-    memset(out, 0, size);
-    return pf_decode_usual_sample(layout->sample_type, r->body, out);
+    const perfile_session *s = r->session;
+    if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF || !s)
+        return NULL;
+    if (s->shared)
+        return s->usual;
+    const perfile_layout *layout = is_swapped(r) ? NULL : pf_whose_of(r).layout;
+    return layout ? pf_usual_sample(layout->sample_type) : NULL;
 }
 
 static perfile_status decode_record(const perfile_record *r, const pf_row *row, void *full,
@@ -133,10 +132,47 @@ decode_sample(const perfile_record *r, perfile_sample *out, size_t size, perfile
     return decode_record(r, &pf_record_table[PF_AT_sample], &full, out, size, err);
 }
 
+/* The size comes from the table so that the compiler does not know it: what it would put in place
+ * of the library's memset takes twice as long as all the decoding. */
+static inline void clear(perfile_sample *out)
+{
+    memset(out, 0, pf_record_table[PF_AT_sample].size);
+}
+
 perfile_status perfile_sample_decode(const perfile_record *record, perfile_sample *out, size_t size,
                                      perfile_error *err)
 {
-    return decode_usual(record, out, size) ? PERFILE_OK : decode_sample(record, out, size, err);
+    pf_usual_fn *usual = size == sizeof *out ? usual_of(record) : NULL;
+    if (!usual)
+        return decode_sample(record, out, size, err);
+    clear(out);
+    return usual(record->body, out) ? PERFILE_OK : decode_sample(record, out, size, err);
+}
+
+static __attribute__((noinline)) perfile_status
+stream_sample(perfile_stream *s, const perfile_record *r, perfile_error *err)
+{
+    pf_usual_fn *usual = usual_of(r);
+    s->sampled_by = NULL;
+    if (usual)
+        clear(&s->sample);
+    if (!usual || !usual(r->body, &s->sample))
+        return decode_sample(r, &s->sample, sizeof s->sample, err);
+    s->sampled_by = usual;
+    return PERFILE_OK;
+}
+
+/* Nothing is cleared for a sample of the same type as the last one: its members are written anyway,
+ * and those of other types are zero since then. */
+perfile_status perfile_stream_sample(perfile_stream *s, const perfile_record *r,
+                                     const perfile_sample **sample, perfile_error *err)
+{
+    pf_usual_fn *usual = s->session->usual;
+    *sample = &s->sample;
+    if (usual && usual == s->sampled_by && r->type == PERFILE_RECORD_SAMPLE &&
+        r->family == PERFILE_FAMILY_PERF && usual(r->body, &s->sample))
+        return PERFILE_OK;
+    return stream_sample(s, r, err);
 }
 
 static pf_context feature_context(const perfile_feature *f)

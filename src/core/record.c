@@ -201,22 +201,64 @@ bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu)
     return true;
 }
 
+/* Of TID two numbers, each swapped for itself; the second half of CPU is no part of it. */
+static uint64_t field_value(const uint8_t *word, uint32_t bit, bool swapped)
+{
+    if (bit == PERFILE_SAMPLE_TID)
+        return pf_load_u32(word, swapped) | (uint64_t)pf_load_u32(word + 4, swapped) << 32;
+    return bit == PERFILE_SAMPLE_CPU ? pf_load_u32(word, swapped) : pf_load_u64(word, swapped);
+}
+
 bool perfile_sample_field(const perfile_record *r, uint32_t bit, uint64_t *value)
 {
-    if (r->type != PERFILE_RECORD_SAMPLE || bit == 0 || bit & (bit - 1) ||
-        bit > PERFILE_SAMPLE_KNOWN)
+    if (r->type != PERFILE_RECORD_SAMPLE || !(bit & PERFILE_SAMPLE_KNOWN) || bit & (bit - 1) ||
+        r->family != PERFILE_FAMILY_PERF || !r->session)
         return false;
-    const uint8_t *word = field_word(r, __builtin_ctz(bit));
+    const perfile_layout *l = r->session->shared;
+    if (!l) {
+        l = pf_whose_of(r).layout;
+        if (!l)
+            return false;
+    }
+    const uint8_t *word = word_at(r, l->sample_slot[__builtin_ctz(bit)]);
     if (!word)
         return false;
-    bool swapped = is_swapped(r);
-    if (bit == PERFILE_SAMPLE_TID) /* two numbers, each swapped for itself */
-        *value = pf_load_u32(word, swapped) | (uint64_t)pf_load_u32(word + 4, swapped) << 32;
-    else if (bit == PERFILE_SAMPLE_CPU)
-        *value = pf_load_u32(word, swapped);
+    const uint32_t halves = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU;
+    if (!is_swapped(r) && !(bit & halves))
+        *value = pf_load_u64(word, false);
     else
-        *value = pf_load_u64(word, swapped);
+        *value = field_value(word, bit, is_swapped(r));
     return true;
+}
+
+size_t perfile_sample_fields(const perfile_record *first, size_t n, uint32_t bit, uint64_t *values,
+                             uint32_t *at)
+{
+    size_t found = 0;
+    const perfile_layout *shared = n && first->session ? first->session->shared : NULL;
+    bool whole = bit & (PERFILE_SAMPLE_KNOWN & ~(PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU));
+    int slot = shared && whole && !(bit & (bit - 1)) ? shared->sample_slot[__builtin_ctz(bit)] : -1;
+    if (slot < 0) {
+        for (size_t i = 0; i < n; i++)
+            if (perfile_sample_field(first + i, bit, &values[found])) {
+                if (at)
+                    at[found] = (uint32_t)i;
+                found++;
+            }
+        return found;
+    }
+    size_t offset = 8 * (size_t)slot;
+    for (size_t i = 0; i < n; i++) {
+        const perfile_record *r = first + i;
+        if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF ||
+            r->body.len < offset + 8)
+            continue;
+        values[found] = pf_load_u64(r->body.ptr + offset, is_swapped(r));
+        if (at)
+            at[found] = (uint32_t)i;
+        found++;
+    }
+    return found;
 }
 
 perfile_status perfile_record_copy(const perfile_record *r, perfile_record **copy,

@@ -148,10 +148,12 @@ perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact,
     events[s->n_events++] = event;
     if (e->index == 0) {
         s->shared = &event->layout;
+        s->usual = s->swapped ? NULL : pf_usual_sample(event->layout.sample_type);
         s->sample_id_slot = (int8_t)pf_layout_sample_id(&event->layout);
         s->trailer_id_slot = (int8_t)pf_layout_trailer_id(&event->layout);
     } else if (!pf_layout_equal(&events[0]->layout, &event->layout)) {
         s->shared = NULL;
+        s->usual = NULL;
     }
     if (e->ids.n == 0) {
         s->n_idless++;

@@ -6,6 +6,7 @@
 #include "core/ids.h"
 #include "core/names.h"
 #include "core/session.h"
+#include "schema/rows.h"
 
 /* An event and what is not shown of it.  Lives in the arena, so that its address never changes. */
 typedef struct pf_event {
@@ -31,6 +32,7 @@ struct perfile_session {
     int8_t trailer_id_slot;
     uint64_t generation;
     const perfile_layout *shared; /* equal to those of all events; NULL: they differ, or none */
+    pf_usual_fn *usual;           /* decodes samples of `shared`, in this byte order; NULL: none */
     pf_event **events;
     uint32_t n_events;
     uint32_t events_cap;

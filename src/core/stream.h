@@ -5,10 +5,7 @@
 #include "core/session.h"
 #include "io/source.h"
 #include "perfile/stream.h"
-
-enum {
-    PF_RUN = 32 /* records per run: the facade costs a pointer step, the records stay in L1 */
-};
+#include "schema/rows.h"
 
 typedef struct pf_stream_ops {
     /* Makes a run: s->run[0 .. s->n_run) of a driver, what s->at and s->end are set to of a stage
@@ -35,8 +32,11 @@ struct perfile_stream {
     perfile_options options; /* limits point to `limits` */
     perfile_limits limits;
     const char *name;
+    pf_usual_fn *sampled_by; /* what wrote `sample`; NULL: it needs clearing */
+    perfile_sample sample;   /* perfile_stream_sample() */
     uint32_t n_run;
-    perfile_record run[PF_RUN];
+    /* Few enough to stay in the first cache, enough that a run costs little beside them. */
+    perfile_record run[PERFILE_RUN_RECORDS];
 };
 
 /* Makes `s`, all zero, a stage on `below`, which it owns from here on. */

@@ -151,7 +151,7 @@ static perfile_status place_inner(pf_perf_stream *p, const uint8_t *at, const pf
                                   perfile_error *err)
 {
     perfile_record *r = &p->base.run[0];
-    pf_perf_prepare(p, true, p->slots_inner ? 1 : PF_RUN);
+    pf_perf_prepare(p, true, p->slots_inner ? 1 : PERFILE_RUN_RECORDS);
     r->header = at;
     r->body = (perfile_bytes){at + PF_PERF_RECORD_HEADER, f->size - PF_PERF_RECORD_HEADER};
     r->type = f->type;
@@ -208,7 +208,7 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
     }
     perfile_bytes rest = {p->inner.ptr + p->inner_at, p->inner.len - p->inner_at};
     if (!p->slots_inner || p->slot_dirty)
-        pf_perf_prepare(p, true, p->slots_inner ? 1 : PF_RUN);
+        pf_perf_prepare(p, true, p->slots_inner ? 1 : PERFILE_RUN_RECORDS);
     size_t taken = pf_perf_take(p, rest, p->inner_pos + p->inner_at, true);
     if (taken) {
         p->inner_at += taken;

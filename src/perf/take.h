@@ -39,10 +39,15 @@ static inline perfile_status pf_perf_learn(pf_perf_stream *p, const perfile_reco
     return st;
 }
 
+static inline bool pf_perf_kernel(uint32_t type)
+{
+    return type - 1 < PERFILE_RECORD_CALLCHAIN_DEFERRED;
+}
+
 /* Kernel records that are known, and FINISHED_ROUND: nothing but their header needs a look. */
 static inline bool pf_perf_plain(uint32_t type)
 {
-    return type - 1 < PERFILE_RECORD_CALLCHAIN_DEFERRED || type == PERFILE_RECORD_FINISHED_ROUND;
+    return pf_perf_kernel(type) || type == PERFILE_RECORD_FINISHED_ROUND;
 }
 
 /* A hint only: nothing is read, so that it may point behind the run. */
@@ -53,36 +58,54 @@ static inline void pf_perf_fetch_ahead(const uint8_t *at)
     __builtin_prefetch((const void *)(ahead + 64));
 }
 
-/* pf_perf_take() with what is the same for all records of a run as constants. */
+/* Fills `*r` with the record at `at`, whose place in the file or in the decompressed stream is
+ * `place`. */
+static inline __attribute__((always_inline)) void
+pf_perf_put(const pf_perf_stream *p, perfile_record *r, const uint8_t *at, uint32_t type,
+            uint16_t size, uint64_t place, uint64_t sequence, bool inner, bool swap)
+{
+    r->header = at;
+    r->body.ptr = at + PF_PERF_RECORD_HEADER;
+    r->body.len = (size_t)size - PF_PERF_RECORD_HEADER;
+    r->type = type;
+    r->misc = pf_load_u16(at + 4, swap);
+    r->sequence = sequence;
+    if (inner) {
+        r->offset = p->envelope_offset;
+        r->stream_offset = place;
+        r->envelope = p->envelope;
+    } else {
+        r->offset = place;
+    }
+}
+
+/* pf_perf_take() with what is the same for all records of a run as constants.  While any record
+ * would be whole there is one bound to look at, and of the types just the kernel's. */
 static inline __attribute__((always_inline)) size_t
 pf_perf_take_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, bool swap)
 {
     const uint8_t *at = run.ptr;
     const uint8_t *end = run.ptr + run.len;
     perfile_record *r = p->base.run;
-    perfile_record *full = r + PF_RUN;
+    perfile_record *full = r + PERFILE_RUN_RECORDS;
     uint64_t sequence = p->sequence;
-    while (r < full && (size_t)(end - at) >= PF_PERF_RECORD_HEADER) {
+    uint64_t shift = pos - (uintptr_t)run.ptr;
+    const uint8_t *any = run.len > UINT16_MAX ? end - UINT16_MAX : at;
+    while (r < full && at < any) {
         pf_perf_fetch_ahead(at);
+        uint32_t type = pf_load_u32(at, swap);
+        uint16_t size = pf_load_u16(at + 6, swap);
+        if (!pf_perf_kernel(type) || size < PF_PERF_RECORD_HEADER)
+            break;
+        pf_perf_put(p, r++, at, type, size, (uintptr_t)at + shift, sequence++, inner, swap);
+        at += size;
+    }
+    while (r < full && (size_t)(end - at) >= PF_PERF_RECORD_HEADER) {
         uint32_t type = pf_load_u32(at, swap);
         uint16_t size = pf_load_u16(at + 6, swap);
         if (!pf_perf_plain(type) || size < PF_PERF_RECORD_HEADER || size > (size_t)(end - at))
             break;
-        r->header = at;
-        r->body.ptr = at + PF_PERF_RECORD_HEADER;
-        r->body.len = (size_t)size - PF_PERF_RECORD_HEADER;
-        r->type = type;
-        r->misc = pf_load_u16(at + 4, swap);
-        r->sequence = sequence++;
-        uint64_t place = pos + (uint64_t)(at - run.ptr);
-        if (inner) {
-            r->offset = p->envelope_offset;
-            r->stream_offset = place;
-            r->envelope = p->envelope;
-        } else {
-            r->offset = place;
-        }
-        r++;
+        pf_perf_put(p, r++, at, type, size, (uintptr_t)at + shift, sequence++, inner, swap);
         at += size;
     }
     p->sequence = sequence;

@@ -172,7 +172,7 @@ static void begin_part(pf_perf_stream *p)
     p->deferred = 0;
     p->extra_left = 0;
     pf_perf_begin_envelopes(p);
-    pf_perf_prepare(p, false, PF_RUN);
+    pf_perf_prepare(p, false, PERFILE_RUN_RECORDS);
 }
 
 /* Two pipe streams put into one file: the header of the second stands where a record should.  *run
@@ -255,7 +255,7 @@ static void place_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes run
 {
     perfile_record *r = &p->base.run[0];
     uint64_t offset = p->pos;
-    pf_perf_prepare(p, false, p->slots_inner ? PF_RUN : 1);
+    pf_perf_prepare(p, false, p->slots_inner ? PERFILE_RUN_RECORDS : 1);
     r->header = run.ptr;
     r->body = (perfile_bytes){run.ptr + PF_PERF_RECORD_HEADER, f->size - PF_PERF_RECORD_HEADER};
     r->type = f->type;
@@ -344,7 +344,7 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
         return PERFILE_OK;
     }
     if (p->slots_inner || p->slot_dirty)
-        pf_perf_prepare(p, false, p->slots_inner ? PF_RUN : 1);
+        pf_perf_prepare(p, false, p->slots_inner ? PERFILE_RUN_RECORDS : 1);
     size_t taken = pf_perf_take(p, run, p->pos, false);
     if (taken == 0)
         return take_one(p, run, err);

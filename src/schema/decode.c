@@ -51,33 +51,53 @@ static perfile_list list_of(const pf_context *k, pf_cursor *c, uint64_t n, size_
 #include "schema/decode.inc"
 #include "perfile/format/features.def"
 
-/* The sample types that tools usually ask for, each with X. */
-#define WITH_ID(X, type)     X(type) X((type) | PERFILE_SAMPLE_ID) X((type) | PERFILE_SAMPLE_IDENTIFIER)
-#define WITH_CPU(X, type)    WITH_ID(X, type) WITH_ID(X, (type) | PERFILE_SAMPLE_CPU)
-#define WITH_PERIOD(X, type) WITH_CPU(X, type) WITH_CPU(X, (type) | PERFILE_SAMPLE_PERIOD)
-#define WITH_RAW(X, type)    WITH_PERIOD(X, type) WITH_PERIOD(X, (type) | PERFILE_SAMPLE_RAW)
-#define WITH_CHAIN(X, type)  WITH_RAW(X, type) WITH_RAW(X, (type) | PERFILE_SAMPLE_CALLCHAIN)
-#define USUAL_SAMPLES(X)     WITH_CHAIN(X, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME)
+/* The sample types that tools usually ask for, each with X(name, type): a letter for each bit that
+ * it has beside the first three. */
+#define WITH_ID(X, name, type)                                                                     \
+    X(name, type)                                                                                  \
+    X(name##i, (type) | PERFILE_SAMPLE_ID)                                                         \
+    X(name##I, (type) | PERFILE_SAMPLE_IDENTIFIER)
+#define WITH_CPU(X, name, type)                                                                    \
+    WITH_ID(X, name, type)                                                                         \
+    WITH_ID(X, name##C, (type) | PERFILE_SAMPLE_CPU)
+#define WITH_PERIOD(X, name, type)                                                                 \
+    WITH_CPU(X, name, type)                                                                        \
+    WITH_CPU(X, name##P, (type) | PERFILE_SAMPLE_PERIOD)
+#define WITH_RAW(X, name, type)                                                                    \
+    WITH_PERIOD(X, name, type)                                                                     \
+    WITH_PERIOD(X, name##R, (type) | PERFILE_SAMPLE_RAW)
+#define WITH_CHAIN(X, name, type)                                                                  \
+    WITH_RAW(X, name, type)                                                                        \
+    WITH_RAW(X, name##G, (type) | PERFILE_SAMPLE_CALLCHAIN)
+#define USUAL_SAMPLES(X)                                                                           \
+    WITH_CHAIN(X, usual_, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME)
 
 /* Each has a word at least.  Said once, it need not be asked again for every field. */
 #define LEAST_BYTES(type) (8 * (size_t)__builtin_popcountll((type) & ~PERFILE_SAMPLE_RAW))
 
-#define DECODE_SAMPLE(type)                                                                        \
-    case (type): {                                                                                 \
-        const pf_context k = {.sample_type = (type)};                                              \
-        pf_cursor c = pf_cur(body, false);                                                         \
+#define DECODE_SAMPLE(name, type)                                                                  \
+    static bool name(perfile_bytes body, perfile_sample *out)                                      \
+    {                                                                                              \
+        static const pf_context k = {.sample_type = (type)};                                       \
         if (body.len < LEAST_BYTES(type))                                                          \
             return false;                                                                          \
+        pf_cursor c = {.pos = body.ptr, .end = body.ptr + body.len};                               \
+        out->extra = (perfile_bytes){NULL, 0};                                                     \
         members_sample(&k, &c, out, (type));                                                       \
         return !c.bad;                                                                             \
     }
+USUAL_SAMPLES(DECODE_SAMPLE)
 
-bool pf_decode_usual_sample(uint64_t sample_type, perfile_bytes body, perfile_sample *out)
+#define OF_TYPE(name, type)                                                                        \
+    case (type):                                                                                   \
+        return name;
+
+pf_usual_fn *pf_usual_sample(uint64_t sample_type)
 {
     switch (sample_type) {
-        USUAL_SAMPLES(DECODE_SAMPLE)
+        USUAL_SAMPLES(OF_TYPE)
     default:
-        return false;
+        return NULL;
     }
 }
 

@@ -13,9 +13,11 @@ typedef struct pf_walker {
 } pf_walker;
 
 /* pf_decode_sample(), from the same rows, for the sample types that are usual, in this machine's
- * byte order: each compiled for itself, so that what is absent costs nothing.  False, and *out
- * worthless, for other types and when the body is too short. */
-bool pf_decode_usual_sample(uint64_t sample_type, perfile_bytes body, perfile_sample *out);
+ * byte order: each compiled for itself, so that what is absent costs nothing.  NULL for other
+ * types. What it returns writes the members of that type and `present`, no others; it returns
+ * false, and *out is worthless, when the body is too short. */
+typedef bool pf_usual_fn(perfile_bytes body, perfile_sample *out);
+pf_usual_fn *pf_usual_sample(uint64_t sample_type);
 
 /* Decodes into a zeroed struct of the row; c->bad says whether that went well. */
 typedef void pf_decode_fn(const pf_context *k, pf_cursor *c, void *out);

@@ -29,14 +29,6 @@ static void fill(uint8_t *body, size_t n)
         body[i] = i % 4 ? 0 : (uint8_t)(random32() % 16);
 }
 
-/* Whether `type` has code of its own: zeros are a good sample of any type. */
-static bool is_usual(uint64_t type)
-{
-    static const uint8_t zeros[LONGEST];
-    perfile_sample s;
-    return pf_decode_usual_sample(type, (perfile_bytes){zeros, sizeof zeros}, &s);
-}
-
 /* Decodes `n` bytes in a block of their own, so that an overread is caught.  True when both give
  * the same sample. */
 static bool same(uint64_t type, const uint8_t *bytes, size_t n)
@@ -51,7 +43,7 @@ static bool same(uint64_t type, const uint8_t *bytes, size_t n)
     pf_context k = {.sample_type = type};
     pf_cursor c = pf_cur(body, false);
     pf_decode_sample(&k, &c, &a);
-    bool good = pf_decode_usual_sample(type, body, &b);
+    bool good = pf_usual_sample(type)(body, &b);
     assert_int_equal(good, c.bad == 0);
     if (good) {
         assert_memory_equal(&a, &b, sizeof a);
@@ -67,7 +59,8 @@ static void usual_is_ordinary(void **state)
     uint8_t bytes[LONGEST];
     unsigned n_types = 0, n_good = 0, n_bad = 0;
     for (uint64_t type = 0; type <= PERFILE_SAMPLE_KNOWN; type++) {
-        if (type >> 12 & ~UINT64_C(0x10) || !is_usual(type)) /* none of them but IDENTIFIER */
+        if (type >> 12 & ~UINT64_C(0x10) ||
+            !pf_usual_sample(type)) /* none of them but IDENTIFIER */
             continue;
         n_types++;
         for (size_t n = 0; n <= LONGEST; n++) {
@@ -93,7 +86,7 @@ static void others_are_left_alone(void **state)
         UINT64_MAX,
     };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        assert_false(is_usual(others[i]));
+        assert_null(pf_usual_sample(others[i]));
 }
 
 int main(void)

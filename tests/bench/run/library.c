@@ -17,17 +17,32 @@ static perfile_stream *open_memory(const capture *c)
     return NULL;
 }
 
-static uint64_t count(perfile_stream *s)
+uint64_t library_walk(const capture *c)
 {
     uint64_t n = 0;
     const perfile_record *r;
+    perfile_stream *s = open_memory(c);
     while (s && perfile_stream_next(s, &r, NULL) == PERFILE_OK)
         n++;
     perfile_stream_close(s);
     return n;
 }
 
-uint64_t library_walk(const capture *c)
+static uint64_t count(perfile_stream *s)
+{
+    uint64_t sum = 0;
+    const perfile_record *r;
+    size_t n;
+    while (s && perfile_stream_next_run(s, &r, &n, NULL) == PERFILE_OK)
+        for (const perfile_record *end = r + n; r < end; r++) {
+            __asm__ volatile("" ::"r"(r) : "memory"); /* each is there, not just their number */
+            sum++;
+        }
+    perfile_stream_close(s);
+    return sum;
+}
+
+uint64_t library_walk_runs(const capture *c)
 {
     return count(open_memory(c));
 }
@@ -58,6 +73,22 @@ uint64_t library_decode(const capture *c)
     return sum;
 }
 
+uint64_t library_decode_runs(const capture *c)
+{
+    uint64_t sum = 0;
+    const perfile_record *r;
+    const perfile_sample *sample;
+    size_t n;
+    perfile_stream *s = open_memory(c);
+    while (s && perfile_stream_next_run(s, &r, &n, NULL) == PERFILE_OK)
+        for (const perfile_record *end = r + n; r < end; r++)
+            if (r->type == PERFILE_RECORD_SAMPLE &&
+                perfile_stream_sample(s, r, &sample, NULL) == PERFILE_OK)
+                sum += sum_of(sample);
+    perfile_stream_close(s);
+    return sum;
+}
+
 uint64_t library_time(const capture *c)
 {
     uint64_t sum = 0, time;
@@ -66,6 +97,21 @@ uint64_t library_time(const capture *c)
     while (s && perfile_stream_next(s, &r, NULL) == PERFILE_OK)
         if (r->type == PERFILE_RECORD_SAMPLE && perfile_sample_field(r, PERFILE_SAMPLE_TIME, &time))
             sum += time;
+    perfile_stream_close(s);
+    return sum;
+}
+
+uint64_t library_time_runs(const capture *c)
+{
+    uint64_t sum = 0, times[PERFILE_RUN_RECORDS];
+    const perfile_record *r;
+    size_t n;
+    perfile_stream *s = open_memory(c);
+    while (s && perfile_stream_next_run(s, &r, &n, NULL) == PERFILE_OK) {
+        n = perfile_sample_fields(r, n, PERFILE_SAMPLE_TIME, times, NULL);
+        for (size_t i = 0; i < n; i++)
+            sum += times[i];
+    }
     perfile_stream_close(s);
     return sum;
 }

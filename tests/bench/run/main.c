@@ -31,7 +31,21 @@ static const double need_decode[N_KINDS] = {0.3, 0.5, NAN, NAN};
 /* `stats` against `perf report --stats`. */
 static const double need_stats[N_KINDS] = {6, 4, 5, NAN};
 
-enum { WALK, WALK_1K, WALK_4K, MEMCPY, HAND, HAND_TIME, OUR_WALK, OUR_DECODE, OUR_TIME, N_WARM };
+enum {
+    WALK,
+    WALK_1K,
+    WALK_4K,
+    MEMCPY,
+    HAND,
+    HAND_TIME,
+    OUR_WALK,
+    OUR_WALK_RUNS,
+    OUR_DECODE,
+    OUR_DECODE_RUNS,
+    OUR_TIME,
+    OUR_TIME_RUNS,
+    N_WARM
+};
 enum { PAGES, TOUCH, POPULATE, READ, OUR_FILE, N_COLD };
 
 static void print_limit(const capture *c, const contender *x)
@@ -59,15 +73,21 @@ static void measure_warm(const settings *set, const capture *c)
         [HAND] = {"decode by hand", hand_decode[c->kind], 0, 0},
         [HAND_TIME] = {"one field by hand", hand_time[c->kind], 0, 0},
         [OUR_WALK] = {"perfile_stream_next", library_walk, 0, 0},
+        [OUR_WALK_RUNS] = {"perfile_stream_next_run", library_walk_runs, 0, 0},
         [OUR_DECODE] = {"perfile_sample_decode", library_decode, 0, 0},
+        [OUR_DECODE_RUNS] = {"perfile_stream_sample", library_decode_runs, 0, 0},
         [OUR_TIME] = {"perfile_sample_field", library_time, 0, 0},
+        [OUR_TIME_RUNS] = {"perfile_sample_fields", library_time_runs, 0, 0},
     };
     contest(x, N_WARM, c, set->rounds);
     for (size_t i = 0; i < N_WARM; i++)
         print_limit(c, &x[i]);
     require_equal(c, &x[WALK], &x[OUR_WALK]);
+    require_equal(c, &x[WALK], &x[OUR_WALK_RUNS]);
     require_equal(c, &x[HAND], &x[OUR_DECODE]);
+    require_equal(c, &x[HAND], &x[OUR_DECODE_RUNS]);
     require_equal(c, &x[HAND_TIME], &x[OUR_TIME]);
+    require_equal(c, &x[HAND_TIME], &x[OUR_TIME_RUNS]);
 
     double record = (double)c->data_size / (double)c->n_records;
     double walk = better(x[WALK].best, better(x[WALK_1K].best, x[WALK_4K].best));
@@ -77,11 +97,15 @@ static void measure_warm(const settings *set, const capture *c)
               : large         ? 0.8
                               : NAN,
               false, "");
-    table_row(kind, "decode / decode by hand", x[HAND].best / x[OUR_DECODE].best, "",
-              need_decode[c->kind], false, "");
-    table_row(kind, "one field / one field by hand", x[HAND_TIME].best / x[OUR_TIME].best, "", 0.5,
+    table_row(kind, "decode / decode by hand", x[HAND].best / x[OUR_DECODE_RUNS].best, "",
+              need_decode[c->kind], false, "by the run");
+    table_row(kind, "the same, record by record", x[HAND].best / x[OUR_DECODE].best, "", NAN, false,
+              "into the caller's struct");
+    table_row(kind, "one field / one field by hand", x[HAND_TIME].best / x[OUR_TIME_RUNS].best, "",
+              0.5, false, "by the run");
+    table_row(kind, "the same, record by record", x[HAND_TIME].best / x[OUR_TIME].best, "", NAN,
               false, "");
-    table_row(kind, "read and decode", (double)c->size / x[OUR_DECODE].best / 1e9, "GB/s",
+    table_row(kind, "read and decode", (double)c->size / x[OUR_DECODE_RUNS].best / 1e9, "GB/s",
               c->kind == DWARF ? NAN : 3.0, false, "10 x linux-perf-data");
     table_row(kind, "allocations while reading the second half", (double)library_allocations(c), "",
               0, true, "");
