@@ -13,6 +13,7 @@
 #include "io/out_file.h"
 
 #define SINK_BUFFER ((size_t)256 << 10)
+#define SINK_LARGE  ((size_t)64 << 10) /* copying so much costs more than a call to write it */
 
 /* Keeps the first error, and hands it out. */
 static perfile_status keep(perfile_sink *s, const perfile_error *e, perfile_error *err)
@@ -116,11 +117,13 @@ perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfi
     perfile_status st = writable(sink, err);
     if (st != PERFILE_OK)
         return st;
-    if (sink->kind != PF_SINK_MEMORY && bytes.len > sink->buffer.cap - sink->buffer.len) {
+    bool large = bytes.len >= SINK_LARGE;
+    if (sink->kind != PF_SINK_MEMORY &&
+        (large || bytes.len > sink->buffer.cap - sink->buffer.len)) {
         st = drain(sink, err);
         if (st != PERFILE_OK)
             return st;
-        if (bytes.len >= SINK_BUFFER)
+        if (large)
             return hand_on(sink, bytes, err);
     }
     if (!pf_buffer_append(&sink->buffer, bytes.ptr, bytes.len))
