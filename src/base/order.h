@@ -16,17 +16,17 @@
  * part of the decoder. */
 #define PF_INLINE static inline __attribute__((always_inline))
 
-static inline uint16_t pf_swap_u16(uint16_t v)
+PF_INLINE uint16_t pf_swap_u16(uint16_t v)
 {
     return (uint16_t)(v << 8 | v >> 8);
 }
 
-static inline uint32_t pf_swap_u32(uint32_t v)
+PF_INLINE uint32_t pf_swap_u32(uint32_t v)
 {
     return (v >> 24) | (v >> 8 & 0xff00U) | (v << 8 & 0xff0000U) | (v << 24);
 }
 
-static inline uint64_t pf_swap_u64(uint64_t v)
+PF_INLINE uint64_t pf_swap_u64(uint64_t v)
 {
     return (uint64_t)pf_swap_u32((uint32_t)v) << 32 | pf_swap_u32((uint32_t)(v >> 32));
 }

@@ -10,25 +10,15 @@ const char pf_dec_pairs[200] = DEC_ROWS(DEC_ROW);
 const char pf_hex_pairs[512] =
     DEC_ROWS(HEX_ROW) HEX_ROW("a") HEX_ROW("b") HEX_ROW("c") HEX_ROW("d") HEX_ROW("e") HEX_ROW("f");
 
-const uint64_t pf_dec_powers[PF_DEC_MAX] = {
-    1U,
-    10U,
-    100U,
-    1000U,
-    10000U,
-    100000U,
-    1000000U,
-    10000000U,
-    100000000U,
-    1000000000U,
-    UINT64_C(10000000000),
-    UINT64_C(100000000000),
-    UINT64_C(1000000000000),
-    UINT64_C(10000000000000),
-    UINT64_C(100000000000000),
-    UINT64_C(1000000000000000),
-    UINT64_C(10000000000000000),
-    UINT64_C(100000000000000000),
-    UINT64_C(1000000000000000000),
-    UINT64_C(10000000000000000000),
-};
+uint8_t *pf_put_dec_long(uint8_t *at, uint64_t v)
+{
+    enum { EIGHT = 100000000 };
+    uint64_t upper = v / EIGHT;
+    if (upper < EIGHT) {
+        at = pf_put_dec_up_to_8(at, (uint32_t)upper);
+    } else {
+        at = pf_put_dec_up_to_8(at, (uint32_t)(upper / EIGHT));
+        at = pf_put_dec_8(at, (uint32_t)(upper % EIGHT));
+    }
+    return pf_put_dec_8(at, (uint32_t)(v % EIGHT));
+}
