@@ -1,16 +1,9 @@
 /* The public decoders and walks: the tables' functions with the context of a record or feature. */
 #include "base/error.h"
+#include "core/parts.h"
 #include "core/stream.h"
 #include "core/whose.h"
 #include "schema/rows.h"
-
-/* A record taken apart: what its decoder needs. */
-typedef struct pf_parts {
-    const pf_row *row;
-    perfile_bytes body;
-    perfile_bytes trailer;
-    pf_context k;
-} pf_parts;
 
 static bool is_swapped(const perfile_record *r)
 {
@@ -29,44 +22,69 @@ static perfile_status failed(perfile_error *err, unsigned damage, const char *wh
     return st;
 }
 
-static inline perfile_status take_apart(const perfile_record *r, const pf_row *row, pf_parts *p,
-                                        perfile_error *err)
+static inline bool is_as_stored(const perfile_record *r)
+{
+    return r->session && r->session->as_stored;
+}
+
+static perfile_status unusable(const perfile_record *r, uint32_t damage, perfile_error *err)
+{
+    return failed(err, damage, pf_record_row(r->type)->name, r->offset);
+}
+
+static inline perfile_status take_apart(const perfile_record *r, pf_parts *p, perfile_error *err)
 {
     uint32_t damage;
-    const perfile_layout *layout = pf_layout_of(r, &damage);
+    p->event = NULL;
+    p->layout = pf_layout_of(r, &damage);
     if (damage)
-        return failed(err, damage, row->name, r->offset);
-    bool as_stored = r->session && r->session->as_stored;
-    p->row = row;
-    pf_record_split(r, layout, as_stored, &p->body, &p->trailer);
-    p->k = pf_context_of(layout);
-    p->k.misc = r->misc;
-    p->k.as_stored = as_stored;
+        return unusable(r, damage, err);
+    pf_record_split(r, p->layout, is_as_stored(r), &p->body, &p->trailer);
+    return PERFILE_OK;
+}
+
+perfile_status pf_record_parts(const perfile_record *r, pf_parts *p, perfile_error *err)
+{
+    pf_whose whose = pf_whose_of(r);
+    p->event = whose.event;
+    p->layout = whose.layout;
+    if (whose.damage)
+        return unusable(r, whose.damage, err);
+    pf_record_split(r, p->layout, is_as_stored(r), &p->body, &p->trailer);
     return PERFILE_OK;
 }
 
 /* A branch stack of no entries comes with and without hw_idx: if reading it fails to consume the
  * record exactly and reading without does, there is none. */
-static void choose_hw_idx(const perfile_record *r, pf_parts *p)
+static void choose_hw_idx(const perfile_record *r, perfile_bytes body, pf_context *k)
 {
     perfile_sample s = {0};
-    pf_cursor c = pf_cur(p->body, is_swapped(r));
-    pf_decode_sample(&p->k, &c, &s);
+    pf_cursor c = pf_cur(body, is_swapped(r));
+    pf_decode_sample(k, &c, &s);
     if (s.branch_stack.nr != 0 || (!c.bad && !s.has_extra))
         return;
     perfile_sample without = {0};
-    c = pf_cur(p->body, is_swapped(r));
-    p->k.no_hw_idx = true;
-    pf_decode_sample(&p->k, &c, &without);
+    c = pf_cur(body, is_swapped(r));
+    k->no_hw_idx = true;
+    pf_decode_sample(k, &c, &without);
     if (c.bad || without.has_extra)
-        p->k.no_hw_idx = false;
+        k->no_hw_idx = false;
 }
 
-static inline void settle_hw_idx(const perfile_record *r, pf_parts *p)
+static inline pf_context context_of(const perfile_record *r, const pf_parts *p)
 {
-    if (r->type == PERFILE_RECORD_SAMPLE && p->k.sample_type & PERFILE_SAMPLE_BRANCH_STACK &&
-        p->k.branch_sample_type & PERFILE_BRANCH_HW_INDEX)
-        choose_hw_idx(r, p);
+    pf_context k = pf_context_of(p->layout);
+    k.misc = r->misc;
+    k.as_stored = is_as_stored(r);
+    if (r->type == PERFILE_RECORD_SAMPLE && k.sample_type & PERFILE_SAMPLE_BRANCH_STACK &&
+        k.branch_sample_type & PERFILE_BRANCH_HW_INDEX)
+        choose_hw_idx(r, p->body, &k);
+    return k;
+}
+
+pf_context pf_record_context(const perfile_record *r, const pf_parts *p)
+{
+    return context_of(r, p);
 }
 
 /* Decodes straight into `out` when the caller's struct is ours; else through `full`. */
@@ -105,12 +123,12 @@ static perfile_status decode_record(const perfile_record *r, const pf_row *row, 
         return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
                        row->number);
     pf_parts p;
-    perfile_status st = take_apart(r, row, &p, err);
+    perfile_status st = take_apart(r, &p, err);
     if (st != PERFILE_OK)
         return st;
-    settle_hw_idx(r, &p);
+    pf_context k = context_of(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
-    return decode_into(&p.k, &c, row, full, out, size, r->offset, err);
+    return decode_into(&k, &c, row, full, out, size, r->offset, err);
 }
 
 #define PF_RECORD_DECODER(id)                                                                      \
@@ -226,13 +244,14 @@ perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sa
                                pf_walk_sample_id};
     pf_parts p;
     perfile_sample_id full;
-    perfile_status st = take_apart(record, pf_record_row(record->type), &p, err);
+    perfile_status st = take_apart(record, &p, err);
     if (st != PERFILE_OK)
         return st;
     if (!p.trailer.len)
         return PERFILE_END;
+    pf_context k = context_of(record, &p);
     pf_cursor c = pf_cur(p.trailer, is_swapped(record));
-    return decode_into(&p.k, &c, &row, &full, out, size, record->offset, err);
+    return decode_into(&k, &c, &row, &full, out, size, record->offset, err);
 }
 
 static pf_context attr_context(perfile_bytes bytes)
@@ -256,18 +275,19 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
                                    const perfile_visitor *visitor, void *user, perfile_error *err)
 {
     pf_parts p;
-    perfile_status st = take_apart(r, pf_record_row(r->type), &p, err);
+    const pf_row *row = pf_record_row(r->type);
+    perfile_status st = take_apart(r, &p, err);
     if (st != PERFILE_OK)
         return st;
-    settle_hw_idx(r, &p);
+    pf_context k = context_of(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
     pf_walker w = {visitor, user, c.pos, 8, flags};
-    bool known = p.row && (p.row->contract || !(flags & PERFILE_WALK_CONTRACT));
-    (known ? p.row->walk : pf_walk_unknown)(&p.k, &c, &w);
+    bool known = row && (row->contract || !(flags & PERFILE_WALK_CONTRACT));
+    (known ? row->walk : pf_walk_unknown)(&k, &c, &w);
     if (c.bad)
-        return failed(err, c.bad, p.row ? p.row->name : "record", r->offset);
+        return failed(err, c.bad, row ? row->name : "record", r->offset);
     if (flags & PERFILE_WALK_PADDING && pf_cur_left(&c))
-        pf_walk_padding(&p.k, &c, &w);
+        pf_walk_padding(&k, &c, &w);
     return PERFILE_OK;
 }
 
@@ -276,15 +296,16 @@ perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t fla
                                            perfile_error *err)
 {
     pf_parts p;
-    perfile_status st = take_apart(r, pf_record_row(r->type), &p, err);
+    perfile_status st = take_apart(r, &p, err);
     if (st != PERFILE_OK)
         return st;
     if (!p.trailer.len)
         return PERFILE_END;
+    pf_context k = context_of(r, &p);
     uint64_t shift = 8 + (uint64_t)(p.trailer.ptr - r->body.ptr);
     pf_walker w = {visitor, user, p.trailer.ptr, shift, flags};
     pf_cursor c = pf_cur(p.trailer, is_swapped(r));
-    pf_walk_sample_id(&p.k, &c, &w);
+    pf_walk_sample_id(&k, &c, &w);
     return c.bad ? failed(err, c.bad, "sample_id", r->offset) : PERFILE_OK;
 }
 

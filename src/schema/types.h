@@ -39,6 +39,26 @@ enum {
     PF_WIDTH_cstr = PF_VARIABLE
 };
 
+/* What a perfile_field says of a type, of an array of it, and of the form of a USE. */
+enum {
+    PF_ROW_u8 = PERFILE_U8,
+    PF_ROW_u16 = PERFILE_U16,
+    PF_ROW_u32 = PERFILE_U32,
+    PF_ROW_u64 = PERFILE_U64,
+    PF_ROW_s32 = PERFILE_S32,
+    PF_ROW_ulong = PERFILE_U64,
+    PF_ROW_string = PERFILE_TEXT,
+    PF_ROW_cstr = PERFILE_TEXT,
+    PF_ARRAY_u16 = PERFILE_WORDS,
+    PF_ARRAY_u32 = PERFILE_WORDS,
+    PF_ARRAY_s32 = PERFILE_WORDS,
+    PF_ARRAY_u64 = PERFILE_WORDS,
+    PF_ARRAY_ulong = PERFILE_WORDS,
+    PF_ARRAY_string = PERFILE_STRINGS,
+    PF_FORM_GROUP = 0,
+    PF_FORM_FLAT = PERFILE_FIELD_FLAT
+};
+
 /* The parts of `v` moved from where a big-endian compiler puts C bit-fields to where a
  * little-endian one does.  format/words.def has the parts of attr_flags and branch_flags. */
 uint64_t pf_mirror_attr_flags(uint64_t v);

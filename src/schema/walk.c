@@ -3,25 +3,6 @@
 #include "schema/proto.h"
 #include "schema/rows.h"
 
-enum {
-    PF_ROW_u8 = PERFILE_U8,
-    PF_ROW_u16 = PERFILE_U16,
-    PF_ROW_u32 = PERFILE_U32,
-    PF_ROW_u64 = PERFILE_U64,
-    PF_ROW_s32 = PERFILE_S32,
-    PF_ROW_ulong = PERFILE_U64,
-    PF_ROW_string = PERFILE_TEXT,
-    PF_ROW_cstr = PERFILE_TEXT,
-    PF_ARRAY_u16 = PERFILE_WORDS,
-    PF_ARRAY_u32 = PERFILE_WORDS,
-    PF_ARRAY_s32 = PERFILE_WORDS,
-    PF_ARRAY_u64 = PERFILE_WORDS,
-    PF_ARRAY_ulong = PERFILE_WORDS,
-    PF_ARRAY_string = PERFILE_STRINGS,
-    PF_FORM_GROUP = 0,
-    PF_FORM_FLAT = PERFILE_FIELD_FLAT
-};
-
 /* Out of line: of a size that is known, compilers make slow string instructions. */
 static __attribute__((noinline)) void clear(void *o, size_t size)
 {
