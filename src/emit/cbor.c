@@ -1,6 +1,7 @@
 /* The lines of jsonl as a CBOR sequence (RFC 8742); see format/dump.cddl. */
 #include <cbor/encoding.h>
 
+#include "base/order.h"
 #include "emit/emitter.h"
 #include "emit/plan.h"
 #include "emit/utf8.h"
@@ -15,38 +16,77 @@ static inline void filled(perfile_emitter *e, size_t n)
     e->out.len += n;
 }
 
-static void cbor_number(perfile_emitter *e, uint64_t v)
+/* What is written at a place that has room for it; all return where they stopped. */
+
+/* A key or a word of at most 23 characters. */
+#define PUT_WORD(at, word)                                                                         \
+    {                                                                                              \
+        static const struct {                                                                      \
+            uint8_t head;                                                                          \
+            char text[sizeof(word)];                                                               \
+        } item = {0x60 + sizeof(word) - 1, word};                                                  \
+        _Static_assert(sizeof(word) - 1 < 24, "a longer head");                                    \
+        memcpy(at, &item, sizeof(word));                                                           \
+        at += sizeof(word);                                                                        \
+    }
+#define PUT_KEY PUT_WORD
+
+PF_INLINE uint8_t *cbor_put_number(uint8_t *at, uint64_t v)
 {
-    uint8_t *at = pf_emit_room(e, HEAD);
-    if (at)
-        filled(e, cbor_encode_uint(v, at, HEAD));
+    return at + cbor_encode_uint(v, at, HEAD);
 }
 
-static void cbor_signed(perfile_emitter *e, int64_t v)
+PF_INLINE uint8_t *cbor_put_signed(uint8_t *at, int64_t v)
 {
-    uint8_t *at = pf_emit_room(e, HEAD);
-    if (!at)
-        return;
-    if (v < 0)
-        filled(e, cbor_encode_negint(~(uint64_t)v, at, HEAD));
-    else
-        filled(e, cbor_encode_uint((uint64_t)v, at, HEAD));
+    return v < 0 ? at + cbor_encode_negint(~(uint64_t)v, at, HEAD)
+                 : cbor_put_number(at, (uint64_t)v);
 }
 
-static void cbor_dec(perfile_emitter *e, uint64_t v)
+PF_INLINE uint8_t *cbor_put_dec(uint8_t *at, uint64_t v)
 {
-    cbor_number(e, v);
+    return cbor_put_number(at, v);
 }
 
-static void cbor_hex(perfile_emitter *e, uint64_t v)
+PF_INLINE uint8_t *cbor_put_hex(uint8_t *at, uint64_t v)
 {
-    cbor_number(e, v);
+    return cbor_put_number(at, v);
 }
 
-static void cbor_crc(perfile_emitter *e, uint32_t crc)
+PF_INLINE uint8_t *cbor_put_crc(uint8_t *at, uint32_t crc)
 {
-    cbor_number(e, crc);
+    return cbor_put_number(at, crc);
 }
+
+static uint8_t *cbor_put_bytes(uint8_t *at, perfile_bytes bytes)
+{
+    at += cbor_encode_bytestring_start(bytes.len, at, HEAD);
+    if (bytes.len)
+        memcpy(at, bytes.ptr, bytes.len);
+    return at + bytes.len;
+}
+
+PF_INLINE uint8_t *cbor_put_object(uint8_t *at)
+{
+    return at + cbor_encode_indef_map_start(at, HEAD);
+}
+
+PF_INLINE uint8_t *cbor_put_array(uint8_t *at)
+{
+    return at + cbor_encode_indef_array_start(at, HEAD);
+}
+
+PF_INLINE uint8_t *cbor_put_object_end(uint8_t *at)
+{
+    return at + cbor_encode_break(at, HEAD);
+}
+
+PF_INLINE uint8_t *cbor_put_array_end(uint8_t *at)
+{
+    return cbor_put_object_end(at);
+}
+
+#define W(name) cbor_##name
+#include "emit/values.inc"
 
 static void cbor_null(perfile_emitter *e)
 {
@@ -106,21 +146,21 @@ static void cbor_object(perfile_emitter *e)
 {
     uint8_t *at = pf_emit_room(e, HEAD);
     if (at)
-        filled(e, cbor_encode_indef_map_start(at, HEAD));
+        pf_emit_filled(e, cbor_put_object(at));
 }
 
 static void cbor_array(perfile_emitter *e)
 {
     uint8_t *at = pf_emit_room(e, HEAD);
     if (at)
-        filled(e, cbor_encode_indef_array_start(at, HEAD));
+        pf_emit_filled(e, cbor_put_array(at));
 }
 
 static void cbor_object_end(perfile_emitter *e)
 {
     uint8_t *at = pf_emit_room(e, HEAD);
     if (at)
-        filled(e, cbor_encode_break(at, HEAD));
+        pf_emit_filled(e, cbor_put_object_end(at));
 }
 
 static void cbor_array_end(perfile_emitter *e)
@@ -133,7 +173,6 @@ static void cbor_line_end(perfile_emitter *e)
     cbor_object_end(e);
 }
 
-#define W(name) cbor_##name
 #include "emit/lines.inc"
 
 const pf_emit_ops pf_emit_cbor = {

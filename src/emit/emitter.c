@@ -90,10 +90,3 @@ perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, ui
         *crc = pf_crc32(*crc, piece);
     }
 }
-
-const char *pf_emit_part_name(const perfile_emitter *e, uint32_t part)
-{
-    if (part == 0 || !e->container || part >= e->container->n_parts)
-        return NULL;
-    return e->container->parts[part].name;
-}

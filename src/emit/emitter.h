@@ -24,8 +24,10 @@ struct perfile_emitter {
     const perfile_container *container;
     perfile_sink *sink;
     uint32_t flags;
-    bool no_memory; /* `out` could not grow: what it holds is not complete */
-    bool decoded;   /* something was */
+    bool no_memory;     /* `out` could not grow: what it holds is not complete */
+    bool decoded;       /* something was */
+    bool by_walk;       /* for laws: nothing at once, see emit/sample.inc … */
+    uint64_t n_at_once; /* … and how often that was done */
     pf_buffer out;
     uint64_t n_records;
     uint64_t n_errors;
@@ -45,6 +47,10 @@ static inline uint8_t *pf_emit_room(perfile_emitter *e, size_t n)
     return e->out.ptr + e->out.len;
 }
 
+enum {
+    PF_VALUE_ROOM = 24 /* of a number in any form, the quotes and the comma included */
+};
+
 /* Room up to `end` was filled. */
 static inline void pf_emit_filled(perfile_emitter *e, const uint8_t *end)
 {
@@ -63,7 +69,12 @@ perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, ui
                                  perfile_error *err);
 
 /* The name of the file of a directory that holds part `part`; NULL when it goes without saying. */
-const char *pf_emit_part_name(const perfile_emitter *e, uint32_t part);
+static inline const char *pf_emit_part_name(const perfile_emitter *e, uint32_t part)
+{
+    if (part == 0 || !e->container || part >= e->container->n_parts)
+        return NULL;
+    return e->container->parts[part].name;
+}
 
 /* All forms; lib/registry.c lists them. */
 extern const pf_emit_ops pf_emit_text, pf_emit_jsonl, pf_emit_cbor;

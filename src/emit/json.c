@@ -9,13 +9,8 @@ void pf_json_bytes(perfile_emitter *e, perfile_bytes bytes)
         return;
     }
     uint8_t *at = pf_emit_room(e, 2 * bytes.len + 3);
-    if (!at)
-        return;
-    *at++ = '"';
-    at = pf_put_bytes(at, bytes);
-    *at++ = '"';
-    *at++ = ',';
-    pf_emit_filled(e, at);
+    if (at)
+        pf_emit_filled(e, pf_json_put_bytes(at, bytes));
 }
 
 static uint8_t *put_escaped(uint8_t *at, uint8_t c)

@@ -8,35 +8,118 @@
 #include "emit/emitter.h"
 #include "emit/plan.h"
 
+/* What is written at a place that has room for it; all return where they stopped.  A number with
+ * what is around it needs PF_VALUE_ROOM at most. */
+
+/* Of sizes that are known, and in lengths that machines move at once: `at` needs room for 15 bytes
+ * more than the text has. */
+#define PF_JSON_LITERAL(at, text)                                                                  \
+    {                                                                                              \
+        static const char padded[(sizeof(text) + 15) / 16 * 16] = text;                            \
+        memcpy(at, padded, sizeof padded);                                                         \
+        at += sizeof(text) - 1;                                                                    \
+    }
+#define PF_JSON_KEY(at, name)  PF_JSON_LITERAL(at, "\"" name "\":")
+#define PF_JSON_WORD(at, text) PF_JSON_LITERAL(at, "\"" text "\",")
+
+PF_INLINE uint8_t *pf_json_put_open(uint8_t *at, char bracket)
+{
+    *at = (uint8_t)bracket;
+    return at + 1;
+}
+
+PF_INLINE uint8_t *pf_json_put_shut(uint8_t *at, char bracket, char after)
+{
+    if (at[-1] == ',')
+        at--;
+    at[0] = (uint8_t)bracket;
+    at[1] = (uint8_t)after;
+    return at + 2;
+}
+
+PF_INLINE uint8_t *pf_json_put_object(uint8_t *at)
+{
+    return pf_json_put_open(at, '{');
+}
+
+PF_INLINE uint8_t *pf_json_put_object_end(uint8_t *at)
+{
+    return pf_json_put_shut(at, '}', ',');
+}
+
+PF_INLINE uint8_t *pf_json_put_array(uint8_t *at)
+{
+    return pf_json_put_open(at, '[');
+}
+
+PF_INLINE uint8_t *pf_json_put_array_end(uint8_t *at)
+{
+    return pf_json_put_shut(at, ']', ',');
+}
+
+PF_INLINE uint8_t *pf_json_put_number(uint8_t *at, uint64_t v)
+{
+    at = pf_put_dec(at, v);
+    *at = ',';
+    return at + 1;
+}
+
+PF_INLINE uint8_t *pf_json_put_signed(uint8_t *at, int64_t v)
+{
+    if (v >= 0)
+        return pf_json_put_number(at, (uint64_t)v);
+    *at = '-';
+    return pf_json_put_number(at + 1, 0 - (uint64_t)v);
+}
+
+/* The end of a string and of its value. */
+PF_INLINE uint8_t *pf_json_put_quote(uint8_t *at)
+{
+    memcpy(at, "\",", 2);
+    return at + 2;
+}
+
+PF_INLINE uint8_t *pf_json_put_dec(uint8_t *at, uint64_t v)
+{
+    *at = '"';
+    return pf_json_put_quote(pf_put_dec(at + 1, v));
+}
+
+PF_INLINE uint8_t *pf_json_put_hex(uint8_t *at, uint64_t v)
+{
+    *at = '"';
+    return pf_json_put_quote(pf_put_0x(at + 1, v));
+}
+
+PF_INLINE uint8_t *pf_json_put_crc(uint8_t *at, uint32_t crc)
+{
+    *at = '"';
+    return pf_json_put_quote(pf_put_hex_fixed(at + 1, crc, 8));
+}
+
+/* "00ff": twice as many, and PF_VALUE_ROOM. */
+PF_INLINE uint8_t *pf_json_put_bytes(uint8_t *at, perfile_bytes bytes)
+{
+    *at = '"';
+    return pf_json_put_quote(pf_put_bytes(at + 1, bytes));
+}
+
 /* A string; what is no UTF-8 becomes {"hex":"…"}. */
 void pf_json_text(perfile_emitter *e, perfile_bytes text);
-/* "00ff" */
 void pf_json_bytes(perfile_emitter *e, perfile_bytes bytes);
 
-static inline void pf_json_open(perfile_emitter *e, char bracket)
+static inline void pf_json_object(perfile_emitter *e)
 {
     uint8_t *at = pf_emit_room(e, 1);
-    if (!at)
-        return;
-    *at = (uint8_t)bracket;
-    pf_emit_filled(e, at + 1);
+    if (at)
+        pf_emit_filled(e, pf_json_put_object(at));
 }
 
 static inline void pf_json_shut(perfile_emitter *e, char bracket, char after)
 {
     uint8_t *at = pf_emit_room(e, 2);
-    if (!at)
-        return;
-    if (e->out.len && at[-1] == ',')
-        at--;
-    *at++ = (uint8_t)bracket;
-    *at++ = (uint8_t)after;
-    pf_emit_filled(e, at);
-}
-
-static inline void pf_json_object(perfile_emitter *e)
-{
-    pf_json_open(e, '{');
+    if (at && e->out.len)
+        pf_emit_filled(e, pf_json_put_shut(at, bracket, after));
 }
 
 static inline void pf_json_object_end(perfile_emitter *e)
@@ -51,7 +134,9 @@ static inline void pf_json_line_end(perfile_emitter *e)
 
 static inline void pf_json_array(perfile_emitter *e)
 {
-    pf_json_open(e, '[');
+    uint8_t *at = pf_emit_room(e, 1);
+    if (at)
+        pf_emit_filled(e, pf_json_put_array(at));
 }
 
 static inline void pf_json_array_end(perfile_emitter *e)
@@ -107,65 +192,12 @@ static inline void pf_json_word(perfile_emitter *e, const char *word, size_t n)
     pf_emit_filled(e, at + n + 3);
 }
 
-static inline void pf_json_number(perfile_emitter *e, uint64_t v)
-{
-    uint8_t *at = pf_emit_room(e, PF_DEC_MAX + 1);
-    if (!at)
-        return;
-    at = pf_put_dec(at, v);
-    *at++ = ',';
-    pf_emit_filled(e, at);
-}
-
-static inline void pf_json_signed(perfile_emitter *e, int64_t v)
-{
-    if (v < 0) {
-        pf_json_open(e, '-');
-        pf_json_number(e, 0 - (uint64_t)v);
-    } else {
-        pf_json_number(e, (uint64_t)v);
-    }
-}
-
-static inline void pf_json_dec(perfile_emitter *e, uint64_t v)
-{
-    uint8_t *at = pf_emit_room(e, PF_DEC_MAX + 3);
-    if (!at)
-        return;
-    *at++ = '"';
-    at = pf_put_dec(at, v);
-    *at++ = '"';
-    *at++ = ',';
-    pf_emit_filled(e, at);
-}
-
-static inline void pf_json_hex(perfile_emitter *e, uint64_t v)
-{
-    uint8_t *at = pf_emit_room(e, PF_HEX_MAX + 3);
-    if (!at)
-        return;
-    *at++ = '"';
-    at = pf_put_0x(at, v);
-    *at++ = '"';
-    *at++ = ',';
-    pf_emit_filled(e, at);
-}
-
-static inline void pf_json_crc(perfile_emitter *e, uint32_t crc)
-{
-    uint8_t *at = pf_emit_room(e, 8 + 3);
-    if (!at)
-        return;
-    *at++ = '"';
-    at = pf_put_hex_fixed(at, crc, 8);
-    *at++ = '"';
-    *at++ = ',';
-    pf_emit_filled(e, at);
-}
-
 static inline void pf_json_null(perfile_emitter *e)
 {
     pf_emit_bytes(e, "null,", 5);
 }
+
+#define W(name) pf_json_##name
+#include "emit/values.inc"
 
 #endif

@@ -1,7 +1,8 @@
 /* JSON lines: the output contract of `dump`, see format/dump.cddl. */
 #include "emit/json.h"
 
-#define W(name) pf_json_##name
+#define PUT_KEY  PF_JSON_KEY
+#define PUT_WORD PF_JSON_WORD
 #include "emit/lines.inc"
 
 const pf_emit_ops pf_emit_jsonl = {
