@@ -27,14 +27,16 @@ PF_INLINE void pf_put_word(uint8_t *at, uint64_t word)
 }
 
 /* Values of the 8 decimal digits of v < 10^8, the first in the lowest byte.  Each step halves what
- * a lane holds; the products are exact for what their lanes hold. */
+ * a lane holds, by products that are exact for that much: the quotient stays in the lower half, the
+ * rest goes to the upper one.  q + (x - d * q) * 2^n is (x << n) - q * (d * 2^n - 1). */
 PF_INLINE uint64_t pf_dec_values(uint32_t v)
 {
-    uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32;
-    uint64_t upper = x * 10486 >> 20 & UINT64_C(0x0000007f0000007f); /* by 100 */
-    x = upper | (x - 100 * upper) << 16;
-    upper = x * 103 >> 10 & UINT64_C(0x000f000f000f000f); /* by 10 */
-    return upper | (x - 10 * upper) << 8;
+    uint64_t x = v, q = v / 10000;
+    x = (x << 32) - q * ((UINT64_C(10000) << 32) - 1);
+    q = x * 10486 >> 20 & UINT64_C(0x0000007f0000007f); /* by 100 */
+    x = (x << 16) - q * ((100 << 16) - 1);
+    q = x * 103 >> 10 & UINT64_C(0x000f000f000f000f); /* by 10 */
+    return (x << 8) - q * ((10 << 8) - 1);
 }
 
 #define PF_DIGIT_ZEROS UINT64_C(0x3030303030303030)
@@ -58,10 +60,10 @@ PF_INLINE uint8_t *pf_put_dec_up_to_8(uint8_t *at, uint32_t v)
 /* v < 10^4, no zeros in front: the same with half the steps. */
 PF_INLINE uint8_t *pf_put_dec_up_to_4(uint8_t *at, uint32_t v)
 {
-    uint32_t upper = v * 5243 >> 19; /* by 100 */
-    uint32_t x = upper | (v - 100 * upper) << 16;
-    upper = x * 103 >> 10 & 0x000f000f; /* by 10 */
-    x = upper | (x - 10 * upper) << 8;
+    uint32_t q = v * 5243 >> 19; /* by 100 */
+    uint32_t x = (v << 16) - q * ((100 << 16) - 1);
+    q = x * 103 >> 10 & 0x000f000f; /* by 10 */
+    x = (x << 8) - q * ((10 << 8) - 1);
     unsigned zeros = (unsigned)__builtin_ctz(x | 1U << 24) / 8;
     x = (x + 0x30303030) >> 8 * zeros;
     x = PF_NATIVE_BIG ? pf_swap_u32(x) : x;
