@@ -51,6 +51,9 @@ enum {
     PF_VALUE_ROOM = 24 /* of a number in any form, the quotes and the comma included */
 };
 
+/* What is written for a key: its characters, and some that are overwritten. */
+#define PF_KEY_ROOM(name) (sizeof(name) + 32)
+
 /* Room up to `end` was filled. */
 static inline void pf_emit_filled(perfile_emitter *e, const uint8_t *end)
 {

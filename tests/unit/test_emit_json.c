@@ -27,6 +27,8 @@ static void same_digits(uint64_t v)
 static void digits_are_those_of_printf(void **state)
 {
     (void)state;
+    for (uint64_t v = 70000; v < 100000000; v += 9973)
+        same_digits(v);
     for (uint64_t v = 0; v < 70000; v++)
         same_digits(v);
     for (uint64_t v = 1; v <= UINT64_MAX / 10; v *= 10) {
