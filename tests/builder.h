@@ -166,4 +166,35 @@ static inline void build_record(builder *b, uint32_t type, uint16_t misc, perfil
     build_end(b, start);
 }
 
+/* Tracepoint formats as perf writes them: version 0.6, one system with two formats.  The blob has a
+ * byte order of its own. */
+static inline void build_tracing(builder *b, bool big)
+{
+    static const char format1[] = "name: sched_switch\nID: 316\nformat:\n\tfield:int x;\n";
+    static const char format2[] = "name: sched_wakeup\nID:\t317\n";
+    const bool swap = b->swap;
+    b->swap = big != (bool)PF_NATIVE_BIG;
+    build_bytes(b, "\x17\x08\x44tracing", 10);
+    build_bytes(b, "0.6", 4);
+    build_u8(b, big);
+    build_u8(b, 8);
+    build_u32(b, 4096);
+    build_bytes(b, "header_page", 12);
+    build_u64(b, 3);
+    build_bytes(b, "abc", 3);
+    build_bytes(b, "header_event", 13);
+    build_u64(b, 0);
+    build_u32(b, 1);
+    build_u64(b, 2);
+    build_bytes(b, "xy", 2);
+    build_u32(b, 1);
+    build_bytes(b, "sched", 6);
+    build_u32(b, 2);
+    build_u64(b, sizeof format1 - 1);
+    build_bytes(b, format1, sizeof format1 - 1);
+    build_u64(b, sizeof format2 - 1);
+    build_bytes(b, format2, sizeof format2 - 1);
+    b->swap = swap;
+}
+
 #endif

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Some of what damaged.c does to captures, through the command itself: it says 0, 1 or 3, in time,
+# Some of what every/ does to captures, through the program as people run it: it says 0, 1 or 3, in time,
 # and never dies.
 set -u
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }

@@ -1,0 +1,143 @@
+/* every FORM: each damage of one capture through the commands, in a process that may die. */
+#include "every.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ADDRESS_SPACE_MB = 1024, CAPTURE_BYTES = 16 << 10, CAPTURE_LEAST = 200 };
+
+void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
+
+#if defined(__SANITIZE_ADDRESS__)
+/* Freed blocks are not kept for long: peaks of memory are looked at. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "quarantine_size_mb=4:thread_local_quarantine_size_kb=256:max_malloc_fill_size=0";
+}
+#endif
+
+static int opened(const char *path, int flags)
+{
+    int fd = open(path, flags | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        perror(path);
+        exit(2);
+    }
+    return fd;
+}
+
+/* What is written goes to files that are emptied after each reading. */
+static void child(const every_target *target, every_progress *p)
+{
+    if (dup2(opened("words.out", O_WRONLY | O_APPEND), STDOUT_FILENO) < 0 ||
+        dup2(opened("words.err", O_WRONLY | O_APPEND), STDERR_FILENO) < 0)
+        abort();
+#if !defined(__SANITIZE_ADDRESS__)
+    struct rlimit space = {(rlim_t)ADDRESS_SPACE_MB << 20, (rlim_t)ADDRESS_SPACE_MB << 20};
+    setrlimit(RLIMIT_AS, &space);
+#endif
+    every_reading(target, 0, p);
+    every_damage(target, p);
+    exit(0); /* leaks are looked for */
+}
+
+static void show_words(void)
+{
+    char line[512];
+    FILE *f = fopen("words.err", "r");
+    while (f && fgets(line, sizeof line, f))
+        fputs(line, stdout);
+    if (f)
+        fclose(f);
+}
+
+/* Whether all of it went well; tells what did not. */
+static bool survived(int status, const every_progress *p, const char *path, size_t len)
+{
+    bool ok = true;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        printf("%s, %s, %s: ", path, p->damage, p->command);
+        if (WIFSIGNALED(status))
+            printf("%s\n",
+                   WTERMSIG(status) == SIGPROF ? "took too long" : strsignal(WTERMSIG(status)));
+        else
+            printf("exit status %d %s\n", WEXITSTATUS(status), p->why);
+        show_words();
+        return false;
+    }
+    printf("%s: %zu bytes, %" PRIu64 " damages, %" PRIu64 " readings: %" PRIu64 " done, %" PRIu64
+           " failed, %" PRIu64 " damaged; at most %.3f s, %" PRIu64 " kB more memory, %" PRIu64
+           " bytes of output\n",
+           path, len, p->damages, p->readings, p->by_status[0], p->by_status[1], p->by_status[3],
+           p->seconds, p->memory_kb, p->output_bytes);
+    if (p->damages + p->same != 5 * (uint64_t)len || p->readings != 4 * (p->damages + 1) ||
+        p->same >= 2 * (uint64_t)len) {
+        printf("these are not all\n");
+        ok = false;
+    }
+    return ok;
+}
+
+static bool run(const char *path, const char *damaged, const builder *b, every_progress *p)
+{
+    every_target target = {.path = path, .fd = opened(damaged, O_RDWR), .whole = built(b)};
+    memset(p, 0, sizeof *p);
+    snprintf(p->damage, sizeof p->damage, "whole");
+    if (b->b.len > CAPTURE_BYTES || b->b.len < CAPTURE_LEAST ||
+        write(target.fd, b->b.ptr, b->b.len) != (ssize_t)b->b.len) {
+        printf("%s: %zu bytes\n", damaged, b->b.len);
+        exit(2);
+    }
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        child(&target, p);
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    /* The file stays as it was read last, for whoever looks for the cause. */
+    close(target.fd);
+    return pid > 0 && survived(status, p, damaged, b->b.len);
+}
+
+static bool run_directory(const every_form *form, every_progress *p)
+{
+    static const char *const names[] = {"capture.data/data", "capture.data/data.0"};
+    const builder *const parts[] = {&form->file, &form->second};
+    if (mkdir("capture.data", 0700) != 0)
+        exit(2);
+    bool ok = true;
+    for (unsigned i = 0; i < 2; i++) {
+        int other = opened(names[1 - i], O_WRONLY);
+        if (write(other, parts[1 - i]->b.ptr, parts[1 - i]->b.len) != (ssize_t)parts[1 - i]->b.len)
+            exit(2);
+        close(other);
+        ok = run("capture.data", names[i], parts[i], p) && ok;
+    }
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    every_form form;
+    every_progress *p =
+        __real_mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (argc != 2 || p == MAP_FAILED || !every_form_make(argv[1], &form)) {
+        fprintf(stderr, "Usage: every FORM, in an empty folder\n");
+        return 2;
+    }
+    bool ok = form.directory ? run_directory(&form, p)
+                             : run("capture.data", "capture.data", &form.file, p);
+    build_clear(&form.file);
+    build_clear(&form.second);
+    return ok ? 0 : 1;
+}
