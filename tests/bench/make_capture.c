@@ -385,7 +385,7 @@ static void put_event_desc(void)
 static void put_features(uint64_t first_time)
 {
     uint64_t table = (uint64_t)ftello(out);
-    unsigned n = kind->type == 2 ? 9 : 8;
+    unsigned n = kind->type == 2 ? 11 : 10;
     write_out(record, n * sizeof(section)); /* written again below */
     if (kind->type == 2)
         put_tracing_data();
@@ -397,6 +397,9 @@ static void put_features(uint64_t first_time)
     put_u32(4);
     put_u32(4);
     end_feature();
+    /* `perf data convert --to-json` dies without these two. */
+    put_string_feature(PERFILE_FEATURE_CPUDESC, "none");
+    put_string_feature(PERFILE_FEATURE_CPUID, "none");
     begin_feature(PERFILE_FEATURE_CMDLINE);
     put_u32(2);
     put_string("make_capture");

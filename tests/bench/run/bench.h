@@ -28,6 +28,15 @@ bool captures_make(const char *dir, const char *tools, unsigned kind, unsigned m
                    bool slice, capture *c);
 void captures_release(capture *c);
 
+/* The forms that make_form knows, of the same records. */
+enum { FORM_PIPE, FORM_ZSTD, FORM_PIPE_ZSTD, N_FORMS };
+extern const char *const form_names[N_FORMS];
+/* Memory that their decompression needs: the window of make_form's frames. */
+#define ZSTD_WINDOW_MB 0.5
+
+/* Makes that form of `c` beside it, as far as it is not there; `path` has 4096 bytes. */
+bool captures_make_form(const char *tools, const capture *c, unsigned form, char *path);
+
 /* One loop over a capture.  The sum is of what was read, so that nothing is left out and equal work
  * can be told from unequal. */
 typedef uint64_t loop(const capture *c);
@@ -47,7 +56,7 @@ double cpu_time(void);
 
 /* limits.c: what the machine can do. */
 loop limit_walk, limit_walk_ahead_1k, limit_walk_ahead_4k;
-loop limit_pages, limit_touch, limit_populate, limit_read, limit_memcpy;
+loop limit_pages, limit_touch, limit_populate, limit_read, limit_copy, limit_memcpy;
 
 /* hand.c: what a program written for one layout alone does. */
 loop hand_flat, hand_chains, hand_tracepoints, hand_dwarf;

@@ -129,3 +129,23 @@ bool captures_make(const char *dir, const char *tools, unsigned kind, unsigned m
     }
     return make(c, tools, megabytes + 1) && map(c);
 }
+
+const char *const form_names[N_FORMS] = {"pipe", "zstd", "pipe-zstd"};
+
+bool captures_make_form(const char *tools, const capture *c, unsigned form, char *path)
+{
+    struct stat of, there;
+    char program[4096];
+    int stem = (int)(strlen(c->path) - strlen(".data"));
+    snprintf(program, sizeof program, "%s/make_form", tools);
+    int n = snprintf(path, sizeof c->path, "%.*s-%s.data", stem, c->path, form_names[form]);
+    if (n < 0 || (size_t)n >= sizeof c->path || stat(c->path, &of) < 0)
+        return false;
+    if (stat(path, &there) == 0 && there.st_mtime >= of.st_mtime)
+        return true;
+    const char *argv[] = {program, form_names[form], c->path, path, NULL};
+    if (process_run(argv, NULL, false).ok)
+        return true;
+    unlink(path);
+    return false;
+}

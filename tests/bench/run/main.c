@@ -46,7 +46,7 @@ enum {
     OUR_TIME_RUNS,
     N_WARM
 };
-enum { PAGES, TOUCH, POPULATE, READ, OUR_FILE, N_COLD };
+enum { PAGES, TOUCH, POPULATE, READ, COPY, OUR_FILE, N_COLD };
 
 static void print_limit(const capture *c, const contender *x)
 {
@@ -119,11 +119,14 @@ static double measure_cold(const settings *set, const capture *c)
         [TOUCH] = {"first touch, plain", limit_touch, 0, 0},
         [POPULATE] = {"first touch, populated", limit_populate, 0, 0},
         [READ] = {"read in 1 MiB blocks", limit_read, 0, 0},
+        [COPY] = {"read/write loop", limit_copy, 0, 0},
         [OUR_FILE] = {"open and walk the file", library_walk_file, 0, 0},
     };
     contest(x, N_COLD, c, set->rounds);
     for (size_t i = 0; i < N_COLD; i++)
         print_limit(c, &x[i]);
+    if (x[COPY].sum != c->size)
+        printf("%-12s the read/write loop could not write all\n", kind_names[c->kind]);
     double touch = better(x[TOUCH].best, x[POPULATE].best);
     double best = better(touch, x[READ].best);
     table_row(kind_names[c->kind], "walk of the file / best way to its bytes",
@@ -172,6 +175,35 @@ static void measure_stats(const settings *set, const capture *c, double touch)
                   need_stats[c->kind], false, "");
 }
 
+/* The same records in other forms: what is held at a time does not depend on how many they are. */
+static void measure_forms(const settings *set, const capture *c)
+{
+    static const char *const commands[][4] = {{"info"}, {"stats"}, {"dump", "--format", "jsonl"}};
+    const char *kind = kind_names[c->kind];
+    char path[sizeof c->path];
+    for (unsigned form = 0; form < N_FORMS; form++) {
+        if (!captures_make_form(set->tools, c, form, path)) {
+            printf("%-12s no capture of the form %s\n", kind, form_names[form]);
+            continue;
+        }
+        for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+            const char *argv[8] = {set->command};
+            char what[64];
+            bool piped = form != FORM_ZSTD;
+            size_t n = 1;
+            for (; n < 4 && commands[i][n - 1]; n++)
+                argv[n] = commands[i][n - 1];
+            argv[n] = piped ? "-" : path;
+            usage u = process_run(argv, piped ? path : NULL, false);
+            snprintf(what, sizeof what, "%s, form %s: memory", commands[i][0], form_names[form]);
+            if (!u.ok)
+                printf("%-12s %s: it failed\n", kind, what);
+            row_memory(kind, what, &u,
+                       (piped ? 32 : 16) + (form == FORM_PIPE ? 0 : ZSTD_WINDOW_MB));
+        }
+    }
+}
+
 /* How long the bytes alone take: copied once and written to /dev/null. */
 static double writing(uint64_t bytes)
 {
@@ -194,6 +226,7 @@ typedef struct dump_case {
     const char *ours[8];
     const char *theirs[8];
     double required;
+    bool no_stacks; /* perf does not show them */
 } dump_case;
 
 static void measure_dump(const settings *set, const capture *slice, const dump_case *d)
@@ -221,20 +254,32 @@ static void measure_dump(const settings *set, const capture *slice, const dump_c
     usage perf = {0};
     if (!set->no_perf)
         perf = best_of(theirs, DUMP_ROUNDS);
-    if (perf.ok)
+    if (perf.ok && d->no_stacks && slice->kind == DWARF)
+        table_row(kind, d->what, perf.seconds / u.seconds, "x", NAN, false,
+                  "not the same work: perf leaves out registers and stacks");
+    else if (perf.ok)
         table_row(kind, d->what, perf.seconds / u.seconds, "x", d->required, false, note);
     else if (!set->no_perf)
-        printf("%-12s %-46s perf failed: not compared\n", kind, d->what);
+        table_row(kind, d->what, NAN, "", NAN, false, "perf fails");
     row_memory(kind, "the same: memory beyond the mapping", &u, 16);
 }
 
 static const dump_case dumps[] = {
-    {"dump --format text / perf script -D", {"dump", "--format", "text"}, {"script", "-D"}, 20},
-    {"dump --hex / perf script -D", {"dump", "--format", "text", "--hex"}, {"script", "-D"}, 10},
+    {"dump --format text / perf script -D",
+     {"dump", "--format", "text"},
+     {"script", "-D"},
+     20,
+     false},
+    {"dump --hex / perf script -D",
+     {"dump", "--format", "text", "--hex"},
+     {"script", "-D"},
+     10,
+     false},
     {"dump --format jsonl / perf data convert",
      {"dump", "--format", "jsonl"},
      {"data", "convert", "--force", "--to-json", "/dev/null"},
-     15},
+     15,
+     true},
 };
 
 static bool measure(const settings *set, unsigned kind)
@@ -248,6 +293,8 @@ static bool measure(const settings *set, unsigned kind)
     double touch = measure_cold(set, &c);
     if (set->command[0])
         measure_stats(set, &c, touch);
+    if (set->command[0])
+        measure_forms(set, &c);
     captures_release(&c);
     if (!set->command[0])
         return true;

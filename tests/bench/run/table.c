@@ -6,9 +6,10 @@
 enum { MAX_ROWS = 256 };
 
 static struct row {
-    const char *kind, *what, *unit;
+    const char *kind, *unit;
     double value, required;
     bool at_most;
+    char what[64];
     char note[96];
 } rows[MAX_ROWS];
 static size_t n_rows;
@@ -19,7 +20,9 @@ void table_row(const char *kind, const char *what, double value, const char *uni
     if (n_rows == MAX_ROWS)
         return;
     struct row *r = &rows[n_rows++];
-    *r = (struct row){kind, what, unit, value, required, at_most, ""};
+    *r = (struct row){
+        .kind = kind, .unit = unit, .value = value, .required = required, .at_most = at_most};
+    snprintf(r->what, sizeof r->what, "%s", what);
     snprintf(r->note, sizeof r->note, "%s", note ? note : "");
 }
 
@@ -37,8 +40,11 @@ void table_print(FILE *f)
         char required[32] = "";
         if (!isnan(r->required))
             snprintf(required, sizeof required, "%s %.4g", r->at_most ? "<=" : ">=", r->required);
-        fprintf(f, "%-12s %-46s %9.2f %-5s %9s  %s%s%s\n", r->kind, r->what, r->value, r->unit,
-                required, holds(r) ? "" : "MISSED", !holds(r) && r->note[0] ? "; " : "", r->note);
+        char value[32] = "-";
+        if (!isnan(r->value))
+            snprintf(value, sizeof value, "%.2f", r->value);
+        fprintf(f, "%-12s %-46s %9s %-5s %9s  %s%s%s\n", r->kind, r->what, value, r->unit, required,
+                holds(r) ? "" : "MISSED", !holds(r) && r->note[0] ? "; " : "", r->note);
         missed += !holds(r);
     }
     fprintf(f, "%zu of the requirements missed\n", missed);
@@ -52,8 +58,11 @@ bool table_json(const char *path)
     fputs("[\n", f);
     for (size_t i = 0; i < n_rows; i++) {
         const struct row *r = &rows[i];
-        fprintf(f, "{\"capture\":\"%s\",\"what\":\"%s\",\"value\":%.6g,\"unit\":\"%s\"", r->kind,
-                r->what, r->value, r->unit);
+        char value[32] = "null";
+        if (!isnan(r->value))
+            snprintf(value, sizeof value, "%.6g", r->value);
+        fprintf(f, "{\"capture\":\"%s\",\"what\":\"%s\",\"value\":%s,\"unit\":\"%s\"", r->kind,
+                r->what, value, r->unit);
         if (!isnan(r->required))
             fprintf(f, ",\"required\":%.6g,\"at_most\":%s,\"holds\":%s", r->required,
                     r->at_most ? "true" : "false", holds(r) ? "true" : "false");
