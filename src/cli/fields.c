@@ -6,6 +6,7 @@
 
 #include "cli/json.h"
 #include "cli/text.h"
+#include "perfile/abi.h"
 
 enum { SHOWN = 64 }; /* items and bytes of a long value that text shows */
 
@@ -169,10 +170,11 @@ void cli_words(const perfile_vocabulary *v, uint64_t value, char *out, size_t si
     }
 }
 
-static void put_number(const perfile_field *f, unsigned type, uint64_t value)
+/* `words` may be NULL. */
+static void put_number(const perfile_field *f, unsigned type, uint64_t value,
+                       const perfile_vocabulary *v)
 {
     char words[512];
-    const perfile_vocabulary *v = perfile_kind_words(f->kind);
     if (f->kind == PERFILE_KIND_SCALE)
         printf("%.17g", scale_of(value));
     else if (type == PERFILE_S32)
@@ -203,7 +205,19 @@ static void put_bytes(const perfile_field *f, perfile_bytes bytes)
         printf("… (%zu bytes)", bytes.len);
 }
 
-static void put_value(const perfile_field *f, const perfile_value *v)
+/* The words for an integer; a clock that the event does not use has none. */
+static const perfile_vocabulary *words_of(cli_fields_text *out, const perfile_field *f,
+                                          uint64_t value)
+{
+    if (f->kind == PERFILE_KIND_ATTR_FLAGS)
+        out->attr_flags = value;
+    if (f->kind == PERFILE_KIND_EVENT_CLOCKID &&
+        !(out->attr_flags >> PERFILE_ATTR_BIT_USE_CLOCKID & 1))
+        return NULL;
+    return perfile_kind_words(f->kind);
+}
+
+static void put_value(cli_fields_text *out, const perfile_field *f, const perfile_value *v)
 {
     perfile_strings strings;
     perfile_bytes text;
@@ -220,7 +234,7 @@ static void put_value(const perfile_field *f, const perfile_value *v)
             if (f->element == PERFILE_S32)
                 word = (uint64_t)(int64_t)(int32_t)word;
             fputs(i ? " " : "", stdout);
-            put_number(f, f->element, word);
+            put_number(f, f->element, word, perfile_kind_words(f->kind));
         }
         if (v->u.words.n > SHOWN)
             printf(" … (%zu)", v->u.words.n);
@@ -234,7 +248,7 @@ static void put_value(const perfile_field *f, const perfile_value *v)
         }
         break;
     default:
-        put_number(f, f->type, v->number);
+        put_number(f, f->type, v->number, words_of(out, f, v->number));
     }
 }
 
@@ -247,11 +261,11 @@ static void text_value(void *user, const perfile_field *f, const perfile_value *
         printf("%s%s ", out->line_open ? ", " : "", f->name);
         if (!out->line_open)
             out->line_open = true;
-        put_value(f, v);
+        put_value(out, f, v);
         return;
     }
     printf("%*s%s: ", (int)out->indent, "", f->name);
-    put_value(f, v);
+    put_value(out, f, v);
     putchar('\n');
 }
 

@@ -19,6 +19,7 @@ typedef struct cli_fields_text {
     unsigned indent;
     unsigned items; /* lists within lists */
     bool line_open;
+    uint64_t attr_flags; /* the last of an event */
 } cli_fields_text;
 
 extern const perfile_visitor cli_fields_text_visitor;

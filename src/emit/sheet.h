@@ -24,6 +24,7 @@ typedef struct pf_sheet {
     size_t line_start;    /* in base.out */
     const uint8_t *bytes; /* hex: what offsets of fields count from */
     uint64_t mask;        /* the last mask of registers that was shown */
+    uint64_t attr_flags;  /* the last flags of an event that were shown */
 } pf_sheet;
 
 static inline void pf_sheet_raw(pf_sheet *t, const char *text, size_t n)

@@ -2,6 +2,7 @@
 #include "base/crc32.h"
 #include "base/order.h"
 #include "emit/sheet.h"
+#include "perfile/abi.h"
 
 enum {
     SHORT_BLOB = 32, /* shown as a whole where it stands */
@@ -34,10 +35,16 @@ static void bytes_below(pf_sheet *t, uint64_t offset, uint64_t width)
 
 static void show_number(pf_sheet *t, const perfile_field *f, const perfile_value *v)
 {
-    if (f->kind == PERFILE_KIND_REGS_MASK)
+    unsigned kind = f->kind;
+    if (kind == PERFILE_KIND_REGS_MASK)
         t->mask = v->number;
+    else if (kind == PERFILE_KIND_ATTR_FLAGS)
+        t->attr_flags = v->number;
+    else if (kind == PERFILE_KIND_EVENT_CLOCKID &&
+             !(t->attr_flags >> PERFILE_ATTR_BIT_USE_CLOCKID & 1))
+        kind = PERFILE_KIND_DEC; /* it names no clock */
     pf_sheet_name(t, key_of(t, f), v);
-    pf_sheet_number(t, f->kind, f->type, v->number);
+    pf_sheet_number(t, kind, f->type, v->number);
     pf_sheet_named_end(t);
 }
 
