@@ -60,8 +60,8 @@ typedef struct perfile_mapping {
     uint32_t maj, min;
     uint32_t prot, flags; /* PROT_ and MAP_ bits */
     uint8_t build_id[20];
-    uint8_t build_id_size; /* 0: not known.  Of the record itself; perfile_model_mappings() adds
-                            * those that the capture lists by name */
+    uint8_t build_id_size; /* 0: not known.  Of the record itself, else what the capture lists for
+                            * the name: feature BUILD_ID, HEADER_BUILD_ID records */
     uint8_t kind;          /* PERFILE_MAPPING_… */
     uint8_t cpumode;       /* misc of the record: 1 kernel, 2 user, 4 guest kernel, 5 guest user */
     bool has_inode;        /* maj, min, ino, ino_generation are there */
@@ -69,7 +69,8 @@ typedef struct perfile_mapping {
     bool data;             /* not executable */
 } perfile_mapping;
 
-/* `s` is asked for build ids, and must outlive the model.  PERFILE_E_NOMEM. */
+/* `s` is asked for build ids and for simpleperf's records of what existed at the start (feature
+ * INIT_MAP), and must outlive the model.  PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_new(const perfile_session *s,
                                                               perfile_model **model,
                                                               perfile_error *err);

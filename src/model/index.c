@@ -134,17 +134,30 @@ static char *store(pf_texts *t, const uint8_t *text, size_t n)
     return place;
 }
 
-const char *pf_texts_keep(pf_texts *t, perfile_bytes text)
+/* Up to the first NUL; never a null pointer. */
+static perfile_bytes up_to_nul(perfile_bytes text)
 {
     static const uint8_t none[1] = {0};
-    const uint8_t *p = text.len ? text.ptr : none;
-    const uint8_t *nul = text.len ? memchr(p, 0, text.len) : NULL;
-    size_t n = nul ? (size_t)(nul - p) : text.len;
+    if (!text.len)
+        return (perfile_bytes){none, 0};
+    const uint8_t *nul = memchr(text.ptr, 0, text.len);
+    return (perfile_bytes){text.ptr, nul ? (size_t)(nul - text.ptr) : text.len};
+}
+
+const char *pf_texts_find(const pf_texts *t, perfile_bytes text)
+{
+    text = up_to_nul(text);
+    return t->size ? *text_slot(t, text.ptr, text.len) : NULL;
+}
+
+const char *pf_texts_keep(pf_texts *t, perfile_bytes text)
+{
+    text = up_to_nul(text);
     if (t->n >= t->size / 2 && !grow_texts(t))
         return NULL;
-    char **slot = text_slot(t, p, n);
+    char **slot = text_slot(t, text.ptr, text.len);
     if (!*slot) {
-        *slot = store(t, p, n);
+        *slot = store(t, text.ptr, text.len);
         t->n += *slot != NULL;
     }
     return *slot;

@@ -40,6 +40,8 @@ typedef struct pf_texts {
 
 /* The text that equals `text` (its bytes before the first NUL); NULL when there is no memory. */
 const char *pf_texts_keep(pf_texts *t, perfile_bytes text);
+/* That text if it is kept, else NULL. */
+const char *pf_texts_find(const pf_texts *t, perfile_bytes text);
 void pf_texts_free(pf_texts *t);
 
 #endif

@@ -201,36 +201,6 @@ perfile_status perfile_model_processes(perfile_model *m, const perfile_process *
     return st;
 }
 
-/* Build ids that the capture lists by name of the file. */
-static bool read_build_ids(perfile_model *m)
-{
-    const perfile_feature *f = perfile_session_feature(m->session, PERFILE_FEATURE_BUILD_ID);
-    perfile_build_ids list;
-    perfile_build_id_entry entry;
-    if (!f || perfile_build_ids_decode(f, &list, sizeof list, NULL) != PERFILE_OK)
-        return true;
-    while (perfile_build_id_entry_next(&list.build_ids, &entry, sizeof entry) == PERFILE_OK)
-        if (!pf_model_build_id(m, entry.id.filename, entry.id.build_id))
-            return false;
-    return true;
-}
-
-/* Maps of the kernel carry the symbol that tells where it lies behind their name:
- * "[kernel.kallsyms]_text". */
-static bool named_id(perfile_model *m, const perfile_mapping *x, uint32_t *at)
-{
-    const char *bracket = x->name[0] == '[' ? strchr(x->name, ']') : NULL;
-    const char *name = x->name;
-    if (bracket && bracket[1]) {
-        perfile_bytes text = {(const uint8_t *)name, (size_t)(bracket + 1 - name)};
-        name = pf_texts_keep(&m->texts, text);
-        if (!name)
-            return false;
-    }
-    *at = pf_index_get(&m->id_index, (uintptr_t)name);
-    return true;
-}
-
 static uint64_t end_of(const perfile_model *m, const perfile_mapping *x)
 {
     uint64_t end = PERFILE_NO_TIME;
@@ -267,20 +237,14 @@ static int by_place(const void *a, const void *b)
 
 static bool make_mappings(perfile_model *m)
 {
-    if (!pf_history_settle(&m->history) || !pf_history_settle(&m->gone) || !read_build_ids(m))
+    if (!pf_history_settle(&m->history) || !pf_history_settle(&m->gone))
         return false;
     m->sorted = pf_alloc(m->mappings.n + 1, sizeof *m->sorted);
     if (!m->sorted)
         return false;
     for (size_t i = 0; i < m->mappings.n; i++) {
         perfile_mapping *x = &m->mappings.at[i];
-        uint32_t id = PF_INDEX_NONE;
-        if (!x->build_id_size && !named_id(m, x, &id))
-            return false;
-        if (id != PF_INDEX_NONE) {
-            x->build_id_size = m->ids.at[id].size;
-            memcpy(x->build_id, m->ids.at[id].bytes, sizeof x->build_id);
-        }
+        pf_model_name_build_id(m, x);
         x->end = end_of(m, x);
         m->sorted[i] = *x;
     }

@@ -30,7 +30,7 @@ perfile_status perfile_model_new(const perfile_session *s, perfile_model **model
     m->texts.seed = m->task_index.seed = m->space_index.seed = m->id_index.seed = pf_index_seed(m);
     m->last_task = (pf_task){PERFILE_NO_PID, PERFILE_NO_PID};
     m->idle = pf_texts_keep(&m->texts, (perfile_bytes){(const uint8_t *)"swapper", 7});
-    if (!m->idle) {
+    if (!m->idle || !pf_model_learn(m)) {
         perfile_model_close(m);
         return pf_fail_nomem(err, "model");
     }
@@ -82,6 +82,7 @@ bool perfile_model_wants(uint32_t type)
     case PERFILE_RECORD_EXIT:
     case PERFILE_RECORD_KSYMBOL:
     case PERFILE_RECORD_HEADER_BUILD_ID:
+    case PERFILE_RECORD_HEADER_FEATURE:
     case PERFILE_RECORD_SAMPLE:
     case PERFILE_RECORD_SWITCH:
         return true;
@@ -235,24 +236,7 @@ static bool feed_ksymbol(perfile_model *m, const perfile_record *r, uint64_t tim
     return add_mapping(m, &x, o.name, &m->symbols);
 }
 
-bool pf_model_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build_id)
-{
-    if (!build_id.len)
-        return true;
-    const char *file = pf_texts_keep(&m->texts, name);
-    if (!file)
-        return false;
-    if (pf_index_get(&m->id_index, (uintptr_t)file) != PF_INDEX_NONE)
-        return true;
-    if (!PF_PUSH(m->ids) || !pf_index_put(&m->id_index, (uintptr_t)file, (uint32_t)m->ids.n))
-        return false;
-    pf_named_id *id = &m->ids.at[m->ids.n++];
-    id->size = (uint8_t)(build_id.len < sizeof id->bytes ? build_id.len : sizeof id->bytes);
-    memcpy(id->bytes, build_id.ptr, id->size);
-    return true;
-}
-
-static bool feed(perfile_model *m, const perfile_record *r)
+bool pf_model_record(perfile_model *m, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
     if (time == PERFILE_NO_TIME)
@@ -275,6 +259,8 @@ static bool feed(perfile_model *m, const perfile_record *r)
         return perfile_header_build_id_decode(r, &o, sizeof o, NULL) != PERFILE_OK ||
                pf_model_build_id(m, o.filename, o.build_id);
     }
+    case PERFILE_RECORD_HEADER_FEATURE:
+        return pf_model_learn(m);
     default:
         return true;
     }
@@ -294,7 +280,7 @@ perfile_status perfile_model_feed(perfile_model *m, const perfile_record *r, per
         return PERFILE_OK;
     }
     pf_model_forget(m);
-    return feed(m, r) ? PERFILE_OK : pf_fail_nomem(err, "model");
+    return pf_model_record(m, r) ? PERFILE_OK : pf_fail_nomem(err, "model");
 }
 
 const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time)
@@ -316,13 +302,20 @@ const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t ti
     return tid != pid ? perfile_model_comm(m, pid, pid, time) : NULL;
 }
 
+static const perfile_mapping *mapping_of(const perfile_model *m, const pf_span *span)
+{
+    perfile_mapping *x = &m->mappings.at[span->mapping];
+    pf_model_name_build_id(m, x);
+    return x;
+}
+
 const perfile_mapping *perfile_model_mapping(const perfile_model *m, uint32_t pid, uint64_t addr,
                                              uint64_t time)
 {
     if (pid == PERFILE_NO_PID) {
         const pf_span *symbol = pf_space_at(&m->symbols, addr, time);
         if (symbol && symbol->mapping != HOLE)
-            return &m->mappings.at[symbol->mapping];
+            return mapping_of(m, symbol);
     }
     for (int i = 0; i < GENERATIONS; i++) {
         uint32_t at = pf_index_get(&m->space_index, pid);
@@ -330,7 +323,7 @@ const perfile_mapping *perfile_model_mapping(const perfile_model *m, uint32_t pi
         const pf_span *span =
             at != PF_INDEX_NONE ? pf_space_at(&m->spaces.at[at], addr, time) : NULL;
         if (span && (!image || span->time >= image->time))
-            return &m->mappings.at[span->mapping];
+            return mapping_of(m, span);
         if (!image || !(image->flags & PF_COPY))
             break;
         pid = (uint32_t)image->value;

@@ -55,6 +55,8 @@ typedef struct pf_named_id {
 /* `at` with twice the room, and *cap with it; NULL when there is no memory. */
 void *pf_array_widen(void *at, size_t *cap, size_t width);
 
+enum { PF_MODEL_FACTS = 2 };
+
 struct perfile_model {
     const perfile_session *session;
     uint64_t sequence;
@@ -71,6 +73,7 @@ struct perfile_model {
     PF_ARRAY(perfile_mapping) mappings;
     pf_index id_index; /* by name (a pointer) */
     PF_ARRAY(pf_named_id) ids;
+    bool learnt[PF_MODEL_FACTS];
 
     /* Lists that were asked for. */
     perfile_thread_name *names;
@@ -83,6 +86,15 @@ struct perfile_model {
 
 /* Remembers a build id by the name of its file.  `build_id` empty: nothing to remember. */
 bool pf_model_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build_id);
+
+/* Puts the build id of its name into a mapping that has none of its own. */
+void pf_model_name_build_id(const perfile_model *m, perfile_mapping *x);
+
+/* Takes what features say, as far as they are there by now. */
+bool pf_model_learn(perfile_model *m);
+
+/* Takes what a record says; false when there is no memory. */
+bool pf_model_record(perfile_model *m, const perfile_record *r);
 
 /* Forgets the lists. */
 void pf_model_forget(perfile_model *m);

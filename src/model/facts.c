@@ -1,0 +1,99 @@
+/* What a capture says of the world outside its records: feature BUILD_ID, and simpleperf's records
+ * of what existed at the start. */
+#include <string.h>
+
+#include "base/cursor.h"
+#include "model/state.h"
+
+enum { RECORD_HEADER = 8 };
+
+bool pf_model_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build_id)
+{
+    if (!build_id.len)
+        return true;
+    const char *file = pf_texts_keep(&m->texts, name);
+    if (!file)
+        return false;
+    if (pf_index_get(&m->id_index, (uintptr_t)file) != PF_INDEX_NONE)
+        return true;
+    if (!PF_PUSH(m->ids) || !pf_index_put(&m->id_index, (uintptr_t)file, (uint32_t)m->ids.n))
+        return false;
+    pf_named_id *id = &m->ids.at[m->ids.n++];
+    id->size = (uint8_t)(build_id.len < sizeof id->bytes ? build_id.len : sizeof id->bytes);
+    memcpy(id->bytes, build_id.ptr, id->size);
+    return true;
+}
+
+/* Maps of the kernel carry the symbol that tells where it lies behind their name:
+ * "[kernel.kallsyms]_text". */
+void pf_model_name_build_id(const perfile_model *m, perfile_mapping *x)
+{
+    const char *bracket = x->name[0] == '[' ? strchr(x->name, ']') : NULL;
+    const char *name = x->name;
+    if (x->build_id_size || x->kind == PERFILE_MAPPING_SYMBOL)
+        return;
+    if (bracket && bracket[1])
+        name = pf_texts_find(&m->texts,
+                             (perfile_bytes){(const uint8_t *)name, (size_t)(bracket + 1 - name)});
+    uint32_t at = name ? pf_index_get(&m->id_index, (uintptr_t)name) : PF_INDEX_NONE;
+    if (at == PF_INDEX_NONE)
+        return;
+    x->build_id_size = m->ids.at[at].size;
+    memcpy(x->build_id, m->ids.at[at].bytes, sizeof x->build_id);
+}
+
+static bool learn_build_ids(perfile_model *m, const perfile_feature *f)
+{
+    perfile_build_ids list;
+    perfile_build_id_entry entry;
+    if (perfile_build_ids_decode(f, &list, sizeof list, NULL) != PERFILE_OK)
+        return true;
+    while (perfile_build_id_entry_next(&list.build_ids, &entry, sizeof entry) == PERFILE_OK)
+        if (!pf_model_build_id(m, entry.id.filename, entry.id.build_id))
+            return false;
+    return true;
+}
+
+/* Up to the first record that is not whole. */
+static bool learn_init_map(perfile_model *m, const perfile_feature *f)
+{
+    pf_cursor c = pf_cur(f->payload, perfile_session_swapped(m->session));
+    while (pf_cur_left(&c) >= RECORD_HEADER) {
+        perfile_record r = {.family = PERFILE_FAMILY_PERF,
+                            .header = c.pos,
+                            .flags = c.swap ? PERFILE_REC_SWAPPED : 0,
+                            .offset = f->offset + f->payload.len - pf_cur_left(&c),
+                            .session = m->session};
+        r.type = pf_cur_u32(&c);
+        r.misc = pf_cur_u16(&c);
+        uint16_t size = pf_cur_u16(&c);
+        if (size < RECORD_HEADER)
+            break;
+        r.body = pf_cur_span(&c, size - (uint64_t)RECORD_HEADER);
+        if (c.bad)
+            break;
+        if (!pf_model_record(m, &r))
+            return false;
+    }
+    return true;
+}
+
+/* Each once, when it is there. */
+bool pf_model_learn(perfile_model *m)
+{
+    static const struct {
+        uint32_t number;
+        bool (*learn)(perfile_model *m, const perfile_feature *f);
+    } facts[PF_MODEL_FACTS] = {{PERFILE_FEATURE_INIT_MAP, learn_init_map},
+                               {PERFILE_FEATURE_BUILD_ID, learn_build_ids}};
+    for (unsigned i = 0; i < PF_MODEL_FACTS; i++) {
+        const perfile_feature *f =
+            m->learnt[i] ? NULL : perfile_session_feature(m->session, facts[i].number);
+        if (!f || !f->payload.len)
+            continue;
+        if (!facts[i].learn(m, f))
+            return false;
+        m->learnt[i] = true;
+    }
+    return true;
+}
