@@ -41,7 +41,12 @@ typedef struct perfile_options {
     /* Told what is worth knowing but not damage (an attr newer than ours, …).  May be NULL. */
     void (*notice)(void *user, const perfile_error *what);
     void *notice_user;
-    uint64_t reserved[8];
+    /* Called inside a call on the stream before it waits for a pipe, socket or terminal that has
+     * nothing to read right now: the time to show what is there.  Of the stream nothing may be
+     * asked in it.  Not for sources of callbacks.  May be NULL. */
+    void (*waiting)(void *user);
+    void *waiting_user;
+    uint64_t reserved[6];
 } perfile_options;
 
 /* Opens a capture of any form on `source`.  *stream owns the source from success on; on failure

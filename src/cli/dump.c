@@ -56,6 +56,32 @@ typedef struct settings {
     cli_types types;
 } settings;
 
+/* What is shown while the input is waited for: all so far. */
+typedef struct live {
+    perfile_emitter *emitter; /* NULL while nothing may be shown: in the middle of a record */
+    perfile_sink *sink;
+    perfile_status status; /* of showing it */
+    perfile_error error;
+} live;
+
+static void show_so_far(void *user)
+{
+    live *l = user;
+    if (!l->emitter || l->status != PERFILE_OK)
+        return;
+    l->status = perfile_emitter_flush(l->emitter, &l->error);
+    if (l->status == PERFILE_OK)
+        l->status = perfile_sink_flush(l->sink, &l->error);
+}
+
+static bool next_live(cli_input *in, live *l, perfile_emitter *e, const perfile_record **r)
+{
+    l->emitter = e;
+    bool more = cli_next_item(in, r);
+    l->emitter = NULL;
+    return more;
+}
+
 /* Which records are still to come, for one input. */
 typedef struct choice {
     const settings *set;
@@ -89,15 +115,19 @@ static bool chosen(choice *c, const perfile_record *r)
     return true;
 }
 
-static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *set,
+static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *set, live *l,
                            perfile_error *err)
 {
     const perfile_record *r;
     choice c = {.set = set, .skip = set->skip, .left = set->limit, .begun = !set->has_at};
     perfile_status st = perfile_emitter_begin(e, err);
-    while (st == PERFILE_OK && c.left && cli_next_item(in, &r))
+    while (st == PERFILE_OK && l->status == PERFILE_OK && c.left && next_live(in, l, e, &r))
         if (chosen(&c, r))
             st = perfile_emitter_put(e, r, err);
+    if (st == PERFILE_OK && l->status != PERFILE_OK) {
+        *err = l->error;
+        return l->status;
+    }
     return st == PERFILE_OK ? perfile_emitter_finish(e, err) : st;
 }
 
@@ -111,7 +141,7 @@ static int emit_failed(const char *name, const perfile_error *err)
 }
 
 /* *whole becomes false when the output lacks something that the input has. */
-static int dump_open(cli_input *in, const settings *set, perfile_sink *sink, bool *whole)
+static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
 {
     perfile_emit_options options = {.size = sizeof options,
                                     .flags = set->hex ? PERFILE_EMIT_HEX : 0};
@@ -120,9 +150,9 @@ static int dump_open(cli_input *in, const settings *set, perfile_sink *sink, boo
         options.flags |= PERFILE_EMIT_RECORDS;
     perfile_emitter *e = NULL;
     perfile_error err = {0};
-    perfile_status st = perfile_emitter_open(set->format, in->stream, sink, &options, &e, &err);
+    perfile_status st = perfile_emitter_open(set->format, in->stream, l->sink, &options, &e, &err);
     if (st == PERFILE_OK)
-        st = emit(in, e, set, &err);
+        st = emit(in, e, set, l, &err);
     int outcome = st == PERFILE_OK ? perfile_emitter_outcome(e) : 0;
     uint64_t errors = st == PERFILE_OK ? perfile_emitter_errors(e) : 0;
     perfile_emitter_close(e);
@@ -146,8 +176,12 @@ static int dump_open(cli_input *in, const settings *set, perfile_sink *sink, boo
 static int dump_of(const char *path, const settings *set, perfile_sink *sink, bool *whole)
 {
     cli_input in;
-    if (cli_open(&in, path, &set->how) == CLI_DONE)
-        return dump_open(&in, set, sink, whole);
+    live l = {.sink = sink};
+    cli_reading how = set->how;
+    how.waiting = show_so_far;
+    how.waiting_user = &l;
+    if (cli_open(&in, path, &how) == CLI_DONE)
+        return dump_open(&in, set, &l, whole);
     perfile_error open_error = in.error;
     int status = cli_close(&in);
     perfile_error err = {0};

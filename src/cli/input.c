@@ -77,6 +77,8 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
         .envelopes = how->raw ? PERFILE_ENVELOPES_OUTER : PERFILE_ENVELOPES_BOTH,
         .as_stored = how->as_stored,
         .from = how->from,
+        .waiting = how->waiting,
+        .waiting_user = how->waiting_user,
     };
     *in = (cli_input){.name = strcmp(path, "-") == 0 ? "standard input" : path};
     in->countdown = RECORDS_PER_TICK;

@@ -12,6 +12,8 @@ typedef struct cli_reading {
     bool raw;       /* do not look into compressed records */
     bool as_stored; /* see perfile_options */
     const char *from;
+    void (*waiting)(void *user); /* see perfile_options; may be NULL */
+    void *waiting_user;
 } cli_reading;
 
 enum {

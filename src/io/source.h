@@ -23,6 +23,8 @@ struct perfile_source {
     bool stable;    /* what run() gave stays valid until close (mapped, memory) */
     bool seekable;  /* any offset may be asked for; else never one below the last released */
     bool directory; /* no bytes of its own: `name` is a path, the driver opens what is in it */
+    void (*waiting)(void *user); /* before a stream waits for bytes; may be NULL */
+    void *waiting_user;
     perfile_source_options options; /* as given, defaults filled in; limits points to `limits` */
     perfile_limits limits;
 };

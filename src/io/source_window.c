@@ -161,8 +161,17 @@ static void window_close(perfile_source *s)
 
 const pf_source_ops pf_window_ops = {.run = window_run, .close = window_close};
 
+/* Tells whoever wants to know that the next read will wait. */
+static void before_wait(const pf_window *w)
+{
+    struct pollfd p = {.fd = w->fd, .events = POLLIN};
+    if (w->base.waiting && !w->base.seekable && poll(&p, 1, 0) == 0)
+        w->base.waiting(w->base.waiting_user);
+}
+
 static int64_t fd_read(pf_window *w, uint64_t at, void *buf, size_t len)
 {
+    before_wait(w);
     for (;;) {
         ssize_t n = w->base.seekable ? pread(w->fd, buf, len, (off_t)at) : read(w->fd, buf, len);
         if (n >= 0)

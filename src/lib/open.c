@@ -1,4 +1,5 @@
 /* Finding the driver for a source, by evidence. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +77,14 @@ perfile_status perfile_open(perfile_source *source, const perfile_options *optio
         if (st != PERFILE_OK)
             return st;
     }
-    return driver->open(source, options, stream, err);
+    if (options && options->size >= offsetof(perfile_options, reserved)) {
+        source->waiting = options->waiting;
+        source->waiting_user = options->waiting_user;
+    }
+    perfile_status st = driver->open(source, options, stream, err);
+    if (st != PERFILE_OK)
+        source->waiting = NULL; /* the caller's again */
+    return st;
 }
 
 perfile_status perfile_open_path(const char *path, const perfile_options *options,
