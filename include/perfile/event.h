@@ -31,6 +31,7 @@ struct perfile_event {
     uint32_t damage;       /* PERFILE_DAMAGE_BAD_ATTR_SIZE when its size was impossible */
     uint32_t ids_damage;   /* PERFILE_DAMAGE_BAD_IDS when its ids lie outside the file */
     const perfile_layout *layout;
+    const perfile_cpu_map_data *cpus; /* processors of its PMU, of EVENT_UPDATE, or NULL */
 };
 
 /* The parts of an attr that decide the layout of records, and what follows from them. */

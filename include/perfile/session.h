@@ -37,6 +37,19 @@ PERFILE_API uint32_t perfile_session_n_events(const perfile_session *s);
 PERFILE_API const perfile_event *perfile_session_event(const perfile_session *s, uint32_t index);
 PERFILE_API const perfile_event *perfile_session_event_by_id(const perfile_session *s, uint64_t id);
 
+/* One of the counters that an event was opened as, by its id: what ID_INDEX records say. */
+typedef struct perfile_instance {
+    uint64_t id;
+    uint64_t buffer;      /* its ring buffer */
+    uint64_t cpu;         /* where it counts; UINT64_MAX: on any processor */
+    uint64_t tid;         /* whom it counts; UINT64_MAX: any thread */
+    uint64_t machine_pid; /* process of the virtual machine it is from, 0: the host */
+    uint64_t vcpu;        /* of that */
+} perfile_instance;
+/* False when nothing was said of that id (yet); of several words the first counts. */
+PERFILE_API bool perfile_session_instance(const perfile_session *s, uint64_t id,
+                                          perfile_instance *out, size_t size);
+
 /* Features in ascending order of number; one that came several times keeps its first. */
 PERFILE_API uint32_t perfile_session_n_features(const perfile_session *s);
 PERFILE_API const perfile_feature *perfile_session_feature_at(const perfile_session *s,

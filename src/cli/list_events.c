@@ -22,6 +22,47 @@ static void attr_json(const cli_listing *l, const perfile_event *e)
         cli_json_string("error", perfile_damage_name(err.damage));
 }
 
+/* Numbers of processors, one after the other; false behind the last. */
+static bool next_cpu(const perfile_cpu_map_data *map, uint64_t *step, uint32_t *cpu)
+{
+    if (map->is_list && *step < map->cpu.n) {
+        *cpu = (uint32_t)perfile_word(&map->cpu, (size_t)(*step)++);
+        return true;
+    }
+    if (map->is_range && *step <= (uint64_t)map->end_cpu - map->start_cpu &&
+        map->start_cpu <= map->end_cpu) {
+        *cpu = map->start_cpu + (uint32_t)(*step)++;
+        return true;
+    }
+    uint64_t bits = map->has_mask ? map->mask.n * map->mask.width * UINT64_C(8) : 0;
+    for (; *step < bits; ++*step) {
+        uint64_t per_word = map->mask.width * UINT64_C(8);
+        if (perfile_word(&map->mask, (size_t)(*step / per_word)) >> *step % per_word & 1) {
+            *cpu = (uint32_t)(*step)++;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* EVENT_UPDATE's processors as "0-3,7". */
+static void put_cpus(const perfile_cpu_map_data *map)
+{
+    uint64_t step = 0;
+    uint32_t cpu, from = 0, to = 0;
+    const char *comma = "";
+    bool more = next_cpu(map, &step, &cpu);
+    while (more) {
+        from = to = cpu;
+        while ((more = next_cpu(map, &step, &cpu)) && cpu == to + 1)
+            to = cpu;
+        printf("%s%" PRIu32, comma, from);
+        if (to != from)
+            printf("-%" PRIu32, to);
+        comma = ",";
+    }
+}
+
 static void event_json(const cli_listing *l, const perfile_event *e)
 {
     cli_json_object(NULL);
@@ -32,6 +73,14 @@ static void event_json(const cli_listing *l, const perfile_event *e)
         cli_json_string("unit", e->unit);
     cli_json_real("scale", e->scale);
     attr_json(l, e);
+    if (e->cpus) {
+        uint64_t step = 0;
+        uint32_t cpu;
+        cli_json_array("cpus");
+        while (next_cpu(e->cpus, &step, &cpu))
+            cli_json_number(NULL, cpu);
+        cli_json_array_end();
+    }
     cli_json_array("ids");
     for (size_t i = 0; i < e->ids.n; i++)
         cli_json_decimal(NULL, perfile_word(&e->ids, i));
@@ -49,6 +98,11 @@ static void event_text(const cli_listing *l, const perfile_event *e)
                           &cli_fields_text_visitor, &out, NULL) < 0)
         printf("    (the attr cannot be read further)\n");
     cli_fields_text_end(&out);
+    if (e->cpus) {
+        printf("    cpus: ");
+        put_cpus(e->cpus);
+        putchar('\n');
+    }
 }
 
 static void event_row(const cli_listing *l, const perfile_event *e, cli_table *t)
@@ -100,68 +154,26 @@ static bool print_events(cli_listing *l)
 
 const cli_subject cli_list_events = {.name = "events", .member = "events", .print = print_events};
 
-/* What ID_INDEX says of an id. */
-typedef struct place {
-    uint64_t id, cpu, tid;
-} place;
-
-typedef struct places {
-    place *at;
-    size_t n, cap;
-} places;
-
-static bool feed_ids(cli_listing *l, const perfile_record *r)
-{
-    perfile_id_index x;
-    perfile_id_index_entry e;
-    if (r->type != PERFILE_RECORD_ID_INDEX || perfile_id_index_decode(r, &x, sizeof x, NULL) < 0)
-        return true;
-    if (!l->collected)
-        l->collected = calloc(1, sizeof(places));
-    places *p = l->collected;
-    if (!p)
-        return false;
-    while (perfile_id_index_entry_next(&x.entries, &e, sizeof e) == PERFILE_OK) {
-        if (p->n == p->cap) {
-            size_t cap = p->cap ? p->cap * 2 : 64;
-            place *at = realloc(p->at, cap * sizeof *at);
-            if (!at)
-                return false;
-            p->at = at;
-            p->cap = cap;
-        }
-        p->at[p->n++] = (place){e.id, e.cpu, e.tid};
-    }
-    return true;
-}
-
-static int by_id(const void *a, const void *b)
-{
-    const place *x = a;
-    const place *y = b;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-static void number_cell(cli_table *t, const place *p, uint64_t value)
+static void number_cell(cli_table *t, const perfile_instance *p, uint64_t value)
 {
     if (!p)
         cli_cell_string(t, NULL);
-    else if (value == UINT64_MAX || value == UINT32_MAX)
+    else if (value == UINT64_MAX)
         cli_cell_string(t, "any");
     else
         cli_cell(t, "%" PRIu64, value);
 }
 
-static void number_json(const char *key, const place *p, uint64_t value)
+static void number_json(const char *key, const perfile_instance *p, uint64_t value)
 {
-    if (p && value != UINT64_MAX && value != UINT32_MAX)
+    if (p && value != UINT64_MAX)
         cli_json_decimal(key, value);
     else
         cli_json_null(key);
 }
 
-static void id_out(const cli_listing *l, const perfile_event *e, uint64_t id, const place *p,
-                   cli_table *t)
+static void id_out(const cli_listing *l, const perfile_event *e, uint64_t id,
+                   const perfile_instance *p, cli_table *t)
 {
     if (l->json) {
         cli_json_object(NULL);
@@ -183,19 +195,16 @@ static void id_out(const cli_listing *l, const perfile_event *e, uint64_t id, co
 static bool print_ids(cli_listing *l)
 {
     static const char *const columns[] = {">ID", ">CPU", ">TID", ">INDEX", "EVENT"};
-    const places *p = l->collected;
     cli_table *t = cli_table_new(columns, sizeof columns / sizeof columns[0]);
     if (!t)
         return false;
-    if (p && p->n)
-        qsort(p->at, p->n, sizeof *p->at, by_id);
     for (uint32_t i = 0; i < perfile_session_n_events(l->session); i++) {
         const perfile_event *e = perfile_session_event(l->session, i);
         for (size_t k = 0; k < e->ids.n; k++) {
-            place want = {.id = perfile_word(&e->ids, k)};
-            const place *found =
-                p && p->n ? bsearch(&want, p->at, p->n, sizeof *p->at, by_id) : NULL;
-            id_out(l, e, want.id, found, t);
+            perfile_instance x;
+            uint64_t id = perfile_word(&e->ids, k);
+            bool known = perfile_session_instance(l->session, id, &x, sizeof x);
+            id_out(l, e, id, known ? &x : NULL, t);
         }
     }
     bool ok = l->json || cli_table_print(t);
@@ -203,13 +212,4 @@ static bool print_ids(cli_listing *l)
     return ok;
 }
 
-static void release_ids(cli_listing *l)
-{
-    places *p = l->collected;
-    if (p)
-        free(p->at);
-    free(p);
-}
-
-const cli_subject cli_list_ids = {
-    .name = "ids", .member = "ids", .feed = feed_ids, .print = print_ids, .release = release_ids};
+const cli_subject cli_list_ids = {.name = "ids", .member = "ids", .print = print_ids};

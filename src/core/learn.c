@@ -92,17 +92,18 @@ static perfile_status learn_build_id(perfile_session *s, const perfile_record *r
     return pf_session_add_build_id(s, &id, is_stable(r), err);
 }
 
-/* Entries name the event of an id.  They add ids only where it is plain whose they are: one event
+/* Entries say where an id counts.  They add ids only where it is plain whose they are: one event
  * came without any. */
 static perfile_status learn_id_index(perfile_session *s, const perfile_record *r,
                                      perfile_error *err)
 {
     perfile_id_index v;
-    if (s->n_idless != 1 || perfile_id_index_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+    if (perfile_id_index_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return PERFILE_OK;
     perfile_id_index_entry e;
-    perfile_status st = PERFILE_OK;
-    while (st == PERFILE_OK && perfile_id_index_entry_next(&v.entries, &e, sizeof e) == PERFILE_OK)
+    perfile_status st = pf_instances_take(s, &v, err);
+    while (s->n_idless == 1 && st == PERFILE_OK &&
+           perfile_id_index_entry_next(&v.entries, &e, sizeof e) == PERFILE_OK)
         st = pf_session_add_id(s, s->events[s->idless], e.id, err);
     return st;
 }
@@ -129,6 +130,31 @@ static double scale_of(uint64_t bits)
     return scale;
 }
 
+/* The record says it again and again where its writer does; one copy is kept. */
+static perfile_status take_cpus(perfile_session *s, pf_event *event, const perfile_record *r,
+                                perfile_error *err)
+{
+    perfile_bytes body = r->body;
+    perfile_event_update v;
+    if (body.len == event->cpus_stored.len &&
+        memcmp(body.ptr, event->cpus_stored.ptr, body.len) == 0)
+        return PERFILE_OK;
+    if (!is_stable(r)) {
+        perfile_status st = pf_arena_copy(&s->arena, body, &body, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    perfile_record kept = *r;
+    kept.body = body;
+    if (perfile_event_update_decode(&kept, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    event->cpus_stored = body;
+    event->cpus = v.cpus;
+    event->shown.cpus = &event->cpus;
+    s->generation++;
+    return PERFILE_OK;
+}
+
 static perfile_status learn_event_update(perfile_session *s, const perfile_record *r,
                                          perfile_error *err)
 {
@@ -144,6 +170,8 @@ static perfile_status learn_event_update(perfile_session *s, const perfile_recor
     pf_event *event = s->events[i];
     if (v.has_name)
         return pf_names_set(s, event, PF_NAME_UPDATE, v.name, PERFILE_ORIGIN_STREAM, err);
+    if (v.has_cpus)
+        return take_cpus(s, event, r, err);
     if (v.has_scale) {
         event->shown.scale = scale_of(v.scale);
         s->generation++;

@@ -34,6 +34,7 @@ perfile_status pf_session_new(bool swapped, const perfile_options *options,
     s->swapped = swapped;
     s->as_stored = options && options->as_stored;
     s->ids.seed = new_seed(s);
+    s->instance_ids.seed = s->ids.seed;
     pf_names_init(&s->names, s->ids.seed);
     *session = s;
     return PERFILE_OK;
@@ -45,6 +46,8 @@ void pf_session_free(perfile_session *s)
         return;
     pf_names_free(&s->names);
     pf_ids_free(&s->ids);
+    pf_ids_free(&s->instance_ids);
+    pf_free(s->instances);
     pf_free(s->events);
     pf_free(s->event_types.items);
     pf_free(s->build_ids.items);

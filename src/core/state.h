@@ -15,6 +15,8 @@ typedef struct pf_event {
     uint8_t name_rank; /* PF_NAME_… */
     uint8_t *own_ids;  /* shown.ids.ptr once ids were added to those of the attr, room for … */
     uint32_t ids_cap;  /* … so many */
+    perfile_cpu_map_data cpus; /* shown.cpus, when it has them … */
+    perfile_bytes cpus_stored; /* … and the record body they are in */
 } pf_event;
 
 /* A growable array of pointers to things in the arena. */
@@ -37,6 +39,11 @@ struct perfile_session {
     uint32_t n_events;
     uint32_t events_cap;
     pf_ids ids; /* id -> event */
+
+    perfile_instance *instances;
+    uint32_t n_instances;
+    uint32_t instances_cap;
+    pf_ids instance_ids; /* id -> instance */
 
     uint32_t n_idless; /* events whose attr came without ids … */
     uint32_t idless;   /* … and the last of them */
@@ -76,6 +83,10 @@ perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t i
 /* Adds the build ids of feature BUILD_ID, or one of a record. */
 perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_id *id, bool stable,
                                        perfile_error *err);
+
+/* What ID_INDEX says of ids (instances.c). */
+perfile_status pf_instances_take(perfile_session *s, const perfile_id_index *index,
+                                 perfile_error *err);
 
 /* What a new feature says in words and numbers (facts.c). */
 perfile_status pf_facts_take(perfile_session *s, const perfile_feature *f, perfile_error *err);
