@@ -10,10 +10,24 @@ command, schemas, captures = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:
 every_key = ["--by", "type,event,cpu,pid,tid,comm,time=1ms"]
 
 
-def validator(path):
+def load(path):
     schema = json.loads(path.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
+    return schema
+
+
+def validator(path):
+    """A schema together with the definitions that all of them share."""
+    shared = "shared.json"
+    schema, parts = load(path), load(schemas / shared)
+    try:
+        import referencing.jsonschema
+    except ImportError:  # jsonschema before 4.18
+        resolver = jsonschema.RefResolver("", schema, store={shared: parts})
+        return jsonschema.Draft202012Validator(schema, resolver=resolver)
+    resource = referencing.jsonschema.DRAFT202012.create_resource(parts)
+    registry = referencing.Registry().with_resource(shared, resource)
+    return jsonschema.Draft202012Validator(schema, registry=registry)
 
 
 def runs():
@@ -44,6 +58,8 @@ checked = failed = 0
 for words, fits in runs():
     # A schema that accepts anything checks nothing.
     assert list(fits.iter_errors({"file": "x"})) and list(fits.iter_errors({"surprise": 1}))
+    found = fits.iter_errors({"damage": {"count": -1}})
+    assert any(list(error.absolute_path) == ["damage", "count"] for error in found)
     for capture in captures:
         errors, damaged = wrong([command, *words, "--json", capture], fits)
         if damaged:
