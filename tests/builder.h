@@ -19,6 +19,9 @@ static inline void build_clear(builder *b)
     pf_buffer_free(&b->b);
 }
 
+/* A builder that is released where its scope ends. */
+#define BUILDER __attribute__((cleanup(build_clear))) builder
+
 static inline perfile_bytes built(const builder *b)
 {
     return (perfile_bytes){b->b.ptr, b->b.len};

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/order.h"
+#include "builder.h"
 #include "core/session.h"
 #include "core/stream.h"
 #include "schema/trailer.h"
@@ -18,31 +18,6 @@
 #define TRAILER                                                                                    \
     (PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID |     \
      PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_IDENTIFIER)
-
-typedef struct block {
-    uint8_t at[512];
-    size_t n;
-    bool swap;
-} block;
-
-static void put(block *b, const void *bytes, size_t n)
-{
-    assert_true(b->n + n <= sizeof b->at);
-    memcpy(b->at + b->n, bytes, n);
-    b->n += n;
-}
-
-static void u32(block *b, uint32_t v)
-{
-    v = b->swap ? pf_swap_u32(v) : v;
-    put(b, &v, 4);
-}
-
-static void u64(block *b, uint64_t v)
-{
-    v = b->swap ? pf_swap_u64(v) : v;
-    put(b, &v, 8);
-}
 
 static perfile_session *session_of(bool swap, bool as_stored)
 {
@@ -55,32 +30,36 @@ static perfile_session *session_of(bool swap, bool as_stored)
 /* An event of 64 bytes of attr; id 0: without ids. */
 static void event(perfile_session *s, uint64_t sample_type, uint64_t flags, uint64_t id)
 {
-    block b = {.swap = perfile_session_swapped(s)}, ids = {.swap = b.swap};
-    u32(&b, 1), u32(&b, 64), u64(&b, 9), u64(&b, 0), u64(&b, sample_type), u64(&b, 0);
+    BUILDER b = {.swap = perfile_session_swapped(s)}, ids = {.swap = b.swap};
+    build_u32(&b, 1), build_u32(&b, 64), build_u64(&b, 9), build_u64(&b, 0),
+        build_u64(&b, sample_type), build_u64(&b, 0);
     if (b.swap && flags) /* mirrored: bit 18 becomes bit 45 */
-        u64(&b, UINT64_C(1) << 45);
+        build_u64(&b, UINT64_C(1) << 45);
     else
-        u64(&b, flags);
-    u64(&b, 0), u64(&b, 0);
+        build_u64(&b, flags);
+    build_u64(&b, 0), build_u64(&b, 0);
     if (id)
-        u64(&ids, id);
-    pf_attr_fact fact = {.attr = {b.at, b.n}, .ids = {ids.at, ids.n}};
+        build_u64(&ids, id);
+    pf_attr_fact fact = {.attr = built(&b), .ids = built(&ids)};
     assert_int_equal(pf_session_add_attr(s, &fact, NULL), PERFILE_OK);
 }
 
 /* The record whose bytes are `b`, 8 of header included. */
-static perfile_record record(const perfile_session *s, uint32_t type, const block *b)
+static perfile_record record(const perfile_session *s, uint32_t type, const builder *b)
 {
     return (perfile_record){.type = type,
-                            .header = b->at,
-                            .body = {b->at + 8, b->n - 8},
+                            .header = b->b.ptr,
+                            .body = {b->b.ptr + 8, b->b.len - 8},
                             .flags = b->swap ? PERFILE_REC_SWAPPED : 0,
                             .session = s};
 }
 
-static block empty(bool swap)
+/* Empties `b` up to the place of a header. */
+static void start(builder *b, bool swap)
 {
-    return (block){.n = 8, .swap = swap};
+    b->swap = swap;
+    b->b.len = 0;
+    build_zeros(b, 8);
 }
 
 /* What the lookup gives: index of the event, -1 for none; *shared: with a layout nevertheless. */
@@ -103,12 +82,12 @@ static int owner(const perfile_record *r, bool *shared, uint32_t *damage)
         assert_int_equal(damage_, want_damage);                                                    \
     } while (0)
 
-static perfile_record of_words(const perfile_session *s, uint32_t type, block *b, size_t n,
+static perfile_record of_words(const perfile_session *s, uint32_t type, builder *b, size_t n,
                                const uint64_t *words)
 {
-    *b = empty(perfile_session_swapped(s));
+    start(b, perfile_session_swapped(s));
     for (size_t i = 0; i < n; i++)
-        u64(b, words[i]);
+        build_u64(b, words[i]);
     return record(s, type, b);
 }
 
@@ -119,7 +98,7 @@ static void no_event_and_one(void **state)
 {
     (void)state;
     perfile_session *s = session_of(false, false);
-    block b;
+    BUILDER b = {0};
     perfile_record sample = WORDS(s, PERFILE_RECORD_SAMPLE, &b, 5);
     OWNER(&sample, -1, false, PERFILE_DAMAGE_NO_ATTR);
     perfile_record r = sample;
@@ -146,7 +125,7 @@ static void identifier_decides(void **state)
     (void)state;
     for (int swap = 0; swap < 2; swap++) {
         perfile_session *s = session_of(swap, false);
-        block b;
+        BUILDER b = {0};
         event(s, PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TIME, ALL, 7);
         event(s, PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP, ALL, 8);
         perfile_record r = WORDS(s, PERFILE_RECORD_SAMPLE, &b, 8, 1);
@@ -175,7 +154,7 @@ static void id_decides(void **state)
     const uint64_t type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ID |
                           PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_CPU;
     perfile_session *s = session_of(false, false);
-    block b;
+    BUILDER b = {0};
     event(s, type, ALL, 7);
     event(s, type, ALL, 8);
     perfile_record r = WORDS(s, PERFILE_RECORD_SAMPLE, &b, 1, 2, 8, 4, 5);
@@ -195,7 +174,7 @@ static void first_without_trailer(void **state)
 {
     (void)state;
     perfile_session *s = session_of(false, false);
-    block b;
+    BUILDER b = {0};
     event(s, PERFILE_SAMPLE_IDENTIFIER, 0, 7);
     event(s, PERFILE_SAMPLE_IDENTIFIER, ALL, 8);
     perfile_record r = WORDS(s, PERFILE_RECORD_LOST_SAMPLES, &b, 1, 8);
@@ -219,7 +198,7 @@ static void stat_names_its_event(void **state)
 {
     (void)state;
     perfile_session *s = session_of(true, false);
-    block b;
+    BUILDER b = {0};
     event(s, 0, 0, 7);
     event(s, 0, 0, 8);
     perfile_record r = WORDS(s, PERFILE_RECORD_STAT, &b, 8, 0, 0, 0, 0);
@@ -238,9 +217,12 @@ static void sample_fields(void **state)
     for (int swap = 0; swap < 2; swap++) {
         perfile_session *s = session_of(swap, false);
         event(s, 0x103cf, ALL, 7); /* all that have a fixed place */
-        block b = empty(swap);
-        u64(&b, 7), u64(&b, 0x4000), u32(&b, 12), u32(&b, 13), u64(&b, 1000), u64(&b, 0x5000);
-        u64(&b, 7), u64(&b, 70), u32(&b, 3), u32(&b, 0), u64(&b, 250000);
+        BUILDER b = {0};
+        start(&b, swap);
+        build_u64(&b, 7), build_u64(&b, 0x4000), build_u32(&b, 12), build_u32(&b, 13),
+            build_u64(&b, 1000), build_u64(&b, 0x5000);
+        build_u64(&b, 7), build_u64(&b, 70), build_u32(&b, 3), build_u32(&b, 0),
+            build_u64(&b, 250000);
         perfile_record r = record(s, PERFILE_RECORD_SAMPLE, &b);
         static const struct {
             uint32_t bit;
@@ -277,10 +259,10 @@ static void sample_fields(void **state)
         assert_int_equal(sample.period, 250000);
 
         /* Cut off field by field: what is not whole is not there. */
-        uint8_t *exact = malloc(b.n);
-        for (size_t n = 0; n < b.n - 8; n++) {
-            memcpy(exact + (b.n - n), b.at + 8, n); /* ends where the block does */
-            r.body = (perfile_bytes){exact + (b.n - n), n};
+        uint8_t *exact = malloc(b.b.len);
+        for (size_t n = 0; n < b.b.len - 8; n++) {
+            memcpy(exact + (b.b.len - n), b.b.ptr + 8, n); /* ends where the block does */
+            r.body = (perfile_bytes){exact + (b.b.len - n), n};
             assert_int_equal(perfile_record_time(&r), n >= 32 ? 1000 : PERFILE_NO_TIME);
             assert_int_equal(perfile_sample_field(&r, PERFILE_SAMPLE_PERIOD, &v), n >= 72);
         }
@@ -295,10 +277,12 @@ static void trailers(void **state)
     for (int swap = 0; swap < 2; swap++) {
         perfile_session *s = session_of(swap, false);
         event(s, TRAILER, ALL, 7);
-        block b = empty(swap);
-        u64(&b, 5); /* LOST_SAMPLES */
-        u32(&b, 12), u32(&b, 13), u64(&b, 1000), u64(&b, 7), u64(&b, 70), u32(&b, 3), u32(&b, 0);
-        u64(&b, 7);
+        BUILDER b = {0};
+        start(&b, swap);
+        build_u64(&b, 5); /* LOST_SAMPLES */
+        build_u32(&b, 12), build_u32(&b, 13), build_u64(&b, 1000), build_u64(&b, 7),
+            build_u64(&b, 70), build_u32(&b, 3), build_u32(&b, 0);
+        build_u64(&b, 7);
         perfile_record r = record(s, PERFILE_RECORD_LOST_SAMPLES, &b);
         uint32_t pid, tid, cpu;
         assert_int_equal(perfile_record_time(&r), 1000);
@@ -367,8 +351,10 @@ static void left_out_trailer(void **state)
     for (int as_stored = 0; as_stored < 2; as_stored++) {
         perfile_session *s = session_of(false, as_stored);
         event(s, PERFILE_SAMPLE_TIME, ALL, 7);
-        block b = empty(false);
-        u32(&b, 3), u32(&b, 4), put(&b, "sh\0\0\0\0\0\0", 8), u64(&b, 1000);
+        BUILDER b = {0};
+        start(&b, false);
+        build_u32(&b, 3), build_u32(&b, 4), build_bytes(&b, "sh\0\0\0\0\0\0", 8),
+            build_u64(&b, 1000);
         perfile_record r = record(s, PERFILE_RECORD_COMM, &b);
         perfile_comm comm;
         assert_int_equal(perfile_comm_decode(&r, &comm, sizeof comm, NULL), PERFILE_OK);
@@ -376,8 +362,8 @@ static void left_out_trailer(void **state)
         assert_int_equal(perfile_record_time(&r), 1000);
 
         /* "long-name" fills two words, the second of which is no time. */
-        b.n = 16;
-        put(&b, "long-name\0\0\0\0\0\0\0", 16);
+        b.b.len = 16;
+        build_bytes(&b, "long-name\0\0\0\0\0\0\0", 16);
         r = record(s, PERFILE_RECORD_COMM, &b);
         assert_int_equal(perfile_comm_decode(&r, &comm, sizeof comm, NULL), PERFILE_OK);
         assert_int_equal(comm.comm.len, as_stored ? 8 : 9);
@@ -395,8 +381,9 @@ static void own_fields(void **state)
     (void)state;
     perfile_session *s = session_of(true, false);
     event(s, PERFILE_SAMPLE_IP, 0, 7);
-    block b = empty(true);
-    u32(&b, 1), u32(&b, 2), u32(&b, 3), u32(&b, 4), u64(&b, 77);
+    BUILDER b = {0};
+    start(&b, true);
+    build_u32(&b, 1), build_u32(&b, 2), build_u32(&b, 3), build_u32(&b, 4), build_u64(&b, 77);
     perfile_record r = record(s, PERFILE_RECORD_FORK, &b);
     uint32_t pid, tid, cpu;
     assert_int_equal(perfile_record_time(&r), 77);
@@ -423,13 +410,14 @@ static void copies(void **state)
     (void)state;
     perfile_session *s = session_of(false, false);
     event(s, PERFILE_SAMPLE_TIME, ALL, 7);
-    block b = empty(false);
-    u64(&b, 5), u64(&b, 1000);
+    BUILDER b = {0};
+    start(&b, false);
+    build_u64(&b, 5), build_u64(&b, 1000);
     perfile_record r = record(s, PERFILE_RECORD_LOST_SAMPLES, &b), *copy;
-    r.extra = (perfile_bytes){b.at, 5};
+    r.extra = (perfile_bytes){b.b.ptr, 5};
     r.flags |= PERFILE_REC_STABLE;
     assert_int_equal(perfile_record_copy(&r, &copy, NULL), PERFILE_OK);
-    b.at[16] = 99;
+    b.b.ptr[16] = 99;
     assert_int_equal(perfile_record_time(copy), 1000);
     assert_int_equal(copy->extra.len, 5);
     assert_ptr_equal(copy->body.ptr, copy->header + 8);

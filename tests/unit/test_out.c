@@ -18,18 +18,11 @@
 
 #include "base/alloc.h"
 #include "io/out.h"
+#include "random.h"
 
 #define N 1500000u
 
 static uint8_t *data;
-
-static uint32_t random_state = 3;
-
-static uint32_t random_below(uint32_t n)
-{
-    random_state = random_state * 1664525u + 1013904223u;
-    return (random_state >> 8) % n;
-}
 
 static int setup(void **state)
 {

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/order.h"
+#include "builder.h"
 #include "core/session.h"
 
 enum { /* attr flags */
@@ -22,63 +22,6 @@ enum { /* attr flags */
        USE_CLOCKID = 1 << 25
 };
 
-/* Bytes being written, in either byte order. */
-typedef struct block {
-    uint8_t at[4096];
-    size_t n;
-    bool swap;
-} block;
-
-static void put(block *b, const void *bytes, size_t n)
-{
-    assert_true(b->n + n <= sizeof b->at);
-    memcpy(b->at + b->n, bytes, n);
-    b->n += n;
-}
-
-static void u32(block *b, uint32_t v)
-{
-    v = b->swap ? pf_swap_u32(v) : v;
-    put(b, &v, 4);
-}
-
-static void u64(block *b, uint64_t v)
-{
-    v = b->swap ? pf_swap_u64(v) : v;
-    put(b, &v, 8);
-}
-
-static void zeros(block *b, size_t n)
-{
-    while (n--)
-        put(b, "", 1);
-}
-
-/* u32 len, text, NULs up to a multiple of 8. */
-static void string(block *b, const char *text)
-{
-    size_t n = strlen(text);
-    u32(b, (uint32_t)(n + 8) / 8 * 8);
-    put(b, text, n);
-    zeros(b, (n + 8) / 8 * 8 - n);
-}
-
-static perfile_bytes bytes(const block *b)
-{
-    return (perfile_bytes){b->at, b->n};
-}
-
-/* The flag word is a C bit-field: mirrored in the other byte order. */
-static uint64_t mirrored(const block *b, uint64_t flags)
-{
-    uint64_t m = 0;
-    if (!b->swap)
-        return flags;
-    for (int i = 0; i < 64; i++)
-        m |= (flags >> i & 1) << (63 - i);
-    return m;
-}
-
 typedef struct attr {
     uint32_t type, size;
     uint64_t config, sample_type, flags, config1, config2, branch;
@@ -86,27 +29,28 @@ typedef struct attr {
     int32_t clockid;
 } attr;
 
-static void put_attr(block *b, const attr *a, size_t n)
+static void put_attr(builder *b, const attr *a, size_t n)
 {
-    size_t start = b->n;
-    u32(b, a->type);
-    u32(b, a->size);
-    u64(b, a->config);
-    u64(b, 0);
-    u64(b, a->sample_type);
-    u64(b, 0);
-    u64(b, mirrored(b, a->flags));
-    u32(b, 0);
-    u32(b, a->bp_type);
-    u64(b, a->config1);
-    u64(b, a->config2);
-    u64(b, a->branch);
-    u64(b, 0);
-    u32(b, 0);
-    u32(b, (uint32_t)a->clockid);
-    b->n = start + (n < 96 ? n : 96);
+    size_t start = b->b.len;
+    build_u32(b, a->type);
+    build_u32(b, a->size);
+    build_u64(b, a->config);
+    build_u64(b, 0);
+    build_u64(b, a->sample_type);
+    build_u64(b, 0);
+    build_u64(b, b->swap != (bool)PF_NATIVE_BIG ? build_big_flags(a->flags, PERFILE_KIND_ATTR_FLAGS)
+                                                : a->flags);
+    build_u32(b, 0);
+    build_u32(b, a->bp_type);
+    build_u64(b, a->config1);
+    build_u64(b, a->config2);
+    build_u64(b, a->branch);
+    build_u64(b, 0);
+    build_u32(b, 0);
+    build_u32(b, (uint32_t)a->clockid);
+    b->b.len = start + (n < 96 ? n : 96);
     if (n > 96)
-        zeros(b, n - 96);
+        build_zeros(b, n - 96);
 }
 
 static perfile_session *session_of(bool swap)
@@ -119,29 +63,29 @@ static perfile_session *session_of(bool swap)
 /* An attr of `n` bytes with ids from a NULL-ended list of numbers, 0 ending it. */
 static void add_attr(perfile_session *s, const attr *a, const uint64_t *ids)
 {
-    block b = {.swap = perfile_session_swapped(s)}, i = {.swap = b.swap};
+    BUILDER b = {.swap = perfile_session_swapped(s)}, i = {.swap = b.swap};
     put_attr(&b, a, a->size ? a->size : 64);
     for (; ids && *ids; ids++)
-        u64(&i, *ids);
-    pf_attr_fact fact = {.attr = bytes(&b), .ids = bytes(&i)};
+        build_u64(&i, *ids);
+    pf_attr_fact fact = {.attr = built(&b), .ids = built(&i)};
     assert_int_equal(pf_session_add_attr(s, &fact, NULL), PERFILE_OK);
 }
 
-static void add_feature(perfile_session *s, uint32_t number, const block *b)
+static void add_feature(perfile_session *s, uint32_t number, const builder *b)
 {
     perfile_feature f = {.number = number,
-                         .size = b->n,
-                         .payload = bytes(b),
+                         .size = b->b.len,
+                         .payload = built(b),
                          .flags = b->swap ? PERFILE_REC_SWAPPED : 0};
     assert_int_equal(pf_session_add_feature(s, &f, false, NULL), PERFILE_OK);
 }
 
-static perfile_status learn(perfile_session *s, uint32_t type, uint16_t misc, const block *b)
+static perfile_status learn(perfile_session *s, uint32_t type, uint16_t misc, const builder *b)
 {
     perfile_record r = {.type = type,
                         .misc = misc,
-                        .header = b->at,
-                        .body = {b->at + 8, b->n - 8},
+                        .header = b->b.ptr,
+                        .body = {b->b.ptr + 8, b->b.len - 8},
                         .offset = 1000,
                         .flags = b->swap ? PERFILE_REC_SWAPPED : 0,
                         .session = s};
@@ -177,9 +121,9 @@ static void attr_sizes(void **state)
         uint32_t n = sizeof cases / sizeof cases[0];
         for (uint32_t i = 0; i < n; i++) {
             attr a = {.type = 1, .size = cases[i].size, .config = i, .branch = 9};
-            block b = {.swap = swap};
+            BUILDER b = {.swap = swap};
             put_attr(&b, &a, cases[i].there);
-            pf_attr_fact fact = {.attr = bytes(&b)};
+            pf_attr_fact fact = {.attr = built(&b)};
             assert_int_equal(pf_session_add_attr(s, &fact, NULL), PERFILE_OK);
         }
         SETTLE(s);
@@ -252,10 +196,10 @@ static void derived_names(void **state)
     SETTLE(s);
     assert_string_equal(name_of(s, 4), "pmu-type-4/cycles/");
 
-    block b = {0};
-    u32(&b, 2);
-    u32(&b, 8), string(&b, "msr");
-    u32(&b, 4), string(&b, "cpu_core");
+    BUILDER b = {0};
+    build_u32(&b, 2);
+    build_u32(&b, 8), build_string(&b, "msr");
+    build_u32(&b, 4), build_string(&b, "cpu_core");
     add_feature(s, PERFILE_FEATURE_PMU_MAPPINGS, &b);
     SETTLE(s);
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -265,13 +209,13 @@ static void derived_names(void **state)
     pf_session_free(s);
 }
 
-static void put_desc(block *b, const attr *a, const char *name, uint64_t id)
+static void put_desc(builder *b, const attr *a, const char *name, uint64_t id)
 {
     put_attr(b, a, 64);
-    u32(b, id ? 1 : 0);
-    string(b, name);
+    build_u32(b, id ? 1 : 0);
+    build_string(b, name);
     if (id)
-        u64(b, id);
+        build_u64(b, id);
 }
 
 /* EVENT_DESC before or behind the attrs, its order another than theirs. */
@@ -282,8 +226,8 @@ static void names_of_event_desc(void **state)
     for (int round = 0; round < 4; round++) {
         bool first = round & 1, swap = round & 2;
         perfile_session *s = session_of(swap);
-        block b = {.swap = swap};
-        u32(&b, 4), u32(&b, 64);
+        BUILDER b = {.swap = swap};
+        build_u32(&b, 4), build_u32(&b, 64);
         put_desc(&b, &a, "second", 21);
         put_desc(&b, &a, "first", 20);
         put_desc(&b, &other, "third", 0);
@@ -313,14 +257,14 @@ static void names_of_event_desc(void **state)
 
 static void update(perfile_session *s, uint64_t what, uint64_t id, const char *text, uint64_t bits)
 {
-    block b = {.swap = perfile_session_swapped(s)};
-    zeros(&b, 8);
-    u64(&b, what);
-    u64(&b, id);
+    BUILDER b = {.swap = perfile_session_swapped(s)};
+    build_zeros(&b, 8);
+    build_u64(&b, what);
+    build_u64(&b, id);
     if (text)
-        put(&b, text, strlen(text) + 1);
+        build_bytes(&b, text, strlen(text) + 1);
     else
-        u64(&b, bits);
+        build_u64(&b, bits);
     assert_int_equal(learn(s, PERFILE_RECORD_EVENT_UPDATE, 0, &b), PERFILE_OK);
 }
 
@@ -361,15 +305,15 @@ static void old_event_types(void **state)
     add_attr(s, &raw, NULL);
     add_attr(s, &trace, NULL);
     SETTLE(s);
-    block b = {0};
-    zeros(&b, 8);
-    u64(&b, 300);
-    put(&b, "sched:a\0\0", 8);
+    BUILDER b = {0};
+    build_zeros(&b, 8);
+    build_u64(&b, 300);
+    build_bytes(&b, "sched:a\0\0", 8);
     learn(s, PERFILE_RECORD_HEADER_EVENT_TYPE, 0, &b);
     assert_string_equal(name_of(s, 2), "sched:a");
-    b.n = 8;
-    u64(&b, 0);
-    put(&b, "CYC", 4);
+    b.b.len = 8;
+    build_u64(&b, 0);
+    build_bytes(&b, "CYC", 4);
     learn(s, PERFILE_RECORD_HEADER_EVENT_TYPE, 0, &b);
     assert_string_equal(name_of(s, 0), "cpu-clock"); /* the attr says more than the list */
     assert_string_equal(name_of(s, 1), "CYC");
@@ -392,8 +336,8 @@ static void simpleperf_facts(void **state)
     attr clock = {.type = 1, .size = 64};
     add_attr(s, &raw, (const uint64_t[]){1, 0});
     add_attr(s, &clock, (const uint64_t[]){2, 0});
-    block b = {0};
-    put(&b, meta, sizeof meta);
+    BUILDER b = {0};
+    build_bytes(&b, meta, sizeof meta);
     add_feature(s, PERFILE_FEATURE_META_INFO, &b);
     SETTLE(s);
     assert_string_equal(name_of(s, 0), "myraw:u");
@@ -403,12 +347,12 @@ static void simpleperf_facts(void **state)
     /* EVENT_ID: event 1 gets ids, those of event 0 stay its own. */
     perfile_words before = perfile_session_event(s, 1)->ids;
     for (uint64_t id = 100; id < 130; id++) {
-        block e = {0};
-        zeros(&e, 8);
-        u64(&e, 3);
-        u64(&e, 1), u64(&e, id);
-        u64(&e, 1), u64(&e, 1);
-        u64(&e, 7), u64(&e, 9999);
+        BUILDER e = {0};
+        build_zeros(&e, 8);
+        build_u64(&e, 3);
+        build_u64(&e, 1), build_u64(&e, id);
+        build_u64(&e, 1), build_u64(&e, 1);
+        build_u64(&e, 7), build_u64(&e, 9999);
         learn(s, PERFILE_RECORD_SIMPLEPERF_EVENT_ID, 0, &e);
     }
     const perfile_event *e = perfile_session_event(s, 1);
@@ -430,10 +374,10 @@ static void ids_of_an_index(void **state)
         attr a = {.size = 64};
         for (int i = 0; i < n_idless; i++)
             add_attr(s, &a, NULL);
-        block b = {.swap = true};
-        zeros(&b, 8);
-        u64(&b, 1);
-        u64(&b, 55), u64(&b, 0), u64(&b, 0), u64(&b, 0);
+        BUILDER b = {.swap = true};
+        build_zeros(&b, 8);
+        build_u64(&b, 1);
+        build_u64(&b, 55), build_u64(&b, 0), build_u64(&b, 0), build_u64(&b, 0);
         learn(s, PERFILE_RECORD_ID_INDEX, 0, &b);
         const perfile_event *e = perfile_session_event_by_id(s, 55);
         assert_ptr_equal(e, n_idless == 1 ? perfile_session_event(s, 0) : NULL);
@@ -443,45 +387,23 @@ static void ids_of_an_index(void **state)
     }
 }
 
-/* Feature 1 as perf writes it: version 0.6, little-endian, one system with two formats. */
-static void put_tracing(block *b, bool big)
-{
-    static const char format1[] = "name: sched_switch\nID: 316\nformat:\n\tfield:int x;\n";
-    static const char format2[] = "name: sched_wakeup\nID:\t317\n";
-    b->swap = big;
-    put(b, "\x17\x08\x44tracing", 10);
-    put(b, "0.6", 4);
-    put(b, big ? "\1" : "\0", 1);
-    put(b, "\10", 1);
-    u32(b, 4096);
-    put(b, "header_page", 12);
-    u64(b, 3), put(b, "abc", 3);
-    put(b, "header_event", 13);
-    u64(b, 0);
-    u32(b, 1), u64(b, 2), put(b, "xy", 2);
-    u32(b, 1), put(b, "sched", 6), u32(b, 2);
-    u64(b, sizeof format1 - 1), put(b, format1, sizeof format1 - 1);
-    u64(b, sizeof format2 - 1), put(b, format2, sizeof format2 - 1);
-    b->swap = false;
-}
-
 static void tracepoint_names(void **state)
 {
     (void)state;
     for (int big = 0; big < 2; big++) {
-        block b = {0};
-        put_tracing(&b, big);
-        for (size_t cut = b.n;; cut--) {
+        BUILDER b = {0};
+        build_tracing(&b, big);
+        for (size_t cut = b.b.len;; cut--) {
             perfile_session *s = session_of(false);
             attr a = {.type = 2, .size = 64, .config = 317};
             add_attr(s, &a, NULL);
             uint8_t *exact = malloc(cut ? cut : 1);
-            memcpy(exact, b.at, cut);
+            memcpy(exact, b.b.ptr, cut);
             perfile_feature f = {.number = 1, .payload = {exact, cut}};
             assert_int_equal(pf_session_add_feature(s, &f, true, NULL), PERFILE_OK);
             SETTLE(s);
             assert_string_equal(name_of(s, 0),
-                                cut == b.n ? "sched:sched_wakeup" : "tracepoint:317");
+                                cut == b.b.len ? "sched:sched_wakeup" : "tracepoint:317");
             pf_session_free(s);
             free(exact);
             if (cut == 0)
@@ -494,23 +416,24 @@ static void features(void **state)
 {
     (void)state;
     perfile_session *s = session_of(false);
-    block b = {0};
-    string(&b, "host");
+    BUILDER b = {0};
+    build_string(&b, "host");
     add_feature(s, PERFILE_FEATURE_HOSTNAME, &b);
-    b.n = 0;
-    string(&b, "later");
+    b.b.len = 0;
+    build_string(&b, "later");
     add_feature(s, PERFILE_FEATURE_HOSTNAME, &b); /* the first counts */
-    b.n = 0;
-    string(&b, "6.1.176");
+    b.b.len = 0;
+    build_string(&b, "6.1.176");
     add_feature(s, PERFILE_FEATURE_VERSION, &b);
-    b.n = 0;
-    u32(&b, 8), u32(&b, 4);
+    b.b.len = 0;
+    build_u32(&b, 8), build_u32(&b, 4);
     add_feature(s, PERFILE_FEATURE_NRCPUS, &b);
-    b.n = 0;
-    u32(&b, 4);
-    string(&b, "/usr/bin/perf"), string(&b, "record"), string(&b, "it's a"), string(&b, "");
+    b.b.len = 0;
+    build_u32(&b, 4);
+    build_string(&b, "/usr/bin/perf"), build_string(&b, "record"), build_string(&b, "it's a"),
+        build_string(&b, "");
     add_feature(s, PERFILE_FEATURE_CMDLINE, &b);
-    b.n = 0;
+    b.b.len = 0;
     add_feature(s, 255, &b);
     add_feature(s, 256, &b);
     add_feature(s, UINT32_MAX, &b);
@@ -542,10 +465,10 @@ static void feature_records(void **state)
 {
     (void)state;
     perfile_session *s = session_of(true);
-    block b = {.swap = true};
-    zeros(&b, 8);
-    u64(&b, PERFILE_FEATURE_OSRELEASE);
-    string(&b, "6.1");
+    BUILDER b = {.swap = true};
+    build_zeros(&b, 8);
+    build_u64(&b, PERFILE_FEATURE_OSRELEASE);
+    build_string(&b, "6.1");
     learn(s, PERFILE_RECORD_HEADER_FEATURE, 0, &b);
     assert_string_equal(perfile_session_fact(s, PERFILE_FACT_OSRELEASE), "6.1");
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_OSRELEASE);
@@ -555,16 +478,16 @@ static void feature_records(void **state)
 
     static const uint64_t none[] = {32, 35, UINT64_C(1) << 32 | 3, UINT64_MAX};
     for (size_t i = 0; i < 4; i++) {
-        b.n = 8;
-        u64(&b, none[i]); /* end markers, and numbers that must not be cut to 32 bits */
+        b.b.len = 8;
+        build_u64(&b, none[i]); /* end markers, and numbers that must not be cut to 32 bits */
         learn(s, PERFILE_RECORD_HEADER_FEATURE, 0, &b);
         assert_int_equal(perfile_session_n_features(s), 1);
     }
-    b.n = 8;
-    u64(&b, PERFILE_FEATURE_BRANCH_STACK); /* empty and below 32: a feature */
+    b.b.len = 8;
+    build_u64(&b, PERFILE_FEATURE_BRANCH_STACK); /* empty and below 32: a feature */
     learn(s, PERFILE_RECORD_HEADER_FEATURE, 0, &b);
     assert_int_equal(perfile_session_n_features(s), 2);
-    b.n = 12; /* cut */
+    b.b.len = 12; /* cut */
     learn(s, PERFILE_RECORD_HEADER_FEATURE, 0, &b);
     assert_int_equal(perfile_session_n_features(s), 2);
     pf_session_free(s);
@@ -576,11 +499,11 @@ static void attr_records(void **state)
     for (int swap = 0; swap < 2; swap++) {
         perfile_session *s = session_of(swap);
         attr a = {.type = 1, .size = 96, .config = 9};
-        block b = {.swap = swap};
-        zeros(&b, 8);
+        BUILDER b = {.swap = swap};
+        build_zeros(&b, 8);
         put_attr(&b, &a, 96);
-        u64(&b, 70), u64(&b, 71);
-        zeros(&b, 4); /* half a word */
+        build_u64(&b, 70), build_u64(&b, 71);
+        build_zeros(&b, 4); /* half a word */
         learn(s, PERFILE_RECORD_HEADER_ATTR, 0x7f54, &b);
         const perfile_event *e = perfile_session_event(s, 0);
         assert_non_null(e);
@@ -593,7 +516,7 @@ static void attr_records(void **state)
         learn(s, PERFILE_RECORD_HEADER_ATTR, 0, &b); /* again: an event of its own */
         assert_int_equal(perfile_session_n_events(s), 2);
         assert_ptr_equal(perfile_session_event_by_id(s, 71), e);
-        for (b.n = 8; b.n < 8 + 96; b.n++) /* too short to be one */
+        for (b.b.len = 8; b.b.len < 8 + 96; b.b.len++) /* too short to be one */
             learn(s, PERFILE_RECORD_HEADER_ATTR, 0, &b);
         assert_int_equal(perfile_session_n_events(s), 2);
         pf_session_free(s);
@@ -604,13 +527,13 @@ static void build_ids(void **state)
 {
     (void)state;
     perfile_session *s = session_of(false);
-    block b = {0};
-    zeros(&b, 8);
-    u32(&b, UINT32_MAX);
+    BUILDER b = {0};
+    build_zeros(&b, 8);
+    build_u32(&b, UINT32_MAX);
     for (uint8_t i = 1; i <= 20; i++)
-        put(&b, &i, 1);
-    put(&b, "\20\0\0\0", 4); /* 16 bytes */
-    put(&b, "/bin/true", 10);
+        build_bytes(&b, &i, 1);
+    build_bytes(&b, "\20\0\0\0", 4); /* 16 bytes */
+    build_bytes(&b, "/bin/true", 10);
     learn(s, PERFILE_RECORD_HEADER_BUILD_ID, PERFILE_MISC_BUILD_ID_SIZE | 2, &b);
     assert_int_equal(perfile_session_n_build_ids(s), 1);
     const perfile_build_id *id = perfile_session_build_id(s, 0);
@@ -621,12 +544,12 @@ static void build_ids(void **state)
     assert_int_equal(id->misc & PERFILE_MISC_CPUMODE_MASK, 2);
     assert_int_equal(id->origin, PERFILE_ORIGIN_STREAM);
 
-    block section = {0};
-    u32(&section, 0);
-    put(&section, "\2\0", 2);
-    put(&section, "\60\0", 2); /* 48 */
-    put(&section, b.at + 8, b.n - 8);
-    zeros(&section, 2);
+    BUILDER section = {0};
+    build_u32(&section, 0);
+    build_bytes(&section, "\2\0", 2);
+    build_bytes(&section, "\60\0", 2); /* 48 */
+    build_bytes(&section, b.b.ptr + 8, b.b.len - 8);
+    build_zeros(&section, 2);
     add_feature(s, PERFILE_FEATURE_BUILD_ID, &section);
     assert_int_equal(perfile_session_n_build_ids(s), 2);
     assert_int_equal(perfile_session_build_id(s, 1)->origin, PERFILE_ORIGIN_CONTAINER);
@@ -642,9 +565,9 @@ static void clocks(void **state)
         perfile_session *s = session_of(false);
         attr a = {.size = 96, .flags = round == 1 ? 0 : USE_CLOCKID, .clockid = 1};
         add_attr(s, &a, NULL);
-        block b = {0};
-        u32(&b, 1), u32(&b, round == 2 ? 4 : 1);
-        u64(&b, round == 3 ? 0 : 5000), u64(&b, round == 3 ? 0 : 1000);
+        BUILDER b = {0};
+        build_u32(&b, 1), build_u32(&b, round == 2 ? 4 : 1);
+        build_u64(&b, round == 3 ? 0 : 5000), build_u64(&b, round == 3 ? 0 : 1000);
         add_feature(s, PERFILE_FEATURE_CLOCK_DATA, &b);
         SETTLE(s);
         perfile_clock clock;
@@ -658,15 +581,15 @@ static void clocks(void **state)
     }
 
     perfile_session *s = session_of(false);
-    block b = {0};
-    zeros(&b, 8);
-    u64(&b, 31), u64(&b, 7), u64(&b, 9), u64(&b, 0), u64(&b, 0);
-    put(&b, "\0\0\0\0\0\0\0", 8);
+    BUILDER b = {0};
+    build_zeros(&b, 8);
+    build_u64(&b, 31), build_u64(&b, 7), build_u64(&b, 9), build_u64(&b, 0), build_u64(&b, 0);
+    build_bytes(&b, "\0\0\0\0\0\0\0", 8);
     learn(s, PERFILE_RECORD_TIME_CONV, 0, &b);
     perfile_clock clock;
     perfile_session_clock(s, &clock);
     assert_false(clock.has_conversion); /* says itself that it is not valid */
-    b.n = 8 + 24;
+    b.b.len = 8 + 24;
     learn(s, PERFILE_RECORD_TIME_CONV, 0, &b);
     perfile_session_clock(s, &clock);
     assert_true(clock.has_conversion);
@@ -682,12 +605,12 @@ static void groups(void **state)
     for (int late = 0; late < 2; late++) {
         perfile_session *s = session_of(false);
         attr a = {.size = 64};
-        block b = {0};
-        u32(&b, 4);
-        string(&b, "{anon_group}"), u32(&b, 1), u32(&b, 3);
-        string(&b, "overlaps"), u32(&b, 2), u32(&b, 2);
-        string(&b, "{anon_group}"), u32(&b, 5), u32(&b, 100);
-        string(&b, "wraps"), u32(&b, UINT32_MAX), u32(&b, 5);
+        BUILDER b = {0};
+        build_u32(&b, 4);
+        build_string(&b, "{anon_group}"), build_u32(&b, 1), build_u32(&b, 3);
+        build_string(&b, "overlaps"), build_u32(&b, 2), build_u32(&b, 2);
+        build_string(&b, "{anon_group}"), build_u32(&b, 5), build_u32(&b, 100);
+        build_string(&b, "wraps"), build_u32(&b, UINT32_MAX), build_u32(&b, 5);
         if (!late)
             add_feature(s, PERFILE_FEATURE_GROUP_DESC, &b);
         for (uint32_t i = 0; i < 8; i++) {
@@ -710,14 +633,14 @@ static double seconds_for(uint32_t n)
     clock_t start = clock();
     for (uint32_t i = 0; i < n; i++) {
         attr a = {.type = 2, .size = 64, .config = i & 1};
-        block b = {0};
-        zeros(&b, 8);
+        BUILDER b = {0};
+        build_zeros(&b, 8);
         put_attr(&b, &a, 64);
-        u64(&b, (uint64_t)i << 32); /* ids that differ in a few bits only */
+        build_u64(&b, (uint64_t)i << 32); /* ids that differ in a few bits only */
         assert_int_equal(learn(s, PERFILE_RECORD_HEADER_ATTR, 0, &b), PERFILE_OK);
-        b.n = 8;
-        u64(&b, i & 1);
-        put(&b, "name", 5);
+        b.b.len = 8;
+        build_u64(&b, i & 1);
+        build_bytes(&b, "name", 5);
         assert_int_equal(learn(s, PERFILE_RECORD_HEADER_EVENT_TYPE, 0, &b), PERFILE_OK);
         update(s, 2, (uint64_t)(i / 2) << 32, "name", 0);
     }
@@ -745,15 +668,15 @@ static void limit_is_kept(void **state)
     perfile_session *s;
     perfile_error err;
     assert_int_equal(pf_session_new(false, &options, &s, &err), PERFILE_OK);
-    block b = {0};
-    zeros(&b, 8 + 4 + 24);
-    put(&b, "some file", 10);
+    BUILDER b = {0};
+    build_zeros(&b, 8 + 4 + 24);
+    build_bytes(&b, "some file", 10);
     perfile_status st = PERFILE_OK;
     int n = 0;
     for (; st == PERFILE_OK && n < 100000; n++) {
         perfile_record r = {.type = PERFILE_RECORD_HEADER_BUILD_ID,
-                            .header = b.at,
-                            .body = {b.at + 8, b.n - 8},
+                            .header = b.b.ptr,
+                            .body = {b.b.ptr + 8, b.b.len - 8},
                             .session = s};
         st = pf_session_learn(s, &r, &err);
     }
@@ -763,53 +686,71 @@ static void limit_is_kept(void **state)
     pf_session_free(s);
 }
 
-/* Everything once, with the n-th allocation failing. */
-static perfile_status build_all(void)
+enum { N_BLOCKS = 5 };
+
+/* A session with all of it: features, attrs by record, ids with places, processors of an event. */
+static perfile_status learn_all(const builder *blocks, builder *at, const builder *index,
+                                const builder *update)
 {
+    static const uint32_t numbers[N_BLOCKS] = {1, 129, 12, 17, 16};
     perfile_session *s;
     perfile_status st = pf_session_new(false, NULL, &s, NULL);
     if (st != PERFILE_OK)
         return st;
-    attr a = {.type = 2, .size = 64, .config = 317};
-    block at = {0}, tracing = {0}, meta = {0}, desc = {0}, group = {0}, pmu = {0};
-    zeros(&at, 8);
-    put_attr(&at, &a, 64);
-    u64(&at, 0);
-    put_tracing(&tracing, false);
-    put(&meta, "event_type_info\0x,4,17\n", 24);
-    u32(&desc, 1), u32(&desc, 64), put_desc(&desc, &a, "one", 3);
-    u32(&group, 1), string(&group, "g"), u32(&group, 0), u32(&group, 2);
-    u32(&pmu, 1), u32(&pmu, 8), string(&pmu, "msr");
-    const block *blocks[] = {&tracing, &meta, &desc, &group, &pmu};
-    static const uint32_t numbers[] = {1, 129, 12, 17, 16};
-    for (size_t i = 0; st == PERFILE_OK && i < 5; i++) {
-        perfile_feature f = {.number = numbers[i], .payload = bytes(blocks[i])};
+    for (size_t i = 0; st == PERFILE_OK && i < N_BLOCKS; i++) {
+        perfile_feature f = {.number = numbers[i], .payload = built(&blocks[i])};
         st = pf_session_add_feature(s, &f, false, NULL);
     }
     for (uint64_t id = 1; st == PERFILE_OK && id < 40; id++) {
-        memcpy(at.at + 72, &id, 8);
-        st = learn(s, PERFILE_RECORD_HEADER_ATTR, 0, &at);
+        memcpy(at->b.ptr + 72, &id, 8);
+        st = learn(s, PERFILE_RECORD_HEADER_ATTR, 0, at);
         if (st == PERFILE_OK)
-            st = pf_session_add_event_type(s, id, (perfile_bytes){at.at, 10}, false, NULL);
+            st = pf_session_add_event_type(s, id, (perfile_bytes){at->b.ptr, 10}, false, NULL);
     }
+    if (st == PERFILE_OK)
+        st = learn(s, PERFILE_RECORD_ID_INDEX, 0, index);
+    if (st == PERFILE_OK)
+        st = learn(s, PERFILE_RECORD_EVENT_UPDATE, 0, update);
     pf_session_free(s);
     return st;
 }
 
+/* Everything once, with the n-th allocation failing. */
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
+    attr a = {.type = 2, .size = 64, .config = 317};
+    builder blocks[N_BLOCKS] = {0};
+    BUILDER at = {0}, index = {0}, update = {0};
+    build_zeros(&at, 8);
+    put_attr(&at, &a, 64);
+    build_u64(&at, 0);
+    build_tracing(&blocks[0], false);
+    build_bytes(&blocks[1], "event_type_info\0x,4,17\n", 24);
+    build_u32(&blocks[2], 1), build_u32(&blocks[2], 64), put_desc(&blocks[2], &a, "one", 3);
+    build_u32(&blocks[3], 1), build_string(&blocks[3], "g");
+    build_u32(&blocks[3], 0), build_u32(&blocks[3], 2);
+    build_u32(&blocks[4], 1), build_u32(&blocks[4], 8), build_string(&blocks[4], "msr");
+    build_zeros(&index, 8);
+    build_u64(&index, 40);
+    for (uint64_t id = 0; id < 40; id++)
+        build_u64(&index, id), build_zeros(&index, 24);
+    build_zeros(&update, 8);
+    build_u64(&update, 3), build_u64(&update, 5), build_u64(&update, 1 << 16);
+
     pf_alloc_count = 0;
-    assert_int_equal(build_all(), PERFILE_OK);
+    assert_int_equal(learn_all(blocks, &at, &index, &update), PERFILE_OK);
     uint64_t n = pf_alloc_count;
     assert_true(n > 10);
     for (uint64_t i = 1; i <= n; i++) {
         pf_alloc_count = 0;
         pf_alloc_fail_at = i;
-        perfile_status st = build_all();
+        perfile_status st = learn_all(blocks, &at, &index, &update);
         pf_alloc_fail_at = 0;
         assert_int_equal(st, PERFILE_E_NOMEM);
     }
+    for (size_t i = 0; i < N_BLOCKS; i++)
+        build_clear(&blocks[i]);
 }
 
 int main(void)

@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "io/source.h"
+#include "random.h"
 
 #define N 3000000u
 
@@ -37,14 +38,6 @@ static perfile_status spool_in_place(perfile_source **s, perfile_error *err)
 }
 
 static uint8_t *data; /* N bytes that differ from place to place */
-
-static uint32_t random_state = 1;
-
-static uint32_t random_below(uint32_t n)
-{
-    random_state = random_state * 1664525u + 1013904223u;
-    return (random_state >> 8) % n;
-}
 
 static int setup(void **state)
 {

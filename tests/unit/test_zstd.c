@@ -11,18 +11,11 @@
 
 #include "base/alloc.h"
 #include "io/inflate.h"
+#include "random.h"
 
 #define N 700000u
 
 static uint8_t *plain;
-
-static uint32_t random_state = 7;
-
-static uint32_t random_below(uint32_t n)
-{
-    random_state = random_state * 1664525u + 1013904223u;
-    return (random_state >> 8) % n;
-}
 
 /* Half of it compresses well, half does not: raw, run-length and compressed blocks. */
 static int setup(void **state)
