@@ -2,7 +2,6 @@
 #include "every.h"
 
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -143,6 +142,7 @@ static void read_as(const variant *v, const every_target *t, every_progress *p)
     optind = 0; /* getopt begins anew */
     int status = cli_finish_output(v->run(argc, argv));
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
 
     uint64_t out = taken(STDOUT_FILENO, p);
     uint64_t err = taken(STDERR_FILENO, p);
