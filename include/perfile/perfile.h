@@ -25,6 +25,7 @@
 #include "model.h"
 #include "record.h"
 #include "records.h"
+#include "ring.h"
 #include "session.h"
 #include "sink.h"
 #include "source.h"

@@ -1,0 +1,93 @@
+/* The AUX area: bytes without records, announced by AUX records in the data area. */
+#include "base/error.h"
+#include "ring/ring.h"
+
+static perfile_status need(const perfile_ring *ring, bool overwrite, perfile_error *err)
+{
+    if (!ring->aux.len)
+        return pf_fail(err, PERFILE_E_USAGE, "ring.aux", "the ring has no AUX area");
+    if (ring->aux_overwrite != overwrite)
+        return pf_fail(err, PERFILE_E_USAGE, "ring.aux_overwrite",
+                       overwrite ? "snapshots are for an area that is overwritten"
+                                 : "an area that is overwritten has no end: take a snapshot");
+    return PERFILE_OK;
+}
+
+static uint64_t aux_head(const perfile_ring *ring)
+{
+    return pf_page_u64(ring->page, PF_PAGE_AUX_HEAD);
+}
+
+perfile_status perfile_ring_aux_take(perfile_ring *ring, perfile_bytes spans[2], uint64_t *offset,
+                                     perfile_error *err)
+{
+    perfile_status st = need(ring, false, err);
+    if (st != PERFILE_OK)
+        return st;
+    uint64_t head = aux_head(ring), at = ring->aux_position;
+    if (head == at)
+        return PERFILE_END;
+    if (head - at > ring->aux.len || head - ring->aux_released > ring->aux.len) {
+        ring->aux_position = ring->aux_released = head;
+        ring->summary.overruns++;
+        pf_fail(err, PERFILE_E_CORRUPT, "ring.aux_head",
+                "aux_head %llu is too far from the reader at %llu for %zu bytes",
+                (unsigned long long)head, (unsigned long long)at, ring->aux.len);
+        pf_error_at(err, at);
+        return pf_ring_damage(err, PERFILE_DAMAGE_OVERRUN);
+    }
+    pf_ring_pieces(ring->aux, at, head - at, spans);
+    ring->aux_position = head;
+    if (offset)
+        *offset = at;
+    return PERFILE_OK;
+}
+
+static perfile_status outside(perfile_error *err, uint64_t offset, uint64_t size, size_t area)
+{
+    pf_fail(err, PERFILE_E_CORRUPT, "aux.aux_offset",
+            "%llu bytes at %llu are not in the AUX area of %zu bytes (any more)",
+            (unsigned long long)size, (unsigned long long)offset, area);
+    pf_error_at(err, offset);
+    return pf_ring_damage(err, PERFILE_DAMAGE_OUT_OF_BOUNDS);
+}
+
+perfile_status perfile_ring_aux_range(perfile_ring *ring, uint64_t offset, uint64_t size,
+                                      perfile_bytes spans[2], perfile_error *err)
+{
+    perfile_status st = need(ring, ring->aux_overwrite, err);
+    if (st != PERFILE_OK)
+        return st;
+    uint64_t length = ring->aux.len;
+    if (size > length)
+        return outside(err, offset, size, ring->aux.len);
+    if (!ring->aux_overwrite) {
+        uint64_t head = aux_head(ring);
+        uint64_t start = offset - ring->aux_released, there = head - ring->aux_released;
+        if (start > length || start + size > length || there > length)
+            return outside(err, offset, size, ring->aux.len);
+        if (start + size > there)
+            return PERFILE_END;
+        if (start + size > ring->aux_position - ring->aux_released)
+            ring->aux_position = offset + size;
+    }
+    pf_ring_pieces(ring->aux, offset, size, spans);
+    return PERFILE_OK;
+}
+
+perfile_status perfile_ring_aux_snapshot(perfile_ring *ring, perfile_bytes spans[2],
+                                         perfile_error *err)
+{
+    perfile_status st = need(ring, true, err);
+    if (st == PERFILE_OK)
+        pf_ring_pieces(ring->aux, aux_head(ring), ring->aux.len, spans);
+    return st;
+}
+
+void perfile_ring_aux_release(perfile_ring *ring)
+{
+    if (!ring->aux.len || ring->aux_overwrite)
+        return;
+    ring->aux_released = ring->aux_position;
+    pf_page_store(ring->page, PF_PAGE_AUX_TAIL, ring->aux_position);
+}

@@ -1,0 +1,190 @@
+/* The numbers of the control page, and what is computed from them. */
+#include "ring/page.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "perfile/ring.h"
+#include "ring/ring.h"
+
+/* A change takes the kernel well under a microsecond; this many looks take about a millisecond. */
+enum { LOOKS = 1 << 20 };
+
+static bool is_page(const void *page, size_t bytes)
+{
+    return page && (uintptr_t)page % 8 == 0 && bytes >= PERFILE_RING_PAGE_BYTES;
+}
+
+static perfile_ring_page load(const void *page, uint32_t lock)
+{
+    return (perfile_ring_page){
+        .lock = lock,
+        .version = pf_page_u32(page, PF_PAGE_VERSION),
+        .compat_version = pf_page_u32(page, PF_PAGE_COMPAT_VERSION),
+        .index = pf_page_u32(page, PF_PAGE_INDEX),
+        .offset = pf_page_u64(page, PF_PAGE_OFFSET),
+        .time_enabled = pf_page_u64(page, PF_PAGE_TIME_ENABLED),
+        .time_running = pf_page_u64(page, PF_PAGE_TIME_RUNNING),
+        .capabilities = pf_page_u64(page, PF_PAGE_CAPABILITIES),
+        .pmc_width = pf_page_u16(page, PF_PAGE_PMC_WIDTH),
+        .time_shift = pf_page_u16(page, PF_PAGE_TIME_SHIFT),
+        .time_mult = pf_page_u32(page, PF_PAGE_TIME_MULT),
+        .time_offset = pf_page_u64(page, PF_PAGE_TIME_OFFSET),
+        .time_zero = pf_page_u64(page, PF_PAGE_TIME_ZERO),
+        .time_cycles = pf_page_u64(page, PF_PAGE_TIME_CYCLES),
+        .time_mask = pf_page_u64(page, PF_PAGE_TIME_MASK),
+    };
+}
+
+perfile_status perfile_ring_page_read(const void *page, size_t bytes, perfile_ring_page *out,
+                                      size_t size, perfile_error *err)
+{
+    if (!is_page(page, bytes))
+        return pf_fail(err, PERFILE_E_USAGE, "ring.page",
+                       "a control page is %d bytes and more, aligned to 8",
+                       PERFILE_RING_PAGE_BYTES);
+    for (int i = 0; i < LOOKS; i++) {
+        uint32_t lock = pf_page_u32(page, PF_PAGE_LOCK);
+        if (lock & 1)
+            continue;
+        perfile_ring_page p = load(page, lock);
+        if (perfile_ring_page_unchanged(page, &p)) {
+            memcpy(out, &p, size < sizeof p ? size : sizeof p);
+            return PERFILE_OK;
+        }
+    }
+    return pf_fail(err, PERFILE_E_CORRUPT, "ring.lock",
+                   "the control page was being changed each of %d times it was looked at", LOOKS);
+}
+
+bool perfile_ring_page_unchanged(const void *page, const perfile_ring_page *p)
+{
+    return pf_page_u32(page, PF_PAGE_LOCK) == p->lock;
+}
+
+static perfile_status need(const perfile_ring_page *p, uint64_t bit, const char *name,
+                           perfile_error *err)
+{
+    if (p->capabilities & bit)
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_UNSUPPORTED, "ring.capabilities",
+                   "the control page has no %s (capabilities %#llx)", name,
+                   (unsigned long long)p->capabilities);
+}
+
+/* The conversion that has `zero` for the time of cycle 0. */
+static perfile_clock clock_from(const perfile_ring_page *p, uint64_t zero)
+{
+    perfile_clock clock = {
+        .has_conversion = true,
+        .shift = p->time_shift,
+        .mult = p->time_mult,
+        .zero = zero,
+    };
+    if (p->capabilities & PERFILE_RING_USER_TIME_SHORT) {
+        clock.is_short = true;
+        clock.cycles = p->time_cycles;
+        clock.mask = p->time_mask;
+    }
+    return clock;
+}
+
+perfile_status perfile_ring_page_clock(const perfile_ring_page *p, perfile_clock *clock,
+                                       perfile_error *err)
+{
+    perfile_status st = need(p, PERFILE_RING_USER_TIME, "user_time", err);
+    if (st == PERFILE_OK)
+        st = need(p, PERFILE_RING_USER_TIME_ZERO, "user_time_zero", err);
+    if (st == PERFILE_OK)
+        *clock = clock_from(p, p->time_zero);
+    return st;
+}
+
+perfile_status perfile_ring_page_delta(const perfile_ring_page *p, uint64_t cycles, uint64_t *delta,
+                                       perfile_error *err)
+{
+    perfile_status st = need(p, PERFILE_RING_USER_TIME, "user_time", err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_clock clock = clock_from(p, p->time_offset);
+    return perfile_clock_time(&clock, cycles, delta, err);
+}
+
+perfile_status perfile_ring_page_count(const perfile_ring_page *p, uint64_t pmc, uint64_t *count,
+                                       perfile_error *err)
+{
+    if (p->index == 0) {
+        *count = p->offset;
+        return PERFILE_OK;
+    }
+    perfile_status st = need(p, PERFILE_RING_USER_RDPMC, "user_rdpmc", err);
+    if (st != PERFILE_OK)
+        return st;
+    if (p->pmc_width == 0 || p->pmc_width > 64)
+        return pf_fail(err, PERFILE_E_CORRUPT, "ring.pmc_width", "pmc_width %u is not 1 to 64",
+                       p->pmc_width);
+    uint64_t sign = UINT64_C(1) << (p->pmc_width - 1);
+    uint64_t low = pmc & (sign | (sign - 1));
+    *count = p->offset + ((low ^ sign) - sign);
+    return PERFILE_OK;
+}
+
+/* a * b / c for a < c, bit by bit: the product may need 128 of them. */
+static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t quot = 0, rem = 0;
+    for (int bit = 63; bit >= 0; bit--) {
+        bool carry = rem >> 63;
+        rem <<= 1;
+        quot <<= 1;
+        if (carry || rem >= c) {
+            rem -= c;
+            quot++;
+        }
+        if (b >> bit & 1) {
+            carry = pf_add_u64(rem, a, &rem);
+            if (carry || rem >= c) {
+                rem -= c;
+                quot++;
+            }
+        }
+    }
+    return quot;
+}
+
+bool perfile_ring_scale(uint64_t count, uint64_t enabled, uint64_t running, uint64_t *scaled)
+{
+    if (running == 0)
+        return false;
+    *scaled = count / running * enabled + mul_div(count % running, enabled, running);
+    return true;
+}
+
+perfile_status perfile_ring_find(const void *mapping, size_t bytes, size_t page_size,
+                                 perfile_bytes *data, perfile_error *err)
+{
+    if (!is_page(mapping, bytes) || page_size < PERFILE_RING_PAGE_BYTES || page_size > bytes)
+        return pf_fail(err, PERFILE_E_USAGE, "ring.page",
+                       "%zu bytes with pages of %zu hold no control page", bytes, page_size);
+    uint64_t offset = pf_page_u64(mapping, PF_PAGE_DATA_OFFSET);
+    uint64_t size = pf_page_u64(mapping, PF_PAGE_DATA_SIZE);
+    if (offset == 0)
+        offset = page_size;
+    if (size == 0)
+        size = bytes - page_size;
+    if (offset < PERFILE_RING_PAGE_BYTES || !pf_within(offset, size, bytes)) {
+        pf_fail(err, PERFILE_E_CORRUPT, "ring.data_offset",
+                "%llu bytes of data at %llu are not in the %zu bytes of the mapping",
+                (unsigned long long)size, (unsigned long long)offset, bytes);
+        return pf_ring_damage(err, PERFILE_DAMAGE_OUT_OF_BOUNDS);
+    }
+    if (offset % 8 || size < 8 || (size & (size - 1))) {
+        pf_fail(err, PERFILE_E_CORRUPT, "ring.data_size",
+                "%llu bytes of data at %llu: needs a power of two at a multiple of 8",
+                (unsigned long long)size, (unsigned long long)offset);
+        return pf_ring_damage(err, PERFILE_DAMAGE_BAD_SIZE);
+    }
+    *data = (perfile_bytes){(const uint8_t *)mapping + offset, (size_t)size};
+    return PERFILE_OK;
+}
