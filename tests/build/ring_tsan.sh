@@ -1,0 +1,58 @@
+#!/bin/bash
+# The ring buffer and a writer in another thread, under the thread sanitizer.
+set -eu
+set -o pipefail
+
+# Where addresses are laid out too randomly the sanitizer only starts without that.
+run() {
+    if ./trial none >/dev/null 2>&1; then "$@"; else setarch "$(uname -m)" -R "$@"; fi
+}
+
+cat >trial.c <<'END'
+#include <pthread.h>
+static int shared;
+static void *add(void *p)
+{
+    shared++;
+    return p;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    (void)argv;
+    if (argc > 1)
+        return 0;
+    if (pthread_create(&t, 0, add, 0))
+        return 1;
+    shared++;
+    return pthread_join(t, 0);
+}
+END
+if ! "$PERFILE_CC" -g -O1 -fsanitize=thread -pthread -o trial trial.c 2>trial.err; then
+    echo "the compiler has no thread sanitizer"
+    exit 77
+fi
+if ! run ./trial none; then
+    echo "programs with the thread sanitizer do not run here"
+    exit 77
+fi
+if TSAN_OPTIONS= run ./trial >trial.out 2>&1; then
+    echo "self-check: a race was not found"
+    exit 1
+fi
+grep -q 'data race' trial.out
+
+# The rooms below the ring and the ring itself.
+flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -g -O1 -pthread
+    -fsanitize=thread -I"$PERFILE_SOURCE/src" -I"$PERFILE_SOURCE" -I"$PERFILE_SOURCE/tests"
+    -I"$PERFILE_BUILD/include")
+read -ra cmocka < <(pkg-config --cflags --libs cmocka)
+read -ra libraries < <(pkg-config --cflags --libs libzstd libcbor)
+for room in base io schema core ring; do
+    mkdir $room
+    (cd $room && printf '%s\0' "$PERFILE_SOURCE/src/$room"/*.c |
+        xargs -0 -n 4 -P 2 "$PERFILE_CC" "${flags[@]}" "${libraries[@]}" -c)
+done
+"$PERFILE_CC" "${flags[@]}" -o ring_threads "$PERFILE_SOURCE/tests/law/ring_threads.c" ./*/*.o \
+    "${cmocka[@]}" "${libraries[@]}"
+run ./ring_threads
