@@ -1,5 +1,5 @@
-/* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record and feature, and
- * FOLDER/../perfile.dict.  They come from the tables and from generated captures alone. */
+/* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record, feature and ring,
+ * and FOLDER/../perfile.dict.  They come from the tables and from generated captures alone. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -69,6 +69,59 @@ static void put_feature(const char *folder, const pf_row *row, dice *d)
     pf_session_free(s);
 }
 
+/* A ring with records that wrap; the choices of fuzz_ring.c stand behind it, the last first. */
+static void put_ring(const char *folder, const char *name, uint8_t mode, uint64_t head,
+                     uint64_t tail, const uint16_t *sizes)
+{
+    enum { ROOM_SHIFT = 5, ROOM = 8 << ROOM_SHIFT };
+    uint8_t room[ROOM] = {0};
+    uint64_t at = mode % 3 == 2 ? head : tail;
+    for (; *sizes; at += *sizes++) {
+        uint32_t type = 9;
+        for (unsigned i = 0; i < *sizes; i++)
+            room[(at + i) % ROOM] = (uint8_t)i;
+        memcpy(room + at % ROOM, &type, 4);
+        memset(room + (at + 4) % ROOM, 0, 2);
+        memcpy(room + (at + 6) % ROOM, sizes, 2);
+    }
+    builder b = {.swap = false};
+    build_zeros(&b, 8);
+    build_u64(&b, 2 | UINT64_C(1) << 32); /* lock 2, index 1 */
+    build_u64(&b, 5);                     /* offset */
+    build_u64(&b, 3000);
+    build_u64(&b, 1000);
+    build_u64(&b, 0x3e); /* all capabilities */
+    build_u16(&b, 48);
+    build_u16(&b, 21);
+    build_u32(&b, 699051);
+    build_zeros(&b, 40);
+    build_u64(&b, head);
+    build_u64(&b, tail);
+    build_u64(&b, 4096);
+    build_u64(&b, ROOM);
+    build_zeros(&b, 32);
+    build_bytes(&b, room, ROOM);
+    build_bytes(&b, "\x01\x0d\x06\x05\x08\x00\x06\x05\x03\x04", 10);
+    build_u8(&b, ROOM_SHIFT);
+    build_u8(&b, mode);
+    put(folder, "ring", name, &b);
+    build_clear(&b);
+}
+
+static void put_rings(const char *folder)
+{
+    static const uint16_t fitting[] = {16, 24, 64, 56, 40, 48, 8, 0}; /* 256 in all */
+    static const uint16_t bad[] = {16, 24, 4, 0};
+    put_ring(folder, "forward", 0, 712, 456, fitting);
+    put_ring(folder, "forward-bad-size", 128, 712, 456, bad);
+    put_ring(folder, "forward-overrun", 0, 1000, 456, fitting);
+    put_ring(folder, "forward-past-2-64", 128, 200, UINT64_C(0) - 56, fitting);
+    put_ring(folder, "read-only", 1, 248, 0, fitting);
+    put_ring(folder, "overwrite", 2 + 192, UINT64_C(0) - 1000, 0, fitting);
+    put_ring(folder, "overwrite-not-full", 2, UINT64_C(0) - 104, 0, fitting);
+    put_ring(folder, "overwrite-bad-size", 2, UINT64_C(0) - 1000, 0, bad);
+}
+
 static void put_dictionary(const char *folder)
 {
     char path[4096];
@@ -124,6 +177,7 @@ int main(int argc, char **argv)
     rows = pf_feature_rows(&n);
     for (size_t i = 0; i < n; i++)
         put_feature(argv[1], &rows[i], &(dice){i + 7});
+    put_rings(argv[1]);
     put_dictionary(argv[1]);
     return 0;
 }
