@@ -8,7 +8,7 @@
 
 #include "fake_ring.h"
 
-enum { RECORDS = 400000, SNAPSHOTS = 20000 };
+enum { RECORDS = 400000, SNAPSHOTS = 5000 };
 
 typedef struct writer {
     fake_ring ring;
