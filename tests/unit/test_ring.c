@@ -380,6 +380,14 @@ static void snapshots_of_what_is_new(void **state)
     expect_record(ring, 5, 24);
     expect_record(ring, 4, 24);
     expect_end(ring);
+    /* The buffer began anew: only what was written since it did. */
+    f.head = 16;
+    fake_put_backward(&f, 6, 16);
+    f.head = 0;
+    fake_put_backward(&f, 7, 16);
+    assert_int_equal(perfile_ring_snapshot(ring, true, NULL), PERFILE_OK);
+    expect_record(ring, 7, 16);
+    expect_end(ring);
     perfile_ring_close(ring);
     fake_free(&f);
 }
@@ -407,9 +415,25 @@ static void snapshot_damage(void **state)
         assert_int_equal(perfile_ring_take(ring, spans, &err), PERFILE_E_CORRUPT);
         assert_int_equal(err.damage, PERFILE_DAMAGE_BAD_SIZE);
         expect_end(ring);
+        /* What was handed out before the damage is still watched. */
+        fake_put_backward(&f, 2, 32);
+        assert_int_equal(perfile_ring_release(ring, &err), PERFILE_E_CORRUPT);
+        assert_int_equal(err.damage, PERFILE_DAMAGE_OVERRUN);
         perfile_ring_close(ring);
         fake_free(&f);
     }
+    /* Full to the last byte: no record is partly overwritten, so that the oldest is damaged. */
+    fake_ring full = fake_new(64);
+    perfile_ring *of_full = opened(&full, PERFILE_RING_OVERWRITE);
+    for (uint64_t n = 0; n < 4; n++)
+        fake_put_backward(&full, n, 16);
+    memset(full.data + 48 + 6, 0, 2);
+    assert_int_equal(perfile_ring_snapshot(of_full, false, NULL), PERFILE_OK);
+    for (uint64_t n = 4; --n;)
+        expect_record(of_full, n, 16);
+    expect_damage(of_full, PERFILE_DAMAGE_BAD_SIZE, "record.size", UINT64_C(0) - 16);
+    perfile_ring_close(of_full);
+    fake_free(&full);
     /* A head that did not begin at 0: a size of 0 is the end of what was ever written. */
     fake_ring f = fake_new(64);
     f.head = 1 << 20;
@@ -623,7 +647,14 @@ static void aux_area(void **state)
                          PERFILE_E_CORRUPT);
         assert_int_equal(err.damage, PERFILE_DAMAGE_OUT_OF_BOUNDS);
     }
-    fake_set(&f, FAKE_AUX_HEAD, 1133 + 129);
+    /* The head goes back: behind what was given back, and behind what was handed out. */
+    fake_set(&f, FAKE_AUX_HEAD, 1132);
+    assert_int_equal(perfile_ring_aux_range(ring, 1133, 8, spans, &err), PERFILE_E_CORRUPT);
+    fake_set(&f, FAKE_AUX_HEAD, 1165);
+    assert_int_equal(perfile_ring_aux_take(ring, spans, &offset, &err), PERFILE_OK);
+    fake_set(&f, FAKE_AUX_HEAD, 1149);
+    assert_int_equal(perfile_ring_aux_take(ring, spans, &offset, &err), PERFILE_E_CORRUPT);
+    fake_set(&f, FAKE_AUX_HEAD, 1149 + 129);
     assert_int_equal(perfile_ring_aux_take(ring, spans, &offset, &err), PERFILE_E_CORRUPT);
     assert_int_equal(err.damage, PERFILE_DAMAGE_OVERRUN);
     assert_int_equal(perfile_ring_aux_take(ring, spans, &offset, &err), PERFILE_END);

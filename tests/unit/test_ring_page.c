@@ -4,13 +4,16 @@
 #include "testing.h"
 
 #include "fake_ring.h"
+#include "random.h"
 
 __extension__ typedef unsigned __int128 u128;
 
-static uint64_t next_random(uint64_t *state)
+static uint64_t random_u64(void)
 {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state ^ *state >> 29;
+    uint64_t v = 0;
+    for (unsigned i = 0; i < 4; i++)
+        v = v << 16 | random_below(1 << 16);
+    return v;
 }
 
 /* time = zero + floor(cycles * mult / 2^shift) */
@@ -49,13 +52,12 @@ static void time_by_hand(void **state)
 static void time_by_definition(void **state)
 {
     (void)state;
-    uint64_t dice = 1;
     for (unsigned i = 0; i < 200000; i++) {
         perfile_clock c = {.has_conversion = true,
-                           .shift = next_random(&dice) % 32,
-                           .mult = next_random(&dice) >> (32 + next_random(&dice) % 32),
-                           .zero = next_random(&dice)};
-        uint64_t x = next_random(&dice) >> next_random(&dice) % 64, y;
+                           .shift = random_below(32),
+                           .mult = random_u64() >> (32 + random_below(32)),
+                           .zero = random_u64()};
+        uint64_t x = random_u64() >> random_below(64), y;
         assert_int_equal(perfile_clock_time(&c, x, &y, NULL), PERFILE_OK);
         assert_true(y == c.zero + (uint64_t)((u128)x * c.mult >> c.shift));
         y = 77;
@@ -243,7 +245,7 @@ static void counts(void **state)
 static void scaling(void **state)
 {
     (void)state;
-    uint64_t dice = 3, scaled = 5;
+    uint64_t scaled = 5;
     assert_false(perfile_ring_scale(1, 2, 0, &scaled));
     assert_int_equal(scaled, 5);
     assert_true(perfile_ring_scale(1000, 3, 2, &scaled) && scaled == 1500);
@@ -252,9 +254,9 @@ static void scaling(void **state)
     assert_true(perfile_ring_scale(35999999999999, 72000000000000, 36000000000000, &scaled));
     assert_true(scaled == 71999999999998);
     for (unsigned i = 0; i < 50000; i++) {
-        uint64_t count = next_random(&dice) >> next_random(&dice) % 64;
-        uint64_t enabled = next_random(&dice) >> next_random(&dice) % 64;
-        uint64_t running = next_random(&dice) >> next_random(&dice) % 64;
+        uint64_t count = random_u64() >> random_below(64);
+        uint64_t enabled = random_u64() >> random_below(64);
+        uint64_t running = random_u64() >> random_below(64);
         if (running == 0)
             continue;
         assert_true(perfile_ring_scale(count, enabled, running, &scaled));
