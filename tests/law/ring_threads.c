@@ -8,7 +8,7 @@
 
 #include "fake_ring.h"
 
-enum { RECORDS = 400000, SNAPSHOTS = 5000 };
+enum { SNAPSHOTS = 5000, CHANGES = 400000 };
 
 typedef struct writer {
     fake_ring ring;
@@ -71,9 +71,9 @@ static void read_all(writer *w, perfile_ring *ring, unsigned batch)
     }
 }
 
-static void forward(size_t room, uint16_t most, unsigned batch)
+static void forward(size_t room, uint16_t most, unsigned batch, uint64_t n_records)
 {
-    writer w = {.ring = fake_new(room), .n_records = RECORDS, .most = most};
+    writer w = {.ring = fake_new(room), .n_records = n_records, .most = most};
     fake_at(&w.ring, UINT64_C(0) - 4096); /* passes 2^64 on the way */
     perfile_ring_options o = fake_options(&w.ring, PERFILE_RING_FORWARD);
     perfile_ring *ring;
@@ -92,19 +92,19 @@ static void forward(size_t room, uint16_t most, unsigned batch)
 static void forward_small(void **state)
 {
     (void)state;
-    forward(64, 64, 1);
+    forward(64, 64, 1, 100000);
 }
 
 static void forward_medium(void **state)
 {
     (void)state;
-    forward(1024, 128, 5);
+    forward(1024, 128, 5, 300000);
 }
 
 static void forward_page(void **state)
 {
     (void)state;
-    forward(4096, 256, 64);
+    forward(4096, 256, 64, 700000);
 }
 
 static int get_pause(writer *w)
@@ -178,7 +178,7 @@ static void overwrite(void **state)
 static void *change_page(void *user)
 {
     uint8_t *page = user;
-    for (uint32_t i = 2; i < 2 * RECORDS; i += 2) {
+    for (uint32_t i = 2; i < 2 * CHANGES; i += 2) {
         __atomic_store_n((uint32_t *)(void *)(page + FAKE_LOCK), i - 1, __ATOMIC_SEQ_CST);
         __atomic_store_n((uint64_t *)(void *)(page + 24), i, __ATOMIC_SEQ_CST);
         __atomic_store_n((uint64_t *)(void *)(page + 32), i, __ATOMIC_SEQ_CST);
@@ -198,7 +198,7 @@ static void page_of_one_moment(void **state)
     perfile_ring_page p = {0};
     uint64_t n_seen = 0, last = 0;
     assert_int_equal(pthread_create(&thread, NULL, change_page, f.page), 0);
-    while (p.lock < 2 * RECORDS - 2) {
+    while (p.lock < 2 * CHANGES - 2) {
         assert_int_equal(
             perfile_ring_page_read(f.page, PERFILE_RING_PAGE_BYTES, &p, sizeof p, NULL),
             PERFILE_OK);
