@@ -17,6 +17,7 @@
 
 #include "abi.h"
 #include "base.h"
+#include "check.h"
 #include "container.h"
 #include "damage.h"
 #include "emit.h"

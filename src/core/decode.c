@@ -3,7 +3,6 @@
 #include "core/parts.h"
 #include "core/stream.h"
 #include "core/whose.h"
-#include "schema/rows.h"
 
 static bool is_swapped(const perfile_record *r)
 {

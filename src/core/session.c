@@ -276,6 +276,11 @@ perfile_status pf_session_settle(perfile_session *s, perfile_error *err)
     return PERFILE_OK;
 }
 
+bool pf_session_has_tracepoint(const perfile_session *s, uint64_t config)
+{
+    return pf_tracepoints_find(&s->names.tracepoints, config) != NULL;
+}
+
 bool pf_session_as_stored(const perfile_session *s)
 {
     return s && s->as_stored;

@@ -58,4 +58,7 @@ perfile_status pf_session_settle(perfile_session *s, perfile_error *err);
 /* What decoders need to know of the session; see schema/context.h. */
 bool pf_session_as_stored(const perfile_session *s);
 
+/* Whether TRACING_DATA describes the tracepoint of that number (attr.config). */
+bool pf_session_has_tracepoint(const perfile_session *s, uint64_t config);
+
 #endif

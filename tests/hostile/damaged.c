@@ -16,6 +16,7 @@ enum {
     CAPTURE_BYTES = 8192,   /* recorded captures above that are left out */
     RECORDED_STEP = 11,     /* of recorded ones, one byte in so many */
     ALLOCATIONS = 5000,     /* a capture of a few KB needs far fewer */
+    CHECK_STEP = 3,         /* one in so many is checked too */
     EMIT_STEP = 7,          /* one in so many is emitted too */
     SECONDS = 2,            /* of processor time, one reading; it takes far less */
     ADDRESS_SPACE_MB = 1024 /* without sanitizers */
@@ -67,6 +68,29 @@ static void emit_damaged(perfile_bytes bytes, uint32_t on_damage)
 }
 
 /* Opens, walks, looks at every field; what is said has to add up. */
+/* Through the stage that checks: every rule looks at it. */
+static void check_damaged(perfile_bytes bytes, uint32_t on_damage)
+{
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    perfile_error err;
+    perfile_options options = {
+        .size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE, .on_damage = on_damage};
+    perfile_status st = perfile_source_memory(bytes, "damaged", &source, NULL);
+    assert_int_equal(st, PERFILE_OK);
+    if (perfile_open(source, &options, &s, &err) != PERFILE_OK) {
+        assert_true(perfile_check_refused(&err, NULL));
+        perfile_source_close(source);
+        return;
+    }
+    assert_int_equal(perfile_check(s, NULL, &s, NULL), PERFILE_OK);
+    while ((st = perfile_stream_next(s, &r, &err)) == PERFILE_OK)
+        ;
+    assert_true(st == PERFILE_END || st == PERFILE_E_LIMIT);
+    perfile_stream_close(s);
+}
+
 static void read_damaged(perfile_bytes bytes, uint32_t on_damage)
 {
     perfile_source *source;
@@ -105,6 +129,8 @@ static void read_damaged(perfile_bytes bytes, uint32_t on_damage)
     assert_true(sum.damages || !lost);
     perfile_stream_close(s);
     assert_true(pf_alloc_count - before < ALLOCATIONS);
+    if (n_readings % CHECK_STEP == 0)
+        check_damaged(bytes, on_damage);
     if (n_readings % EMIT_STEP == 0)
         emit_damaged(bytes, on_damage);
     assert_true(clock() - start < (clock_t)SECONDS * CLOCKS_PER_SEC);

@@ -1,0 +1,270 @@
+/* Events: each by itself, and against the first. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "check/check.h"
+#include "core/layout.h"
+
+enum {
+    ATTR_OFFSET_IN_ENTRY = 16,
+    SAMPLE_BITS = 25,
+    READ_BITS = 5,
+    BRANCH_BITS = 20,
+    FLAG_BITS = 40,
+    STACK_MOST = 65528,
+    PRECISE_MASK = 3
+};
+
+static bool flag(const perfile_event *e, unsigned bit)
+{
+    return e->attr.flags >> bit & 1;
+}
+
+static bool any_byte(perfile_bytes b)
+{
+    for (size_t i = 0; i < b.len; i++)
+        if (b.ptr[i])
+            return true;
+    return false;
+}
+
+static void check_size(pf_check *c, const perfile_event *e)
+{
+    const perfile_container *k = perfile_stream_container(&c->base);
+    uint64_t size = e->attr.size ? e->attr.size : 64;
+    bool listed = e->origin == PERFILE_ORIGIN_CONTAINER;
+    if (e->damage) {
+        pf_find_event(c, PERFILE_RULE_V_101, PF_FULL, e, "attr.size",
+                      "an attr of %" PRIu32 " bytes", e->attr.size);
+        return;
+    }
+    if (e->ids_damage)
+        pf_find_event(c, PERFILE_RULE_V_006, PF_FULL, e, "attr.ids", "%s",
+                      perfile_damage_text(e->ids_damage));
+    if (listed && size + ATTR_OFFSET_IN_ENTRY != k->attr_size)
+        pf_find_event(c, PERFILE_RULE_V_102, PF_FULL, e, "attr.size",
+                      "%" PRIu64 " bytes in an entry of %" PRIu64, size, k->attr_size);
+    static const uint8_t known[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
+    if (size > 255 || !memchr(known, (int)size, sizeof known))
+        pf_find_event(c, PERFILE_RULE_V_103, PF_FULL, e, "attr.size",
+                      "no kernel had %" PRIu64 " bytes", size);
+}
+
+static void check_reserved(pf_check *c, const perfile_event *e)
+{
+    if (e->attr.flags >> FLAG_BITS)
+        pf_find_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.flags", "unknown flags 0x%" PRIx64,
+                      e->attr.flags >> FLAG_BITS << FLAG_BITS);
+    else if (e->attr.__reserved_2)
+        pf_find_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.__reserved_2",
+                      "reserved field is 0x%x", e->attr.__reserved_2);
+    else if (any_byte(e->attr.extra))
+        pf_find_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.extra",
+                      "%zu unknown bytes are not 0", e->attr.extra.len);
+}
+
+static void check_bits(pf_check *c, const perfile_event *e)
+{
+    uint64_t type = e->attr.sample_type;
+    uint64_t both = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
+    if (type >> SAMPLE_BITS)
+        pf_find_event(c, PERFILE_RULE_V_105, type << 1 >> (SAMPLE_BITS + 1) ? PF_FULL : PF_LESSER,
+                      e, "attr.sample_type", "unknown bits 0x%" PRIx64,
+                      type >> SAMPLE_BITS << SAMPLE_BITS);
+    if ((type & both) == both)
+        pf_find_event(c, PERFILE_RULE_V_106, PF_FULL, e, "attr.sample_type",
+                      "both WEIGHT and WEIGHT_STRUCT");
+    if (type & PERFILE_SAMPLE_READ && !(e->attr.read_format & PERFILE_FORMAT_ID))
+        pf_find_event(c, PERFILE_RULE_V_111, PF_FULL, e, "attr.read_format",
+                      "READ without FORMAT_ID");
+    if (e->attr.read_format >> READ_BITS)
+        pf_find_event(c, PERFILE_RULE_V_112, type & PERFILE_SAMPLE_READ ? PF_FULL : PF_LESSER, e,
+                      "attr.read_format", "unknown bits in 0x%" PRIx64, e->attr.read_format);
+    if (type & PERFILE_SAMPLE_BRANCH_STACK && e->attr.branch_sample_type >> BRANCH_BITS)
+        pf_find_event(c, PERFILE_RULE_V_113, PF_FULL, e, "attr.branch_sample_type",
+                      "unknown bits in 0x%" PRIx64, e->attr.branch_sample_type);
+    if ((type & PERFILE_SAMPLE_REGS_USER && !e->attr.sample_regs_user) ||
+        (type & PERFILE_SAMPLE_REGS_INTR && !e->attr.sample_regs_intr))
+        pf_find_event(c, PERFILE_RULE_V_114, PF_FULL, e, "attr.sample_regs_user",
+                      "registers without a mask");
+    uint32_t stack = e->attr.sample_stack_user;
+    if (type & PERFILE_SAMPLE_STACK_USER && (stack == 0 || stack % 8 || stack > STACK_MOST))
+        pf_find_event(c, PERFILE_RULE_V_115, PF_FULL, e, "attr.sample_stack_user",
+                      "%" PRIu32 " bytes of stack", stack);
+}
+
+static void check_kind(pf_check *c, const perfile_event *e)
+{
+    bool soft = e->attr.type == PERFILE_TYPE_SOFTWARE || e->attr.type == PERFILE_TYPE_TRACEPOINT;
+    unsigned precise = (unsigned)(e->attr.flags >> PERFILE_ATTR_BIT_PRECISE_IP) & PRECISE_MASK;
+    if (e->attr.is_freq && e->attr.sample_freq == 0 && e->attr.sample_type)
+        pf_find_event(c, PERFILE_RULE_V_117, PF_FULL, e, "attr.sample_freq", "a frequency of 0");
+    if (soft && precise)
+        pf_find_event(c, PERFILE_RULE_V_118, PF_FULL, e, "attr.flags", "precise_ip %u", precise);
+}
+
+static bool known_clock(int32_t clock)
+{
+    return perfile_vocabulary_word(perfile_kind_words(PERFILE_KIND_CLOCKID), (uint64_t)clock) !=
+           NULL;
+}
+
+static void check_clock(pf_check *c, const perfile_event *e, const perfile_event *first)
+{
+    bool uses = flag(e, PERFILE_ATTR_BIT_USE_CLOCKID);
+    if (uses != flag(first, PERFILE_ATTR_BIT_USE_CLOCKID) ||
+        (uses && e->attr.clockid != first->attr.clockid))
+        pf_find_event(c, PERFILE_RULE_V_116, PF_FULL, e, "attr.clockid",
+                      "another clock than that of event 0");
+    else if (uses && !known_clock(e->attr.clockid))
+        pf_find_event(c, PERFILE_RULE_V_116, PF_FULL, e, "attr.clockid",
+                      "clock %" PRId32 " is not known", e->attr.clockid);
+}
+
+/* perf stat has no samples: its events need no place for ids. */
+static bool counts_only(const pf_check *c)
+{
+    return perfile_session_feature(c->session, PERFILE_FEATURE_STAT) != NULL;
+}
+
+static void check_against_first(pf_check *c, const perfile_event *e, const perfile_event *first)
+{
+    const perfile_layout *l = e->layout;
+    const perfile_layout *f = first->layout;
+    if (l->sample_id_all != f->sample_id_all)
+        pf_find_event(c, PERFILE_RULE_V_108, PF_FULL, e, "attr.flags",
+                      "sample_id_all is %d, that of event 0 is %d", l->sample_id_all,
+                      f->sample_id_all);
+    if (counts_only(c))
+        return;
+    int place = pf_layout_sample_id(l), other = pf_layout_sample_id(f);
+    if (place < 0 || other < 0)
+        pf_find_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
+                      "%s has no id in its samples", place < 0 ? "it" : "event 0");
+    else if (place != other)
+        pf_find_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
+                      "the id is word %d of its samples, word %d of those of event 0", place,
+                      other);
+    else if (l->sample_id_all && f->sample_id_all &&
+             pf_layout_trailer_id(l) != pf_layout_trailer_id(f))
+        pf_find_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
+                      "the id is not at the same place of trailers as that of event 0");
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static perfile_status check_ids(pf_check *c, const perfile_event *e, perfile_error *err)
+{
+    size_t n = e->ids.n < PF_CHECK_IDS ? e->ids.n : PF_CHECK_IDS;
+    if (n == 0)
+        return PERFILE_OK;
+    uint64_t *ids = pf_alloc(n, sizeof *ids);
+    if (!ids)
+        return pf_fail_nomem(err, "check");
+    perfile_words_copy(&e->ids, ids, n);
+    qsort(ids, n, sizeof *ids, by_value);
+    for (size_t i = 0; i < n; i++) {
+        const perfile_event *owner = perfile_session_event_by_id(c->session, ids[i]);
+        if (ids[i] == 0)
+            pf_find_event(c, PERFILE_RULE_V_110, PF_FULL, e, "attr.ids", "an id is 0");
+        else if (i && ids[i] == ids[i - 1])
+            pf_find_event(c, PERFILE_RULE_V_110, PF_FULL, e, "attr.ids",
+                          "id %" PRIu64 " is listed twice", ids[i]);
+        else if (owner && owner->index != e->index)
+            pf_find_event(c, PERFILE_RULE_V_110, PF_FULL, e, "attr.ids",
+                          "id %" PRIu64 " is that of event %" PRIu32 " too", ids[i], owner->index);
+    }
+    pf_free(ids);
+    return PERFILE_OK;
+}
+
+static void make_plan(pf_check *c, const perfile_event *e)
+{
+    pf_check_plan *p = &c->plans[e->index];
+    bool tracepoint = e->attr.type == PERFILE_TYPE_TRACEPOINT;
+    *p = (pf_check_plan){.tracepoint = tracepoint ? e->attr.config : UINT64_MAX};
+    /* Members of a group are read by their leader's samples. */
+    p->may_lack_period = !e->attr.is_freq && e->attr.sample_period == 0;
+}
+
+static perfile_status check_event(pf_check *c, const perfile_event *e, perfile_error *err)
+{
+    const perfile_event *first = perfile_session_event(c->session, 0);
+    check_size(c, e);
+    check_reserved(c, e);
+    check_bits(c, e);
+    check_kind(c, e);
+    check_clock(c, e, first);
+    if (e->index)
+        check_against_first(c, e, first);
+    if (e->ids.n)
+        c->has_ids = true;
+    if (flag(e, PERFILE_ATTR_BIT_WRITE_BACKWARD))
+        c->backward = true;
+    make_plan(c, e);
+    return check_ids(c, e, err);
+}
+
+perfile_status pf_check_attrs(pf_check *c, perfile_error *err)
+{
+    uint32_t n = perfile_session_n_events(c->session);
+    if (n > c->plans_cap) {
+        uint32_t cap = n < UINT32_MAX / 2 ? 2 * n : n;
+        pf_check_plan *more = pf_realloc(c->plans, cap, sizeof *more);
+        if (!more)
+            return pf_fail_nomem(err, "check");
+        c->plans = more;
+        c->plans_cap = cap;
+    }
+    c->has_last = false;
+    while (c->n_events < n) {
+        const perfile_event *e = perfile_session_event(c->session, c->n_events);
+        perfile_status st = check_event(c, e, err);
+        if (st != PERFILE_OK)
+            return st;
+        c->n_events++;
+    }
+    return PERFILE_OK;
+}
+
+static void check_tracepoint(pf_check *c, const perfile_event *e)
+{
+    /* A tracepoint may be counted without being sampled. */
+    bool samples = e->attr.sample_type && !counts_only(c);
+    if (e->attr.type != PERFILE_TYPE_TRACEPOINT || !samples)
+        return;
+    if (!(e->attr.sample_type & PERFILE_SAMPLE_RAW))
+        pf_find_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.sample_type",
+                      "a tracepoint without RAW data");
+    if (!perfile_session_feature(c->session, PERFILE_FEATURE_TRACING_DATA))
+        pf_find_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.config",
+                      "there is no TRACING_DATA for tracepoint %" PRIu64, e->attr.config);
+    else if (!pf_session_has_tracepoint(c->session, e->attr.config))
+        pf_find_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.config",
+                      "TRACING_DATA does not describe tracepoint %" PRIu64, e->attr.config);
+}
+
+void pf_check_attrs_end(pf_check *c)
+{
+    uint32_t n = perfile_session_n_events(c->session);
+    for (uint32_t i = 0; i < n; i++) {
+        const perfile_event *e = perfile_session_event(c->session, i);
+        check_tracepoint(c, e);
+        /* An error when there are records that nobody knows whose they are. */
+        if (n > 1 && e->ids.n == 0 && !e->ids_damage)
+            pf_find_event(c, PERFILE_RULE_V_109,
+                          c->met[PERFILE_RULE_V_210][PF_FULL] ||
+                                  c->met[PERFILE_RULE_V_210][PF_LESSER]
+                              ? PF_FULL
+                              : PF_LESSER,
+                          e, "attr.ids", "an event of several without ids");
+    }
+}

@@ -1,0 +1,254 @@
+/* Where the parts of a file lie, from its header and extents. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "check/rules.h"
+
+enum {
+    ENTRY_MIN = 80,
+    EVENT_TYPE = 72,
+    TABLE_ENTRY = 16,
+    LAST_FEATURE = 34,
+    FIRST_SIMPLEPERF = 128,
+    LAST_SIMPLEPERF = 134,
+    PARTS_IN_DIRECTORY = 1
+};
+
+static bool declared(const perfile_container *k, unsigned feature)
+{
+    return k->features[feature / 64] >> feature % 64 & 1;
+}
+
+static const char *role_name(const perfile_extent *e, char buf[40])
+{
+    static const char *const names[] = {
+        [PERFILE_ROLE_HEADER] = "the header",
+        [PERFILE_ROLE_ATTRS] = "the attr section",
+        [PERFILE_ROLE_EVENT_TYPES] = "the event types",
+        [PERFILE_ROLE_RECORDS] = "the data",
+        [PERFILE_ROLE_FEATURE_TABLE] = "the feature table",
+    };
+    const char *feature = perfile_feature_name(e->number);
+    if (e->role == PERFILE_ROLE_IDS)
+        snprintf(buf, 40, "the ids of event %" PRIu32, e->number);
+    else if (e->role == PERFILE_ROLE_FEATURE && feature)
+        snprintf(buf, 40, "feature %s", feature);
+    else if (e->role == PERFILE_ROLE_FEATURE)
+        snprintf(buf, 40, "feature %" PRIu32, e->number);
+    else
+        return e->role < sizeof names / sizeof names[0] && names[e->role] ? names[e->role]
+                                                                          : "a part";
+    return buf;
+}
+
+static void check_header(pf_check *c, const perfile_container *k)
+{
+    if (k->header_size > 104)
+        pf_find_place(c, PERFILE_RULE_V_002, PF_LESSER, 8, "header.size",
+                      "a header of %" PRIu64 " bytes, 104 are known", k->header_size);
+    if (k->version == 1)
+        pf_find_place(c, PERFILE_RULE_V_015, PF_FULL, 0, "header.magic", "a file of version 1");
+    if (!k->has_sections)
+        return;
+    if (k->attr_size < ENTRY_MIN || k->attr_size % 8)
+        pf_find_place(c, PERFILE_RULE_V_003, PF_FULL, 16, "header.attr_size",
+                      "entries of %" PRIu64 " bytes", k->attr_size);
+    else if (k->attrs.size % k->attr_size)
+        pf_find_place(c, PERFILE_RULE_V_004, PF_FULL, 32, "header.attrs.size",
+                      "%" PRIu64 " bytes are no multiple of the entry, %" PRIu64, k->attrs.size,
+                      k->attr_size);
+    if (k->attrs.size == 0)
+        pf_find_place(c, PERFILE_RULE_V_005, PF_FULL, 32, "header.attrs.size",
+                      "there are no events");
+    if (k->unterminated || k->data.size == 0)
+        pf_find_place(c, PERFILE_RULE_V_007, PF_FULL, 48, "header.data.size", "%s",
+                      k->unterminated ? perfile_damage_text(PERFILE_DAMAGE_UNTERMINATED)
+                                      : "the data section is empty");
+    if (k->data.offset % 8)
+        pf_find_place(c, PERFILE_RULE_V_016, PF_FULL, 40, "header.data.offset",
+                      "the data begin at %" PRIu64, k->data.offset);
+}
+
+static void check_bitmap(pf_check *c, const perfile_container *k)
+{
+    for (unsigned i = 0; i < PERFILE_N_FEATURES; i++)
+        if (declared(k, i) &&
+            (i == 0 || (i > LAST_FEATURE && i < FIRST_SIMPLEPERF) || i > LAST_SIMPLEPERF))
+            pf_find_place(c, PERFILE_RULE_V_011, PF_FULL, 72 + i / 8, "header.features",
+                          "feature %u is not known", i);
+    if (!declared(k, PERFILE_FEATURE_HOSTNAME))
+        pf_find_place(c, PERFILE_RULE_V_012, k->big_endian ? PF_FULL : PF_LESSER, 72,
+                      "header.features", "there is no HOSTNAME");
+}
+
+/* Damage of the container: sections that lie outside or were not read. */
+static void check_damages(pf_check *c, const perfile_container *k)
+{
+    char buf[40];
+    for (uint32_t i = 0; i < k->n_damages; i++) {
+        const perfile_container_damage *d = &k->damages[i];
+        unsigned rule =
+            d->damage < PERFILE_N_DAMAGES ? pf_rule_of_damage[d->damage] : PERFILE_RULE_V_006;
+        /* Told by rules of their own. */
+        if (d->damage == PERFILE_DAMAGE_UNTERMINATED)
+            continue;
+        if (d->damage == PERFILE_DAMAGE_BAD_ATTRS && (k->attr_size < ENTRY_MIN || k->attr_size % 8))
+            continue;
+        if (d->damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
+            rule = PERFILE_RULE_V_001;
+        perfile_extent as = {.role = d->role};
+        bool outside = d->damage == PERFILE_DAMAGE_OUT_OF_BOUNDS;
+        pf_find_place(c, rule, PF_FULL, d->offset, NULL, "%s%s%s",
+                      outside ? role_name(&as, buf) : "", outside ? ": " : "",
+                      perfile_damage_text(d->damage));
+    }
+}
+
+static void check_outside(pf_check *c, const perfile_container *k)
+{
+    char buf[40];
+    for (uint32_t i = 0; i < k->n_extents; i++) {
+        const perfile_extent *e = &k->extents[i];
+        /* A table that is cut is V-009's, features and attrs have damage of their own. */
+        if (!e->outside || e->role == PERFILE_ROLE_FEATURE_TABLE ||
+            e->role == PERFILE_ROLE_FEATURE || e->role == PERFILE_ROLE_ATTRS)
+            continue;
+        pf_find_place(c, PERFILE_RULE_V_006, e->role == PERFILE_ROLE_RECORDS ? PF_LESSER : PF_FULL,
+                      e->offset, "header", "%s (%" PRIu64 " bytes) end behind the file",
+                      role_name(e, buf), e->length);
+    }
+}
+
+static uint64_t end_of(const perfile_extent *e)
+{
+    return e->length > UINT64_MAX - e->offset ? UINT64_MAX : e->offset + e->length;
+}
+
+/* Sorted by offset: each is compared with the one that reaches farthest so far. */
+static void check_overlaps(pf_check *c, const perfile_container *k)
+{
+    char first[40], second[40];
+    const perfile_extent *reach = NULL;
+    for (uint32_t i = 0; i < k->n_extents; i++) {
+        const perfile_extent *e = &k->extents[i];
+        if (e->role == PERFILE_ROLE_IDS && e->length % 8)
+            pf_find_place(c, PERFILE_RULE_V_019, PF_FULL, e->offset, "attr.ids",
+                          "%" PRIu64 " bytes of ids, no multiple of 8", e->length);
+        if (e->role == PERFILE_ROLE_GAP || e->role == PERFILE_ROLE_TAIL)
+            continue;
+        if (reach && e->offset < end_of(reach)) {
+            bool ids = e->role == PERFILE_ROLE_IDS && reach->role == PERFILE_ROLE_IDS;
+            pf_find_place(c, ids ? PERFILE_RULE_V_019 : PERFILE_RULE_V_008,
+                          ids ? PF_LESSER : PF_FULL, e->offset, NULL, "%s begin%s inside %s",
+                          role_name(e, second),
+                          e->role == PERFILE_ROLE_IDS || e->role == PERFILE_ROLE_RECORDS ? "" : "s",
+                          role_name(reach, first));
+        }
+        if (!reach || end_of(e) > end_of(reach))
+            reach = e;
+    }
+}
+
+/* Features that lie outside or whose table entry is cut. */
+static void check_feature_damage(pf_check *c, const perfile_feature *f)
+{
+    char buf[40];
+    perfile_extent as = {.role = PERFILE_ROLE_FEATURE, .number = f->number};
+    unsigned rule =
+        f->damage < PERFILE_N_DAMAGES ? pf_rule_of_damage[f->damage] : PERFILE_RULE_V_006;
+    c->flags = PERFILE_FINDING_UNDECODABLE;
+    pf_find_feature(c, rule, PF_FULL, f, NULL, "%s (%" PRIu64 " bytes): %s", role_name(&as, buf),
+                    f->size, perfile_damage_text(f->damage));
+}
+
+static void check_features_place(pf_check *c, const perfile_container *k)
+{
+    uint64_t end = 0;
+    uint64_t n = 0;
+    char buf[40];
+    const perfile_session *s = c->session;
+    for (unsigned i = 0; i < PERFILE_N_FEATURES; i++)
+        n += declared(k, i);
+    bool ordered = !__builtin_add_overflow(k->data.offset, k->data.size, &end) &&
+                   !__builtin_add_overflow(end, n * TABLE_ENTRY, &end);
+    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+        const perfile_feature *f = perfile_session_feature_at(s, i);
+        perfile_extent as = {.role = PERFILE_ROLE_FEATURE, .number = f->number};
+        if (f->origin != PERFILE_ORIGIN_CONTAINER)
+            continue;
+        if (f->damage && f->damage != PERFILE_DAMAGE_OVERLAP)
+            check_feature_damage(c, f);
+        else if (ordered && f->size && f->offset < end)
+            pf_find_feature(c, PERFILE_RULE_V_010, PF_FULL, f, NULL,
+                            "%s lies before what should precede it", role_name(&as, buf));
+        else if (f->size)
+            end = f->offset + f->size;
+    }
+}
+
+static void check_tail(pf_check *c, const perfile_container *k)
+{
+    for (uint32_t i = 0; i < k->n_extents; i++)
+        if (k->extents[i].role == PERFILE_ROLE_TAIL)
+            pf_find_place(c, PERFILE_RULE_V_013, PF_FULL, k->extents[i].offset, NULL,
+                          "%" PRIu64 " bytes behind the last part", k->extents[i].length);
+}
+
+static void check_event_types(pf_check *c, const perfile_container *k)
+{
+    const perfile_session *s = c->session;
+    uint64_t n = k->event_types.size / EVENT_TYPE;
+    if (k->event_types.size == 0)
+        return;
+    if (k->event_types.size % EVENT_TYPE || n != perfile_session_n_events(s)) {
+        pf_find_place(c, PERFILE_RULE_V_014, PF_FULL, k->event_types.offset, "event_types",
+                      "%" PRIu64 " bytes of event types for %" PRIu32 " events",
+                      k->event_types.size, perfile_session_n_events(s));
+        return;
+    }
+    for (uint32_t i = 0; i < n && i < perfile_session_n_event_types(s); i++) {
+        const perfile_event *e = perfile_session_event(s, i);
+        if (perfile_session_event_type(s, i)->event_id != e->attr.config)
+            pf_find_place(c, PERFILE_RULE_V_014, PF_FULL,
+                          k->event_types.offset + (uint64_t)i * EVENT_TYPE, "event_types",
+                          "event type %" PRIu32 " is not that of event %" PRIu32, i, i);
+    }
+}
+
+static void check_directory(pf_check *c, const perfile_container *k)
+{
+    perfile_dir_format v;
+    const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_DIR_FORMAT);
+    if (!k->directory)
+        return;
+    bool has = f && perfile_dir_format_decode(f, &v, sizeof v, NULL) == PERFILE_OK;
+    if (has && v.version > PARTS_IN_DIRECTORY)
+        pf_find_feature(c, PERFILE_RULE_V_018, PF_FULL, f, "dir_format.version",
+                        "a directory of form %" PRIu64, v.version);
+    else if (has && (v.version == PARTS_IN_DIRECTORY) != (k->n_parts > 1))
+        pf_find_feature(c, PERFILE_RULE_V_018, PF_FULL, f, "dir_format.version",
+                        "a directory of form %" PRIu64 " with %" PRIu32 " files data.N", v.version,
+                        k->n_parts - 1);
+    else if (!has && k->n_parts > 1)
+        pf_find_place(c, PERFILE_RULE_V_018, PF_FULL, 72, "header.features",
+                      "%" PRIu32 " files data.N, and no DIR_FORMAT", k->n_parts - 1);
+}
+
+void pf_check_container(pf_check *c)
+{
+    const perfile_container *k = perfile_stream_container(&c->base);
+    c->first_sample = UINT64_MAX;
+    check_damages(c, k);
+    if (k->form == PERFILE_FORM_NONE)
+        return;
+    check_header(c, k);
+    if (k->form == PERFILE_FORM_FILE && k->has_sections) {
+        check_bitmap(c, k);
+        check_outside(c, k);
+        check_overlaps(c, k);
+        check_features_place(c, k);
+        check_tail(c, k);
+        check_event_types(c, k);
+    }
+    check_directory(c, k);
+}

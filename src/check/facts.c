@@ -1,0 +1,219 @@
+/* What features say, against the events and the records. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "check/feature.h"
+
+enum { FIRST_PMU = 6, BUILD_ID_BYTES = 20, ZSTD_VERSION = 0 };
+
+static void check_event_desc(pf_check *c, const perfile_feature *f)
+{
+    perfile_event_desc v;
+    perfile_event_desc_entry e;
+    uint32_t n = perfile_session_n_events(c->session);
+    if (perfile_event_desc_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
+        return;
+    if (v.nr_events != n) {
+        pf_find_feature(c, PERFILE_RULE_V_604, PF_FULL, f, "event_desc.nr_events",
+                        "%" PRIu32 " events are described, there are %" PRIu32, v.nr_events, n);
+        return;
+    }
+    for (uint32_t i = 0; perfile_event_desc_entry_next(&v.events, &e, sizeof e) == PERFILE_OK;
+         i++) {
+        const perfile_event *event = perfile_session_event(c->session, i);
+        bool same = event && e.ids.n == event->ids.n;
+        for (size_t k = 0; same && k < e.ids.n; k++)
+            same = perfile_word(&e.ids, k) == perfile_word(&event->ids, k);
+        if (!same)
+            pf_find_feature(c, PERFILE_RULE_V_604, PF_LESSER, f, "event_desc.ids",
+                            "the ids of event %" PRIu32 " are not those of its attr", i);
+    }
+}
+
+static void check_sample_time(pf_check *c, const perfile_feature *f)
+{
+    perfile_sample_time v;
+    if (perfile_sample_time_decode(f, &v, sizeof v, NULL) != PERFILE_OK ||
+        (v.first_sample_time == 0 && v.last_sample_time == 0) || c->last_sample == 0 || c->damaged)
+        return;
+    if (v.first_sample_time != c->first_sample || v.last_sample_time != c->last_sample)
+        pf_find_feature(c, PERFILE_RULE_V_606, PF_FULL, f, "sample_time",
+                        "%" PRIu64 " to %" PRIu64 ", the samples are of %" PRIu64 " to %" PRIu64,
+                        v.first_sample_time, v.last_sample_time, c->first_sample, c->last_sample);
+}
+
+static void check_clock_data(pf_check *c, const perfile_feature *f)
+{
+    perfile_clock_data v;
+    perfile_clock clock;
+    perfile_session_clock(c->session, &clock);
+    /* perf stat writes zeros, and without a clock of its own nobody looks at it. */
+    if (!clock.known || perfile_clock_data_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
+        return;
+    if (v.clockid != clock.clockid)
+        pf_find_feature(c, PERFILE_RULE_V_609, PF_FULL, f, "clock_data.clockid",
+                        "clock %" PRId32 ", the events use %" PRId32, v.clockid, clock.clockid);
+    else if (v.wall_clock_ns == 0 || v.clockid_time_ns == 0)
+        pf_find_feature(c, PERFILE_RULE_V_609, PF_FULL, f, "clock_data.wall_clock_ns",
+                        "it has no times");
+}
+
+static void check_build_ids(pf_check *c, const perfile_feature *f)
+{
+    perfile_build_ids v;
+    perfile_build_id_entry e;
+    if (perfile_build_ids_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
+        return;
+    while (perfile_build_id_entry_next(&v.build_ids, &e, sizeof e) == PERFILE_OK) {
+        perfile_bytes name = e.id.filename;
+        const uint8_t *end = f->payload.ptr + f->payload.len;
+        if (!name.ptr || name.ptr + name.len >= end || name.ptr[name.len] != 0)
+            pf_find_feature(c, PERFILE_RULE_V_611, PF_FULL, f, "build_id_entry.filename",
+                            "the name of an entry does not end");
+        if (e.id.has_size && (e.id.size == 0 || e.id.size > BUILD_ID_BYTES))
+            pf_find_feature(c, PERFILE_RULE_V_611, PF_LESSER, f, "build_id_entry.size",
+                            "a build id of %u bytes", e.id.size);
+    }
+}
+
+static void check_groups(pf_check *c, const perfile_feature *f)
+{
+    perfile_group_desc v;
+    perfile_group_desc_entry e;
+    uint32_t n = perfile_session_n_events(c->session);
+    uint64_t end = 0;
+    if (perfile_group_desc_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
+        return;
+    while (perfile_group_desc_entry_next(&v.groups, &e, sizeof e) == PERFILE_OK) {
+        if (e.leader_idx >= n || e.nr_members > n - e.leader_idx)
+            pf_find_feature(c, PERFILE_RULE_V_612, PF_FULL, f, "group_desc.leader_idx",
+                            "%" PRIu32 " events from event %" PRIu32 " on, there are %" PRIu32,
+                            e.nr_members, e.leader_idx, n);
+        else if (e.leader_idx < end)
+            pf_find_feature(c, PERFILE_RULE_V_612, PF_FULL, f, "group_desc.leader_idx",
+                            "event %" PRIu32 " is in the group before, too", e.leader_idx);
+        end = (uint64_t)e.leader_idx + e.nr_members;
+    }
+}
+
+static void check_pmus(pf_check *c, const perfile_feature *f)
+{
+    perfile_pmu_mappings v;
+    if (perfile_pmu_mappings_decode(f, &v, sizeof v, NULL) != PERFILE_OK || v.nr == 0)
+        return;
+    for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++) {
+        const perfile_event *e = perfile_session_event(c->session, i);
+        if (e->attr.type >= FIRST_PMU && e->attr.type < INT32_MAX &&
+            !perfile_session_pmu_name(c->session, e->attr.type))
+            pf_find_event(c, PERFILE_RULE_V_613, PF_FULL, e, "attr.type",
+                          "PMU_MAPPINGS does not name PMU %" PRIu32, e->attr.type);
+    }
+}
+
+/* Its own byte order stands behind the magic and the version. */
+static void check_tracing(pf_check *c, const perfile_feature *f)
+{
+    enum { MAGIC = 10 };
+    perfile_bytes p = f->payload;
+    const uint8_t *nul = p.len > MAGIC ? memchr(p.ptr + MAGIC, 0, p.len - MAGIC) : NULL;
+    if (!nul || (size_t)(nul - p.ptr) + 1 >= p.len)
+        return;
+    unsigned order = nul[1];
+    if (memcmp(p.ptr, "\x17\x08\x44tracing", MAGIC) != 0)
+        pf_find_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.magic", "wrong magic");
+    else if (order > 1)
+        pf_find_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.big_endian",
+                        "byte order %u, not 0 or 1", order);
+    else if ((bool)order != perfile_session_big_endian(c->session))
+        pf_find_feature(c, PERFILE_RULE_V_614, PF_LESSER, f, "tracing_data.big_endian",
+                        "it has another byte order than the file");
+}
+
+/* The machine of uname that goes with an ELF machine. */
+static void check_machine(pf_check *c, const perfile_feature *f)
+{
+    static const struct {
+        uint32_t machine;
+        const char *arch;
+    } known[] = {{62, "x86_64"}, {183, "aarch64"}, {22, "s390"},       {3, "i"},   {40, "arm"},
+                 {21, "ppc64"},  {243, "riscv"},   {258, "loongarch"}, {8, "mips"}};
+    perfile_elf_machine v;
+    const char *arch = perfile_session_fact(c->session, PERFILE_FACT_ARCH);
+    if (!arch || perfile_elf_machine_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
+        return;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (v.e_machine == known[i].machine &&
+            strncmp(arch, known[i].arch, strlen(known[i].arch)) != 0)
+            pf_find_feature(c, PERFILE_RULE_V_617, PF_FULL, f, "elf_machine.e_machine",
+                            "machine %" PRIu32 ", ARCH is %s", v.e_machine, arch);
+}
+
+static void check_versions(pf_check *c, const perfile_feature *f)
+{
+    perfile_compression v;
+    if (perfile_compression_decode(f, &v, sizeof v, NULL) == PERFILE_OK &&
+        v.version != ZSTD_VERSION)
+        pf_find_feature(c, PERFILE_RULE_V_616, PF_FULL, f, "compression.version",
+                        "version %" PRIu32, v.version);
+}
+
+static void check_processors(pf_check *c, const perfile_feature *f)
+{
+    perfile_nrcpus v;
+    if (perfile_nrcpus_decode(f, &v, sizeof v, NULL) == PERFILE_OK &&
+        (v.nr_cpus_avail == 0 || v.nr_cpus_online > v.nr_cpus_avail))
+        pf_find_feature(c, PERFILE_RULE_V_605, PF_FULL, f, "nrcpus",
+                        "%" PRIu32 " processors configured, %" PRIu32 " online", v.nr_cpus_avail,
+                        v.nr_cpus_online);
+}
+
+void pf_check_facts(pf_check *c, const perfile_feature *f)
+{
+    static void (*const checks[PERFILE_N_FEATURES])(pf_check *, const perfile_feature *) = {
+        [PERFILE_FEATURE_TRACING_DATA] = check_tracing,
+        [PERFILE_FEATURE_BUILD_ID] = check_build_ids,
+        [PERFILE_FEATURE_NRCPUS] = check_processors,
+        [PERFILE_FEATURE_EVENT_DESC] = check_event_desc,
+        [PERFILE_FEATURE_PMU_MAPPINGS] = check_pmus,
+        [PERFILE_FEATURE_GROUP_DESC] = check_groups,
+        [PERFILE_FEATURE_SAMPLE_TIME] = check_sample_time,
+        [PERFILE_FEATURE_COMPRESSED] = check_versions,
+        [PERFILE_FEATURE_CLOCK_DATA] = check_clock_data,
+        [PERFILE_FEATURE_E_MACHINE] = check_machine,
+    };
+    if (f->number < PERFILE_N_FEATURES && checks[f->number])
+        checks[f->number](c, f);
+}
+
+static bool branches_sampled(const perfile_session *s)
+{
+    for (uint32_t i = 0; i < perfile_session_n_events(s); i++)
+        if (perfile_session_event(s, i)->attr.sample_type & PERFILE_SAMPLE_BRANCH_STACK)
+            return true;
+    return false;
+}
+
+void pf_check_flags(pf_check *c)
+{
+    const perfile_session *s = c->session;
+    const perfile_container *k = perfile_stream_container(&c->base);
+    const perfile_feature *branches = perfile_session_feature(s, PERFILE_FEATURE_BRANCH_STACK);
+    const perfile_feature *stat = perfile_session_feature(s, PERFILE_FEATURE_STAT);
+    uint64_t stats = c->by_type[PERFILE_RECORD_STAT];
+    /* Pipes never have them, killed recordings lost them. */
+    if (k->form != PERFILE_FORM_FILE || k->unterminated || !k->has_sections)
+        return;
+    bool any = k->features[0] | k->features[1] | k->features[2] | k->features[3];
+    if (branches && !branches_sampled(s))
+        pf_find_feature(c, PERFILE_RULE_V_610, PF_FULL, branches, NULL,
+                        "no event samples branches");
+    if (!branches && any && branches_sampled(s))
+        pf_find_place(c, PERFILE_RULE_V_610, PF_FULL, 72, "header.features",
+                      "branches are sampled, and there is no feature BRANCH_STACK");
+    if (stat && !stats)
+        pf_find_feature(c, PERFILE_RULE_V_610, PF_FULL, stat, NULL, "there are no STAT records");
+    if (!stat && any && stats)
+        pf_find_place(c, PERFILE_RULE_V_610, PF_FULL, 72, "header.features",
+                      "there are STAT records, and no feature STAT");
+}

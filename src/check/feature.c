@@ -1,0 +1,127 @@
+/* Feature sections: that they can be read, and to their end; strings; what they say of each other.
+ */
+#include "check/feature.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "check/rules.h"
+
+enum { STRING_UNIT = 64, FIRST_FOREIGN = PERFILE_FEATURE_FILE };
+
+/* What a walk over a feature has seen. */
+typedef struct seen {
+    pf_check *c;
+    const perfile_feature *f;
+    const char *last;
+    uint64_t left; /* bytes behind the content */
+    bool strings;
+} seen;
+
+static const char *string_fault(perfile_bytes b)
+{
+    if (b.len == 0)
+        return "has no bytes";
+    const uint8_t *nul = memchr(b.ptr, 0, b.len);
+    if (!nul)
+        return "has no NUL";
+    for (const uint8_t *p = nul; p < b.ptr + b.len; p++)
+        if (*p)
+            return "has padding that is not 0";
+    return b.len % STRING_UNIT ? "is no multiple of 64 long" : NULL;
+}
+
+/* `b`: the text behind its length. */
+static void check_string(const seen *s, const char *field, perfile_bytes b)
+{
+    const char *fault = string_fault(b);
+    if (fault)
+        pf_find_feature(s->c, PERFILE_RULE_V_603, PF_FULL, s->f, field,
+                        "string '%s' (%zu bytes) %s", field, b.len, fault);
+}
+
+static bool is_swapped(const perfile_feature *f)
+{
+    return f->flags & PERFILE_REC_SWAPPED;
+}
+
+static void on_value(void *user, const perfile_field *field, const perfile_value *v)
+{
+    seen *s = user;
+    perfile_bytes all = s->f->payload;
+    if (field->flags & PERFILE_FIELD_PAD) {
+        s->left = v->offset + v->width == all.len ? v->width : 0;
+        return;
+    }
+    s->last = field->name;
+    if (!s->strings || v->width < 4 || v->offset > all.len || v->width > all.len - v->offset)
+        return;
+    if (field->type == PERFILE_TEXT) {
+        const uint8_t *at = all.ptr + v->offset;
+        if (pf_load_u32(at, is_swapped(s->f)) == v->width - 4)
+            check_string(s, field->name, (perfile_bytes){at + 4, (size_t)v->width - 4});
+    } else if (field->type == PERFILE_STRINGS) {
+        perfile_bytes b = v->u.strings.bytes;
+        for (size_t at = 0; at + 4 <= b.len;) {
+            uint32_t n = pf_load_u32(b.ptr + at, is_swapped(s->f));
+            check_string(s, field->name, (perfile_bytes){b.ptr + at + 4, n});
+            at += 4 + (size_t)n;
+        }
+    }
+}
+
+static void on_begin(void *user, const perfile_field *field, const perfile_value *v)
+{
+    (void)user, (void)field, (void)v;
+}
+
+static void on_end(void *user, const perfile_field *field)
+{
+    (void)user, (void)field;
+}
+
+/* False when the section cannot be read. */
+static bool check_content(pf_check *c, const perfile_feature *f)
+{
+    static const perfile_visitor visitor = {sizeof visitor, on_value, on_begin, on_end};
+    const char *name = perfile_feature_name(f->number);
+    perfile_error why;
+    bool foreign = f->number >= FIRST_FOREIGN || f->number == PERFILE_FEATURE_TRACING_DATA ||
+                   f->number == PERFILE_FEATURE_BUILD_ID;
+    seen s = {.c = c, .f = f, .strings = !foreign};
+    /* Empty ones are absent: features whose value could not be found out, and flags. */
+    bool empty = f->payload.len == 0 && f->number != PERFILE_FEATURE_EVENT_DESC;
+    if (perfile_feature_walk(f, PERFILE_WALK_ALL | PERFILE_WALK_PADDING, &visitor, &s, &why) < 0) {
+        c->flags = PERFILE_FINDING_UNDECODABLE;
+        pf_find_feature(c, pf_rule_of_feature(f->number), empty ? PF_LESSER : PF_FULL, f, s.last,
+                        "feature %s (%zu bytes): %s%s%s%s", name ? name : "without name",
+                        f->payload.len, perfile_damage_text(why.damage),
+                        s.last ? ", behind its field '" : "", s.last ? s.last : "",
+                        s.last ? "'" : "");
+        if (why.damage == PERFILE_DAMAGE_BAD_VERSION)
+            pf_find_feature(c, PERFILE_RULE_V_616, PF_FULL, f, "version",
+                            "feature %s has a version that is not known",
+                            name ? name : "without name");
+        return false;
+    }
+    if (s.left)
+        pf_find_feature(
+            c, f->number == PERFILE_FEATURE_CPU_TOPOLOGY ? PERFILE_RULE_V_615 : PERFILE_RULE_V_602,
+            PF_FULL, f, NULL, "%" PRIu64 " bytes behind the content of %s", s.left,
+            name ? name : "a feature");
+    return true;
+}
+
+void pf_check_features(pf_check *c)
+{
+    const perfile_session *s = c->session;
+    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+        const perfile_feature *f = perfile_session_feature_at(s, i);
+        if (f->damage || !perfile_feature_name(f->number))
+            continue;
+        if (check_content(c, f))
+            pf_check_facts(c, f);
+    }
+    pf_check_flags(c);
+}

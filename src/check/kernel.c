@@ -1,0 +1,91 @@
+/* What kernel records of certain types say. */
+#include <inttypes.h>
+
+#include "check/times.h"
+
+enum { CPUMODE_KERNEL = 1, CPUMODE_GUEST_KERNEL = 4, BUILD_ID_BYTES = 20, SECOND = 1000000000 };
+
+static bool of_kernel(const perfile_record *r, uint32_t pid)
+{
+    unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
+    return pid == PERFILE_NO_PID || mode == CPUMODE_KERNEL || mode == CPUMODE_GUEST_KERNEL;
+}
+
+static void check_range(pf_check *c, const perfile_record *r, uint32_t pid, uint64_t addr,
+                        uint64_t len)
+{
+    uint64_t end;
+    /* The last byte may be the last of all. */
+    if (len && __builtin_add_overflow(addr, len - 1, &end))
+        pf_find(c, PERFILE_RULE_V_402, PF_FULL, r, "len",
+                "0x%" PRIx64 " bytes at 0x%" PRIx64 " wrap around", len, addr);
+    else if (len == 0 && !of_kernel(r, pid))
+        pf_find(c, PERFILE_RULE_V_402, PF_FULL, r, "len", "a mapping of 0 bytes at 0x%" PRIx64,
+                addr);
+}
+
+static void check_mmap2(pf_check *c, const perfile_record *r, const perfile_mmap2 *v)
+{
+    check_range(c, r, v->pid, v->addr, v->len);
+    if (!v->has_build_id)
+        return;
+    if (v->build_id_size == 0)
+        pf_find(c, PERFILE_RULE_V_401, PF_LESSER, r, "mmap2.build_id_size",
+                "a build id of 0 bytes");
+    else if (v->build_id_size > BUILD_ID_BYTES)
+        pf_find(c, PERFILE_RULE_V_401, PF_FULL, r, "mmap2.build_id_size",
+                "a build id of %u bytes, there is room for %d", v->build_id_size, BUILD_ID_BYTES);
+}
+
+/* FORK and EXIT have a time of their own beside that of the trailer. */
+static void check_task_time(pf_check *c, const perfile_record *r, uint64_t own)
+{
+    uint64_t time = perfile_record_time(r);
+    if (own == 0 || time == 0 || time == PERFILE_NO_TIME)
+        return;
+    uint64_t apart = own > time ? own - time : time - own;
+    if (apart > SECOND)
+        pf_find(c, PERFILE_RULE_V_214, PF_FULL, r, "time",
+                "its times %" PRIu64 " and %" PRIu64 " are %" PRIu64 " ns apart", own, time, apart);
+}
+
+void pf_check_kernel(pf_check *c, const perfile_record *r, const void *v, size_t left)
+{
+    (void)left;
+    switch (r->type) {
+    case PERFILE_RECORD_MMAP: {
+        const perfile_mmap *m = v;
+        check_range(c, r, m->pid, m->addr, m->len);
+        break;
+    }
+    case PERFILE_RECORD_MMAP2:
+        check_mmap2(c, r, v);
+        break;
+    case PERFILE_RECORD_FORK:
+        check_task_time(c, r, ((const perfile_fork *)v)->time);
+        break;
+    case PERFILE_RECORD_EXIT:
+        check_task_time(c, r, ((const perfile_exit *)v)->time);
+        break;
+    case PERFILE_RECORD_LOST:
+        c->lost_records += ((const perfile_lost *)v)->lost;
+        break;
+    case PERFILE_RECORD_LOST_SAMPLES:
+        c->lost_samples += ((const perfile_lost_samples *)v)->lost;
+        break;
+    case PERFILE_RECORD_THROTTLE:
+        c->throttles++;
+        break;
+    case PERFILE_RECORD_AUX:
+        pf_check_aux(c, r, v);
+        break;
+    case PERFILE_RECORD_CALLCHAIN_DEFERRED: {
+        uint32_t pid, tid;
+        if (perfile_record_task(r, &pid, &tid))
+            pf_check_deliver(c, r, tid, ((const perfile_callchain_deferred *)v)->cookie);
+        break;
+    }
+    default:
+        break;
+    }
+}

@@ -1,0 +1,118 @@
+/* The rules as data, and which of them are wanted. */
+#include "check/rules.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+
+enum {
+    SEVERITY_none = PERFILE_SEVERITY_NONE,
+    SEVERITY_note = PERFILE_SEVERITY_NOTE,
+    SEVERITY_warning = PERFILE_SEVERITY_WARNING,
+    SEVERITY_error = PERFILE_SEVERITY_ERROR,
+    WHERE_container = PERFILE_WHERE_CONTAINER,
+    WHERE_attr = PERFILE_WHERE_ATTR,
+    WHERE_record = PERFILE_WHERE_RECORD,
+    WHERE_sample = PERFILE_WHERE_SAMPLE,
+    WHERE_feature = PERFILE_WHERE_FEATURE,
+    WHERE_stream = PERFILE_WHERE_STREAM
+};
+
+static const perfile_rule rules[PERFILE_N_RULES] = {
+#define RULE(id, name, severity, lesser, where, sentence, why, minds)                              \
+    {name, SEVERITY_##severity, SEVERITY_##lesser, WHERE_##where, sentence, why, minds},
+#include "format/rules.def"
+};
+
+const uint8_t pf_rule_of_damage[PERFILE_N_DAMAGES] = {
+    [PERFILE_DAMAGE_NONE] = PERFILE_RULE_V_206,
+    [PERFILE_DAMAGE_SHORT_BODY] = PERFILE_RULE_V_206,
+    [PERFILE_DAMAGE_UNKNOWN_ID] = PERFILE_RULE_V_210,
+    [PERFILE_DAMAGE_NO_ATTR] = PERFILE_RULE_V_502,
+    [PERFILE_DAMAGE_BAD_VERSION] = PERFILE_RULE_V_601,
+    [PERFILE_DAMAGE_BAD_LONG_SIZE] = PERFILE_RULE_V_601,
+#define MEETS(damage, rule) [PERFILE_DAMAGE_##damage] = PERFILE_RULE_##rule,
+#include "format/rules.def"
+};
+
+unsigned pf_rule_of_type(uint32_t type)
+{
+    switch (type) {
+#define BREAKS(type, rule)                                                                         \
+    case PERFILE_RECORD_##type:                                                                    \
+        return PERFILE_RULE_##rule;
+#include "format/rules.def"
+    default:
+        return PERFILE_RULE_V_206;
+    }
+}
+
+unsigned pf_rule_of_feature(uint32_t number)
+{
+    switch (number) {
+#define BREAKS_FEATURE(number, rule)                                                               \
+    case PERFILE_FEATURE_##number:                                                                 \
+        return PERFILE_RULE_##rule;
+#include "format/rules.def"
+    default:
+        return PERFILE_RULE_V_601;
+    }
+}
+
+/* Bits of misc that no record of the type has. */
+#define CPUMODE PERFILE_MISC_CPUMODE_MASK
+const uint16_t pf_misc_known[PERFILE_RECORD_USER] = {
+#define MISC(type, bits) [PERFILE_RECORD_##type] = CPUMODE | (bits),
+#include "format/rules.def"
+};
+
+const bool pf_odd_size[PF_CHECK_TYPES] = {
+#define ODD(type) [PERFILE_RECORD_##type] = true,
+#include "format/rules.def"
+};
+
+const perfile_rule *perfile_rule_at(size_t position)
+{
+    return position < PERFILE_N_RULES ? &rules[position] : NULL;
+}
+
+size_t perfile_rule_find(const char *id)
+{
+    size_t i = 0;
+    while (i < PERFILE_N_RULES && strcasecmp(rules[i].id, id) != 0)
+        i++;
+    return i;
+}
+
+const char *perfile_severity_name(unsigned severity)
+{
+    static const char *const names[] = {"none", "note", "warning", "error"};
+    return severity < sizeof names / sizeof names[0] ? names[severity] : "";
+}
+
+const char *perfile_where_name(unsigned where)
+{
+    static const char *const names[] = {"container", "attr",    "record",
+                                        "sample",    "feature", "stream"};
+    return where < sizeof names / sizeof names[0] ? names[where] : "";
+}
+
+perfile_status pf_rules_select(const char *list, bool *chosen, const char *option,
+                               perfile_error *err)
+{
+    memset(chosen, 0, PERFILE_N_RULES * sizeof *chosen);
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        bool any = false;
+        for (size_t i = 0; n && i < PERFILE_N_RULES; i++)
+            if (strncasecmp(rules[i].id, list, n) == 0)
+                chosen[i] = any = true;
+        if (!any)
+            return pf_fail(err, PERFILE_E_USAGE, option, "there is no rule '%.*s'",
+                           (int)(n < 64 ? n : 64), list);
+        list += n;
+        list += *list == ',';
+    }
+    return PERFILE_OK;
+}

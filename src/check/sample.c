@@ -1,0 +1,231 @@
+/* Samples: each is decoded once, and all rules look at it in one pass. */
+#include <inttypes.h>
+
+#include "base/order.h"
+#include "check/times.h"
+#include "check/world.h"
+#include "core/layout.h"
+
+/* Above the last page there is no code: the kernel puts contexts into call chains. */
+#define CONTEXT_KERNEL   ((uint64_t)-128)
+#define CONTEXT_USER     ((uint64_t)-512)
+#define CONTEXT_DEFERRED ((uint64_t)-640)
+#define CONTEXT_LEAST    ((uint64_t)-4095)
+
+enum { CPUMODE_USER = 2, MISPREDICTED_PREDICTED = 3, BRANCH_ENTRY = 24, BRANCH_FLAGS = 16 };
+
+static bool is_swapped(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_SWAPPED;
+}
+
+/* Whose the sample is; tells when nobody knows. */
+static const pf_check_plan *owner_of(pf_check *c, const perfile_record *r, const perfile_sample *s)
+{
+    static const pf_check_plan nobody = {.tracepoint = UINT64_MAX};
+    uint64_t id = s->present & PERFILE_SAMPLE_IDENTIFIER ? s->identifier : s->id;
+    bool has_id = s->present & (PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID);
+    if (!has_id || id == 0 || !c->has_ids)
+        return c->n_events ? &c->plans[0] : &nobody;
+    if (c->has_last && id == c->last_id)
+        return &c->plans[c->last_owner];
+    const perfile_event *e = perfile_session_event_by_id(c->session, id);
+    if (!e || e->index >= c->n_events) {
+        pf_find(c, PERFILE_RULE_V_210, PF_LESSER, r, "sample.id", "no event has id %" PRIu64, id);
+        return &nobody;
+    }
+    c->has_last = true;
+    c->last_id = id;
+    c->last_owner = e->index;
+    return &c->plans[e->index];
+}
+
+static inline size_t count_contexts(const uint8_t *at, size_t n, bool swap)
+{
+    size_t contexts = 0;
+    for (size_t i = 0; i < n; i++)
+        contexts += pf_load_u64(at + 8 * i, swap) >= CONTEXT_LEAST;
+    return contexts;
+}
+
+static void check_contexts(pf_check *c, const perfile_record *r, const perfile_sample *s)
+{
+    const uint8_t *at = s->callchain.ptr;
+    size_t n = s->callchain.n;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v = pf_load_u64(at + 8 * i, s->callchain.swapped);
+        if (v < CONTEXT_LEAST || v == CONTEXT_KERNEL || v == CONTEXT_USER)
+            continue;
+        if (v == CONTEXT_DEFERRED) {
+            i++; /* the cookie may look like anything */
+            if (i < n)
+                pf_check_announce(c, s->tid, perfile_word(&s->callchain, i));
+        } else if (!perfile_vocabulary_word(perfile_kind_words(PERFILE_KIND_CHAIN), v)) {
+            pf_find(c, PERFILE_RULE_V_309, PF_FULL, r, "sample.callchain",
+                    "entry %zu of the call chain is the unknown context %" PRId64, i, (int64_t)v);
+        }
+    }
+}
+
+static void check_chain(pf_check *c, const perfile_record *r, const perfile_sample *s)
+{
+    const uint8_t *at = s->callchain.ptr;
+    bool swap = s->callchain.swapped;
+    size_t n = s->callchain.n;
+    if (n == 0)
+        return;
+    uint64_t first = pf_load_u64(at, swap);
+    if (first < CONTEXT_LEAST)
+        pf_find(c, PERFILE_RULE_V_309, PF_FULL, r, "sample.callchain",
+                "the call chain begins with 0x%" PRIx64 ", not with a context", first);
+    /* Most chains have no other context than the usual one that they begin with. */
+    size_t contexts = swap ? count_contexts(at, n, true) : count_contexts(at, n, false);
+    if (contexts != (first == CONTEXT_KERNEL || first == CONTEXT_USER))
+        check_contexts(c, r, s);
+}
+
+static void check_branches(pf_check *c, const perfile_record *r, const perfile_sample *s)
+{
+    const perfile_list *l = &s->branch_stack.lbr;
+    bool big = perfile_session_big_endian(c->session);
+    for (size_t i = 0; (i + 1) * BRANCH_ENTRY <= l->bytes.len; i++) {
+        uint64_t flags = pf_load_u64(l->bytes.ptr + i * BRANCH_ENTRY + BRANCH_FLAGS, l->swapped);
+        /* A big-endian compiler puts the first bits at the top. */
+        if (((big ? flags >> 62 : flags) & MISPREDICTED_PREDICTED) != MISPREDICTED_PREDICTED)
+            continue;
+        pf_find(c, PERFILE_RULE_V_314, PF_FULL, r, "sample.branch_stack",
+                "branch %zu is both predicted and mispredicted", i);
+        break;
+    }
+}
+
+static void check_raw(pf_check *c, const perfile_record *r, const perfile_sample *s,
+                      const pf_check_plan *plan)
+{
+    if ((s->raw_size + 4) % 8)
+        pf_find(c, PERFILE_RULE_V_307, PF_FULL, r, "sample.raw_size",
+                "%" PRIu32 " bytes of raw data: with their size they are no multiple of 8",
+                s->raw_size);
+    if (plan->tracepoint == UINT64_MAX)
+        return;
+    if (s->raw_size < 8) {
+        pf_find(c, PERFILE_RULE_V_308, PF_FULL, r, "sample.raw",
+                "%" PRIu32 " bytes of raw data, a tracepoint has at least 8", s->raw_size);
+        return;
+    }
+    /* In files that were rewritten by a machine of the other byte order raw data keep theirs. */
+    uint16_t type = pf_load_u16(s->raw.ptr, is_swapped(r));
+    if (type != plan->tracepoint && pf_load_u16(s->raw.ptr, !is_swapped(r)) != plan->tracepoint)
+        pf_find(c, PERFILE_RULE_V_308, PF_FULL, r, "sample.raw",
+                "raw data of tracepoint %u, the event is tracepoint %" PRIu64, type,
+                plan->tracepoint);
+}
+
+static void check_values(pf_check *c, const perfile_record *r, const perfile_sample *s)
+{
+    const perfile_read_values *v = &s->values;
+    if (!v->has_group) {
+        if (v->has_id && v->id && c->has_ids && !perfile_session_event_by_id(c->session, v->id))
+            pf_find(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "no event has id %" PRIu64,
+                    v->id);
+        return;
+    }
+    if (v->nr == 0)
+        pf_find(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "a group without counters");
+    perfile_list list = v->cntr;
+    perfile_read_entry e;
+    while (perfile_read_entry_next(&list, &e, sizeof e) == PERFILE_OK)
+        if (e.has_id && c->has_ids && !perfile_session_event_by_id(c->session, e.id)) {
+            pf_find(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "no event has id %" PRIu64,
+                    e.id);
+            break;
+        }
+}
+
+static void check_abi(pf_check *c, const perfile_record *r, uint64_t abi, const char *field)
+{
+    if (abi > 2)
+        pf_find(c, PERFILE_RULE_V_310, PF_FULL, r, field, "registers of ABI %" PRIu64, abi);
+}
+
+/* Fields that only some samples have. */
+static void check_heavy(pf_check *c, const perfile_record *r, const perfile_sample *s,
+                        const pf_check_plan *plan)
+{
+    if (s->present & PERFILE_SAMPLE_READ)
+        check_values(c, r, s);
+    if (s->present & PERFILE_SAMPLE_RAW)
+        check_raw(c, r, s, plan);
+    if (s->present & PERFILE_SAMPLE_BRANCH_STACK)
+        check_branches(c, r, s);
+    if (s->present & PERFILE_SAMPLE_REGS_USER)
+        check_abi(c, r, s->regs_user.abi, "sample.regs_user");
+    if (s->present & PERFILE_SAMPLE_REGS_INTR)
+        check_abi(c, r, s->regs_intr.abi, "sample.regs_intr");
+    if (s->present & PERFILE_SAMPLE_STACK_USER && s->stack_user.dyn_size > s->stack_user.size)
+        pf_find(c, PERFILE_RULE_V_304, PF_FULL, r, "sample.stack_user",
+                "%" PRIu64 " bytes of the stack are valid, %" PRIu64 " were copied",
+                s->stack_user.dyn_size, s->stack_user.size);
+    if ((s->present & (PERFILE_SAMPLE_ID | PERFILE_SAMPLE_IDENTIFIER)) ==
+            (PERFILE_SAMPLE_ID | PERFILE_SAMPLE_IDENTIFIER) &&
+        s->id != s->identifier)
+        pf_find(c, PERFILE_RULE_V_305, PF_FULL, r, "sample.id",
+                "IDENTIFIER is %" PRIu64 ", ID %" PRIu64, s->identifier, s->id);
+}
+
+static void check_cpu(pf_check *c, const perfile_record *r, const perfile_sample *s)
+{
+    if (s->res)
+        pf_find(c, PERFILE_RULE_V_306, PF_FULL, r, "sample.res",
+                "0x%" PRIx32 " beside processor %" PRIu32, s->res, s->cpu);
+    if (c->n_cpus && s->cpu >= c->n_cpus && s->cpu != UINT32_MAX)
+        pf_find(c, PERFILE_RULE_V_213, PF_FULL, r, "sample.cpu",
+                "processor %" PRIu32 ", the machine has %" PRIu32, s->cpu, c->n_cpus);
+}
+
+static void check_sample_time(pf_check *c, const perfile_record *r, const perfile_sample *s)
+{
+    bool has_cpu = s->present & PERFILE_SAMPLE_CPU;
+    pf_check_time(c, r, s->time, has_cpu ? s->cpu : UINT32_MAX);
+    if (s->time < c->first_sample)
+        c->first_sample = s->time;
+    if (s->time > c->last_sample)
+        c->last_sample = s->time;
+    if (s->time - c->span_first > c->span_last - c->span_first)
+        pf_find(c, PERFILE_RULE_V_312, PF_FULL, r, "sample.time",
+                "time %" PRIu64 " is outside of SAMPLE_TIME", s->time);
+}
+
+void pf_check_sample(pf_check *c, const perfile_record *r)
+{
+    enum {
+        HEAVY = PERFILE_SAMPLE_READ | PERFILE_SAMPLE_RAW | PERFILE_SAMPLE_BRANCH_STACK |
+                PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_REGS_INTR | PERFILE_SAMPLE_STACK_USER
+    };
+    const perfile_sample *s;
+    perfile_error why;
+    pf_check_header(c, r);
+    if (perfile_stream_sample(c->base.below, r, &s, &why) != PERFILE_OK) {
+        pf_check_undecodable(c, r, why.damage);
+        return;
+    }
+    const pf_check_plan *plan = owner_of(c, r, s);
+    if (s->has_extra)
+        pf_find(c, PERFILE_RULE_V_302, s->extra.len < 8 ? PF_LESSER : PF_FULL, r, "sample.extra",
+                "%zu bytes are left behind the last field", s->extra.len);
+    if (s->present & PERFILE_SAMPLE_CPU)
+        check_cpu(c, r, s);
+    if (s->present & PERFILE_SAMPLE_TIME)
+        check_sample_time(c, r, s);
+    if (s->present & PERFILE_SAMPLE_PERIOD && s->period == 0 && !plan->may_lack_period)
+        pf_find(c, PERFILE_RULE_V_313, PF_FULL, r, "sample.period", "the period is 0");
+    if (s->present & PERFILE_SAMPLE_CALLCHAIN)
+        check_chain(c, r, s);
+    if (s->present & HEAVY ||
+        (s->present & PERFILE_SAMPLE_ID && s->present & PERFILE_SAMPLE_IDENTIFIER))
+        check_heavy(c, r, s, plan);
+    if (s->present & PERFILE_SAMPLE_TID) {
+        bool user = (r->misc & PERFILE_MISC_CPUMODE_MASK) == CPUMODE_USER;
+        pf_check_see(c, r, s, user && s->present & PERFILE_SAMPLE_IP);
+    }
+}

@@ -1,0 +1,202 @@
+/* What records of tools say, and what a stream has of them. */
+#include <inttypes.h>
+
+#include "check/check.h"
+
+enum {
+    CPU_MAP_LIST,
+    CPU_MAP_MASK,
+    CPU_MAP_RANGE,
+    UPDATE_CPUS = 3,
+    TIME_CONV_OLD = 24,
+    TIME_CONV_NEW = 48,
+    FIRST_MARKER = 32,
+    PAGE = 4096,
+    ZSTD = 1,
+    PADDING = 8
+};
+
+static void check_cpus(pf_check *c, const perfile_record *r, const perfile_cpu_map_data *m)
+{
+    if (m->type > CPU_MAP_RANGE)
+        pf_find(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.type", "a set of form %u", m->type);
+    else if (m->is_range && m->start_cpu > m->end_cpu)
+        pf_find(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.start_cpu",
+                "a range from processor %u to %u", m->start_cpu, m->end_cpu);
+}
+
+static bool known_id(const pf_check *c, uint64_t id)
+{
+    if (perfile_session_event_by_id(c->session, id))
+        return true;
+    /* An event that came without ids is meant by any. */
+    const perfile_event *e = perfile_session_event(c->session, 0);
+    return c->n_events == 1 && e && e->ids.n == 0;
+}
+
+static void check_update(pf_check *c, const perfile_record *r, const perfile_event_update *v)
+{
+    if (v->type > UPDATE_CPUS)
+        pf_find(c, PERFILE_RULE_V_509, PF_FULL, r, "event_update.type",
+                "an update of kind %" PRIu64, v->type);
+    else if (!known_id(c, v->id))
+        pf_find(c, PERFILE_RULE_V_509, PF_FULL, r, "event_update.id", "no event has id %" PRIu64,
+                v->id);
+    if (v->has_cpus)
+        check_cpus(c, r, &v->cpus);
+}
+
+static void check_id_index(pf_check *c, const perfile_record *r, const perfile_id_index *v,
+                           size_t left)
+{
+    if (left)
+        pf_find(c, PERFILE_RULE_V_504, PF_FULL, r, "id_index.nr",
+                "%zu bytes behind %" PRIu64 " entries", left, v->nr);
+    perfile_list list = v->entries;
+    perfile_id_index_entry e;
+    while (perfile_id_index_entry_next(&list, &e, sizeof e) == PERFILE_OK) {
+        c->indexed_ids++;
+        if (known_id(c, e.id))
+            continue;
+        pf_find(c, PERFILE_RULE_V_505, PF_FULL, r, "id_index.id", "no event has id %" PRIu64, e.id);
+        c->unknown_indexed = true;
+        break;
+    }
+}
+
+static void check_time_conv(pf_check *c, const perfile_record *r, const perfile_time_conv *v)
+{
+    if (r->body.len != TIME_CONV_OLD && r->body.len != TIME_CONV_NEW)
+        pf_find(c, PERFILE_RULE_V_510, PF_FULL, r, "record.size", "%zu bytes, not 32 or 56",
+                perfile_record_size(r));
+    if (v->has_short && v->cap_user_time_zero && (v->time_shift >= 64 || v->time_mult == 0))
+        pf_find(c, PERFILE_RULE_V_510, PF_LESSER, r, "time_conv.time_shift",
+                "shift %" PRIu64 ", mult %" PRIu64, v->time_shift, v->time_mult);
+}
+
+/* Feature COMPRESSED tells readers how large their buffers are. */
+static void check_compressed(pf_check *c, const perfile_record *r)
+{
+    perfile_compression v;
+    if (c->compressed_seen)
+        return;
+    c->compressed_seen = true;
+    const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_COMPRESSED);
+    if (!f)
+        pf_find(c, PERFILE_RULE_V_521, PF_FULL, r, NULL, "there is no feature COMPRESSED");
+    else if (perfile_compression_decode(f, &v, sizeof v, NULL) == PERFILE_OK &&
+             (v.type != ZSTD || v.mmap_len == 0 || v.mmap_len % PAGE))
+        pf_find(c, PERFILE_RULE_V_521, PF_FULL, r, "compression.mmap_len",
+                "feature COMPRESSED has type %" PRIu32 " and a buffer of %" PRIu32 " bytes", v.type,
+                v.mmap_len);
+}
+
+static void check_compressed2(pf_check *c, const perfile_record *r, const perfile_compressed2 *v)
+{
+    uint64_t room = r->body.len - 8;
+    if (v->data_size > room)
+        pf_find(c, PERFILE_RULE_V_520, PF_FULL, r, "compressed2.data_size",
+                "%" PRIu64 " bytes of data in %" PRIu64, v->data_size, room);
+    else if (room - v->data_size >= PADDING)
+        pf_find(c, PERFILE_RULE_V_520, PF_LESSER, r, "compressed2.data_size",
+                "%" PRIu64 " bytes behind the data", room - v->data_size);
+}
+
+static void check_pipe_only(pf_check *c, const perfile_record *r)
+{
+    char buf[24];
+    if (!c->pipe)
+        pf_find(c, PERFILE_RULE_V_501, PF_FULL, r, "record.type", "%s in a file",
+                pf_check_type_name(r->type, buf));
+}
+
+static void check_feature_record(pf_check *c, const perfile_record *r,
+                                 const perfile_header_feature *v)
+{
+    check_pipe_only(c, r);
+    if (v->data.len == 0 && v->feat_id >= FIRST_MARKER) {
+        c->has_marker = true;
+        return;
+    }
+    c->has_feature_records = true;
+    c->last_feature_offset = r->offset;
+}
+
+static void check_rest(pf_check *c, const perfile_record *r, const void *v, size_t left)
+{
+    switch (r->type) {
+    case PERFILE_RECORD_STAT_CONFIG:
+        if (left >= PADDING)
+            pf_find(c, PERFILE_RULE_V_508, PF_FULL, r, "stat_config.nr",
+                    "%zu bytes behind %" PRIu64 " settings", left,
+                    ((const perfile_stat_config *)v)->nr);
+        break;
+    case PERFILE_RECORD_EVENT_UPDATE:
+        check_update(c, r, v);
+        break;
+    case PERFILE_RECORD_TIME_CONV:
+        check_time_conv(c, r, v);
+        break;
+    case PERFILE_RECORD_COMPRESSED:
+        check_compressed(c, r);
+        break;
+    case PERFILE_RECORD_COMPRESSED2:
+        check_compressed(c, r);
+        check_compressed2(c, r, v);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool must_be_outside(uint32_t type)
+{
+    return type == PERFILE_RECORD_COMPRESSED || type == PERFILE_RECORD_COMPRESSED2 ||
+           type == PERFILE_RECORD_AUXTRACE || type == PERFILE_RECORD_HEADER_TRACING_DATA;
+}
+
+void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t left)
+{
+    char buf[24];
+    if (r->flags & PERFILE_REC_INNER && must_be_outside(r->type))
+        pf_find(c, PERFILE_RULE_V_519, PF_FULL, r, "record.type", "%s in compressed data",
+                pf_check_type_name(r->type, buf));
+    switch (r->type) {
+    case PERFILE_RECORD_HEADER_ATTR:
+    case PERFILE_RECORD_HEADER_EVENT_TYPE:
+    case PERFILE_RECORD_HEADER_TRACING_DATA:
+        check_pipe_only(c, r);
+        break;
+    case PERFILE_RECORD_HEADER_FEATURE:
+        check_feature_record(c, r, v);
+        break;
+    case PERFILE_RECORD_ID_INDEX:
+        check_id_index(c, r, v, left);
+        break;
+    case PERFILE_RECORD_AUXTRACE_INFO:
+        c->has_auxtrace_info = true;
+        break;
+    case PERFILE_RECORD_AUXTRACE:
+        pf_check_auxtrace(c, r);
+        break;
+    case PERFILE_RECORD_CPU_MAP:
+        check_cpus(c, r, &((const perfile_cpu_map *)v)->cpus);
+        break;
+    default:
+        check_rest(c, r, v, left);
+    }
+}
+
+void pf_check_user_end(pf_check *c)
+{
+    if (c->has_feature_records && !c->has_marker && c->pipe)
+        pf_find_place(c, PERFILE_RULE_V_503, PF_FULL, c->last_feature_offset, "header_feature",
+                      "no empty HEADER_FEATURE follows the last one");
+    uint64_t ids = 0;
+    for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++)
+        ids += perfile_session_event(c->session, i)->ids.n;
+    if (c->indexed_ids && !c->unknown_indexed && ids > c->indexed_ids)
+        pf_find_place(c, PERFILE_RULE_V_505, PF_FULL, PERFILE_NO_OFFSET, "id_index",
+                      "ID_INDEX lists %" PRIu64 " ids, the events have %" PRIu64, c->indexed_ids,
+                      ids);
+}

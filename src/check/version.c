@@ -1,0 +1,189 @@
+/* What versions of perf do with a capture: by what they know, and by the rules that it breaks. */
+#include "check/version.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+typedef struct perf_row {
+    const char *name;
+    uint32_t attr_size, kernel_type, user_type, feature;
+    bool lost_payloads;
+} perf_row;
+
+enum {
+#define PERF(id, name, attr_size, kernel_type, user_type, feature, lost_payloads) PERF_##id,
+#include "format/versions.def"
+    N_PERFS,
+    LEVEL_FULL = PF_FULL,
+    LEVEL_LESSER = PF_LESSER
+};
+
+static const perf_row perfs[N_PERFS] = {
+#define PERF(id, name, attr_size, kernel_type, user_type, feature, lost_payloads)                  \
+    {name, attr_size, kernel_type, user_type, feature, lost_payloads},
+#include "format/versions.def"
+};
+
+static const struct {
+    uint8_t rule, level, from, to, verdict;
+} minds[] = {
+#define MINDS(rule, level, from, to, verdict)                                                      \
+    {PERFILE_RULE_##rule, LEVEL_##level, PERF_##from, PERF_##to, PERFILE_VERDICT_##verdict},
+#include "format/versions.def"
+};
+
+/* Kernel types and users' types are in ranges of their own. */
+enum { N_OWN_TYPES = PF_CHECK_TYPES };
+
+/* An answer that is being put together. */
+typedef struct answer {
+    const pf_check *c;
+    const perf_row *perf;
+    size_t position;
+    unsigned verdict;
+    void (*reason)(void *user, unsigned verdict, const char *sentence);
+    void *user;
+} answer;
+
+static __attribute__((format(printf, 3, 4))) void say(answer *a, unsigned verdict,
+                                                      const char *format, ...)
+{
+    static const char *const does[] = {
+        "", "loses something: ", "does not come to the end: ", "refuses to open it: "};
+    char sentence[400];
+    int n = snprintf(sentence, sizeof sentence, "%s", does[verdict]);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence + n, sizeof sentence - (size_t)n, format, args);
+    va_end(args);
+    if (verdict > a->verdict)
+        a->verdict = verdict;
+    if (a->reason)
+        a->reason(a->user, verdict, sentence);
+}
+
+static void look_at_attrs(answer *a)
+{
+    uint32_t largest = 0, index = 0;
+    for (uint32_t i = 0; i < perfile_session_n_events(a->c->session); i++) {
+        const perfile_event *e = perfile_session_event(a->c->session, i);
+        if (e->ids_damage)
+            say(a, PERFILE_VERDICT_REFUSES, "the ids of event %" PRIu32 " lie outside the file", i);
+        /* Those of pipes are cut to what it knows. */
+        if (e->origin == PERFILE_ORIGIN_CONTAINER && e->attr.size > largest) {
+            largest = e->attr.size;
+            index = i;
+        }
+    }
+    if (largest > a->perf->attr_size)
+        say(a, PERFILE_VERDICT_REFUSES,
+            "event %" PRIu32 " has an attr of %" PRIu32 " bytes, it knows %" PRIu32, index, largest,
+            a->perf->attr_size);
+    /* The first event is asked alone. */
+    const perfile_event *first = perfile_session_event(a->c->session, 0);
+    if (first && first->attr.sample_type & PERFILE_SAMPLE_READ &&
+        !(first->attr.read_format & PERFILE_FORMAT_ID))
+        say(a, PERFILE_VERDICT_REFUSES, "the first event has READ without FORMAT_ID (V-111)");
+}
+
+/* A file whose tracepoints it cannot describe is refused; pipes are not looked at so early. */
+static void look_at_tracepoints(answer *a)
+{
+    const perfile_session *s = a->c->session;
+    const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_TRACING_DATA);
+    bool described = f && f->origin == PERFILE_ORIGIN_CONTAINER && !f->damage;
+    for (uint32_t i = 0; !a->c->pipe && i < perfile_session_n_events(s); i++) {
+        const perfile_event *e = perfile_session_event(s, i);
+        if (e->attr.type != PERFILE_TYPE_TRACEPOINT ||
+            (described && pf_session_has_tracepoint(s, e->attr.config)))
+            continue;
+        say(a, PERFILE_VERDICT_REFUSES, "feature TRACING_DATA does not describe event %" PRIu32, i);
+        return;
+    }
+}
+
+static bool knows_type(const perf_row *p, uint32_t type)
+{
+    return type < PERFILE_RECORD_USER ? type <= p->kernel_type : type <= p->user_type;
+}
+
+static void look_at_types(answer *a)
+{
+    char buf[24];
+    const pf_check *c = a->c;
+    for (uint32_t type = 1; type < N_OWN_TYPES; type++) {
+        if (!c->by_type[type] || knows_type(a->perf, type))
+            continue;
+        /* The newest pass over records of tools that they do not know. */
+        bool passes = type >= PERFILE_RECORD_USER && a->position == N_PERFS - 1;
+        say(a, passes ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
+            "it does not know records of type %s, there are %" PRIu64,
+            pf_check_type_name(type, buf), c->by_type[type]);
+    }
+    if (c->by_type[PF_CHECK_TYPES])
+        say(a, a->position == N_PERFS - 1 ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
+            "it does not know records of other tools, there are %" PRIu64,
+            c->by_type[PF_CHECK_TYPES]);
+    bool payloads = c->by_type[PERFILE_RECORD_HEADER_TRACING_DATA] ||
+                    c->by_type[PERFILE_RECORD_COMPRESSED] || c->by_type[PERFILE_RECORD_COMPRESSED2];
+    if (c->pipe && payloads && a->perf->lost_payloads)
+        say(a, PERFILE_VERDICT_STOPS,
+            "its report loses its place in pipes with tracing data or "
+            "compressed records; its script does not");
+}
+
+static void look_at_features(answer *a)
+{
+    const perfile_session *s = a->c->session;
+    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+        const perfile_feature *f = perfile_session_feature_at(s, i);
+        const char *name = perfile_feature_name(f->number);
+        if (f->number > a->perf->feature)
+            say(a, PERFILE_VERDICT_LOSES, "it passes over feature %s (%" PRIu32 ")",
+                name ? name : "without name", f->number);
+    }
+}
+
+static void look_at_rules(answer *a)
+{
+    for (size_t i = 0; i < sizeof minds / sizeof minds[0]; i++) {
+        const perfile_rule *row = perfile_rule_at(minds[i].rule);
+        uint64_t n = a->c->met[minds[i].rule][minds[i].level];
+        if (n && a->position >= minds[i].from && a->position <= minds[i].to)
+            say(a, minds[i].verdict, "%s does not hold (%" PRIu64 " finding%s): %s", row->id, n,
+                n == 1 ? "" : "s", row->sentence);
+    }
+}
+
+const char *perfile_check_version_at(size_t position)
+{
+    return position < N_PERFS ? perfs[position].name : NULL;
+}
+
+perfile_status
+perfile_check_version(const perfile_stream *check, const char *version, unsigned *verdict,
+                      void (*reason)(void *user, unsigned verdict, const char *sentence),
+                      void *user, perfile_error *err)
+{
+    const pf_check *c = pf_check_stage(check);
+    if (!c)
+        return pf_fail(err, PERFILE_E_USAGE, "check", "the stream is not one of perfile_check()");
+    const char *name = strncmp(version, "perf-", 5) == 0 ? version + 5 : version;
+    size_t i = 0;
+    while (i < N_PERFS && strcmp(name, perfs[i].name) != 0)
+        i++;
+    if (i == N_PERFS)
+        return pf_fail(err, PERFILE_E_USAGE, "version", "perf '%s' is not known", version);
+    answer a = {.c = c, .perf = &perfs[i], .position = i, .reason = reason, .user = user};
+    look_at_attrs(&a);
+    look_at_tracepoints(&a);
+    look_at_types(&a);
+    look_at_features(&a);
+    look_at_rules(&a);
+    *verdict = a.verdict;
+    return PERFILE_OK;
+}
