@@ -109,6 +109,20 @@ void cli_input_tick(cli_input *in, const perfile_record *r)
     cli_progress_step(in->done + r->offset, in->total);
 }
 
+int cli_end(cli_input *in)
+{
+    int status = CLI_DONE;
+    cli_progress_clear();
+    if (in->status < 0) {
+        cli_say_error(in->name, &in->error);
+        status = failure(in);
+    }
+    perfile_stream_close(in->stream);
+    in->stream = NULL;
+    cli_signals_file(NULL);
+    return status;
+}
+
 int cli_close(cli_input *in)
 {
     int status = CLI_DONE;
@@ -119,8 +133,7 @@ int cli_close(cli_input *in)
         status = cli_say_damage(in);
     if (in->status < 0)
         status = failure(in);
-    perfile_stream_close(in->stream);
-    in->stream = NULL;
-    cli_signals_file(NULL);
+    in->status = PERFILE_OK;
+    cli_end(in);
     return status;
 }

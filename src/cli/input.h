@@ -107,6 +107,10 @@ static inline bool cli_next_run(cli_input *in, const perfile_record **first, siz
 /* Says what went wrong with `err`, which is of reading `name`. */
 void cli_say_error(const char *name, const perfile_error *err);
 
+/* Says what went wrong with reading, closes; CLI_DONE, or what failed.  For commands that tell of
+ * damage in their own way. */
+int cli_end(cli_input *in);
+
 /* Says what was damaged, closes; CLI_DONE, CLI_DAMAGED, or CLI_FAILED when reading failed. */
 int cli_close(cli_input *in);
 

@@ -23,7 +23,7 @@ static void help(FILE *out)
           "\n",
           out);
     for (size_t i = 0; i < N_COMMANDS; i++)
-        fprintf(out, "  %-7s %s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fputs("\n"
           "FILE is a perf.data file, a stream of `perf record -o -`, or a directory of\n"
           "`perf record --threads`; - is standard input.\n"

@@ -4,7 +4,8 @@
 set -u
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
 
-commands=("info" "stats" "dump --format text" "dump --format jsonl" "dump --hex")
+commands=("info" "stats" "dump --format text" "dump --format jsonl" "dump --hex" "validate --all"
+    "validate --format sarif --for 6.1")
 runs=0
 failures=0
 outcomes=""

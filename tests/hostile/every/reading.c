@@ -44,6 +44,10 @@ static const variant others[] = {
     {.run = cli_dump, .words = {"perfile dump", "--format=jsonl", "--raw", "--resync"}},
     {.run = cli_stats, .words = {"perfile stats", "--json", "--by", "pid,tid,cpu,type"}},
     {.run = cli_stats, .words = {"perfile stats", "--by", "comm"}, .piped = true},
+    {.run = cli_validate, .words = {"perfile validate", "--all", "--resync"}},
+    {.run = cli_validate,
+     .words = {"perfile validate", "--format=json", "--for=6.1"},
+     .piped = true},
 };
 enum {
     N_USUAL = sizeof usual / sizeof usual[0],
