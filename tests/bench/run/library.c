@@ -89,6 +89,23 @@ uint64_t library_decode_runs(const capture *c)
     return sum;
 }
 
+/* All rules; what they find is counted. */
+uint64_t library_check(const capture *c)
+{
+    uint64_t n = 0;
+    const perfile_record *r;
+    size_t run;
+    perfile_stream *s = open_memory(c);
+    if (!s || perfile_check(s, NULL, &s, NULL) != PERFILE_OK) {
+        perfile_stream_close(s);
+        return 0;
+    }
+    while (perfile_stream_next_run(s, &r, &run, NULL) == PERFILE_OK)
+        n += run;
+    perfile_stream_close(s);
+    return n;
+}
+
 uint64_t library_time(const capture *c)
 {
     uint64_t sum = 0, time;

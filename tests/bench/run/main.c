@@ -42,6 +42,7 @@ enum {
     OUR_WALK_RUNS,
     OUR_DECODE,
     OUR_DECODE_RUNS,
+    OUR_CHECK,
     OUR_TIME,
     OUR_TIME_RUNS,
     N_WARM
@@ -76,6 +77,7 @@ static void measure_warm(const settings *set, const capture *c)
         [OUR_WALK_RUNS] = {"perfile_stream_next_run", library_walk_runs, 0, 0},
         [OUR_DECODE] = {"perfile_sample_decode", library_decode, 0, 0},
         [OUR_DECODE_RUNS] = {"perfile_stream_sample", library_decode_runs, 0, 0},
+        [OUR_CHECK] = {"perfile_check", library_check, 0, 0},
         [OUR_TIME] = {"perfile_sample_field", library_time, 0, 0},
         [OUR_TIME_RUNS] = {"perfile_sample_fields", library_time_runs, 0, 0},
     };
@@ -84,6 +86,7 @@ static void measure_warm(const settings *set, const capture *c)
         print_limit(c, &x[i]);
     require_equal(c, &x[WALK], &x[OUR_WALK]);
     require_equal(c, &x[WALK], &x[OUR_WALK_RUNS]);
+    require_equal(c, &x[WALK], &x[OUR_CHECK]);
     require_equal(c, &x[HAND], &x[OUR_DECODE]);
     require_equal(c, &x[HAND], &x[OUR_DECODE_RUNS]);
     require_equal(c, &x[HAND_TIME], &x[OUR_TIME]);
@@ -107,6 +110,8 @@ static void measure_warm(const settings *set, const capture *c)
               false, "");
     table_row(kind, "read and decode", (double)c->size / x[OUR_DECODE_RUNS].best / 1e9, "GB/s",
               c->kind == DWARF ? NAN : 3.0, false, "10 x linux-perf-data");
+    table_row(kind, "check, all rules / decode", x[OUR_DECODE_RUNS].best / x[OUR_CHECK].best, "",
+              0.25, false, "");
     table_row(kind, "allocations while reading the second half", (double)library_allocations(c), "",
               0, true, "");
 }
