@@ -26,11 +26,13 @@
 #include "model.h"
 #include "record.h"
 #include "records.h"
+#include "recover.h"
 #include "ring.h"
 #include "session.h"
 #include "sink.h"
 #include "source.h"
 #include "stream.h"
 #include "version.h"
+#include "writer.h"
 
 #endif

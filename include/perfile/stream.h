@@ -13,9 +13,11 @@ extern "C" {
 
 typedef struct perfile_stream perfile_stream;
 
-enum {                    /* perfile_options.on_damage */
-       PERFILE_STOP = 0,  /* yield what precedes, end that part */
-       PERFILE_RESYNC = 1 /* look for the next plausible records and go on there */
+enum {                     /* perfile_options.on_damage */
+       PERFILE_STOP = 0,   /* yield what precedes, end that part */
+       PERFILE_RESYNC = 1, /* look for the next plausible records and go on there */
+       /* The same, and records that do not fit the events' layouts are damage too. */
+       PERFILE_SALVAGE = 2
 };
 enum { /* perfile_options.deliver */
        PERFILE_DELIVER_DAMAGE =
@@ -25,6 +27,33 @@ enum {                             /* perfile_options.envelopes */
        PERFILE_ENVELOPES_BOTH = 0, /* compressed records, and what is in them behind them */
        PERFILE_ENVELOPES_OUTER = 1 /* compressed records only */
 };
+
+/* An event as it would be stored: an attr and its ids. */
+typedef struct perfile_assumed_event {
+    perfile_bytes attr;
+    perfile_bytes ids; /* u64 each */
+} perfile_assumed_event;
+
+enum { /* perfile_assume.byte_order */
+       PERFILE_ORDER_AS_STORED = 0,
+       PERFILE_ORDER_LITTLE = 1,
+       PERFILE_ORDER_BIG = 2
+};
+
+/* What is known of a capture whose bytes no longer say it.  Set `size`; zeros are "as the header
+ * says".  What it points to is borrowed until the stream is closed. */
+typedef struct perfile_assume {
+    size_t size;
+    uint32_t form;        /* PERFILE_FORM_… */
+    uint32_t byte_order;  /* PERFILE_ORDER_…: of the events too */
+    perfile_section data; /* where the records are; size UINT64_MAX: up to the end of the file */
+    /* Instead of those of the header, and of HEADER_ATTR records. */
+    const perfile_assumed_event *events;
+    uint32_t n_events;
+    bool has_features;
+    uint64_t features[4]; /* those that the feature table behind `data` is of */
+    uint64_t reserved[8];
+} perfile_assume;
 
 /* How a capture is read.  Set `size`; zeros are the defaults. */
 typedef struct perfile_options {
@@ -46,7 +75,8 @@ typedef struct perfile_options {
      * asked in it.  Not for sources of callbacks.  May be NULL. */
     void (*waiting)(void *user);
     void *waiting_user;
-    uint64_t reserved[6];
+    const perfile_assume *assume; /* NULL: nothing */
+    uint64_t reserved[5];
 } perfile_options;
 
 /* Opens a capture of any form on `source`.  *stream owns the source from success on; on failure

@@ -51,7 +51,7 @@ static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded
 /* zstd refuses these bytes: nothing of what they made is used. */
 static void broken(pf_perf_stream *p, const perfile_record *r)
 {
-    if (p->base.options.on_damage == PERFILE_RESYNC) {
+    if (p->base.options.on_damage != PERFILE_STOP) {
         /* The next frame may begin in any later record; a record cut by the break is lost. */
         size_t left = p->inner.len - p->inner_at;
         pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
@@ -178,7 +178,7 @@ static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_e
                          .offset = p->envelope_offset,
                          .stream_offset = p->inner_pos + p->inner_at,
                          .bytes = rest};
-    if (p->base.options.on_damage == PERFILE_RESYNC) {
+    if (p->base.options.on_damage != PERFILE_STOP) {
         d.lost = pf_perf_resync(p->base.session, rest, 1, p->swap);
         p->inner_at += (size_t)d.lost;
         pf_perf_damage(p, &d);

@@ -146,7 +146,7 @@ static perfile_status resync(pf_perf_stream *p, unsigned damage, uint64_t from, 
 /* Something at p->pos is no record. */
 static perfile_status bad_record(pf_perf_stream *p, unsigned damage, perfile_error *err)
 {
-    if (p->base.options.on_damage == PERFILE_RESYNC)
+    if (p->base.options.on_damage != PERFILE_STOP)
         return resync(p, damage, 1, err);
     return stop(p, damage, p->pos, err);
 }

@@ -1,0 +1,94 @@
+/* Rescuing what is left of a capture: a killed recording, a cut or damaged file, a directory with
+ * missing parts.  What can be trusted goes into a new capture that any reader opens. */
+#ifndef PERFILE_RECOVER_H
+#define PERFILE_RECOVER_H
+
+#include "stream.h"
+#include "writer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A record beside a gap. */
+typedef struct perfile_gap_side {
+    bool there; /* false: the gap begins or ends the records of its file */
+    uint32_t type;
+    uint64_t offset; /* in the file; of a compressed record: of its envelope */
+    uint64_t size;
+    uint64_t time; /* PERFILE_NO_TIME when it has none */
+} perfile_gap_side;
+
+/* Bytes that did not go into the new capture, or something else that was lost. */
+typedef struct perfile_gap {
+    uint32_t damage; /* PERFILE_DAMAGE_…: why */
+    uint32_t part;   /* which file of a directory */
+    uint64_t offset; /* in that file; PERFILE_NO_OFFSET when no place is meant */
+    uint64_t bytes;  /* passed over; 0 when nothing of the file is missing here */
+    bool inner;      /* inside compressed records: offset is that of the envelope, `bytes` are
+                        decompressed ones */
+    perfile_gap_side before, after;
+} perfile_gap;
+
+/* Something that is no gap and is worth knowing: what was guessed, which feature was left out. */
+typedef struct perfile_recover_note {
+    uint32_t feature; /* UINT32_MAX: the note is on no feature */
+    uint32_t damage;  /* 0: nothing was lost */
+    const char *text; /* a sentence; valid during the call */
+} perfile_recover_note;
+
+/* Set `size`; zeros are the defaults. */
+typedef struct perfile_recover_options {
+    size_t size;
+    const perfile_assume *assume; /* what is known better than the file says; NULL: nothing */
+    const perfile_limits *limits; /* NULL: defaults */
+    const char *from;             /* as in perfile_options */
+    /* Called in order of place, for all of them; any may be NULL.  `name` is the part of a
+     * directory, or NULL. */
+    void (*gap)(void *user, const perfile_gap *gap, const char *name);
+    void (*note)(void *user, const perfile_recover_note *note);
+    /* Now and then: bytes of the input behind us, of `total` (0: not known). */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+    uint64_t reserved[8];
+} perfile_recover_options;
+
+typedef struct perfile_recovered {
+    uint64_t records; /* kept */
+    uint64_t bytes;   /* of them, as they stand in the new capture */
+    uint64_t samples;
+    uint64_t gaps;
+    uint64_t lost;          /* bytes of the input that are in gaps */
+    uint64_t missing;       /* bytes of records that the header declares and the input lacks */
+    uint64_t features;      /* feature sections kept or made anew, … */
+    uint64_t features_lost; /* … and left out because they are damaged */
+    uint64_t first_time, last_time; /* of the samples kept; PERFILE_NO_TIME when there is none */
+    uint32_t events;
+    uint32_t form;     /* of the new capture: that of the input */
+    bool unterminated; /* the recording was not finished */
+    bool decompressed; /* compressed records stand in the new capture as what was in them */
+    bool damaged;      /* something was lost */
+    uint64_t reserved[6];
+} perfile_recovered;
+
+/* Reads all that is left of the capture on `source` and writes it to `sink` (NULL: only tells what
+ * it would do), which is finished when that went well.  The source is closed in any case; the sink
+ * stays the caller's.  *result (its first `size` bytes) is filled as far as it went.
+ *
+ * Records are kept in order and byte for byte, those of a directory part by part; what is in
+ * compressed records is written decompressed.  Sections, feature table and index are made anew,
+ * SAMPLE_TIME from the samples that are kept.
+ *
+ * PERFILE_OK, also when something was lost: see *result.  PERFILE_E_CORRUPT or TRUNCATED: no record
+ * could be kept, and nothing was written.  Others: reading or writing failed. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_recover(perfile_source *source,
+                                                            perfile_sink *sink,
+                                                            const perfile_recover_options *options,
+                                                            perfile_recovered *result, size_t size,
+                                                            perfile_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,184 @@
+#include "cli/recover.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+
+static const char help[] =
+    "perfile recover writes a new capture with every record of a killed, cut or damaged one that\n"
+    "can be trusted.  perf and every other tool can read it.  FILE is never changed.\n"
+    "\n"
+    "Usage: perfile recover [OPTION ...] -o OUT FILE\n"
+    "\n"
+    "  -o, --output OUT   the new capture\n"
+    "  -f, --force        replace OUT if it exists\n"
+    "  -n, --dry-run      write nothing, only say what there is to rescue\n"
+    "  --report json      a JSON object with every gap, see format/reports.md\n"
+    "  --from FORMAT      take the input for this format instead of looking\n"
+    "  --help             this text\n"
+    "\n"
+    "Examples:\n"
+    "  perfile recover -o saved.data perf.data            after `perf record` was killed\n"
+    "  perfile recover --dry-run perf.data                what would be rescued?\n"
+    "  perfile recover --report json -o saved.data perf.data | jq .gaps\n"
+    "\n"
+    "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n";
+
+enum { OPTION_REPORT = CLI_OPTION_OWN };
+
+typedef struct settings {
+    const char *out, *from;
+    bool force, dry_run, json;
+} settings;
+
+static void on_gap(void *user, const perfile_gap *gap, const char *part)
+{
+    cli_rescue_gap(user, gap, part);
+}
+
+static void on_note(void *user, const perfile_recover_note *note)
+{
+    cli_rescue_note(user, note);
+}
+
+static void on_progress(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    cli_progress_step(done, total);
+}
+
+/* The input must not be what the new capture takes the place of. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool inside(const char *out, const char *directory)
+{
+    char path[4096];
+    size_t n = strlen(out);
+    struct stat sb;
+    if (stat(directory, &sb) != 0 || !S_ISDIR(sb.st_mode) || n >= sizeof path)
+        return false;
+    memcpy(path, out, n + 1);
+    char *slash = strrchr(path, '/');
+    if (slash)
+        slash[slash == path] = '\0';
+    return same_file(slash ? path : ".", directory);
+}
+
+static int open_sink(const settings *set, const char *path, perfile_sink **sink)
+{
+    perfile_error err;
+    perfile_sink_options how = {.size = sizeof how, .flags = set->force ? PERFILE_SINK_REPLACE : 0};
+    if (same_file(set->out, path) || inside(set->out, path)) {
+        cli_say("%s: OUT is FILE or lies inside it, which is never changed: choose another OUT",
+                set->out);
+        return CLI_FAILED;
+    }
+    if (perfile_sink_path(set->out, &how, sink, &err) != PERFILE_OK) {
+        cli_say_error(set->out, &err);
+        if (!set->force && same_file(set->out, set->out))
+            cli_say("%s: -f replaces it", set->out);
+        return CLI_FAILED;
+    }
+    cli_signals_temporary(perfile_sink_temporary(*sink));
+    return CLI_DONE;
+}
+
+static int rescue(const settings *set, const char *path)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_sink *sink = NULL;
+    cli_rescue x = {.name = strcmp(path, "-") == 0 ? "standard input" : path,
+                    .out = set->out,
+                    .json = set->json,
+                    .dry_run = set->dry_run};
+    perfile_recover_options how = {.size = sizeof how,
+                                   .from = set->from,
+                                   .gap = on_gap,
+                                   .note = on_note,
+                                   .progress = on_progress,
+                                   .user = &x};
+    if (perfile_source_path(path, NULL, &source, &err) != PERFILE_OK) {
+        cli_say_error(x.name, &err);
+        return CLI_FAILED;
+    }
+    if (!set->dry_run && open_sink(set, path, &sink) != CLI_DONE) {
+        perfile_source_close(source);
+        return CLI_FAILED;
+    }
+    cli_signals_file(x.name);
+    cli_progress_start(x.name);
+    cli_rescue_begin(&x);
+    perfile_status st = perfile_recover(source, sink, &how, &x.sum, sizeof x.sum, &err);
+    cli_rescue_end(&x, st == PERFILE_OK ? NULL : &err);
+    cli_signals_file(NULL);
+    cli_signals_temporary(NULL);
+    perfile_sink_close(sink);
+    cli_rescue_clear(&x);
+    if (st != PERFILE_OK)
+        return CLI_FAILED;
+    return x.sum.damaged ? CLI_DAMAGED : CLI_DONE;
+}
+
+static int read_option(int option, settings *set)
+{
+    switch (option) {
+    case 'o':
+        set->out = optarg;
+        return CLI_CONTINUE;
+    case 'f':
+        set->force = true;
+        return CLI_CONTINUE;
+    case 'n':
+        set->dry_run = true;
+        return CLI_CONTINUE;
+    case CLI_OPTION_FROM:
+        set->from = optarg;
+        return CLI_CONTINUE;
+    case OPTION_REPORT:
+        if (strcmp(optarg, "json") != 0)
+            return cli_usage("recover", "--report takes json: '%s'", optarg);
+        set->json = true;
+        return CLI_CONTINUE;
+    case CLI_OPTION_HELP:
+        fputs(help, stdout);
+        return CLI_DONE;
+    default: /* getopt has said what is wrong */
+        fputs("Try 'perfile recover --help'.\n", stderr);
+        return CLI_USAGE;
+    }
+}
+
+int cli_recover(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"help", no_argument, NULL, CLI_OPTION_HELP},
+        {"output", required_argument, NULL, 'o'},
+        {"force", no_argument, NULL, 'f'},
+        {"dry-run", no_argument, NULL, 'n'},
+        {"report", required_argument, NULL, OPTION_REPORT},
+        {"from", required_argument, NULL, CLI_OPTION_FROM},
+        {0},
+    };
+    settings set = {0};
+    int status = CLI_CONTINUE;
+    for (int c;
+         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:fn", options, NULL)) != -1;)
+        status = read_option(c, &set);
+    if (status != CLI_CONTINUE)
+        return status;
+    if (optind + 1 != argc)
+        return cli_usage("recover", optind == argc ? "which FILE?" : "one FILE at a time");
+    if (!set.out && !set.dry_run)
+        return cli_usage("recover", "where to? -o OUT, or --dry-run");
+    return rescue(&set, argv[optind]);
+}

@@ -1,0 +1,291 @@
+/* Joins what reads damaged captures with what writes whole ones. */
+#include "lib/recover.h"
+
+#include "base/error.h"
+#include "perf/frame.h"
+
+enum { PROGRESS_BYTES = 8 << 20 };
+
+static perfile_gap_side side_of(const perfile_record *r)
+{
+    return (perfile_gap_side){.there = true,
+                              .type = r->type,
+                              .offset = r->offset,
+                              .size = perfile_record_size(r),
+                              .time = perfile_record_time(r)};
+}
+
+/* Hands out the gaps behind x->last; `next` is the record behind them, or NULL. */
+static void tell_gaps(pf_recover *x, const perfile_record *next)
+{
+    const perfile_gap *gaps = (const perfile_gap *)(const void *)x->gaps.ptr;
+    size_t n = x->gaps.len / sizeof *gaps;
+    for (size_t i = 0; i < n && x->options.gap; i++) {
+        perfile_gap g = gaps[i];
+        const char *name = g.part < x->container->n_parts ? x->container->parts[g.part].name : NULL;
+        if (next && next->part == g.part)
+            g.after = side_of(next);
+        x->options.gap(x->options.user, &g, name);
+    }
+    pf_buffer_clear(&x->gaps);
+}
+
+static perfile_status add_gap(pf_recover *x, const perfile_gap *gap, perfile_error *err)
+{
+    enum { MOST = 256 }; /* waiting ones: of more the records behind them are not told */
+    x->result.gaps++;
+    x->result.damaged = true;
+    if (!gap->inner)
+        x->result.lost += gap->bytes;
+    if (x->gaps.len >= MOST * sizeof *gap)
+        tell_gaps(x, NULL);
+    return pf_buffer_append(&x->gaps, gap, sizeof *gap) ? PERFILE_OK
+                                                        : pf_fail_nomem(err, "recover");
+}
+
+static perfile_status meet_damage(pf_recover *x, const perfile_record *r, perfile_error *err)
+{
+    perfile_gap gap = {.damage = r->damage,
+                       .part = r->part,
+                       .offset = r->offset,
+                       .bytes = r->body.len,
+                       .inner = r->flags & PERFILE_REC_INNER};
+    if (x->last.there && x->last_part == r->part)
+        gap.before = x->last;
+    if (r->damage == PERFILE_DAMAGE_BAD_SPLIT)
+        pf_buffer_clear(&x->held);
+    if (r->damage == PERFILE_DAMAGE_TRUNCATED_DATA)
+        gap.bytes = 0; /* they are not in the file: result.missing counts them */
+    return add_gap(x, &gap, err);
+}
+
+/* What is wrong with the container has no record. */
+static perfile_status container_gaps(pf_recover *x, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < x->container->n_damages && st == PERFILE_OK; i++) {
+        const perfile_container_damage *d = &x->container->damages[i];
+        perfile_gap gap = {.damage = d->damage, .offset = d->offset};
+        st = add_gap(x, &gap, err);
+    }
+    uint32_t n = perfile_session_n_events(x->session);
+    for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
+        const perfile_event *e = perfile_session_event(x->session, i);
+        const uint32_t damage[2] = {e->damage, e->ids_damage};
+        for (unsigned k = 0; k < 2 && st == PERFILE_OK; k++) {
+            perfile_gap gap = {.damage = damage[k], .offset = e->offset};
+            if (damage[k])
+                st = add_gap(x, &gap, err);
+        }
+    }
+    tell_gaps(x, NULL);
+    return st;
+}
+
+static void count(pf_recover *x, const perfile_record *first, size_t n)
+{
+    perfile_recovered *sum = &x->result;
+    for (const perfile_record *r = first; r < first + n; r++) {
+        sum->bytes += perfile_record_size(r) + r->extra.len;
+        if (r->type != PERFILE_RECORD_SAMPLE)
+            continue;
+        uint64_t time = perfile_record_time(r);
+        sum->samples++;
+        if (time == PERFILE_NO_TIME)
+            continue;
+        if (sum->first_time == PERFILE_NO_TIME || time < sum->first_time)
+            sum->first_time = time;
+        if (sum->last_time == PERFILE_NO_TIME || time > sum->last_time)
+            sum->last_time = time;
+    }
+    sum->records += n;
+}
+
+static perfile_status copy_extra(pf_recover *x, const perfile_record *r, perfile_error *err)
+{
+    perfile_bytes piece;
+    perfile_status st;
+    while ((st = perfile_stream_extra(x->stream, r, &piece, err)) == PERFILE_OK)
+        if (x->writer && (st = perfile_writer_extra(x->writer, piece, err)) != PERFILE_OK)
+            return st;
+    return st == PERFILE_END ? PERFILE_OK : st;
+}
+
+static perfile_status keep_run(pf_recover *x, const perfile_record *first, size_t n,
+                               perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    if (x->gaps.len)
+        tell_gaps(x, first);
+    if (!x->written)
+        st = pf_recover_events(x, err);
+    count(x, first, n);
+    if (st == PERFILE_OK && x->writer)
+        st = perfile_writer_put_run(x->writer, first, n, err);
+    if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
+        st = copy_extra(x, first, err);
+    x->last = side_of(first + n - 1);
+    x->last_part = first->part;
+    return st;
+}
+
+/* The pieces of a large record are kept when the last of them has come. */
+static perfile_status hold(pf_recover *x, const perfile_record *r, perfile_error *err)
+{
+    if (!pf_buffer_append(&x->held, r->header, perfile_record_size(r)))
+        return pf_fail_nomem(err, "recover");
+    return PERFILE_OK;
+}
+
+static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    size_t at = 0;
+    while (at < x->held.len && st == PERFILE_OK) {
+        const uint8_t *p = x->held.ptr + at;
+        pf_frame f = pf_frame_at(p, whole->flags & PERFILE_REC_SWAPPED);
+        perfile_record r = {.header = p,
+                            .body = {p + PF_PERF_RECORD_HEADER, f.size - PF_PERF_RECORD_HEADER},
+                            .type = f.type,
+                            .flags = whole->flags & PERFILE_REC_SWAPPED,
+                            .offset = whole->offset,
+                            .part = whole->part,
+                            .session = whole->session};
+        at += f.size;
+        st = keep_run(x, &r, 1, err);
+    }
+    pf_buffer_clear(&x->held);
+    return st;
+}
+
+static bool is_piece(const perfile_record *r)
+{
+    return r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
+           r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
+}
+
+/* What is not plain is alone in its run. */
+static perfile_status take(pf_recover *x, const perfile_record *first, size_t n, perfile_error *err)
+{
+    if (first->family == PERFILE_FAMILY_DAMAGE)
+        return meet_damage(x, first, err);
+    if (first->flags & PERFILE_REC_ENVELOPE) {
+        if (is_piece(first))
+            return hold(x, first, err);
+        x->result.decompressed = true;
+        return PERFILE_OK;
+    }
+    if (x->held.len && first->flags & PERFILE_REC_INNER)
+        return keep_held(x, first, err);
+    if (first->flags & PERFILE_REC_PAYLOAD_CUT)
+        return PERFILE_OK; /* the damage follows */
+    return keep_run(x, first, n, err);
+}
+
+static void tell_progress(pf_recover *x, const perfile_record *r)
+{
+    for (; x->part < r->part && x->part < x->container->n_parts; x->part++)
+        x->done += x->total ? x->container->parts[x->part].size : 0;
+    uint64_t at = x->done + r->offset;
+    if (at < x->told + PROGRESS_BYTES)
+        return;
+    x->told = at;
+    if (x->options.progress)
+        x->options.progress(x->options.user, at, x->total);
+}
+
+static perfile_status copy_records(pf_recover *x, perfile_error *err)
+{
+    const perfile_record *first;
+    size_t n;
+    perfile_status st = container_gaps(x, err);
+    while (st == PERFILE_OK &&
+           (st = perfile_stream_next_run(x->stream, &first, &n, err)) == PERFILE_OK) {
+        tell_progress(x, first);
+        st = take(x, first, n, err);
+    }
+    tell_gaps(x, NULL);
+    return st == PERFILE_END ? PERFILE_OK : st;
+}
+
+/* Nothing to write, in words. */
+static perfile_status nothing(pf_recover *x, perfile_error *err)
+{
+    if (x->result.events == 0)
+        return pf_fail(err, PERFILE_E_CORRUPT, "recover.events",
+                       "no event is known that says how to read its records: give a capture of "
+                       "the same command with --attrs-from, or a description with --event");
+    if (x->result.unterminated)
+        return pf_fail(err, PERFILE_E_TRUNCATED, "recover.records",
+                       "the recording was killed before it wrote a record");
+    return pf_fail(err, PERFILE_E_CORRUPT, "recover.records", "no record in it can be trusted");
+}
+
+static perfile_status recover(pf_recover *x, perfile_error *err)
+{
+    x->session = perfile_stream_session(x->stream);
+    x->container = perfile_stream_container(x->stream);
+    x->result.form = x->container->form;
+    x->result.unterminated = x->container->unterminated;
+    for (uint32_t i = 0; i < x->container->n_parts; i++) {
+        if (x->container->parts[i].size == UINT64_MAX) {
+            x->total = 0;
+            break;
+        }
+        x->total += x->container->parts[i].size;
+    }
+    if (x->sink) {
+        perfile_writer_options how = {.size = sizeof how,
+                                      .form = x->result.form,
+                                      .swapped = perfile_session_swapped(x->session)};
+        perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    perfile_status st = copy_records(x, err);
+    x->result.events = perfile_session_n_events(x->session);
+    perfile_summary sum;
+    perfile_stream_summary(x->stream, &sum, sizeof sum);
+    x->result.missing = sum.missing;
+    x->result.damaged |= sum.damages != 0;
+    if (st != PERFILE_OK)
+        return st;
+    if (x->result.damaged && (x->result.records == 0 || x->result.events == 0))
+        return nothing(x, err);
+    if (!x->written)
+        st = pf_recover_events(x, err);
+    if (st == PERFILE_OK)
+        st = pf_recover_features(x, err);
+    if (st == PERFILE_OK && x->writer)
+        st = perfile_writer_finish(x->writer, err);
+    return st;
+}
+
+perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
+                               const perfile_recover_options *options, perfile_recovered *result,
+                               size_t size, perfile_error *err)
+{
+    pf_recover x = {.sink = sink,
+                    .result = {.first_time = PERFILE_NO_TIME, .last_time = PERFILE_NO_TIME}};
+    if (options)
+        memcpy(&x.options, options,
+               options->size < sizeof x.options ? options->size : sizeof x.options);
+    perfile_options how = {.size = sizeof how,
+                           .on_damage = PERFILE_SALVAGE,
+                           .deliver = PERFILE_DELIVER_DAMAGE,
+                           .from = x.options.from,
+                           .limits = x.options.limits,
+                           .assume = x.options.assume};
+    perfile_status st = perfile_open(source, &how, &x.stream, err);
+    if (st == PERFILE_OK)
+        st = recover(&x, err);
+    else
+        perfile_source_close(source);
+    perfile_writer_close(x.writer);
+    perfile_stream_close(x.stream);
+    pf_buffer_free(&x.held);
+    pf_buffer_free(&x.gaps);
+    if (result)
+        memcpy(result, &x.result, size < sizeof x.result ? size : sizeof x.result);
+    return st;
+}

@@ -1,0 +1,35 @@
+/* The inside of perfile_recover(). */
+#ifndef PF_LIB_RECOVER_H
+#define PF_LIB_RECOVER_H
+
+#include "base/buffer.h"
+#include "perfile/recover.h"
+
+typedef struct pf_recover {
+    perfile_recover_options options;
+    perfile_recovered result;
+    perfile_stream *stream;
+    const perfile_session *session;
+    const perfile_container *container;
+    perfile_sink *sink;
+    perfile_writer *writer; /* NULL: nothing is written */
+    bool written;           /* the writer has its events */
+
+    pf_buffer held;        /* pieces of a simpleperf record that is not complete yet */
+    pf_buffer gaps;        /* perfile_gap: those behind `last`, until the next record is there */
+    perfile_gap_side last; /* the last record that was kept, … */
+    uint32_t last_part;    /* … and its part */
+    uint64_t done;         /* bytes of the parts before the one that is read */
+    uint64_t total;
+    uint32_t part;
+    uint64_t told; /* progress */
+} pf_recover;
+
+/* lib/recover_facts.c: what stands beside the records. */
+perfile_status pf_recover_events(pf_recover *x, perfile_error *err);
+perfile_status pf_recover_features(pf_recover *x, perfile_error *err);
+
+void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,155 @@
+/* What goes into a rescued capture beside its records: events, and the features that are still
+ * true. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/order.h"
+#include "lib/recover.h"
+#include "perfile/field.h"
+
+void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    if (!x->options.note)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    perfile_recover_note note = {feature, damage, text};
+    x->options.note(x->options.user, &note);
+}
+
+perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    x->written = true;
+    if (!x->writer || x->result.form != PERFILE_FORM_FILE)
+        return st;
+    uint32_t n = perfile_session_n_events(x->session);
+    for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
+        const perfile_event *e = perfile_session_event(x->session, i);
+        if (e->origin == PERFILE_ORIGIN_CONTAINER)
+            st = perfile_writer_event(x->writer, e->stored, &e->ids, err);
+    }
+    n = perfile_session_n_event_types(x->session);
+    for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
+        const perfile_event_type *t = perfile_session_event_type(x->session, i);
+        st = perfile_writer_event_type(x->writer, t->event_id, t->name, err);
+    }
+    return st;
+}
+
+static void ignore_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    (void)user, (void)f, (void)v;
+}
+
+static void ignore_end(void *user, const perfile_field *f)
+{
+    (void)user, (void)f;
+}
+
+/* What is wrong with a feature, 0 when it can be read to its end. */
+static uint32_t feature_damage(const perfile_feature *f)
+{
+    static const perfile_visitor nobody = {
+        .size = sizeof nobody, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
+    perfile_error err = {0};
+    if (f->damage)
+        return f->damage;
+    if (perfile_feature_walk(f, PERFILE_WALK_ALL, &nobody, NULL, &err) >= 0)
+        return 0;
+    return err.damage ? err.damage : PERFILE_DAMAGE_SHORT_BODY;
+}
+
+/* The whole entries of build ids that are cut. */
+static perfile_bytes whole_build_ids(const perfile_feature *f)
+{
+    enum { HEADER = 8 };
+    bool swap = f->flags & PERFILE_REC_SWAPPED;
+    size_t at = 0;
+    while (f->payload.len - at >= HEADER) {
+        uint16_t size = pf_load_u16(f->payload.ptr + at + 6, swap);
+        if (size < HEADER || size > f->payload.len - at)
+            break;
+        at += size;
+    }
+    return (perfile_bytes){f->payload.ptr, at};
+}
+
+/* Whether the feature says something that is not true of the new capture. */
+static bool made_anew(const pf_recover *x, uint32_t number)
+{
+    switch (number) {
+    case PERFILE_FEATURE_SAMPLE_TIME:
+    case PERFILE_FEATURE_AUXTRACE:   /* the writer makes it */
+    case PERFILE_FEATURE_DIR_FORMAT: /* one file comes out */
+        return true;
+    case PERFILE_FEATURE_COMPRESSED:
+        return x->result.decompressed;
+    default:
+        return false;
+    }
+}
+
+static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perfile_error *err)
+{
+    perfile_bytes payload = f->payload;
+    uint32_t damage = feature_damage(f);
+    if (damage && f->number == PERFILE_FEATURE_BUILD_ID && !f->damage) {
+        perfile_feature cut = *f;
+        cut.payload = payload = whole_build_ids(f);
+        cut.size = payload.len;
+        if (payload.len && !feature_damage(&cut)) {
+            pf_recover_note(x, f->number, damage,
+                            "feature BUILD_ID: only the first %zu of its %zu bytes are entries "
+                            "that are whole",
+                            payload.len, f->payload.len);
+            x->result.damaged = true;
+            damage = 0;
+        }
+    }
+    if (damage) {
+        const char *name = perfile_feature_name(f->number);
+        pf_recover_note(x, f->number, damage, "feature %s is left out: %s",
+                        name ? name : "without a name", perfile_damage_text(damage));
+        x->result.features_lost++;
+        x->result.damaged = true;
+        return PERFILE_OK;
+    }
+    x->result.features++;
+    return x->writer ? perfile_writer_feature(x->writer, f->number, payload, err) : PERFILE_OK;
+}
+
+/* First and last time of the samples that are there. */
+static perfile_status sample_time(pf_recover *x, perfile_error *err)
+{
+    uint64_t span[2] = {x->result.first_time, x->result.last_time};
+    bool had = perfile_session_feature(x->session, PERFILE_FEATURE_SAMPLE_TIME) != NULL;
+    if (span[0] == PERFILE_NO_TIME || (!had && !x->result.damaged))
+        return PERFILE_OK;
+    x->result.features++;
+    for (unsigned i = 0; i < 2; i++)
+        if (perfile_session_swapped(x->session))
+            span[i] = pf_swap_u64(span[i]);
+    if (!x->writer)
+        return PERFILE_OK;
+    return perfile_writer_feature(x->writer, PERFILE_FEATURE_SAMPLE_TIME,
+                                  (perfile_bytes){(const uint8_t *)span, sizeof span}, err);
+}
+
+perfile_status pf_recover_features(pf_recover *x, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    if (x->result.form != PERFILE_FORM_FILE)
+        return st;
+    uint32_t n = perfile_session_n_features(x->session);
+    for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
+        const perfile_feature *f = perfile_session_feature_at(x->session, i);
+        if (f->origin == PERFILE_ORIGIN_CONTAINER && !made_anew(x, f->number))
+            st = copy_feature(x, f, err);
+    }
+    return st == PERFILE_OK ? sample_time(x, err) : st;
+}
