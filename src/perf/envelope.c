@@ -13,6 +13,9 @@ void pf_perf_begin_envelopes(pf_perf_stream *p)
     p->inner_at = 0;
     p->inner_broken = false;
     p->inner_waits = false;
+    p->inner_ends = false;
+    p->frame_lost = false;
+    p->inner_trusted = 0;
     p->split_ready = false;
     p->split_open = false;
 }
@@ -48,9 +51,18 @@ static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded
     return b;
 }
 
-/* zstd refuses these bytes: nothing of what they made is used. */
-static void broken(pf_perf_stream *p, const perfile_record *r)
+/* zstd refuses these bytes: nothing of what they made is used, unless each record is looked at. */
+static void broken(pf_perf_stream *p, const perfile_record *r, size_t before)
 {
+    if (p->salvage) {
+        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
+                                             .offset = r->offset,
+                                             .lost = perfile_record_size(r)});
+        p->inner_ends = true;
+        p->frame_lost = true;
+        return;
+    }
+    p->inner.len = before;
     if (p->base.options.on_damage != PERFILE_STOP) {
         /* The next frame may begin in any later record; a record cut by the break is lost. */
         size_t left = p->inner.len - p->inner_at;
@@ -65,6 +77,16 @@ static void broken(pf_perf_stream *p, const perfile_record *r)
     pf_perf_defer(p, PERFILE_DAMAGE_DECOMPRESS, r->offset, perfile_record_size(r));
 }
 
+/* Drops what stands before the first frame; false when there is none. */
+static bool find_frame(perfile_bytes *in)
+{
+    static const uint8_t magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
+    for (; in->len >= sizeof magic; in->ptr++, in->len--)
+        if (memcmp(in->ptr, magic, sizeof magic) == 0)
+            return true;
+    return false;
+}
+
 static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
 {
     if (!p->inflate)
@@ -75,10 +97,17 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
     p->inner_pos += p->inner_at;
     p->inner_at = 0;
     p->inner_waits = false;
+    p->inner_ends = false;
+    p->inner_trusted = 0;
 
     size_t before = p->inner.len;
     bool padded;
     perfile_bytes in = zstd_bytes(r, p->swap, &padded);
+    if (p->frame_lost && !find_frame(&in)) {
+        broken(p, r, before);
+        return PERFILE_OK;
+    }
+    p->frame_lost = false;
     uint64_t limit = p->base.limits.inflate_bytes;
     perfile_error why;
     perfile_status st = padded ? pf_inflate_feed_padded(p->inflate, in, &p->inner, limit, &why)
@@ -89,9 +118,8 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
         *err = why;
     if (st == PERFILE_E_NOMEM)
         return st;
-    p->inner.len = before;
     pf_stream_notice(&p->base, r->offset, "compressed.data", "%s", why.message);
-    broken(p, r);
+    broken(p, r, before);
     return PERFILE_OK;
 }
 
@@ -179,7 +207,8 @@ static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_e
                          .stream_offset = p->inner_pos + p->inner_at,
                          .bytes = rest};
     if (p->base.options.on_damage != PERFILE_STOP) {
-        d.lost = pf_perf_resync(p->base.session, rest, 1, p->swap);
+        uint64_t time;
+        d.lost = pf_perf_resync(&p->inner_vet, rest, 1, &time);
         p->inner_at += (size_t)d.lost;
         pf_perf_damage(p, &d);
         return PERFILE_OK;
@@ -197,6 +226,29 @@ static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_e
     return PERFILE_OK;
 }
 
+/* Leaves in *rest what can be trusted; false when that is nothing, and told. */
+static bool look_inside(pf_perf_stream *p, perfile_bytes *rest)
+{
+    if (p->inner_at >= p->inner_trusted) {
+        pf_ahead a = pf_perf_look_ahead(&p->inner_vet, *rest, false, false);
+        p->inner_trusted = p->inner_at + a.trusted;
+        if (a.trusted == 0 && a.broken) {
+            pf_perf_damage(p, &(pf_perf_pending){.damage = a.damage,
+                                                 .flags = PERFILE_REC_INNER,
+                                                 .offset = p->envelope_offset,
+                                                 .stream_offset = p->inner_pos + p->inner_at,
+                                                 .lost = a.resume,
+                                                 .bytes = *rest});
+            p->inner_at += a.resume;
+            return false;
+        }
+        if (a.trusted == 0)
+            return true; /* not whole yet, or to be told by others */
+    }
+    rest->len = p->inner_trusted - p->inner_at;
+    return true;
+}
+
 perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
 {
     if (p->split_ready) {
@@ -207,6 +259,8 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
         return st;
     }
     perfile_bytes rest = {p->inner.ptr + p->inner_at, p->inner.len - p->inner_at};
+    if (p->salvage && !look_inside(p, &rest))
+        return PERFILE_OK;
     if (!p->slots_inner || p->slot_dirty)
         pf_perf_prepare(p, true, p->slots_inner ? 1 : PERFILE_RUN_RECORDS);
     size_t taken = pf_perf_take(p, rest, p->inner_pos + p->inner_at, true);
@@ -221,6 +275,9 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
     if (f.size < PF_PERF_RECORD_HEADER)
         return bad_inner(p, rest, err);
     if (f.size > rest.len) {
+        if (p->inner_ends)
+            p->inner_at = p->inner.len;
+        p->inner_ends = false;
         p->inner_waits = true;
         return PERFILE_OK;
     }

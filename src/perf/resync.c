@@ -1,66 +1,62 @@
 /* Finding the next records behind bytes that are none. */
-#include "perf/frame.h"
-#include "perf/stream.h"
+#include "perf/salvage.h"
 #include "schema/rows.h"
 
 enum {
-    CHAIN = 4,              /* plausible records in a row; fewer only at the end of the bytes */
-    FIXED_SAMPLE = 0x103cf, /* sample_type bits that take a word each */
-    CPUMODES = 6
+    CHAIN = 4,  /* records in a row that look right; fewer only at the end of the bytes */
+    CREDIT = 32 /* bytes of records that may be looked at closely, for each byte passed over */
 };
 
-/* The least size of a SAMPLE in this capture. */
-static uint32_t least_sample(const perfile_session *session)
+/* What costs nothing: most places end here. */
+static bool possible(const uint8_t *at, size_t left, bool swap)
 {
-    uint32_t least = UINT16_MAX;
-    uint32_t n = perfile_session_n_events(session);
-    for (uint32_t i = 0; i < n; i++) {
-        const perfile_event *e = perfile_session_event(session, i);
-        uint64_t fixed = e->attr.sample_type & FIXED_SAMPLE;
-        uint32_t size = PF_PERF_RECORD_HEADER + 8 * (uint32_t)__builtin_popcountll(fixed);
-        if (size < least)
-            least = size;
-    }
-    return n ? least : PF_PERF_RECORD_HEADER;
+    if (left < PF_PERF_RECORD_HEADER)
+        return false;
+    pf_frame f = pf_frame_at(at, swap);
+    if (f.size < PF_PERF_RECORD_HEADER || f.size > left)
+        return false;
+    const pf_row *row = pf_record_row(f.type);
+    return row && f.size >= (uint32_t)PF_PERF_RECORD_HEADER + row->fixed;
 }
 
-static bool plausible(const pf_frame *f, uint32_t sample)
+bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, uint64_t *time)
 {
-    const pf_row *row = pf_record_row(f->type);
-    if (!row || f->size < (uint32_t)PF_PERF_RECORD_HEADER + row->fixed)
-        return false;
-    if (f->type < PERFILE_RECORD_USER &&
-        (f->size % 8 || (f->misc & PERFILE_MISC_CPUMODE_MASK) >= CPUMODES))
-        return false;
-    return f->type != PERFILE_RECORD_SAMPLE || f->size >= sample;
-}
-
-/* Whether records follow each other from `at` on. */
-static bool chain_at(const uint8_t *at, const uint8_t *end, uint32_t sample, bool swap)
-{
-    for (unsigned n = 0; n < CHAIN; n++) {
+    const uint8_t *at = bytes.ptr;
+    const uint8_t *end = at + bytes.len;
+    unsigned n = 0;
+    *time = PERFILE_NO_TIME;
+    for (; n < CHAIN && at < end; n++) {
         size_t left = (size_t)(end - at);
-        if (left == 0)
-            return n > 0;
-        if (left < PF_PERF_RECORD_HEADER)
+        if (!possible(at, left, v->swap))
             return false;
-        pf_frame f = pf_frame_at(at, swap);
-        if (!plausible(&f, sample) || f.size > left)
-            return false;
-        uint64_t extra = pf_frame_extra(at, &f, swap);
+        perfile_record r;
+        pf_frame f = pf_frame_at(at, v->swap);
+        uint64_t extra = pf_frame_extra(at, &f, v->swap);
         if (extra > left - f.size)
             return false;
+        pf_vet_fill(v, at, &f, &r);
+        bool closely = v->budget > 0;
+        v->budget -= f.size;
+        if (closely && pf_vet_closely(v, &r))
+            return false;
+        uint64_t t = perfile_record_time(&r);
+        if (t != PERFILE_NO_TIME && t != 0 && (*time == PERFILE_NO_TIME || t > *time))
+            *time = t;
         at += f.size + extra;
     }
-    return true;
+    return n > 0;
 }
 
-size_t pf_perf_resync(const perfile_session *session, perfile_bytes bytes, size_t from, bool swap)
+size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from, uint64_t *time)
 {
-    const uint8_t *end = bytes.ptr + bytes.len;
-    uint32_t sample = least_sample(session);
-    for (size_t at = from; at < bytes.len; at++)
-        if (chain_at(bytes.ptr + at, end, sample, swap))
+    /* A file made for it could have a long record at every place. */
+    v->budget = (int64_t)1 << 20;
+    for (size_t at = from; at < bytes.len; at++) {
+        v->budget += CREDIT;
+        if (possible(bytes.ptr + at, bytes.len - at, v->swap) &&
+            pf_perf_chain(v, (perfile_bytes){bytes.ptr + at, bytes.len - at}, time))
             return at;
+    }
+    *time = PERFILE_NO_TIME;
     return bytes.len;
 }

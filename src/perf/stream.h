@@ -6,6 +6,7 @@
 #include "core/stream.h"
 #include "io/inflate.h"
 #include "perf/header.h"
+#include "perf/salvage.h"
 
 /* A run of records in one file. */
 typedef struct pf_perf_part {
@@ -56,6 +57,16 @@ typedef struct pf_perf_stream {
     uint64_t deferred_offset;
     uint64_t deferred_lost;
 
+    /* Records that can be trusted (PERFILE_SALVAGE). */
+    bool salvage;
+    bool island;   /* the last thing was a gap, and few records came since */
+    bool gap;      /* behind `trusted` is a gap: */
+    bool gap_ends; /* … up to `gap_end`, or nobody knows yet how far */
+    unsigned gap_damage;
+    uint64_t trusted; /* up to here of the part */
+    uint64_t gap_end;
+    pf_vet vet;
+
     /* Compressed records: one zstd stream a part. */
     pf_inflate *inflate;
     pf_buffer inner; /* decompressed, from inner_pos of the stream on */
@@ -64,7 +75,11 @@ typedef struct pf_perf_stream {
     uint64_t envelope; /* sequence and offset of the last envelope */
     uint64_t envelope_offset;
     bool inner_broken;
-    bool inner_waits; /* the rest of it is not a whole record */
+    bool inner_waits;     /* the rest of it is not a whole record */
+    bool inner_ends;      /* what would complete it is lost */
+    bool frame_lost;      /* zstd has to find the beginning of a frame */
+    size_t inner_trusted; /* as `trusted`, of what is decompressed */
+    pf_vet inner_vet;
 
     /* simpleperf's records in pieces. */
     pf_buffer split;
@@ -130,9 +145,5 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err);
 /* At the beginning of a part, and at its end: what is left over. */
 void pf_perf_begin_envelopes(pf_perf_stream *p);
 void pf_perf_end_envelopes(pf_perf_stream *p);
-
-/* perf/resync.c: the first place in `bytes` behind `from` where a chain of plausible records
- * begins; bytes.len when there is none. */
-size_t pf_perf_resync(const perfile_session *session, perfile_bytes bytes, size_t from, bool swap);
 
 #endif

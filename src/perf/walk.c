@@ -10,7 +10,9 @@ enum {
     HINT_AHEAD = 1 << 20,
     EXTRA_PIECE = 1 << 20, /* payloads up to this are held in memory when read through a window */
     RESYNC_PIECE = 4 << 20,
-    RESYNC_OVERLAP = 256 << 10 /* a chain of four records fits */
+    RESYNC_OVERLAP = 256 << 10, /* a chain of four records fits */
+    AHEAD = 2 << 20,            /* looked at before records are trusted */
+    ISLAND = 8 << 10            /* records that go on so far are no chance */
 };
 
 void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what)
@@ -128,7 +130,8 @@ static perfile_status resync(pf_perf_stream *p, unsigned damage, uint64_t from, 
         if (p->pos == start && stable)
             d.bytes = run;
         size_t skip = from < run.len ? (size_t)from : run.len;
-        size_t found = pf_perf_resync(p->base.session, run, skip, p->swap);
+        uint64_t time;
+        size_t found = pf_perf_resync(&p->vet, run, skip, &time);
         if (found < run.len || stable || run.len < piece) {
             p->pos += found;
             break;
@@ -164,6 +167,11 @@ static void end_part(pf_perf_stream *p)
 
 static void begin_part(pf_perf_stream *p)
 {
+    p->salvage = p->base.options.on_damage == PERFILE_SALVAGE && !p->base.options.as_stored;
+    p->island = p->gap = false;
+    p->trusted = 0;
+    p->vet = (pf_vet){.session = p->base.session, .swap = p->swap};
+    p->inner_vet = p->vet;
     p->file = &p->parts[p->part];
     p->pos = p->file->start;
     p->hinted = 0;
@@ -327,6 +335,46 @@ static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_err
     return st;
 }
 
+/* Passes over the gap that a look ahead has found at p->pos. */
+static perfile_status pass_gap(pf_perf_stream *p, perfile_error *err)
+{
+    pf_perf_pending d = {.damage = p->gap_damage, .offset = p->pos};
+    p->gap = false;
+    p->island = true;
+    if (!p->gap_ends)
+        return resync(p, p->gap_damage, p->gap_end - p->pos, err);
+    if (p->file->source->stable) {
+        perfile_status st = at_least(p, 1, &d.bytes, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    d.lost = p->gap_end - p->pos;
+    p->pos = p->gap_end;
+    pf_perf_damage(p, &d);
+    return PERFILE_OK;
+}
+
+/* Finds out how far from p->pos records can be trusted; *run begins there. */
+static perfile_status look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile_error *err)
+{
+    perfile_source *source = p->file->source;
+    uint64_t left = p->file->end == PF_SIZE_UNKNOWN ? UINT64_MAX : p->file->end - p->pos;
+    uint64_t need = source->limits.window_bytes < AHEAD ? source->limits.window_bytes : AHEAD;
+    perfile_status st = at_least(p, need, run, err);
+    if (st != PERFILE_OK)
+        return st;
+    bool last = run->len >= left || run->len < need;
+    pf_ahead a = pf_perf_look_ahead(&p->vet, *run, last, p->island);
+    p->trusted = p->pos + a.trusted;
+    p->gap = a.broken;
+    p->gap_damage = a.damage;
+    p->gap_end = p->pos + a.resume;
+    p->gap_ends = last || a.resume < run->len;
+    if (a.trusted >= ISLAND)
+        p->island = false;
+    return PERFILE_OK;
+}
+
 static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
 {
     if (p->deferred)
@@ -334,9 +382,15 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
     if (p->file->skip > p->pos)
         return resync(p, PERFILE_DAMAGE_OVERLAP, p->file->skip - p->pos, err);
     perfile_bytes run;
-    perfile_status st = at_least(p, PF_PERF_RECORD_HEADER, &run, err);
+    if (p->gap && p->pos >= p->trusted)
+        return pass_gap(p, err);
+    bool ahead = p->salvage && p->pos >= p->trusted;
+    perfile_status st =
+        ahead ? look_ahead(p, &run, err) : at_least(p, PF_PERF_RECORD_HEADER, &run, err);
     if (st != PERFILE_OK)
         return st;
+    if (p->gap && p->pos >= p->trusted)
+        return pass_gap(p, err);
     if (run.len == 0) {
         if (p->pos > p->file->source->size)
             return stop_in_extra(p, err);
@@ -345,7 +399,10 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
     }
     if (p->slots_inner || p->slot_dirty)
         pf_perf_prepare(p, false, p->slots_inner ? PERFILE_RUN_RECORDS : 1);
-    size_t taken = pf_perf_take(p, run, p->pos, false);
+    perfile_bytes good = run;
+    if (p->salvage && good.len > p->trusted - p->pos)
+        good.len = (size_t)(p->trusted - p->pos);
+    size_t taken = pf_perf_take(p, good, p->pos, false);
     if (taken == 0)
         return take_one(p, run, err);
     p->extra_left = 0;

@@ -1,0 +1,171 @@
+#include "perf/salvage.h"
+
+#include "perf/header.h"
+
+enum {
+    CHUNK = 1 << 20, /* handed out at once */
+    ZONE = 8 << 10,  /* so far in front of a break may lie what belongs to it */
+    ALIKE = 64       /* odd records that are usual come again within so many */
+};
+
+/* Records behind these cannot be judged before the session has learned them. */
+static bool teaches(uint32_t type)
+{
+    return type == PERFILE_RECORD_HEADER_ATTR || type == PERFILE_RECORD_ID_INDEX ||
+           type == PERFILE_RECORD_SIMPLEPERF_EVENT_ID;
+}
+
+/* Frames the record at `at`: 0, or what is wrong.  *whole is what it takes with what follows it. */
+static unsigned frame(const pf_vet *v, perfile_bytes bytes, size_t at, pf_frame *f, size_t *whole)
+{
+    size_t left = bytes.len - at;
+    if (left < PF_PERF_RECORD_HEADER)
+        return PERFILE_DAMAGE_TRUNCATED_HEADER;
+    *f = pf_frame_at(bytes.ptr + at, v->swap);
+    if (f->size < PF_PERF_RECORD_HEADER)
+        return PERFILE_DAMAGE_BAD_SIZE;
+    if (f->size > left)
+        return PERFILE_DAMAGE_TRUNCATED_RECORD;
+    uint64_t extra = pf_frame_extra(bytes.ptr + at, f, v->swap);
+    if (extra > left - f->size)
+        return PERFILE_DAMAGE_TRUNCATED_PAYLOAD;
+    *whole = f->size + (size_t)extra;
+    return 0;
+}
+
+/* Whether another record is odd in the same way soon: then it is how this capture is. */
+static bool comes_again(const pf_vet *v, perfile_bytes bytes, size_t at, uint32_t odd)
+{
+    pf_frame f;
+    size_t whole;
+    for (unsigned n = 0; n < ALIKE && at < bytes.len && !frame(v, bytes, at, &f, &whole); n++) {
+        perfile_record r;
+        pf_vet_fill(v, bytes.ptr + at, &f, &r);
+        if ((pf_vet_record(v, &r) & odd) == odd)
+            return true;
+        at += whole;
+    }
+    return false;
+}
+
+/* What to do with an odd record: where records go on, or one of these. */
+#define BELIEVE 0
+#define SEARCH  SIZE_MAX
+
+/* An odd record at `at`.  Another inside it says that its size is wrong; when they go on behind it,
+ * an unknown type is believed, and so is what this capture has more of. */
+static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, uint32_t odd,
+                      uint64_t *time)
+{
+    size_t end = at + whole;
+    v->budget = (int64_t)whole * 4 + 4096;
+    for (size_t inside = at + 8; inside < end && v->budget > 0; inside += 8)
+        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + inside, bytes.len - inside}, time))
+            return inside;
+    v->budget = 4096;
+    bool goes_on = end == bytes.len ||
+                   pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, time);
+    if (goes_on && odd == PF_ODD_TYPE)
+        return BELIEVE;
+    if (comes_again(v, bytes, end, odd)) {
+        v->usual |= odd;
+        return BELIEVE;
+    }
+    return goes_on ? end : SEARCH;
+}
+
+static uint64_t time_at(const pf_vet *v, const uint8_t *p, const pf_frame *f, perfile_record *r)
+{
+    pf_vet_fill(v, p, f, r);
+    uint64_t time = perfile_record_time(r);
+    return time == 0 ? PERFILE_NO_TIME : time;
+}
+
+/* Where trust ends in the records [0, upto) in front of a break, behind which the time is `after`.
+ * Notes the times of those that are trusted. */
+static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t after, bool island)
+{
+    size_t zone = upto > ZONE ? upto - ZONE : 0;
+    unsigned n_timed = 0;
+    size_t cut = upto;
+    size_t whole = 0;
+    pf_frame f;
+    pf_vet seen = *v;
+    for (size_t at = 0; at < upto && !frame(v, bytes, at, &f, &whole); at += whole) {
+        perfile_record r;
+        uint64_t time = time_at(v, bytes.ptr + at, &f, &r);
+        bool last = at + whole >= upto;
+        if (at >= zone && ((time != PERFILE_NO_TIME && !pf_vet_time(&seen, time, after)) ||
+                           (last && pf_vet_closely(&seen, &r)))) {
+            cut = at;
+            break;
+        }
+        n_timed += time != PERFILE_NO_TIME;
+        pf_vet_note_time(&seen, time);
+    }
+    /* Between two breaks nothing but the time speaks for records. */
+    if (island && zone == 0 && n_timed == 0 && v->timed)
+        return 0;
+    *v = seen;
+    return cut;
+}
+
+static pf_ahead broken_at(pf_vet *v, perfile_bytes bytes, size_t at, unsigned damage, size_t resume,
+                          uint64_t time, bool island)
+{
+    if (resume == SEARCH)
+        resume = pf_perf_resync(v, bytes, at + 1, &time);
+    return (pf_ahead){.trusted = trust(v, bytes, at, time, island),
+                      .broken = true,
+                      .damage = damage,
+                      .resume = resume};
+}
+
+/* Two pipe streams put into one file. */
+static bool begins_stream(const pf_vet *v, perfile_bytes bytes, size_t at)
+{
+    pf_perf_header h;
+    perfile_bytes head = {bytes.ptr + at, bytes.len - at};
+    return pf_perf_header_begin(head, &h) == 0 && h.form == PERFILE_FORM_PIPE && h.swap == v->swap;
+}
+
+pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island)
+{
+    pf_vet seen = *v;
+    pf_vet at_boundary = *v;
+    size_t boundary = 0;
+    size_t at = 0;
+    while (at < bytes.len) {
+        pf_frame f;
+        size_t whole = 0;
+        uint64_t time = PERFILE_NO_TIME;
+        perfile_record r;
+        unsigned damage = frame(v, bytes, at, &f, &whole);
+        if (damage && !last && damage != PERFILE_DAMAGE_BAD_SIZE)
+            break;
+        if (damage)
+            return broken_at(v, bytes, at, damage, SEARCH, time, island);
+        pf_vet_fill(v, bytes.ptr + at, &f, &r);
+        uint32_t odd = pf_vet_record(v, &r);
+        if (odd & PF_ODD_TYPE && begins_stream(v, bytes, at))
+            break;
+        if (odd) {
+            size_t resume = examine(v, bytes, at, whole, odd, &time);
+            damage = odd & PF_ODD_ID ? PERFILE_DAMAGE_UNKNOWN_ID : PERFILE_DAMAGE_GARBAGE;
+            if (resume != BELIEVE)
+                return broken_at(v, bytes, at, damage, resume, time, island);
+            at_boundary.usual = seen.usual = v->usual;
+        }
+        pf_vet_note_time(&seen, perfile_record_time(&r));
+        at += whole;
+        if (at <= CHUNK || teaches(r.type)) {
+            boundary = at;
+            at_boundary = seen;
+        }
+        if (at >= CHUNK + ZONE || teaches(r.type))
+            break;
+    }
+    bool all = last && at >= bytes.len;
+    *v = all ? seen : at_boundary;
+    return (pf_ahead){.trusted = all ? at : boundary};
+}

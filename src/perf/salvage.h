@@ -1,0 +1,27 @@
+/* Which records can be trusted: those in chains that fit the events, less what stands out where a
+ * chain breaks. */
+#ifndef PF_PERF_SALVAGE_H
+#define PF_PERF_SALVAGE_H
+
+#include "perf/vet.h"
+
+/* What a look ahead found. */
+typedef struct pf_ahead {
+    size_t trusted;  /* so many bytes are records that can be handed out */
+    bool broken;     /* behind them something is no record: */
+    unsigned damage; /* why, … */
+    size_t resume;   /* … and where records go on; the length of the bytes when nowhere in them */
+} pf_ahead;
+
+/* Looks at `bytes`, which begin with a record; `last`: the part ends where they do.  `island`: what
+ * stands before them is no record.  Without `broken`, no more than was looked at can be said. */
+pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island);
+
+/* Whether a chain of records that look right begins `bytes`.  *time: the newest of them. */
+bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, uint64_t *time);
+
+/* The first place in `bytes` at `from` or behind it where such a chain begins; bytes.len when there
+ * is none. */
+size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from, uint64_t *time);
+
+#endif
