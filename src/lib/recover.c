@@ -2,7 +2,9 @@
 #include "lib/recover.h"
 
 #include "base/error.h"
+#include "io/source.h"
 #include "perf/frame.h"
+#include "perf/repair.h"
 
 enum { PROGRESS_BYTES = 8 << 20 };
 
@@ -179,6 +181,8 @@ static perfile_status take(pf_recover *x, const perfile_record *first, size_t n,
         return keep_held(x, first, err);
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
         return PERFILE_OK; /* the damage follows */
+    if (first->type == PERFILE_RECORD_HEADER_ATTR && x->given)
+        return PERFILE_OK; /* it would be an event once more */
     return keep_run(x, first, n, err);
 }
 
@@ -225,7 +229,7 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
 {
     x->session = perfile_stream_session(x->stream);
     x->container = perfile_stream_container(x->stream);
-    x->result.form = x->container->form;
+    x->result.form = x->given ? (uint32_t)PERFILE_FORM_FILE : x->container->form;
     x->result.unterminated = x->container->unterminated;
     for (uint32_t i = 0; i < x->container->n_parts; i++) {
         if (x->container->parts[i].size == UINT64_MAX) {
@@ -261,12 +265,69 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     return st;
 }
 
+/* What was guessed, in words. */
+static void tell_guesses(pf_recover *x, uint32_t guessed)
+{
+    static const struct {
+        uint32_t guess;
+        bool lost;
+        const char *text;
+    } sentences[] = {
+        {PF_GUESS_HEADER, true, "the header is damaged: form and byte order are guessed"},
+        {PF_GUESS_ATTRS, true, "the events were found by their look"},
+        {PF_GUESS_DESC, true, "the attr section is damaged: the events are those of EVENT_DESC"},
+        {PF_GUESS_HEADER_ATTR, true,
+         "the attr section is damaged: the events are those of HEADER_ATTR records"},
+        {PF_GUESS_IDS, false, "the ids of the events are those of ID_INDEX"},
+        {PF_GUESS_START, true, "where the records begin is guessed"},
+        {PF_GUESS_END, true, "where the records end is guessed"},
+        {PF_GUESS_TABLE, false, "the feature table was found by its look"},
+        {PF_GUESS_NO_FEATURES, true, "which feature sections there are is not known any more"},
+    };
+    for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
+        if (!(guessed & sentences[i].guess))
+            continue;
+        x->result.damaged |= sentences[i].lost;
+        pf_recover_note(x, UINT32_MAX, 0, "%s", sentences[i].text);
+    }
+}
+
+/* Fills `r` with what the file no longer says; *source may become another one of the same bytes. */
+static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *r,
+                             perfile_error *err)
+{
+    perfile_source *whole = *source;
+    perfile_status st = PERFILE_OK;
+    if (whole->directory) {
+        perfile_source *first;
+        if (pf_source_entry(whole, "data", &first, NULL) != PERFILE_OK)
+            return PERFILE_OK; /* the driver says what that means */
+        st = pf_perf_repair(first, x->options.assume, r, err);
+        perfile_source_close(first);
+        return st;
+    }
+    if (!whole->seekable) {
+        perfile_bytes head;
+        pf_perf_header h;
+        st = pf_source_run(whole, 0, PF_PERF_PIPE_HEADER, &head, err);
+        if (st != PERFILE_OK ||
+            (pf_perf_header_begin(head, &h) == 0 && h.form == PERFILE_FORM_PIPE))
+            return st;
+        st = pf_source_spool(whole, source, err);
+        if (st != PERFILE_OK)
+            return st;
+        perfile_source_close(whole);
+    }
+    return pf_perf_repair(*source, x->options.assume, r, err);
+}
+
 perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
                                const perfile_recover_options *options, perfile_recovered *result,
                                size_t size, perfile_error *err)
 {
     pf_recover x = {.sink = sink,
                     .result = {.first_time = PERFILE_NO_TIME, .last_time = PERFILE_NO_TIME}};
+    pf_repair r = {.assume = {.size = sizeof r.assume}};
     if (options)
         memcpy(&x.options, options,
                options->size < sizeof x.options ? options->size : sizeof x.options);
@@ -276,13 +337,20 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
                            .from = x.options.from,
                            .limits = x.options.limits,
                            .assume = x.options.assume};
-    perfile_status st = perfile_open(source, &how, &x.stream, err);
+    perfile_status st = repair(&x, &source, &r, err);
+    if (r.guessed)
+        how.assume = &r.assume;
+    x.given = how.assume && how.assume->n_events;
+    tell_guesses(&x, r.guessed);
+    if (st == PERFILE_OK)
+        st = perfile_open(source, &how, &x.stream, err);
     if (st == PERFILE_OK)
         st = recover(&x, err);
     else
         perfile_source_close(source);
     perfile_writer_close(x.writer);
     perfile_stream_close(x.stream);
+    pf_repair_free(&r);
     pf_buffer_free(&x.held);
     pf_buffer_free(&x.gaps);
     if (result)

@@ -365,9 +365,27 @@ static perfile_status find_ids(pf_perf_stream *p, perfile_source *s, const pf_pe
     return PERFILE_OK;
 }
 
+/* What is known better than the header says. */
+static void assume_sections(const pf_perf_stream *p, const perfile_source *s, pf_perf_header *h)
+{
+    const perfile_assume *a = p->base.options.assume;
+    if (!a)
+        return;
+    if (a->data.offset) {
+        h->data = a->data;
+        if (h->data.size == UINT64_MAX)
+            h->data.size = h->data.offset < s->size ? s->size - h->data.offset : 0;
+    }
+    if (a->has_features) {
+        memcpy(h->features, a->features, sizeof h->features);
+        h->bitmap_unsure = false;
+    }
+}
+
 perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_header *h,
                             perfile_error *err)
 {
+    const perfile_assume *a = p->base.options.assume;
     perfile_source *s = part->source;
     perfile_container *c = &p->base.container;
     perfile_bytes head;
@@ -385,7 +403,10 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
         return st;
     unsigned damage = pf_perf_header_sections(head, h);
     if (damage)
-        return pf_perf_container_damage(p, damage, PERFILE_ROLE_HEADER, 0, err);
+        st = pf_perf_container_damage(p, damage, PERFILE_ROLE_HEADER, 0, err);
+    if (st != PERFILE_OK || (damage && !(a && a->data.offset)))
+        return st;
+    assume_sections(p, s, h);
 
     st = settle_bitmap(p, s, h, err);
     if (st != PERFILE_OK)
@@ -397,9 +418,11 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
     c->event_types = h->event_types;
     memcpy(c->features, h->features, sizeof c->features);
 
-    st = add_attrs(p, s, h, err);
-    if (st == PERFILE_OK)
-        st = find_ids(p, s, h, err);
+    if (!a || !a->n_events) {
+        st = add_attrs(p, s, h, err);
+        if (st == PERFILE_OK)
+            st = find_ids(p, s, h, err);
+    }
     if (st == PERFILE_OK)
         st = add_event_types(p, s, h, err);
     if (st == PERFILE_OK)

@@ -70,6 +70,41 @@ static void fill_container(pf_perf_stream *p, const pf_perf_header *h)
     c->header_size = h->size;
 }
 
+/* Puts what is known better in place of what the header says; true when that makes it one. */
+static bool assume_header(const perfile_assume *a, pf_perf_header *h, unsigned damage)
+{
+    if (!a)
+        return !damage;
+    if (a->byte_order)
+        h->swap = (a->byte_order == PERFILE_ORDER_BIG) != (bool)PF_NATIVE_BIG;
+    if (a->form)
+        h->form = a->form;
+    if (damage && a->form) {
+        h->version = 2;
+        h->size = a->form == PERFILE_FORM_PIPE ? PF_PERF_PIPE_HEADER : PF_PERF_FILE_HEADER;
+    }
+    if (a->form)
+        h->used = a->form == PERFILE_FORM_PIPE        ? PF_PERF_PIPE_HEADER
+                  : h->used == PF_PERF_OLD_HEADER ? PF_PERF_OLD_HEADER
+                                                  : PF_PERF_FILE_HEADER;
+    return !damage || a->form;
+}
+
+/* Events that are given instead of those of the capture. */
+static perfile_status assume_events(pf_perf_stream *p, perfile_error *err)
+{
+    const perfile_assume *a = p->base.options.assume;
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; a && i < a->n_events && st == PERFILE_OK; i++) {
+        pf_attr_fact fact = {.attr = a->events[i].attr,
+                             .ids = a->events[i].ids,
+                             .offset = PERFILE_NO_OFFSET,
+                             .origin = PERFILE_ORIGIN_CONTAINER};
+        st = pf_session_add_attr(p->base.session, &fact, err);
+    }
+    return st;
+}
+
 /* Reads the header of the first part, and what it says. */
 static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
 {
@@ -82,14 +117,18 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
     if (head.len > PF_PERF_PIPE_HEADER)
         head.len = PF_PERF_PIPE_HEADER;
     unsigned damage = pf_perf_header_begin(head, &h);
-    if (damage && !p->base.container.directory)
+    const perfile_assume *a = p->base.options.assume;
+    bool usable = assume_header(a, &h, damage);
+    if (!usable && !p->base.container.directory)
         return not_a_capture(damage, head, err);
-    p->swap = damage ? PF_NATIVE_BIG : h.swap;
+    p->swap = damage && !(a && a->byte_order) ? PF_NATIVE_BIG : h.swap;
     st = pf_session_new(p->swap, &p->base.options, &p->base.session, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (damage)
-        return pf_perf_container_damage(p, damage, PERFILE_ROLE_HEADER, 0, err);
+    if (st == PERFILE_OK)
+        st = assume_events(p, err);
+    if (st == PERFILE_OK && damage)
+        st = pf_perf_container_damage(p, damage, PERFILE_ROLE_HEADER, 0, err);
+    if (st != PERFILE_OK || !usable)
+        return st == PERFILE_OK ? pf_session_settle(p->base.session, err) : st;
 
     fill_container(p, &h);
     if (h.form == PERFILE_FORM_PIPE) {
@@ -115,6 +154,11 @@ static perfile_status new_stream(const perfile_options *options, pf_perf_stream 
     if (options)
         memcpy(&p->base.options, options,
                options->size < sizeof *options ? options->size : sizeof *options);
+    if (p->base.options.assume) {
+        const perfile_assume *a = p->base.options.assume;
+        memcpy(&p->assume, a, a->size < sizeof *a ? a->size : sizeof *a);
+        p->base.options.assume = &p->assume;
+    }
     pf_limits_fill(&p->base.limits, p->base.options.limits);
     p->base.options.limits = &p->base.limits;
     p->base.ops = &pf_perf_ops;
@@ -152,6 +196,10 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
     if (source->directory) {
         p->base.container.directory = true;
         st = pf_source_entry(source, data_name, &first, err);
+        if (st != PERFILE_OK && p->base.options.assume && p->base.options.assume->n_events) {
+            /* What its header would say is given: the other files hold the records. */
+            st = perfile_source_memory((perfile_bytes){NULL, 0}, source->name, &first, err);
+        }
         if (st != PERFILE_OK) {
             if (err && err->sys == ENOENT)
                 pf_fail_io(err, ENOENT, "directory",

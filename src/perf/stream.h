@@ -31,6 +31,7 @@ typedef struct pf_perf_pending {
 typedef struct pf_perf_stream {
     perfile_stream base;
     bool swap;
+    perfile_assume assume; /* base.options.assume points to it, or is NULL */
     char *name; /* base.name */
     pf_perf_part *parts;
     uint32_t n_parts;

@@ -32,6 +32,8 @@ static inline perfile_status pf_perf_learn(pf_perf_stream *p, const perfile_reco
 {
     if (!pf_session_wants(r->type))
         return PERFILE_OK;
+    if (r->type == PERFILE_RECORD_HEADER_ATTR && p->assume.n_events)
+        return PERFILE_OK; /* other events are given */
     uint64_t before = perfile_session_generation(p->base.session);
     perfile_status st = pf_session_learn(p->base.session, r, err);
     if (st == PERFILE_OK && perfile_session_generation(p->base.session) != before)

@@ -1,0 +1,256 @@
+#include "perf/repair.h"
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "perf/salvage.h"
+
+enum { TABLE_ENTRY = 16, MOST_FEATURES = 64, ENTRY_LEAST = 80, ENTRY_MOST = 4096 };
+
+/* Whether entries at `at` could be the feature table of `n` sections: those follow the table and
+ * each other, `pad` bytes apart at most. */
+static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad, bool swap)
+{
+    if (n == 0 || n > MOST_FEATURES || !pf_within(at, n * TABLE_ENTRY, file.len))
+        return false;
+    uint64_t expected = at + n * TABLE_ENTRY;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint8_t *entry = file.ptr + at + i * TABLE_ENTRY;
+        uint64_t offset = pf_load_u64(entry, swap);
+        uint64_t size = pf_load_u64(entry + 8, swap);
+        if (offset < expected || offset - expected > pad || !pf_within(offset, size, file.len))
+            return false;
+        expected = offset + size;
+    }
+    return true;
+}
+
+/* How many sections a table at `at` has, as its first entry says; 0: there is none. */
+static uint64_t table_count(perfile_bytes file, uint64_t at, bool swap)
+{
+    if (!pf_within(at, TABLE_ENTRY, file.len))
+        return 0;
+    uint64_t first = pf_load_u64(file.ptr + at, swap);
+    if (first <= at || (first - at) % TABLE_ENTRY || first - at > MOST_FEATURES * TABLE_ENTRY)
+        return 0;
+    uint64_t n = (first - at) / TABLE_ENTRY;
+    return table_look(file, at, n, 0, swap) ? n : 0;
+}
+
+static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *table, uint64_t *n)
+{
+    for (uint64_t at = from; at + TABLE_ENTRY <= file.len; at++) {
+        *n = table_count(file, at, swap);
+        *table = at;
+        if (*n)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the table of `n` sections is at `at`: as it should be, or a bit wider. */
+static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
+{
+    uint64_t exact = table_count(file, at, swap);
+    return exact ? exact == n : table_look(file, at, n, 4096, swap);
+}
+
+static uint64_t count(const uint64_t features[4])
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < 4; i++)
+        n += (uint64_t)__builtin_popcountll(features[i]);
+    return n;
+}
+
+/* Whether frames follow each other from `at` on. */
+static bool frames_at(perfile_bytes file, uint64_t at, bool swap)
+{
+    pf_vet v = {.swap = swap};
+    uint64_t time;
+    return at < file.len &&
+           pf_perf_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, &time);
+}
+
+/* The byte order in which more of the file makes sense. */
+static bool guess_order(perfile_bytes file, const pf_perf_header *h, unsigned damage, pf_repair *r)
+{
+    if (!damage)
+        return h->swap;
+    for (unsigned swap = 0; swap < 2; swap++) {
+        uint64_t size = file.len >= 16 ? pf_load_u64(file.ptr + 8, swap) : 0;
+        if (size == PF_PERF_FILE_HEADER || size == PF_PERF_PIPE_HEADER ||
+            size == PF_PERF_OLD_HEADER)
+            return swap;
+    }
+    uint64_t end;
+    for (unsigned swap = 0; swap < 2; swap++)
+        if (pf_repair_find_attrs(r, file, swap, &end) ||
+            pf_repair_find_desc(r, file, swap, 0) ||
+            pf_repair_find_header_attrs(r, file, swap, 0))
+            return swap;
+    pf_vet v = {0}, w = {.swap = true};
+    uint64_t time;
+    return pf_perf_resync(&w, file, 0, &time) < pf_perf_resync(&v, file, 0, &time);
+}
+
+/* The form, when the header does not say it. */
+static uint32_t guess_form(perfile_bytes file, bool swap)
+{
+    uint64_t size = file.len >= 16 ? pf_load_u64(file.ptr + 8, swap) : 0;
+    if (size == PF_PERF_PIPE_HEADER)
+        return PERFILE_FORM_PIPE;
+    if (size == PF_PERF_FILE_HEADER || size == PF_PERF_OLD_HEADER)
+        return PERFILE_FORM_FILE;
+    return frames_at(file, PF_PERF_PIPE_HEADER, swap) ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
+}
+
+/* Whether the attr section is one.  Newer attrs than those we know are fine. */
+static bool attrs_good(perfile_bytes file, const pf_perf_header *h)
+{
+    bool good = h->attr_size >= ENTRY_LEAST && h->attr_size <= ENTRY_MOST && h->attr_size % 8 == 0 &&
+           h->attrs.size && h->attrs.size % h->attr_size == 0 &&
+           pf_within(h->attrs.offset, h->attrs.size, file.len);
+    for (uint64_t at = 0; good && at < h->attrs.size; at += h->attr_size)
+        good = pf_attr_sane(
+            (perfile_bytes){file.ptr + h->attrs.offset + at, (size_t)h->attr_size}, h->swap);
+    return good;
+}
+
+/* Events from somewhere else than the attr section; *start moves behind one that was found. */
+static void find_events(pf_repair *r, perfile_bytes file, bool swap, uint64_t *start)
+{
+    uint64_t end;
+    if (pf_repair_find_attrs(r, file, swap, &end)) {
+        r->guessed |= PF_GUESS_ATTRS;
+        *start = end;
+    } else if (pf_repair_find_desc(r, file, swap, 0)) {
+        r->guessed |= PF_GUESS_DESC;
+    } else if (pf_repair_find_header_attrs(r, file, swap, 0)) {
+        r->guessed |= PF_GUESS_HEADER_ATTR;
+    }
+}
+
+/* Whether what the header says of the records goes with the file.  One that was cut or never
+ * finished says what it can. */
+static bool data_good(perfile_bytes file, const pf_perf_header *h)
+{
+    uint64_t n = count(h->features);
+    uint64_t end, table, entries;
+    bool ends = !pf_add_u64(h->data.offset, h->data.size, &end) && end <= file.len;
+    if (h->data.offset < PF_PERF_OLD_HEADER || h->data.offset >= file.len)
+        return h->data.offset == file.len && n == 0;
+    if (ends && table_at(file, end, n, h->swap))
+        return true;
+    if (!frames_at(file, h->data.offset, h->swap))
+        return false;
+    if (h->data.size == 0 || (ends && n == 0))
+        return true;
+    return !find_table(file, h->data.offset, h->swap, &table, &entries);
+}
+
+/* Where the records are, when the header is wrong on it; `start`: behind the attrs. */
+static void find_data(pf_repair *r, perfile_bytes file, const pf_perf_header *h, uint64_t start)
+{
+    uint64_t table, entries;
+    if (data_good(file, h))
+        return;
+    bool begins = h->data.offset >= start && frames_at(file, h->data.offset, h->swap);
+    r->assume.data.offset = begins ? h->data.offset : start;
+    r->guessed |= PF_GUESS_END | (begins ? 0U : (uint32_t)PF_GUESS_START);
+    bool found = find_table(file, r->assume.data.offset, h->swap, &table, &entries);
+    r->assume.data.size = found ? table - r->assume.data.offset : UINT64_MAX;
+    r->assume.has_features = true;
+    if (found && entries == count(h->features)) {
+        r->guessed |= PF_GUESS_TABLE;
+        memcpy(r->assume.features, h->features, sizeof r->assume.features);
+    } else {
+        r->guessed |= PF_GUESS_NO_FEATURES;
+    }
+}
+
+/* Turns places in r->bytes into pointers. */
+static void settle(pf_repair *r)
+{
+    perfile_assumed_event *e = (perfile_assumed_event *)(void *)r->events.ptr;
+    uint32_t n = (uint32_t)(r->events.len / sizeof *e);
+    const uint8_t *at = r->bytes.ptr;
+    r->assume.size = sizeof r->assume;
+    for (uint32_t i = 0; i < n; i++) {
+        e[i].attr.ptr = at;
+        at += e[i].attr.len;
+        e[i].ids.ptr = at;
+        at += e[i].ids.len;
+    }
+    r->assume.events = e;
+    r->assume.n_events = n;
+}
+
+static void repair_file(pf_repair *r, perfile_bytes file, pf_perf_header *h,
+                        const perfile_assume *given)
+{
+    uint64_t start = PF_PERF_FILE_HEADER;
+    perfile_bytes head = {file.ptr, file.len < PF_PERF_FILE_HEADER ? file.len
+                                                                   : PF_PERF_FILE_HEADER};
+    h->used = h->used == PF_PERF_OLD_HEADER ? PF_PERF_OLD_HEADER : PF_PERF_FILE_HEADER;
+    if (pf_perf_header_sections(head, h))
+        r->guessed |= PF_GUESS_HEADER;
+    if (!given->n_events) {
+        bool good = attrs_good(file, h);
+        pf_repair_forget(r);
+        if (good)
+            start = h->attrs.offset + h->attrs.size;
+        else
+            find_events(r, file, h->swap, &start);
+    } else if (pf_repair_find_ids(r, file, h->swap, given)) {
+        r->guessed |= PF_GUESS_IDS;
+    }
+    if (!given->data.offset)
+        find_data(r, file, h, start);
+}
+
+perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *given, pf_repair *r,
+                              perfile_error *err)
+{
+    perfile_assume none = {.size = sizeof none};
+    perfile_bytes file;
+    if (!given)
+        given = &none;
+    r->assume = *given;
+    /* What can be asked anywhere but is not in memory as a whole is read as far as that goes. */
+    size_t most = source->stable ? 1 : (size_t)source->limits.window_bytes;
+    perfile_status st = pf_source_run(source, 0, most, &file, err);
+    if (st != PERFILE_OK || file.len == 0)
+        return st;
+    pf_perf_header h;
+    unsigned damage = pf_perf_header_begin(file, &h);
+    if (!damage && file.len < source->size)
+        return PERFILE_OK; /* what would be judged is not all there */
+    bool swap = given->byte_order ? (given->byte_order == PERFILE_ORDER_BIG) != (bool)PF_NATIVE_BIG
+                                  : guess_order(file, &h, damage, r);
+    pf_repair_forget(r);
+    if (damage || (h.size != PF_PERF_PIPE_HEADER && !pf_perf_header_size_known(&h)))
+        r->guessed |= PF_GUESS_HEADER;
+    if (r->guessed & PF_GUESS_HEADER) {
+        h.swap = swap;
+        h.form = guess_form(file, swap);
+        h.version = 2;
+    }
+    if (given->form)
+        h.form = given->form;
+    if (r->guessed & PF_GUESS_HEADER) {
+        r->assume.form = h.form;
+        r->assume.byte_order =
+            swap != (bool)PF_NATIVE_BIG ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    }
+    if (h.form == PERFILE_FORM_FILE)
+        repair_file(r, file, &h, given);
+    if (r->events.len)
+        settle(r);
+    return PERFILE_OK;
+}
+
+void pf_repair_free(pf_repair *r)
+{
+    pf_buffer_free(&r->events);
+    pf_buffer_free(&r->bytes);
+}

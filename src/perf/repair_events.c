@@ -1,0 +1,213 @@
+/* Attrs and ids, told from other bytes by their look. */
+#include "base/checked.h"
+#include "base/cursor.h"
+#include "perf/frame.h"
+#include "perf/repair.h"
+
+enum {
+    ATTR_LEAST = 64,
+    ATTR_MOST = 144,
+    ID_SECTION = 16,
+    SEARCH_BYTES = 4 << 20, /* attrs stand before the records */
+    MOST_EVENTS = 4096,
+    MOST_TYPE = 1 << 16
+};
+
+void pf_repair_forget(pf_repair *r)
+{
+    pf_buffer_clear(&r->events);
+    pf_buffer_clear(&r->bytes);
+}
+
+/* The sizes that attrs have had. */
+static bool attr_size_known(uint32_t size)
+{
+    return size == 64 || size == 72 || size == 80 || (size >= 96 && size <= ATTR_MOST && size % 8 == 0);
+}
+
+size_t pf_attr_look(perfile_bytes b, bool swap)
+{
+    if (b.len < ATTR_LEAST)
+        return 0;
+    uint32_t size = pf_load_u32(b.ptr + 4, swap);
+    if (!attr_size_known(size) || size > b.len || pf_load_u32(b.ptr, swap) >= MOST_TYPE)
+        return 0;
+    uint64_t sample_type = pf_load_u64(b.ptr + 24, swap);
+    uint64_t read_format = pf_load_u64(b.ptr + 32, swap);
+    uint64_t flags = pf_load_u64(b.ptr + 40, swap);
+    bool big = swap != (bool)PF_NATIVE_BIG;
+    /* Flags that no kernel has: the upper half of them, or the lower one where bits are mirrored. */
+    uint64_t unknown = big ? flags & UINT64_C(0x3fffff) : flags >> 42;
+    return sample_type <= PERFILE_SAMPLE_KNOWN && read_format <= 0x1f && !unknown &&
+                   (sample_type || flags)
+               ? size
+               : 0;
+}
+
+bool pf_attr_sane(perfile_bytes entry, bool swap)
+{
+    uint32_t size = pf_load_u32(entry.ptr + 4, swap);
+    return (size == 0 || (size >= ATTR_LEAST && size <= entry.len - ID_SECTION)) &&
+           pf_load_u32(entry.ptr, swap) < MOST_TYPE &&
+           pf_load_u64(entry.ptr + 24, swap) >> 32 == 0 &&
+           (pf_load_u64(entry.ptr + 24, swap) || pf_load_u64(entry.ptr + 40, swap));
+}
+
+static bool add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
+{
+    /* Places in `bytes`, which moves as it grows. */
+    perfile_assumed_event e = {{NULL, attr.len}, {NULL, ids.len}};
+    return pf_buffer_append(&r->bytes, attr.ptr, attr.len) &&
+           pf_buffer_append(&r->bytes, ids.ptr, ids.len) &&
+           pf_buffer_append(&r->events, &e, sizeof e);
+}
+
+/* An attr and the place of its ids behind it. */
+static size_t entry_look(perfile_bytes file, uint64_t at, bool swap, perfile_section *ids)
+{
+    if (!pf_within(at, ATTR_LEAST + ID_SECTION, file.len))
+        return 0;
+    perfile_bytes b = {file.ptr + at, file.len - (size_t)at};
+    size_t size = pf_attr_look(b, swap);
+    if (!size || b.len < size + ID_SECTION)
+        return 0;
+    ids->offset = pf_load_u64(b.ptr + size, swap);
+    ids->size = pf_load_u64(b.ptr + size + 8, swap);
+    return ids->size % 8 == 0 && pf_within(ids->offset, ids->size, file.len) ? size : 0;
+}
+
+bool pf_repair_entries(pf_repair *r, perfile_bytes file, bool swap, uint64_t at,
+                       uint64_t entry_size, uint64_t n)
+{
+    pf_repair_forget(r);
+    for (uint64_t i = 0; i < n; i++, at += entry_size) {
+        perfile_section ids;
+        size_t size = entry_look(file, at, swap, &ids);
+        if (!size || size + ID_SECTION > entry_size ||
+            !add(r, (perfile_bytes){file.ptr + at, size},
+                 (perfile_bytes){file.ptr + ids.offset, (size_t)ids.size}))
+            return false;
+    }
+    return true;
+}
+
+bool pf_repair_find_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t *end)
+{
+    uint64_t most = file.len < SEARCH_BYTES ? file.len : SEARCH_BYTES;
+    for (uint64_t at = PF_PERF_OLD_HEADER; at + ATTR_LEAST + ID_SECTION <= most; at += 8) {
+        perfile_section ids;
+        size_t size = entry_look(file, at, swap, &ids);
+        uint64_t n = 1;
+        if (!size)
+            continue;
+        perfile_section more;
+        while (n < MOST_EVENTS &&
+               entry_look(file, at + n * (size + ID_SECTION), swap, &more) == size)
+            n++;
+        *end = at + n * (size + ID_SECTION);
+        return pf_repair_entries(r, file, swap, at, size + ID_SECTION, n);
+    }
+    return false;
+}
+
+/* All events of an EVENT_DESC that begins `b`. */
+static bool desc_look(pf_repair *r, perfile_bytes b, bool swap)
+{
+    pf_cursor c = pf_cur(b, swap);
+    uint32_t n = pf_cur_u32(&c);
+    uint32_t size = pf_cur_u32(&c);
+    if (n == 0 || n > MOST_EVENTS || !attr_size_known(size))
+        return false;
+    pf_repair_forget(r);
+    for (uint32_t i = 0; i < n; i++) {
+        perfile_bytes attr = pf_cur_span(&c, size);
+        uint32_t n_ids = pf_cur_u32(&c);
+        perfile_bytes name = pf_cur_string(&c);
+        perfile_bytes ids = pf_cur_list(&c, n_ids, 8);
+        size_t own = c.bad ? 0 : pf_attr_look(attr, swap);
+        if (!own || !name.len || !memchr(name.ptr, 0, name.len) ||
+            !add(r, (perfile_bytes){attr.ptr, own}, ids))
+            return false;
+    }
+    return true;
+}
+
+bool pf_repair_find_desc(pf_repair *r, perfile_bytes file, bool swap, uint64_t from)
+{
+    for (uint64_t at = from; at + 8 + ATTR_LEAST <= file.len; at++) {
+        uint32_t n = pf_load_u32(file.ptr + at, swap);
+        if (n == 0 || n > MOST_EVENTS)
+            continue;
+        if (desc_look(r, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, swap))
+            return true;
+    }
+    pf_repair_forget(r);
+    return false;
+}
+
+bool pf_repair_find_header_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t from)
+{
+    pf_repair_forget(r);
+    bool any = false;
+    for (uint64_t at = from; at + PF_PERF_RECORD_HEADER + ATTR_LEAST <= file.len;) {
+        pf_frame f = pf_frame_at(file.ptr + at, swap);
+        size_t left = file.len - (size_t)at;
+        if (f.type != PERFILE_RECORD_HEADER_ATTR || f.misc ||
+            f.size < PF_PERF_RECORD_HEADER + ATTR_LEAST || f.size > left) {
+            at += 8;
+            continue;
+        }
+        perfile_bytes body = {file.ptr + at + PF_PERF_RECORD_HEADER,
+                              f.size - PF_PERF_RECORD_HEADER};
+        size_t size = pf_attr_look(body, swap);
+        if (!size || (body.len - size) % 8) {
+            at += 8;
+            continue;
+        }
+        if (!add(r, (perfile_bytes){body.ptr, size},
+                 (perfile_bytes){body.ptr + size, body.len - size}))
+            return false;
+        any = true;
+        at += f.size;
+    }
+    return any;
+}
+
+/* The ids of an ID_INDEX come event by event, each with its position among those of its event. */
+static bool share_ids(pf_repair *r, const uint8_t *entries, size_t n, size_t width, bool swap,
+                      const perfile_assume *given)
+{
+    size_t at = 0;
+    pf_repair_forget(r);
+    for (uint32_t i = 0; i < given->n_events; i++) {
+        size_t first = at;
+        pf_buffer ids = {0};
+        while (at < n && (at == first || pf_load_u64(entries + at * width + 8, swap) != 0)) {
+            if (!pf_buffer_append(&ids, entries + at * width, 8))
+                break;
+            at++;
+        }
+        bool ok = add(r, given->events[i].attr, (perfile_bytes){ids.ptr, ids.len});
+        pf_buffer_free(&ids);
+        if (!ok)
+            return false;
+    }
+    return at == n;
+}
+
+bool pf_repair_find_ids(pf_repair *r, perfile_bytes file, bool swap, const perfile_assume *given)
+{
+    for (uint64_t at = PF_PERF_PIPE_HEADER; at + 48 <= file.len; at += 8) {
+        pf_frame f = pf_frame_at(file.ptr + at, swap);
+        if (f.type != PERFILE_RECORD_ID_INDEX || f.misc || f.size > file.len - at || f.size < 48)
+            continue;
+        uint64_t n = pf_load_u64(file.ptr + at + 8, swap);
+        /* Newer ones have the ids of virtual machines behind all entries. */
+        bool fits = n && n <= UINT16_MAX &&
+                    (f.size == 16 + 32 * n || f.size == 16 + 48 * n);
+        if (fits && share_ids(r, file.ptr + at + 16, (size_t)n, 32, swap, given))
+            return true;
+    }
+    pf_repair_forget(r);
+    return false;
+}
