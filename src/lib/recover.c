@@ -215,6 +215,9 @@ static perfile_status copy_records(pf_recover *x, perfile_error *err)
 /* Nothing to write, in words. */
 static perfile_status nothing(pf_recover *x, perfile_error *err)
 {
+    if (x->guessed & PF_GUESS_HEADER && x->result.records == 0)
+        return pf_fail(err, PERFILE_E_CORRUPT, "recover.header",
+                       "nothing in it looks like a perf.data capture");
     if (x->result.events == 0)
         return pf_fail(err, PERFILE_E_CORRUPT, "recover.events",
                        "no event is known that says how to read its records: give a capture of "
@@ -223,6 +226,31 @@ static perfile_status nothing(pf_recover *x, perfile_error *err)
         return pf_fail(err, PERFILE_E_TRUNCATED, "recover.records",
                        "the recording was killed before it wrote a record");
     return pf_fail(err, PERFILE_E_CORRUPT, "recover.records", "no record in it can be trusted");
+}
+
+/* What was guessed, in words. */
+static void tell_guesses(pf_recover *x)
+{
+    static const struct {
+        uint32_t guess;
+        const char *text;
+    } sentences[] = {
+        {PF_GUESS_HEADER, "the header is damaged: form and byte order are guessed"},
+        {PF_GUESS_ATTRS, "the events were found by their look"},
+        {PF_GUESS_DESC, "the attr section is damaged: the events are those of EVENT_DESC"},
+        {PF_GUESS_HEADER_ATTR,
+         "the attr section is damaged: the events are those of HEADER_ATTR records"},
+        {PF_GUESS_IDS, "the ids of the events are those of ID_INDEX"},
+        {PF_GUESS_START, "where the records begin is guessed"},
+        {PF_GUESS_END, "where the records end is guessed"},
+        {PF_GUESS_TABLE, "the feature table was found by its look"},
+        {PF_GUESS_NO_FEATURES, "which feature sections there are is not known any more"},
+    };
+    for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
+        if (!(x->guessed & sentences[i].guess))
+            continue;
+        pf_recover_note(x, UINT32_MAX, 0, "%s", sentences[i].text);
+    }
 }
 
 static perfile_status recover(pf_recover *x, perfile_error *err)
@@ -254,8 +282,10 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     x->result.damaged |= sum.damages != 0;
     if (st != PERFILE_OK)
         return st;
+    x->result.damaged |= x->guessed != 0;
     if (x->result.damaged && (x->result.records == 0 || x->result.events == 0))
         return nothing(x, err);
+    tell_guesses(x);
     if (!x->written)
         st = pf_recover_events(x, err);
     if (st == PERFILE_OK)
@@ -263,33 +293,6 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     if (st == PERFILE_OK && x->writer)
         st = perfile_writer_finish(x->writer, err);
     return st;
-}
-
-/* What was guessed, in words. */
-static void tell_guesses(pf_recover *x, uint32_t guessed)
-{
-    static const struct {
-        uint32_t guess;
-        bool lost;
-        const char *text;
-    } sentences[] = {
-        {PF_GUESS_HEADER, true, "the header is damaged: form and byte order are guessed"},
-        {PF_GUESS_ATTRS, true, "the events were found by their look"},
-        {PF_GUESS_DESC, true, "the attr section is damaged: the events are those of EVENT_DESC"},
-        {PF_GUESS_HEADER_ATTR, true,
-         "the attr section is damaged: the events are those of HEADER_ATTR records"},
-        {PF_GUESS_IDS, false, "the ids of the events are those of ID_INDEX"},
-        {PF_GUESS_START, true, "where the records begin is guessed"},
-        {PF_GUESS_END, true, "where the records end is guessed"},
-        {PF_GUESS_TABLE, false, "the feature table was found by its look"},
-        {PF_GUESS_NO_FEATURES, true, "which feature sections there are is not known any more"},
-    };
-    for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
-        if (!(guessed & sentences[i].guess))
-            continue;
-        x->result.damaged |= sentences[i].lost;
-        pf_recover_note(x, UINT32_MAX, 0, "%s", sentences[i].text);
-    }
 }
 
 /* Fills `r` with what the file no longer says; *source may become another one of the same bytes. */
@@ -341,7 +344,7 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
     if (r.guessed)
         how.assume = &r.assume;
     x.given = how.assume && how.assume->n_events;
-    tell_guesses(&x, r.guessed);
+    x.guessed = r.guessed;
     if (st == PERFILE_OK)
         st = perfile_open(source, &how, &x.stream, err);
     if (st == PERFILE_OK)

@@ -14,6 +14,7 @@ typedef struct pf_recover {
     perfile_sink *sink;
     perfile_writer *writer; /* NULL: nothing is written */
     bool written;           /* the writer has its events */
+    uint32_t guessed;       /* PF_GUESS_… */
     bool given;             /* the events are not those of the records */
 
     pf_buffer held;        /* pieces of a simpleperf record that is not complete yet */

@@ -84,7 +84,7 @@ static bool assume_header(const perfile_assume *a, pf_perf_header *h, unsigned d
         h->size = a->form == PERFILE_FORM_PIPE ? PF_PERF_PIPE_HEADER : PF_PERF_FILE_HEADER;
     }
     if (a->form)
-        h->used = a->form == PERFILE_FORM_PIPE        ? PF_PERF_PIPE_HEADER
+        h->used = a->form == PERFILE_FORM_PIPE    ? PF_PERF_PIPE_HEADER
                   : h->used == PF_PERF_OLD_HEADER ? PF_PERF_OLD_HEADER
                                                   : PF_PERF_FILE_HEADER;
     return !damage || a->form;

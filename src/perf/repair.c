@@ -6,22 +6,25 @@
 
 enum { TABLE_ENTRY = 16, MOST_FEATURES = 64, ENTRY_LEAST = 80, ENTRY_MOST = 4096 };
 
-/* Whether entries at `at` could be the feature table of `n` sections: those follow the table and
- * each other, `pad` bytes apart at most. */
+/* Whether entries at `at` could be the feature table of `n` sections: those fill what is behind the
+ * table, in any order, from at most `pad` bytes behind it on. */
 static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad, bool swap)
 {
     if (n == 0 || n > MOST_FEATURES || !pf_within(at, n * TABLE_ENTRY, file.len))
         return false;
-    uint64_t expected = at + n * TABLE_ENTRY;
+    uint64_t behind = at + n * TABLE_ENTRY;
+    uint64_t first = UINT64_MAX, end = 0, sum = 0;
     for (uint64_t i = 0; i < n; i++) {
         const uint8_t *entry = file.ptr + at + i * TABLE_ENTRY;
         uint64_t offset = pf_load_u64(entry, swap);
         uint64_t size = pf_load_u64(entry + 8, swap);
-        if (offset < expected || offset - expected > pad || !pf_within(offset, size, file.len))
+        if (offset < behind || !pf_within(offset, size, file.len))
             return false;
-        expected = offset + size;
+        first = offset < first ? offset : first;
+        end = offset + size > end ? offset + size : end;
+        sum += size;
     }
-    return true;
+    return first - behind <= pad && end - first >= sum && end - first - sum <= pad;
 }
 
 /* How many sections a table at `at` has, as its first entry says; 0: there is none. */
@@ -47,11 +50,15 @@ static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *t
     return false;
 }
 
-/* Whether the table of `n` sections is at `at`: as it should be, or a bit wider. */
+/* Whether the table of `n` sections is at `at`.  perf leaves room for sections that it then could
+ * not write. */
 static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
 {
     uint64_t exact = table_count(file, at, swap);
-    return exact ? exact == n : table_look(file, at, n, 4096, swap);
+    for (uint64_t i = n; i < exact; i++)
+        if (pf_load_u64(file.ptr + at + i * TABLE_ENTRY + 8, swap) != 0)
+            return false;
+    return exact == n || table_look(file, at, n, 4096, swap);
 }
 
 static uint64_t count(const uint64_t features[4])
@@ -84,8 +91,7 @@ static bool guess_order(perfile_bytes file, const pf_perf_header *h, unsigned da
     }
     uint64_t end;
     for (unsigned swap = 0; swap < 2; swap++)
-        if (pf_repair_find_attrs(r, file, swap, &end) ||
-            pf_repair_find_desc(r, file, swap, 0) ||
+        if (pf_repair_find_attrs(r, file, swap, &end) || pf_repair_find_desc(r, file, swap, 0) ||
             pf_repair_find_header_attrs(r, file, swap, 0))
             return swap;
     pf_vet v = {0}, w = {.swap = true};
@@ -107,12 +113,12 @@ static uint32_t guess_form(perfile_bytes file, bool swap)
 /* Whether the attr section is one.  Newer attrs than those we know are fine. */
 static bool attrs_good(perfile_bytes file, const pf_perf_header *h)
 {
-    bool good = h->attr_size >= ENTRY_LEAST && h->attr_size <= ENTRY_MOST && h->attr_size % 8 == 0 &&
-           h->attrs.size && h->attrs.size % h->attr_size == 0 &&
-           pf_within(h->attrs.offset, h->attrs.size, file.len);
+    bool good = h->attr_size >= ENTRY_LEAST && h->attr_size <= ENTRY_MOST &&
+                h->attr_size % 8 == 0 && h->attrs.size && h->attrs.size % h->attr_size == 0 &&
+                pf_within(h->attrs.offset, h->attrs.size, file.len);
     for (uint64_t at = 0; good && at < h->attrs.size; at += h->attr_size)
-        good = pf_attr_sane(
-            (perfile_bytes){file.ptr + h->attrs.offset + at, (size_t)h->attr_size}, h->swap);
+        good = pf_attr_sane((perfile_bytes){file.ptr + h->attrs.offset + at, (size_t)h->attr_size},
+                            h->swap);
     return good;
 }
 
@@ -189,8 +195,8 @@ static void repair_file(pf_repair *r, perfile_bytes file, pf_perf_header *h,
                         const perfile_assume *given)
 {
     uint64_t start = PF_PERF_FILE_HEADER;
-    perfile_bytes head = {file.ptr, file.len < PF_PERF_FILE_HEADER ? file.len
-                                                                   : PF_PERF_FILE_HEADER};
+    perfile_bytes head = {file.ptr,
+                          file.len < PF_PERF_FILE_HEADER ? file.len : PF_PERF_FILE_HEADER};
     h->used = h->used == PF_PERF_OLD_HEADER ? PF_PERF_OLD_HEADER : PF_PERF_FILE_HEADER;
     if (pf_perf_header_sections(head, h))
         r->guessed |= PF_GUESS_HEADER;

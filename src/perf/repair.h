@@ -9,15 +9,15 @@
 
 /* What was guessed; all zero is nothing. */
 enum {
-    PF_GUESS_HEADER = 1 << 0,     /* magic or size: form and byte order */
-    PF_GUESS_ATTRS = 1 << 1,      /* the attr section was found by its look */
-    PF_GUESS_DESC = 1 << 2,       /* events of feature EVENT_DESC */
+    PF_GUESS_HEADER = 1 << 0,      /* magic or size: form and byte order */
+    PF_GUESS_ATTRS = 1 << 1,       /* the attr section was found by its look */
+    PF_GUESS_DESC = 1 << 2,        /* events of feature EVENT_DESC */
     PF_GUESS_HEADER_ATTR = 1 << 3, /* events of HEADER_ATTR records */
-    PF_GUESS_IDS = 1 << 4,        /* ids of an ID_INDEX record for events that were given */
-    PF_GUESS_START = 1 << 5,      /* where the records begin */
-    PF_GUESS_END = 1 << 6,        /* … and end */
-    PF_GUESS_TABLE = 1 << 7,      /* the feature table was found by its look */
-    PF_GUESS_NO_FEATURES = 1 << 8 /* which features it has is not known */
+    PF_GUESS_IDS = 1 << 4,         /* ids of an ID_INDEX record for events that were given */
+    PF_GUESS_START = 1 << 5,       /* where the records begin */
+    PF_GUESS_END = 1 << 6,         /* … and end */
+    PF_GUESS_TABLE = 1 << 7,       /* the feature table was found by its look */
+    PF_GUESS_NO_FEATURES = 1 << 8  /* which features it has is not known */
 };
 
 typedef struct pf_repair {

@@ -22,7 +22,8 @@ void pf_repair_forget(pf_repair *r)
 /* The sizes that attrs have had. */
 static bool attr_size_known(uint32_t size)
 {
-    return size == 64 || size == 72 || size == 80 || (size >= 96 && size <= ATTR_MOST && size % 8 == 0);
+    return size == 64 || size == 72 || size == 80 ||
+           (size >= 96 && size <= ATTR_MOST && size % 8 == 0);
 }
 
 size_t pf_attr_look(perfile_bytes b, bool swap)
@@ -36,7 +37,8 @@ size_t pf_attr_look(perfile_bytes b, bool swap)
     uint64_t read_format = pf_load_u64(b.ptr + 32, swap);
     uint64_t flags = pf_load_u64(b.ptr + 40, swap);
     bool big = swap != (bool)PF_NATIVE_BIG;
-    /* Flags that no kernel has: the upper half of them, or the lower one where bits are mirrored. */
+    /* Flags that no kernel has: the upper half of them, or the lower one where bits are mirrored.
+     */
     uint64_t unknown = big ? flags & UINT64_C(0x3fffff) : flags >> 42;
     return sample_type <= PERFILE_SAMPLE_KNOWN && read_format <= 0x1f && !unknown &&
                    (sample_type || flags)
@@ -203,8 +205,7 @@ bool pf_repair_find_ids(pf_repair *r, perfile_bytes file, bool swap, const perfi
             continue;
         uint64_t n = pf_load_u64(file.ptr + at + 8, swap);
         /* Newer ones have the ids of virtual machines behind all entries. */
-        bool fits = n && n <= UINT16_MAX &&
-                    (f.size == 16 + 32 * n || f.size == 16 + 48 * n);
+        bool fits = n && n <= UINT16_MAX && (f.size == 16 + 32 * n || f.size == 16 + 48 * n);
         if (fits && share_ids(r, file.ptr + at + 16, (size_t)n, 32, swap, given))
             return true;
     }

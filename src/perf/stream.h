@@ -32,7 +32,7 @@ typedef struct pf_perf_stream {
     perfile_stream base;
     bool swap;
     perfile_assume assume; /* base.options.assume points to it, or is NULL */
-    char *name; /* base.name */
+    char *name;            /* base.name */
     pf_perf_part *parts;
     uint32_t n_parts;
     perfile_part *part_names; /* container.parts */
