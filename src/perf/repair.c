@@ -7,8 +7,9 @@
 enum { TABLE_ENTRY = 16, MOST_FEATURES = 64, ENTRY_LEAST = 80, ENTRY_MOST = 4096 };
 
 /* Whether entries at `at` could be the feature table of `n` sections: those fill what is behind the
- * table, in any order, from at most `pad` bytes behind it on. */
-static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad, bool swap)
+ * table, in any order, from at most `pad` bytes behind it on; *end is behind the last. */
+static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad, bool swap,
+                       uint64_t *end_of_all)
 {
     if (n == 0 || n > MOST_FEATURES || !pf_within(at, n * TABLE_ENTRY, file.len))
         return false;
@@ -24,11 +25,12 @@ static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad
         end = offset + size > end ? offset + size : end;
         sum += size;
     }
+    *end_of_all = end;
     return first - behind <= pad && end - first >= sum && end - first - sum <= pad;
 }
 
 /* How many sections a table at `at` has, as its first entry says; 0: there is none. */
-static uint64_t table_count(perfile_bytes file, uint64_t at, bool swap)
+static uint64_t table_count(perfile_bytes file, uint64_t at, bool swap, uint64_t *end)
 {
     if (!pf_within(at, TABLE_ENTRY, file.len))
         return 0;
@@ -36,15 +38,17 @@ static uint64_t table_count(perfile_bytes file, uint64_t at, bool swap)
     if (first <= at || (first - at) % TABLE_ENTRY || first - at > MOST_FEATURES * TABLE_ENTRY)
         return 0;
     uint64_t n = (first - at) / TABLE_ENTRY;
-    return table_look(file, at, n, 0, swap) ? n : 0;
+    return table_look(file, at, n, 0, swap, end) ? n : 0;
 }
 
+/* The table whose last section ends where the file does. */
 static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *table, uint64_t *n)
 {
     for (uint64_t at = from; at + TABLE_ENTRY <= file.len; at++) {
-        *n = table_count(file, at, swap);
+        uint64_t end;
+        *n = table_count(file, at, swap, &end);
         *table = at;
-        if (*n)
+        if (*n && end == file.len)
             return true;
     }
     return false;
@@ -54,11 +58,12 @@ static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *t
  * not write. */
 static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
 {
-    uint64_t exact = table_count(file, at, swap);
+    uint64_t end;
+    uint64_t exact = table_count(file, at, swap, &end);
     for (uint64_t i = n; i < exact; i++)
         if (pf_load_u64(file.ptr + at + i * TABLE_ENTRY + 8, swap) != 0)
             return false;
-    return exact == n || table_look(file, at, n, 4096, swap);
+    return exact == n || table_look(file, at, n, 4096, swap, &end);
 }
 
 static uint64_t count(const uint64_t features[4])

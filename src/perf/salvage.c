@@ -5,6 +5,7 @@
 enum {
     CHUNK = 1 << 20, /* handed out at once */
     ZONE = 8 << 10,  /* so far in front of a break may lie what belongs to it */
+    LARGE = 512,     /* records that are rarely so long */
     ALIKE = 64       /* odd records that are usual come again within so many */
 };
 
@@ -52,26 +53,36 @@ static bool comes_again(const pf_vet *v, perfile_bytes bytes, size_t at, uint32_
 #define BELIEVE 0
 #define SEARCH  SIZE_MAX
 
-/* An odd record at `at`.  Another inside it says that its size is wrong; when they go on behind it,
- * an unknown type is believed, and so is what this capture has more of. */
+/* Where inside the record [at, at + whole) others begin: then its size is wrong.  SEARCH: nowhere. */
+static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, uint64_t *time)
+{
+    v->budget = (int64_t)whole * 4 + 4096;
+    for (size_t i = at + 1; i < at + whole && v->budget > 0; i++)
+        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, time))
+            return i;
+    return SEARCH;
+}
+
+/* An odd record at `at`: when records go on behind it, an unknown type is believed, and so is what
+ * this capture has more of. */
 static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, uint32_t odd,
                       uint64_t *time)
 {
     size_t end = at + whole;
-    v->budget = (int64_t)whole * 4 + 4096;
-    for (size_t inside = at + 8; inside < end && v->budget > 0; inside += 8)
-        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + inside, bytes.len - inside}, time))
-            return inside;
+    size_t within = inside(v, bytes, at, whole, time);
+    if (within != SEARCH)
+        return within;
     v->budget = 4096;
-    bool goes_on = end == bytes.len ||
-                   pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, time);
-    if (goes_on && odd == PF_ODD_TYPE)
+    if (end != bytes.len &&
+        !pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, time))
+        return SEARCH;
+    if (odd == PF_ODD_TYPE)
         return BELIEVE;
-    if (comes_again(v, bytes, end, odd)) {
+    if (!(odd & PF_ODD_SIZE) && comes_again(v, bytes, end, odd)) {
         v->usual |= odd;
         return BELIEVE;
     }
-    return goes_on ? end : SEARCH;
+    return end;
 }
 
 static uint64_t time_at(const pf_vet *v, const uint8_t *p, const pf_frame *f, perfile_record *r)
@@ -149,6 +160,11 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
         uint32_t odd = pf_vet_record(v, &r);
         if (odd & PF_ODD_TYPE && begins_stream(v, bytes, at))
             break;
+        if (!odd && whole > LARGE && r.type != PERFILE_RECORD_SAMPLE) {
+            size_t resume = inside(v, bytes, at, whole, &time);
+            if (resume != SEARCH)
+                return broken_at(v, bytes, at, PERFILE_DAMAGE_BAD_SIZE, resume, time, island);
+        }
         if (odd) {
             size_t resume = examine(v, bytes, at, whole, odd, &time);
             damage = odd & PF_ODD_ID ? PERFILE_DAMAGE_UNKNOWN_ID : PERFILE_DAMAGE_GARBAGE;
