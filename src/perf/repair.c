@@ -1,7 +1,7 @@
 #include "perf/repair.h"
 
 #include "base/checked.h"
-#include "base/error.h"
+#include "perf/driver.h"
 #include "perf/salvage.h"
 
 enum { TABLE_ENTRY = 16, MOST_FEATURES = 64, ENTRY_LEAST = 80, ENTRY_MOST = 4096 };
@@ -80,7 +80,7 @@ static bool frames_at(perfile_bytes file, uint64_t at, bool swap)
     pf_vet v = {.swap = swap};
     uint64_t time;
     return at < file.len &&
-           pf_perf_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, &time);
+           pf_perf_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, 0, &time);
 }
 
 /* The byte order in which more of the file makes sense. */
@@ -131,14 +131,49 @@ static bool attrs_good(perfile_bytes file, const pf_perf_header *h)
 static void find_events(pf_repair *r, perfile_bytes file, bool swap, uint64_t *start)
 {
     uint64_t end;
-    if (pf_repair_find_attrs(r, file, swap, &end)) {
-        r->guessed |= PF_GUESS_ATTRS;
+    if (pf_repair_find_attrs(r, file, swap, &end))
         *start = end;
-    } else if (pf_repair_find_desc(r, file, swap, 0)) {
+    if (pf_repair_find_desc(r, file, swap, 0))
         r->guessed |= PF_GUESS_DESC;
-    } else if (pf_repair_find_header_attrs(r, file, swap, 0)) {
+    else if (pf_repair_find_attrs(r, file, swap, &end))
+        r->guessed |= PF_GUESS_ATTRS;
+    else if (pf_repair_find_header_attrs(r, file, swap, 0))
         r->guessed |= PF_GUESS_HEADER_ATTR;
+}
+
+typedef struct score {
+    unsigned seen; /* samples that were looked at … */
+    unsigned fit;  /* … and those that the events fit */
+} score;
+
+/* How well the events go with the samples. */
+static perfile_status try_events(perfile_bytes file, const perfile_assume *assume, score *out,
+                                 perfile_error *err)
+{
+    enum { SAMPLES = 256, RECORDS = 1 << 16 };
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    perfile_options how = {
+        .size = sizeof how, .on_damage = PERFILE_RESYNC, .assume = assume};
+    *out = (score){0, 0};
+    perfile_status st = perfile_source_memory(file, "repair", &source, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = pf_perf_driver.open(source, &how, &s, err);
+    if (st != PERFILE_OK) {
+        perfile_source_close(source);
+        return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
     }
+    for (unsigned n = 0; n < RECORDS && out->seen < SAMPLES && st == PERFILE_OK; n++) {
+        st = perfile_stream_next(s, &r, err);
+        if (st != PERFILE_OK || r->type != PERFILE_RECORD_SAMPLE)
+            continue;
+        out->seen++;
+        out->fit += pf_vet_sample(r);
+    }
+    perfile_stream_close(s);
+    return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
 }
 
 /* Whether what the header says of the records goes with the file.  One that was cut or never
@@ -219,6 +254,26 @@ static void repair_file(pf_repair *r, perfile_bytes file, pf_perf_header *h,
         find_data(r, file, h, start);
 }
 
+/* Attrs that look right and are not: EVENT_DESC has them once more. */
+static perfile_status better_events(pf_repair *r, perfile_bytes file, bool swap, perfile_error *err)
+{
+    score now, then = {0, 0};
+    perfile_status st = try_events(file, r->guessed ? &r->assume : NULL, &now, err);
+    if (st != PERFILE_OK || (now.seen && now.fit >= now.seen - now.seen / 10))
+        return st;
+    perfile_assume before = r->assume;
+    if (!pf_repair_find_desc(r, file, swap, 0))
+        return PERFILE_OK;
+    settle(r);
+    st = try_events(file, &r->assume, &then, err);
+    if (st == PERFILE_OK && then.fit > now.fit) {
+        r->guessed |= PF_GUESS_DESC;
+        return PERFILE_OK;
+    }
+    r->assume = before;
+    return st;
+}
+
 perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *given, pf_repair *r,
                               perfile_error *err)
 {
@@ -257,7 +312,9 @@ perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *give
         repair_file(r, file, &h, given);
     if (r->events.len)
         settle(r);
-    return PERFILE_OK;
+    if (given->n_events || r->events.len || file.len < source->size)
+        return PERFILE_OK;
+    return better_events(r, file, h.swap, err);
 }
 
 void pf_repair_free(pf_repair *r)

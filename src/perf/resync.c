@@ -4,7 +4,7 @@
 
 enum {
     CHAIN = 4,  /* records in a row that look right; fewer only at the end of the bytes */
-    CREDIT = 32 /* bytes of records that may be looked at closely, for each byte passed over */
+    CREDIT = 32 /* for each byte passed over; looking closely at a record costs 16 and more */
 };
 
 /* What costs nothing: most places end here. */
@@ -19,13 +19,13 @@ static bool possible(const uint8_t *at, size_t left, bool swap)
     return row && f.size >= (uint32_t)PF_PERF_RECORD_HEADER + row->fixed;
 }
 
-bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, uint64_t *time)
+bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t *time)
 {
     const uint8_t *at = bytes.ptr;
     const uint8_t *end = at + bytes.len;
     unsigned n = 0;
     *time = PERFILE_NO_TIME;
-    for (; n < CHAIN && at < end; n++) {
+    for (; (n < CHAIN || (size_t)(at - bytes.ptr) < upto) && at < end; n++) {
         size_t left = (size_t)(end - at);
         if (!possible(at, left, v->swap))
             return false;
@@ -36,7 +36,7 @@ bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, uint64_t *time)
             return false;
         pf_vet_fill(v, at, &f, &r);
         bool closely = v->budget > 0;
-        v->budget -= f.size;
+        v->budget -= 16 + f.size / 16;
         if (closely && pf_vet_closely(v, &r))
             return false;
         uint64_t t = perfile_record_time(&r);
@@ -54,7 +54,7 @@ size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from, uint64_t *tim
     for (size_t at = from; at < bytes.len; at++) {
         v->budget += CREDIT;
         if (possible(bytes.ptr + at, bytes.len - at, v->swap) &&
-            pf_perf_chain(v, (perfile_bytes){bytes.ptr + at, bytes.len - at}, time))
+            pf_perf_chain(v, (perfile_bytes){bytes.ptr + at, bytes.len - at}, 0, time))
             return at;
     }
     *time = PERFILE_NO_TIME;

@@ -5,7 +5,7 @@
 enum {
     CHUNK = 1 << 20, /* handed out at once */
     ZONE = 8 << 10,  /* so far in front of a break may lie what belongs to it */
-    LARGE = 512,     /* records that are rarely so long */
+    LARGE = 64,      /* longer ones may have swallowed others */
     ALIKE = 64       /* odd records that are usual come again within so many */
 };
 
@@ -56,9 +56,9 @@ static bool comes_again(const pf_vet *v, perfile_bytes bytes, size_t at, uint32_
 /* Where inside the record [at, at + whole) others begin: then its size is wrong.  SEARCH: nowhere. */
 static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, uint64_t *time)
 {
-    v->budget = (int64_t)whole * 4 + 4096;
+    v->budget = (int64_t)whole * 64 + 4096;
     for (size_t i = at + 1; i < at + whole && v->budget > 0; i++)
-        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, time))
+        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, time))
             return i;
     return SEARCH;
 }
@@ -74,11 +74,11 @@ static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, u
         return within;
     v->budget = 4096;
     if (end != bytes.len &&
-        !pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, time))
+        !pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0, time))
         return SEARCH;
     if (odd == PF_ODD_TYPE)
         return BELIEVE;
-    if (!(odd & PF_ODD_SIZE) && comes_again(v, bytes, end, odd)) {
+    if (!(odd & (PF_ODD_SIZE | PF_ODD_BODY)) && comes_again(v, bytes, end, odd)) {
         v->usual |= odd;
         return BELIEVE;
     }
@@ -115,7 +115,7 @@ static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t after,
         pf_vet_note_time(&seen, time);
     }
     /* Between two breaks nothing but the time speaks for records. */
-    if (island && zone == 0 && n_timed == 0 && v->timed)
+    if (island && zone == 0 && n_timed == 0 && (v->timed || after != PERFILE_NO_TIME))
         return 0;
     *v = seen;
     return cut;
@@ -160,7 +160,8 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
         uint32_t odd = pf_vet_record(v, &r);
         if (odd & PF_ODD_TYPE && begins_stream(v, bytes, at))
             break;
-        if (!odd && whole > LARGE && r.type != PERFILE_RECORD_SAMPLE) {
+        if (!odd && whole > LARGE && r.type != PERFILE_RECORD_SAMPLE && !teaches(r.type) &&
+            perfile_session_n_events(v->session)) {
             size_t resume = inside(v, bytes, at, whole, &time);
             if (resume != SEARCH)
                 return broken_at(v, bytes, at, PERFILE_DAMAGE_BAD_SIZE, resume, time, island);

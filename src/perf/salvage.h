@@ -17,8 +17,9 @@ typedef struct pf_ahead {
  * stands before them is no record.  Without `broken`, no more than was looked at can be said. */
 pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island);
 
-/* Whether a chain of records that look right begins `bytes`.  *time: the newest of them. */
-bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, uint64_t *time);
+/* Whether a chain of records that look right begins `bytes` and goes on behind the first `upto` of
+ * them.  *time: the newest of them. */
+bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t *time);
 
 /* The first place in `bytes` at `from` or behind it where such a chain begins; bytes.len when there
  * is none. */

@@ -83,13 +83,14 @@ static void leave(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
+/* What is beyond the contract changes from version to version, and is not judged. */
 static uint32_t walk(const perfile_record *r)
 {
     static const perfile_visitor visitor = {
         .size = sizeof visitor, .value = look_at, .begin = enter, .end = leave};
     perfile_error err;
     looks l = {.kernel = r->type < PERFILE_RECORD_USER};
-    if (perfile_record_walk(r, PERFILE_WALK_ALL, &visitor, &l, &err) != PERFILE_OK)
+    if (perfile_record_walk(r, PERFILE_WALK_CONTRACT, &visitor, &l, &err) != PERFILE_OK)
         l.odd |= err.damage == PERFILE_DAMAGE_UNKNOWN_ID || err.damage == PERFILE_DAMAGE_NO_ATTR
                      ? PF_ODD_ID
                      : PF_ODD_BODY;
@@ -105,6 +106,11 @@ static uint32_t vet_frame(const perfile_record *r)
     if (r->type < PERFILE_RECORD_USER && (r->body.len < row->fixed || r->body.len % 8))
         return PF_ODD_SIZE;
     return 0;
+}
+
+bool pf_vet_sample(const perfile_record *r)
+{
+    return vet_frame(r) == 0 && vet_sample(r) == 0 && pf_whose_of(r).event;
 }
 
 uint32_t pf_vet_record(const pf_vet *v, const perfile_record *r)

@@ -26,7 +26,7 @@ typedef struct pf_vet {
     uint64_t oldest; /* of trusted records */
     uint64_t newest;
     uint64_t back;  /* the greatest step back in time among them */
-    int64_t budget; /* bytes of records that may still be looked at closely */
+    int64_t budget; /* how long records may still be looked at closely */
 } pf_vet;
 
 /* Fills `r` with the record at `p`, whose frame `f` lies inside the bytes that are there. */
@@ -43,6 +43,9 @@ static inline void pf_vet_fill(const pf_vet *v, const uint8_t *p, const pf_frame
 
 /* What is hard to believe of `r`: PF_ODD_HARD only. */
 uint32_t pf_vet_record(const pf_vet *v, const perfile_record *r);
+
+/* Whether a SAMPLE is of an event that is known, and fits it. */
+bool pf_vet_sample(const perfile_record *r);
 
 /* All that is odd, for places where it is not sure that there are records. */
 uint32_t pf_vet_closely(const pf_vet *v, const perfile_record *r);
