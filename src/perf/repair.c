@@ -154,8 +154,7 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_options how = {
-        .size = sizeof how, .on_damage = PERFILE_RESYNC, .assume = assume};
+    perfile_options how = {.size = sizeof how, .on_damage = PERFILE_RESYNC, .assume = assume};
     *out = (score){0, 0};
     perfile_status st = perfile_source_memory(file, "repair", &source, err);
     if (st != PERFILE_OK)

@@ -19,6 +19,14 @@ static bool possible(const uint8_t *at, size_t left, bool swap)
     return row && f.size >= (uint32_t)PF_PERF_RECORD_HEADER + row->fixed;
 }
 
+static bool closely(pf_vet *v, const perfile_record *r)
+{
+    if (v->budget <= 0)
+        return false;
+    v->budget -= 16 + (r->body.len < 4096 ? (int64_t)r->body.len : 4096) / 16;
+    return pf_vet_closely(v, r) == 0;
+}
+
 bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t *time)
 {
     const uint8_t *at = bytes.ptr;
@@ -35,9 +43,7 @@ bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t *time)
         if (extra > left - f.size)
             return false;
         pf_vet_fill(v, at, &f, &r);
-        bool closely = v->budget > 0;
-        v->budget -= 16 + f.size / 16;
-        if (closely && pf_vet_closely(v, &r))
+        if (v->session && !closely(v, &r))
             return false;
         uint64_t t = perfile_record_time(&r);
         if (t != PERFILE_NO_TIME && t != 0 && (*time == PERFILE_NO_TIME || t > *time))

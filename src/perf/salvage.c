@@ -5,8 +5,7 @@
 enum {
     CHUNK = 1 << 20, /* handed out at once */
     ZONE = 8 << 10,  /* so far in front of a break may lie what belongs to it */
-    LARGE = 64,      /* longer ones may have swallowed others */
-    ALIKE = 64       /* odd records that are usual come again within so many */
+    LARGE = 64       /* longer ones may have swallowed others */
 };
 
 /* Records behind these cannot be judged before the session has learned them. */
@@ -34,26 +33,12 @@ static unsigned frame(const pf_vet *v, perfile_bytes bytes, size_t at, pf_frame 
     return 0;
 }
 
-/* Whether another record is odd in the same way soon: then it is how this capture is. */
-static bool comes_again(const pf_vet *v, perfile_bytes bytes, size_t at, uint32_t odd)
-{
-    pf_frame f;
-    size_t whole;
-    for (unsigned n = 0; n < ALIKE && at < bytes.len && !frame(v, bytes, at, &f, &whole); n++) {
-        perfile_record r;
-        pf_vet_fill(v, bytes.ptr + at, &f, &r);
-        if ((pf_vet_record(v, &r) & odd) == odd)
-            return true;
-        at += whole;
-    }
-    return false;
-}
-
 /* What to do with an odd record: where records go on, or one of these. */
 #define BELIEVE 0
 #define SEARCH  SIZE_MAX
 
-/* Where inside the record [at, at + whole) others begin: then its size is wrong.  SEARCH: nowhere. */
+/* Where inside the record [at, at + whole) others begin: then its size is wrong.  SEARCH: nowhere.
+ */
 static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, uint64_t *time)
 {
     v->budget = (int64_t)whole * 64 + 4096;
@@ -63,8 +48,7 @@ static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, ui
     return SEARCH;
 }
 
-/* An odd record at `at`: when records go on behind it, an unknown type is believed, and so is what
- * this capture has more of. */
+/* An odd record at `at`: only an unknown type is believed, when records go on behind it. */
 static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, uint32_t odd,
                       uint64_t *time)
 {
@@ -76,13 +60,7 @@ static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, u
     if (end != bytes.len &&
         !pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0, time))
         return SEARCH;
-    if (odd == PF_ODD_TYPE)
-        return BELIEVE;
-    if (!(odd & (PF_ODD_SIZE | PF_ODD_BODY)) && comes_again(v, bytes, end, odd)) {
-        v->usual |= odd;
-        return BELIEVE;
-    }
-    return end;
+    return odd == PF_ODD_TYPE ? BELIEVE : end;
 }
 
 static uint64_t time_at(const pf_vet *v, const uint8_t *p, const pf_frame *f, perfile_record *r)
@@ -157,7 +135,7 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
         if (damage)
             return broken_at(v, bytes, at, damage, SEARCH, time, island);
         pf_vet_fill(v, bytes.ptr + at, &f, &r);
-        uint32_t odd = pf_vet_record(v, &r);
+        uint32_t odd = pf_vet_record(&r);
         if (odd & PF_ODD_TYPE && begins_stream(v, bytes, at))
             break;
         if (!odd && whole > LARGE && r.type != PERFILE_RECORD_SAMPLE && !teaches(r.type) &&
@@ -171,7 +149,6 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
             damage = odd & PF_ODD_ID ? PERFILE_DAMAGE_UNKNOWN_ID : PERFILE_DAMAGE_GARBAGE;
             if (resume != BELIEVE)
                 return broken_at(v, bytes, at, damage, resume, time, island);
-            at_boundary.usual = seen.usual = v->usual;
         }
         pf_vet_note_time(&seen, perfile_record_time(&r));
         at += whole;

@@ -83,14 +83,17 @@ static void leave(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* What is beyond the contract changes from version to version, and is not judged. */
 static uint32_t walk(const perfile_record *r)
 {
     static const perfile_visitor visitor = {
         .size = sizeof visitor, .value = look_at, .begin = enter, .end = leave};
     perfile_error err;
     looks l = {.kernel = r->type < PERFILE_RECORD_USER};
-    if (perfile_record_walk(r, PERFILE_WALK_CONTRACT, &visitor, &l, &err) != PERFILE_OK)
+    /* Their content changes with their version: what is not known of it is not judged. */
+    bool versions =
+        r->type == PERFILE_RECORD_SCHEDSTAT_CPU || r->type == PERFILE_RECORD_SCHEDSTAT_DOMAIN;
+    uint32_t how = versions ? PERFILE_WALK_CONTRACT : PERFILE_WALK_ALL;
+    if (perfile_record_walk(r, how, &visitor, &l, &err) != PERFILE_OK)
         l.odd |= err.damage == PERFILE_DAMAGE_UNKNOWN_ID || err.damage == PERFILE_DAMAGE_NO_ATTR
                      ? PF_ODD_ID
                      : PF_ODD_BODY;
@@ -113,12 +116,12 @@ bool pf_vet_sample(const perfile_record *r)
     return vet_frame(r) == 0 && vet_sample(r) == 0 && pf_whose_of(r).event;
 }
 
-uint32_t pf_vet_record(const pf_vet *v, const perfile_record *r)
+uint32_t pf_vet_record(const perfile_record *r)
 {
     uint32_t odd = vet_frame(r);
     if (!odd)
         odd = r->type == PERFILE_RECORD_SAMPLE ? vet_sample(r) : walk(r);
-    return odd & PF_ODD_HARD & ~v->usual;
+    return odd & PF_ODD_HARD;
 }
 
 bool pf_vet_time(const pf_vet *v, uint64_t time, uint64_t after)
@@ -132,23 +135,22 @@ bool pf_vet_time(const pf_vet *v, uint64_t time, uint64_t after)
 static uint32_t vet_misc(const perfile_record *r)
 {
     bool kernel = r->type < PERFILE_RECORD_USER;
-    bool free_form = r->type == PERFILE_RECORD_HEADER_BUILD_ID;
-    if (kernel ? r->misc & MISC_UNUSED || (r->misc & PERFILE_MISC_CPUMODE_MASK) >= CPUMODES
-               : r->misc != 0 && !free_form)
-        return PF_ODD_MISC;
-    return 0;
+    bool has_mode = kernel || r->type == PERFILE_RECORD_HEADER_BUILD_ID;
+    bool odd = has_mode ? r->misc & MISC_UNUSED || (r->misc & PERFILE_MISC_CPUMODE_MASK) >= CPUMODES
+                        : r->misc != 0;
+    return odd ? PF_ODD_MISC : 0;
 }
 
 uint32_t pf_vet_closely(const pf_vet *v, const perfile_record *r)
 {
     uint32_t odd = vet_frame(r) | vet_misc(r);
-    if (odd & ~v->usual)
-        return odd & ~v->usual;
+    if (odd)
+        return odd;
     if (r->type == PERFILE_RECORD_SAMPLE)
         odd |= vet_sample(r) | (pf_whose_of(r).event ? 0U : (uint32_t)PF_ODD_ID);
     odd |= walk(r);
     uint64_t time = perfile_record_time(r);
     if (time != PERFILE_NO_TIME && time != 0 && !pf_vet_time(v, time, PERFILE_NO_TIME))
         odd |= PF_ODD_TIME;
-    return odd & ~v->usual;
+    return odd;
 }

@@ -21,7 +21,6 @@ enum {
 typedef struct pf_vet {
     const perfile_session *session;
     bool swap;
-    uint32_t usual;  /* PF_ODD_…: records of this capture are so */
     bool timed;      /* the times below are there */
     uint64_t oldest; /* of trusted records */
     uint64_t newest;
@@ -42,7 +41,7 @@ static inline void pf_vet_fill(const pf_vet *v, const uint8_t *p, const pf_frame
 }
 
 /* What is hard to believe of `r`: PF_ODD_HARD only. */
-uint32_t pf_vet_record(const pf_vet *v, const perfile_record *r);
+uint32_t pf_vet_record(const perfile_record *r);
 
 /* Whether a SAMPLE is of an event that is known, and fits it. */
 bool pf_vet_sample(const perfile_record *r);
