@@ -63,11 +63,29 @@ static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, u
     return odd == PF_ODD_TYPE ? BELIEVE : end;
 }
 
-static uint64_t time_at(const pf_vet *v, const uint8_t *p, const pf_frame *f, perfile_record *r)
+/* Time of the first record with one in the chain that begins at `at`. */
+static uint64_t time_behind(const pf_vet *v, perfile_bytes bytes, size_t at)
 {
-    pf_vet_fill(v, p, f, r);
-    uint64_t time = perfile_record_time(r);
-    return time == 0 ? PERFILE_NO_TIME : time;
+    pf_frame f;
+    size_t whole;
+    size_t most = bytes.len - at > CHUNK ? at + CHUNK : bytes.len;
+    for (; at < most && !frame(v, bytes, at, &f, &whole); at += whole) {
+        perfile_record r;
+        pf_vet_fill(v, bytes.ptr + at, &f, &r);
+        uint64_t time = perfile_record_time(&r);
+        if (time != PERFILE_NO_TIME && time != 0)
+            return time;
+    }
+    return PERFILE_NO_TIME;
+}
+
+/* Whether the record does not belong where it stands: far in time from what surrounds it, or what
+ * was there before the recording in the middle of it. */
+static bool misplaced(const pf_vet *v, uint64_t time, uint64_t after)
+{
+    if (time == PERFILE_NO_TIME)
+        return false;
+    return time == 0 ? v->timed && !v->zeros : !pf_vet_time(v, time, after);
 }
 
 /* Where trust ends in the records [0, upto) in front of a break, behind which the time is `after`.
@@ -82,14 +100,14 @@ static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t after,
     pf_vet seen = *v;
     for (size_t at = 0; at < upto && !frame(v, bytes, at, &f, &whole); at += whole) {
         perfile_record r;
-        uint64_t time = time_at(v, bytes.ptr + at, &f, &r);
+        pf_vet_fill(v, bytes.ptr + at, &f, &r);
+        uint64_t time = perfile_record_time(&r);
         bool last = at + whole >= upto;
-        if (at >= zone && ((time != PERFILE_NO_TIME && !pf_vet_time(&seen, time, after)) ||
-                           (last && pf_vet_closely(&seen, &r)))) {
+        if (at >= zone && (misplaced(&seen, time, after) || (last && pf_vet_closely(&seen, &r)))) {
             cut = at;
             break;
         }
-        n_timed += time != PERFILE_NO_TIME;
+        n_timed += time != PERFILE_NO_TIME && time != 0;
         pf_vet_note_time(&seen, time);
     }
     /* Between two breaks nothing but the time speaks for records. */
@@ -104,6 +122,8 @@ static pf_ahead broken_at(pf_vet *v, perfile_bytes bytes, size_t at, unsigned da
 {
     if (resume == SEARCH)
         resume = pf_perf_resync(v, bytes, at + 1, &time);
+    if (time == PERFILE_NO_TIME)
+        time = time_behind(v, bytes, resume);
     return (pf_ahead){.trusted = trust(v, bytes, at, time, island),
                       .broken = true,
                       .damage = damage,

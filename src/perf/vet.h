@@ -24,6 +24,7 @@ typedef struct pf_vet {
     bool timed;      /* the times below are there */
     uint64_t oldest; /* of trusted records */
     uint64_t newest;
+    bool zeros;     /* what existed before the recording (time 0) is told late in this capture */
     uint64_t back;  /* the greatest step back in time among them */
     int64_t budget; /* how long records may still be looked at closely */
 } pf_vet;
@@ -55,8 +56,12 @@ bool pf_vet_time(const pf_vet *v, uint64_t time, uint64_t after);
 /* Remembers the time of a trusted record. */
 static inline void pf_vet_note_time(pf_vet *v, uint64_t time)
 {
-    if (time == PERFILE_NO_TIME || time == 0)
+    if (time == PERFILE_NO_TIME)
         return;
+    if (time == 0) {
+        v->zeros |= v->timed;
+        return;
+    }
     if (!v->timed) {
         v->timed = true;
         v->oldest = v->newest = time;
