@@ -112,6 +112,12 @@ void pf_source_hint(perfile_source *s, uint64_t offset, size_t len)
         s->ops->hint(s, offset, len);
 }
 
+void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len)
+{
+    if (s->ops->release)
+        s->ops->release(s, offset, len);
+}
+
 const char *perfile_source_name(const perfile_source *source)
 {
     return source->name;

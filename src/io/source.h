@@ -12,6 +12,8 @@ typedef struct pf_source_ops {
                           perfile_error *err);
     /* See pf_source_hint(); may be NULL. */
     void (*hint)(perfile_source *s, uint64_t offset, size_t len);
+    /* See pf_source_release(); may be NULL. */
+    void (*release)(perfile_source *s, uint64_t offset, uint64_t len);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
     void (*close)(perfile_source *s);
 } pf_source_ops;
@@ -41,6 +43,10 @@ perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, pe
 
 /* Tells that [offset, offset + len) will be wanted soon (mapped files are touched in one go). */
 void pf_source_hint(perfile_source *s, uint64_t offset, size_t len);
+
+/* Tells that [offset, offset + len) will not be wanted soon: what is mapped of it leaves memory, and
+ * comes back when it is read all the same. */
+void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len);
 
 /* Copies a stream, from offset 0 to its end, into an unlinked temporary file (in TMPDIR) and makes
  * a seekable source of that.  Nothing may have been released before.  `from` stays open. */

@@ -41,6 +41,16 @@ static void map_hint(perfile_source *s, uint64_t offset, size_t len)
         (void)*(const volatile uint8_t *)(m->ptr + at);
 }
 
+static void map_release(perfile_source *s, uint64_t offset, uint64_t len)
+{
+    const pf_map *m = (const pf_map *)s;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t from = (offset + page - 1) / page * page;
+    uint64_t to = (len < s->size - offset ? offset + len : s->size) / page * page;
+    if (offset < s->size && from < to)
+        (void)madvise(m->ptr + from, (size_t)(to - from), MADV_DONTNEED);
+}
+
 static void map_close(perfile_source *s)
 {
     pf_map *m = (pf_map *)s;
@@ -48,7 +58,8 @@ static void map_close(perfile_source *s)
         munmap(m->ptr, (size_t)s->size);
 }
 
-static const pf_source_ops map_ops = {.run = map_run, .hint = map_hint, .close = map_close};
+static const pf_source_ops map_ops = {
+    .run = map_run, .hint = map_hint, .release = map_release, .close = map_close};
 
 perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
                              const perfile_source_options *options, perfile_source **source,

@@ -1,6 +1,8 @@
 #include "perf/salvage.h"
 
+#include "core/state.h"
 #include "perf/header.h"
+#include "core/layout.h"
 
 enum {
     CHUNK = 1 << 20, /* handed out at once */
@@ -138,17 +140,57 @@ static bool begins_stream(const pf_vet *v, perfile_bytes bytes, size_t at)
     return pf_perf_header_begin(head, &h) == 0 && h.form == PERFILE_FORM_PIPE && h.swap == v->swap;
 }
 
+/* Samples that can be judged by their size alone: all events have one layout, of fixed fields. */
+typedef struct pf_simple {
+    uint32_t size; /* 0: there are none */
+    int time_at;   /* where in the record its time is, or -1 */
+} pf_simple;
+
+static pf_simple simple_samples(const pf_vet *v)
+{
+    const perfile_layout *l = v->session->shared;
+    size_t body = l ? pf_vet_fixed_sample(l) : 0;
+    int slot = l ? l->sample_slot[PF_SLOT_TIME] : -1;
+    return (pf_simple){body ? (uint32_t)body + PF_PERF_RECORD_HEADER : 0,
+                       slot < 0 ? -1 : PF_PERF_RECORD_HEADER + 8 * slot};
+}
+
+/* Passes over simple samples from `at` on, up to `most` bytes. */
+static size_t pass_simple(pf_vet *v, const pf_simple *simple, perfile_bytes bytes, size_t at,
+                          size_t most)
+{
+    while (at < most && bytes.len - at >= simple->size) {
+        const uint8_t *p = bytes.ptr + at;
+        if (pf_load_u32(p, v->swap) != PERFILE_RECORD_SAMPLE ||
+            pf_load_u16(p + 6, v->swap) != simple->size)
+            break;
+        if (simple->time_at >= 0)
+            pf_vet_note_time(v, pf_load_u64(p + simple->time_at, v->swap));
+        at += simple->size;
+    }
+    return at;
+}
+
 pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island)
 {
-    pf_vet seen = *v;
-    pf_vet at_boundary = *v;
+    pf_simple simple = simple_samples(v);
+    pf_vet seen = *v;        /* with the times of records up to `at` … */
+    pf_vet at_boundary = *v; /* … and of those that are handed out */
     size_t boundary = 0;
     size_t at = 0;
-    while (at < bytes.len) {
+    while (at < bytes.len && at < CHUNK + ZONE) {
         pf_frame f;
         size_t whole = 0;
         uint64_t time = PERFILE_NO_TIME;
         perfile_record r;
+        if (simple.size)
+            at = pass_simple(&seen, &simple, bytes, at, at < CHUNK ? CHUNK : CHUNK + ZONE);
+        if (at <= CHUNK || boundary == 0) {
+            boundary = at;
+            at_boundary = seen;
+        }
+        if (at >= bytes.len || at >= CHUNK + ZONE)
+            break;
         unsigned damage = frame(v, bytes, at, &f, &whole);
         if (damage && !last && damage != PERFILE_DAMAGE_BAD_SIZE)
             break;
@@ -176,7 +218,7 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
             boundary = at;
             at_boundary = seen;
         }
-        if (at >= CHUNK + ZONE || teaches(r.type))
+        if (teaches(r.type))
             break;
     }
     bool all = last && at >= bytes.len;

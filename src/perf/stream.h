@@ -41,6 +41,7 @@ typedef struct pf_perf_stream {
     pf_perf_part *file; /* parts[part] */
     uint64_t pos;       /* of the next record in it */
     uint64_t hinted;    /* the source was told up to here */
+    uint64_t released;  /* and that it may forget up to here */
     uint64_t sequence;
     bool slots_inner; /* the slots of base.run are prepared for inner records */
     bool slot_dirty;  /* slot 0 needs preparing again */

@@ -13,11 +13,18 @@ enum {
 #define FORWARD_NS UINT64_C(86400000000000) /* a recording may be idle for a day */
 #define MOST_PID   (1U << 22)               /* Linux: PID_MAX_LIMIT */
 
+size_t pf_vet_fixed_sample(const perfile_layout *l)
+{
+    bool fixed = !(l->sample_type & ~(uint64_t)FIXED_SAMPLE);
+    return fixed ? 8 * (size_t)__builtin_popcountll(l->sample_type) : 0;
+}
+
 /* Whether the fields of a sample fill it. */
 static bool sample_fits(const perfile_record *r, const perfile_layout *l)
 {
-    if (!(l->sample_type & ~(uint64_t)FIXED_SAMPLE))
-        return r->body.len == 8 * (size_t)__builtin_popcountll(l->sample_type);
+    size_t fixed = pf_vet_fixed_sample(l);
+    if (fixed)
+        return r->body.len == fixed;
     perfile_sample s;
     if (perfile_sample_decode(r, &s, sizeof s, NULL) != PERFILE_OK)
         return false;

@@ -57,6 +57,12 @@ static perfile_status at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *
         uint64_t n = left < HINT_BYTES ? left : HINT_BYTES;
         pf_source_hint(source, p->pos, (size_t)n);
         p->hinted = p->pos + n;
+        if (p->salvage && p->pos > p->released + 2 * (uint64_t)HINT_BYTES) {
+            /* What comes out is a file of the same size: the input need not be in memory too. */
+            uint64_t behind = p->pos - HINT_BYTES;
+            pf_source_release(source, p->released, behind - p->released);
+            p->released = behind;
+        }
     }
     uint64_t most = source->limits.window_bytes;
     perfile_status st;
@@ -170,6 +176,7 @@ static void begin_part(pf_perf_stream *p)
     p->salvage = p->base.options.on_damage == PERFILE_SALVAGE && !p->base.options.as_stored;
     p->island = p->gap = false;
     p->trusted = 0;
+    p->released = 0;
     p->vet = (pf_vet){.session = p->base.session, .swap = p->swap};
     p->inner_vet = p->vet;
     p->file = &p->parts[p->part];
