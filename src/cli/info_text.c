@@ -220,6 +220,8 @@ static void state(const cli_found *x)
         printf(", %s missing at the end", bytes);
     }
     putchar('\n');
+    label("next");
+    printf("perfile recover -o OUT %s\n", x->in.name);
 }
 
 bool cli_info_text(cli_found *x)

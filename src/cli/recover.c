@@ -1,6 +1,7 @@
 #include "cli/recover.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,6 +19,10 @@ static const char help[] =
     "  -o, --output OUT   the new capture\n"
     "  -f, --force        replace OUT if it exists\n"
     "  -n, --dry-run      write nothing, only say what there is to rescue\n"
+    "  --attrs-from REF   take the events of REF, a capture of the same command\n"
+    "  --event EVENT      an event in words, once for each of them, such as\n"
+    "                     cycles:sample_type=IP|TID|TIME|PERIOD\n"
+    "  --big-endian       EVENT is of a capture in big-endian byte order\n"
     "  --report json      a JSON object with every gap, see format/reports.md\n"
     "  --from FORMAT      take the input for this format instead of looking\n"
     "  --help             this text\n"
@@ -25,16 +30,28 @@ static const char help[] =
     "Examples:\n"
     "  perfile recover -o saved.data perf.data            after `perf record` was killed\n"
     "  perfile recover --dry-run perf.data                what would be rescued?\n"
+    "  perfile recover --attrs-from good.data -o saved.data perf.data\n"
     "  perfile recover --report json -o saved.data perf.data | jq .gaps\n"
     "\n"
     "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n";
 
-enum { OPTION_REPORT = CLI_OPTION_OWN };
+enum { OPTION_REPORT = CLI_OPTION_OWN, OPTION_ATTRS_FROM, OPTION_EVENT, OPTION_BIG };
+enum { MOST_EVENTS = 64 };
 
 typedef struct settings {
-    const char *out, *from;
-    bool force, dry_run, json;
+    const char *out, *from, *attrs_from;
+    bool force, dry_run, json, big;
+    const char *events[MOST_EVENTS];
+    uint32_t n_events;
 } settings;
+
+/* The events that are given instead of those of the input. */
+typedef struct given {
+    perfile_stream *sister; /* owns them */
+    perfile_event_text texts[MOST_EVENTS];
+    perfile_assumed_event *events;
+    perfile_assume assume;
+} given;
 
 static void on_gap(void *user, const perfile_gap *gap, const char *part)
 {
@@ -92,7 +109,64 @@ static int open_sink(const settings *set, const char *path, perfile_sink **sink)
     return CLI_DONE;
 }
 
-static int rescue(const settings *set, const char *path)
+static int events_of_sister(const settings *set, given *g)
+{
+    perfile_error err;
+    const perfile_record *r;
+    perfile_status st = perfile_open_path(set->attrs_from, NULL, &g->sister, &err);
+    const perfile_session *s = st == PERFILE_OK ? perfile_stream_session(g->sister) : NULL;
+    /* Those of a stream come in its first records. */
+    while (st == PERFILE_OK && perfile_session_n_events(s) == 0)
+        st = perfile_stream_next(g->sister, &r, &err);
+    while (st == PERFILE_OK && (st = perfile_stream_next(g->sister, &r, &err)) == PERFILE_OK)
+        if (r->type < PERFILE_RECORD_USER)
+            break;
+    if (st < 0) {
+        cli_say_error(set->attrs_from, &err);
+        return CLI_FAILED;
+    }
+    uint32_t n = perfile_session_n_events(s);
+    g->events = calloc(n ? n : 1, sizeof *g->events);
+    if (!g->events || n == 0) {
+        cli_say("%s: %s", set->attrs_from, n ? "out of memory" : "it has no events");
+        return CLI_FAILED;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const perfile_event *e = perfile_session_event(s, i);
+        g->events[i] = (perfile_assumed_event){e->stored, {e->ids.ptr, 8 * e->ids.n}};
+    }
+    g->assume.n_events = n;
+    g->assume.byte_order = perfile_session_big_endian(s) ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    return CLI_DONE;
+}
+
+static int events_of_texts(const settings *set, given *g)
+{
+    perfile_error err;
+    g->events = calloc(set->n_events, sizeof *g->events);
+    for (uint32_t i = 0; i < set->n_events; i++) {
+        perfile_event_text *t = &g->texts[i];
+        if (!g->events || perfile_event_parse(set->events[i], set->big, t, &err) != PERFILE_OK)
+            return cli_usage("recover", "--event: %s", g->events ? err.message : "out of memory");
+        g->events[i] = (perfile_assumed_event){{t->attr, t->attr_size},
+                                               {(const uint8_t *)t->ids, 8 * (size_t)t->n_ids}};
+    }
+    g->assume.n_events = set->n_events;
+    g->assume.byte_order = set->big ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    return CLI_DONE;
+}
+
+static int take_given(const settings *set, given *g)
+{
+    int status = set->attrs_from ? events_of_sister(set, g)
+                 : set->n_events ? events_of_texts(set, g)
+                                 : CLI_DONE;
+    g->assume.size = sizeof g->assume;
+    g->assume.events = g->events;
+    return status;
+}
+
+static int rescue(const settings *set, const char *path, const given *g)
 {
     perfile_error err = {0};
     perfile_source *source;
@@ -103,6 +177,7 @@ static int rescue(const settings *set, const char *path)
                     .dry_run = set->dry_run};
     perfile_recover_options how = {.size = sizeof how,
                                    .from = set->from,
+                                   .assume = g->assume.n_events ? &g->assume : NULL,
                                    .gap = on_gap,
                                    .note = on_note,
                                    .progress = on_progress,
@@ -144,6 +219,17 @@ static int read_option(int option, settings *set)
     case CLI_OPTION_FROM:
         set->from = optarg;
         return CLI_CONTINUE;
+    case OPTION_ATTRS_FROM:
+        set->attrs_from = optarg;
+        return CLI_CONTINUE;
+    case OPTION_EVENT:
+        if (set->n_events == MOST_EVENTS)
+            return cli_usage("recover", "--event: more than %d", MOST_EVENTS);
+        set->events[set->n_events++] = optarg;
+        return CLI_CONTINUE;
+    case OPTION_BIG:
+        set->big = true;
+        return CLI_CONTINUE;
     case OPTION_REPORT:
         if (strcmp(optarg, "json") != 0)
             return cli_usage("recover", "--report takes json: '%s'", optarg);
@@ -167,6 +253,9 @@ int cli_recover(int argc, char **argv)
         {"dry-run", no_argument, NULL, 'n'},
         {"report", required_argument, NULL, OPTION_REPORT},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
+        {"attrs-from", required_argument, NULL, OPTION_ATTRS_FROM},
+        {"event", required_argument, NULL, OPTION_EVENT},
+        {"big-endian", no_argument, NULL, OPTION_BIG},
         {0},
     };
     settings set = {0};
@@ -180,5 +269,18 @@ int cli_recover(int argc, char **argv)
         return cli_usage("recover", optind == argc ? "which FILE?" : "one FILE at a time");
     if (!set.out && !set.dry_run)
         return cli_usage("recover", "where to? -o OUT, or --dry-run");
-    return rescue(&set, argv[optind]);
+    if (set.attrs_from && set.n_events)
+        return cli_usage("recover", "--attrs-from or --event, not both");
+    given *g = calloc(1, sizeof *g);
+    if (!g) {
+        cli_say("out of memory");
+        return CLI_FAILED;
+    }
+    status = take_given(&set, g);
+    if (status == CLI_DONE)
+        status = rescue(&set, argv[optind], g);
+    perfile_stream_close(g->sister);
+    free(g->events);
+    free(g);
+    return status;
 }

@@ -75,7 +75,8 @@ static size_t entry_look(perfile_bytes file, uint64_t at, bool swap, perfile_sec
         return 0;
     ids->offset = pf_load_u64(b.ptr + size, swap);
     ids->size = pf_load_u64(b.ptr + size + 8, swap);
-    return ids->size % 8 == 0 && pf_within(ids->offset, ids->size, file.len) ? size : 0;
+    /* Ids stand before the attrs. */
+    return ids->size % 8 == 0 && pf_within(ids->offset, ids->size, at) ? size : 0;
 }
 
 bool pf_repair_entries(pf_repair *r, perfile_bytes file, bool swap, uint64_t at,
