@@ -130,12 +130,9 @@ static bool attrs_good(perfile_bytes file, const pf_perf_header *h)
 /* Events from somewhere else than the attr section; *start moves behind one that was found. */
 static void find_events(pf_repair *r, perfile_bytes file, bool swap, uint64_t *start)
 {
-    uint64_t end;
-    if (pf_repair_find_attrs(r, file, swap, &end))
-        *start = end;
     if (pf_repair_find_desc(r, file, swap, 0))
         r->guessed |= PF_GUESS_DESC;
-    else if (pf_repair_find_attrs(r, file, swap, &end))
+    else if (pf_repair_find_attrs(r, file, swap, start))
         r->guessed |= PF_GUESS_ATTRS;
     else if (pf_repair_find_header_attrs(r, file, swap, 0))
         r->guessed |= PF_GUESS_HEADER_ATTR;

@@ -40,8 +40,7 @@ size_t pf_attr_look(perfile_bytes b, bool swap)
     /* Flags that no kernel has: the upper half of them, or the lower one where bits are mirrored.
      */
     uint64_t unknown = big ? flags & UINT64_C(0x3fffff) : flags >> 42;
-    return sample_type <= PERFILE_SAMPLE_KNOWN && read_format <= 0x1f && !unknown &&
-                   (sample_type || flags)
+    return sample_type && sample_type <= PERFILE_SAMPLE_KNOWN && read_format <= 0x1f && !unknown
                ? size
                : 0;
 }
