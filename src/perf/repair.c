@@ -19,6 +19,8 @@ static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad
         const uint8_t *entry = file.ptr + at + i * TABLE_ENTRY;
         uint64_t offset = pf_load_u64(entry, swap);
         uint64_t size = pf_load_u64(entry + 8, swap);
+        if (i && !offset && !size)
+            continue; /* room for one that was not written */
         if (offset < behind || !pf_within(offset, size, file.len))
             return false;
         first = offset < first ? offset : first;
