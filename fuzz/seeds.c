@@ -164,6 +164,7 @@ int main(int argc, char **argv)
         builder b;
         capture_make(&b, form / 2, form % 2, SAMPLES);
         snprintf(name, sizeof name, "%s-%s", capture_names[form / 2], form % 2 ? "big" : "little");
+        put(argv[1], "recover", name, &b);
         build_u8(&b, (uint8_t)(form % 3));
         put(argv[1], "open", name, &b);
         b.b.ptr[b.b.len - 1] = 200;

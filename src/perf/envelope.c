@@ -87,6 +87,13 @@ static bool find_frame(perfile_bytes *in)
     return false;
 }
 
+static perfile_status feed(pf_perf_stream *p, perfile_bytes in, bool padded, perfile_error *why)
+{
+    uint64_t limit = p->base.limits.inflate_bytes;
+    return padded ? pf_inflate_feed_padded(p->inflate, in, &p->inner, limit, why)
+                  : pf_inflate_feed(p->inflate, in, &p->inner, limit, why);
+}
+
 static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
 {
     if (!p->inflate)
@@ -108,12 +115,22 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
         return PERFILE_OK;
     }
     p->frame_lost = false;
-    uint64_t limit = p->base.limits.inflate_bytes;
     perfile_error why;
-    perfile_status st = padded ? pf_inflate_feed_padded(p->inflate, in, &p->inner, limit, &why)
-                               : pf_inflate_feed(p->inflate, in, &p->inner, limit, &why);
+    perfile_status st = feed(p, in, padded, &why);
     if (st == PERFILE_OK)
         return PERFILE_OK;
+    /* A frame that never ended may be followed by another. */
+    size_t all = in.len;
+    if (p->salvage && st != PERFILE_E_NOMEM && find_frame(&in)) {
+        st = feed(p, in, padded, &why);
+        if (st == PERFILE_OK) {
+            if (in.len < all)
+                pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
+                                                     .offset = r->offset,
+                                                     .lost = all - in.len});
+            return PERFILE_OK;
+        }
+    }
     if (err)
         *err = why;
     if (st == PERFILE_E_NOMEM)

@@ -272,6 +272,29 @@ static perfile_status better_events(pf_repair *r, perfile_bytes file, bool swap,
     return st;
 }
 
+/* Of the events of EVENT_DESC and those that only look like some, the ones that go with the
+ * samples.
+ */
+static perfile_status choose_events(pf_repair *r, perfile_bytes file, bool swap, perfile_error *err)
+{
+    score desc, look;
+    uint64_t end;
+    perfile_status st = try_events(file, &r->assume, &desc, err);
+    if (st != PERFILE_OK || (desc.seen && desc.fit >= desc.seen - desc.seen / 10) ||
+        !pf_repair_find_attrs(r, file, swap, &end))
+        return st;
+    settle(r);
+    st = try_events(file, &r->assume, &look, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (look.fit > desc.fit) {
+        r->guessed = (r->guessed & ~(uint32_t)PF_GUESS_DESC) | PF_GUESS_ATTRS;
+    } else if (pf_repair_find_desc(r, file, swap, 0)) {
+        settle(r);
+    }
+    return PERFILE_OK;
+}
+
 perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *given, pf_repair *r,
                               perfile_error *err)
 {
@@ -310,6 +333,8 @@ perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *give
         repair_file(r, file, &h, given);
     if (r->events.len)
         settle(r);
+    if (r->guessed & PF_GUESS_DESC && source->stable)
+        return choose_events(r, file, h.swap, err);
     if (given->n_events || r->events.len || file.len < source->size)
         return PERFILE_OK;
     return better_events(r, file, h.swap, err);

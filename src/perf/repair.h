@@ -42,11 +42,7 @@ size_t pf_attr_look(perfile_bytes b, bool swap);
 /* Whether an entry of the attr section is not plainly wrong. */
 bool pf_attr_sane(perfile_bytes entry, bool swap);
 
-/* `n` entries of `entry_size` at `at` of the file. */
-bool pf_repair_entries(pf_repair *r, perfile_bytes file, bool swap, uint64_t at,
-                       uint64_t entry_size, uint64_t n);
-
-/* Searches them; `*end` is behind the last entry. */
+/* Searches the entries of the attr section; *end is behind the last. */
 bool pf_repair_find_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t *end);
 bool pf_repair_find_desc(pf_repair *r, perfile_bytes file, bool swap, uint64_t from);
 bool pf_repair_find_header_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t from);

@@ -63,31 +63,41 @@ static bool add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
            pf_buffer_append(&r->events, &e, sizeof e);
 }
 
-/* An attr and the place of its ids behind it. */
-static size_t entry_look(perfile_bytes file, uint64_t at, bool swap, perfile_section *ids)
+/* An entry of `width` bytes: an attr, and the place of its ids at the end.  Its size, or 0. */
+static size_t entry_look(perfile_bytes file, uint64_t at, uint64_t width, bool swap,
+                         perfile_section *ids)
 {
-    if (!pf_within(at, ATTR_LEAST + ID_SECTION, file.len))
+    if (!pf_within(at, width, file.len))
         return 0;
-    perfile_bytes b = {file.ptr + at, file.len - (size_t)at};
+    perfile_bytes b = {file.ptr + at, (size_t)width};
     size_t size = pf_attr_look(b, swap);
-    if (!size || b.len < size + ID_SECTION)
+    if (!size || size + ID_SECTION > width)
         return 0;
-    ids->offset = pf_load_u64(b.ptr + size, swap);
-    ids->size = pf_load_u64(b.ptr + size + 8, swap);
+    ids->offset = pf_load_u64(b.ptr + width - ID_SECTION, swap);
+    ids->size = pf_load_u64(b.ptr + width - 8, swap);
     /* Ids stand before the attrs. */
     return ids->size % 8 == 0 && pf_within(ids->offset, ids->size, at) ? size : 0;
 }
 
-bool pf_repair_entries(pf_repair *r, perfile_bytes file, bool swap, uint64_t at,
-                       uint64_t entry_size, uint64_t n)
+/* How many entries of `width` bytes follow each other. */
+static uint64_t count_entries(perfile_bytes file, uint64_t at, uint64_t width, bool swap)
+{
+    uint64_t n = 0;
+    perfile_section ids;
+    while (n < MOST_EVENTS && entry_look(file, at + n * width, width, swap, &ids))
+        n++;
+    return n;
+}
+
+static bool take_entries(pf_repair *r, perfile_bytes file, bool swap, uint64_t at, uint64_t width,
+                         uint64_t n)
 {
     pf_repair_forget(r);
-    for (uint64_t i = 0; i < n; i++, at += entry_size) {
+    for (uint64_t i = 0; i < n; i++, at += width) {
         perfile_section ids;
-        size_t size = entry_look(file, at, swap, &ids);
-        if (!size || size + ID_SECTION > entry_size ||
-            !add(r, (perfile_bytes){file.ptr + at, size},
-                 (perfile_bytes){file.ptr + ids.offset, (size_t)ids.size}))
+        size_t size = entry_look(file, at, width, swap, &ids);
+        if (!size || !add(r, (perfile_bytes){file.ptr + at, size},
+                          (perfile_bytes){file.ptr + ids.offset, (size_t)ids.size}))
             return false;
     }
     return true;
@@ -97,17 +107,22 @@ bool pf_repair_find_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t 
 {
     uint64_t most = file.len < SEARCH_BYTES ? file.len : SEARCH_BYTES;
     for (uint64_t at = PF_PERF_OLD_HEADER; at + ATTR_LEAST + ID_SECTION <= most; at += 8) {
-        perfile_section ids;
-        size_t size = entry_look(file, at, swap, &ids);
-        uint64_t n = 1;
+        size_t size = pf_attr_look((perfile_bytes){file.ptr + at, file.len - (size_t)at}, swap);
+        uint64_t best = 0, n = 0;
         if (!size)
             continue;
-        perfile_section more;
-        while (n < MOST_EVENTS &&
-               entry_look(file, at + n * (size + ID_SECTION), swap, &more) == size)
-            n++;
-        *end = at + n * (size + ID_SECTION);
-        return pf_repair_entries(r, file, swap, at, size + ID_SECTION, n);
+        /* Entries may be wider than their attrs. */
+        for (uint64_t w = size + ID_SECTION; w <= ATTR_MOST + ID_SECTION; w += 8) {
+            uint64_t found = count_entries(file, at, w, swap);
+            if (found > n) {
+                n = found;
+                best = w;
+            }
+        }
+        if (n == 0)
+            continue;
+        *end = at + n * best;
+        return take_entries(r, file, swap, at, best, n);
     }
     return false;
 }
