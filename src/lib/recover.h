@@ -15,6 +15,7 @@ typedef struct pf_recover {
     perfile_writer *writer; /* NULL: nothing is written */
     bool written;           /* the writer has its events */
     uint32_t guessed;       /* PF_GUESS_… */
+    bool no_events;         /* those of the input go with none of its samples */
     bool given;             /* the events are not those of the records */
 
     pf_buffer held;        /* pieces of a simpleperf record that is not complete yet */

@@ -1,4 +1,5 @@
 /* A directory: `data` is a whole capture, data.N are streams of records without header. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -27,6 +28,21 @@ static perfile_status add_part(pf_perf_stream *p, const perfile_source *dir, con
     return part->name ? PERFILE_OK : pf_fail_nomem(err, "parts");
 }
 
+/* The files of a recording are numbered from 0 on without a hole. */
+static perfile_status look_for_holes(pf_perf_stream *p, char *const *names, size_t n,
+                                     perfile_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        char expected[32];
+        snprintf(expected, sizeof expected, "data.%zu", i);
+        bool number = names[i][5] && strspn(names[i] + 5, "0123456789") == strlen(names[i] + 5);
+        if (number && strcmp(names[i], expected) != 0)
+            return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_DIRECTORY, PERFILE_ROLE_RECORDS,
+                                            PERFILE_NO_OFFSET, err);
+    }
+    return PERFILE_OK;
+}
+
 perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, perfile_error *err)
 {
     char **names = NULL;
@@ -46,6 +62,8 @@ perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, p
         st = pf_fail_nomem(err, "parts");
     for (size_t i = 0; st == PERFILE_OK && i < n; i++)
         st = add_part(p, dir, names[i], err);
+    if (st == PERFILE_OK && !p->base.options.as_stored)
+        st = look_for_holes(p, names, n, err);
 out:
     pf_free(names);
     return st;

@@ -260,12 +260,14 @@ static perfile_status better_events(pf_repair *r, perfile_bytes file, bool swap,
     if (st != PERFILE_OK || (now.seen && now.fit >= now.seen - now.seen / 10))
         return st;
     perfile_assume before = r->assume;
+    r->no_events = now.seen && now.fit == 0;
     if (!pf_repair_find_desc(r, file, swap, 0))
         return PERFILE_OK;
     settle(r);
     st = try_events(file, &r->assume, &then, err);
     if (st == PERFILE_OK && then.fit > now.fit) {
         r->guessed |= PF_GUESS_DESC;
+        r->no_events = false;
         return PERFILE_OK;
     }
     r->assume = before;

@@ -54,13 +54,33 @@ def wrong(arguments, fits):
     return errors, damaged
 
 
+def wrong_rescue(capture, fits):
+    """The same for recover, which has a report whatever happens, once the file could be opened."""
+    arguments = [command, "recover", "--dry-run", "--report", "json", capture]
+    run = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    report = json.loads(run.stdout)
+    errors = list(fits.iter_errors(report))
+    status = 1 if "error" in report else 0 if report["whole"] else 3
+    if run.returncode != status or len(report["gaps"]) != report["lost"]["gaps"]:
+        errors.append(f"exit status {run.returncode}, {len(report['gaps'])} gaps")
+    return errors
+
+
 checked = failed = 0
 for words, fits in runs():
     # A schema that accepts anything checks nothing.
     assert list(fits.iter_errors({"file": "x"})) and list(fits.iter_errors({"surprise": 1}))
-    found = fits.iter_errors({"damage": {"count": -1}})
-    assert any(list(error.absolute_path) == ["damage", "count"] for error in found)
+    inside = ["lost", "gaps"] if words == ["recover"] else ["damage", "count"]
+    found = fits.iter_errors({inside[0]: {inside[1]: -1}})
+    assert any(list(error.absolute_path) == inside for error in found)
     for capture in captures:
+        if words == ["recover"]:
+            errors = wrong_rescue(capture, fits)
+            for error in errors[:3]:
+                print(*words, capture, ":", error)
+            failed += bool(errors)
+            checked += 1
+            continue
         errors, damaged = wrong([command, *words, "--json", capture], fits)
         if damaged:
             errors += wrong([command, *words, "--resync", "--json", capture], fits)[0] or []
