@@ -30,8 +30,8 @@ static const char help[] =
     "Examples:\n"
     "  perfile recover -o saved.data perf.data            after `perf record` was killed\n"
     "  perfile recover --dry-run perf.data                what would be rescued?\n"
-    "  perfile recover --attrs-from good.data -o saved.data perf.data\n"
-    "  perfile recover --report json -o saved.data perf.data | jq .gaps\n"
+    "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
+    "  perfile recover -n --report json perf.data | jq .gaps\n"
     "\n"
     "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n";
 
