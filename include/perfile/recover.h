@@ -96,10 +96,10 @@ typedef struct perfile_event_text {
 } perfile_event_text;
 
 /* Makes an event of "NAME:MEMBER=VALUE,MEMBER=VALUE…", for instance
- * "cycles:sample_type=IP|TID|TIME|PERIOD".  NAME is one of a hardware or software event, or nothing.
- * Members are those of an attr that decide the layout (type, config, sample_type, read_format,
- * branch_sample_type, sample_regs_user, sample_stack_user, sample_regs_intr) and `id`, any number
- * of times; values are numbers, or names of bits joined by |.  sample_id_all is set.
+ * "cycles:sample_type=IP|TID|TIME|PERIOD".  NAME is one of a hardware or software event, or
+ * nothing. Members are those of an attr that decide the layout (type, config, sample_type,
+ * read_format, branch_sample_type, sample_regs_user, sample_stack_user, sample_regs_intr) and `id`,
+ * any number of times; values are numbers, or names of bits joined by |.  sample_id_all is set.
  * PERFILE_E_USAGE says what is not understood. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_event_parse(const char *text, bool big_endian,
                                                                 perfile_event_text *event,

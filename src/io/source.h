@@ -44,8 +44,8 @@ perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, pe
 /* Tells that [offset, offset + len) will be wanted soon (mapped files are touched in one go). */
 void pf_source_hint(perfile_source *s, uint64_t offset, size_t len);
 
-/* Tells that [offset, offset + len) will not be wanted soon: what is mapped of it leaves memory, and
- * comes back when it is read all the same. */
+/* Tells that [offset, offset + len) will not be wanted soon: what is mapped of it leaves memory,
+ * and comes back when it is read all the same. */
 void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len);
 
 /* Copies a stream, from offset 0 to its end, into an unlinked temporary file (in TMPDIR) and makes
