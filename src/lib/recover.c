@@ -143,6 +143,14 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
 {
     perfile_status st = PERFILE_OK;
     size_t at = 0;
+    if (!pf_recover_readable(whole)) {
+        perfile_gap gap = {.damage = PERFILE_DAMAGE_BAD_SPLIT,
+                           .part = whole->part,
+                           .offset = whole->offset,
+                           .bytes = x->held.len};
+        pf_buffer_clear(&x->held);
+        return add_gap(x, &gap, err);
+    }
     while (at < x->held.len && st == PERFILE_OK) {
         const uint8_t *p = x->held.ptr + at;
         pf_frame f = pf_frame_at(p, whole->flags & PERFILE_REC_SWAPPED);

@@ -32,6 +32,9 @@ typedef struct pf_recover {
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err);
 perfile_status pf_recover_features(pf_recover *x, perfile_error *err);
 
+/* Whether all fields of a record can be read. */
+bool pf_recover_readable(const perfile_record *r);
+
 void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

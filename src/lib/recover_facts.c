@@ -51,11 +51,17 @@ static void ignore_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
+static const perfile_visitor nobody = {
+    .size = sizeof nobody, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
+
+bool pf_recover_readable(const perfile_record *r)
+{
+    return perfile_record_walk(r, PERFILE_WALK_ALL, &nobody, NULL, NULL) == PERFILE_OK;
+}
+
 /* What is wrong with a feature, 0 when it can be read to its end. */
 static uint32_t feature_damage(const perfile_feature *f)
 {
-    static const perfile_visitor nobody = {
-        .size = sizeof nobody, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
     perfile_error err = {0};
     if (f->damage)
         return f->damage;
