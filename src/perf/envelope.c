@@ -224,8 +224,7 @@ static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_e
                          .stream_offset = p->inner_pos + p->inner_at,
                          .bytes = rest};
     if (p->base.options.on_damage != PERFILE_STOP) {
-        uint64_t time;
-        d.lost = pf_perf_resync(&p->inner_vet, rest, 1, &time);
+        d.lost = pf_perf_resync(&p->inner_vet, rest, 1);
         p->inner_at += (size_t)d.lost;
         pf_perf_damage(p, &d);
         return PERFILE_OK;

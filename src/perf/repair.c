@@ -80,9 +80,8 @@ static uint64_t count(const uint64_t features[4])
 static bool frames_at(perfile_bytes file, uint64_t at, bool swap)
 {
     pf_vet v = {.swap = swap};
-    uint64_t time;
     return at < file.len &&
-           pf_perf_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, 0, &time);
+           pf_perf_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, 0);
 }
 
 /* The byte order in which more of the file makes sense. */
@@ -102,8 +101,7 @@ static bool guess_order(perfile_bytes file, const pf_perf_header *h, unsigned da
             pf_repair_find_header_attrs(r, file, swap, 0))
             return swap;
     pf_vet v = {0}, w = {.swap = true};
-    uint64_t time;
-    return pf_perf_resync(&w, file, 0, &time) < pf_perf_resync(&v, file, 0, &time);
+    return pf_perf_resync(&w, file, 0) < pf_perf_resync(&v, file, 0);
 }
 
 /* The form, when the header does not say it. */

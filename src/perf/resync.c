@@ -27,12 +27,11 @@ static bool closely(pf_vet *v, const perfile_record *r)
     return pf_vet_closely(v, r) == 0;
 }
 
-bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t *time)
+bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto)
 {
     const uint8_t *at = bytes.ptr;
     const uint8_t *end = at + bytes.len;
     unsigned n = 0;
-    *time = PERFILE_NO_TIME;
     for (; (n < CHAIN || (size_t)(at - bytes.ptr) < upto) && at < end; n++) {
         size_t left = (size_t)(end - at);
         if (!possible(at, left, v->swap))
@@ -45,24 +44,20 @@ bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t *time)
         pf_vet_fill(v, at, &f, &r);
         if (v->session && !closely(v, &r))
             return false;
-        uint64_t t = perfile_record_time(&r);
-        if (t != PERFILE_NO_TIME && t != 0 && (*time == PERFILE_NO_TIME || t > *time))
-            *time = t;
         at += f.size + extra;
     }
     return n > 0;
 }
 
-size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from, uint64_t *time)
+size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from)
 {
     /* A file made for it could have a long record at every place. */
     v->budget = (int64_t)1 << 20;
     for (size_t at = from; at < bytes.len; at++) {
         v->budget += CREDIT;
         if (possible(bytes.ptr + at, bytes.len - at, v->swap) &&
-            pf_perf_chain(v, (perfile_bytes){bytes.ptr + at, bytes.len - at}, 0, time))
+            pf_perf_chain(v, (perfile_bytes){bytes.ptr + at, bytes.len - at}, 0))
             return at;
     }
-    *time = PERFILE_NO_TIME;
     return bytes.len;
 }

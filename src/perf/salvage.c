@@ -41,44 +41,46 @@ static unsigned frame(const pf_vet *v, perfile_bytes bytes, size_t at, pf_frame 
 
 /* Where inside the record [at, at + whole) others begin: then its size is wrong.  SEARCH: nowhere.
  */
-static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, uint64_t *time)
+static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole)
 {
     v->budget = (int64_t)whole * 64 + 4096;
     for (size_t i = at + 1; i < at + whole && v->budget > 0; i++)
-        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, time))
+        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i))
             return i;
     return SEARCH;
 }
 
 /* An odd record at `at`: only an unknown type is believed, when records go on behind it. */
-static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, uint32_t odd,
-                      uint64_t *time)
+static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, uint32_t odd)
 {
     size_t end = at + whole;
-    size_t within = inside(v, bytes, at, whole, time);
+    size_t within = inside(v, bytes, at, whole);
     if (within != SEARCH)
         return within;
     v->budget = 4096;
-    if (end != bytes.len &&
-        !pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0, time))
+    if (end != bytes.len && !pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0))
         return SEARCH;
     return odd == PF_ODD_TYPE ? BELIEVE : end;
 }
 
-/* Time of the first record with one in the chain that begins at `at`. */
-static uint64_t time_behind(const pf_vet *v, perfile_bytes bytes, size_t at)
+/* The newest time in the chain that begins at `at`.  Its steps back are steps of this capture. */
+static uint64_t time_behind(pf_vet *v, perfile_bytes bytes, size_t at)
 {
+    enum { TIMES = 256 };
+    pf_vet behind = {.session = v->session, .swap = v->swap};
     pf_frame f;
     size_t whole;
     size_t most = bytes.len - at > CHUNK ? at + CHUNK : bytes.len;
-    for (; at < most && !frame(v, bytes, at, &f, &whole); at += whole) {
+    for (unsigned n = 0; n < TIMES && at < most && !frame(v, bytes, at, &f, &whole); at += whole) {
         perfile_record r;
         pf_vet_fill(v, bytes.ptr + at, &f, &r);
         uint64_t time = perfile_record_time(&r);
-        if (time != PERFILE_NO_TIME && time != 0)
-            return time;
+        pf_vet_note_time(&behind, time);
+        n += time != PERFILE_NO_TIME && time != 0;
     }
-    return PERFILE_NO_TIME;
+    if (behind.back > v->back)
+        v->back = behind.back;
+    return behind.timed ? behind.newest : PERFILE_NO_TIME;
 }
 
 /* Whether the record does not belong where it stands: far in time from what surrounds it, or what
@@ -120,13 +122,12 @@ static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t after,
 }
 
 static pf_ahead broken_at(pf_vet *v, perfile_bytes bytes, size_t at, unsigned damage, size_t resume,
-                          uint64_t time, bool island)
+                          bool island)
 {
     if (resume == SEARCH)
-        resume = pf_perf_resync(v, bytes, at + 1, &time);
-    if (time == PERFILE_NO_TIME)
-        time = time_behind(v, bytes, resume);
-    return (pf_ahead){.trusted = trust(v, bytes, at, time, island),
+        resume = pf_perf_resync(v, bytes, at + 1);
+    uint64_t after = time_behind(v, bytes, resume);
+    return (pf_ahead){.trusted = trust(v, bytes, at, after, island),
                       .broken = true,
                       .damage = damage,
                       .resume = resume};
@@ -181,7 +182,6 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
     while (at < bytes.len && at < CHUNK + ZONE) {
         pf_frame f;
         size_t whole = 0;
-        uint64_t time = PERFILE_NO_TIME;
         perfile_record r;
         if (simple.size)
             at = pass_simple(&seen, &simple, bytes, at, at < CHUNK ? CHUNK : CHUNK + ZONE);
@@ -195,22 +195,22 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
         if (damage && !last && damage != PERFILE_DAMAGE_BAD_SIZE)
             break;
         if (damage)
-            return broken_at(v, bytes, at, damage, SEARCH, time, island);
+            return broken_at(v, bytes, at, damage, SEARCH, island);
         pf_vet_fill(v, bytes.ptr + at, &f, &r);
         uint32_t odd = pf_vet_record(&r);
         if (odd & PF_ODD_TYPE && begins_stream(v, bytes, at))
             break;
         if (!odd && whole > LARGE && r.type != PERFILE_RECORD_SAMPLE && !teaches(r.type) &&
             perfile_session_n_events(v->session)) {
-            size_t resume = inside(v, bytes, at, whole, &time);
+            size_t resume = inside(v, bytes, at, whole);
             if (resume != SEARCH)
-                return broken_at(v, bytes, at, PERFILE_DAMAGE_BAD_SIZE, resume, time, island);
+                return broken_at(v, bytes, at, PERFILE_DAMAGE_BAD_SIZE, resume, island);
         }
         if (odd) {
-            size_t resume = examine(v, bytes, at, whole, odd, &time);
+            size_t resume = examine(v, bytes, at, whole, odd);
             damage = odd & PF_ODD_ID ? PERFILE_DAMAGE_UNKNOWN_ID : PERFILE_DAMAGE_GARBAGE;
             if (resume != BELIEVE)
-                return broken_at(v, bytes, at, damage, resume, time, island);
+                return broken_at(v, bytes, at, damage, resume, island);
         }
         pf_vet_note_time(&seen, perfile_record_time(&r));
         at += whole;

@@ -18,11 +18,11 @@ typedef struct pf_ahead {
 pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island);
 
 /* Whether a chain of records that look right begins `bytes` and goes on behind the first `upto` of
- * them.  *time: the newest of them. */
-bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t *time);
+ * them.  */
+bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto);
 
 /* The first place in `bytes` at `from` or behind it where such a chain begins; bytes.len when there
  * is none. */
-size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from, uint64_t *time);
+size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from);
 
 #endif

@@ -136,8 +136,7 @@ static perfile_status resync(pf_perf_stream *p, unsigned damage, uint64_t from, 
         if (p->pos == start && stable)
             d.bytes = run;
         size_t skip = from < run.len ? (size_t)from : run.len;
-        uint64_t time;
-        size_t found = pf_perf_resync(&p->vet, run, skip, &time);
+        size_t found = pf_perf_resync(&p->vet, run, skip);
         if (found < run.len || stable || run.len < piece) {
             p->pos += found;
             break;
