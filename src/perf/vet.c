@@ -37,8 +37,6 @@ static uint32_t vet_sample(const perfile_record *r)
 {
     uint32_t damage;
     const perfile_layout *l = pf_layout_of(r, &damage);
-    if (damage == PERFILE_DAMAGE_NO_ATTR)
-        return 0; /* nothing is known of any sample */
     if (!l)
         return PF_ODD_ID;
     return sample_fits(r, l) ? 0 : PF_ODD_BODY;
