@@ -387,6 +387,7 @@ static void all(void **state)
                         known, copy);
         free(known);
     }
+    free(copy);
     print_message("%zu captures, %d cuts and %d damages of each\n", n_captures, ROUNDS, ROUNDS);
     for (unsigned k = 0; k < KINDS; k++) {
         tally *t = &tallies[k];
