@@ -189,6 +189,15 @@ static perfile_status take(pf_recover *x, const perfile_record *first, size_t n,
         return keep_held(x, first, err);
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
         return PERFILE_OK; /* the damage follows */
+    if (first->type == PERFILE_RECORD_HEADER_FEATURE) {
+        perfile_gap gap = {.damage = pf_recover_feature_record(first),
+                           .part = first->part,
+                           .offset = first->offset,
+                           .bytes = perfile_record_size(first),
+                           .inner = first->flags & PERFILE_REC_INNER};
+        if (gap.damage)
+            return add_gap(x, &gap, err);
+    }
     if (first->type == PERFILE_RECORD_HEADER_ATTR && x->given)
         return PERFILE_OK; /* it would be an event once more */
     return keep_run(x, first, n, err);

@@ -35,6 +35,9 @@ perfile_status pf_recover_features(pf_recover *x, perfile_error *err);
 /* Whether all fields of a record can be read. */
 bool pf_recover_readable(const perfile_record *r);
 
+/* What is wrong with the feature in a HEADER_FEATURE record, 0 when it can be read to its end. */
+uint32_t pf_recover_feature_record(const perfile_record *r);
+
 void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -70,6 +70,14 @@ static uint32_t feature_damage(const perfile_feature *f)
     return err.damage ? err.damage : PERFILE_DAMAGE_SHORT_BODY;
 }
 
+uint32_t pf_recover_feature_record(const perfile_record *r)
+{
+    perfile_feature f;
+    if (perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0)
+        return 0; /* an empty one ends the list */
+    return feature_damage(&f);
+}
+
 /* The whole entries of build ids that are cut. */
 static perfile_bytes whole_build_ids(const perfile_feature *f)
 {
