@@ -129,6 +129,44 @@ static bool read_list(perfile_bytes bytes, list *l)
     return true;
 }
 
+/* Findings of severity error, and the first of them in words. */
+typedef struct verdict {
+    uint64_t errors;
+    char first[300];
+} verdict;
+
+static void on_finding(void *user, const perfile_finding *f)
+{
+    verdict *v = user;
+    if (v->errors++ == 0)
+        snprintf(v->first, sizeof v->first, "%s at %llu: %s", perfile_rule_at(f->rule)->id,
+                 (unsigned long long)f->offset, f->message);
+}
+
+static verdict validate(perfile_bytes bytes)
+{
+    verdict v = {0};
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    size_t n;
+    perfile_check_options options = {.size = sizeof options,
+                                     .finding = on_finding,
+                                     .user = &v,
+                                     .severity = PERFILE_SEVERITY_ERROR};
+    assert_int_equal(perfile_source_memory(bytes, "capture", &source, NULL), PERFILE_OK);
+    if (perfile_open(source, NULL, &s, NULL) != PERFILE_OK) {
+        perfile_source_close(source);
+        v.errors = 1;
+        return v;
+    }
+    assert_int_equal(perfile_check(s, &options, &s, NULL), PERFILE_OK);
+    while (perfile_stream_next_run(s, &r, &n, NULL) == PERFILE_OK)
+        continue;
+    perfile_stream_close(s);
+    return v;
+}
+
 typedef struct span {
     uint64_t start, end;
 } span;
@@ -170,7 +208,7 @@ static bool in_gap(const rescue *x, const item *i)
 
 /* Sums over all damages of a kind. */
 typedef struct tally {
-    uint64_t runs, nothing, unopened, unsound, foreign, altered, silent, disordered;
+    uint64_t runs, nothing, unopened, unsound, invalid, foreign, altered, silent;
     uint64_t samples, skipped; /* undamaged samples, and those of them that were lost in gaps */
     double *shares;            /* skipped samples of each run, in percent */
 } tally;
@@ -309,6 +347,13 @@ static void damage_once(unsigned kind, const capture *c, const list *original,
                 print_message("%s: the result has %llu damages, %llu records do not decode\n", what,
                               (unsigned long long)result.damages, (unsigned long long)result.bad);
         }
+        verdict v = validate(perfile_sink_bytes(x.sink));
+        if (v.errors) {
+            t->invalid++;
+            if (verbose())
+                print_message("%s: the result has %llu errors: %s\n", what,
+                              (unsigned long long)v.errors, v.first);
+        }
         compare(what, original, &result, known, damaged, s, &x, t);
     }
     t->runs++;
@@ -333,7 +378,8 @@ static int take_file(const char *path, const struct stat *st, int type, struct F
     fclose(f);
     static list l;
     /* Only what is whole can be compared with. */
-    if (read_list((perfile_bytes){c->bytes, c->len}, &l) && !l.damages && n_items(&l)) {
+    perfile_bytes bytes = {c->bytes, c->len};
+    if (read_list(bytes, &l) && !l.damages && n_items(&l) && !validate(bytes).errors) {
         n_captures++;
     } else {
         free(c->bytes);
@@ -394,12 +440,13 @@ static void all(void **state)
         qsort(t->shares, t->runs, sizeof *t->shares, by_share);
         print_message("%-25s %6llu runs: skipped %.3f %% of the undamaged samples (median of runs "
                       "%.3f %%); nothing left %llu; altered records kept %llu; foreign %llu; "
-                      "silently lost %llu; unsound %llu\n",
+                      "silently lost %llu; unsound %llu; with errors %llu\n",
                       kind_names[k], (unsigned long long)t->runs,
                       t->samples ? 100.0 * (double)t->skipped / (double)t->samples : 0.0,
                       t->shares[t->runs / 2], (unsigned long long)t->nothing,
                       (unsigned long long)t->altered, (unsigned long long)t->foreign,
-                      (unsigned long long)t->silent, (unsigned long long)t->unsound);
+                      (unsigned long long)t->silent, (unsigned long long)t->unsound,
+                      (unsigned long long)t->invalid);
     }
     for (unsigned k = 0; k < KINDS; k++) {
         const tally *t = &tallies[k];
