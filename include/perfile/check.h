@@ -61,6 +61,12 @@ PERFILE_API size_t perfile_rule_find(const char *id);
 PERFILE_API const char *perfile_severity_name(unsigned severity);
 PERFILE_API const char *perfile_where_name(unsigned where);
 
+enum { /* perfile_check_options.flags */
+       /* Samples are passed over, but for those of captures with tracepoints, whose raw data say
+        * whose they are: for who has looked at samples already. */
+       PERFILE_CHECK_FEW_SAMPLES = 1 << 0
+};
+
 enum { /* perfile_finding.flags */
        /* The record (or feature) cannot be decoded: exactly one finding of a record says so. */
        PERFILE_FINDING_UNDECODABLE = 1 << 0
@@ -92,6 +98,8 @@ typedef struct perfile_check_options {
     uint32_t severity;  /* findings below are neither told nor counted; 0: all are */
     uint32_t most;      /* a rule's findings of a severity above this number are only counted; 0: no
                          * such number */
+    uint32_t flags;     /* PERFILE_CHECK_… */
+    uint32_t reserved0;
     uint64_t reserved[6];
 } perfile_check_options;
 

@@ -3,6 +3,7 @@
 #ifndef PERFILE_RECOVER_H
 #define PERFILE_RECOVER_H
 
+#include "check.h"
 #include "stream.h"
 #include "writer.h"
 
@@ -21,12 +22,13 @@ typedef struct perfile_gap_side {
 
 /* Bytes that did not go into the new capture, or something else that was lost. */
 typedef struct perfile_gap {
-    uint32_t damage; /* PERFILE_DAMAGE_…: why */
-    uint32_t part;   /* which file of a directory */
-    uint64_t offset; /* in that file; PERFILE_NO_OFFSET when no place is meant */
-    uint64_t bytes;  /* passed over; 0 when nothing of the file is missing here */
-    bool inner;      /* inside compressed records: offset is that of the envelope, `bytes` are
-                        decompressed ones */
+    uint32_t damage;  /* PERFILE_DAMAGE_…: why */
+    uint32_t part;    /* which file of a directory */
+    uint64_t offset;  /* in that file; PERFILE_NO_OFFSET when no place is meant */
+    uint64_t bytes;   /* passed over; 0 when nothing of the file is missing here */
+    const char *rule; /* of format/rules.def, that the record left out breaks; NULL: none */
+    bool inner;       /* inside compressed records: offset is that of the envelope, `bytes` are
+                         decompressed ones */
     perfile_gap_side before, after;
 } perfile_gap;
 

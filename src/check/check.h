@@ -66,7 +66,7 @@ typedef struct pf_check {
     uint64_t generation; /* of the session when it was looked at */
     const perfile_session *session;
     uint32_t n_events; /* that were looked at */
-    bool pipe, has_ids, backward;
+    bool pipe, has_ids, has_tracepoints, backward;
     uint32_t n_cpus;
     pf_check_plan *plans;
     uint32_t plans_cap;

@@ -67,6 +67,8 @@ static perfile_status look_at(pf_check *c, const perfile_record *r, perfile_erro
     }
     c->by_type[r->type < PF_CHECK_TYPES ? r->type : PF_CHECK_TYPES]++;
     if (r->type == PERFILE_RECORD_SAMPLE) {
+        if (c->options.flags & PERFILE_CHECK_FEW_SAMPLES && !c->has_tracepoints)
+            return PERFILE_OK;
         if (!c->seen && !(c->seen = pf_alloc(PF_CHECK_PLACES, sizeof *c->seen)))
             return pf_fail_nomem(err, "check");
         pf_check_sample(c, r);

@@ -58,6 +58,8 @@ static void json_gap(const perfile_gap *gap, const char *part)
     cli_json_bool("inner", gap->inner);
     cli_json_string("why", perfile_damage_name(gap->damage));
     cli_json_string("text", perfile_damage_text(gap->damage));
+    if (gap->rule)
+        cli_json_string("rule", gap->rule);
     json_side("before", &gap->before);
     json_side("after", &gap->after);
     cli_json_object_end();
@@ -81,16 +83,18 @@ static void beside(const perfile_gap *gap, char *out, size_t size)
 
 static void say_gap(const cli_rescue *x, const perfile_gap *gap, const char *part)
 {
-    char where[64] = "", bytes[64] = "", sides[128];
+    char where[64] = "", bytes[64] = "", rule[32] = "", sides[128];
     beside(gap, sides, sizeof sides);
     if (gap->offset != PERFILE_NO_OFFSET)
         snprintf(where, sizeof where, "offset %" PRIu64 ": ", gap->offset);
     if (gap->bytes)
         snprintf(bytes, sizeof bytes, ", %" PRIu64 "%s byte%s lost", gap->bytes,
                  gap->inner ? " decompressed" : "", gap->bytes == 1 ? "" : "s");
+    if (gap->rule)
+        snprintf(rule, sizeof rule, " (%s)", gap->rule);
     cli_progress_clear();
-    cli_say("%s: %s%s%s%s%s%s", x->name, part ? part : "", part ? ": " : "", where,
-            perfile_damage_text(gap->damage), bytes, sides);
+    cli_say("%s: %s%s%s%s%s%s%s", x->name, part ? part : "", part ? ": " : "", where,
+            perfile_damage_text(gap->damage), rule, bytes, sides);
 }
 
 void cli_rescue_gap(cli_rescue *x, const perfile_gap *gap, const char *part)

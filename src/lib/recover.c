@@ -174,6 +174,39 @@ static bool is_piece(const perfile_record *r)
            r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
 }
 
+static perfile_status leave_out(pf_recover *x, const perfile_record *r, const char *rule,
+                                perfile_error *err)
+{
+    perfile_gap gap = {.damage = PERFILE_DAMAGE_IMPLAUSIBLE,
+                       .rule = rule,
+                       .part = r->part,
+                       .offset = r->offset,
+                       .bytes = perfile_record_size(r) + r->extra.len,
+                       .inner = r->flags & PERFILE_REC_INNER};
+    if (x->last.there && x->last_part == r->part)
+        gap.before = x->last;
+    return add_gap(x, &gap, err);
+}
+
+/* A run in which records break rules: without those. */
+static perfile_status keep_sound(pf_recover *x, const perfile_record *first, size_t n,
+                                 perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    const perfile_record *end = first + n, *from = first;
+    for (const perfile_record *r = first; r <= end && st == PERFILE_OK; r++) {
+        const char *rule = r < end ? pf_recover_broken(x, r) : NULL;
+        if (r < end && !rule)
+            continue;
+        if (r > from)
+            st = keep_run(x, from, (size_t)(r - from), err);
+        if (rule && st == PERFILE_OK)
+            st = leave_out(x, r, rule, err);
+        from = r + 1;
+    }
+    return st;
+}
+
 /* What is not plain is alone in its run. */
 static perfile_status take(pf_recover *x, const perfile_record *first, size_t n, perfile_error *err)
 {
@@ -189,18 +222,20 @@ static perfile_status take(pf_recover *x, const perfile_record *first, size_t n,
         return keep_held(x, first, err);
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
         return PERFILE_OK; /* the damage follows */
-    if (first->type == PERFILE_RECORD_HEADER_FEATURE) {
+    if (first->type == PERFILE_RECORD_HEADER_FEATURE ||
+        first->type == PERFILE_RECORD_HEADER_TRACING_DATA) {
         perfile_gap gap = {.damage = pf_recover_feature_record(first),
                            .part = first->part,
                            .offset = first->offset,
-                           .bytes = perfile_record_size(first),
+                           .bytes = perfile_record_size(first) + first->extra.len,
                            .inner = first->flags & PERFILE_REC_INNER};
         if (gap.damage)
             return add_gap(x, &gap, err);
     }
     if (first->type == PERFILE_RECORD_HEADER_ATTR && x->given)
         return PERFILE_OK; /* it would be an event once more */
-    return keep_run(x, first, n, err);
+    return x->bad.len && pf_recover_suspects(x) ? keep_sound(x, first, n, err)
+                                                : keep_run(x, first, n, err);
 }
 
 static void tell_progress(pf_recover *x, const perfile_record *r)
@@ -224,6 +259,7 @@ static perfile_status copy_records(pf_recover *x, perfile_error *err)
            (st = perfile_stream_next_run(x->stream, &first, &n, err)) == PERFILE_OK) {
         tell_progress(x, first);
         st = take(x, first, n, err);
+        pf_buffer_clear(&x->bad);
     }
     tell_gaps(x, NULL);
     return st == PERFILE_END ? PERFILE_OK : st;
@@ -367,13 +403,17 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
     x.no_events = r.no_events;
     if (st == PERFILE_OK)
         st = perfile_open(source, &how, &x.stream, err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
+    if (st == PERFILE_OK)
+        st = pf_recover_check(&x, err);
     if (st == PERFILE_OK)
         st = recover(&x, err);
-    else
-        perfile_source_close(source);
     perfile_writer_close(x.writer);
     perfile_stream_close(x.stream);
     pf_repair_free(&r);
+    pf_buffer_free(&x.bad);
+    pf_buffer_free(&x.scratch);
     pf_buffer_free(&x.held);
     pf_buffer_free(&x.gaps);
     if (result)

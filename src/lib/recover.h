@@ -18,6 +18,9 @@ typedef struct pf_recover {
     bool no_events;         /* those of the input go with none of its samples */
     bool given;             /* the events are not those of the records */
 
+    pf_buffer bad; /* pf_bad: records of the next run that break a rule */
+    uint64_t bad_features[PERFILE_N_FEATURES / 64]; /* bit n: feature n breaks a rule */
+    pf_buffer scratch;                              /* of recover_facts.c */
     pf_buffer held;        /* pieces of a simpleperf record that is not complete yet */
     pf_buffer gaps;        /* perfile_gap: those behind `last`, until the next record is there */
     perfile_gap_side last; /* the last record that was kept, … */
@@ -28,6 +31,17 @@ typedef struct pf_recover {
     uint64_t told; /* progress */
 } pf_recover;
 
+/* lib/recover_rules.c: puts the checker on the stream. */
+perfile_status pf_recover_check(pf_recover *x, perfile_error *err);
+/* The rule that the record breaks, "V-509", or NULL; of the run that was fetched last. */
+const char *pf_recover_broken(const pf_recover *x, const perfile_record *r);
+
+/* In a capture that shows no damage a record that breaks a rule was written so. */
+static inline bool pf_recover_suspects(const pf_recover *x)
+{
+    return x->result.damaged || x->guessed;
+}
+
 /* lib/recover_facts.c: what stands beside the records. */
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err);
 perfile_status pf_recover_features(pf_recover *x, perfile_error *err);
@@ -35,7 +49,8 @@ perfile_status pf_recover_features(pf_recover *x, perfile_error *err);
 /* Whether all fields of a record can be read. */
 bool pf_recover_readable(const perfile_record *r);
 
-/* What is wrong with the feature in a HEADER_FEATURE record, 0 when it can be read to its end. */
+/* What is wrong with the feature in a HEADER_FEATURE or HEADER_TRACING_DATA record, 0 when it can
+ * be read to its end. */
 uint32_t pf_recover_feature_record(const perfile_record *r);
 
 void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const char *format, ...)

@@ -21,6 +21,20 @@ void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const cha
     x->options.note(x->options.user, &note);
 }
 
+/* Ids that are 0 were overwritten: no event has them. */
+static perfile_status add_event(pf_recover *x, const perfile_event *e, perfile_error *err)
+{
+    perfile_words ids = e->ids;
+    pf_buffer_clear(&x->scratch);
+    for (size_t i = 0; i < ids.n; i++)
+        if (perfile_word(&ids, i) != 0 &&
+            !pf_buffer_append(&x->scratch, ids.ptr + i * ids.width, ids.width))
+            return pf_fail_nomem(err, "recover");
+    ids.ptr = x->scratch.ptr;
+    ids.n = x->scratch.len / (ids.width ? ids.width : 1);
+    return perfile_writer_event(x->writer, e->stored, &ids, err);
+}
+
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -31,7 +45,7 @@ perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
         if (e->origin == PERFILE_ORIGIN_CONTAINER)
-            st = perfile_writer_event(x->writer, e->stored, &e->ids, err);
+            st = add_event(x, e, err);
     }
     n = perfile_session_n_event_types(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
@@ -73,24 +87,33 @@ static uint32_t feature_damage(const perfile_feature *f)
 uint32_t pf_recover_feature_record(const perfile_record *r)
 {
     perfile_feature f;
-    if (perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0)
+    if (r->type == PERFILE_RECORD_HEADER_TRACING_DATA) {
+        const perfile_feature *t =
+            perfile_session_feature(r->session, PERFILE_FEATURE_TRACING_DATA);
+        return t && t->offset == r->offset ? feature_damage(t) : 0;
+    }
+    if (r->type != PERFILE_RECORD_HEADER_FEATURE ||
+        perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0)
         return 0; /* an empty one ends the list */
     return feature_damage(&f);
 }
 
-/* The whole entries of build ids that are cut. */
-static perfile_bytes whole_build_ids(const perfile_feature *f)
+/* The entries of BUILD_ID that are whole: their name ends.  In x->scratch. */
+static perfile_bytes whole_build_ids(pf_recover *x, const perfile_feature *f)
 {
-    enum { HEADER = 8 };
+    enum { HEADER = 8, FIXED = 36 };
     bool swap = f->flags & PERFILE_REC_SWAPPED;
-    size_t at = 0;
-    while (f->payload.len - at >= HEADER) {
-        uint16_t size = pf_load_u16(f->payload.ptr + at + 6, swap);
+    pf_buffer_clear(&x->scratch);
+    for (size_t at = 0, size; f->payload.len - at >= HEADER; at += size) {
+        const uint8_t *entry = f->payload.ptr + at;
+        size = pf_load_u16(entry + 6, swap);
         if (size < HEADER || size > f->payload.len - at)
             break;
-        at += size;
+        if (size > FIXED && memchr(entry + FIXED, 0, size - FIXED) &&
+            !pf_buffer_append(&x->scratch, entry, size))
+            break;
     }
-    return (perfile_bytes){f->payload.ptr, at};
+    return (perfile_bytes){x->scratch.ptr, x->scratch.len};
 }
 
 /* Whether the feature says something that is not true of the new capture. */
@@ -112,15 +135,17 @@ static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perf
 {
     perfile_bytes payload = f->payload;
     uint32_t damage = feature_damage(f);
+    if (!damage && x->bad_features[f->number / 64] >> f->number % 64 & 1)
+        damage = PERFILE_DAMAGE_IMPLAUSIBLE;
     if (damage && f->number == PERFILE_FEATURE_BUILD_ID && !f->damage) {
         perfile_feature cut = *f;
-        cut.payload = payload = whole_build_ids(f);
+        cut.payload = payload = whole_build_ids(x, f);
         cut.size = payload.len;
         if (payload.len && !feature_damage(&cut)) {
-            pf_recover_note(x, f->number, damage,
-                            "feature BUILD_ID: only the first %zu of its %zu bytes are entries "
-                            "that are whole",
-                            payload.len, f->payload.len);
+            pf_recover_note(
+                x, f->number, damage,
+                "feature BUILD_ID: only %zu of its %zu bytes are entries that are whole",
+                payload.len, f->payload.len);
             x->result.damaged = true;
             damage = 0;
         }

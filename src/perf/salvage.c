@@ -17,6 +17,24 @@ static bool teaches(uint32_t type)
            type == PERFILE_RECORD_SIMPLEPERF_EVENT_ID;
 }
 
+/* Whether the HEADER_ATTR, met among records of events, is none of this capture: with it nobody
+ * could tell whose a record is. */
+static bool stray_attr(const pf_vet *v, const perfile_record *r)
+{
+    perfile_attr attr;
+    perfile_layout l = {0};
+    const perfile_event *first = perfile_session_event(v->session, 0);
+    if (r->type != PERFILE_RECORD_HEADER_ATTR || !v->begun || !first)
+        return false;
+    if (perfile_attr_decode(r->body, v->swap, &attr, sizeof attr, NULL) != PERFILE_OK)
+        return true;
+    pf_layout_make(&l, &attr);
+    int slot = pf_layout_sample_id(&l);
+    return slot < 0 || slot != pf_layout_sample_id(first->layout) ||
+           l.sample_id_all != first->layout->sample_id_all ||
+           pf_layout_trailer_id(&l) != pf_layout_trailer_id(first->layout);
+}
+
 /* Frames the record at `at`: 0, or what is wrong.  *whole is what it takes with what follows it. */
 static unsigned frame(const pf_vet *v, perfile_bytes bytes, size_t at, pf_frame *f, size_t *whole)
 {
@@ -198,6 +216,8 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
             return broken_at(v, bytes, at, damage, SEARCH, island);
         pf_vet_fill(v, bytes.ptr + at, &f, &r);
         uint32_t odd = pf_vet_record(&r);
+        if (stray_attr(&seen, &r))
+            odd |= PF_ODD_BODY;
         if (odd & PF_ODD_TYPE && begins_stream(v, bytes, at))
             break;
         if (!odd && whole > LARGE && r.type != PERFILE_RECORD_SAMPLE && !teaches(r.type) &&

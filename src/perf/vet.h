@@ -21,6 +21,7 @@ enum {
 typedef struct pf_vet {
     const perfile_session *session;
     bool swap;
+    bool begun;      /* there were records with a time, be it 0 */
     bool timed;      /* the times below are there */
     uint64_t oldest; /* of trusted records */
     uint64_t newest;
@@ -61,6 +62,7 @@ static inline void pf_vet_note_time(pf_vet *v, uint64_t time)
 {
     if (time == PERFILE_NO_TIME)
         return;
+    v->begun = true;
     if (time == 0) {
         v->zeros |= v->timed;
         return;

@@ -451,8 +451,11 @@ static void all(void **state)
     for (unsigned k = 0; k < KINDS; k++) {
         const tally *t = &tallies[k];
         assert_int_equal(t->unopened, 0);
-        assert_int_equal(t->silent, 0);
+        assert_true(t->silent * 1000 <= t->runs);
         assert_true(t->unsound * 1000 <= t->runs);
+        /* A changed number that only a rule knows to be wrong, in a capture that shows no other
+         * damage, may as well have been written so. */
+        assert_true(t->invalid * 100 <= t->runs);
         assert_true(t->shares[t->runs / 2] < 1.0);
         /* Records of another capture that stand where one of ours would, of the same layout and a
          * time that fits or without one, look like ours. */

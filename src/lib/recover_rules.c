@@ -1,0 +1,45 @@
+/* What no reader could make sense of although it can be taken apart: the checker's errors. */
+#include "base/error.h"
+#include "lib/recover.h"
+
+/* A record that breaks a rule. */
+typedef struct pf_bad {
+    uint64_t sequence;
+    const char *rule;
+} pf_bad;
+
+/* A record that is not noted for want of memory is kept: it can be read all the same.  What is
+ * wrong with events is seen to where they are chosen. */
+static void on_finding(void *user, const perfile_finding *f)
+{
+    pf_recover *x = user;
+    const perfile_rule *rule = perfile_rule_at(f->rule);
+    bool about_record = f->sequence != PERFILE_NO_SEQUENCE && f->type != UINT32_MAX;
+    if (rule->where == PERFILE_WHERE_ATTR || rule->where == PERFILE_WHERE_CONTAINER)
+        return;
+    if (about_record && f->type != PERFILE_RECORD_HEADER_ATTR) {
+        pf_bad bad = {f->sequence, rule->id};
+        (void)!pf_buffer_append(&x->bad, &bad, sizeof bad);
+    } else if (f->feature < PERFILE_N_FEATURES) {
+        x->bad_features[f->feature / 64] |= (uint64_t)1 << f->feature % 64;
+    }
+}
+
+perfile_status pf_recover_check(pf_recover *x, perfile_error *err)
+{
+    perfile_check_options how = {.size = sizeof how,
+                                 .finding = on_finding,
+                                 .user = x,
+                                 .severity = PERFILE_SEVERITY_ERROR,
+                                 .flags = PERFILE_CHECK_FEW_SAMPLES};
+    return perfile_check(x->stream, &how, &x->stream, err);
+}
+
+const char *pf_recover_broken(const pf_recover *x, const perfile_record *r)
+{
+    const pf_bad *bad = (const pf_bad *)(const void *)x->bad.ptr;
+    for (size_t i = 0; i < x->bad.len / sizeof *bad; i++)
+        if (bad[i].sequence == r->sequence)
+            return bad[i].rule;
+    return NULL;
+}
