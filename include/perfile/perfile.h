@@ -21,6 +21,7 @@
 #include "container.h"
 #include "damage.h"
 #include "emit.h"
+#include "encode.h"
 #include "event.h"
 #include "field.h"
 #include "model.h"

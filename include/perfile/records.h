@@ -46,17 +46,19 @@ PERFILE_API uint64_t perfile_word(const perfile_words *w, size_t i);
 /* Copies min(w->n, n) integers to `out` and returns that number. */
 PERFILE_API size_t perfile_words_copy(const perfile_words *w, uint64_t *out, size_t n);
 
-/* `n` strings one behind the other, as stored. */
+/* `n` strings one behind the other, as stored; or of a program: see perfile_strings_of(). */
 typedef struct perfile_strings {
     perfile_bytes bytes;
     size_t n;
     bool swapped;
+    bool given; /* bytes.ptr points at n perfile_bytes */
 } perfile_strings;
 
 /* Takes the first string off `s` (text without its NUL).  PERFILE_END after the last. */
 PERFILE_API perfile_status perfile_strings_next(perfile_strings *s, perfile_bytes *text);
 
-/* `n` structs one behind the other, as stored.  The rest is for perfile_NAME_next(). */
+/* `n` structs one behind the other, as stored, or those of a program: see perfile_NAME_list().
+ * The rest is for perfile_NAME_next(). */
 typedef struct perfile_list {
     perfile_bytes bytes;
     uint64_t n;
@@ -66,6 +68,7 @@ typedef struct perfile_list {
     bool swapped;
     bool old_build_id;
     bool as_stored;
+    uint32_t given; /* not 0: bytes.ptr points at structs of that size, which a program made */
 } perfile_list;
 
 /* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type. */

@@ -1,4 +1,4 @@
-/* Loads in either byte order from any address. */
+/* Loads and stores in either byte order at any address. */
 #ifndef PF_BASE_ORDER_H
 #define PF_BASE_ORDER_H
 
@@ -50,6 +50,24 @@ PF_INLINE uint64_t pf_load_u64(const uint8_t *p, bool swap)
     uint64_t v;
     memcpy(&v, p, sizeof v);
     return swap ? pf_swap_u64(v) : v;
+}
+
+PF_INLINE void pf_store_u16(uint8_t *p, uint16_t v, bool swap)
+{
+    v = swap ? pf_swap_u16(v) : v;
+    memcpy(p, &v, sizeof v);
+}
+
+PF_INLINE void pf_store_u32(uint8_t *p, uint32_t v, bool swap)
+{
+    v = swap ? pf_swap_u32(v) : v;
+    memcpy(p, &v, sizeof v);
+}
+
+PF_INLINE void pf_store_u64(uint8_t *p, uint64_t v, bool swap)
+{
+    v = swap ? pf_swap_u64(v) : v;
+    memcpy(p, &v, sizeof v);
 }
 
 #endif

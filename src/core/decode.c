@@ -239,8 +239,7 @@ perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sa
                                "sample_id",
                                "",
                                sizeof(perfile_sample_id),
-                               pf_decode_sample_id,
-                               pf_walk_sample_id};
+                               PF_ROW_FUNCTIONS(sample_id)};
     pf_parts p;
     perfile_sample_id full;
     perfile_status st = take_apart(record, &p, err);
@@ -263,7 +262,7 @@ perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_at
                                    size_t size, perfile_error *err)
 {
     static const pf_row row = {
-        0, 0, true, "attr", "", sizeof(perfile_attr), pf_decode_attr, pf_walk_attr};
+        0, 0, true, "attr", "", sizeof(perfile_attr), PF_ROW_FUNCTIONS(attr)};
     perfile_attr full;
     pf_context k = attr_context(bytes);
     pf_cursor c = pf_cur(bytes, swapped);

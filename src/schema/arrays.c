@@ -1,4 +1,5 @@
 /* Access to arrays that stay as stored. */
+#include "perfile/encode.h"
 #include "schema/types.h"
 
 uint64_t perfile_word(const perfile_words *w, size_t i)
@@ -29,6 +30,13 @@ perfile_status perfile_strings_next(perfile_strings *s, perfile_bytes *text)
 {
     if (s->n == 0)
         return PERFILE_END;
+    if (s->given) {
+        memcpy(text, s->bytes.ptr, sizeof *text);
+        s->bytes.ptr += sizeof *text;
+        s->bytes.len -= sizeof *text;
+        s->n--;
+        return PERFILE_OK;
+    }
     pf_cursor c = pf_cur(s->bytes, s->swapped);
     perfile_bytes t = pf_text(pf_cur_string(&c));
     if (c.bad)
@@ -37,4 +45,36 @@ perfile_status perfile_strings_next(perfile_strings *s, perfile_bytes *text)
     s->bytes = (perfile_bytes){c.pos, pf_cur_left(&c)};
     s->n--;
     return PERFILE_OK;
+}
+
+static perfile_words words_of(const void *words, size_t n, uint8_t width)
+{
+    return (perfile_words){.ptr = words, .n = n, .width = width};
+}
+
+perfile_words perfile_words_u16(const uint16_t *words, size_t n)
+{
+    return words_of(words, n, 2);
+}
+
+perfile_words perfile_words_u32(const uint32_t *words, size_t n)
+{
+    return words_of(words, n, 4);
+}
+
+perfile_words perfile_words_s32(const int32_t *words, size_t n)
+{
+    return words_of(words, n, 4);
+}
+
+perfile_words perfile_words_u64(const uint64_t *words, size_t n)
+{
+    return words_of(words, n, 8);
+}
+
+perfile_strings perfile_strings_of(const perfile_bytes *texts, size_t n)
+{
+    perfile_strings s = {.n = n, .given = true};
+    s.bytes = (perfile_bytes){(const void *)texts, n * sizeof *texts};
+    return s;
 }

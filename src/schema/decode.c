@@ -1,6 +1,8 @@
 /* The decoders: format/ expanded to straight-line code, one function per layout. */
+#include "perfile/encode.h"
 #include "schema/bounds.h"
 #include "schema/rows.h"
+#include "schema/usual.h"
 
 /* PF_WIDTH_branch_entry …: bytes of each layout; PF_VARIABLE and more when the input decides. */
 enum {
@@ -51,42 +53,18 @@ static perfile_list list_of(const pf_context *k, pf_cursor *c, uint64_t n, size_
 #include "schema/decode.inc"
 #include "perfile/format/features.def"
 
-/* The sample types that tools usually ask for, each with X(name, type): a letter for each bit that
- * it has beside the first three. */
-#define WITH_ID(X, name, type)                                                                     \
-    X(name, type)                                                                                  \
-    X(name##i, (type) | PERFILE_SAMPLE_ID)                                                         \
-    X(name##I, (type) | PERFILE_SAMPLE_IDENTIFIER)
-#define WITH_CPU(X, name, type)                                                                    \
-    WITH_ID(X, name, type)                                                                         \
-    WITH_ID(X, name##C, (type) | PERFILE_SAMPLE_CPU)
-#define WITH_PERIOD(X, name, type)                                                                 \
-    WITH_CPU(X, name, type)                                                                        \
-    WITH_CPU(X, name##P, (type) | PERFILE_SAMPLE_PERIOD)
-#define WITH_RAW(X, name, type)                                                                    \
-    WITH_PERIOD(X, name, type)                                                                     \
-    WITH_PERIOD(X, name##R, (type) | PERFILE_SAMPLE_RAW)
-#define WITH_CHAIN(X, name, type)                                                                  \
-    WITH_RAW(X, name, type)                                                                        \
-    WITH_RAW(X, name##G, (type) | PERFILE_SAMPLE_CALLCHAIN)
-#define USUAL_SAMPLES(X)                                                                           \
-    WITH_CHAIN(X, usual_, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME)
-
-/* Each has a word at least.  Said once, it need not be asked again for every field. */
-#define LEAST_BYTES(type) (8 * (size_t)__builtin_popcountll((type) & ~PERFILE_SAMPLE_RAW))
-
 #define DECODE_SAMPLE(name, type)                                                                  \
     static bool name(perfile_bytes body, perfile_sample *out)                                      \
     {                                                                                              \
         static const pf_context k = {.sample_type = (type)};                                       \
-        if (body.len < LEAST_BYTES(type))                                                          \
+        if (body.len < PF_LEAST_BYTES(type))                                                       \
             return false;                                                                          \
         pf_cursor c = {.pos = body.ptr, .end = body.ptr + body.len};                               \
         out->extra = (perfile_bytes){NULL, 0};                                                     \
         members_sample(&k, &c, out, (type));                                                       \
         return !c.bad;                                                                             \
     }
-USUAL_SAMPLES(DECODE_SAMPLE)
+PF_USUAL_SAMPLES(DECODE_SAMPLE)
 
 #define OF_TYPE(name, type)                                                                        \
     case (type):                                                                                   \
@@ -95,10 +73,24 @@ USUAL_SAMPLES(DECODE_SAMPLE)
 pf_usual_fn *pf_usual_sample(uint64_t sample_type)
 {
     switch (sample_type) {
-        USUAL_SAMPLES(OF_TYPE)
+        PF_USUAL_SAMPLES(OF_TYPE)
     default:
         return NULL;
     }
+}
+
+/* The next struct of a program's array, which may be of another version of this header. */
+static perfile_status next_given(perfile_list *list, void *out, size_t size, size_t full_size)
+{
+    size_t n = list->given < full_size ? list->given : full_size;
+    if (n > size)
+        n = size;
+    memset(out, 0, size);
+    memcpy(out, list->bytes.ptr, n);
+    list->bytes.ptr += list->given;
+    list->bytes.len -= list->given;
+    list->n--;
+    return PERFILE_OK;
 }
 
 /* Takes the next element off the list. */
@@ -107,6 +99,8 @@ static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_dec
 {
     if (list->n == 0 || list->bytes.len == 0)
         return PERFILE_END;
+    if (list->given)
+        return next_given(list, out, size, full_size);
     pf_context k = pf_context_of(list->layout);
     k.misc = list->misc;
     k.attr_size = list->context;
@@ -124,11 +118,21 @@ static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_dec
     return PERFILE_OK;
 }
 
+static perfile_list list_given(const void *items, size_t n, size_t size)
+{
+    perfile_list list = {.bytes = {items, n * size}, .n = n, .given = (uint32_t)size};
+    return list;
+}
+
 #define PF_NEXT_OF(id)                                                                             \
     perfile_status perfile_##id##_next(perfile_list *list, perfile_##id *out, size_t size)         \
     {                                                                                              \
         perfile_##id one;                                                                          \
         return next_of(list, out, size, pf_decode_##id, &one, sizeof one);                         \
+    }                                                                                              \
+    perfile_list perfile_##id##_list(const perfile_##id *items, size_t n, size_t size)             \
+    {                                                                                              \
+        return list_given(items, n, size);                                                         \
     }
 #define STRUCT(id, doc) PF_NEXT_OF(id)
 #include "perfile/format/structs.def"

@@ -2,7 +2,7 @@
 
 const pf_row pf_record_table[] = {
 #define PF_RECORD_ROW(id, number, name, fixed, contract, doc)                                      \
-    {number, fixed, PF_##contract, #name, doc, sizeof(perfile_##id), pf_decode_##id, pf_walk_##id},
+    {number, fixed, PF_##contract, #name, doc, sizeof(perfile_##id), PF_ROW_FUNCTIONS(id)},
 #define PF_CONTRACT true
 #define PF_BEYOND   false
 #define RECORD(id, number, name, source, fixed, contract, doc)                                     \

@@ -12,6 +12,12 @@
 #define LEFT     pf_cur_left(c)
 #define PEEK_U32 pf_peek_u32(c)
 
+/* Counts and lengths.  One that begins with `o->` is a member and nothing else, or is said by the
+ * next three: encoders set that member from what it counts; see schema/settle.inc. */
+#define PF_AT_MOST(member, bound)    (o->member < (bound) ? o->member : (bound))
+#define PF_GIVEN(has, member, other) (o->has ? o->member : (other))
+#define PF_BUILD_ID_SIZE(member)     pf_build_id_size(k, c)
+
 #define GET_u8(c, kind)     pf_cur_u8(c)
 #define GET_u16(c, kind)    pf_cur_u16(c)
 #define GET_u32(c, kind)    pf_cur_u32(c)
@@ -63,6 +69,9 @@ enum {
  * little-endian one does.  format/words.def has the parts of attr_flags and branch_flags. */
 uint64_t pf_mirror_attr_flags(uint64_t v);
 uint64_t pf_mirror_branch_flags(uint64_t v);
+/* The way back. */
+uint64_t pf_mirrored_attr_flags(uint64_t v);
+uint64_t pf_mirrored_branch_flags(uint64_t v);
 
 PF_INLINE uint64_t pf_unmirror(uint64_t v, unsigned kind, bool swap)
 {
@@ -73,6 +82,28 @@ PF_INLINE uint64_t pf_unmirror(uint64_t v, unsigned kind, bool swap)
     if (kind == PERFILE_KIND_BRANCH_FLAGS)
         return pf_mirror_branch_flags(v);
     return v;
+}
+
+/* The same for what is written: `swap` says in which order. */
+PF_INLINE uint64_t pf_remirror(uint64_t v, unsigned kind, bool swap)
+{
+    if (swap == (bool)PF_NATIVE_BIG)
+        return v;
+    if (kind == PERFILE_KIND_ATTR_FLAGS)
+        return pf_mirrored_attr_flags(v);
+    if (kind == PERFILE_KIND_BRANCH_FLAGS)
+        return pf_mirrored_branch_flags(v);
+    return v;
+}
+
+static inline uint64_t pf_add_lengths(uint16_t a, uint16_t b)
+{
+    return (uint64_t)a + b;
+}
+
+static inline uint64_t pf_words_of_bits(uint64_t bits)
+{
+    return bits / 64 + (bits % 64 != 0);
 }
 
 static inline uint64_t pf_popcount(uint64_t v)
@@ -111,8 +142,9 @@ static inline perfile_strings pf_strings(pf_cursor *c, uint64_t n)
         i++;
     }
     if (c->bad)
-        return (perfile_strings){{NULL, 0}, 0, c->swap};
-    return (perfile_strings){{start, (size_t)(c->pos - start)}, (size_t)n, c->swap};
+        return (perfile_strings){.swapped = c->swap};
+    return (perfile_strings){
+        .bytes = {start, (size_t)(c->pos - start)}, .n = (size_t)n, .swapped = c->swap};
 }
 
 /* The version of a TRACING_DATA blob: names of threads came with 0.6. */

@@ -90,6 +90,17 @@ static uint64_t mirror(const perfile_vocabulary *v, uint64_t word)
     return out;
 }
 
+static uint64_t mirrored(const perfile_vocabulary *v, uint64_t word)
+{
+    uint64_t out = 0;
+    for (uint32_t i = 0; i < v->n; i++) {
+        const perfile_bits *b = &v->bits[i];
+        uint64_t mask = (UINT64_C(1) << b->width) - 1;
+        out |= (word >> b->shift & mask) << (64 - b->shift - b->width);
+    }
+    return out;
+}
+
 uint64_t pf_mirror_attr_flags(uint64_t v)
 {
     return mirror(&set_attr_flags, v);
@@ -98,4 +109,14 @@ uint64_t pf_mirror_attr_flags(uint64_t v)
 uint64_t pf_mirror_branch_flags(uint64_t v)
 {
     return mirror(&set_branch_flags, v);
+}
+
+uint64_t pf_mirrored_attr_flags(uint64_t v)
+{
+    return mirrored(&set_attr_flags, v);
+}
+
+uint64_t pf_mirrored_branch_flags(uint64_t v)
+{
+    return mirrored(&set_branch_flags, v);
 }

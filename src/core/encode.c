@@ -1,0 +1,354 @@
+/* The public encoders: the tables' functions between a header and a trailer, and the proof that
+ * what they made reads as what was given. */
+#include "perfile/encode.h"
+
+#include "base/error.h"
+#include "core/layout.h"
+#include "core/parts.h"
+#include "schema/put.h"
+#include "schema/rows.h"
+#include "schema/trailer.h"
+
+enum { HEADER = 8, UNIT = 8 };
+
+/* What is to be encoded, and where to. */
+typedef struct pf_job {
+    const pf_row *row;
+    perfile_encode_options how;
+    void *given; /* the struct, of our size, settled */
+    void *again; /* room for it to be read back */
+    uint8_t *out;
+    size_t room;
+    size_t *len;
+} pf_job;
+
+static bool is_swapped(const pf_job *j)
+{
+    return j->how.big_endian != (bool)PF_NATIVE_BIG;
+}
+
+static bool is_simpleperf(uint32_t type)
+{
+    return type >= PERFILE_RECORD_SIMPLEPERF && type < PERFILE_RECORD_SIMPLEPERF_END;
+}
+
+static uint64_t most_bytes(uint32_t type)
+{
+    return is_simpleperf(type) ? UINT32_MAX : UINT16_MAX;
+}
+
+/* Structs of callers that know more or fewer members than we do. */
+static perfile_status take_struct(const void *in, size_t size, const char *what, void *ours,
+                                  size_t our_size, perfile_error *err)
+{
+    const uint8_t *bytes = in;
+    for (size_t i = our_size; i < size; i++)
+        if (bytes[i])
+            return pf_fail(err, PERFILE_E_USAGE, what,
+                           "the struct of %zu bytes has members that this library, with %zu, does "
+                           "not know",
+                           size, our_size);
+    memset(ours, 0, our_size);
+    memcpy(ours, in, size < our_size ? size : our_size);
+    return PERFILE_OK;
+}
+
+static perfile_status begin(pf_job *j, const void *in, size_t size,
+                            const perfile_encode_options *how, perfile_error *err)
+{
+    perfile_status st =
+        how ? take_struct(how, how->size, "encode_options", &j->how, sizeof j->how, err)
+            : PERFILE_OK;
+    if (st == PERFILE_OK)
+        st = take_struct(in, size, j->row->name, j->given, j->row->size, err);
+    if (st == PERFILE_OK)
+        j->row->settle(j->given);
+    return st;
+}
+
+static pf_put put_begin(const pf_job *j, bool is_record)
+{
+    return (pf_put){.start = j->out,
+                    .room = j->out ? j->room : 0,
+                    .end = SIZE_MAX,
+                    .swap = is_swapped(j),
+                    .is_record = is_record,
+                    .field = j->row->name};
+}
+
+/* Whether all was put, and fits. */
+static perfile_status put_end(const pf_job *j, const pf_put *w, uint64_t most, perfile_error *err)
+{
+    if (w->wrong)
+        return pf_fail(err, PERFILE_E_USAGE, w->wrong, "%s: %llu is given, %llu is needed",
+                       w->wrong, (unsigned long long)w->found, (unsigned long long)w->needed);
+    if (w->len > most)
+        return pf_fail(err, PERFILE_E_LIMIT, w->full ? w->full : w->field,
+                       "%s of %zu bytes, it has %llu at most", j->row->name, w->len,
+                       (unsigned long long)most);
+    if (j->out && w->len > j->room)
+        return pf_fail(err, PERFILE_E_USAGE, w->full, "%s needs %zu bytes, there is room for %zu",
+                       j->row->name, w->len, j->room);
+    return PERFILE_OK;
+}
+
+/* Reads back what was put; returns the first member that is not what was given, NULL: none. */
+static const char *read_back(const pf_job *j, const pf_context *k, perfile_bytes bytes,
+                             unsigned *damage)
+{
+    pf_cursor c = pf_cur(bytes, is_swapped(j));
+    memset(j->again, 0, j->row->size);
+    j->row->decode(k, &c, j->again);
+    *damage = c.bad;
+    const char *where = j->row->same(j->given, j->again);
+    return c.bad && !where ? j->row->name : where;
+}
+
+static perfile_status not_the_same(const char *where, unsigned damage, perfile_error *err)
+{
+    if (err)
+        err->damage = 0;
+    return pf_fail(err, PERFILE_E_USAGE, where,
+                   "%s would not be read back as given (%s): it does not fit the layout, misc or "
+                   "other members",
+                   where, damage ? perfile_damage_text(damage) : "something else would");
+}
+
+static perfile_status encode_plain(pf_job *j, const pf_context *k, uint64_t most,
+                                   perfile_error *err)
+{
+    pf_put w = put_begin(j, false);
+    j->row->encode(k, &w, j->given);
+    perfile_status st = put_end(j, &w, most, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (j->out) {
+        unsigned damage;
+        const char *where = read_back(j, k, (perfile_bytes){j->out, w.len}, &damage);
+        if (where)
+            return not_the_same(where, damage, err);
+    }
+    *j->len = w.len;
+    return PERFILE_OK;
+}
+
+/* Records. */
+
+static void put_header(pf_put *w, uint32_t type, uint16_t misc, uint64_t size)
+{
+    pf_put h = {.start = w->start, .room = HEADER, .swap = w->swap};
+    pf_put_u32(&h, type);
+    pf_put_u16(&h, is_simpleperf(type) ? (uint16_t)(size >> 16) : misc);
+    pf_put_u16(&h, (uint16_t)size);
+}
+
+static bool has_trailer(const pf_job *j)
+{
+    const perfile_layout *l = j->how.layout;
+    return l && l->trailer_size && pf_record_known(j->row->number) &&
+           j->row->number != PERFILE_RECORD_SAMPLE;
+}
+
+/* The names of the fields that a layout asks for and `present` lacks, or the other way round. */
+static perfile_status check_present(const char *where, uint32_t present, uint32_t wanted,
+                                    perfile_error *err)
+{
+    if (present == wanted)
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_USAGE, where,
+                   "present is 0x%x, the sample_type of the layout asks for 0x%x", present, wanted);
+}
+
+static uint32_t wanted_bits(const perfile_layout *l, const int8_t *slots)
+{
+    const uint32_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
+    uint32_t bits = 0;
+    if (!slots)
+        return (uint32_t)l->sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
+    for (unsigned i = 0; i < 25; i++)
+        bits |= slots[i] > 0 ? (uint32_t)1 << i : 0;
+    return bits;
+}
+
+static perfile_status check_layout(const pf_job *j, perfile_error *err)
+{
+    const perfile_layout *l = j->how.layout;
+    if (j->row->number == PERFILE_RECORD_SAMPLE || j->row->number == PERFILE_RECORD_READ)
+        if (!l)
+            return pf_fail(err, PERFILE_E_USAGE, "encode_options.layout",
+                           "%s has no fixed layout: that of its event is needed", j->row->name);
+    if (j->row->number == PERFILE_RECORD_SAMPLE)
+        return check_present("sample.present", ((const perfile_sample *)j->given)->present,
+                             wanted_bits(l, NULL), err);
+    if (j->how.sample_id && !has_trailer(j))
+        return pf_fail(err, PERFILE_E_USAGE, "encode_options.sample_id",
+                       "a %s of this layout has no trailer", j->row->name);
+    if (j->how.sample_id)
+        return check_present("sample_id.present", j->how.sample_id->present,
+                             wanted_bits(l, l->trailer_slot), err);
+    return PERFILE_OK;
+}
+
+/* Header, body filled up by `padding`, and trailer. */
+static pf_put put_record(const pf_job *j, const pf_context *k, bool padding)
+{
+    pf_put w = put_begin(j, true);
+    pf_put_zeros(&w, HEADER);
+    j->row->encode(k, &w, j->given);
+    w.owed = 0;
+    if (padding)
+        pf_put_align(&w, 0, UNIT);
+    if (has_trailer(j) && j->how.sample_id)
+        pf_encode_sample_id(k, &w, j->how.sample_id);
+    if (w.len <= w.room)
+        put_header(&w, j->row->number, j->how.misc, w.len);
+    return w;
+}
+
+static const char *read_record_back(const pf_job *j, size_t len, unsigned *damage)
+{
+    const perfile_record r = {.header = j->out,
+                              .body = {j->out + HEADER, len - HEADER},
+                              .type = j->row->number,
+                              .misc = is_simpleperf(j->row->number) ? 0 : j->how.misc,
+                              .flags = is_swapped(j) ? PERFILE_REC_SWAPPED : 0};
+    pf_parts p = {.layout = j->how.layout};
+    pf_record_split(&r, p.layout, false, &p.body, &p.trailer);
+    const pf_context k = pf_record_context(&r, &p);
+    const char *where = read_back(j, &k, p.body, damage);
+    if (where)
+        return where;
+    if ((p.trailer.len != 0) != (has_trailer(j) && j->how.sample_id))
+        return "encode_options.sample_id";
+    if (!p.trailer.len)
+        return NULL;
+    perfile_sample_id id = {0};
+    pf_cursor c = pf_cur(p.trailer, is_swapped(j));
+    pf_decode_sample_id(&k, &c, &id);
+    *damage = c.bad;
+    return pf_same_sample_id(j->how.sample_id, &id);
+}
+
+/* With zeros up to a multiple of 8 if they are not read as anything, else without. */
+static perfile_status encode_record(pf_job *j, const void *in, size_t size,
+                                    const perfile_encode_options *how, perfile_error *err)
+{
+    perfile_status st = begin(j, in, size, how, err);
+    if (st == PERFILE_OK)
+        st = check_layout(j, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_context k = pf_context_of(j->how.layout);
+    k.misc = j->how.misc;
+    const char *where = NULL, *first = NULL;
+    unsigned damage = 0, first_damage = 0;
+    for (int padding = 1; padding >= 0; padding--) {
+        pf_put w = put_record(j, &k, padding);
+        st = put_end(j, &w, most_bytes(j->row->number), err);
+        if (st != PERFILE_OK)
+            return st;
+        where = j->out ? read_record_back(j, w.len, &damage) : NULL;
+        if (!where) {
+            *j->len = w.len;
+            return PERFILE_OK;
+        }
+        if (!first) {
+            first = where;
+            first_damage = damage;
+        }
+    }
+    return not_the_same(first, first_damage, err);
+}
+
+#define PF_RECORD_ENCODER(id)                                                                      \
+    perfile_status perfile_##id##_encode(const perfile_##id *in, size_t size,                      \
+                                         const perfile_encode_options *how, void *out,             \
+                                         size_t room, size_t *len, perfile_error *err)             \
+    {                                                                                              \
+        perfile_##id given, again;                                                                 \
+        pf_job j = {.row = &pf_record_table[PF_AT_##id],                                           \
+                    .given = &given,                                                               \
+                    .again = &again,                                                               \
+                    .out = out,                                                                    \
+                    .room = room,                                                                  \
+                    .len = len};                                                                   \
+        return encode_record(&j, in, size, how, err);                                              \
+    }
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_ENCODER(id)
+#include "perfile/format/sample.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_ENCODER(id)
+#include "perfile/format/records.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_ENCODER(id)
+#include "perfile/format/simpleperf.def"
+
+/* What has no header. */
+
+static perfile_status encode_feature(pf_job *j, const void *in, size_t size,
+                                     const perfile_encode_options *how, perfile_error *err)
+{
+    perfile_status st = begin(j, in, size, how, err);
+    pf_context k = {.nr_cpus_avail = j->how.n_cpus};
+    return st == PERFILE_OK ? encode_plain(j, &k, SIZE_MAX - 1, err) : st;
+}
+
+#define FEATURE(id, number, name, source, contract, doc)                                           \
+    perfile_status perfile_##id##_encode(const perfile_##id *in, size_t size,                      \
+                                         const perfile_encode_options *how, void *out,             \
+                                         size_t room, size_t *len, perfile_error *err)             \
+    {                                                                                              \
+        perfile_##id given, again;                                                                 \
+        pf_job j = {.row = pf_feature_row(number),                                                 \
+                    .given = &given,                                                               \
+                    .again = &again,                                                               \
+                    .out = out,                                                                    \
+                    .room = room,                                                                  \
+                    .len = len};                                                                   \
+        return encode_feature(&j, in, size, how, err);                                             \
+    }
+#include "perfile/format/features.def"
+
+perfile_status perfile_sample_id_encode(const perfile_sample_id *in, size_t size,
+                                        const perfile_encode_options *how, void *out, size_t room,
+                                        size_t *len, perfile_error *err)
+{
+    static const pf_row row = {
+        0, 0, true, "sample_id", "", sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
+    perfile_sample_id given, again;
+    pf_job j = {
+        .row = &row, .given = &given, .again = &again, .out = out, .room = room, .len = len};
+    perfile_status st = begin(&j, in, size, how, err);
+    const perfile_layout *l = j.how.layout;
+    if (st == PERFILE_OK)
+        st = check_present("sample_id.present", given.present,
+                           l ? wanted_bits(l, l->trailer_slot) : 0, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_context k = pf_context_of(l);
+    return encode_plain(&j, &k, UINT16_MAX, err);
+}
+
+perfile_status perfile_attr_encode(const perfile_attr *in, size_t size,
+                                   const perfile_encode_options *how, void *out, size_t room,
+                                   size_t *len, perfile_error *err)
+{
+    static const pf_row row = {
+        0, 0, true, "attr", "", sizeof(perfile_attr), PF_ROW_FUNCTIONS(attr)};
+    perfile_attr given, again;
+    pf_job j = {
+        .row = &row, .given = &given, .again = &again, .out = out, .room = room, .len = len};
+    perfile_status st = begin(&j, in, size, how, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (given.size != 0 && given.size < 64)
+        return pf_fail(err, PERFILE_E_USAGE, "attr.size", "size %u, an attr has 64 at least",
+                       given.size);
+    pf_context k = {.attr_size = given.size ? given.size : 64};
+    return encode_plain(&j, &k, UINT32_MAX, err);
+}
+
+void perfile_layout_of_attr(const perfile_attr *attr, size_t size, perfile_layout *layout)
+{
+    perfile_attr full = {0};
+    memcpy(&full, attr, size < sizeof full ? size : sizeof full);
+    pf_layout_make(layout, &full);
+}

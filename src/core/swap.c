@@ -1,0 +1,165 @@
+#include "core/swap.h"
+
+#include "base/error.h"
+#include "core/parts.h"
+#include "core/whose.h"
+#include "schema/swap.h"
+
+enum { HEADER = 8 };
+
+static bool is_swapped(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_SWAPPED;
+}
+
+static perfile_status failed(perfile_error *err, unsigned damage, const char *where,
+                             uint64_t offset)
+{
+    perfile_status st = perfile_damage_status(damage);
+    if (err) {
+        pf_fail(err, st, where, "%s", perfile_damage_text(damage));
+        err->damage = (uint16_t)damage;
+        err->offset = offset;
+    }
+    return st;
+}
+
+static perfile_status swap_payload(const perfile_feature *f, uint8_t *out, perfile_error *err)
+{
+    const pf_row *row = pf_feature_row(f->number);
+    if (!row) {
+        if (err) {
+            pf_fail(err, PERFILE_E_UNSUPPORTED, "feature.number",
+                    "no table describes feature %u: its bytes stay as they are", f->number);
+            err->offset = f->offset;
+        }
+        return PERFILE_E_UNSUPPORTED;
+    }
+    pf_context k = {.as_stored = pf_session_as_stored(f->session),
+                    .nr_cpus_avail = f->session ? perfile_session_n_cpus(f->session) : 0};
+    pf_cursor c = pf_cur(f->payload, f->flags & PERFILE_REC_SWAPPED);
+    row->turn(&k, &c, out);
+    return c.bad ? failed(err, c.bad, row->name, f->offset) : PERFILE_OK;
+}
+
+/* A feature in a record; one without payload ends their list. */
+static perfile_status swap_carried(const perfile_record *r, uint8_t *out, perfile_error *err)
+{
+    perfile_feature f;
+    perfile_status st = perfile_record_feature(r, &f, err);
+    if (st != PERFILE_OK || f.payload.len == 0)
+        return st;
+    return swap_payload(&f, out + (f.payload.ptr - r->header), err);
+}
+
+/* Body and trailer, by the walk over the tables; `out` holds a copy of the record. */
+static perfile_status swap_by_row(const perfile_record *r, const perfile_layout *layout,
+                                  uint8_t *out, perfile_error *err)
+{
+    const pf_row *row = pf_record_row(r->type);
+    if (!row) {
+        if (err) {
+            pf_fail(err, PERFILE_E_UNSUPPORTED, "record.type",
+                    "no table describes records of type %u: its bytes stay as they are", r->type);
+            err->offset = r->offset;
+        }
+        return PERFILE_E_UNSUPPORTED;
+    }
+    pf_parts p = {.layout = layout};
+    pf_record_split(r, layout, r->session && r->session->as_stored, &p.body, &p.trailer);
+    const pf_context k = pf_record_context(r, &p);
+    pf_cursor c = pf_cur(p.body, is_swapped(r));
+    row->turn(&k, &c, out + HEADER);
+    if (!c.bad && p.trailer.len) {
+        c = pf_cur(p.trailer, is_swapped(r));
+        pf_turn_sample_id(&k, &c, out + (p.trailer.ptr - r->header));
+    }
+    if (c.bad)
+        return failed(err, c.bad, row->name, r->offset);
+    return r->type == PERFILE_RECORD_HEADER_FEATURE ? swap_carried(r, out, err) : PERFILE_OK;
+}
+
+/* The function made for the samples of this session, NULL: there is none. */
+static pf_usual_swap_fn *usual_of(const perfile_session *s)
+{
+    return s && s->shared ? pf_usual_swap(s->shared->sample_type) : NULL;
+}
+
+/* `out` holds a copy of the record. */
+static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap_fn *usual,
+                                          uint8_t *out, perfile_error *err)
+{
+    uint32_t damage;
+    perfile_status st;
+    pf_swap_header(out, r->header);
+    if (r->type == PERFILE_RECORD_SAMPLE && usual && usual(r->body, is_swapped(r), out + HEADER))
+        return PERFILE_OK;
+    const perfile_layout *layout = pf_layout_of(r, &damage);
+    if (damage) {
+        st = failed(err, damage, "record", r->offset);
+    } else {
+        st = swap_by_row(r, layout, out, err);
+    }
+    if (st != PERFILE_OK)
+        memcpy(out + HEADER, r->header + HEADER, r->body.len);
+    return st;
+}
+
+static perfile_status only_perf(const perfile_record *r, perfile_error *err)
+{
+    if (r->family == PERFILE_FAMILY_PERF)
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_USAGE, "record.family", "a record of family %u has no byte order",
+                   r->family);
+}
+
+perfile_status pf_swap_record(const perfile_record *r, uint8_t *out, perfile_error *err)
+{
+    perfile_status st = only_perf(r, err);
+    if (st != PERFILE_OK)
+        return st;
+    memcpy(out, r->header, HEADER + r->body.len);
+    return swap_in_copy(r, usual_of(r->session), out, err);
+}
+
+size_t pf_swap_run(const perfile_record *records, size_t n, uint8_t *out, perfile_error *err)
+{
+    if (n == 0)
+        return 0;
+    const uint8_t *start = records[0].header;
+    const perfile_record *last = &records[n - 1];
+    pf_usual_swap_fn *usual = usual_of(records[0].session);
+    memcpy(out, start, (size_t)(last->header - start) + HEADER + last->body.len);
+    for (size_t i = 0; i < n; i++) {
+        const perfile_record *r = &records[i];
+        if (only_perf(r, err) != PERFILE_OK ||
+            swap_in_copy(r, usual, out + (r->header - start), err) != PERFILE_OK)
+            return i;
+    }
+    return n;
+}
+
+perfile_status pf_swap_feature(const perfile_feature *f, uint8_t *out, perfile_error *err)
+{
+    if (f->payload.len)
+        memcpy(out, f->payload.ptr, f->payload.len);
+    perfile_status st =
+        f->damage ? failed(err, f->damage, "feature", f->offset) : swap_payload(f, out, err);
+    if (st != PERFILE_OK && f->payload.len)
+        memcpy(out, f->payload.ptr, f->payload.len);
+    return st;
+}
+
+perfile_status pf_swap_attr(perfile_bytes stored, bool swapped, uint8_t *out, perfile_error *err)
+{
+    pf_context k = {.attr_size = stored.len > UINT32_MAX ? UINT32_MAX : (uint32_t)stored.len};
+    pf_cursor c = pf_cur(stored, swapped);
+    if (stored.len)
+        memcpy(out, stored.ptr, stored.len);
+    pf_turn_attr(&k, &c, out);
+    if (!c.bad)
+        return PERFILE_OK;
+    if (stored.len)
+        memcpy(out, stored.ptr, stored.len);
+    return failed(err, c.bad, "attr", PERFILE_NO_OFFSET);
+}

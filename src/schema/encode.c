@@ -1,0 +1,234 @@
+/* The encoders: format/ expanded to the inverse of the decoders, one function per layout. */
+#include "schema/put.h"
+#include "schema/rows.h"
+
+enum {
+    TEXT_UNIT = 8,    /* P, K: text at the end of a record is filled up to that … */
+    STRING_UNIT = 64, /* … and text behind its length to that: NAME_ALIGN of perf's header.c */
+    PADDING_MOST = 64
+};
+
+/* Counts are members where they say so. */
+#define PF_COUNTED_o                        ~, o
+#define PF_COUNTED_PF_AT_MOST(member, n)    ~, o->member
+#define PF_COUNTED_PF_GIVEN(has, member, n) ~, o->member
+#define PF_COUNTED_PF_BUILD_ID_SIZE(member) ~, o->member
+#define PF_SECOND(first, second, ...)       second
+#define PF_SETTLE(n, ...)                   PF_SETTLE_MEMBER(n, PF_SECOND(__VA_ARGS__, uncounted, ~))
+#define PF_SETTLE_MEMBER(n, member)         (member) = (__typeof__(member))(n);
+
+#include "schema/settle.inc"
+#include "perfile/format/structs.def"
+#include "schema/settle.inc"
+#include "perfile/format/sample.def"
+#include "schema/settle.inc"
+#include "perfile/format/records.def"
+#include "schema/settle.inc"
+#include "perfile/format/simpleperf.def"
+#include "schema/settle.inc"
+#include "perfile/format/features.def"
+
+/* Here, lengths are those of what is given. */
+#undef LEFT
+#define LEFT left
+#undef PF_BUILD_ID_SIZE
+#define PF_BUILD_ID_SIZE(member) o->build_id.len
+
+#define PUT_u8(w, v, kind)     pf_put_u8(w, v)
+#define PUT_u16(w, v, kind)    pf_put_u16(w, v)
+#define PUT_u32(w, v, kind)    pf_put_u32(w, v)
+#define PUT_u64(w, v, kind)    pf_put_u64(w, pf_remirror(v, kind, (w)->swap))
+#define PUT_s32(w, v, kind)    pf_put_u32(w, (uint32_t)(v))
+#define PUT_string(w, v, kind) put_string(w, v)
+#define PUT_cstr(w, v, kind)   put_cstr(w, v)
+#define PUT_WORDS_u16(w, v)    put_words(w, v, 2)
+#define PUT_WORDS_u32(w, v)    put_words(w, v, 4)
+#define PUT_WORDS_s32(w, v)    put_words(w, v, 4)
+#define PUT_WORDS_u64(w, v)    put_words(w, v, 8)
+#define PUT_WORDS_ulong(w, v)  put_words(w, v, o->long_size == 4 ? 4 : 8)
+#define PUT_WORDS_string       put_strings
+
+static void put_cstr(pf_put *w, perfile_bytes text)
+{
+    pf_put_bytes(w, text);
+    pf_put_zeros(w, 1);
+}
+
+static void put_string(pf_put *w, perfile_bytes text)
+{
+    uint64_t size = ((uint64_t)text.len / STRING_UNIT + 1) * STRING_UNIT;
+    if (size > UINT32_MAX)
+        pf_put_refuse(w, text.len, UINT32_MAX - STRING_UNIT);
+    pf_put_u32(w, (uint32_t)size);
+    pf_put_bytes(w, text);
+    pf_put_zeros(w, STRING_UNIT - text.len % STRING_UNIT);
+}
+
+static void put_strings(pf_put *w, perfile_strings strings)
+{
+    size_t n = strings.n;
+    perfile_bytes text;
+    while (perfile_strings_next(&strings, &text) == PERFILE_OK)
+        put_string(w, text);
+    if (strings.n)
+        pf_put_refuse(w, n - strings.n, n);
+}
+
+static void put_words(pf_put *w, perfile_words words, unsigned width)
+{
+    if (words.n > SIZE_MAX / 8) {
+        pf_put_refuse(w, words.n, SIZE_MAX / 8);
+        return;
+    }
+    uint8_t *p = words.n ? pf_put_next(w, words.n * width) : NULL;
+    if (!p)
+        return;
+    if (words.width == width && words.swapped == w->swap) {
+        memcpy(p, words.ptr, words.n * width);
+        return;
+    }
+    for (size_t i = 0; i < words.n; i++, p += width) {
+        uint64_t v = perfile_word(&words, i);
+        if (width == 8)
+            pf_store_u64(p, v, w->swap);
+        else if (width == 4)
+            pf_store_u32(p, (uint32_t)v, w->swap);
+        else
+            pf_store_u16(p, (uint16_t)v, w->swap);
+    }
+}
+
+/* Text in a field of at most `most` bytes, of `least` whatever follows.  Where the two differ the
+ * rest is written only when something follows. */
+static void put_text(pf_put *w, perfile_bytes text, uint64_t least, uint64_t most)
+{
+    if (text.len > most) {
+        pf_put_refuse(w, text.len, most);
+        return;
+    }
+    pf_put_next(w, 0);
+    size_t from = w->len;
+    pf_put_bytes(w, text);
+    if (least == most) {
+        pf_put_zeros(w, (size_t)(most - text.len));
+        return;
+    }
+    size_t align_from = w->is_record ? 0 : from;
+    size_t end = (w->len + 1 - align_from + TEXT_UNIT - 1) / TEXT_UNIT * TEXT_UNIT + align_from;
+    if (most != UINT64_MAX && end - from > most)
+        end = from + (size_t)most;
+    pf_put_zeros(w, end - w->len);
+    if (most != UINT64_MAX)
+        w->owed = from + (size_t)most - end;
+}
+
+static void put_blob(pf_put *w, perfile_bytes bytes, uint64_t least, uint64_t most)
+{
+    if (bytes.len > most || (least == most && bytes.len != most))
+        pf_put_refuse(w, bytes.len, most);
+    else
+        pf_put_bytes(w, bytes);
+}
+
+static void put_padding(pf_put *w, uint64_t n)
+{
+    if (n > PADDING_MOST)
+        pf_put_refuse(w, n, PADDING_MOST);
+    else
+        pf_put_zeros(w, (size_t)n);
+}
+
+/* HAND layouts: as they stand but for those of schema/bounds.h. */
+static void put_whole_attr(const pf_context *k, pf_put *w, const perfile_attr *o);
+static void put_whole_build_id_entry(const pf_context *k, pf_put *w,
+                                     const perfile_build_id_entry *o);
+static void put_whole_event_desc(const pf_context *k, pf_put *w, const perfile_event_desc *o);
+static void put_whole_file_entry(const pf_context *k, pf_put *w, const perfile_file_entry *o);
+static void put_whole_tracing_formats(const pf_context *k, pf_put *w,
+                                      const perfile_tracing_formats *o);
+#define PF_PUT_attr            put_whole_attr
+#define PF_PUT_build_id_entry  put_whole_build_id_entry
+#define PF_PUT_event_desc      put_whole_event_desc
+#define PF_PUT_file_entry      put_whole_file_entry
+#define PF_PUT_tracing_formats put_whole_tracing_formats
+#define PF_PUT_build_ids       put_build_ids
+#define PF_PUT_cpu_domain_info put_cpu_domain_info
+#define PF_PUT_id_index        put_id_index
+#define PF_PUT_cpu_topology    put_cpu_topology
+#define PF_PUT_tracing_data    put_tracing_data
+#define PF_PUT_file2_entry     put_file2_entry
+#define PF_PUT_sp_debug_unwind put_sp_debug_unwind
+#define PF_PUT_sp_init_map     put_sp_init_map
+
+#include "schema/encode.inc"
+#include "perfile/format/structs.def"
+#include "schema/encode.inc"
+#include "perfile/format/sample.def"
+#include "schema/encode.inc"
+#include "perfile/format/records.def"
+#include "schema/encode.inc"
+#include "perfile/format/simpleperf.def"
+#include "schema/encode.inc"
+#include "perfile/format/features.def"
+
+/* An attr ends where its own size says; the space around it may be larger. */
+static void put_whole_attr(const pf_context *k, pf_put *w, const perfile_attr *o)
+{
+    enum { ATTR_SIZE_MIN = 64 };
+    pf_put_next(w, 0);
+    size_t from = w->len;
+    uint64_t space = k->attr_size ? k->attr_size : UINT32_MAX;
+    uint64_t size = o->size < ATTR_SIZE_MIN ? ATTR_SIZE_MIN : o->size;
+    if (size > space)
+        size = space;
+    w->end = from + (size_t)size;
+    put_attr(k, w, o);
+    if (w->len > w->end)
+        pf_put_refuse(w, w->len - from, size);
+    pf_put_zeros(w, pf_put_left(w));
+    w->end = SIZE_MAX;
+    if (k->attr_size && w->len < from + space)
+        pf_put_zeros(w, from + (size_t)space - w->len);
+}
+
+static void put_whole_build_id_entry(const pf_context *k, pf_put *w,
+                                     const perfile_build_id_entry *o)
+{
+    enum { SIZE_AT = 6 };
+    pf_context inner = *k;
+    size_t from = w->len;
+    inner.misc = o->misc;
+    put_build_id_entry(&inner, w, o);
+    w->field = "build_id_entry.header_size";
+    if (w->len - from > UINT16_MAX)
+        pf_put_refuse(w, w->len - from, UINT16_MAX);
+    if (w->len <= w->room)
+        pf_store_u16(w->start + from + SIZE_AT, (uint16_t)(w->len - from), w->swap);
+}
+
+static void put_whole_event_desc(const pf_context *k, pf_put *w, const perfile_event_desc *o)
+{
+    pf_context inner = *k;
+    inner.attr_size = o->attr_size;
+    put_event_desc(&inner, w, o);
+}
+
+static void put_whole_file_entry(const pf_context *k, pf_put *w, const perfile_file_entry *o)
+{
+    size_t from = w->len;
+    put_file_entry(k, w, o);
+    w->field = "file_entry.size";
+    if (w->len - from - 4 > UINT32_MAX)
+        pf_put_refuse(w, w->len - from - 4, UINT32_MAX);
+    if (w->len <= w->room)
+        pf_store_u32(w->start + from, (uint32_t)(w->len - from - 4), w->swap);
+}
+
+static void put_whole_tracing_formats(const pf_context *k, pf_put *w,
+                                      const perfile_tracing_formats *o)
+{
+    bool swap = w->swap;
+    w->swap = (o->big_endian != 0) != (bool)PF_NATIVE_BIG;
+    put_tracing_formats(k, w, o);
+    w->swap = swap;
+}

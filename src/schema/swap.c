@@ -1,0 +1,140 @@
+#include "schema/swap.h"
+
+#include "schema/bounds.h"
+#include "schema/usual.h"
+
+PF_INLINE void turn_words(uint8_t *restrict out, const uint8_t *restrict in, size_t n,
+                          unsigned width)
+{
+    switch (width) {
+    case 8:
+        for (size_t i = 0; i < n; i++)
+            pf_store_u64(out + 8 * i, pf_load_u64(in + 8 * i, true), false);
+        break;
+    case 4:
+        for (size_t i = 0; i < n; i++)
+            pf_store_u32(out + 4 * i, pf_load_u32(in + 4 * i, true), false);
+        break;
+    default:
+        for (size_t i = 0; i < n; i++)
+            pf_store_u16(out + 2 * i, pf_load_u16(in + 2 * i, true), false);
+    }
+}
+
+void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width)
+{
+    turn_words(out, in, n, width);
+}
+
+/* Lengths in front of strings. */
+static void turn_strings(uint8_t *out, perfile_strings strings)
+{
+    pf_cursor c = pf_cur(strings.bytes, strings.swapped);
+    for (size_t i = 0; i < strings.n; i++) {
+        size_t at = (size_t)(c.pos - strings.bytes.ptr);
+        pf_store_u32(out + at, pf_peek_u32(&c), !strings.swapped);
+        pf_cur_string(&c);
+    }
+}
+
+/* As list_of() in decode.c: every element has at least one byte. */
+static void swap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
+                      pf_turn_fn *swap)
+{
+    const uint8_t *from = c->pos;
+    for (uint64_t i = 0; !c->bad && (least ? pf_cur_left(c) >= least : i < n); i++)
+        swap(k, c, out + (c->pos - from));
+}
+
+/* What is at `to` was read as `v`. */
+#define TURN_u8(to, v, kind, c)  (void)(v)
+#define TURN_u16(to, v, kind, c) pf_store_u16(to, v, !(c)->swap)
+#define TURN_u32(to, v, kind, c) pf_store_u32(to, v, !(c)->swap)
+#define TURN_s32(to, v, kind, c) pf_store_u32(to, (uint32_t)(v), !(c)->swap)
+#define TURN_u64(to, v, kind, c) pf_store_u64(to, pf_remirror(v, kind, !(c)->swap), !(c)->swap)
+#define TURN_string(to, v, kind, c)                                                                \
+    pf_store_u32(to, pf_load_u32(from + (to - out), (c)->swap), !(c)->swap)
+#define TURN_cstr(to, v, kind, c) (void)(v)
+#define TURN_WORDS_u16(to, v)     turn_words(to, (v).ptr, (v).n, 2)
+#define TURN_WORDS_u32(to, v)     turn_words(to, (v).ptr, (v).n, 4)
+#define TURN_WORDS_s32(to, v)     turn_words(to, (v).ptr, (v).n, 4)
+#define TURN_WORDS_u64(to, v)     turn_words(to, (v).ptr, (v).n, 8)
+#define TURN_WORDS_ulong(to, v)   pf_swap_words(to, (v).ptr, (v).n, (v).width)
+#define TURN_WORDS_string         turn_strings
+
+/* HAND layouts, as they stand but for two: TRACING_DATA keeps the order that it says itself, and
+ * INIT_MAP holds records. */
+#define PF_SWAP_PLAIN(id, k, c, out)       turn_##id(k, c, out, (k)->sample_type)
+#define PF_SWAP_attr(k, c, out)            PF_SWAP_PLAIN(attr, k, c, out)
+#define PF_SWAP_build_id_entry(k, c, out)  PF_SWAP_PLAIN(build_id_entry, k, c, out)
+#define PF_SWAP_build_ids(k, c, out)       PF_SWAP_PLAIN(build_ids, k, c, out)
+#define PF_SWAP_event_desc(k, c, out)      PF_SWAP_PLAIN(event_desc, k, c, out)
+#define PF_SWAP_cpu_domain_info(k, c, out) PF_SWAP_PLAIN(cpu_domain_info, k, c, out)
+#define PF_SWAP_file_entry(k, c, out)      PF_SWAP_PLAIN(file_entry, k, c, out)
+#define PF_SWAP_id_index(k, c, out)        PF_SWAP_PLAIN(id_index, k, c, out)
+#define PF_SWAP_cpu_topology(k, c, out)    PF_SWAP_PLAIN(cpu_topology, k, c, out)
+#define PF_SWAP_tracing_data(k, c, out)    PF_SWAP_PLAIN(tracing_data, k, c, out)
+#define PF_SWAP_tracing_formats(k, c, out) PF_SWAP_PLAIN(tracing_formats, k, c, out)
+#define PF_SWAP_file2_entry(k, c, out)     PF_SWAP_PLAIN(file2_entry, k, c, out)
+#define PF_SWAP_sp_debug_unwind(k, c, out) PF_SWAP_PLAIN(sp_debug_unwind, k, c, out)
+#define PF_SWAP_sp_init_map(k, c, out)     ((void)turn_sp_init_map, pf_turn_records(k, c, out))
+
+#include "schema/swap.inc"
+#include "perfile/format/structs.def"
+#include "schema/swap.inc"
+#include "perfile/format/sample.def"
+#include "schema/swap.inc"
+#include "perfile/format/records.def"
+#include "schema/swap.inc"
+#include "perfile/format/simpleperf.def"
+#include "schema/swap.inc"
+#include "perfile/format/features.def"
+
+void pf_turn_records(const pf_context *k, pf_cursor *c, uint8_t *out)
+{
+    while (pf_cur_left(c) >= 8) {
+        const uint8_t *at = c->pos;
+        pf_context inner = *k;
+        uint32_t type = pf_cur_u32(c);
+        inner.misc = pf_cur_u16(c);
+        uint16_t size = pf_cur_u16(c);
+        pf_cursor body =
+            pf_cur(pf_cur_span(c, size < 8 ? UINT64_MAX : size - UINT64_C(8)), c->swap);
+        if (c->bad)
+            return;
+        const pf_row *row = pf_record_row(type);
+        pf_swap_header(out, at);
+        if (row)
+            row->turn(&inner, &body, out + 8);
+        if (body.bad) {
+            pf_cur_fail(c, body.bad);
+            return;
+        }
+        out += size;
+    }
+}
+
+#define SWAP_SAMPLE(name, type)                                                                    \
+    static bool name(perfile_bytes body, bool swapped, uint8_t *out)                               \
+    {                                                                                              \
+        static const pf_context k = {.sample_type = (type)};                                       \
+        if (body.len < PF_LEAST_BYTES(type))                                                       \
+            return false;                                                                          \
+        pf_cursor c = {.pos = body.ptr, .end = body.ptr + body.len, .swap = swapped};              \
+        turn_sample(&k, &c, out, (type));                                                          \
+        return !c.bad;                                                                             \
+    }
+PF_USUAL_SAMPLES(SWAP_SAMPLE)
+
+#define OF_TYPE(name, type)                                                                        \
+    case (type):                                                                                   \
+        return name;
+
+pf_usual_swap_fn *pf_usual_swap(uint64_t sample_type)
+{
+    switch (sample_type) {
+        PF_USUAL_SAMPLES(OF_TYPE)
+    default:
+        return NULL;
+    }
+}

@@ -1,0 +1,28 @@
+/* The other byte order: format/ expanded once more to code that turns each number where it stands.
+ */
+#ifndef PF_SCHEMA_SWAP_H
+#define PF_SCHEMA_SWAP_H
+
+#include "schema/rows.h"
+
+/* pf_turn_sample() for the sample types that are usual, each compiled for itself; see
+ * pf_usual_sample().  `out` holds a copy of the body; false, and *out is worthless, when the body
+ * cannot be read. */
+typedef bool pf_usual_swap_fn(perfile_bytes body, bool swapped, uint8_t *out);
+pf_usual_swap_fn *pf_usual_swap(uint64_t sample_type);
+
+/* `n` numbers of 2, 4 or 8 bytes from `in` to `out`, the bytes of each turned. */
+void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width);
+
+/* simpleperf's INIT_MAP: records in a feature, headers and bodies. */
+pf_turn_fn pf_turn_records;
+
+/* The 8 bytes in front of a record. */
+static inline void pf_swap_header(uint8_t *out, const uint8_t *in)
+{
+    pf_store_u32(out, pf_load_u32(in, true), false);
+    pf_store_u16(out + 4, pf_load_u16(in + 4, true), false);
+    pf_store_u16(out + 6, pf_load_u16(in + 6, true), false);
+}
+
+#endif
