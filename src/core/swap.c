@@ -24,6 +24,15 @@ static perfile_status failed(perfile_error *err, unsigned damage, const char *wh
     return st;
 }
 
+static void copy(uint8_t *out, perfile_bytes bytes)
+{
+    if (bytes.len)
+        memcpy(out, bytes.ptr, bytes.len);
+}
+
+/* A payload is turned as a whole or not at all.  One that can be read in the other order only is
+ * turned too: in the order that it comes to it is as unreadable as it was, and turning it once more
+ * gives the first bytes again. */
 static perfile_status swap_payload(const perfile_feature *f, uint8_t *out, perfile_error *err)
 {
     const pf_row *row = pf_feature_row(f->number);
@@ -35,11 +44,19 @@ static perfile_status swap_payload(const perfile_feature *f, uint8_t *out, perfi
         }
         return PERFILE_E_UNSUPPORTED;
     }
-    pf_context k = {.as_stored = pf_session_as_stored(f->session),
-                    .nr_cpus_avail = f->session ? perfile_session_n_cpus(f->session) : 0};
-    pf_cursor c = pf_cur(f->payload, f->flags & PERFILE_REC_SWAPPED);
+    const pf_context k = {.as_stored = pf_session_as_stored(f->session),
+                          .nr_cpus_avail = f->session ? perfile_session_n_cpus(f->session) : 0};
+    bool swapped = f->flags & PERFILE_REC_SWAPPED;
+    pf_cursor c = pf_cur(f->payload, swapped);
     row->turn(&k, &c, out);
-    return c.bad ? failed(err, c.bad, row->name, f->offset) : PERFILE_OK;
+    if (!c.bad)
+        return PERFILE_OK;
+    pf_cursor other = pf_cur(f->payload, !swapped);
+    copy(out, f->payload);
+    row->turn(&k, &other, out);
+    if (other.bad)
+        copy(out, f->payload);
+    return failed(err, c.bad, row->name, f->offset);
 }
 
 /* A feature in a record; one without payload ends their list. */
@@ -70,9 +87,9 @@ static perfile_status swap_by_row(const perfile_record *r, const perfile_layout 
     const pf_context k = pf_record_context(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
     row->turn(&k, &c, out + HEADER);
-    if (!c.bad && p.trailer.len) {
-        c = pf_cur(p.trailer, is_swapped(r));
-        pf_turn_sample_id(&k, &c, out + (p.trailer.ptr - r->header));
+    if (p.trailer.len) {
+        pf_cursor t = pf_cur(p.trailer, is_swapped(r));
+        pf_turn_sample_id(&k, &t, out + (p.trailer.ptr - r->header));
     }
     if (c.bad)
         return failed(err, c.bad, row->name, r->offset);
@@ -90,19 +107,11 @@ static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap
                                           uint8_t *out, perfile_error *err)
 {
     uint32_t damage;
-    perfile_status st;
     pf_swap_header(out, r->header);
     if (r->type == PERFILE_RECORD_SAMPLE && usual && usual(r->body, is_swapped(r), out + HEADER))
         return PERFILE_OK;
     const perfile_layout *layout = pf_layout_of(r, &damage);
-    if (damage) {
-        st = failed(err, damage, "record", r->offset);
-    } else {
-        st = swap_by_row(r, layout, out, err);
-    }
-    if (st != PERFILE_OK)
-        memcpy(out + HEADER, r->header + HEADER, r->body.len);
-    return st;
+    return damage ? failed(err, damage, "record", r->offset) : swap_by_row(r, layout, out, err);
 }
 
 static perfile_status only_perf(const perfile_record *r, perfile_error *err)
@@ -141,25 +150,15 @@ size_t pf_swap_run(const perfile_record *records, size_t n, uint8_t *out, perfil
 
 perfile_status pf_swap_feature(const perfile_feature *f, uint8_t *out, perfile_error *err)
 {
-    if (f->payload.len)
-        memcpy(out, f->payload.ptr, f->payload.len);
-    perfile_status st =
-        f->damage ? failed(err, f->damage, "feature", f->offset) : swap_payload(f, out, err);
-    if (st != PERFILE_OK && f->payload.len)
-        memcpy(out, f->payload.ptr, f->payload.len);
-    return st;
+    copy(out, f->payload);
+    return f->damage ? failed(err, f->damage, "feature", f->offset) : swap_payload(f, out, err);
 }
 
 perfile_status pf_swap_attr(perfile_bytes stored, bool swapped, uint8_t *out, perfile_error *err)
 {
     pf_context k = {.attr_size = stored.len > UINT32_MAX ? UINT32_MAX : (uint32_t)stored.len};
     pf_cursor c = pf_cur(stored, swapped);
-    if (stored.len)
-        memcpy(out, stored.ptr, stored.len);
+    copy(out, stored);
     pf_turn_attr(&k, &c, out);
-    if (!c.bad)
-        return PERFILE_OK;
-    if (stored.len)
-        memcpy(out, stored.ptr, stored.len);
-    return failed(err, c.bad, "attr", PERFILE_NO_OFFSET);
+    return c.bad ? failed(err, c.bad, "attr", PERFILE_NO_OFFSET) : PERFILE_OK;
 }

@@ -13,8 +13,11 @@
  * fields in front of it are turned, the records inside it have to be unpacked, turned, and packed
  * again.
  *
- * On failure the header was turned and the rest is as stored: the caller decides what becomes of
- * it. PERFILE_E_UNSUPPORTED: no table has this type, or the feature that it carries.
+ * On failure the header, what could be read of the body, and the trailer were turned, and the rest
+ * is as stored: a reader finds the same damage at the same place.  The caller decides what becomes
+ * of it.
+ *
+ * PERFILE_E_UNSUPPORTED: no table has this type, or the feature that it carries.
  * PERFILE_E_TRUNCATED, PERFILE_E_CORRUPT: its bytes do not hold what they should, or nobody knows
  * its layout; err->damage says what. */
 perfile_status pf_swap_record(const perfile_record *r, uint8_t *out, perfile_error *err);
@@ -24,8 +27,9 @@ perfile_status pf_swap_record(const perfile_record *r, uint8_t *out, perfile_err
  * could not be; *err is about that one. */
 size_t pf_swap_run(const perfile_record *records, size_t n, uint8_t *out, perfile_error *err);
 
-/* Payload of a feature, to `out` with room for f->payload.len.  On failure *out is as stored;
- * statuses as above.  TRACING_DATA stays as it is: it says its byte order itself. */
+/* Payload of a feature, to `out` with room for f->payload.len.  Statuses as above; on
+ * failure *out cannot be read either.  TRACING_DATA stays as it is: it says its byte order itself.
+ */
 perfile_status pf_swap_feature(const perfile_feature *f, uint8_t *out, perfile_error *err);
 
 /* An attr with the space around it, as it stands in an attrs section. */

@@ -6,8 +6,8 @@
 #include "schema/rows.h"
 
 /* pf_turn_sample() for the sample types that are usual, each compiled for itself; see
- * pf_usual_sample().  `out` holds a copy of the body; false, and *out is worthless, when the body
- * cannot be read. */
+ * pf_usual_sample().  `out` holds a copy of the body; false when the body cannot be read: then
+ * *out is turned as far as it could be. */
 typedef bool pf_usual_swap_fn(perfile_bytes body, bool swapped, uint8_t *out);
 pf_usual_swap_fn *pf_usual_swap(uint64_t sample_type);
 

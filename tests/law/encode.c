@@ -44,8 +44,8 @@ static void count_reason(const char *what, const char *why)
 
 static void print_reasons(const char *of)
 {
-    print_message("%s: %u canonical, %u not, %u refused, %u not decoded\n", of, n_canonical, n_other,
-                  n_refused, n_undecoded);
+    print_message("%s: %u canonical, %u not, %u refused, %u not decoded\n", of, n_canonical,
+                  n_other, n_refused, n_undecoded);
     for (unsigned i = 0; i < n_reasons; i++)
         print_message("  %s: %s: %u\n", reasons[i].what, reasons[i].why, reasons[i].n);
     memset(reasons, 0, sizeof reasons);
@@ -143,7 +143,7 @@ static void same_values(const char *what, const perfile_record *a, const perfile
     transcript_clear(&other);
 }
 
-/* Bytes made at random say things that no encoder would: a chain that is there and is nothing.  Real
+/* Bytes made at random say things that no encoder would: a chain that is there and is nothing. Real
  * ones do not. */
 static bool refused(const char *what, perfile_status st, const perfile_error *err)
 {
@@ -312,7 +312,8 @@ static void one_attr(const perfile_event *e, bool swapped)
     perfile_error err = {0};
     perfile_attr attr;
     const perfile_encode_options how = {.size = sizeof how, .big_endian = big(swapped)};
-    if (e->damage || perfile_attr_decode(e->stored, swapped, &attr, sizeof attr, NULL) != PERFILE_OK) {
+    if (e->damage ||
+        perfile_attr_decode(e->stored, swapped, &attr, sizeof attr, NULL) != PERFILE_OK) {
         n_undecoded++;
         return;
     }
