@@ -1,12 +1,8 @@
 /* Any bytes as the body of any record, with any attr: decoder and walk stay inside, come to the
  * same verdict, and show the same values at places that ascend and do not overlap. */
-#include "core/session.h"
-#include "ensure.h"
-#include "tests/builder.h"
+#include "attrs.h"
 #include "tests/decoded.h"
 #include "tests/places.h"
-
-static const uint16_t attr_sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
 
 /* Both ways through the body, the trailer, or an attr that stands alone. */
 typedef enum what { BODY, TRAILER, ATTR } what;
@@ -62,27 +58,6 @@ static void compare(const perfile_record *r, what w)
     if (a == PERFILE_OK && w == TRAILER)
         ENSURE(p.at == p.end);
     ENSURE(decoded_unread == 0);
-}
-
-static void add_attr(perfile_session *s, bool swap, choices *c, uint64_t id)
-{
-    builder b = {.swap = swap};
-    builder ids = {.swap = swap};
-    uint64_t size = choose(c, 1);
-    build_attr_plan plan = {
-        .size = attr_sizes[size % (sizeof attr_sizes / sizeof attr_sizes[0])],
-        .sample_type = choose(c, 4),
-        .read_format = choose(c, 1),
-        .branch = choose(c, 3),
-        .regs_user = choose(c, 2),
-        .regs_intr = choose(c, 2),
-        .flags = choose(c, 1) & 1 ? (uint64_t)1 << PERFILE_ATTR_BIT_SAMPLE_ID_ALL : 0};
-    build_attr(&b, &plan);
-    build_u64(&ids, id);
-    pf_attr_fact fact = {.attr = built(&b), .ids = built(&ids)};
-    ENSURE(pf_session_add_attr(s, &fact, NULL) == PERFILE_OK);
-    build_clear(&b);
-    build_clear(&ids);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
-/* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record, feature and ring,
- * and FOLDER/../perfile.dict.  They come from the tables and from generated captures alone. */
+/* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record, feature, encode and
+ * ring, and FOLDER/../perfile.dict.  They come from the tables and from generated captures alone. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ static void put(const char *folder, const char *target, const char *name, const 
     }
 }
 
-/* The choices of fuzz_record.c stand behind the body, the last first. */
+/* The choices of fuzz_record.c and fuzz_encode.c stand behind the body, the last first. */
 static void put_record(const char *folder, const pf_row *row, dice *d)
 {
     build_attr_plan plan = roll_plan(d);
@@ -47,6 +47,7 @@ static void put_record(const char *folder, const pf_row *row, dice *d)
         build_u8(&b, 1 << 2);
         snprintf(name, sizeof name, "%u", row->number);
         put(folder, "record", name, &b);
+        put(folder, "encode", name, &b);
     }
     build_clear(&b);
     pf_session_free(s);

@@ -111,6 +111,11 @@ static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap
     if (r->type == PERFILE_RECORD_SAMPLE && usual && usual(r->body, is_swapped(r), out + HEADER))
         return PERFILE_OK;
     const perfile_layout *layout = pf_layout_of(r, &damage);
+    if (r->type == PERFILE_RECORD_SAMPLE && layout && !usual) {
+        usual = pf_usual_swap(layout->sample_type);
+        if (usual && usual(r->body, is_swapped(r), out + HEADER))
+            return PERFILE_OK;
+    }
     return damage ? failed(err, damage, "record", r->offset) : swap_by_row(r, layout, out, err);
 }
 
