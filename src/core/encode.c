@@ -257,6 +257,11 @@ static perfile_status encode_record(pf_job *j, const void *in, size_t size,
             first_damage = damage;
         }
     }
+    if (has_trailer(j) && !j->how.sample_id)
+        return pf_fail(
+            err, PERFILE_E_USAGE, "encode_options.sample_id",
+            "the end of this %s would be read as the trailer that its layout has: give one",
+            j->row->name);
     return not_the_same(first, first_damage, err);
 }
 
