@@ -1,6 +1,6 @@
 #!/bin/bash
 # A new record type needs its lines in one table and nothing else: types 23 and 87 are added to a
-# copy of the tables, and decoder, walk, name and laws know them.
+# copy of the tables, and decoder, encoder, walk, byte order, name and laws know them.
 set -eu
 : "${PERFILE_CC:=cc}"
 
@@ -37,6 +37,7 @@ cat >new_record.c <<'PROGRAM'
 #include <stdio.h>
 #include <string.h>
 
+#include "core/swap.h"
 #include "perfile/perfile.h"
 #include "schema/rows.h"
 
@@ -86,6 +87,20 @@ int main(void)
     CHECK(n_fields == 5 && strcmp(last, "name") == 0);
     CHECK(strcmp(perfile_record_type_name(23), "TASK_STATE") == 0);
     CHECK(perfile_record_type_number("PERF_RECORD_task_state") == 23);
+    /* Back again, the count being that of the words; and in the other byte order. */
+    const perfile_encode_options how = {.size = sizeof how, .big_endian = swapped == 0};
+    static uint8_t made[64], turned[64], whole[40] = {23};
+    size_t len;
+    s.nr = 5;
+    memcpy(whole + 8, state, sizeof state);
+    whole[6] = sizeof whole;
+    CHECK(perfile_task_state_encode(&s, sizeof s, NULL, made, sizeof made, &len, NULL) == PERFILE_OK);
+    CHECK(len == sizeof whole && memcmp(made, whole, len) == 0);
+    CHECK(perfile_task_state_encode(&s, sizeof s, &how, made, sizeof made, &len, NULL) == PERFILE_OK);
+    r.header = whole;
+    r.body.ptr = whole + 8;
+    CHECK(pf_swap_record(&r, turned, NULL) == PERFILE_OK);
+    CHECK(swapped || (len == sizeof whole && memcmp(made, turned, len) == 0));
     r.body.len = 20;
     CHECK(perfile_task_state_decode(&r, &s, sizeof s, NULL) == PERFILE_E_TRUNCATED);
 
