@@ -24,7 +24,8 @@ perfile_status pf_swap_record(const perfile_record *r, uint8_t *out, perfile_err
 
 /* The same for records[0 .. n) that lie one behind the other, as those of one run without extra do,
  * which is copied as a whole.  Returns how many were turned: n, or those before the first that
- * could not be; *err is about that one. */
+ * could not be; that one, which *err is about, is as pf_swap_record() leaves it, those behind it
+ * are as stored. */
 size_t pf_swap_run(const perfile_record *records, size_t n, uint8_t *out, perfile_error *err);
 
 /* Payload of a feature, to `out` with room for f->payload.len.  Statuses as above; on
