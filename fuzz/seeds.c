@@ -1,5 +1,6 @@
 /* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record, feature, encode and
- * ring, and FOLDER/../perfile.dict.  They come from the tables and from generated captures alone. */
+ * ring, and FOLDER/../perfile.dict.  They come from the tables and from generated captures alone.
+ */
 #include <stdio.h>
 #include <sys/stat.h>
 

@@ -233,13 +233,8 @@ static perfile_status decode_feature(const perfile_feature *f, uint32_t number, 
 perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sample_id *out,
                                         size_t size, perfile_error *err)
 {
-    static const pf_row row = {0,
-                               0,
-                               true,
-                               "sample_id",
-                               "",
-                               sizeof(perfile_sample_id),
-                               PF_ROW_FUNCTIONS(sample_id)};
+    static const pf_row row = {
+        0, 0, true, "sample_id", "", sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
     pf_parts p;
     perfile_sample_id full;
     perfile_status st = take_apart(record, &p, err);
