@@ -24,6 +24,20 @@ static void on_gap(void *user, const perfile_gap *gap, const char *name)
         lost += gap->bytes;
 }
 
+/* What recover promises of any input: container and framing are as they should be, and samples can
+ * be taken apart.  What events and records say may break rules: those of a capture that shows no
+ * damage may have been written so. */
+static void on_finding(void *user, const perfile_finding *f)
+{
+    (void)user;
+    if (f->severity != PERFILE_SEVERITY_ERROR)
+        return;
+    ENSURE(perfile_rule_at(f->rule)->where != PERFILE_WHERE_CONTAINER);
+    ENSURE(f->rule != PERFILE_RULE_V_201 && f->rule != PERFILE_RULE_V_202);
+    ENSURE(f->rule != PERFILE_RULE_V_517 && f->rule != PERFILE_RULE_V_523);
+    ENSURE(!(f->flags & PERFILE_FINDING_UNDECODABLE && f->type == PERFILE_RECORD_SAMPLE));
+}
+
 static void read_result(perfile_bytes bytes, const perfile_recovered *sum)
 {
     static const perfile_visitor nobody = {
@@ -35,6 +49,8 @@ static void read_result(perfile_bytes bytes, const perfile_recovered *sum)
     uint64_t records = 0;
     ENSURE(perfile_source_memory(bytes, "result", &source, NULL) == PERFILE_OK);
     ENSURE(perfile_open(source, NULL, &s, NULL) == PERFILE_OK);
+    perfile_check_options how = {.size = sizeof how, .finding = on_finding};
+    ENSURE(perfile_check(s, &how, &s, NULL) == PERFILE_OK);
     perfile_status st;
     while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK) {
         records += !(r->flags & PERFILE_REC_INNER);
