@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/damage.h"
 #include "cli/text.h"
 #include "cli/validate.h"
 
@@ -128,6 +129,12 @@ static void file_end(const cli_validation *v)
         sep = ", ";
     }
     putchar('\n');
+    if (v->in->stream && cli_damages(v->in) && strcmp(v->name, "standard input") != 0) {
+        cli_put_string(v->name);
+        printf(": next: perfile recover -o OUT ");
+        cli_put_string(v->name);
+        putchar('\n');
+    }
 }
 
 static void nothing(void)
