@@ -154,8 +154,8 @@ static void look_at_rules(answer *a)
         const perfile_rule *row = perfile_rule_at(minds[i].rule);
         uint64_t n = a->c->met[minds[i].rule][minds[i].level];
         if (n && a->position >= minds[i].from && a->position <= minds[i].to)
-            say(a, minds[i].verdict, "%s is broken (%" PRIu64 " finding%s); it says that %s", row->id, n,
-                n == 1 ? "" : "s", row->sentence);
+            say(a, minds[i].verdict, "%s is broken (%" PRIu64 " finding%s); it says that %s",
+                row->id, n, n == 1 ? "" : "s", row->sentence);
     }
 }
 
