@@ -45,6 +45,28 @@ static perfile_status add_gap(pf_recover *x, const perfile_gap *gap, perfile_err
                                                         : pf_fail_nomem(err, "recover");
 }
 
+static void drop_held(pf_recover *x)
+{
+    pf_buffer_clear(&x->held);
+    pf_buffer_clear(&x->pieces);
+}
+
+/* The pieces make no record: what lies between them is in gaps of its own. */
+static perfile_status lose_held(pf_recover *x, const perfile_record *whole, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    const perfile_section *pieces = (const perfile_section *)(const void *)x->pieces.ptr;
+    for (size_t i = 0; i < x->pieces.len / sizeof *pieces && st == PERFILE_OK; i++) {
+        perfile_gap gap = {.damage = PERFILE_DAMAGE_BAD_SPLIT,
+                           .part = whole->part,
+                           .offset = pieces[i].offset,
+                           .bytes = pieces[i].size};
+        st = add_gap(x, &gap, err);
+    }
+    drop_held(x);
+    return st;
+}
+
 static perfile_status meet_damage(pf_recover *x, const perfile_record *r, perfile_error *err)
 {
     perfile_gap gap = {.damage = r->damage,
@@ -54,8 +76,8 @@ static perfile_status meet_damage(pf_recover *x, const perfile_record *r, perfil
                        .inner = r->flags & PERFILE_REC_INNER};
     if (x->last.there && x->last_part == r->part)
         gap.before = x->last;
-    if (r->damage == PERFILE_DAMAGE_BAD_SPLIT)
-        pf_buffer_clear(&x->held);
+    if (r->damage == PERFILE_DAMAGE_BAD_SPLIT && x->pieces.len)
+        return lose_held(x, r, err);
     if (r->damage == PERFILE_DAMAGE_TRUNCATED_DATA)
         gap.bytes = 0; /* they are not in the file: result.missing counts them */
     return add_gap(x, &gap, err);
@@ -134,7 +156,14 @@ static perfile_status keep_run(pf_recover *x, const perfile_record *first, size_
 /* The pieces of a large record are kept when the last of them has come. */
 static perfile_status hold(pf_recover *x, const perfile_record *r, perfile_error *err)
 {
+    perfile_section piece = {r->offset, perfile_record_size(r)};
     if (!pf_buffer_append(&x->held, r->header, perfile_record_size(r)))
+        return pf_fail_nomem(err, "recover");
+    size_t n = x->pieces.len / sizeof piece;
+    perfile_section *last = (perfile_section *)(void *)x->pieces.ptr + n - (n > 0);
+    if (n && last->offset + last->size == piece.offset)
+        last->size += piece.size;
+    else if (!pf_buffer_append(&x->pieces, &piece, sizeof piece))
         return pf_fail_nomem(err, "recover");
     return PERFILE_OK;
 }
@@ -143,14 +172,8 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
 {
     perfile_status st = PERFILE_OK;
     size_t at = 0;
-    if (!pf_recover_readable(whole)) {
-        perfile_gap gap = {.damage = PERFILE_DAMAGE_BAD_SPLIT,
-                           .part = whole->part,
-                           .offset = whole->offset,
-                           .bytes = x->held.len};
-        pf_buffer_clear(&x->held);
-        return add_gap(x, &gap, err);
-    }
+    if (!pf_recover_readable(whole))
+        return lose_held(x, whole, err);
     while (at < x->held.len && st == PERFILE_OK) {
         const uint8_t *p = x->held.ptr + at;
         pf_frame f = pf_frame_at(p, whole->flags & PERFILE_REC_SWAPPED);
@@ -164,7 +187,7 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
         at += f.size;
         st = keep_run(x, &r, 1, err);
     }
-    pf_buffer_clear(&x->held);
+    drop_held(x);
     return st;
 }
 
@@ -415,6 +438,7 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
     pf_buffer_free(&x.bad);
     pf_buffer_free(&x.scratch);
     pf_buffer_free(&x.held);
+    pf_buffer_free(&x.pieces);
     pf_buffer_free(&x.gaps);
     if (result)
         memcpy(result, &x.result, size < sizeof x.result ? size : sizeof x.result);

@@ -21,8 +21,10 @@ typedef struct pf_recover {
     pf_buffer bad; /* pf_bad: records of the next run that break a rule */
     uint64_t bad_features[PERFILE_N_FEATURES / 64]; /* bit n: feature n breaks a rule */
     pf_buffer scratch;                              /* of recover_facts.c */
-    pf_buffer held;        /* pieces of a simpleperf record that is not complete yet */
-    pf_buffer gaps;        /* perfile_gap: those behind `last`, until the next record is there */
+    pf_buffer
+        pieces;     /* perfile_section: where the bytes of `held` lie, those side by side as one */
+    pf_buffer held; /* pieces of a simpleperf record that is not complete yet */
+    pf_buffer gaps; /* perfile_gap: those behind `last`, until the next record is there */
     perfile_gap_side last; /* the last record that was kept, … */
     uint32_t last_part;    /* … and its part */
     uint64_t done;         /* bytes of the parts before the one that is read */

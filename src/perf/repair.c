@@ -81,7 +81,7 @@ static bool frames_at(perfile_bytes file, uint64_t at, bool swap)
 {
     pf_vet v = {.swap = swap};
     return at < file.len &&
-           pf_perf_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, 0);
+           pf_perf_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, 0, 1);
 }
 
 /* The byte order in which more of the file makes sense. */

@@ -27,7 +27,7 @@ static bool closely(pf_vet *v, const perfile_record *r)
     return pf_vet_closely(v, r) == 0;
 }
 
-bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto)
+bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, unsigned least)
 {
     const uint8_t *at = bytes.ptr;
     const uint8_t *end = at + bytes.len;
@@ -46,7 +46,7 @@ bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto)
             return false;
         at += f.size + extra;
     }
-    return n > 0;
+    return n >= least;
 }
 
 size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from)
@@ -56,7 +56,7 @@ size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from)
     for (size_t at = from; at < bytes.len; at++) {
         v->budget += CREDIT;
         if (possible(bytes.ptr + at, bytes.len - at, v->swap) &&
-            pf_perf_chain(v, (perfile_bytes){bytes.ptr + at, bytes.len - at}, 0))
+            pf_perf_chain(v, (perfile_bytes){bytes.ptr + at, bytes.len - at}, 0, 1))
             return at;
     }
     return bytes.len;

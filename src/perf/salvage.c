@@ -3,6 +3,7 @@
 #include "core/state.h"
 #include "perf/header.h"
 #include "core/layout.h"
+#include "schema/trailer.h"
 
 enum {
     CHUNK = 1 << 20, /* handed out at once */
@@ -63,7 +64,7 @@ static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole)
 {
     v->budget = (int64_t)whole * 64 + 4096;
     for (size_t i = at + 1; i < at + whole && v->budget > 0; i++)
-        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i))
+        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, 2))
             return i;
     return SEARCH;
 }
@@ -76,7 +77,8 @@ static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, u
     if (within != SEARCH)
         return within;
     v->budget = 4096;
-    if (end != bytes.len && !pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0))
+    if (end != bytes.len &&
+        !pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0, 1))
         return SEARCH;
     return odd == PF_ODD_TYPE ? BELIEVE : end;
 }
@@ -139,11 +141,25 @@ static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t after,
     return cut;
 }
 
+/* Whether the input just ends inside a record at `at`: nothing was written over what is in front.
+ */
+static bool only_cut(const pf_vet *v, perfile_bytes bytes, size_t at, unsigned damage)
+{
+    if (damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
+        return true;
+    if (damage != PERFILE_DAMAGE_TRUNCATED_RECORD && damage != PERFILE_DAMAGE_TRUNCATED_PAYLOAD)
+        return false;
+    pf_frame f = pf_frame_at(bytes.ptr + at, v->swap);
+    return f.type < PERFILE_RECORD_USER && pf_record_known(f.type) && f.size % 8 == 0;
+}
+
 static pf_ahead broken_at(pf_vet *v, perfile_bytes bytes, size_t at, unsigned damage, size_t resume,
                           bool island)
 {
     if (resume == SEARCH)
         resume = pf_perf_resync(v, bytes, at + 1);
+    if (resume == bytes.len && !island && only_cut(v, bytes, at, damage))
+        return (pf_ahead){.trusted = at, .broken = true, .damage = damage, .resume = resume};
     uint64_t after = time_behind(v, bytes, resume);
     return (pf_ahead){.trusted = trust(v, bytes, at, after, island),
                       .broken = true,

@@ -18,8 +18,8 @@ typedef struct pf_ahead {
 pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island);
 
 /* Whether a chain of records that look right begins `bytes` and goes on behind the first `upto` of
- * them.  */
-bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto);
+ * them; of fewer than four up to the end of the bytes, but of `least`. */
+bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, unsigned least);
 
 /* The first place in `bytes` at `from` or behind it where such a chain begins; bytes.len when there
  * is none. */

@@ -451,7 +451,7 @@ static void all(void **state)
     for (unsigned k = 0; k < KINDS; k++) {
         const tally *t = &tallies[k];
         assert_int_equal(t->unopened, 0);
-        assert_true(t->silent * 1000 <= t->runs);
+        assert_int_equal(t->silent, 0);
         assert_true(t->unsound * 1000 <= t->runs);
         /* A changed number that only a rule knows to be wrong, in a capture that shows no other
          * damage, may as well have been written so. */
