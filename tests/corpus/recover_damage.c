@@ -12,9 +12,9 @@
 #include "perfile/perfile.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-enum { ROUNDS = 5 };
+enum { ROUNDS = 5, DUMP_EVERY = 3 };
 #else
-enum { ROUNDS = 50 };
+enum { ROUNDS = 50, DUMP_EVERY = 16 };
 #endif
 
 enum { MOST_FILES = 1024, MOST_BYTES = 4 << 20, BLOCK = 4096, KINDS = 5 };
@@ -165,6 +165,40 @@ static verdict validate(perfile_bytes bytes)
         continue;
     perfile_stream_close(s);
     return v;
+}
+
+static int64_t swallow(void *user, const void *bytes, size_t len)
+{
+    (void)bytes;
+    *(uint64_t *)user += len;
+    return (int64_t)len;
+}
+
+/* What was rescued can be dumped to its end. */
+static void dump(perfile_bytes bytes, const char *format)
+{
+    uint64_t written = 0;
+    perfile_source *source;
+    perfile_stream *s;
+    perfile_sink *sink;
+    perfile_emitter *e;
+    const perfile_record *r;
+    perfile_sink_callbacks callbacks = {
+        .size = sizeof callbacks, .user = &written, .write = swallow};
+    assert_int_equal(perfile_source_memory(bytes, "rescued", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_callback(&callbacks, "nowhere", &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_emitter_open(format, s, sink, NULL, &e, NULL), PERFILE_OK);
+    perfile_status st = perfile_emitter_begin(e, NULL);
+    while (st == PERFILE_OK && (st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK)
+        st = perfile_emitter_put(e, r, NULL);
+    assert_int_equal(st, PERFILE_END);
+    assert_int_equal(perfile_emitter_finish(e, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_flush(sink, NULL), PERFILE_OK);
+    assert_true(written > 0);
+    perfile_emitter_close(e);
+    perfile_sink_close(sink);
+    perfile_stream_close(s);
 }
 
 typedef struct span {
@@ -354,6 +388,8 @@ static void damage_once(unsigned kind, const capture *c, const list *original,
                 print_message("%s: the result has %llu errors: %s\n", what,
                               (unsigned long long)v.errors, v.first);
         }
+        if (t->runs % DUMP_EVERY == 0)
+            dump(perfile_sink_bytes(x.sink), t->runs / DUMP_EVERY % 2 ? "jsonl" : "text");
         compare(what, original, &result, known, damaged, s, &x, t);
     }
     t->runs++;
