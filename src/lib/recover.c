@@ -160,8 +160,8 @@ static perfile_status hold(pf_recover *x, const perfile_record *r, perfile_error
     if (!pf_buffer_append(&x->held, r->header, perfile_record_size(r)))
         return pf_fail_nomem(err, "recover");
     size_t n = x->pieces.len / sizeof piece;
-    perfile_section *last = (perfile_section *)(void *)x->pieces.ptr + n - (n > 0);
-    if (n && last->offset + last->size == piece.offset)
+    perfile_section *last = n ? (perfile_section *)(void *)x->pieces.ptr + (n - 1) : NULL;
+    if (last && last->offset + last->size == piece.offset)
         last->size += piece.size;
     else if (!pf_buffer_append(&x->pieces, &piece, sizeof piece))
         return pf_fail_nomem(err, "recover");
