@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "perfile/damage.h"
+
 static perfile_status fill(perfile_error *err, perfile_status status, int sys, const char *where,
                            const char *format, va_list args) __attribute__((format(printf, 5, 0)));
 
@@ -37,6 +39,18 @@ perfile_status pf_fail(perfile_error *err, perfile_status status, const char *wh
 perfile_status pf_fail_nomem(perfile_error *err, const char *where)
 {
     return pf_fail(err, PERFILE_E_NOMEM, where, "out of memory");
+}
+
+perfile_status pf_fail_damage(perfile_error *err, unsigned damage, const char *where,
+                              uint64_t offset)
+{
+    perfile_status st = perfile_damage_status(damage);
+    if (err) {
+        pf_fail(err, st, where, "%s", perfile_damage_text(damage));
+        err->damage = (uint16_t)damage;
+        err->offset = offset;
+    }
+    return st;
 }
 
 perfile_status pf_fail_io(perfile_error *err, int sys, const char *where, const char *format, ...)

@@ -9,18 +9,6 @@ static bool is_swapped(const perfile_record *r)
     return r->flags & PERFILE_REC_SWAPPED;
 }
 
-static perfile_status failed(perfile_error *err, unsigned damage, const char *where,
-                             uint64_t offset)
-{
-    perfile_status st = perfile_damage_status(damage);
-    if (err) {
-        pf_fail(err, st, where, "%s", perfile_damage_text(damage));
-        err->damage = (uint16_t)damage;
-        err->offset = offset;
-    }
-    return st;
-}
-
 static inline bool is_as_stored(const perfile_record *r)
 {
     return r->session && r->session->as_stored;
@@ -28,7 +16,7 @@ static inline bool is_as_stored(const perfile_record *r)
 
 static perfile_status unusable(const perfile_record *r, uint32_t damage, perfile_error *err)
 {
-    return failed(err, damage, pf_record_row(r->type)->name, r->offset);
+    return pf_fail_damage(err, damage, pf_record_row(r->type)->name, r->offset);
 }
 
 static inline perfile_status take_apart(const perfile_record *r, pf_parts *p, perfile_error *err)
@@ -95,7 +83,7 @@ static inline perfile_status decode_into(const pf_context *k, pf_cursor *c, cons
     memset(to, 0, row->size);
     row->decode(k, c, to);
     if (c->bad)
-        return failed(err, c->bad, row->name, offset);
+        return pf_fail_damage(err, c->bad, row->name, offset);
     if (to != out) {
         memset(out, 0, size);
         memcpy(out, full, size < row->size ? size : row->size);
@@ -204,7 +192,7 @@ static perfile_status feature_usable(const perfile_feature *f, perfile_error *er
     if (!f->damage)
         return PERFILE_OK;
     const char *name = perfile_feature_name(f->number);
-    return failed(err, f->damage, name ? name : "feature", f->offset);
+    return pf_fail_damage(err, f->damage, name ? name : "feature", f->offset);
 }
 
 static perfile_status decode_feature(const perfile_feature *f, uint32_t number, void *full,
@@ -278,7 +266,7 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
     bool known = row && (row->contract || !(flags & PERFILE_WALK_CONTRACT));
     (known ? row->walk : pf_walk_unknown)(&k, &c, &w);
     if (c.bad)
-        return failed(err, c.bad, row ? row->name : "record", r->offset);
+        return pf_fail_damage(err, c.bad, row ? row->name : "record", r->offset);
     if (flags & PERFILE_WALK_PADDING && pf_cur_left(&c))
         pf_walk_padding(&k, &c, &w);
     return PERFILE_OK;
@@ -299,7 +287,7 @@ perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t fla
     pf_walker w = {visitor, user, p.trailer.ptr, shift, flags};
     pf_cursor c = pf_cur(p.trailer, is_swapped(r));
     pf_walk_sample_id(&k, &c, &w);
-    return c.bad ? failed(err, c.bad, "sample_id", r->offset) : PERFILE_OK;
+    return c.bad ? pf_fail_damage(err, c.bad, "sample_id", r->offset) : PERFILE_OK;
 }
 
 perfile_status perfile_feature_walk(const perfile_feature *feature, uint32_t flags,
@@ -315,7 +303,7 @@ perfile_status perfile_feature_walk(const perfile_feature *feature, uint32_t fla
     bool known = row && (row->contract || !(flags & PERFILE_WALK_CONTRACT));
     (known ? row->walk : pf_walk_unknown)(&k, &c, &w);
     if (c.bad)
-        return failed(err, c.bad, row ? row->name : "feature", feature->offset);
+        return pf_fail_damage(err, c.bad, row ? row->name : "feature", feature->offset);
     if (flags & PERFILE_WALK_PADDING && pf_cur_left(&c))
         pf_walk_padding(&k, &c, &w);
     return PERFILE_OK;
@@ -328,5 +316,5 @@ perfile_status perfile_attr_walk(perfile_bytes stored, bool swapped, uint32_t fl
     pf_cursor c = pf_cur(stored, swapped);
     pf_walker w = {visitor, user, c.pos, 0, flags};
     pf_walk_attr(&k, &c, &w);
-    return c.bad ? failed(err, c.bad, "attr", 0) : PERFILE_OK;
+    return c.bad ? pf_fail_damage(err, c.bad, "attr", 0) : PERFILE_OK;
 }

@@ -12,18 +12,6 @@ static bool is_swapped(const perfile_record *r)
     return r->flags & PERFILE_REC_SWAPPED;
 }
 
-static perfile_status failed(perfile_error *err, unsigned damage, const char *where,
-                             uint64_t offset)
-{
-    perfile_status st = perfile_damage_status(damage);
-    if (err) {
-        pf_fail(err, st, where, "%s", perfile_damage_text(damage));
-        err->damage = (uint16_t)damage;
-        err->offset = offset;
-    }
-    return st;
-}
-
 static void copy(uint8_t *out, perfile_bytes bytes)
 {
     if (bytes.len)
@@ -56,7 +44,7 @@ static perfile_status swap_payload(const perfile_feature *f, uint8_t *out, perfi
     row->turn(&k, &other, out);
     if (other.bad)
         copy(out, f->payload);
-    return failed(err, c.bad, row->name, f->offset);
+    return pf_fail_damage(err, c.bad, row->name, f->offset);
 }
 
 /* A feature in a record; one without payload ends their list. */
@@ -92,7 +80,7 @@ static perfile_status swap_by_row(const perfile_record *r, const perfile_layout 
         pf_turn_sample_id(&k, &t, out + (p.trailer.ptr - r->header));
     }
     if (c.bad)
-        return failed(err, c.bad, row->name, r->offset);
+        return pf_fail_damage(err, c.bad, row->name, r->offset);
     return r->type == PERFILE_RECORD_HEADER_FEATURE ? swap_carried(r, out, err) : PERFILE_OK;
 }
 
@@ -116,7 +104,8 @@ static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap
         if (usual && usual(r->body, is_swapped(r), out + HEADER))
             return PERFILE_OK;
     }
-    return damage ? failed(err, damage, "record", r->offset) : swap_by_row(r, layout, out, err);
+    return damage ? pf_fail_damage(err, damage, "record", r->offset)
+                  : swap_by_row(r, layout, out, err);
 }
 
 static perfile_status only_perf(const perfile_record *r, perfile_error *err)
@@ -156,7 +145,8 @@ size_t pf_swap_run(const perfile_record *records, size_t n, uint8_t *out, perfil
 perfile_status pf_swap_feature(const perfile_feature *f, uint8_t *out, perfile_error *err)
 {
     copy(out, f->payload);
-    return f->damage ? failed(err, f->damage, "feature", f->offset) : swap_payload(f, out, err);
+    return f->damage ? pf_fail_damage(err, f->damage, "feature", f->offset)
+                     : swap_payload(f, out, err);
 }
 
 perfile_status pf_swap_attr(perfile_bytes stored, bool swapped, uint8_t *out, perfile_error *err)
@@ -165,5 +155,5 @@ perfile_status pf_swap_attr(perfile_bytes stored, bool swapped, uint8_t *out, pe
     pf_cursor c = pf_cur(stored, swapped);
     copy(out, stored);
     pf_turn_attr(&k, &c, out);
-    return c.bad ? failed(err, c.bad, "attr", PERFILE_NO_OFFSET) : PERFILE_OK;
+    return c.bad ? pf_fail_damage(err, c.bad, "attr", PERFILE_NO_OFFSET) : PERFILE_OK;
 }
