@@ -172,7 +172,7 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
 {
     perfile_status st = PERFILE_OK;
     size_t at = 0;
-    if (!pf_recover_readable(whole))
+    if (!pf_recover_readable(whole) || pf_recover_fact_record(whole))
         return lose_held(x, whole, err);
     while (at < x->held.len && st == PERFILE_OK) {
         const uint8_t *p = x->held.ptr + at;
@@ -197,10 +197,10 @@ static bool is_piece(const perfile_record *r)
            r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
 }
 
-static perfile_status leave_out(pf_recover *x, const perfile_record *r, const char *rule,
-                                perfile_error *err)
+static perfile_status leave_out(pf_recover *x, const perfile_record *r, uint32_t damage,
+                                const char *rule, perfile_error *err)
 {
-    perfile_gap gap = {.damage = PERFILE_DAMAGE_IMPLAUSIBLE,
+    perfile_gap gap = {.damage = damage,
                        .rule = rule,
                        .part = r->part,
                        .offset = r->offset,
@@ -224,7 +224,7 @@ static perfile_status keep_sound(pf_recover *x, const perfile_record *first, siz
         if (r > from)
             st = keep_run(x, from, (size_t)(r - from), err);
         if (rule && st == PERFILE_OK)
-            st = leave_out(x, r, rule, err);
+            st = leave_out(x, r, PERFILE_DAMAGE_IMPLAUSIBLE, rule, err);
         from = r + 1;
     }
     return st;
@@ -245,20 +245,12 @@ static perfile_status take(pf_recover *x, const perfile_record *first, size_t n,
         return keep_held(x, first, err);
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
         return PERFILE_OK; /* the damage follows */
-    if (first->type == PERFILE_RECORD_HEADER_FEATURE ||
-        first->type == PERFILE_RECORD_HEADER_TRACING_DATA) {
-        perfile_gap gap = {.damage = pf_recover_feature_record(first),
-                           .part = first->part,
-                           .offset = first->offset,
-                           .bytes = perfile_record_size(first) + first->extra.len,
-                           .inner = first->flags & PERFILE_REC_INNER};
-        if (gap.damage)
-            return add_gap(x, &gap, err);
-    }
     if (first->type == PERFILE_RECORD_HEADER_ATTR && x->given)
         return PERFILE_OK; /* it would be an event once more */
-    return x->bad.len && pf_recover_suspects(x) ? keep_sound(x, first, n, err)
-                                                : keep_run(x, first, n, err);
+    uint32_t damage = pf_recover_fact_record(first);
+    if (damage)
+        return leave_out(x, first, damage, NULL, err);
+    return x->bad.len ? keep_sound(x, first, n, err) : keep_run(x, first, n, err);
 }
 
 static void tell_progress(pf_recover *x, const perfile_record *r)
@@ -321,6 +313,7 @@ static void tell_guesses(pf_recover *x)
         {PF_GUESS_END, "where the records end is guessed"},
         {PF_GUESS_TABLE, "the feature table was found by its look"},
         {PF_GUESS_NO_FEATURES, "which feature sections there are is not known any more"},
+        {PF_GUESS_SOUND, "what is wrong with the events was put right or left out"},
     };
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         if (!(x->guessed & sentences[i].guess))
@@ -358,7 +351,7 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     x->result.damaged |= sum.damages != 0;
     if (st != PERFILE_OK)
         return st;
-    x->result.damaged |= x->guessed != 0;
+    x->result.damaged |= x->guessed != 0 || pf_recover_lacks_events(x);
     bool useless =
         x->result.records == 0 || x->result.events == 0 || (x->no_events && x->result.samples == 0);
     if (x->result.damaged && useless)
@@ -373,6 +366,21 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     return st;
 }
 
+/* What the file no longer says, and events that no rule minds. */
+static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair *r,
+                                  perfile_error *err)
+{
+    const perfile_assume *given = x->options.assume;
+    perfile_bytes bytes;
+    perfile_status st = pf_perf_repair(file, given, r, err);
+    if (st != PERFILE_OK || (given && given->n_events) || !file->stable)
+        return st;
+    st = pf_source_run(file, 0, 1, &bytes, err);
+    if (st != PERFILE_OK || bytes.len < file->size)
+        return st;
+    return pf_recover_choose(bytes, r, err);
+}
+
 /* Fills `r` with what the file no longer says; *source may become another one of the same bytes. */
 static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *r,
                              perfile_error *err)
@@ -383,7 +391,7 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
         perfile_source *first;
         if (pf_source_entry(whole, "data", &first, NULL) != PERFILE_OK)
             return PERFILE_OK; /* the driver says what that means */
-        st = pf_perf_repair(first, x->options.assume, r, err);
+        st = repair_file(x, first, r, err);
         perfile_source_close(first);
         return st;
     }
@@ -399,7 +407,7 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
             return st;
         perfile_source_close(whole);
     }
-    return pf_perf_repair(*source, x->options.assume, r, err);
+    return repair_file(x, *source, r, err);
 }
 
 perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
