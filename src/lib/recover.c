@@ -5,6 +5,7 @@
 #include "io/source.h"
 #include "perf/frame.h"
 #include "perf/repair.h"
+#include "perf/vet.h"
 
 enum { PROGRESS_BYTES = 8 << 20 };
 
@@ -172,7 +173,10 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
 {
     perfile_status st = PERFILE_OK;
     size_t at = 0;
-    if (!pf_recover_readable(whole) || pf_recover_fact_record(whole))
+    bool sound = pf_recover_readable(whole) && !pf_recover_fact_record(x, whole) &&
+                 !pf_recover_broken(x, whole) &&
+                 (whole->type != PERFILE_RECORD_SAMPLE || pf_vet_sample(whole));
+    if (!sound)
         return lose_held(x, whole, err);
     while (at < x->held.len && st == PERFILE_OK) {
         const uint8_t *p = x->held.ptr + at;
@@ -247,7 +251,7 @@ static perfile_status take(pf_recover *x, const perfile_record *first, size_t n,
         return PERFILE_OK; /* the damage follows */
     if (first->type == PERFILE_RECORD_HEADER_ATTR && x->given)
         return PERFILE_OK; /* it would be an event once more */
-    uint32_t damage = pf_recover_fact_record(first);
+    uint32_t damage = pf_recover_fact_record(x, first);
     if (damage)
         return leave_out(x, first, damage, NULL, err);
     return x->bad.len ? keep_sound(x, first, n, err) : keep_run(x, first, n, err);
@@ -444,6 +448,7 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
     perfile_stream_close(x.stream);
     pf_repair_free(&r);
     pf_buffer_free(&x.bad);
+    pf_buffer_free(&x.bad_events);
     pf_buffer_free(&x.scratch);
     pf_buffer_free(&x.held);
     pf_buffer_free(&x.pieces);

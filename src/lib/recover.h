@@ -19,6 +19,7 @@ typedef struct pf_recover {
     bool given;             /* the events are not those of the records */
 
     pf_buffer bad; /* pf_bad: records of the next run that break a rule */
+    pf_buffer bad_events; /* uint64_t: where the attrs of events that break a rule lie */
     uint64_t bad_features[PERFILE_N_FEATURES / 64]; /* bit n: feature n breaks a rule */
     pf_buffer scratch;                              /* of recover_facts.c */
     pf_buffer
@@ -50,7 +51,7 @@ perfile_status pf_recover_features(pf_recover *x, perfile_error *err);
 bool pf_recover_readable(const perfile_record *r);
 
 /* What is wrong with what a record says of the capture, 0 when it can be kept. */
-uint32_t pf_recover_fact_record(const perfile_record *r);
+uint32_t pf_recover_fact_record(const pf_recover *x, const perfile_record *r);
 
 /* lib/recover_desc.c: EVENT_DESC made anew, of the events that the new capture has. */
 perfile_status pf_recover_describe(pf_recover *x, perfile_error *err);

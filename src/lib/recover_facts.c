@@ -98,25 +98,30 @@ static uint32_t feature_record(const perfile_session *s, const perfile_feature *
     return damage;
 }
 
-/* An event more than EVENT_DESC has is that of another capture. */
-static uint32_t attr_record(const perfile_session *s, const perfile_record *r)
+/* An event that contradicts others, or one more than EVENT_DESC has: that of another capture. */
+static uint32_t attr_record(const pf_recover *x, const perfile_record *r)
 {
+    const perfile_session *s = r->session;
+    const uint64_t at = r->offset + PF_PERF_RECORD_HEADER;
     uint32_t n = perfile_session_n_events(s);
     uint32_t described = n_described(perfile_session_feature(s, PERFILE_FEATURE_EVENT_DESC));
+    for (size_t i = 0; i < x->bad_events.len; i += sizeof at)
+        if (memcmp(x->bad_events.ptr + i, &at, sizeof at) == 0)
+            return PERFILE_DAMAGE_IMPLAUSIBLE;
     for (uint32_t i = described; described && i < n; i++)
-        if (perfile_session_event(s, i)->offset == r->offset + PF_PERF_RECORD_HEADER)
+        if (perfile_session_event(s, i)->offset == at)
             return PERFILE_DAMAGE_IMPLAUSIBLE;
     return 0;
 }
 
-uint32_t pf_recover_fact_record(const perfile_record *r)
+uint32_t pf_recover_fact_record(const pf_recover *x, const perfile_record *r)
 {
     const perfile_session *s = r->session;
     perfile_feature f;
     const perfile_feature *t;
     switch (r->type) {
     case PERFILE_RECORD_HEADER_ATTR:
-        return attr_record(s, r);
+        return attr_record(x, r);
     case PERFILE_RECORD_HEADER_TRACING_DATA:
     case PERFILE_RECORD_SIMPLEPERF_TRACING_DATA:
         t = perfile_session_feature(s, PERFILE_FEATURE_TRACING_DATA);

@@ -9,15 +9,17 @@ typedef struct pf_bad {
 } pf_bad;
 
 /* A record that is not noted for want of memory is kept: it can be read all the same.  What is
- * wrong with events is seen to where they are chosen. */
+ * wrong with the container does not matter: a new one is made. */
 static void on_finding(void *user, const perfile_finding *f)
 {
     pf_recover *x = user;
     const perfile_rule *rule = perfile_rule_at(f->rule);
     bool about_record = f->sequence != PERFILE_NO_SEQUENCE && f->type != UINT32_MAX;
-    if (rule->where == PERFILE_WHERE_ATTR || rule->where == PERFILE_WHERE_CONTAINER)
+    if (rule->where == PERFILE_WHERE_CONTAINER)
         return;
-    if (about_record && f->type != PERFILE_RECORD_HEADER_ATTR) {
+    if (rule->where == PERFILE_WHERE_ATTR) {
+        (void)!pf_buffer_append(&x->bad_events, &f->offset, sizeof f->offset);
+    } else if (about_record && f->type != PERFILE_RECORD_HEADER_ATTR) {
         pf_bad bad = {f->sequence, rule->id};
         (void)!pf_buffer_append(&x->bad, &bad, sizeof bad);
     } else if (f->feature < PERFILE_N_FEATURES) {
