@@ -127,7 +127,8 @@ static void check_clock(pf_check *c, const perfile_event *e, const perfile_event
 /* perf stat has no samples: its events need no place for ids. */
 static bool counts_only(const pf_check *c)
 {
-    return perfile_session_feature(c->session, PERFILE_FEATURE_STAT) != NULL;
+    const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_STAT);
+    return f && !f->damage;
 }
 
 static void check_against_first(pf_check *c, const perfile_event *e, const perfile_event *first)

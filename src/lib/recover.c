@@ -142,10 +142,8 @@ static perfile_status keep_run(pf_recover *x, const perfile_record *first, size_
     perfile_status st = PERFILE_OK;
     if (x->gaps.len)
         tell_gaps(x, first);
-    if (!x->written)
-        st = pf_recover_events(x, err);
     count(x, first, n);
-    if (st == PERFILE_OK && x->writer)
+    if (x->writer)
         st = perfile_writer_put_run(x->writer, first, n, err);
     if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
         st = copy_extra(x, first, err);
@@ -254,7 +252,7 @@ static perfile_status take(pf_recover *x, const perfile_record *first, size_t n,
     uint32_t damage = pf_recover_fact_record(x, first);
     if (damage)
         return leave_out(x, first, damage, NULL, err);
-    return x->bad.len ? keep_sound(x, first, n, err) : keep_run(x, first, n, err);
+    return x->bad.len || x->dropped.len ? keep_sound(x, first, n, err) : keep_run(x, first, n, err);
 }
 
 static void tell_progress(pf_recover *x, const perfile_record *r)
@@ -344,6 +342,8 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
                                       .form = x->result.form,
                                       .swapped = perfile_session_swapped(x->session)};
         perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);
+        if (st == PERFILE_OK)
+            st = pf_recover_events(x, err); /* before records add ids to them */
         if (st != PERFILE_OK)
             return st;
     }
@@ -361,8 +361,6 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     if (x->result.damaged && useless)
         return nothing(x, err);
     tell_guesses(x);
-    if (!x->written)
-        st = pf_recover_events(x, err);
     if (st == PERFILE_OK)
         st = pf_recover_features(x, err);
     if (st == PERFILE_OK && x->writer)
@@ -449,6 +447,7 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
     pf_repair_free(&r);
     pf_buffer_free(&x.bad);
     pf_buffer_free(&x.bad_events);
+    pf_buffer_free(&x.dropped);
     pf_buffer_free(&x.scratch);
     pf_buffer_free(&x.held);
     pf_buffer_free(&x.pieces);

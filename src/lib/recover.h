@@ -13,13 +13,13 @@ typedef struct pf_recover {
     const perfile_container *container;
     perfile_sink *sink;
     perfile_writer *writer; /* NULL: nothing is written */
-    bool written;           /* the writer has its events */
     uint32_t guessed;       /* PF_GUESS_… */
     bool no_events;         /* those of the input go with none of its samples */
     bool given;             /* the events are not those of the records */
 
-    pf_buffer bad; /* pf_bad: records of the next run that break a rule */
+    pf_buffer bad;        /* pf_bad: records of the next run that break a rule */
     pf_buffer bad_events; /* uint64_t: where the attrs of events that break a rule lie */
+    pf_buffer dropped;    /* uint32_t: index of each event that was left out */
     uint64_t bad_features[PERFILE_N_FEATURES / 64]; /* bit n: feature n breaks a rule */
     pf_buffer scratch;                              /* of recover_facts.c */
     pf_buffer
@@ -36,7 +36,8 @@ typedef struct pf_recover {
 
 /* lib/recover_rules.c: puts the checker on the stream. */
 perfile_status pf_recover_check(pf_recover *x, perfile_error *err);
-/* The rule that the record breaks, "V-509", or NULL; of the run that was fetched last. */
+/* The rule that the record breaks, "V-509", or NULL; of the run that was fetched last.  Without
+ * events that were left out their records belong to nobody. */
 const char *pf_recover_broken(const pf_recover *x, const perfile_record *r);
 
 /* lib/recover_events.c: events for `file` that break no rule, in r->assume, when its own do. */
@@ -51,7 +52,7 @@ perfile_status pf_recover_features(pf_recover *x, perfile_error *err);
 bool pf_recover_readable(const perfile_record *r);
 
 /* What is wrong with what a record says of the capture, 0 when it can be kept. */
-uint32_t pf_recover_fact_record(const pf_recover *x, const perfile_record *r);
+uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r);
 
 /* lib/recover_desc.c: EVENT_DESC made anew, of the events that the new capture has. */
 perfile_status pf_recover_describe(pf_recover *x, perfile_error *err);

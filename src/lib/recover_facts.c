@@ -26,8 +26,7 @@ void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const cha
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    x->written = true;
-    if (!x->writer || x->result.form != PERFILE_FORM_FILE)
+    if (x->result.form != PERFILE_FORM_FILE)
         return st;
     uint32_t n = perfile_session_n_events(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
@@ -98,23 +97,28 @@ static uint32_t feature_record(const perfile_session *s, const perfile_feature *
     return damage;
 }
 
-/* An event that contradicts others, or one more than EVENT_DESC has: that of another capture. */
-static uint32_t attr_record(const pf_recover *x, const perfile_record *r)
+/* An event that contradicts others, or one more than EVENT_DESC has, is that of another capture. */
+static bool is_foreign(const pf_recover *x, const perfile_event *e)
 {
-    const perfile_session *s = r->session;
-    const uint64_t at = r->offset + PF_PERF_RECORD_HEADER;
-    uint32_t n = perfile_session_n_events(s);
-    uint32_t described = n_described(perfile_session_feature(s, PERFILE_FEATURE_EVENT_DESC));
-    for (size_t i = 0; i < x->bad_events.len; i += sizeof at)
-        if (memcmp(x->bad_events.ptr + i, &at, sizeof at) == 0)
-            return PERFILE_DAMAGE_IMPLAUSIBLE;
-    for (uint32_t i = described; described && i < n; i++)
-        if (perfile_session_event(s, i)->offset == at)
-            return PERFILE_DAMAGE_IMPLAUSIBLE;
-    return 0;
+    const perfile_feature *desc = perfile_session_feature(x->session, PERFILE_FEATURE_EVENT_DESC);
+    uint32_t described = n_described(desc);
+    for (size_t i = 0; i < x->bad_events.len; i += sizeof e->offset)
+        if (memcmp(x->bad_events.ptr + i, &e->offset, sizeof e->offset) == 0)
+            return true;
+    return described && e->index >= described;
 }
 
-uint32_t pf_recover_fact_record(const pf_recover *x, const perfile_record *r)
+static uint32_t attr_record(pf_recover *x, const perfile_record *r)
+{
+    uint32_t n = perfile_session_n_events(x->session);
+    const perfile_event *e = n ? perfile_session_event(x->session, n - 1) : NULL;
+    if (!e || e->offset != r->offset + PF_PERF_RECORD_HEADER || !is_foreign(x, e))
+        return 0;
+    (void)!pf_buffer_append(&x->dropped, &e->index, sizeof e->index);
+    return PERFILE_DAMAGE_IMPLAUSIBLE;
+}
+
+uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
 {
     const perfile_session *s = r->session;
     perfile_feature f;
