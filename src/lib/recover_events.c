@@ -26,7 +26,6 @@ typedef struct pf_trial {
     pf_repair events;
     pf_buffer wrong; /* a byte for each: WRONG_… */
     unsigned errors;
-    bool orphans; /* there are records of no event */
     bool swap;
     pf_fit fit;
 } pf_trial;
@@ -60,8 +59,6 @@ static void on_finding(void *user, const perfile_finding *f)
 {
     pf_trial *t = user;
     static const uint8_t nothing;
-    if (f->rule == PERFILE_RULE_V_210)
-        t->orphans = true;
     bool about_event = f->event != UINT32_MAX && f->sequence == PERFILE_NO_SEQUENCE;
     if (!about_event || f->severity != PERFILE_SEVERITY_ERROR)
         return;
@@ -99,11 +96,10 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
     size_t n;
     perfile_options how = {.size = sizeof how, .on_damage = PERFILE_RESYNC, .assume = assume};
     perfile_check_options check = {
-        .size = sizeof check, .finding = on_finding, .user = t, .only = "V-1,V-006,V-019,V-210"};
+        .size = sizeof check, .finding = on_finding, .user = t, .only = "V-1,V-006,V-019"};
     pf_repair_forget(&t->events);
     pf_buffer_clear(&t->wrong);
     t->errors = 0;
-    t->orphans = false;
     perfile_status st = perfile_source_memory(file, "recover", &source, err);
     if (st != PERFILE_OK)
         return st;
@@ -163,7 +159,7 @@ static perfile_status put_right(const pf_trial *t, bool but_first, pf_repair *to
                                 perfile_error *err)
 {
     pf_buffer all = {0}, own = {0};
-    uint32_t n = t->events.assume.n_events, sharing = 0;
+    uint32_t n = t->events.assume.n_events, sharing = 0; /* events that have ids */
     bool ok = true;
     for (uint32_t i = 0; i < n; i++)
         sharing += t->events.assume.events[i].ids.len != 0;
@@ -176,7 +172,7 @@ static perfile_status put_right(const pf_trial *t, bool but_first, pf_repair *to
         if (out)
             continue;
         ok = clean_ids(e->ids, &all, &own);
-        if (own.len == 0 && sharing > 1 && (wrong || t->orphans))
+        if (own.len == 0 && sharing)
             continue;
         memcpy(attr, e->attr.ptr, e->attr.len);
         if (wrong & WRONG_BITS) {

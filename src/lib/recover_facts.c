@@ -118,6 +118,23 @@ static uint32_t attr_record(pf_recover *x, const perfile_record *r)
     return PERFILE_DAMAGE_IMPLAUSIBLE;
 }
 
+/* The session has that of the first such record only. */
+static uint32_t tracing_record(const perfile_record *r)
+{
+    perfile_header_tracing_data v;
+    perfile_feature f = {.number = PERFILE_FEATURE_TRACING_DATA,
+                         .flags = r->flags & PERFILE_REC_SWAPPED,
+                         .session = r->session};
+    const perfile_feature *t = perfile_session_feature(r->session, f.number);
+    if (t && t->offset == r->offset)
+        return feature_damage(t);
+    if (perfile_header_tracing_data_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return 0;
+    f.payload = v.has_data ? v.data : r->extra;
+    f.size = f.payload.len;
+    return f.payload.ptr ? feature_damage(&f) : 0;
+}
+
 uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
 {
     const perfile_session *s = r->session;
@@ -127,6 +144,7 @@ uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
     case PERFILE_RECORD_HEADER_ATTR:
         return attr_record(x, r);
     case PERFILE_RECORD_HEADER_TRACING_DATA:
+        return tracing_record(r);
     case PERFILE_RECORD_SIMPLEPERF_TRACING_DATA:
         t = perfile_session_feature(s, PERFILE_FEATURE_TRACING_DATA);
         return t && t->offset == r->offset ? feature_damage(t) : 0;
