@@ -288,7 +288,7 @@ static perfile_status nothing(pf_recover *x, perfile_error *err)
     if (x->guessed & PF_GUESS_HEADER && x->result.records == 0)
         return pf_fail(err, PERFILE_E_CORRUPT, "recover.header",
                        "nothing in it looks like a perf.data capture");
-    if (x->result.events == 0 || x->no_events)
+    if (x->result.events == 0 || x->no_events || x->unsound)
         return pf_fail(err, PERFILE_E_CORRUPT, "recover.events",
                        "no event is known that says how to read its records: give a capture of "
                        "the same command with --attrs-from, or a description with --event");
@@ -356,9 +356,9 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     x->result.damaged |= x->guessed != 0 || pf_recover_lacks_events(x);
-    bool useless =
-        x->result.records == 0 || x->result.events == 0 || (x->no_events && x->result.samples == 0);
-    if (x->result.damaged && useless)
+    bool useless = x->result.records == 0 || x->result.events == 0 || x->unsound ||
+                   (x->no_events && x->result.samples == 0);
+    if ((x->result.damaged || x->unsound) && useless)
         return nothing(x, err);
     tell_guesses(x);
     if (st == PERFILE_OK)
@@ -434,6 +434,7 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
     x.given = how.assume && how.assume->n_events;
     x.guessed = r.guessed;
     x.no_events = r.no_events;
+    x.unsound = r.unsound;
     if (st == PERFILE_OK)
         st = perfile_open(source, &how, &x.stream, err);
     if (st != PERFILE_OK)

@@ -15,6 +15,7 @@ typedef struct pf_recover {
     perfile_writer *writer; /* NULL: nothing is written */
     uint32_t guessed;       /* PF_GUESS_… */
     bool no_events;         /* those of the input go with none of its samples */
+    bool unsound;           /* they break rules */
     bool given;             /* the events are not those of the records */
 
     pf_buffer bad;        /* pf_bad: records of the next run that break a rule */

@@ -172,7 +172,7 @@ static perfile_status put_right(const pf_trial *t, bool but_first, pf_repair *to
         if (out)
             continue;
         ok = clean_ids(e->ids, &all, &own);
-        if (own.len == 0 && sharing)
+        if (own.len == 0 && sharing > (e->ids.len != 0))
             continue;
         memcpy(attr, e->attr.ptr, e->attr.len);
         if (wrong & WRONG_BITS) {
@@ -269,7 +269,7 @@ perfile_status pf_recover_choose(perfile_bytes file, pf_repair *r, perfile_error
         pf_repair_settle(r);
         r->guessed |= guess;
     } else if (st == PERFILE_OK && now.errors) {
-        r->no_events = true;
+        r->unsound = true;
     }
     free_trial(&now);
     free_trial(&best);
