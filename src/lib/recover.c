@@ -107,23 +107,31 @@ static perfile_status container_gaps(pf_recover *x, perfile_error *err)
     return st;
 }
 
+/* Only few of the records of a capture are no samples, and only the first of a run has more behind
+ * it than its size says. */
 static void count(pf_recover *x, const perfile_record *first, size_t n)
 {
     perfile_recovered *sum = &x->result;
+    uint64_t times[PERFILE_RUN_RECORDS];
+    uint64_t bytes = first->extra.len + n * PF_PERF_RECORD_HEADER;
+    uint64_t samples = 0;
     for (const perfile_record *r = first; r < first + n; r++) {
-        sum->bytes += perfile_record_size(r) + r->extra.len;
-        if (r->type != PERFILE_RECORD_SAMPLE)
-            continue;
-        uint64_t time = perfile_record_time(r);
-        sum->samples++;
-        if (time == PERFILE_NO_TIME)
-            continue;
-        if (sum->first_time == PERFILE_NO_TIME || time < sum->first_time)
-            sum->first_time = time;
-        if (sum->last_time == PERFILE_NO_TIME || time > sum->last_time)
-            sum->last_time = time;
+        bytes += r->body.len;
+        samples += r->type == PERFILE_RECORD_SAMPLE;
     }
+    sum->bytes += bytes;
+    sum->samples += samples;
     sum->records += n;
+    size_t timed = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
+    uint64_t least = sum->first_time; /* PERFILE_NO_TIME is above all others */
+    uint64_t most = sum->last_time == PERFILE_NO_TIME ? 0 : sum->last_time;
+    for (size_t i = 0; i < timed; i++) {
+        least = times[i] < least ? times[i] : least;
+        most = times[i] > most && times[i] != PERFILE_NO_TIME ? times[i] : most;
+    }
+    sum->first_time = least;
+    if (least != PERFILE_NO_TIME)
+        sum->last_time = most;
 }
 
 static perfile_status copy_extra(pf_recover *x, const perfile_record *r, perfile_error *err)

@@ -3,12 +3,14 @@
 #include "core/state.h"
 #include "perf/header.h"
 #include "core/layout.h"
+#include "core/shape.h"
 #include "schema/trailer.h"
 
 enum {
     CHUNK = 1 << 20, /* handed out at once */
-    ZONE = 8 << 10,  /* so far in front of a break may lie what belongs to it */
-    LARGE = 64       /* longer ones may have swallowed others */
+    ZONE = 8 << 10,    /* so far in front of a break may lie what belongs to it */
+    LARGE = 64,        /* longer ones may have swallowed others */
+    AHEAD = 6144       /* lines that far ahead are fetched */
 };
 
 /* Records behind these cannot be judged before the session has learned them. */
@@ -86,11 +88,11 @@ static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, u
 /* The newest time in the chain that begins at `at`.  Its steps back are steps of this capture. */
 static uint64_t time_behind(pf_vet *v, perfile_bytes bytes, size_t at)
 {
-    enum { TIMES = 256 };
+    enum { TIMES = 256, NEAR = 1 << 20 };
     pf_vet behind = {.session = v->session, .swap = v->swap};
     pf_frame f;
     size_t whole;
-    size_t most = bytes.len - at > CHUNK ? at + CHUNK : bytes.len;
+    size_t most = bytes.len - at > NEAR ? at + NEAR : bytes.len;
     for (unsigned n = 0; n < TIMES && at < most && !frame(v, bytes, at, &f, &whole); at += whole) {
         perfile_record r;
         pf_vet_fill(v, bytes.ptr + at, &f, &r);
@@ -175,40 +177,67 @@ static bool begins_stream(const pf_vet *v, perfile_bytes bytes, size_t at)
     return pf_perf_header_begin(head, &h) == 0 && h.form == PERFILE_FORM_PIPE && h.swap == v->swap;
 }
 
-/* Samples that can be judged by their size alone: all events have one layout, of fixed fields. */
-typedef struct pf_simple {
-    uint32_t size; /* 0: there are none */
-    int time_at;   /* where in the record its time is, or -1 */
-} pf_simple;
+/* Samples that can be judged without decoding them: all events have one layout of a known shape. */
+typedef struct pf_plain {
+    pf_shape shape;
+    size_t least; /* bytes of the smallest record */
+    int time_at;  /* where in the record its time is, or -1 */
+} pf_plain;
 
-static pf_simple simple_samples(const pf_vet *v)
+static pf_plain plain_samples(const pf_vet *v)
 {
     const perfile_layout *l = v->session->shared;
-    size_t body = l ? pf_vet_fixed_sample(l) : 0;
-    int slot = l ? l->sample_slot[PF_SLOT_TIME] : -1;
-    return (pf_simple){body ? (uint32_t)body + PF_PERF_RECORD_HEADER : 0,
-                       slot < 0 ? -1 : PF_PERF_RECORD_HEADER + 8 * slot};
+    if (!l)
+        return (pf_plain){.time_at = -1};
+    int slot = l->sample_slot[PF_SLOT_TIME];
+    pf_plain p = {.shape = pf_shape_of(l->sample_type),
+                  .time_at = slot < 0 ? -1 : PF_PERF_RECORD_HEADER + 8 * slot};
+    p.least = PF_PERF_RECORD_HEADER + p.shape.least;
+    return p;
 }
 
-/* Passes over simple samples from `at` on, up to `most` bytes. */
-static size_t pass_simple(pf_vet *v, const pf_simple *simple, perfile_bytes bytes, size_t at,
-                          size_t most)
+/* Passes over whole plain samples in the first `most` bytes, from `at` on.  For such a sample it
+ * comes to the same as pf_vet_record(). */
+static inline __attribute__((always_inline)) size_t pass_plain_as(pf_vet *v, const pf_plain *plain,
+                                                                  const uint8_t *bytes, size_t at,
+                                                                  size_t most, bool swap)
 {
-    while (at < most && bytes.len - at >= simple->size) {
-        const uint8_t *p = bytes.ptr + at;
-        if (pf_load_u32(p, v->swap) != PERFILE_RECORD_SAMPLE ||
-            pf_load_u16(p + 6, v->swap) != simple->size)
+    pf_shape shape = plain->shape;
+    bool parts = shape.chain || shape.raw;
+    while (most - at >= plain->least) {
+        const uint8_t *p = bytes + at;
+        __builtin_prefetch((const void *)((uintptr_t)p + AHEAD));
+        uint16_t size = pf_load_u16(p + 6, swap);
+        perfile_bytes raw;
+        if (pf_load_u32(p, swap) != PERFILE_RECORD_SAMPLE || size % 8 || size < plain->least ||
+            size > most - at)
             break;
-        if (simple->time_at >= 0)
-            pf_vet_note_time(v, pf_load_u64(p + simple->time_at, v->swap));
-        at += simple->size;
+        if (parts ? !pf_shape_fits(&shape, p + PF_PERF_RECORD_HEADER,
+                                   (size_t)size - PF_PERF_RECORD_HEADER, swap, &raw)
+                  : size != plain->least)
+            break;
+        if (plain->time_at >= 0)
+            pf_vet_note_time(v, pf_load_u64(p + plain->time_at, swap));
+        at += size;
     }
+    return at;
+}
+
+static size_t pass_plain(pf_vet *v, const pf_plain *plain, perfile_bytes bytes, size_t at,
+                         size_t most)
+{
+    if (most > bytes.len)
+        most = bytes.len;
+    pf_vet seen = *v; /* kept in registers */
+    at = v->swap ? pass_plain_as(&seen, plain, bytes.ptr, at, most, true)
+                 : pass_plain_as(&seen, plain, bytes.ptr, at, most, false);
+    *v = seen;
     return at;
 }
 
 pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island)
 {
-    pf_simple simple = simple_samples(v);
+    pf_plain plain = plain_samples(v);
     pf_vet seen = *v;        /* with the times of records up to `at` … */
     pf_vet at_boundary = *v; /* … and of those that are handed out */
     size_t boundary = 0;
@@ -217,8 +246,8 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
         pf_frame f;
         size_t whole = 0;
         perfile_record r;
-        if (simple.size)
-            at = pass_simple(&seen, &simple, bytes, at, at < CHUNK ? CHUNK : CHUNK + ZONE);
+        if (plain.shape.known)
+            at = pass_plain(&seen, &plain, bytes, at, at < CHUNK ? CHUNK : CHUNK + ZONE);
         if (at <= CHUNK || boundary == 0) {
             boundary = at;
             at_boundary = seen;
