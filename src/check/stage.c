@@ -169,6 +169,14 @@ static perfile_status new_check(const perfile_check_options *options, pf_check *
     return PERFILE_OK;
 }
 
+/* Whether samples are looked up among the processes and mappings at the end. */
+static bool wants_world(const pf_check *c)
+{
+    bool few = c->options.flags & PERFILE_CHECK_FEW_SAMPLES;
+    return pf_check_on(c, PERFILE_RULE_V_407) &&
+           !(few && c->options.severity == PERFILE_SEVERITY_ERROR);
+}
+
 perfile_status perfile_check(perfile_stream *below, const perfile_check_options *options,
                              perfile_stream **stream, perfile_error *err)
 {
@@ -182,7 +190,7 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
     c->buffers = pf_alloc(PF_CHECK_BUFFERS, sizeof *c->buffers);
     if (!c->cpu_time || !c->buffers)
         st = pf_fail_nomem(err, "check");
-    if (st == PERFILE_OK)
+    if (st == PERFILE_OK && wants_world(c))
         st = perfile_model_new(c->session, &c->model, err);
     if (st != PERFILE_OK) {
         close_stage(&c->base);

@@ -66,7 +66,8 @@ static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole)
 {
     v->budget = (int64_t)whole * 64 + 4096;
     for (size_t i = at + 1; i < at + whole && v->budget > 0; i++)
-        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, 2))
+        if (pf_perf_possible(bytes.ptr + i, bytes.len - i, v->swap) &&
+            pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, 2))
             return i;
     return SEARCH;
 }
@@ -177,67 +178,90 @@ static bool begins_stream(const pf_vet *v, perfile_bytes bytes, size_t at)
     return pf_perf_header_begin(head, &h) == 0 && h.form == PERFILE_FORM_PIPE && h.swap == v->swap;
 }
 
-/* Samples that can be judged without decoding them: all events have one layout of a known shape. */
+/* Samples of one layout that can be judged without decoding them. */
 typedef struct pf_plain {
     pf_shape shape;
     size_t least; /* bytes of the smallest record */
     int time_at;  /* where in the record its time is, or -1 */
 } pf_plain;
 
-static pf_plain plain_samples(const pf_vet *v)
+static pf_plain plain_of(const perfile_layout *l)
 {
-    const perfile_layout *l = v->session->shared;
-    if (!l)
-        return (pf_plain){.time_at = -1};
     int slot = l->sample_slot[PF_SLOT_TIME];
     pf_plain p = {.shape = pf_shape_of(l->sample_type),
                   .time_at = slot < 0 ? -1 : PF_PERF_RECORD_HEADER + 8 * slot};
-    p.least = PF_PERF_RECORD_HEADER + p.shape.least;
+    p.least = p.shape.known ? PF_PERF_RECORD_HEADER + p.shape.least : SIZE_MAX;
     return p;
 }
 
-/* Passes over whole plain samples in the first `most` bytes, from `at` on.  For such a sample it
- * comes to the same as pf_vet_record(). */
-static inline __attribute__((always_inline)) size_t pass_plain_as(pf_vet *v, const pf_plain *plain,
-                                                                  const uint8_t *bytes, size_t at,
-                                                                  size_t most, bool swap)
+/* The bytes that the plain sample at `p` takes, of `left` that are there; 0: it is none.  For such
+ * a sample this comes to the same as pf_vet_record(). */
+static inline __attribute__((always_inline)) size_t
+plain_sample(const pf_plain *plain, const uint8_t *p, size_t left, bool swap)
 {
-    pf_shape shape = plain->shape;
-    bool parts = shape.chain || shape.raw;
-    while (most - at >= plain->least) {
+    size_t size = pf_load_u16(p + 6, swap);
+    perfile_bytes raw;
+    if (pf_load_u32(p, swap) != PERFILE_RECORD_SAMPLE || size % 8 || size < plain->least ||
+        size > left)
+        return 0;
+    bool fits = plain->shape.chain || plain->shape.raw
+                    ? pf_shape_fits(&plain->shape, p + PF_PERF_RECORD_HEADER,
+                                    size - PF_PERF_RECORD_HEADER, swap, &raw)
+                    : size == plain->least;
+    return fits ? size : 0;
+}
+
+/* Passes over whole plain samples in the first `most` bytes, from `at` on.  `mixed`: their events
+ * have different layouts. */
+static inline __attribute__((always_inline)) size_t
+pass_plain_as(pf_vet *v, const uint8_t *bytes, size_t at, size_t most, bool mixed, bool swap)
+{
+    const perfile_session *s = v->session;
+    size_t id_at = PF_PERF_RECORD_HEADER + 8 * (size_t)s->sample_id_slot;
+    size_t least = mixed ? id_at + 8 : PF_PERF_RECORD_HEADER;
+    uint64_t id = 0;
+    pf_plain plain = {.least = SIZE_MAX};
+    if (!mixed)
+        plain = plain_of(s->shared);
+    while (most - at >= least) {
         const uint8_t *p = bytes + at;
         __builtin_prefetch((const void *)((uintptr_t)p + AHEAD));
-        uint16_t size = pf_load_u16(p + 6, swap);
-        perfile_bytes raw;
-        if (pf_load_u32(p, swap) != PERFILE_RECORD_SAMPLE || size % 8 || size < plain->least ||
-            size > most - at)
+        if (mixed && pf_load_u64(p + id_at, swap) != id) {
+            id = pf_load_u64(p + id_at, swap);
+            uint32_t owner = id ? pf_ids_find(&s->ids, id) : PF_NO_OWNER;
+            plain = owner < s->n_events ? plain_of(&s->events[owner]->layout)
+                                        : (pf_plain){.least = SIZE_MAX};
+        }
+        size_t size = plain_sample(&plain, p, most - at, swap);
+        if (size == 0)
             break;
-        if (parts ? !pf_shape_fits(&shape, p + PF_PERF_RECORD_HEADER,
-                                   (size_t)size - PF_PERF_RECORD_HEADER, swap, &raw)
-                  : size != plain->least)
-            break;
-        if (plain->time_at >= 0)
-            pf_vet_note_time(v, pf_load_u64(p + plain->time_at, swap));
+        if (plain.time_at >= 0)
+            pf_vet_note_time(v, pf_load_u64(p + plain.time_at, swap));
         at += size;
     }
     return at;
 }
 
-static size_t pass_plain(pf_vet *v, const pf_plain *plain, perfile_bytes bytes, size_t at,
-                         size_t most)
+static size_t pass_plain(pf_vet *v, perfile_bytes bytes, size_t at, size_t most)
 {
+    const perfile_session *s = v->session;
+    if (s->n_events == 0 || (!s->shared && s->sample_id_slot < 0))
+        return at;
     if (most > bytes.len)
         most = bytes.len;
     pf_vet seen = *v; /* kept in registers */
-    at = v->swap ? pass_plain_as(&seen, plain, bytes.ptr, at, most, true)
-                 : pass_plain_as(&seen, plain, bytes.ptr, at, most, false);
+    if (!s->shared)
+        at = pass_plain_as(&seen, bytes.ptr, at, most, true, v->swap);
+    else if (v->swap)
+        at = pass_plain_as(&seen, bytes.ptr, at, most, false, true);
+    else
+        at = pass_plain_as(&seen, bytes.ptr, at, most, false, false);
     *v = seen;
     return at;
 }
 
 pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island)
 {
-    pf_plain plain = plain_samples(v);
     pf_vet seen = *v;        /* with the times of records up to `at` … */
     pf_vet at_boundary = *v; /* … and of those that are handed out */
     size_t boundary = 0;
@@ -246,8 +270,7 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
         pf_frame f;
         size_t whole = 0;
         perfile_record r;
-        if (plain.shape.known)
-            at = pass_plain(&seen, &plain, bytes, at, at < CHUNK ? CHUNK : CHUNK + ZONE);
+        at = pass_plain(&seen, bytes, at, at < CHUNK ? CHUNK : CHUNK + ZONE);
         if (at <= CHUNK || boundary == 0) {
             boundary = at;
             at_boundary = seen;
