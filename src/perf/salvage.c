@@ -1,6 +1,7 @@
 #include "perf/salvage.h"
 
 #include "core/state.h"
+#include "perf/evidence.h"
 #include "perf/header.h"
 #include "core/layout.h"
 #include "core/shape.h"
@@ -86,11 +87,11 @@ static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, u
     return odd == PF_ODD_TYPE ? BELIEVE : end;
 }
 
-/* The newest time in the chain that begins at `at`.  Its steps back are steps of this capture. */
-static uint64_t time_behind(pf_vet *v, perfile_bytes bytes, size_t at)
+/* The chain of records that begins at `at`.  Its steps back in time are steps of this capture. */
+static pf_behind look_behind(pf_vet *v, perfile_bytes bytes, size_t at)
 {
     enum { TIMES = 256, NEAR = 1 << 20 };
-    pf_vet behind = {.session = v->session, .swap = v->swap};
+    pf_behind behind = {.times = {.session = v->session, .swap = v->swap}};
     pf_frame f;
     size_t whole;
     size_t most = bytes.len - at > NEAR ? at + NEAR : bytes.len;
@@ -98,12 +99,12 @@ static uint64_t time_behind(pf_vet *v, perfile_bytes bytes, size_t at)
         perfile_record r;
         pf_vet_fill(v, bytes.ptr + at, &f, &r);
         uint64_t time = perfile_record_time(&r);
-        pf_vet_note_time(&behind, time);
+        pf_behind_note(&behind, &r, time);
         n += time != PERFILE_NO_TIME && time != 0;
     }
-    if (behind.back > v->back)
-        v->back = behind.back;
-    return behind.timed ? behind.newest : PERFILE_NO_TIME;
+    if (behind.times.back > v->back)
+        v->back = behind.times.back;
+    return behind;
 }
 
 /* Whether the record does not belong where it stands: far in time from what surrounds it, or what
@@ -115,12 +116,14 @@ static bool misplaced(const pf_vet *v, uint64_t time, uint64_t after)
     return time == 0 ? v->timed && !v->zeros : !pf_vet_time(v, time, after);
 }
 
-/* Where trust ends in the records [0, upto) in front of a break, behind which the time is `after`.
- * Notes the times of those that are trusted. */
-static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t after, bool island)
+/* Where trust ends in the records [0, upto) in front of a break, `behind` which are others.  Notes
+ * the times of those that are trusted. */
+static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, const pf_behind *behind,
+                    bool island)
 {
+    uint64_t after = behind->times.timed ? behind->times.newest : PERFILE_NO_TIME;
     size_t zone = upto > ZONE ? upto - ZONE : 0;
-    unsigned n_timed = 0;
+    bool tied = !island || zone != 0 || perfile_session_n_events(v->session) == 0;
     size_t cut = upto;
     size_t whole = 0;
     pf_frame f;
@@ -134,11 +137,10 @@ static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t after,
             cut = at;
             break;
         }
-        n_timed += time != PERFILE_NO_TIME && time != 0;
+        tied = tied || pf_tied(v, &r, time, behind);
         pf_vet_note_time(&seen, time);
     }
-    /* Between two breaks nothing but the time speaks for records. */
-    if (island && zone == 0 && n_timed == 0 && (v->timed || after != PERFILE_NO_TIME))
+    if (!tied)
         return 0;
     *v = seen;
     return cut;
@@ -163,11 +165,11 @@ static pf_ahead broken_at(pf_vet *v, perfile_bytes bytes, size_t at, unsigned da
         resume = pf_perf_resync(v, bytes, at + 1);
     if (resume == bytes.len && !island && only_cut(v, bytes, at, damage))
         return (pf_ahead){.trusted = at, .broken = true, .damage = damage, .resume = resume};
-    uint64_t after = time_behind(v, bytes, resume);
-    return (pf_ahead){.trusted = trust(v, bytes, at, after, island),
-                      .broken = true,
-                      .damage = damage,
-                      .resume = resume};
+    pf_behind behind = look_behind(v, bytes, resume);
+    size_t trusted = trust(v, bytes, at, &behind, island);
+    if (trusted == 0 && at != 0)
+        damage = PERFILE_DAMAGE_IMPLAUSIBLE;
+    return (pf_ahead){.trusted = trusted, .broken = true, .damage = damage, .resume = resume};
 }
 
 /* Two pipe streams put into one file. */
