@@ -6,7 +6,7 @@
 #include "perf/repair.h"
 
 enum {
-    TRIAL_RECORDS = 1 << 16,
+    TRIAL_RECORDS = 1 << 12,
     ROUNDS = 3, /* what is put right may show what else is wrong */
     SAMPLE_TYPE_AT = 24,
     READ_FORMAT_AT = 32,
