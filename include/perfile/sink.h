@@ -15,7 +15,9 @@ typedef struct perfile_sink perfile_sink;
 
 enum {
     PERFILE_SINK_REPLACE = 1 << 0, /* a file of that name may exist */
-    PERFILE_SINK_SYNC = 1 << 1     /* finish waits until the file is on the disk */
+    PERFILE_SINK_SYNC = 1 << 1,    /* finish waits until the file is on the disk */
+    PERFILE_SINK_SYNC_ALL = 1 << 2 /* so does every perfile_sink_flush(), and with it every round of
+                                      a progressive writer */
 };
 
 typedef struct perfile_sink_options {
@@ -50,6 +52,13 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_fd(int fd, const char *
                                                             perfile_sink **sink,
                                                             perfile_error *err);
 
+/* Writes a directory that appears under `path` when perfile_sink_finish() succeeds, whole or not at
+ * all.  What is written here goes to its file `data`; a perfile_writer on it writes `data.N`
+ * beside. With PERFILE_SINK_REPLACE another capture of that name may exist: a file, or a directory
+ * that holds nothing but `data` and `data.N`.  PERFILE_E_IO with EEXIST otherwise. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_directory(
+    const char *path, const perfile_sink_options *options, perfile_sink **sink, perfile_error *err);
+
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_sink_callback(const perfile_sink_callbacks *callbacks, const char *name,
                       perfile_sink **sink, perfile_error *err);
@@ -72,6 +81,11 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_flush(perfile_sink *sin
  * memory collected.  Calling it again is fine. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_finish(perfile_sink *sink,
                                                                 perfile_error *err);
+
+/* Gives up what was written: the file or directory is removed, also one that a progressive writer
+ * shows already, memory is emptied.  Only closing is left after that.  After a successful
+ * perfile_sink_finish() it does nothing. */
+PERFILE_API void perfile_sink_abort(perfile_sink *sink);
 
 /* What a memory sink has collected, valid until the next call on it; nothing for other kinds. */
 PERFILE_API perfile_bytes perfile_sink_bytes(const perfile_sink *sink);

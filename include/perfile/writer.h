@@ -1,13 +1,27 @@
-/* Writing captures: facts and records in, a file out.
+/* Writing captures: facts and records in, a file, a pipe or a directory out.
  *
- * The writer copies stored bytes: attrs, ids, features and records go out as they are given, in the
- * byte order of the capture they came from.  What depends on places in the file (sections, feature
- * table, index of AUX traces) it makes itself. */
+ *     perfile_writer_options o = {.size = sizeof o};
+ *     st = perfile_writer_create("out.data", &o, &w, &err);
+ *     st = perfile_writer_add_event(w, &event, &index, &err);
+ *     st = perfile_writer_put_sample(w, &sample, sizeof sample, &how, &err);
+ *     …
+ *     st = perfile_writer_finish(w, &err);
+ *     perfile_writer_close(w);
+ *
+ * Nothing stands under the final name before perfile_writer_finish() succeeds, except where
+ * `progressive` asks for it.  What the form cannot hold is refused at the call that asks for it,
+ * and the capture is as it was before that call.  A write that fails is told with errno; every
+ * later call says the same again, and no half file is left.
+ *
+ * There are two ways to give facts and records: as they are stored (bytes of another capture, of
+ * the kernel), copied as they are, in the byte order of the capture; and as structs (records.h), in
+ * native numbers, from which the encoders of encode.h make the bytes.  What depends on places
+ * (sections, feature table, index of AUX traces) the writer makes itself. */
 #ifndef PERFILE_WRITER_H
 #define PERFILE_WRITER_H
 
 #include "container.h"
-#include "record.h"
+#include "encode.h"
 #include "sink.h"
 
 #ifdef __cplusplus
@@ -19,43 +33,133 @@ typedef struct perfile_writer perfile_writer;
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_writer_options {
     size_t size;
-    uint32_t form; /* PERFILE_FORM_FILE (also 0) or PERFILE_FORM_PIPE */
-    uint32_t reserved0;
-    bool swapped; /* what is given is stored in the other byte order than this machine's */
-    uint64_t reserved[8];
+    uint32_t form;      /* PERFILE_FORM_FILE (also 0) or PERFILE_FORM_PIPE */
+    uint32_t attr_size; /* bytes of every attr, as the perf that shall read it knows them: 64 to
+                           144, see format/versions.def; 0: as given (a file: as the longest).
+                           Events with something behind that are refused */
+    bool swapped;       /* the other byte order than this machine's: bytes are given so, and structs
+                           are encoded so */
+    bool compressed2;   /* COMPRESSED2 records (perf 6.16) instead of COMPRESSED */
+    bool progressive;   /* for live recordings: see perfile_writer_open() */
+    bool directory;     /* perfile_writer_create(): a directory, see perfile_sink_directory() */
+    int32_t compress_level; /* zstd, 1 to 22: records of the kernel are compressed; 0: none */
+    uint32_t sink_flags;    /* perfile_writer_create(): PERFILE_SINK_… */
+    uint64_t reserved[6];
 } perfile_writer_options;
 
-/* Begins a capture on `sink`, which stays the caller's and must outlive the writer.
+/* Begins a capture on `sink` (a path, "-", a descriptor, memory, callbacks, a directory), which
+ * stays the caller's and must outlive the writer.
+ *
+ * With `progressive` the file appears under its name with the first record, and has by then a
+ * header that says all but the size of the data (0) and the features; names of events are
+ * EVENT_UPDATE records as well.  perfile_writer_round() hands all on that is buffered.  Whoever is
+ * killed leaves a file that perfile opens, with all records up to the last round at least; so do a
+ * failed write and perfile_writer_close() without finish: perfile_writer_abort() removes it.
+ *
  * PERFILE_E_USAGE when the form is FILE and the sink cannot go back to its header (a pipe, a
- * terminal): write to a file, or the form PIPE. */
+ * terminal): write to a file, or the form PIPE; when the options do not go together. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_writer_open(perfile_sink *sink, const perfile_writer_options *options,
                     perfile_writer **writer, perfile_error *err);
 
-/* Adds an event: an attr and its ids as stored (`ids` may be NULL).  Before the first record.  In
- * the form FILE all attrs get the size of the greatest, as perf wants it; what is added is zero. */
+/* The same with a sink of its own for `path` or "-". */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_writer_create(const char *path, const perfile_writer_options *options,
+                      perfile_writer **writer, perfile_error *err);
+
+/* Events.  All come before the first record of the kernel; in the form FILE before the first record
+ * of any kind. */
+
+/* An event to be written.  Set `size` and `attr`; everything is copied. */
+typedef struct perfile_new_event {
+    size_t size;
+    const perfile_attr *attr; /* attr->size 0: 64, or as many bytes as its members need */
+    size_t attr_struct;       /* sizeof(perfile_attr) at the caller; 0: that of the library */
+    const uint64_t *ids;      /* native; NULL with one event only */
+    size_t n_ids;
+    const char *name; /* "cycles:u"; NULL: what perf calls such an event */
+    const char *unit; /* of its counts; may be NULL */
+    double scale;     /* factor of its counts; 0: none is said */
+    uint64_t reserved[4];
+} perfile_new_event;
+
+/* Adds an event; *index (may be NULL) is its number, from 0.
+ * PERFILE_E_USAGE with a sentence when readers could not tell whose records are: several events
+ * need ids, each its own, IDENTIFIER or ID at one place in all sample_types, the same
+ * sample_id_all, and the ids of counters (read_format ID) where samples have them.  Feature STAT,
+ * given before, takes that back: records of `perf stat` say whose they are.  PERFILE_E_LIMIT when a
+ * pipe cannot hold so many ids. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_add_event(perfile_writer *w,
+                                                                     const perfile_new_event *event,
+                                                                     uint32_t *index,
+                                                                     perfile_error *err);
+
+/* Adds an event of another capture: an attr and its ids as stored (`ids` may be NULL), taken as
+ * they are.  In the form FILE all attrs get the size of the greatest, as perf wants it; what is
+ * added is zero.  In the form PIPE it is a HEADER_ATTR record. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event(perfile_writer *w,
                                                                  perfile_bytes attr,
                                                                  const perfile_words *ids,
                                                                  perfile_error *err);
 
-/* Adds an entry of the event_types section, which perf up to 3.11 wrote.  Before the first record;
- * in the form PIPE it is a record. */
+/* What event `index` is called, the unit of its counts, and their factor.  Names are in EVENT_DESC
+ * (unless that feature is given as bytes), in the form PIPE and with `progressive` in an
+ * EVENT_UPDATE record; unit and factor always are.  PERFILE_E_USAGE: no such event, or one that
+ * records cannot name because it has no id while there are several. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_name(perfile_writer *w,
+                                                                      uint32_t index,
+                                                                      const char *name,
+                                                                      perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_unit(perfile_writer *w,
+                                                                      uint32_t index,
+                                                                      const char *unit,
+                                                                      perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_scale(perfile_writer *w,
+                                                                       uint32_t index, double scale,
+                                                                       perfile_error *err);
+
+/* Adds an entry of the event_types section, which perf up to 3.11 wrote.  Form FILE only: in the
+ * form PIPE it is a record, perfile_writer_put_header_event_type(). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_type(perfile_writer *w,
                                                                       uint64_t event_id,
                                                                       perfile_bytes name,
                                                                       perfile_error *err);
 
-/* Sets the payload of a feature section, copied; at any time, the last one counts.  The index of
- * AUX traces (AUXTRACE) is made by the writer.  Form FILE only: in the form PIPE features are
- * records. */
+/* Features. */
+
+/* Sets the payload of a feature section, copied; the last one counts.
+ *
+ * Form FILE: at any time.  The index of AUX traces (AUXTRACE), DIR_FORMAT of a directory and
+ * COMPRESSED of what the writer compresses are made by the writer: what is given is passed over.
+ *
+ * Form PIPE: a HEADER_FEATURE record; TRACING_DATA a HEADER_TRACING_DATA record, BUILD_ID a
+ * HEADER_BUILD_ID record for each file.  Before the first record of the kernel, but for BUILD_ID,
+ * which may come later.  No end of the list is written: perf does not agree with itself on its
+ * number.  PERFILE_E_LIMIT: more than the 65,519 bytes that a record holds; PERFILE_E_USAGE: it has
+ * no meaning in a pipe (AUXTRACE, DIR_FORMAT). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_feature(perfile_writer *w,
                                                                    uint32_t number,
                                                                    perfile_bytes payload,
                                                                    perfile_error *err);
 
+/* Sets one of those that are a line of text: HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_text(perfile_writer *w, uint32_t number,
+                                                                const char *text,
+                                                                perfile_error *err);
+
+/* perfile_writer_set_hostname() … one for each feature: sets it from its struct, whose `size` is
+ * sizeof *in.  CPU_TOPOLOGY needs NRCPUS to be set before, for the number of processors. */
+#define FEATURE(id, number, name, source, contract, doc)                                           \
+    PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_##id(                           \
+        perfile_writer *w, const perfile_##id *in, size_t size, perfile_error *err);
+#include "perfile/format/features.def"
+
+/* Records as they are stored. */
+
 /* Writes a record as it is stored, with the bytes behind it if they are in memory; if they are not,
- * perfile_writer_extra() has to follow until all r->extra.len bytes are there. */
+ * perfile_writer_extra() has to follow until all r->extra.len bytes are there.  In a directory
+ * r->part says to which file it goes: 0 is `data`, k is `data.(k-1)`.
+ * PERFILE_E_LIMIT: the record is longer than the 65,535 bytes that its size can say. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put(perfile_writer *w,
                                                                const perfile_record *r,
                                                                perfile_error *err);
@@ -63,21 +167,79 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_extra(perfile_writer 
                                                                  perfile_bytes piece,
                                                                  perfile_error *err);
 
-/* The same for `n` records of one run (perfile_stream_next_run()). */
+/* The same for `n` records of one run (perfile_stream_next_run()).  When one is refused, those in
+ * front of it are written. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_run(perfile_writer *w,
                                                                    const perfile_record *first,
                                                                    size_t n, perfile_error *err);
 
-/* Bytes of records so far. */
+/* Writes whole records of the kernel out of its ring buffer, in two pieces where it goes round:
+ * what perfile_ring_take() gives.  In a directory `part` says to which file, else it is 0.
+ * PERFILE_E_CORRUPT: the bytes are no records of the kernel, err->offset says where; nothing of
+ * them is written. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_spans(perfile_writer *w,
+                                                                     const perfile_bytes spans[2],
+                                                                     uint32_t part,
+                                                                     perfile_error *err);
+
+/* Every buffer was read once more: a FINISHED_ROUND record.  With `progressive` all is handed on.
+ */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_round(perfile_writer *w,
+                                                                 perfile_error *err);
+
+/* Records from structs. */
+
+/* Whose record it is, and what its trailer says.  Set `size`; NULL instead of it is event 0,
+ * `existed`, misc 0. */
+typedef struct perfile_put_how {
+    size_t size;
+    uint32_t event; /* number: its layout and its ids count */
+    uint16_t misc;  /* of the header: PERFILE_MISC_… */
+    bool existed;   /* told by a tool of what existed before: the trailer is all zeros, as perf
+                       writes it */
+    uint8_t reserved0;
+    uint32_t part; /* of a directory, as perfile_record.part */
+    uint32_t pid, tid, cpu;
+    uint64_t time;
+    uint64_t id;        /* 0: the first of the event */
+    uint64_t stream_id; /* 0: the id */
+    uint64_t reserved[4];
+} perfile_put_how;
+
+/* perfile_writer_put_comm() … one for each record type: encodes the struct, whose `size` is
+ * sizeof *in, with the trailer that the event's layout has, and writes it.  Of a sample the trailer
+ * does not matter; `present` may be 0 and stands then for all that its event's layout has; `id` and
+ * `identifier` may be 0 and stand for the event's id.
+ * Behind perfile_writer_put_auxtrace() and _put_header_tracing_data() the bytes they announce have
+ * to follow by perfile_writer_extra().
+ * Failures are those of encode.h and perfile_writer_put(). */
+#define PERFILE_WRITER_RECORD(id)                                                                  \
+    PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_##id(                           \
+        perfile_writer *w, const perfile_##id *in, size_t size, const perfile_put_how *how,        \
+        perfile_error *err);
+#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_WRITER_RECORD(id)
+#include "perfile/format/sample.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_WRITER_RECORD(id)
+#include "perfile/format/records.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_WRITER_RECORD(id)
+#include "perfile/format/simpleperf.def"
+
+/* The end. */
+
+/* Bytes of records so far, as they stand in the capture. */
 PERFILE_API uint64_t perfile_writer_bytes(const perfile_writer *w);
 
 /* Writes what follows the records and the header, and finishes the sink: the file appears under its
- * name.  Only closing is left after that. */
+ * name.  Only closing is left after that.  Calling it again is fine. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_finish(perfile_writer *w,
                                                                   perfile_error *err);
 
-/* Releases the writer, not the sink.  Without perfile_writer_finish() nothing has appeared.  NULL
- * is fine. */
+/* Gives the capture up: removes what was written, also what `progressive` shows already.  Only
+ * closing is left after that.  After perfile_writer_finish() it does nothing. */
+PERFILE_API void perfile_writer_abort(perfile_writer *w);
+
+/* Releases the writer, and the sink if perfile_writer_create() made it.  Without
+ * perfile_writer_finish() nothing has appeared.  NULL is fine. */
 PERFILE_API void perfile_writer_close(perfile_writer *w);
 
 #ifdef __cplusplus

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "io/out_dir.h"
 #include "io/out_file.h"
 
 #define SINK_BUFFER ((size_t)256 << 10)
@@ -136,6 +137,9 @@ perfile_status perfile_sink_flush(perfile_sink *sink, perfile_error *err)
     perfile_status st = writable(sink, err);
     if (st == PERFILE_OK)
         st = drain(sink, err);
+    if (st == PERFILE_OK && sink->flags & PERFILE_SINK_SYNC_ALL && sink->kind == PF_SINK_FD &&
+        !pf_out_file_sync(sink->fd))
+        return keep_io(sink, errno, "write", err);
     if (st != PERFILE_OK || sink->kind != PF_SINK_CALLBACK || !sink->callbacks.flush)
         return st;
     int r = sink->callbacks.flush(sink->callbacks.user);
@@ -151,12 +155,37 @@ perfile_status perfile_sink_finish(perfile_sink *sink, perfile_error *err)
         return st;
     if (sink->kind == PF_SINK_FD) {
         perfile_error e;
-        st = pf_out_file_finish(sink, &e);
+        st = sink->dir ? pf_out_dir_finish(sink, &e) : pf_out_file_finish(sink, &e);
         if (st != PERFILE_OK)
             return keep(sink, &e, err);
     }
     sink->finished = true;
     return PERFILE_OK;
+}
+
+perfile_status pf_sink_appear(perfile_sink *s, perfile_error *err)
+{
+    perfile_status st = perfile_sink_flush(s, err);
+    perfile_error e;
+    if (st != PERFILE_OK || !s->temporary || s->appeared)
+        return st;
+    st = pf_out_file_appear(s, &e);
+    return st == PERFILE_OK ? st : keep(s, &e, err);
+}
+
+void perfile_sink_abort(perfile_sink *sink)
+{
+    perfile_error e;
+    if (sink->finished)
+        return;
+    if (sink->dir)
+        pf_out_dir_remove(sink);
+    else
+        pf_out_file_remove(sink);
+    pf_buffer_clear(&sink->buffer);
+    sink->passed = 0;
+    (void)pf_fail(&e, PERFILE_E_USAGE, "sink", "'%s' was given up", sink->name);
+    (void)keep(sink, &e, NULL);
 }
 
 bool pf_sink_can_patch(const perfile_sink *s)
@@ -194,9 +223,9 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
     return PERFILE_OK;
 }
 
-/* A sink with its name and, unless it is memory, its buffer. */
-static perfile_status make(pf_sink_kind kind, const char *name, const perfile_sink_options *options,
-                           perfile_sink **sink, perfile_error *err)
+perfile_status pf_sink_make(pf_sink_kind kind, const char *name,
+                            const perfile_sink_options *options, perfile_sink **sink,
+                            perfile_error *err)
 {
     perfile_sink_options o = {0};
     if (options) {
@@ -205,7 +234,7 @@ static perfile_status make(pf_sink_kind kind, const char *name, const perfile_si
                            options->size);
         memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     }
-    if (o.flags & ~(uint32_t)(PERFILE_SINK_REPLACE | PERFILE_SINK_SYNC))
+    if (o.flags & ~(uint32_t)(PERFILE_SINK_REPLACE | PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL))
         return pf_fail(err, PERFILE_E_USAGE, "sink.options", "unknown flags 0x%x", o.flags);
     perfile_sink *s = pf_alloc(1, sizeof *s);
     if (!s)
@@ -227,8 +256,7 @@ static perfile_status make(pf_sink_kind kind, const char *name, const perfile_si
     return PERFILE_OK;
 }
 
-/* Whether and where bytes can be replaced once they are written. */
-static void look_at(perfile_sink *s)
+void pf_sink_look(perfile_sink *s)
 {
     struct stat sb;
     int flags = fcntl(s->fd, F_GETFL);
@@ -245,7 +273,7 @@ perfile_status perfile_sink_fd(int fd, const char *name, const perfile_sink_opti
                                perfile_sink **sink, perfile_error *err)
 {
     perfile_sink *s = NULL;
-    perfile_status st = make(PF_SINK_FD, name, options, &s, err);
+    perfile_status st = pf_sink_make(PF_SINK_FD, name, options, &s, err);
     if (st != PERFILE_OK)
         return st;
     s->fd = fd;
@@ -254,7 +282,7 @@ perfile_status perfile_sink_fd(int fd, const char *name, const perfile_sink_opti
         perfile_sink_close(s);
         return st;
     }
-    look_at(s);
+    pf_sink_look(s);
     *sink = s;
     return PERFILE_OK;
 }
@@ -267,7 +295,7 @@ perfile_status perfile_sink_path(const char *path, const perfile_sink_options *o
     if (strcmp(path, "-") == 0)
         return perfile_sink_fd(STDOUT_FILENO, path, options, sink, err);
     perfile_sink *s = NULL;
-    perfile_status st = make(PF_SINK_FD, path, options, &s, err);
+    perfile_status st = pf_sink_make(PF_SINK_FD, path, options, &s, err);
     if (st != PERFILE_OK)
         return st;
     st = pf_out_file_open(s, err);
@@ -275,7 +303,7 @@ perfile_status perfile_sink_path(const char *path, const perfile_sink_options *o
         perfile_sink_close(s);
         return st;
     }
-    look_at(s);
+    pf_sink_look(s);
     *sink = s;
     return PERFILE_OK;
 }
@@ -289,7 +317,7 @@ perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, co
     if (!c.write)
         return pf_fail(err, PERFILE_E_USAGE, "sink.callbacks", "no write callback");
     perfile_sink *s = NULL;
-    perfile_status st = make(PF_SINK_CALLBACK, name, NULL, &s, err);
+    perfile_status st = pf_sink_make(PF_SINK_CALLBACK, name, NULL, &s, err);
     if (st != PERFILE_OK)
         return st;
     s->callbacks = c;
@@ -299,7 +327,7 @@ perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, co
 
 perfile_status perfile_sink_memory(const char *name, perfile_sink **sink, perfile_error *err)
 {
-    return make(PF_SINK_MEMORY, name, NULL, sink, err);
+    return pf_sink_make(PF_SINK_MEMORY, name, NULL, sink, err);
 }
 
 perfile_bytes perfile_sink_bytes(const perfile_sink *sink)
@@ -333,13 +361,15 @@ const char *perfile_sink_name(const perfile_sink *sink)
 
 const char *perfile_sink_temporary(const perfile_sink *sink)
 {
-    return sink->appeared ? NULL : sink->temporary;
+    return sink->appeared || sink->dir ? NULL : sink->temporary;
 }
 
 void perfile_sink_close(perfile_sink *sink)
 {
     if (!sink)
         return;
+    if (sink->dir)
+        pf_out_dir_close(sink);
     pf_out_file_close(sink);
     if (sink->callbacks.close)
         sink->callbacks.close(sink->callbacks.user);

@@ -5,6 +5,8 @@
 #include "base/buffer.h"
 #include "perfile/sink.h"
 
+typedef struct pf_out_dir pf_out_dir;
+
 typedef enum pf_sink_kind { PF_SINK_MEMORY, PF_SINK_FD, PF_SINK_CALLBACK } pf_sink_kind;
 
 struct perfile_sink {
@@ -21,6 +23,7 @@ struct perfile_sink {
     char *target;    /* under which the file appears, or NULL */
     char *temporary; /* under which it is written */
     bool appeared;   /* the file has its name; `temporary` stays, a signal handler may look */
+    pf_out_dir *dir; /* what is written is `data` of a directory; NULL else */
     perfile_sink_callbacks callbacks;
 
     bool finished;
@@ -49,6 +52,14 @@ static inline void pf_sink_commit(perfile_sink *s, size_t n)
     s->buffer.len += n;
 }
 
+/* A sink with its name and, unless it is memory, its buffer. */
+perfile_status pf_sink_make(pf_sink_kind kind, const char *name,
+                            const perfile_sink_options *options, perfile_sink **sink,
+                            perfile_error *err);
+
+/* Finds out whether and where bytes of s->fd can be replaced once they are written. */
+void pf_sink_look(perfile_sink *s);
+
 /* The error that was kept, or PERFILE_OK. */
 perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err);
 
@@ -60,5 +71,8 @@ bool pf_sink_can_patch(const perfile_sink *s);
  * PERFILE_E_USAGE when they were not, or when the sink cannot. */
 perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes bytes,
                              perfile_error *err);
+
+/* Hands on what is buffered and gives the file its name now, unfinished as it is. */
+perfile_status pf_sink_appear(perfile_sink *s, perfile_error *err);
 
 #endif

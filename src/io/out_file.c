@@ -24,25 +24,34 @@ static char *copy_of(const char *text)
     return copy ? memcpy(copy, text, n) : NULL;
 }
 
+char *pf_out_file_beside(const char *path, const void *whose, unsigned try)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+    size_t n = strlen(path);
+    char *name = pf_alloc(n + sizeof ".12345678", 1);
+    if (!name)
+        return NULL;
+    memcpy(name, path, n);
+    name[n] = '.';
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 40 ^
+                 (uint64_t)(uintptr_t)whose ^ try;
+    for (size_t k = 1; k <= 8; k++) {
+        x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        name[n + k] = letters[x >> 59];
+    }
+    return name;
+}
+
 /* mkstemp() would give mode 0600, and the umask cannot be asked for without changing it. */
 static perfile_status open_temporary(perfile_sink *s, perfile_error *err)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
-    size_t n = strlen(s->target);
-    s->temporary = pf_alloc(n + sizeof ".12345678", 1);
-    if (!s->temporary)
-        return pf_fail_nomem(err, "sink");
-    memcpy(s->temporary, s->target, n);
-    s->temporary[n] = '.';
-    for (int i = 0; i < 100; i++) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 40 ^
-                     (uint64_t)(uintptr_t)s;
-        for (size_t k = 1; k <= 8; k++) {
-            x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            s->temporary[n + k] = letters[x >> 59];
-        }
+    for (unsigned i = 0; i < 100; i++) {
+        pf_free(s->temporary);
+        s->temporary = pf_out_file_beside(s->target, s, i);
+        if (!s->temporary)
+            return pf_fail_nomem(err, "sink");
         s->fd = open(s->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
         if (s->fd >= 0 || (errno != EEXIST && errno != EINTR))
             break;
@@ -95,8 +104,7 @@ perfile_status pf_out_file_open(perfile_sink *s, perfile_error *err)
     return open_temporary(s, err);
 }
 
-/* So that the new name, too, survives a crash. */
-static void sync_directory(const char *path)
+void pf_out_file_sync_folder(const char *path)
 {
     char *dir = copy_of(path);
     if (!dir)
@@ -112,12 +120,13 @@ static void sync_directory(const char *path)
     pf_free(dir);
 }
 
-static perfile_status appear(perfile_sink *s, perfile_error *err)
+perfile_status pf_out_file_appear(perfile_sink *s, perfile_error *err)
 {
     if (!(s->flags & PERFILE_SINK_REPLACE)) {
         /* Unlike rename(), link() never replaces what came into being meanwhile. */
         if (link(s->temporary, s->target) == 0) {
             (void)unlink(s->temporary);
+            s->appeared = true;
             return PERFILE_OK;
         }
         struct stat sb;
@@ -127,14 +136,27 @@ static perfile_status appear(perfile_sink *s, perfile_error *err)
     }
     if (rename(s->temporary, s->target) < 0)
         return cannot(s, errno, "create", err);
+    s->appeared = true;
     return PERFILE_OK;
+}
+
+bool pf_out_file_sync(int fd)
+{
+    /* Pipes and terminals cannot be synced, and need not be. */
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
+}
+
+void pf_out_file_remove(perfile_sink *s)
+{
+    if (s->temporary)
+        (void)unlink(s->appeared ? s->target : s->temporary);
+    s->appeared = true;
 }
 
 perfile_status pf_out_file_finish(perfile_sink *s, perfile_error *err)
 {
-    bool sync = s->flags & PERFILE_SINK_SYNC;
-    /* Pipes and terminals cannot be synced, and need not be. */
-    if (sync && fsync(s->fd) < 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
+    bool sync = s->flags & (PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL);
+    if (sync && !pf_out_file_sync(s->fd))
         return cannot(s, errno, "write", err);
     if (s->own_fd) {
         s->own_fd = false;
@@ -145,12 +167,11 @@ perfile_status pf_out_file_finish(perfile_sink *s, perfile_error *err)
     }
     if (!s->temporary)
         return PERFILE_OK;
-    perfile_status st = appear(s, err);
+    perfile_status st = s->appeared ? PERFILE_OK : pf_out_file_appear(s, err);
     if (st != PERFILE_OK)
         return st;
-    s->appeared = true;
     if (sync)
-        sync_directory(s->target);
+        pf_out_file_sync_folder(s->target);
     return PERFILE_OK;
 }
 

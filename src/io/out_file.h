@@ -7,6 +7,21 @@
 /* Opens what `s->name` names: the temporary file, or what is there and no regular file. */
 perfile_status pf_out_file_open(perfile_sink *s, perfile_error *err);
 
+/* `path` with a dot and letters behind it that nobody else has; `try` counts.  The caller's to
+ * release, NULL: no memory. */
+char *pf_out_file_beside(const char *path, const void *whose, unsigned try);
+
+/* Gives the temporary file its name. */
+perfile_status pf_out_file_appear(perfile_sink *s, perfile_error *err);
+
+/* Waits until what was written is on the disk, where that means anything; false with errno. */
+bool pf_out_file_sync(int fd);
+/* So that a new name in the folder of `path`, too, survives a crash. */
+void pf_out_file_sync_folder(const char *path);
+
+/* Removes the file, also when it has appeared. */
+void pf_out_file_remove(perfile_sink *s);
+
 /* Everything was written: syncs if wanted, closes, gives the file its name. */
 perfile_status pf_out_file_finish(perfile_sink *s, perfile_error *err);
 

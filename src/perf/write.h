@@ -1,17 +1,33 @@
-/* The inside of perfile_writer: a capture of form FILE or PIPE on its way into a sink. */
+/* The inside of perfile_writer: a capture of form FILE or PIPE, or a directory, on its way into
+ * sinks. */
 #ifndef PF_PERF_WRITE_H
 #define PF_PERF_WRITE_H
 
 #include "base/buffer.h"
+#include "io/deflate.h"
+#include "perf/frame.h"
 #include "perf/header.h"
-#include "perfile/abi.h"
+#include "perfile/field.h"
+#include "perfile/session.h"
 #include "perfile/writer.h"
+
+enum {
+    PF_RECORD_MOST = UINT16_MAX, /* bytes that the size of a record can say */
+    /* What is compressed at once: its envelope holds all that zstd makes of it. */
+    PF_WRITE_CHUNK = 60 << 10,
+    PF_WRITE_MMAP_LEN = 64 << 10 /* what COMPRESSED says of that: a multiple of 4096 */
+};
 
 typedef struct pf_written_event {
     size_t attr; /* where in pf writer's `facts` its bytes are … */
     size_t attr_len;
     size_t ids;
     size_t ids_len;
+    size_t name; /* with a NUL */
+    bool named;
+    bool readable; /* the attr could be decoded: */
+    uint64_t id;   /* the first of its ids, or 0 */
+    perfile_layout layout;
 } pf_written_event;
 
 typedef struct pf_written_feature {
@@ -20,32 +36,127 @@ typedef struct pf_written_feature {
     size_t len;
 } pf_written_feature;
 
+/* A file of records: a capture has one, a directory several. */
+typedef struct pf_write_part {
+    perfile_sink *sink;
+    uint64_t bytes;      /* of its records */
+    pf_deflate *deflate; /* its own zstd stream … */
+    pf_buffer stage;     /* … and what is not compressed yet */
+} pf_write_part;
+
 struct perfile_writer {
     perfile_sink *sink;
+    bool own_sink;
     uint32_t form;
     bool swap;
-    bool begun; /* the first record came: what stands before it is written */
+    bool directory;
+    bool progressive;
+    bool compressed2;
+    int level; /* of compression, 0: none */
+    uint32_t attr_size;
+    bool begun;  /* the first record came: what stands before it is written */
+    bool kernel; /* a record of the kernel came */
     bool finished;
-    pf_buffer facts;  /* attrs, ids, payloads */
-    pf_buffer events; /* pf_written_event */
+    perfile_error broken; /* what went wrong half-way; status PERFILE_OK: nothing */
+    pf_buffer facts;      /* attrs, ids, names, payloads */
+    pf_buffer events;     /* pf_written_event */
     uint32_t n_events;
     pf_buffer event_types; /* their section, as stored */
     pf_written_feature features[PERFILE_N_FEATURES];
+    pf_buffer updates;   /* EVENT_UPDATE records for the beginning */
     pf_buffer aux_index; /* offset and size of each AUXTRACE record, as stored */
+    pf_buffer scratch;   /* a record or payload that is being made */
+    pf_buffer envelope;  /* a compressed record that is being made */
     uint64_t extra_left; /* bytes behind the last record that are still to come */
 
     uint64_t entry_size; /* of the attrs section */
     perfile_section attrs;
     perfile_section types;
     uint64_t data_start;
-    uint64_t data_bytes;
+    uint64_t plain_bytes, packed_bytes; /* what was compressed, and what came of it */
+
+    pf_write_part *parts; /* `data` first */
+    uint32_t n_parts;
+    uint32_t at;         /* the number of … */
+    pf_write_part *part; /* … the one that is written */
 
     /* Adjacent records that stay where they are, not written yet. */
     perfile_bytes span;
 };
 
+static inline uint64_t pf_write_u64(const perfile_writer *w, uint64_t v)
+{
+    return w->swap ? pf_swap_u64(v) : v;
+}
+
+static inline uint32_t pf_write_u32(const perfile_writer *w, uint32_t v)
+{
+    return w->swap ? pf_swap_u32(v) : v;
+}
+
+static inline pf_written_event *pf_write_event_at(const perfile_writer *w, uint32_t i)
+{
+    return (pf_written_event *)(void *)w->events.ptr + i;
+}
+
+/* How structs are encoded. */
+static inline perfile_encode_options pf_write_encoding(const perfile_writer *w)
+{
+    return (perfile_encode_options){.size = sizeof(perfile_encode_options),
+                                    .big_endian = w->swap != (bool)PF_NATIVE_BIG};
+}
+
+/* perf/write.c.  A copy of `bytes` in w->facts. */
+perfile_status pf_write_keep(perfile_writer *w, perfile_bytes bytes, size_t *at,
+                             perfile_error *err);
+/* PERFILE_OK, or why nothing can be written any more. */
+perfile_status pf_write_usable(const perfile_writer *w, perfile_error *err);
+/* Keeps what went wrong half-way: nothing can be written any more. */
+perfile_status pf_write_break(perfile_writer *w, perfile_status st, const perfile_error *why,
+                              perfile_error *err);
+/* Bytes of records that are as they shall be, into the part that is written. */
+perfile_status pf_write_bytes(perfile_writer *w, perfile_bytes bytes, perfile_error *err);
+/* Whole records that do not stay where they are; `what` is for messages. */
+perfile_status pf_write_record(perfile_writer *w, perfile_bytes bytes, uint32_t part,
+                               perfile_error *err);
+perfile_status pf_write_flush_span(perfile_writer *w, perfile_error *err);
+/* Writes what stands before the first record, once. */
+perfile_status pf_write_begin(perfile_writer *w, perfile_error *err);
+/* `n` bytes of w->scratch. */
+perfile_status pf_write_scratch(perfile_writer *w, size_t n, uint8_t **at, perfile_error *err);
+
 /* perf/write_layout.c: what stands before the records, what stands behind them, and the header. */
 perfile_status pf_write_front(perfile_writer *w, perfile_error *err);
 perfile_status pf_write_back(perfile_writer *w, perfile_error *err);
+/* The attr as it is stored, `size` bytes, which it says itself, too. */
+perfile_status pf_write_attr(perfile_writer *w, const pf_written_event *e, size_t size,
+                             pf_buffer *to, perfile_error *err);
+
+/* perf/write_pipe.c: facts as records. */
+perfile_status pf_write_pipe_front(perfile_writer *w, perfile_error *err);
+perfile_status pf_write_pipe_event(perfile_writer *w, const pf_written_event *e,
+                                   perfile_error *err);
+perfile_status pf_write_pipe_feature(perfile_writer *w, uint32_t number, perfile_bytes payload,
+                                     perfile_error *err);
+/* Whether a pipe can hold it. */
+perfile_status pf_write_pipe_can(const perfile_writer *w, uint32_t number, perfile_bytes payload,
+                                 perfile_error *err);
+
+/* perf/write_events.c: EVENT_DESC of the names that were given, if any. */
+perfile_status pf_write_event_desc(perfile_writer *w, perfile_error *err);
+
+/* perf/write_compress.c */
+perfile_status pf_write_compress(perfile_writer *w, const perfile_record *r, perfile_error *err);
+perfile_status pf_write_stage(perfile_writer *w, perfile_bytes piece, perfile_error *err);
+/* All that waits to be compressed in this part. */
+perfile_status pf_write_flush_stage(perfile_writer *w, perfile_error *err);
+/* The feature of what was compressed. */
+perfile_status pf_write_compression(perfile_writer *w, perfile_error *err);
+
+/* perf/write_parts.c: the part that is written from now on. */
+perfile_status pf_write_go_to(perfile_writer *w, uint32_t part, perfile_error *err);
+perfile_status pf_write_finish_parts(perfile_writer *w, perfile_error *err);
+perfile_status pf_write_first_part(perfile_writer *w, perfile_error *err);
+void pf_write_free_parts(perfile_writer *w);
 
 #endif

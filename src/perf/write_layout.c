@@ -7,11 +7,6 @@
 
 enum { ID_SECTION = 16, TABLE_ENTRY = 16, ATTR_SIZE_AT = 4 };
 
-static uint64_t word(const perfile_writer *w, uint64_t v)
-{
-    return w->swap ? pf_swap_u64(v) : v;
-}
-
 static perfile_status put_words(perfile_writer *w, const uint64_t *words, size_t n,
                                 perfile_error *err)
 {
@@ -20,7 +15,7 @@ static perfile_status put_words(perfile_writer *w, const uint64_t *words, size_t
     while (n && st == PERFILE_OK) {
         size_t some = n < 4 ? n : 4;
         for (size_t i = 0; i < some; i++)
-            stored[i] = word(w, words[i]);
+            stored[i] = pf_write_u64(w, words[i]);
         st = perfile_sink_write(w->sink, (perfile_bytes){(const uint8_t *)stored, 8 * some}, err);
         words += some;
         n -= some;
@@ -38,9 +33,20 @@ static perfile_status put_zeros(perfile_writer *w, size_t n, perfile_error *err)
     return st;
 }
 
-static const pf_written_event *event_at(const perfile_writer *w, uint32_t i)
+perfile_status pf_write_attr(perfile_writer *w, const pf_written_event *e, size_t size,
+                             pf_buffer *to, perfile_error *err)
 {
-    return (const pf_written_event *)(const void *)w->events.ptr + i;
+    if (!pf_buffer_reserve(to, size))
+        return pf_fail_nomem(err, "writer.attr");
+    uint8_t *attr = to->ptr + to->len;
+    size_t n = e->attr_len < size ? e->attr_len : size; /* what is cut off is zero */
+    memcpy(attr, w->facts.ptr + e->attr, n);
+    memset(attr + n, 0, size - n);
+    uint32_t own = pf_load_u32(attr + ATTR_SIZE_AT, w->swap);
+    if (own != size && (own != 0 || size != 64))
+        pf_store_u32(attr + ATTR_SIZE_AT, (uint32_t)size, w->swap);
+    to->len += size;
+    return PERFILE_OK;
 }
 
 /* perf looks for the ids of an attr behind as many bytes as the attr says it has: all attrs of a
@@ -48,26 +54,11 @@ static const pf_written_event *event_at(const perfile_writer *w, uint32_t i)
 static perfile_status put_attr(perfile_writer *w, const pf_written_event *e, uint64_t ids_at,
                                perfile_error *err)
 {
-    uint64_t size = w->entry_size - ID_SECTION;
     uint64_t ids[2] = {ids_at, e->ids_len};
-    const uint8_t *attr = w->facts.ptr + e->attr;
-    uint32_t own = pf_load_u32(attr + ATTR_SIZE_AT, w->swap);
-    perfile_status st = PERFILE_OK;
-    if (own == size || (own == 0 && size == 64)) {
-        st = perfile_sink_write(w->sink, (perfile_bytes){attr, (size_t)size}, err);
-    } else {
-        uint32_t said = w->swap ? pf_swap_u32((uint32_t)size) : (uint32_t)size;
-        const size_t behind = ATTR_SIZE_AT + sizeof said;
-        st = perfile_sink_write(w->sink, (perfile_bytes){attr, ATTR_SIZE_AT}, err);
-        if (st == PERFILE_OK)
-            st = perfile_sink_write(w->sink, (perfile_bytes){(const uint8_t *)&said, sizeof said},
-                                    err);
-        if (st == PERFILE_OK)
-            st = perfile_sink_write(w->sink, (perfile_bytes){attr + behind, e->attr_len - behind},
-                                    err);
-        if (st == PERFILE_OK)
-            st = put_zeros(w, (size_t)size - e->attr_len, err);
-    }
+    pf_buffer_clear(&w->scratch);
+    perfile_status st = pf_write_attr(w, e, (size_t)(w->entry_size - ID_SECTION), &w->scratch, err);
+    if (st == PERFILE_OK)
+        st = perfile_sink_write(w->sink, (perfile_bytes){w->scratch.ptr, w->scratch.len}, err);
     return st == PERFILE_OK ? put_words(w, ids, 2, err) : st;
 }
 
@@ -75,8 +66,9 @@ static perfile_status put_events(perfile_writer *w, perfile_error *err)
 {
     uint64_t at = PF_PERF_FILE_HEADER;
     perfile_status st = PERFILE_OK;
+    w->entry_size = 64 + ID_SECTION;
     for (uint32_t i = 0; i < w->n_events && st == PERFILE_OK; i++) {
-        const pf_written_event *e = event_at(w, i);
+        const pf_written_event *e = pf_write_event_at(w, i);
         if (w->entry_size < e->attr_len + ID_SECTION)
             w->entry_size = e->attr_len + ID_SECTION;
         if (e->ids_len)
@@ -84,9 +76,11 @@ static perfile_status put_events(perfile_writer *w, perfile_error *err)
                                     err);
     }
     /* perf compares it with what it knows: never 0, and a multiple of 8. */
-    w->entry_size = w->n_events ? (w->entry_size + 7) & ~UINT64_C(7) : 64 + ID_SECTION;
+    w->entry_size = (w->entry_size + 7) & ~UINT64_C(7);
+    if (w->attr_size)
+        w->entry_size = w->attr_size + ID_SECTION;
     for (uint32_t i = 0; i < w->n_events && st == PERFILE_OK; i++) {
-        const pf_written_event *e = event_at(w, i);
+        const pf_written_event *e = pf_write_event_at(w, i);
         st = put_attr(w, e, e->ids_len ? at : 0, err);
         at += e->ids_len;
     }
@@ -99,24 +93,40 @@ static perfile_status put_events(perfile_writer *w, perfile_error *err)
     return st;
 }
 
-static perfile_status put_magic(perfile_writer *w, uint64_t size, perfile_error *err)
+/* The header as it is when there are `size` bytes of records and these features. */
+static perfile_status put_header(perfile_writer *w, uint64_t size, const uint64_t bitmap[4],
+                                 perfile_error *err)
 {
-    const char *magic = w->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2";
-    perfile_status st =
-        perfile_sink_write(w->sink, (perfile_bytes){(const uint8_t *)magic, 8}, err);
-    return st == PERFILE_OK ? put_words(w, &size, 1, err) : st;
+    uint64_t header[PF_PERF_FILE_HEADER / 8] = {
+        [1] = PF_PERF_FILE_HEADER,
+        [2] = w->entry_size,
+        [3] = w->attrs.offset,
+        [4] = w->attrs.size,
+        [5] = w->data_start,
+        [6] = size,
+        [7] = w->types.size ? w->types.offset : 0,
+        [8] = w->types.size,
+        [9] = bitmap[0],
+        [10] = bitmap[1],
+        [11] = bitmap[2],
+        [12] = bitmap[3],
+    };
+    for (size_t i = 0; i < sizeof header / 8; i++)
+        header[i] = pf_write_u64(w, header[i]);
+    memcpy(header, w->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
+    return pf_sink_patch(w->sink, 0, (perfile_bytes){(const uint8_t *)header, sizeof header}, err);
 }
 
+static const uint64_t no_features[4];
+
 /* The header of a file is zero until everything else is written: nobody takes a part of one for the
- * whole. */
+ * whole.  One that can be looked at from now on has all but the size of its records. */
 perfile_status pf_write_front(perfile_writer *w, perfile_error *err)
 {
-    if (w->form == PERFILE_FORM_PIPE) {
-        w->data_start = PF_PERF_PIPE_HEADER;
-        return put_magic(w, PF_PERF_PIPE_HEADER, err);
-    }
     perfile_status st = put_zeros(w, PF_PERF_FILE_HEADER, err);
-    return st == PERFILE_OK ? put_events(w, err) : st;
+    if (st == PERFILE_OK)
+        st = put_events(w, err);
+    return st == PERFILE_OK && w->progressive ? put_header(w, 0, no_features, err) : st;
 }
 
 /* The index of AUX traces, made from where they went. */
@@ -125,16 +135,15 @@ static perfile_status make_aux_index(perfile_writer *w, perfile_error *err)
     w->features[PERFILE_FEATURE_AUXTRACE].there = false;
     if (!w->aux_index.len)
         return PERFILE_OK;
-    pf_buffer b = {0};
-    uint64_t n = word(w, w->aux_index.len / TABLE_ENTRY);
-    perfile_status st = PERFILE_OK;
-    if (!pf_buffer_append(&b, &n, sizeof n) ||
-        !pf_buffer_append(&b, w->aux_index.ptr, w->aux_index.len))
-        st = pf_fail_nomem(err, "writer.aux_index");
+    uint64_t n = pf_write_u64(w, w->aux_index.len / TABLE_ENTRY);
+    pf_written_feature f = {.there = true, .len = sizeof n + w->aux_index.len};
+    size_t behind;
+    perfile_status st =
+        pf_write_keep(w, (perfile_bytes){(const uint8_t *)&n, sizeof n}, &f.at, err);
     if (st == PERFILE_OK)
-        st =
-            perfile_writer_feature(w, PERFILE_FEATURE_AUXTRACE, (perfile_bytes){b.ptr, b.len}, err);
-    pf_buffer_free(&b);
+        st = pf_write_keep(w, (perfile_bytes){w->aux_index.ptr, w->aux_index.len}, &behind, err);
+    if (st == PERFILE_OK)
+        w->features[PERFILE_FEATURE_AUXTRACE] = f;
     return st;
 }
 
@@ -145,7 +154,7 @@ static perfile_status put_features(perfile_writer *w, uint64_t bitmap[4], perfil
         bitmap[i / 64] |= (uint64_t)w->features[i].there << i % 64;
         n += w->features[i].there;
     }
-    uint64_t at = w->data_start + w->data_bytes + n * TABLE_ENTRY;
+    uint64_t at = w->data_start + w->parts[0].bytes + n * TABLE_ENTRY;
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < PERFILE_N_FEATURES && st == PERFILE_OK; i++) {
         uint64_t entry[2] = {at, w->features[i].len};
@@ -162,30 +171,39 @@ static perfile_status put_features(perfile_writer *w, uint64_t bitmap[4], perfil
     return st;
 }
 
+/* Of a directory: 0 is `data` alone, 1 is data.N beside it. */
+static perfile_status make_dir_format(perfile_writer *w, perfile_error *err)
+{
+    uint64_t version = pf_write_u64(w, w->n_parts > 1);
+    pf_written_feature f = {.there = w->directory, .len = sizeof version};
+    if (!w->directory)
+        return PERFILE_OK;
+    perfile_status st =
+        pf_write_keep(w, (perfile_bytes){(const uint8_t *)&version, sizeof version}, &f.at, err);
+    if (st == PERFILE_OK)
+        w->features[PERFILE_FEATURE_DIR_FORMAT] = f;
+    return st;
+}
+
 perfile_status pf_write_back(perfile_writer *w, perfile_error *err)
 {
     uint64_t bitmap[4] = {0};
+    uint64_t size = w->parts[0].bytes;
     perfile_status st = make_aux_index(w, err);
     if (st == PERFILE_OK)
+        st = make_dir_format(w, err);
+    if (st == PERFILE_OK)
+        st = pf_write_compression(w, err);
+    if (st == PERFILE_OK)
+        st = pf_write_event_desc(w, err);
+    /* Whoever is killed from here on must not leave a feature table that looks like records. */
+    if (st == PERFILE_OK && w->progressive)
+        st = perfile_sink_flush(w->sink, err);
+    if (st == PERFILE_OK && w->progressive && size)
+        st = put_header(w, size, no_features, err);
+    if (st == PERFILE_OK)
         st = put_features(w, bitmap, err);
-    if (st != PERFILE_OK)
-        return st;
-    uint64_t header[PF_PERF_FILE_HEADER / 8] = {
-        [1] = PF_PERF_FILE_HEADER,
-        [2] = w->entry_size,
-        [3] = w->attrs.offset,
-        [4] = w->attrs.size,
-        [5] = w->data_start,
-        [6] = w->data_bytes,
-        [7] = w->types.size ? w->types.offset : 0,
-        [8] = w->types.size,
-        [9] = bitmap[0],
-        [10] = bitmap[1],
-        [11] = bitmap[2],
-        [12] = bitmap[3],
-    };
-    for (size_t i = 0; i < sizeof header / 8; i++)
-        header[i] = word(w, header[i]);
-    memcpy(header, w->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
-    return pf_sink_patch(w->sink, 0, (perfile_bytes){(const uint8_t *)header, sizeof header}, err);
+    if (st == PERFILE_OK && w->progressive)
+        st = perfile_sink_flush(w->sink, err);
+    return st == PERFILE_OK ? put_header(w, size, bitmap, err) : st;
 }

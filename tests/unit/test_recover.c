@@ -277,7 +277,9 @@ static void writer_refuses(void **state)
     assert_int_equal(perfile_writer_open(sink, &how, &w, NULL), PERFILE_E_USAGE);
     how.form = PERFILE_FORM_PIPE;
     assert_int_equal(perfile_writer_open(sink, &how, &w, NULL), PERFILE_OK);
-    assert_int_equal(perfile_writer_feature(w, 3, (perfile_bytes){attr, 4}, NULL), PERFILE_E_USAGE);
+    assert_int_equal(
+        perfile_writer_feature(w, PERFILE_FEATURE_AUXTRACE, (perfile_bytes){attr, 8}, NULL),
+        PERFILE_E_USAGE);
     perfile_writer_close(w);
     perfile_sink_close(sink);
     close(ends[0]);

@@ -1,0 +1,104 @@
+/* Records of the kernel into compressed records: each holds what a chunk of them makes, flushed, so
+ * that no reader needs more memory than the feature says. */
+#include "base/error.h"
+#include "base/order.h"
+#include "perf/write.h"
+
+enum { DATA_SIZE = 8 };
+
+/* The envelope around `len` bytes of zstd that stand behind room for its header. */
+static size_t wrap(const perfile_writer *w, uint8_t *envelope, size_t len)
+{
+    size_t size = PF_PERF_RECORD_HEADER + len;
+    if (w->compressed2) {
+        pf_store_u64(envelope + PF_PERF_RECORD_HEADER, len, w->swap);
+        size = (size + DATA_SIZE + 7) & ~(size_t)7;
+        size_t end = PF_PERF_RECORD_HEADER + DATA_SIZE + len;
+        memset(envelope + end, 0, size - end);
+    }
+    uint32_t type = w->compressed2 ? PERFILE_RECORD_COMPRESSED2 : PERFILE_RECORD_COMPRESSED;
+    pf_store_u32(envelope, type, w->swap);
+    pf_store_u16(envelope + 4, 0, w->swap);
+    pf_store_u16(envelope + 6, (uint16_t)size, w->swap);
+    return size;
+}
+
+static perfile_status flush(perfile_writer *w, perfile_error *err)
+{
+    pf_write_part *p = w->part;
+    size_t before = PF_PERF_RECORD_HEADER + (w->compressed2 ? DATA_SIZE : 0);
+    size_t room = pf_deflate_bound(PF_WRITE_CHUNK), len = 0;
+    if (!pf_buffer_reserve(&w->envelope, before + room + 8))
+        return pf_fail_nomem(err, "writer.envelope");
+    uint8_t *envelope = w->envelope.ptr;
+    perfile_status st = pf_deflate_feed(p->deflate, (perfile_bytes){p->stage.ptr, p->stage.len},
+                                        envelope + before, room, &len, err);
+    if (st != PERFILE_OK)
+        return st;
+    size_t size = wrap(w, envelope, len);
+    w->plain_bytes += p->stage.len;
+    w->packed_bytes += len;
+    pf_buffer_clear(&p->stage);
+    return pf_write_bytes(w, (perfile_bytes){envelope, size}, err);
+}
+
+perfile_status pf_write_flush_stage(perfile_writer *w, perfile_error *err)
+{
+    perfile_error why;
+    if (!w->part->stage.len)
+        return PERFILE_OK;
+    return pf_write_break(w, flush(w, &why), &why, err);
+}
+
+/* The stage never grows: it has room for a chunk from the beginning. */
+perfile_status pf_write_stage(perfile_writer *w, perfile_bytes piece, perfile_error *err)
+{
+    pf_buffer *stage = &w->part->stage;
+    perfile_status st = PERFILE_OK;
+    while (piece.len && st == PERFILE_OK) {
+        size_t n = PF_WRITE_CHUNK - stage->len;
+        if (n > piece.len)
+            n = piece.len;
+        (void)pf_buffer_append(stage, piece.ptr, n);
+        piece.ptr += n;
+        piece.len -= n;
+        if (stage->len == PF_WRITE_CHUNK)
+            st = pf_write_flush_stage(w, err);
+    }
+    return st;
+}
+
+perfile_status pf_write_compress(perfile_writer *w, const perfile_record *r, perfile_error *err)
+{
+    size_t size = PF_PERF_RECORD_HEADER + r->body.len;
+    perfile_status st = pf_write_flush_span(w, err);
+    /* Only records that are longer than a chunk are in two. */
+    if (st == PERFILE_OK && w->part->stage.len + size > PF_WRITE_CHUNK)
+        st = pf_write_flush_stage(w, err);
+    if (st == PERFILE_OK)
+        st = pf_write_stage(w, (perfile_bytes){r->header, PF_PERF_RECORD_HEADER}, err);
+    return st == PERFILE_OK ? pf_write_stage(w, r->body, err) : st;
+}
+
+perfile_status pf_write_compression(perfile_writer *w, perfile_error *err)
+{
+    enum { ZSTD = 1 };
+    uint8_t payload[32];
+    size_t len;
+    uint64_t ratio = w->packed_bytes ? (w->plain_bytes + w->packed_bytes / 2) / w->packed_bytes : 1;
+    perfile_encode_options how = pf_write_encoding(w);
+    perfile_compression c = {.type = ZSTD,
+                             .level = (uint32_t)w->level,
+                             .ratio = ratio < UINT32_MAX ? (uint32_t)ratio : UINT32_MAX,
+                             .mmap_len = PF_WRITE_MMAP_LEN};
+    if (!w->level)
+        return PERFILE_OK;
+    perfile_status st =
+        perfile_compression_encode(&c, sizeof c, &how, payload, sizeof payload, &len, err);
+    pf_written_feature f = {.there = true, .len = len};
+    if (st == PERFILE_OK)
+        st = pf_write_keep(w, (perfile_bytes){payload, len}, &f.at, err);
+    if (st == PERFILE_OK)
+        w->features[PERFILE_FEATURE_COMPRESSED] = f;
+    return st;
+}

@@ -1,0 +1,362 @@
+/* Events of a capture that is written: attrs and ids, and what they are called. */
+#include "base/error.h"
+#include "base/order.h"
+#include "core/layout.h"
+#include "core/session.h"
+#include "perf/write.h"
+
+enum { ATTR_LEAST = 64, ATTR_MOST = 4096, ATTR_KNOWN = 144, ENTRY = 72, TYPE_NAME = 64 };
+
+/* Whether events may come still. */
+static perfile_status in_time(const perfile_writer *w, perfile_error *err)
+{
+    perfile_status st = pf_write_usable(w, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (w->kernel || (w->begun && w->form == PERFILE_FORM_FILE))
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event", "events come before the records");
+    return PERFILE_OK;
+}
+
+static perfile_status check_attr(const perfile_writer *w, perfile_bytes attr, uint64_t ids_len,
+                                 perfile_error *err)
+{
+    if (attr.len < ATTR_LEAST || attr.len > ATTR_MOST)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event",
+                       "an attr of %zu bytes, needed %d to %d", attr.len, ATTR_LEAST, ATTR_MOST);
+    for (size_t i = w->attr_size; w->attr_size && i < attr.len; i++)
+        if (attr.ptr[i])
+            return pf_fail(err, PERFILE_E_USAGE, "writer.attr_size",
+                           "the attr says something at byte %zu: one of %u bytes cannot", i,
+                           w->attr_size);
+    uint64_t size = w->attr_size ? w->attr_size : (attr.len + 7) & ~(size_t)7;
+    if (w->form == PERFILE_FORM_PIPE && size + ids_len > PF_RECORD_MOST - PF_PERF_RECORD_HEADER)
+        return pf_fail(err, PERFILE_E_LIMIT, "writer.event",
+                       "%llu ids: a HEADER_ATTR record holds %llu behind its attr; write a file",
+                       (unsigned long long)(ids_len / 8),
+                       (unsigned long long)(PF_RECORD_MOST - PF_PERF_RECORD_HEADER - size) / 8);
+    return PERFILE_OK;
+}
+
+static perfile_status keep_ids(perfile_writer *w, const perfile_words *ids, size_t *at,
+                               perfile_error *err)
+{
+    *at = w->facts.len;
+    if (!pf_buffer_reserve(&w->facts, 8 * ids->n))
+        return pf_fail_nomem(err, "writer.facts");
+    for (size_t i = 0; i < ids->n; i++, w->facts.len += 8)
+        pf_store_u64(w->facts.ptr + w->facts.len, perfile_word(ids, i), w->swap);
+    return PERFILE_OK;
+}
+
+perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
+                                    perfile_error *err)
+{
+    perfile_status st = in_time(w, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (ids && ids->n && ids->width != 8)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event", "ids of %u bytes, needed 8",
+                       ids->width);
+    if (ids && ids->n > SIZE_MAX / 16)
+        return pf_fail_nomem(err, "writer.facts");
+    pf_written_event e = {.attr_len = attr.len, .ids_len = ids ? 8 * ids->n : 0};
+    st = check_attr(w, attr, e.ids_len, err);
+    if (st == PERFILE_OK)
+        st = pf_write_keep(w, attr, &e.attr, err);
+    if (st == PERFILE_OK && e.ids_len)
+        st = keep_ids(w, ids, &e.ids, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_attr a;
+    e.id = e.ids_len ? perfile_word(ids, 0) : 0;
+    e.readable = perfile_attr_decode(attr, w->swap, &a, sizeof a, NULL) == PERFILE_OK;
+    if (e.readable)
+        pf_layout_make(&e.layout, &a);
+    if (!pf_buffer_append(&w->events, &e, sizeof e))
+        return pf_fail_nomem(err, "writer.events");
+    w->n_events++;
+    if (!w->begun)
+        return PERFILE_OK;
+    perfile_error why;
+    st = pf_write_pipe_event(w, &e, &why);
+    return pf_write_break(w, st, &why, err);
+}
+
+/* Events from structs. */
+
+static bool has_ids_in_common(const perfile_writer *w, const perfile_new_event *n)
+{
+    for (uint32_t i = 0; i < w->n_events; i++) {
+        const pf_written_event *e = pf_write_event_at(w, i);
+        for (size_t k = 0; k < e->ids_len; k += 8)
+            for (size_t m = 0; m < n->n_ids; m++)
+                if (pf_load_u64(w->facts.ptr + e->ids + k, w->swap) == n->ids[m])
+                    return true;
+    }
+    return false;
+}
+
+/* Why records of this event beside those there are could not be told apart, NULL when they can. */
+static const char *cannot_be_told(const perfile_writer *w, const perfile_new_event *n,
+                                  const perfile_layout *l)
+{
+    if (w->n_events == 0 || w->features[PERFILE_FEATURE_STAT].there)
+        return NULL;
+    const pf_written_event *first = pf_write_event_at(w, 0);
+    if (!first->readable)
+        return "the first event has an attr that cannot be read";
+    if (!first->ids_len || !n->n_ids)
+        return "several events need ids: without them nobody knows whose a record is";
+    if (pf_layout_sample_id(l) < 0 || pf_layout_sample_id(&first->layout) < 0)
+        return "several events need IDENTIFIER or ID in the sample_type of each";
+    if (l->sample_id_all != first->layout.sample_id_all)
+        return "sample_id_all is not the same as that of the first event";
+    if (pf_layout_sample_id(l) != pf_layout_sample_id(&first->layout))
+        return "the id is not at the same place of samples as that of the first event: use "
+               "IDENTIFIER";
+    if (pf_layout_trailer_id(l) != pf_layout_trailer_id(&first->layout))
+        return "the id is not at the same place of trailers as that of the first event: use "
+               "IDENTIFIER";
+    if (first->layout.sample_type & PERFILE_SAMPLE_READ &&
+        !(first->layout.read_format & PERFILE_FORMAT_ID))
+        return "samples have counter values (READ), and read_format has no ID";
+    if (has_ids_in_common(w, n))
+        return "it has an id of another event";
+    return NULL;
+}
+
+/* As many bytes as it says, or as its members need. */
+static perfile_status encode_attr(perfile_writer *w, const perfile_new_event *n, uint8_t *out,
+                                  size_t room, size_t *len, perfile_error *err)
+{
+    perfile_encode_options how = pf_write_encoding(w);
+    perfile_attr a = {0};
+    size_t size = n->attr_struct && n->attr_struct < sizeof a ? n->attr_struct : sizeof a;
+    memcpy(&a, n->attr, size);
+    if (a.size)
+        return perfile_attr_encode(&a, sizeof a, &how, out, room, len, err);
+    a.size = ATTR_KNOWN;
+    perfile_status st = perfile_attr_encode(&a, sizeof a, &how, out, room, len, err);
+    while (st == PERFILE_OK && *len > ATTR_LEAST && !pf_load_u64(out + *len - 8, false))
+        *len -= 8;
+    if (st == PERFILE_OK)
+        pf_store_u32(out + 4, (uint32_t)*len, w->swap);
+    return st;
+}
+
+perfile_status perfile_writer_add_event(perfile_writer *w, const perfile_new_event *event,
+                                        uint32_t *index, perfile_error *err)
+{
+    perfile_new_event n = {0};
+    memcpy(&n, event, event->size < sizeof n ? event->size : sizeof n);
+    if (!n.attr || (n.n_ids && !n.ids))
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event",
+                       "no attr, or no ids where n_ids is %zu", n.n_ids);
+    perfile_status st = in_time(w, err);
+    uint8_t attr[ATTR_MOST];
+    size_t len = 0;
+    if (st == PERFILE_OK)
+        st = encode_attr(w, &n, attr, sizeof attr, &len, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_layout layout;
+    perfile_layout_of_attr(n.attr, n.attr_struct ? n.attr_struct : sizeof *n.attr, &layout);
+    const char *why = cannot_be_told(w, &n, &layout);
+    if (why)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event", "event %u: %s", w->n_events, why);
+    perfile_words ids = perfile_words_u64(n.ids, n.n_ids);
+    st = perfile_writer_event(w, (perfile_bytes){attr, len}, &ids, err);
+    if (st != PERFILE_OK)
+        return st;
+    uint32_t at = w->n_events - 1;
+    if (n.name)
+        st = perfile_writer_event_name(w, at, n.name, err);
+    if (n.unit && st == PERFILE_OK)
+        st = perfile_writer_event_unit(w, at, n.unit, err);
+    if (n.scale != 0 && st == PERFILE_OK)
+        st = perfile_writer_event_scale(w, at, n.scale, err);
+    if (st == PERFILE_OK && index)
+        *index = at;
+    return st;
+}
+
+/* What they are called. */
+
+static perfile_bytes text_of(const char *text)
+{
+    return (perfile_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static perfile_status check_index(const perfile_writer *w, uint32_t index, perfile_error *err)
+{
+    perfile_status st = pf_write_usable(w, err);
+    if (st == PERFILE_OK && index >= w->n_events)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event", "event %u of %u", index, w->n_events);
+    return st;
+}
+
+/* Writes it now, or with what stands in front of the records. */
+static perfile_status update(perfile_writer *w, uint32_t index, perfile_event_update *u,
+                             perfile_error *err)
+{
+    enum { FIXED = 24 };
+    const pf_written_event *e = pf_write_event_at(w, index);
+    perfile_encode_options how = pf_write_encoding(w);
+    uint8_t *record;
+    size_t len;
+    if (!e->ids_len && index)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event",
+                       "event %u has no id by which a record could name it", index);
+    u->id = e->id;
+    perfile_status st = pf_write_scratch(w, PF_RECORD_MOST, &record, err);
+    if (st == PERFILE_OK)
+        st = perfile_event_update_encode(u, sizeof *u, &how, record, PF_RECORD_MOST, &len, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (w->begun)
+        return pf_write_record(w, (perfile_bytes){record, len}, 0, err);
+    return pf_buffer_append(&w->updates, record, len) ? PERFILE_OK
+                                                      : pf_fail_nomem(err, "writer.updates");
+}
+
+perfile_status perfile_writer_event_name(perfile_writer *w, uint32_t index, const char *name,
+                                         perfile_error *err)
+{
+    enum { NAME = 2 };
+    size_t at;
+    perfile_status st = check_index(w, index, err);
+    if (st == PERFILE_OK)
+        st = pf_write_keep(w, (perfile_bytes){(const uint8_t *)name, strlen(name) + 1}, &at, err);
+    if (st == PERFILE_OK && (w->form == PERFILE_FORM_PIPE || w->progressive)) {
+        perfile_event_update u = {.type = NAME, .has_name = true, .name = text_of(name)};
+        st = update(w, index, &u, err);
+    }
+    if (st == PERFILE_OK) {
+        pf_write_event_at(w, index)->name = at;
+        pf_write_event_at(w, index)->named = true;
+    }
+    return st;
+}
+
+perfile_status perfile_writer_event_unit(perfile_writer *w, uint32_t index, const char *unit,
+                                         perfile_error *err)
+{
+    enum { UNIT = 0 };
+    perfile_event_update u = {.type = UNIT, .has_unit = true, .unit = text_of(unit)};
+    perfile_status st = check_index(w, index, err);
+    return st == PERFILE_OK ? update(w, index, &u, err) : st;
+}
+
+perfile_status perfile_writer_event_scale(perfile_writer *w, uint32_t index, double scale,
+                                          perfile_error *err)
+{
+    enum { SCALE = 1 };
+    perfile_event_update u = {.type = SCALE, .has_scale = true};
+    memcpy(&u.scale, &scale, sizeof u.scale);
+    perfile_status st = check_index(w, index, err);
+    return st == PERFILE_OK ? update(w, index, &u, err) : st;
+}
+
+perfile_status perfile_writer_event_type(perfile_writer *w, uint64_t event_id, perfile_bytes name,
+                                         perfile_error *err)
+{
+    uint8_t entry[ENTRY] = {0};
+    if (w->begun || w->form != PERFILE_FORM_FILE || name.len >= TYPE_NAME)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event_type",
+                       "event types come before the records of a file, with names below %d bytes",
+                       TYPE_NAME);
+    pf_store_u64(entry, event_id, w->swap);
+    if (name.len)
+        memcpy(entry + sizeof event_id, name.ptr, name.len);
+    return pf_buffer_append(&w->event_types, entry, sizeof entry)
+               ? PERFILE_OK
+               : pf_fail_nomem(err, "writer.event_types");
+}
+
+/* EVENT_DESC. */
+
+/* Events that were given no name get the one that readers give them. */
+static perfile_status derive_names(const perfile_writer *w, perfile_session **session,
+                                   perfile_error *err)
+{
+    static const uint32_t sources[] = {PERFILE_FEATURE_PMU_MAPPINGS, PERFILE_FEATURE_TRACING_DATA};
+    perfile_options o = {.size = sizeof o};
+    perfile_status st = pf_session_new(w->swap, &o, session, err);
+    for (uint32_t i = 0; i < w->n_events && st == PERFILE_OK; i++) {
+        const pf_written_event *e = pf_write_event_at(w, i);
+        pf_attr_fact fact = {.attr = {w->facts.ptr + e->attr, e->attr_len},
+                             .origin = PERFILE_ORIGIN_CONTAINER};
+        st = pf_session_add_attr(*session, &fact, err);
+    }
+    for (unsigned i = 0; i < 2 && st == PERFILE_OK; i++) {
+        const pf_written_feature *w_f = &w->features[sources[i]];
+        perfile_feature f = {.number = sources[i],
+                             .flags = w->swap ? PERFILE_REC_SWAPPED : 0,
+                             .size = w_f->len,
+                             .payload = {w->facts.ptr + w_f->at, w_f->len},
+                             .session = *session};
+        if (w_f->there)
+            st = pf_session_add_feature(*session, &f, false, err);
+    }
+    return st == PERFILE_OK ? pf_session_settle(*session, err) : st;
+}
+
+static const char *name_of(const perfile_writer *w, const perfile_session *derived, uint32_t i)
+{
+    const pf_written_event *e = pf_write_event_at(w, i);
+    const perfile_event *d = e->named ? NULL : perfile_session_event(derived, i);
+    return e->named ? (const char *)w->facts.ptr + e->name : d ? d->name : "";
+}
+
+static bool add_u32(const perfile_writer *w, pf_buffer *b, uint32_t v)
+{
+    v = pf_write_u32(w, v);
+    return pf_buffer_append(b, &v, sizeof v);
+}
+
+static perfile_status describe(perfile_writer *w, const perfile_session *derived, pf_buffer *b,
+                               perfile_error *err)
+{
+    enum { STRING_UNIT = 64, ID_SECTION = 16 };
+    size_t attr = (size_t)w->entry_size - ID_SECTION;
+    perfile_status st = PERFILE_OK;
+    bool fits = add_u32(w, b, w->n_events) && add_u32(w, b, (uint32_t)attr);
+    for (uint32_t i = 0; i < w->n_events && fits && st == PERFILE_OK; i++) {
+        const pf_written_event *e = pf_write_event_at(w, i);
+        const char *name = name_of(w, derived, i);
+        size_t len = strlen(name), room = (len / STRING_UNIT + 1) * STRING_UNIT;
+        st = pf_write_attr(w, e, attr, b, err);
+        fits = add_u32(w, b, (uint32_t)(e->ids_len / 8)) && add_u32(w, b, (uint32_t)room) &&
+               pf_buffer_reserve(b, room);
+        if (st != PERFILE_OK || !fits)
+            break;
+        memcpy(b->ptr + b->len, name, len);
+        memset(b->ptr + b->len + len, 0, room - len);
+        b->len += room;
+        fits = !e->ids_len || pf_buffer_append(b, w->facts.ptr + e->ids, e->ids_len);
+    }
+    return st == PERFILE_OK && !fits ? pf_fail_nomem(err, "writer.event_desc") : st;
+}
+
+perfile_status pf_write_event_desc(perfile_writer *w, perfile_error *err)
+{
+    perfile_session *derived = NULL;
+    pf_buffer b = {0};
+    uint32_t named = 0;
+    for (uint32_t i = 0; i < w->n_events; i++)
+        named += pf_write_event_at(w, i)->named;
+    if (named == 0 || w->features[PERFILE_FEATURE_EVENT_DESC].there)
+        return PERFILE_OK;
+    perfile_status st = named < w->n_events ? derive_names(w, &derived, err) : PERFILE_OK;
+    if (st == PERFILE_OK)
+        st = describe(w, derived, &b, err);
+    pf_written_feature f = {.there = true, .len = b.len};
+    if (st == PERFILE_OK)
+        st = pf_write_keep(w, (perfile_bytes){b.ptr, b.len}, &f.at, err);
+    if (st == PERFILE_OK)
+        w->features[PERFILE_FEATURE_EVENT_DESC] = f;
+    pf_session_free(derived);
+    pf_buffer_free(&b);
+    return st;
+}

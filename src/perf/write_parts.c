@@ -1,0 +1,85 @@
+/* The files of records of a capture: one, or in a directory `data` and data.N. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "io/out_dir.h"
+#include "perf/write.h"
+
+static perfile_status room_for(perfile_writer *w, uint32_t part, perfile_error *err)
+{
+    if (part < w->n_parts)
+        return PERFILE_OK;
+    pf_write_part *parts = pf_realloc(w->parts, part + (size_t)1, sizeof *parts);
+    if (!parts)
+        return pf_fail_nomem(err, "writer.parts");
+    memset(parts + w->n_parts, 0, (part + (size_t)1 - w->n_parts) * sizeof *parts);
+    w->parts = parts;
+    w->part = parts + w->at;
+    w->n_parts = part + 1;
+    return PERFILE_OK;
+}
+
+/* Everything that does not stay where it is goes to its file. */
+static perfile_status leave(perfile_writer *w, perfile_error *err)
+{
+    perfile_status st = pf_write_flush_span(w, err);
+    return st == PERFILE_OK && w->level ? pf_write_flush_stage(w, err) : st;
+}
+
+static perfile_status start(perfile_writer *w, pf_write_part *part, perfile_sink *sink,
+                            perfile_error *err)
+{
+    if (w->level && !part->deflate)
+        part->deflate = pf_deflate_new(w->level);
+    if (w->level && (!part->deflate || !pf_buffer_reserve(&part->stage, PF_WRITE_CHUNK)))
+        return pf_fail_nomem(err, "writer.parts");
+    part->sink = sink;
+    return PERFILE_OK;
+}
+
+perfile_status pf_write_first_part(perfile_writer *w, perfile_error *err)
+{
+    perfile_status st = room_for(w, 0, err);
+    if (st != PERFILE_OK)
+        return st;
+    w->part = w->parts;
+    return start(w, w->part, w->sink, err);
+}
+
+perfile_status pf_write_go_to(perfile_writer *w, uint32_t part, perfile_error *err)
+{
+    perfile_sink *sink = w->sink;
+    perfile_status st = pf_write_flush_span(w, err);
+    if (st == PERFILE_OK && part)
+        st = pf_sink_part(w->sink, part - 1, &sink, err);
+    if (st == PERFILE_OK)
+        st = room_for(w, part, err);
+    if (st == PERFILE_OK && !w->parts[part].sink)
+        st = start(w, &w->parts[part], sink, err);
+    if (st != PERFILE_OK)
+        return st;
+    w->at = part;
+    w->part = &w->parts[part];
+    return PERFILE_OK;
+}
+
+perfile_status pf_write_finish_parts(perfile_writer *w, perfile_error *err)
+{
+    perfile_status st = leave(w, err);
+    for (uint32_t i = w->n_parts; i-- && st == PERFILE_OK;) {
+        if (!w->parts[i].sink)
+            continue;
+        w->at = i;
+        w->part = &w->parts[i];
+        st = leave(w, err);
+    }
+    return st;
+}
+
+void pf_write_free_parts(perfile_writer *w)
+{
+    for (uint32_t i = 0; i < w->n_parts; i++) {
+        pf_deflate_free(w->parts[i].deflate);
+        pf_buffer_free(&w->parts[i].stage);
+    }
+    pf_free(w->parts);
+}

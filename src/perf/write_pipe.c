@@ -1,0 +1,186 @@
+/* What a file has around its records, as records of a pipe. */
+#include "base/error.h"
+#include "base/order.h"
+#include "io/out.h"
+#include "perf/write.h"
+
+enum { FEATURE_FIXED = 16, FEATURE_MOST = PF_RECORD_MOST - FEATURE_FIXED, TRACING_FIXED = 16 };
+
+static const uint8_t zeros[8];
+
+static void put_header(const perfile_writer *w, uint8_t *at, uint32_t type, uint16_t misc,
+                       size_t size)
+{
+    pf_store_u32(at, type, w->swap);
+    pf_store_u16(at + 4, misc, w->swap);
+    pf_store_u16(at + 6, (uint16_t)size, w->swap);
+}
+
+perfile_status pf_write_pipe_event(perfile_writer *w, const pf_written_event *e, perfile_error *err)
+{
+    /* Readers look for the ids at a multiple of 8. */
+    size_t attr = w->attr_size ? w->attr_size : (e->attr_len + 7) & ~(size_t)7;
+    size_t size = PF_PERF_RECORD_HEADER + attr + e->ids_len;
+    pf_buffer_clear(&w->scratch);
+    if (!pf_buffer_reserve(&w->scratch, size))
+        return pf_fail_nomem(err, "writer.scratch");
+    put_header(w, w->scratch.ptr, PERFILE_RECORD_HEADER_ATTR, 0, size);
+    w->scratch.len = PF_PERF_RECORD_HEADER;
+    perfile_status st = pf_write_attr(w, e, attr, &w->scratch, err);
+    if (st == PERFILE_OK && e->ids_len)
+        (void)pf_buffer_append(&w->scratch, w->facts.ptr + e->ids, e->ids_len);
+    return st == PERFILE_OK
+               ? pf_write_bytes(w, (perfile_bytes){w->scratch.ptr, w->scratch.len}, err)
+               : st;
+}
+
+static perfile_status put_tracing(perfile_writer *w, perfile_bytes payload, perfile_error *err)
+{
+    size_t padded = (payload.len + 7) & ~(size_t)7;
+    uint8_t record[TRACING_FIXED] = {0};
+    put_header(w, record, PERFILE_RECORD_HEADER_TRACING_DATA, 0, sizeof record);
+    pf_store_u32(record + PF_PERF_RECORD_HEADER, (uint32_t)padded, w->swap);
+    perfile_status st = pf_write_bytes(w, (perfile_bytes){record, sizeof record}, err);
+    if (st == PERFILE_OK)
+        st = pf_write_bytes(w, payload, err);
+    return st == PERFILE_OK ? pf_write_bytes(w, (perfile_bytes){zeros, padded - payload.len}, err)
+                            : st;
+}
+
+/* The next of the entries of BUILD_ID, each a record but for its type and its padding. */
+static perfile_status next_build_id(const perfile_writer *w, perfile_bytes *rest,
+                                    perfile_bytes *entry, perfile_error *err)
+{
+    enum { LEAST = 36, MOST = PF_RECORD_MOST - 7 };
+    if (rest->len == 0)
+        return PERFILE_END;
+    size_t size = rest->len < PF_PERF_RECORD_HEADER ? 0 : pf_load_u16(rest->ptr + 6, w->swap);
+    if (size < LEAST || size > MOST || size > rest->len)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "BUILD_ID: an entry of %zu bytes, with %zu left; a record of a pipe has %d "
+                       "to %d",
+                       size, rest->len, LEAST, MOST);
+    *entry = (perfile_bytes){rest->ptr, size};
+    rest->ptr += size;
+    rest->len -= size;
+    return PERFILE_OK;
+}
+
+static perfile_status put_build_ids(perfile_writer *w, perfile_bytes payload, perfile_error *err)
+{
+    perfile_bytes entry = {NULL, 0};
+    perfile_status st;
+    while ((st = next_build_id(w, &payload, &entry, err)) == PERFILE_OK) {
+        size_t padded = (entry.len + 7) & ~(size_t)7;
+        uint8_t header[PF_PERF_RECORD_HEADER];
+        put_header(w, header, PERFILE_RECORD_HEADER_BUILD_ID, pf_load_u16(entry.ptr + 4, w->swap),
+                   padded);
+        st = pf_write_bytes(w, (perfile_bytes){header, sizeof header}, err);
+        if (st == PERFILE_OK)
+            st = pf_write_bytes(
+                w, (perfile_bytes){entry.ptr + sizeof header, entry.len - sizeof header}, err);
+        if (st == PERFILE_OK)
+            st = pf_write_bytes(w, (perfile_bytes){zeros, padded - entry.len}, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return st == PERFILE_END ? PERFILE_OK : st;
+}
+
+static bool is_old_build_ids(const perfile_writer *w, perfile_bytes payload)
+{
+    perfile_feature f = {.number = PERFILE_FEATURE_BUILD_ID,
+                         .flags = w->swap ? PERFILE_REC_SWAPPED : 0,
+                         .size = payload.len,
+                         .payload = payload};
+    perfile_build_ids b;
+    return perfile_build_ids_decode(&f, &b, sizeof b, NULL) == PERFILE_OK &&
+           b.build_ids.old_build_id;
+}
+
+perfile_status pf_write_pipe_can(const perfile_writer *w, uint32_t number, perfile_bytes payload,
+                                 perfile_error *err)
+{
+    enum { FIRST_END = 32 }; /* an empty feature from here on ends the list */
+    perfile_bytes entry, rest = payload;
+    perfile_status st;
+    switch (number) {
+    case PERFILE_FEATURE_AUXTRACE:
+    case PERFILE_FEATURE_DIR_FORMAT:
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "feature %s tells places in files: a pipe has none",
+                       perfile_feature_name(number));
+    case PERFILE_FEATURE_TRACING_DATA:
+        return payload.len <= UINT32_MAX - 7
+                   ? PERFILE_OK
+                   : pf_fail(err, PERFILE_E_LIMIT, "writer.feature",
+                             "TRACING_DATA of %zu bytes: a pipe has room for %lu", payload.len,
+                             (unsigned long)UINT32_MAX - 7);
+    case PERFILE_FEATURE_BUILD_ID:
+        if (is_old_build_ids(w, payload))
+            return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.feature",
+                           "BUILD_ID without process ids, as perf before 2.6.35 wrote it: a pipe "
+                           "has no such records");
+        while ((st = next_build_id(w, &rest, &entry, err)) == PERFILE_OK)
+            continue;
+        return st == PERFILE_END ? PERFILE_OK : st;
+    default:
+        break;
+    }
+    if (payload.len > FEATURE_MOST)
+        return pf_fail(err, PERFILE_E_LIMIT, "writer.feature",
+                       "feature %u of %zu bytes: a record of a pipe holds %d of it; leave it out, "
+                       "or write a file",
+                       number, payload.len, FEATURE_MOST);
+    if (payload.len == 0 && number >= FIRST_END)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "feature %u without content would end the list of features", number);
+    return PERFILE_OK;
+}
+
+perfile_status pf_write_pipe_feature(perfile_writer *w, uint32_t number, perfile_bytes payload,
+                                     perfile_error *err)
+{
+    if (number == PERFILE_FEATURE_TRACING_DATA)
+        return put_tracing(w, payload, err);
+    if (number == PERFILE_FEATURE_BUILD_ID)
+        return put_build_ids(w, payload, err);
+    uint8_t record[FEATURE_FIXED];
+    put_header(w, record, PERFILE_RECORD_HEADER_FEATURE, 0, FEATURE_FIXED + payload.len);
+    pf_store_u64(record + PF_PERF_RECORD_HEADER, number, w->swap);
+    perfile_status st = pf_write_bytes(w, (perfile_bytes){record, sizeof record}, err);
+    return st == PERFILE_OK ? pf_write_bytes(w, payload, err) : st;
+}
+
+static perfile_status put_magic(perfile_writer *w, perfile_error *err)
+{
+    const char *magic = w->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2";
+    uint8_t header[PF_PERF_PIPE_HEADER];
+    memcpy(header, magic, 8);
+    pf_store_u64(header + 8, PF_PERF_PIPE_HEADER, w->swap);
+    w->data_start = sizeof header;
+    return perfile_sink_write(w->sink, (perfile_bytes){header, sizeof header}, err);
+}
+
+static perfile_status put_feature(perfile_writer *w, uint32_t number, perfile_error *err)
+{
+    const pf_written_feature *f = &w->features[number];
+    if (!f->there)
+        return PERFILE_OK;
+    return pf_write_pipe_feature(w, number, (perfile_bytes){w->facts.ptr + f->at, f->len}, err);
+}
+
+/* In perf's order: events, features, formats of tracepoints. */
+perfile_status pf_write_pipe_front(perfile_writer *w, perfile_error *err)
+{
+    perfile_status st = put_magic(w, err);
+    for (uint32_t i = 0; i < w->n_events && st == PERFILE_OK; i++)
+        st = pf_write_pipe_event(w, pf_write_event_at(w, i), err);
+    if (st == PERFILE_OK)
+        st = pf_write_compression(w, err);
+    for (uint32_t i = PERFILE_FEATURE_BUILD_ID + 1; i < PERFILE_N_FEATURES && st == PERFILE_OK; i++)
+        st = put_feature(w, i, err);
+    if (st == PERFILE_OK)
+        st = put_feature(w, PERFILE_FEATURE_TRACING_DATA, err);
+    return st == PERFILE_OK ? put_feature(w, PERFILE_FEATURE_BUILD_ID, err) : st;
+}

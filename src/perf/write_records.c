@@ -1,0 +1,213 @@
+/* Records that are made from structs, and those that the kernel left in its ring buffer. */
+#include "base/cursor.h"
+#include "base/error.h"
+#include "core/layout.h"
+#include "io/out.h"
+#include "perf/write.h"
+
+/* A record that is being made. */
+typedef struct making {
+    perfile_put_how given;
+    perfile_encode_options how;
+    perfile_sample_id trailer;
+    const pf_written_event *event; /* NULL: there is none */
+    uint8_t *record;
+} making;
+
+static uint32_t trailer_bits(const perfile_layout *l)
+{
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < sizeof l->trailer_slot; i++)
+        bits |= l->trailer_slot[i] > 0 ? (uint32_t)1 << i : 0;
+    return bits;
+}
+
+static void fill_trailer(making *m)
+{
+    const perfile_put_how *g = &m->given;
+    const perfile_layout *l = &m->event->layout;
+    m->trailer.present = trailer_bits(l);
+    if (g->existed)
+        return;
+    uint64_t id = g->id ? g->id : m->event->id;
+    m->trailer = (perfile_sample_id){
+        .present = m->trailer.present,
+        .pid = l->sample_type & PERFILE_SAMPLE_TID ? g->pid : 0,
+        .tid = l->sample_type & PERFILE_SAMPLE_TID ? g->tid : 0,
+        .time = l->sample_type & PERFILE_SAMPLE_TIME ? g->time : 0,
+        .id = l->sample_type & PERFILE_SAMPLE_ID ? id : 0,
+        .stream_id = !(l->sample_type & PERFILE_SAMPLE_STREAM_ID) ? 0
+                     : g->stream_id                               ? g->stream_id
+                                                                  : id,
+        .cpu = l->sample_type & PERFILE_SAMPLE_CPU ? g->cpu : 0,
+        .identifier = l->sample_type & PERFILE_SAMPLE_IDENTIFIER ? id : 0,
+    };
+}
+
+static perfile_status make(perfile_writer *w, uint32_t type, const perfile_put_how *how, making *m,
+                           perfile_error *err)
+{
+    *m = (making){.given = {.existed = !how}, .how = pf_write_encoding(w)};
+    if (how)
+        memcpy(&m->given, how, how->size < sizeof m->given ? how->size : sizeof m->given);
+    perfile_status st = pf_write_usable(w, err);
+    if (st == PERFILE_OK)
+        st = pf_write_scratch(w, PF_RECORD_MOST + 1, &m->record, err);
+    if (st != PERFILE_OK)
+        return st;
+    m->how.misc = m->given.misc;
+    if (type >= PERFILE_RECORD_USER)
+        return PERFILE_OK;
+    if (m->given.event >= w->n_events)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.put",
+                       "a record of event %u, there are %u: add it first", m->given.event,
+                       w->n_events);
+    m->event = pf_write_event_at(w, m->given.event);
+    if (!m->event->readable)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.put",
+                       "the attr of event %u cannot be read: nobody knows the layout of its "
+                       "records",
+                       m->given.event);
+    m->how.layout = &m->event->layout;
+    if (type != PERFILE_RECORD_SAMPLE && m->event->layout.trailer_size) {
+        fill_trailer(m);
+        m->how.sample_id = &m->trailer;
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status put(perfile_writer *w, const making *m, size_t len, perfile_error *err)
+{
+    return pf_write_record(w, (perfile_bytes){m->record, len}, m->given.part, err);
+}
+
+#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
+    perfile_status perfile_writer_put_##id(perfile_writer *w, const perfile_##id *in, size_t size, \
+                                           const perfile_put_how *how, perfile_error *err)         \
+    {                                                                                              \
+        making m;                                                                                  \
+        size_t len;                                                                                \
+        perfile_status st = make(w, number, how, &m, err);                                         \
+        if (st == PERFILE_OK)                                                                      \
+            st = perfile_##id##_encode(in, size, &m.how, m.record, PF_RECORD_MOST, &len, err);     \
+        return st == PERFILE_OK ? put(w, &m, len, err) : st;                                       \
+    }
+#include "perfile/format/records.def"
+#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
+    perfile_status perfile_writer_put_##id(perfile_writer *w, const perfile_##id *in, size_t size, \
+                                           const perfile_put_how *how, perfile_error *err)         \
+    {                                                                                              \
+        making m;                                                                                  \
+        size_t len;                                                                                \
+        perfile_status st = make(w, number, how, &m, err);                                         \
+        m.how.misc = 0;                                                                            \
+        if (st == PERFILE_OK)                                                                      \
+            st = perfile_##id##_encode(in, size, &m.how, m.record, PF_RECORD_MOST, &len, err);     \
+        return st == PERFILE_OK ? put(w, &m, len, err) : st;                                       \
+    }
+#include "perfile/format/simpleperf.def"
+
+perfile_status perfile_writer_put_sample(perfile_writer *w, const perfile_sample *in, size_t size,
+                                         const perfile_put_how *how, perfile_error *err)
+{
+    const uint32_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
+    making m;
+    perfile_sample s = {0};
+    size_t len;
+    perfile_status st = make(w, PERFILE_RECORD_SAMPLE, how, &m, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (size > sizeof s) /* the encoder says whether that matters */
+        return perfile_sample_encode(in, size, &m.how, m.record, PF_RECORD_MOST, &len, err) ==
+                       PERFILE_OK
+                   ? put(w, &m, len, err)
+                   : PERFILE_E_USAGE;
+    memcpy(&s, in, size);
+    uint32_t fields = (uint32_t)m.event->layout.sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
+    uint64_t id = m.given.id ? m.given.id : m.event->id;
+    if (!s.present)
+        s.present = fields;
+    if (fields & PERFILE_SAMPLE_IDENTIFIER && !s.identifier)
+        s.identifier = id;
+    if (fields & PERFILE_SAMPLE_ID && !s.id)
+        s.id = id;
+    st = perfile_sample_encode(&s, sizeof s, &m.how, m.record, PF_RECORD_MOST, &len, err);
+    return st == PERFILE_OK ? put(w, &m, len, err) : st;
+}
+
+/* The ring buffer. */
+
+/* The header of the record at `at` of two spans, which it may go across. */
+static pf_frame frame_at(const perfile_bytes spans[2], size_t at)
+{
+    uint8_t header[PF_PERF_RECORD_HEADER];
+    if (at + sizeof header <= spans[0].len)
+        return pf_frame_at(spans[0].ptr + at, false);
+    if (at >= spans[0].len)
+        return pf_frame_at(spans[1].ptr + (at - spans[0].len), false);
+    size_t n = spans[0].len - at;
+    memcpy(header, spans[0].ptr + at, n);
+    memcpy(header + n, spans[1].ptr, sizeof header - n);
+    return pf_frame_at(header, false);
+}
+
+static perfile_status no_records(const pf_frame *f, size_t at, size_t left, perfile_error *err)
+{
+    perfile_status st =
+        f->type >= PERFILE_RECORD_USER || f->type == 0
+            ? pf_fail(err, PERFILE_E_CORRUPT, "record.type",
+                      "the kernel writes no record of type %u", f->type)
+            : pf_fail(err, PERFILE_E_CORRUPT, "record.size",
+                      "size %u, with %zu bytes left: not a whole record", f->size, left);
+    if (err)
+        err->offset = at;
+    return st;
+}
+
+static perfile_status check_spans(const perfile_bytes spans[2], perfile_error *err)
+{
+    size_t size = spans[0].len + spans[1].len;
+    for (size_t at = 0; at < size;) {
+        pf_frame f = {.type = PERFILE_RECORD_SAMPLE};
+        if (size - at >= PF_PERF_RECORD_HEADER)
+            f = frame_at(spans, at);
+        if (f.size < PF_PERF_RECORD_HEADER || f.size > size - at || f.type == 0 ||
+            f.type >= PERFILE_RECORD_USER)
+            return no_records(&f, at, size - at, err);
+        at += f.size;
+    }
+    return PERFILE_OK;
+}
+
+perfile_status perfile_writer_put_spans(perfile_writer *w, const perfile_bytes spans[2],
+                                        uint32_t part, perfile_error *err)
+{
+    perfile_status st = pf_write_usable(w, err);
+    if (st == PERFILE_OK && w->swap)
+        st = pf_fail(err, PERFILE_E_USAGE, "writer.put",
+                     "the kernel's records are not in the byte order of the capture");
+    if (st == PERFILE_OK && w->extra_left)
+        st = pf_fail(err, PERFILE_E_USAGE, "writer.put",
+                     "%llu bytes behind the last record are still to come",
+                     (unsigned long long)w->extra_left);
+    if (st == PERFILE_OK)
+        st = check_spans(spans, err);
+    if (st != PERFILE_OK || spans[0].len + spans[1].len == 0)
+        return st;
+    st = pf_write_begin(w, err);
+    if (st == PERFILE_OK && w->directory && part != w->at)
+        st = pf_write_go_to(w, part, err);
+    if (st != PERFILE_OK)
+        return st;
+    w->kernel = true;
+    for (unsigned i = 0; i < 2 && st == PERFILE_OK; i++)
+        st = w->level ? pf_write_stage(w, spans[i], err) : pf_write_bytes(w, spans[i], err);
+    return st;
+}
+
+perfile_status perfile_writer_round(perfile_writer *w, perfile_error *err)
+{
+    perfile_finished_round round = {0};
+    perfile_status st = perfile_writer_put_finished_round(w, &round, sizeof round, NULL, err);
+    return st == PERFILE_OK && w->progressive ? perfile_sink_flush(w->sink, err) : st;
+}
