@@ -372,7 +372,7 @@ void perfile_writer_close(perfile_writer *w)
     pf_buffer_free(&w->updates);
     pf_buffer_free(&w->aux_index);
     pf_buffer_free(&w->scratch);
-    pf_buffer_free(&w->envelope);
+    pf_buffer_free(&w->own);
     if (w->own_sink)
         perfile_sink_close(w->sink);
     pf_free(w);

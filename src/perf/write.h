@@ -65,8 +65,8 @@ struct perfile_writer {
     pf_written_feature features[PERFILE_N_FEATURES];
     pf_buffer updates;   /* EVENT_UPDATE records for the beginning */
     pf_buffer aux_index; /* offset and size of each AUXTRACE record, as stored */
-    pf_buffer scratch;   /* a record or payload that is being made */
-    pf_buffer envelope;  /* a compressed record that is being made */
+    pf_buffer scratch;   /* a record or payload that is made from a struct of the caller */
+    pf_buffer own;       /* one that the writer makes itself: the other may wait meanwhile */
     uint64_t extra_left; /* bytes behind the last record that are still to come */
 
     uint64_t entry_size; /* of the attrs section */

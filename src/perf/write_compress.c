@@ -28,9 +28,9 @@ static perfile_status flush(perfile_writer *w, perfile_error *err)
     pf_write_part *p = w->part;
     size_t before = PF_PERF_RECORD_HEADER + (w->compressed2 ? DATA_SIZE : 0);
     size_t room = pf_deflate_bound(PF_WRITE_CHUNK), len = 0;
-    if (!pf_buffer_reserve(&w->envelope, before + room + 8))
-        return pf_fail_nomem(err, "writer.envelope");
-    uint8_t *envelope = w->envelope.ptr;
+    if (!pf_buffer_reserve(&w->own, before + room + 8))
+        return pf_fail_nomem(err, "writer.own");
+    uint8_t *envelope = w->own.ptr;
     perfile_status st = pf_deflate_feed(p->deflate, (perfile_bytes){p->stage.ptr, p->stage.len},
                                         envelope + before, room, &len, err);
     if (st != PERFILE_OK)

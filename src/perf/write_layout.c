@@ -55,10 +55,10 @@ static perfile_status put_attr(perfile_writer *w, const pf_written_event *e, uin
                                perfile_error *err)
 {
     uint64_t ids[2] = {ids_at, e->ids_len};
-    pf_buffer_clear(&w->scratch);
-    perfile_status st = pf_write_attr(w, e, (size_t)(w->entry_size - ID_SECTION), &w->scratch, err);
+    pf_buffer_clear(&w->own);
+    perfile_status st = pf_write_attr(w, e, (size_t)(w->entry_size - ID_SECTION), &w->own, err);
     if (st == PERFILE_OK)
-        st = perfile_sink_write(w->sink, (perfile_bytes){w->scratch.ptr, w->scratch.len}, err);
+        st = perfile_sink_write(w->sink, (perfile_bytes){w->own.ptr, w->own.len}, err);
     return st == PERFILE_OK ? put_words(w, ids, 2, err) : st;
 }
 

@@ -21,17 +21,15 @@ perfile_status pf_write_pipe_event(perfile_writer *w, const pf_written_event *e,
     /* Readers look for the ids at a multiple of 8. */
     size_t attr = w->attr_size ? w->attr_size : (e->attr_len + 7) & ~(size_t)7;
     size_t size = PF_PERF_RECORD_HEADER + attr + e->ids_len;
-    pf_buffer_clear(&w->scratch);
-    if (!pf_buffer_reserve(&w->scratch, size))
-        return pf_fail_nomem(err, "writer.scratch");
-    put_header(w, w->scratch.ptr, PERFILE_RECORD_HEADER_ATTR, 0, size);
-    w->scratch.len = PF_PERF_RECORD_HEADER;
-    perfile_status st = pf_write_attr(w, e, attr, &w->scratch, err);
+    pf_buffer_clear(&w->own);
+    if (!pf_buffer_reserve(&w->own, size))
+        return pf_fail_nomem(err, "writer.own");
+    put_header(w, w->own.ptr, PERFILE_RECORD_HEADER_ATTR, 0, size);
+    w->own.len = PF_PERF_RECORD_HEADER;
+    perfile_status st = pf_write_attr(w, e, attr, &w->own, err);
     if (st == PERFILE_OK && e->ids_len)
-        (void)pf_buffer_append(&w->scratch, w->facts.ptr + e->ids, e->ids_len);
-    return st == PERFILE_OK
-               ? pf_write_bytes(w, (perfile_bytes){w->scratch.ptr, w->scratch.len}, err)
-               : st;
+        (void)pf_buffer_append(&w->own, w->facts.ptr + e->ids, e->ids_len);
+    return st == PERFILE_OK ? pf_write_bytes(w, (perfile_bytes){w->own.ptr, w->own.len}, err) : st;
 }
 
 static perfile_status put_tracing(perfile_writer *w, perfile_bytes payload, perfile_error *err)
