@@ -56,7 +56,10 @@ static bool only_a_capture(const char *path, bool remove_them)
     while (only && (e = readdir(dir))) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        only = is_part_name(e->d_name) && (!remove_them || unlinkat(dirfd(dir), e->d_name, 0) == 0);
+        struct stat sb;
+        only = is_part_name(e->d_name) &&
+               fstatat(dirfd(dir), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
+               S_ISREG(sb.st_mode) && (!remove_them || unlinkat(dirfd(dir), e->d_name, 0) == 0);
     }
     if (dir)
         closedir(dir);

@@ -1,0 +1,480 @@
+/* The writer at its edges: what it refuses, in which words, and what is there afterwards. */
+#include "testing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "captures.h"
+#include "perfile/ring.h"
+#include "written.h"
+
+static perfile_error err;
+
+static perfile_writer *open_writer(uint32_t form, perfile_sink **sink)
+{
+    perfile_writer_options o = {.size = sizeof o, .form = form};
+    perfile_writer *w;
+    assert_int_equal(perfile_sink_memory("m", sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open(*sink, &o, &w, NULL), PERFILE_OK);
+    return w;
+}
+
+static void close_writer(perfile_writer *w, perfile_sink *sink)
+{
+    perfile_writer_close(w);
+    perfile_sink_close(sink);
+}
+
+static void says(perfile_status got, perfile_status wanted, const char *words)
+{
+    assert_int_equal(got, wanted);
+    if (!strstr(err.message, words))
+        fail_msg("'%s' is not in: %s", words, err.message);
+}
+
+static perfile_new_event new_event(const perfile_attr *a, const uint64_t *ids, size_t n)
+{
+    return (perfile_new_event){
+        .size = sizeof(perfile_new_event), .attr = a, .ids = ids, .n_ids = n, .name = "e"};
+}
+
+static void options_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const struct {
+        perfile_writer_options o;
+        const char *words;
+    } bad[] = {
+        {{.form = 7}, "form 7"},
+        {{.attr_size = 63}, "63 bytes"},
+        {{.attr_size = 70}, "steps of 8"},
+        {{.attr_size = 5000}, "5000"},
+        {{.compress_level = 23}, "level 23"},
+        {{.compress_level = -1}, "level -1"},
+    };
+    perfile_sink *sink;
+    perfile_writer *w;
+    assert_int_equal(perfile_sink_memory("m", &sink, NULL), PERFILE_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        perfile_writer_options o = bad[i].o;
+        o.size = sizeof o;
+        says(perfile_writer_open(sink, &o, &w, &err), PERFILE_E_USAGE, bad[i].words);
+    }
+    perfile_sink_close(sink);
+    perfile_writer_options o = {.size = sizeof o, .directory = true, .progressive = true};
+    says(perfile_writer_create("out", &o, &w, &err), PERFILE_E_USAGE, "directory");
+    o.progressive = false;
+    o.form = PERFILE_FORM_PIPE;
+    says(perfile_writer_create("out", &o, &w, &err), PERFILE_E_USAGE, "pipes");
+    o.form = PERFILE_FORM_FILE;
+    says(perfile_writer_create("-", &o, &w, &err), PERFILE_E_USAGE, "no name");
+    says(perfile_writer_create("no/where", &o, &w, &err), PERFILE_E_IO, "No such file");
+    assert_int_equal(access("out", F_OK), -1);
+}
+
+static void events_that_cannot_be_told_apart(void **state)
+{
+    (void)state;
+    const uint64_t id[3] = {5, 6, 7}, all = UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
+    const uint64_t ip = PERFILE_SAMPLE_IP, with_id = PERFILE_SAMPLE_ID | ip;
+    const uint64_t identifier = PERFILE_SAMPLE_IDENTIFIER | ip;
+    const struct {
+        uint64_t type[2], flags[2], read[2];
+        const uint64_t *ids[2];
+        const char *words;
+    } pairs[] = {
+        {{ip, ip}, {0}, {0}, {&id[0], &id[1]}, "IDENTIFIER or ID"},
+        {{identifier, ip}, {0}, {0}, {&id[0], &id[1]}, "IDENTIFIER or ID"},
+        {{identifier, identifier}, {0}, {0}, {NULL, &id[1]}, "need ids"},
+        {{identifier, identifier}, {0}, {0}, {&id[0], NULL}, "need ids"},
+        {{identifier, identifier}, {all, 0}, {0}, {&id[0], &id[1]}, "sample_id_all"},
+        {{identifier, with_id}, {all, all}, {0}, {&id[0], &id[1]}, "place of samples"},
+        {{with_id, with_id | PERFILE_SAMPLE_TID}, {0}, {0}, {&id[0], &id[1]}, "place of samples"},
+        {{with_id, with_id | PERFILE_SAMPLE_CPU}, {all, all}, {0}, {&id[0], &id[1]}, "trailers"},
+        {{identifier | PERFILE_SAMPLE_READ, identifier}, {0}, {0}, {&id[0], &id[1]}, "read_format"},
+        {{identifier, identifier}, {0}, {0}, {&id[0], &id[0]}, "another event"},
+        {{identifier, identifier | PERFILE_SAMPLE_TID}, {all, all}, {0}, {&id[0], &id[1]}, NULL},
+        {{with_id, with_id | PERFILE_SAMPLE_CPU}, {0}, {0}, {&id[0], &id[1]}, NULL},
+    };
+    for (size_t i = 0; i < 2 * (sizeof pairs / sizeof pairs[0]); i++) {
+        perfile_sink *sink;
+        perfile_writer *w = open_writer(i % 2 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE, &sink);
+        perfile_status st = PERFILE_OK;
+        for (unsigned k = 0; k < 2; k++) {
+            assert_int_equal(st, PERFILE_OK);
+            perfile_attr a = {.type = 1,
+                              .sample_type = pairs[i / 2].type[k],
+                              .flags = pairs[i / 2].flags[k],
+                              .read_format = pairs[i / 2].read[k]};
+            perfile_new_event e = new_event(&a, pairs[i / 2].ids[k], pairs[i / 2].ids[k] != NULL);
+            if (!e.n_ids)
+                e.name = NULL;
+            st = perfile_writer_add_event(w, &e, NULL, &err);
+        }
+        if (pairs[i / 2].words)
+            says(st, PERFILE_E_USAGE, pairs[i / 2].words);
+        else
+            assert_int_equal(st, PERFILE_OK);
+        assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK); /* without that event */
+        close_writer(w, sink);
+    }
+}
+
+static void attrs_are_cut_only_where_they_are_zero(void **state)
+{
+    (void)state;
+    perfile_sink *sink;
+    perfile_writer *w;
+    perfile_writer_options o = {.size = sizeof o, .attr_size = 80};
+    perfile_attr a = {.type = 1, .size = 144, .config2 = 3};
+    perfile_new_event e = new_event(&a, NULL, 0);
+    assert_int_equal(perfile_sink_memory("m", &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open(sink, &o, &w, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_add_event(w, &e, NULL, NULL), PERFILE_OK);
+    perfile_writer_close(w);
+    assert_int_equal(perfile_writer_open(sink, &o, &w, NULL), PERFILE_OK);
+    a.sample_max_stack = 9;
+    says(perfile_writer_add_event(w, &e, NULL, &err), PERFILE_E_USAGE, "at byte 108");
+    close_writer(w, sink);
+}
+
+/* A pipe has 16 bits for the size of what is a section of a file. */
+static void pipes_are_narrow(void **state)
+{
+    (void)state;
+    static uint8_t large[70000];
+    static uint64_t ids[9000];
+    perfile_sink *sink;
+    perfile_writer *w = open_writer(PERFILE_FORM_PIPE, &sink);
+    perfile_attr a = {.type = 1};
+    perfile_bytes b = {large, 65520};
+    for (size_t i = 0; i < 9000; i++)
+        ids[i] = i + 1;
+    perfile_new_event e = new_event(&a, ids, 9000);
+    says(perfile_writer_add_event(w, &e, NULL, &err), PERFILE_E_LIMIT, "9000 ids");
+    e.n_ids = (65535 - 8 - 64) / 8;
+    assert_int_equal(perfile_writer_add_event(w, &e, NULL, NULL), PERFILE_OK);
+    says(perfile_writer_feature(w, PERFILE_FEATURE_CMDLINE, b, &err), PERFILE_E_LIMIT, "65519");
+    b.len--;
+    assert_int_equal(perfile_writer_feature(w, PERFILE_FEATURE_SAMPLE_TIME, b, NULL), PERFILE_OK);
+    b.len = sizeof large;
+    assert_int_equal(perfile_writer_feature(w, PERFILE_FEATURE_TRACING_DATA, b, NULL), PERFILE_OK);
+    says(perfile_writer_feature(w, PERFILE_FEATURE_BUILD_ID, b, &err), PERFILE_E_USAGE, "0 bytes");
+    says(perfile_writer_feature(w, PERFILE_FEATURE_DIR_FORMAT, b, &err), PERFILE_E_USAGE, "places");
+    b.len = 0;
+    says(perfile_writer_feature(w, 33, b, &err), PERFILE_E_USAGE, "end the list");
+    assert_int_equal(written_sample(w, 0, 0, NULL), PERFILE_OK);
+    says(perfile_writer_text(w, PERFILE_FEATURE_ARCH, "x", &err), PERFILE_E_USAGE, "before");
+    says(perfile_writer_add_event(w, &e, NULL, &err), PERFILE_E_USAGE, "before");
+    says(perfile_writer_text(w, PERFILE_FEATURE_NRCPUS, "x", &err), PERFILE_E_USAGE, "text");
+    assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    assert_int_equal(perfile_source_memory(perfile_sink_bytes(sink), "m", &source, NULL),
+                     PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+        continue;
+    const perfile_session *session = perfile_stream_session(s);
+    assert_int_equal(perfile_session_event(session, 0)->ids.n, e.n_ids);
+    assert_string_equal(perfile_session_event(session, 0)->name, "e");
+    assert_int_equal(perfile_session_feature(session, PERFILE_FEATURE_SAMPLE_TIME)->payload.len,
+                     65519);
+    assert_int_equal(perfile_session_feature(session, PERFILE_FEATURE_TRACING_DATA)->payload.len,
+                     70000);
+    perfile_stream_close(s);
+    close_writer(w, sink);
+}
+
+/* Where user records only have come, events and features of a pipe may still. */
+static void pipes_may_go_on_with_facts(void **state)
+{
+    (void)state;
+    perfile_sink *sink;
+    perfile_writer *w = open_writer(PERFILE_FORM_PIPE, &sink);
+    perfile_finished_init init = {0};
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    assert_int_equal(perfile_writer_put_finished_init(w, &init, sizeof init, NULL, NULL),
+                     PERFILE_OK);
+    assert_int_equal(written_events(w, NULL), PERFILE_OK);
+    assert_int_equal(written_features(w, NULL), PERFILE_OK);
+    assert_int_equal(written_records(w, 10, false, NULL), PERFILE_OK);
+    perfile_header_build_id id = {.has_pid = true, .pid = -1, .filename = written_text("late")};
+    perfile_build_id_entry entry = {.misc = 1, .id = id};
+    perfile_build_ids ids = {.build_ids = perfile_build_id_entry_list(&entry, 1, sizeof entry)};
+    entry.id.build_id = written_text("01234567890123456789");
+    assert_int_equal(perfile_writer_set_build_ids(w, &ids, sizeof ids, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+    assert_int_equal(perfile_source_memory(perfile_sink_bytes(sink), "m", &source, NULL),
+                     PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    unsigned samples = 0;
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+        samples += r->type == PERFILE_RECORD_SAMPLE;
+    const perfile_session *session = perfile_stream_session(s);
+    assert_int_equal(samples, 10);
+    assert_string_equal(perfile_session_event(session, 1)->name, "second");
+    assert_int_equal(perfile_session_n_build_ids(session), 2);
+    assert_int_equal(perfile_session_build_id(session, 1)->misc, 1);
+    perfile_stream_close(s);
+    close_writer(w, sink);
+}
+
+static void records_that_are_none(void **state)
+{
+    (void)state;
+    static uint8_t large[70000] = {1};
+    perfile_sink *sink;
+    perfile_writer *w = open_writer(PERFILE_FORM_FILE, &sink);
+    perfile_record r = {.header = large, .body = {large + 8, 65528}, .type = 1};
+    says(perfile_writer_put(w, &r, &err), PERFILE_E_LIMIT, "65536 bytes");
+    perfile_comm c = {.pid = 1, .tid = 1, .comm = {large, 65530}};
+    perfile_put_how how = {.size = sizeof how, .event = 3};
+    says(perfile_writer_put_comm(w, &c, sizeof c, NULL, &err), PERFILE_E_USAGE, "add it first");
+    assert_int_equal(written_events(w, NULL), PERFILE_OK);
+    says(perfile_writer_put_comm(w, &c, sizeof c, &how, &err), PERFILE_E_USAGE, "event 3");
+    memset(large, 'x', sizeof large);
+    assert_int_equal(perfile_writer_put_comm(w, &c, sizeof c, NULL, &err), PERFILE_E_LIMIT);
+    assert_string_equal(err.where, "comm.comm");
+    says(perfile_writer_event_name(w, 2, "x", &err), PERFILE_E_USAGE, "event 2 of 2");
+    assert_int_equal(perfile_writer_bytes(w), 0);
+    assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+    says(perfile_writer_round(w, &err), PERFILE_E_USAGE, "finished");
+    close_writer(w, sink);
+
+    perfile_writer_options o = {.size = sizeof o, .compress_level = 1};
+    perfile_compressed packed = {.data = {large, 8}};
+    assert_int_equal(perfile_sink_memory("m", &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open(sink, &o, &w, NULL), PERFILE_OK);
+    says(perfile_writer_put_compressed(w, &packed, sizeof packed, NULL, &err), PERFILE_E_USAGE,
+         "compressed anew");
+    close_writer(w, sink);
+}
+
+/* Both halves of a wrap, which goes through headers too, in pieces of any size. */
+static void spans_of_a_ring(void **state)
+{
+    (void)state;
+    builder b = {0};
+    capture_stream(&b, 40);
+    perfile_bytes all = {NULL, 0};
+    /* Only what the kernel writes. */
+    builder kernel = {0};
+    for (size_t at = 0; at < b.b.len;) {
+        uint16_t size = pf_load_u16(b.b.ptr + at + 6, false);
+        if (pf_load_u32(b.b.ptr + at, false) < PERFILE_RECORD_USER)
+            build_bytes(&kernel, b.b.ptr + at, size);
+        at += size;
+    }
+    all = built(&kernel);
+    assert_true(all.len > 500);
+    for (size_t cut = 0; cut <= all.len; cut += 1 + cut / 60) {
+        perfile_sink *sink;
+        perfile_writer *w = open_writer(PERFILE_FORM_FILE, &sink);
+        uint8_t *first = exact(all.ptr, cut), *second = exact(all.ptr + cut, all.len - cut);
+        const perfile_bytes spans[2] = {{first, cut}, {second, all.len - cut}};
+        assert_int_equal(perfile_writer_put_spans(w, spans, 0, NULL), PERFILE_OK);
+        assert_int_equal(perfile_writer_bytes(w), all.len);
+        const perfile_bytes part[2] = {{first, cut}, {second, all.len - cut - 1}};
+        says(perfile_writer_put_spans(w, part, 0, &err), PERFILE_E_CORRUPT, "not a whole record");
+        assert_true(err.offset < all.len);
+        assert_int_equal(perfile_writer_bytes(w), all.len);
+        assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+        perfile_bytes got = perfile_sink_bytes(sink);
+        assert_memory_equal(got.ptr + 104, all.ptr, all.len);
+        free(first);
+        free(second);
+        close_writer(w, sink);
+    }
+    perfile_sink *sink;
+    perfile_writer *w = open_writer(PERFILE_FORM_FILE, &sink);
+    build_end(&kernel, build_begin(&kernel, PERFILE_RECORD_FINISHED_ROUND, 0));
+    const perfile_bytes user[2] = {built(&kernel), {NULL, 0}};
+    says(perfile_writer_put_spans(w, user, 0, &err), PERFILE_E_CORRUPT, "type 68");
+    close_writer(w, sink);
+    perfile_writer_options o = {.size = sizeof o, .swapped = true};
+    assert_int_equal(perfile_sink_memory("m", &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open(sink, &o, &w, NULL), PERFILE_OK);
+    says(perfile_writer_put_spans(w, user, 0, &err), PERFILE_E_USAGE, "byte order");
+    close_writer(w, sink);
+    build_clear(&kernel);
+    build_clear(&b);
+}
+
+static void names_that_were_not_given(void **state)
+{
+    (void)state;
+    const uint64_t ids[2] = {1, 2};
+    perfile_sink *sink;
+    perfile_writer *w = open_writer(PERFILE_FORM_FILE, &sink);
+    perfile_attr a = {.type = 1, .config = 2, .sample_type = PERFILE_SAMPLE_IDENTIFIER};
+    perfile_new_event e = new_event(&a, &ids[0], 1);
+    assert_int_equal(perfile_writer_add_event(w, &e, NULL, NULL), PERFILE_OK);
+    e.ids++;
+    e.name = NULL;
+    assert_int_equal(perfile_writer_add_event(w, &e, NULL, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+    perfile_source *source;
+    perfile_stream *s;
+    assert_int_equal(perfile_source_memory(perfile_sink_bytes(sink), "m", &source, NULL),
+                     PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    const perfile_session *session = perfile_stream_session(s);
+    const perfile_feature *f = perfile_session_feature(session, PERFILE_FEATURE_EVENT_DESC);
+    perfile_event_desc d;
+    perfile_event_desc_entry entry[2];
+    assert_non_null(f);
+    assert_int_equal(perfile_event_desc_decode(f, &d, sizeof d, NULL), PERFILE_OK);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(perfile_event_desc_entry_next(&d.events, &entry[i], sizeof entry[i]),
+                         PERFILE_OK);
+    assert_memory_equal(entry[0].name.ptr, "e", 2);
+    assert_memory_equal(entry[1].name.ptr, "page-faults", 12);
+    perfile_stream_close(s);
+    close_writer(w, sink);
+}
+
+/* Before the end, the header says all but the size of the records; abort leaves nothing. */
+static void progressive_files_appear_early(void **state)
+{
+    (void)state;
+    for (unsigned turn = 0; turn < 3; turn++) {
+        perfile_writer_options o = {.size = sizeof o, .progressive = true};
+        perfile_writer *w;
+        assert_int_equal(perfile_writer_create("live", &o, &w, NULL), PERFILE_OK);
+        assert_int_equal(written_events(w, NULL), PERFILE_OK);
+        assert_int_equal(access("live", F_OK), -1);
+        assert_int_equal(written_records(w, 100, false, NULL), PERFILE_OK);
+        perfile_stream *s;
+        const perfile_record *r;
+        perfile_summary sum;
+        unsigned samples = 0;
+        assert_int_equal(perfile_open_path("live", NULL, &s, NULL), PERFILE_OK);
+        assert_true(perfile_stream_container(s)->unterminated);
+        assert_int_equal(perfile_stream_container(s)->data.size, 0);
+        assert_int_equal(perfile_stream_container(s)->features[0], 0);
+        while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+            samples += r->type == PERFILE_RECORD_SAMPLE && perfile_record_event(r);
+        assert_int_equal(samples, 100);
+        assert_string_equal(perfile_session_event(perfile_stream_session(s), 1)->name, "second");
+        perfile_stream_summary(s, &sum, sizeof sum);
+        assert_int_equal(sum.damages, 1);
+        assert_int_equal(sum.lost, 0);
+        perfile_stream_close(s);
+        if (turn == 0) {
+            perfile_writer_abort(w);
+            assert_int_equal(access("live", F_OK), -1);
+            says(perfile_writer_round(w, &err), PERFILE_E_USAGE, "given up");
+        } else if (turn == 1) {
+            assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+            perfile_writer_abort(w); /* it is whole */
+        } else {
+            assert_int_equal(written_sample(w, 100, 0, NULL), PERFILE_OK);
+        }
+        perfile_writer_close(w);
+        assert_int_equal(access("live", F_OK), turn ? 0 : -1);
+        assert_int_equal(unlink("live"), turn ? 0 : -1);
+    }
+}
+
+static void abort_leaves_nothing(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        perfile_writer_options o = {.size = sizeof o, .directory = i};
+        perfile_writer *w;
+        assert_int_equal(perfile_writer_create("out", &o, &w, NULL), PERFILE_OK);
+        assert_int_equal(written_events(w, NULL), PERFILE_OK);
+        assert_int_equal(written_records(w, 100, o.directory, NULL), PERFILE_OK);
+        perfile_writer_abort(w);
+        says(perfile_writer_finish(w, &err), PERFILE_E_USAGE, "given up");
+        perfile_writer_close(w);
+        assert_int_equal(system("test -z \"$(ls -A)\""), 0);
+    }
+}
+
+/* Only captures are replaced by a directory, and only when that was asked for. */
+static void directories_replace_captures(void **state)
+{
+    (void)state;
+    const perfile_sink_options replace = {.size = sizeof replace, .flags = PERFILE_SINK_REPLACE};
+    static const struct {
+        const char *before;
+        bool may;
+    } there[] = {
+        {"true", true},
+        {"echo old >out", true},
+        {"mkdir out && echo old >out/data && echo old >out/data.7", true},
+        {"mkdir out", true},
+        {"mkdir out && echo mine >out/letter", false},
+        {"mkdir -p out/data.1", false},
+    };
+    for (size_t i = 0; i < sizeof there / sizeof there[0]; i++) {
+        perfile_sink *sink;
+        perfile_writer_options o = {.size = sizeof o, .directory = true};
+        assert_int_equal(system(there[i].before), 0);
+        if (i)
+            assert_int_equal(perfile_sink_directory("out/", NULL, &sink, &err), PERFILE_E_IO);
+        perfile_status st = perfile_sink_directory("out/", &replace, &sink, &err);
+        if (there[i].may) {
+            assert_int_equal(st, PERFILE_OK);
+            assert_int_equal(written(sink, &o, 10, NULL), PERFILE_OK);
+            perfile_sink_close(sink);
+            assert_int_equal(system("test \"$(echo *)\" = out && "
+                                    "test \"$(cd out && echo *)\" = 'data data.0 data.1'"),
+                             0);
+        } else {
+            says(st, PERFILE_E_IO, "more than a capture");
+            assert_int_equal(system("test -e out/letter || test -d out/data.1"), 0);
+        }
+        assert_int_equal(system("rm -rf out && test -z \"$(ls -A)\""), 0);
+    }
+}
+
+/* Parts that were left out are empty files, as readers expect. */
+static void directories_have_no_holes(void **state)
+{
+    (void)state;
+    perfile_writer_options o = {.size = sizeof o, .directory = true};
+    perfile_writer *w;
+    perfile_stream *s;
+    perfile_auxtrace aux = {.size = 8};
+    perfile_put_how how = {.size = sizeof how, .part = 2};
+    assert_int_equal(perfile_writer_create("out", &o, &w, NULL), PERFILE_OK);
+    assert_int_equal(written_events(w, NULL), PERFILE_OK);
+    assert_int_equal(written_sample(w, 0, 4, NULL), PERFILE_OK);
+    says(written_sample(w, 0, 70000, &err), PERFILE_E_LIMIT, "data.69999");
+    says(perfile_writer_put_auxtrace(w, &aux, sizeof aux, &how, &err), PERFILE_E_USAGE, "data.1");
+    assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+    perfile_writer_close(w);
+    assert_int_equal(perfile_open_path("out", NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_stream_container(s)->n_parts, 5);
+    assert_int_equal(perfile_stream_container(s)->n_damages, 0);
+    perfile_stream_close(s);
+    assert_int_equal(system("rm -rf out"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_that_do_not_fit),
+        cmocka_unit_test(events_that_cannot_be_told_apart),
+        cmocka_unit_test(attrs_are_cut_only_where_they_are_zero),
+        cmocka_unit_test(pipes_are_narrow),
+        cmocka_unit_test(pipes_may_go_on_with_facts),
+        cmocka_unit_test(records_that_are_none),
+        cmocka_unit_test(spans_of_a_ring),
+        cmocka_unit_test(names_that_were_not_given),
+        cmocka_unit_test(progressive_files_appear_early),
+        cmocka_unit_test(abort_leaves_nothing),
+        cmocka_unit_test(directories_replace_captures),
+        cmocka_unit_test(directories_have_no_holes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
