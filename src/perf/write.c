@@ -225,6 +225,23 @@ static inline bool is_simpleperf(uint32_t type)
     return type >= PERFILE_RECORD_SIMPLEPERF && type < PERFILE_RECORD_SIMPLEPERF_END;
 }
 
+/* Whether the bytes of the record are those that it says it has: else readers would find something
+ * else in the capture. */
+static inline bool is_sound(const perfile_writer *w, const perfile_record *r)
+{
+    pf_frame f = pf_frame_at(r->header, w->swap);
+    if (f.type != r->type || f.size != r->body.len + PF_PERF_RECORD_HEADER)
+        return false;
+    if (r->type != PERFILE_RECORD_AUXTRACE && r->type != PERFILE_RECORD_HEADER_TRACING_DATA)
+        return r->extra.len == 0;
+    uint8_t start[2 * PF_PERF_RECORD_HEADER] = {0};
+    memcpy(start, r->header, PF_PERF_RECORD_HEADER);
+    if (r->body.len)
+        memcpy(start + PF_PERF_RECORD_HEADER, r->body.ptr,
+               r->body.len < PF_PERF_RECORD_HEADER ? r->body.len : PF_PERF_RECORD_HEADER);
+    return r->extra.len == pf_frame_extra(start, &f, w->swap);
+}
+
 /* Why this is no record that can be written now. */
 static perfile_status refuse(const perfile_writer *w, const perfile_record *r, perfile_error *err)
 {
@@ -245,6 +262,12 @@ static perfile_status refuse(const perfile_writer *w, const perfile_record *r, p
         return pf_fail(err, PERFILE_E_LIMIT, "record.size",
                        "a record of %zu bytes; its size can say %d at most",
                        r->body.len + PF_PERF_RECORD_HEADER, PF_RECORD_MOST);
+    if (!is_sound(w, r))
+        return pf_fail(err, PERFILE_E_USAGE, "writer.put",
+                       "type, size or what follows the record (type %u, %zu bytes, %llu behind it) "
+                       "are not what its bytes say",
+                       r->type, r->body.len + PF_PERF_RECORD_HEADER,
+                       (unsigned long long)r->extra.len);
     return pf_fail(err, PERFILE_E_USAGE, "writer.put",
                    "compressed records cannot stand in a capture that is compressed anew: put what "
                    "is in them");
@@ -257,7 +280,8 @@ static inline bool may_put(const perfile_writer *w, const perfile_record *r)
     return !w->extra_left && r->family == PERFILE_FAMILY_PERF &&
            !(r->flags & PERFILE_REC_PAYLOAD_CUT) &&
            (bool)(r->flags & PERFILE_REC_SWAPPED) == w->swap && !compressed &&
-           (r->body.len <= PF_RECORD_MOST - PF_PERF_RECORD_HEADER || is_simpleperf(r->type));
+           (r->body.len <= PF_RECORD_MOST - PF_PERF_RECORD_HEADER || is_simpleperf(r->type)) &&
+           is_sound(w, r);
 }
 
 perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *first, size_t n,

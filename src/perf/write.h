@@ -99,6 +99,12 @@ static inline pf_written_event *pf_write_event_at(const perfile_writer *w, uint3
     return (pf_written_event *)(void *)w->events.ptr + i;
 }
 
+/* Bytes that were kept; of nothing there is no pointer. */
+static inline perfile_bytes pf_write_fact(const perfile_writer *w, size_t at, size_t len)
+{
+    return len ? (perfile_bytes){w->facts.ptr + at, len} : (perfile_bytes){NULL, 0};
+}
+
 /* How structs are encoded. */
 static inline perfile_encode_options pf_write_encoding(const perfile_writer *w)
 {

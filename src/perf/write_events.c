@@ -294,7 +294,7 @@ static perfile_status derive_names(const perfile_writer *w, perfile_session **se
         perfile_feature f = {.number = sources[i],
                              .flags = w->swap ? PERFILE_REC_SWAPPED : 0,
                              .size = w_f->len,
-                             .payload = {w->facts.ptr + w_f->at, w_f->len},
+                             .payload = pf_write_fact(w, w_f->at, w_f->len),
                              .session = *session};
         if (w_f->there)
             st = pf_session_add_feature(*session, &f, false, err);

@@ -45,7 +45,7 @@ static uint32_t n_cpus(const perfile_writer *w)
     perfile_feature f = {.number = PERFILE_FEATURE_NRCPUS,
                          .flags = w->swap ? PERFILE_REC_SWAPPED : 0,
                          .size = set->len,
-                         .payload = {w->facts.ptr + set->at, set->len}};
+                         .payload = pf_write_fact(w, set->at, set->len)};
     perfile_nrcpus n;
     if (!set->there || perfile_nrcpus_decode(&f, &n, sizeof n, NULL) != PERFILE_OK)
         return 0;

@@ -72,8 +72,7 @@ static perfile_status put_events(perfile_writer *w, perfile_error *err)
         if (w->entry_size < e->attr_len + ID_SECTION)
             w->entry_size = e->attr_len + ID_SECTION;
         if (e->ids_len)
-            st = perfile_sink_write(w->sink, (perfile_bytes){w->facts.ptr + e->ids, e->ids_len},
-                                    err);
+            st = perfile_sink_write(w->sink, pf_write_fact(w, e->ids, e->ids_len), err);
     }
     /* perf compares it with what it knows: never 0, and a multiple of 8. */
     w->entry_size = (w->entry_size + 7) & ~UINT64_C(7);
@@ -165,9 +164,8 @@ static perfile_status put_features(perfile_writer *w, uint64_t bitmap[4], perfil
     }
     for (uint32_t i = 0; i < PERFILE_N_FEATURES && st == PERFILE_OK; i++)
         if (w->features[i].there)
-            st = perfile_sink_write(
-                w->sink, (perfile_bytes){w->facts.ptr + w->features[i].at, w->features[i].len},
-                err);
+            st = perfile_sink_write(w->sink,
+                                    pf_write_fact(w, w->features[i].at, w->features[i].len), err);
     return st;
 }
 

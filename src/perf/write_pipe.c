@@ -165,7 +165,7 @@ static perfile_status put_feature(perfile_writer *w, uint32_t number, perfile_er
     const pf_written_feature *f = &w->features[number];
     if (!f->there)
         return PERFILE_OK;
-    return pf_write_pipe_feature(w, number, (perfile_bytes){w->facts.ptr + f->at, f->len}, err);
+    return pf_write_pipe_feature(w, number, pf_write_fact(w, f->at, f->len), err);
 }
 
 /* In perf's order: events, features, formats of tracepoints. */

@@ -255,6 +255,8 @@ static void goes_on_with_the_next_frame(void **state)
 
 static const uint8_t sample[16] = {9, 0, 0, 0, 2, 0, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8};
 
+static const uint8_t tracing[16] = {66, 0, 0, 0, 0, 0, 16, 0, 8, 0, 0, 0, 0, 0, 0, 0};
+
 static perfile_record a_record(void)
 {
     return (perfile_record){.header = sample,
@@ -302,6 +304,13 @@ static void writer_refuses(void **state)
     r.family = PERFILE_FAMILY_DAMAGE;
     assert_int_equal(perfile_writer_put(w, &r, NULL), PERFILE_E_USAGE);
     r = a_record();
+    r.extra.len = 8; /* a sample has nothing behind it */
+    assert_int_equal(perfile_writer_put(w, &r, NULL), PERFILE_E_USAGE);
+    r = (perfile_record){.header = tracing,
+                         .body = {tracing + 8, 8},
+                         .type = PERFILE_RECORD_HEADER_TRACING_DATA,
+                         .flags = a_record().flags};
+    assert_int_equal(perfile_writer_put(w, &r, NULL), PERFILE_E_USAGE);
     r.extra.len = 8; /* to come */
     assert_int_equal(perfile_writer_put(w, &r, NULL), PERFILE_OK);
     assert_int_equal(perfile_writer_event(w, (perfile_bytes){attr, 64}, NULL, NULL),
