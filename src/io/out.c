@@ -13,8 +13,7 @@
 #include "io/out_dir.h"
 #include "io/out_file.h"
 
-#define SINK_BUFFER ((size_t)256 << 10)
-#define SINK_LARGE  ((size_t)64 << 10) /* copying so much costs more than a call to write it */
+#define SINK_LARGE ((size_t)64 << 10) /* copying so much costs more than a call to write it */
 
 /* Keeps the first error, and hands it out. */
 static perfile_status keep(perfile_sink *s, const perfile_error *e, perfile_error *err)
@@ -224,7 +223,7 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
 }
 
 perfile_status pf_sink_make(pf_sink_kind kind, const char *name,
-                            const perfile_sink_options *options, perfile_sink **sink,
+                            const perfile_sink_options *options, size_t buffer, perfile_sink **sink,
                             perfile_error *err)
 {
     perfile_sink_options o = {0};
@@ -247,7 +246,7 @@ perfile_status pf_sink_make(pf_sink_kind kind, const char *name,
         name = "output";
     size_t n = strlen(name) + 1;
     s->name = pf_alloc(n, 1);
-    if (!s->name || (kind != PF_SINK_MEMORY && !pf_buffer_reserve(&s->buffer, SINK_BUFFER))) {
+    if (!s->name || (kind != PF_SINK_MEMORY && !pf_buffer_reserve(&s->buffer, buffer))) {
         perfile_sink_close(s);
         return pf_fail_nomem(err, "sink");
     }
@@ -273,7 +272,7 @@ perfile_status perfile_sink_fd(int fd, const char *name, const perfile_sink_opti
                                perfile_sink **sink, perfile_error *err)
 {
     perfile_sink *s = NULL;
-    perfile_status st = pf_sink_make(PF_SINK_FD, name, options, &s, err);
+    perfile_status st = pf_sink_make(PF_SINK_FD, name, options, PF_SINK_BUFFER, &s, err);
     if (st != PERFILE_OK)
         return st;
     s->fd = fd;
@@ -295,7 +294,7 @@ perfile_status perfile_sink_path(const char *path, const perfile_sink_options *o
     if (strcmp(path, "-") == 0)
         return perfile_sink_fd(STDOUT_FILENO, path, options, sink, err);
     perfile_sink *s = NULL;
-    perfile_status st = pf_sink_make(PF_SINK_FD, path, options, &s, err);
+    perfile_status st = pf_sink_make(PF_SINK_FD, path, options, PF_SINK_BUFFER, &s, err);
     if (st != PERFILE_OK)
         return st;
     st = pf_out_file_open(s, err);
@@ -317,7 +316,7 @@ perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, co
     if (!c.write)
         return pf_fail(err, PERFILE_E_USAGE, "sink.callbacks", "no write callback");
     perfile_sink *s = NULL;
-    perfile_status st = pf_sink_make(PF_SINK_CALLBACK, name, NULL, &s, err);
+    perfile_status st = pf_sink_make(PF_SINK_CALLBACK, name, NULL, PF_SINK_BUFFER, &s, err);
     if (st != PERFILE_OK)
         return st;
     s->callbacks = c;
@@ -327,7 +326,7 @@ perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, co
 
 perfile_status perfile_sink_memory(const char *name, perfile_sink **sink, perfile_error *err)
 {
-    return pf_sink_make(PF_SINK_MEMORY, name, NULL, sink, err);
+    return pf_sink_make(PF_SINK_MEMORY, name, NULL, PF_SINK_BUFFER, sink, err);
 }
 
 perfile_bytes perfile_sink_bytes(const perfile_sink *sink)

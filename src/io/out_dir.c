@@ -138,7 +138,7 @@ perfile_status perfile_sink_directory(const char *path, const perfile_sink_optio
     if (n == 0 || strcmp(path, "-") == 0)
         return pf_fail(err, PERFILE_E_USAGE, "sink", "'%s' is no name for a directory",
                        path ? path : "");
-    perfile_status st = pf_sink_make(PF_SINK_FD, path, options, &s, err);
+    perfile_status st = pf_sink_make(PF_SINK_FD, path, options, PF_SINK_BUFFER, &s, err);
     if (st != PERFILE_OK)
         return st;
     s->dir = pf_alloc(1, sizeof *s->dir);
@@ -184,7 +184,7 @@ static perfile_status open_part(const perfile_sink *s, uint32_t n, perfile_sink 
     snprintf(shown, len, "%s/%s", s->target, name);
     perfile_sink_options o = {.size = sizeof o, .flags = s->flags};
     perfile_sink *p = NULL;
-    perfile_status st = pf_sink_make(PF_SINK_FD, shown, &o, &p, err);
+    perfile_status st = pf_sink_make(PF_SINK_FD, shown, &o, PF_SINK_PART_BUFFER, &p, err);
     if (st == PERFILE_OK)
         st = open_file(p, s->dir->path, name, err);
     if (st == PERFILE_OK)

@@ -7,7 +7,11 @@
 #include "io/out.h"
 #include "io/out_dir.h"
 
-enum { SPAN_BYTES = 1 << 20, ATTR_LEAST = 64, ATTR_MOST = 4096 };
+enum {
+    SPAN_BYTES = 1 << 20 /* so that it is written while it is near */,
+    ATTR_LEAST = 64,
+    ATTR_MOST = 4096
+};
 
 static perfile_status check_options(const perfile_writer_options *o, const perfile_sink *sink,
                                     perfile_error *err)
@@ -116,6 +120,16 @@ perfile_status pf_write_usable(const perfile_writer *w, perfile_error *err)
     if (w->finished)
         return pf_fail(err, PERFILE_E_USAGE, "writer", "the capture is finished");
     return PERFILE_OK;
+}
+
+perfile_status pf_write_between(const perfile_writer *w, perfile_error *err)
+{
+    perfile_status st = pf_write_usable(w, err);
+    if (st == PERFILE_OK && w->extra_left)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.extra",
+                       "%llu bytes behind the last record are still to come",
+                       (unsigned long long)w->extra_left);
+    return st;
 }
 
 perfile_status pf_write_break(perfile_writer *w, perfile_status st, const perfile_error *why,
@@ -245,10 +259,9 @@ static inline bool is_sound(const perfile_writer *w, const perfile_record *r)
 /* Why this is no record that can be written now. */
 static perfile_status refuse(const perfile_writer *w, const perfile_record *r, perfile_error *err)
 {
-    if (w->extra_left)
-        return pf_fail(err, PERFILE_E_USAGE, "writer.put",
-                       "%llu bytes behind the last record are still to come",
-                       (unsigned long long)w->extra_left);
+    perfile_status st = pf_write_between(w, err);
+    if (st != PERFILE_OK)
+        return st;
     if (r->family != PERFILE_FAMILY_PERF)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put", "a record of family %u, not PERF",
                        r->family);
@@ -284,14 +297,67 @@ static inline bool may_put(const perfile_writer *w, const perfile_record *r)
            is_sound(w, r);
 }
 
-perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *first, size_t n,
-                                      perfile_error *err)
+/* Whether `r` needs nothing but to be copied: most records of most captures. */
+static inline bool is_plain(const perfile_record *r, unsigned flags)
+{
+    uint64_t size = PF_PERF_RECORD_HEADER + r->body.len;
+    uint64_t header = r->type | (uint64_t)r->misc << 32 | size << 48;
+    bool tells =
+        r->type == PERFILE_RECORD_AUXTRACE || r->type == PERFILE_RECORD_HEADER_TRACING_DATA;
+    return pf_load_u64(r->header, PF_NATIVE_BIG) == header && size <= PF_RECORD_MOST &&
+           r->body.ptr == r->header + PF_PERF_RECORD_HEADER &&
+           (r->flags & (PERFILE_REC_SWAPPED | PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_STABLE)) ==
+               flags &&
+           r->family == PERFILE_FAMILY_PERF && r->extra.len == 0 && !tells;
+}
+
+/* Puts those in front of first[0 .. n) that are plain and lie one behind the other; *taken is how
+ * many. */
+static inline perfile_status put_plain(perfile_writer *w, const perfile_record *first, size_t n,
+                                       size_t *taken, perfile_error *err)
+{
+    enum { SMALL = 4096 };
+    const perfile_record *r = first, *end = first + n;
+    const uint8_t *from = first->header, *to = from;
+    unsigned flags = first->flags & PERFILE_REC_STABLE;
+    bool kernel = false;
+    while (r < end && r->header == to && is_plain(r, flags)) {
+        to += PF_PERF_RECORD_HEADER + r->body.len;
+        kernel |= r->type < PERFILE_RECORD_USER;
+        r++;
+    }
+    size_t size = (size_t)(to - from);
+    uint8_t *room;
+    perfile_status st;
+    *taken = (size_t)(r - first);
+    w->kernel |= kernel;
+    if (flags || size >= SMALL || w->span.len || size == 0)
+        return size ? add_span(w, from, size, err) : PERFILE_OK;
+    st = pf_sink_reserve(w->part->sink, size, &room);
+    if (st != PERFILE_OK)
+        return pf_sink_status(w->part->sink, err);
+    memcpy(room, from, size);
+    pf_sink_commit(w->part->sink, size);
+    w->part->bytes += size;
+    return PERFILE_OK;
+}
+
+static inline perfile_status put_run(perfile_writer *w, const perfile_record *first, size_t n,
+                                     perfile_error *err)
 {
     bool stable = true;
     perfile_status st = pf_write_usable(w, err);
-    if (st != PERFILE_OK || n == 0)
+    if (st != PERFILE_OK)
         return st;
-    for (const perfile_record *r = first; r < first + n && st == PERFILE_OK; r++) {
+    for (const perfile_record *r = first, *end = first + n; r < end && st == PERFILE_OK;) {
+        size_t taken = 0;
+        stable &= (r->flags & PERFILE_REC_STABLE) != 0;
+        if (w->begun && !w->level && !w->directory && !w->swap && !w->extra_left)
+            st = put_plain(w, r, (size_t)(end - r), &taken, err);
+        if (taken) {
+            r += taken;
+            continue;
+        }
         if (!may_put(w, r)) {
             st = refuse(w, r, err);
             break;
@@ -300,18 +366,24 @@ perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *f
             st = pf_write_begin(w, err);
         if (st == PERFILE_OK)
             st = put_one(w, r, err);
-        stable &= (r->flags & PERFILE_REC_STABLE) != 0;
+        r++;
     }
     /* Also when one of them was refused: the others must not be looked for later. */
-    if (stable)
+    if (stable || !w->span.len)
         return st;
     perfile_status flushed = pf_write_flush_span(w, st == PERFILE_OK ? err : NULL);
     return st == PERFILE_OK ? flushed : st;
 }
 
+perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *first, size_t n,
+                                      perfile_error *err)
+{
+    return put_run(w, first, n, err);
+}
+
 perfile_status perfile_writer_put(perfile_writer *w, const perfile_record *r, perfile_error *err)
 {
-    return perfile_writer_put_run(w, r, 1, err);
+    return put_run(w, r, 1, err);
 }
 
 perfile_status pf_write_record(perfile_writer *w, perfile_bytes bytes, uint32_t part,
@@ -353,13 +425,9 @@ perfile_status perfile_writer_finish(perfile_writer *w, perfile_error *err)
     perfile_error why;
     if (w->finished)
         return PERFILE_OK;
-    perfile_status st = pf_write_usable(w, err);
+    perfile_status st = pf_write_between(w, err);
     if (st != PERFILE_OK)
         return st;
-    if (w->extra_left)
-        return pf_fail(err, PERFILE_E_USAGE, "writer.finish",
-                       "%llu bytes behind the last record are missing",
-                       (unsigned long long)w->extra_left);
     st = pf_write_begin(w, &why);
     if (st == PERFILE_OK)
         st = pf_write_finish_parts(w, &why);

@@ -117,6 +117,8 @@ perfile_status pf_write_keep(perfile_writer *w, perfile_bytes bytes, size_t *at,
                              perfile_error *err);
 /* PERFILE_OK, or why nothing can be written any more. */
 perfile_status pf_write_usable(const perfile_writer *w, perfile_error *err);
+/* The same; or that bytes behind the last record are still to come. */
+perfile_status pf_write_between(const perfile_writer *w, perfile_error *err);
 /* Keeps what went wrong half-way: nothing can be written any more. */
 perfile_status pf_write_break(perfile_writer *w, perfile_status st, const perfile_error *why,
                               perfile_error *err);

@@ -10,7 +10,7 @@ enum { ATTR_LEAST = 64, ATTR_MOST = 4096, ATTR_KNOWN = 144, ENTRY = 72, TYPE_NAM
 /* Whether events may come still. */
 static perfile_status in_time(const perfile_writer *w, perfile_error *err)
 {
-    perfile_status st = pf_write_usable(w, err);
+    perfile_status st = pf_write_between(w, err);
     if (st != PERFILE_OK)
         return st;
     if (w->kernel || (w->begun && w->form == PERFILE_FORM_FILE))
@@ -190,7 +190,7 @@ static perfile_bytes text_of(const char *text)
 
 static perfile_status check_index(const perfile_writer *w, uint32_t index, perfile_error *err)
 {
-    perfile_status st = pf_write_usable(w, err);
+    perfile_status st = pf_write_between(w, err);
     if (st == PERFILE_OK && index >= w->n_events)
         return pf_fail(err, PERFILE_E_USAGE, "writer.event", "event %u of %u", index, w->n_events);
     return st;

@@ -17,10 +17,8 @@ perfile_status perfile_writer_feature(perfile_writer *w, uint32_t number, perfil
         if (st == PERFILE_OK && w->kernel && number != PERFILE_FEATURE_BUILD_ID)
             st = pf_fail(err, PERFILE_E_USAGE, "writer.feature",
                          "features of a pipe come before the records of the kernel");
-        if (st == PERFILE_OK && w->extra_left)
-            st = pf_fail(err, PERFILE_E_USAGE, "writer.feature",
-                         "%llu bytes behind the last record are still to come",
-                         (unsigned long long)w->extra_left);
+        if (st == PERFILE_OK)
+            st = pf_write_between(w, err);
         if (st != PERFILE_OK)
             return st;
         if (w->begun && w->level)

@@ -182,14 +182,10 @@ static perfile_status check_spans(const perfile_bytes spans[2], perfile_error *e
 perfile_status perfile_writer_put_spans(perfile_writer *w, const perfile_bytes spans[2],
                                         uint32_t part, perfile_error *err)
 {
-    perfile_status st = pf_write_usable(w, err);
+    perfile_status st = pf_write_between(w, err);
     if (st == PERFILE_OK && w->swap)
         st = pf_fail(err, PERFILE_E_USAGE, "writer.put",
                      "the kernel's records are not in the byte order of the capture");
-    if (st == PERFILE_OK && w->extra_left)
-        st = pf_fail(err, PERFILE_E_USAGE, "writer.put",
-                     "%llu bytes behind the last record are still to come",
-                     (unsigned long long)w->extra_left);
     if (st == PERFILE_OK)
         st = check_spans(spans, err);
     if (st != PERFILE_OK || spans[0].len + spans[1].len == 0)

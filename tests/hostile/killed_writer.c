@@ -11,7 +11,7 @@
 #include "random.h"
 #include "written.h"
 
-enum { TURNS = 200, MOST_ROUNDS = 60 };
+enum { TURNS = 200, ROUNDS = 200 }; /* that many rounds at least, three times as many at most */
 
 /* What the writer tells. */
 typedef struct progress {
@@ -42,6 +42,9 @@ static void write_and_tell(progress *told, int level, uint32_t n_rounds)
         pause();
 }
 
+enum { MOST_RECORD = 1 << 16 }; /* compressed ones hold many */
+static unsigned n_torn;
+
 /* Returns how many samples there are. */
 static uint32_t check_left(const progress *told)
 {
@@ -66,9 +69,13 @@ static uint32_t check_left(const progress *told)
     assert_string_equal(perfile_session_event(session, 0)->name, "first");
     perfile_stream_summary(s, &sum, sizeof sum);
     assert_true(samples >= told->samples);
-    assert_int_equal(sum.lost, 0);
-    /* A file without a record is told by nothing from one that is whole. */
-    assert_true(sum.damages == perfile_stream_container(s)->unterminated);
+    /* Behind the last round a call of write() may have been cut: a record at most is torn.  A file
+     * without a record is told by nothing from one that is whole. */
+    unsigned torn = sum.by_damage[PERFILE_DAMAGE_TRUNCATED_RECORD] ||
+                    sum.by_damage[PERFILE_DAMAGE_TRUNCATED_HEADER];
+    assert_int_equal(sum.damages, perfile_stream_container(s)->unterminated + torn);
+    assert_true(torn ? sum.lost < MOST_RECORD : sum.lost == 0);
+    n_torn += torn;
     if (told->finished) {
         assert_int_equal(sum.damages, 0);
         assert_int_equal(samples, told->samples);
@@ -86,14 +93,14 @@ static void killed_at_random(void **state)
         mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(told != MAP_FAILED);
     for (unsigned turn = 0; turn < TURNS; turn++) {
-        uint32_t n_rounds = random_below(MOST_ROUNDS);
+        uint32_t n_rounds = turn % 8 ? ROUNDS + random_below(2 * ROUNDS) : random_below(5);
         *told = (progress){0};
         pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0)
             write_and_tell(told, turn % 2 ? 1 : 0, n_rounds);
         /* By the work that is done rather than by the clock, so that slow machines do the same. */
-        uint32_t until = random_below(n_rounds + 2) * WRITTEN_ROUND;
+        uint32_t until = random_below(n_rounds + n_rounds / 5 + 1) * WRITTEN_ROUND;
         for (unsigned i = 0; i < 100000; i++) {
             if (__atomic_load_n(&told->samples, __ATOMIC_ACQUIRE) >= until ||
                 __atomic_load_n(&told->finished, __ATOMIC_ACQUIRE))

@@ -205,6 +205,19 @@ static void pipes_may_go_on_with_facts(void **state)
     assert_int_equal(written_events(w, NULL), PERFILE_OK);
     assert_int_equal(written_features(w, NULL), PERFILE_OK);
     assert_int_equal(written_records(w, 10, false, NULL), PERFILE_OK);
+    /* Not between a record and what it announces. */
+    perfile_header_tracing_data tracing = {.size = 8};
+    perfile_new_event none = {.size = sizeof none};
+    perfile_attr attr = {.type = 1};
+    none.attr = &attr;
+    assert_int_equal(
+        perfile_writer_put_header_tracing_data(w, &tracing, sizeof tracing, NULL, NULL),
+        PERFILE_OK);
+    says(perfile_writer_add_event(w, &none, NULL, &err), PERFILE_E_USAGE, "8 bytes behind");
+    says(perfile_writer_event_unit(w, 0, "s", &err), PERFILE_E_USAGE, "8 bytes behind");
+    says(perfile_writer_round(w, &err), PERFILE_E_USAGE, "8 bytes behind");
+    says(perfile_writer_finish(w, &err), PERFILE_E_USAGE, "8 bytes behind");
+    assert_int_equal(perfile_writer_extra(w, written_text("formats."), NULL), PERFILE_OK);
     perfile_header_build_id id = {.has_pid = true, .pid = -1, .filename = written_text("late")};
     perfile_build_id_entry entry = {.misc = 1, .id = id};
     perfile_build_ids ids = {.build_ids = perfile_build_id_entry_list(&entry, 1, sizeof entry)};

@@ -56,7 +56,8 @@ double cpu_time(void);
 
 /* limits.c: what the machine can do. */
 loop limit_walk, limit_walk_ahead_1k, limit_walk_ahead_4k;
-loop limit_pages, limit_touch, limit_populate, limit_read, limit_copy, limit_memcpy;
+loop limit_pages, limit_touch, limit_populate, limit_read, limit_copy, limit_memcpy, limit_write,
+    limit_write_small;
 
 /* hand.c: what a program written for one layout alone does. */
 loop hand_flat, hand_chains, hand_tracepoints, hand_dwarf;
@@ -69,6 +70,8 @@ extern const uint64_t hand_sample_type[N_KINDS];
 /* library.c: the same through the library. */
 loop library_walk, library_walk_runs, library_walk_file;
 loop library_decode, library_decode_runs, library_check, library_time, library_time_runs;
+/* The writer: records one by one and by the run, and spans as a ring buffer gives them. */
+loop library_put, library_put_runs, library_put_spans;
 /* Allocations of the library while it reads and decodes the second half of the records. */
 uint64_t library_allocations(const capture *c);
 

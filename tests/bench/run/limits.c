@@ -115,6 +115,35 @@ uint64_t limit_copy(const capture *c)
     return sum;
 }
 
+/* The records of the capture, out of memory into a file. */
+static uint64_t write_in(const capture *c, size_t block)
+{
+    char path[sizeof c->path + 8];
+    uint64_t sum = 0;
+    snprintf(path, sizeof path, "%s.copy", c->path);
+    int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    while (sum < c->data_size) {
+        size_t left = c->data_size - (size_t)sum;
+        ssize_t n = write(to, c->data + sum, left < block ? left : block);
+        if (n <= 0)
+            break;
+        sum += (uint64_t)n;
+    }
+    close(to);
+    unlink(path);
+    return sum;
+}
+
+uint64_t limit_write(const capture *c)
+{
+    return write_in(c, BLOCK);
+}
+
+uint64_t limit_write_small(const capture *c)
+{
+    return write_in(c, 256 << 10);
+}
+
 uint64_t limit_memcpy(const capture *c)
 {
     static uint8_t block[BLOCK];

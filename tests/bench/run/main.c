@@ -212,6 +212,30 @@ static void measure_recover(const settings *set, const capture *c)
     row_memory(kind, "recover: memory beyond the mapping", &best, 64);
 }
 
+/* Records that are in memory into a file. */
+static void measure_writer(const settings *set, const capture *c)
+{
+    enum { PLAIN, SMALL, PUT, PUT_RUNS, SPANS, N };
+    const char *kind = kind_names[c->kind];
+    contender x[N] = {
+        [PLAIN] = {"write in 1 MiB blocks", limit_write, 0, 0},
+        [SMALL] = {"write in 256 KiB blocks", limit_write_small, 0, 0},
+        [PUT] = {"perfile_writer_put", library_put, 0, 0},
+        [PUT_RUNS] = {"perfile_writer_put_run", library_put_runs, 0, 0},
+        [SPANS] = {"perfile_writer_put_spans", library_put_spans, 0, 0},
+    };
+    contest(x, N, c, set->rounds);
+    for (size_t i = 0; i < N; i++) {
+        printf("%-12s %-28s %8.2f GB/s\n", kind, x[i].name, (double)c->data_size / x[i].best / 1e9);
+        require_equal(c, &x[PLAIN], &x[i]);
+    }
+    table_row(kind, "put, record by record / write", x[PLAIN].best / x[PUT].best, "", 0.7, false,
+              "");
+    table_row(kind, "put by the run / write", x[PLAIN].best / x[PUT_RUNS].best, "", 0.7, false, "");
+    table_row(kind, "put spans / write of as much", x[SMALL].best / x[SPANS].best, "", 0.7, false,
+              "");
+}
+
 /* The same records in other forms: what is held at a time does not depend on how many they are. */
 static void measure_forms(const settings *set, const capture *c)
 {
@@ -331,6 +355,7 @@ static bool measure(const settings *set, unsigned kind)
     if (set->command[0]) {
         measure_stats(set, &c, touch);
         measure_recover(set, &c);
+        measure_writer(set, &c);
         measure_forms(set, &c);
     }
     captures_release(&c);
