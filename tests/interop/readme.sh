@@ -31,14 +31,45 @@ if [ "$commands" -lt 5 ]; then
     exit 1
 fi
 
-sed -n '/^## The library$/,/^## /p' "$readme" | sed -n '/^```c$/,/^```$/p' | grep -v '^```' >program.c
-# shellcheck disable=SC2086 # flags are words
-${PERFILE_CC:-cc} ${PERFILE_CFLAGS:-} -std=c11 -Wall -Wextra -Werror -I"$PERFILE_BUILD/include" \
-    program.c -o program -L"$PERFILE_BUILD" -lperfile \
-    -Wl,-rpath,"$PERFILE_BUILD" || exit 1
-answer=$(./program "$PERFILE_SOURCE/samples/captures/cpu-clock.data") || exit 1
+# program HEADING NAME: builds the program of that section.
+program() {
+    sed -n "/^## $1\$/,/^## /p" "$readme" | sed -n '/^```c$/,/^```$/p' | grep -v '^```' >"$2.c"
+    # shellcheck disable=SC2086 # flags are words
+    ${PERFILE_CC:-cc} ${PERFILE_CFLAGS:-} -std=c11 -Wall -Wextra -Werror -I"$PERFILE_BUILD/include" \
+        "$2.c" -o "$2" -L"$PERFILE_BUILD" -lperfile \
+        -Wl,-rpath,"$PERFILE_BUILD"
+}
+
+program "The library" reader || exit 1
+answer=$(./reader "$PERFILE_SOURCE/samples/captures/cpu-clock.data") || exit 1
 if [ "$answer" != "83 samples" ]; then
     echo "the program of README.md printed: $answer"
     exit 1
 fi
-echo "$commands commands and a program of README.md do what it shows"
+
+program "Writing captures" writer || exit 1
+./writer new.data || exit 1
+"$PERFILE" validate --severity error new.data || exit 1
+if [ "$(./reader new.data)" != "3 samples" ]; then
+    echo "what the second program of README.md wrote does not have 3 samples"
+    exit 1
+fi
+./writer new.data 2>errors && {
+    echo "the second program of README.md replaced a file that it was not told to replace"
+    exit 1
+}
+grep -q "cannot create 'new.data': File exists" errors || exit 1
+if command -v perf >/dev/null; then
+    HOME=$here perf report --stats -i new.data >report 2>errors </dev/null || {
+        cat errors
+        exit 1
+    }
+    # Three samples in all, two of the first event, one of the second.
+    counts=$(awk '$1 == "SAMPLE" && $2 == "events:" { printf "%s ", $3 }' report)
+    if [ "$counts" != "3 2 1 " ] || ! grep -q '^cpu-clock stats:' report ||
+        ! grep -q '^page-faults stats:' report; then
+        cat report
+        exit 1
+    fi
+fi
+echo "$commands commands and two programs of README.md do what it shows"
