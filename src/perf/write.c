@@ -43,6 +43,20 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
     return PERFILE_OK;
 }
 
+static perfile_status check_target(const perfile_writer_options *o, const pf_write_version *target,
+                                   perfile_error *err)
+{
+    uint32_t needed = o->compressed2 ? PERFILE_RECORD_COMPRESSED2 : PERFILE_RECORD_COMPRESSED;
+    if (o->compress_level && target->user_type < needed)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.target", "perf %s knows no %s records",
+                       target->name, o->compressed2 ? "COMPRESSED2" : "COMPRESSED");
+    if (o->attr_size > target->attr_size)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.target",
+                       "perf %s knows attrs of %u bytes, not of %u", target->name,
+                       target->attr_size, o->attr_size);
+    return PERFILE_OK;
+}
+
 perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_options *options,
                                    perfile_writer **writer, perfile_error *err)
 {
@@ -51,7 +65,12 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
         memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     if (o.form == PERFILE_FORM_NONE)
         o.form = PERFILE_FORM_FILE;
+    const pf_write_version *target = NULL;
     perfile_status st = check_options(&o, sink, err);
+    if (st == PERFILE_OK && o.target)
+        st = pf_write_find_version(o.target, &target, err);
+    if (st == PERFILE_OK && target)
+        st = check_target(&o, target, err);
     if (st != PERFILE_OK)
         return st;
     perfile_writer *w = pf_alloc(1, sizeof *w);
@@ -64,7 +83,8 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
     w->progressive = o.progressive;
     w->compressed2 = o.compressed2;
     w->level = o.compress_level;
-    w->attr_size = o.attr_size;
+    w->target = target;
+    w->attr_size = target && !o.attr_size ? target->attr_size : o.attr_size;
     st = pf_write_first_part(w, err);
     if (st != PERFILE_OK) {
         perfile_writer_close(w);

@@ -125,6 +125,10 @@ perfile_status pf_write_pipe_can(const perfile_writer *w, uint32_t number, perfi
     default:
         break;
     }
+    if (w->target && number > w->target->feature)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "perf %s knows features up to %u, and stops at %u in a pipe",
+                       w->target->name, w->target->feature, number);
     if (payload.len > FEATURE_MOST)
         return pf_fail(err, PERFILE_E_LIMIT, "writer.feature",
                        "feature %u of %zu bytes: a record of a pipe holds %d of it; leave it out, "
@@ -168,16 +172,30 @@ static perfile_status put_feature(perfile_writer *w, uint32_t number, perfile_er
     return pf_write_pipe_feature(w, number, pf_write_fact(w, f->at, f->len), err);
 }
 
+/* An empty one behind those that it knows is what a version of perf takes for the end of them. */
+static perfile_status end_features(perfile_writer *w, perfile_error *err)
+{
+    if (!w->target)
+        return PERFILE_OK;
+    return pf_write_pipe_feature(w, w->target->feature + 1, (perfile_bytes){NULL, 0}, err);
+}
+
 /* In perf's order: events, features, formats of tracepoints. */
 perfile_status pf_write_pipe_front(perfile_writer *w, perfile_error *err)
 {
+    bool any = false;
     perfile_status st = put_magic(w, err);
     for (uint32_t i = 0; i < w->n_events && st == PERFILE_OK; i++)
         st = pf_write_pipe_event(w, pf_write_event_at(w, i), err);
     if (st == PERFILE_OK)
         st = pf_write_compression(w, err);
-    for (uint32_t i = PERFILE_FEATURE_BUILD_ID + 1; i < PERFILE_N_FEATURES && st == PERFILE_OK; i++)
+    for (uint32_t i = PERFILE_FEATURE_BUILD_ID + 1; i < PERFILE_N_FEATURES && st == PERFILE_OK;
+         i++) {
+        any |= w->features[i].there;
         st = put_feature(w, i, err);
+    }
+    if (st == PERFILE_OK && any)
+        st = end_features(w, err);
     if (st == PERFILE_OK)
         st = put_feature(w, PERFILE_FEATURE_TRACING_DATA, err);
     return st == PERFILE_OK ? put_feature(w, PERFILE_FEATURE_BUILD_ID, err) : st;

@@ -396,6 +396,62 @@ static void progressive_files_appear_early(void **state)
     }
 }
 
+static void targets(void **state)
+{
+    (void)state;
+    static const struct {
+        perfile_writer_options o;
+        const char *words; /* NULL: it goes */
+        uint32_t attr_size, end;
+    } cases[] = {
+        {{.target = "perf-6.1"}, NULL, 128, 32},
+        {{.target = "7.3"}, NULL, 144, 35},
+        {{.target = "6.1", .attr_size = 112}, NULL, 112, 32},
+        {{.target = "6.1", .attr_size = 136}, "of 128 bytes", 0, 0},
+        {{.target = "6.1", .compress_level = 1, .compressed2 = true}, "COMPRESSED2", 0, 0},
+        {{.target = "4.19", .compress_level = 1}, "no COMPRESSED", 0, 0},
+        {{.target = "perf"}, "no perf that is known", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        perfile_writer_options o = cases[i].o;
+        perfile_sink *sink;
+        perfile_writer *w;
+        perfile_source *source;
+        perfile_stream *s;
+        const perfile_record *r;
+        o.size = sizeof o;
+        o.form = PERFILE_FORM_PIPE;
+        assert_int_equal(perfile_sink_memory("m", &sink, NULL), PERFILE_OK);
+        perfile_status st = perfile_writer_open(sink, &o, &w, &err);
+        if (cases[i].words) {
+            says(st, PERFILE_E_USAGE, cases[i].words);
+            perfile_sink_close(sink);
+            continue;
+        }
+        assert_int_equal(st, PERFILE_OK);
+        assert_int_equal(written_events(w, NULL), PERFILE_OK);
+        assert_int_equal(written_features(w, NULL), PERFILE_OK);
+        perfile_elf_machine m = {.e_machine = 62};
+        st = perfile_writer_set_elf_machine(w, &m, sizeof m, &err);
+        if (cases[i].end == 32)
+            says(st, PERFILE_E_USAGE, "stops at 33");
+        assert_int_equal(written_sample(w, 0, 0, NULL), PERFILE_OK);
+        assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+        assert_int_equal(perfile_source_memory(perfile_sink_bytes(sink), "m", &source, NULL),
+                         PERFILE_OK);
+        assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+        uint64_t last = 0;
+        while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+            if (r->type == PERFILE_RECORD_HEADER_FEATURE)
+                last = pf_load_u64(r->body.ptr, false);
+        assert_int_equal(last, cases[i].end);
+        assert_int_equal(perfile_session_event(perfile_stream_session(s), 1)->attr.size,
+                         cases[i].attr_size);
+        perfile_stream_close(s);
+        close_writer(w, sink);
+    }
+}
+
 static void abort_leaves_nothing(void **state)
 {
     (void)state;
@@ -485,6 +541,7 @@ int main(void)
         cmocka_unit_test(spans_of_a_ring),
         cmocka_unit_test(names_that_were_not_given),
         cmocka_unit_test(progressive_files_appear_early),
+        cmocka_unit_test(targets),
         cmocka_unit_test(abort_leaves_nothing),
         cmocka_unit_test(directories_replace_captures),
         cmocka_unit_test(directories_have_no_holes),
