@@ -270,19 +270,42 @@ static void records_that_are_none(void **state)
     close_writer(w, sink);
 }
 
+static size_t count_records(const char *path, perfile_bytes bytes, uint32_t part)
+{
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    perfile_summary sum;
+    size_t n = 0;
+    if (path)
+        assert_int_equal(perfile_open_path(path, NULL, &s, NULL), PERFILE_OK);
+    else if (perfile_source_memory(bytes, "m", &source, NULL) != PERFILE_OK ||
+             perfile_open(source, NULL, &s, NULL) != PERFILE_OK)
+        fail();
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+        n += !(r->flags & PERFILE_REC_ENVELOPE) && r->part == part;
+    perfile_stream_summary(s, &sum, sizeof sum);
+    assert_int_equal(sum.damages, 0);
+    perfile_stream_close(s);
+    return n;
+}
+
 /* Both halves of a wrap, which goes through headers too, in pieces of any size. */
 static void spans_of_a_ring(void **state)
 {
     (void)state;
     builder b = {0};
+    size_t n_records = 0;
     capture_stream(&b, 40);
     perfile_bytes all = {NULL, 0};
     /* Only what the kernel writes. */
     builder kernel = {0};
     for (size_t at = 0; at < b.b.len;) {
         uint16_t size = pf_load_u16(b.b.ptr + at + 6, false);
-        if (pf_load_u32(b.b.ptr + at, false) < PERFILE_RECORD_USER)
+        if (pf_load_u32(b.b.ptr + at, false) < PERFILE_RECORD_USER) {
             build_bytes(&kernel, b.b.ptr + at, size);
+            n_records++;
+        }
         at += size;
     }
     all = built(&kernel);
@@ -307,6 +330,27 @@ static void spans_of_a_ring(void **state)
     }
     perfile_sink *sink;
     perfile_writer *w = open_writer(PERFILE_FORM_FILE, &sink);
+    close_writer(w, sink);
+
+    /* Compressed, and into a file of a directory. */
+    const perfile_bytes halves[2] = {{all.ptr, 100}, {all.ptr + 100, all.len - 100}};
+    for (unsigned i = 0; i < 2; i++) {
+        perfile_writer_options o = {.size = sizeof o, .compress_level = 1, .directory = i};
+        assert_int_equal(i ? perfile_sink_directory("out", NULL, &sink, NULL)
+                           : perfile_sink_memory("m", &sink, NULL),
+                         PERFILE_OK);
+        assert_int_equal(perfile_writer_open(sink, &o, &w, NULL), PERFILE_OK);
+        for (unsigned k = 0; k < 500; k++)
+            assert_int_equal(perfile_writer_put_spans(w, halves, 2 * i, NULL), PERFILE_OK);
+        assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+        assert_true(perfile_writer_bytes(w) < 250 * all.len);
+        assert_int_equal(count_records(i ? "out" : NULL, perfile_sink_bytes(sink), 2 * i),
+                         500 * n_records);
+        close_writer(w, sink);
+    }
+    assert_int_equal(system("rm -rf out"), 0);
+
+    w = open_writer(PERFILE_FORM_FILE, &sink);
     build_end(&kernel, build_begin(&kernel, PERFILE_RECORD_FINISHED_ROUND, 0));
     const perfile_bytes user[2] = {built(&kernel), {NULL, 0}};
     says(perfile_writer_put_spans(w, user, 0, &err), PERFILE_E_CORRUPT, "type 68");
