@@ -103,7 +103,7 @@ static void a_file_appears_when_it_is_finished(void **state)
     (void)state;
     mode_t mask = umask(027);
     perfile_sink *s;
-    perfile_sink_options o = {.size = sizeof o, .flags = PERFILE_SINK_SYNC};
+    perfile_sink_options o = {.size = sizeof o, .flags = PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL};
     assert_int_equal(perfile_sink_path("out/a", &o, &s, NULL), PERFILE_OK);
     assert_string_equal(perfile_sink_name(s), "out/a");
     write_all(s);
@@ -134,6 +134,36 @@ static void an_unfinished_file_leaves_nothing(void **state)
     assert_int_equal(names_in_out(), 1);
     perfile_sink_close(s);
     assert_int_equal(names_in_out(), 0);
+}
+
+/* Until it is finished; then it stays. */
+static void what_was_given_up_is_gone(void **state)
+{
+    (void)state;
+    perfile_sink *s;
+    perfile_error err;
+    assert_int_equal(perfile_sink_path("out/a", NULL, &s, NULL), PERFILE_OK);
+    write_all(s);
+    perfile_sink_abort(s);
+    assert_int_equal(names_in_out(), 0);
+    assert_int_equal(perfile_sink_write(s, bytes(0, 1), &err), PERFILE_E_USAGE);
+    assert_string_equal(err.message, "'out/a' was given up");
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_E_USAGE);
+    perfile_sink_close(s);
+    assert_int_equal(names_in_out(), 0);
+
+    assert_int_equal(perfile_sink_path("out/a", NULL, &s, NULL), PERFILE_OK);
+    write_all(s);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    perfile_sink_abort(s);
+    perfile_sink_close(s);
+    file_holds("out/a", N);
+
+    assert_int_equal(perfile_sink_memory("m", &s, NULL), PERFILE_OK);
+    write_all(s);
+    perfile_sink_abort(s);
+    assert_int_equal(perfile_sink_bytes(s).len, 0);
+    perfile_sink_close(s);
 }
 
 static void an_existing_file_is_not_touched(void **state)
@@ -291,7 +321,8 @@ static void pipes_take_all(void **state)
         if (nonblocking)
             assert_int_equal(fcntl(p[1], F_SETFL, O_NONBLOCK), 0);
         perfile_sink *s;
-        perfile_sink_options o = {.size = sizeof o, .flags = PERFILE_SINK_SYNC};
+        perfile_sink_options o = {.size = sizeof o,
+                                  .flags = PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL};
         assert_int_equal(perfile_sink_fd(p[1], "pipe", &o, &s, NULL), PERFILE_OK);
         assert_false(pf_sink_can_patch(s));
         interrupt_every(100);
@@ -494,6 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_file_appears_when_it_is_finished, fresh),
         cmocka_unit_test_setup(an_unfinished_file_leaves_nothing, fresh),
+        cmocka_unit_test_setup(what_was_given_up_is_gone, fresh),
         cmocka_unit_test_setup(an_existing_file_is_not_touched, fresh),
         cmocka_unit_test_setup(links_are_followed, fresh),
         cmocka_unit_test_setup(places_that_cannot_be_written_are_told, fresh),
