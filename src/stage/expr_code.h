@@ -16,7 +16,7 @@ enum {
     PF_IS_TRUTH  /* steps that decide */
 };
 
-enum { PF_NO_SLOT = UINT32_MAX };
+enum { PF_NO_SLOT = 0xffff }; /* beyond PF_EXPR_SLOTS */
 
 typedef struct pf_operand {
     uint8_t what;

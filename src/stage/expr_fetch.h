@@ -3,6 +3,7 @@
 #define PF_STAGE_EXPR_FETCH_H
 
 #include "core/layout.h"
+#include "core/whose.h"
 #include "stage/expr_program.h"
 
 /* Text, or bytes that stand for their hex digits. */
@@ -26,7 +27,8 @@ bool pf_expr_next(pf_loop *loop);
 static inline const perfile_layout *pf_expr_layout(pf_subject *x)
 {
     if (!x->has_layout) {
-        x->layout = perfile_record_layout(x->r, NULL);
+        uint32_t damage;
+        x->layout = pf_layout_of(x->r, &damage);
         x->has_layout = true;
     }
     return x->layout;

@@ -69,6 +69,7 @@ extern const uint64_t hand_sample_type[N_KINDS];
 /* library.c: the same through the library. */
 loop library_walk, library_walk_runs, library_walk_file;
 loop library_decode, library_decode_runs, library_check, library_time, library_time_runs;
+loop library_where;
 /* Allocations of the library while it reads and decodes the second half of the records. */
 uint64_t library_allocations(const capture *c);
 
