@@ -1,7 +1,5 @@
 #include "stage/expr_list.h"
 
-#include <stdio.h>
-
 #include "stage/expr_words.h"
 
 enum { MOST_DEPTH = 6 };
@@ -11,6 +9,17 @@ typedef struct frame {
     const pf_member *next;
     size_t prefix; /* bytes of the name in front of its members */
 } frame;
+
+/* Puts `text` behind the first `at` bytes of `name`; returns their number then. */
+static size_t put(char name[PF_EXPR_NAME_BYTES], size_t at, const char *text)
+{
+    size_t n = strlen(text);
+    if (n > PF_EXPR_NAME_BYTES - 1 - at)
+        n = PF_EXPR_NAME_BYTES - 1 - at;
+    memcpy(name + at, text, n);
+    name[at + n] = 0;
+    return at + n;
+}
 
 static uint32_t type_of(const pf_member *m)
 {
@@ -48,7 +57,7 @@ static void list_elements(const pf_shape *shape, const char *record, const char 
     for (const pf_member *m = shape->members; m->what != PF_MEMBER_END; m++) {
         if (!m->name)
             continue;
-        snprintf(name, sizeof name, ".%s", m->name);
+        put(name, put(name, 0, "."), m->name);
         show_member(m, record, list, name, show, user);
     }
 }
@@ -71,7 +80,7 @@ void pf_expr_list_shape(const pf_shape *shape, const char *record, const char *l
         }
         if (!m->name)
             continue;
-        snprintf(name + f->prefix, sizeof name - f->prefix, "%s", m->name);
+        size_t end = put(name, f->prefix, m->name);
         if (!(m->flags & PERFILE_FIELD_FLAT))
             show_member(m, record, NULL, name, show, user);
         if (m->type == PERFILE_LIST)
@@ -79,11 +88,8 @@ void pf_expr_list_shape(const pf_shape *shape, const char *record, const char *l
         if (m->type != PERFILE_STRUCT || depth == MOST_DEPTH)
             continue;
         size_t prefix = f->prefix;
-        if (!(m->flags & PERFILE_FIELD_FLAT)) {
-            prefix = strlen(name);
-            snprintf(name + prefix, sizeof name - prefix, ".");
-            prefix = strlen(name);
-        }
+        if (!(m->flags & PERFILE_FIELD_FLAT))
+            prefix = put(name, end, ".");
         frames[depth++] = (frame){pf_shapes[m->of].members, prefix};
     }
 }

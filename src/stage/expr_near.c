@@ -10,7 +10,9 @@ enum { MOST_BYTES = 40, MOST_NAMES = 3 };
 /* The best so far, nearest first. */
 typedef struct nearest {
     const char *wanted;
-    unsigned worst; /* distance from which on names do not count */
+    size_t n_wanted;
+    uint32_t letters; /* of it; see letters_of() */
+    unsigned worst;   /* distance from which on names do not count */
     struct {
         char name[MOST_BYTES + 1];
         unsigned distance;
@@ -55,16 +57,35 @@ static unsigned distance(const char *a, const char *b)
     return last[m];
 }
 
+/* A bit for each letter that is in the name. */
+static uint32_t letters_of(const char *name)
+{
+    uint32_t letters = 0;
+    for (; *name; name++)
+        letters |= (uint32_t)1 << (*name & 31);
+    return letters;
+}
+
 static void begin(nearest *near, const char *wanted)
 {
-    *near = (nearest){.wanted = wanted, .worst = (unsigned)strlen(wanted) / 3 + 2};
-    if (near->worst > 4)
-        near->worst = 4;
+    near->wanted = wanted;
+    near->n_wanted = strlen(wanted);
+    near->letters = letters_of(wanted);
+    near->worst = near->n_wanted < 6 ? (unsigned)near->n_wanted / 3 + 2 : 4;
+    near->n = 0;
 }
 
 /* `name` is offered at the distance of `as`. */
 static void offer_as(nearest *near, const char *name, const char *as, unsigned more)
 {
+    size_t n = strlen(as),
+           more_letters = n < near->n_wanted ? near->n_wanted - n : n - near->n_wanted;
+    if (more_letters + more >= near->worst)
+        return;
+    /* Every letter that is missing is a step, too. */
+    int missing = __builtin_popcount(near->letters & ~letters_of(as));
+    if ((unsigned)missing + more >= near->worst)
+        return;
     unsigned d = distance(near->wanted, as);
     if (d == UINT32_MAX || d + more >= near->worst || strlen(name) > MOST_BYTES || d >= strlen(as))
         return;
