@@ -63,7 +63,10 @@ static const char *advice(const char *name)
 static bool fail_unknown(pf_compiler *c, const pf_operand *o, const char *name)
 {
     char near[160];
-    const char *what = o->element ? "elements have no" : "there is no";
+    const char *rest = name;
+    const char *row = o->element ? NULL : pf_expr_row_of(name, &rest);
+    const char *what = o->element || row ? "have no" : "there is no";
+    const char *whose = o->element ? "elements " : row ? row : "";
     const pf_slot *list = o->element ? &c->e->slots[c->list] : NULL;
     const char *hint = o->element ? NULL : advice(name);
     if (hint)
@@ -73,9 +76,10 @@ static bool fail_unknown(pf_compiler *c, const pf_operand *o, const char *name)
                             "the elements are groups of fields: name one, as in .from");
     pf_expr_near_names(c->e, name, list, near, sizeof near);
     if (near[0])
-        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s %.40s; did you mean %s?", what, name,
-                            near);
-    return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s %.40s", what, name);
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s%s%s %.40s; did you mean %s?", whose,
+                            row ? " records " : "", what, rest, near);
+    return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s%s%s %.40s", whose, row ? " records " : "",
+                        what, rest);
 }
 
 /* PERFILE_END: nobody knows the name; other failures are told. */

@@ -7,6 +7,8 @@
 
 enum { MOST_PLACES = 16, MOST_PARTS = 8 };
 
+_Static_assert(PF_N_RECORD_ROWS < (int)PF_ROW_TRAILER, "pf_way.row");
+
 /* A struct whose members are to be looked through, and the way to it. */
 typedef struct place {
     const pf_member *members;
@@ -311,23 +313,40 @@ static void look_in(perfile_expr *e, pf_slot *slot, const pf_shape *shape, uint8
         *st = pf_fail(err, PERFILE_E_LIMIT, "expression", "the expression has too many names");
 }
 
-/* "mmap2." or "MMAP2." in front: fields of that row only. */
-static void look_in_row(perfile_expr *e, pf_slot *slot, const char *name, perfile_status *st,
-                        perfile_error *err)
+const char *pf_expr_row_of(const char *name, const char **rest)
 {
     char first[PF_EXPR_NAME_BYTES];
     const char *dot = strchr(name, '.');
     if (!dot)
-        return;
+        return NULL;
     memcpy(first, name, (size_t)(dot - name));
     first[dot - name] = 0;
+    const char *row = NULL;
     if (pf_expr_same_word(first, "sample_id"))
-        look_in(e, slot, &pf_shapes[PF_SHAPE_sample_id], PF_ROW_TRAILER, PF_WAY_MEMBER, dot + 1, st,
-                err);
-    for (unsigned i = 0; i < PF_N_RECORD_ROWS; i++)
+        row = pf_shapes[PF_SHAPE_sample_id].name;
+    for (unsigned i = 0; i < PF_N_RECORD_ROWS && !row; i++)
         if (pf_expr_same_word(first, pf_row_shapes[i].name) ||
             pf_expr_same_word(first, pf_record_table[i].name))
-            look_in(e, slot, &pf_row_shapes[i], (uint8_t)i, PF_WAY_MEMBER, dot + 1, st, err);
+            row = pf_row_shapes[i].name;
+    if (row)
+        *rest = dot + 1;
+    return row;
+}
+
+/* "mmap2." or "MMAP2." in front: fields of that row only. */
+static void look_in_row(perfile_expr *e, pf_slot *slot, const char *name, perfile_status *st,
+                        perfile_error *err)
+{
+    const char *rest;
+    const char *row = pf_expr_row_of(name, &rest);
+    if (!row)
+        return;
+    if (row == pf_shapes[PF_SHAPE_sample_id].name)
+        look_in(e, slot, &pf_shapes[PF_SHAPE_sample_id], PF_ROW_TRAILER, PF_WAY_MEMBER, rest, st,
+                err);
+    for (unsigned i = 0; i < PF_N_RECORD_ROWS; i++)
+        if (row == pf_row_shapes[i].name)
+            look_in(e, slot, &pf_row_shapes[i], (uint8_t)i, PF_WAY_MEMBER, rest, st, err);
 }
 
 static void look_in_records(perfile_expr *e, pf_slot *slot, const char *name, perfile_status *st,
@@ -353,7 +372,7 @@ static void look_in_elements(perfile_expr *e, pf_slot *slot, const pf_slot *list
         if (!*name && way.type == PERFILE_WORDS) {
             search s = {.e = e, .slot = slot};
             add_way(&s, &(pf_way){.class = PERFILE_EXPR_NUMBER,
-                                  .type = PERFILE_U64,
+                                  .type = way.element,
                                   .kind = way.kind,
                                   .words = perfile_kind_words(way.kind)});
             if (s.no_memory)
@@ -497,12 +516,14 @@ int pf_expr_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number
     return PF_WORD_FOUND;
 }
 
-bool pf_expr_has_none(const perfile_expr *e, const pf_slot *s)
+unsigned pf_expr_none_widths(const perfile_expr *e, const pf_slot *s)
 {
+    unsigned widths = 0;
     for (uint32_t i = 0; i < s->n_ways; i++) {
-        uint8_t kind = e->ways[s->ways + i].kind;
-        if (kind == PERFILE_KIND_PID || kind == PERFILE_KIND_TID || kind == PERFILE_KIND_CPU)
-            return true;
+        const pf_way *w = &e->ways[s->ways + i];
+        if (w->kind == PERFILE_KIND_PID || w->kind == PERFILE_KIND_TID ||
+            w->kind == PERFILE_KIND_CPU)
+            widths |= pf_type_width(w->type);
     }
-    return false;
+    return widths;
 }

@@ -19,8 +19,12 @@ enum { PF_WORD_NONE, PF_WORD_FOUND, PF_WORD_SEVERAL };
  * `s`.  SEVERAL: it means different things in different records, and nothing is changed. */
 int pf_expr_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number);
 
-/* Whether all ones in `s` stand for "none". */
-bool pf_expr_has_none(const perfile_expr *e, const pf_slot *s);
+/* Bytes of fields in `s` where all ones stand for "none": 2, 4 and 8 added up. */
+unsigned pf_expr_none_widths(const perfile_expr *e, const pf_slot *s);
+
+/* The row, or "sample_id", that stands in front of a dotted name, and what stands behind; NULL:
+ * none. */
+const char *pf_expr_row_of(const char *name, const char **rest);
 
 /* Puts names that look like `name` into `out`, as "period or pid", or nothing.  `list`: names of
  * its elements.  The words of `s` likewise. */

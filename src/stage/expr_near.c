@@ -121,7 +121,23 @@ static void put_found(const nearest *near, char *out, size_t size)
     }
 }
 
-/* What lies deeper is found by its own name, too. */
+/* What lies deeper is found by its own name, too; parts of words by that alone, or by one that
+ * looks like it behind the name of the word. */
+static void offer_parts(nearest *near, const perfile_expr_name *what)
+{
+    char name[PF_EXPR_NAME_BYTES];
+    size_t n = strlen(what->name);
+    bool inside = strncmp(near->wanted, what->name, n) == 0 && near->wanted[n] == '.';
+    for (uint32_t i = 0; what->words && what->words->bits && i < what->words->n; i++) {
+        const char *part = what->words->bits[i].name;
+        bool same = pf_expr_same_word(part, near->wanted);
+        if (!same && !inside)
+            continue;
+        snprintf(name, sizeof name, "%.60s.%.60s", what->name, part);
+        offer_as(near, name, same ? near->wanted : name, same);
+    }
+}
+
 static void offer_name(void *user, const perfile_expr_name *what)
 {
     nearest *near = user;
@@ -131,24 +147,13 @@ static void offer_name(void *user, const perfile_expr_name *what)
     offer(near, what->name);
     if (last)
         offer_as(near, what->name, last + 1, 1);
+    offer_parts(near, what);
 }
 
 static void offer_element(void *user, const perfile_expr_name *what)
 {
     offer_as(user, what->name, what->name + 1, 0);
-}
-
-/* Of a qualified name what stands behind the row. */
-static void offer_row(nearest *near, const char *name)
-{
-    const char *dot = strchr(name, '.');
-    for (unsigned i = 0; dot && i < PF_N_RECORD_ROWS; i++) {
-        size_t n = strlen(pf_row_shapes[i].name);
-        if (n != (size_t)(dot - name) || strncmp(pf_row_shapes[i].name, name, n) != 0)
-            continue;
-        begin(near, dot + 1);
-        pf_expr_list_shape(&pf_row_shapes[i], "", NULL, offer_name, near);
-    }
+    offer_parts(user, what);
 }
 
 void pf_expr_near_names(const perfile_expr *e, const char *name, const pf_slot *list, char *out,
@@ -161,12 +166,17 @@ void pf_expr_near_names(const perfile_expr *e, const char *name, const pf_slot *
         if (e->ways[list->ways + i].type == PERFILE_LIST)
             pf_expr_list_shape(&pf_shapes[e->ways[list->ways + i].of], "", "", offer_element,
                                &near);
-    if (!list) {
+    const char *rest;
+    const char *row = list ? NULL : pf_expr_row_of(name, &rest);
+    if (row) {
+        begin(&near, rest);
+        for (unsigned i = 0; i < PF_N_RECORD_ROWS; i++)
+            if (row == pf_row_shapes[i].name)
+                pf_expr_list_shape(&pf_row_shapes[i], "", NULL, offer_name, &near);
+    } else if (!list) {
         perfile_expr_names(offer_name, &near);
         for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
             offer(&near, functions[i]);
-        if (!near.n)
-            offer_row(&near, name);
     }
     put_found(&near, out, size);
 }

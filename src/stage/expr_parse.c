@@ -53,6 +53,16 @@ static bool unexpected(parser *p, const char *wanted)
                         wanted, (int)n, p->c.text + p->token.at);
 }
 
+/* Something else stands where an operator does. */
+static bool no_operator(parser *p)
+{
+    const char *text = p->c.text + p->token.at;
+    bool or = p->token.len == 2 && memcmp(text, "or", 2) == 0;
+    if (or || (p->token.len == 3 && memcmp(text, "and", 3) == 0))
+        return pf_code_fail(&p->c, p->token.at, PERFILE_E_USAGE, "write %s", or ? "||" : "&&");
+    return unexpected(p, "an operator");
+}
+
 static bool too_deep(parser *p, uint32_t at)
 {
     return pf_code_fail(&p->c, at, PERFILE_E_LIMIT, "nested deeper than %d levels",
@@ -450,8 +460,9 @@ static bool parse(parser *p)
         else if (rank != RANK_OPEN) {
             operand = p->token.code == PF_TOKEN_IN;
             good = parse_binary(p, rank);
-        } else
-            good = unexpected(p, "an operator");
+        } else {
+            good = no_operator(p);
+        }
         if (!good)
             return false;
     }

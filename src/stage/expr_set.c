@@ -21,6 +21,17 @@ static bool add_range(pf_compiler *c, pf_number lo, pf_number hi)
     return true;
 }
 
+/* What -1 is in fields of these widths. */
+static bool add_all_ones(pf_compiler *c, unsigned widths)
+{
+    for (unsigned width = 2; width <= 8; width *= 2) {
+        pf_number ones = {UINT64_MAX >> (64 - 8 * width), false};
+        if (widths & width && !add_range(c, ones, ones))
+            return false;
+    }
+    return true;
+}
+
 static bool add_text(pf_compiler *c, pf_code_set *set, const pf_operand *lo, const pf_operand *hi)
 {
     uint32_t position;
@@ -50,14 +61,10 @@ bool pf_code_set_add(pf_compiler *c, pf_code_set *set, pf_operand *a, pf_operand
     if (pf_number_compare(lo->number, end) > 0)
         return pf_code_fail(c, lo->at, PERFILE_E_USAGE, "the range ends before it begins");
     set->numbers = true;
-    if (!hi && pf_code_is_minus_one(lo) && a->what == PF_IS_NAME) {
-        pf_number half = {UINT32_MAX, false}, all = {UINT64_MAX, false};
-        if (!pf_code_name(c, a, PERFILE_EXPR_NUMBER))
-            return false;
-        if (pf_expr_has_none(c->e, &c->e->slots[a->slot]) &&
-            (!add_range(c, half, half) || !add_range(c, all, all)))
-            return false;
-    }
+    if (!hi && pf_code_is_minus_one(lo) && a->what == PF_IS_NAME &&
+        (!pf_code_name(c, a, PERFILE_EXPR_NUMBER) ||
+         !add_all_ones(c, pf_expr_none_widths(c->e, &c->e->slots[a->slot]))))
+        return false;
     return add_range(c, lo->number, end);
 }
 

@@ -302,6 +302,7 @@ static const struct {
     {"any(branch_stack, .flags & MISPRED && .flags.cycles == 7)", AT(SAMPLE)},
     {"any(branch_stack, !.flags.mispred && .flags.type == IND)", AT(SAMPLE)},
     {"any(branch_stack.lbr, .from > .to || .from + 0x10 == .to && pid == 100)", AT(SAMPLE)},
+    {"any(cpu_map.cpu, . == -1) || !has(cpu_map.cpu)", ALL},
     {"!any(callchain, . == 5)", ALL},
     {"!all(callchain, . == 5)", ALL},
     {"count(callchain, . == 5) == 0", AT(SAMPLE)},
@@ -427,6 +428,11 @@ static const struct {
     {"pid == 1 # x", 10, "'#' means nothing"},
     {"\xc3\xa9 == 1", 1, "byte 0xc3"},
     {"filename == \"\xc3\xa9\xc3\xa9\" && perid", 21, "perid"},
+    {"data_src.oq == LOAD", 1, "there is no data_src.oq; did you mean data_src.op"},
+    {"any(branch_stack, .mispred)", 19, "did you mean .flags.mispred"},
+    {"switch.pid == 1", 1, "switch records have no pid"},
+    {"pid == 1 or pid == 2", 10, "write ||"},
+    {"PID == 1", 1, "did you mean pid"},
     {"type == PROG_LOAD", 9, "none of type"},
 };
 
