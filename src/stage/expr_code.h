@@ -61,6 +61,9 @@ bool pf_code_in_range(pf_compiler *c, pf_operand *a, pf_range r, bool negate);
  * unknown altogether. */
 bool pf_code_word(pf_compiler *c, pf_operand *of, pf_operand *word);
 
+/* The same for both, whichever is the word. */
+bool pf_code_words(pf_compiler *c, pf_operand *a, pf_operand *b);
+
 bool pf_code_is_minus_one(const pf_operand *o);
 
 /* a OP b, OP a token; the result replaces *a. */

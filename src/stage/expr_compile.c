@@ -3,6 +3,19 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+void *pf_expr_more(void **items, uint32_t *n, uint32_t *cap, size_t width)
+{
+    if (*n == *cap) {
+        uint32_t more = *cap ? 2 * *cap : 16;
+        void *grown = pf_realloc(*items, more, width);
+        if (!grown)
+            return NULL;
+        *items = grown;
+        *cap = more;
+    }
+    return memset((uint8_t *)*items + width * (*n)++, 0, width);
+}
+
 /* Where to go from step `at` when the one before it decided `yes`. */
 static uint16_t follow(const perfile_expr *e, uint32_t at, bool yes)
 {
