@@ -59,7 +59,7 @@ static bool call_without_condition(pf_parser *p, unsigned function, pf_operand *
 
 static bool begin_loop(pf_parser *p, unsigned function, uint32_t slot, uint32_t at)
 {
-    pf_waiting *w = pf_parse_operator(p, WAITS_LOOP, RANK_OPEN);
+    pf_waiting *w = pf_parse_operator(p, PF_WAITS_LOOP, PF_RANK_OPEN);
     if (!w)
         return false;
     w->at = at;

@@ -41,7 +41,7 @@ bool pf_parse_too_deep(pf_parser *p, uint32_t at)
 
 pf_operand *pf_parse_operand(pf_parser *p, unsigned what)
 {
-    if (p->n_operands == MOST_WAITING) {
+    if (p->n_operands == PF_MOST_WAITING) {
         pf_parse_too_deep(p, p->token.at);
         return NULL;
     }
@@ -53,8 +53,8 @@ pf_operand *pf_parse_operand(pf_parser *p, unsigned what)
 
 pf_waiting *pf_parse_operator(pf_parser *p, unsigned code, unsigned rank)
 {
-    bool nests = rank == RANK_OPEN || rank == RANK_PREFIX;
-    if (p->n_operators == MOST_WAITING || (nests && p->depth == PF_EXPR_NESTING)) {
+    bool nests = rank == PF_RANK_OPEN || rank == PF_RANK_PREFIX;
+    if (p->n_operators == PF_MOST_WAITING || (nests && p->depth == PF_EXPR_NESTING)) {
         pf_parse_too_deep(p, p->token.at);
         return NULL;
     }
@@ -80,7 +80,7 @@ static bool reduce(pf_parser *p)
     case PF_TOKEN_NOT:
         p->depth--;
         return pf_code_truth(&p->c, b) && pf_code_step(&p->c, PF_STEP_NOT, w.at);
-    case WAITS_MINUS:
+    case PF_WAITS_MINUS:
         p->depth--;
         return pf_code_minus(&p->c, b);
     case PF_TOKEN_OR:
@@ -112,11 +112,13 @@ static const struct {
     uint8_t token;
     uint8_t rank;
 } binaries[] = {
-    {PF_TOKEN_OR, RANK_OR},        {PF_TOKEN_AND, RANK_AND},      {PF_TOKEN_EQ, RANK_COMPARE},
-    {PF_TOKEN_NE, RANK_COMPARE},   {PF_TOKEN_LT, RANK_COMPARE},   {PF_TOKEN_LE, RANK_COMPARE},
-    {PF_TOKEN_GT, RANK_COMPARE},   {PF_TOKEN_GE, RANK_COMPARE},   {PF_TOKEN_LIKE, RANK_COMPARE},
-    {PF_TOKEN_IN, RANK_COMPARE},   {PF_TOKEN_PLUS, RANK_SUM},     {PF_TOKEN_MINUS, RANK_SUM},
-    {PF_TOKEN_STAR, RANK_PRODUCT}, {PF_TOKEN_MASK, RANK_PRODUCT},
+    {PF_TOKEN_OR, PF_RANK_OR},        {PF_TOKEN_AND, PF_RANK_AND},
+    {PF_TOKEN_EQ, PF_RANK_COMPARE},   {PF_TOKEN_NE, PF_RANK_COMPARE},
+    {PF_TOKEN_LT, PF_RANK_COMPARE},   {PF_TOKEN_LE, PF_RANK_COMPARE},
+    {PF_TOKEN_GT, PF_RANK_COMPARE},   {PF_TOKEN_GE, PF_RANK_COMPARE},
+    {PF_TOKEN_LIKE, PF_RANK_COMPARE}, {PF_TOKEN_IN, PF_RANK_COMPARE},
+    {PF_TOKEN_PLUS, PF_RANK_SUM},     {PF_TOKEN_MINUS, PF_RANK_SUM},
+    {PF_TOKEN_STAR, PF_RANK_PRODUCT}, {PF_TOKEN_MASK, PF_RANK_PRODUCT},
 };
 
 static unsigned rank_of(unsigned token)
@@ -124,7 +126,7 @@ static unsigned rank_of(unsigned token)
     for (size_t i = 0; i < sizeof binaries / sizeof binaries[0]; i++)
         if (binaries[i].token == token)
             return binaries[i].rank;
-    return RANK_OPEN;
+    return PF_RANK_OPEN;
 }
 
 /* One end of a range, or a member of a set: a constant. */
@@ -194,11 +196,11 @@ static bool parse_in(pf_parser *p)
 static bool parse_binary(pf_parser *p, unsigned rank)
 {
     unsigned code = p->token.code;
-    bool decides = rank <= RANK_AND;
-    if (!settle(p, rank == RANK_COMPARE ? rank + 1 : rank))
+    bool decides = rank <= PF_RANK_AND;
+    if (!settle(p, rank == PF_RANK_COMPARE ? rank + 1 : rank))
         return false;
-    if (rank == RANK_COMPARE && p->n_operators &&
-        p->operators[p->n_operators - 1].rank == RANK_COMPARE)
+    if (rank == PF_RANK_COMPARE && p->n_operators &&
+        p->operators[p->n_operators - 1].rank == PF_RANK_COMPARE)
         return pf_code_fail(&p->c, p->token.at, PERFILE_E_USAGE,
                             "comparisons do not chain: write a < b && b < c");
     pf_operand *a = &p->operands[p->n_operands - 1];
@@ -220,13 +222,13 @@ static bool parse_binary(pf_parser *p, unsigned rank)
 
 static bool parse_close(pf_parser *p)
 {
-    if (!settle(p, RANK_OPEN + 1))
+    if (!settle(p, PF_RANK_OPEN + 1))
         return false;
     if (!p->n_operators)
         return pf_code_fail(&p->c, p->token.at, PERFILE_E_USAGE, "there is no ( for this )");
     pf_waiting w = p->operators[--p->n_operators];
     p->depth--;
-    if (w.code == WAITS_LOOP && !pf_parse_end_call(p, &w))
+    if (w.code == PF_WAITS_LOOP && !pf_parse_end_call(p, &w))
         return false;
     return pf_parse_advance(p);
 }
@@ -256,13 +258,13 @@ static bool parse_operand(pf_parser *p, bool *operand)
         return pf_parse_advance(p);
     case PF_TOKEN_OPEN:
         *operand = false;
-        return pf_parse_operator(p, WAITS_GROUP, RANK_OPEN) && pf_parse_advance(p);
+        return pf_parse_operator(p, PF_WAITS_GROUP, PF_RANK_OPEN) && pf_parse_advance(p);
     case PF_TOKEN_NOT:
         *operand = false;
-        return pf_parse_operator(p, PF_TOKEN_NOT, RANK_PREFIX) && pf_parse_advance(p);
+        return pf_parse_operator(p, PF_TOKEN_NOT, PF_RANK_PREFIX) && pf_parse_advance(p);
     case PF_TOKEN_MINUS:
         *operand = false;
-        return pf_parse_operator(p, WAITS_MINUS, RANK_PREFIX) && pf_parse_advance(p);
+        return pf_parse_operator(p, PF_WAITS_MINUS, PF_RANK_PREFIX) && pf_parse_advance(p);
     default:
         return pf_parse_unexpected(p, "a name or value");
     }
@@ -270,7 +272,7 @@ static bool parse_operand(pf_parser *p, bool *operand)
 
 static bool parse_end(pf_parser *p)
 {
-    if (!settle(p, RANK_OPEN + 1))
+    if (!settle(p, PF_RANK_OPEN + 1))
         return false;
     if (p->n_operators)
         return pf_code_fail(&p->c, p->operators[p->n_operators - 1].at, PERFILE_E_USAGE,
@@ -294,7 +296,7 @@ static bool parse(pf_parser *p)
             return parse_end(p);
         else if (p->token.code == PF_TOKEN_CLOSE)
             good = parse_close(p);
-        else if (rank != RANK_OPEN) {
+        else if (rank != PF_RANK_OPEN) {
             operand = p->token.code == PF_TOKEN_IN;
             good = parse_binary(p, rank);
         } else {

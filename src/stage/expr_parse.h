@@ -5,17 +5,17 @@
 #include "stage/expr_code.h"
 
 enum {
-    MOST_WAITING = 8 * PF_EXPR_NESTING, /* on each level of nesting one of each rank */
-    RANK_OPEN = 0,
-    RANK_OR,
-    RANK_AND,
-    RANK_COMPARE,
-    RANK_SUM,
-    RANK_PRODUCT,
-    RANK_PREFIX
+    PF_MOST_WAITING = 8 * PF_EXPR_NESTING, /* on each level of nesting one of each rank */
+    PF_RANK_OPEN = 0,
+    PF_RANK_OR,
+    PF_RANK_AND,
+    PF_RANK_COMPARE,
+    PF_RANK_SUM,
+    PF_RANK_PRODUCT,
+    PF_RANK_PREFIX
 };
 
-enum { WAITS_GROUP = 100, WAITS_LOOP, WAITS_MINUS }; /* beside tokens */
+enum { PF_WAITS_GROUP = 100, PF_WAITS_LOOP, PF_WAITS_MINUS }; /* beside tokens */
 
 typedef struct pf_waiting {
     uint8_t code; /* PF_TOKEN_…, WAITS_… */
@@ -29,8 +29,8 @@ typedef struct pf_parser {
     pf_token token;
     unsigned depth;
     size_t n_operands, n_operators;
-    pf_operand operands[MOST_WAITING];
-    pf_waiting operators[MOST_WAITING];
+    pf_operand operands[PF_MOST_WAITING];
+    pf_waiting operators[PF_MOST_WAITING];
 } pf_parser;
 
 /* Each is false, or NULL, after a failure. */
