@@ -213,7 +213,8 @@ struct perfile_expr {
 
 static inline perfile_bytes pf_span_text(const perfile_expr *e, uint32_t i)
 {
-    return (perfile_bytes){e->texts.ptr + e->spans[i].at, e->spans[i].len};
+    pf_span s = e->spans[i];
+    return s.len ? (perfile_bytes){e->texts.ptr + s.at, s.len} : (perfile_bytes){NULL, 0};
 }
 
 /* Room for one more item at *items; NULL: no memory. */

@@ -266,6 +266,7 @@ static const struct {
     {"filename ~ \"*lib[a-d].so*\"", AT(MMAP2)},
     {"filename ~ \"*lib[!a-b]?so*\"", AT(MMAP2)},
     {"filename ~ \"/usr\"", 0},
+    {"filename ~ \"\" || filename == \"\" || filename in {\"\"}", 0},
     {"filename in {\"a\", \"/usr/lib/libc.so.6\", 'b'}", AT(MMAP2)},
     {"filename in {\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"/usr/lib/libc.so.6\",\"h\",\"i\"}",
      AT(MMAP2)},
