@@ -55,8 +55,8 @@ typedef struct perfile_expr_options {
 /* Compiles `text` (NUL-terminated UTF-8); `options` may be NULL.
  * PERFILE_E_USAGE: it is no expression, a name is unknown or types do not fit; err.offset is the
  * byte of the text that is meant, err.message names the column, and ends with two lines that show
- * the place.  PERFILE_E_LIMIT: longer than 1 MiB, nested deeper than 64 levels, or larger than
- * 8192 steps; PERFILE_E_NOMEM. */
+ * the place.  PERFILE_E_LIMIT: longer than 1 MiB, nested deeper than 64 levels, or of more than
+ * 8192 steps or 1024 names; PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_expr_compile(
     const char *text, const perfile_expr_options *options, perfile_expr **expr, perfile_error *err);
 
