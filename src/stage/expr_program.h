@@ -56,7 +56,7 @@ enum {
 
 /* Says in a decoded struct whether a member is there: a bool; bits of a word; or at least `mask` in
  * a word (attr.size). */
-enum { PF_GUARD_IS, PF_GUARD_IS_NOT, PF_GUARD_BITS, PF_GUARD_REACHES };
+enum { PF_GUARD_IS, PF_GUARD_BITS, PF_GUARD_REACHES };
 typedef struct pf_guard {
     uint32_t mask;
     uint16_t at;
