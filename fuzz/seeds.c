@@ -1,5 +1,6 @@
-/* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record, feature, encode and
- * ring, and FOLDER/../perfile.dict.  They come from the tables and from generated captures alone.
+/* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record, feature, encode,
+ * ring and expr, and FOLDER/../perfile.dict.  They come from the tables and from generated captures
+ * alone.
  */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -124,6 +125,44 @@ static void put_rings(const char *folder)
     put_ring(folder, "overwrite-bad-size", 2, UINT64_C(0) - 1000, 0, bad);
 }
 
+/* The choices of fuzz_expr.c stand behind text, NUL and body. */
+static void put_expressions(const char *folder)
+{
+    static const char *const texts[] = {
+        "type == SAMPLE && period > 1e6 && (pid == 7 || comm ~ \"gcc*\")",
+        "any(callchain, . in 0x400000..0x500000)",
+        "all(callchain, . != USER) || count(callchain, . == KERNEL) >= 2",
+        "any(branch_stack, .from == 0x10 && .flags & MISPRED && .flags.cycles > 5)",
+        "count(branch_stack.lbr) + 2 * count(callchain) - 1 == 5",
+        "data_src.mem_op == LOAD && data_src.lvl & (L1 + HIT) && data_src.lvl_num in {l1, L2, 9}",
+        "!(misc & EXACT_IP) && !has(weight) && cpumode == guest_kernel",
+        "mmap2.filename ~ \"*/lib[a-d]?[!x].so\\*\" && prot & EXEC && flags & PRIVATE",
+        "build_id in {\"00ff\", \"12AB\"} || filename == '/a\\x20b\\n' || cgroup.path != filename",
+        "sample_id.time > 1.5s && time <= 7ms + 3us - -1ns && size < 64K && addr >= 1G",
+        "pid in {-1, 1, 5..9, 0b11, 0o17} && tid == -1 && -period < -0x10",
+        "header_attr.attr.sample_type & CALLCHAIN && header_attr.attr.flags.freq",
+        "depth == -3 || sched_switch.prev_comm == \"gcc-12\" || event ~ \"cy*\" || event == 0",
+        "weight == 900 && weight.var1_dw * 2 > weight.var2_w & 0xff",
+        "any(entries, .pid == 5 || .comm == \"x\") || any(data, .tag == interval)",
+        "offset & 7 == 0 && sequence < 1e3 && part == 0 && type in {MMAP, 10, FORK..EXIT}",
+    };
+    for (size_t i = 0; i < 2 * sizeof texts / sizeof texts[0]; i++) {
+        char name[16];
+        builder b = {.swap = i % 2};
+        build_bytes(&b, texts[i / 2], strlen(texts[i / 2]) + 1);
+        capture_sample(&b, 1);
+        for (unsigned k = 0; k < 4; k++)
+            build_u64(&b, k);
+        build_bytes(&b, "\x01\x00\x0f\x00\x0f\x00\x00\x0a\x00\x07\xff\x00\x00\x08", 14);
+        build_u16(&b, 0x4002);
+        build_u8(&b, i % 3 ? PERFILE_RECORD_SAMPLE : PERFILE_RECORD_MMAP2);
+        build_u8(&b, (uint8_t)(4 | 2 | i % 2));
+        snprintf(name, sizeof name, "%zu", i);
+        put(folder, "expr", name, &b);
+        build_clear(&b);
+    }
+}
+
 static void put_dictionary(const char *folder)
 {
     char path[4096];
@@ -181,6 +220,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < n; i++)
         put_feature(argv[1], &rows[i], &(dice){i + 7});
     put_rings(argv[1]);
+    put_expressions(argv[1]);
     put_dictionary(argv[1]);
     return 0;
 }

@@ -23,6 +23,7 @@
 #include "emit.h"
 #include "encode.h"
 #include "event.h"
+#include "expr.h"
 #include "field.h"
 #include "model.h"
 #include "record.h"

@@ -21,6 +21,12 @@ echo "status ${PIPESTATUS[0]}"
 echo "== times"
 "$samples/times" clock.data cpu-clock.data truncated-header.data
 
+echo "== where"
+"$samples/where" 'type == SAMPLE && comm == "helper"' threads.data | wc -l
+"$samples/where" 'type == SAMPLE && comm ~ "*[lr]*k"' threads.data | wc -l
+"$samples/where" 'mmap2.filename ~ "*libc*" || type == EXIT' big-endian.data
+"$samples/where" 'type == SAMPLE && perid > 5' threads.data 2>&1
+
 # What the words behind `#` say of a field is the business of format/.
 for capture in mixed.data stat.data; do
     echo "== print_fields $capture"

@@ -72,6 +72,7 @@ loop library_walk, library_walk_runs, library_walk_file;
 loop library_decode, library_decode_runs, library_check, library_time, library_time_runs;
 /* The writer: records one by one and by the run, and spans as a ring buffer gives them. */
 loop library_put, library_put_runs, library_put_spans;
+loop library_where;
 /* Allocations of the library while it reads and decodes the second half of the records. */
 uint64_t library_allocations(const capture *c);
 

@@ -133,6 +133,25 @@ uint64_t library_time_runs(const capture *c)
     return sum;
 }
 
+/* Three comparisons of fields at fixed places, of which each is looked at; how many records fit. */
+uint64_t library_where(const capture *c)
+{
+    static const char text[] = "pid != 4000000000 && time > 1 && ip != 0";
+    uint64_t sum = 0, yes;
+    const perfile_record *r;
+    size_t n;
+    perfile_expr *e;
+    perfile_stream *s = open_memory(c);
+    if (perfile_expr_compile(text, NULL, &e, NULL) != PERFILE_OK)
+        e = NULL;
+    while (s && e && perfile_stream_next_run(s, &r, &n, NULL) == PERFILE_OK)
+        if (perfile_expr_test_run(e, r, n, &yes, NULL) == PERFILE_OK)
+            sum += (uint64_t)__builtin_popcountll(yes);
+    perfile_expr_close(e);
+    perfile_stream_close(s);
+    return sum;
+}
+
 uint64_t library_allocations(const capture *c)
 {
     uint64_t before = 0, after = 0, n = 0;

@@ -45,6 +45,7 @@ enum {
     OUR_CHECK,
     OUR_TIME,
     OUR_TIME_RUNS,
+    OUR_WHERE,
     N_WARM
 };
 enum { PAGES, TOUCH, POPULATE, READ, COPY, OUR_FILE, N_COLD };
@@ -80,6 +81,7 @@ static void measure_warm(const settings *set, const capture *c)
         [OUR_CHECK] = {"perfile_check", library_check, 0, 0},
         [OUR_TIME] = {"perfile_sample_field", library_time, 0, 0},
         [OUR_TIME_RUNS] = {"perfile_sample_fields", library_time_runs, 0, 0},
+        [OUR_WHERE] = {"perfile_expr_test_run, three comparisons", library_where, 0, 0},
     };
     contest(x, N_WARM, c, set->rounds);
     for (size_t i = 0; i < N_WARM; i++)
@@ -112,6 +114,9 @@ static void measure_warm(const settings *set, const capture *c)
               c->kind == DWARF ? NAN : 3.0, false, "10 x linux-perf-data");
     table_row(kind, "check, all rules / decode", x[OUR_DECODE_RUNS].best / x[OUR_CHECK].best, "",
               0.25, false, "");
+    table_row(kind, "three comparisons of an expression",
+              (x[OUR_WHERE].best - x[OUR_WALK_RUNS].best) * 1e9 / (double)c->n_records, "ns", NAN,
+              true, "per record, beside the walk");
     table_row(kind, "allocations while reading the second half", (double)library_allocations(c), "",
               0, true, "");
 }

@@ -1,0 +1,338 @@
+/* What an expression reads of a record is what the field walk shows: every field of every row, in
+ * both byte orders, there or not; and of captures. */
+#define _XOPEN_SOURCE 700 /* ftw() */
+#include "testing.h"
+
+#include <stdio.h>
+
+#include "instances.h"
+#include "recorded.h"
+
+enum {
+#if defined(__SANITIZE_ADDRESS__)
+    INSTANCES = 4, /* of each row */
+    OF_A_CAPTURE = 40,
+#else
+    INSTANCES = 30,
+    OF_A_CAPTURE = 300,
+#endif
+    MOST_SHOWN = 4096,
+    MOST_TEXT = 6 * 4096
+};
+
+/* What the walk shows of one record. */
+typedef struct seen {
+    const perfile_record *r;
+    const char *record;     /* what stands in front of names */
+    char path[256];         /* of the struct that is walked */
+    unsigned in_list;       /* depth of nesting below a list */
+    char shown[MOST_SHOWN]; /* names that were there, each behind a blank */
+    size_t n_shown;
+} seen;
+
+static uint64_t n_true, n_false, n_skipped;
+static char text[MOST_TEXT];
+
+static bool holds(const perfile_record *r, const char *condition)
+{
+    bool yes;
+    perfile_expr *e;
+    perfile_error err = {0};
+    if (perfile_expr_compile(condition, NULL, &e, &err) != PERFILE_OK)
+        fail_msg("%.200s: %s", condition, err.message);
+    if (perfile_expr_test(e, r, &yes, &err) != PERFILE_OK)
+        fail_msg("%.200s: %s", condition, err.message);
+    perfile_expr_close(e);
+    return yes;
+}
+
+static void expect(const perfile_record *r, bool wanted)
+{
+    if (holds(r, text) != wanted)
+        fail_msg("record of type %u at %llu: %.2000s is %s", r->type, (unsigned long long)r->offset,
+                 text, wanted ? "false" : "true");
+    *(wanted ? &n_true : &n_false) += 1;
+}
+
+static size_t put_number(char *out, size_t size, const perfile_field *f, uint64_t v)
+{
+    if (f->type == PERFILE_S32 && (int64_t)v < 0)
+        return (size_t)snprintf(out, size, "-%llu", (unsigned long long)(0 - v));
+    return (size_t)snprintf(out, size, "%llu", (unsigned long long)v);
+}
+
+/* flags.cycles == 5. */
+static void expect_parts(const seen *s, const char *name, const perfile_field *f, uint64_t v)
+{
+    const perfile_vocabulary *parts = perfile_kind_words(f->kind);
+    for (uint32_t i = 0; parts && parts->bits && i < parts->n; i++) {
+        const perfile_bits *b = &parts->bits[i];
+        uint64_t part =
+            v >> b->shift & (b->width < 64 ? (UINT64_C(1) << b->width) - 1 : UINT64_MAX);
+        snprintf(text, sizeof text, "%s.%s%s.%s == %llu", s->record, s->path, name, b->name,
+                 (unsigned long long)part);
+        expect(s->r, true);
+        if (b->width > 1)
+            continue;
+        snprintf(text, sizeof text, "%s.%s%s & %s", s->record, s->path, name, b->name);
+        expect(s->r, part);
+    }
+}
+
+/* name == 7, and not name == 8; in lists any(list, .name == 7). */
+static void expect_number(const seen *s, const char *name, const perfile_field *f, uint64_t v)
+{
+    char number[40], other[40];
+    if (f->kind == PERFILE_KIND_SCALE)
+        return;
+    put_number(number, sizeof number, f, v);
+    put_number(other, sizeof other, f, v ^ 1);
+    if (s->in_list) {
+        snprintf(text, sizeof text, "any(%s.%s, .%s == %s)", s->record, s->path, name, number);
+        expect(s->r, true);
+        snprintf(text, sizeof text, "all(%s.%s, .%s != %s)", s->record, s->path, name, number);
+        expect(s->r, false);
+        return;
+    }
+    snprintf(text, sizeof text, "%s.%s%s == %s", s->record, s->path, name, number);
+    expect(s->r, true);
+    snprintf(text, sizeof text, "%s.%s%s == %s", s->record, s->path, name, other);
+    expect(s->r, false);
+    snprintf(text, sizeof text, "%s.%s%s + 1 > %s && %s <= %s.%s%s", s->record, s->path, name,
+             number, number, s->record, s->path, name);
+    if (v != UINT64_MAX)
+        expect(s->r, true);
+    expect_parts(s, name, f, v);
+}
+
+static void expect_bytes(const seen *s, const char *name, const perfile_field *f, perfile_bytes b)
+{
+    int n = snprintf(text, sizeof text, s->in_list ? "any(%s.%s, .%s == \"" : "%s.%s%s == \"",
+                     s->record, s->path, name);
+    if (b.len > sizeof text / 4 - 64) {
+        n_skipped++;
+        return;
+    }
+    for (size_t i = 0; i < b.len; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      f->type == PERFILE_TEXT ? "\\x%02x" : "%02X", b.ptr[i]);
+    snprintf(text + n, sizeof text - (size_t)n, s->in_list ? "\")" : "\"");
+    expect(s->r, true);
+}
+
+static void expect_words(const seen *s, const char *name, const perfile_field *f,
+                         const perfile_words *w)
+{
+    snprintf(text, sizeof text, "count(%s.%s%s) == %zu", s->record, s->path, name, w->n);
+    expect(s->r, true);
+    for (size_t i = 0; i < w->n; i += 1 + w->n / 4) {
+        uint64_t v = perfile_word(w, i);
+        size_t same = 0;
+        for (size_t j = 0; j < w->n; j++)
+            same += perfile_word(w, j) == v;
+        snprintf(text, sizeof text, "count(%s.%s%s, . == %llu) == %zu", s->record, s->path, name,
+                 (unsigned long long)v, same);
+        expect(s->r, true);
+        (void)f;
+    }
+}
+
+/* The second table of ID_INDEX is shown inside of the first. */
+static bool is_of_other_list(const seen *s, const char *name)
+{
+    return s->in_list && s->r->type == PERFILE_RECORD_ID_INDEX &&
+           (strcmp(name, "machine_pid") == 0 || strcmp(name, "vcpu") == 0);
+}
+
+static void note(seen *s, const char *name)
+{
+    if (s->in_list)
+        return;
+    int n = snprintf(s->shown + s->n_shown, sizeof s->shown - s->n_shown, " %s%s ", s->path, name);
+    s->n_shown += (size_t)n;
+    assert_true(s->n_shown < sizeof s->shown);
+}
+
+static void on_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    seen *s = user;
+    if (is_of_other_list(s, f->name))
+        return;
+    note(s, f->name);
+    switch (f->type) {
+    case PERFILE_TEXT:
+    case PERFILE_BLOB:
+        expect_bytes(s, f->name, f, v->u.bytes);
+        break;
+    case PERFILE_WORDS:
+        expect_words(s, f->name, f, &v->u.words);
+        break;
+    default:
+        expect_number(s, f->name, f, v->number);
+        break;
+    }
+}
+
+/* In lists `path` is that of the list; elsewhere it ends with a dot. */
+static void on_begin(void *user, const perfile_field *f, const perfile_value *v)
+{
+    seen *s = user;
+    size_t n = strlen(s->path);
+    if (f->type == PERFILE_ITEM || f->flags & PERFILE_FIELD_FLAT)
+        return;
+    note(s, f->name);
+    assert_int_equal(s->in_list, 0);
+    snprintf(s->path + n, sizeof s->path - n, f->type == PERFILE_LIST ? "%s" : "%s.", f->name);
+    if (f->type != PERFILE_LIST)
+        return;
+    s->in_list = 1;
+    snprintf(text, sizeof text, "count(%s.%s) == %llu", s->record, s->path,
+             (unsigned long long)v->u.count);
+    expect(s->r, true);
+}
+
+static void on_end(void *user, const perfile_field *f)
+{
+    seen *s = user;
+    if (f->type == PERFILE_ITEM || f->flags & PERFILE_FIELD_FLAT)
+        return;
+    size_t n = strlen(s->path) - strlen(f->name) - (f->type != PERFILE_LIST);
+    s->path[n] = 0;
+    s->in_list = 0;
+}
+
+static const perfile_visitor visitor = {sizeof visitor, on_value, on_begin, on_end};
+
+/* Every name of the row is there exactly when it was shown. */
+static void on_name(void *user, const perfile_expr_name *what)
+{
+    const seen *s = user;
+    char name[256];
+    if (strcmp(what->record, s->record) != 0 || what->list)
+        return;
+    /* The walk shows it in the entries. */
+    if (s->r->type == PERFILE_RECORD_ID_INDEX && strcmp(what->name, "guests") == 0)
+        return;
+    snprintf(name, sizeof name, " %s ", what->name);
+    snprintf(text, sizeof text, "has(%s.%s)", s->record, what->name);
+    expect(s->r, strstr(s->shown, name) != NULL);
+}
+
+static void all_of(const perfile_record *r, const char *record, bool trailer)
+{
+    static seen s;
+    snprintf(text, sizeof text, "type == %u && misc == %u && size == %zu", r->type, r->misc,
+             perfile_record_size(r));
+    expect(r, true);
+    memset(&s, 0, sizeof s);
+    s.r = r;
+    s.record = record;
+    perfile_status st = trailer ? perfile_record_walk_trailer(r, 0, &visitor, &s, NULL)
+                                : perfile_record_walk(r, 0, &visitor, &s, NULL);
+    assert_true(st == PERFILE_OK || (trailer && st == PERFILE_END));
+    perfile_expr_names(on_name, &s);
+}
+
+/* Rows go by the names of their structs; types by theirs. */
+static const char *id_of(size_t i)
+{
+    static const char *const ids[] = {
+#define RECORD(id, number, name, source, fixed, contract, doc) #id,
+#include "perfile/format/sample.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) #id,
+#include "perfile/format/records.def"
+#define RECORD(id, number, name, source, fixed, contract, doc) #id,
+#include "perfile/format/simpleperf.def"
+    };
+    return ids[i];
+}
+
+static void check_row(dice *d, size_t i, bool swap)
+{
+    size_t n;
+    const pf_row *row = &pf_record_rows(&n)[i];
+    for (unsigned k = 0; k < INSTANCES; k++) {
+        builder body = {.swap = swap};
+        uint16_t misc;
+        build_attr_plan plan = roll_plan(d);
+        perfile_session *s = roll_session(&plan, swap, 2);
+        if (roll_record(d, row, s, &misc, &body)) {
+            uint8_t *own = exact(body.b.ptr, body.b.len);
+            perfile_record r = record_of(s, row->number, misc, (perfile_bytes){own, body.b.len});
+            all_of(&r, id_of(i), false);
+            if (r.type < PERFILE_RECORD_USER && r.type != PERFILE_RECORD_SAMPLE)
+                all_of(&r, "sample_id", true);
+            free(own);
+        }
+        build_clear(&body);
+        pf_session_free(s);
+    }
+}
+
+static void fields_are_those_of_the_walk(void **state)
+{
+    (void)state;
+    size_t n;
+    dice d = {20};
+    pf_record_rows(&n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t before = n_true;
+        check_row(&d, i, false);
+        check_row(&d, i, true);
+        bool has_fields = pf_record_rows(&n)[i].fixed > 0;
+        assert_true(!has_fields || n_true > before);
+    }
+    assert_true(n_true > 5000 && n_false > 5000);
+}
+
+static uint64_t of_capture[2];
+
+static void check_capture(const char *path, perfile_stream *s)
+{
+    const perfile_record *r;
+    uint64_t seen_of[128] = {0}, n = 0;
+    (void)path;
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK && n < OF_A_CAPTURE) {
+        const pf_row *row = pf_record_row(r->type);
+        if (!row || r->type >= 128 || seen_of[r->type]++ % 7 || seen_of[r->type] > 100 ||
+            perfile_record_walk(r, 0, &instance_visitor, NULL, NULL) != PERFILE_OK)
+            continue;
+        all_of(r, id_of((size_t)(row - pf_record_table)), false);
+        of_capture[perfile_session_swapped(r->session)]++;
+        n++;
+    }
+}
+
+static void fields_of_captures(void **state)
+{
+    (void)state;
+    assert_true(recorded_each(check_capture) > 20);
+    assert_true(of_capture[0] > 100 && of_capture[1] > 10);
+}
+
+/* What has no value for the expression differs from 0. */
+static void nothing_is_not_zero(void **state)
+{
+    (void)state;
+    build_attr_plan plan = {.size = 112, .sample_type = PERFILE_SAMPLE_IP};
+    perfile_session *s = roll_session(&plan, false, 0);
+    static const uint8_t zeros[8];
+    perfile_record r = record_of(s, PERFILE_RECORD_SAMPLE, 0, (perfile_bytes){zeros, 8});
+    assert_true(holds(&r, "ip == 0"));
+    assert_false(holds(&r, "period == 0"));
+    assert_false(holds(&r, "period != 0"));
+    assert_true(holds(&r, "!(period == 0) && !has(period)"));
+    r.body.len = 7;
+    assert_false(holds(&r, "ip == 0 || ip != 0 || has(ip)"));
+    pf_session_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_are_those_of_the_walk),
+        cmocka_unit_test(fields_of_captures),
+        cmocka_unit_test(nothing_is_not_zero),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
