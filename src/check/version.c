@@ -7,32 +7,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/releases.h"
 
-typedef struct perf_row {
-    const char *name;
-    uint32_t attr_size, kernel_type, user_type, feature;
-    bool lost_payloads;
-} perf_row;
-
-enum {
-#define PERF(id, name, attr_size, kernel_type, user_type, feature, lost_payloads) PERF_##id,
-#include "format/versions.def"
-    N_PERFS,
-    LEVEL_FULL = PF_FULL,
-    LEVEL_LESSER = PF_LESSER
-};
-
-static const perf_row perfs[N_PERFS] = {
-#define PERF(id, name, attr_size, kernel_type, user_type, feature, lost_payloads)                  \
-    {name, attr_size, kernel_type, user_type, feature, lost_payloads},
-#include "format/versions.def"
-};
+enum { LEVEL_FULL = PF_FULL, LEVEL_LESSER = PF_LESSER };
 
 static const struct {
     uint8_t rule, level, from, to, verdict;
 } minds[] = {
 #define MINDS(rule, level, from, to, verdict)                                                      \
-    {PERFILE_RULE_##rule, LEVEL_##level, PERF_##from, PERF_##to, PERFILE_VERDICT_##verdict},
+    {PERFILE_RULE_##rule, LEVEL_##level, PF_PERF_##from, PF_PERF_##to, PERFILE_VERDICT_##verdict},
 #include "format/versions.def"
 };
 
@@ -42,7 +25,7 @@ enum { N_OWN_TYPES = PF_CHECK_TYPES };
 /* An answer that is being put together. */
 typedef struct answer {
     const pf_check *c;
-    const perf_row *perf;
+    const pf_release *perf;
     size_t position;
     unsigned verdict;
     void (*reason)(void *user, unsigned verdict, const char *sentence);
@@ -106,26 +89,21 @@ static void look_at_tracepoints(answer *a)
     }
 }
 
-static bool knows_type(const perf_row *p, uint32_t type)
-{
-    return type < PERFILE_RECORD_USER ? type <= p->kernel_type : type <= p->user_type;
-}
-
 static void look_at_types(answer *a)
 {
     char buf[24];
     const pf_check *c = a->c;
     for (uint32_t type = 1; type < N_OWN_TYPES; type++) {
-        if (!c->by_type[type] || knows_type(a->perf, type))
+        if (!c->by_type[type] || pf_release_knows_type(a->perf, type))
             continue;
         /* The newest pass over records of tools that they do not know. */
-        bool passes = type >= PERFILE_RECORD_USER && a->position == N_PERFS - 1;
+        bool passes = type >= PERFILE_RECORD_USER && a->position == PF_N_RELEASES - 1;
         say(a, passes ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
             "it does not know records of type %s, there are %" PRIu64,
             pf_check_type_name(type, buf), c->by_type[type]);
     }
     if (c->by_type[PF_CHECK_TYPES])
-        say(a, a->position == N_PERFS - 1 ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
+        say(a, a->position == PF_N_RELEASES - 1 ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
             "it does not know records of other tools, there are %" PRIu64,
             c->by_type[PF_CHECK_TYPES]);
     bool payloads = c->by_type[PERFILE_RECORD_HEADER_TRACING_DATA] ||
@@ -161,7 +139,7 @@ static void look_at_rules(answer *a)
 
 const char *perfile_check_version_at(size_t position)
 {
-    return position < N_PERFS ? perfs[position].name : NULL;
+    return position < PF_N_RELEASES ? pf_releases[position].name : NULL;
 }
 
 perfile_status
@@ -172,13 +150,15 @@ perfile_check_version(const perfile_stream *check, const char *version, unsigned
     const pf_check *c = pf_check_stage(check);
     if (!c)
         return pf_fail(err, PERFILE_E_USAGE, "check", "the stream is not one of perfile_check()");
-    const char *name = strncmp(version, "perf-", 5) == 0 ? version + 5 : version;
-    size_t i = 0;
-    while (i < N_PERFS && strcmp(name, perfs[i].name) != 0)
-        i++;
-    if (i == N_PERFS)
-        return pf_fail(err, PERFILE_E_USAGE, "version", "perf '%s' is not known", version);
-    answer a = {.c = c, .perf = &perfs[i], .position = i, .reason = reason, .user = user};
+    const pf_release *release;
+    perfile_status st = pf_release_find(version, &release, err);
+    if (st != PERFILE_OK)
+        return st;
+    answer a = {.c = c,
+                .perf = release,
+                .position = (size_t)(release - pf_releases),
+                .reason = reason,
+                .user = user};
     look_at_attrs(&a);
     look_at_tracepoints(&a);
     look_at_types(&a);
