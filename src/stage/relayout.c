@@ -149,6 +149,7 @@ perfile_status pf_relayout_plan(pf_relayout *plan, const perfile_layout *from,
             fixed |= UINT64_C(1) << bit;
     p.reading = pf_context_of(&p.from);
     p.wanted = pf_context_of(&p.to);
+    p.reading.layout = p.wanted.layout = NULL; /* plans may be moved */
     p.reading.sample_type &= ~fixed;
     p.wanted.sample_type &= ~fixed;
     /* Both weights are one word. */
