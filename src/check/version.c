@@ -120,7 +120,9 @@ static void look_at_features(answer *a)
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         const char *name = perfile_feature_name(f->number);
-        if (f->number > a->perf->feature)
+        /* An empty one in a stream ends the list. */
+        bool is_end = f->origin == PERFILE_ORIGIN_STREAM && f->payload.len == 0;
+        if (f->number > a->perf->feature && !is_end)
             say(a, PERFILE_VERDICT_LOSES, "it passes over feature %s (%" PRIu32 ")",
                 name ? name : "without name", f->number);
     }

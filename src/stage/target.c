@@ -38,13 +38,23 @@ static bool stands_alone(const perfile_record *r)
     return r->family == PERFILE_FAMILY_DAMAGE || (r->extra.len && !r->extra.ptr);
 }
 
+/* The end of the list of features has the number of one that the version does not have: it is none.
+ */
+static bool is_end_of_features(const pf_target *t, const perfile_record *r)
+{
+    perfile_feature f;
+    return r->type == PERFILE_RECORD_HEADER_FEATURE &&
+           perfile_record_feature(r, &f, NULL) == PERFILE_OK && f.payload.len == 0 &&
+           f.number > t->release->feature;
+}
+
 /* Puts the record into the run. */
 static perfile_status give(pf_target *t, const perfile_record *r, perfile_error *err)
 {
     perfile_record *slot = &t->base.run[t->base.n_run++];
     *slot = *r;
     slot->session = t->base.session;
-    if (r->family != PERFILE_FAMILY_PERF || !pf_session_wants(r->type))
+    if (r->family != PERFILE_FAMILY_PERF || !pf_session_wants(r->type) || is_end_of_features(t, r))
         return PERFILE_OK;
     uint64_t before = t->base.session->generation;
     perfile_status st = pf_session_learn(t->base.session, slot, err);
