@@ -36,7 +36,7 @@ enum { /* perfile_target_loss.kind: what `name` names and `count` counts */
        PERFILE_LOSS_WEIGHT,        /* the second and third weight: samples that had them */
        PERFILE_LOSS_ATTR_BIT,      /* a bit of the attr of which no record had a field: events */
        PERFILE_LOSS_ATTR_MEMBER,   /* a member of the attr that was not 0: events */
-       PERFILE_LOSS_CHAIN_LIMIT,   /* samples whose user call chain came too late to wait for it */
+       PERFILE_LOSS_CHAIN_LIMIT,   /* samples whose user call chain came too late, or did not fit */
        PERFILE_LOSS_CHAIN_MISSING, /* samples whose user call chain is not in the capture */
        PERFILE_LOSS_CHAIN_ALONE,   /* CALLCHAIN_DEFERRED records of no sample: dropped */
        PERFILE_LOSS_BUILD_ID,      /* build ids of mappings that fit no record */

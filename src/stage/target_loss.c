@@ -140,9 +140,10 @@ static void say(char *out, size_t room, const pf_target *t, const perfile_target
         break;
     case PERFILE_LOSS_CHAIN_LIMIT:
         snprintf(out, room,
-                 "the user part of the call chain%s of %" PRIu64 " sample%s came too late to be "
-                 "merged: %s without (more held_bytes would let them wait longer)",
-                 s, n, s, n == 1 ? "it is" : "they are");
+                 "the user part of the call chain%s of %" PRIu64
+                 " sample%s was not merged: it came "
+                 "too late (held_bytes says how long they may wait) or did not fit in the record",
+                 s, n, s);
         break;
     case PERFILE_LOSS_CHAIN_MISSING:
         snprintf(out, room,

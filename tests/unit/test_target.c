@@ -1,0 +1,816 @@
+/* What older versions of perf do not know, dropped or turned: one small stream for each, in both
+ * byte orders. */
+#include "testing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "builder.h"
+#include "dripping.h"
+#include "perfile/perfile.h"
+
+#define USER     ((uint64_t)-512)
+#define DEFERRED ((uint64_t)-640)
+
+enum {
+    MOST = 64,
+    CHAIN_TYPE = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
+                 PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_PERIOD
+};
+
+/* What came out. */
+typedef struct result {
+    perfile_stream *s;
+    perfile_record *records[MOST];
+    size_t n;
+    uint64_t lost[PERFILE_N_LOSSES];
+    char names[512];
+    uint64_t first[PERFILE_N_LOSSES];
+    perfile_target_summary sum;
+    uint64_t extra; /* bytes behind records */
+} result;
+
+static void on_loss(void *user, const perfile_target_loss *loss)
+{
+    result *out = user;
+    out->lost[loss->kind] += loss->count;
+    out->first[loss->kind] = loss->first_offset;
+    strncat(out->names, loss->name, sizeof out->names - strlen(out->names) - 1);
+    strncat(out->names, " ", sizeof out->names - strlen(out->names) - 1);
+    assert_true(strlen(loss->sentence) > 20);
+}
+
+static void begin(builder *b, const build_attr_plan *plan)
+{
+    build_bytes(b, b->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
+    build_u64(b, 16);
+    size_t start = build_begin(b, PERFILE_RECORD_HEADER_ATTR, 0);
+    build_attr(b, plan);
+    build_u64(b, 70);
+    build_end(b, start);
+}
+
+static void take(result *out, perfile_stream *below, const char *version)
+{
+    const perfile_target_options options = {
+        .size = sizeof options, .version = version, .loss = on_loss, .user = out};
+    const perfile_record *r;
+    perfile_bytes piece;
+    perfile_status st;
+
+    assert_int_equal(perfile_target(below, &options, &out->s, NULL), PERFILE_OK);
+    while ((st = perfile_stream_next(out->s, &r, NULL)) == PERFILE_OK) {
+        assert_true(out->n < MOST);
+        assert_ptr_equal(r->session, perfile_stream_session(out->s));
+        if (r->extra.ptr)
+            out->extra += r->extra.len;
+        else
+            while (r->extra.len && perfile_stream_extra(out->s, r, &piece, NULL) == PERFILE_OK)
+                out->extra += piece.len;
+        assert_int_equal(perfile_record_copy(r, &out->records[out->n++], NULL), PERFILE_OK);
+    }
+    assert_int_equal(st, PERFILE_END);
+    perfile_target_summary_of(out->s, &out->sum, sizeof out->sum);
+}
+
+static void run_with(result *out, const builder *b, const char *version, uint64_t held_bytes)
+{
+    const perfile_limits limits = {.size = sizeof limits, .held_bytes = held_bytes};
+    const perfile_options options = {.size = sizeof options, .limits = &limits};
+    perfile_source *source;
+    perfile_stream *s;
+    *out = (result){.n = 0};
+    assert_int_equal(perfile_source_memory(built(b), "built", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, &options, &s, NULL), PERFILE_OK);
+    take(out, s, version);
+}
+
+static void run(result *out, const builder *b, const char *version)
+{
+    run_with(out, b, version, 0);
+}
+
+static void done(result *out)
+{
+    for (size_t i = 0; i < out->n; i++)
+        perfile_record_free(out->records[i]);
+    perfile_stream_close(out->s);
+}
+
+/* The `i`-th record of that type. */
+static const perfile_record *nth(const result *out, uint32_t type, size_t i)
+{
+    for (size_t k = 0; k < out->n; k++)
+        if (out->records[k]->type == type && i-- == 0)
+            return out->records[k];
+    fail_msg("no such record of type %u", type);
+    return NULL;
+}
+
+static size_t n_of(const result *out, uint32_t type)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < out->n; k++)
+        n += out->records[k]->type == type;
+    return n;
+}
+
+static perfile_sample sample_at(const result *out, size_t i)
+{
+    perfile_sample v;
+    perfile_error err;
+    if (perfile_sample_decode(nth(out, PERFILE_RECORD_SAMPLE, i), &v, sizeof v, &err) != PERFILE_OK)
+        fail_msg("%s", err.message);
+    return v;
+}
+
+#define FOR_BOTH_ORDERS(b) for (unsigned b##_swap = 0; b##_swap < 2; b##_swap++)
+
+/* --- call chains --- */
+
+static build_attr_plan chain_plan(void)
+{
+    return (build_attr_plan){.type = 1,
+                             .size = 144,
+                             .period = 1000,
+                             .sample_type = CHAIN_TYPE,
+                             .read_format = PERFILE_FORMAT_ID,
+                             .flags = (uint64_t)1 << PERFILE_ATTR_BIT_SAMPLE_ID_ALL |
+                                      (uint64_t)1 << PERFILE_ATTR_BIT_DEFER_CALLCHAIN};
+}
+
+/* A sample at `time` with the chain KERNEL 0x100 and, unless it is 0, the cookie. */
+static void chain_sample(builder *b, uint32_t tid, uint64_t time, uint64_t cookie)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_SAMPLE, 2);
+    build_u64(b, 0x401000);
+    build_u32(b, 5);
+    build_u32(b, tid);
+    build_u64(b, time);
+    build_u64(b, 1000 + time); /* period */
+    build_u64(b, cookie ? 4 : 2);
+    build_u64(b, (uint64_t)-128);
+    build_u64(b, 0x100);
+    if (cookie) {
+        build_u64(b, DEFERRED);
+        build_u64(b, cookie);
+    }
+    build_end(b, start);
+}
+
+static void chain_trailer(builder *b, uint32_t tid, uint64_t time)
+{
+    build_u32(b, 5);
+    build_u32(b, tid);
+    build_u64(b, time);
+}
+
+static void chain_rest(builder *b, uint32_t tid, uint64_t cookie, uint64_t n, bool marked)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_CALLCHAIN_DEFERRED, 2);
+    build_u64(b, cookie);
+    build_u64(b, n + marked);
+    if (marked)
+        build_u64(b, USER);
+    for (uint64_t i = 0; i < n; i++)
+        build_u64(b, 0x5000 + i);
+    chain_trailer(b, tid, 50);
+    build_end(b, start);
+}
+
+static void chain_comm(builder *b)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_COMM, 0);
+    build_u32(b, 5);
+    build_u32(b, 6);
+    build_text(b, "work");
+    chain_trailer(b, 6, 20);
+    build_end(b, start);
+}
+
+static void same_chain(const perfile_sample *v, const uint64_t *words, size_t n)
+{
+    assert_int_equal(v->callchain.n, n);
+    for (size_t i = 0; i < n; i++)
+        assert_true(perfile_word(&v->callchain, i) == words[i]);
+    assert_false(v->has_extra);
+    assert_true(v->period == 1000 + v->time);
+}
+
+static void chains_are_merged(void **state)
+{
+    static const uint64_t whole[] = {(uint64_t)-128, 0x100, USER, 0x5000, 0x5001};
+    build_attr_plan plan = chain_plan();
+    result out;
+    (void)state;
+    FOR_BOTH_ORDERS(b)
+    {
+        BUILDER b = {.swap = b_swap};
+        begin(&b, &plan);
+        chain_sample(&b, 7, 1, 77);
+        chain_sample(&b, 8, 2, 77); /* never comes */
+        chain_comm(&b);
+        chain_sample(&b, 7, 3, 77);
+        chain_rest(&b, 7, 77, 2, false);
+        chain_sample(&b, 7, 4, 0);
+        chain_sample(&b, 7, 5, 78);
+        chain_rest(&b, 7, 78, 2, true);
+        chain_rest(&b, 7, 78, 2, true); /* nobody waits */
+        build_end(&b, build_begin(&b, PERFILE_RECORD_FINISHED_ROUND, 0));
+        run(&out, &b, "perf-6.1");
+        const uint32_t types[] = {64, 9, 9, 3, 9, 9, 9, 68};
+        assert_int_equal(out.n, 8);
+        for (size_t i = 0; i < out.n; i++)
+            assert_int_equal(out.records[i]->type, types[i]);
+        for (size_t i = 0; i < 5; i++) {
+            perfile_sample v = sample_at(&out, i);
+            assert_int_equal(v.time, i + 1);
+            same_chain(&v, whole, i == 1 || i == 3 ? 2 : 5);
+        }
+        assert_int_equal(perfile_record_time(nth(&out, 3, 0)), 20);
+        assert_int_equal(out.sum.merged, 3);
+        assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_MISSING], 1);
+        assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_ALONE], 1);
+        assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_LIMIT], 0);
+        assert_int_equal(out.lost[PERFILE_LOSS_ATTR_BIT], 1);
+        assert_non_null(strstr(out.names, "flags.defer_callchain"));
+        assert_true(out.sum.losses == 3);
+        done(&out);
+
+        run(&out, &b, "perf-7.3"); /* it knows them: all stays */
+        assert_int_equal(out.n, 11);
+        assert_int_equal(out.sum.losses + out.sum.changed + out.sum.dropped, 0);
+        done(&out);
+    }
+}
+
+/* Few bytes may be held: samples go on without, and all is in order and counted. */
+static void waiting_has_a_limit(void **state)
+{
+    build_attr_plan plan = chain_plan();
+    result out;
+    (void)state;
+    BUILDER b = {.swap = false};
+    begin(&b, &plan);
+    for (unsigned i = 0; i < 30; i++)
+        chain_sample(&b, 7, i + 1, 100 + i);
+    for (unsigned i = 0; i < 30; i++)
+        chain_rest(&b, 7, 100 + i, 2, false);
+    run_with(&out, &b, "6.1", 3000);
+    assert_int_equal(n_of(&out, PERFILE_RECORD_SAMPLE), 30);
+    for (unsigned i = 0; i < 30; i++)
+        assert_int_equal(sample_at(&out, i).time, i + 1);
+    /* The whole is one run of the input: what is over the limit goes at once behind it. */
+    assert_true(out.sum.merged + out.lost[PERFILE_LOSS_CHAIN_LIMIT] == 30);
+    assert_true(out.lost[PERFILE_LOSS_CHAIN_ALONE] == out.lost[PERFILE_LOSS_CHAIN_LIMIT]);
+    done(&out);
+
+    run_with(&out, &b, "6.1", 0);
+    assert_int_equal(out.sum.merged, 30);
+    assert_int_equal(out.sum.losses, 1); /* the bit of the attr */
+    done(&out);
+}
+
+/* A waiting one in front of more than a run: what it must not do is wait for ever. */
+static void the_limit_is_kept(void **state)
+{
+    enum { N = 5000, LIMIT = 20000 };
+    build_attr_plan plan = chain_plan();
+    const perfile_limits limits = {.size = sizeof limits, .held_bytes = LIMIT};
+    const perfile_options options = {.size = sizeof options, .limits = &limits};
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    uint64_t last = 0, n = 0;
+    result out = {.n = 0};
+    const perfile_target_options to = {
+        .size = sizeof to, .version = "5.15", .loss = on_loss, .user = &out};
+    (void)state;
+    BUILDER b = {.swap = false};
+    begin(&b, &plan);
+    for (unsigned i = 0; i < N; i++)
+        chain_sample(&b, 7, i + 1, i % 100 ? 0 : 9 + i);
+    chain_rest(&b, 7, 9, 2, false);
+    assert_int_equal(perfile_source_memory(built(&b), "built", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, &options, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_target(s, &to, &s, NULL), PERFILE_OK);
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
+        if (r->type != PERFILE_RECORD_SAMPLE)
+            continue;
+        assert_true(perfile_record_time(r) == ++last);
+        n++;
+    }
+    assert_int_equal(n, N);
+    perfile_target_summary_of(s, &out.sum, sizeof out.sum);
+    assert_true(out.sum.held > LIMIT / 2 && out.sum.held < 3 * LIMIT);
+    assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_LIMIT] + out.lost[PERFILE_LOSS_CHAIN_MISSING],
+                     N / 100);
+    perfile_stream_close(s);
+}
+
+/* A chain that would make the record too long; one with an impossible count. */
+static void chains_that_do_not_fit(void **state)
+{
+    build_attr_plan plan = chain_plan();
+    result out;
+    (void)state;
+    BUILDER b = {.swap = false};
+    begin(&b, &plan);
+    chain_sample(&b, 7, 1, 77);
+    chain_rest(&b, 7, 77, 8186, false);
+    run(&out, &b, "6.1");
+    assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_LIMIT], 1);
+    assert_int_equal(sample_at(&out, 0).callchain.n, 2);
+    done(&out);
+
+    size_t start = build_begin(&b, PERFILE_RECORD_CALLCHAIN_DEFERRED, 0);
+    build_u64(&b, 77);
+    build_u64(&b, UINT64_MAX / 4);
+    build_end(&b, start);
+    run(&out, &b, "6.1");
+    assert_int_equal(out.lost[PERFILE_LOSS_UNREADABLE], 1);
+    done(&out);
+}
+
+/* Trace data that are read piece by piece cannot wait: who waits in front of them goes on. */
+static void payloads_do_not_wait(void **state)
+{
+    enum { PAYLOAD = 3 << 20 };
+    build_attr_plan plan = chain_plan();
+    result out = {.n = 0};
+    perfile_source *source;
+    perfile_stream *s;
+    (void)state;
+    BUILDER b = {.swap = false};
+    begin(&b, &plan);
+    chain_sample(&b, 7, 1, 77);
+    size_t start = build_begin(&b, PERFILE_RECORD_AUXTRACE, 0);
+    build_u64(&b, PAYLOAD);
+    build_zeros(&b, 32);
+    build_end(&b, start);
+    build_zeros(&b, PAYLOAD);
+    chain_rest(&b, 7, 77, 2, false);
+    dripping d = {.bytes = built(&b), .most = 1 << 16};
+    assert_int_equal(dripping_open(&d, false, NULL, &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    take(&out, s, "6.1");
+    assert_int_equal(out.extra, PAYLOAD);
+    assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_LIMIT], 1);
+    assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_ALONE], 1);
+    done(&out);
+
+    run(&out, &b, "6.1"); /* in memory they can */
+    assert_int_equal(out.extra, PAYLOAD);
+    assert_int_equal(out.sum.merged, 1);
+    done(&out);
+}
+
+/* --- mappings --- */
+
+static void mapping(builder *b, uint16_t misc, uint8_t id, const char *name)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_MMAP2, misc);
+    build_u32(b, 5);
+    build_u32(b, 7);
+    build_u64(b, 0x1000);
+    build_u64(b, 0x2000);
+    build_u64(b, 0);
+    if (misc & PERFILE_MISC_MMAP_BUILD_ID) {
+        build_u8(b, 20);
+        build_zeros(b, 3);
+        for (int i = 0; i < 20; i++)
+            build_u8(b, id);
+    } else {
+        build_u32(b, 8);
+        build_u32(b, 1);
+        build_u64(b, 99);
+        build_u64(b, 0);
+    }
+    build_u32(b, 5);
+    build_u32(b, 2);
+    build_text(b, name);
+    chain_trailer(b, 7, 3);
+    build_end(b, start);
+}
+
+static void mappings_lose_no_build_id(void **state)
+{
+    const uint16_t with = PERFILE_MISC_MMAP_BUILD_ID;
+    build_attr_plan plan = chain_plan();
+    result out;
+    (void)state;
+    FOR_BOTH_ORDERS(b)
+    {
+        BUILDER b = {.swap = b_swap};
+        begin(&b, &plan);
+        mapping(&b, with | 2, 0xaa, "/bin/a");
+        mapping(&b, with | 2, 0xaa, "/bin/a");
+        mapping(&b, 2, 0, "/bin/b");
+        mapping(&b, with | 1, 0xbb, "[kernel.kallsyms]_text");
+        chain_sample(&b, 7, 1, 77);
+        mapping(&b, with | 2, 0xcc, "/bin/c"); /* while one waits */
+        chain_rest(&b, 7, 77, 2, false);
+        run(&out, &b, "5.10");
+        const uint32_t types[] = {64, 67, 10, 10, 10, 67, 10, 9, 67, 10};
+        assert_int_equal(out.n, 10);
+        for (size_t i = 0; i < out.n; i++)
+            assert_int_equal(out.records[i]->type, types[i]);
+        for (size_t i = 0; i < 5; i++) {
+            perfile_mmap2 v;
+            const perfile_record *r = nth(&out, PERFILE_RECORD_MMAP2, i);
+            assert_int_equal(perfile_mmap2_decode(r, &v, sizeof v, NULL), PERFILE_OK);
+            assert_true(v.has_inode && !v.has_build_id && v.addr == 0x1000 && v.prot == 5);
+            assert_true(v.ino == (i == 2 ? 99 : 0) && v.maj == (i == 2 ? 8 : 0));
+            assert_int_equal(perfile_record_time(r), 3);
+            assert_int_equal(r->misc & 7, i == 3 ? 1 : 2);
+        }
+        const perfile_session *s = perfile_stream_session(out.s);
+        static const char *const files[] = {"/bin/a", "[kernel.kallsyms]", "/bin/c"};
+        static const uint8_t ids[] = {0xaa, 0xbb, 0xcc};
+        assert_int_equal(perfile_session_n_build_ids(s), 3);
+        for (uint32_t i = 0; i < 3; i++) {
+            const perfile_build_id *id = perfile_session_build_id(s, i);
+            assert_int_equal(id->id.len, 20);
+            assert_int_equal(id->id.ptr[19], ids[i]);
+            assert_int_equal(id->pid, -1);
+            assert_int_equal(id->filename.len, strlen(files[i]));
+            assert_memory_equal(id->filename.ptr, files[i], id->filename.len);
+        }
+        assert_int_equal(out.sum.mappings, 4);
+        assert_int_equal(out.sum.build_ids, 3);
+        done(&out);
+
+        run(&out, &b, "5.15");
+        assert_int_equal(n_of(&out, PERFILE_RECORD_HEADER_BUILD_ID), 0);
+        assert_int_equal(out.sum.mappings, 0);
+        done(&out);
+    }
+}
+
+/* More than are remembered: told again and again, none is missing. */
+static void many_build_ids(void **state)
+{
+    enum { N = 40000 };
+    build_attr_plan plan = chain_plan();
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    char name[200];
+    uint32_t ids = 0, maps = 0;
+    const perfile_target_options to = {.size = sizeof to, .version = "4.19"};
+    (void)state;
+    BUILDER b = {.swap = false};
+    begin(&b, &plan);
+    for (unsigned i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "/usr/lib/some/where/lib%u.so", i % (N / 2));
+        mapping(&b, PERFILE_MISC_MMAP_BUILD_ID | 2, (uint8_t)(i % (N / 2)), name);
+    }
+    assert_int_equal(perfile_source_memory(built(&b), "built", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_target(s, &to, &s, NULL), PERFILE_OK);
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
+        ids += r->type == PERFILE_RECORD_HEADER_BUILD_ID;
+        maps += r->type == PERFILE_RECORD_MMAP2;
+    }
+    assert_int_equal(maps, N);
+    assert_true(ids >= N / 2 && ids <= N);
+    perfile_stream_close(s);
+}
+
+/* --- fields --- */
+
+static void fields_are_cut_out(void **state)
+{
+    result out;
+    (void)state;
+    const build_attr_plan plan = {
+        .type = 4,
+        .size = 144,
+        .period = 1000,
+        .sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_READ |
+                       PERFILE_SAMPLE_BRANCH_STACK | PERFILE_SAMPLE_WEIGHT_STRUCT |
+                       PERFILE_SAMPLE_DATA_SRC | PERFILE_SAMPLE_CGROUP |
+                       PERFILE_SAMPLE_DATA_PAGE_SIZE | PERFILE_SAMPLE_AUX,
+        .read_format = PERFILE_FORMAT_GROUP | PERFILE_FORMAT_ID | PERFILE_FORMAT_LOST |
+                       PERFILE_FORMAT_TOTAL_TIME_ENABLED,
+        .branch = PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS | PERFILE_BRANCH_ANY |
+                  PERFILE_BRANCH_PRIV_SAVE,
+        .flags = (uint64_t)1 << PERFILE_ATTR_BIT_SAMPLE_ID_ALL,
+    };
+    FOR_BOTH_ORDERS(b)
+    {
+        BUILDER b = {.swap = b_swap};
+        begin(&b, &plan);
+        size_t start = build_begin(&b, PERFILE_RECORD_SAMPLE, 2);
+        build_u64(&b, 0x401000);
+        build_u64(&b, 5);  /* time */
+        build_u64(&b, 2);  /* counters of the group */
+        build_u64(&b, 33); /* enabled */
+        for (uint64_t i = 0; i < 2; i++) {
+            build_u64(&b, 100 + i);
+            build_u64(&b, 70);
+            build_u64(&b, 9); /* lost */
+        }
+        build_u64(&b, 2);  /* branches */
+        build_u64(&b, 44); /* hw_idx */
+        for (uint64_t i = 0; i < 6; i++)
+            build_u64(&b, 0x600 + i);
+        build_u64(&b, 1); /* counters */
+        build_u64(&b, 2);
+        build_u64(&b, 0x0003000200000001); /* three weights */
+        build_u64(&b, 0x88);               /* data_src */
+        build_u64(&b, 1234);               /* cgroup */
+        build_u64(&b, 4096);               /* data page size */
+        build_u64(&b, 8);                  /* AUX */
+        build_bytes(&b, "auxbytes", 8);
+        build_end(&b, start);
+        start = build_begin(&b, PERFILE_RECORD_READ, 0);
+        build_u32(&b, 5);
+        build_u32(&b, 7);
+        build_u64(&b, 1);
+        build_u64(&b, 33);
+        build_u64(&b, 100);
+        build_u64(&b, 70);
+        build_u64(&b, 9);
+        build_u64(&b, 6); /* the trailer: time */
+        build_end(&b, start);
+
+        run(&out, &b, "4.19");
+        perfile_sample v = sample_at(&out, 0);
+        perfile_read_entry e;
+        assert_true(v.ip == 0x401000 && v.time == 5 && !v.has_extra && v.values.nr == 2);
+        assert_true(v.values.time_enabled == 33);
+        assert_int_equal(perfile_read_entry_next(&v.values.cntr, &e, sizeof e), PERFILE_OK);
+        assert_true(e.value == 100 && e.id == 70 && !e.has_lost);
+        assert_int_equal(perfile_read_entry_next(&v.values.cntr, &e, sizeof e), PERFILE_OK);
+        assert_true(e.value == 101 && e.id == 70 && !e.has_lost);
+        assert_true(v.branch_stack.nr == 2 && !v.branch_stack.has_hw_idx &&
+                    !v.branch_stack.has_counters);
+        perfile_branch_entry branch;
+        assert_int_equal(perfile_branch_entry_next(&v.branch_stack.lbr, &branch, sizeof branch),
+                         PERFILE_OK);
+        assert_true(branch.from == 0x600 && branch.to == 0x601);
+        assert_true(v.weight.has_full && v.weight.full == 1);
+        assert_true(v.data_src == 0x88);
+        assert_false(v.present & (PERFILE_SAMPLE_CGROUP | PERFILE_SAMPLE_DATA_PAGE_SIZE |
+                                  PERFILE_SAMPLE_AUX | PERFILE_SAMPLE_WEIGHT_STRUCT));
+        perfile_read read;
+        const perfile_record *r = nth(&out, PERFILE_RECORD_READ, 0);
+        assert_int_equal(perfile_read_decode(r, &read, sizeof read, NULL), PERFILE_OK);
+        assert_true(read.pid == 5 && read.values.nr == 1 && perfile_record_time(r) == 6);
+        assert_int_equal(r->body.len, 8 + 8 + 8 + 16 + 8);
+        const perfile_attr *attr = &perfile_session_event(perfile_stream_session(out.s), 0)->attr;
+        assert_int_equal(attr->size, 112);
+        assert_int_equal(attr->branch_sample_type, PERFILE_BRANCH_ANY);
+        assert_int_equal(attr->read_format & PERFILE_FORMAT_LOST, 0);
+        assert_true(attr->sample_type & PERFILE_SAMPLE_WEIGHT);
+        assert_int_equal(out.lost[PERFILE_LOSS_SAMPLE_FIELD], 3);
+        assert_int_equal(out.lost[PERFILE_LOSS_READ_FIELD], 2);
+        assert_int_equal(out.lost[PERFILE_LOSS_BRANCH_FIELD], 2);
+        assert_int_equal(out.lost[PERFILE_LOSS_WEIGHT], 1);
+        assert_int_equal(out.lost[PERFILE_LOSS_ATTR_BIT], 1);
+        assert_non_null(strstr(out.names, "branch_sample_type.PRIV_SAVE"));
+        assert_int_equal(out.first[PERFILE_LOSS_READ_FIELD], 16 + 160);
+        done(&out);
+
+        run(&out, &b, "6.6"); /* lacks the counters only */
+        v = sample_at(&out, 0);
+        assert_true(v.branch_stack.has_hw_idx && v.branch_stack.hw_idx == 44 &&
+                    !v.branch_stack.has_counters && v.weight.var3_w == 3 && v.aux_size == 8);
+        assert_int_equal(out.sum.losses, 1);
+        assert_int_equal(out.lost[PERFILE_LOSS_BRANCH_FIELD], 1);
+        done(&out);
+    }
+}
+
+/* A sample that does not hold what its layout says cannot be rewritten: dropped, and counted. */
+static void unreadable_ones_are_counted(void **state)
+{
+    result out;
+    (void)state;
+    const build_attr_plan plan = {.type = 1,
+                                  .size = 136,
+                                  .period = 1,
+                                  .sample_type = PERFILE_SAMPLE_RAW | PERFILE_SAMPLE_CGROUP};
+    BUILDER b = {.swap = false};
+    begin(&b, &plan);
+    size_t start = build_begin(&b, PERFILE_RECORD_SAMPLE, 0);
+    build_u64(&b, 0xffffffff);
+    build_u64(&b, 1);
+    build_end(&b, start);
+    run(&out, &b, "4.19");
+    assert_int_equal(n_of(&out, PERFILE_RECORD_SAMPLE), 0);
+    assert_int_equal(out.lost[PERFILE_LOSS_UNREADABLE], 1);
+    assert_int_equal(out.sum.dropped, 1);
+    done(&out);
+    run(&out, &b, "6.1"); /* nothing has to change: it stays */
+    assert_int_equal(n_of(&out, PERFILE_RECORD_SAMPLE), 1);
+    assert_int_equal(out.sum.losses, 0);
+    done(&out);
+}
+
+/* --- facts --- */
+
+static void attrs_are_cut(void **state)
+{
+    result out;
+    perfile_attr attr = {.type = 4,
+                         .size = 144,
+                         .sample_type = PERFILE_SAMPLE_IP,
+                         .aux_action = 2,
+                         .config3 = 3,
+                         .config4 = 4};
+    (void)state;
+    FOR_BOTH_ORDERS(b)
+    {
+        uint8_t bytes[200];
+        size_t n;
+        BUILDER b = {.swap = b_swap};
+        const perfile_encode_options how = {.size = sizeof how,
+                                            .big_endian = b.swap != (bool)PF_NATIVE_BIG};
+        attr.flags = UINT64_C(1) << 39 | UINT64_C(1) << 10;
+        attr.is_freq = true;
+        attr.sample_freq = 99;
+        assert_int_equal(
+            perfile_attr_encode(&attr, sizeof attr, &how, bytes, sizeof bytes, &n, NULL),
+            PERFILE_OK);
+        build_bytes(&b, b.swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
+        build_u64(&b, 16);
+        size_t start = build_begin(&b, PERFILE_RECORD_HEADER_ATTR, 0);
+        build_bytes(&b, bytes, n);
+        build_bytes(&b, "newer...", 8); /* 152 bytes: a member that nobody knows */
+        build_u64(&b, 70);
+        build_end(&b, start);
+        uint32_t size = b.swap ? pf_swap_u32(152) : 152;
+        memcpy(b.b.ptr + 16 + 8 + 4, &size, sizeof size);
+        start = build_begin(&b, PERFILE_RECORD_SAMPLE, 0);
+        build_u64(&b, 1);
+        build_end(&b, start);
+
+        run(&out, &b, "6.1");
+        const perfile_event *e = perfile_session_event(perfile_stream_session(out.s), 0);
+        assert_int_equal(e->stored.len, 128);
+        assert_true(e->attr.size == 128 && e->attr.sample_freq == 99 && e->attr.aux_action == 0 &&
+                    e->attr.flags == UINT64_C(1) << 10);
+        assert_int_equal(e->ids.n, 1);
+        assert_true(perfile_word(&e->ids, 0) == 70);
+        assert_int_equal(out.lost[PERFILE_LOSS_ATTR_MEMBER], 4);
+        assert_int_equal(out.lost[PERFILE_LOSS_ATTR_BIT], 1);
+        assert_string_equal(out.names, "flags.defer_output aux_action config3 config4 extra ");
+        done(&out);
+
+        run(&out, &b, "7.3");
+        e = perfile_session_event(perfile_stream_session(out.s), 0);
+        assert_true(e->attr.size == 144 && e->attr.config4 == 4 && e->attr.aux_action == 2);
+        assert_string_equal(out.names, "extra ");
+        done(&out);
+    }
+}
+
+/* Of HEADER_ATTR older versions read the ids behind an attr of their own size. */
+static void short_attrs_grow_in_records(void **state)
+{
+    result out;
+    const build_attr_plan plan = {
+        .type = 1, .size = 112, .period = 1, .sample_type = PERFILE_SAMPLE_IP};
+    (void)state;
+    BUILDER b = {.swap = false};
+    begin(&b, &plan);
+    run(&out, &b, "6.1");
+    assert_int_equal(out.records[0]->body.len, 128 + 8);
+    assert_int_equal(perfile_session_event(perfile_stream_session(out.s), 0)->attr.size, 128);
+    assert_int_equal(out.sum.losses, 0);
+    done(&out);
+    run(&out, &b, "6.6");
+    assert_int_equal(out.records[0]->body.len, 112 + 8);
+    assert_int_equal(out.sum.changed, 0);
+    done(&out);
+}
+
+static void feature_record(builder *b, uint64_t number, const char *text)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_HEADER_FEATURE, 0);
+    build_u64(b, number);
+    if (text)
+        build_string(b, text);
+    build_end(b, start);
+}
+
+static void features_are_dropped(void **state)
+{
+    result out;
+    build_attr_plan plan = chain_plan();
+    (void)state;
+    FOR_BOTH_ORDERS(b)
+    {
+        BUILDER b = {.swap = b_swap};
+        begin(&b, &plan);
+        feature_record(&b, PERFILE_FEATURE_HOSTNAME, "host");
+        feature_record(&b, PERFILE_FEATURE_CLN_SIZE, "x");
+        feature_record(&b, 77, "x");
+        feature_record(&b, 35, NULL);
+        size_t start = build_begin(&b, PERFILE_RECORD_BPF_METADATA, 0);
+        build_zeros(&b, 528);
+        build_end(&b, start);
+        build_record(&b, 99, 0, (perfile_bytes){(const uint8_t *)"unknown.", 8});
+        run(&out, &b, "6.1");
+        assert_int_equal(out.n, 3);
+        perfile_feature f;
+        assert_int_equal(perfile_record_feature(out.records[2], &f, NULL), PERFILE_OK);
+        assert_true(f.number == 32 && f.payload.len == 0);
+        assert_int_equal(perfile_session_n_features(perfile_stream_session(out.s)), 1);
+        assert_string_equal(
+            perfile_session_fact(perfile_stream_session(out.s), PERFILE_FACT_HOSTNAME), "host");
+        assert_int_equal(out.lost[PERFILE_LOSS_FEATURE], 2);
+        assert_int_equal(out.lost[PERFILE_LOSS_RECORDS], 2);
+        assert_int_equal(out.sum.dropped, 4);
+        assert_non_null(strstr(out.names, "BPF_METADATA type 99 CLN_SIZE feature 77"));
+        done(&out);
+    }
+}
+
+static void usage(void **state)
+{
+    build_attr_plan plan = chain_plan();
+    perfile_source *source;
+    perfile_stream *s, *t = NULL;
+    perfile_error err;
+    perfile_target_options options = {.size = sizeof options, .version = "perf-6.2"};
+    const perfile_options outer = {.size = sizeof outer, .envelopes = PERFILE_ENVELOPES_OUTER};
+    perfile_target_summary sum;
+    (void)state;
+    BUILDER b = {.swap = false};
+    begin(&b, &plan);
+    assert_int_equal(perfile_source_memory(built(&b), "built", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, &outer, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_target(s, &options, &t, &err), PERFILE_E_USAGE);
+    assert_non_null(strstr(err.message, "perf-4.19"));
+    options.version = NULL;
+    assert_int_equal(perfile_target(s, &options, &t, &err), PERFILE_E_USAGE);
+    options.version = "6.1";
+    assert_int_equal(perfile_target(s, &options, &t, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.where, "options.envelopes");
+    assert_null(t);
+    perfile_target_summary_of(s, &sum, sizeof sum);
+    assert_true(sum.losses == 0);
+    perfile_stream_close(s);
+    assert_int_equal(perfile_target_attr_size("perf-6.1"), 128);
+    assert_int_equal(perfile_target_attr_size("9"), 0);
+    assert_string_equal(perfile_target_version_at(0), "3.16");
+}
+
+/* Each allocation refused once: an error, nothing leaked, and without one all is well. */
+static void every_allocation_may_fail(void **state)
+{
+    build_attr_plan plan = chain_plan();
+    const perfile_target_options to = {.size = sizeof to, .version = "5.10"};
+    (void)state;
+    BUILDER b = {.swap = false};
+    begin(&b, &plan);
+    feature_record(&b, PERFILE_FEATURE_HOSTNAME, "host");
+    for (unsigned i = 0; i < 100; i++) {
+        mapping(&b, PERFILE_MISC_MMAP_BUILD_ID | 2, (uint8_t)i, "/bin/a");
+        chain_sample(&b, 7, i + 1, 100 + i);
+        if (i > 10)
+            chain_rest(&b, 7, 90 + i, 2, false);
+    }
+    bool refused = true;
+    for (unsigned n = 1; refused; n++) {
+        perfile_source *source;
+        perfile_stream *s;
+        const perfile_record *r;
+        assert_int_equal(perfile_source_memory(built(&b), "built", &source, NULL), PERFILE_OK);
+        assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+        pf_alloc_fail_at = pf_alloc_count + n;
+        perfile_status st = perfile_target(s, &to, &s, NULL);
+        while (st == PERFILE_OK)
+            st = perfile_stream_next(s, &r, NULL);
+        refused = pf_alloc_count >= pf_alloc_fail_at;
+        pf_alloc_fail_at = 0;
+        assert_int_equal(st, refused ? PERFILE_E_NOMEM : PERFILE_END);
+        perfile_stream_close(s);
+        assert_true(n < 200);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains_are_merged),
+        cmocka_unit_test(waiting_has_a_limit),
+        cmocka_unit_test(the_limit_is_kept),
+        cmocka_unit_test(chains_that_do_not_fit),
+        cmocka_unit_test(payloads_do_not_wait),
+        cmocka_unit_test(mappings_lose_no_build_id),
+        cmocka_unit_test(many_build_ids),
+        cmocka_unit_test(fields_are_cut_out),
+        cmocka_unit_test(unreadable_ones_are_counted),
+        cmocka_unit_test(attrs_are_cut),
+        cmocka_unit_test(short_attrs_grow_in_records),
+        cmocka_unit_test(features_are_dropped),
+        cmocka_unit_test(usage),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
