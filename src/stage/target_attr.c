@@ -64,17 +64,10 @@ static void lose_member(rewriting *w, uint64_t offset)
         pf_target_lose(w->t, PERFILE_LOSS_ATTR_MEMBER, (uint32_t)(offset / 4), w->offset);
 }
 
+/* What the version has the place of. */
 static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     rewriting *w = user;
-    bool some = f->type == PERFILE_BLOB ? any_byte(v->u.bytes) : v->number != 0;
-    if (f->flags & PERFILE_FIELD_CALC)
-        return;
-    if (v->offset + v->width > w->size) {
-        if (some)
-            lose_member(w, v->offset);
-        return;
-    }
     switch (f->kind) {
     case PERFILE_KIND_SAMPLE_TYPE:
         mask_word(w, PF_WORD_SAMPLE_TYPE, f->kind, v);
@@ -89,11 +82,21 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
         mask_word(w, PF_WORD_FLAGS, f->kind, v);
         break;
     default:
-        if (some && !pf_release_knows_member(w->t->release, f->name)) {
+        if (f->type != PERFILE_BLOB && v->number &&
+            !pf_release_knows_member(w->t->release, f->name)) {
             lose_member(w, v->offset);
             memset(w->out + v->offset, 0, (size_t)v->width);
         }
     }
+}
+
+/* What is cut off. */
+static void on_cut(void *user, const perfile_field *f, const perfile_value *v)
+{
+    rewriting *w = user;
+    bool some = f->type == PERFILE_BLOB ? any_byte(v->u.bytes) : v->number != 0;
+    if (some && v->offset + v->width > w->size)
+        lose_member(w, v->offset);
 }
 
 static void on_begin(void *user, const perfile_field *f, const perfile_value *v)
@@ -109,7 +112,8 @@ static void on_end(void *user, const perfile_field *f)
 size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool exact, bool count,
                       uint8_t *out)
 {
-    static const perfile_visitor visitor = {sizeof visitor, on_value, on_begin, on_end};
+    static const perfile_visitor kept = {sizeof kept, on_value, on_begin, on_end};
+    static const perfile_visitor cut = {sizeof cut, on_cut, on_begin, on_end};
     const size_t known = t->release->attr_size;
     const bool swapped = perfile_session_swapped(t->base.session);
     rewriting w = {t,      out,     exact || stored.len > known ? known : stored.len,
@@ -119,8 +123,11 @@ size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool 
     memset(out + n, 0, w.size - n);
     if (w.size != stored.len || pf_load_u32(out + SIZE_AT, swapped) > w.size)
         pf_store_u32(out + SIZE_AT, (uint32_t)w.size, swapped);
-    /* What cannot be walked was cut at its end only. */
-    (void)!perfile_attr_walk(stored, swapped, 0, &visitor, &w, NULL);
+    /* Where a walk fails it has shown all that could be read. */
+    (void)!perfile_attr_walk((perfile_bytes){out, w.size}, swapped, 0, &kept, &w, NULL);
+    if (any_byte((perfile_bytes){stored.ptr + n, stored.len - n}) &&
+        perfile_attr_walk(stored, swapped, 0, &cut, &w, NULL) != PERFILE_OK)
+        lose_member(&w, w.size);
     return w.size;
 }
 
@@ -133,8 +140,8 @@ void pf_target_layout(pf_target *t, const perfile_event *e, perfile_layout *layo
     pf_layout_make(layout, &attr);
 }
 
-/* The payload with attrs as the version has them, behind t->bytes; its size, or 0 when there is
- * nothing to change or it cannot be read.  It does not grow. */
+/* The payload with attrs as the version has them; its size, which is no more than it was, or 0 when
+ * it cannot be read. */
 static size_t event_desc(pf_target *t, perfile_bytes payload, uint8_t *out)
 {
     uint8_t attr[PF_TARGET_ATTR];
@@ -237,15 +244,21 @@ static size_t sized(uint8_t *out, size_t n, bool swapped)
     return n;
 }
 
+static size_t as_stored(const perfile_record *r, uint8_t *out)
+{
+    memcpy(out, r->header, HEADER);
+    if (r->body.len)
+        memcpy(out + HEADER, r->body.ptr, r->body.len);
+    return HEADER + r->body.len;
+}
+
 size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out)
 {
     perfile_header_attr v;
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
+    if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return as_stored(r, out);
     memcpy(out, r->header, HEADER);
-    if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK) {
-        memcpy(out + HEADER, r->body.ptr, r->body.len);
-        return HEADER + r->body.len;
-    }
     size_t size = v.attr.size ? v.attr.size : ATTR_LEAST;
     size_t n = pf_target_attr(t, (perfile_bytes){r->body.ptr, size}, r->offset + HEADER,
                               t->release->own_attr, true, out + HEADER);
@@ -262,26 +275,24 @@ size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *
     perfile_feature f;
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
     const uint32_t last = t->release->feature;
-    memcpy(out, r->header, HEADER);
-    if (r->body.len)
-        memcpy(out + HEADER, r->body.ptr, r->body.len);
     if (perfile_record_feature(r, &f, NULL) != PERFILE_OK)
-        return HEADER + r->body.len;
-    if (f.number > last && f.payload.len == 0) {
-        /* The end of the list: its number is the writer's count of features. */
-        pf_store_u64(out + HEADER, UINT64_C(1) + last, swapped);
-        return HEADER + r->body.len;
-    }
-    if (f.number > last) {
+        return as_stored(r, out);
+    if (f.number > last && f.payload.len) {
         pf_target_lose(t, PERFILE_LOSS_FEATURE, f.number, r->offset);
         return 0;
     }
     if (says_compressed(&f))
         return 0;
-    if (f.number == PERFILE_FEATURE_EVENT_DESC && f.payload.len) {
+    if (f.number == PERFILE_FEATURE_EVENT_DESC) {
         size_t n = event_desc(t, f.payload, out + HEADER + NUMBER);
+        memcpy(out, r->header, HEADER);
+        memcpy(out + HEADER, r->body.ptr, NUMBER);
         if (n)
             return sized(out, HEADER + NUMBER + n, swapped);
     }
+    as_stored(r, out);
+    /* The end of the list: its number is the writer's count of features. */
+    if (f.number > last)
+        pf_store_u64(out + HEADER, UINT64_C(1) + last, swapped);
     return HEADER + r->body.len;
 }
