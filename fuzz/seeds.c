@@ -152,8 +152,10 @@ static void put_chains(const char *folder, bool swap)
     }
     start = build_begin(&b, PERFILE_RECORD_MMAP2, PERFILE_MISC_MMAP_BUILD_ID | 2);
     build_zeros(&b, 32);
-    build_u64(&b, 20);
-    build_zeros(&b, 24);
+    build_u8(&b, 20);
+    build_zeros(&b, 3);
+    build_bytes(&b, "build id of 20 bytes", 20);
+    build_zeros(&b, 8);
     build_text(&b, "/bin/true");
     build_u64(&b, 5);
     build_end(&b, start);
