@@ -217,17 +217,32 @@ static perfile_status take(pf_target *t, bool *stop, perfile_error *err)
     return pass_on(t, r, &out, err);
 }
 
+static inline bool is_plain(const pf_target *t, const perfile_record *r)
+{
+    return r->type < PERFILE_RECORD_USER && t->plain >> r->type & 1 &&
+           r->family == PERFILE_FAMILY_PERF && !(r->flags & PERFILE_REC_ENVELOPE) &&
+           r->body.len < UINT16_MAX - 8;
+}
+
 static perfile_status take_input(pf_target *t, perfile_error *err)
 {
     size_t room = 0;
     bool stop = false;
     perfile_status st = PERFILE_OK;
     for (const perfile_record *r = t->in; r < t->in_end; r++)
-        room += pf_target_room(r);
-    if (!pf_buffer_reserve(&t->bytes, room))
+        if (!is_plain(t, r))
+            room += pf_target_room(r);
+    if (room && !pf_buffer_reserve(&t->bytes, room))
         return pf_fail_nomem(err, "target");
-    while (st == PERFILE_OK && !stop && t->in < t->in_end && t->base.n_run < PERFILE_RUN_RECORDS)
-        st = take(t, &stop, err);
+    while (st == PERFILE_OK && !stop && t->in < t->in_end && t->base.n_run < PERFILE_RUN_RECORDS) {
+        if (is_plain(t, t->in) && !pf_hold_n(&t->hold)) {
+            perfile_record *slot = &t->base.run[t->base.n_run++];
+            *slot = *t->in++;
+            slot->session = t->base.session;
+        } else {
+            st = take(t, &stop, err);
+        }
+    }
     return st;
 }
 

@@ -45,7 +45,8 @@ typedef struct pf_target {
     char version[24];
     pf_target_plan *plans;
     uint32_t n_plans, plans_cap;
-    bool changes; /* a plan does */
+    bool changes;   /* a plan does */
+    uint64_t plain; /* kernel types, by bit, whose records stay as they are and wait for nothing */
     bool ended, told;
     bool release_all; /* nothing may wait any longer */
 

@@ -28,6 +28,24 @@ static void make(pf_target *t, const perfile_event *e, pf_target_plan *plan)
                             (PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS);
 }
 
+/* Kernel types that pass without a look. */
+static uint64_t plain_types(const pf_target *t)
+{
+    uint64_t plain = 0;
+    const bool waits = !pf_release_knows_type(t->release, PERFILE_RECORD_CALLCHAIN_DEFERRED);
+    for (uint32_t type = 1; type < PERFILE_RECORD_USER; type++)
+        if (pf_release_knows_type(t->release, type))
+            plain |= UINT64_C(1) << type;
+    if (!pf_release_knows_map_build_ids(t->release))
+        plain &= ~(UINT64_C(1) << PERFILE_RECORD_MMAP2);
+    if (t->changes)
+        plain &= ~(UINT64_C(1) << PERFILE_RECORD_SAMPLE | UINT64_C(1) << PERFILE_RECORD_READ);
+    for (uint32_t i = 0; i < t->n_plans && waits; i++)
+        if (t->plans[i].relayout.to.sample_type & PERFILE_SAMPLE_CALLCHAIN)
+            plain &= ~(UINT64_C(1) << PERFILE_RECORD_SAMPLE);
+    return plain;
+}
+
 perfile_status pf_target_plans(pf_target *t, perfile_error *err)
 {
     const perfile_session *below = t->base.below->session;
@@ -45,6 +63,7 @@ perfile_status pf_target_plans(pf_target *t, perfile_error *err)
         make(t, perfile_session_event(below, t->n_plans), plan);
         t->changes |= plan->changes;
         t->n_plans++;
+        t->plain = plain_types(t);
     }
     return PERFILE_OK;
 }
