@@ -15,6 +15,7 @@
  *   records, in front of the first such mapping.
  * - Attrs are cut to the version's size, those of HEADER_ATTR records also filled up to it where
  *   the version wants that; newer features are dropped.
+ * - Sets of processors that are stored as a range become lists where the version has none.
  * - Compressed records are not handed on, what is in them is.
  *
  * Whatever is lost by that is counted and told at the end of the stream. */

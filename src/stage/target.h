@@ -109,6 +109,11 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
 /* Turns the record at `bytes` into one with an inode, of zeros. */
 void pf_target_turn_map(uint8_t *bytes, bool swapped);
 
+/* target_cpus.c: whether the record has processors as a range, which the version does not know; the
+ * same as a list, to `out` (room for 65,535 bytes), 0: it does not fit. */
+bool pf_target_has_range(const pf_target *t, const perfile_record *r);
+size_t pf_target_list(const perfile_record *r, uint8_t *out);
+
 /* Room that was reserved, taken. */
 static inline uint8_t *pf_target_take(pf_target *t)
 {

@@ -16,10 +16,13 @@ static bool is_swapped(const perfile_record *r)
     return r->flags & PERFILE_REC_SWAPPED;
 }
 
-/* A copy whose weight is turned, the record rewritten, and a build id in front of it. */
+/* A copy whose weight is turned, the record rewritten, and a build id in front of it; or a list of
+ * processors. */
 size_t pf_target_room(const perfile_record *r)
 {
     size_t n = perfile_record_size(r);
+    if (r->type == PERFILE_RECORD_CPU_MAP || r->type == PERFILE_RECORD_EVENT_UPDATE)
+        return UINT16_MAX;
     return n > UINT16_MAX ? 0 : 3 * n + 2 * (size_t)PF_TARGET_ATTR;
 }
 
@@ -151,6 +154,17 @@ static unsigned of_header(pf_target *t, const perfile_record *r, perfile_record 
     return PF_CHANGED;
 }
 
+static unsigned of_cpus(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    if (!pf_target_has_range(t, r))
+        return PF_AS_STORED;
+    size_t n = pf_target_list(r, pf_target_take(t));
+    if (n == 0)
+        return drop(t, r, PERFILE_LOSS_TOO_LONG, 0);
+    pf_target_place(t, out, n);
+    return PF_CHANGED;
+}
+
 static unsigned by_type(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     switch (r->type) {
@@ -159,6 +173,9 @@ static unsigned by_type(pf_target *t, const perfile_record *r, perfile_record *o
     case PERFILE_RECORD_HEADER_ATTR:
     case PERFILE_RECORD_HEADER_FEATURE:
         return of_header(t, r, out);
+    case PERFILE_RECORD_CPU_MAP:
+    case PERFILE_RECORD_EVENT_UPDATE:
+        return of_cpus(t, r, out);
     default:
         return of_event(t, r, out);
     }

@@ -730,6 +730,54 @@ static void features_are_dropped(void **state)
     }
 }
 
+static void ranges_of_cpus(void **state)
+{
+    result out;
+    build_attr_plan plan = chain_plan();
+    (void)state;
+    FOR_BOTH_ORDERS(b)
+    {
+        BUILDER b = {.swap = b_swap};
+        begin(&b, &plan);
+        for (unsigned i = 0; i < 3; i++) {
+            size_t start =
+                build_begin(&b, i == 1 ? PERFILE_RECORD_EVENT_UPDATE : PERFILE_RECORD_CPU_MAP, 0);
+            if (i == 1) {
+                build_u64(&b, 3); /* CPUS */
+                build_u64(&b, 70);
+            }
+            build_u16(&b, 2);
+            build_u8(&b, i == 1);
+            build_u8(&b, 0);
+            build_u16(&b, 3);
+            build_u16(&b, i == 2 ? 0xfffe : 5);
+            build_end(&b, start);
+        }
+        run(&out, &b, "5.15");
+        assert_int_equal(out.n, 3);
+        perfile_cpu_map map;
+        perfile_event_update update;
+        assert_int_equal(perfile_cpu_map_decode(out.records[1], &map, sizeof map, NULL),
+                         PERFILE_OK);
+        assert_true(map.cpus.is_list && map.cpus.nr == 3);
+        assert_int_equal(perfile_word(&map.cpus.cpu, 0), 3);
+        assert_int_equal(perfile_word(&map.cpus.cpu, 2), 5);
+        assert_int_equal(perfile_event_update_decode(out.records[2], &update, sizeof update, NULL),
+                         PERFILE_OK);
+        assert_true(update.id == 70 && update.has_cpus && update.cpus.is_list);
+        assert_int_equal(update.cpus.nr, 4);
+        assert_int_equal(perfile_word(&update.cpus.cpu, 0), 0xffff);
+        assert_int_equal(perfile_word(&update.cpus.cpu, 3), 5);
+        assert_int_equal(out.lost[PERFILE_LOSS_TOO_LONG], 1);
+        assert_int_equal(out.sum.losses, 2);
+        done(&out);
+        run(&out, &b, "6.1");
+        assert_int_equal(out.n, 4);
+        assert_int_equal(out.lost[PERFILE_LOSS_TOO_LONG], 0);
+        done(&out);
+    }
+}
+
 static void usage(void **state)
 {
     build_attr_plan plan = chain_plan();
@@ -809,6 +857,7 @@ int main(void)
         cmocka_unit_test(attrs_are_cut),
         cmocka_unit_test(short_attrs_grow_in_records),
         cmocka_unit_test(features_are_dropped),
+        cmocka_unit_test(ranges_of_cpus),
         cmocka_unit_test(usage),
         cmocka_unit_test(every_allocation_may_fail),
     };
