@@ -6,9 +6,7 @@
 
 /* Positions of the rows, in ascending order: PF_PERF_V6_1 … */
 enum {
-#define PERF(id, name, attr_size, sample_bits, read_bits, branch_bits, flag_bits, kernel_type,     \
-             user_type, feature, cpu_maps, own_attr, lost_payloads)                                \
-    PF_PERF_##id,
+#define PERF(id, name, attr_size, kernel_type, user_type, feature, lost_payloads) PF_PERF_##id,
 #include "format/versions.def"
     PF_N_RELEASES
 };
