@@ -73,6 +73,56 @@ static void look_at_attrs(answer *a)
         say(a, PERFILE_VERDICT_REFUSES, "the first event has READ without FORMAT_ID (V-111)");
 }
 
+/* "CGROUP, AUX" of the bits of a word. */
+static const char *names_of(const char *word, uint64_t bits, char buf[200])
+{
+    const perfile_vocabulary *v = perfile_vocabulary_find(word);
+    size_t n = 0;
+    buf[0] = 0;
+    for (unsigned bit = 0; bit < 64 && n < 160; bit++) {
+        if (!(bits >> bit & 1))
+            continue;
+        const char *name = NULL;
+        for (uint32_t i = 0; v && i < v->n && !name; i++)
+            name = v->bits[i].shift == bit ? v->bits[i].name : NULL;
+        if (name)
+            n += (size_t)snprintf(buf + n, 200 - n, "%s%s", n ? ", " : "", name);
+        else
+            n += (size_t)snprintf(buf + n, 200 - n, "%sbit %u", n ? ", " : "", bit);
+    }
+    return buf;
+}
+
+/* Fields that it does not know: it takes for them what stands behind them. */
+static void look_at_layouts(answer *a)
+{
+    char buf[200];
+    for (uint32_t i = 0; i < perfile_session_n_events(a->c->session); i++) {
+        const perfile_attr *attr = &perfile_session_event(a->c->session, i)->attr;
+        const uint64_t type = attr->sample_type;
+        const uint64_t fields = type & ~pf_low_bits(a->perf->sample_bits);
+        const uint64_t values = attr->read_format & ~pf_low_bits(a->perf->read_bits);
+        const uint64_t branches = attr->branch_sample_type & ~pf_low_bits(a->perf->branch_bits) &
+                                  (PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS);
+        if (fields)
+            say(a, PERFILE_VERDICT_LOSES,
+                "it does not know all fields in samples of event %" PRIu32 ": %s", i,
+                names_of("sample_type", fields, buf));
+        if (values && type & PERFILE_SAMPLE_READ)
+            say(a, PERFILE_VERDICT_LOSES,
+                "it does not know all counter values in samples of event %" PRIu32 ": %s", i,
+                names_of("read_format", values, buf));
+        if (branches && type & PERFILE_SAMPLE_BRANCH_STACK)
+            say(a, PERFILE_VERDICT_LOSES,
+                "it does not know all of the branch stacks in samples of event %" PRIu32 ": %s", i,
+                names_of("branch_sample_type", branches, buf));
+    }
+    if (a->c->map_build_ids && !pf_release_knows_map_build_ids(a->perf))
+        say(a, PERFILE_VERDICT_LOSES,
+            "it takes the build ids of mappings for inodes, there are %" PRIu64,
+            a->c->map_build_ids);
+}
+
 /* A file whose tracepoints it cannot describe is refused; pipes are not looked at so early. */
 static void look_at_tracepoints(answer *a)
 {
@@ -162,6 +212,7 @@ perfile_check_version(const perfile_stream *check, const char *version, unsigned
                 .reason = reason,
                 .user = user};
     look_at_attrs(&a);
+    look_at_layouts(&a);
     look_at_tracepoints(&a);
     look_at_types(&a);
     look_at_features(&a);
