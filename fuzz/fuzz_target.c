@@ -27,7 +27,11 @@ static perfile_status open_one(const uint8_t *block, size_t size, perfile_stream
                                           .split_bytes = 1 << 20,
                                           .session_bytes = 16 << 20,
                                           .held_bytes = 4000};
-    const perfile_options options = {.size = sizeof options, .limits = &limits};
+    const perfile_options options = {
+        .size = sizeof options,
+        .limits = &limits,
+        .deliver = size && block[size - 1] & 64 ? PERFILE_DELIVER_DAMAGE : 0,
+        .on_damage = size && block[size - 1] & 32 ? PERFILE_RESYNC : PERFILE_STOP};
     perfile_source *source;
     ENSURE(perfile_source_memory((perfile_bytes){block, size}, "input", &source, NULL) ==
            PERFILE_OK);
@@ -60,6 +64,8 @@ static uint64_t drain(perfile_stream *s, const pf_release *release)
     while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK) {
         bool swap = r->flags & PERFILE_REC_SWAPPED;
         n++;
+        if (r->family == PERFILE_FAMILY_DAMAGE)
+            continue;
         ENSURE(r->session == perfile_stream_session(s));
         ENSURE(r->sequence >= last && !(r->flags & PERFILE_REC_ENVELOPE));
         ENSURE(pf_release_knows_type(release, r->type));

@@ -199,7 +199,7 @@ unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record 
 uint32_t pf_target_cookie(pf_target *t, const perfile_record *original, const perfile_record *out,
                           uint64_t *cookie)
 {
-    if (out->type != PERFILE_RECORD_SAMPLE || t->n_plans == 0)
+    if (out->type != PERFILE_RECORD_SAMPLE || out->family != PERFILE_FAMILY_PERF || t->n_plans == 0)
         return 0;
     const pf_target_plan *plan = plan_of(t, original);
     const perfile_layout *to = plan ? &plan->relayout.to : NULL;

@@ -366,6 +366,43 @@ static void payloads_do_not_wait(void **state)
     done(&out);
 }
 
+/* Records that are rewritten, held and merged: nothing is allocated for each of them. */
+static void steady_state(void **state)
+{
+    enum { N = 20000, WARM = 2000 };
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    uint64_t n = 0, settled = 0;
+    const perfile_target_options to = {.size = sizeof to, .version = "5.10"};
+    (void)state;
+    build_attr_plan plan = chain_plan();
+    plan.sample_type |= PERFILE_SAMPLE_DATA_PAGE_SIZE;
+    BUILDER b = {.swap = false};
+    begin(&b, &plan);
+    for (unsigned i = 0; i < N; i++) {
+        size_t start = b.b.len;
+        chain_sample(&b, 7, i + 1, i % 3 ? 0 : 100 + i);
+        build_u64(&b, 4096);
+        build_end(&b, start);
+        if (i % 9 == 8)
+            for (unsigned k = 9; k > 0; k -= 3)
+                chain_rest(&b, 7, 101 + i - k, 2, false);
+    }
+    assert_int_equal(perfile_source_memory(built(&b), "built", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_target(s, &to, &s, NULL), PERFILE_OK);
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+        if (++n == WARM)
+            settled = pf_alloc_count;
+    perfile_target_summary sum;
+    perfile_target_summary_of(s, &sum, sizeof sum);
+    assert_int_equal(n, N + 1);
+    assert_true(sum.merged > N / 3 - 5 && sum.changed >= N);
+    assert_int_equal(pf_alloc_count, settled);
+    perfile_stream_close(s);
+}
+
 /* --- mappings --- */
 
 static void mapping(builder *b, uint16_t misc, uint8_t id, const char *name)
@@ -850,6 +887,7 @@ int main(void)
         cmocka_unit_test(the_limit_is_kept),
         cmocka_unit_test(chains_that_do_not_fit),
         cmocka_unit_test(payloads_do_not_wait),
+        cmocka_unit_test(steady_state),
         cmocka_unit_test(mappings_lose_no_build_id),
         cmocka_unit_test(many_build_ids),
         cmocka_unit_test(fields_are_cut_out),
