@@ -127,7 +127,8 @@ static void check_clock(pf_check *c, const perfile_event *e, const perfile_event
 /* perf stat has no samples: its events need no place for ids. */
 static bool counts_only(const pf_check *c)
 {
-    return perfile_session_feature(c->session, PERFILE_FEATURE_STAT) != NULL;
+    const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_STAT);
+    return f && !f->damage;
 }
 
 static void check_against_first(pf_check *c, const perfile_event *e, const perfile_event *first)
@@ -191,7 +192,9 @@ static void make_plan(pf_check *c, const perfile_event *e)
     pf_check_plan *p = &c->plans[e->index];
     bool tracepoint = e->attr.type == PERFILE_TYPE_TRACEPOINT;
     c->has_tracepoints |= tracepoint;
-    *p = (pf_check_plan){.tracepoint = tracepoint ? e->attr.config : UINT64_MAX};
+    *p = (pf_check_plan){.tracepoint = tracepoint ? e->attr.config : UINT64_MAX,
+                         .id_at = (int8_t)pf_layout_sample_id(e->layout),
+                         .shape = pf_shape_of(e->layout->sample_type)};
     /* Members of a group are read by their leader's samples. */
     p->may_lack_period = !e->attr.is_freq && e->attr.sample_period == 0;
 }

@@ -2,6 +2,7 @@
 #ifndef PF_CHECK_CHECK_H
 #define PF_CHECK_CHECK_H
 
+#include "core/shape.h"
 #include "core/stream.h"
 #include "perfile/check.h"
 #include "perfile/field.h"
@@ -26,6 +27,8 @@ enum { PF_FULL = 0, PF_LESSER = 1 };
 typedef struct pf_check_plan {
     uint64_t tracepoint;  /* the number its RAW data begin with, UINT64_MAX for others */
     bool may_lack_period; /* a member of a group that does not sample itself */
+    int8_t id_at;         /* the word of its samples that is their id, or -1 */
+    pf_shape shape;       /* of its samples */
 } pf_check_plan;
 
 typedef struct pf_check_tally {
@@ -145,6 +148,9 @@ perfile_status pf_check_attrs(pf_check *c, perfile_error *err);
 void pf_check_attrs_end(pf_check *c);
 /* sample.c */
 void pf_check_sample(pf_check *c, const perfile_record *r);
+/* Whether the sample can be read and its raw data are those of its event: then it breaks no rule
+ * whose severity is error.  Else it is to be looked at. */
+bool pf_check_raw_fits(const pf_check *c, const perfile_record *r);
 /* record.c: every record but samples, and what is common to all. */
 void pf_check_record(pf_check *c, const perfile_record *r);
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage);

@@ -5,6 +5,7 @@
 #include "check/times.h"
 #include "check/world.h"
 #include "core/layout.h"
+#include "core/state.h"
 
 /* Above the last page there is no code: the kernel puts contexts into call chains. */
 #define CONTEXT_KERNEL   ((uint64_t)-128)
@@ -12,7 +13,13 @@
 #define CONTEXT_DEFERRED ((uint64_t)-640)
 #define CONTEXT_LEAST    ((uint64_t)-4095)
 
-enum { CPUMODE_USER = 2, MISPREDICTED_PREDICTED = 3, BRANCH_ENTRY = 24, BRANCH_FLAGS = 16 };
+enum {
+    LEAST_RAW = 8,
+    CPUMODE_USER = 2,
+    MISPREDICTED_PREDICTED = 3,
+    BRANCH_ENTRY = 24,
+    BRANCH_FLAGS = 16
+};
 
 static bool is_swapped(const perfile_record *r)
 {
@@ -99,6 +106,42 @@ static void check_branches(pf_check *c, const perfile_record *r, const perfile_s
     }
 }
 
+/* In files that were rewritten by a machine of the other byte order raw data keep theirs. */
+static bool is_of(uint64_t tracepoint, const uint8_t *raw, bool swap)
+{
+    return pf_load_u16(raw, swap) == tracepoint || pf_load_u16(raw, !swap) == tracepoint;
+}
+
+/* Above UINT32_MAX: whose the sample is takes a closer look. */
+static uint64_t quick_owner(const pf_check *c, const perfile_record *r)
+{
+    int at = c->plans[0].id_at;
+    if (at < 0 || !c->has_ids)
+        return c->session->shared ? 0 : UINT64_MAX;
+    if (r->body.len < 8 * ((size_t)at + 1))
+        return UINT64_MAX;
+    uint64_t id = pf_load_u64(r->body.ptr + 8 * at, is_swapped(r));
+    if (id == 0)
+        return 0;
+    uint32_t owner = pf_ids_find(&c->session->ids, id);
+    return owner < c->n_events && c->plans[owner].id_at == at ? owner : UINT64_MAX;
+}
+
+bool pf_check_raw_fits(const pf_check *c, const perfile_record *r)
+{
+    uint64_t owner = c->n_events ? quick_owner(c, r) : UINT64_MAX;
+    if (owner > UINT32_MAX)
+        return false;
+    const pf_check_plan *plan = &c->plans[owner];
+    perfile_bytes raw = {NULL, 0};
+    if (!plan->shape.known ||
+        !pf_shape_fits(&plan->shape, r->body.ptr, r->body.len, is_swapped(r), &raw))
+        return false;
+    if (plan->tracepoint == UINT64_MAX || !plan->shape.raw)
+        return true;
+    return raw.len >= LEAST_RAW && is_of(plan->tracepoint, raw.ptr, is_swapped(r));
+}
+
 static void check_raw(pf_check *c, const perfile_record *r, const perfile_sample *s,
                       const pf_check_plan *plan)
 {
@@ -108,17 +151,16 @@ static void check_raw(pf_check *c, const perfile_record *r, const perfile_sample
                 s->raw_size);
     if (plan->tracepoint == UINT64_MAX)
         return;
-    if (s->raw_size < 8) {
+    if (s->raw_size < LEAST_RAW) {
         pf_find(c, PERFILE_RULE_V_308, PF_FULL, r, "sample.raw",
-                "%" PRIu32 " bytes of raw data, a tracepoint has at least 8", s->raw_size);
+                "%" PRIu32 " bytes of raw data, a tracepoint has at least %d", s->raw_size,
+                LEAST_RAW);
         return;
     }
-    /* In files that were rewritten by a machine of the other byte order raw data keep theirs. */
-    uint16_t type = pf_load_u16(s->raw.ptr, is_swapped(r));
-    if (type != plan->tracepoint && pf_load_u16(s->raw.ptr, !is_swapped(r)) != plan->tracepoint)
+    if (!is_of(plan->tracepoint, s->raw.ptr, is_swapped(r)))
         pf_find(c, PERFILE_RULE_V_308, PF_FULL, r, "sample.raw",
-                "raw data of tracepoint %u, the event is tracepoint %" PRIu64, type,
-                plan->tracepoint);
+                "raw data of tracepoint %u, the event is tracepoint %" PRIu64,
+                pf_load_u16(s->raw.ptr, is_swapped(r)), plan->tracepoint);
 }
 
 static void check_values(pf_check *c, const perfile_record *r, const perfile_sample *s)

@@ -78,6 +78,23 @@ static perfile_status look_at(pf_check *c, const perfile_record *r, perfile_erro
     return pf_check_learn(c, r, err);
 }
 
+/* How many records of a run, from the first on, are samples of which nothing is to be told:
+ * somebody else has looked at them, and their raw data break no rule. */
+static size_t pass_samples(pf_check *c, const perfile_record *first, size_t n)
+{
+    bool few = c->options.flags & PERFILE_CHECK_FEW_SAMPLES;
+    bool quick = c->has_tracepoints && c->options.severity == PERFILE_SEVERITY_ERROR;
+    size_t i = 0;
+    if (!few || (c->has_tracepoints && !quick))
+        return 0;
+    while (i < n && first[i].type == PERFILE_RECORD_SAMPLE &&
+           first[i].family == PERFILE_FAMILY_PERF && first[i].part == c->part &&
+           (!quick || pf_check_raw_fits(c, &first[i])))
+        i++;
+    c->by_type[PERFILE_RECORD_SAMPLE] += i;
+    return i;
+}
+
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     pf_check *c = check_of(s);
@@ -93,7 +110,8 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         return st;
     if (perfile_session_generation(c->session) != c->generation)
         st = look_at_session(c, err);
-    for (size_t i = 0; st == PERFILE_OK && i < n; i++)
+    for (size_t i = pass_samples(c, first, n); st == PERFILE_OK && i < n;
+         i += 1 + pass_samples(c, first + i + 1, n - i - 1))
         st = look_at(c, &first[i], err);
     s->at = first;
     s->end = first + n;
@@ -151,6 +169,14 @@ static perfile_status new_check(const perfile_check_options *options, pf_check *
     return PERFILE_OK;
 }
 
+/* Whether samples are looked up among the processes and mappings at the end. */
+static bool wants_world(const pf_check *c)
+{
+    bool few = c->options.flags & PERFILE_CHECK_FEW_SAMPLES;
+    return pf_check_on(c, PERFILE_RULE_V_407) &&
+           !(few && c->options.severity == PERFILE_SEVERITY_ERROR);
+}
+
 perfile_status perfile_check(perfile_stream *below, const perfile_check_options *options,
                              perfile_stream **stream, perfile_error *err)
 {
@@ -164,7 +190,7 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
     c->buffers = pf_alloc(PF_CHECK_BUFFERS, sizeof *c->buffers);
     if (!c->cpu_time || !c->buffers)
         st = pf_fail_nomem(err, "check");
-    if (st == PERFILE_OK)
+    if (st == PERFILE_OK && wants_world(c))
         st = perfile_model_new(c->session, &c->model, err);
     if (st != PERFILE_OK) {
         close_stage(&c->base);

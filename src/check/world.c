@@ -22,7 +22,7 @@ perfile_status pf_check_learn(pf_check *c, const perfile_record *r, perfile_erro
     default:
         return PERFILE_OK;
     }
-    /* What does not fit any more is not checked. */
+    /* Not wanted, or it did not fit: then it is not checked. */
     if (!c->model)
         return PERFILE_OK;
     c->world_bytes += r->body.len + PER_RECORD;

@@ -21,7 +21,7 @@ static inline void pf_check_see(pf_check *c, const perfile_record *r, const perf
 {
     enum { PAGE_BITS = 12 };
     uint32_t pid = s->pid;
-    if (c->n_seen == PF_CHECK_PLACES || pid == 0 || pid == PERFILE_NO_PID)
+    if (!c->model || c->n_seen == PF_CHECK_PLACES || pid == 0 || pid == PERFILE_NO_PID)
         return;
     uint64_t time = s->present & PERFILE_SAMPLE_TIME ? s->time : PERFILE_NO_TIME;
     if (pid != c->last_pid) {

@@ -171,6 +171,8 @@ perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t i
 {
     bool added;
     perfile_words *ids = &event->shown.ids;
+    if (id == 0)
+        return PERFILE_OK; /* nobody's */
     perfile_status st = pf_ids_add(&s->ids, &s->arena, id, event->shown.index, &added, err);
     if (st != PERFILE_OK || !added)
         return st;

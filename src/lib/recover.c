@@ -5,6 +5,7 @@
 #include "io/source.h"
 #include "perf/frame.h"
 #include "perf/repair.h"
+#include "perf/vet.h"
 
 enum { PROGRESS_BYTES = 8 << 20 };
 
@@ -106,23 +107,31 @@ static perfile_status container_gaps(pf_recover *x, perfile_error *err)
     return st;
 }
 
+/* Only few of the records of a capture are no samples, and only the first of a run has more behind
+ * it than its size says. */
 static void count(pf_recover *x, const perfile_record *first, size_t n)
 {
     perfile_recovered *sum = &x->result;
+    uint64_t times[PERFILE_RUN_RECORDS];
+    uint64_t bytes = first->extra.len + n * PF_PERF_RECORD_HEADER;
+    uint64_t samples = 0;
     for (const perfile_record *r = first; r < first + n; r++) {
-        sum->bytes += perfile_record_size(r) + r->extra.len;
-        if (r->type != PERFILE_RECORD_SAMPLE)
-            continue;
-        uint64_t time = perfile_record_time(r);
-        sum->samples++;
-        if (time == PERFILE_NO_TIME)
-            continue;
-        if (sum->first_time == PERFILE_NO_TIME || time < sum->first_time)
-            sum->first_time = time;
-        if (sum->last_time == PERFILE_NO_TIME || time > sum->last_time)
-            sum->last_time = time;
+        bytes += r->body.len;
+        samples += r->type == PERFILE_RECORD_SAMPLE;
     }
+    sum->bytes += bytes;
+    sum->samples += samples;
     sum->records += n;
+    size_t timed = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
+    uint64_t least = sum->first_time; /* PERFILE_NO_TIME is above all others */
+    uint64_t most = sum->last_time == PERFILE_NO_TIME ? 0 : sum->last_time;
+    for (size_t i = 0; i < timed; i++) {
+        least = times[i] < least ? times[i] : least;
+        most = times[i] > most && times[i] != PERFILE_NO_TIME ? times[i] : most;
+    }
+    sum->first_time = least;
+    if (least != PERFILE_NO_TIME)
+        sum->last_time = most;
 }
 
 static perfile_status copy_extra(pf_recover *x, const perfile_record *r, perfile_error *err)
@@ -141,10 +150,8 @@ static perfile_status keep_run(pf_recover *x, const perfile_record *first, size_
     perfile_status st = PERFILE_OK;
     if (x->gaps.len)
         tell_gaps(x, first);
-    if (!x->written)
-        st = pf_recover_events(x, err);
     count(x, first, n);
-    if (st == PERFILE_OK && x->writer)
+    if (x->writer)
         st = perfile_writer_put_run(x->writer, first, n, err);
     if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
         st = copy_extra(x, first, err);
@@ -172,7 +179,10 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
 {
     perfile_status st = PERFILE_OK;
     size_t at = 0;
-    if (!pf_recover_readable(whole))
+    bool sound = pf_recover_readable(whole) && !pf_recover_fact_record(x, whole) &&
+                 !pf_recover_broken(x, whole) &&
+                 (whole->type != PERFILE_RECORD_SAMPLE || pf_vet_sample(whole));
+    if (!sound)
         return lose_held(x, whole, err);
     while (at < x->held.len && st == PERFILE_OK) {
         const uint8_t *p = x->held.ptr + at;
@@ -197,10 +207,10 @@ static bool is_piece(const perfile_record *r)
            r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
 }
 
-static perfile_status leave_out(pf_recover *x, const perfile_record *r, const char *rule,
-                                perfile_error *err)
+static perfile_status leave_out(pf_recover *x, const perfile_record *r, uint32_t damage,
+                                const char *rule, perfile_error *err)
 {
-    perfile_gap gap = {.damage = PERFILE_DAMAGE_IMPLAUSIBLE,
+    perfile_gap gap = {.damage = damage,
                        .rule = rule,
                        .part = r->part,
                        .offset = r->offset,
@@ -224,7 +234,7 @@ static perfile_status keep_sound(pf_recover *x, const perfile_record *first, siz
         if (r > from)
             st = keep_run(x, from, (size_t)(r - from), err);
         if (rule && st == PERFILE_OK)
-            st = leave_out(x, r, rule, err);
+            st = leave_out(x, r, PERFILE_DAMAGE_IMPLAUSIBLE, rule, err);
         from = r + 1;
     }
     return st;
@@ -245,20 +255,12 @@ static perfile_status take(pf_recover *x, const perfile_record *first, size_t n,
         return keep_held(x, first, err);
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
         return PERFILE_OK; /* the damage follows */
-    if (first->type == PERFILE_RECORD_HEADER_FEATURE ||
-        first->type == PERFILE_RECORD_HEADER_TRACING_DATA) {
-        perfile_gap gap = {.damage = pf_recover_feature_record(first),
-                           .part = first->part,
-                           .offset = first->offset,
-                           .bytes = perfile_record_size(first) + first->extra.len,
-                           .inner = first->flags & PERFILE_REC_INNER};
-        if (gap.damage)
-            return add_gap(x, &gap, err);
-    }
     if (first->type == PERFILE_RECORD_HEADER_ATTR && x->given)
         return PERFILE_OK; /* it would be an event once more */
-    return x->bad.len && pf_recover_suspects(x) ? keep_sound(x, first, n, err)
-                                                : keep_run(x, first, n, err);
+    uint32_t damage = pf_recover_fact_record(x, first);
+    if (damage)
+        return leave_out(x, first, damage, NULL, err);
+    return x->bad.len || x->dropped.len ? keep_sound(x, first, n, err) : keep_run(x, first, n, err);
 }
 
 static void tell_progress(pf_recover *x, const perfile_record *r)
@@ -294,7 +296,7 @@ static perfile_status nothing(pf_recover *x, perfile_error *err)
     if (x->guessed & PF_GUESS_HEADER && x->result.records == 0)
         return pf_fail(err, PERFILE_E_CORRUPT, "recover.header",
                        "nothing in it looks like a perf.data capture");
-    if (x->result.events == 0 || x->no_events)
+    if (x->result.events == 0 || x->no_events || x->unsound)
         return pf_fail(err, PERFILE_E_CORRUPT, "recover.events",
                        "no event is known that says how to read its records: give a capture of "
                        "the same command with --attrs-from, or a description with --event");
@@ -321,6 +323,7 @@ static void tell_guesses(pf_recover *x)
         {PF_GUESS_END, "where the records end is guessed"},
         {PF_GUESS_TABLE, "the feature table was found by its look"},
         {PF_GUESS_NO_FEATURES, "which feature sections there are is not known any more"},
+        {PF_GUESS_SOUND, "what is wrong with the events was put right or left out"},
     };
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         if (!(x->guessed & sentences[i].guess))
@@ -347,6 +350,8 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
                                       .form = x->result.form,
                                       .swapped = perfile_session_swapped(x->session)};
         perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);
+        if (st == PERFILE_OK)
+            st = pf_recover_events(x, err); /* before records add ids to them */
         if (st != PERFILE_OK)
             return st;
     }
@@ -358,19 +363,32 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     x->result.damaged |= sum.damages != 0;
     if (st != PERFILE_OK)
         return st;
-    x->result.damaged |= x->guessed != 0;
-    bool useless =
-        x->result.records == 0 || x->result.events == 0 || (x->no_events && x->result.samples == 0);
-    if (x->result.damaged && useless)
+    x->result.damaged |= x->guessed != 0 || pf_recover_lacks_events(x);
+    bool useless = x->result.records == 0 || x->result.events == 0 || x->unsound ||
+                   (x->no_events && x->result.samples == 0);
+    if ((x->result.damaged || x->unsound) && useless)
         return nothing(x, err);
     tell_guesses(x);
-    if (!x->written)
-        st = pf_recover_events(x, err);
     if (st == PERFILE_OK)
         st = pf_recover_features(x, err);
     if (st == PERFILE_OK && x->writer)
         st = perfile_writer_finish(x->writer, err);
     return st;
+}
+
+/* What the file no longer says, and events that no rule minds. */
+static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair *r,
+                                  perfile_error *err)
+{
+    const perfile_assume *given = x->options.assume;
+    perfile_bytes bytes;
+    perfile_status st = pf_perf_repair(file, given, r, err);
+    if (st != PERFILE_OK || (given && given->n_events) || !file->stable)
+        return st;
+    st = pf_source_run(file, 0, 1, &bytes, err);
+    if (st != PERFILE_OK || bytes.len < file->size)
+        return st;
+    return pf_recover_choose(bytes, r, err);
 }
 
 /* Fills `r` with what the file no longer says; *source may become another one of the same bytes. */
@@ -383,7 +401,7 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
         perfile_source *first;
         if (pf_source_entry(whole, "data", &first, NULL) != PERFILE_OK)
             return PERFILE_OK; /* the driver says what that means */
-        st = pf_perf_repair(first, x->options.assume, r, err);
+        st = repair_file(x, first, r, err);
         perfile_source_close(first);
         return st;
     }
@@ -399,7 +417,7 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
             return st;
         perfile_source_close(whole);
     }
-    return pf_perf_repair(*source, x->options.assume, r, err);
+    return repair_file(x, *source, r, err);
 }
 
 perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
@@ -424,6 +442,7 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
     x.given = how.assume && how.assume->n_events;
     x.guessed = r.guessed;
     x.no_events = r.no_events;
+    x.unsound = r.unsound;
     if (st == PERFILE_OK)
         st = perfile_open(source, &how, &x.stream, err);
     if (st != PERFILE_OK)
@@ -436,6 +455,8 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
     perfile_stream_close(x.stream);
     pf_repair_free(&r);
     pf_buffer_free(&x.bad);
+    pf_buffer_free(&x.bad_events);
+    pf_buffer_free(&x.dropped);
     pf_buffer_free(&x.scratch);
     pf_buffer_free(&x.held);
     pf_buffer_free(&x.pieces);

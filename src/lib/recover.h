@@ -13,12 +13,14 @@ typedef struct pf_recover {
     const perfile_container *container;
     perfile_sink *sink;
     perfile_writer *writer; /* NULL: nothing is written */
-    bool written;           /* the writer has its events */
     uint32_t guessed;       /* PF_GUESS_… */
     bool no_events;         /* those of the input go with none of its samples */
+    bool unsound;           /* they break rules */
     bool given;             /* the events are not those of the records */
 
-    pf_buffer bad; /* pf_bad: records of the next run that break a rule */
+    pf_buffer bad;        /* pf_bad: records of the next run that break a rule */
+    pf_buffer bad_events; /* uint64_t: where the attrs of events that break a rule lie */
+    pf_buffer dropped;    /* uint32_t: index of each event that was left out */
     uint64_t bad_features[PERFILE_N_FEATURES / 64]; /* bit n: feature n breaks a rule */
     pf_buffer scratch;                              /* of recover_facts.c */
     pf_buffer
@@ -35,14 +37,13 @@ typedef struct pf_recover {
 
 /* lib/recover_rules.c: puts the checker on the stream. */
 perfile_status pf_recover_check(pf_recover *x, perfile_error *err);
-/* The rule that the record breaks, "V-509", or NULL; of the run that was fetched last. */
+/* The rule that the record breaks, "V-509", or NULL; of the run that was fetched last.  Without
+ * events that were left out their records belong to nobody. */
 const char *pf_recover_broken(const pf_recover *x, const perfile_record *r);
 
-/* In a capture that shows no damage a record that breaks a rule was written so. */
-static inline bool pf_recover_suspects(const pf_recover *x)
-{
-    return x->result.damaged || x->guessed;
-}
+/* lib/recover_events.c: events for `file` that break no rule, in r->assume, when its own do. */
+struct pf_repair;
+perfile_status pf_recover_choose(perfile_bytes file, struct pf_repair *r, perfile_error *err);
 
 /* lib/recover_facts.c: what stands beside the records. */
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err);
@@ -51,9 +52,14 @@ perfile_status pf_recover_features(pf_recover *x, perfile_error *err);
 /* Whether all fields of a record can be read. */
 bool pf_recover_readable(const perfile_record *r);
 
-/* What is wrong with the feature in a HEADER_FEATURE or HEADER_TRACING_DATA record, 0 when it can
- * be read to its end. */
-uint32_t pf_recover_feature_record(const perfile_record *r);
+/* What is wrong with what a record says of the capture, 0 when it can be kept. */
+uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r);
+
+/* lib/recover_desc.c: EVENT_DESC made anew, of the events that the new capture has. */
+perfile_status pf_recover_describe(pf_recover *x, perfile_error *err);
+
+/* Events are described and there is none. */
+bool pf_recover_lacks_events(const pf_recover *x);
 
 void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

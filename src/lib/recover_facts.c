@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "lib/recover.h"
+#include "perf/frame.h"
+#include "perf/repair.h"
 #include "perfile/field.h"
 
 void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const char *format, ...)
@@ -21,31 +23,16 @@ void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const cha
     x->options.note(x->options.user, &note);
 }
 
-/* Ids that are 0 were overwritten: no event has them. */
-static perfile_status add_event(pf_recover *x, const perfile_event *e, perfile_error *err)
-{
-    perfile_words ids = e->ids;
-    pf_buffer_clear(&x->scratch);
-    for (size_t i = 0; i < ids.n; i++)
-        if (perfile_word(&ids, i) != 0 &&
-            !pf_buffer_append(&x->scratch, ids.ptr + i * ids.width, ids.width))
-            return pf_fail_nomem(err, "recover");
-    ids.ptr = x->scratch.ptr;
-    ids.n = x->scratch.len / (ids.width ? ids.width : 1);
-    return perfile_writer_event(x->writer, e->stored, &ids, err);
-}
-
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    x->written = true;
-    if (!x->writer || x->result.form != PERFILE_FORM_FILE)
+    if (x->result.form != PERFILE_FORM_FILE)
         return st;
     uint32_t n = perfile_session_n_events(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
         if (e->origin == PERFILE_ORIGIN_CONTAINER)
-            st = add_event(x, e, err);
+            st = perfile_writer_event(x->writer, e->stored, &e->ids, err);
     }
     n = perfile_session_n_event_types(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
@@ -84,18 +71,90 @@ static uint32_t feature_damage(const perfile_feature *f)
     return err.damage ? err.damage : PERFILE_DAMAGE_SHORT_BODY;
 }
 
-uint32_t pf_recover_feature_record(const perfile_record *r)
+/* How many events EVENT_DESC describes, 0 when it cannot be read. */
+static uint32_t n_described(const perfile_feature *f)
 {
+    perfile_event_desc v;
+    if (!f || f->number != PERFILE_FEATURE_EVENT_DESC ||
+        perfile_event_desc_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
+        return 0;
+    return v.nr_events;
+}
+
+bool pf_recover_lacks_events(const pf_recover *x)
+{
+    return perfile_session_n_events(x->session) == 0 &&
+           n_described(perfile_session_feature(x->session, PERFILE_FEATURE_EVENT_DESC)) != 0;
+}
+
+/* A record with a feature: that has to be whole, and about the events that there are. */
+static uint32_t feature_record(const perfile_session *s, const perfile_feature *f)
+{
+    uint32_t damage = feature_damage(f);
+    uint32_t events = perfile_session_n_events(s), described = n_described(f);
+    if (!damage && described && events && described != events)
+        damage = PERFILE_DAMAGE_IMPLAUSIBLE;
+    return damage;
+}
+
+/* An event that contradicts others, or one more than EVENT_DESC has, is that of another capture. */
+static bool is_foreign(const pf_recover *x, const perfile_event *e)
+{
+    const perfile_feature *desc = perfile_session_feature(x->session, PERFILE_FEATURE_EVENT_DESC);
+    uint32_t described = n_described(desc);
+    for (size_t i = 0; i < x->bad_events.len; i += sizeof e->offset)
+        if (memcmp(x->bad_events.ptr + i, &e->offset, sizeof e->offset) == 0)
+            return true;
+    return described && e->index >= described;
+}
+
+static uint32_t attr_record(pf_recover *x, const perfile_record *r)
+{
+    uint32_t n = perfile_session_n_events(x->session);
+    const perfile_event *e = n ? perfile_session_event(x->session, n - 1) : NULL;
+    if (!e || e->offset != r->offset + PF_PERF_RECORD_HEADER || !is_foreign(x, e))
+        return 0;
+    (void)!pf_buffer_append(&x->dropped, &e->index, sizeof e->index);
+    return PERFILE_DAMAGE_IMPLAUSIBLE;
+}
+
+/* The session has that of the first such record only. */
+static uint32_t tracing_record(const perfile_record *r)
+{
+    perfile_header_tracing_data v;
+    perfile_feature f = {.number = PERFILE_FEATURE_TRACING_DATA,
+                         .flags = r->flags & PERFILE_REC_SWAPPED,
+                         .session = r->session};
+    const perfile_feature *t = perfile_session_feature(r->session, f.number);
+    if (t && t->offset == r->offset)
+        return feature_damage(t);
+    if (perfile_header_tracing_data_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return 0;
+    f.payload = v.has_data ? v.data : r->extra;
+    f.size = f.payload.len;
+    return f.payload.ptr ? feature_damage(&f) : 0;
+}
+
+uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
+{
+    const perfile_session *s = r->session;
     perfile_feature f;
-    if (r->type == PERFILE_RECORD_HEADER_TRACING_DATA) {
-        const perfile_feature *t =
-            perfile_session_feature(r->session, PERFILE_FEATURE_TRACING_DATA);
+    const perfile_feature *t;
+    switch (r->type) {
+    case PERFILE_RECORD_HEADER_ATTR:
+        return attr_record(x, r);
+    case PERFILE_RECORD_HEADER_TRACING_DATA:
+        return tracing_record(r);
+    case PERFILE_RECORD_SIMPLEPERF_TRACING_DATA:
+        t = perfile_session_feature(s, PERFILE_FEATURE_TRACING_DATA);
         return t && t->offset == r->offset ? feature_damage(t) : 0;
+    case PERFILE_RECORD_HEADER_FEATURE:
+        if (perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0)
+            return 0; /* an empty one ends the list */
+        return feature_record(s, &f);
+    default:
+        return 0;
     }
-    if (r->type != PERFILE_RECORD_HEADER_FEATURE ||
-        perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0)
-        return 0; /* an empty one ends the list */
-    return feature_damage(&f);
 }
 
 /* The entries of BUILD_ID that are whole: their name ends.  In x->scratch. */
@@ -150,6 +209,8 @@ static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perf
             damage = 0;
         }
     }
+    if (f->number == PERFILE_FEATURE_EVENT_DESC && (damage || x->guessed & PF_GUESS_EVENTS))
+        return pf_recover_describe(x, err);
     if (damage) {
         const char *name = perfile_feature_name(f->number);
         pf_recover_note(x, f->number, damage, "feature %s is left out: %s",

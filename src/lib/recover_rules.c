@@ -9,15 +9,17 @@ typedef struct pf_bad {
 } pf_bad;
 
 /* A record that is not noted for want of memory is kept: it can be read all the same.  What is
- * wrong with events is seen to where they are chosen. */
+ * wrong with the container does not matter: a new one is made. */
 static void on_finding(void *user, const perfile_finding *f)
 {
     pf_recover *x = user;
     const perfile_rule *rule = perfile_rule_at(f->rule);
     bool about_record = f->sequence != PERFILE_NO_SEQUENCE && f->type != UINT32_MAX;
-    if (rule->where == PERFILE_WHERE_ATTR || rule->where == PERFILE_WHERE_CONTAINER)
+    if (rule->where == PERFILE_WHERE_CONTAINER)
         return;
-    if (about_record && f->type != PERFILE_RECORD_HEADER_ATTR) {
+    if (rule->where == PERFILE_WHERE_ATTR) {
+        (void)!pf_buffer_append(&x->bad_events, &f->offset, sizeof f->offset);
+    } else if (about_record && f->type != PERFILE_RECORD_HEADER_ATTR) {
         pf_bad bad = {f->sequence, rule->id};
         (void)!pf_buffer_append(&x->bad, &bad, sizeof bad);
     } else if (f->feature < PERFILE_N_FEATURES) {
@@ -35,11 +37,29 @@ perfile_status pf_recover_check(pf_recover *x, perfile_error *err)
     return perfile_check(x->stream, &how, &x->stream, err);
 }
 
+/* Of an event that is not in the new capture. */
+static bool is_orphan(const pf_recover *x, const perfile_record *r)
+{
+    perfile_event_update v;
+    const perfile_event *e = NULL;
+    if (r->type < PERFILE_RECORD_USER)
+        e = perfile_record_event(r);
+    else if (r->type == PERFILE_RECORD_EVENT_UPDATE &&
+             perfile_event_update_decode(r, &v, sizeof v, NULL) == PERFILE_OK)
+        e = perfile_session_event_by_id(r->session, v.id);
+    for (size_t i = 0; e && i < x->dropped.len; i += sizeof e->index)
+        if (memcmp(x->dropped.ptr + i, &e->index, sizeof e->index) == 0)
+            return true;
+    return false;
+}
+
 const char *pf_recover_broken(const pf_recover *x, const perfile_record *r)
 {
     const pf_bad *bad = (const pf_bad *)(const void *)x->bad.ptr;
     for (size_t i = 0; i < x->bad.len / sizeof *bad; i++)
         if (bad[i].sequence == r->sequence)
             return bad[i].rule;
+    if (x->dropped.len && is_orphan(x, r))
+        return perfile_rule_at(PERFILE_RULE_V_210)->id;
     return NULL;
 }

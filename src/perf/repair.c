@@ -138,21 +138,15 @@ static void find_events(pf_repair *r, perfile_bytes file, bool swap, uint64_t *s
         r->guessed |= PF_GUESS_HEADER_ATTR;
 }
 
-typedef struct score {
-    unsigned seen; /* samples that were looked at … */
-    unsigned fit;  /* … and those that the events fit */
-} score;
-
-/* How well the events go with the samples. */
-static perfile_status try_events(perfile_bytes file, const perfile_assume *assume, score *out,
-                                 perfile_error *err)
+perfile_status pf_repair_fit(perfile_bytes file, const perfile_assume *assume, pf_fit *out,
+                             perfile_error *err)
 {
     enum { SAMPLES = 256, RECORDS = 1 << 16 };
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
     perfile_options how = {.size = sizeof how, .on_damage = PERFILE_RESYNC, .assume = assume};
-    *out = (score){0, 0};
+    *out = (pf_fit){0, 0};
     perfile_status st = perfile_source_memory(file, "repair", &source, err);
     if (st != PERFILE_OK)
         return st;
@@ -210,23 +204,6 @@ static void find_data(pf_repair *r, perfile_bytes file, const pf_perf_header *h,
     }
 }
 
-/* Turns places in r->bytes into pointers. */
-static void settle(pf_repair *r)
-{
-    perfile_assumed_event *e = (perfile_assumed_event *)(void *)r->events.ptr;
-    uint32_t n = (uint32_t)(r->events.len / sizeof *e);
-    const uint8_t *at = r->bytes.ptr;
-    r->assume.size = sizeof r->assume;
-    for (uint32_t i = 0; i < n; i++) {
-        e[i].attr.ptr = at;
-        at += e[i].attr.len;
-        e[i].ids.ptr = at;
-        at += e[i].ids.len;
-    }
-    r->assume.events = e;
-    r->assume.n_events = n;
-}
-
 static void repair_file(pf_repair *r, perfile_bytes file, pf_perf_header *h,
                         const perfile_assume *given)
 {
@@ -253,16 +230,16 @@ static void repair_file(pf_repair *r, perfile_bytes file, pf_perf_header *h,
 /* Attrs that look right and are not: EVENT_DESC has them once more. */
 static perfile_status better_events(pf_repair *r, perfile_bytes file, bool swap, perfile_error *err)
 {
-    score now, then = {0, 0};
-    perfile_status st = try_events(file, r->guessed ? &r->assume : NULL, &now, err);
+    pf_fit now, then = {0, 0};
+    perfile_status st = pf_repair_fit(file, r->guessed ? &r->assume : NULL, &now, err);
     if (st != PERFILE_OK || (now.seen && now.fit >= now.seen - now.seen / 10))
         return st;
     perfile_assume before = r->assume;
     r->no_events = now.seen && now.fit == 0;
     if (!pf_repair_find_desc(r, file, swap, 0))
         return PERFILE_OK;
-    settle(r);
-    st = try_events(file, &r->assume, &then, err);
+    pf_repair_settle(r);
+    st = pf_repair_fit(file, &r->assume, &then, err);
     if (st == PERFILE_OK && then.fit > now.fit) {
         r->guessed |= PF_GUESS_DESC;
         r->no_events = false;
@@ -277,20 +254,20 @@ static perfile_status better_events(pf_repair *r, perfile_bytes file, bool swap,
  */
 static perfile_status choose_events(pf_repair *r, perfile_bytes file, bool swap, perfile_error *err)
 {
-    score desc, look;
+    pf_fit desc, look;
     uint64_t end;
-    perfile_status st = try_events(file, &r->assume, &desc, err);
+    perfile_status st = pf_repair_fit(file, &r->assume, &desc, err);
     if (st != PERFILE_OK || (desc.seen && desc.fit >= desc.seen - desc.seen / 10) ||
         !pf_repair_find_attrs(r, file, swap, &end))
         return st;
-    settle(r);
-    st = try_events(file, &r->assume, &look, err);
+    pf_repair_settle(r);
+    st = pf_repair_fit(file, &r->assume, &look, err);
     if (st != PERFILE_OK)
         return st;
     if (look.fit > desc.fit) {
         r->guessed = (r->guessed & ~(uint32_t)PF_GUESS_DESC) | PF_GUESS_ATTRS;
     } else if (pf_repair_find_desc(r, file, swap, 0)) {
-        settle(r);
+        pf_repair_settle(r);
     }
     return PERFILE_OK;
 }
@@ -332,7 +309,7 @@ perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *give
     if (h.form == PERFILE_FORM_FILE)
         repair_file(r, file, &h, given);
     if (r->events.len)
-        settle(r);
+        pf_repair_settle(r);
     if (r->guessed & PF_GUESS_DESC && source->stable)
         return choose_events(r, file, h.swap, err);
     if (given->n_events || r->events.len || file.len < source->size)

@@ -17,12 +17,15 @@ enum {
     PF_GUESS_START = 1 << 5,       /* where the records begin */
     PF_GUESS_END = 1 << 6,         /* … and end */
     PF_GUESS_TABLE = 1 << 7,       /* the feature table was found by its look */
-    PF_GUESS_NO_FEATURES = 1 << 8  /* which features it has is not known */
+    PF_GUESS_NO_FEATURES = 1 << 8, /* which features it has is not known */
+    PF_GUESS_SOUND = 1 << 9,       /* events that break rules were put right or left out */
+    PF_GUESS_EVENTS = PF_GUESS_ATTRS | PF_GUESS_DESC | PF_GUESS_HEADER_ATTR | PF_GUESS_SOUND
 };
 
 typedef struct pf_repair {
     uint32_t guessed;
     bool no_events;        /* those that the file has go with none of its samples */
+    bool unsound;          /* they break rules, and there are no others */
     perfile_assume assume; /* valid while this is */
     pf_buffer events;      /* perfile_assumed_event; offsets in `bytes` until the end */
     pf_buffer bytes;       /* their attrs and ids */
@@ -52,5 +55,19 @@ bool pf_repair_find_header_attrs(pf_repair *r, perfile_bytes file, bool swap, ui
 bool pf_repair_find_ids(pf_repair *r, perfile_bytes file, bool swap, const perfile_assume *given);
 
 void pf_repair_forget(pf_repair *r);
+
+/* Adds an event, copied; r->assume has those that were added after pf_repair_settle(). */
+bool pf_repair_add(pf_repair *r, perfile_bytes attr, perfile_bytes ids);
+void pf_repair_settle(pf_repair *r);
+
+/* How well events go with the first samples of a file. */
+typedef struct pf_fit {
+    unsigned seen; /* samples that were looked at … */
+    unsigned fit;  /* … and those that the events fit */
+} pf_fit;
+
+/* `assume` may be NULL: those that the file has. */
+perfile_status pf_repair_fit(perfile_bytes file, const perfile_assume *assume, pf_fit *out,
+                             perfile_error *err);
 
 #endif

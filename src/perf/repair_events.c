@@ -40,7 +40,8 @@ size_t pf_attr_look(perfile_bytes b, bool swap)
     /* Flags that no kernel has: the upper half of them, or the lower one where bits are mirrored.
      */
     uint64_t unknown = big ? flags & UINT64_C(0x3fffff) : flags >> 42;
-    return sample_type && sample_type <= PERFILE_SAMPLE_KNOWN && read_format <= 0x1f && !unknown
+    return sample_type && sample_type <= PERFILE_SAMPLE_KNOWN &&
+                   read_format <= PERFILE_FORMAT_KNOWN && !unknown
                ? size
                : 0;
 }
@@ -54,13 +55,29 @@ bool pf_attr_sane(perfile_bytes entry, bool swap)
            (pf_load_u64(entry.ptr + 24, swap) || pf_load_u64(entry.ptr + 40, swap));
 }
 
-static bool add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
+bool pf_repair_add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
 {
     /* Places in `bytes`, which moves as it grows. */
     perfile_assumed_event e = {{NULL, attr.len}, {NULL, ids.len}};
     return pf_buffer_append(&r->bytes, attr.ptr, attr.len) &&
            pf_buffer_append(&r->bytes, ids.ptr, ids.len) &&
            pf_buffer_append(&r->events, &e, sizeof e);
+}
+
+void pf_repair_settle(pf_repair *r)
+{
+    perfile_assumed_event *e = (perfile_assumed_event *)(void *)r->events.ptr;
+    uint32_t n = (uint32_t)(r->events.len / sizeof *e);
+    const uint8_t *at = r->bytes.ptr;
+    r->assume.size = sizeof r->assume;
+    for (uint32_t i = 0; i < n; i++) {
+        e[i].attr.ptr = at;
+        at += e[i].attr.len;
+        e[i].ids.ptr = at;
+        at += e[i].ids.len;
+    }
+    r->assume.events = e;
+    r->assume.n_events = n;
 }
 
 /* An entry of `width` bytes: an attr, and the place of its ids at the end.  Its size, or 0. */
@@ -96,8 +113,8 @@ static bool take_entries(pf_repair *r, perfile_bytes file, bool swap, uint64_t a
     for (uint64_t i = 0; i < n; i++, at += width) {
         perfile_section ids;
         size_t size = entry_look(file, at, width, swap, &ids);
-        if (!size || !add(r, (perfile_bytes){file.ptr + at, size},
-                          (perfile_bytes){file.ptr + ids.offset, (size_t)ids.size}))
+        if (!size || !pf_repair_add(r, (perfile_bytes){file.ptr + at, size},
+                                    (perfile_bytes){file.ptr + ids.offset, (size_t)ids.size}))
             return false;
     }
     return true;
@@ -143,7 +160,7 @@ static bool desc_look(pf_repair *r, perfile_bytes b, bool swap)
         perfile_bytes ids = pf_cur_list(&c, n_ids, 8);
         size_t own = c.bad ? 0 : pf_attr_look(attr, swap);
         if (!own || !name.len || !memchr(name.ptr, 0, name.len) ||
-            !add(r, (perfile_bytes){attr.ptr, own}, ids))
+            !pf_repair_add(r, (perfile_bytes){attr.ptr, own}, ids))
             return false;
     }
     return true;
@@ -181,8 +198,8 @@ bool pf_repair_find_header_attrs(pf_repair *r, perfile_bytes file, bool swap, ui
             at += 8;
             continue;
         }
-        if (!add(r, (perfile_bytes){body.ptr, size},
-                 (perfile_bytes){body.ptr + size, body.len - size}))
+        if (!pf_repair_add(r, (perfile_bytes){body.ptr, size},
+                           (perfile_bytes){body.ptr + size, body.len - size}))
             return false;
         any = true;
         at += f.size;
@@ -204,7 +221,7 @@ static bool share_ids(pf_repair *r, const uint8_t *entries, size_t n, size_t wid
                 break;
             at++;
         }
-        bool ok = add(r, given->events[i].attr, (perfile_bytes){ids.ptr, ids.len});
+        bool ok = pf_repair_add(r, given->events[i].attr, (perfile_bytes){ids.ptr, ids.len});
         pf_buffer_free(&ids);
         if (!ok)
             return false;

@@ -1,23 +1,10 @@
 /* Finding the next records behind bytes that are none. */
 #include "perf/salvage.h"
-#include "schema/rows.h"
 
 enum {
     CHAIN = 4,  /* records in a row that look right; fewer only at the end of the bytes */
     CREDIT = 32 /* for each byte passed over; looking closely at a record costs 16 and more */
 };
-
-/* What costs nothing: most places end here. */
-static bool possible(const uint8_t *at, size_t left, bool swap)
-{
-    if (left < PF_PERF_RECORD_HEADER)
-        return false;
-    pf_frame f = pf_frame_at(at, swap);
-    if (f.size < PF_PERF_RECORD_HEADER || f.size > left)
-        return false;
-    const pf_row *row = pf_record_row(f.type);
-    return row && f.size >= (uint32_t)PF_PERF_RECORD_HEADER + row->fixed;
-}
 
 static bool closely(pf_vet *v, const perfile_record *r)
 {
@@ -34,7 +21,7 @@ bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, unsigned least)
     unsigned n = 0;
     for (; (n < CHAIN || (size_t)(at - bytes.ptr) < upto) && at < end; n++) {
         size_t left = (size_t)(end - at);
-        if (!possible(at, left, v->swap))
+        if (!pf_perf_possible(at, left, v->swap))
             return false;
         perfile_record r;
         pf_frame f = pf_frame_at(at, v->swap);
@@ -55,7 +42,7 @@ size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from)
     v->budget = (int64_t)1 << 20;
     for (size_t at = from; at < bytes.len; at++) {
         v->budget += CREDIT;
-        if (possible(bytes.ptr + at, bytes.len - at, v->swap) &&
+        if (pf_perf_possible(bytes.ptr + at, bytes.len - at, v->swap) &&
             pf_perf_chain(v, (perfile_bytes){bytes.ptr + at, bytes.len - at}, 0, 1))
             return at;
     }

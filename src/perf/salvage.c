@@ -1,14 +1,17 @@
 #include "perf/salvage.h"
 
 #include "core/state.h"
+#include "perf/evidence.h"
 #include "perf/header.h"
 #include "core/layout.h"
+#include "core/shape.h"
 #include "schema/trailer.h"
 
 enum {
     CHUNK = 1 << 20, /* handed out at once */
     ZONE = 8 << 10,  /* so far in front of a break may lie what belongs to it */
-    LARGE = 64       /* longer ones may have swallowed others */
+    LARGE = 64,      /* longer ones may have swallowed others */
+    AHEAD = 6144     /* lines that far ahead are fetched */
 };
 
 /* Records behind these cannot be judged before the session has learned them. */
@@ -64,7 +67,8 @@ static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole)
 {
     v->budget = (int64_t)whole * 64 + 4096;
     for (size_t i = at + 1; i < at + whole && v->budget > 0; i++)
-        if (pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, 2))
+        if (pf_perf_possible(bytes.ptr + i, bytes.len - i, v->swap) &&
+            pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, 2))
             return i;
     return SEARCH;
 }
@@ -83,24 +87,24 @@ static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, u
     return odd == PF_ODD_TYPE ? BELIEVE : end;
 }
 
-/* The newest time in the chain that begins at `at`.  Its steps back are steps of this capture. */
-static uint64_t time_behind(pf_vet *v, perfile_bytes bytes, size_t at)
+/* The chain of records that begins at `at`.  Its steps back in time are steps of this capture. */
+static pf_behind look_behind(pf_vet *v, perfile_bytes bytes, size_t at)
 {
-    enum { TIMES = 256 };
-    pf_vet behind = {.session = v->session, .swap = v->swap};
+    enum { TIMES = 256, NEAR = 1 << 20 };
+    pf_behind behind = {.times = {.session = v->session, .swap = v->swap}};
     pf_frame f;
     size_t whole;
-    size_t most = bytes.len - at > CHUNK ? at + CHUNK : bytes.len;
+    size_t most = bytes.len - at > NEAR ? at + NEAR : bytes.len;
     for (unsigned n = 0; n < TIMES && at < most && !frame(v, bytes, at, &f, &whole); at += whole) {
         perfile_record r;
         pf_vet_fill(v, bytes.ptr + at, &f, &r);
         uint64_t time = perfile_record_time(&r);
-        pf_vet_note_time(&behind, time);
+        pf_behind_note(&behind, &r, time);
         n += time != PERFILE_NO_TIME && time != 0;
     }
-    if (behind.back > v->back)
-        v->back = behind.back;
-    return behind.timed ? behind.newest : PERFILE_NO_TIME;
+    if (behind.times.back > v->back)
+        v->back = behind.times.back;
+    return behind;
 }
 
 /* Whether the record does not belong where it stands: far in time from what surrounds it, or what
@@ -112,12 +116,14 @@ static bool misplaced(const pf_vet *v, uint64_t time, uint64_t after)
     return time == 0 ? v->timed && !v->zeros : !pf_vet_time(v, time, after);
 }
 
-/* Where trust ends in the records [0, upto) in front of a break, behind which the time is `after`.
- * Notes the times of those that are trusted. */
-static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t after, bool island)
+/* Where trust ends in the records [0, upto) in front of a break, `behind` which are others.  Notes
+ * the times of those that are trusted. */
+static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, const pf_behind *behind,
+                    bool island)
 {
+    uint64_t after = behind->times.timed ? behind->times.newest : PERFILE_NO_TIME;
     size_t zone = upto > ZONE ? upto - ZONE : 0;
-    unsigned n_timed = 0;
+    bool tied = !island || zone != 0 || perfile_session_n_events(v->session) == 0;
     size_t cut = upto;
     size_t whole = 0;
     pf_frame f;
@@ -131,11 +137,10 @@ static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, uint64_t after,
             cut = at;
             break;
         }
-        n_timed += time != PERFILE_NO_TIME && time != 0;
+        tied = tied || pf_tied(v, &r, time, behind);
         pf_vet_note_time(&seen, time);
     }
-    /* Between two breaks nothing but the time speaks for records. */
-    if (island && zone == 0 && n_timed == 0 && (v->timed || after != PERFILE_NO_TIME))
+    if (!tied)
         return 0;
     *v = seen;
     return cut;
@@ -160,11 +165,11 @@ static pf_ahead broken_at(pf_vet *v, perfile_bytes bytes, size_t at, unsigned da
         resume = pf_perf_resync(v, bytes, at + 1);
     if (resume == bytes.len && !island && only_cut(v, bytes, at, damage))
         return (pf_ahead){.trusted = at, .broken = true, .damage = damage, .resume = resume};
-    uint64_t after = time_behind(v, bytes, resume);
-    return (pf_ahead){.trusted = trust(v, bytes, at, after, island),
-                      .broken = true,
-                      .damage = damage,
-                      .resume = resume};
+    pf_behind behind = look_behind(v, bytes, resume);
+    size_t trusted = trust(v, bytes, at, &behind, island);
+    if (trusted == 0 && at != 0)
+        damage = PERFILE_DAMAGE_IMPLAUSIBLE;
+    return (pf_ahead){.trusted = trusted, .broken = true, .damage = damage, .resume = resume};
 }
 
 /* Two pipe streams put into one file. */
@@ -175,40 +180,90 @@ static bool begins_stream(const pf_vet *v, perfile_bytes bytes, size_t at)
     return pf_perf_header_begin(head, &h) == 0 && h.form == PERFILE_FORM_PIPE && h.swap == v->swap;
 }
 
-/* Samples that can be judged by their size alone: all events have one layout, of fixed fields. */
-typedef struct pf_simple {
-    uint32_t size; /* 0: there are none */
-    int time_at;   /* where in the record its time is, or -1 */
-} pf_simple;
+/* Samples of one layout that can be judged without decoding them. */
+typedef struct pf_plain {
+    pf_shape shape;
+    size_t least; /* bytes of the smallest record */
+    int time_at;  /* where in the record its time is, or -1 */
+} pf_plain;
 
-static pf_simple simple_samples(const pf_vet *v)
+static pf_plain plain_of(const perfile_layout *l)
 {
-    const perfile_layout *l = v->session->shared;
-    size_t body = l ? pf_vet_fixed_sample(l) : 0;
-    int slot = l ? l->sample_slot[PF_SLOT_TIME] : -1;
-    return (pf_simple){body ? (uint32_t)body + PF_PERF_RECORD_HEADER : 0,
-                       slot < 0 ? -1 : PF_PERF_RECORD_HEADER + 8 * slot};
+    int slot = l->sample_slot[PF_SLOT_TIME];
+    pf_plain p = {.shape = pf_shape_of(l->sample_type),
+                  .time_at = slot < 0 ? -1 : PF_PERF_RECORD_HEADER + 8 * slot};
+    p.least = p.shape.known ? PF_PERF_RECORD_HEADER + p.shape.least : SIZE_MAX;
+    return p;
 }
 
-/* Passes over simple samples from `at` on, up to `most` bytes. */
-static size_t pass_simple(pf_vet *v, const pf_simple *simple, perfile_bytes bytes, size_t at,
-                          size_t most)
+/* The bytes that the plain sample at `p` takes, of `left` that are there; 0: it is none.  For such
+ * a sample this comes to the same as pf_vet_record(). */
+static inline __attribute__((always_inline)) size_t
+plain_sample(const pf_plain *plain, const uint8_t *p, size_t left, bool swap)
 {
-    while (at < most && bytes.len - at >= simple->size) {
-        const uint8_t *p = bytes.ptr + at;
-        if (pf_load_u32(p, v->swap) != PERFILE_RECORD_SAMPLE ||
-            pf_load_u16(p + 6, v->swap) != simple->size)
+    size_t size = pf_load_u16(p + 6, swap);
+    perfile_bytes raw;
+    if (pf_load_u32(p, swap) != PERFILE_RECORD_SAMPLE || size % 8 || size < plain->least ||
+        size > left)
+        return 0;
+    bool fits = plain->shape.chain || plain->shape.raw
+                    ? pf_shape_fits(&plain->shape, p + PF_PERF_RECORD_HEADER,
+                                    size - PF_PERF_RECORD_HEADER, swap, &raw)
+                    : size == plain->least;
+    return fits ? size : 0;
+}
+
+/* Passes over whole plain samples in the first `most` bytes, from `at` on.  `mixed`: their events
+ * have different layouts. */
+static inline __attribute__((always_inline)) size_t
+pass_plain_as(pf_vet *v, const uint8_t *bytes, size_t at, size_t most, bool mixed, bool swap)
+{
+    const perfile_session *s = v->session;
+    size_t id_at = PF_PERF_RECORD_HEADER + 8 * (size_t)s->sample_id_slot;
+    size_t least = mixed ? id_at + 8 : PF_PERF_RECORD_HEADER;
+    uint64_t id = 0;
+    pf_plain plain = {.least = SIZE_MAX};
+    if (!mixed)
+        plain = plain_of(s->shared);
+    while (most - at >= least) {
+        const uint8_t *p = bytes + at;
+        __builtin_prefetch((const void *)((uintptr_t)p + AHEAD));
+        if (mixed && pf_load_u64(p + id_at, swap) != id) {
+            id = pf_load_u64(p + id_at, swap);
+            uint32_t owner = id ? pf_ids_find(&s->ids, id) : PF_NO_OWNER;
+            plain = owner < s->n_events ? plain_of(&s->events[owner]->layout)
+                                        : (pf_plain){.least = SIZE_MAX};
+        }
+        size_t size = plain_sample(&plain, p, most - at, swap);
+        if (size == 0)
             break;
-        if (simple->time_at >= 0)
-            pf_vet_note_time(v, pf_load_u64(p + simple->time_at, v->swap));
-        at += simple->size;
+        if (plain.time_at >= 0)
+            pf_vet_note_time(v, pf_load_u64(p + plain.time_at, swap));
+        at += size;
     }
+    return at;
+}
+
+static size_t pass_plain(pf_vet *v, perfile_bytes bytes, size_t at, size_t most)
+{
+    const perfile_session *s = v->session;
+    if (s->n_events == 0 || (!s->shared && s->sample_id_slot < 0))
+        return at;
+    if (most > bytes.len)
+        most = bytes.len;
+    pf_vet seen = *v; /* kept in registers */
+    if (!s->shared)
+        at = pass_plain_as(&seen, bytes.ptr, at, most, true, v->swap);
+    else if (v->swap)
+        at = pass_plain_as(&seen, bytes.ptr, at, most, false, true);
+    else
+        at = pass_plain_as(&seen, bytes.ptr, at, most, false, false);
+    *v = seen;
     return at;
 }
 
 pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island)
 {
-    pf_simple simple = simple_samples(v);
     pf_vet seen = *v;        /* with the times of records up to `at` … */
     pf_vet at_boundary = *v; /* … and of those that are handed out */
     size_t boundary = 0;
@@ -217,8 +272,7 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
         pf_frame f;
         size_t whole = 0;
         perfile_record r;
-        if (simple.size)
-            at = pass_simple(&seen, &simple, bytes, at, at < CHUNK ? CHUNK : CHUNK + ZONE);
+        at = pass_plain(&seen, bytes, at, at < CHUNK ? CHUNK : CHUNK + ZONE);
         if (at <= CHUNK || boundary == 0) {
             boundary = at;
             at_boundary = seen;

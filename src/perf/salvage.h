@@ -4,6 +4,7 @@
 #define PF_PERF_SALVAGE_H
 
 #include "perf/vet.h"
+#include "schema/rows.h"
 
 /* What a look ahead found. */
 typedef struct pf_ahead {
@@ -16,6 +17,19 @@ typedef struct pf_ahead {
 /* Looks at `bytes`, which begin with a record; `last`: the part ends where they do.  `island`: what
  * stands before them is no record.  Without `broken`, no more than was looked at can be said. */
 pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island);
+
+/* Whether the header of a record may be at `at`.  Costs next to nothing: most places end here. */
+static inline bool pf_perf_possible(const uint8_t *at, size_t left, bool swap)
+{
+    if (left < PF_PERF_RECORD_HEADER ||
+        pf_load_u32(at, swap) - 1 >= PERFILE_RECORD_SIMPLEPERF_END - 1)
+        return false;
+    pf_frame f = pf_frame_at(at, swap);
+    if (f.size < PF_PERF_RECORD_HEADER || f.size > left)
+        return false;
+    const pf_row *row = pf_record_row(f.type);
+    return row && f.size >= (uint32_t)PF_PERF_RECORD_HEADER + row->fixed;
+}
 
 /* Whether a chain of records that look right begins `bytes` and goes on behind the first `upto` of
  * them; of fewer than four up to the end of the bytes, but of `least`. */

@@ -1,11 +1,11 @@
 #include "perf/vet.h"
 
+#include "core/shape.h"
 #include "core/whose.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
 
 enum {
-    FIXED_SAMPLE = 0x103cf, /* sample_type bits that take a word each */
     CPUMODES = 6,
     MISC_UNUSED = 0x0ff8 /* of kernel records */
 };
@@ -13,18 +13,14 @@ enum {
 #define FORWARD_NS UINT64_C(86400000000000) /* a recording may be idle for a day */
 #define MOST_PID   (1U << 22)               /* Linux: PID_MAX_LIMIT */
 
-size_t pf_vet_fixed_sample(const perfile_layout *l)
-{
-    bool fixed = !(l->sample_type & ~(uint64_t)FIXED_SAMPLE);
-    return fixed ? 8 * (size_t)__builtin_popcountll(l->sample_type) : 0;
-}
-
 /* Whether the fields of a sample fill it. */
 static bool sample_fits(const perfile_record *r, const perfile_layout *l)
 {
-    size_t fixed = pf_vet_fixed_sample(l);
-    if (fixed)
-        return r->body.len == fixed;
+    perfile_bytes raw;
+    pf_shape shape = pf_shape_of(l->sample_type);
+    if (shape.known)
+        return pf_shape_fits(&shape, r->body.ptr, r->body.len, r->flags & PERFILE_REC_SWAPPED,
+                             &raw);
     perfile_sample s;
     if (perfile_sample_decode(r, &s, sizeof s, NULL) != PERFILE_OK)
         return false;

@@ -45,9 +45,6 @@ static inline void pf_vet_fill(const pf_vet *v, const uint8_t *p, const pf_frame
 /* What is hard to believe of `r`: PF_ODD_HARD only. */
 uint32_t pf_vet_record(const perfile_record *r);
 
-/* Bytes of the body of a SAMPLE when they are the same for all, else 0. */
-size_t pf_vet_fixed_sample(const perfile_layout *l);
-
 /* Whether a SAMPLE is of an event that is known, and fits it. */
 bool pf_vet_sample(const perfile_record *r);
 

@@ -1,9 +1,10 @@
 # Every killed capture of the corpus comes back with as many samples as a plain walk over its record
 # headers finds, and perf reads the result to its end with that count.  Every undamaged one comes
-# back whole: the same records, exit status 0.
+# back whole: the same records, exit status 0.  What breaks a rule does not come back, is named, and
+# the result breaks none.
 set -u
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
-failed=0 killed=0 whole=0
+failed=0 killed=0 whole=0 broken=0
 
 # Samples by a walk over headers alone, from data.offset to the end of the file.
 walk() {
@@ -61,6 +62,12 @@ while read -r capture; do
     whole=$((whole + 1))
     "$PERFILE" recover -f -o saved.data "$capture" 2>said
     rc=$?
+    if ! "$PERFILE" validate --severity error "$capture" >/dev/null; then
+        broken=$((broken + 1))
+        [ "$rc" = 3 ] || say "$capture: status $rc, though it breaks rules"
+        "$PERFILE" validate --severity error saved.data >findings || say "$capture: $(head -1 findings)"
+        continue
+    fi
     [ "$rc" = 0 ] || say "$capture: status $rc: $(head -1 said)"
     "$PERFILE" stats saved.data >got 2>/dev/null || say "$capture: the result is damaged"
     diff <(grep -vE 'COMPRESSED|total' wanted) <(grep -v total got) >difference ||
@@ -68,7 +75,7 @@ while read -r capture; do
 done < <(find "$PERFILE_CORPUS" "$PERFILE_SOURCE/samples/captures" -type f \
     ! -name '*.jsonl' ! -name '*.tsv' ! -name '*.md' ! -name '*.zst' ! -name '*.py' 2>/dev/null)
 
-echo "$killed killed captures, $whole whole ones"
+echo "$killed killed captures, $whole whole ones, $broken of them break rules"
 if [ "$killed" = 0 ] || [ "$whole" = 0 ]; then
     echo "nothing to try"
     exit 1

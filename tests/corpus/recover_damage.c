@@ -320,6 +320,21 @@ static void compare(const char *what, const list *original, const list *result,
     t->shares[t->runs] = samples ? 100.0 * (double)skipped / (double)samples : 0;
 }
 
+/* For whoever has to find out why. */
+static void keep(perfile_bytes damaged)
+{
+    static unsigned n;
+    char path[64];
+    if (!verbose())
+        return;
+    snprintf(path, sizeof path, "damaged.%u", n++);
+    FILE *f = fopen(path, "wb");
+    if (!f)
+        return;
+    (void)!fwrite(damaged.ptr, 1, damaged.len, f);
+    fclose(f);
+}
+
 static span hurt(unsigned kind, const capture *c, uint8_t *copy, size_t *len)
 {
     size_t at = next_random() % c->len;
@@ -384,9 +399,9 @@ static void damage_once(unsigned kind, const capture *c, const list *original,
         verdict v = validate(perfile_sink_bytes(x.sink));
         if (v.errors) {
             t->invalid++;
-            if (verbose())
-                print_message("%s: the result has %llu errors: %s\n", what,
-                              (unsigned long long)v.errors, v.first);
+            print_message("%s: the result has %llu errors: %s\n", what,
+                          (unsigned long long)v.errors, v.first);
+            keep(damaged);
         }
         if (t->runs % DUMP_EVERY == 0)
             dump(perfile_sink_bytes(x.sink), t->runs / DUMP_EVERY % 2 ? "jsonl" : "text");
@@ -415,7 +430,7 @@ static int take_file(const char *path, const struct stat *st, int type, struct F
     static list l;
     /* Only what is whole can be compared with. */
     perfile_bytes bytes = {c->bytes, c->len};
-    if (read_list(bytes, &l) && !l.damages && n_items(&l) && !validate(bytes).errors) {
+    if (read_list(bytes, &l) && !l.damages && n_items(&l)) {
         n_captures++;
     } else {
         free(c->bytes);
@@ -489,9 +504,7 @@ static void all(void **state)
         assert_int_equal(t->unopened, 0);
         assert_int_equal(t->silent, 0);
         assert_true(t->unsound * 1000 <= t->runs);
-        /* A changed number that only a rule knows to be wrong, in a capture that shows no other
-         * damage, may as well have been written so. */
-        assert_true(t->invalid * 100 <= t->runs);
+        assert_int_equal(t->invalid, 0);
         assert_true(t->shares[t->runs / 2] < 1.0);
         /* Records of another capture that stand where one of ours would, of the same layout and a
          * time that fits or without one, look like ours. */

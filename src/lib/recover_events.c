@@ -1,0 +1,277 @@
+/* Which events a rescued capture gets: those that the file has unless they break rules, else the
+ * best that can be made of them or of EVENT_DESC. */
+#include "base/error.h"
+#include "base/order.h"
+#include "lib/recover.h"
+#include "perf/repair.h"
+
+enum {
+    TRIAL_RECORDS = 1 << 12,
+    ROUNDS = 3, /* what is put right may show what else is wrong */
+    SAMPLE_TYPE_AT = 24,
+    READ_FORMAT_AT = 32,
+    BRANCH_TYPE_AT = 72,
+    ATTR_MOST = 4096
+};
+
+enum { /* what is wrong with an event */
+       WRONG_BITS = 1 << 0,
+       WRONG_IDS = 1 << 1,
+       WRONG_FIRST = 1 << 2, /* it or the first one: they contradict each other */
+       WRONG_WHOLE = 1 << 3
+};
+
+/* Events, and what the checker says of them and of the records that follow. */
+typedef struct pf_trial {
+    pf_repair events;
+    pf_buffer wrong; /* a byte for each: WRONG_… */
+    unsigned errors;
+    bool swap;
+    pf_fit fit;
+} pf_trial;
+
+static void free_trial(pf_trial *t)
+{
+    pf_repair_free(&t->events);
+    pf_buffer_free(&t->wrong);
+}
+
+static uint8_t wrong_of(uint32_t rule)
+{
+    switch (rule) {
+    case PERFILE_RULE_V_105:
+    case PERFILE_RULE_V_112:
+    case PERFILE_RULE_V_113:
+        return WRONG_BITS;
+    case PERFILE_RULE_V_107:
+    case PERFILE_RULE_V_108:
+        return WRONG_FIRST;
+    case PERFILE_RULE_V_006:
+    case PERFILE_RULE_V_019:
+    case PERFILE_RULE_V_110:
+        return WRONG_IDS;
+    default:
+        return WRONG_WHOLE;
+    }
+}
+
+static void on_finding(void *user, const perfile_finding *f)
+{
+    pf_trial *t = user;
+    static const uint8_t nothing;
+    bool about_event = f->event != UINT32_MAX && f->sequence == PERFILE_NO_SEQUENCE;
+    if (!about_event || f->severity != PERFILE_SEVERITY_ERROR)
+        return;
+    while (t->wrong.len <= f->event)
+        if (!pf_buffer_append(&t->wrong, &nothing, 1))
+            return;
+    t->wrong.ptr[f->event] |= wrong_of(f->rule);
+    t->errors++;
+}
+
+static uint8_t wrong_at(const pf_trial *t, uint32_t i)
+{
+    return i < t->wrong.len ? t->wrong.ptr[i] : 0;
+}
+
+static perfile_status copy_events(const perfile_session *session, pf_repair *to, perfile_error *err)
+{
+    uint32_t n = perfile_session_n_events(session);
+    for (uint32_t i = 0; i < n; i++) {
+        const perfile_event *e = perfile_session_event(session, i);
+        perfile_bytes ids = {e->ids.ptr, e->ids.width == 8 ? 8 * e->ids.n : 0};
+        if (!pf_repair_add(to, e->stored, ids))
+            return pf_fail_nomem(err, "recover.events");
+    }
+    return PERFILE_OK;
+}
+
+/* Reads the beginning of the file with the events of `assume`. */
+static perfile_status try_events(perfile_bytes file, const perfile_assume *assume, pf_trial *t,
+                                 perfile_error *err)
+{
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    size_t n;
+    perfile_options how = {.size = sizeof how, .on_damage = PERFILE_RESYNC, .assume = assume};
+    perfile_check_options check = {
+        .size = sizeof check, .finding = on_finding, .user = t, .only = "V-1,V-006,V-019"};
+    pf_repair_forget(&t->events);
+    pf_buffer_clear(&t->wrong);
+    t->errors = 0;
+    perfile_status st = perfile_source_memory(file, "recover", &source, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_open(source, &how, &s, err);
+    if (st != PERFILE_OK) {
+        perfile_source_close(source);
+        return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
+    }
+    st = perfile_check(s, &check, &s, err);
+    for (size_t seen = 0; st == PERFILE_OK && seen < TRIAL_RECORDS; seen += n)
+        st = perfile_stream_next_run(s, &r, &n, err);
+    if (st == PERFILE_OK || st == PERFILE_END)
+        st = copy_events(perfile_stream_session(s), &t->events, err);
+    t->swap = perfile_session_swapped(perfile_stream_session(s));
+    perfile_stream_close(s);
+    if (st == PERFILE_OK)
+        pf_repair_settle(&t->events);
+    return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
+}
+
+static void mask(uint8_t *attr, size_t len, size_t at, uint64_t known, bool swap)
+{
+    if (at + 8 > len)
+        return;
+    uint64_t v = pf_load_u64(attr + at, swap) & known;
+    if (swap)
+        v = pf_swap_u64(v);
+    memcpy(attr + at, &v, sizeof v);
+}
+
+static bool id_known(const pf_buffer *ids, uint64_t id)
+{
+    for (size_t i = 0; i < ids->len; i += 8)
+        if (memcmp(ids->ptr + i, &id, 8) == 0)
+            return true;
+    return false;
+}
+
+/* The ids of an event that are not 0 and nobody else's. */
+static bool clean_ids(perfile_bytes ids, pf_buffer *all, pf_buffer *own)
+{
+    pf_buffer_clear(own);
+    for (size_t i = 0; i + 8 <= ids.len; i += 8) {
+        uint64_t id;
+        memcpy(&id, ids.ptr + i, sizeof id);
+        if (id == 0 || id_known(all, id))
+            continue;
+        if (!pf_buffer_append(all, &id, sizeof id) || !pf_buffer_append(own, &id, sizeof id))
+            return false;
+    }
+    return true;
+}
+
+/* The events of `t` without what is wrong with them, in `to`; `but_first`: where they contradict
+ * the first one, that is to blame. */
+static perfile_status put_right(const pf_trial *t, bool but_first, pf_repair *to,
+                                perfile_error *err)
+{
+    pf_buffer all = {0}, own = {0};
+    uint32_t n = t->events.assume.n_events, sharing = 0; /* events that have ids */
+    bool ok = true;
+    for (uint32_t i = 0; i < n; i++)
+        sharing += t->events.assume.events[i].ids.len != 0;
+    for (uint32_t i = 0; i < n && ok; i++) {
+        const perfile_assumed_event *e = &t->events.assume.events[i];
+        uint8_t attr[ATTR_MOST];
+        uint8_t wrong = wrong_at(t, i);
+        bool out = wrong & WRONG_WHOLE || e->attr.len > sizeof attr ||
+                   (but_first ? i == 0 : (wrong & WRONG_FIRST) != 0);
+        if (out)
+            continue;
+        ok = clean_ids(e->ids, &all, &own);
+        if (own.len == 0 && sharing > (e->ids.len != 0))
+            continue;
+        memcpy(attr, e->attr.ptr, e->attr.len);
+        if (wrong & WRONG_BITS) {
+            mask(attr, e->attr.len, SAMPLE_TYPE_AT, PERFILE_SAMPLE_KNOWN, t->swap);
+            mask(attr, e->attr.len, READ_FORMAT_AT, PERFILE_FORMAT_KNOWN, t->swap);
+            mask(attr, e->attr.len, BRANCH_TYPE_AT, PERFILE_BRANCH_KNOWN, t->swap);
+        }
+        ok = ok && pf_repair_add(to, (perfile_bytes){attr, e->attr.len},
+                                 (perfile_bytes){own.ptr, own.len});
+    }
+    pf_buffer_free(&all);
+    pf_buffer_free(&own);
+    if (!ok)
+        return pf_fail_nomem(err, "recover.events");
+    pf_repair_settle(to);
+    return PERFILE_OK;
+}
+
+/* Tries the events in `c`, which are a guess, and puts them right until no rule minds. */
+static perfile_status improve(perfile_bytes file, const perfile_assume *base, pf_trial *c,
+                              perfile_error *err)
+{
+    for (unsigned round = 0;; round++) {
+        perfile_assume assume = *base;
+        pf_repair now = c->events;
+        assume.events = now.assume.events;
+        assume.n_events = now.assume.n_events;
+        perfile_status st =
+            assume.n_events ? pf_repair_fit(file, &assume, &c->fit, err) : PERFILE_OK;
+        c->events = (pf_repair){0};
+        if (st == PERFILE_OK && assume.n_events)
+            st = try_events(file, &assume, c, err);
+        pf_repair_free(&now);
+        if (st != PERFILE_OK || c->errors == 0 || round == ROUNDS)
+            return st;
+        pf_repair next = {0};
+        st = put_right(c, false, &next, err);
+        pf_repair_free(&c->events);
+        c->events = next;
+        if (st != PERFILE_OK)
+            return st;
+    }
+}
+
+static bool is_better(const pf_trial *a, const pf_trial *b)
+{
+    bool a_any = a->events.assume.n_events, b_any = b->events.assume.n_events;
+    if (a_any != b_any)
+        return a_any;
+    if ((a->errors == 0) != (b->errors == 0))
+        return a->errors == 0;
+    return a->fit.fit > b->fit.fit;
+}
+
+/* Fills `best` with events that break no rule, if there are some to be had. */
+static perfile_status choose(perfile_bytes file, const perfile_assume *base, const pf_trial *now,
+                             pf_trial *best, uint32_t *guess, perfile_error *err)
+{
+    static const uint32_t guesses[] = {PF_GUESS_DESC, PF_GUESS_SOUND, PF_GUESS_SOUND};
+    perfile_status st = PERFILE_OK;
+    for (unsigned i = 0; i < 3 && st == PERFILE_OK; i++) {
+        pf_trial c = {0};
+        if (i == 0 && pf_repair_find_desc(&c.events, file, now->swap, 0))
+            pf_repair_settle(&c.events);
+        else if (i > 0)
+            st = put_right(now, i == 2, &c.events, err);
+        if (st == PERFILE_OK)
+            st = improve(file, base, &c, err);
+        if (st == PERFILE_OK && is_better(&c, best)) {
+            pf_trial worse = *best;
+            *best = c;
+            c = worse;
+            *guess = guesses[i];
+        }
+        free_trial(&c);
+    }
+    return st;
+}
+
+perfile_status pf_recover_choose(perfile_bytes file, pf_repair *r, perfile_error *err)
+{
+    pf_trial now = {0}, best = {0};
+    uint32_t guess = 0;
+    perfile_assume base = r->assume;
+    perfile_status st = try_events(file, r->guessed ? &base : NULL, &now, err);
+    if (st == PERFILE_OK && now.errors)
+        st = choose(file, &base, &now, &best, &guess, err);
+    if (st == PERFILE_OK && best.events.assume.n_events) {
+        pf_buffer_free(&r->events);
+        pf_buffer_free(&r->bytes);
+        r->events = best.events.events;
+        r->bytes = best.events.bytes;
+        best.events = (pf_repair){0};
+        pf_repair_settle(r);
+        r->guessed |= guess;
+    } else if (st == PERFILE_OK && now.errors) {
+        r->unsound = true;
+    }
+    free_trial(&now);
+    free_trial(&best);
+    return st;
+}
