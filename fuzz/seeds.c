@@ -163,6 +163,52 @@ static void put_expressions(const char *folder)
     }
 }
 
+/* Samples whose call chains come later: one that is completed, one that is not, and a mapping with
+ * a build id among them. */
+static void put_chains(const char *folder, bool swap)
+{
+    const build_attr_plan plan = {.type = 1,
+                                  .size = 144,
+                                  .period = 1000,
+                                  .sample_type = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CALLCHAIN,
+                                  .flags = (uint64_t)1 << PERFILE_ATTR_BIT_SAMPLE_ID_ALL |
+                                           (uint64_t)1 << PERFILE_ATTR_BIT_DEFER_CALLCHAIN};
+    builder b = {.swap = swap};
+    build_bytes(&b, swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
+    build_u64(&b, 16);
+    size_t start = build_begin(&b, PERFILE_RECORD_HEADER_ATTR, 0);
+    build_attr(&b, &plan);
+    build_end(&b, start);
+    for (uint64_t cookie = 7; cookie < 9; cookie++) {
+        start = build_begin(&b, PERFILE_RECORD_SAMPLE, 1);
+        build_u64(&b, 5);
+        build_u64(&b, 4);
+        build_u64(&b, (uint64_t)-128);
+        build_u64(&b, 0x100);
+        build_u64(&b, (uint64_t)-640);
+        build_u64(&b, cookie);
+        build_end(&b, start);
+    }
+    start = build_begin(&b, PERFILE_RECORD_MMAP2, PERFILE_MISC_MMAP_BUILD_ID | 2);
+    build_zeros(&b, 32);
+    build_u8(&b, 20);
+    build_zeros(&b, 3);
+    build_bytes(&b, "build id of 20 bytes", 20);
+    build_zeros(&b, 8);
+    build_text(&b, "/bin/true");
+    build_u64(&b, 5);
+    build_end(&b, start);
+    start = build_begin(&b, PERFILE_RECORD_CALLCHAIN_DEFERRED, 0);
+    build_u64(&b, 7);
+    build_u64(&b, 1);
+    build_u64(&b, 0x400100);
+    build_u64(&b, 5);
+    build_end(&b, start);
+    build_u8(&b, 2);
+    put(folder, "target", swap ? "chains-big" : "chains-little", &b);
+    build_clear(&b);
+}
+
 static void put_dictionary(const char *folder)
 {
     char path[4096];
@@ -206,6 +252,9 @@ int main(int argc, char **argv)
         capture_make(&b, form / 2, form % 2, SAMPLES);
         snprintf(name, sizeof name, "%s-%s", capture_names[form / 2], form % 2 ? "big" : "little");
         put(argv[1], "recover", name, &b);
+        build_u8(&b, (uint8_t)(form / 2 + form));
+        put(argv[1], "target", name, &b);
+        b.b.len--;
         build_u8(&b, (uint8_t)(form % 3));
         put(argv[1], "open", name, &b);
         b.b.ptr[b.b.len - 1] = 200;
@@ -219,6 +268,8 @@ int main(int argc, char **argv)
     rows = pf_feature_rows(&n);
     for (size_t i = 0; i < n; i++)
         put_feature(argv[1], &rows[i], &(dice){i + 7});
+    put_chains(argv[1], false);
+    put_chains(argv[1], true);
     put_rings(argv[1]);
     put_expressions(argv[1]);
     put_dictionary(argv[1]);

@@ -90,7 +90,8 @@ typedef struct perfile_limits {
     uint64_t split_bytes;   /* one record put together from simpleperf's SPLIT records: 256 MiB */
     uint64_t session_bytes; /* copies of attrs, ids, names and features of a stream: 512 MiB */
     uint64_t spool_bytes;   /* temporary file for file-form bytes from a pipe: 64 GiB */
-    uint64_t reserved[4];
+    uint64_t held_bytes;    /* records that wait for one behind them (perfile_target()): 64 MiB */
+    uint64_t reserved[3];
 } perfile_limits;
 
 /* "0.1.0" of the library that runs. */

@@ -34,6 +34,7 @@
 #include "sink.h"
 #include "source.h"
 #include "stream.h"
+#include "target.h"
 #include "version.h"
 #include "writer.h"
 

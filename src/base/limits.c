@@ -23,5 +23,6 @@ void pf_limits_fill(perfile_limits *out, const perfile_limits *given)
     default_to(&l.split_bytes, 256 * MIB);
     default_to(&l.session_bytes, 512 * MIB);
     default_to(&l.spool_bytes, 64 * GIB);
+    default_to(&l.held_bytes, 64 * MIB);
     *out = l;
 }

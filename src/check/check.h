@@ -95,6 +95,7 @@ typedef struct pf_check {
 
     /* Losses. */
     uint64_t lost_records, lost_samples, throttles;
+    uint64_t map_build_ids; /* MMAP2 records that have one */
 
     /* Features in the stream. */
     bool has_feature_records, has_marker, has_auxtrace_info;

@@ -26,6 +26,7 @@ static void check_range(pf_check *c, const perfile_record *r, uint32_t pid, uint
 
 static void check_mmap2(pf_check *c, const perfile_record *r, const perfile_mmap2 *v)
 {
+    c->map_build_ids += v->has_build_id;
     check_range(c, r, v->pid, v->addr, v->len);
     if (!v->has_build_id)
         return;

@@ -7,32 +7,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/releases.h"
 
-typedef struct perf_row {
-    const char *name;
-    uint32_t attr_size, kernel_type, user_type, feature;
-    bool lost_payloads;
-} perf_row;
-
-enum {
-#define PERF(id, name, attr_size, kernel_type, user_type, feature, lost_payloads) PERF_##id,
-#include "format/versions.def"
-    N_PERFS,
-    LEVEL_FULL = PF_FULL,
-    LEVEL_LESSER = PF_LESSER
-};
-
-static const perf_row perfs[N_PERFS] = {
-#define PERF(id, name, attr_size, kernel_type, user_type, feature, lost_payloads)                  \
-    {name, attr_size, kernel_type, user_type, feature, lost_payloads},
-#include "format/versions.def"
-};
+enum { LEVEL_FULL = PF_FULL, LEVEL_LESSER = PF_LESSER };
 
 static const struct {
     uint8_t rule, level, from, to, verdict;
 } minds[] = {
 #define MINDS(rule, level, from, to, verdict)                                                      \
-    {PERFILE_RULE_##rule, LEVEL_##level, PERF_##from, PERF_##to, PERFILE_VERDICT_##verdict},
+    {PERFILE_RULE_##rule, LEVEL_##level, PF_PERF_##from, PF_PERF_##to, PERFILE_VERDICT_##verdict},
 #include "format/versions.def"
 };
 
@@ -42,7 +25,7 @@ enum { N_OWN_TYPES = PF_CHECK_TYPES };
 /* An answer that is being put together. */
 typedef struct answer {
     const pf_check *c;
-    const perf_row *perf;
+    const pf_release *perf;
     size_t position;
     unsigned verdict;
     void (*reason)(void *user, unsigned verdict, const char *sentence);
@@ -90,6 +73,56 @@ static void look_at_attrs(answer *a)
         say(a, PERFILE_VERDICT_REFUSES, "the first event has READ without FORMAT_ID (V-111)");
 }
 
+/* "CGROUP, AUX" of the bits of a word. */
+static const char *names_of(const char *word, uint64_t bits, char buf[200])
+{
+    const perfile_vocabulary *v = perfile_vocabulary_find(word);
+    size_t n = 0;
+    buf[0] = 0;
+    for (unsigned bit = 0; bit < 64 && n < 160; bit++) {
+        if (!(bits >> bit & 1))
+            continue;
+        const char *name = NULL;
+        for (uint32_t i = 0; v && i < v->n && !name; i++)
+            name = v->bits[i].shift == bit ? v->bits[i].name : NULL;
+        if (name)
+            n += (size_t)snprintf(buf + n, 200 - n, "%s%s", n ? ", " : "", name);
+        else
+            n += (size_t)snprintf(buf + n, 200 - n, "%sbit %u", n ? ", " : "", bit);
+    }
+    return buf;
+}
+
+/* Fields that it does not know: it takes for them what stands behind them. */
+static void look_at_layouts(answer *a)
+{
+    char buf[200];
+    for (uint32_t i = 0; i < perfile_session_n_events(a->c->session); i++) {
+        const perfile_attr *attr = &perfile_session_event(a->c->session, i)->attr;
+        const uint64_t type = attr->sample_type;
+        const uint64_t fields = type & ~pf_low_bits(a->perf->sample_bits);
+        const uint64_t values = attr->read_format & ~pf_low_bits(a->perf->read_bits);
+        const uint64_t branches = attr->branch_sample_type & ~pf_low_bits(a->perf->branch_bits) &
+                                  (PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS);
+        if (fields)
+            say(a, PERFILE_VERDICT_LOSES,
+                "it does not know all fields in samples of event %" PRIu32 ": %s", i,
+                names_of("sample_type", fields, buf));
+        if (values && type & PERFILE_SAMPLE_READ)
+            say(a, PERFILE_VERDICT_LOSES,
+                "it does not know all counter values in samples of event %" PRIu32 ": %s", i,
+                names_of("read_format", values, buf));
+        if (branches && type & PERFILE_SAMPLE_BRANCH_STACK)
+            say(a, PERFILE_VERDICT_LOSES,
+                "it does not know all of the branch stacks in samples of event %" PRIu32 ": %s", i,
+                names_of("branch_sample_type", branches, buf));
+    }
+    if (a->c->map_build_ids && !pf_release_knows_map_build_ids(a->perf))
+        say(a, PERFILE_VERDICT_LOSES,
+            "it takes the build ids of mappings for inodes, there are %" PRIu64,
+            a->c->map_build_ids);
+}
+
 /* A file whose tracepoints it cannot describe is refused; pipes are not looked at so early. */
 static void look_at_tracepoints(answer *a)
 {
@@ -106,26 +139,21 @@ static void look_at_tracepoints(answer *a)
     }
 }
 
-static bool knows_type(const perf_row *p, uint32_t type)
-{
-    return type < PERFILE_RECORD_USER ? type <= p->kernel_type : type <= p->user_type;
-}
-
 static void look_at_types(answer *a)
 {
     char buf[24];
     const pf_check *c = a->c;
     for (uint32_t type = 1; type < N_OWN_TYPES; type++) {
-        if (!c->by_type[type] || knows_type(a->perf, type))
+        if (!c->by_type[type] || pf_release_knows_type(a->perf, type))
             continue;
         /* The newest pass over records of tools that they do not know. */
-        bool passes = type >= PERFILE_RECORD_USER && a->position == N_PERFS - 1;
+        bool passes = type >= PERFILE_RECORD_USER && a->position == PF_N_RELEASES - 1;
         say(a, passes ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
             "it does not know records of type %s, there are %" PRIu64,
             pf_check_type_name(type, buf), c->by_type[type]);
     }
     if (c->by_type[PF_CHECK_TYPES])
-        say(a, a->position == N_PERFS - 1 ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
+        say(a, a->position == PF_N_RELEASES - 1 ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
             "it does not know records of other tools, there are %" PRIu64,
             c->by_type[PF_CHECK_TYPES]);
     bool payloads = c->by_type[PERFILE_RECORD_HEADER_TRACING_DATA] ||
@@ -142,7 +170,9 @@ static void look_at_features(answer *a)
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         const char *name = perfile_feature_name(f->number);
-        if (f->number > a->perf->feature)
+        /* An empty one in a stream ends the list. */
+        bool is_end = f->origin == PERFILE_ORIGIN_STREAM && f->payload.len == 0;
+        if (f->number > a->perf->feature && !is_end)
             say(a, PERFILE_VERDICT_LOSES, "it passes over feature %s (%" PRIu32 ")",
                 name ? name : "without name", f->number);
     }
@@ -161,7 +191,7 @@ static void look_at_rules(answer *a)
 
 const char *perfile_check_version_at(size_t position)
 {
-    return position < N_PERFS ? perfs[position].name : NULL;
+    return position < PF_N_RELEASES ? pf_releases[position].name : NULL;
 }
 
 perfile_status
@@ -172,14 +202,17 @@ perfile_check_version(const perfile_stream *check, const char *version, unsigned
     const pf_check *c = pf_check_stage(check);
     if (!c)
         return pf_fail(err, PERFILE_E_USAGE, "check", "the stream is not one of perfile_check()");
-    const char *name = strncmp(version, "perf-", 5) == 0 ? version + 5 : version;
-    size_t i = 0;
-    while (i < N_PERFS && strcmp(name, perfs[i].name) != 0)
-        i++;
-    if (i == N_PERFS)
-        return pf_fail(err, PERFILE_E_USAGE, "version", "perf '%s' is not known", version);
-    answer a = {.c = c, .perf = &perfs[i], .position = i, .reason = reason, .user = user};
+    const pf_release *release;
+    perfile_status st = pf_release_find(version, &release, err);
+    if (st != PERFILE_OK)
+        return st;
+    answer a = {.c = c,
+                .perf = release,
+                .position = (size_t)(release - pf_releases),
+                .reason = reason,
+                .user = user};
     look_at_attrs(&a);
+    look_at_layouts(&a);
     look_at_tracepoints(&a);
     look_at_types(&a);
     look_at_features(&a);

@@ -66,7 +66,7 @@ perfile_status perfile_stream_next_run(perfile_stream *s, const perfile_record *
 perfile_status perfile_stream_extra(perfile_stream *s, const perfile_record *r,
                                     perfile_bytes *piece, perfile_error *err)
 {
-    while (s->below)
+    while (s->below && !s->ops->extra)
         s = s->below;
     return s->ops->extra ? s->ops->extra(s, r, piece, err) : PERFILE_END;
 }

@@ -13,6 +13,7 @@ typedef struct pf_stream_ops {
      * records live until the next call.  A record that the session learns from stands first in its
      * run, and is learned when the run is made.  A record of family DAMAGE is alone in its run. */
     perfile_status (*fill)(perfile_stream *s, perfile_error *err);
+    /* May be NULL: of a stage that hands on the records of the stream below as they stand there. */
     perfile_status (*extra)(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err);
     /* Releases all that is the stream's own, `s` and its session too. */

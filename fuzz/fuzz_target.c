@@ -1,0 +1,116 @@
+/* Any bytes for any version of perf: records come out in order, whole, of types that the version
+ * knows, and as many as went in but those that are counted; and for what came out nothing is left
+ * to do. */
+#include <string.h>
+
+#include "base/order.h"
+#include "core/releases.h"
+#include "ensure.h"
+#include "perfile/perfile.h"
+
+static uint64_t told;
+static bool chains;
+
+static void on_loss(void *user, const perfile_target_loss *loss)
+{
+    (void)user;
+    ENSURE(loss->kind < PERFILE_N_LOSSES && loss->count && loss->name && loss->sentence[0]);
+    told += loss->count;
+    chains |= loss->kind >= PERFILE_LOSS_CHAIN_LIMIT && loss->kind <= PERFILE_LOSS_CHAIN_ALONE;
+}
+
+static perfile_status open_one(const uint8_t *block, size_t size, perfile_stream **s)
+{
+    static const perfile_limits limits = {.size = sizeof limits,
+                                          .inflate_bytes = 1 << 20,
+                                          .zstd_window = 20,
+                                          .split_bytes = 1 << 20,
+                                          .session_bytes = 16 << 20,
+                                          .held_bytes = 4000};
+    const perfile_options options = {
+        .size = sizeof options,
+        .limits = &limits,
+        .deliver = size && block[size - 1] & 64 ? PERFILE_DELIVER_DAMAGE : 0,
+        .on_damage = size && block[size - 1] & 32 ? PERFILE_RESYNC : PERFILE_STOP};
+    perfile_source *source;
+    ENSURE(perfile_source_memory((perfile_bytes){block, size}, "input", &source, NULL) ==
+           PERFILE_OK);
+    perfile_status st = perfile_open(source, &options, s, NULL);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
+    return st;
+}
+
+/* Records that are no envelopes; false when they cannot be read to their end. */
+static bool count_input(const uint8_t *block, size_t size, uint64_t *n)
+{
+    perfile_stream *s;
+    const perfile_record *r;
+    perfile_status st;
+    *n = 0;
+    if (open_one(block, size, &s) != PERFILE_OK)
+        return false;
+    while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK)
+        *n += !(r->flags & PERFILE_REC_ENVELOPE);
+    perfile_stream_close(s);
+    return st == PERFILE_END;
+}
+
+static uint64_t drain(perfile_stream *s, const pf_release *release)
+{
+    const perfile_record *r;
+    perfile_status st;
+    uint64_t n = 0, last = 0;
+    while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK) {
+        bool swap = r->flags & PERFILE_REC_SWAPPED;
+        n++;
+        if (r->family == PERFILE_FAMILY_DAMAGE)
+            continue;
+        ENSURE(r->session == perfile_stream_session(s));
+        ENSURE(r->sequence >= last && !(r->flags & PERFILE_REC_ENVELOPE));
+        ENSURE(pf_release_knows_type(release, r->type));
+        ENSURE(pf_load_u32(r->header, swap) == r->type);
+        ENSURE(pf_load_u16(r->header + 4, swap) == r->misc);
+        ENSURE(pf_load_u16(r->header + 6, swap) == 8 + r->body.len);
+        last = r->sequence;
+    }
+    ENSURE(st == PERFILE_END);
+    return n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const pf_release *release = &pf_releases[size ? data[size - 1] % PF_N_RELEASES : 0];
+    const perfile_target_options how = {
+        .size = sizeof how, .version = release->name, .loss = on_loss};
+    perfile_target_summary once, twice;
+    perfile_stream *s;
+    uint64_t n;
+    uint8_t *block = malloc(size ? size : 1);
+    ENSURE(block);
+    if (size)
+        memcpy(block, data, size);
+    if (count_input(block, size, &n)) {
+        told = 0;
+        chains = false;
+        ENSURE(open_one(block, size, &s) == PERFILE_OK);
+        ENSURE(perfile_target(s, &how, &s, NULL) == PERFILE_OK);
+        uint64_t out = drain(s, release);
+        perfile_target_summary_of(s, &once, sizeof once);
+        ENSURE(told == once.losses);
+        ENSURE(n + once.build_ids == out + once.dropped);
+        perfile_stream_close(s);
+
+        const perfile_target_options again = {.size = sizeof again, .version = release->name};
+        ENSURE(open_one(block, size, &s) == PERFILE_OK);
+        ENSURE(perfile_target(s, &again, &s, NULL) == PERFILE_OK);
+        ENSURE(perfile_target(s, &again, &s, NULL) == PERFILE_OK);
+        ENSURE(drain(s, release) == out);
+        perfile_target_summary_of(s, &twice, sizeof twice);
+        /* A chain may end with two cookies, one behind the other. */
+        ENSURE(chains || once.merged || twice.losses + twice.dropped + twice.changed == 0);
+        perfile_stream_close(s);
+    }
+    free(block);
+    return 0;
+}

@@ -1,0 +1,103 @@
+/* Captures for older versions of perf: a stage that drops or turns what a version does not know.
+ *
+ * The stage stands on a stream and hands on its records with a session of its own, in which attrs
+ * and features are those that the version can read:
+ *
+ *     st = perfile_open_path("perf.data", NULL, &s, &err);
+ *     if (st == PERFILE_OK)
+ *         st = perfile_target(s, &target_options, &s, &err);       (s is the new head)
+ *
+ * - Records of newer types are dropped.  CALLCHAIN_DEFERRED becomes part of the call chains of its
+ *   samples: they wait for it, at most perfile_limits.held_bytes of records, then go on without.
+ * - Fields of newer bits of sample_type, read_format and branch_sample_type are cut out of samples
+ *   and READ records; every other byte of them stays as stored.
+ * - The build ids of MMAP2 records that the version would take for an inode become HEADER_BUILD_ID
+ *   records, in front of the first such mapping.
+ * - Attrs are cut to the version's size, those of HEADER_ATTR records also filled up to it where
+ *   the version wants that; newer features are dropped.
+ * - Sets of processors that are stored as a range become lists where the version has none.
+ * - Compressed records are not handed on, what is in them is.
+ *
+ * Whatever is lost by that is counted and told at the end of the stream. */
+#ifndef PERFILE_TARGET_H
+#define PERFILE_TARGET_H
+
+#include "stream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { /* perfile_target_loss.kind: what `name` names and `count` counts */
+       PERFILE_LOSS_RECORDS = 0,   /* a record type: records that were dropped */
+       PERFILE_LOSS_FEATURE,       /* a feature that was dropped: 1 */
+       PERFILE_LOSS_SAMPLE_FIELD,  /* a bit of sample_type: samples it was cut out of */
+       PERFILE_LOSS_READ_FIELD,    /* a bit of read_format: samples and READ records */
+       PERFILE_LOSS_BRANCH_FIELD,  /* a bit of branch_sample_type: samples */
+       PERFILE_LOSS_WEIGHT,        /* the second and third weight: samples that had them */
+       PERFILE_LOSS_ATTR_BIT,      /* a bit of the attr of which no record had a field: events */
+       PERFILE_LOSS_ATTR_MEMBER,   /* a member of the attr that was not 0: events */
+       PERFILE_LOSS_CHAIN_LIMIT,   /* samples whose user call chain came too late, or did not fit */
+       PERFILE_LOSS_CHAIN_MISSING, /* samples whose user call chain is not in the capture */
+       PERFILE_LOSS_CHAIN_ALONE,   /* CALLCHAIN_DEFERRED records of no sample: dropped */
+       PERFILE_LOSS_BUILD_ID,      /* build ids of mappings that fit no record */
+       PERFILE_LOSS_UNREADABLE, /* records that would have to change and cannot be read: dropped */
+       PERFILE_LOSS_TOO_LONG,   /* records of more than 65,535 bytes: dropped */
+       PERFILE_N_LOSSES
+};
+
+/* Something of the capture that the version cannot have.  Lives until the callback returns. */
+typedef struct perfile_target_loss {
+    uint32_t kind; /* PERFILE_LOSS_… */
+    uint32_t reserved;
+    const char *name; /* "CALLCHAIN_DEFERRED", "flags.defer_callchain", "config4"; may be "" */
+    uint64_t count;
+    uint64_t first_offset; /* in the input: of the first record, attr or feature */
+    const char *sentence;  /* what was lost, for people */
+} perfile_target_loss;
+
+/* Set `size` and `version`. */
+typedef struct perfile_target_options {
+    size_t size;
+    const char *version; /* "perf-6.1" or "6.1": see perfile_target_version_at() */
+    /* Called for each loss when the end of the stream is reached.  May be NULL. */
+    void (*loss)(void *user, const perfile_target_loss *loss);
+    void *user;
+    uint64_t reserved[4];
+} perfile_target_options;
+
+/* Puts the stage on `below`, from which nothing was read yet.  *stream owns it from success on.
+ * PERFILE_E_USAGE: no such version, or the stream was opened without what is in its envelopes. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_target(perfile_stream *below,
+                                                           const perfile_target_options *options,
+                                                           perfile_stream **stream,
+                                                           perfile_error *err);
+
+typedef struct perfile_target_summary {
+    uint64_t losses;    /* of all kinds that are told, added up */
+    uint64_t dropped;   /* records */
+    uint64_t changed;   /* records whose bytes are not those of the input */
+    uint64_t merged;    /* samples whose call chain was completed */
+    uint64_t mappings;  /* MMAP2 records that lost their build id to … */
+    uint64_t build_ids; /* … so many HEADER_BUILD_ID records, which came in */
+    uint64_t held;      /* most bytes of records that waited */
+    uint64_t reserved[7];
+} perfile_target_summary;
+
+/* Fills the first `size` bytes of *out, with what is known by now; zeros when `stream` is no such
+ * stage. */
+PERFILE_API void perfile_target_summary_of(const perfile_stream *stream,
+                                           perfile_target_summary *out, size_t size);
+
+/* "3.16" … in ascending order, NULL behind the last. */
+PERFILE_API const char *perfile_target_version_at(size_t position);
+
+/* Bytes of its attr; 0 when there is no such version.  For writers that make HEADER_ATTR records of
+ * attrs that are shorter. */
+PERFILE_API uint32_t perfile_target_attr_size(const char *version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,64 @@
+#include "core/releases.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "perfile/abi.h"
+#include "perfile/record.h"
+
+const pf_release pf_releases[PF_N_RELEASES] = {
+#define PF_IS(id, member, value) [PF_PERF_##id].member = (value)
+#define PERF(id, number, attr, kernel, user, last_feature, loses)                                  \
+    PF_IS(id, name, number), PF_IS(id, attr_size, attr), PF_IS(id, kernel_type, kernel),           \
+        PF_IS(id, user_type, user), PF_IS(id, feature, last_feature),                              \
+        PF_IS(id, lost_payloads, loses),
+#define KNOWS(id, sample, read, branch, flag, maps, own)                                           \
+    PF_IS(id, sample_bits, sample), PF_IS(id, read_bits, read), PF_IS(id, branch_bits, branch),    \
+        PF_IS(id, flag_bits, flag), PF_IS(id, cpu_maps, maps), PF_IS(id, own_attr, own),
+#include "format/versions.def"
+};
+
+static const struct {
+    const char *member;
+    uint32_t from;
+} late[] = {
+#define LATE(member, from) {#member, PF_PERF_##from},
+#include "format/versions.def"
+};
+
+perfile_status pf_release_find(const char *version, const pf_release **release, perfile_error *err)
+{
+    char known[200] = "";
+    const char *name = strncmp(version, "perf-", 5) == 0 ? version + 5 : version;
+    for (size_t i = 0; i < PF_N_RELEASES; i++) {
+        if (strcmp(name, pf_releases[i].name) == 0) {
+            *release = &pf_releases[i];
+            return PERFILE_OK;
+        }
+        size_t n = strlen(known);
+        if (n + strlen(pf_releases[i].name) + 8 < sizeof known) {
+            strcat(known, n ? ", perf-" : "perf-");
+            strcat(known, pf_releases[i].name);
+        }
+    }
+    return pf_fail(err, PERFILE_E_USAGE, "version", "perf '%s' is not known: there are %s", version,
+                   known);
+}
+
+bool pf_release_knows_type(const pf_release *r, uint32_t type)
+{
+    return type < PERFILE_RECORD_USER ? type <= r->kernel_type : type <= r->user_type;
+}
+
+bool pf_release_knows_map_build_ids(const pf_release *r)
+{
+    return r->flag_bits > PERFILE_ATTR_BIT_BUILD_ID;
+}
+
+bool pf_release_knows_member(const pf_release *r, const char *member)
+{
+    for (size_t i = 0; i < sizeof late / sizeof late[0]; i++)
+        if (strcmp(late[i].member, member) == 0)
+            return r >= &pf_releases[late[i].from];
+    return true;
+}

@@ -1,0 +1,43 @@
+/* What releases of perf know: the rows of format/versions.def. */
+#ifndef PF_CORE_RELEASES_H
+#define PF_CORE_RELEASES_H
+
+#include "perfile/base.h"
+
+/* Positions of the rows, in ascending order: PF_PERF_V6_1 … */
+enum {
+#define PERF(id, name, attr_size, kernel_type, user_type, feature, lost_payloads) PF_PERF_##id,
+#include "format/versions.def"
+    PF_N_RELEASES
+};
+
+typedef struct pf_release {
+    const char *name; /* "6.1" */
+    uint32_t attr_size;
+    uint32_t sample_bits, read_bits, branch_bits, flag_bits;
+    uint32_t kernel_type, user_type, feature;
+    uint32_t cpu_maps;
+    bool own_attr, lost_payloads;
+} pf_release;
+
+extern const pf_release pf_releases[PF_N_RELEASES];
+
+/* The row of "6.1" or "perf-6.1".  PERFILE_E_USAGE, with all there are. */
+perfile_status pf_release_find(const char *version, const pf_release **release, perfile_error *err);
+
+bool pf_release_knows_type(const pf_release *r, uint32_t type);
+
+/* Whether it has build ids in MMAP2 records. */
+bool pf_release_knows_map_build_ids(const pf_release *r);
+
+/* Whether it has this member of the attr where older ones have reserved space; true for members
+ * that have been there as long as their place. */
+bool pf_release_knows_member(const pf_release *r, const char *member);
+
+/* The `n` lowest bits. */
+static inline uint64_t pf_low_bits(uint32_t n)
+{
+    return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+}
+
+#endif

@@ -1,0 +1,306 @@
+#include "stage/relayout.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/order.h"
+#include "core/layout.h"
+#include "core/parts.h"
+#include "core/session.h"
+#include "schema/rows.h"
+#include "schema/trailer.h"
+#include "schema/types.h"
+
+enum { HEADER = 8, SIZE_AT = 6, MOST = UINT16_MAX };
+
+static const uint64_t ids = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID;
+static const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
+/* Of branch_sample_type: what decides which fields there are. */
+static const uint64_t branch_fields = PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS;
+
+/* A body or the values in it, on its way from `c` to `out`. */
+typedef struct rewriting {
+    const pf_context *reading, *wanted;
+    pf_cursor c;
+    const uint8_t *kept; /* what lies between here and c.pos is copied, unless … */
+    bool leaving_out;
+    uint8_t *out;
+} rewriting;
+
+static void copy_kept(rewriting *w)
+{
+    size_t n = (size_t)(w->c.pos - w->kept);
+    memcpy(w->out, w->kept, n);
+    w->out += n;
+    w->kept = w->c.pos;
+}
+
+/* False inside of what is left out already. */
+static bool leave_out(rewriting *w)
+{
+    if (w->leaving_out)
+        return false;
+    copy_kept(w);
+    return w->leaving_out = true;
+}
+
+static void take_up(rewriting *w)
+{
+    w->kept = w->c.pos;
+    w->leaving_out = false;
+}
+
+#include "stage/relayout.inc"
+#include "perfile/format/structs.def"
+#include "stage/relayout.inc"
+#include "perfile/format/sample.def"
+
+/* The words of one side, by bit of sample_type. */
+typedef struct words {
+    uint8_t bit[64];
+    uint8_t n;
+} words;
+
+static words front_words(const perfile_layout *l)
+{
+    words w = {.n = 0};
+    for (uint8_t bit = 0; bit < sizeof l->sample_slot; bit++)
+        if (l->sample_slot[bit] >= 0) {
+            w.bit[l->sample_slot[bit]] = bit;
+            w.n++;
+        }
+    return w;
+}
+
+static words trailer_words(const perfile_layout *l)
+{
+    words w = {.n = l->trailer_slots};
+    for (uint8_t bit = 0; bit < sizeof l->trailer_slot; bit++)
+        if (l->trailer_slot[bit] >= 1)
+            w.bit[l->trailer_slots - l->trailer_slot[bit]] = bit;
+    return w;
+}
+
+static pf_relayout_words plan_words(words old, words new)
+{
+    pf_relayout_words p = {.old = old.n, .new = new.n, .same = old.n == new.n};
+    for (uint8_t i = 0; i < new.n; i++) {
+        uint8_t at = 0;
+        while (at < old.n && old.bit[at] != new.bit[i])
+            at++;
+        p.same &= at == i;
+        pf_relayout_piece *last = p.n_pieces ? &p.pieces[p.n_pieces - 1] : NULL;
+        if (at < old.n && last && last->n && last->from + last->n == at)
+            last->n++;
+        else
+            p.pieces[p.n_pieces++] = (pf_relayout_piece){at, at < old.n};
+    }
+    return p;
+}
+
+static perfile_status impossible(const char *where, uint64_t bits, perfile_error *err)
+{
+    return pf_fail(err, PERFILE_E_UNSUPPORTED, where,
+                   "0x%llx is in the new layout and not in the old one: nobody knows what to put "
+                   "there",
+                   (unsigned long long)bits);
+}
+
+static perfile_status is_possible(const perfile_layout *from, const perfile_layout *to,
+                                  perfile_error *err)
+{
+    const uint64_t type = from->sample_type & to->sample_type;
+    uint64_t more = to->sample_type & ~from->sample_type & ~ids;
+    if (more == PERFILE_SAMPLE_WEIGHT && from->sample_type & PERFILE_SAMPLE_WEIGHT_STRUCT)
+        more = 0;
+    if (more)
+        return impossible("layout.sample_type", more, err);
+    if (to->sample_id_all && !from->sample_id_all)
+        return impossible("layout.sample_id_all", 1, err);
+    more = to->read_format & ~from->read_format;
+    if (more)
+        return impossible("layout.read_format", more, err);
+    if ((from->read_format ^ to->read_format) & PERFILE_FORMAT_GROUP)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "layout.read_format",
+                       "values of a group cannot be made values of one counter");
+    more = to->branch_sample_type & ~from->branch_sample_type & branch_fields;
+    if (type & PERFILE_SAMPLE_BRANCH_STACK && more)
+        return impossible("layout.branch_sample_type", more, err);
+    if ((type & PERFILE_SAMPLE_REGS_USER && from->sample_regs_user != to->sample_regs_user) ||
+        (type & PERFILE_SAMPLE_REGS_INTR && from->sample_regs_intr != to->sample_regs_intr))
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "layout.sample_regs",
+                       "the registers of the new layout are not those of the old one");
+    return PERFILE_OK;
+}
+
+perfile_status pf_relayout_plan(pf_relayout *plan, const perfile_layout *from,
+                                const perfile_layout *to, perfile_error *err)
+{
+    perfile_status st = is_possible(from, to, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_relayout p = {.from = *from, .to = *to};
+    p.front = plan_words(front_words(from), front_words(to));
+    p.trailer = plan_words(trailer_words(from), trailer_words(to));
+
+    uint64_t fixed = 0;
+    for (uint8_t bit = 0; bit < sizeof from->sample_slot; bit++)
+        if (from->sample_slot[bit] >= 0 || to->sample_slot[bit] >= 0)
+            fixed |= UINT64_C(1) << bit;
+    p.reading = pf_context_of(&p.from);
+    p.wanted = pf_context_of(&p.to);
+    p.reading.layout = p.wanted.layout = NULL; /* plans may be moved */
+    p.reading.sample_type &= ~fixed;
+    p.wanted.sample_type &= ~fixed;
+    /* Both weights are one word. */
+    if (p.wanted.sample_type & weights)
+        p.wanted.sample_type =
+            (p.wanted.sample_type & ~weights) | (p.reading.sample_type & weights);
+    p.same_read = from->read_format == to->read_format;
+    p.same_rest = p.reading.sample_type == p.wanted.sample_type &&
+                  (p.same_read || !(from->sample_type & PERFILE_SAMPLE_READ)) &&
+                  (!((from->branch_sample_type ^ to->branch_sample_type) & branch_fields) ||
+                   !(from->sample_type & PERFILE_SAMPLE_BRANCH_STACK));
+    *plan = p;
+    return PERFILE_OK;
+}
+
+bool pf_relayout_same(const pf_relayout *plan, uint32_t type)
+{
+    if (type == PERFILE_RECORD_SAMPLE)
+        return plan->front.same && plan->same_rest;
+    if (type >= PERFILE_RECORD_USER)
+        return true;
+    return plan->trailer.same && (type != PERFILE_RECORD_READ || plan->same_read);
+}
+
+/* Puts the words at `in` together anew; returns where they end. */
+static uint8_t *put_words(const pf_relayout_words *p, const uint8_t *in, uint64_t id, uint8_t *out)
+{
+    for (const pf_relayout_piece *piece = p->pieces; piece < p->pieces + p->n_pieces; piece++) {
+        if (piece->n)
+            memcpy(out, in + 8 * piece->from, 8 * (size_t)piece->n);
+        else
+            memcpy(out, &id, sizeof id);
+        out += piece->n ? 8 * (size_t)piece->n : sizeof id;
+    }
+    return out;
+}
+
+/* What is left of `bytes` after `rewrite`; w->out moves behind it. */
+static unsigned rewrite(rewriting *w, perfile_bytes bytes, bool swap, void (*fields)(rewriting *))
+{
+    w->c = pf_cur(bytes, swap);
+    w->kept = w->c.pos;
+    fields(w);
+    if (w->c.bad)
+        return w->c.bad;
+    w->c.pos = w->c.end;
+    copy_kept(w);
+    return 0;
+}
+
+/* Returns the damage that it met, or 0. */
+static unsigned rewrite_body_of_sample(const pf_relayout *plan, const perfile_record *r,
+                                       uint64_t id, uint8_t **out)
+{
+    size_t front = 8 * (size_t)plan->front.old;
+    if (r->body.len < front)
+        return PERFILE_DAMAGE_SHORT_BODY;
+    *out = put_words(&plan->front, r->body.ptr, id, *out);
+    perfile_bytes rest = {r->body.ptr + front, r->body.len - front};
+    if (plan->same_rest) {
+        memcpy(*out, rest.ptr, rest.len);
+        *out += rest.len;
+        return 0;
+    }
+    const pf_parts parts = {.layout = &plan->from, .body = r->body};
+    pf_context reading = plan->reading, wanted = plan->wanted;
+    reading.no_hw_idx = wanted.no_hw_idx = pf_record_context(r, &parts).no_hw_idx;
+    rewriting w = {.reading = &reading, .wanted = &wanted, .out = *out};
+    unsigned damage = rewrite(&w, rest, r->flags & PERFILE_REC_SWAPPED, rewrite_sample);
+    *out = w.out;
+    return damage;
+}
+
+/* Process and thread, then the counters. */
+static void rewrite_read(rewriting *w)
+{
+    pf_cur_span(&w->c, 8);
+    if (!w->c.bad)
+        rewrite_read_values(w);
+}
+
+static unsigned rewrite_other(const pf_relayout *plan, const perfile_record *r, uint64_t id,
+                              uint8_t **out)
+{
+    perfile_bytes body, trailer;
+    bool as_stored = r->session && pf_session_as_stored(r->session);
+    bool has = pf_record_split(r, &plan->from, as_stored, &body, &trailer);
+    if (r->type == PERFILE_RECORD_READ && !plan->same_read) {
+        rewriting w = {.reading = &plan->reading, .wanted = &plan->wanted, .out = *out};
+        unsigned damage = rewrite(&w, body, r->flags & PERFILE_REC_SWAPPED, rewrite_read);
+        *out = w.out;
+        if (damage)
+            return damage;
+    } else if (body.len) {
+        memcpy(*out, body.ptr, body.len);
+        *out += body.len;
+    }
+    /* A trailer without any field was there all the same. */
+    if (has || (plan->from.sample_id_all && plan->trailer.old == 0))
+        *out = put_words(&plan->trailer, trailer.ptr, id, *out);
+    return 0;
+}
+
+static perfile_status refuse_type(const perfile_record *r, perfile_error *err)
+{
+    perfile_status st =
+        r->family != PERFILE_FAMILY_PERF
+            ? pf_fail(err, PERFILE_E_USAGE, "record.family", "a record of family %u has no layout",
+                      r->family)
+            : pf_fail(err, PERFILE_E_UNSUPPORTED, "record.type",
+                      "no table describes records of type %u: their trailer cannot be changed",
+                      r->type);
+    pf_error_at(err, r->offset);
+    return st;
+}
+
+perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record *r, uint64_t id,
+                                  uint8_t *out, size_t *len, perfile_error *err)
+{
+    const bool swap = r->flags & PERFILE_REC_SWAPPED;
+    const bool user = r->type >= PERFILE_RECORD_USER;
+    if (r->family != PERFILE_FAMILY_PERF ||
+        (!user && !pf_record_known(r->type) && !plan->trailer.same))
+        return refuse_type(r, err);
+    uint8_t *end = out + HEADER;
+    unsigned damage = 0;
+    memcpy(out, r->header, HEADER);
+    if (swap)
+        id = pf_swap_u64(id);
+    if (pf_relayout_same(plan, r->type)) {
+        if (r->body.len)
+            memcpy(end, r->body.ptr, r->body.len);
+        end += r->body.len;
+    } else if (r->type == PERFILE_RECORD_SAMPLE) {
+        damage = rewrite_body_of_sample(plan, r, id, &end);
+    } else {
+        damage = rewrite_other(plan, r, id, &end);
+    }
+    if (damage)
+        return pf_fail_damage(err, damage, "relayout", r->offset);
+    size_t n = (size_t)(end - out);
+    if (n > MOST && n != HEADER + r->body.len) {
+        perfile_status st = pf_fail(err, PERFILE_E_LIMIT, "record.size",
+                                    "a record of %zu bytes would have %zu in the new layout, "
+                                    "65,535 are the most",
+                                    HEADER + r->body.len, n);
+        pf_error_at(err, r->offset);
+        return st;
+    }
+    if (n <= MOST && !user)
+        pf_store_u16(out + SIZE_AT, (uint16_t)n, swap);
+    *len = n;
+    return PERFILE_OK;
+}

@@ -1,0 +1,69 @@
+/* How records of each event are rewritten: worked out when the event is first met. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "stage/target.h"
+
+static void make(pf_target *t, const perfile_event *e, pf_target_plan *plan)
+{
+    perfile_layout to;
+    const perfile_layout *from = e->layout;
+    pf_target_layout(t, e, &to);
+    *plan = (pf_target_plan){.changes = false};
+    /* The new layout only lacks what the old one has: that is always possible. */
+    if (pf_relayout_plan(&plan->relayout, from, &to, NULL) != PERFILE_OK)
+        return;
+    uint64_t lost = from->sample_type & ~to.sample_type;
+    plan->turn_weight = lost & PERFILE_SAMPLE_WEIGHT_STRUCT;
+    plan->changes = plan->turn_weight ||
+                    !pf_relayout_same(&plan->relayout, PERFILE_RECORD_SAMPLE) ||
+                    !pf_relayout_same(&plan->relayout, PERFILE_RECORD_READ);
+    /* Bits that the tables do not know have no field that could be found. */
+    plan->lost_sample = lost & pf_low_bits(pf_releases[PF_N_RELEASES - 1].sample_bits) &
+                        ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT;
+    plan->lost_by_read = from->read_format & ~to.read_format;
+    if (from->sample_type & PERFILE_SAMPLE_READ)
+        plan->lost_read = plan->lost_by_read;
+    if (from->sample_type & PERFILE_SAMPLE_BRANCH_STACK)
+        plan->lost_branch = (from->branch_sample_type & ~to.branch_sample_type) &
+                            (PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS);
+}
+
+/* Kernel types that pass without a look. */
+static uint64_t plain_types(const pf_target *t)
+{
+    uint64_t plain = 0;
+    const bool waits = !pf_release_knows_type(t->release, PERFILE_RECORD_CALLCHAIN_DEFERRED);
+    for (uint32_t type = 1; type < PERFILE_RECORD_USER; type++)
+        if (pf_release_knows_type(t->release, type))
+            plain |= UINT64_C(1) << type;
+    if (!pf_release_knows_map_build_ids(t->release))
+        plain &= ~(UINT64_C(1) << PERFILE_RECORD_MMAP2);
+    if (t->changes)
+        plain &= ~(UINT64_C(1) << PERFILE_RECORD_SAMPLE | UINT64_C(1) << PERFILE_RECORD_READ);
+    for (uint32_t i = 0; i < t->n_plans && waits; i++)
+        if (t->plans[i].relayout.to.sample_type & PERFILE_SAMPLE_CALLCHAIN)
+            plain &= ~(UINT64_C(1) << PERFILE_RECORD_SAMPLE);
+    return plain;
+}
+
+perfile_status pf_target_plans(pf_target *t, perfile_error *err)
+{
+    const perfile_session *below = t->base.below->session;
+    uint32_t n = perfile_session_n_events(below);
+    while (t->n_plans < n) {
+        if (t->n_plans == t->plans_cap) {
+            uint32_t cap = t->plans_cap ? 2 * t->plans_cap : 8;
+            pf_target_plan *more = pf_realloc(t->plans, cap, sizeof *more);
+            if (!more)
+                return pf_fail_nomem(err, "target");
+            t->plans = more;
+            t->plans_cap = cap;
+        }
+        pf_target_plan *plan = &t->plans[t->n_plans];
+        make(t, perfile_session_event(below, t->n_plans), plan);
+        t->changes |= plan->changes;
+        t->n_plans++;
+        t->plain = plain_types(t);
+    }
+    return PERFILE_OK;
+}
