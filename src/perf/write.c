@@ -39,7 +39,7 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
     return PERFILE_OK;
 }
 
-static perfile_status check_target(const perfile_writer_options *o, const pf_write_version *target,
+static perfile_status check_target(const perfile_writer_options *o, const pf_release *target,
                                    perfile_error *err)
 {
     uint32_t needed = o->compressed2 ? PERFILE_RECORD_COMPRESSED2 : PERFILE_RECORD_COMPRESSED;
@@ -61,10 +61,10 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
         memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     if (o.form == PERFILE_FORM_NONE)
         o.form = PERFILE_FORM_FILE;
-    const pf_write_version *target = NULL;
+    const pf_release *target = NULL;
     perfile_status st = check_options(&o, sink, err);
     if (st == PERFILE_OK && o.target)
-        st = pf_write_find_version(o.target, &target, err);
+        st = pf_release_find(o.target, &target, err);
     if (st == PERFILE_OK && target)
         st = check_target(&o, target, err);
     if (st != PERFILE_OK)

@@ -4,6 +4,7 @@
 #define PF_PERF_WRITE_H
 
 #include "base/buffer.h"
+#include "core/releases.h"
 #include "io/deflate.h"
 #include "perf/frame.h"
 #include "perf/header.h"
@@ -36,12 +37,6 @@ typedef struct pf_written_feature {
     size_t len;
 } pf_written_feature;
 
-/* What a version of perf knows. */
-typedef struct pf_write_version {
-    const char *name;
-    uint32_t attr_size, user_type, feature;
-} pf_write_version;
-
 /* A file of records: a capture has one, a directory several. */
 typedef struct pf_write_part {
     perfile_sink *sink;
@@ -60,9 +55,9 @@ struct perfile_writer {
     bool compressed2;
     int level; /* of compression, 0: none */
     uint32_t attr_size;
-    const pf_write_version *target; /* NULL: any */
-    bool begun;                     /* the first record came: what stands before it is written */
-    bool kernel;                    /* a record of the kernel came */
+    const pf_release *target; /* NULL: any */
+    bool begun;               /* the first record came: what stands before it is written */
+    bool kernel;              /* a record of the kernel came */
     bool finished;
     perfile_error broken; /* what went wrong half-way; status PERFILE_OK: nothing */
     pf_buffer facts;      /* attrs, ids, names, payloads */
@@ -167,10 +162,6 @@ perfile_status pf_write_stage(perfile_writer *w, perfile_bytes piece, perfile_er
 perfile_status pf_write_flush_stage(perfile_writer *w, perfile_error *err);
 /* The feature of what was compressed. */
 perfile_status pf_write_compression(perfile_writer *w, perfile_error *err);
-
-/* perf/write_version.c */
-perfile_status pf_write_find_version(const char *name, const pf_write_version **version,
-                                     perfile_error *err);
 
 /* perf/write_parts.c: the part that is written from now on. */
 perfile_status pf_write_go_to(perfile_writer *w, uint32_t part, perfile_error *err);

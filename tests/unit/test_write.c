@@ -454,7 +454,7 @@ static void targets(void **state)
         {{.target = "6.1", .attr_size = 136}, "of 128 bytes", 0, 0},
         {{.target = "6.1", .compress_level = 1, .compressed2 = true}, "COMPRESSED2", 0, 0},
         {{.target = "4.19", .compress_level = 1}, "no COMPRESSED", 0, 0},
-        {{.target = "perf"}, "no perf that is known", 0, 0},
+        {{.target = "perf"}, "is not known: there are", 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         perfile_writer_options o = cases[i].o;
