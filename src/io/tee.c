@@ -1,0 +1,78 @@
+#include "io/tee.h"
+
+#include "base/error.h"
+#include "io/source_kind.h"
+
+typedef struct pf_tee_source {
+    perfile_source base;
+    pf_tee *tee;
+} pf_tee_source;
+
+/* One span of the source below; what a stream gives for the first time is copied at once. */
+static perfile_status look(pf_tee *t, uint64_t offset, size_t need, perfile_bytes *run,
+                           perfile_error *err)
+{
+    perfile_status st = pf_source_run(t->below, offset, need, run, err);
+    if (st != PERFILE_OK || t->below->seekable || !t->sink || offset + run->len <= t->copied)
+        return st;
+    size_t known = (size_t)(t->copied - offset);
+    t->copied = offset + run->len;
+    return perfile_sink_write(t->sink, (perfile_bytes){run->ptr + known, run->len - known}, err);
+}
+
+static perfile_status tee_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                              perfile_error *err)
+{
+    pf_tee *t = ((const pf_tee_source *)s)->tee;
+    perfile_status st = PERFILE_OK;
+    bool more = true;
+    t->below->waiting = s->waiting;
+    t->below->waiting_user = s->waiting_user;
+    /* A stream drops what is passed over. */
+    while (st == PERFILE_OK && more && !s->seekable && t->sink && t->copied < offset) {
+        st = look(t, t->copied, 1, run, err);
+        more = run->len != 0;
+    }
+    if (st == PERFILE_OK && more)
+        st = look(t, offset, need, run, err);
+    t->below->waiting = NULL;
+    s->size = t->below->size;
+    return st;
+}
+
+static void tee_hint(perfile_source *s, uint64_t offset, size_t len)
+{
+    pf_source_hint(((const pf_tee_source *)s)->tee->below, offset, len);
+}
+
+static void tee_release(perfile_source *s, uint64_t offset, uint64_t len)
+{
+    pf_source_release(((const pf_tee_source *)s)->tee->below, offset, len);
+}
+
+static const pf_source_ops tee_ops = {.run = tee_run, .hint = tee_hint, .release = tee_release};
+
+perfile_status pf_source_tee(pf_tee *tee, perfile_source **source, perfile_error *err)
+{
+    pf_tee_source *t;
+    const perfile_source *below = tee->below;
+    perfile_status st = pf_source_new(sizeof *t, &tee_ops, below->name, &below->options, &t, err);
+    if (st != PERFILE_OK)
+        return st;
+    t->base.size = below->size;
+    t->base.stable = below->stable;
+    t->base.seekable = below->seekable;
+    t->tee = tee;
+    *source = &t->base;
+    return PERFILE_OK;
+}
+
+perfile_status pf_tee_rest(pf_tee *tee, perfile_error *err)
+{
+    perfile_bytes run;
+    perfile_status st;
+    do
+        st = look(tee, tee->copied, 1, &run, err);
+    while (st == PERFILE_OK && run.len);
+    return st;
+}
