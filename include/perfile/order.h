@@ -1,0 +1,42 @@
+/* A stream in the other byte order. */
+#ifndef PERFILE_ORDER_H
+#define PERFILE_ORDER_H
+
+#include "stream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Set `size`; zeros are the defaults. */
+typedef struct perfile_order_options {
+    size_t size;
+    /* Told of each record, feature (`r` is NULL) or event (both are NULL) that could not be turned
+     * as a whole: `why` says whether no table describes it (PERFILE_E_UNSUPPORTED: its bytes stay
+     * as they are) or it cannot be read (it is turned as far as that goes, so that a reader finds
+     * the same damage).  PERFILE_OK goes on; anything else ends the stream with `why`.  NULL: goes
+     * on. */
+    perfile_status (*kept)(void *user, const perfile_record *r, const perfile_feature *f,
+                           const perfile_error *why);
+    void *user;
+    uint64_t reserved[4];
+} perfile_order_options;
+
+/* Puts a stage on `below` that hands on its records in `byte_order` (PERFILE_ORDER_LITTLE or BIG),
+ * every field rewritten from the tables, with a session of its own whose events, ids and features
+ * are in that order too.  Bytes of RAW, AUX and stacks, padding, tails and TRACING_DATA (which says
+ * its order itself) stay as they are.  Offsets are those of the input; so is the container.
+ *
+ * *stream owns `below` from success on; it is `below` itself when that has this order.  On failure
+ * `below` stays the caller's. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_order(perfile_stream *below,
+                                                          uint32_t byte_order,
+                                                          const perfile_order_options *options,
+                                                          perfile_stream **stream,
+                                                          perfile_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

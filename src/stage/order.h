@@ -1,0 +1,40 @@
+/* The inside of perfile_order(): runs of records, turned into bytes of our own. */
+#ifndef PF_STAGE_ORDER_H
+#define PF_STAGE_ORDER_H
+
+#include "base/buffer.h"
+#include "core/stream.h"
+#include "perfile/order.h"
+
+typedef struct pf_order {
+    perfile_stream base;
+    perfile_order_options options;
+    pf_buffer bytes;          /* of the run that is handed out */
+    const perfile_record *of; /* the record below that base.run[0] was made of */
+
+    /* simpleperf's pieces of a large record wait until it is whole: it is turned as one, and cut
+     * again. */
+    pf_buffer pieces;         /* perfile_record, of the stream below; header is a place in `held` */
+    pf_buffer held;           /* their bytes */
+    size_t pieces_out;        /* handed out already; they go before what is in: */
+    const perfile_record *at; /* the run below that was fetched and waits, … */
+    size_t n;                 /* … 0: none */
+    bool turned;              /* it is in `bytes` already */
+} pf_order;
+
+/* stage/order_split.c */
+static inline bool pf_order_is_piece(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_ENVELOPE && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
+                                               r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
+}
+perfile_status pf_order_hold(pf_order *o, const perfile_record *r, perfile_error *err);
+/* Cuts the record at `whole`, which is turned, into the pieces again. */
+void pf_order_cut(pf_order *o, perfile_bytes whole);
+/* Hands out the next of the pieces; false: there is none. */
+bool pf_order_piece(pf_order *o);
+
+/* The record `r` of the stream below, with its turned bytes at `bytes`, as one of this stream. */
+perfile_record pf_order_moved(const pf_order *o, const perfile_record *r, const uint8_t *bytes);
+
+#endif
