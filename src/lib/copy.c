@@ -1,0 +1,265 @@
+/* The records of a stream into a writer. */
+#include "lib/copy.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/stream.h"
+#include "perf/write.h"
+#include "schema/rows.h"
+
+enum { PROGRESS_BYTES = 8 << 20 };
+
+void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
+                  const perfile_record *r)
+{
+    perfile_note one = {.kind = kind,
+                        .number = number,
+                        .damage = damage,
+                        .part = r ? r->part : 0,
+                        .count = 1,
+                        .bytes = bytes,
+                        .offset = r ? r->offset : PERFILE_NO_OFFSET};
+    pf_notes_add(&x->notes, &one);
+}
+
+static perfile_status copy_extra(pf_copy *x, const perfile_record *r, perfile_error *err)
+{
+    perfile_bytes piece;
+    perfile_status st;
+    while ((st = perfile_stream_extra(x->stream, r, &piece, err)) == PERFILE_OK)
+        if ((st = perfile_writer_extra(x->writer, piece, err)) != PERFILE_OK)
+            return st;
+    return st == PERFILE_END ? PERFILE_OK : st;
+}
+
+perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
+{
+    x->result.records += n;
+    for (const perfile_record *r = first; r < first + n; r++)
+        x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
+    perfile_status st = perfile_writer_put_run(x->writer, first, n, err);
+    if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
+        st = copy_extra(x, first, err);
+    return st;
+}
+
+/* FINISHED_ROUND says that what follows is later than what precedes the last round: not so where
+ * the files of a directory stand one behind the other. */
+static perfile_status put_without_rounds(pf_copy *x, const perfile_record *first, size_t n,
+                                         perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    const perfile_record *end = first + n, *from = first;
+    for (const perfile_record *r = first; r <= end && st == PERFILE_OK; r++) {
+        if (r < end && r->type != PERFILE_RECORD_FINISHED_ROUND)
+            continue;
+        if (r > from)
+            st = pf_copy_put(x, from, (size_t)(r - from), err);
+        if (r < end)
+            pf_copy_note(x, PERFILE_NOTE_ROUNDS_LEFT_OUT, r->type, 0, perfile_record_size(r), r);
+        from = r + 1;
+    }
+    return st;
+}
+
+static perfile_status meet_damage(pf_copy *x, const perfile_record *r, perfile_error *err)
+{
+    if (!pf_copy_forced(x))
+        return pf_fail_damage(err, r->damage, "copy", r->offset);
+    pf_copy_note(x, PERFILE_NOTE_DAMAGE, UINT32_MAX, r->damage, r->body.len, r);
+    return PERFILE_OK;
+}
+
+static bool is_piece(const perfile_record *r)
+{
+    return r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
+           r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
+}
+
+/* Whether the record goes on at all: of an envelope and what is in it, one does. */
+static bool goes_on(pf_copy *x, const perfile_record *r)
+{
+    bool packed = x->options.flags & PERFILE_COPY_COMPRESSED;
+    if (r->flags & PERFILE_REC_INNER)
+        return r->envelope != x->split && !packed;
+    if (!(r->flags & PERFILE_REC_ENVELOPE))
+        return true;
+    if (is_piece(r)) {
+        x->split = r->sequence;
+        return true;
+    }
+    if (!packed && !x->packs)
+        pf_copy_note(x, PERFILE_NOTE_DECOMPRESSED, r->type, 0, perfile_record_size(r), r);
+    return packed;
+}
+
+/* A fact that a file has elsewhere cannot stay in the envelope. */
+static perfile_status may_be_packed(const pf_copy *x, const perfile_record *r, perfile_error *err)
+{
+    if (!(r->flags & PERFILE_REC_INNER) || r->type != PERFILE_RECORD_HEADER_ATTR ||
+        x->from == x->to)
+        return PERFILE_OK;
+    perfile_status st = pf_fail(err, PERFILE_E_UNSUPPORTED, "copy.event",
+                                "an event is described inside compressed records: decompress them");
+    pf_error_at(err, r->offset);
+    return st;
+}
+
+/* What the writer says itself of how it packs. */
+static bool says_packed(const pf_copy *x, const perfile_record *r)
+{
+    perfile_feature f;
+    return r->type == PERFILE_RECORD_HEADER_FEATURE &&
+           !(x->options.flags & PERFILE_COPY_COMPRESSED) &&
+           perfile_record_feature(r, &f, NULL) == PERFILE_OK &&
+           f.number == PERFILE_FEATURE_COMPRESSED;
+}
+
+/* Bytes that a record announces are behind it in the file; behind one that came out of an envelope
+ * others are. */
+static bool announces_nothing(const perfile_record *r)
+{
+    const pf_frame f = {
+        .type = r->type, .size = (uint32_t)(r->body.len + PF_PERF_RECORD_HEADER), .misc = r->misc};
+    return r->flags & PERFILE_REC_INNER && r->body.ptr == r->header + PF_PERF_RECORD_HEADER &&
+           pf_frame_extra(r->header, &f, r->flags & PERFILE_REC_SWAPPED) != 0;
+}
+
+static perfile_status leave_out(pf_copy *x, const perfile_record *r, perfile_error *err)
+{
+    if (!pf_copy_forced(x))
+        return pf_fail_damage(err, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, "copy", r->offset);
+    pf_copy_note(x, PERFILE_NOTE_RECORDS_CUT, r->type, PERFILE_DAMAGE_TRUNCATED_PAYLOAD,
+                 perfile_record_size(r), r);
+    return PERFILE_OK;
+}
+
+/* A run; what is not plain is alone in its own. */
+static perfile_status take(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
+{
+    if (first->family == PERFILE_FAMILY_DAMAGE)
+        return meet_damage(x, first, err);
+    if (!goes_on(x, first))
+        return may_be_packed(x, first, err);
+    if (first->flags & PERFILE_REC_PAYLOAD_CUT)
+        return PERFILE_OK; /* the damage follows */
+    if (announces_nothing(first))
+        return leave_out(x, first, err);
+    if (!pf_record_row(first->type) && x->options.flags & PERFILE_COPY_DROP_UNKNOWN) {
+        pf_copy_note(x, PERFILE_NOTE_RECORDS_LEFT_OUT, first->type, 0, perfile_record_size(first),
+                     first);
+        return PERFILE_OK;
+    }
+    bool tool = first->type >= PERFILE_RECORD_USER && first->type != PERFILE_RECORD_FINISHED_ROUND;
+    if (x->from == PERFILE_FORM_PIPE && tool) {
+        if (says_packed(x, first))
+            return PERFILE_OK;
+        bool took = false;
+        perfile_status st =
+            x->to == PERFILE_FORM_FILE ? pf_copy_take(x, first, &took, err) : PERFILE_OK;
+        if (took || st != PERFILE_OK)
+            return st;
+    }
+    if (!x->begun) {
+        perfile_status st = pf_copy_release(x, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return x->one_of_many ? put_without_rounds(x, first, n, err) : pf_copy_put(x, first, n, err);
+}
+
+static void tell_progress(pf_copy *x, const perfile_record *r)
+{
+    for (; x->part < r->part && x->part < x->container->n_parts; x->part++)
+        x->done += x->total ? x->container->parts[x->part].size : 0;
+    uint64_t at = x->done + r->offset;
+    if (at < x->told + PROGRESS_BYTES)
+        return;
+    x->told = at;
+    if (x->options.progress)
+        x->options.progress(x->options.user, at, x->total);
+}
+
+/* What is wrong already before the first record. */
+static perfile_status look_at_container(const pf_copy *x, perfile_error *err)
+{
+    perfile_summary sum;
+    perfile_stream_summary(x->stream, &sum, sizeof sum);
+    if (sum.damages == 0 || pf_copy_forced(x))
+        return PERFILE_OK;
+    unsigned damage = PERFILE_DAMAGE_NONE;
+    for (unsigned i = 0; i < sizeof sum.by_damage / sizeof sum.by_damage[0] && !damage; i++)
+        damage = sum.by_damage[i] ? i : 0;
+    return pf_fail_damage(err, damage, "copy", sum.first_offset);
+}
+
+static perfile_status copy(pf_copy *x, perfile_error *err)
+{
+    const perfile_record *first;
+    size_t n;
+    perfile_status st = look_at_container(x, err);
+    if (st == PERFILE_OK)
+        st = pf_copy_begin(x, err);
+    while (st == PERFILE_OK &&
+           (st = perfile_stream_next_run(x->stream, &first, &n, err)) == PERFILE_OK) {
+        tell_progress(x, first);
+        st = take(x, first, n, err);
+    }
+    if (st != PERFILE_END)
+        return st;
+    st = x->begun ? PERFILE_OK : pf_copy_release(x, err);
+    if (st == PERFILE_OK)
+        st = pf_copy_finish(x, err);
+    return st == PERFILE_OK ? perfile_writer_finish(x->writer, err) : st;
+}
+
+static void begin(pf_copy *x, perfile_stream *s, perfile_writer *w,
+                  const perfile_copy_options *options)
+{
+    if (options)
+        memcpy(&x->options, options,
+               options->size < sizeof *options ? options->size : sizeof *options);
+    x->stream = s;
+    x->session = perfile_stream_session(s);
+    x->container = perfile_stream_container(s);
+    x->writer = w;
+    x->from = x->container->form;
+    x->to = w->form;
+    x->packs = w->level > 0;
+    x->one_of_many = x->container->n_parts > 1 && !w->directory;
+    x->split = PERFILE_NO_SEQUENCE;
+    for (uint32_t i = 0; i < x->container->n_parts; i++) {
+        if (x->container->parts[i].size == UINT64_MAX) {
+            x->total = 0;
+            break;
+        }
+        x->total += x->container->parts[i].size;
+    }
+}
+
+perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
+                            const perfile_copy_options *options, perfile_copied *result,
+                            size_t size, perfile_error *err)
+{
+    pf_copy *x = pf_alloc(1, sizeof *x);
+    if (!x)
+        return pf_fail_nomem(err, "copy");
+    begin(x, s, w, options);
+    /* Who is to be told what is damaged gets it, whether or not it was asked for. */
+    for (perfile_stream *below = s; below; below = below->below)
+        below->options.deliver |= PERFILE_DELIVER_DAMAGE;
+    perfile_status st = copy(x, err);
+    perfile_summary sum;
+    perfile_stream_summary(s, &sum, sizeof sum);
+    x->result.bytes = sum.bytes;
+    x->result.damages = sum.damages;
+    x->result.lost = sum.lost;
+    x->result.losses = pf_notes_tell(&x->notes, x->options.note, x->options.user);
+    if (result)
+        memcpy(result, &x->result, size < sizeof x->result ? size : sizeof x->result);
+    pf_buffer_free(&x->held);
+    pf_buffer_free(&x->ids);
+    pf_buffer_free(&x->build_ids);
+    pf_free(x);
+    return st;
+}

@@ -1,0 +1,54 @@
+/* The inside of perfile_copy(). */
+#ifndef PF_LIB_COPY_H
+#define PF_LIB_COPY_H
+
+#include "base/buffer.h"
+#include "lib/notes.h"
+#include "perfile/abi.h"
+
+typedef struct pf_copy {
+    perfile_copy_options options;
+    perfile_copied result;
+    pf_notes notes;
+    perfile_stream *stream;
+    const perfile_session *session;
+    const perfile_container *container;
+    perfile_writer *writer;
+    uint32_t from, to; /* PERFILE_FORM_… */
+    bool packs;        /* the writer compresses */
+    bool one_of_many;  /* the files of a directory go into one */
+    bool begun;        /* the writer has its events */
+    uint64_t split;    /* sequence of the last envelope that is a piece */
+
+    /* From a pipe into a file: records before the first of the kernel wait, because a file has its
+     * events in front of all records. */
+    pf_buffer held;      /* their bytes */
+    pf_buffer ids;       /* perfile_words: of each event, as it came */
+    pf_buffer build_ids; /* of HEADER_BUILD_ID records, as feature BUILD_ID has them */
+    uint64_t taken[PERFILE_N_FEATURES / 64]; /* features whose records became sections */
+
+    uint64_t done, total, told; /* progress */
+    uint32_t part;
+} pf_copy;
+
+static inline bool pf_copy_forced(const pf_copy *x)
+{
+    return x->options.flags & PERFILE_COPY_FORCE;
+}
+
+/* Writes records that nobody needs to look at. */
+perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
+
+void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
+                  const perfile_record *r);
+
+/* lib/copy_facts.c: what stands beside the records, before the first and at the end. */
+perfile_status pf_copy_begin(pf_copy *x, perfile_error *err);
+perfile_status pf_copy_finish(pf_copy *x, perfile_error *err);
+
+/* lib/copy_stream.c: of a pipe that becomes a file.  Takes the record when it is a fact, or must
+ * wait; *took says whether.  What waits goes out with pf_copy_release(). */
+perfile_status pf_copy_take(pf_copy *x, const perfile_record *r, bool *took, perfile_error *err);
+perfile_status pf_copy_release(pf_copy *x, perfile_error *err);
+
+#endif

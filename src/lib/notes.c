@@ -1,0 +1,155 @@
+#include "lib/notes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "perfile/damage.h"
+#include "perfile/field.h"
+
+/* %s of the sentences: "3 records of type 200", "feature HOSTNAME"; and why. */
+static const struct {
+    const char *name;
+    const char *sentence;
+    bool loss;
+} kinds[PERFILE_N_NOTES] = {
+    [PERFILE_NOTE_RECORDS_LEFT_OUT] = {"records-left-out", "%s left out%s", true},
+    [PERFILE_NOTE_RECORDS_KEPT] = {"records-kept",
+                                   "%s kept as stored, no table describes that type%s", false},
+    [PERFILE_NOTE_RECORDS_BROKEN] = {"records-broken", "%s rewritten as far as can be read%s",
+                                     false},
+    [PERFILE_NOTE_RECORDS_CUT] = {"records-cut", "%s left out%s", true},
+    [PERFILE_NOTE_FEATURE_LEFT_OUT] = {"feature-left-out", "%s left out%s", true},
+    [PERFILE_NOTE_FEATURE_KEPT] = {"feature-kept", "%s kept as stored, no table describes it%s",
+                                   false},
+    [PERFILE_NOTE_FEATURE_BROKEN] = {"feature-broken", "%s cannot be read%s", false},
+    [PERFILE_NOTE_FEATURE_NO_PLACE] = {"feature-no-place",
+                                       "%s left out: a pipe has no place for it%s", true},
+    [PERFILE_NOTE_EVENT_BROKEN] = {"event-broken", "%s rewritten as far as can be read%s", false},
+    [PERFILE_NOTE_DAMAGE] = {"damage", "%s of no record%s", true},
+    [PERFILE_NOTE_BYTES_LEFT_OUT] = {"bytes-left-out",
+                                     "%s between or behind the parts of the file left out%s", true},
+    [PERFILE_NOTE_ROUNDS_LEFT_OUT] = {"rounds-left-out",
+                                      "%s left out: they are not true of several files in one%s",
+                                      true},
+    [PERFILE_NOTE_PARTS] = {"parts",
+                            "%s one behind the other: the records are not in order of time%s",
+                            false},
+    [PERFILE_NOTE_DECOMPRESSED] = {"decompressed", "%s decompressed%s", false},
+};
+
+const char *perfile_note_name(uint32_t kind)
+{
+    return kind < PERFILE_N_NOTES && kinds[kind].name ? kinds[kind].name : "";
+}
+
+bool perfile_note_is_loss(uint32_t kind)
+{
+    return kind < PERFILE_N_NOTES && kinds[kind].loss;
+}
+
+static perfile_note *find(pf_notes *notes, uint32_t kind, uint32_t number, uint32_t damage)
+{
+    for (uint32_t i = 0; i < notes->n; i++) {
+        perfile_note *n = &notes->at[i];
+        if (n->kind == kind && n->number == number && n->damage == damage)
+            return n;
+    }
+    /* The last places are for those of no number. */
+    uint32_t room = number == UINT32_MAX ? PF_NOTES_MOST : PF_NOTES_MOST - PERFILE_N_NOTES;
+    if (notes->n >= room)
+        return NULL;
+    notes->at[notes->n] =
+        (perfile_note){.kind = kind, .number = number, .damage = damage, .offset = UINT64_MAX};
+    return &notes->at[notes->n++];
+}
+
+void pf_notes_add(pf_notes *notes, const perfile_note *one)
+{
+    perfile_note *n = find(notes, one->kind, one->number, one->damage);
+    if (!n)
+        n = find(notes, one->kind, UINT32_MAX, 0);
+    if (!n)
+        return;
+    if (n->count == 0) {
+        n->offset = one->offset;
+        n->part = one->part;
+        snprintf(notes->why[n - notes->at], sizeof notes->why[0], "%s", one->text ? one->text : "");
+    }
+    n->count += one->count;
+    n->bytes += one->bytes;
+}
+
+static void subject(const perfile_note *n, char *out, size_t size)
+{
+    const char *s = n->count == 1 ? "" : "s";
+    const char *name;
+    switch (n->kind) {
+    case PERFILE_NOTE_RECORDS_LEFT_OUT:
+    case PERFILE_NOTE_RECORDS_KEPT:
+    case PERFILE_NOTE_RECORDS_BROKEN:
+    case PERFILE_NOTE_RECORDS_CUT:
+    case PERFILE_NOTE_ROUNDS_LEFT_OUT:
+    case PERFILE_NOTE_DECOMPRESSED:
+        name = perfile_record_type_name(n->number);
+        if (name)
+            snprintf(out, size, "%" PRIu64 " %s record%s", n->count, name, s);
+        else if (n->number == UINT32_MAX)
+            snprintf(out, size, "%" PRIu64 " record%s", n->count, s);
+        else
+            snprintf(out, size, "%" PRIu64 " record%s of type %" PRIu32, n->count, s, n->number);
+        break;
+    case PERFILE_NOTE_DAMAGE:
+    case PERFILE_NOTE_BYTES_LEFT_OUT:
+        snprintf(out, size, "%" PRIu64 " byte%s", n->bytes, n->bytes == 1 ? "" : "s");
+        break;
+    case PERFILE_NOTE_PARTS:
+        snprintf(out, size, "%" PRIu64 " file%s", n->count, s);
+        break;
+    case PERFILE_NOTE_EVENT_BROKEN:
+        snprintf(out, size, "%" PRIu64 " event%s", n->count, s);
+        break;
+    default:
+        name = perfile_feature_name(n->number);
+        if (name)
+            snprintf(out, size, "feature %s", name);
+        else if (n->number == UINT32_MAX)
+            snprintf(out, size, "%" PRIu64 " feature%s", n->count, s);
+        else
+            snprintf(out, size, "feature %" PRIu32, n->number);
+    }
+}
+
+static void reason(const perfile_note *n, const char *words, char *out, size_t size)
+{
+    char where[64] = "";
+    if (n->damage)
+        words = perfile_damage_text(n->damage);
+    if (n->offset != PERFILE_NO_OFFSET)
+        snprintf(where, sizeof where, "%sat offset %" PRIu64 "%s",
+                 n->count == 1 ? "" : "the first ", n->offset, words[0] ? ": " : "");
+    out[0] = '\0';
+    if (where[0] || words[0])
+        snprintf(out, size, " (%s%s)", where, words);
+}
+
+uint64_t pf_notes_tell(const pf_notes *notes, void (*note)(void *user, const perfile_note *note),
+                       void *user)
+{
+    uint64_t losses = 0;
+    for (uint32_t i = 0; i < notes->n; i++) {
+        perfile_note n = notes->at[i];
+        char text[320], what[80], why[192];
+        losses += kinds[n.kind].loss;
+        if (!note)
+            continue;
+        subject(&n, what, sizeof what);
+        reason(&n, notes->why[i], why, sizeof why);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(text, sizeof text, kinds[n.kind].sentence, what, why);
+#pragma GCC diagnostic pop
+        n.text = text;
+        note(user, &n);
+    }
+    return losses;
+}
