@@ -1,0 +1,66 @@
+/* Captures in another form: file, pipe, directory, byte order, compression. */
+#ifndef PERFILE_CONVERT_H
+#define PERFILE_CONVERT_H
+
+#include "copy.h"
+#include "order.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {                                        /* perfile_convert_options.flags */
+       PERFILE_CONVERT_DROP_UNKNOWN = 1 << 0, /* as PERFILE_COPY_DROP_UNKNOWN */
+       PERFILE_CONVERT_FORCE = 1 << 1,        /* damaged input: convert what can be read */
+       PERFILE_CONVERT_COMPRESS = 1 << 2,     /* … with `level` */
+       PERFILE_CONVERT_DECOMPRESS = 1 << 3
+};
+
+/* Set `size`; zeros leave everything as it is. */
+typedef struct perfile_convert_options {
+    size_t size;
+    uint32_t form;       /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
+    uint32_t byte_order; /* PERFILE_ORDER_LITTLE or BIG; 0: that of the input */
+    uint32_t flags;      /* PERFILE_CONVERT_… */
+    int32_t level;       /* of zstd; 0: what zstd takes */
+    const char *from;    /* as in perfile_options */
+    const perfile_limits *limits;
+    void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+    uint64_t reserved[8];
+} perfile_convert_options;
+
+typedef struct perfile_converted {
+    perfile_copied copied;
+    uint32_t form;       /* of the output */
+    uint32_t byte_order; /* PERFILE_ORDER_… of the output */
+    bool directory;
+    bool same;    /* every byte of the output is that of the input */
+    bool damaged; /* the input was; with FORCE only */
+    uint64_t reserved[6];
+} perfile_converted;
+
+/* Reads the capture on `source`, writes it to `sink` in the form that is asked for, and finishes
+ * the sink.  A sink made by perfile_sink_directory() makes a directory.  The source is closed in
+ * any case; the sink stays the caller's.
+ *
+ * What needs no change is not changed: with no option the bytes of the input are copied, while its
+ * records are looked at.  In another byte order but the same form everything stays at its place,
+ * also what nobody knows.  Else sections and feature table are made anew.
+ *
+ * *result (its first `size` bytes; may be NULL) is filled as far as it went.
+ * PERFILE_E_CORRUPT, TRUNCATED: the input is damaged, err->offset says where, and nothing was
+ * written under the name of the sink (a pipe may have got the beginning).  With FORCE only when
+ * nothing in it can be read. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_convert(perfile_source *source,
+                                                            perfile_sink *sink,
+                                                            const perfile_convert_options *options,
+                                                            perfile_converted *result, size_t size,
+                                                            perfile_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

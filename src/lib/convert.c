@@ -1,0 +1,193 @@
+/* Which way a capture is converted: bytes as they are, turned at their places, or written anew. */
+#include "lib/convert.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/order.h"
+#include "io/out_dir.h"
+#include "perfile/field.h"
+
+perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,
+                               perfile_error *err)
+{
+    perfile_options how = {.size = sizeof how,
+                           .on_damage = pf_convert_forced(x) ? PERFILE_RESYNC : PERFILE_STOP,
+                           .deliver = PERFILE_DELIVER_DAMAGE,
+                           .from = x->options.from,
+                           .limits = x->options.limits};
+    return perfile_open(source, &how, stream, err);
+}
+
+perfile_status pf_convert_open_tee(const pf_convert *x, pf_tee *tee, perfile_stream **stream,
+                                   perfile_error *err)
+{
+    perfile_source *source;
+    perfile_status st = pf_source_tee(tee, &source, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = pf_convert_open(x, source, stream, err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
+    return st;
+}
+
+perfile_status pf_convert_sound(const pf_convert *x, const perfile_stream *stream,
+                                perfile_error *err)
+{
+    perfile_summary sum;
+    perfile_stream_summary(stream, &sum, sizeof sum);
+    if (sum.damages == 0 || pf_convert_forced(x))
+        return PERFILE_OK;
+    unsigned damage = 0;
+    for (unsigned i = 1; i < sizeof sum.by_damage / sizeof sum.by_damage[0] && !damage; i++)
+        damage = sum.by_damage[i] ? i : 0;
+    return pf_fail_damage(err, damage, "convert", sum.first_offset);
+}
+
+static void ignore_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    (void)user, (void)f, (void)v;
+}
+
+static void ignore_end(void *user, const perfile_field *f)
+{
+    (void)user, (void)f;
+}
+
+/* Whether what the contract of `dump --format jsonl` names can be read: of what newer tools write
+ * behind that, the tables may not be the last word. */
+static bool readable(const perfile_record *r, const perfile_feature *f)
+{
+    static const perfile_visitor nobody = {
+        .size = sizeof nobody, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
+    if (r)
+        return perfile_record_walk(r, PERFILE_WALK_CONTRACT, &nobody, NULL, NULL) == PERFILE_OK;
+    return f && perfile_feature_walk(f, PERFILE_WALK_CONTRACT, &nobody, NULL, NULL) == PERFILE_OK;
+}
+
+perfile_status pf_convert_kept(void *user, const perfile_record *r, const perfile_feature *f,
+                               const perfile_error *why)
+{
+    pf_convert *x = user;
+    bool unknown = why->status == PERFILE_E_UNSUPPORTED;
+    perfile_note note = {.number = UINT32_MAX,
+                         .damage = why->damage,
+                         .count = 1,
+                         .offset = r   ? r->offset
+                                   : f ? f->offset
+                                       : why->offset};
+    if (r) {
+        note.kind = unknown ? PERFILE_NOTE_RECORDS_KEPT : PERFILE_NOTE_RECORDS_BROKEN;
+        note.number = r->type;
+        note.part = r->part;
+        note.bytes = perfile_record_size(r);
+    } else if (f) {
+        note.kind = unknown ? PERFILE_NOTE_FEATURE_KEPT : PERFILE_NOTE_FEATURE_BROKEN;
+        note.number = f->number;
+        note.bytes = f->size;
+    } else {
+        note.kind = PERFILE_NOTE_EVENT_BROKEN;
+    }
+    bool damage = !unknown && !readable(r, f);
+    if (damage && !pf_convert_forced(x))
+        return why->status;
+    x->result.damaged |= damage;
+    pf_notes_add(&x->notes, &note);
+    return PERFILE_OK;
+}
+
+/* Reads the first bytes, which stay there for the driver. */
+static perfile_status look_at_header(pf_convert *x, perfile_error *err)
+{
+    perfile_source *first = x->source;
+    perfile_bytes head;
+    perfile_status st = PERFILE_OK;
+    x->from_directory = x->source->directory;
+    if (x->from_directory && pf_source_entry(x->source, "data", &first, NULL) != PERFILE_OK)
+        return PERFILE_OK; /* the driver says what that means */
+    st = pf_source_run(first, 0, PF_PERF_PIPE_HEADER, &head, err);
+    if (st == PERFILE_OK)
+        x->known = pf_perf_header_begin(head, &x->header) == 0;
+    if (first != x->source)
+        perfile_source_close(first);
+    return st;
+}
+
+/* Fills what the output is like. */
+static perfile_status plan(pf_convert *x, perfile_error *err)
+{
+    const perfile_convert_options *o = &x->options;
+    bool big = x->header.swap != (bool)PF_NATIVE_BIG;
+    x->to_directory = pf_sink_is_directory(x->sink);
+    if (x->to_directory && o->form == PERFILE_FORM_PIPE)
+        return pf_fail(err, PERFILE_E_USAGE, "convert.form", "a directory holds files, not a pipe");
+    if (o->flags & PERFILE_CONVERT_COMPRESS && o->flags & PERFILE_CONVERT_DECOMPRESS)
+        return pf_fail(err, PERFILE_E_USAGE, "convert.flags", "compress or decompress, not both");
+    x->result.directory = x->to_directory;
+    x->result.form = x->to_directory ? (uint32_t)PERFILE_FORM_FILE
+                     : o->form       ? o->form
+                                     : x->header.form;
+    x->turns = x->known && o->byte_order && (o->byte_order == PERFILE_ORDER_BIG) != big;
+    x->result.byte_order = big != x->turns ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    return PERFILE_OK;
+}
+
+/* Whether what is there stays where it is. */
+static bool keeps_places(const pf_convert *x)
+{
+    const uint32_t rewriting =
+        PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS | PERFILE_CONVERT_DECOMPRESS;
+    bool same_form =
+        !x->known || (x->result.form == x->header.form && x->from_directory == x->to_directory);
+    return same_form && !(x->options.flags & rewriting);
+}
+
+static perfile_status spool(pf_convert *x, perfile_error *err)
+{
+    perfile_source *pipe = x->source;
+    perfile_status st = pf_source_spool(pipe, &x->source, err);
+    if (st == PERFILE_OK)
+        perfile_source_close(pipe);
+    return st;
+}
+
+static perfile_status convert(pf_convert *x, perfile_error *err)
+{
+    perfile_status st = look_at_header(x, err);
+    if (st == PERFILE_OK)
+        st = plan(x, err);
+    if (st != PERFILE_OK)
+        return st;
+    bool image = keeps_places(x);
+    if (image && !x->turns)
+        return pf_convert_image(x, err);
+    /* The header of a file comes first, and its features last. */
+    if (!x->source->seekable && x->header.form == PERFILE_FORM_FILE)
+        st = spool(x, err);
+    /* What is compressed cannot be turned where it stands. */
+    bool packed = !x->source->seekable;
+    if (st == PERFILE_OK && image && !packed)
+        st = pf_convert_packed(x, &packed, err);
+    if (st != PERFILE_OK)
+        return st;
+    return image && !packed ? pf_convert_image(x, err) : pf_convert_copy(x, err);
+}
+
+perfile_status perfile_convert(perfile_source *source, perfile_sink *sink,
+                               const perfile_convert_options *options, perfile_converted *result,
+                               size_t size, perfile_error *err)
+{
+    pf_convert x = {.source = source, .sink = sink};
+    if (options)
+        memcpy(&x.options, options,
+               options->size < sizeof x.options ? options->size : sizeof x.options);
+    perfile_status st = convert(&x, err);
+    perfile_source_close(x.source);
+    x.result.copied.losses += pf_notes_tell(&x.notes, x.options.note, x.options.user);
+    x.result.damaged |= x.result.copied.damages != 0;
+    if (result)
+        memcpy(result, &x.result, size < sizeof x.result ? size : sizeof x.result);
+    return st;
+}

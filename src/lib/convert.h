@@ -1,0 +1,59 @@
+/* The inside of perfile_convert(). */
+#ifndef PF_LIB_CONVERT_H
+#define PF_LIB_CONVERT_H
+
+#include "io/tee.h"
+#include "lib/notes.h"
+#include "perf/header.h"
+#include "perfile/convert.h"
+
+typedef struct pf_convert {
+    perfile_convert_options options;
+    perfile_converted result;
+    pf_notes notes; /* of what lib/copy.c does not see */
+    perfile_source *source;
+    perfile_sink *sink;
+
+    bool known; /* the header of the input could be read: */
+    pf_perf_header header;
+    bool from_directory;
+    bool to_directory;
+    bool turns; /* another byte order */
+} pf_convert;
+
+static inline bool pf_convert_forced(const pf_convert *x)
+{
+    return x->options.flags & PERFILE_CONVERT_FORCE;
+}
+
+/* Opens x->source, which is x's no longer. */
+perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,
+                               perfile_error *err);
+
+/* Opens a tee on x->source, which stays x's. */
+perfile_status pf_convert_open_tee(const pf_convert *x, pf_tee *tee, perfile_stream **stream,
+                                   perfile_error *err);
+
+/* Fails when something is wrong already before the first record, and nobody forces. */
+perfile_status pf_convert_sound(const pf_convert *x, const perfile_stream *stream,
+                                perfile_error *err);
+
+/* What could not be turned: counted, or an error. */
+perfile_status pf_convert_kept(void *user, const perfile_record *r, const perfile_feature *f,
+                               const perfile_error *why);
+
+/* lib/convert_image.c: the same form; everything stays at its place. */
+perfile_status pf_convert_image(pf_convert *x, perfile_error *err);
+/* Whether there are compressed records, of a source that can be asked anywhere. */
+perfile_status pf_convert_packed(pf_convert *x, bool *packed, perfile_error *err);
+
+/* lib/convert_turn.c: the facts of a file in the other byte order, over those that were copied. */
+perfile_status pf_convert_turn_facts(pf_convert *x, const perfile_stream *stream,
+                                     perfile_source *bytes, perfile_error *err);
+/* The header of a pipe. */
+void pf_convert_turn_header(const pf_perf_header *h, uint8_t *bytes, size_t n);
+
+/* lib/convert_copy.c: through a writer. */
+perfile_status pf_convert_copy(pf_convert *x, perfile_error *err);
+
+#endif

@@ -1,0 +1,98 @@
+/* Another form, other compression, or less: through stages into a writer. */
+#include "base/error.h"
+#include "lib/convert.h"
+
+enum { USUAL_LEVEL = 1 }; /* as `perf record -z` */
+
+/* Whether compressed records can go on as they are. */
+static bool stay_packed(const pf_convert *x)
+{
+    const uint32_t rewriting =
+        PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS | PERFILE_CONVERT_DECOMPRESS;
+    /* Each file of a directory has a zstd stream of its own. */
+    return !x->turns && !(x->options.flags & rewriting) && (!x->from_directory || x->to_directory);
+}
+
+/* What lies between and behind the parts of a file has no place in what is written anew. */
+static perfile_status look_at_gap(pf_convert *x, const perfile_extent *e, perfile_error *err)
+{
+    perfile_note note = {.kind = PERFILE_NOTE_BYTES_LEFT_OUT,
+                         .number = UINT32_MAX,
+                         .count = 1,
+                         .bytes = e->length,
+                         .offset = e->offset};
+    for (uint64_t at = e->offset; at < e->offset + e->length;) {
+        perfile_bytes run;
+        perfile_status st = pf_source_run(x->source, at, 1, &run, err);
+        if (st != PERFILE_OK || run.len == 0)
+            return st;
+        if (run.len > e->offset + e->length - at)
+            run.len = (size_t)(e->offset + e->length - at);
+        at += run.len;
+        for (size_t i = 0; i < run.len; i++)
+            if (run.ptr[i]) {
+                pf_notes_add(&x->notes, &note);
+                return PERFILE_OK;
+            }
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status look_at_gaps(pf_convert *x, const perfile_stream *s, perfile_error *err)
+{
+    const perfile_container *c = perfile_stream_container(s);
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < c->n_extents && st == PERFILE_OK; i++) {
+        const perfile_extent *e = &c->extents[i];
+        if (e->role == PERFILE_ROLE_GAP || e->role == PERFILE_ROLE_TAIL)
+            st = look_at_gap(x, e, err);
+    }
+    return st;
+}
+
+static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error *err)
+{
+    uint32_t flags = x->options.flags;
+    perfile_writer_options how = {.size = sizeof how,
+                                  .form = x->result.form,
+                                  .swapped = perfile_session_swapped(perfile_stream_session(s))};
+    if (flags & PERFILE_CONVERT_COMPRESS)
+        how.compress_level = x->options.level ? x->options.level : USUAL_LEVEL;
+    perfile_copy_options copy = {.size = sizeof copy,
+                                 .note = x->options.note,
+                                 .progress = x->options.progress,
+                                 .user = x->options.user};
+    copy.flags = (flags & PERFILE_CONVERT_DROP_UNKNOWN ? PERFILE_COPY_DROP_UNKNOWN : 0) |
+                 (flags & PERFILE_CONVERT_FORCE ? PERFILE_COPY_FORCE : 0) |
+                 (stay_packed(x) ? PERFILE_COPY_COMPRESSED : 0);
+    perfile_writer *w;
+    perfile_status st = perfile_writer_open(x->sink, &how, &w, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_copy(s, w, &copy, &x->result.copied, sizeof x->result.copied, err);
+    perfile_writer_close(w);
+    return st;
+}
+
+perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
+{
+    pf_tee tee = {.below = x->source};
+    perfile_stream *s = NULL;
+    bool direct = x->from_directory;
+    perfile_status st =
+        direct ? pf_convert_open(x, x->source, &s, err) : pf_convert_open_tee(x, &tee, &s, err);
+    if (st == PERFILE_OK && direct)
+        x->source = NULL;
+    if (st == PERFILE_OK)
+        st = pf_convert_sound(x, s, err);
+    if (st == PERFILE_OK && !direct && x->source->seekable)
+        st = look_at_gaps(x, s, err);
+    if (st == PERFILE_OK && x->turns) {
+        perfile_order_options how = {.size = sizeof how, .kept = pf_convert_kept, .user = x};
+        st = perfile_order(s, x->options.byte_order, &how, &s, err);
+    }
+    if (st == PERFILE_OK)
+        st = write_all(x, s, err);
+    perfile_stream_close(s);
+    return st;
+}
