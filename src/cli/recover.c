@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 
@@ -67,46 +67,6 @@ static void on_progress(void *user, uint64_t done, uint64_t total)
 {
     (void)user;
     cli_progress_step(done, total);
-}
-
-/* The input must not be what the new capture takes the place of. */
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-static bool inside(const char *out, const char *directory)
-{
-    char path[4096];
-    size_t n = strlen(out);
-    struct stat sb;
-    if (stat(directory, &sb) != 0 || !S_ISDIR(sb.st_mode) || n >= sizeof path)
-        return false;
-    memcpy(path, out, n + 1);
-    char *slash = strrchr(path, '/');
-    if (slash)
-        slash[slash == path] = '\0';
-    return same_file(slash ? path : ".", directory);
-}
-
-static int open_sink(const settings *set, const char *path, perfile_sink **sink)
-{
-    perfile_error err;
-    perfile_sink_options how = {.size = sizeof how, .flags = set->force ? PERFILE_SINK_REPLACE : 0};
-    if (same_file(set->out, path) || inside(set->out, path)) {
-        cli_say("%s: OUT is FILE or lies inside it, which is never changed: choose another OUT",
-                set->out);
-        return CLI_FAILED;
-    }
-    if (perfile_sink_path(set->out, &how, sink, &err) != PERFILE_OK) {
-        cli_say_error(set->out, &err);
-        if (!set->force && same_file(set->out, set->out))
-            cli_say("%s: -f replaces it", set->out);
-        return CLI_FAILED;
-    }
-    cli_signals_temporary(perfile_sink_temporary(*sink));
-    return CLI_DONE;
 }
 
 static int events_of_sister(const settings *set, given *g)
@@ -186,7 +146,8 @@ static int rescue(const settings *set, const char *path, const given *g)
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }
-    if (!set->dry_run && open_sink(set, path, &sink) != CLI_DONE) {
+    if (!set->dry_run &&
+        cli_output_open(set->out, path, "FILE", set->force, false, &sink) != CLI_DONE) {
         perfile_source_close(source);
         return CLI_FAILED;
     }

@@ -66,16 +66,39 @@ def wrong_rescue(capture, fits):
     return errors
 
 
+def wrong_conversion(capture, fits):
+    """The same for convert, in the other byte order and in another form."""
+    errors = []
+    for options in ["--byte-order", "big"], ["--to", "pipe", "--force", "--drop-unknown"]:
+        out = "pipe" if "pipe" in options else "dir" if pathlib.Path(capture).is_dir() else "file"
+        arguments = [command, "convert", *options, "--report", "json", "-f", "-o", out, capture]
+        run = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        report = json.loads(run.stdout)
+        errors += fits.iter_errors(report)
+        if (run.returncode == 1) != ("error" in report) or (run.returncode == 1 and report["out"]):
+            errors.append(f"exit status {run.returncode}")
+        if report["losses"] != sum(note["loss"] for note in report["notes"]):
+            errors.append("losses and notes differ")
+    return errors
+
+
+# A count in each report, to be found wrong.
+counts = {"recover": ["lost", "gaps"], "convert": ["notes", 0, "count"]}
+others = {"recover": wrong_rescue, "convert": wrong_conversion}
+
 checked = failed = 0
 for words, fits in runs():
     # A schema that accepts anything checks nothing.
     assert list(fits.iter_errors({"file": "x"})) and list(fits.iter_errors({"surprise": 1}))
-    inside = ["lost", "gaps"] if words == ["recover"] else ["damage", "count"]
-    found = fits.iter_errors({inside[0]: {inside[1]: -1}})
+    inside = counts.get(words[0], ["damage", "count"])
+    found = -1
+    for step in reversed(inside):
+        found = [found] if step == 0 else {step: found}
+    found = fits.iter_errors(found)
     assert any(list(error.absolute_path) == inside for error in found)
     for capture in captures:
-        if words == ["recover"]:
-            errors = wrong_rescue(capture, fits)
+        if words[0] in others:
+            errors = others[words[0]](capture, fits)
             for error in errors[:3]:
                 print(*words, capture, ":", error)
             failed += bool(errors)

@@ -1,0 +1,216 @@
+#include "cli/convert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+
+static const char help[] =
+    "perfile convert writes a capture in another form.  What needs no change is not changed.\n"
+    "\n"
+    "Usage: perfile convert [OPTION ...] -o OUT IN\n"
+    "\n"
+    "  -o, --output OUT      the new capture; - is standard output\n"
+    "  -f                    replace OUT if it exists\n"
+    "  --to FORM             perf.data, pipe or dir; else that of IN\n"
+    "  --byte-order ORDER    little, big or native: of every field; else that of IN\n"
+    "  --compress[=LEVEL]    compress records, 1 (fast, default) to 22\n"
+    "  --decompress          write what is in compressed records instead of them\n"
+    "  --keep-unknown        keep records and features that are not known (default)\n"
+    "  --drop-unknown        leave them out\n"
+    "  --force               IN may be damaged: convert what can be read\n"
+    "  --report json         a JSON object with all that is not as it was, see format/reports.md\n"
+    "  --from FORMAT         take the input for this format instead of looking\n"
+    "  --help                this text\n"
+    "\n"
+    "Examples:\n"
+    "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
+    "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
+    "  perfile convert --byte-order little -o here.data s390.data\n"
+    "  perfile convert --compress=9 -o small.data perf.data\n"
+    "\n"
+    "Exit status: 0 converted; 3 converted, but IN was damaged (--force); 1 not converted.\n";
+
+enum {
+    OPTION_TO = CLI_OPTION_OWN,
+    OPTION_ORDER,
+    OPTION_COMPRESS,
+    OPTION_DECOMPRESS,
+    OPTION_KEEP,
+    OPTION_DROP,
+    OPTION_FORCE,
+    OPTION_REPORT
+};
+enum { LEVEL_MOST = 22 };
+
+typedef struct settings {
+    const char *out;
+    bool replace, json;
+    bool told_form, directory;
+    perfile_convert_options how;
+} settings;
+
+static int read_form(const char *word, settings *set)
+{
+    set->told_form = true;
+    set->directory = strcmp(word, "dir") == 0;
+    set->how.form = strcmp(word, "pipe") == 0 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
+    if (set->directory || set->how.form == PERFILE_FORM_PIPE || strcmp(word, "perf.data") == 0)
+        return CLI_CONTINUE;
+    return cli_usage("convert", "--to takes perf.data, pipe or dir: '%s'", word);
+}
+
+static int read_order(const char *word, settings *set)
+{
+    const uint16_t one = 1;
+    bool native = strcmp(word, "native") == 0;
+    bool little_here = *(const uint8_t *)&one == 1;
+    if (strcmp(word, "little") == 0 || (native && little_here))
+        set->how.byte_order = PERFILE_ORDER_LITTLE;
+    else if (strcmp(word, "big") == 0 || native)
+        set->how.byte_order = PERFILE_ORDER_BIG;
+    else
+        return cli_usage("convert", "--byte-order takes little, big or native: '%s'", word);
+    return CLI_CONTINUE;
+}
+
+static int read_level(const char *word, settings *set)
+{
+    char *end = NULL;
+    long level = word ? strtol(word, &end, 10) : 0;
+    if (word && (end == word || *end || level < 1 || level > LEVEL_MOST))
+        return cli_usage("convert", "--compress takes a level from 1 to %d: '%s'", LEVEL_MOST,
+                         word);
+    set->how.flags |= PERFILE_CONVERT_COMPRESS;
+    set->how.level = (int32_t)level;
+    return CLI_CONTINUE;
+}
+
+static int read_option(int option, settings *set)
+{
+    switch (option) {
+    case 'o':
+        set->out = optarg;
+        return CLI_CONTINUE;
+    case 'f':
+        set->replace = true;
+        return CLI_CONTINUE;
+    case OPTION_TO:
+        return read_form(optarg, set);
+    case OPTION_ORDER:
+        return read_order(optarg, set);
+    case OPTION_COMPRESS:
+        return read_level(optarg, set);
+    case OPTION_DECOMPRESS:
+        set->how.flags |= PERFILE_CONVERT_DECOMPRESS;
+        return CLI_CONTINUE;
+    case OPTION_KEEP:
+        set->how.flags &= ~(uint32_t)PERFILE_CONVERT_DROP_UNKNOWN;
+        return CLI_CONTINUE;
+    case OPTION_DROP:
+        set->how.flags |= PERFILE_CONVERT_DROP_UNKNOWN;
+        return CLI_CONTINUE;
+    case OPTION_FORCE:
+        set->how.flags |= PERFILE_CONVERT_FORCE;
+        return CLI_CONTINUE;
+    case CLI_OPTION_FROM:
+        set->how.from = optarg;
+        return CLI_CONTINUE;
+    case OPTION_REPORT:
+        if (strcmp(optarg, "json") != 0)
+            return cli_usage("convert", "--report takes json: '%s'", optarg);
+        set->json = true;
+        return CLI_CONTINUE;
+    case CLI_OPTION_HELP:
+        fputs(help, stdout);
+        return CLI_DONE;
+    default: /* getopt has said what is wrong */
+        fputs("Try 'perfile convert --help'.\n", stderr);
+        return CLI_USAGE;
+    }
+}
+
+static void on_progress(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    cli_progress_step(done, total);
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat sb;
+    return stat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
+}
+
+static int convert(settings *set, const char *path)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_sink *sink = NULL;
+    cli_conversion x = {.name = strcmp(path, "-") == 0 ? "standard input" : path,
+                        .out = set->out,
+                        .json = set->json};
+    bool directory = set->told_form ? set->directory : is_directory(path);
+    if (perfile_source_path(path, NULL, &source, &err) != PERFILE_OK) {
+        cli_say_error(x.name, &err);
+        return CLI_FAILED;
+    }
+    if (cli_output_open(set->out, path, "IN", set->replace, directory, &sink) != CLI_DONE) {
+        perfile_source_close(source);
+        return CLI_FAILED;
+    }
+    set->how.note = cli_conversion_note;
+    set->how.progress = on_progress;
+    set->how.user = &x;
+    cli_signals_file(x.name);
+    cli_progress_start(x.name);
+    cli_conversion_begin(&x);
+    perfile_status st = perfile_convert(source, sink, &set->how, &x.sum, sizeof x.sum, &err);
+    cli_conversion_end(&x, st == PERFILE_OK ? NULL : &err);
+    cli_signals_file(NULL);
+    cli_signals_temporary(NULL);
+    perfile_sink_close(sink);
+    if (st != PERFILE_OK)
+        return CLI_FAILED;
+    return x.sum.damaged ? CLI_DAMAGED : CLI_DONE;
+}
+
+int cli_convert(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"help", no_argument, NULL, CLI_OPTION_HELP},
+        {"output", required_argument, NULL, 'o'},
+        {"to", required_argument, NULL, OPTION_TO},
+        {"byte-order", required_argument, NULL, OPTION_ORDER},
+        {"compress", optional_argument, NULL, OPTION_COMPRESS},
+        {"decompress", no_argument, NULL, OPTION_DECOMPRESS},
+        {"keep-unknown", no_argument, NULL, OPTION_KEEP},
+        {"drop-unknown", no_argument, NULL, OPTION_DROP},
+        {"force", no_argument, NULL, OPTION_FORCE},
+        {"report", required_argument, NULL, OPTION_REPORT},
+        {"from", required_argument, NULL, CLI_OPTION_FROM},
+        {0},
+    };
+    settings set = {.how = {.size = sizeof set.how}};
+    int status = CLI_CONTINUE;
+    for (int c;
+         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:f", options, NULL)) != -1;)
+        status = read_option(c, &set);
+    if (status != CLI_CONTINUE)
+        return status;
+    if (optind + 1 != argc)
+        return cli_usage("convert", optind == argc ? "which capture?" : "one capture at a time");
+    if (!set.out)
+        return cli_usage("convert", "where to? -o OUT");
+    if (set.how.flags & PERFILE_CONVERT_COMPRESS && set.how.flags & PERFILE_CONVERT_DECOMPRESS)
+        return cli_usage("convert", "--compress or --decompress, not both");
+    if (set.json && strcmp(set.out, "-") == 0)
+        return cli_usage("convert", "the report and the capture cannot both go to standard output");
+    return convert(&set, argv[optind]);
+}

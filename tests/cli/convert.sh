@@ -1,0 +1,97 @@
+# What convert does to files and says about it, as a user sees it.
+set -u
+captures=$PERFILE_SOURCE/samples/captures
+failed=0
+
+say() {
+    echo "$*"
+    failed=1
+}
+
+# expect STATUS WORDS ARGUMENT ...: runs convert; its status, and words that it says ("": nothing).
+expect() {
+    local status=$1 words=$2 rc
+    shift 2
+    "$PERFILE" convert "$@" >out 2>err </dev/null
+    rc=$?
+    [ "$rc" = "$status" ] || say "convert $*: status $rc, not $status: $(cat err)"
+    if [ -n "$words" ]; then
+        grep -qF -- "$words" err || say "convert $*: does not say '$words': $(cat err)"
+    elif [ -s err ]; then
+        say "convert $*: says $(cat err)"
+    fi
+}
+
+cp "$captures/group.data" group.data
+expect 0 "" -o same.data group.data
+cmp -s group.data same.data || say "without options something changed"
+expect 1 "-f replaces it" -o same.data group.data
+expect 0 "" -f -o same.data group.data
+expect 1 "never changed" -f -o group.data group.data
+ln -s group.data link.data
+expect 1 "never changed" -f -o link.data group.data
+cmp -s group.data "$captures/group.data" || say "the input was changed"
+expect 2 "where to?" group.data
+expect 2 "which capture?" -o x
+expect 2 "perf.data, pipe or dir" --to file -o x group.data
+expect 2 "little, big or native" --byte-order middle -o x group.data
+expect 2 "a level from 1 to 22" --compress=23 -o x group.data
+expect 2 "not both" --compress --decompress -o x group.data
+expect 2 "--report takes json" --report xml -o x group.data
+expect 2 "cannot both go" --report json -o - group.data
+expect 1 "No such file" -o x missing.data
+expect 1 "empty" -o x "$captures/empty.data"
+expect 1 "not a perf.data file" --force -o x "$captures/text.data"
+[ -e x ] && say "something was written"
+
+# Standard output: a pipe, and what needs no change; a new file needs to go back to its header.
+"$PERFILE" convert --to pipe -o - group.data 2>err | cat >pipe.data
+[ "$("$PERFILE" info --header pipe.data | grep -c 'pipe')" = 1 ] || say "no pipe came out: $(cat err)"
+"$PERFILE" convert -o - group.data 2>err | cmp -s - group.data || say "to standard output: $(cat err)"
+"$PERFILE" convert --to perf.data -o - pipe.data 2>err | cat >none
+grep -q "header is written last" err || say "a file into a pipe: $(cat err)"
+[ -s none ] && say "a file into a pipe: something was written"
+cat group.data | "$PERFILE" convert --to pipe -o - - 2>err | cmp -s - pipe.data || say "from a pipe: $(cat err)"
+cat pipe.data | "$PERFILE" convert --to perf.data -o file.data - 2>err || say "pipe to file: $(cat err)"
+expect 0 "" -f --to perf.data -o again.data pipe.data
+cmp -s file.data again.data || say "a stream and a file of the same bytes differ"
+
+# Directories.
+expect 0 "" -o directory "$captures/threads.data"
+diff -r directory "$captures/threads.data" >/dev/null || say "a directory changed"
+expect 0 "one behind the other" --to perf.data -o one.data "$captures/threads.data"
+expect 0 "" --to dir -o made group.data
+[ -f made/data ] || say "no directory was made"
+
+# Damage.
+expect 1 "offset 1936: impossible size" -f -o x "$captures/bad-size.data"
+expect 1 "--force converts what can be read" -f --to pipe -o x "$captures/bad-size.data"
+[ -e x ] && say "something was written of a damaged capture"
+expect 3 "of no record" --force --to pipe -o x "$captures/bad-size.data"
+"$PERFILE" info x >/dev/null || say "what was forced is damaged"
+expect 3 "" -f --force -o x "$captures/killed.data"
+cmp -s x "$captures/killed.data" || say "a forced copy is not the same"
+
+# Losses.
+expect 0 "kept as stored, no table describes that type" -f --byte-order big -o x "$captures/unknown-type.data"
+expect 0 "left out" -f --drop-unknown -o x "$captures/unknown-type.data"
+expect 0 "29 bytes between or behind the parts" -f --to pipe -o x "$captures/trailing-text.data"
+expect 0 "" -f --report json --byte-order big -o x "$captures/unknown-type.data"
+grep -q '"kind":"records-kept"' out || say "no report: $(cat out)"
+expect 0 "COMPRESSED records decompressed" -f --decompress -o x "$captures/zstd.data"
+expect 0 "" -f --compress=9 -o y x
+[ "$(stat -c %s y)" -lt "$(stat -c %s x)" ] || say "it was not compressed"
+
+# Interrupted: neither OUT nor a temporary file stays.
+mkdir interrupted
+mkfifo fifo
+"$PERFILE" convert --to perf.data -o interrupted/x fifo 2>err &
+job=$!
+exec 7>fifo
+head -c 2000 pipe.data >&7
+sleep 0.5
+kill -TERM "$job"
+wait "$job"
+exec 7>&-
+[ -z "$(ls -A interrupted)" ] || say "interrupted: $(ls -A interrupted) stays"
+[ "$failed" = 0 ]
