@@ -252,6 +252,11 @@ int main(int argc, char **argv)
         capture_make(&b, form / 2, form % 2, SAMPLES);
         snprintf(name, sizeof name, "%s-%s", capture_names[form / 2], form % 2 ? "big" : "little");
         put(argv[1], "recover", name, &b);
+        size_t whole = b.b.len;
+        build_u8(&b, (uint8_t)(form & 1)); /* from a pipe */
+        build_u8(&b, (uint8_t)(form * 37));
+        put(argv[1], "convert", name, &b);
+        b.b.len = whole;
         build_u8(&b, (uint8_t)(form / 2 + form));
         put(argv[1], "target", name, &b);
         b.b.len--;
