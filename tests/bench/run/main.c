@@ -241,6 +241,51 @@ static void measure_writer(const settings *set, const capture *c)
               "");
 }
 
+/* Runs a command that writes `out` and says what part of the speed of the read/write loop it has.
+ */
+static usage measure_writing(const settings *set, const capture *c, const char *const *argv,
+                             const char *out, const char *what, double copy, double required)
+{
+    const char *kind = kind_names[c->kind];
+    char row[64];
+    usage u = best_of(argv, set->rounds);
+    unlink(out);
+    if (!u.ok) {
+        printf("%-12s %s failed\n", kind, what);
+        return u;
+    }
+    snprintf(row, sizeof row, "%s / read/write loop", what);
+    printf("%-12s perfile %-20s %8.2f GB/s\n", kind, what, (double)c->size / u.seconds / 1e9);
+    table_row(kind, row, copy / u.seconds, "", required, false, "");
+    snprintf(row, sizeof row, "%s: memory", what);
+    row_memory(kind, row, &u, 16);
+    return u;
+}
+
+static void measure_convert(const settings *set, const capture *c, double copy)
+{
+    char out[sizeof c->path + 8];
+    snprintf(out, sizeof out, "%s.out", c->path);
+    const char *const same[] = {set->command, "convert", "-f", "-o", out, c->path, NULL};
+    const char *const big[] = {set->command, "convert", "-f", "--byte-order", "big", "-o",
+                               out,          c->path,   NULL};
+    const char *const pipe[] = {set->command, "convert", "-f",    "--to", "pipe",
+                                "-o",         out,       c->path, NULL};
+    const char *const perf[] = {"perf", "inject", "-i", c->path, "-o", out, NULL};
+    usage u = measure_writing(set, c, same, out, "convert", copy, 0.7);
+    (void)measure_writing(set, c, big, out, "convert --byte-order big", copy, 0.25);
+    usage p = measure_writing(set, c, pipe, out, "convert --to pipe", copy, 0.7);
+    if (set->no_perf || !u.ok || !p.ok)
+        return;
+    usage theirs = best_of(perf, set->rounds < 3 ? set->rounds : 3);
+    unlink(out);
+    if (!theirs.ok)
+        return;
+    double ours = p.seconds > u.seconds ? p.seconds : u.seconds;
+    table_row(kind_names[c->kind], "convert / perf inject", theirs.seconds / ours, "x", 10, false,
+              "the slower of the same form and a pipe");
+}
+
 /* The same records in other forms: what is held at a time does not depend on how many they are. */
 static void measure_forms(const settings *set, const capture *c)
 {
@@ -361,6 +406,7 @@ static bool measure(const settings *set, unsigned kind)
         measure_stats(set, &c, touch);
         measure_recover(set, &c);
         measure_writer(set, &c);
+        measure_convert(set, &c, best.copy);
         measure_forms(set, &c);
     }
     captures_release(&c);
