@@ -4,6 +4,7 @@
 
 #include "copy.h"
 #include "order.h"
+#include "target.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,11 +25,12 @@ typedef struct perfile_convert_options {
     uint32_t flags;      /* PERFILE_CONVERT_… */
     int32_t level;       /* of zstd; 0: what zstd takes */
     const char *from;    /* as in perfile_options */
+    const char *target;  /* "perf-6.1": for that version, see perfile_target(); NULL: none */
     const perfile_limits *limits;
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    uint64_t reserved[8];
+    uint64_t reserved[7];
 } perfile_convert_options;
 
 typedef struct perfile_converted {

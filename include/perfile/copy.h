@@ -27,6 +27,7 @@ enum { /* perfile_note.kind */
        PERFILE_NOTE_ROUNDS_LEFT_OUT,  /* FINISHED_ROUND: not true of several files in a row */
        PERFILE_NOTE_PARTS,            /* files of a directory, one behind the other */
        PERFILE_NOTE_DECOMPRESSED,     /* what was in compressed records stands in their place */
+       PERFILE_NOTE_TARGET, /* a version of perf does not know it: perfile_target_loss.sentence */
        PERFILE_N_NOTES
 };
 

@@ -22,6 +22,7 @@ static const char help[] =
     "  --byte-order ORDER    little, big or native: of every field; else that of IN\n"
     "  --compress[=LEVEL]    compress records, 1 (fast, default) to 22\n"
     "  --decompress          write what is in compressed records instead of them\n"
+    "  --target VERSION      for this perf, 3.16 to 7.3: perf-4.19, perf-5.10, perf-6.1 …\n"
     "  --keep-unknown        keep records and features that are not known (default)\n"
     "  --drop-unknown        leave them out\n"
     "  --force               IN may be damaged: convert what can be read\n"
@@ -42,6 +43,7 @@ enum {
     OPTION_ORDER,
     OPTION_COMPRESS,
     OPTION_DECOMPRESS,
+    OPTION_TARGET,
     OPTION_KEEP,
     OPTION_DROP,
     OPTION_FORCE,
@@ -92,6 +94,20 @@ static int read_level(const char *word, settings *set)
     return CLI_CONTINUE;
 }
 
+/* Takes a version that is known, or says which are. */
+static int read_target(const char *word, settings *set)
+{
+    char known[256] = "";
+    set->how.target = word;
+    if (perfile_target_attr_size(word))
+        return CLI_CONTINUE;
+    for (size_t i = 0, n = 0; perfile_target_version_at(i) && n < sizeof known; i++) {
+        int add = snprintf(known + n, sizeof known - n, " perf-%s", perfile_target_version_at(i));
+        n += add > 0 ? (size_t)add : 0;
+    }
+    return cli_usage("convert", "--target: '%s' is none of%s", word, known);
+}
+
 static int read_option(int option, settings *set)
 {
     switch (option) {
@@ -110,6 +126,8 @@ static int read_option(int option, settings *set)
     case OPTION_DECOMPRESS:
         set->how.flags |= PERFILE_CONVERT_DECOMPRESS;
         return CLI_CONTINUE;
+    case OPTION_TARGET:
+        return read_target(optarg, set);
     case OPTION_KEEP:
         set->how.flags &= ~(uint32_t)PERFILE_CONVERT_DROP_UNKNOWN;
         return CLI_CONTINUE;
@@ -190,6 +208,7 @@ int cli_convert(int argc, char **argv)
         {"byte-order", required_argument, NULL, OPTION_ORDER},
         {"compress", optional_argument, NULL, OPTION_COMPRESS},
         {"decompress", no_argument, NULL, OPTION_DECOMPRESS},
+        {"target", required_argument, NULL, OPTION_TARGET},
         {"keep-unknown", no_argument, NULL, OPTION_KEEP},
         {"drop-unknown", no_argument, NULL, OPTION_DROP},
         {"force", no_argument, NULL, OPTION_FORCE},

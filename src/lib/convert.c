@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "io/out_dir.h"
+#include "lib/readable.h"
 #include "perfile/field.h"
 
 perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,
@@ -46,27 +47,6 @@ perfile_status pf_convert_sound(const pf_convert *x, const perfile_stream *strea
     return pf_fail_damage(err, damage, "convert", sum.first_offset);
 }
 
-static void ignore_value(void *user, const perfile_field *f, const perfile_value *v)
-{
-    (void)user, (void)f, (void)v;
-}
-
-static void ignore_end(void *user, const perfile_field *f)
-{
-    (void)user, (void)f;
-}
-
-/* Whether what the contract of `dump --format jsonl` names can be read: of what newer tools write
- * behind that, the tables may not be the last word. */
-static bool readable(const perfile_record *r, const perfile_feature *f)
-{
-    static const perfile_visitor nobody = {
-        .size = sizeof nobody, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
-    if (r)
-        return perfile_record_walk(r, PERFILE_WALK_CONTRACT, &nobody, NULL, NULL) == PERFILE_OK;
-    return f && perfile_feature_walk(f, PERFILE_WALK_CONTRACT, &nobody, NULL, NULL) == PERFILE_OK;
-}
-
 perfile_status pf_convert_kept(void *user, const perfile_record *r, const perfile_feature *f,
                                const perfile_error *why)
 {
@@ -90,7 +70,11 @@ perfile_status pf_convert_kept(void *user, const perfile_record *r, const perfil
     } else {
         note.kind = PERFILE_NOTE_EVENT_BROKEN;
     }
-    bool damage = !unknown && !readable(r, f);
+    /* Of what newer tools write behind what the contract of `dump --format jsonl` names, the tables
+     * may not be the last word. */
+    bool damage = !unknown && !(r   ? pf_record_readable(r, PERFILE_WALK_CONTRACT)
+                                : f ? pf_feature_readable(f, PERFILE_WALK_CONTRACT)
+                                    : false);
     if (damage && !pf_convert_forced(x))
         return why->status;
     x->result.damaged |= damage;
@@ -141,7 +125,7 @@ static bool keeps_places(const pf_convert *x)
         PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS | PERFILE_CONVERT_DECOMPRESS;
     bool same_form =
         !x->known || (x->result.form == x->header.form && x->from_directory == x->to_directory);
-    return same_form && !(x->options.flags & rewriting);
+    return same_form && !x->options.target && !(x->options.flags & rewriting);
 }
 
 static perfile_status spool(pf_convert *x, perfile_error *err)
@@ -185,7 +169,8 @@ perfile_status perfile_convert(perfile_source *source, perfile_sink *sink,
                options->size < sizeof x.options ? options->size : sizeof x.options);
     perfile_status st = convert(&x, err);
     perfile_source_close(x.source);
-    x.result.copied.losses += pf_notes_tell(&x.notes, x.options.note, x.options.user);
+    x.result.copied.losses +=
+        x.target_losses + pf_notes_tell(&x.notes, x.options.note, x.options.user);
     x.result.damaged |= x.result.copied.damages != 0;
     if (result)
         memcpy(result, &x.result, size < sizeof x.result ? size : sizeof x.result);

@@ -19,6 +19,7 @@ typedef struct pf_convert {
     bool from_directory;
     bool to_directory;
     bool turns; /* another byte order */
+    uint64_t target_losses;
 } pf_convert;
 
 static inline bool pf_convert_forced(const pf_convert *x)

@@ -10,7 +10,8 @@ static bool stay_packed(const pf_convert *x)
     const uint32_t rewriting =
         PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS | PERFILE_CONVERT_DECOMPRESS;
     /* Each file of a directory has a zstd stream of its own. */
-    return !x->turns && !(x->options.flags & rewriting) && (!x->from_directory || x->to_directory);
+    return !x->turns && !x->options.target && !(x->options.flags & rewriting) &&
+           (!x->from_directory || x->to_directory);
 }
 
 /* What lies between and behind the parts of a file has no place in what is written anew. */
@@ -50,12 +51,34 @@ static perfile_status look_at_gaps(pf_convert *x, const perfile_stream *s, perfi
     return st;
 }
 
+static void on_loss(void *user, const perfile_target_loss *loss)
+{
+    pf_convert *x = user;
+    perfile_note note = {.kind = PERFILE_NOTE_TARGET,
+                         .number = UINT32_MAX,
+                         .count = loss->count,
+                         .offset = loss->first_offset,
+                         .text = loss->sentence};
+    x->target_losses++;
+    if (x->options.note)
+        x->options.note(x->options.user, &note);
+}
+
+static perfile_status for_target(pf_convert *x, perfile_stream **s, perfile_error *err)
+{
+    perfile_target_options how = {
+        .size = sizeof how, .version = x->options.target, .loss = on_loss, .user = x};
+    return perfile_target(*s, &how, s, err);
+}
+
 static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error *err)
 {
     uint32_t flags = x->options.flags;
     perfile_writer_options how = {.size = sizeof how,
                                   .form = x->result.form,
                                   .swapped = perfile_session_swapped(perfile_stream_session(s))};
+    if (x->options.target)
+        how.attr_size = perfile_target_attr_size(x->options.target);
     if (flags & PERFILE_CONVERT_COMPRESS)
         how.compress_level = x->options.level ? x->options.level : USUAL_LEVEL;
     perfile_copy_options copy = {.size = sizeof copy,
@@ -87,6 +110,8 @@ perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
         st = pf_convert_sound(x, s, err);
     if (st == PERFILE_OK && !direct && x->source->seekable)
         st = look_at_gaps(x, s, err);
+    if (st == PERFILE_OK && x->options.target)
+        st = for_target(x, &s, err);
     if (st == PERFILE_OK && x->turns) {
         perfile_order_options how = {.size = sizeof how, .kept = pf_convert_kept, .user = x};
         st = perfile_order(s, x->options.byte_order, &how, &s, err);

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "lib/copy.h"
+#include "lib/readable.h"
 #include "perfile/field.h"
 
 enum { HELD_MOST = 8 << 20 };
@@ -38,14 +39,12 @@ static void take_header_feature(pf_copy *x, const perfile_record *r, bool *took)
     perfile_feature f;
     if (perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.number >= PERFILE_N_FEATURES)
         return;
-    /* The end of their list, which a file says in another way. */
-    bool end = f.payload.len == 0 && !perfile_session_feature(x->session, f.number);
-    if (first_of_its_kind(x, f.number, r)) {
+    /* An empty one that cannot be empty ends their list, which a file says in another way. */
+    bool known = perfile_feature_name(f.number) != NULL;
+    bool end = f.payload.len == 0 && (!known || !pf_feature_readable(&f, 0));
+    *took = end || first_of_its_kind(x, f.number, r);
+    if (*took && !end)
         take_feature(x, f.number);
-        *took = true;
-    } else if (end) {
-        *took = true;
-    }
 }
 
 static perfile_status take_build_id(pf_copy *x, const perfile_record *r, bool *took,

@@ -36,6 +36,9 @@ expect 2 "which capture?" -o x
 expect 2 "perf.data, pipe or dir" --to file -o x group.data
 expect 2 "little, big or native" --byte-order middle -o x group.data
 expect 2 "a level from 1 to 22" --compress=23 -o x group.data
+expect 2 "is none of perf-3.16" --target 9.9 -o x group.data
+expect 0 "perf 3.16 does not know" --target perf-3.16 -o old.data group.data
+"$PERFILE" info old.data >/dev/null || say "what was made for perf 3.16 is damaged"
 expect 2 "not both" --compress --decompress -o x group.data
 expect 2 "--report takes json" --report xml -o x group.data
 expect 2 "cannot both go" --report json -o - group.data

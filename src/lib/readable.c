@@ -1,0 +1,26 @@
+#include "lib/readable.h"
+
+#include "perfile/field.h"
+
+static void ignore_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    (void)user, (void)f, (void)v;
+}
+
+static void ignore_end(void *user, const perfile_field *f)
+{
+    (void)user, (void)f;
+}
+
+static const perfile_visitor nobody = {
+    .size = sizeof nobody, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
+
+bool pf_record_readable(const perfile_record *r, uint32_t flags)
+{
+    return perfile_record_walk(r, flags, &nobody, NULL, NULL) == PERFILE_OK;
+}
+
+bool pf_feature_readable(const perfile_feature *f, uint32_t flags)
+{
+    return perfile_feature_walk(f, flags, &nobody, NULL, NULL) == PERFILE_OK;
+}
