@@ -1,5 +1,5 @@
 # perf reads what convert writes, and counts in it what perfile counts: of file, pipe, compressed and
-# decompressed conversions of captures of many kinds.  perf 6.1 cannot read compressed pipes, pipes with
+# decompressed conversions and those in the other byte order, of captures of many kinds.  perf 6.1 cannot read compressed pipes, pipes with
 # tracing data (but with `perf script -D`), pipes of the other byte order, attrs above 128 bytes: those
 # are skipped, with what perf said.
 set -u
@@ -18,7 +18,7 @@ try() { # try FILE NAME
     local before=$compared
     perf_counts "$1" || return
     "$PERFILE" info --header "$1" >/dev/null 2>&1 || return
-    for options in "--to pipe" "--to perf.data" "--compress" "--decompress"; do
+    for options in "--to pipe" "--to perf.data" "--compress" "--decompress" "--byte-order big"; do
         rm -f made
         # shellcheck disable=SC2086
         if ! "$PERFILE" convert $options -o made "$1" 2>said; then
