@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "core/stream.h"
 #include "perf/write.h"
+#include "perfile/field.h"
 #include "schema/rows.h"
 
 enum { PROGRESS_BYTES = 8 << 20 };
@@ -115,6 +116,25 @@ static bool says_packed(const pf_copy *x, const perfile_record *r)
            f.number == PERFILE_FEATURE_COMPRESSED;
 }
 
+/* A record, or a feature in one, that no table describes and nobody wants; a file is asked for its
+ * features at the end. */
+static bool is_dropped(pf_copy *x, const perfile_record *r)
+{
+    perfile_feature f;
+    if (!(x->options.flags & PERFILE_COPY_DROP_UNKNOWN))
+        return false;
+    if (!pf_record_row(r->type)) {
+        pf_copy_note(x, PERFILE_NOTE_RECORDS_LEFT_OUT, r->type, 0, perfile_record_size(r), r);
+        return true;
+    }
+    if (r->type != PERFILE_RECORD_HEADER_FEATURE || x->to == PERFILE_FORM_FILE ||
+        perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0 ||
+        perfile_feature_name(f.number))
+        return false;
+    pf_copy_note(x, PERFILE_NOTE_FEATURE_LEFT_OUT, f.number, 0, f.payload.len, r);
+    return true;
+}
+
 /* Bytes that a record announces are behind it in the file; behind one that came out of an envelope
  * others are. */
 static bool announces_nothing(const perfile_record *r)
@@ -145,11 +165,8 @@ static perfile_status take(pf_copy *x, const perfile_record *first, size_t n, pe
         return PERFILE_OK; /* the damage follows */
     if (announces_nothing(first))
         return leave_out(x, first, err);
-    if (!pf_record_row(first->type) && x->options.flags & PERFILE_COPY_DROP_UNKNOWN) {
-        pf_copy_note(x, PERFILE_NOTE_RECORDS_LEFT_OUT, first->type, 0, perfile_record_size(first),
-                     first);
+    if (is_dropped(x, first))
         return PERFILE_OK;
-    }
     bool tool = first->type >= PERFILE_RECORD_USER && first->type != PERFILE_RECORD_FINISHED_ROUND;
     if (x->from == PERFILE_FORM_PIPE && tool) {
         if (says_packed(x, first))

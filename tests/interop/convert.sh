@@ -34,11 +34,11 @@ try() { # try FILE NAME
 for capture in "$PERFILE_SOURCE"/samples/captures/*.data; do
     [ -d "$capture" ] || try "$capture" "$(basename "$capture")"
 done
-# Every third of the corpus: they are of a kind in a row.
+# Every fourth of the corpus: they are of a kind in a row.
 n=0
 for capture in "$PERFILE_CORPUS"/recorded/*/*.data "$PERFILE_CORPUS"/perf_data_converter/* \
     "$PERFILE_CORPUS"/linux-perf-data/*; do
-    [ -f "$capture" ] && [ $((n++ % 3)) = 0 ] && try "$capture" "${capture#"$PERFILE_CORPUS"/}"
+    [ -f "$capture" ] && [ $((n++ % 4)) = 0 ] && try "$capture" "${capture#"$PERFILE_CORPUS"/}"
 done
 
 echo "$kinds captures, $compared conversions compared ($by_script with perf script), $skipped skipped"
