@@ -34,13 +34,45 @@ perfile_status pf_convert_open_tee(const pf_convert *x, pf_tee *tee, perfile_str
     return st;
 }
 
-perfile_status pf_convert_sound(const pf_convert *x, const perfile_stream *stream,
-                                perfile_error *err)
+static void note(pf_convert *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t offset)
+{
+    perfile_note one = {
+        .kind = kind, .number = number, .damage = damage, .count = 1, .offset = offset};
+    if (damage)
+        pf_notes_add(&x->notes, &one);
+}
+
+static void note_damage(pf_convert *x, const perfile_stream *stream)
+{
+    const perfile_container *c = perfile_stream_container(stream);
+    const perfile_session *s = perfile_stream_session(stream);
+    for (uint32_t i = 0; i < c->n_damages; i++)
+        note(x, PERFILE_NOTE_DAMAGE, UINT32_MAX, c->damages[i].damage, c->damages[i].offset);
+    for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
+        const perfile_event *e = perfile_session_event(s, i);
+        note(x, PERFILE_NOTE_EVENT_BROKEN, UINT32_MAX, e->damage, e->offset);
+        note(x, PERFILE_NOTE_EVENT_BROKEN, UINT32_MAX, e->ids_damage, e->offset);
+    }
+}
+
+void pf_convert_missing_features(pf_convert *x, const perfile_session *s)
+{
+    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+        const perfile_feature *f = perfile_session_feature_at(s, i);
+        note(x, PERFILE_NOTE_FEATURE_BROKEN, f->number, f->damage, f->offset);
+    }
+}
+
+perfile_status pf_convert_sound(pf_convert *x, const perfile_stream *stream, perfile_error *err)
 {
     perfile_summary sum;
     perfile_stream_summary(stream, &sum, sizeof sum);
-    if (sum.damages == 0 || pf_convert_forced(x))
+    if (sum.damages == 0)
         return PERFILE_OK;
+    if (pf_convert_forced(x)) {
+        note_damage(x, stream);
+        return PERFILE_OK;
+    }
     unsigned damage = 0;
     for (unsigned i = 1; i < sizeof sum.by_damage / sizeof sum.by_damage[0] && !damage; i++)
         damage = sum.by_damage[i] ? i : 0;

@@ -35,9 +35,10 @@ perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perf
 perfile_status pf_convert_open_tee(const pf_convert *x, pf_tee *tee, perfile_stream **stream,
                                    perfile_error *err);
 
-/* Fails when something is wrong already before the first record, and nobody forces. */
-perfile_status pf_convert_sound(const pf_convert *x, const perfile_stream *stream,
-                                perfile_error *err);
+/* Fails when something is wrong already before the first record, or notes it when that is forced. */
+perfile_status pf_convert_sound(pf_convert *x, const perfile_stream *stream, perfile_error *err);
+/* Notes the features that are not there. */
+void pf_convert_missing_features(pf_convert *x, const perfile_session *s);
 
 /* What could not be turned: counted, or an error. */
 perfile_status pf_convert_kept(void *user, const perfile_record *r, const perfile_feature *f,

@@ -301,6 +301,7 @@ perfile_status pf_convert_image(pf_convert *x, perfile_error *err)
     if (m.stream) {
         perfile_summary sum;
         perfile_stream_summary(m.stream, &sum, sizeof sum);
+        pf_convert_missing_features(x, perfile_stream_session(m.stream));
         x->result.copied.damages = sum.damages;
         x->result.copied.lost = sum.lost;
         x->result.copied.bytes = sum.bytes;

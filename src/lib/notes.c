@@ -25,7 +25,7 @@ static const struct {
     [PERFILE_NOTE_FEATURE_NO_PLACE] = {"feature-no-place",
                                        "%s left out: a pipe has no place for it%s", true},
     [PERFILE_NOTE_EVENT_BROKEN] = {"event-broken", "%s rewritten as far as can be read%s", false},
-    [PERFILE_NOTE_DAMAGE] = {"damage", "%s of no record%s", true},
+    [PERFILE_NOTE_DAMAGE] = {"damage", "%s%s", true},
     [PERFILE_NOTE_BYTES_LEFT_OUT] = {"bytes-left-out",
                                      "%s between or behind the parts of the file left out%s", true},
     [PERFILE_NOTE_ROUNDS_LEFT_OUT] = {"rounds-left-out",
@@ -100,6 +100,12 @@ static void subject(const perfile_note *n, char *out, size_t size)
             snprintf(out, size, "%" PRIu64 " record%s of type %" PRIu32, n->count, s, n->number);
         break;
     case PERFILE_NOTE_DAMAGE:
+        if (n->bytes)
+            snprintf(out, size, "%" PRIu64 " byte%s of no record", n->bytes,
+                     n->bytes == 1 ? "" : "s");
+        else
+            snprintf(out, size, "damage");
+        break;
     case PERFILE_NOTE_BYTES_LEFT_OUT:
         snprintf(out, size, "%" PRIu64 " byte%s", n->bytes, n->bytes == 1 ? "" : "s");
         break;

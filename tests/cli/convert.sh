@@ -72,7 +72,7 @@ expect 1 "--force converts what can be read" -f --to pipe -o x "$captures/bad-si
 [ -e x ] && say "something was written of a damaged capture"
 expect 3 "of no record" --force --to pipe -o x "$captures/bad-size.data"
 "$PERFILE" info x >/dev/null || say "what was forced is damaged"
-expect 3 "" -f --force -o x "$captures/killed.data"
+expect 3 "the recording was not finished" -f --force -o x "$captures/killed.data"
 cmp -s x "$captures/killed.data" || say "a forced copy is not the same"
 
 # Losses.

@@ -5,7 +5,8 @@ set -u
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
 
 commands=("info" "stats" "dump --format text" "dump --format jsonl" "dump --hex" "validate --all"
-    "validate --format sarif --for 6.1")
+    "validate --format sarif --for 6.1" "convert -f -o made.data"
+    "convert --force --byte-order big -f -o made.data" "convert --force --to perf.data -f -o made.data")
 runs=0
 failures=0
 outcomes=""

@@ -25,8 +25,8 @@ enum {
 /* The first three as people type them; of the others each damage meets one. */
 typedef struct variant {
     int (*run)(int argc, char **argv);
-    const char *words[5];
-    bool piped; /* through standard input, in a pipe */
+    const char *words[6]; /* up to a NULL */
+    bool piped;           /* through standard input, in a pipe */
 } variant;
 
 static const variant usual[] = {
@@ -47,6 +47,11 @@ static const variant others[] = {
     {.run = cli_validate, .words = {"perfile validate", "--all", "--resync"}},
     {.run = cli_validate,
      .words = {"perfile validate", "--format=json", "--for=6.1"},
+     .piped = true},
+    {.run = cli_convert,
+     .words = {"perfile convert", "--force", "--byte-order=big", "-fomade.data", "--report=json"}},
+    {.run = cli_convert,
+     .words = {"perfile convert", "--force", "--to=pipe", "-o/dev/null", "--report=json"},
      .piped = true},
 };
 enum {
