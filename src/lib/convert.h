@@ -35,7 +35,8 @@ perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perf
 perfile_status pf_convert_open_tee(const pf_convert *x, pf_tee *tee, perfile_stream **stream,
                                    perfile_error *err);
 
-/* Fails when something is wrong already before the first record, or notes it when that is forced. */
+/* Fails when something is wrong already before the first record, or notes it when that is forced.
+ */
 perfile_status pf_convert_sound(pf_convert *x, const perfile_stream *stream, perfile_error *err);
 /* Notes the features that are not there. */
 void pf_convert_missing_features(pf_convert *x, const perfile_session *s);
