@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "io/out_dir.h"
-#include "lib/readable.h"
+#include "core/readable.h"
 #include "perfile/field.h"
 
 perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "lib/copy.h"
-#include "lib/readable.h"
+#include "core/readable.h"
 #include "perfile/field.h"
 
 enum { HELD_MOST = 8 << 20 };

@@ -2,6 +2,8 @@
 #include "lib/recover.h"
 
 #include "base/error.h"
+#include "core/readable.h"
+#include "perfile/field.h"
 #include "io/source.h"
 #include "perf/frame.h"
 #include "perf/repair.h"
@@ -179,7 +181,7 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
 {
     perfile_status st = PERFILE_OK;
     size_t at = 0;
-    bool sound = pf_recover_readable(whole) && !pf_recover_fact_record(x, whole) &&
+    bool sound = pf_record_readable(whole, PERFILE_WALK_ALL) && !pf_recover_fact_record(x, whole) &&
                  !pf_recover_broken(x, whole) &&
                  (whole->type != PERFILE_RECORD_SAMPLE || pf_vet_sample(whole));
     if (!sound)

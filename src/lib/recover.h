@@ -49,9 +49,6 @@ perfile_status pf_recover_choose(perfile_bytes file, struct pf_repair *r, perfil
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err);
 perfile_status pf_recover_features(pf_recover *x, perfile_error *err);
 
-/* Whether all fields of a record can be read. */
-bool pf_recover_readable(const perfile_record *r);
-
 /* What is wrong with what a record says of the capture, 0 when it can be kept. */
 uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r);
 

@@ -5,10 +5,11 @@
 
 #include "base/error.h"
 #include "base/order.h"
+#include "core/readable.h"
 #include "lib/recover.h"
+#include "perfile/field.h"
 #include "perf/frame.h"
 #include "perf/repair.h"
-#include "perfile/field.h"
 
 void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const char *format, ...)
 {
@@ -42,35 +43,6 @@ perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
     return st;
 }
 
-static void ignore_value(void *user, const perfile_field *f, const perfile_value *v)
-{
-    (void)user, (void)f, (void)v;
-}
-
-static void ignore_end(void *user, const perfile_field *f)
-{
-    (void)user, (void)f;
-}
-
-static const perfile_visitor nobody = {
-    .size = sizeof nobody, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
-
-bool pf_recover_readable(const perfile_record *r)
-{
-    return perfile_record_walk(r, PERFILE_WALK_ALL, &nobody, NULL, NULL) == PERFILE_OK;
-}
-
-/* What is wrong with a feature, 0 when it can be read to its end. */
-static uint32_t feature_damage(const perfile_feature *f)
-{
-    perfile_error err = {0};
-    if (f->damage)
-        return f->damage;
-    if (perfile_feature_walk(f, PERFILE_WALK_ALL, &nobody, NULL, &err) >= 0)
-        return 0;
-    return err.damage ? err.damage : PERFILE_DAMAGE_SHORT_BODY;
-}
-
 /* How many events EVENT_DESC describes, 0 when it cannot be read. */
 static uint32_t n_described(const perfile_feature *f)
 {
@@ -90,7 +62,7 @@ bool pf_recover_lacks_events(const pf_recover *x)
 /* A record with a feature: that has to be whole, and about the events that there are. */
 static uint32_t feature_record(const perfile_session *s, const perfile_feature *f)
 {
-    uint32_t damage = feature_damage(f);
+    uint32_t damage = pf_feature_damage(f);
     uint32_t events = perfile_session_n_events(s), described = n_described(f);
     if (!damage && described && events && described != events)
         damage = PERFILE_DAMAGE_IMPLAUSIBLE;
@@ -127,12 +99,12 @@ static uint32_t tracing_record(const perfile_record *r)
                          .session = r->session};
     const perfile_feature *t = perfile_session_feature(r->session, f.number);
     if (t && t->offset == r->offset)
-        return feature_damage(t);
+        return pf_feature_damage(t);
     if (perfile_header_tracing_data_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return 0;
     f.payload = v.has_data ? v.data : r->extra;
     f.size = f.payload.len;
-    return f.payload.ptr ? feature_damage(&f) : 0;
+    return f.payload.ptr ? pf_feature_damage(&f) : 0;
 }
 
 uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
@@ -147,7 +119,7 @@ uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
         return tracing_record(r);
     case PERFILE_RECORD_SIMPLEPERF_TRACING_DATA:
         t = perfile_session_feature(s, PERFILE_FEATURE_TRACING_DATA);
-        return t && t->offset == r->offset ? feature_damage(t) : 0;
+        return t && t->offset == r->offset ? pf_feature_damage(t) : 0;
     case PERFILE_RECORD_HEADER_FEATURE:
         if (perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0)
             return 0; /* an empty one ends the list */
@@ -193,14 +165,14 @@ static bool made_anew(const pf_recover *x, uint32_t number)
 static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perfile_error *err)
 {
     perfile_bytes payload = f->payload;
-    uint32_t damage = feature_damage(f);
+    uint32_t damage = pf_feature_damage(f);
     if (!damage && x->bad_features[f->number / 64] >> f->number % 64 & 1)
         damage = PERFILE_DAMAGE_IMPLAUSIBLE;
     if (damage && f->number == PERFILE_FEATURE_BUILD_ID && !f->damage) {
         perfile_feature cut = *f;
         cut.payload = payload = whole_build_ids(x, f);
         cut.size = payload.len;
-        if (payload.len && !feature_damage(&cut)) {
+        if (payload.len && !pf_feature_damage(&cut)) {
             pf_recover_note(
                 x, f->number, damage,
                 "feature BUILD_ID: only %zu of its %zu bytes are entries that are whole",

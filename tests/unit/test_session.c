@@ -476,8 +476,9 @@ static void feature_records(void **state)
     assert_int_equal(f->offset, 1000);
     assert_int_equal(f->size, 12);
 
-    static const uint64_t none[] = {32, 35, UINT64_C(1) << 32 | 3, UINT64_MAX};
-    for (size_t i = 0; i < 4; i++) {
+    static const uint64_t none[] = {32, 35, PERFILE_FEATURE_CLOCKID, UINT64_C(1) << 32 | 3,
+                                    UINT64_MAX};
+    for (size_t i = 0; i < 5; i++) {
         b.b.len = 8;
         build_u64(&b, none[i]); /* end markers, and numbers that must not be cut to 32 bits */
         learn(s, PERFILE_RECORD_HEADER_FEATURE, 0, &b);

@@ -1,5 +1,6 @@
-#include "lib/readable.h"
+#include "core/readable.h"
 
+#include "perfile/damage.h"
 #include "perfile/field.h"
 
 static void ignore_value(void *user, const perfile_field *f, const perfile_value *v)
@@ -23,4 +24,14 @@ bool pf_record_readable(const perfile_record *r, uint32_t flags)
 bool pf_feature_readable(const perfile_feature *f, uint32_t flags)
 {
     return perfile_feature_walk(f, flags, &nobody, NULL, NULL) == PERFILE_OK;
+}
+
+uint32_t pf_feature_damage(const perfile_feature *f)
+{
+    perfile_error err = {0};
+    if (f->damage)
+        return f->damage;
+    if (perfile_feature_walk(f, PERFILE_WALK_ALL, &nobody, NULL, &err) >= 0)
+        return 0;
+    return err.damage ? err.damage : PERFILE_DAMAGE_SHORT_BODY;
 }

@@ -1,11 +1,14 @@
 /* Whether the fields of records and features can be read to their end. */
-#ifndef PF_LIB_READABLE_H
-#define PF_LIB_READABLE_H
+#ifndef PF_CORE_READABLE_H
+#define PF_CORE_READABLE_H
 
 #include "perfile/session.h"
 
 /* `flags` are PERFILE_WALK_… */
 bool pf_record_readable(const perfile_record *r, uint32_t flags);
 bool pf_feature_readable(const perfile_feature *f, uint32_t flags);
+
+/* What is wrong with a feature (PERFILE_DAMAGE_…), 0 when it is whole. */
+uint32_t pf_feature_damage(const perfile_feature *f);
 
 #endif
