@@ -35,6 +35,7 @@
 #include "ring.h"
 #include "session.h"
 #include "sink.h"
+#include "sort.h"
 #include "source.h"
 #include "stream.h"
 #include "target.h"

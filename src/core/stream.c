@@ -111,6 +111,15 @@ void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *b
     s->limits = below->limits;
     s->options.limits = &s->limits;
     s->name = below->name;
+    s->by_time = below->by_time;
+}
+
+void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len)
+{
+    while (s->below)
+        s = s->below;
+    if (s->release)
+        s->release(s, part, offset, len);
 }
 
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost)

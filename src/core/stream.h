@@ -28,6 +28,9 @@ struct perfile_stream {
     perfile_error error;   /* of `final` */
     perfile_stream *below; /* of a stage: owned; it answers for container and summary */
     perfile_session *session;
+    /* See pf_stream_release(); NULL: nothing to be done. */
+    void (*release)(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
+    bool by_time; /* the parts are one sequence: a stage that sorts */
     perfile_container container;
     perfile_summary summary;
     perfile_options options; /* limits point to `limits` */
@@ -42,6 +45,10 @@ struct perfile_stream {
 
 /* Makes `s`, all zero, a stage on `below`, which it owns from here on. */
 void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *below);
+
+/* Tells that the stable bytes [offset, offset + len) of a part will not be wanted soon: see
+ * pf_source_release(). */
+void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
 
 /* Counts damage; `lost` bytes of the input are passed over because of it. */
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost);

@@ -243,7 +243,7 @@ static void begin(pf_copy *x, perfile_stream *s, perfile_writer *w,
     x->from = x->container->form;
     x->to = w->form;
     x->packs = w->level > 0;
-    x->one_of_many = x->container->n_parts > 1 && !w->directory;
+    x->one_of_many = x->container->n_parts > 1 && !w->directory && !s->by_time;
     x->split = PERFILE_NO_SEQUENCE;
     for (uint32_t i = 0; i < x->container->n_parts; i++) {
         if (x->container->parts[i].size == UINT64_MAX) {

@@ -145,6 +145,13 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
     return st == PERFILE_OK ? pf_perf_extents(p, &h, part->source->size, err) : st;
 }
 
+static void release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    if (part < p->n_parts && p->parts[part].source)
+        pf_source_release(p->parts[part].source, offset, len);
+}
+
 static perfile_status new_stream(const perfile_options *options, pf_perf_stream **out,
                                  perfile_error *err)
 {
@@ -162,6 +169,7 @@ static perfile_status new_stream(const perfile_options *options, pf_perf_stream 
     pf_limits_fill(&p->base.limits, p->base.options.limits);
     p->base.options.limits = &p->base.limits;
     p->base.ops = &pf_perf_ops;
+    p->base.release = release;
     p->parts = pf_alloc(1, sizeof *p->parts);
     if (!p->parts) {
         pf_free(p);

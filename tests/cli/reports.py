@@ -82,9 +82,23 @@ def wrong_conversion(capture, fits):
     return errors
 
 
+def wrong_sort(capture, fits):
+    """The same for sort; a round is made wherever there are times."""
+    arguments = [command, "sort", "--json", "-f", "-o", "sorted", capture]
+    run = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    report = json.loads(run.stdout)
+    errors = list(fits.iter_errors(report))
+    status = 1 if "error" in report else 3 if report["damages"] else 0
+    if run.returncode != status or (status == 1) != (report["out"] is None):
+        errors.append(f"exit status {run.returncode}")
+    if report["samples"] > report["records"] or (report["out_of_order"] and not report["rounds"]):
+        errors.append("the counts make no sense")
+    return errors
+
+
 # A count in each report, to be found wrong.
-counts = {"recover": ["lost", "gaps"], "convert": ["notes", 0, "count"]}
-others = {"recover": wrong_rescue, "convert": wrong_conversion}
+counts = {"recover": ["lost", "gaps"], "convert": ["notes", 0, "count"], "sort": ["records"]}
+others = {"recover": wrong_rescue, "convert": wrong_conversion, "sort": wrong_sort}
 
 checked = failed = 0
 for words, fits in runs():

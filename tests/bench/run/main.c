@@ -241,6 +241,18 @@ static void measure_writer(const settings *set, const capture *c)
               "");
 }
 
+/* The read/write loop. */
+static double measure_copy(const settings *set, const capture *c)
+{
+    double copy = INFINITY;
+    for (unsigned i = 0; i < set->rounds; i++) {
+        double start = cpu_time();
+        if (limit_copy(c) == c->size)
+            copy = better(copy, cpu_time() - start);
+    }
+    return copy;
+}
+
 /* Runs a command that writes `out` and says what part of the speed of the read/write loop it has.
  */
 static usage measure_writing(const settings *set, const capture *c, const char *const *argv,
@@ -284,6 +296,28 @@ static void measure_convert(const settings *set, const capture *c, double copy)
     double ours = p.seconds > u.seconds ? p.seconds : u.seconds;
     table_row(kind_names[c->kind], "convert / perf inject", theirs.seconds / ours, "x", 10, false,
               "the slower of the same form and a pipe");
+}
+
+/* By time: of a capture that perf recorded, in rounds, and in memory that is far smaller than it.
+ */
+static void measure_sort(const settings *set, const capture *c, double copy)
+{
+    char out[sizeof c->path + 8];
+    snprintf(out, sizeof out, "%s.out", c->path);
+    const char *const usual[] = {set->command, "sort", "-f", "-o", out, c->path, NULL};
+    const char *const little[] = {set->command, "sort",  "-f", "--max-memory", "8M", "-o",
+                                  out,          c->path, NULL};
+    const char *const perf[] = {"perf", "inject", "-i", c->path, "-o", out, NULL};
+    usage u = measure_writing(set, c, usual, out, "sort", copy, 0.3);
+    usage l = measure_writing(set, c, little, out, "sort --max-memory 8M", copy, 0.3);
+    row_memory(kind_names[c->kind], "sort --max-memory 8M: memory", &l, 8);
+    if (set->no_perf || !u.ok)
+        return;
+    usage theirs = best_of(perf, set->rounds < 3 ? set->rounds : 3);
+    unlink(out);
+    if (theirs.ok)
+        table_row(kind_names[c->kind], "sort / perf inject", theirs.seconds / u.seconds, "x", 10,
+                  false, "");
 }
 
 /* The same records in other forms: what is held at a time does not depend on how many they are. */
@@ -406,7 +440,9 @@ static bool measure(const settings *set, unsigned kind)
         measure_stats(set, &c, touch);
         measure_recover(set, &c);
         measure_writer(set, &c);
-        measure_convert(set, &c, best.copy);
+        double copy = measure_copy(set, &c);
+        measure_convert(set, &c, copy);
+        measure_sort(set, &c, copy);
         measure_forms(set, &c);
     }
     captures_release(&c);

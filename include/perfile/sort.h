@@ -1,0 +1,75 @@
+/* Records by time. */
+#ifndef PERFILE_SORT_H
+#define PERFILE_SORT_H
+
+#include "stream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    PERFILE_SORT_LEAST_MEMORY = 2 << 20, /* of max_memory */
+    PERFILE_SORT_MAX_MEMORY = 256 << 20  /* its default */
+};
+
+/* Set `size`; zeros are the defaults. */
+typedef struct perfile_sort_options {
+    size_t size;
+    /* Bytes in memory, mapped ones included, as far as sorting decides: what the session holds and
+     * the buffers of source and sink are not among them.  Beyond that temporary files are used. */
+    uint64_t max_memory;
+    const char *temporary; /* folder for them, NULL: TMPDIR, or /tmp; borrowed */
+    /* Now and then: `done` of `total` bytes (0: not known), which count once when they are read and
+     * once when they are handed out.  May be NULL. */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+    uint64_t reserved[6];
+} perfile_sort_options;
+
+/* Puts a stage on `below` that hands on its records by time, in the order of the input where times
+ * are equal.  The first call for a record reads `below` to its end.
+ *
+ * Times of 0 (what existed before the recording) come first, and with them records that say
+ * something of the capture as a whole, wherever they stood: attrs, features, build ids, names, maps
+ * of processors, threads and ids.  Other records without a time stay behind those that they stood
+ * behind: of the kernel behind the last one that had a time, of tools behind all.
+ *
+ * FINISHED_ROUND of the input are left out; new ones stand after every few MiB and at the end of
+ * what has times, so that readers that sort need little memory.  Compressed records are left out,
+ * what was in them is sorted and no inner record any more.  Records of simpleperf in pieces stay
+ * together.  Damage is told when it is met, before any record.  `sequence` counts anew.
+ *
+ * FINISHED_ROUND of the input are not trusted: of a mapped file a first pass finds out up to where
+ * all that follows is later, whatever rounds it has, and the second holds no more than that.  What
+ * does not fit max_memory, and what is not mapped (pipes, decompressed records), goes as sorted
+ * runs to temporary files, which have no name, and is merged from there.
+ *
+ * *stream owns `below` from success on; on failure it stays the caller's.
+ * PERFILE_E_USAGE: max_memory is below the least, or `below` has been read from already. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sort(perfile_stream *below,
+                                                         const perfile_sort_options *options,
+                                                         perfile_stream **stream,
+                                                         perfile_error *err);
+
+typedef struct perfile_sorted {
+    uint64_t records;      /* handed out, rounds that were made not among them */
+    uint64_t samples;      /* of them */
+    uint64_t out_of_order; /* of the input: earlier than the one before */
+    uint64_t rounds_dropped;
+    uint64_t rounds; /* made */
+    uint64_t envelopes;
+    uint64_t temporary; /* bytes that were written to temporary files */
+    uint64_t reserved[5];
+} perfile_sorted;
+
+/* What the stage `stream` has done so far: the first `size` bytes of *out; zeros when it is none
+ * of perfile_sort(). */
+PERFILE_API void perfile_sort_result(const perfile_stream *stream, perfile_sorted *out,
+                                     size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,266 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+#include "perfile/copy.h"
+#include "perfile/sort.h"
+
+static const char help[] =
+    "perfile sort writes a new capture with the records by time, in the order of the input where\n"
+    "times are equal.\n"
+    "\n"
+    "Usage: perfile sort [OPTION ...] -o OUT IN\n"
+    "\n"
+    "  -o, --output OUT       the new capture; - is standard output, in the form of a pipe\n"
+    "  -f, --force            replace OUT if it exists\n"
+    "  -m, --max-memory SIZE  of what is held to sort, default 256M; temporary files beyond that\n"
+    "  --on-damage WHAT       stop: sort what is in front of damage (default); resync: go on "
+    "where\n"
+    "                         records begin again; salvage: with those that can be trusted;\n"
+    "                         fail: write nothing\n"
+    "  --json                 what was done as a JSON object\n"
+    "  --from FORMAT          take the input for this format instead of looking\n"
+    "  --help                 this text\n"
+    "\n"
+    "Examples:\n"
+    "  perfile sort -o sorted.data perf.data\n"
+    "  perf record -o - make | perfile sort -o - - | perf report -i -\n"
+    "  perfile sort --max-memory 64M -o sorted.data huge.data\n"
+    "  perfile sort -o one.data perf.data.dir             the files of --threads in one\n"
+    "\n"
+    "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n";
+
+enum { OPTION_DAMAGE = CLI_OPTION_OWN, OPTION_JSON };
+
+typedef struct settings {
+    const char *in, *name, *out, *from;
+    bool replace, json, fail;
+    uint32_t on_damage;
+    uint64_t max_memory;
+} settings;
+
+/* "64M": a number of bytes, KiB, MiB or GiB. */
+static int read_memory(const char *word, settings *set)
+{
+    static const char units[] = "KMG";
+    char *end;
+    unsigned shift = 0;
+    unsigned long long n = strtoull(word, &end, 10);
+    const char *unit = *end ? strchr(units, *end >= 'a' ? *end - ('a' - 'A') : *end) : NULL;
+    if (unit) {
+        shift = 10 * (unsigned)(unit - units + 1);
+        end++;
+        end += *end == 'i';
+        end += *end == 'B';
+    }
+    if (end == word || *end || word[0] < '0' || word[0] > '9' || n > UINT64_MAX >> shift)
+        return cli_usage("sort", "--max-memory takes a size such as 64M: '%s'", word);
+    set->max_memory = (uint64_t)n << shift;
+    if (set->max_memory < PERFILE_SORT_LEAST_MEMORY)
+        return cli_usage("sort", "--max-memory: '%s', at least %dM is needed", word,
+                         PERFILE_SORT_LEAST_MEMORY >> 20);
+    return CLI_CONTINUE;
+}
+
+static int read_damage(const char *word, settings *set)
+{
+    static const struct {
+        const char *word;
+        uint32_t on_damage;
+    } words[] = {{"stop", PERFILE_STOP},
+                 {"resync", PERFILE_RESYNC},
+                 {"salvage", PERFILE_SALVAGE},
+                 {"fail", PERFILE_STOP}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(word, words[i].word) != 0)
+            continue;
+        set->on_damage = words[i].on_damage;
+        set->fail = strcmp(word, "fail") == 0;
+        return CLI_CONTINUE;
+    }
+    return cli_usage("sort", "--on-damage takes stop, resync, salvage or fail: '%s'", word);
+}
+
+static int read_option(int option, settings *set)
+{
+    switch (option) {
+    case 'o':
+        set->out = optarg;
+        return CLI_CONTINUE;
+    case 'f':
+        set->replace = true;
+        return CLI_CONTINUE;
+    case 'm':
+        return read_memory(optarg, set);
+    case OPTION_DAMAGE:
+        return read_damage(optarg, set);
+    case OPTION_JSON:
+        set->json = true;
+        return CLI_CONTINUE;
+    case CLI_OPTION_FROM:
+        set->from = optarg;
+        return CLI_CONTINUE;
+    case CLI_OPTION_HELP:
+        fputs(help, stdout);
+        return CLI_DONE;
+    default: /* getopt has said what is wrong */
+        fputs("Try 'perfile sort --help'.\n", stderr);
+        return CLI_USAGE;
+    }
+}
+
+static void on_progress(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    cli_progress_step(done, total);
+}
+
+static void on_note(void *user, const perfile_note *note)
+{
+    const settings *set = user;
+    cli_progress_clear();
+    cli_say("%s: %s", set->name, note->text);
+}
+
+static void say_done(const settings *set, const perfile_sorted *s)
+{
+    char bytes[32], temporary[64] = "";
+    if (s->temporary) {
+        cli_bytes(s->temporary, bytes, sizeof bytes);
+        snprintf(temporary, sizeof temporary, ", with %s of temporary files", bytes);
+    }
+    cli_say("%s: sorted %" PRIu64 " record%s, %" PRIu64 " sample%s of them; %" PRIu64
+            " %s earlier than the one before%s",
+            set->name, s->records, s->records == 1 ? "" : "s", s->samples,
+            s->samples == 1 ? "" : "s", s->out_of_order, s->out_of_order == 1 ? "was" : "were",
+            temporary);
+}
+
+static void json_done(const settings *set, const perfile_sorted *s, const perfile_copied *c,
+                      const perfile_error *failed)
+{
+    cli_json_object(NULL);
+    cli_json_string("file", set->name);
+    if (failed)
+        cli_json_null("out");
+    else
+        cli_json_string("out", set->out);
+    cli_json_number("records", s->records);
+    cli_json_number("samples", s->samples);
+    cli_json_number("out_of_order", s->out_of_order);
+    cli_json_number("rounds_dropped", s->rounds_dropped);
+    cli_json_number("rounds", s->rounds);
+    cli_json_number("envelopes", s->envelopes);
+    cli_json_number("temporary", s->temporary);
+    cli_json_number("damages", c->damages);
+    cli_json_number("lost", c->lost);
+    if (failed)
+        cli_json_string("error", failed->message);
+    cli_json_object_end();
+    cli_json_line();
+}
+
+static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
+                           perfile_copied *copied, perfile_error *err)
+{
+    const perfile_session *session = perfile_stream_session(s);
+    bool pipe = perfile_stream_container(s)->form == PERFILE_FORM_PIPE;
+    perfile_writer_options how = {.size = sizeof how,
+                                  .form = pipe || strcmp(set->out, "-") == 0 ? PERFILE_FORM_PIPE
+                                                                             : PERFILE_FORM_FILE,
+                                  .swapped = perfile_session_swapped(session)};
+    perfile_copy_options copying = {.size = sizeof copying,
+                                    .flags = set->fail ? 0 : PERFILE_COPY_FORCE,
+                                    .note = on_note,
+                                    .user = set};
+    perfile_writer *writer;
+    perfile_status st = perfile_writer_open(sink, &how, &writer, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_copy(s, writer, &copying, copied, sizeof *copied, err);
+    perfile_writer_close(writer);
+    return st;
+}
+
+/* Reads, sorts and writes; *sorted and *copied say how far it went. */
+static perfile_status run(settings *set, perfile_sink *sink, perfile_sorted *sorted,
+                          perfile_copied *copied, perfile_error *err)
+{
+    perfile_options reading = {
+        .size = sizeof reading, .on_damage = set->on_damage, .from = set->from};
+    perfile_sort_options sorting = {
+        .size = sizeof sorting, .max_memory = set->max_memory, .progress = on_progress};
+    perfile_stream *s = NULL;
+    perfile_status st = perfile_open_path(set->in, &reading, &s, err);
+    if (st == PERFILE_OK)
+        st = perfile_sort(s, &sorting, &s, err);
+    if (st == PERFILE_OK)
+        st = copy(set, s, sink, copied, err);
+    perfile_sort_result(s, sorted, sizeof *sorted);
+    perfile_stream_close(s);
+    return st;
+}
+
+static int sort(settings *set)
+{
+    perfile_error err = {0};
+    perfile_sink *sink = NULL;
+    perfile_sorted sorted = {0};
+    perfile_copied copied = {0};
+    if (cli_output_open(set->out, set->in, "IN", set->replace, false, &sink) != CLI_DONE)
+        return CLI_FAILED;
+    cli_signals_file(set->name);
+    cli_progress_start(set->name);
+    perfile_status st = run(set, sink, &sorted, &copied, &err);
+    cli_progress_clear();
+    cli_signals_file(NULL);
+    cli_signals_temporary(NULL);
+    perfile_sink_close(sink);
+    if (set->json)
+        json_done(set, &sorted, &copied, st == PERFILE_OK ? NULL : &err);
+    if (st != PERFILE_OK) {
+        cli_say_error(set->name, &err);
+        return CLI_FAILED;
+    }
+    if (!set->json)
+        say_done(set, &sorted);
+    return copied.damages ? CLI_DAMAGED : CLI_DONE;
+}
+
+int cli_sort(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"help", no_argument, NULL, CLI_OPTION_HELP},
+        {"output", required_argument, NULL, 'o'},
+        {"force", no_argument, NULL, 'f'},
+        {"max-memory", required_argument, NULL, 'm'},
+        {"on-damage", required_argument, NULL, OPTION_DAMAGE},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"from", required_argument, NULL, CLI_OPTION_FROM},
+        {0},
+    };
+    settings set = {0};
+    int status = CLI_CONTINUE;
+    for (int c;
+         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:fm:", options, NULL)) != -1;)
+        status = read_option(c, &set);
+    if (status != CLI_CONTINUE)
+        return status;
+    if (optind + 1 != argc)
+        return cli_usage("sort", optind == argc ? "which capture?" : "one capture at a time");
+    if (!set.out)
+        return cli_usage("sort", "where to? -o OUT");
+    if (set.json && strcmp(set.out, "-") == 0)
+        return cli_usage("sort", "the report and the capture cannot both go to standard output");
+    set.in = argv[optind];
+    set.name = strcmp(set.in, "-") == 0 ? "standard input" : set.in;
+    return sort(&set);
+}

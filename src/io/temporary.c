@@ -1,0 +1,68 @@
+#include "io/temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, perfile_error *err)
+{
+    static const char name[] = "/perfile-XXXXXX";
+    if (!dir)
+        dir = getenv("TMPDIR");
+    if (!dir || !dir[0])
+        dir = "/tmp";
+    size_t n = strlen(dir);
+    char *path = pf_alloc(n + sizeof name, 1);
+    if (!path)
+        return pf_fail_nomem(err, what);
+    memcpy(path, dir, n);
+    memcpy(path + n, name, sizeof name);
+    perfile_status st = PERFILE_OK;
+    *fd = mkstemp(path);
+    if (*fd < 0) {
+        st = pf_fail_io(err, errno, what, "cannot make a temporary file in '%s'", dir);
+    } else {
+        (void)unlink(path);
+        (void)fcntl(*fd, F_SETFD, FD_CLOEXEC);
+    }
+    pf_free(path);
+    return st;
+}
+
+perfile_status pf_temporary_write(int fd, uint64_t offset, perfile_bytes b, const char *what,
+                                  perfile_error *err)
+{
+    while (b.len) {
+        ssize_t n = pwrite(fd, b.ptr, b.len, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return pf_fail_io(err, errno, what, "cannot write the temporary file");
+        b.ptr += n;
+        b.len -= (size_t)n;
+        offset += (size_t)n;
+    }
+    return PERFILE_OK;
+}
+
+perfile_status pf_temporary_read(int fd, uint64_t offset, void *buf, size_t len, size_t *got,
+                                 const char *what, perfile_error *err)
+{
+    *got = 0;
+    while (*got < len) {
+        ssize_t n = pread(fd, (uint8_t *)buf + *got, len - *got, (off_t)(offset + *got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return pf_fail_io(err, errno, what, "cannot read the temporary file");
+        if (n == 0)
+            break;
+        *got += (size_t)n;
+    }
+    return PERFILE_OK;
+}

@@ -1,0 +1,161 @@
+/* The first pass: looks at the time of every record, and keeps those that do not stay in the file.
+ */
+#include "base/error.h"
+#include "stage/sort.h"
+
+uint64_t pf_sort_known(const perfile_session *s)
+{
+    uint32_t n = perfile_session_n_events(s);
+    uint64_t known = n;
+    for (uint32_t i = 0; i < n; i++)
+        known += perfile_session_event(s, i)->ids.n;
+    return known;
+}
+
+static void begin_part(pf_sort *x, uint32_t part)
+{
+    const perfile_container *c = perfile_stream_container(&x->base);
+    if (x->part < c->n_parts && x->total)
+        x->done += c->parts[x->part].size;
+    x->part = part;
+    x->clock = (pf_sort_clock){0};
+    x->split_open = false;
+    x->released = 0;
+}
+
+/* The pieces of a large sample have its time, which stands in the first unless that is tiny. */
+static uint64_t key_of_piece(pf_sort *x, const perfile_record *r)
+{
+    if (!x->split_open) {
+        perfile_record whole = *r;
+        x->split_key = x->clock.top;
+        x->split_first = x->loose.n;
+        x->split_spills = x->loose.spills;
+        if (r->body.len >= 8) {
+            bool swap = r->flags & PERFILE_REC_SWAPPED;
+            whole.header = r->body.ptr;
+            whole.body = (perfile_bytes){r->body.ptr + 8, r->body.len - 8};
+            whole.type = pf_load_u32(r->body.ptr, swap);
+            whole.misc = pf_load_u16(r->body.ptr + 4, swap);
+            if (whole.type == PERFILE_RECORD_SAMPLE)
+                x->split_key = pf_sort_key(&x->clock, &whole);
+        }
+    }
+    x->split_open = r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT;
+    if (!x->split_open)
+        x->split_end = r->sequence;
+    return x->split_key;
+}
+
+/* A payload goes to a file, unless it stays where it is. */
+static perfile_status take_payload(pf_sort *x, const perfile_record *r, perfile_record *mine,
+                                   perfile_error *err)
+{
+    perfile_bytes piece;
+    perfile_status st;
+    *mine = *r;
+    if (r->extra.ptr)
+        return r->flags & PERFILE_REC_STABLE ? PERFILE_OK
+                                             : pf_sort_store_payload(&x->loose, r->extra, err);
+    mine->extra.len = 0;
+    while ((st = perfile_stream_extra(x->base.below, r, &piece, err)) == PERFILE_OK) {
+        st = pf_sort_store_payload(&x->loose, piece, err);
+        if (st != PERFILE_OK)
+            return st;
+        mine->extra.len += piece.len;
+    }
+    if (st == PERFILE_E_TRUNCATED)
+        mine->flags |= PERFILE_REC_PAYLOAD_CUT; /* the stream tells the damage next */
+    return st == PERFILE_END || st == PERFILE_E_TRUNCATED ? PERFILE_OK : st;
+}
+
+static perfile_status keep(pf_sort *x, uint64_t key, const perfile_record *r, perfile_error *err)
+{
+    perfile_record mine;
+    if (r->extra.len) {
+        perfile_status st = take_payload(x, r, &mine, err);
+        if (st != PERFILE_OK)
+            return st;
+        r = &mine;
+    }
+    return pf_sort_store_add(&x->loose, key, r, x->blocks.full, err);
+}
+
+/* The rest is as good as left out: what it is about, or what it was made of, goes on. */
+static bool goes_on(pf_sort *x, const perfile_record *r)
+{
+    if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
+        pf_sort_blocks_round(&x->blocks, r);
+        x->result.rounds_dropped++;
+        return false;
+    }
+    if (r->flags & PERFILE_REC_ENVELOPE && !pf_sort_is_piece(r)) {
+        x->result.envelopes++;
+        return false;
+    }
+    if (!(r->flags & PERFILE_REC_INNER) || r->envelope != x->split_end)
+        return true;
+    /* A record in pieces is put together again when they are handed out. */
+    uint64_t key = pf_sort_key(&x->clock, r);
+    if (key != x->split_key)
+        pf_sort_store_time_pieces(&x->loose, x->split_first, x->split_spills, key);
+    return false;
+}
+
+static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *err)
+{
+    if (r->family != PERFILE_FAMILY_PERF)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "sort.record",
+                       "records of family %u cannot be sorted", r->family);
+    if (!x->looked && r->type < PERFILE_RECORD_USER) {
+        x->looked = true;
+        x->known = pf_sort_known(x->base.session);
+    }
+    if (!goes_on(x, r))
+        return PERFILE_OK;
+    pf_sort_clock before = x->clock;
+    bool piece = r->flags & PERFILE_REC_ENVELOPE;
+    uint64_t key = piece ? key_of_piece(x, r) : pf_sort_key(&x->clock, r);
+    x->result.out_of_order += key && key < x->previous;
+    x->previous = key ? key : x->previous;
+    x->bytes += perfile_record_size(r) + r->extra.len;
+    /* What existed before is at the front of the file; where it comes late, it must not make all
+     * that is in front of it wait. */
+    bool late = key == 0 && before.top;
+    if (pf_sort_walkable(r) && !late && pf_sort_blocks_add(&x->blocks, r, key, &before))
+        return PERFILE_OK;
+    return keep(x, key, r, err);
+}
+
+static void look_around(pf_sort *x, const perfile_record *r)
+{
+    if (r->part != x->part)
+        begin_part(x, r->part);
+    if (r->offset < x->released + x->step)
+        return;
+    uint64_t behind = pf_sort_pages(r->offset);
+    if (r->flags & PERFILE_REC_STABLE)
+        pf_stream_release(x->base.below, r->part, x->released, behind - x->released);
+    x->released = behind;
+    pf_sort_progress(x, x->done + r->offset, 2 * x->total);
+}
+
+perfile_status pf_sort_read(pf_sort *x, perfile_error *err)
+{
+    const perfile_record *first;
+    size_t n;
+    perfile_status st;
+    while ((st = perfile_stream_next_run(x->base.below, &first, &n, err)) == PERFILE_OK) {
+        if (first->family == PERFILE_FAMILY_DAMAGE) {
+            x->base.at = first;
+            x->base.end = first + n;
+            return PERFILE_OK;
+        }
+        look_around(x, first);
+        for (size_t i = 0; st == PERFILE_OK && i < n; i++)
+            st = take(x, &first[i], err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return st;
+}

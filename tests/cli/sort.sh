@@ -1,0 +1,130 @@
+# What sort does to files and says about it, as a user sees it.
+set -u
+captures=$PERFILE_SOURCE/samples/captures
+failed=0
+
+say() {
+    echo "$*"
+    failed=1
+}
+
+# expect STATUS WORDS ARGUMENT ...: runs sort; its status, and words that it says.
+expect() {
+    local status=$1 words=$2 rc=0
+    shift 2
+    "$PERFILE" sort "$@" >out 2>err </dev/null
+    rc=$?
+    [ "$rc" = "$status" ] || say "sort $*: status $rc, not $status: $(cat err)"
+    grep -qF -- "$words" err || say "sort $*: does not say '$words': $(cat err)"
+}
+
+cp "$captures/threads.data" in.data 2>/dev/null || cp "$captures/group.data" in.data
+cp in.data before.data
+expect 0 "in.data: sorted " -o out.data in.data
+cmp -s in.data before.data || say "the input was changed"
+[ "$(wc -l <err)" = 1 ] || say "more than a line: $(cat err)"
+expect 1 "-f replaces it" -o out.data in.data
+expect 0 "sorted" -f -o out.data in.data
+expect 1 "choose another OUT" -f -o in.data in.data
+expect 2 "where to?" in.data
+expect 2 "which capture?" -o x
+expect 2 "one capture at a time" -o x in.data in.data
+expect 2 "such as 64M: 'much'" --max-memory much -o x in.data
+expect 2 "such as 64M: '-1'" --max-memory=-1 -o x in.data
+expect 2 "such as 64M: '99999999999999G'" --max-memory 99999999999999G -o x in.data
+expect 2 "at least 2M" --max-memory 1M -o x in.data
+expect 2 "--on-damage takes stop, resync, salvage or fail" --on-damage go -o x in.data
+expect 2 "cannot both go" --json -o - in.data
+for size in 2097152 2048K 2m 3MiB 1GB; do
+    expect 0 "sorted" -f -m "$size" -o out.data in.data
+done
+
+# Damage: by --on-damage.
+expect 3 "impossible size" -o stop.data "$captures/bad-size.data"
+expect 3 "impossible size" --on-damage resync -o resync.data "$captures/bad-size.data"
+expect 3 "" --on-damage salvage -o salvage.data "$captures/bad-size.data"
+expect 1 "impossible size" --on-damage fail -o fail.data "$captures/bad-size.data"
+[ -e fail.data ] && say "--on-damage fail has written something"
+count() {
+    "$PERFILE" stats "$1" 2>/dev/null | awk '/total/ {print $1}'
+}
+[ "$(count stop.data)" -lt "$(count resync.data)" ] || say "resync gives no more than stop"
+expect 1 "" -o none.data "$captures/text.data"
+[ -e none.data ] && say "a file was written for what is no capture"
+
+# Streams: from standard input, to standard output.
+cat "$captures/pipe.data" | "$PERFILE" sort -o - - 2>err | "$PERFILE" stats - >piped ||
+    say "from pipe to pipe: $(cat err)"
+"$PERFILE" stats "$captures/pipe.data" >plain
+diff <(grep -v -e ROUND -e total plain) <(grep -v -e ROUND -e total piped) || say "records are missing in the pipe"
+"$PERFILE" sort -o - in.data 2>err >stream.data || say "to standard output: $(cat err)"
+[ "$(head -c 16 stream.data | tail -c 8 | od -An -tu1 | tr -d ' ')" = 160000000 ] ||
+    say "standard output is no stream"
+
+# The report.
+"$PERFILE" sort --json -f -o out.data in.data 2>err |
+    python3 -c 'import json, sys
+r = json.load(sys.stdin)
+assert r["out"] == "out.data" and r["records"] > 0 and r["temporary"] == 0 and r["rounds"] == 1, r' ||
+    say "the report is not right"
+[ -s err ] && say "beside the report: $(cat err)"
+
+# Interrupted: neither OUT nor a temporary file stays.
+mkdir interrupted
+mkfifo fifo
+TMPDIR=$PWD/interrupted "$PERFILE" sort -o interrupted/out.data - <fifo 2>/dev/null &
+pid=$!
+exec 3>fifo
+head -c 2000 "$captures/pipe.data" >&3
+sleep 0.3
+kill -TERM "$pid"
+exec 3>&-
+wait "$pid" 2>/dev/null
+[ -z "$(ls interrupted)" ] || say "left behind: $(ls interrupted)"
+
+# A full disk: said once, with the cause, and nothing stays.
+(
+    ulimit -f 4
+    trap '' XFSZ
+    TMPDIR=$PWD/interrupted "$PERFILE" sort -o interrupted/out.data "$captures/dwarf.data" 2>err
+    [ $? = 1 ] || echo "status of a full disk"
+) >status
+[ -s status ] && say "$(cat status)"
+grep -q 'File too large\|No space' err || say "a full disk: $(cat err)"
+[ -z "$(ls interrupted)" ] || say "left behind on a full disk: $(ls interrupted)"
+# 64 MB in random order, in 8 MB: what is anonymous stays below that, what is mapped below 16.
+case $PERFILE_CFLAGS in
+*sanitize*) ;;
+*)
+    python3 - "$PERFILE" <<'END' || say "more memory than allowed"
+import random, struct, subprocess, sys, time
+n = (64 << 20) // 48
+kind = 1 << 16 | 0x107  # IDENTIFIER, IP, TID, TIME, PERIOD
+attr = struct.pack("<IIQQQQQ", 1, 136, 0, 1000, kind, 0, 1 << 18).ljust(136, b"\0")
+dice, pack = random.Random(7), struct.Struct("<IHHQQIIQQ").pack
+data = b"".join(pack(9, 2, 48, 70, i, 100, 101, dice.getrandbits(40) + 1, 1) for i in range(n))
+with open("random.data", "wb") as f:
+    f.write(b"PERFILE2" + struct.pack("<8Q", 104, 152, 112, 152, 264, len(data), 0, 0) + bytes(32))
+    f.write(struct.pack("<Q", 70) + attr + struct.pack("<QQ", 104, 8) + data)
+most = {"RssAnon:": 0, "RssFile:": 0}
+run = subprocess.Popen([sys.argv[1], "sort", "-m", "8M", "-o", "by-time.data", "random.data"])
+looks = 0
+while run.poll() is None:
+    try:
+        for line in open(f"/proc/{run.pid}/status"):
+            word = line.split()
+            if word[0] in most:
+                most[word[0]] = max(most[word[0]], int(word[1]))
+                looks += 1
+    except ProcessLookupError:
+        pass
+    time.sleep(0.002)
+print(most, looks)
+sys.exit(run.returncode or looks < 20 or most["RssAnon:"] > 8 << 10 or most["RssFile:"] > 16 << 10)
+END
+    "$PERFILE" dump --type SAMPLE --format jsonl by-time.data | head -n 200000 |
+        grep -o '"time":"[0-9]*' | cut -d'"' -f4 | sort -nc || say "the times are in disorder"
+    "$PERFILE" stats by-time.data | grep -q "^ *$((64 * 1024 * 1024 / 48)) .* SAMPLE\$" || say "records are missing"
+    ;;
+esac
+exit "$failed"
