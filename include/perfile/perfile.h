@@ -27,6 +27,7 @@
 #include "event.h"
 #include "expr.h"
 #include "field.h"
+#include "filter.h"
 #include "model.h"
 #include "order.h"
 #include "record.h"

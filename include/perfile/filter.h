@@ -1,0 +1,168 @@
+/* Less of a capture: the records that are wanted, and what is needed to understand them.
+ *
+ * What is wanted is said in terms.  Terms of one kind are alternatives, the kinds must all hold:
+ * the record is *selected* then.
+ *
+ *     perfile_filter_term terms[] = {{PERFILE_BY_TIME, "10%..20%"}, {PERFILE_BY_PID, "7,8"}};
+ *
+ * Records belong to one of these (format/keeping.def):
+ *
+ * - Data (SAMPLE, READ, SWITCH …; also types that are not known): kept when selected.
+ * - State of processes (MMAP, MMAP2, COMM, FORK, EXIT …): kept up to the end of the time that is
+ *   wanted, of processes with selected data and of their ancestors.  Records without a time, and
+ *   those of time 0, count as from before.
+ * - State of the whole system and of the recording (mappings of the kernel, KSYMBOL, CGROUP,
+ *   ID_INDEX, FINISHED_ROUND …): kept, those of the kernel up to the end of the time.
+ * - Facts without which the rest cannot be read (HEADER_ATTR, HEADER_FEATURE …): kept.
+ * - Losses (LOST, LOST_SAMPLES, THROTTLE, UNTHROTTLE): kept by time and processor alone.
+ * - AUXTRACE: kept by processor and thread, where it is of one.
+ *
+ * State is selected like data, and then kept beside what is needed, when TYPE or WHERE terms are
+ * given.  With PERFILE_FILTER_NO_STATE everything but facts is treated like data.
+ *
+ * Which processes have selected data is known after a pass over the whole capture only:
+ *
+ *     st = perfile_filter_new(&options, &filter, err);
+ *     while (st == PERFILE_OK && perfile_filter_wants_pass(filter))
+ *         open the capture, perfile_filter_learn(filter, stream, err)
+ *     open it again, perfile_filter(stream, filter, &stream, err)
+ *
+ * A caller who cannot read twice leaves that out; then state is kept of all processes.
+ * perfile_filter_capture() does all this. */
+#ifndef PERFILE_FILTER_H
+#define PERFILE_FILTER_H
+
+#include "copy.h"
+#include "sink.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { /* perfile_filter_term.kind: what the text is, ends of ranges being part of them */
+       /* "A..B": seconds, or with a unit: 5ns 5us 5ms 1.5s; "+1s..+2s" after the first sample;
+        * "10%..20%" of the time from the first sample to the last; the wall clock in UTC,
+        * "2026-05-01T10:00:00.5..".  Either end may be left out. */
+       PERFILE_BY_TIME = 0,
+       PERFILE_BY_PID,   /* "7,8,100..199" */
+       PERFILE_BY_TID,   /* the same */
+       PERFILE_BY_CPU,   /* "0-3,7" */
+       PERFILE_BY_TYPE,  /* "SAMPLE,MMAP2,75" */
+       PERFILE_BY_IP,    /* "0x400000..0x4fffff", one address, or an end left out */
+       PERFILE_BY_EVENT, /* name, with * and ? for any, or position from 0 */
+       PERFILE_BY_COMM,  /* name of the thread at that time, with * and ? */
+       PERFILE_BY_DSO,   /* what was mapped at the address of the sample: its path, or the last part
+                          * of it, with * and ? */
+       PERFILE_BY_CGROUP, /* path of the cgroup of the sample, with * and ? */
+       PERFILE_BY_WHERE,  /* format/expressions.md; comm, dso and cgroup are known */
+       PERFILE_N_BY
+};
+
+typedef struct perfile_filter_term {
+    uint32_t kind; /* PERFILE_BY_… */
+    uint32_t reserved;
+    const char *text;
+} perfile_filter_term;
+
+enum {                                   /* perfile_filter_options.flags */
+       PERFILE_FILTER_INVERT = 1 << 0,   /* what does not fit is selected */
+       PERFILE_FILTER_NO_STATE = 1 << 1, /* keep facts and what is selected, nothing else */
+       /* Facts that stand in front of the records have to be right: a pass first.  For writers that
+        * write features before records. */
+       PERFILE_FILTER_FACTS_FIRST = 1 << 2
+};
+
+/* Set `size`; zeros select everything. */
+typedef struct perfile_filter_options {
+    size_t size;
+    uint32_t flags; /* PERFILE_FILTER_… */
+    uint32_t n_terms;
+    const perfile_filter_term *terms; /* copied */
+    /* Of the samples that are selected (with TYPE terms: of the records), only the first of every
+     * so many, and no more than `head`.  0: all. */
+    uint64_t every;
+    uint64_t head;
+    uint64_t reserved[8];
+} perfile_filter_options;
+
+typedef struct perfile_filter_state perfile_filter_state;
+
+/* Reads the terms.
+ * PERFILE_E_USAGE: one of them is wrong, err->message says how. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_new(
+    const perfile_filter_options *options, perfile_filter_state **filter, perfile_error *err);
+
+/* Whether a pass over the capture is wanted before records are handed on; `needed`: what is
+ * selected cannot be found out without it. */
+PERFILE_API bool perfile_filter_wants_pass(const perfile_filter_state *filter, bool *needed);
+
+/* Such a pass: reads `s`, of which nothing was read yet, to its end.  It stays the caller's and
+ * must stay open until the filter is closed. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_learn(perfile_filter_state *filter,
+                                                                 perfile_stream *s,
+                                                                 perfile_error *err);
+
+/* Puts the stage on `below`, of which nothing was read yet.  *stream owns it from success on, not
+ * the filter, which must live longer.
+ * When it is read: PERFILE_E_USAGE for terms that the capture has no answer to (no such event, no
+ * wall clock), as perfile_filter_learn(). */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter(perfile_stream *below,
+                                                           perfile_filter_state *filter,
+                                                           perfile_stream **stream,
+                                                           perfile_error *err);
+
+typedef struct perfile_filtered {
+    uint64_t records;  /* of the capture, compressed ones not counted but what is in them */
+    uint64_t kept;     /* of them */
+    uint64_t selected; /* of those: by the terms, not as state */
+    uint64_t samples;
+    uint64_t kept_samples;
+    uint64_t processes;      /* that have records */
+    uint64_t kept_processes; /* that have selected records */
+    uint64_t aux_dropped;    /* AUXTRACE records that were dropped, … */
+    uint64_t aux_bytes;      /* … and bytes behind them */
+    bool all_state;          /* it is kept of all processes, for want of a pass or of pids */
+    uint64_t reserved[7];
+} perfile_filtered;
+
+/* What was kept, once the stage was read to its end: the first `size` bytes of *out. */
+PERFILE_API void perfile_filter_result(const perfile_filter_state *filter, perfile_filtered *out,
+                                       size_t size);
+
+/* NULL is fine. */
+PERFILE_API void perfile_filter_close(perfile_filter_state *filter);
+
+enum { /* perfile_filter_writing.damage */
+       PERFILE_FILTER_STOP = PERFILE_STOP,
+       PERFILE_FILTER_RESYNC = PERFILE_RESYNC,
+       PERFILE_FILTER_SALVAGE = PERFILE_SALVAGE,
+       PERFILE_FILTER_FAIL = 3 /* write nothing */
+};
+
+/* Set `size`; zeros are the defaults. */
+typedef struct perfile_filter_writing {
+    size_t size;
+    uint32_t form;      /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
+    uint32_t on_damage; /* PERFILE_FILTER_STOP … */
+    const char *from;   /* as in perfile_options */
+    const perfile_limits *limits;
+    void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+    uint64_t reserved[8];
+} perfile_filter_writing;
+
+/* Reads the capture on `source` as often as needed, writes what is kept to `sink`, and finishes the
+ * sink.  A pipe that has to be read twice goes to a temporary file.  The source is closed in any
+ * case; the sink stays the caller's.  *filtered and *copied (the first bytes of them; may be NULL)
+ * are filled as far as it went. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_capture(
+    perfile_source *source, perfile_sink *sink, const perfile_filter_options *options,
+    const perfile_filter_writing *writing, perfile_filtered *filtered, size_t filtered_size,
+    perfile_copied *copied, size_t copied_size, perfile_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,216 @@
+/* A capture that is made smaller: opened as often as needed, filtered, written. */
+#include <string.h>
+
+#include "base/error.h"
+#include "io/out_dir.h"
+#include "io/tee.h"
+#include "perf/header.h"
+#include "perfile/filter.h"
+#include "stage/filter.h"
+
+enum { MOST_PASSES = 3, PROGRESS_BYTES = 8 << 20 };
+
+typedef struct filtering {
+    perfile_source *source;
+    perfile_sink *sink;
+    perfile_filter_options options;
+    perfile_filter_writing writing;
+    perfile_filter_state *filter;
+    pf_tee tee;
+    perfile_stream *passes[MOST_PASSES]; /* those before the last stay open */
+    uint32_t n_passes;
+    perfile_filtered filtered;
+    perfile_copied copied;
+    bool failing; /* on damage */
+    bool may_pass;
+
+    const perfile_container *container; /* of the pass that runs */
+    uint64_t done, total, told;
+    uint32_t part;
+} filtering;
+
+static void begin_progress(filtering *f, const perfile_stream *s)
+{
+    f->container = perfile_stream_container(s);
+    f->done = f->total = f->told = 0;
+    f->part = 0;
+    for (uint32_t i = 0; i < f->container->n_parts; i++) {
+        if (f->container->parts[i].size == UINT64_MAX) {
+            f->total = 0;
+            return;
+        }
+        f->total += f->container->parts[i].size;
+    }
+}
+
+static void tell(filtering *f, uint64_t done)
+{
+    uint64_t before = f->n_passes - 1;
+    uint32_t more = 0;
+    if (!f->writing.progress)
+        return;
+    if (f->may_pass && perfile_filter_wants_pass(f->filter, NULL))
+        more = 1;
+    f->writing.progress(f->writing.user, before * f->total + done, (before + 1 + more) * f->total);
+}
+
+static void on_pass(void *user, const perfile_record *at)
+{
+    filtering *f = user;
+    for (; f->part < at->part && f->part < f->container->n_parts; f->part++)
+        f->done += f->total ? f->container->parts[f->part].size : 0;
+    uint64_t done = f->done + at->offset;
+    if (done < f->told + PROGRESS_BYTES)
+        return;
+    f->told = done;
+    tell(f, done);
+}
+
+static void on_copy(void *user, uint64_t done, uint64_t total)
+{
+    (void)total;
+    tell(user, done);
+}
+
+static void on_note(void *user, const perfile_note *note)
+{
+    const filtering *f = user;
+    if (f->writing.note)
+        f->writing.note(f->writing.user, note);
+}
+
+/* Opens the capture once more; the source stays ours. */
+static perfile_status open_pass(filtering *f, perfile_stream **stream, perfile_error *err)
+{
+    perfile_options how = {.size = sizeof how,
+                           .on_damage = f->failing ? PERFILE_STOP : f->writing.on_damage,
+                           .from = f->writing.from,
+                           .limits = f->writing.limits};
+    perfile_source *source;
+    perfile_status st =
+        f->source->directory
+            ? perfile_source_path(f->source->name, &f->source->options, &source, err)
+            : pf_source_tee(&f->tee, &source, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_open(source, &how, stream, err);
+    if (st != PERFILE_OK) {
+        perfile_source_close(source);
+        return st;
+    }
+    f->passes[f->n_passes++] = *stream;
+    begin_progress(f, *stream);
+    return PERFILE_OK;
+}
+
+/* What is a file in a pipe, or has to be read twice, goes to a temporary file. */
+static perfile_status make_seekable(filtering *f, perfile_error *err)
+{
+    perfile_bytes head;
+    pf_perf_header header;
+    bool needed;
+    (void)perfile_filter_wants_pass(f->filter, &needed);
+    f->may_pass = f->source->directory || f->source->seekable;
+    if (f->may_pass)
+        return PERFILE_OK;
+    perfile_status st = pf_source_run(f->source, 0, PF_PERF_PIPE_HEADER, &head, err);
+    if (st != PERFILE_OK)
+        return st;
+    bool file = pf_perf_header_begin(head, &header) == 0 && header.form == PERFILE_FORM_FILE;
+    if (!file && !needed)
+        return PERFILE_OK;
+    perfile_source *pipe = f->source;
+    st = pf_source_spool(pipe, &f->source, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_source_close(pipe);
+    f->tee.below = f->source;
+    f->may_pass = true;
+    return PERFILE_OK;
+}
+
+static perfile_status learn(filtering *f, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    f->filter->progress = on_pass;
+    f->filter->progress_user = f;
+    while (st == PERFILE_OK && f->may_pass && f->n_passes + 1 < MOST_PASSES &&
+           perfile_filter_wants_pass(f->filter, NULL)) {
+        perfile_stream *s;
+        st = open_pass(f, &s, err);
+        if (st == PERFILE_OK)
+            st = perfile_filter_learn(f->filter, s, err);
+    }
+    return st;
+}
+
+static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *err)
+{
+    uint32_t form = f->writing.form ? f->writing.form : perfile_stream_container(s)->form;
+    perfile_writer_options how = {.size = sizeof how,
+                                  .form = form,
+                                  .swapped = perfile_session_swapped(perfile_stream_session(s))};
+    perfile_copy_options copying = {.size = sizeof copying,
+                                    .flags = f->failing ? 0 : PERFILE_COPY_FORCE,
+                                    .note = on_note,
+                                    .progress = on_copy,
+                                    .user = f};
+    perfile_writer *w;
+    perfile_status st = perfile_writer_open(f->sink, &how, &w, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_copy(s, w, &copying, &f->copied, sizeof f->copied, err);
+    perfile_writer_close(w);
+    return st;
+}
+
+static perfile_status filter(filtering *f, perfile_error *err)
+{
+    perfile_stream *s;
+    if (f->writing.form == PERFILE_FORM_PIPE)
+        f->options.flags |= PERFILE_FILTER_FACTS_FIRST;
+    if (pf_sink_is_directory(f->sink))
+        f->writing.form = PERFILE_FORM_FILE;
+    perfile_status st = perfile_filter_new(&f->options, &f->filter, err);
+    if (st == PERFILE_OK)
+        st = make_seekable(f, err);
+    if (st == PERFILE_OK)
+        st = learn(f, err);
+    if (st == PERFILE_OK)
+        st = open_pass(f, &s, err);
+    if (st == PERFILE_OK)
+        st = perfile_filter(s, f->filter, &f->passes[f->n_passes - 1], err);
+    if (st == PERFILE_OK)
+        st = write_all(f, f->passes[f->n_passes - 1], err);
+    return st;
+}
+
+static void copy_out(void *out, size_t out_size, const void *from, size_t size)
+{
+    if (out)
+        memcpy(out, from, out_size < size ? out_size : size);
+}
+
+perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink,
+                                      const perfile_filter_options *options,
+                                      const perfile_filter_writing *writing,
+                                      perfile_filtered *filtered, size_t filtered_size,
+                                      perfile_copied *copied, size_t copied_size,
+                                      perfile_error *err)
+{
+    filtering f = {.source = source, .sink = sink, .tee = {.below = source}};
+    f.options.size = sizeof f.options;
+    copy_out(options ? &f.options : NULL, sizeof f.options, options, options ? options->size : 0);
+    copy_out(writing ? &f.writing : NULL, sizeof f.writing, writing, writing ? writing->size : 0);
+    f.failing = f.writing.on_damage == PERFILE_FILTER_FAIL;
+    perfile_status st = filter(&f, err);
+    if (f.filter)
+        perfile_filter_result(f.filter, &f.filtered, sizeof f.filtered);
+    copy_out(filtered, filtered_size, &f.filtered, sizeof f.filtered);
+    copy_out(copied, copied_size, &f.copied, sizeof f.copied);
+    while (f.n_passes)
+        perfile_stream_close(f.passes[--f.n_passes]);
+    perfile_filter_close(f.filter);
+    perfile_source_close(f.source);
+    return st;
+}

@@ -1,0 +1,351 @@
+/* The stage, and the passes before it. */
+#include "stage/filter.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+typedef struct stage {
+    perfile_stream base;
+    pf_filter *x;
+    const perfile_record *first; /* of the run of the stream below … */
+    uint64_t left;               /* … what is still to be handed on, by bit */
+    bool begun;
+} stage;
+
+static uint64_t all_of(size_t n)
+{
+    return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+}
+
+static uint64_t samples_of(const perfile_record *first, size_t n)
+{
+    uint64_t yes = 0;
+    for (size_t i = 0; i < n; i++)
+        yes |= (uint64_t)(first[i].type == PERFILE_RECORD_SAMPLE) << i;
+    return yes;
+}
+
+/* Which records are asked whether they are selected. */
+static uint64_t asked_of(const pf_filter *x, const perfile_record *first, size_t n,
+                         uint64_t sampled)
+{
+    uint64_t asked = sampled;
+    for (uint64_t left = all_of(n) & ~sampled; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        unsigned class = pf_filter_class(first[i].type);
+        bool is = class == PF_KEEP_DATA || (class != PF_KEEP_FACT && x->tests_state);
+        asked |= (uint64_t)is << i;
+    }
+    return asked;
+}
+
+/* What a pass before has found. */
+static uint64_t known_bits(const pf_filter *x, const perfile_record *first, size_t n)
+{
+    uint64_t yes = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = first[i].sequence;
+        if (at / 8 < x->bits.len)
+            yes |= (uint64_t)(x->bits.ptr[at / 8] >> at % 8 & 1) << i;
+    }
+    return yes;
+}
+
+static bool selects_all(const pf_filter *x)
+{
+    return !x->given && !x->invert && x->options.every < 2 && !x->options.head;
+}
+
+static perfile_status select_of(pf_filter *x, const perfile_record *first, size_t n,
+                                uint64_t sampled, uint64_t *selected, perfile_error *err)
+{
+    perfile_status st = pf_filter_resolve(x, first, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (x->chosen && !x->bits_full) {
+        *selected = known_bits(x, first, n);
+        return PERFILE_OK;
+    }
+    uint64_t asked = asked_of(x, first, n, sampled);
+    if (selects_all(x) || !asked) {
+        *selected = asked;
+        return PERFILE_OK;
+    }
+    return pf_filter_test(x, first, n, asked, selected, err);
+}
+
+static bool is_plain(const perfile_record *r)
+{
+    return r->family != PERFILE_FAMILY_DAMAGE && !(r->flags & PERFILE_REC_ENVELOPE);
+}
+
+/* A pass that only looks: the model, and from when to when. */
+static perfile_status look_at(pf_filter *x, const perfile_record *first, size_t n,
+                              perfile_error *err)
+{
+    uint64_t times[PERFILE_RUN_RECORDS];
+    size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < found; i++) {
+        x->first_time = times[i] < x->first_time ? times[i] : x->first_time;
+        x->last_time = times[i] > x->last_time ? times[i] : x->last_time;
+    }
+    if (!pf_filter_needs_world(x))
+        return PERFILE_OK;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        if (first[i].type != PERFILE_RECORD_SAMPLE)
+            st = pf_filter_feed(x, &first[i], err);
+    return st;
+}
+
+static perfile_status choose_from(pf_filter *x, const perfile_record *first, size_t n,
+                                  perfile_error *err)
+{
+    uint64_t selected, sampled = samples_of(first, n);
+    perfile_status st = select_of(x, first, n, sampled, &selected, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_count(x, first, n, selected, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_note(x, first, n, selected, err);
+    x->result.samples += (unsigned)__builtin_popcountll(sampled);
+    x->result.kept_samples += (unsigned)__builtin_popcountll(sampled & selected);
+    return st;
+}
+
+/* Whether the span of time, or processes and mappings, have to be known beforehand. */
+static bool must_look(const pf_filter *x)
+{
+    bool relative = false;
+    for (uint32_t i = 0; i < x->n_periods; i++) {
+        const pf_moment *ends[] = {&x->periods[i].from, &x->periods[i].to};
+        for (size_t k = 0; k < 2; k++)
+            relative |= ends[k]->kind == PF_AFTER_FIRST || ends[k]->kind == PF_SHARE;
+    }
+    return !x->looked && (relative || pf_filter_needs_world(x));
+}
+
+static bool may_choose(const pf_filter *x)
+{
+    bool facts = x->options.flags & PERFILE_FILTER_FACTS_FIRST;
+    return !x->chosen && !selects_all(x) && (!x->no_state || facts);
+}
+
+bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
+{
+    if (needed)
+        *needed = must_look(x);
+    return must_look(x) || may_choose(x);
+}
+
+static void begin_pass(pf_filter *x, const perfile_stream *s)
+{
+    x->session = perfile_stream_session(s);
+    x->generation = UINT64_MAX;
+    x->resolved = x->event_found = false;
+    x->n_events = 0;
+    x->countdown = x->counted = 0;
+}
+
+perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, perfile_error *err)
+{
+    const perfile_record *first;
+    size_t n;
+    perfile_status st;
+    bool looking = must_look(x);
+    begin_pass(x, s);
+    while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK) {
+        if (x->progress)
+            x->progress(x->progress_user, first);
+        if (!is_plain(first))
+            continue;
+        st = looking ? look_at(x, first, n, err) : choose_from(x, first, n, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    if (st != PERFILE_END)
+        return st;
+    if (looking) {
+        x->looked = true;
+        return PERFILE_OK;
+    }
+    x->chosen = true;
+    return pf_filter_families(x, err);
+}
+
+/* What of the run is handed on. */
+static perfile_status decide(pf_filter *x, const perfile_record *first, size_t n, uint64_t *keep,
+                             perfile_error *err)
+{
+    uint64_t selected, sampled = samples_of(first, n);
+    perfile_status st = PERFILE_OK;
+    if (!is_plain(first)) {
+        *keep = all_of(n);
+        return PERFILE_OK;
+    }
+    if (!x->looked && pf_filter_needs_world(x))
+        st = look_at(x, first, n, err);
+    if (st == PERFILE_OK)
+        st = select_of(x, first, n, sampled, &selected, err);
+    if (st == PERFILE_OK && !x->chosen)
+        st = pf_filter_count(x, first, n, selected, err);
+    if (st != PERFILE_OK)
+        return st;
+    *keep = selected;
+    for (uint64_t left = all_of(n) & ~sampled & ~selected; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        if (selects_all(x) || pf_filter_keep(x, &first[i])) {
+            *keep |= UINT64_C(1) << i;
+        } else if (first[i].type == PERFILE_RECORD_AUXTRACE) {
+            x->result.aux_dropped++;
+            x->result.aux_bytes += first[i].extra.len;
+        }
+    }
+    perfile_filtered *sum = &x->result;
+    sum->records += n;
+    sum->kept += (unsigned)__builtin_popcountll(*keep);
+    sum->selected += (unsigned)__builtin_popcountll(selected);
+    if (!x->chosen) {
+        sum->samples += (unsigned)__builtin_popcountll(sampled);
+        sum->kept_samples += (unsigned)__builtin_popcountll(sampled & *keep);
+    }
+    return PERFILE_OK;
+}
+
+/* Hands on the next stretch of the run: as it stands there, or when the records are scattered all
+ * that is left in slots of our own. */
+static void hand_on(stage *g)
+{
+    perfile_stream *s = &g->base;
+    unsigned from = (unsigned)__builtin_ctzll(g->left);
+    uint64_t rest = ~(g->left >> from);
+    unsigned n = rest ? (unsigned)__builtin_ctzll(rest) : 64 - from;
+    uint64_t stretch = all_of(n) << from;
+    bool more_behind = from == 0 && g->first->extra.len; /* the stream below is at this record */
+    if (g->left == stretch || n >= 8 || more_behind) {
+        s->at = g->first + from;
+        s->end = s->at + n;
+        g->left &= ~stretch;
+        return;
+    }
+    for (; g->left; g->left &= g->left - 1)
+        s->run[s->n_run++] = g->first[__builtin_ctzll(g->left)];
+    s->at = s->end = s->run; /* the stream adds n_run */
+}
+
+static perfile_status fill(perfile_stream *s, perfile_error *err)
+{
+    stage *g = (stage *)(void *)s;
+    pf_filter *x = g->x;
+    size_t n;
+    if (!g->begun) {
+        g->begun = true;
+        begin_pass(x, s);
+        x->result.all_state = !x->chosen || x->result.all_state;
+        if (x->chosen)
+            pf_filter_facts(x, s->below);
+    }
+    while (!g->left) {
+        perfile_status st = perfile_stream_next_run(s->below, &g->first, &n, err);
+        if (st == PERFILE_OK)
+            st = decide(x, g->first, n, &g->left, err);
+        else if (st == PERFILE_END && !x->resolved && pf_filter_resolved(x, err) != PERFILE_OK)
+            st = PERFILE_E_USAGE;
+        else if (st == PERFILE_END)
+            pf_filter_facts(x, s->below);
+        if (st != PERFILE_OK) {
+            g->left = 0;
+            return st;
+        }
+    }
+    hand_on(g);
+    return PERFILE_OK;
+}
+
+static void close_stage(perfile_stream *s)
+{
+    perfile_stream_close(s->below);
+    pf_free(s);
+}
+
+static const pf_stream_ops stage_ops = {fill, NULL, close_stage};
+
+perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
+                              perfile_stream **stream, perfile_error *err)
+{
+    if (must_look(x) && x->n_periods && x->first_time == PERFILE_NO_TIME &&
+        !pf_filter_needs_world(x))
+        return pf_fail(err, PERFILE_E_USAGE, "time",
+                       "a time after the first sample is known after a pass only");
+    stage *g = pf_alloc(1, sizeof *g);
+    if (!g)
+        return pf_fail_nomem(err, "filter");
+    pf_stream_on(&g->base, &stage_ops, below);
+    g->x = x;
+    *stream = &g->base;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_filter_new(const perfile_filter_options *options,
+                                  perfile_filter_state **filter, perfile_error *err)
+{
+    pf_filter *x = pf_alloc(1, sizeof *x);
+    if (!x)
+        return pf_fail_nomem(err, "filter");
+    if (options)
+        memcpy(&x->options, options,
+               options->size < sizeof *options ? options->size : sizeof *options);
+    x->no_state = x->options.flags & PERFILE_FILTER_NO_STATE;
+    x->invert = x->options.flags & PERFILE_FILTER_INVERT;
+    x->first_time = x->kept_first = PERFILE_NO_TIME;
+    perfile_status st = pf_filter_terms(x, err);
+    x->tests_state =
+        x->no_state || pf_filter_has(x, PERFILE_BY_TYPE) || pf_filter_has(x, PERFILE_BY_WHERE);
+    if (st != PERFILE_OK) {
+        perfile_filter_close(x);
+        return st;
+    }
+    *filter = x;
+    return PERFILE_OK;
+}
+
+void perfile_filter_result(const perfile_filter_state *x, perfile_filtered *out, size_t size)
+{
+    memcpy(out, &x->result, size < sizeof x->result ? size : sizeof x->result);
+}
+
+static void free_patterns(pf_patterns *p)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        pf_free(p->at[i].text);
+    pf_free(p->at);
+    pf_index_free(&p->known);
+}
+
+void perfile_filter_close(perfile_filter_state *x)
+{
+    if (!x)
+        return;
+    pf_ranges *sets[] = {&x->pids, &x->tids, &x->cpus, &x->types, &x->ips, &x->times};
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        pf_ranges_free(sets[i]);
+    pf_patterns *patterns[] = {&x->events, &x->comms, &x->dsos, &x->cgroups};
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
+        free_patterns(patterns[i]);
+    for (uint32_t i = 0; i < x->n_wheres; i++)
+        perfile_expr_close(x->wheres[i]);
+    pf_free(x->wheres);
+    pf_free(x->periods);
+    pf_free(x->event_fits);
+    perfile_model_close(x->model);
+    pf_texts_free(&x->texts);
+    pf_index_free(&x->cgroup_of);
+    pf_buffer_free(&x->cgroup_names);
+    pf_buffer_free(&x->bits);
+    pf_buffer_free(&x->births);
+    pf_pids_free(&x->seen);
+    pf_pids_free(&x->wanted);
+    pf_pids_free(&x->needed);
+    pf_free(x);
+}

@@ -1,0 +1,146 @@
+/* The inside of perfile_filter(): what its files share. */
+#ifndef PF_STAGE_FILTER_H
+#define PF_STAGE_FILTER_H
+
+#include "base/buffer.h"
+#include "core/stream.h"
+#include "model/index.h"
+#include "perfile/expr.h"
+#include "perfile/filter.h"
+#include "perfile/model.h"
+#include "stage/filter_pids.h"
+#include "stage/filter_ranges.h"
+
+enum { /* classes of format/keeping.def */
+       PF_KEEP_DATA = 0,
+       PF_KEEP_TASK,
+       PF_KEEP_KERNEL,
+       PF_KEEP_RECORDING,
+       PF_KEEP_FACT,
+       PF_KEEP_LOSS,
+       PF_KEEP_AUX
+};
+
+/* One end of a range of time, before the capture is known. */
+typedef struct pf_moment {
+    enum { PF_OPEN, PF_CLOCK, PF_AFTER_FIRST, PF_SHARE, PF_WALL } kind;
+    uint64_t ns; /* of a share: billionths */
+} pf_moment;
+
+typedef struct pf_period {
+    pf_moment from, to;
+} pf_period;
+
+typedef struct pf_pattern {
+    char *text;
+    size_t len;
+} pf_pattern;
+
+/* Patterns for one name of a record; what became of a name is kept by its address. */
+typedef struct pf_patterns {
+    pf_pattern *at;
+    uint32_t n;
+    pf_index known; /* address of a name -> 1 it fits, 0 it does not */
+} pf_patterns;
+
+struct perfile_filter_state {
+    perfile_filter_options options;
+    uint32_t given;   /* kinds that have terms, by bit */
+    bool tests_state; /* TYPE or WHERE can select state */
+    bool no_state, invert;
+
+    pf_ranges pids, tids, cpus, types, ips, times;
+    pf_period *periods;
+    uint32_t n_periods;
+    pf_patterns events, comms, dsos, cgroups;
+    perfile_expr **wheres;
+    uint32_t n_wheres;
+    bool where_asks; /* an expression asks for comm, dso or cgroup */
+
+    /* What the capture says. */
+    const perfile_session *session; /* of the stream that is being read */
+    uint64_t generation;
+    bool resolved;       /* times are known, and events as far as they came */
+    uint8_t *event_fits; /* by index of the event */
+    uint32_t n_events, events_cap;
+    bool event_found;
+    uint64_t window_end; /* state that is later is not needed */
+
+    /* Passes. */
+    bool looked, chosen;
+    void (*progress)(void *user, const perfile_record *at); /* of a pass; may be NULL */
+    void *progress_user;
+    uint64_t first_time, last_time; /* of all samples */
+    perfile_model *model;
+    pf_texts texts;     /* paths of cgroups */
+    pf_index cgroup_of; /* id -> position in cgroup_names */
+    pf_buffer cgroup_names;
+    pf_buffer bits; /* one for each record of the stream, by sequence: it is selected */
+    bool bits_full; /* there were too many: the last pass finds out again */
+
+    /* Processes. */
+    pf_pids seen, wanted; /* that have records; that have selected ones */
+    pf_pids needed;       /* those and their ancestors */
+    bool any_process;     /* something is selected of which nobody knows whose it is */
+    pf_buffer births;     /* pid of parent and child, of FORK records */
+
+    uint64_t countdown;             /* `every` */
+    uint64_t counted;               /* `head` */
+    uint64_t kept_first, kept_last; /* times of kept samples */
+    uint8_t sample_time[16];        /* feature SAMPLE_TIME of what is kept */
+    perfile_filtered result;
+};
+
+typedef perfile_filter_state pf_filter;
+
+static inline bool pf_filter_has(const pf_filter *x, unsigned kind)
+{
+    return x->given >> kind & 1;
+}
+
+/* filter_terms.c */
+perfile_status pf_filter_terms(pf_filter *x, perfile_error *err);
+/* filter_time.c: "A..B" */
+perfile_status pf_filter_period(const char *text, pf_period *out, perfile_error *err);
+/* The ranges in ns, once the capture is known. */
+perfile_status pf_filter_times(pf_filter *x, perfile_error *err);
+
+/* filter_test.c: which records of a run, that begins with first[0], are selected; by bit.  Only
+ * those of `asked` are looked at. */
+perfile_status pf_filter_test(pf_filter *x, const perfile_record *first, size_t n, uint64_t asked,
+                              uint64_t *selected, perfile_error *err);
+/* Whether terms that LOSS records obey hold. */
+bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r);
+/* Tells what the session says anew: before the first record of a run is tested. */
+perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perfile_error *err);
+/* At the end: events that were asked for and never came. */
+perfile_status pf_filter_resolved(const pf_filter *x, perfile_error *err);
+
+/* filter_world.c: what needs processes and mappings. */
+bool pf_filter_needs_world(const pf_filter *x);
+perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_error *err);
+const char *pf_filter_comm(const pf_filter *x, const perfile_record *r);
+const char *pf_filter_dso(const pf_filter *x, const perfile_record *r);
+const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r);
+extern const perfile_expr_provider pf_filter_names;
+/* Whether one of the patterns fits; for a path its last part may fit alone. */
+bool pf_filter_fits(pf_patterns *p, const char *name, bool path);
+bool pf_filter_fits_text(const pf_patterns *p, const char *name, bool path);
+
+/* filter_keep.c */
+unsigned pf_filter_class(uint32_t type);
+/* What the first pass learns of a run of which `selected` are selected. */
+perfile_status pf_filter_note(pf_filter *x, const perfile_record *first, size_t n,
+                              uint64_t selected, perfile_error *err);
+/* Processes of the run, for the result. */
+perfile_status pf_filter_count(pf_filter *x, const perfile_record *first, size_t n,
+                               uint64_t selected, perfile_error *err);
+/* Whether a record that is not selected is kept. */
+bool pf_filter_keep(pf_filter *x, const perfile_record *r);
+/* Ancestors, after the pass. */
+perfile_status pf_filter_families(pf_filter *x, perfile_error *err);
+
+/* filter_facts.c: features of what was kept, into the session of the stream. */
+void pf_filter_facts(pf_filter *x, perfile_stream *below);
+
+#endif

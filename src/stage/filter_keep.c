@@ -1,0 +1,290 @@
+/* What is kept beside what is selected: state of processes and of the system. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "stage/filter.h"
+
+enum { MOST_BITS = 16 << 20 }; /* bytes of them */
+
+unsigned pf_filter_class(uint32_t type)
+{
+    static const uint8_t classes[] = {
+#define KEEP(type, class) [PERFILE_RECORD_##type] = PF_KEEP_##class + 1,
+#include "perfile/format/keeping.def"
+    };
+    uint8_t known = type < sizeof classes ? classes[type] : 0;
+    if (known)
+        return known - 1U;
+    return type < PERFILE_RECORD_USER ? PF_KEEP_DATA : PF_KEEP_RECORDING;
+}
+
+/* The first word of the body is the process of all records of class TASK. */
+static uint32_t task_of(const perfile_record *r)
+{
+    pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
+    uint32_t pid = pf_cur_u32(&c);
+    return c.bad ? PERFILE_NO_PID : pid;
+}
+
+static bool in_time(const pf_filter *x, const perfile_record *r)
+{
+    uint64_t time = perfile_record_time(r);
+    return time == PERFILE_NO_TIME || time <= x->window_end;
+}
+
+/* Mappings of the kernel belong to no process. */
+static bool is_of_kernel(const perfile_record *r)
+{
+    enum { KERNEL = 1, GUEST_KERNEL = 4 };
+    unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
+    return task_of(r) == PERFILE_NO_PID ||
+           ((r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2) &&
+            (mode == KERNEL || mode == GUEST_KERNEL));
+}
+
+static bool keep_aux(const pf_filter *x, const perfile_record *r, bool *everyone)
+{
+    perfile_auxtrace v;
+    *everyone = true;
+    if (perfile_auxtrace_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return true;
+    *everyone = v.tid == PERFILE_NO_PID;
+    bool fits = true;
+    if (pf_filter_has(x, PERFILE_BY_CPU) && v.cpu != UINT32_MAX)
+        fits = pf_ranges_have(&x->cpus, v.cpu);
+    if (pf_filter_has(x, PERFILE_BY_TID) && v.tid != PERFILE_NO_PID)
+        fits = fits && pf_ranges_have(&x->tids, v.tid);
+    return x->invert || fits;
+}
+
+bool pf_filter_keep(pf_filter *x, const perfile_record *r)
+{
+    bool everyone;
+    unsigned class = pf_filter_class(r->type);
+    if (class == PF_KEEP_FACT)
+        return true;
+    if (x->no_state)
+        return false;
+    switch (class) {
+    case PF_KEEP_TASK:
+        return in_time(x, r) &&
+               (x->result.all_state || is_of_kernel(r) || pf_pids_have(&x->needed, task_of(r)));
+    case PF_KEEP_KERNEL:
+        return in_time(x, r);
+    case PF_KEEP_RECORDING:
+        return true;
+    case PF_KEEP_LOSS:
+        return pf_filter_test_loss(x, r);
+    case PF_KEEP_AUX:
+        return keep_aux(x, r, &everyone);
+    default:
+        return false;
+    }
+}
+
+static bool set_bits(pf_filter *x, const perfile_record *first, uint64_t selected)
+{
+    for (uint64_t left = selected; left; left &= left - 1) {
+        uint64_t at = first[__builtin_ctzll(left)].sequence;
+        if (at / 8 >= MOST_BITS) {
+            x->bits_full = true;
+            return true;
+        }
+        if (at / 8 >= x->bits.len) {
+            size_t more = (size_t)(at / 8 + 1 - x->bits.len);
+            if (!pf_buffer_reserve(&x->bits, more))
+                return false;
+            memset(x->bits.ptr + x->bits.len, 0, more);
+            x->bits.len += more;
+        }
+        x->bits.ptr[at / 8] |= (uint8_t)(1U << at % 8);
+    }
+    return true;
+}
+
+static bool want(pf_filter *x, uint32_t pid)
+{
+    bool is_new;
+    return pid == PERFILE_NO_PID || pf_pids_add(&x->wanted, pid, &is_new);
+}
+
+/* Who is made by whom, and what else names a process, of records that are no samples. */
+static bool note_other(pf_filter *x, const perfile_record *r, bool selected)
+{
+    perfile_fork fork;
+    perfile_switch_cpu_wide change;
+    bool everyone;
+    switch (r->type) {
+    case PERFILE_RECORD_FORK:
+        if (perfile_fork_decode(r, &fork, sizeof fork, NULL) == PERFILE_OK &&
+            fork.pid != fork.ppid && in_time(x, r)) {
+            const uint32_t birth[2] = {fork.pid, fork.ppid};
+            return pf_buffer_append(&x->births, birth, sizeof birth);
+        }
+        return true;
+    case PERFILE_RECORD_SWITCH_CPU_WIDE:
+        return !selected ||
+               perfile_switch_cpu_wide_decode(r, &change, sizeof change, NULL) != PERFILE_OK ||
+               want(x, change.next_prev_pid);
+    case PERFILE_RECORD_AUXTRACE:
+        x->any_process |= !x->no_state && keep_aux(x, r, &everyone) && everyone;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* Adds the processes of the samples by `of`; those without one are left out of *known. */
+static bool add_samples(pf_pids *to, const perfile_record *first, size_t n, uint64_t of,
+                        uint64_t *known)
+{
+    uint64_t values[PERFILE_RUN_RECORDS];
+    uint32_t at[PERFILE_RUN_RECORDS];
+    uint32_t last = PERFILE_NO_PID;
+    bool is_new;
+    size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TID, values, at);
+    *known = 0;
+    for (size_t i = 0; i < found; i++) {
+        uint32_t pid = (uint32_t)values[i];
+        *known |= UINT64_C(1) << at[i];
+        if (pid == last || !(of >> at[i] & 1) || pid == PERFILE_NO_PID)
+            continue;
+        if (!pf_pids_add(to, pid, &is_new))
+            return false;
+        last = pid;
+    }
+    return true;
+}
+
+static void times_of(pf_filter *x, const perfile_record *first, size_t n, uint64_t of)
+{
+    uint64_t values[PERFILE_RUN_RECORDS];
+    uint32_t at[PERFILE_RUN_RECORDS];
+    size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, values, at);
+    for (size_t i = 0; i < found; i++) {
+        if (!(of >> at[i] & 1))
+            continue;
+        x->kept_first = values[i] < x->kept_first ? values[i] : x->kept_first;
+        x->kept_last = values[i] > x->kept_last ? values[i] : x->kept_last;
+    }
+}
+
+perfile_status pf_filter_count(pf_filter *x, const perfile_record *first, size_t n,
+                               uint64_t selected, perfile_error *err)
+{
+    uint64_t sampled = 0, known;
+    uint32_t pid, tid;
+    bool ok = true, is_new;
+    for (size_t i = 0; i < n; i++)
+        sampled |= (uint64_t)(first[i].type == PERFILE_RECORD_SAMPLE) << i;
+    if (sampled) {
+        ok = add_samples(&x->seen, first, n, sampled, &known);
+        if (selected & sampled) {
+            ok = ok && add_samples(&x->wanted, first, n, selected & sampled, &known);
+            x->any_process |= (selected & sampled & ~known) != 0;
+            times_of(x, first, n, selected & sampled);
+        }
+    }
+    uint64_t all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+    for (uint64_t left = all & ~sampled; left && ok; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        unsigned class = pf_filter_class(first[i].type);
+        if (class == PF_KEEP_TASK)
+            pid = task_of(&first[i]);
+        else if (class != PF_KEEP_DATA || !perfile_record_task(&first[i], &pid, &tid))
+            continue;
+        ok = pid == PERFILE_NO_PID || pf_pids_add(&x->seen, pid, &is_new);
+        if (class == PF_KEEP_DATA && selected >> i & 1)
+            ok = ok && want(x, pid);
+    }
+    x->result.processes = x->seen.n;
+    x->result.kept_processes = x->wanted.n;
+    return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
+}
+
+perfile_status pf_filter_note(pf_filter *x, const perfile_record *first, size_t n,
+                              uint64_t selected, perfile_error *err)
+{
+    bool ok = x->bits_full || set_bits(x, first, selected);
+    for (size_t i = 0; i < n && ok; i++)
+        if (first[i].type != PERFILE_RECORD_SAMPLE)
+            ok = note_other(x, &first[i], selected >> i & 1);
+    return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
+}
+
+typedef struct birth {
+    uint32_t child, parent;
+} birth;
+
+static int by_child(const void *a, const void *b)
+{
+    const birth *x = a, *y = b;
+    return x->child < y->child ? -1 : x->child > y->child;
+}
+
+/* The first birth of `child` or a later one. */
+static size_t births_of(const birth *all, size_t n, uint32_t child)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all[middle].child < child)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Adds the parents of `child`, and theirs: `waiting` holds those whose parents are to come. */
+static bool add_ancestors(pf_filter *x, uint32_t child, pf_buffer *waiting)
+{
+    const birth *all = (const birth *)(const void *)x->births.ptr;
+    size_t n = x->births.len / sizeof *all;
+    bool is_new;
+    pf_buffer_clear(waiting);
+    if (!pf_buffer_append(waiting, &child, sizeof child))
+        return false;
+    while (waiting->len) {
+        memcpy(&child, waiting->ptr + waiting->len - sizeof child, sizeof child);
+        waiting->len -= sizeof child;
+        for (size_t i = births_of(all, n, child); i < n && all[i].child == child; i++) {
+            if (!pf_pids_add(&x->needed, all[i].parent, &is_new))
+                return false;
+            if (is_new && !pf_buffer_append(waiting, &all[i].parent, sizeof child))
+                return false;
+        }
+    }
+    return true;
+}
+
+perfile_status pf_filter_families(pf_filter *x, perfile_error *err)
+{
+    birth *all = (birth *)(void *)x->births.ptr;
+    size_t n = x->births.len / sizeof *all;
+    pf_buffer waiting = {0};
+    bool ok = true, is_new;
+    x->result.all_state = x->any_process || x->wanted.full;
+    if (n)
+        qsort(all, n, sizeof *all, by_child);
+    /* Who is wanted and was not born here has no ancestors to be found. */
+    for (uint32_t pid = 0; x->wanted.bits && pid < PF_PIDS_USUAL && ok; pid++) {
+        if (pid % 64 == 0 && x->wanted.bits[pid / 64] == 0) {
+            pid += 63;
+            continue;
+        }
+        if (pf_pids_have(&x->wanted, pid))
+            ok = pf_pids_add(&x->needed, pid, &is_new);
+    }
+    for (size_t i = 0; i < x->wanted.odd.size && ok; i++)
+        if (x->wanted.odd.slots[i].value)
+            ok = pf_pids_add(&x->needed, (uint32_t)x->wanted.odd.slots[i].key, &is_new);
+    for (size_t i = 0; i < n && ok; i++)
+        if (pf_pids_have(&x->wanted, all[i].child))
+            ok = add_ancestors(x, all[i].child, &waiting);
+    pf_buffer_free(&waiting);
+    pf_buffer_free(&x->births);
+    return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
+}

@@ -1,0 +1,289 @@
+/* Which records of a run are selected: kind after kind, the cheap ones first, each for those that
+ * are left. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "stage/filter.h"
+
+static inline uint64_t bit(size_t i)
+{
+    return UINT64_C(1) << i;
+}
+
+/* What looks at a record that is no sample, or at a field without a fixed place. */
+typedef bool looks(pf_filter *x, const perfile_record *r);
+
+static uint64_t each(pf_filter *x, const perfile_record *first, uint64_t asked, looks *fits)
+{
+    uint64_t yes = 0;
+    for (uint64_t left = asked; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        if (fits(x, &first[i]))
+            yes |= bit(i);
+    }
+    return yes;
+}
+
+static bool time_fits(pf_filter *x, const perfile_record *r)
+{
+    uint64_t time = perfile_record_time(r);
+    return time != PERFILE_NO_TIME && pf_ranges_have(&x->times, time);
+}
+
+static bool pid_fits(pf_filter *x, const perfile_record *r)
+{
+    uint32_t pid, tid;
+    return perfile_record_task(r, &pid, &tid) && pf_ranges_have(&x->pids, pid);
+}
+
+static bool tid_fits(pf_filter *x, const perfile_record *r)
+{
+    uint32_t pid, tid;
+    return perfile_record_task(r, &pid, &tid) && pf_ranges_have(&x->tids, tid);
+}
+
+static bool cpu_fits(pf_filter *x, const perfile_record *r)
+{
+    uint32_t cpu;
+    return perfile_record_cpu(r, &cpu) && pf_ranges_have(&x->cpus, cpu);
+}
+
+static bool event_fits(pf_filter *x, const perfile_record *r)
+{
+    const perfile_event *e = perfile_record_event(r);
+    return e && e->index < x->n_events && x->event_fits[e->index];
+}
+
+static bool comm_fits(pf_filter *x, const perfile_record *r)
+{
+    return pf_filter_fits(&x->comms, pf_filter_comm(x, r), false);
+}
+
+static bool dso_fits(pf_filter *x, const perfile_record *r)
+{
+    return pf_filter_fits(&x->dsos, pf_filter_dso(x, r), true);
+}
+
+static bool cgroup_fits(pf_filter *x, const perfile_record *r)
+{
+    return pf_filter_fits(&x->cgroups, pf_filter_cgroup(x, r), false);
+}
+
+/* A field of fixed place of the samples among those asked; `shift` and `mask` cut it out. */
+static uint64_t samples(const pf_ranges *set, const perfile_record *first, size_t n, uint32_t field,
+                        unsigned shift, uint64_t mask)
+{
+    uint64_t values[PERFILE_RUN_RECORDS];
+    uint32_t at[PERFILE_RUN_RECORDS];
+    uint64_t yes = 0;
+    size_t found = perfile_sample_fields(first, n, field, values, at);
+    if (set->n == 1) {
+        uint64_t low = set->at[0].first, wide = set->at[0].last - low;
+        for (size_t i = 0; i < found; i++)
+            yes |= (uint64_t)((values[i] >> shift & mask) - low <= wide) << at[i];
+        return yes;
+    }
+    for (size_t i = 0; i < found; i++)
+        yes |= (uint64_t)pf_ranges_have(set, values[i] >> shift & mask) << at[i];
+    return yes;
+}
+
+static uint64_t samples_of(const perfile_record *first, size_t n)
+{
+    uint64_t yes = 0;
+    for (size_t i = 0; i < n; i++)
+        yes |= (uint64_t)(first[i].type == PERFILE_RECORD_SAMPLE) << i;
+    return first->family == PERFILE_FAMILY_PERF ? yes : 0;
+}
+
+static uint64_t types(const pf_filter *x, const perfile_record *first, size_t n)
+{
+    uint64_t yes = 0;
+    for (size_t i = 0; i < n; i++)
+        yes |= (uint64_t)pf_ranges_have(&x->types, first[i].type) << i;
+    return yes;
+}
+
+static perfile_status wheres(pf_filter *x, const perfile_record *first, size_t n, uint64_t *asked,
+                             perfile_error *err)
+{
+    uint64_t yes = 0;
+    perfile_status st = PERFILE_OK;
+    for (uint32_t k = 0; k < x->n_wheres && st == PERFILE_OK; k++) {
+        uint64_t fits = 0;
+        if (__builtin_popcountll(*asked) > (int)n / 2) {
+            st = perfile_expr_test_run(x->wheres[k], first, n, &fits, err);
+        } else {
+            for (uint64_t left = *asked; left && st == PERFILE_OK; left &= left - 1) {
+                size_t i = (size_t)__builtin_ctzll(left);
+                bool holds = false;
+                st = perfile_expr_test(x->wheres[k], &first[i], &holds, err);
+                fits |= (uint64_t)holds << i;
+            }
+        }
+        yes |= fits;
+    }
+    *asked &= yes;
+    return st;
+}
+
+/* The kinds whose fields have a fixed place in samples. */
+static uint64_t fixed_places(pf_filter *x, const perfile_record *first, size_t n, uint64_t asked)
+{
+    static const struct {
+        uint32_t kind, field;
+        unsigned shift;
+        uint64_t mask;
+        looks *others;
+    } kinds[] = {
+        {PERFILE_BY_TIME, PERFILE_SAMPLE_TIME, 0, UINT64_MAX, time_fits},
+        {PERFILE_BY_PID, PERFILE_SAMPLE_TID, 0, UINT32_MAX, pid_fits},
+        {PERFILE_BY_TID, PERFILE_SAMPLE_TID, 32, UINT32_MAX, tid_fits},
+        {PERFILE_BY_CPU, PERFILE_SAMPLE_CPU, 0, UINT32_MAX, cpu_fits},
+        {PERFILE_BY_IP, PERFILE_SAMPLE_IP, 0, UINT64_MAX, NULL},
+    };
+    const pf_ranges *sets[] = {&x->times, &x->pids, &x->tids, &x->cpus, &x->ips};
+    uint64_t sampled = samples_of(first, n);
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && asked; k++) {
+        if (!pf_filter_has(x, kinds[k].kind))
+            continue;
+        uint64_t yes = 0;
+        if (asked & sampled)
+            yes = samples(sets[k], first, n, kinds[k].field, kinds[k].shift, kinds[k].mask);
+        if (kinds[k].others)
+            yes |= each(x, first, asked & ~sampled, kinds[k].others);
+        asked &= yes;
+    }
+    return asked;
+}
+
+/* Of those that are counted (samples, or with types all), what --every and --head leave. */
+static uint64_t sparse(pf_filter *x, const perfile_record *first, size_t n, uint64_t selected)
+{
+    uint64_t counted = selected;
+    if (!pf_filter_has(x, PERFILE_BY_TYPE))
+        counted &= samples_of(first, n);
+    for (uint64_t left = counted; left && x->options.every > 1; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        if (x->countdown)
+            selected &= ~bit(i);
+        x->countdown = x->countdown ? x->countdown - 1 : x->options.every - 1;
+    }
+    counted &= selected;
+    for (uint64_t left = counted; left && x->options.head; left &= left - 1)
+        if (x->counted++ >= x->options.head)
+            selected &= ~(left & (0 - left));
+    return selected;
+}
+
+perfile_status pf_filter_test(pf_filter *x, const perfile_record *first, size_t n, uint64_t asked,
+                              uint64_t *selected, perfile_error *err)
+{
+    static const struct {
+        uint32_t kind;
+        looks *fits;
+    } slow[] = {{PERFILE_BY_EVENT, event_fits},
+                {PERFILE_BY_COMM, comm_fits},
+                {PERFILE_BY_DSO, dso_fits},
+                {PERFILE_BY_CGROUP, cgroup_fits}};
+    perfile_status st = PERFILE_OK;
+    uint64_t yes = asked;
+    if (pf_filter_has(x, PERFILE_BY_TYPE))
+        yes &= types(x, first, n);
+    yes = fixed_places(x, first, n, yes);
+    for (size_t k = 0; k < sizeof slow / sizeof slow[0] && yes; k++)
+        if (pf_filter_has(x, slow[k].kind))
+            yes = each(x, first, yes, slow[k].fits);
+    if (x->n_wheres && yes)
+        st = wheres(x, first, n, &yes, err);
+    if (x->invert)
+        yes = asked & ~yes;
+    if (x->options.every > 1 || x->options.head)
+        yes = sparse(x, first, n, yes);
+    *selected = yes;
+    return st;
+}
+
+bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
+{
+    uint32_t cpu;
+    bool by_time = pf_filter_has(x, PERFILE_BY_TIME), by_cpu = pf_filter_has(x, PERFILE_BY_CPU);
+    if (!by_time && !by_cpu)
+        return true;
+    uint64_t time = perfile_record_time(r);
+    bool yes = !by_time || (time != PERFILE_NO_TIME && pf_ranges_have(&x->times, time));
+    if (by_cpu)
+        yes = yes && perfile_record_cpu(r, &cpu) && pf_ranges_have(&x->cpus, cpu);
+    return yes != x->invert;
+}
+
+/* A position when it is digits, else a name. */
+static bool event_named(const pf_patterns *p, const perfile_event *e)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint64_t position = 0;
+        size_t k = 0;
+        for (; k < p->at[i].len && k < 9 && p->at[i].text[k] >= '0' && p->at[i].text[k] <= '9'; k++)
+            position = 10 * position + (uint64_t)(p->at[i].text[k] - '0');
+        if (k && k == p->at[i].len && position == e->index)
+            return true;
+    }
+    return pf_filter_fits_text(p, e->name, false);
+}
+
+static perfile_status resolve_events(pf_filter *x, perfile_error *err)
+{
+    uint32_t n = perfile_session_n_events(x->session);
+    if (n > x->events_cap) {
+        uint8_t *more = pf_realloc(x->event_fits, n, 1);
+        if (!more)
+            return pf_fail_nomem(err, "filter");
+        x->event_fits = more;
+        x->events_cap = n;
+    }
+    x->n_events = n;
+    for (uint32_t i = 0; i < n; i++) {
+        x->event_fits[i] = event_named(&x->events, perfile_session_event(x->session, i));
+        x->event_found |= x->event_fits[i];
+    }
+    return PERFILE_OK;
+}
+
+perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    uint64_t generation = perfile_session_generation(x->session);
+    if (generation != x->generation && pf_filter_has(x, PERFILE_BY_EVENT))
+        st = resolve_events(x, err);
+    x->generation = generation;
+    /* What the wall clock says may come in records of the tool. */
+    if (!x->resolved && first->type < PERFILE_RECORD_USER && st == PERFILE_OK) {
+        st = pf_filter_times(x, err);
+        if (st == PERFILE_OK)
+            st = pf_filter_resolved(x, err);
+        x->resolved = true;
+    }
+    return st;
+}
+
+perfile_status pf_filter_resolved(const pf_filter *x, perfile_error *err)
+{
+    enum { SHOWN = 5 };
+    char list[160];
+    size_t len = 0;
+    if (!pf_filter_has(x, PERFILE_BY_EVENT) || x->event_found)
+        return PERFILE_OK;
+    list[0] = '\0';
+    uint32_t n = perfile_session_n_events(x->session);
+    for (uint32_t i = 0; i < n && i < SHOWN; i++) {
+        const char *name = perfile_session_event(x->session, i)->name;
+        for (size_t k = 0; i && k < 2; k++)
+            if (len + 1 < sizeof list)
+                list[len++] = ", "[k];
+        for (; *name && len + 1 < sizeof list; name++)
+            list[len++] = *name;
+        list[len] = '\0';
+    }
+    return pf_fail(err, PERFILE_E_USAGE, "event",
+                   "--event: no event is called '%s'; there %s: %s%s", x->events.at[0].text,
+                   n == 1 ? "is" : "are", n ? list : "none", n > SHOWN ? " ..." : "");
+}
