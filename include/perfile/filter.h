@@ -144,12 +144,13 @@ typedef struct perfile_filter_writing {
     size_t size;
     uint32_t form;      /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
     uint32_t on_damage; /* PERFILE_FILTER_STOP … */
+    uint64_t drop;      /* bits of sample_type whose fields are dropped: see perfile_target() */
     const char *from;   /* as in perfile_options */
     const perfile_limits *limits;
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    uint64_t reserved[8];
+    uint64_t reserved[7];
 } perfile_filter_writing;
 
 /* Reads the capture on `source` as often as needed, writes what is kept to `sink`, and finishes the

@@ -56,14 +56,17 @@ typedef struct perfile_target_loss {
     const char *sentence;  /* what was lost, for people */
 } perfile_target_loss;
 
-/* Set `size` and `version`. */
+/* Set `size`, and `version` or `drop`. */
 typedef struct perfile_target_options {
     size_t size;
-    const char *version; /* "perf-6.1" or "6.1": see perfile_target_version_at() */
+    /* "perf-6.1" or "6.1": see perfile_target_version_at(); NULL: the newest. */
+    const char *version;
+    /* Bits of sample_type (PERFILE_SAMPLE_…) whose fields go as well, known or not; ids cannot. */
+    uint64_t drop;
     /* Called for each loss when the end of the stream is reached.  May be NULL. */
     void (*loss)(void *user, const perfile_target_loss *loss);
     void *user;
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 } perfile_target_options;
 
 /* Puts the stage on `below`, from which nothing was read yet.  *stream owns it from success on.

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "cli/command.h"
@@ -11,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "perfile/field.h"
 
 static const char help[] =
     "perfile filter writes a new capture with the records that are wanted, and what is needed to\n"
@@ -33,6 +35,7 @@ static const char help[] =
     "  --every N          of what fits, one sample in N\n"
     "  --head N           of what fits, the first N samples\n"
     "  --no-state         nothing but what fits\n"
+    "  --drop-field LIST  cut fields out of samples: callchain,stack_user,regs_user,raw ...\n"
     "\n"
     "  -o, --output OUT   the new capture; - is standard output, in the form of a pipe\n"
     "  -f, --force        replace OUT if it exists\n"
@@ -61,6 +64,7 @@ enum {
     OPTION_EVERY,
     OPTION_HEAD,
     OPTION_NO_STATE,
+    OPTION_DROP,
     OPTION_TO,
     OPTION_DAMAGE,
     OPTION_JSON,
@@ -113,6 +117,34 @@ static int read_damage(const char *word, settings *set)
     return cli_usage("filter", "--on-damage takes stop, resync, salvage or fail: '%s'", word);
 }
 
+/* "callchain,raw": names of bits of sample_type in small letters. */
+static int read_fields(const char *list, settings *set)
+{
+    const uint64_t ids = PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_IDENTIFIER;
+    const perfile_vocabulary *known = perfile_vocabulary_find("sample_type");
+    for (const char *p = list, *end;; p = end + 1) {
+        uint64_t bit = 0;
+        end = p + strcspn(p, ",");
+        for (uint32_t i = 0; i < known->n && !bit; i++) {
+            const char *name = known->bits[i].name;
+            if (strlen(name) == (size_t)(end - p) && strncasecmp(name, p, strlen(name)) == 0)
+                bit = UINT64_C(1) << known->bits[i].shift;
+        }
+        if (!bit)
+            return cli_usage("filter", "--drop-field: samples have no field '%.*s'", (int)(end - p),
+                             p);
+        if (bit & ids)
+            return cli_usage("filter",
+                             "--drop-field: ids say whose a sample is, they cannot be dropped");
+        /* The weight comes in two forms. */
+        if (bit & PERFILE_SAMPLE_WEIGHT)
+            bit |= PERFILE_SAMPLE_WEIGHT_STRUCT;
+        set->writing.drop |= bit;
+        if (!*end)
+            return CLI_CONTINUE;
+    }
+}
+
 static int add_term(unsigned kind, const char *text, settings *set)
 {
     size_t n = set->how.n_terms;
@@ -146,6 +178,8 @@ static int read_option(int option, settings *set)
         return read_number("every", optarg, &set->how.every);
     case OPTION_HEAD:
         return read_number("head", optarg, &set->how.head);
+    case OPTION_DROP:
+        return read_fields(optarg, set);
     case OPTION_TO:
         return read_form(optarg, set);
     case OPTION_DAMAGE:
@@ -261,6 +295,7 @@ int cli_filter(int argc, char **argv)
         {"every", required_argument, NULL, OPTION_EVERY},
         {"head", required_argument, NULL, OPTION_HEAD},
         {"no-state", no_argument, NULL, OPTION_NO_STATE},
+        {"drop-field", required_argument, NULL, OPTION_DROP},
         {"to", required_argument, NULL, OPTION_TO},
         {"on-damage", required_argument, NULL, OPTION_DAMAGE},
         {"json", no_argument, NULL, OPTION_JSON},

@@ -236,8 +236,8 @@ size_t perfile_sample_fields(const perfile_record *first, size_t n, uint32_t bit
 {
     size_t found = 0;
     const perfile_layout *shared = n && first->session ? first->session->shared : NULL;
-    bool whole = bit & (PERFILE_SAMPLE_KNOWN & ~(PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU));
-    int slot = shared && whole && !(bit & (bit - 1)) ? shared->sample_slot[__builtin_ctz(bit)] : -1;
+    bool one = bit & PERFILE_SAMPLE_KNOWN && !(bit & (bit - 1));
+    int slot = shared && one ? shared->sample_slot[__builtin_ctz(bit)] : -1;
     if (slot < 0) {
         for (size_t i = 0; i < n; i++)
             if (perfile_sample_field(first + i, bit, &values[found])) {
@@ -247,6 +247,7 @@ size_t perfile_sample_fields(const perfile_record *first, size_t n, uint32_t bit
             }
         return found;
     }
+    bool halves = bit & (PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU);
     size_t offset = 8 * (size_t)slot;
     for (size_t i = 0; i < n; i++) {
         const perfile_record *r = first + i;
@@ -254,6 +255,8 @@ size_t perfile_sample_fields(const perfile_record *first, size_t n, uint32_t bit
             r->body.len < offset + 8)
             continue;
         values[found] = pf_load_u64(r->body.ptr + offset, is_swapped(r));
+        if (halves)
+            values[found] = field_value(r->body.ptr + offset, bit, is_swapped(r));
         if (at)
             at[found] = (uint32_t)i;
         found++;

@@ -6,6 +6,7 @@
 #include "io/tee.h"
 #include "perf/header.h"
 #include "perfile/filter.h"
+#include "perfile/target.h"
 #include "stage/filter.h"
 
 enum { MOST_PASSES = 3, PROGRESS_BYTES = 8 << 20 };
@@ -167,7 +168,7 @@ static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *
 static perfile_status filter(filtering *f, perfile_error *err)
 {
     perfile_stream *s;
-    if (f->writing.form == PERFILE_FORM_PIPE)
+    if (f->writing.form == PERFILE_FORM_PIPE || f->writing.drop)
         f->options.flags |= PERFILE_FILTER_FACTS_FIRST;
     if (pf_sink_is_directory(f->sink))
         f->writing.form = PERFILE_FORM_FILE;
@@ -180,6 +181,11 @@ static perfile_status filter(filtering *f, perfile_error *err)
         st = open_pass(f, &s, err);
     if (st == PERFILE_OK)
         st = perfile_filter(s, f->filter, &f->passes[f->n_passes - 1], err);
+    if (st == PERFILE_OK && f->writing.drop) {
+        perfile_target_options how = {.size = sizeof how, .drop = f->writing.drop};
+        s = f->passes[f->n_passes - 1];
+        st = perfile_target(s, &how, &f->passes[f->n_passes - 1], err);
+    }
     if (st == PERFILE_OK)
         st = write_all(f, f->passes[f->n_passes - 1], err);
     return st;

@@ -142,6 +142,7 @@ bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
 static void begin_pass(pf_filter *x, const perfile_stream *s)
 {
     x->session = perfile_stream_session(s);
+    x->tells_times = perfile_session_feature(x->session, PERFILE_FEATURE_SAMPLE_TIME);
     x->generation = UINT64_MAX;
     x->resolved = x->event_found = false;
     x->n_events = 0;
@@ -243,8 +244,6 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         g->begun = true;
         begin_pass(x, s);
         x->result.all_state = !x->chosen || x->result.all_state;
-        if (x->chosen)
-            pf_filter_facts(x, s->below);
     }
     while (!g->left) {
         perfile_status st = perfile_stream_next_run(s->below, &g->first, &n, err);
@@ -283,6 +282,8 @@ perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
         return pf_fail_nomem(err, "filter");
     pf_stream_on(&g->base, &stage_ops, below);
     g->x = x;
+    if (x->chosen) /* for those that take the facts before the first record */
+        pf_filter_facts(x, below);
     *stream = &g->base;
     return PERFILE_OK;
 }

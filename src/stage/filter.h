@@ -86,6 +86,7 @@ struct perfile_filter_state {
 
     uint64_t countdown;             /* `every` */
     uint64_t counted;               /* `head` */
+    bool tells_times;               /* the capture has feature SAMPLE_TIME */
     uint64_t kept_first, kept_last; /* times of kept samples */
     uint8_t sample_time[16];        /* feature SAMPLE_TIME of what is kept */
     perfile_filtered result;

@@ -136,26 +136,25 @@ static bool note_other(pf_filter *x, const perfile_record *r, bool selected)
     }
 }
 
-/* Adds the processes of the samples by `of`; those without one are left out of *known. */
-static bool add_samples(pf_pids *to, const perfile_record *first, size_t n, uint64_t of,
-                        uint64_t *known)
+/* Adds the processes of the samples, and of those by `of` as wanted. */
+static bool add_samples(pf_filter *x, const perfile_record *first, size_t n, uint64_t of)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
-    uint32_t last = PERFILE_NO_PID;
-    bool is_new;
+    uint32_t seen = PERFILE_NO_PID, wanted = PERFILE_NO_PID;
+    uint64_t known = 0;
+    bool is_new, ok = true;
     size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TID, values, at);
-    *known = 0;
-    for (size_t i = 0; i < found; i++) {
+    for (size_t i = 0; i < found && ok; i++) {
         uint32_t pid = (uint32_t)values[i];
-        *known |= UINT64_C(1) << at[i];
-        if (pid == last || !(of >> at[i] & 1) || pid == PERFILE_NO_PID)
-            continue;
-        if (!pf_pids_add(to, pid, &is_new))
-            return false;
-        last = pid;
+        known |= UINT64_C(1) << at[i];
+        if (pid != seen && pid != PERFILE_NO_PID)
+            ok = pf_pids_add(&x->seen, seen = pid, &is_new);
+        if (pid != wanted && of >> at[i] & 1 && pid != PERFILE_NO_PID)
+            ok = ok && pf_pids_add(&x->wanted, wanted = pid, &is_new);
     }
-    return true;
+    x->any_process |= (of & ~known) != 0;
+    return ok;
 }
 
 static void times_of(pf_filter *x, const perfile_record *first, size_t n, uint64_t of)
@@ -174,18 +173,15 @@ static void times_of(pf_filter *x, const perfile_record *first, size_t n, uint64
 perfile_status pf_filter_count(pf_filter *x, const perfile_record *first, size_t n,
                                uint64_t selected, perfile_error *err)
 {
-    uint64_t sampled = 0, known;
+    uint64_t sampled = 0;
     uint32_t pid, tid;
     bool ok = true, is_new;
     for (size_t i = 0; i < n; i++)
         sampled |= (uint64_t)(first[i].type == PERFILE_RECORD_SAMPLE) << i;
     if (sampled) {
-        ok = add_samples(&x->seen, first, n, sampled, &known);
-        if (selected & sampled) {
-            ok = ok && add_samples(&x->wanted, first, n, selected & sampled, &known);
-            x->any_process |= (selected & sampled & ~known) != 0;
+        ok = add_samples(x, first, n, selected & sampled);
+        if (selected & sampled && x->tells_times)
             times_of(x, first, n, selected & sampled);
-        }
     }
     uint64_t all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
     for (uint64_t left = all & ~sampled; left && ok; left &= left - 1) {

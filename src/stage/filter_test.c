@@ -50,6 +50,10 @@ static bool cpu_fits(pf_filter *x, const perfile_record *r)
 static bool event_fits(pf_filter *x, const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
+    /* Records of the kernel without a trailer do not say whose they are. */
+    if (e && r->type < PERFILE_RECORD_USER && r->type != PERFILE_RECORD_SAMPLE &&
+        !e->layout->sample_id_all)
+        return false;
     return e && e->index < x->n_events && x->event_fits[e->index];
 }
 

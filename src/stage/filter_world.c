@@ -99,7 +99,8 @@ const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r)
 {
     perfile_sample s;
     if (r->type != PERFILE_RECORD_SAMPLE ||
-        perfile_sample_decode(r, &s, sizeof s, NULL) != PERFILE_OK || !(s.present & PERFILE_SAMPLE_CGROUP))
+        perfile_sample_decode(r, &s, sizeof s, NULL) != PERFILE_OK ||
+        !(s.present & PERFILE_SAMPLE_CGROUP))
         return NULL;
     uint32_t at = pf_index_get(&x->cgroup_of, s.cgroup);
     if (at == PF_INDEX_NONE)

@@ -331,9 +331,16 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
     perfile_target_options o = {0};
     const pf_release *release;
     memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    perfile_status st = pf_release_find(o.version ? o.version : "", &release, err);
+    perfile_status st = PERFILE_OK;
+    if (o.version || !o.drop)
+        st = pf_release_find(o.version ? o.version : "", &release, err);
+    else
+        release = &pf_releases[PF_N_RELEASES - 1];
     if (st != PERFILE_OK)
         return st;
+    if (o.drop & (PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_IDENTIFIER))
+        return pf_fail(err, PERFILE_E_USAGE, "options.drop",
+                       "ids say whose a sample is: they cannot be dropped");
     if (below->options.envelopes == PERFILE_ENVELOPES_OUTER)
         return pf_fail(err, PERFILE_E_USAGE, "options.envelopes",
                        "compressed records cannot be changed: open the capture with what is in "

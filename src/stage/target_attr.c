@@ -27,14 +27,15 @@ static bool any_byte(perfile_bytes b)
 
 /* The bits of `v` that the version has in this word; those of a newer weight become the older one.
  */
-static uint64_t known_bits(const pf_release *release, unsigned word, uint64_t v)
+static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
 {
+    const pf_release *release = t->release;
     const uint32_t n[PF_N_WORDS] = {release->sample_bits, release->read_bits, release->branch_bits,
                                     release->flag_bits};
     uint64_t known = v & pf_low_bits(n[word]);
     if (word == PF_WORD_SAMPLE_TYPE && (v & ~known) & PERFILE_SAMPLE_WEIGHT_STRUCT)
         known |= PERFILE_SAMPLE_WEIGHT;
-    return known;
+    return word == PF_WORD_SAMPLE_TYPE ? known & ~t->options.drop : known;
 }
 
 static void count_bits(rewriting *w, unsigned word, uint64_t lost)
@@ -50,7 +51,7 @@ static void count_bits(rewriting *w, unsigned word, uint64_t lost)
 
 static void mask_word(rewriting *w, unsigned word, unsigned kind, const perfile_value *v)
 {
-    uint64_t known = known_bits(w->t->release, word, v->number);
+    uint64_t known = known_bits(w->t, word, v->number);
     if (known == v->number)
         return;
     if (w->count)
@@ -134,9 +135,9 @@ size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool 
 void pf_target_layout(pf_target *t, const perfile_event *e, perfile_layout *layout)
 {
     perfile_attr attr = e->attr;
-    attr.sample_type = known_bits(t->release, PF_WORD_SAMPLE_TYPE, attr.sample_type);
-    attr.read_format = known_bits(t->release, PF_WORD_READ_FORMAT, attr.read_format);
-    attr.branch_sample_type = known_bits(t->release, PF_WORD_BRANCH_TYPE, attr.branch_sample_type);
+    attr.sample_type = known_bits(t, PF_WORD_SAMPLE_TYPE, attr.sample_type);
+    attr.read_format = known_bits(t, PF_WORD_READ_FORMAT, attr.read_format);
+    attr.branch_sample_type = known_bits(t, PF_WORD_BRANCH_TYPE, attr.branch_sample_type);
     pf_layout_make(layout, &attr);
 }
 
