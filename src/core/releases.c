@@ -18,6 +18,17 @@ const pf_release pf_releases[PF_N_RELEASES] = {
 #include "format/versions.def"
 };
 
+const pf_release pf_release_any = {.name = "any",
+                                   .attr_size = 256,
+                                   .sample_bits = 64,
+                                   .read_bits = 64,
+                                   .branch_bits = 64,
+                                   .flag_bits = 64,
+                                   .kernel_type = UINT32_MAX,
+                                   .user_type = UINT32_MAX,
+                                   .feature = UINT32_MAX,
+                                   .cpu_maps = UINT32_MAX};
+
 static const struct {
     const char *member;
     uint32_t from;
@@ -59,6 +70,6 @@ bool pf_release_knows_member(const pf_release *r, const char *member)
 {
     for (size_t i = 0; i < sizeof late / sizeof late[0]; i++)
         if (strcmp(late[i].member, member) == 0)
-            return r >= &pf_releases[late[i].from];
+            return r == &pf_release_any || r >= &pf_releases[late[i].from];
     return true;
 }

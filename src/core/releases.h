@@ -21,6 +21,8 @@ typedef struct pf_release {
 } pf_release;
 
 extern const pf_release pf_releases[PF_N_RELEASES];
+/* One that knows everything, also what no table does. */
+extern const pf_release pf_release_any;
 
 /* The row of "6.1" or "perf-6.1".  PERFILE_E_USAGE, with all there are. */
 perfile_status pf_release_find(const char *version, const pf_release **release, perfile_error *err);

@@ -52,7 +52,7 @@ static bool event_fits(pf_filter *x, const perfile_record *r)
     const perfile_event *e = perfile_record_event(r);
     /* Records of the kernel without a trailer do not say whose they are. */
     if (e && r->type < PERFILE_RECORD_USER && r->type != PERFILE_RECORD_SAMPLE &&
-        !e->layout->sample_id_all)
+        r->type != PERFILE_RECORD_READ && !e->layout->sample_id_all)
         return false;
     return e && e->index < x->n_events && x->event_fits[e->index];
 }

@@ -335,7 +335,7 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
     if (o.version || !o.drop)
         st = pf_release_find(o.version ? o.version : "", &release, err);
     else
-        release = &pf_releases[PF_N_RELEASES - 1];
+        release = &pf_release_any;
     if (st != PERFILE_OK)
         return st;
     if (o.drop & (PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_IDENTIFIER))
