@@ -59,7 +59,7 @@ typedef struct perfile_target_loss {
 /* Set `size`, and `version` or `drop`. */
 typedef struct perfile_target_options {
     size_t size;
-    /* "perf-6.1" or "6.1": see perfile_target_version_at(); NULL: the newest. */
+    /* "perf-6.1" or "6.1": see perfile_target_version_at(); NULL: everything is known. */
     const char *version;
     /* Bits of sample_type (PERFILE_SAMPLE_…) whose fields go as well, known or not; ids cannot. */
     uint64_t drop;

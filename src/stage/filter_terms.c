@@ -56,7 +56,7 @@ static bool range(const char *p, const char *end, uint64_t most, bool dash, pf_i
     }
     if (end - p >= 2 && p[0] == '.' && p[1] == '.')
         p += 2;
-    else if (dash && begins && p < end && *p == '-')
+    else if (dash && begins && end - p >= 2 && *p == '-')
         p++;
     else
         return false;

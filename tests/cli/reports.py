@@ -96,9 +96,24 @@ def wrong_sort(capture, fits):
     return errors
 
 
+def wrong_filter(capture, fits):
+    """The same for filter."""
+    out = "dir" if pathlib.Path(capture).is_dir() else "file"
+    arguments = [command, "filter", "--json", "--head", "3", "-f", "-o", out, capture]
+    run = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    report = json.loads(run.stdout)
+    errors = list(fits.iter_errors(report))
+    status = 1 if "error" in report else 3 if report["damages"] else 0
+    if run.returncode != status or report["kept_samples"] > 3:
+        errors.append(f"exit status {run.returncode}, {report['kept_samples']} samples")
+    return errors
+
+
 # A count in each report, to be found wrong.
-counts = {"recover": ["lost", "gaps"], "convert": ["notes", 0, "count"], "sort": ["records"]}
-others = {"recover": wrong_rescue, "convert": wrong_conversion, "sort": wrong_sort}
+counts = {"recover": ["lost", "gaps"], "convert": ["notes", 0, "count"], "sort": ["records"],
+          "filter": ["kept"]}
+others = {"recover": wrong_rescue, "convert": wrong_conversion, "sort": wrong_sort,
+          "filter": wrong_filter}
 
 checked = failed = 0
 for words, fits in runs():
