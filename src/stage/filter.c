@@ -203,6 +203,14 @@ static perfile_status decide(pf_filter *x, const perfile_record *first, size_t n
             x->result.aux_bytes += first[i].extra.len;
         }
     }
+    for (uint64_t left = all_of(n) & ~sampled; left && !selects_all(x); left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        if (first[i].type != PERFILE_RECORD_MMAP && first[i].type != PERFILE_RECORD_MMAP2)
+            continue;
+        st = pf_filter_file(x, &first[i], *keep >> i & 1, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
     perfile_filtered *sum = &x->result;
     sum->records += n;
     sum->kept += (unsigned)__builtin_popcountll(*keep);
@@ -235,6 +243,13 @@ static void hand_on(stage *g)
     s->at = s->end = s->run; /* the stream adds n_run */
 }
 
+static perfile_status finish(stage *g, perfile_error *err)
+{
+    pf_filter_facts(g->x, g->base.below);
+    perfile_status st = pf_filter_build_ids(g->x, g->base.below, err);
+    return st == PERFILE_OK ? PERFILE_END : st;
+}
+
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     stage *g = (stage *)(void *)s;
@@ -252,7 +267,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         else if (st == PERFILE_END && !x->resolved && pf_filter_resolved(x, err) != PERFILE_OK)
             st = PERFILE_E_USAGE;
         else if (st == PERFILE_END)
-            pf_filter_facts(x, s->below);
+            st = finish(g, err);
         if (st != PERFILE_OK) {
             g->left = 0;
             return st;
@@ -341,6 +356,8 @@ void perfile_filter_close(perfile_filter_state *x)
     pf_free(x->event_fits);
     perfile_model_close(x->model);
     pf_texts_free(&x->texts);
+    pf_texts_free(&x->kept_files);
+    pf_buffer_free(&x->build_ids);
     pf_index_free(&x->cgroup_of);
     pf_buffer_free(&x->cgroup_names);
     pf_buffer_free(&x->bits);

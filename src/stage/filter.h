@@ -88,6 +88,9 @@ struct perfile_filter_state {
     uint64_t counted;               /* `head` */
     bool tells_times;               /* the capture has feature SAMPLE_TIME */
     uint64_t kept_first, kept_last; /* times of kept samples */
+    pf_texts kept_files; /* names of mappings that were kept, … */
+    bool lost_files;     /* … and others were not */
+    pf_buffer build_ids; /* feature BUILD_ID of what is kept */
     uint8_t sample_time[16];        /* feature SAMPLE_TIME of what is kept */
     perfile_filtered result;
 };
@@ -143,5 +146,8 @@ perfile_status pf_filter_families(pf_filter *x, perfile_error *err);
 
 /* filter_facts.c: features of what was kept, into the session of the stream. */
 void pf_filter_facts(pf_filter *x, perfile_stream *below);
+/* Remembers the file of a mapping; the same for build ids, at the end. */
+perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, perfile_error *err);
+perfile_status pf_filter_build_ids(pf_filter *x, perfile_stream *below, perfile_error *err);
 
 #endif
