@@ -69,7 +69,10 @@ enum {                                   /* perfile_filter_options.flags */
        PERFILE_FILTER_NO_STATE = 1 << 1, /* keep facts and what is selected, nothing else */
        /* Facts that stand in front of the records have to be right: a pass first.  For writers that
         * write features before records. */
-       PERFILE_FILTER_FACTS_FIRST = 1 << 2
+       PERFILE_FILTER_FACTS_FIRST = 1 << 2,
+       /* Of names, namespaces and mappings from before the time that is wanted only the last of
+        * each thread and place, but all of processes that forked others which are needed. */
+       PERFILE_FILTER_COMPACT_STATE = 1 << 3
 };
 
 /* Set `size`; zeros select everything. */

@@ -35,6 +35,7 @@ static const char help[] =
     "  --every N          of what fits, one sample in N\n"
     "  --head N           of what fits, the first N samples\n"
     "  --no-state         nothing but what fits\n"
+    "  --compact-state    of names and mappings from before the time only the last ones\n"
     "  --drop-field LIST  cut fields out of samples: callchain,stack_user,regs_user,raw ...\n"
     "\n"
     "  -o, --output OUT   the new capture; - is standard output, in the form of a pipe\n"
@@ -64,6 +65,7 @@ enum {
     OPTION_EVERY,
     OPTION_HEAD,
     OPTION_NO_STATE,
+    OPTION_COMPACT,
     OPTION_DROP,
     OPTION_TO,
     OPTION_DAMAGE,
@@ -178,6 +180,9 @@ static int read_option(int option, settings *set)
         return read_number("every", optarg, &set->how.every);
     case OPTION_HEAD:
         return read_number("head", optarg, &set->how.head);
+    case OPTION_COMPACT:
+        set->how.flags |= PERFILE_FILTER_COMPACT_STATE;
+        return CLI_CONTINUE;
     case OPTION_DROP:
         return read_fields(optarg, set);
     case OPTION_TO:
@@ -295,6 +300,7 @@ int cli_filter(int argc, char **argv)
         {"every", required_argument, NULL, OPTION_EVERY},
         {"head", required_argument, NULL, OPTION_HEAD},
         {"no-state", no_argument, NULL, OPTION_NO_STATE},
+        {"compact-state", no_argument, NULL, OPTION_COMPACT},
         {"drop-field", required_argument, NULL, OPTION_DROP},
         {"to", required_argument, NULL, OPTION_TO},
         {"on-damage", required_argument, NULL, OPTION_DAMAGE},

@@ -313,6 +313,7 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
         memcpy(&x->options, options,
                options->size < sizeof *options ? options->size : sizeof *options);
     x->no_state = x->options.flags & PERFILE_FILTER_NO_STATE;
+    x->compact = x->options.flags & PERFILE_FILTER_COMPACT_STATE;
     x->invert = x->options.flags & PERFILE_FILTER_INVERT;
     x->first_time = x->kept_first = PERFILE_NO_TIME;
     perfile_status st = pf_filter_terms(x, err);
@@ -365,5 +366,8 @@ void perfile_filter_close(perfile_filter_state *x)
     pf_pids_free(&x->seen);
     pf_pids_free(&x->wanted);
     pf_pids_free(&x->needed);
+    pf_pids_free(&x->parents);
+    pf_index_free(&x->places);
+    pf_buffer_free(&x->lasts);
     pf_free(x);
 }

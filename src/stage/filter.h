@@ -47,7 +47,7 @@ struct perfile_filter_state {
     perfile_filter_options options;
     uint32_t given;   /* kinds that have terms, by bit */
     bool tests_state; /* TYPE or WHERE can select state */
-    bool no_state, invert;
+    bool no_state, invert, compact;
 
     pf_ranges pids, tids, cpus, types, ips, times;
     pf_period *periods;
@@ -84,13 +84,17 @@ struct perfile_filter_state {
     bool any_process;     /* something is selected of which nobody knows whose it is */
     pf_buffer births;     /* pid of parent and child, of FORK records */
 
+    pf_index places; /* with `compact`: where in `lasts` the last state of a place is */
+    pf_buffer lasts;
+    pf_pids parents; /* of processes that are needed */
+
     uint64_t countdown;             /* `every` */
     uint64_t counted;               /* `head` */
     bool tells_times;               /* the capture has feature SAMPLE_TIME */
     uint64_t kept_first, kept_last; /* times of kept samples */
-    pf_texts kept_files; /* names of mappings that were kept, … */
-    bool lost_files;     /* … and others were not */
-    pf_buffer build_ids; /* feature BUILD_ID of what is kept */
+    pf_texts kept_files;            /* names of mappings that were kept, … */
+    bool lost_files;                /* … and others were not */
+    pf_buffer build_ids;            /* feature BUILD_ID of what is kept */
     uint8_t sample_time[16];        /* feature SAMPLE_TIME of what is kept */
     perfile_filtered result;
 };
@@ -143,6 +147,10 @@ perfile_status pf_filter_count(pf_filter *x, const perfile_record *first, size_t
 bool pf_filter_keep(pf_filter *x, const perfile_record *r);
 /* Ancestors, after the pass. */
 perfile_status pf_filter_families(pf_filter *x, perfile_error *err);
+
+/* filter_compact.c: of a record of class TASK, in the pass; and whether it is to be kept. */
+perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err);
+bool pf_filter_is_last(const pf_filter *x, const perfile_record *r);
 
 /* filter_facts.c: features of what was kept, into the session of the stream. */
 void pf_filter_facts(pf_filter *x, perfile_stream *below);

@@ -70,7 +70,8 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     switch (class) {
     case PF_KEEP_TASK:
         return in_time(x, r) &&
-               (x->result.all_state || is_of_kernel(r) || pf_pids_have(&x->needed, task_of(r)));
+               (x->result.all_state || is_of_kernel(r) || pf_pids_have(&x->needed, task_of(r))) &&
+               (!x->compact || !x->chosen || pf_filter_is_last(x, r));
     case PF_KEEP_KERNEL:
         return in_time(x, r);
     case PF_KEEP_RECORDING:
@@ -204,9 +205,13 @@ perfile_status pf_filter_note(pf_filter *x, const perfile_record *first, size_t 
                               uint64_t selected, perfile_error *err)
 {
     bool ok = x->bits_full || set_bits(x, first, selected);
-    for (size_t i = 0; i < n && ok; i++)
-        if (first[i].type != PERFILE_RECORD_SAMPLE)
-            ok = note_other(x, &first[i], selected >> i & 1);
+    for (size_t i = 0; i < n && ok; i++) {
+        if (first[i].type == PERFILE_RECORD_SAMPLE)
+            continue;
+        ok = note_other(x, &first[i], selected >> i & 1) &&
+             (!x->compact || pf_filter_class(first[i].type) != PF_KEEP_TASK ||
+              pf_filter_note_state(x, &first[i], err) == PERFILE_OK);
+    }
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }
 
@@ -280,6 +285,9 @@ perfile_status pf_filter_families(pf_filter *x, perfile_error *err)
     for (size_t i = 0; i < n && ok; i++)
         if (pf_pids_have(&x->wanted, all[i].child))
             ok = add_ancestors(x, all[i].child, &waiting);
+    for (size_t i = 0; i < n && ok; i++)
+        if (x->result.all_state || pf_pids_have(&x->needed, all[i].child))
+            ok = pf_pids_add(&x->parents, all[i].parent, &is_new);
     pf_buffer_free(&waiting);
     pf_buffer_free(&x->births);
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
