@@ -114,8 +114,8 @@ static perfile_status choose_from(pf_filter *x, const perfile_record *first, siz
     return st;
 }
 
-/* Whether the span of time, or processes and mappings, have to be known beforehand. */
-static bool must_look(const pf_filter *x)
+/* Whether the span of time has to be known beforehand. */
+static bool is_relative(const pf_filter *x)
 {
     bool relative = false;
     for (uint32_t i = 0; i < x->n_periods; i++) {
@@ -123,7 +123,13 @@ static bool must_look(const pf_filter *x)
         for (size_t k = 0; k < 2; k++)
             relative |= ends[k]->kind == PF_AFTER_FIRST || ends[k]->kind == PF_SHARE;
     }
-    return !x->looked && (relative || pf_filter_needs_world(x));
+    return relative;
+}
+
+/* That, or processes and mappings. */
+static bool must_look(const pf_filter *x)
+{
+    return !x->looked && (is_relative(x) || pf_filter_needs_world(x));
 }
 
 static bool may_choose(const pf_filter *x)
@@ -175,6 +181,26 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
     return pf_filter_families(x, err);
 }
 
+/* The records of a run that are kept although they are not selected; counts what is dropped. */
+static perfile_status keep_others(pf_filter *x, const perfile_record *first, uint64_t others,
+                                  uint64_t *keep, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (uint64_t left = others; left && st == PERFILE_OK; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        const perfile_record *r = &first[i];
+        bool kept = *keep >> i & 1 || pf_filter_keep(x, r);
+        *keep |= (uint64_t)kept << i;
+        if (r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2) {
+            st = pf_filter_file(x, r, kept, err);
+        } else if (!kept && r->type == PERFILE_RECORD_AUXTRACE) {
+            x->result.aux_dropped++;
+            x->result.aux_bytes += r->extra.len;
+        }
+    }
+    return st;
+}
+
 /* What of the run is handed on. */
 static perfile_status decide(pf_filter *x, const perfile_record *first, size_t n, uint64_t *keep,
                              perfile_error *err)
@@ -193,24 +219,11 @@ static perfile_status decide(pf_filter *x, const perfile_record *first, size_t n
         st = pf_filter_count(x, first, n, selected, err);
     if (st != PERFILE_OK)
         return st;
-    *keep = selected;
-    for (uint64_t left = all_of(n) & ~sampled & ~selected; left; left &= left - 1) {
-        size_t i = (size_t)__builtin_ctzll(left);
-        if (selects_all(x) || pf_filter_keep(x, &first[i])) {
-            *keep |= UINT64_C(1) << i;
-        } else if (first[i].type == PERFILE_RECORD_AUXTRACE) {
-            x->result.aux_dropped++;
-            x->result.aux_bytes += first[i].extra.len;
-        }
-    }
-    for (uint64_t left = all_of(n) & ~sampled; left && !selects_all(x); left &= left - 1) {
-        size_t i = (size_t)__builtin_ctzll(left);
-        if (first[i].type != PERFILE_RECORD_MMAP && first[i].type != PERFILE_RECORD_MMAP2)
-            continue;
-        st = pf_filter_file(x, &first[i], *keep >> i & 1, err);
-        if (st != PERFILE_OK)
-            return st;
-    }
+    *keep = selects_all(x) ? all_of(n) : selected;
+    if (!selects_all(x))
+        st = keep_others(x, first, all_of(n) & ~sampled, keep, err);
+    if (st != PERFILE_OK)
+        return st;
     perfile_filtered *sum = &x->result;
     sum->records += n;
     sum->kept += (unsigned)__builtin_popcountll(*keep);
@@ -288,8 +301,7 @@ static const pf_stream_ops stage_ops = {fill, NULL, close_stage};
 perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
                               perfile_stream **stream, perfile_error *err)
 {
-    if (must_look(x) && x->n_periods && x->first_time == PERFILE_NO_TIME &&
-        !pf_filter_needs_world(x))
+    if (!x->looked && is_relative(x))
         return pf_fail(err, PERFILE_E_USAGE, "time",
                        "a time after the first sample is known after a pass only");
     stage *g = pf_alloc(1, sizeof *g);

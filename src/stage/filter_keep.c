@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "stage/filter.h"
 
-enum { MOST_BITS = 16 << 20 }; /* bytes of them */
+enum { MOST_BITS = 16 << 20, MOST_BIRTHS = 16 << 20 }; /* bytes of them */
 
 unsigned pf_filter_class(uint32_t type)
 {
@@ -71,7 +71,7 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     case PF_KEEP_TASK:
         return in_time(x, r) &&
                (x->result.all_state || is_of_kernel(r) || pf_pids_have(&x->needed, task_of(r))) &&
-               (!x->compact || !x->chosen || pf_filter_is_last(x, r));
+               (!x->compact || x->result.all_state || pf_filter_is_last(x, r));
     case PF_KEEP_KERNEL:
         return in_time(x, r);
     case PF_KEEP_RECORDING:
@@ -122,6 +122,9 @@ static bool note_other(pf_filter *x, const perfile_record *r, bool selected)
         if (perfile_fork_decode(r, &fork, sizeof fork, NULL) == PERFILE_OK &&
             fork.pid != fork.ppid && in_time(x, r)) {
             const uint32_t birth[2] = {fork.pid, fork.ppid};
+            x->any_process |= x->births.len >= MOST_BIRTHS; /* too many to tell ancestors */
+            if (x->any_process)
+                return true;
             return pf_buffer_append(&x->births, birth, sizeof birth);
         }
         return true;
@@ -286,7 +289,7 @@ perfile_status pf_filter_families(pf_filter *x, perfile_error *err)
         if (pf_pids_have(&x->wanted, all[i].child))
             ok = add_ancestors(x, all[i].child, &waiting);
     for (size_t i = 0; i < n && ok; i++)
-        if (x->result.all_state || pf_pids_have(&x->needed, all[i].child))
+        if (pf_pids_have(&x->needed, all[i].child))
             ok = pf_pids_add(&x->parents, all[i].parent, &is_new);
     pf_buffer_free(&waiting);
     pf_buffer_free(&x->births);

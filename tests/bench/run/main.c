@@ -274,6 +274,17 @@ static usage measure_writing(const settings *set, const capture *c, const char *
     return u;
 }
 
+static double copy_loop(const settings *set, const capture *c)
+{
+    double best = INFINITY;
+    for (unsigned i = 0; i < set->rounds; i++) {
+        double start = cpu_time();
+        if (limit_copy(c) == c->size)
+            best = better(best, cpu_time() - start);
+    }
+    return best;
+}
+
 static void measure_convert(const settings *set, const capture *c, double copy)
 {
     char out[sizeof c->path + 8];
@@ -318,6 +329,56 @@ static void measure_sort(const settings *set, const capture *c, double copy)
     if (theirs.ok)
         table_row(kind_names[c->kind], "sort / perf inject", theirs.seconds / u.seconds, "x", 10,
                   false, "");
+}
+
+typedef struct filter_row {
+    const char *what;
+    const char *options[6];
+    bool reads; /* nothing is written: beside the read loop */
+    double required;
+} filter_row;
+
+/* A filter and the loop beside it take turns. */
+static void measure_filter_row(const settings *set, const capture *c, const filter_row *f)
+{
+    const char *kind = kind_names[c->kind];
+    char out[sizeof c->path + 8], row[80];
+    snprintf(out, sizeof out, "%s.out", c->path);
+    const char *argv[16] = {set->command, "filter", "-f", "-o", out};
+    size_t n = 5;
+    for (size_t i = 0; i < sizeof f->options / sizeof f->options[0] && f->options[i]; i++)
+        argv[n++] = f->options[i];
+    argv[n] = c->path;
+    double limit = INFINITY, ours = INFINITY;
+    usage most = {0};
+    for (unsigned i = 0; i < set->rounds; i++) {
+        double start = cpu_time();
+        if ((f->reads ? limit_read(c) : limit_copy(c)) == c->size)
+            limit = better(limit, cpu_time() - start);
+        usage u = process_run(argv, NULL, false);
+        if (u.ok)
+            ours = better(ours, u.seconds);
+        if (u.anonymous_mb > most.anonymous_mb || !most.ok)
+            most = u;
+    }
+    unlink(out);
+    snprintf(row, sizeof row, "filter %s / %s loop", f->what, f->reads ? "read" : "read/write");
+    table_row(kind, row, limit / ours, "", f->required, false, "");
+    snprintf(row, sizeof row, "filter %s: memory", f->what);
+    row_memory(kind, row, &most, 64);
+}
+
+static void measure_filter(const settings *set, const capture *c)
+{
+    static const filter_row rows[] = {
+        {"nothing, no state", {"--no-state", "--pid", "4000000", "--time", "1..2"}, true, 0.5},
+        {"nothing, with state", {"--pid", "4000000", "--time", "1..2"}, true, 0.25},
+        {"everything", {NULL}, false, 0.5},
+        {"all by pid", {"--pid", "0..4194304"}, false, 0.5},
+        {"where", {"--where", "pid >= 0 && time > 0 && cpumode < 7"}, false, 0.25},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        measure_filter_row(set, c, &rows[i]);
 }
 
 /* The same records in other forms: what is held at a time does not depend on how many they are. */
@@ -443,6 +504,8 @@ static bool measure(const settings *set, unsigned kind)
         double copy = measure_copy(set, &c);
         measure_convert(set, &c, copy);
         measure_sort(set, &c, copy);
+        measure_convert(set, &c, copy_loop(set, &c));
+        measure_filter(set, &c);
         measure_forms(set, &c);
     }
     captures_release(&c);

@@ -1,0 +1,241 @@
+/* perfile_filter(): what terms mean, by the numbers of records that are kept; failures. */
+#include "../testing.h"
+
+#include <stdio.h>
+
+#include "../captures.h"
+#include "base/alloc.h"
+#include "perfile/perfile.h"
+#include "stage/filter.h"
+
+enum { N = 48 }; /* samples of a capture: times 5000, 5010 …, processors 0 and 1, process 100 */
+
+static const perfile_filter_term none[1];
+
+static perfile_status filter_bytes(perfile_bytes in, const perfile_filter_options *how,
+                                   perfile_sink *sink, perfile_filtered *sum, perfile_error *err)
+{
+    perfile_source *source;
+    perfile_filter_writing writing = {.size = sizeof writing};
+    perfile_status st = perfile_source_memory(in, "capture", &source, err);
+    if (st != PERFILE_OK)
+        return st;
+    return perfile_filter_capture(source, sink, how, &writing, sum, sizeof *sum, NULL, 0, err);
+}
+
+static perfile_filtered filtered(unsigned form, bool swap, const perfile_filter_options *how)
+{
+    builder b;
+    perfile_sink *sink;
+    perfile_filtered sum = {0};
+    perfile_error err;
+    capture_make(&b, form, swap, N);
+    assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+    perfile_status st = filter_bytes((perfile_bytes){b.b.ptr, b.b.len}, how, sink, &sum, &err);
+    if (st != PERFILE_OK)
+        print_error("%s\n", err.message);
+    assert_int_equal(st, PERFILE_OK);
+    perfile_sink_close(sink);
+    build_clear(&b);
+    return sum;
+}
+
+/* How many samples one term keeps. */
+static uint64_t kept(uint32_t kind, const char *text, uint32_t flags)
+{
+    static const unsigned forms[] = {CAPTURE_FILE, CAPTURE_PIPE, CAPTURE_FILE_ZSTD,
+                                     CAPTURE_PIPE_ZSTD};
+    const perfile_filter_term term = {.kind = kind, .text = text};
+    const perfile_filter_options how = {
+        .size = sizeof how, .flags = flags, .n_terms = 1, .terms = &term};
+    uint64_t samples = filtered(CAPTURE_FILE, false, &how).kept_samples;
+    for (size_t i = 0; i < 2 * sizeof forms / sizeof forms[0]; i++) {
+        perfile_filtered sum = filtered(forms[i / 2], i % 2, &how);
+        assert_int_equal(sum.kept_samples, samples);
+        assert_int_equal(sum.samples, N);
+    }
+    return samples;
+}
+
+static void terms_keep_what_they_say(void **state)
+{
+    (void)state;
+    assert_int_equal(kept(PERFILE_BY_TIME, "5000ns..5090ns", 0), 10);
+    assert_int_equal(kept(PERFILE_BY_TIME, "5000ns..5090ns", PERFILE_FILTER_INVERT), N - 10);
+    assert_int_equal(kept(PERFILE_BY_TIME, "5.001us..5.09us", 0), 9);
+    assert_int_equal(kept(PERFILE_BY_TIME, "0.000005400..", 0), N - 40);
+    assert_int_equal(kept(PERFILE_BY_TIME, "..5us", 0), 1);
+    assert_int_equal(kept(PERFILE_BY_TIME, "+10ns..+20ns", 0), 2);
+    assert_int_equal(kept(PERFILE_BY_TIME, "0%..100%", 0), N);
+    assert_int_equal(kept(PERFILE_BY_TIME, "..50%", 0), N / 2);
+    assert_int_equal(kept(PERFILE_BY_TIME, "+1s..", 0), 0);
+    assert_int_equal(kept(PERFILE_BY_PID, "100", 0), N);
+    assert_int_equal(kept(PERFILE_BY_PID, "1-99,101..", 0), 0);
+    assert_int_equal(kept(PERFILE_BY_TID, "..101", 0), N);
+    assert_int_equal(kept(PERFILE_BY_CPU, "0", 0), N / 2);
+    assert_int_equal(kept(PERFILE_BY_CPU, "1-3,7", PERFILE_FILTER_NO_STATE), N / 2);
+    assert_int_equal(kept(PERFILE_BY_EVENT, "1", 0), N / 2);
+    assert_int_equal(kept(PERFILE_BY_IP, "0x401000..0x401003", 0), 4);
+    assert_int_equal(kept(PERFILE_BY_IP, "0x401007", 0), 1);
+    assert_int_equal(kept(PERFILE_BY_TYPE, "sample", 0), N);
+    assert_int_equal(kept(PERFILE_BY_TYPE, "COMM,8", 0), 0);
+    assert_int_equal(kept(PERFILE_BY_WHERE, "cpu == 1 && time < 5100", 0), 5);
+}
+
+static void few_are_counted_after_the_rest(void **state)
+{
+    (void)state;
+    const perfile_filter_term term = {.kind = PERFILE_BY_CPU, .text = "1"};
+    perfile_filter_options how = {
+        .size = sizeof how, .n_terms = 1, .terms = &term, .every = 5, .head = 3};
+    assert_int_equal(filtered(CAPTURE_FILE, false, &how).kept_samples, 3);
+    how.head = 0;
+    assert_int_equal(filtered(CAPTURE_FILE, false, &how).kept_samples, (N / 2 + 4) / 5);
+    how.every = UINT64_MAX;
+    assert_int_equal(filtered(CAPTURE_PIPE, true, &how).kept_samples, 1);
+    how = (perfile_filter_options){.size = sizeof how, .terms = none};
+    perfile_filtered all = filtered(CAPTURE_RECORDS, false, &how);
+    assert_int_equal(all.kept, all.records);
+}
+
+static void wrong_terms_are_refused(void **state)
+{
+    static const struct {
+        uint32_t kind;
+        const char *text;
+    } wrong[] = {
+        {PERFILE_BY_TIME, ""},
+        {PERFILE_BY_TIME, ".."},
+        {PERFILE_BY_TIME, "1"},
+        {PERFILE_BY_TIME, "1..2..3"},
+        {PERFILE_BY_TIME, "1x..2"},
+        {PERFILE_BY_TIME, "101%.."},
+        {PERFILE_BY_TIME, "-1..2"},
+        {PERFILE_BY_TIME, "99999999999999999999.."},
+        {PERFILE_BY_TIME, "+..+1"},
+        {PERFILE_BY_TIME, "2026-02-30.."},
+        {PERFILE_BY_TIME, "2026-1-1T.."},
+        {PERFILE_BY_TIME, "1969-01-01.."},
+        {PERFILE_BY_PID, ""},
+        {PERFILE_BY_PID, "1,"},
+        {PERFILE_BY_PID, ",1"},
+        {PERFILE_BY_PID, "1 "},
+        {PERFILE_BY_PID, "4294967296"},
+        {PERFILE_BY_PID, "2..1"},
+        {PERFILE_BY_PID, "-2"},
+        {PERFILE_BY_PID, ".."},
+        {PERFILE_BY_CPU, "0x"},
+        {PERFILE_BY_IP, "1-2"},
+        {PERFILE_BY_IP, "0x10000000000000000"},
+        {PERFILE_BY_TYPE, "SAMPLES"},
+        {PERFILE_BY_TYPE, ""},
+        {PERFILE_BY_COMM, "[a"},
+        {PERFILE_BY_WHERE, "a b"},
+        {PERFILE_N_BY, "1"},
+        {PERFILE_BY_PID, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const perfile_filter_term term = {.kind = wrong[i].kind, .text = wrong[i].text};
+        const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
+        perfile_filter_state *filter;
+        perfile_error err = {0};
+        perfile_status st = perfile_filter_new(&how, &filter, &err);
+        if (st != PERFILE_E_USAGE)
+            print_error("'%s'\n", wrong[i].text ? wrong[i].text : "NULL");
+        assert_int_equal(st, PERFILE_E_USAGE);
+        assert_true(err.message[0] != '\0');
+    }
+}
+
+static void days_of_the_wall_clock(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t seconds;
+    } days[] = {{"1970-01-01..", 0},
+                {"2000-02-29..", 951782400},
+                {"2000-03-01..", 951868800},
+                {"2026-05-01T10:00..", 1777629600},
+                {"2100-03-01 00:00:01Z..", 4107542401}};
+    (void)state;
+    for (size_t i = 0; i < sizeof days / sizeof days[0]; i++) {
+        pf_period p;
+        assert_int_equal(pf_filter_period(days[i].text, &p, NULL), PERFILE_OK);
+        assert_int_equal(p.from.kind, PF_WALL);
+        assert_true(p.from.ns == days[i].seconds * UINT64_C(1000000000));
+    }
+}
+
+static void odd_pids_and_many_ranges(void **state)
+{
+    (void)state;
+    pf_pids pids = {0};
+    bool is_new;
+    for (uint32_t i = 0; i < 1000; i++) {
+        assert_true(pf_pids_add(&pids, i * 7919U, &is_new) && is_new);
+        assert_true(pf_pids_add(&pids, i * 7919U, &is_new) && !is_new);
+        assert_true(pf_pids_add(&pids, UINT32_MAX - i, &is_new) && is_new);
+    }
+    assert_int_equal(pids.n, 2000);
+    assert_true(pf_pids_have(&pids, 7919) && !pf_pids_have(&pids, 7918));
+    assert_true(pf_pids_have(&pids, UINT32_MAX) && !pf_pids_have(&pids, UINT32_MAX - 1000));
+    pf_pids_free(&pids);
+
+    pf_ranges r = {0};
+    for (uint64_t i = 100; i > 0; i--)
+        assert_int_equal(pf_ranges_add(&r, 10 * i, 10 * i + (i % 10), NULL), PERFILE_OK);
+    assert_int_equal(pf_ranges_add(&r, 15, 25, NULL), PERFILE_OK);
+    pf_ranges_settle(&r);
+    assert_true(pf_ranges_have(&r, 15) && pf_ranges_have(&r, 25) && pf_ranges_have(&r, 999));
+    assert_true(!pf_ranges_have(&r, 9) && !pf_ranges_have(&r, 12) && !pf_ranges_have(&r, 1001));
+    pf_ranges_free(&r);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    const perfile_filter_term terms[] = {{.kind = PERFILE_BY_TIME, .text = "10%.."},
+                                         {.kind = PERFILE_BY_COMM, .text = "*"},
+                                         {.kind = PERFILE_BY_PID, .text = "1,3,100"},
+                                         {.kind = PERFILE_BY_EVENT, .text = "*"},
+                                         {.kind = PERFILE_BY_WHERE, .text = "comm ~ '*'"}};
+    const perfile_filter_options how = {.size = sizeof how,
+                                        .flags = PERFILE_FILTER_COMPACT_STATE,
+                                        .n_terms = sizeof terms / sizeof terms[0],
+                                        .terms = terms};
+    static const unsigned forms[] = {CAPTURE_FILE, CAPTURE_RECORDS, CAPTURE_PIPE};
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        builder b;
+        capture_make(&b, forms[i], false, N);
+        perfile_status st = PERFILE_E_NOMEM;
+        uint64_t n = 1;
+        for (; st == PERFILE_E_NOMEM && n < 2000; n++) {
+            perfile_sink *sink;
+            perfile_filtered sum;
+            perfile_error err = {0};
+            assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+            pf_alloc_count = 0;
+            pf_alloc_fail_at = n;
+            st = filter_bytes((perfile_bytes){b.b.ptr, b.b.len}, &how, sink, &sum, &err);
+            pf_alloc_fail_at = 0;
+            perfile_sink_close(sink);
+        }
+        assert_int_equal(st, PERFILE_OK);
+        assert_true(n > 30);
+        build_clear(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terms_keep_what_they_say),
+        cmocka_unit_test(few_are_counted_after_the_rest),
+        cmocka_unit_test(wrong_terms_are_refused),
+        cmocka_unit_test(days_of_the_wall_clock),
+        cmocka_unit_test(odd_pids_and_many_ranges),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
