@@ -41,18 +41,6 @@ static uint64_t asked_of(const pf_filter *x, const perfile_record *first, size_t
     return asked;
 }
 
-/* What a pass before has found. */
-static uint64_t known_bits(const pf_filter *x, const perfile_record *first, size_t n)
-{
-    uint64_t yes = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t at = first[i].sequence;
-        if (at / 8 < x->bits.len)
-            yes |= (uint64_t)(x->bits.ptr[at / 8] >> at % 8 & 1) << i;
-    }
-    return yes;
-}
-
 static bool selects_all(const pf_filter *x)
 {
     return !x->given && !x->invert && x->options.every < 2 && !x->options.head;
@@ -65,7 +53,7 @@ static perfile_status select_of(pf_filter *x, const perfile_record *first, size_
     if (st != PERFILE_OK)
         return st;
     if (x->chosen && !x->bits_full) {
-        *selected = known_bits(x, first, n);
+        *selected = pf_filter_known(x, first, n);
         return PERFILE_OK;
     }
     uint64_t asked = asked_of(x, first, n, sampled);

@@ -140,6 +140,8 @@ unsigned pf_filter_class(uint32_t type);
 /* What the first pass learns of a run of which `selected` are selected. */
 perfile_status pf_filter_note(pf_filter *x, const perfile_record *first, size_t n,
                               uint64_t selected, perfile_error *err);
+/* The records of the run that were selected in it. */
+uint64_t pf_filter_known(const pf_filter *x, const perfile_record *first, size_t n);
 /* Processes of the run, for the result. */
 perfile_status pf_filter_count(pf_filter *x, const perfile_record *first, size_t n,
                                uint64_t selected, perfile_error *err);

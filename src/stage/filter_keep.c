@@ -85,24 +85,63 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     }
 }
 
-static bool set_bits(pf_filter *x, const perfile_record *first, uint64_t selected)
+/* Bit `at` and the 63 behind it are a word at byte at / 8 and what is left in the next byte. */
+static bool set_word(pf_filter *x, uint64_t at, uint64_t word)
 {
-    for (uint64_t left = selected; left; left &= left - 1) {
-        uint64_t at = first[__builtin_ctzll(left)].sequence;
-        if (at / 8 >= MOST_BITS) {
-            x->bits_full = true;
-            return true;
-        }
-        if (at / 8 >= x->bits.len) {
-            size_t more = (size_t)(at / 8 + 1 - x->bits.len);
-            if (!pf_buffer_reserve(&x->bits, more))
-                return false;
-            memset(x->bits.ptr + x->bits.len, 0, more);
-            x->bits.len += more;
-        }
-        x->bits.ptr[at / 8] |= (uint8_t)(1U << at % 8);
+    enum { ROOM = 18 }; /* a word that begins at any of these bits is there to be got */
+    if (at / 8 >= MOST_BITS) {
+        x->bits_full = true;
+        return true;
     }
+    if (at / 8 + ROOM > x->bits.len) {
+        size_t more = (size_t)(at / 8 + ROOM - x->bits.len);
+        if (!pf_buffer_reserve(&x->bits, more))
+            return false;
+        memset(x->bits.ptr + x->bits.len, 0, more);
+        x->bits.len += more;
+    }
+    uint8_t *p = x->bits.ptr + at / 8;
+    unsigned shift = at % 8;
+    pf_store_u64(p, pf_load_u64(p, PF_NATIVE_BIG) | word << shift, PF_NATIVE_BIG);
+    if (shift)
+        p[8] |= (uint8_t)(word >> (64 - shift));
     return true;
+}
+
+static uint64_t get_word(const pf_filter *x, uint64_t at)
+{
+    enum { ROOM = 9 };
+    if (at / 8 + ROOM > x->bits.len)
+        return 0; /* whatever was set made room for it */
+    const uint8_t *p = x->bits.ptr + at / 8;
+    unsigned shift = at % 8;
+    uint64_t word = pf_load_u64(p, PF_NATIVE_BIG) >> shift;
+    return shift ? word | (uint64_t)p[8] << (64 - shift) : word;
+}
+
+static bool in_a_row(const perfile_record *first, size_t n)
+{
+    return first[n - 1].sequence - first[0].sequence == n - 1;
+}
+
+static bool set_bits(pf_filter *x, const perfile_record *first, size_t n, uint64_t selected)
+{
+    bool ok = true;
+    if (in_a_row(first, n))
+        return !selected || set_word(x, first->sequence, selected);
+    for (uint64_t left = selected; left && ok && !x->bits_full; left &= left - 1)
+        ok = set_word(x, first[__builtin_ctzll(left)].sequence, 1);
+    return ok;
+}
+
+uint64_t pf_filter_known(const pf_filter *x, const perfile_record *first, size_t n)
+{
+    uint64_t yes = 0;
+    if (in_a_row(first, n))
+        return get_word(x, first->sequence) & (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1);
+    for (size_t i = 0; i < n; i++)
+        yes |= (get_word(x, first[i].sequence) & 1) << i;
+    return yes;
 }
 
 static bool want(pf_filter *x, uint32_t pid)
@@ -207,7 +246,7 @@ perfile_status pf_filter_count(pf_filter *x, const perfile_record *first, size_t
 perfile_status pf_filter_note(pf_filter *x, const perfile_record *first, size_t n,
                               uint64_t selected, perfile_error *err)
 {
-    bool ok = x->bits_full || set_bits(x, first, selected);
+    bool ok = x->bits_full || set_bits(x, first, n, selected);
     for (size_t i = 0; i < n && ok; i++) {
         if (first[i].type == PERFILE_RECORD_SAMPLE)
             continue;
