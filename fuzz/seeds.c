@@ -257,6 +257,11 @@ int main(int argc, char **argv)
         build_u8(&b, (uint8_t)(form * 37));
         put(argv[1], "convert", name, &b);
         b.b.len = whole;
+        build_u8(&b, (uint8_t)(form * 41)); /* how: see fuzz_filter.c */
+        build_u8(&b, (uint8_t)(form * 37));
+        build_u8(&b, (uint8_t)(form * 7));
+        put(argv[1], "filter", name, &b);
+        b.b.len = whole;
         build_u8(&b, (uint8_t)(form / 2 + form));
         put(argv[1], "target", name, &b);
         b.b.len--;
