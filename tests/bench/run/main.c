@@ -274,17 +274,6 @@ static usage measure_writing(const settings *set, const capture *c, const char *
     return u;
 }
 
-static double copy_loop(const settings *set, const capture *c)
-{
-    double best = INFINITY;
-    for (unsigned i = 0; i < set->rounds; i++) {
-        double start = cpu_time();
-        if (limit_copy(c) == c->size)
-            best = better(best, cpu_time() - start);
-    }
-    return best;
-}
-
 static void measure_convert(const settings *set, const capture *c, double copy)
 {
     char out[sizeof c->path + 8];
@@ -504,7 +493,6 @@ static bool measure(const settings *set, unsigned kind)
         double copy = measure_copy(set, &c);
         measure_convert(set, &c, copy);
         measure_sort(set, &c, copy);
-        measure_convert(set, &c, copy_loop(set, &c));
         measure_filter(set, &c);
         measure_forms(set, &c);
     }
