@@ -76,7 +76,8 @@ while read -r capture; do
     there_and_back "$capture" "$options"
 done < <(find "$PERFILE_CORPUS" "$PERFILE_SOURCE/samples/captures" \
     \( -name '*.data' -type d -print -prune \) -o -type f ! -name '*.jsonl' ! -name '*.tsv' ! -name '*.md' \
-    ! -name '*.zst' ! -name '*.py' ! -name '*.sh' ! -name '*.c' ! -name '.git*' -print 2>/dev/null | sort)
+    ! -name '*.zst' ! -name '*.py' ! -name '*.sh' ! -name '*.c' ! -name '.git*' -print 2>/dev/null |
+    sort | awk "NR % ${PERFILE_EVERY:-1} == 0")
 
 # The comparison can fail.
 cp "$PERFILE_SOURCE/samples/captures/group.data" one.data

@@ -8,7 +8,7 @@ import sys
 from bisect import bisect_right
 from collections import Counter
 
-from convert_content import PERFILE, PLACES, captures
+from convert_content import EVERY, PERFILE, PLACES, captures
 
 MOST_BYTES = 3 << 20
 NO_TIME = 1 << 70
@@ -419,7 +419,7 @@ def main():
     tried = tally.pop("captures", 0)
     print("%d captures; kept a part: %s" % (tried, tally))
     if not sys.argv[1:]:
-        few = [k for k, n in tally.items() if n < (3 if k == "--cgroup" else 30)]
+        few = [k for k, n in tally.items() if n < (3 if k == "--cgroup" else 30) // EVERY ** 2]
         if tried < 40 or len(tally) < 12 or few:
             print("too few to try", few)
             bad += 1

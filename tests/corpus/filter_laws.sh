@@ -69,7 +69,8 @@ while read -r capture; do
     both "$capture" --cpu 0 -- --time "$range"
     both "$capture" --time "$range" -- --event 0
     both "$capture" --where 'period > 0' -- --pid "${pid#*:}" --type SAMPLE
-done < <(find "$PERFILE_CORPUS" "$own" -name '*.data' -type f -size -3000k 2>/dev/null | sort)
+done < <(find "$PERFILE_CORPUS" "$own" -name '*.data' -type f -size -3000k 2>/dev/null |
+    sort | awk "NR % ${PERFILE_EVERY:-1} == 0")
 
 for capture in killed truncated-record truncated-pipe corrupt-zstd bad-size; do
     rm -f out

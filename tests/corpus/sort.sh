@@ -86,7 +86,8 @@ while read -r capture; do
         [ "$before" = "${after:-none}" ] || say "$capture: perf finds ${after:-no} samples of $before"
     fi
 done < <(find "$PERFILE_CORPUS" "$PERFILE_SOURCE/samples/captures" \( -type f -o -name '*.data' -type d \) \
-    ! -path '*.data/*' ! -name '*.jsonl' ! -name '*.tsv' ! -name '*.md' ! -name '*.zst' ! -name '*.py' 2>/dev/null)
+    ! -path '*.data/*' ! -name '*.jsonl' ! -name '*.tsv' ! -name '*.md' ! -name '*.zst' ! -name '*.py' 2>/dev/null |
+    sort | awk "NR % ${PERFILE_EVERY:-1} == 0")
 
 echo "$sorted captures sorted, perf read $perf_read of them"
 if [ "$sorted" -lt 20 ]; then

@@ -5,7 +5,7 @@ command -v perf >/dev/null || { echo "perf is not installed"; exit 77; }
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
 export HOME=$PWD
 incomplete='failed|rror:|Couldn|unexpected|incompatible|was the|not terminated'
-failed=0 counted=0 printed=0 captures=0
+seen=0 failed=0 counted=0 printed=0 captures=0
 
 say() {
     echo "FAILED $*"
@@ -39,7 +39,7 @@ try() { # capture option ...
 }
 
 for capture in "$PERFILE_SOURCE"/samples/captures/*.data "$PERFILE_CORPUS"/recorded/*/*.data; do
-    [ -f "$capture" ] || continue
+    [ -f "$capture" ] && [ $((++seen % ${PERFILE_EVERY:-1})) = 0 ] || continue
     "$PERFILE" stats --json "$capture" >counts 2>/dev/null || continue
     grep -q '"type":"SAMPLE"' counts || continue
     perf report --stats -i "$capture" >stats 2>errors </dev/null || continue
