@@ -215,6 +215,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     perfile_sink *sink;
     uint64_t mode = choose(&f.c, 1);
     perfile_writer_options o = {.size = sizeof o,
+                                .as_stored = mode & 64,
                                 .form = mode & 1 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE,
                                 .swapped = mode & 2,
                                 .compress_level = mode & 4 ? 1 : 0,

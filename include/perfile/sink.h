@@ -101,9 +101,9 @@ PERFILE_API uint64_t perfile_sink_count(const perfile_sink *sink);
 /* The name given or the path, for messages.  Valid until the sink is closed. */
 PERFILE_API const char *perfile_sink_name(const perfile_sink *sink);
 
-/* The path of the temporary file, for a signal handler that removes it; NULL when there is none (a
- * directory has no file that one call could remove), also from perfile_sink_finish() on.  Valid
- * until the sink is closed. */
+/* The path of the temporary file, for a signal handler that removes it, or of the temporary
+ * directory, with `data`, data.0, data.1 … in it; NULL when there is none, also from
+ * perfile_sink_finish() on.  Valid until the sink is closed. */
 PERFILE_API const char *perfile_sink_temporary(const perfile_sink *sink);
 
 /* Releases the sink.  Without a successful perfile_sink_finish() no file appears, and what is

@@ -42,6 +42,8 @@ typedef struct perfile_writer_options {
     bool compressed2;   /* COMPRESSED2 records (perf 6.16) instead of COMPRESSED */
     bool progressive;   /* for live recordings: see perfile_writer_open() */
     bool directory;     /* perfile_writer_create(): a directory, see perfile_sink_directory() */
+    bool as_stored;     /* perfile_writer_event() takes events that readers cannot tell apart: for
+                           captures that are so */
     int32_t compress_level; /* zstd, 1 to 22: records of the kernel are compressed; 0: none */
     uint32_t sink_flags;    /* perfile_writer_create(): PERFILE_SINK_… */
     /* The perf that shall read it, "6.1" or "perf-6.1" (perfile_check_version_at() has them all);
@@ -98,9 +100,10 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_add_event(perfile_wri
                                                                      uint32_t *index,
                                                                      perfile_error *err);
 
-/* Adds an event of another capture: an attr and its ids as stored (`ids` may be NULL), taken as
- * they are.  In the form FILE all attrs get the size of the greatest, as perf wants it; what is
- * added is zero.  In the form PIPE it is a HEADER_ATTR record. */
+/* Adds an event of another capture: an attr and its ids as stored (`ids` may be NULL).  Refused
+ * like those of perfile_writer_add_event(), unless options.as_stored was set.  In the form FILE all
+ * attrs get the size of the greatest, as perf wants it; what is added is zero.  In the form PIPE it
+ * is a HEADER_ATTR record. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event(perfile_writer *w,
                                                                  perfile_bytes attr,
                                                                  const perfile_words *ids,

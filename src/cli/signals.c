@@ -1,6 +1,7 @@
 #include "cli/signals.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,10 +24,33 @@ static void put(const char *text)
     }
 }
 
+/* Removes `path`/data.N, with N below 0 `path`/data.  A handler may not call much. */
+static bool drop_part(const char *path, long n)
+{
+    enum { MOST = 4096, DIGITS = 24 };
+    char name[MOST + DIGITS], digits[DIGITS];
+    size_t len = strlen(path), k = DIGITS - 1;
+    if (len + 6 > MOST)
+        return false;
+    memcpy(name, path, len);
+    memcpy(name + len, "/data.", 6);
+    len += n < 0 ? 5 : 6;
+    digits[k] = '\0';
+    for (long left = n; n >= 0 && (left || k == DIGITS - 1); left /= 10)
+        digits[--k] = (char)('0' + left % 10);
+    memcpy(name + len, digits + k, DIGITS - k);
+    return unlink(name) == 0;
+}
+
+/* A file, or a directory with `data`, data.0, data.1 … in it. */
 static void drop_temporary(void)
 {
-    if (temporary)
-        unlink(temporary);
+    if (!temporary || unlink(temporary) == 0)
+        return;
+    long n = -1;
+    while (drop_part(temporary, n))
+        n++;
+    rmdir(temporary);
 }
 
 static void on_bus(int number)

@@ -174,6 +174,7 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
     const perfile_session *session = perfile_stream_session(s);
     bool pipe = perfile_stream_container(s)->form == PERFILE_FORM_PIPE;
     perfile_writer_options how = {.size = sizeof how,
+                                  .as_stored = true,
                                   .form = pipe || strcmp(set->out, "-") == 0 ? PERFILE_FORM_PIPE
                                                                              : PERFILE_FORM_FILE,
                                   .swapped = perfile_session_swapped(session)};

@@ -360,7 +360,9 @@ const char *perfile_sink_name(const perfile_sink *sink)
 
 const char *perfile_sink_temporary(const perfile_sink *sink)
 {
-    return sink->appeared || sink->dir ? NULL : sink->temporary;
+    if (sink->appeared)
+        return NULL;
+    return sink->dir ? pf_out_dir_path(sink) : sink->temporary;
 }
 
 void perfile_sink_close(perfile_sink *sink)

@@ -66,6 +66,11 @@ static bool only_a_capture(const char *path, bool remove_them)
     return only;
 }
 
+const char *pf_out_dir_path(const perfile_sink *s)
+{
+    return s->dir->path;
+}
+
 static void remove_capture(const char *path)
 {
     if (unlink(path) < 0 && only_a_capture(path, true))

@@ -19,6 +19,9 @@ static inline bool pf_sink_is_directory(const perfile_sink *s)
 /* `data` was written: writes the rest, and gives the directory its name. */
 perfile_status pf_out_dir_finish(perfile_sink *s, perfile_error *err);
 
+/* Where it is written, NULL when it has its name or none of its files is there. */
+const char *pf_out_dir_path(const perfile_sink *s);
+
 /* Removes what was written. */
 void pf_out_dir_remove(perfile_sink *s);
 

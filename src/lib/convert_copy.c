@@ -75,6 +75,7 @@ static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error 
 {
     uint32_t flags = x->options.flags;
     perfile_writer_options how = {.size = sizeof how,
+                                  .as_stored = true,
                                   .form = x->result.form,
                                   .swapped = perfile_session_swapped(perfile_stream_session(s))};
     if (x->options.target)

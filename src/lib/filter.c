@@ -149,6 +149,7 @@ static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *
 {
     uint32_t form = f->writing.form ? f->writing.form : perfile_stream_container(s)->form;
     perfile_writer_options how = {.size = sizeof how,
+                                  .as_stored = true,
                                   .form = form,
                                   .swapped = perfile_session_swapped(perfile_stream_session(s))};
     perfile_copy_options copying = {.size = sizeof copying,

@@ -349,6 +349,7 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     }
     if (x->sink) {
         perfile_writer_options how = {.size = sizeof how,
+                                      .as_stored = true,
                                       .form = x->result.form,
                                       .swapped = perfile_session_swapped(x->session)};
         perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);

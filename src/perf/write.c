@@ -78,6 +78,7 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
     w->directory = pf_sink_is_directory(sink);
     w->progressive = o.progressive;
     w->compressed2 = o.compressed2;
+    w->as_stored = o.as_stored;
     w->level = o.compress_level;
     w->target = target;
     w->attr_size = target && !o.attr_size ? target->attr_size : o.attr_size;

@@ -52,6 +52,7 @@ struct perfile_writer {
     bool swap;
     bool directory;
     bool progressive;
+    bool as_stored; /* events of another capture are taken whatever they say */
     bool compressed2;
     int level; /* of compression, 0: none */
     uint32_t attr_size;

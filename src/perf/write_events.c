@@ -49,56 +49,20 @@ static perfile_status keep_ids(perfile_writer *w, const perfile_words *ids, size
     return PERFILE_OK;
 }
 
-perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
-                                    perfile_error *err)
-{
-    perfile_status st = in_time(w, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (ids && ids->n && ids->width != 8)
-        return pf_fail(err, PERFILE_E_USAGE, "writer.event", "ids of %u bytes, needed 8",
-                       ids->width);
-    if (ids && ids->n > SIZE_MAX / 16)
-        return pf_fail_nomem(err, "writer.facts");
-    pf_written_event e = {.attr_len = attr.len, .ids_len = ids ? 8 * ids->n : 0};
-    st = check_attr(w, attr, e.ids_len, err);
-    if (st == PERFILE_OK)
-        st = pf_write_keep(w, attr, &e.attr, err);
-    if (st == PERFILE_OK && e.ids_len)
-        st = keep_ids(w, ids, &e.ids, err);
-    if (st != PERFILE_OK)
-        return st;
-    perfile_attr a;
-    e.id = e.ids_len ? perfile_word(ids, 0) : 0;
-    e.readable = perfile_attr_decode(attr, w->swap, &a, sizeof a, NULL) == PERFILE_OK;
-    if (e.readable)
-        pf_layout_make(&e.layout, &a);
-    if (!pf_buffer_append(&w->events, &e, sizeof e))
-        return pf_fail_nomem(err, "writer.events");
-    w->n_events++;
-    if (!w->begun)
-        return PERFILE_OK;
-    perfile_error why;
-    st = pf_write_pipe_event(w, &e, &why);
-    return pf_write_break(w, st, &why, err);
-}
-
-/* Events from structs. */
-
-static bool has_ids_in_common(const perfile_writer *w, const perfile_new_event *n)
+static bool has_ids_in_common(const perfile_writer *w, const perfile_words *ids)
 {
     for (uint32_t i = 0; i < w->n_events; i++) {
         const pf_written_event *e = pf_write_event_at(w, i);
         for (size_t k = 0; k < e->ids_len; k += 8)
-            for (size_t m = 0; m < n->n_ids; m++)
-                if (pf_load_u64(w->facts.ptr + e->ids + k, w->swap) == n->ids[m])
+            for (size_t m = 0; m < ids->n; m++)
+                if (pf_load_u64(w->facts.ptr + e->ids + k, w->swap) == perfile_word(ids, m))
                     return true;
     }
     return false;
 }
 
 /* Why records of this event beside those there are could not be told apart, NULL when they can. */
-static const char *cannot_be_told(const perfile_writer *w, const perfile_new_event *n,
+static const char *cannot_be_told(const perfile_writer *w, const perfile_words *ids,
                                   const perfile_layout *l)
 {
     if (w->n_events == 0 || w->features[PERFILE_FEATURE_STAT].there)
@@ -106,7 +70,7 @@ static const char *cannot_be_told(const perfile_writer *w, const perfile_new_eve
     const pf_written_event *first = pf_write_event_at(w, 0);
     if (!first->readable)
         return "the first event has an attr that cannot be read";
-    if (!first->ids_len || !n->n_ids)
+    if (!first->ids_len || !ids->n)
         return "several events need ids: without them nobody knows whose a record is";
     if (pf_layout_sample_id(l) < 0 || pf_layout_sample_id(&first->layout) < 0)
         return "several events need IDENTIFIER or ID in the sample_type of each";
@@ -121,10 +85,62 @@ static const char *cannot_be_told(const perfile_writer *w, const perfile_new_eve
     if (first->layout.sample_type & PERFILE_SAMPLE_READ &&
         !(first->layout.read_format & PERFILE_FORMAT_ID))
         return "samples have counter values (READ), and read_format has no ID";
-    if (has_ids_in_common(w, n))
+    if (has_ids_in_common(w, ids))
         return "it has an id of another event";
     return NULL;
 }
+
+/* Whose records are has to be told from those of the events there are. */
+static perfile_status check_beside(const perfile_writer *w, const perfile_words *ids,
+                                   const pf_written_event *e, perfile_error *err)
+{
+    static const perfile_words none;
+    if (w->as_stored || w->n_events == 0)
+        return PERFILE_OK;
+    const char *why =
+        e->readable ? cannot_be_told(w, ids ? ids : &none, &e->layout) : "its attr cannot be read";
+    return why ? pf_fail(err, PERFILE_E_USAGE, "writer.event", "event %u: %s", w->n_events, why)
+               : PERFILE_OK;
+}
+
+perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
+                                    perfile_error *err)
+{
+    perfile_status st = in_time(w, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (ids && ids->n && ids->width != 8)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event", "ids of %u bytes, needed 8",
+                       ids->width);
+    if (ids && ids->n > SIZE_MAX / 16)
+        return pf_fail_nomem(err, "writer.facts");
+    pf_written_event e = {.attr_len = attr.len, .ids_len = ids ? 8 * ids->n : 0};
+    st = check_attr(w, attr, e.ids_len, err);
+    perfile_attr a;
+    e.id = e.ids_len ? perfile_word(ids, 0) : 0;
+    e.readable =
+        st == PERFILE_OK && perfile_attr_decode(attr, w->swap, &a, sizeof a, NULL) == PERFILE_OK;
+    if (e.readable)
+        pf_layout_make(&e.layout, &a);
+    if (st == PERFILE_OK)
+        st = check_beside(w, ids, &e, err);
+    if (st == PERFILE_OK)
+        st = pf_write_keep(w, attr, &e.attr, err);
+    if (st == PERFILE_OK && e.ids_len)
+        st = keep_ids(w, ids, &e.ids, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!pf_buffer_append(&w->events, &e, sizeof e))
+        return pf_fail_nomem(err, "writer.events");
+    w->n_events++;
+    if (!w->begun)
+        return PERFILE_OK;
+    perfile_error why;
+    st = pf_write_pipe_event(w, &e, &why);
+    return pf_write_break(w, st, &why, err);
+}
+
+/* Events from structs. */
 
 /* As many bytes as it says, or as its members need. */
 static perfile_status encode_attr(perfile_writer *w, const perfile_new_event *n, uint8_t *out,
@@ -160,11 +176,6 @@ perfile_status perfile_writer_add_event(perfile_writer *w, const perfile_new_eve
         st = encode_attr(w, &n, attr, sizeof attr, &len, err);
     if (st != PERFILE_OK)
         return st;
-    perfile_layout layout;
-    perfile_layout_of_attr(n.attr, n.attr_struct ? n.attr_struct : sizeof *n.attr, &layout);
-    const char *why = cannot_be_told(w, &n, &layout);
-    if (why)
-        return pf_fail(err, PERFILE_E_USAGE, "writer.event", "event %u: %s", w->n_events, why);
     perfile_words ids = perfile_words_u64(n.ids, n.n_ids);
     st = perfile_writer_event(w, (perfile_bytes){attr, len}, &ids, err);
     if (st != PERFILE_OK)

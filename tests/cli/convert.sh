@@ -88,13 +88,16 @@ expect 0 "" -f --compress=9 -o y x
 # Interrupted: neither OUT nor a temporary file stays.
 mkdir interrupted
 mkfifo fifo
-"$PERFILE" convert --to perf.data -o interrupted/x fifo 2>err &
-job=$!
-exec 7>fifo
-head -c 2000 pipe.data >&7
-sleep 0.5
-kill -TERM "$job"
-wait "$job"
-exec 7>&-
-[ -z "$(ls -A interrupted)" ] || say "interrupted: $(ls -A interrupted) stays"
+for to in perf.data dir; do
+    "$PERFILE" convert --to $to -o interrupted/x fifo 2>err &
+    job=$!
+    exec 7>fifo
+    head -c 2000 pipe.data >&7
+    sleep 0.5
+    [ -n "$(ls -A interrupted)" ] || say "nothing to interrupt on the way to $to: $(cat err)"
+    kill -TERM "$job"
+    wait "$job"
+    exec 7>&-
+    [ -z "$(ls -A interrupted)" ] || say "interrupted: $(ls -AR interrupted) stays"
+done
 [ "$failed" = 0 ]

@@ -342,13 +342,42 @@ static void nothing_appears_without_finish(void **state)
     assert_int_not_equal(access("unfinished.data", F_OK), 0);
 }
 
+/* Unless it is a capture that is so, events have to be told apart. */
+static void events_are_told_apart(void **state)
+{
+    (void)state;
+    for (unsigned as_stored = 0; as_stored < 2; as_stored++) {
+        perfile_sink *sink;
+        perfile_writer *w;
+        perfile_error err = {0};
+        perfile_writer_options how = {.size = sizeof how, .as_stored = as_stored};
+        uint64_t id = 5;
+        perfile_words words = {.ptr = (const uint8_t *)&id, .n = 1, .width = 8};
+        builder b = {0};
+        build_attr_plan plan = capture_plan(0);
+        build_attr(&b, &plan);
+        assert_int_equal(perfile_sink_memory("memory", &sink, NULL), PERFILE_OK);
+        assert_int_equal(perfile_writer_open(sink, &how, &w, NULL), PERFILE_OK);
+        assert_int_equal(perfile_writer_event(w, built(&b), &words, NULL), PERFILE_OK);
+        perfile_status without = perfile_writer_event(w, built(&b), NULL, &err);
+        assert_int_equal(without, as_stored ? PERFILE_OK : PERFILE_E_USAGE);
+        assert_true(as_stored || strstr(err.message, "several events need ids"));
+        perfile_status again = perfile_writer_event(w, built(&b), &words, &err);
+        assert_int_equal(again, as_stored ? PERFILE_OK : PERFILE_E_USAGE);
+        assert_true(as_stored || strstr(err.message, "an id of another event"));
+        build_clear(&b);
+        perfile_writer_close(w);
+        perfile_sink_close(sink);
+    }
+}
+
 /* perf steps from attr to attr by their sizes: all are as long as the longest. */
 static void attrs_get_one_size(void **state)
 {
     (void)state;
     perfile_sink *sink;
     perfile_writer *w;
-    perfile_writer_options how = {.size = sizeof how};
+    perfile_writer_options how = {.size = sizeof how, .as_stored = true};
     uint64_t ids[2] = {5, 6};
     perfile_words words = {.ptr = (const uint8_t *)ids, .n = 2, .width = 8};
     assert_int_equal(perfile_sink_memory("memory", &sink, NULL), PERFILE_OK);
@@ -392,6 +421,7 @@ int main(void)
         cmocka_unit_test(goes_on_with_the_next_frame),
         cmocka_unit_test(writer_refuses),
         cmocka_unit_test(nothing_appears_without_finish),
+        cmocka_unit_test(events_are_told_apart),
         cmocka_unit_test(attrs_get_one_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
