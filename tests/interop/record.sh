@@ -45,7 +45,7 @@ for _ in $(seq 100); do
     [ -s killed ] && [ "$(wc -c <killed)" -gt 20000 ] && break
     sleep 0.1
 done
-child=$(ps -o pid= --ppid "$recorder")
+child=$(cat /proc/[0-9]*/stat 2>/dev/null | awk -v parent="$recorder" '$4 == parent { print $1 }')
 kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null
 # shellcheck disable=SC2086 # one word, or none

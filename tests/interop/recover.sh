@@ -49,7 +49,7 @@ for options in "-F 5000" "-F 5000 -g" "-F 2000 -e cpu-clock,page-faults"; do
         sh -c 'i=0; while [ $i -lt 20000000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 &
     recorder=$!
     sleep 1.5
-    workload=$(pgrep -P "$recorder")
+    workload=$(cat /proc/[0-9]*/stat 2>/dev/null | awk -v parent="$recorder" '$4 == parent { print $1 }')
     kill -9 "$recorder"
     wait "$recorder" 2>/dev/null
     for pid in $workload; do kill -9 "$pid" 2>/dev/null; done
