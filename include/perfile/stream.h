@@ -52,7 +52,8 @@ typedef struct perfile_assume {
     uint32_t n_events;
     bool has_features;
     uint64_t features[4]; /* those that the feature table behind `data` is of */
-    uint64_t reserved[8];
+    uint64_t moved;       /* what its sections lie behind the places it names, modulo 2^64 */
+    uint64_t reserved[7];
 } perfile_assume;
 
 /* How a capture is read.  Set `size`; zeros are the defaults. */

@@ -74,6 +74,8 @@ void cli_signals_install(void)
 {
     struct sigaction bus = {.sa_handler = on_bus};
     sigaction(SIGBUS, &bus, NULL);
+    /* A file that may not grow further is a failed write. */
+    signal(SIGXFSZ, SIG_IGN);
 
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {

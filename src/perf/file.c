@@ -262,7 +262,7 @@ static perfile_status add_feature(pf_perf_stream *p, perfile_source *s, const pf
         f.damage = PERFILE_DAMAGE_TRUNCATED_FEATURE_TABLE;
         f.offset = entry_at;
     } else {
-        f.offset = pf_load_u64(entry.ptr, h->swap);
+        f.offset = pf_load_u64(entry.ptr, h->swap) + h->features_moved;
         f.size = pf_load_u64(entry.ptr + 8, h->swap);
         if (!pf_within(f.offset, f.size, s->size))
             f.damage = PERFILE_DAMAGE_OUT_OF_BOUNDS;
@@ -378,6 +378,7 @@ static void assume_sections(const pf_perf_stream *p, const perfile_source *s, pf
     }
     if (a->has_features) {
         memcpy(h->features, a->features, sizeof h->features);
+        h->features_moved = a->moved;
         h->bitmap_unsure = false;
     }
 }

@@ -22,8 +22,9 @@ typedef struct pf_perf_header {
     perfile_section data;
     perfile_section event_types;
     uint64_t features[4];
-    uint8_t bitmap[32]; /* as stored */
-    bool bitmap_unsure; /* big-endian, and neither reading has HOSTNAME */
+    uint64_t features_moved; /* see perfile_assume.moved */
+    uint8_t bitmap[32];      /* as stored */
+    bool bitmap_unsure;      /* big-endian, and neither reading has HOSTNAME */
 } pf_perf_header;
 
 /* Reads magic and size, at least 16 bytes: 0, or BAD_MAGIC or TRUNCATED_HEADER. */

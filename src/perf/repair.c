@@ -8,8 +8,8 @@ enum { TABLE_ENTRY = 16, MOST_FEATURES = 64, ENTRY_LEAST = 80, ENTRY_MOST = 4096
 
 /* Whether entries at `at` could be the feature table of `n` sections: those fill what is behind the
  * table, in any order, from at most `pad` bytes behind it on; *end is behind the last. */
-static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad, bool swap,
-                       uint64_t *end_of_all)
+static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad, uint64_t moved,
+                       bool swap, uint64_t *end_of_all)
 {
     if (n == 0 || n > MOST_FEATURES || !pf_within(at, n * TABLE_ENTRY, file.len))
         return false;
@@ -21,6 +21,7 @@ static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad
         uint64_t size = pf_load_u64(entry + 8, swap);
         if (i && !offset && !size)
             continue; /* room for one that was not written */
+        offset += moved;
         if (offset < behind || !pf_within(offset, size, file.len))
             return false;
         first = offset < first ? offset : first;
@@ -40,7 +41,7 @@ static uint64_t table_count(perfile_bytes file, uint64_t at, bool swap, uint64_t
     if (first <= at || (first - at) % TABLE_ENTRY || first - at > MOST_FEATURES * TABLE_ENTRY)
         return 0;
     uint64_t n = (first - at) / TABLE_ENTRY;
-    return table_look(file, at, n, 0, swap, end) ? n : 0;
+    return table_look(file, at, n, 0, 0, swap, end) ? n : 0;
 }
 
 /* The table whose last section ends where the file does. */
@@ -56,6 +57,34 @@ static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *t
     return false;
 }
 
+static uint64_t count(const uint64_t features[4])
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < 4; i++)
+        n += (uint64_t)__builtin_popcountll(features[i]);
+    return n;
+}
+
+/* The table behind data that are longer or shorter than the header says, because bytes came in or
+ * were lost: its places count from where it stood. */
+static bool find_moved_table(perfile_bytes file, const pf_perf_header *h, uint64_t from,
+                             uint64_t *table)
+{
+    uint64_t n = count(h->features), stood, end;
+    if (n == 0 || h->data.size == 0 || pf_add_u64(h->data.offset, h->data.size, &stood))
+        return false;
+    for (uint64_t at = from; pf_within(at, n * TABLE_ENTRY, file.len); at++) {
+        /* perf leaves room behind it for sections that it then could not write. */
+        uint64_t front = pf_load_u64(file.ptr + at, h->swap) - stood;
+        if (front > MOST_FEATURES * TABLE_ENTRY || front % TABLE_ENTRY || at == stood ||
+            !table_look(file, at, n, MOST_FEATURES * TABLE_ENTRY, at - stood, h->swap, &end))
+            continue;
+        *table = at;
+        return true;
+    }
+    return false;
+}
+
 /* Whether the table of `n` sections is at `at`.  perf leaves room for sections that it then could
  * not write. */
 static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
@@ -65,15 +94,7 @@ static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
     for (uint64_t i = n; i < exact; i++)
         if (pf_load_u64(file.ptr + at + i * TABLE_ENTRY + 8, swap) != 0)
             return false;
-    return exact == n || table_look(file, at, n, 4096, swap, &end);
-}
-
-static uint64_t count(const uint64_t features[4])
-{
-    uint64_t n = 0;
-    for (unsigned i = 0; i < 4; i++)
-        n += (uint64_t)__builtin_popcountll(features[i]);
-    return n;
+    return exact == n || table_look(file, at, n, 4096, 0, swap, &end);
 }
 
 /* Whether frames follow each other from `at` on. */
@@ -181,22 +202,26 @@ static bool data_good(perfile_bytes file, const pf_perf_header *h)
         return false;
     if (h->data.size == 0 || (ends && n == 0))
         return true;
-    return !find_table(file, h->data.offset, h->swap, &table, &entries);
+    return !find_moved_table(file, h, h->data.offset, &table) &&
+           !find_table(file, h->data.offset, h->swap, &table, &entries);
 }
 
 /* Where the records are, when the header is wrong on it; `start`: behind the attrs. */
 static void find_data(pf_repair *r, perfile_bytes file, const pf_perf_header *h, uint64_t start)
 {
-    uint64_t table, entries;
+    uint64_t table, entries = 0;
     if (data_good(file, h))
         return;
     bool begins = h->data.offset >= start && frames_at(file, h->data.offset, h->swap);
     r->assume.data.offset = begins ? h->data.offset : start;
     r->guessed |= PF_GUESS_END | (begins ? 0U : (uint32_t)PF_GUESS_START);
-    bool found = find_table(file, r->assume.data.offset, h->swap, &table, &entries);
+    bool moved = find_moved_table(file, h, r->assume.data.offset, &table);
+    bool found = moved || find_table(file, r->assume.data.offset, h->swap, &table, &entries);
+    if (moved)
+        r->assume.moved = table - (h->data.offset + h->data.size);
     r->assume.data.size = found ? table - r->assume.data.offset : UINT64_MAX;
     r->assume.has_features = true;
-    if (found && entries == count(h->features)) {
+    if (moved || (found && entries == count(h->features))) {
         r->guessed |= PF_GUESS_TABLE;
         memcpy(r->assume.features, h->features, sizeof r->assume.features);
     } else {

@@ -100,4 +100,10 @@ for to in perf.data dir; do
     exec 7>&-
     [ -z "$(ls -A interrupted)" ] || say "interrupted: $(ls -AR interrupted) stays"
 done
+# A file that may not grow.
+if (ulimit -f 4; "$PERFILE" convert --byte-order big -o interrupted/x "$captures/dwarf.data" 2>err); then
+    say "a file that may not grow was written"
+fi
+grep -q 'File too large' err || say "a file that may not grow: $(cat err)"
+[ -z "$(ls -A interrupted)" ] || say "too large: $(ls -A interrupted) stays"
 [ "$failed" = 0 ]

@@ -76,6 +76,16 @@ rm directory/data
 expect 1 "holds a file 'data'" -f -o x directory
 expect 3 "kept" -f -o saved.data --attrs-from killed.data directory
 
+# Text in the middle moves all that is behind it: records end later, features stand elsewhere.
+{
+    head -c 3000 "$captures/cpu-clock.data"
+    printf 'perf: a word of warning in the middle of it\n'
+    tail -c +3001 "$captures/cpu-clock.data"
+} >text.data
+expect 3 "bytes that are no records" -f -o saved.data text.data
+grep -qE "left out|cut off" err && say "text in the middle: $(grep -E 'left out|cut off' err | head -1)"
+grep -qE "kept 10[23] records" err || say "text in the middle: $(cat err)"
+
 # Interrupted: neither OUT nor a temporary file stays.
 mkdir interrupted
 mkfifo fifo

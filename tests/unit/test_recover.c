@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../captures.h"
+#include "perf/frame.h"
 #include "perfile/perfile.h"
 
 enum { N = 24 };
@@ -94,6 +95,57 @@ static void whole_captures_come_back_whole(void **state)
         assert_int_equal(after.swapped, before.swapped);
         assert_int_equal(after.samples, before.samples);
         perfile_sink_close(sink);
+        build_clear(&b);
+    }
+}
+
+/* With `put` bytes of text in it at `at`, or without `-put` bytes that stood there. */
+static perfile_status rescue_moved(perfile_bytes whole, size_t at, int put, content *after,
+                                   perfile_recovered *sum)
+{
+    pf_buffer b = {0};
+    perfile_sink *sink;
+    size_t behind = put < 0 ? at + (size_t)-put : at;
+    assert_true(pf_buffer_append(&b, whole.ptr, at));
+    for (int i = 0; i < put; i++)
+        assert_true(pf_buffer_append(&b, "some text " + i % 10, 1));
+    assert_true(pf_buffer_append(&b, whole.ptr + behind, whole.len - behind));
+    perfile_status st = rescue((perfile_bytes){b.ptr, b.len}, NULL, &sink, sum);
+    *after = content_of(perfile_sink_bytes(sink));
+    perfile_sink_close(sink);
+    pf_buffer_free(&b);
+    return st;
+}
+
+/* Data that became longer or shorter end elsewhere, and the features stand elsewhere. */
+static void what_moved_is_found(void **state)
+{
+    (void)state;
+    for (unsigned swap = 0; swap < 2; swap++) {
+        builder b;
+        content after;
+        perfile_recovered same, sum;
+        perfile_sink *sink;
+        capture_make(&b, CAPTURE_FILE, swap, N);
+        content before = content_of(built(&b));
+        uint64_t data = pf_load_u64(b.b.ptr + 40, swap);
+        pf_frame first = pf_frame_at(b.b.ptr + data, swap);
+        assert_int_equal(rescue(built(&b), NULL, &sink, &same), PERFILE_OK);
+        perfile_sink_close(sink);
+
+        /* Between two records, … */
+        assert_int_equal(rescue_moved(built(&b), data + first.size, 150, &after, &sum), PERFILE_OK);
+        assert_int_equal(after.records, before.records);
+        assert_int_equal(sum.lost, 150);
+        assert_int_equal(sum.features, same.features);
+        /* … inside one, and a whole one gone. */
+        assert_int_equal(rescue_moved(built(&b), data + first.size + 12, 150, &after, &sum),
+                         PERFILE_OK);
+        assert_int_equal(after.records, before.records - 1);
+        assert_int_equal(sum.features, same.features);
+        assert_int_equal(rescue_moved(built(&b), data, -(int)first.size, &after, &sum), PERFILE_OK);
+        assert_int_equal(after.records, before.records - 1);
+        assert_int_equal(sum.features, same.features);
         build_clear(&b);
     }
 }
@@ -414,6 +466,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_captures_come_back_whole),
+        cmocka_unit_test(what_moved_is_found),
         cmocka_unit_test(killed_ones_get_their_size),
         cmocka_unit_test(header_is_guessed),
         cmocka_unit_test(events_may_be_given),
