@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
@@ -39,34 +38,20 @@ static const char help[] =
     "Exit status: 0 converted; 3 converted, but IN was damaged (--force); 1 not converted.\n";
 
 enum {
-    OPTION_TO = CLI_OPTION_OWN,
-    OPTION_ORDER,
+    OPTION_ORDER = CLI_OPTION_OWN,
     OPTION_COMPRESS,
     OPTION_DECOMPRESS,
     OPTION_TARGET,
     OPTION_KEEP,
     OPTION_DROP,
-    OPTION_FORCE,
-    OPTION_REPORT
+    OPTION_FORCE
 };
 enum { LEVEL_MOST = 22 };
 
 typedef struct settings {
-    const char *out;
-    bool replace, json;
-    bool told_form, directory;
+    cli_writing w;
     perfile_convert_options how;
 } settings;
-
-static int read_form(const char *word, settings *set)
-{
-    set->told_form = true;
-    set->directory = strcmp(word, "dir") == 0;
-    set->how.form = strcmp(word, "pipe") == 0 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
-    if (set->directory || set->how.form == PERFILE_FORM_PIPE || strcmp(word, "perf.data") == 0)
-        return CLI_CONTINUE;
-    return cli_usage("convert", "--to takes perf.data, pipe or dir: '%s'", word);
-}
 
 static int read_order(const char *word, settings *set)
 {
@@ -111,14 +96,6 @@ static int read_target(const char *word, settings *set)
 static int read_option(int option, settings *set)
 {
     switch (option) {
-    case 'o':
-        set->out = optarg;
-        return CLI_CONTINUE;
-    case 'f':
-        set->replace = true;
-        return CLI_CONTINUE;
-    case OPTION_TO:
-        return read_form(optarg, set);
     case OPTION_ORDER:
         return read_order(optarg, set);
     case OPTION_COMPRESS:
@@ -137,33 +114,9 @@ static int read_option(int option, settings *set)
     case OPTION_FORCE:
         set->how.flags |= PERFILE_CONVERT_FORCE;
         return CLI_CONTINUE;
-    case CLI_OPTION_FROM:
-        set->how.from = optarg;
-        return CLI_CONTINUE;
-    case OPTION_REPORT:
-        if (strcmp(optarg, "json") != 0)
-            return cli_usage("convert", "--report takes json: '%s'", optarg);
-        set->json = true;
-        return CLI_CONTINUE;
-    case CLI_OPTION_HELP:
-        fputs(help, stdout);
-        return CLI_DONE;
-    default: /* getopt has said what is wrong */
-        fputs("Try 'perfile convert --help'.\n", stderr);
-        return CLI_USAGE;
+    default:
+        return cli_writing_option("convert", help, option, &set->w);
     }
-}
-
-static void on_progress(void *user, uint64_t done, uint64_t total)
-{
-    (void)user;
-    cli_progress_step(done, total);
-}
-
-static bool is_directory(const char *path)
-{
-    struct stat sb;
-    return stat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
 }
 
 static int convert(settings *set, const char *path)
@@ -172,19 +125,21 @@ static int convert(settings *set, const char *path)
     perfile_source *source;
     perfile_sink *sink = NULL;
     cli_conversion x = {.name = strcmp(path, "-") == 0 ? "standard input" : path,
-                        .out = set->out,
-                        .json = set->json};
-    bool directory = set->told_form ? set->directory : is_directory(path);
+                        .out = set->w.out,
+                        .json = set->w.json};
+    bool directory = set->w.told_form ? set->w.directory : cli_is_directory(path);
     if (perfile_source_path(path, NULL, &source, &err) != PERFILE_OK) {
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }
-    if (cli_output_open(set->out, path, "IN", set->replace, directory, &sink) != CLI_DONE) {
+    if (cli_output_open(set->w.out, path, "IN", set->w.replace, directory, &sink) != CLI_DONE) {
         perfile_source_close(source);
         return CLI_FAILED;
     }
     set->how.note = cli_conversion_note;
-    set->how.progress = on_progress;
+    set->how.progress = cli_writing_progress;
+    set->how.form = set->w.form;
+    set->how.from = set->w.from;
     set->how.user = &x;
     cli_signals_file(x.name);
     cli_progress_start(x.name);
@@ -204,7 +159,7 @@ int cli_convert(int argc, char **argv)
     static const struct option options[] = {
         {"help", no_argument, NULL, CLI_OPTION_HELP},
         {"output", required_argument, NULL, 'o'},
-        {"to", required_argument, NULL, OPTION_TO},
+        {"to", required_argument, NULL, CLI_OPTION_TO},
         {"byte-order", required_argument, NULL, OPTION_ORDER},
         {"compress", optional_argument, NULL, OPTION_COMPRESS},
         {"decompress", no_argument, NULL, OPTION_DECOMPRESS},
@@ -212,7 +167,7 @@ int cli_convert(int argc, char **argv)
         {"keep-unknown", no_argument, NULL, OPTION_KEEP},
         {"drop-unknown", no_argument, NULL, OPTION_DROP},
         {"force", no_argument, NULL, OPTION_FORCE},
-        {"report", required_argument, NULL, OPTION_REPORT},
+        {"report", required_argument, NULL, CLI_OPTION_REPORT},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
         {0},
     };
@@ -223,13 +178,10 @@ int cli_convert(int argc, char **argv)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;
-    if (optind + 1 != argc)
-        return cli_usage("convert", optind == argc ? "which capture?" : "one capture at a time");
-    if (!set.out)
-        return cli_usage("convert", "where to? -o OUT");
+    status = cli_writing_check("convert", argc - optind, &set.w);
+    if (status != CLI_CONTINUE)
+        return status;
     if (set.how.flags & PERFILE_CONVERT_COMPRESS && set.how.flags & PERFILE_CONVERT_DECOMPRESS)
         return cli_usage("convert", "--compress or --decompress, not both");
-    if (set.json && strcmp(set.out, "-") == 0)
-        return cli_usage("convert", "the report and the capture cannot both go to standard output");
     return convert(&set, argv[optind]);
 }

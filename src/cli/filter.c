@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
@@ -67,15 +66,11 @@ enum {
     OPTION_NO_STATE,
     OPTION_COMPACT,
     OPTION_DROP,
-    OPTION_TO,
-    OPTION_DAMAGE,
-    OPTION_JSON,
     OPTION_TERM
 };
 
 typedef struct settings {
-    const char *out;
-    bool replace, json, told_form, directory;
+    cli_writing w;
     perfile_filter_term *terms;
     perfile_filter_options how;
     perfile_filter_writing writing;
@@ -90,33 +85,6 @@ static int read_number(const char *option, const char *word, uint64_t *to)
         return cli_usage("filter", "--%s takes a number from 1: '%s'", option, word);
     *to = n;
     return CLI_CONTINUE;
-}
-
-static int read_form(const char *word, settings *set)
-{
-    set->told_form = true;
-    set->directory = strcmp(word, "dir") == 0;
-    set->writing.form = strcmp(word, "pipe") == 0 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
-    if (set->directory || set->writing.form == PERFILE_FORM_PIPE || strcmp(word, "perf.data") == 0)
-        return CLI_CONTINUE;
-    return cli_usage("filter", "--to takes perf.data, pipe or dir: '%s'", word);
-}
-
-static int read_damage(const char *word, settings *set)
-{
-    static const struct {
-        const char *word;
-        uint32_t damage;
-    } words[] = {{"stop", PERFILE_FILTER_STOP},
-                 {"resync", PERFILE_FILTER_RESYNC},
-                 {"salvage", PERFILE_FILTER_SALVAGE},
-                 {"fail", PERFILE_FILTER_FAIL}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(word, words[i].word) == 0) {
-            set->writing.on_damage = words[i].damage;
-            return CLI_CONTINUE;
-        }
-    return cli_usage("filter", "--on-damage takes stop, resync, salvage or fail: '%s'", word);
 }
 
 /* "callchain,raw": names of bits of sample_type in small letters. */
@@ -164,12 +132,6 @@ static int add_term(unsigned kind, const char *text, settings *set)
 static int read_option(int option, settings *set)
 {
     switch (option) {
-    case 'o':
-        set->out = optarg;
-        return CLI_CONTINUE;
-    case 'f':
-        set->replace = true;
-        return CLI_CONTINUE;
     case OPTION_INVERT:
         set->how.flags |= PERFILE_FILTER_INVERT;
         return CLI_CONTINUE;
@@ -185,38 +147,11 @@ static int read_option(int option, settings *set)
         return CLI_CONTINUE;
     case OPTION_DROP:
         return read_fields(optarg, set);
-    case OPTION_TO:
-        return read_form(optarg, set);
-    case OPTION_DAMAGE:
-        return read_damage(optarg, set);
-    case OPTION_JSON:
-        set->json = true;
-        return CLI_CONTINUE;
-    case CLI_OPTION_FROM:
-        set->writing.from = optarg;
-        return CLI_CONTINUE;
-    case CLI_OPTION_HELP:
-        fputs(help, stdout);
-        return CLI_DONE;
     default:
         if (option >= OPTION_TERM && option < OPTION_TERM + PERFILE_N_BY)
             return add_term((unsigned)(option - OPTION_TERM), optarg, set);
-        /* getopt has said what is wrong */
-        fputs("Try 'perfile filter --help'.\n", stderr);
-        return CLI_USAGE;
+        return cli_writing_option("filter", help, option, &set->w);
     }
-}
-
-static void on_progress(void *user, uint64_t done, uint64_t total)
-{
-    (void)user;
-    cli_progress_step(done, total);
-}
-
-static bool is_directory(const char *path)
-{
-    struct stat sb;
-    return stat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
 }
 
 /* A wrong term is told before anything is opened. */
@@ -241,12 +176,13 @@ static int filter(settings *set, const char *path)
     perfile_source *source;
     perfile_sink *sink = NULL;
     cli_filter_run x = {.name = strcmp(path, "-") == 0 ? "standard input" : path,
-                        .out = set->out,
-                        .json = set->json};
-    bool to_stdout = strcmp(set->out, "-") == 0;
-    bool directory = set->told_form ? set->directory : is_directory(path) && !to_stdout;
-    if (to_stdout && !set->told_form)
-        set->writing.form = PERFILE_FORM_PIPE;
+                        .out = set->w.out,
+                        .json = set->w.json};
+    bool to_stdout = strcmp(set->w.out, "-") == 0;
+    bool directory = set->w.told_form ? set->w.directory : cli_is_directory(path) && !to_stdout;
+    set->writing.form = to_stdout && !set->w.told_form ? PERFILE_FORM_PIPE : set->w.form;
+    set->writing.from = set->w.from;
+    set->writing.on_damage = set->w.fail ? PERFILE_FILTER_FAIL : set->w.on_damage;
     int status = look_at_terms(set);
     if (status != CLI_DONE)
         return status;
@@ -254,12 +190,12 @@ static int filter(settings *set, const char *path)
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }
-    if (cli_output_open(set->out, path, "IN", set->replace, directory, &sink) != CLI_DONE) {
+    if (cli_output_open(set->w.out, path, "IN", set->w.replace, directory, &sink) != CLI_DONE) {
         perfile_source_close(source);
         return CLI_FAILED;
     }
     set->writing.note = cli_filter_note;
-    set->writing.progress = on_progress;
+    set->writing.progress = cli_writing_progress;
     set->writing.user = &x;
     cli_signals_file(x.name);
     cli_progress_start(x.name);
@@ -302,9 +238,9 @@ int cli_filter(int argc, char **argv)
         {"no-state", no_argument, NULL, OPTION_NO_STATE},
         {"compact-state", no_argument, NULL, OPTION_COMPACT},
         {"drop-field", required_argument, NULL, OPTION_DROP},
-        {"to", required_argument, NULL, OPTION_TO},
-        {"on-damage", required_argument, NULL, OPTION_DAMAGE},
-        {"json", no_argument, NULL, OPTION_JSON},
+        {"to", required_argument, NULL, CLI_OPTION_TO},
+        {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE},
+        {"json", no_argument, NULL, CLI_OPTION_JSON},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
         {0},
     };
@@ -314,16 +250,9 @@ int cli_filter(int argc, char **argv)
          status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:f", options, NULL)) != -1;)
         status = read_option(c, &set);
     set.how.terms = set.terms;
-    if (status != CLI_CONTINUE)
-        ;
-    else if (optind + 1 != argc)
-        status = cli_usage("filter", optind == argc ? "which capture?" : "one capture at a time");
-    else if (!set.out)
-        status = cli_usage("filter", "where to? -o OUT");
-    else if (set.json && strcmp(set.out, "-") == 0)
-        status =
-            cli_usage("filter", "the report and the capture cannot both go to standard output");
-    else
+    if (status == CLI_CONTINUE)
+        status = cli_writing_check("filter", argc - optind, &set.w);
+    if (status == CLI_CONTINUE)
         status = filter(&set, argv[optind]);
     free(set.terms);
     return status;

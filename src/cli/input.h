@@ -20,6 +20,10 @@ enum {
     CLI_OPTION_HELP = 1000,
     CLI_OPTION_RESYNC,
     CLI_OPTION_FROM,
+    CLI_OPTION_TO,
+    CLI_OPTION_ON_DAMAGE,
+    CLI_OPTION_JSON,
+    CLI_OPTION_REPORT,
     CLI_OPTION_OWN /* those of the command */
 };
 /* clang-format off */

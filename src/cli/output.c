@@ -1,11 +1,99 @@
 #include "cli/output.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
+#include "perfile/container.h"
+
+static int read_form(const char *command, const char *word, cli_writing *w)
+{
+    w->told_form = true;
+    w->directory = strcmp(word, "dir") == 0;
+    w->form = strcmp(word, "pipe") == 0 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
+    if (w->directory || w->form == PERFILE_FORM_PIPE || strcmp(word, "perf.data") == 0)
+        return CLI_CONTINUE;
+    return cli_usage(command, "--to takes perf.data, pipe or dir: '%s'", word);
+}
+
+static int read_damage(const char *command, const char *word, cli_writing *w)
+{
+    static const struct {
+        const char *word;
+        uint32_t on_damage;
+    } words[] = {{"stop", PERFILE_STOP},
+                 {"resync", PERFILE_RESYNC},
+                 {"salvage", PERFILE_SALVAGE},
+                 {"fail", PERFILE_STOP}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(word, words[i].word) != 0)
+            continue;
+        w->on_damage = words[i].on_damage;
+        w->fail = strcmp(word, "fail") == 0;
+        return CLI_CONTINUE;
+    }
+    return cli_usage(command, "--on-damage takes stop, resync, salvage or fail: '%s'", word);
+}
+
+int cli_writing_option(const char *command, const char *help, int option, cli_writing *w)
+{
+    switch (option) {
+    case 'o':
+        w->out = optarg;
+        return CLI_CONTINUE;
+    case 'f':
+        w->replace = true;
+        return CLI_CONTINUE;
+    case CLI_OPTION_TO:
+        return read_form(command, optarg, w);
+    case CLI_OPTION_ON_DAMAGE:
+        return read_damage(command, optarg, w);
+    case CLI_OPTION_REPORT:
+        if (strcmp(optarg, "json") != 0)
+            return cli_usage(command, "--report takes json: '%s'", optarg);
+        w->json = true;
+        return CLI_CONTINUE;
+    case CLI_OPTION_JSON:
+        w->json = true;
+        return CLI_CONTINUE;
+    case CLI_OPTION_FROM:
+        w->from = optarg;
+        return CLI_CONTINUE;
+    case CLI_OPTION_HELP:
+        fputs(help, stdout);
+        return CLI_DONE;
+    default: /* getopt has said what is wrong */
+        fprintf(stderr, "Try 'perfile %s --help'.\n", command);
+        return CLI_USAGE;
+    }
+}
+
+int cli_writing_check(const char *command, int left, const cli_writing *w)
+{
+    if (left != 1)
+        return cli_usage(command, left == 0 ? "which capture?" : "one capture at a time");
+    if (!w->out)
+        return cli_usage(command, "where to? -o OUT");
+    if (w->json && strcmp(w->out, "-") == 0)
+        return cli_usage(command, "the report and the capture cannot both go to standard output");
+    return CLI_CONTINUE;
+}
+
+void cli_writing_progress(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    cli_progress_step(done, total);
+}
+
+bool cli_is_directory(const char *path)
+{
+    struct stat sb;
+    return stat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
+}
 
 static bool same_file(const char *a, const char *b)
 {
@@ -17,8 +105,7 @@ static bool inside(const char *out, const char *directory)
 {
     char path[4096];
     size_t n = strlen(out);
-    struct stat sb;
-    if (stat(directory, &sb) != 0 || !S_ISDIR(sb.st_mode) || n >= sizeof path)
+    if (!cli_is_directory(directory) || n >= sizeof path)
         return false;
     memcpy(path, out, n + 1);
     char *slash = strrchr(path, '/');

@@ -6,6 +6,31 @@
 
 #include "perfile/sink.h"
 
+/* Options that commands which write a capture have in common. */
+typedef struct cli_writing {
+    const char *out;
+    const char *from;
+    bool replace;
+    bool json;
+    bool told_form; /* --to: `directory`, `form` */
+    bool directory;
+    uint32_t form;      /* PERFILE_FORM_…; 0: not told */
+    uint32_t on_damage; /* PERFILE_STOP … */
+    bool fail;          /* --on-damage fail */
+} cli_writing;
+
+/* Handles -o, -f, those of CLI_OPTION_HELP to CLI_OPTION_REPORT, and unknown ones: CLI_CONTINUE, or
+ * what to exit with. */
+int cli_writing_option(const char *command, const char *help, int option, cli_writing *w);
+
+/* Whether there is one IN and an OUT that go together: CLI_CONTINUE, or CLI_USAGE. */
+int cli_writing_check(const char *command, int left, const cli_writing *w);
+
+/* For callbacks of the library. */
+void cli_writing_progress(void *user, uint64_t done, uint64_t total);
+
+bool cli_is_directory(const char *path);
+
 /* Opens `out` for a capture that is made of `in`, a file (or "-") or with `directory` a directory,
  * or says why not and returns CLI_FAILED.  `in`, the word for it in messages being `what`, is never
  * what `out` takes the place of. */

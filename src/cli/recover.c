@@ -35,12 +35,13 @@ static const char help[] =
     "\n"
     "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n";
 
-enum { OPTION_REPORT = CLI_OPTION_OWN, OPTION_ATTRS_FROM, OPTION_EVENT, OPTION_BIG };
+enum { OPTION_ATTRS_FROM = CLI_OPTION_OWN, OPTION_EVENT, OPTION_BIG };
 enum { MOST_EVENTS = 64 };
 
 typedef struct settings {
-    const char *out, *from, *attrs_from;
-    bool force, dry_run, json, big;
+    cli_writing w;
+    const char *attrs_from;
+    bool dry_run, big;
     const char *events[MOST_EVENTS];
     uint32_t n_events;
 } settings;
@@ -61,12 +62,6 @@ static void on_gap(void *user, const perfile_gap *gap, const char *part)
 static void on_note(void *user, const perfile_recover_note *note)
 {
     cli_rescue_note(user, note);
-}
-
-static void on_progress(void *user, uint64_t done, uint64_t total)
-{
-    (void)user;
-    cli_progress_step(done, total);
 }
 
 static int events_of_sister(const settings *set, given *g)
@@ -132,22 +127,22 @@ static int rescue(const settings *set, const char *path, const given *g)
     perfile_source *source;
     perfile_sink *sink = NULL;
     cli_rescue x = {.name = strcmp(path, "-") == 0 ? "standard input" : path,
-                    .out = set->out,
-                    .json = set->json,
+                    .out = set->w.out,
+                    .json = set->w.json,
                     .dry_run = set->dry_run};
     perfile_recover_options how = {.size = sizeof how,
-                                   .from = set->from,
+                                   .from = set->w.from,
                                    .assume = g->assume.n_events ? &g->assume : NULL,
                                    .gap = on_gap,
                                    .note = on_note,
-                                   .progress = on_progress,
+                                   .progress = cli_writing_progress,
                                    .user = &x};
     if (perfile_source_path(path, NULL, &source, &err) != PERFILE_OK) {
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }
     if (!set->dry_run &&
-        cli_output_open(set->out, path, "FILE", set->force, false, &sink) != CLI_DONE) {
+        cli_output_open(set->w.out, path, "FILE", set->w.replace, false, &sink) != CLI_DONE) {
         perfile_source_close(source);
         return CLI_FAILED;
     }
@@ -168,17 +163,8 @@ static int rescue(const settings *set, const char *path, const given *g)
 static int read_option(int option, settings *set)
 {
     switch (option) {
-    case 'o':
-        set->out = optarg;
-        return CLI_CONTINUE;
-    case 'f':
-        set->force = true;
-        return CLI_CONTINUE;
     case 'n':
         set->dry_run = true;
-        return CLI_CONTINUE;
-    case CLI_OPTION_FROM:
-        set->from = optarg;
         return CLI_CONTINUE;
     case OPTION_ATTRS_FROM:
         set->attrs_from = optarg;
@@ -191,17 +177,8 @@ static int read_option(int option, settings *set)
     case OPTION_BIG:
         set->big = true;
         return CLI_CONTINUE;
-    case OPTION_REPORT:
-        if (strcmp(optarg, "json") != 0)
-            return cli_usage("recover", "--report takes json: '%s'", optarg);
-        set->json = true;
-        return CLI_CONTINUE;
-    case CLI_OPTION_HELP:
-        fputs(help, stdout);
-        return CLI_DONE;
-    default: /* getopt has said what is wrong */
-        fputs("Try 'perfile recover --help'.\n", stderr);
-        return CLI_USAGE;
+    default:
+        return cli_writing_option("recover", help, option, &set->w);
     }
 }
 
@@ -212,7 +189,7 @@ int cli_recover(int argc, char **argv)
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
         {"dry-run", no_argument, NULL, 'n'},
-        {"report", required_argument, NULL, OPTION_REPORT},
+        {"report", required_argument, NULL, CLI_OPTION_REPORT},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
         {"attrs-from", required_argument, NULL, OPTION_ATTRS_FROM},
         {"event", required_argument, NULL, OPTION_EVENT},
@@ -228,7 +205,7 @@ int cli_recover(int argc, char **argv)
         return status;
     if (optind + 1 != argc)
         return cli_usage("recover", optind == argc ? "which FILE?" : "one FILE at a time");
-    if (!set.out && !set.dry_run)
+    if (!set.w.out && !set.dry_run)
         return cli_usage("recover", "where to? -o OUT, or --dry-run");
     if (set.attrs_from && set.n_events)
         return cli_usage("recover", "--attrs-from or --event, not both");

@@ -38,12 +38,9 @@ static const char help[] =
     "\n"
     "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n";
 
-enum { OPTION_DAMAGE = CLI_OPTION_OWN, OPTION_JSON };
-
 typedef struct settings {
-    const char *in, *name, *out, *from;
-    bool replace, json, fail;
-    uint32_t on_damage;
+    cli_writing w;
+    const char *in, *name;
     uint64_t max_memory;
 } settings;
 
@@ -70,57 +67,11 @@ static int read_memory(const char *word, settings *set)
     return CLI_CONTINUE;
 }
 
-static int read_damage(const char *word, settings *set)
-{
-    static const struct {
-        const char *word;
-        uint32_t on_damage;
-    } words[] = {{"stop", PERFILE_STOP},
-                 {"resync", PERFILE_RESYNC},
-                 {"salvage", PERFILE_SALVAGE},
-                 {"fail", PERFILE_STOP}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(word, words[i].word) != 0)
-            continue;
-        set->on_damage = words[i].on_damage;
-        set->fail = strcmp(word, "fail") == 0;
-        return CLI_CONTINUE;
-    }
-    return cli_usage("sort", "--on-damage takes stop, resync, salvage or fail: '%s'", word);
-}
-
 static int read_option(int option, settings *set)
 {
-    switch (option) {
-    case 'o':
-        set->out = optarg;
-        return CLI_CONTINUE;
-    case 'f':
-        set->replace = true;
-        return CLI_CONTINUE;
-    case 'm':
+    if (option == 'm')
         return read_memory(optarg, set);
-    case OPTION_DAMAGE:
-        return read_damage(optarg, set);
-    case OPTION_JSON:
-        set->json = true;
-        return CLI_CONTINUE;
-    case CLI_OPTION_FROM:
-        set->from = optarg;
-        return CLI_CONTINUE;
-    case CLI_OPTION_HELP:
-        fputs(help, stdout);
-        return CLI_DONE;
-    default: /* getopt has said what is wrong */
-        fputs("Try 'perfile sort --help'.\n", stderr);
-        return CLI_USAGE;
-    }
-}
-
-static void on_progress(void *user, uint64_t done, uint64_t total)
-{
-    (void)user;
-    cli_progress_step(done, total);
+    return cli_writing_option("sort", help, option, &set->w);
 }
 
 static void on_note(void *user, const perfile_note *note)
@@ -152,7 +103,7 @@ static void json_done(const settings *set, const perfile_sorted *s, const perfil
     if (failed)
         cli_json_null("out");
     else
-        cli_json_string("out", set->out);
+        cli_json_string("out", set->w.out);
     cli_json_number("records", s->records);
     cli_json_number("samples", s->samples);
     cli_json_number("out_of_order", s->out_of_order);
@@ -175,11 +126,11 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
     bool pipe = perfile_stream_container(s)->form == PERFILE_FORM_PIPE;
     perfile_writer_options how = {.size = sizeof how,
                                   .as_stored = true,
-                                  .form = pipe || strcmp(set->out, "-") == 0 ? PERFILE_FORM_PIPE
-                                                                             : PERFILE_FORM_FILE,
+                                  .form = pipe || strcmp(set->w.out, "-") == 0 ? PERFILE_FORM_PIPE
+                                                                               : PERFILE_FORM_FILE,
                                   .swapped = perfile_session_swapped(session)};
     perfile_copy_options copying = {.size = sizeof copying,
-                                    .flags = set->fail ? 0 : PERFILE_COPY_FORCE,
+                                    .flags = set->w.fail ? 0 : PERFILE_COPY_FORCE,
                                     .note = on_note,
                                     .user = set};
     perfile_writer *writer;
@@ -196,9 +147,9 @@ static perfile_status run(settings *set, perfile_sink *sink, perfile_sorted *sor
                           perfile_copied *copied, perfile_error *err)
 {
     perfile_options reading = {
-        .size = sizeof reading, .on_damage = set->on_damage, .from = set->from};
+        .size = sizeof reading, .on_damage = set->w.on_damage, .from = set->w.from};
     perfile_sort_options sorting = {
-        .size = sizeof sorting, .max_memory = set->max_memory, .progress = on_progress};
+        .size = sizeof sorting, .max_memory = set->max_memory, .progress = cli_writing_progress};
     perfile_stream *s = NULL;
     perfile_status st = perfile_open_path(set->in, &reading, &s, err);
     if (st == PERFILE_OK)
@@ -216,7 +167,7 @@ static int sort(settings *set)
     perfile_sink *sink = NULL;
     perfile_sorted sorted = {0};
     perfile_copied copied = {0};
-    if (cli_output_open(set->out, set->in, "IN", set->replace, false, &sink) != CLI_DONE)
+    if (cli_output_open(set->w.out, set->in, "IN", set->w.replace, false, &sink) != CLI_DONE)
         return CLI_FAILED;
     cli_signals_file(set->name);
     cli_progress_start(set->name);
@@ -225,13 +176,13 @@ static int sort(settings *set)
     cli_signals_file(NULL);
     cli_signals_temporary(NULL);
     perfile_sink_close(sink);
-    if (set->json)
+    if (set->w.json)
         json_done(set, &sorted, &copied, st == PERFILE_OK ? NULL : &err);
     if (st != PERFILE_OK) {
         cli_say_error(set->name, &err);
         return CLI_FAILED;
     }
-    if (!set->json)
+    if (!set->w.json)
         say_done(set, &sorted);
     return copied.damages ? CLI_DAMAGED : CLI_DONE;
 }
@@ -243,8 +194,8 @@ int cli_sort(int argc, char **argv)
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
         {"max-memory", required_argument, NULL, 'm'},
-        {"on-damage", required_argument, NULL, OPTION_DAMAGE},
-        {"json", no_argument, NULL, OPTION_JSON},
+        {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE},
+        {"json", no_argument, NULL, CLI_OPTION_JSON},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
         {0},
     };
@@ -255,12 +206,9 @@ int cli_sort(int argc, char **argv)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;
-    if (optind + 1 != argc)
-        return cli_usage("sort", optind == argc ? "which capture?" : "one capture at a time");
-    if (!set.out)
-        return cli_usage("sort", "where to? -o OUT");
-    if (set.json && strcmp(set.out, "-") == 0)
-        return cli_usage("sort", "the report and the capture cannot both go to standard output");
+    status = cli_writing_check("sort", argc - optind, &set.w);
+    if (status != CLI_CONTINUE)
+        return status;
     set.in = argv[optind];
     set.name = strcmp(set.in, "-") == 0 ? "standard input" : set.in;
     return sort(&set);
