@@ -1,0 +1,166 @@
+/* Several captures as one, by time.
+ *
+ *     perfile_merge_input in[2] = {{.stream = a, .name = "a.data"}, {.stream = b, .name =
+ * "b.data"}}; st = perfile_merge(in, 2, &options, &stream, &err);      (a and b are perfile_sort()
+ * streams) st = perfile_copy(stream, writer, NULL, NULL, 0, &err);
+ *
+ * The stage has a session of its own with the events and features of all inputs, and hands on their
+ * records by time, those of equal times by input and place.
+ *
+ * - Events: those of the first input, then those of the others; all have IDENTIFIER, so that any
+ *   sample_types go together, and samples and trailers are rewritten to that.  Ids that several
+ *   inputs have get new numbers wherever they stand (format/merging.def says what becomes of every
+ *   kind of field).  Inputs that are parts of one recording, as perfile_split_capture() leaves
+ *   them (the same events, ids and host, other samples), share their events, and state that stands
+ * in several of them is handed on once.
+ * - Clocks: inputs of one boot of one machine with the same clock stay as they are; others go by
+ *   their wall clocks (feature CLOCK_DATA) into the clock of the first; else somebody has to say
+ * how they lie.  It is never guessed.
+ * - Facts in records (HEADER_ATTR, HEADER_FEATURE …) became facts of the session and are not handed
+ *   on, nor are FINISHED_ROUND of the inputs; new ones are made. */
+#ifndef PERFILE_MERGE_H
+#define PERFILE_MERGE_H
+
+#include "stream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An input.  Set `stream` and `name`. */
+typedef struct perfile_merge_input {
+    perfile_stream
+        *stream;      /* of perfile_sort(); all in one byte order (perfile_order() below it) */
+    const char *name; /* for messages; borrowed */
+    int64_t offset;   /* with `has_offset`: ns to be added to its times */
+    bool has_offset;
+    uint8_t reserved0[7];
+    uint64_t reserved[4];
+} perfile_merge_input;
+
+enum {                                          /* perfile_merge_options.flags */
+       PERFILE_MERGE_JOIN_EVENTS = 1 << 0,      /* equal attr and name: one event */
+       PERFILE_MERGE_MAP_PIDS = 1 << 1,         /* processes of other hosts get other numbers */
+       PERFILE_MERGE_HOST_COMM = 1 << 2,        /* COMM records say host:name, where hosts differ */
+       PERFILE_MERGE_DROP_CONFLICTING = 1 << 3, /* instead of refusing */
+       PERFILE_MERGE_ALIGN_START = 1 << 4,      /* the first samples are at the same time */
+       PERFILE_MERGE_FAIL_ON_DAMAGE = 1 << 5
+};
+
+/* With MAP_PIDS the number of a process or thread of host h (from 0) is its own and h times this,
+ * which is more than Linux ever has; 0, -1 and numbers that are not below it stay. */
+#define PERFILE_MERGE_PIDS (UINT32_C(1) << 22)
+
+enum {                           /* perfile_merge_note.kind */
+       PERFILE_MERGE_JOINED = 0, /* feature: made of those of several inputs */
+       PERFILE_MERGE_DROPPED,    /* feature: not the same in all inputs that have it, left out */
+       PERFILE_MERGE_CONFLICT,   /* PERFILE_MERGE_DROP_CONFLICTING left it out */
+       PERFILE_MERGE_RECORDS,    /* records that were left out */
+       PERFILE_MERGE_CHANGED,    /* records that got what they had not */
+       PERFILE_MERGE_MIXED,      /* what perf.data cannot keep apart */
+       PERFILE_MERGE_N_NOTES
+};
+
+typedef struct perfile_merge_note {
+    uint32_t kind;
+    uint32_t number; /* of the feature or record type; UINT32_MAX: neither */
+    uint32_t input;  /* position; UINT32_MAX: several */
+    uint32_t reserved;
+    uint64_t count;   /* records, entries */
+    const char *text; /* a sentence; valid during the call */
+} perfile_merge_note;
+
+/* "joined" …, "" for numbers that are none. */
+PERFILE_API const char *perfile_merge_note_name(uint32_t kind);
+
+/* Set `size`; zeros are the defaults. */
+typedef struct perfile_merge_options {
+    size_t size;
+    uint32_t flags; /* PERFILE_MERGE_… */
+    uint32_t reserved0;
+    /* What is not as in the inputs: of facts inside perfile_merge(), of records at the end of the
+     * stream.  May be NULL. */
+    void (*note)(void *user, const perfile_merge_note *note);
+    void *user;
+    uint64_t reserved[6];
+} perfile_merge_options;
+
+/* Reads the facts of the inputs (which reads them to their ends, as sorting does) and puts the
+ * stage on them.  *stream owns them from success on; on failure they stay the caller's.
+ * PERFILE_E_USAGE with a sentence: nobody knows how the clocks lie; one number has two meanings (a
+ * PMU, a tracepoint, THREAD_MAPs of perf stat); two inputs have AUX traces; a stream is not sorted.
+ * PERFILE_E_LIMIT, when the stream is read: a record would become longer than 65,535 bytes. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_merge(const perfile_merge_input *inputs,
+                                                          size_t n,
+                                                          const perfile_merge_options *options,
+                                                          perfile_stream **stream,
+                                                          perfile_error *err);
+
+typedef struct perfile_merged {
+    uint64_t records; /* handed on, rounds that were made not among them */
+    uint64_t samples;
+    uint64_t facts;       /* records that became facts */
+    uint64_t repeated;    /* state that another part of the recording had said */
+    uint64_t of_nobody;   /* left out: nobody knows whose they are, and layouts differ */
+    uint64_t conflicting; /* left out for PERFILE_MERGE_DROP_CONFLICTING */
+    uint64_t trailers;    /* made for records that had none */
+    uint64_t rounds;
+    uint32_t inputs, hosts, events;
+    uint32_t new_ids; /* ids that got another number */
+    uint64_t reserved[6];
+} perfile_merged;
+
+/* What the stage has done so far; zeros when `stream` is no such stage. */
+PERFILE_API void perfile_merge_result(const perfile_stream *stream, perfile_merged *out,
+                                      size_t size);
+
+enum {                          /* perfile_merged_input.clock: why its times go where they go */
+       PERFILE_CLOCK_FIRST = 0, /* it is the first */
+       PERFILE_CLOCK_TOLD,      /* offset */
+       PERFILE_CLOCK_ALIGNED,   /* PERFILE_MERGE_ALIGN_START */
+       PERFILE_CLOCK_RECORDING, /* part or copy of a recording that an input before it is of */
+       PERFILE_CLOCK_BOOT,      /* same clock, same boot of the same machine */
+       PERFILE_CLOCK_WALL,      /* CLOCK_DATA of both */
+       PERFILE_CLOCK_GLOBAL,    /* both by CLOCK_REALTIME, or by CLOCK_TAI */
+       PERFILE_CLOCK_NONE       /* it has no times */
+};
+
+typedef struct perfile_merged_input {
+    uint64_t records; /* of it, handed on */
+    uint64_t samples;
+    int64_t offset;   /* ns that were added to its times */
+    uint32_t clock;   /* PERFILE_CLOCK_… */
+    uint32_t host;    /* from 0: inputs of one boot of one machine have the same */
+    uint32_t part_of; /* position of the first input of the same recording; its own: none before */
+    uint32_t reserved0;
+    uint64_t reserved[4];
+} perfile_merged_input;
+
+/* "same boot" …, "" for numbers that are none. */
+PERFILE_API const char *perfile_merge_clock_name(uint32_t clock);
+
+/* Of input `position`; zeros when there is none. */
+PERFILE_API void perfile_merge_input_result(const perfile_stream *stream, size_t position,
+                                            perfile_merged_input *out, size_t size);
+
+typedef struct perfile_merged_id {
+    uint64_t id;     /* in the input */
+    uint64_t new_id; /* in the output */
+    uint32_t event;  /* in the output */
+    uint32_t reserved;
+} perfile_merged_id;
+
+/* The `k`-th id of an event of input `position`; false when there is none. */
+PERFILE_API bool perfile_merge_id(const perfile_stream *stream, size_t position, size_t k,
+                                  perfile_merged_id *out, size_t size);
+
+/* The least process or thread above `after` (UINT32_MAX: the very first) that input `position` had
+ * and that got another number; false when there is no further one. */
+PERFILE_API bool perfile_merge_pid(const perfile_stream *stream, size_t position, uint32_t after,
+                                   uint32_t *pid, uint32_t *new_pid);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

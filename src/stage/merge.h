@@ -1,0 +1,147 @@
+/* The inside of perfile_merge(): what its files share. */
+#ifndef PF_STAGE_MERGE_H
+#define PF_STAGE_MERGE_H
+
+#include "base/buffer.h"
+#include "core/stream.h"
+#include "model/index.h"
+#include "perfile/merge.h"
+#include "stage/filter_pids.h"
+#include "stage/relayout.h"
+#include "stage/sort_key.h"
+
+enum { PF_MERGE_NO_INPUT = UINT32_MAX };
+
+/* What is done to a field of a kind: format/merging.def. */
+enum {
+    PF_MERGE_KEEP = 0,
+    PF_MERGE_ID,
+    PF_MERGE_STREAM,
+    PF_MERGE_EVENT,
+    PF_MERGE_TASK,
+    PF_MERGE_TIME,
+    PF_MERGE_CGROUP
+};
+
+/* Words of fixed place that change, of a sample or a trailer in its new layout. */
+typedef struct pf_merge_patch {
+    int8_t slot; /* as in perfile_layout */
+    uint8_t rule;
+} pf_merge_patch;
+
+/* Records of one layout. */
+typedef struct pf_merge_plan {
+    pf_relayout relayout;
+    bool add_trailer; /* the input has none, the output has */
+    bool walk_sample; /* fields behind those of fixed place change, too */
+    uint8_t n_sample, n_trailer;
+    pf_merge_patch sample[8], trailer[8];
+} pf_merge_plan;
+
+/* An event of an input. */
+typedef struct pf_merge_event {
+    uint32_t out;      /* its position in the output */
+    uint32_t plan;     /* position in the input's plans */
+    uint64_t first_id; /* in the output: for records that say none */
+} pf_merge_event;
+
+typedef struct pf_merge_input {
+    perfile_stream *stream;
+    const perfile_session *session; /* all facts are known before the first record goes out */
+    const char *name;
+    uint32_t at; /* position among the inputs */
+    bool has_offset;
+    int64_t told; /* with has_offset */
+
+    /* Its run. */
+    const perfile_record *next, *end;
+    uint64_t key; /* of *next, in the clock of the output */
+    pf_sort_clock clock;
+    bool ended;
+
+    /* Facts. */
+    uint64_t first_sample, last_sample, n_samples;
+    uint64_t kernel; /* where the kernel is mapped, 0: not known */
+    uint32_t host;   /* boot of a machine */
+    uint32_t first_of_recording; /* position of the first input of it */
+    bool is_part;    /* of a recording that another input has another part of */
+    uint32_t why;    /* PERFILE_CLOCK_… */
+    uint64_t offset; /* added to times, modulo 2^64 */
+
+    /* Events and ids. */
+    pf_merge_event *events;
+    uint32_t n_events;
+    pf_merge_plan *plans;
+    uint32_t n_plans;
+    pf_index ids;     /* id of the input -> position in new_ids */
+    pf_buffer new_ids; /* perfile_merged_id, those of events first */
+    size_t n_known;   /* of them: of events */
+    bool renumbers;   /* some id changes */
+    bool plain;       /* its records go on as they are */
+
+    bool drops_aux, drops_stat; /* PERFILE_MERGE_DROP_CONFLICTING */
+    pf_pids moved; /* processes and threads that got another number */
+    pf_index cgroups; /* id of the input -> position in new_ids */
+    perfile_merged_input result;
+} pf_merge_input;
+
+typedef struct pf_merge {
+    perfile_stream base;
+    perfile_merge_options options;
+    pf_merge_input *inputs;
+    uint32_t n_inputs;
+    uint32_t *heap; /* inputs by (key, position) */
+    uint32_t n_heap;
+    uint32_t n_hosts;
+    uint32_t clock_of;   /* the input whose clock the output has */
+    bool sample_id_all;  /* of the output */
+    uint8_t rules[PERFILE_N_KINDS]; /* of kinds */
+
+    pf_index owners;   /* id -> position of the first input that has it */
+    pf_index cgroup_owners; /* the same of cgroups, by host */
+    uint64_t next_id;  /* that nobody has */
+    pf_buffer bytes;   /* of the run that is handed out */
+    const perfile_record *extra_of;
+    uint32_t extra_input;
+    struct pf_repeated *repeated;
+    uint64_t since_round; /* bytes */
+    uint64_t last_key;
+    perfile_merged result;
+    uint64_t counts[PERFILE_MERGE_N_NOTES];
+} pf_merge;
+
+/* options.note. */
+void pf_merge_tell(const pf_merge *x, const perfile_merge_note *note);
+/* A fact that nobody can join: fails with the sentence, or with PERFILE_MERGE_DROP_CONFLICTING tells
+ * it as a note of kind CONFLICT and returns PERFILE_OK. */
+perfile_status pf_merge_conflict(const pf_merge *x, uint32_t number, uint32_t input,
+                                 perfile_error *err, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* merge_hosts.c: who was recorded where, and which inputs are of one recording. */
+perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err);
+/* merge_clocks.c: offsets, or PERFILE_E_USAGE with a sentence that says what to pass. */
+perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err);
+/* merge_events.c: events of the output with their ids, plans for the records of each input. */
+perfile_status pf_merge_events(pf_merge *x, perfile_error *err);
+/* The number that an id of the input has in the output; one that no event has gets its own. */
+perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uint64_t *out,
+                               perfile_error *err);
+/* merge_features.c: features and event types of the output, into its session.  Events are there. */
+perfile_status pf_merge_features(pf_merge *x, perfile_error *err);
+/* merge_record.c: `r` as a record of the output, in x->bytes unless it stays as it is. */
+perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
+                               perfile_record *out, bool *drop, perfile_error *err);
+size_t pf_merge_room(const perfile_record *r);
+/* merge_repeats.c: whether `r`, state of a part, was handed on for another part already. */
+perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
+                                    uint64_t key, bool *repeated, perfile_error *err);
+void pf_merge_forget_repeats(pf_merge *x);
+
+/* A number of a process or thread in the output. */
+static inline bool pf_merge_moves(const pf_merge_input *in, uint32_t pid)
+{
+    return in->host && pid && pid < PERFILE_MERGE_PIDS;
+}
+
+#endif
