@@ -60,7 +60,13 @@ typedef struct perfile_sorted {
     uint64_t rounds; /* made */
     uint64_t envelopes;
     uint64_t temporary; /* bytes that were written to temporary files */
-    uint64_t reserved[5];
+    /* What was read: */
+    uint64_t timed;          /* records with a time that is not 0 */
+    uint64_t timed_samples;  /* of them */
+    uint64_t first_sample;   /* least and greatest time of those; without any UINT64_MAX … */
+    uint64_t last_sample;    /* … and 0 */
+    uint64_t kernel_address; /* where the kernel was mapped first; 0: nobody says */
+    uint64_t reserved[4];
 } perfile_sorted;
 
 /* What the stage `stream` has done so far: the first `size` bytes of *out; zeros when it is none

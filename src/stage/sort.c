@@ -153,6 +153,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
         return st;
     }
     x->split_end = PERFILE_NO_SEQUENCE;
+    x->result.first_sample = UINT64_MAX;
     x->total = bytes_of(perfile_stream_container(below));
     pf_stream_on(&x->base, &sort_ops, below);
     x->base.by_time = true;

@@ -4,12 +4,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/temporary.h"
+#include "stage/round.h"
 #include "stage/sort.h"
 
-enum {
-    ROUND_BYTES = 4 << 20,
-    FETCH_AHEAD = 16 /* records */
-};
+enum { FETCH_AHEAD = 16 /* records */ };
 
 static bool before(const pf_sort_source *a, const pf_sort_source *b)
 {
@@ -175,7 +173,7 @@ static bool advance(pf_sort *x, pf_sort_source *s)
 /* Where rounds stand depends on nothing but the records. */
 static bool run_is_full(const pf_sort *x)
 {
-    return x->base.n_run == PERFILE_RUN_RECORDS || (x->base.n_run && x->round_bytes >= ROUND_BYTES);
+    return x->base.n_run == PERFILE_RUN_RECORDS || (x->base.n_run && x->round_bytes >= PF_ROUND_BYTES);
 }
 
 /* Takes what the top of the heap has before any other, into the run. */
@@ -216,26 +214,9 @@ static bool take_top(pf_sort *x)
     return advance(x, s) && more;
 }
 
-/* All that follows is not earlier. */
 static void make_round(pf_sort *x)
 {
-    static const uint8_t native[8] = {
-        PF_NATIVE_BIG ? 0 : 68, 0, 0, PF_NATIVE_BIG ? 68 : 0, 0, 0, PF_NATIVE_BIG ? 0 : 8,
-        PF_NATIVE_BIG ? 8 : 0};
-    static const uint8_t other[8] = {
-        PF_NATIVE_BIG ? 68 : 0, 0, 0, PF_NATIVE_BIG ? 0 : 68, 0, 0, PF_NATIVE_BIG ? 8 : 0,
-        PF_NATIVE_BIG ? 0 : 8};
-    bool swap = perfile_session_swapped(x->base.session);
-    const uint8_t *at = swap ? other : native;
-    x->base.run[0] =
-        (perfile_record){.header = at,
-                         .body = {at + 8, 0},
-                         .type = PERFILE_RECORD_FINISHED_ROUND,
-                         .flags = (uint8_t)(PERFILE_REC_STABLE | (swap ? PERFILE_REC_SWAPPED : 0)),
-                         .offset = PERFILE_NO_OFFSET,
-                         .sequence = x->sequence++,
-                         .envelope = PERFILE_NO_SEQUENCE,
-                         .session = x->base.session};
+    x->base.run[0] = pf_round_record(x->base.session, x->sequence++);
     x->base.n_run = 1;
     x->result.rounds++;
     x->round_bytes = 0;
@@ -307,9 +288,9 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
     if (base->n_run)
         return PERFILE_OK;
     bool over = x->n_heap == 0 && !x->dry;
-    if (!x->timed && x->round_bytes >= ROUND_BYTES)
+    if (!x->timed && x->round_bytes >= PF_ROUND_BYTES)
         x->round_bytes = 0; /* a round says nothing of records without a time */
-    if (x->timed && !x->in_pieces && (over || x->round_bytes >= ROUND_BYTES)) {
+    if (x->timed && !x->in_pieces && (over || x->round_bytes >= PF_ROUND_BYTES)) {
         make_round(x);
         return PERFILE_OK;
     }

@@ -102,6 +102,23 @@ static bool goes_on(pf_sort *x, const perfile_record *r)
     return false;
 }
 
+/* What others want to know before they see the records. */
+static void note(perfile_sorted *sum, const perfile_record *r, uint64_t time)
+{
+    enum { KERNEL = 1 };
+    perfile_mmap map;
+    sum->timed += time != 0;
+    if (r->type == PERFILE_RECORD_SAMPLE && time) {
+        sum->timed_samples++;
+        sum->first_sample = time < sum->first_sample ? time : sum->first_sample;
+        sum->last_sample = time > sum->last_sample ? time : sum->last_sample;
+    } else if (r->type == PERFILE_RECORD_MMAP && !sum->kernel_address &&
+               (r->misc & PERFILE_MISC_CPUMODE_MASK) == KERNEL &&
+               perfile_mmap_decode(r, &map, sizeof map, NULL) == PERFILE_OK) {
+        sum->kernel_address = map.addr;
+    }
+}
+
 static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *err)
 {
     if (r->family != PERFILE_FAMILY_PERF)
@@ -116,6 +133,7 @@ static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *e
     pf_sort_clock before = x->clock;
     bool piece = r->flags & PERFILE_REC_ENVELOPE;
     uint64_t key = piece ? key_of_piece(x, r) : pf_sort_key(&x->clock, r);
+    note(&x->result, r, key);
     x->result.out_of_order += key && key < x->previous;
     x->previous = key ? key : x->previous;
     x->bytes += perfile_record_size(r) + r->extra.len;
