@@ -102,6 +102,7 @@ typedef struct perfile_merged {
     uint64_t facts;       /* records that became facts */
     uint64_t repeated;    /* state that another part of the recording had said */
     uint64_t of_nobody;   /* left out: nobody knows whose they are, and layouts differ */
+    uint64_t unreadable;  /* left out: they do not hold what their event says */
     uint64_t conflicting; /* left out for PERFILE_MERGE_DROP_CONFLICTING */
     uint64_t trailers;    /* made for records that had none */
     uint64_t rounds;

@@ -29,6 +29,7 @@
 #include "field.h"
 #include "filter.h"
 #include "model.h"
+#include "merge.h"
 #include "order.h"
 #include "record.h"
 #include "records.h"

@@ -20,6 +20,7 @@ enum {
     PF_MERGE_EVENT,
     PF_MERGE_TASK,
     PF_MERGE_TIME,
+    PF_MERGE_BASE,
     PF_MERGE_CGROUP
 };
 
@@ -57,31 +58,32 @@ typedef struct pf_merge_input {
     const perfile_record *next, *end;
     uint64_t key; /* of *next, in the clock of the output */
     pf_sort_clock clock;
+    uint64_t last_piece; /* sequence in the output */
     bool ended;
 
     /* Facts. */
     uint64_t first_sample, last_sample, n_samples;
-    uint64_t kernel; /* where the kernel is mapped, 0: not known */
-    uint32_t host;   /* boot of a machine */
+    uint64_t kernel;             /* where the kernel is mapped, 0: not known */
+    uint32_t host;               /* boot of a machine */
     uint32_t first_of_recording; /* position of the first input of it */
-    bool is_part;    /* of a recording that another input has another part of */
-    uint32_t why;    /* PERFILE_CLOCK_… */
-    uint64_t offset; /* added to times, modulo 2^64 */
+    bool is_part;                /* of a recording that another input has another part of */
+    uint32_t why;                /* PERFILE_CLOCK_… */
+    uint64_t offset;             /* added to times, modulo 2^64 */
 
     /* Events and ids. */
     pf_merge_event *events;
     uint32_t n_events;
     pf_merge_plan *plans;
     uint32_t n_plans;
-    pf_index ids;     /* id of the input -> position in new_ids */
+    pf_index ids;      /* id of the input -> position in new_ids */
     pf_buffer new_ids; /* perfile_merged_id, those of events first */
-    size_t n_known;   /* of them: of events */
-    bool renumbers;   /* some id changes */
-    bool plain;       /* its records go on as they are */
+    size_t n_known;    /* of them: of events */
+    bool renumbers;    /* some id changes */
+    bool walks;        /* some field of a body changes */
+    bool plain;        /* its records go on as they are */
 
     bool drops_aux, drops_stat; /* PERFILE_MERGE_DROP_CONFLICTING */
-    pf_pids moved; /* processes and threads that got another number */
-    pf_index cgroups; /* id of the input -> position in new_ids */
+    pf_pids moved;              /* processes and threads that got another number */
     perfile_merged_input result;
 } pf_merge_input;
 
@@ -93,27 +95,33 @@ typedef struct pf_merge {
     uint32_t *heap; /* inputs by (key, position) */
     uint32_t n_heap;
     uint32_t n_hosts;
-    uint32_t clock_of;   /* the input whose clock the output has */
-    bool sample_id_all;  /* of the output */
+    uint32_t clock_of;              /* the input whose clock the output has */
+    bool sample_id_all;             /* of the output */
     uint8_t rules[PERFILE_N_KINDS]; /* of kinds */
 
-    pf_index owners;   /* id -> position of the first input that has it */
-    pf_index cgroup_owners; /* the same of cgroups, by host */
-    uint64_t next_id;  /* that nobody has */
-    pf_buffer bytes;   /* of the run that is handed out */
-    const perfile_record *extra_of;
+    pf_index owners;                /* id -> position of the first input that has it */
+    uint64_t next_id;               /* that nobody has */
+    pf_buffer bytes;                /* of the run that is handed out */
+    const perfile_record *extra_of; /* of the stream of … */
     uint32_t extra_input;
     struct pf_repeated *repeated;
-    uint64_t since_round; /* bytes */
-    uint64_t last_key;
+    uint64_t sequence;
+    uint64_t since_round; /* bytes of records … */
+    pf_buffer damages;    /* perfile_record: to be told first */
+    pf_merge_input *dry;  /* its run is handed out */
+    uint64_t foreign_counters;
+    bool timed;          /* … of which one had a time */
+    bool told;           /* what is told at the end */
+    pf_buffer threads;   /* body of the first THREAD_MAP of a recording of perf stat … */
+    uint32_t threads_of; /* … and its input */
+    uint32_t aux_of;     /* the input that has AUX traces */
     perfile_merged result;
-    uint64_t counts[PERFILE_MERGE_N_NOTES];
 } pf_merge;
 
 /* options.note. */
 void pf_merge_tell(const pf_merge *x, const perfile_merge_note *note);
-/* A fact that nobody can join: fails with the sentence, or with PERFILE_MERGE_DROP_CONFLICTING tells
- * it as a note of kind CONFLICT and returns PERFILE_OK. */
+/* A fact that nobody can join: fails with the sentence, or with PERFILE_MERGE_DROP_CONFLICTING
+ * tells it as a note of kind CONFLICT and returns PERFILE_OK. */
 perfile_status pf_merge_conflict(const pf_merge *x, uint32_t number, uint32_t input,
                                  perfile_error *err, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -127,6 +135,7 @@ perfile_status pf_merge_events(pf_merge *x, perfile_error *err);
 /* The number that an id of the input has in the output; one that no event has gets its own. */
 perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uint64_t *out,
                                perfile_error *err);
+bool pf_merge_knows_id(const pf_merge_input *in, uint64_t id);
 /* merge_features.c: features and event types of the output, into its session.  Events are there. */
 perfile_status pf_merge_features(pf_merge *x, perfile_error *err);
 /* merge_record.c: `r` as a record of the output, in x->bytes unless it stays as it is. */
@@ -135,7 +144,8 @@ perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_re
 size_t pf_merge_room(const perfile_record *r);
 /* merge_repeats.c: whether `r`, state of a part, was handed on for another part already. */
 perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
-                                    uint64_t key, bool *repeated, perfile_error *err);
+                                    uint64_t key, bool timeless, bool *repeated,
+                                    perfile_error *err);
 void pf_merge_forget_repeats(pf_merge *x);
 
 /* A number of a process or thread in the output. */

@@ -253,6 +253,12 @@ static unsigned rewrite_other(const pf_relayout *plan, const perfile_record *r, 
     return 0;
 }
 
+uint8_t *pf_relayout_trailer(const pf_relayout *plan, perfile_bytes trailer, uint64_t id,
+                             uint8_t *out)
+{
+    return put_words(&plan->trailer, trailer.ptr, id, out);
+}
+
 static perfile_status refuse_type(const perfile_record *r, perfile_error *err)
 {
     perfile_status st =

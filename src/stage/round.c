@@ -9,13 +9,13 @@ perfile_record pf_round_record(const perfile_session *s, uint64_t sequence)
     static const uint8_t big[8] = {[3] = PERFILE_RECORD_FINISHED_ROUND, [7] = 8};
     bool swapped = perfile_session_swapped(s);
     const uint8_t *at = perfile_session_big_endian(s) ? big : little;
-    return (perfile_record){
-        .header = at,
-        .body = {at + 8, 0},
-        .type = PERFILE_RECORD_FINISHED_ROUND,
-        .flags = (uint8_t)(PERFILE_REC_STABLE | (swapped ? PERFILE_REC_SWAPPED : 0)),
-        .offset = PERFILE_NO_OFFSET,
-        .sequence = sequence,
-        .envelope = PERFILE_NO_SEQUENCE,
-        .session = s};
+    return (perfile_record){.header = at,
+                            .body = {at + 8, 0},
+                            .type = PERFILE_RECORD_FINISHED_ROUND,
+                            .flags =
+                                (uint8_t)(PERFILE_REC_STABLE | (swapped ? PERFILE_REC_SWAPPED : 0)),
+                            .offset = PERFILE_NO_OFFSET,
+                            .sequence = sequence,
+                            .envelope = PERFILE_NO_SEQUENCE,
+                            .session = s};
 }

@@ -173,7 +173,8 @@ static bool advance(pf_sort *x, pf_sort_source *s)
 /* Where rounds stand depends on nothing but the records. */
 static bool run_is_full(const pf_sort *x)
 {
-    return x->base.n_run == PERFILE_RUN_RECORDS || (x->base.n_run && x->round_bytes >= PF_ROUND_BYTES);
+    return x->base.n_run == PERFILE_RUN_RECORDS ||
+           (x->base.n_run && x->round_bytes >= PF_ROUND_BYTES);
 }
 
 /* Takes what the top of the heap has before any other, into the run. */
