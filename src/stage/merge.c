@@ -209,9 +209,10 @@ static perfile_status meet_aux(pf_merge *x, pf_merge_input *in, const perfile_re
 static perfile_status meet_threads(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                    perfile_error *err)
 {
-    if (r->type != PERFILE_RECORD_THREAD_MAP ||
+    if (r->type != PERFILE_RECORD_THREAD_MAP || x->threads_of == in->at || in->has_threads ||
         !perfile_session_feature(in->session, PERFILE_FEATURE_STAT))
         return PERFILE_OK;
+    in->has_threads = true;
     if (x->threads_of == PF_MERGE_NO_INPUT) {
         x->threads_of = in->at;
         return pf_buffer_append(&x->threads, r->body.ptr, r->body.len)
@@ -220,7 +221,7 @@ static perfile_status meet_threads(pf_merge *x, pf_merge_input *in, const perfil
     }
     bool same = x->threads.len == r->body.len &&
                 (r->body.len == 0 || memcmp(x->threads.ptr, r->body.ptr, r->body.len) == 0);
-    if (same || in->drops_stat)
+    if (same)
         return PERFILE_OK;
     in->drops_stat = true;
     return pf_merge_conflict(x, r->type, in->at, err,

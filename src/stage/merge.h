@@ -82,6 +82,7 @@ typedef struct pf_merge_input {
     bool walks;        /* some field of a body changes */
     bool plain;        /* its records go on as they are */
 
+    bool has_threads;           /* a THREAD_MAP came */
     bool drops_aux, drops_stat; /* PERFILE_MERGE_DROP_CONFLICTING */
     pf_pids moved;              /* processes and threads that got another number */
     perfile_merged_input result;
@@ -97,6 +98,7 @@ typedef struct pf_merge {
     uint32_t n_hosts;
     uint32_t clock_of;              /* the input whose clock the output has */
     bool sample_id_all;             /* of the output */
+    bool adds_ids;                  /* events get IDENTIFIER */
     uint8_t rules[PERFILE_N_KINDS]; /* of kinds */
 
     pf_index owners;                /* id -> position of the first input that has it */

@@ -42,7 +42,7 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
     uint64_t n = v->number;
     switch (f->kind) {
     case PERFILE_KIND_SAMPLE_TYPE:
-        n |= PERFILE_SAMPLE_IDENTIFIER;
+        n |= m->x->adds_ids ? PERFILE_SAMPLE_IDENTIFIER : 0;
         break;
     case PERFILE_KIND_ATTR_FLAGS:
         n |= (uint64_t)m->x->sample_id_all << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
@@ -241,6 +241,26 @@ static perfile_status add_input(making *m, pf_merge_input *in, perfile_error *er
     return st;
 }
 
+/* Whether records say whose they are at one place in all inputs, or need not say it any more than
+ * they did: parts of one recording have its events. */
+static bool ids_stand_alike(const pf_merge *x)
+{
+    const perfile_layout *one = NULL;
+    bool alike = true, parts = true;
+    for (uint32_t i = 0; i < x->n_inputs; i++) {
+        const pf_merge_input *in = &x->inputs[i];
+        parts &= i == 0 || (in->is_part && in->first_of_recording == 0);
+        for (uint32_t k = 0; k < in->n_events; k++) {
+            const perfile_layout *l = perfile_session_event(in->session, k)->layout;
+            one = one ? one : l;
+            alike &= pf_layout_sample_id(l) >= 0 && l->sample_id_all == one->sample_id_all &&
+                     pf_layout_sample_id(l) == pf_layout_sample_id(one) &&
+                     pf_layout_trailer_id(l) == pf_layout_trailer_id(one);
+        }
+    }
+    return alike || parts;
+}
+
 /* Who has which id first, and from where on nobody has any. */
 static perfile_status collect_ids(pf_merge *x, perfile_error *err)
 {
@@ -260,6 +280,7 @@ static perfile_status collect_ids(pf_merge *x, perfile_error *err)
         }
     }
     x->next_id = greatest + 1;
+    x->adds_ids = !ids_stand_alike(x);
     return PERFILE_OK;
 }
 

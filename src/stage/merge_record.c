@@ -175,7 +175,7 @@ static perfile_status rewrite_sample(rewriting *w, const pf_merge_plan *p)
 {
     const perfile_layout *from = &p->relayout.from;
     const int id_slot = from->sample_slot[PF_SLOT_ID];
-    const bool adds = from->sample_slot[PF_SLOT_IDENTIFIER] < 0;
+    const bool adds = w->x->adds_ids && from->sample_slot[PF_SLOT_IDENTIFIER] < 0;
     uint64_t id = 0;
     size_t len;
     if (w->r->body.len < 8 * (size_t)p->relayout.front.old)
@@ -290,7 +290,7 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
         return PERFILE_OK;
     const perfile_layout *from = &p->relayout.from;
     const int id_slot = from->trailer_slot[PF_SLOT_ID];
-    const bool adds = from->trailer_slot[PF_SLOT_IDENTIFIER] < 1;
+    const bool adds = w->x->adds_ids && from->trailer_slot[PF_SLOT_IDENTIFIER] < 1;
     uint64_t id = 0;
     if (adds)
         id = id_to_add(w, id_slot < 1 ? NULL : trailer.ptr + trailer.len - 8 * (size_t)id_slot);
@@ -330,17 +330,19 @@ static perfile_status finish(const rewriting *w, perfile_record *out)
     return PERFILE_OK;
 }
 
-/* Whether the record is as it must be: only of inputs that change nothing else. */
+/* Whether the sample is as it must be: of inputs that change nothing else. */
 static bool stays(const pf_merge_input *in, const perfile_record *r)
 {
-    uint64_t id;
-    if (!in->plain)
+    if (!in->plain || r->type >= PERFILE_RECORD_USER)
+        return in->plain;
+    if (r->type != PERFILE_RECORD_SAMPLE || in->n_plans != 1)
         return false;
-    if (r->type >= PERFILE_RECORD_USER)
+    int slot = pf_layout_sample_id(&in->plans[0].relayout.from);
+    if (slot < 0)
         return true;
-    if (r->type == PERFILE_RECORD_SAMPLE)
-        return perfile_sample_field(r, PERFILE_SAMPLE_IDENTIFIER, &id) && pf_merge_knows_id(in, id);
-    return false;
+    return r->body.len >= 8 * (size_t)slot + 8 &&
+           pf_merge_knows_id(
+               in, pf_load_u64(r->body.ptr + 8 * (size_t)slot, r->flags & PERFILE_REC_SWAPPED));
 }
 
 size_t pf_merge_room(const perfile_record *r)
