@@ -120,7 +120,25 @@ typedef struct pf_merge {
     perfile_merged result;
 } pf_merge;
 
-/* options.note. */
+/* merge_input.c: reads an input up to its first record, by which all of it was read. */
+perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err);
+/* To the next record of the run that counts; false when there is none. */
+bool pf_merge_settle(pf_merge *x, pf_merge_input *in);
+/* Reads on to the next run that has one; without one the input has ended. */
+perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *err);
+/* Whether it is a part of a record that simpleperf cut in pieces. */
+bool pf_merge_is_piece(const perfile_record *r);
+
+/* merge.c: an input that has a record. */
+void pf_merge_push(pf_merge *x, uint32_t input);
+void pf_merge_release(pf_merge *x);
+extern const pf_stream_ops pf_merge_ops;
+
+/* merge_meet.c: what is true of one input only; *drop: it was told that this is left out. */
+perfile_status pf_merge_meet(pf_merge *x, pf_merge_input *in, const perfile_record *r, bool *drop,
+                             perfile_error *err);
+
+/* merge_result.c: options.note. */
 void pf_merge_tell(const pf_merge *x, const perfile_merge_note *note);
 /* A fact that nobody can join: fails with the sentence, or with PERFILE_MERGE_DROP_CONFLICTING
  * tells it as a note of kind CONFLICT and returns PERFILE_OK. */
