@@ -72,6 +72,12 @@ static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
     const perfile_record *r = in->next;
     perfile_record *out = &x->base.run[x->base.n_run];
     bool drop;
+    if (r->type == PERFILE_RECORD_SAMPLE && pf_merge_sample(x, in, r, out)) {
+        out->sequence = x->sequence++;
+        x->base.n_run++;
+        count(x, in, out);
+        return PERFILE_OK;
+    }
     perfile_status st = pf_merge_meet(x, in, r, &drop, err);
     if (st != PERFILE_OK || drop)
         return st;

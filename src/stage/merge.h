@@ -10,7 +10,7 @@
 #include "stage/relayout.h"
 #include "stage/sort_key.h"
 
-enum { PF_MERGE_NO_INPUT = UINT32_MAX };
+enum { PF_MERGE_NO_INPUT = UINT32_MAX, PF_MERGE_KNOWN = 16 };
 
 /* What is done to a field of a kind: format/merging.def. */
 enum {
@@ -39,6 +39,11 @@ typedef struct pf_merge_plan {
     pf_merge_patch sample[8], trailer[8];
 } pf_merge_plan;
 
+/* An id and its number in the output; 0: none. */
+typedef struct pf_merge_known {
+    uint64_t id, new_id;
+} pf_merge_known;
+
 /* An event of an input. */
 typedef struct pf_merge_event {
     uint32_t out;      /* its position in the output */
@@ -56,7 +61,9 @@ typedef struct pf_merge_input {
 
     /* Its run. */
     const perfile_record *next, *end;
-    uint64_t key; /* of *next, in the clock of the output */
+    const perfile_record *first;        /* of the run */
+    uint64_t keys[PERFILE_RUN_RECORDS]; /* of the run, in the clock of the output */
+    uint64_t key;                       /* of *next */
     pf_sort_clock clock;
     uint64_t last_piece; /* sequence in the output */
     bool ended;
@@ -75,12 +82,14 @@ typedef struct pf_merge_input {
     uint32_t n_events;
     pf_merge_plan *plans;
     uint32_t n_plans;
-    pf_index ids;      /* id of the input -> position in new_ids */
-    pf_buffer new_ids; /* perfile_merged_id, those of events first */
-    size_t n_known;    /* of them: of events */
-    bool renumbers;    /* some id changes */
-    bool walks;        /* some field of a body changes */
-    bool plain;        /* its records go on as they are */
+    pf_index ids;                         /* id of the input -> position in new_ids */
+    pf_buffer new_ids;                    /* perfile_merged_id, those of events first */
+    size_t n_known;                       /* of them: of events */
+    bool renumbers;                       /* some id changes */
+    bool walks;                           /* some field of a body changes */
+    bool plain;                           /* its samples go on as they are */
+    bool quick;                           /* in its samples only words of fixed place change */
+    pf_merge_known known[PF_MERGE_KNOWN]; /* those that were asked for lately */
 
     bool has_threads;           /* a THREAD_MAP came */
     bool drops_aux, drops_stat; /* PERFILE_MERGE_DROP_CONFLICTING */
@@ -122,6 +131,8 @@ typedef struct pf_merge {
 
 /* merge_input.c: reads an input up to its first record, by which all of it was read. */
 perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err);
+/* Goes back over the first run, once offsets are known. */
+perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error *err);
 /* To the next record of the run that counts; false when there is none. */
 bool pf_merge_settle(pf_merge *x, pf_merge_input *in);
 /* Reads on to the next run that has one; without one the input has ended. */
@@ -155,13 +166,16 @@ perfile_status pf_merge_events(pf_merge *x, perfile_error *err);
 /* The number that an id of the input has in the output; one that no event has gets its own. */
 perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uint64_t *out,
                                perfile_error *err);
-bool pf_merge_knows_id(const pf_merge_input *in, uint64_t id);
+/* The same of ids that have a number already; false: this one has none. */
+bool pf_merge_find_id(const pf_merge_input *in, uint64_t id, uint64_t *out);
 /* merge_features.c: features and event types of the output, into its session.  Events are there. */
 perfile_status pf_merge_features(pf_merge *x, perfile_error *err);
 /* merge_record.c: `r` as a record of the output, in x->bytes unless it stays as it is. */
 perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                perfile_record *out, bool *drop, perfile_error *err);
 size_t pf_merge_room(const perfile_record *r);
+/* merge_sample.c: the same for the usual sample; false when it needs more. */
+bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, perfile_record *out);
 /* merge_repeats.c: whether `r`, state of a part, was handed on for another part already. */
 perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
                                     uint64_t key, bool timeless, bool *repeated,

@@ -44,9 +44,8 @@ static perfile_status begin(pf_merge *x, perfile_error *err)
         st = pf_session_settle(x->base.session, err);
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++) {
         pf_merge_input *in = &x->inputs[i];
-        in->clock = (pf_sort_clock){0};
-        if (!in->ended && !pf_merge_settle(x, in))
-            x->dry = NULL, st = pf_merge_read_on(x, in, err);
+        if (!in->ended)
+            st = pf_merge_begin_run(x, in, err);
         if (st == PERFILE_OK && !in->ended)
             pf_merge_push(x, i);
     }

@@ -361,7 +361,8 @@ static perfile_status make_plans(pf_merge *x, pf_merge_input *in, perfile_error 
 {
     uint32_t cap = 0;
     in->walks = in->renumbers || in->offset || in->host;
-    in->plain = !in->renumbers && !in->offset && !in->host && !in->is_part;
+    in->plain =
+        !in->renumbers && !in->offset && !(in->host && x->options.flags & PERFILE_MERGE_MAP_PIDS);
     for (uint32_t k = 0; k < in->n_events; k++) {
         const perfile_event *e = perfile_session_event(in->session, k);
         const perfile_event *out = perfile_session_event(x->base.session, in->events[k].out);
@@ -380,6 +381,7 @@ static perfile_status make_plans(pf_merge *x, pf_merge_input *in, perfile_error 
         in->events[k].plan = at;
         in->plain &= is_same(&in->plans[at]);
     }
+    in->quick = in->n_plans == 1 && !in->plans[0].walk_sample;
     return PERFILE_OK;
 }
 
@@ -411,20 +413,20 @@ perfile_status pf_merge_events(pf_merge *x, perfile_error *err)
     return st;
 }
 
-bool pf_merge_knows_id(const pf_merge_input *in, uint64_t id)
+bool pf_merge_find_id(const pf_merge_input *in, uint64_t id, uint64_t *out)
 {
-    return find_id(in, id) != NULL;
+    const perfile_merged_id *known = find_id(in, id);
+    *out = known ? known->new_id : id;
+    return known != NULL;
 }
 
 perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uint64_t *out,
                                perfile_error *err)
 {
     enum { MOST = 1 << 20 };
-    const perfile_merged_id *known = find_id(in, id);
-    *out = known ? known->new_id : id;
-    if (known)
+    if (pf_merge_find_id(in, id, out))
         return PERFILE_OK;
-    if (in->new_ids.len / sizeof *known - in->n_known >= MOST)
+    if (in->new_ids.len / sizeof(perfile_merged_id) - in->n_known >= MOST)
         return pf_fail(err, PERFILE_E_LIMIT, "merge.ids", "%s: more than %d ids that no event has",
                        in->name, MOST);
     uint32_t owner = pf_index_get(&x->owners, id);

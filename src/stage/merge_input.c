@@ -18,10 +18,28 @@ static bool is_taken(uint32_t type)
     }
 }
 
-static void look_at_head(pf_merge_input *in)
+static uint64_t key_of(const pf_merge_input *in, uint64_t key)
 {
-    uint64_t key = pf_sort_key(&in->clock, in->next);
-    in->key = key && key != PERFILE_NO_TIME ? key + in->offset : key;
+    return key && key != PERFILE_NO_TIME ? key + in->offset : key;
+}
+
+/* The keys of a run; of samples all at once. */
+static void look_at_run(pf_merge_input *in, size_t n)
+{
+    uint64_t times[PERFILE_RUN_RECORDS];
+    in->first = in->next;
+    bool all = perfile_sample_fields(in->next, n, PERFILE_SAMPLE_TIME, times, NULL) == n;
+    for (size_t i = 0; i < n; i++) {
+        if (!all || times[i] == PERFILE_NO_TIME) {
+            in->keys[i] = key_of(in, pf_sort_key(&in->clock, &in->next[i]));
+            continue;
+        }
+        if (times[i]) {
+            in->clock.near = times[i];
+            in->clock.top = times[i] > in->clock.top ? times[i] : in->clock.top;
+        }
+        in->keys[i] = key_of(in, times[i]);
+    }
 }
 
 bool pf_merge_is_piece(const perfile_record *r)
@@ -48,7 +66,7 @@ bool pf_merge_settle(pf_merge *x, pf_merge_input *in)
     }
     if (in->next == in->end)
         return false;
-    look_at_head(in);
+    in->key = in->keys[in->next - in->first];
     return true;
 }
 
@@ -82,6 +100,7 @@ perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *
     while ((st = perfile_stream_next_run(in->stream, &in->next, &n, err)) == PERFILE_OK) {
         in->end = in->next + n;
         if (in->next->family == PERFILE_FAMILY_PERF) {
+            look_at_run(in, n);
             if (pf_merge_settle(x, in))
                 return PERFILE_OK;
             continue;
@@ -93,6 +112,13 @@ perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *
     in->next = in->end = NULL;
     in->ended = st == PERFILE_END;
     return in->ended ? PERFILE_OK : st;
+}
+
+perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error *err)
+{
+    for (const perfile_record *r = in->next; r < in->end; r++)
+        in->keys[r - in->first] = key_of(in, in->keys[r - in->first]);
+    return pf_merge_settle(x, in) ? PERFILE_OK : pf_merge_read_on(x, in, err);
 }
 
 static void add_summary(perfile_summary *to, const perfile_summary *s)

@@ -53,7 +53,9 @@ static uint64_t new_id(rewriting *w, uint64_t id, bool stream)
     if (stream && id == 0)
         return 0;
     bool foreign = id == 0 || (w->in->n_events == 1 && !stream);
-    if (foreign && w->event && !pf_merge_knows_id(w->in, id))
+    if (pf_merge_find_id(w->in, id, &out))
+        return out;
+    if (foreign && w->event)
         return w->event->first_id;
     perfile_status st = pf_merge_new_id(w->x, w->in, id, &out, w->err);
     if (st != PERFILE_OK)
@@ -263,7 +265,8 @@ static bool split(const rewriting *w, const perfile_layout *l, perfile_bytes *bo
     if (r->type >= PERFILE_RECORD_USER || slot < 1 || r->body.len < l->trailer_size)
         return false;
     const uint8_t *end = r->body.ptr + r->body.len;
-    if (!pf_merge_knows_id(w->in, pf_load_u64(end - 8 * (size_t)slot, w->swap)))
+    uint64_t id;
+    if (!pf_merge_find_id(w->in, pf_load_u64(end - 8 * (size_t)slot, w->swap), &id))
         return false;
     body->len -= l->trailer_size;
     *trailer = (perfile_bytes){end - l->trailer_size, l->trailer_size};
@@ -330,21 +333,6 @@ static perfile_status finish(const rewriting *w, perfile_record *out)
     return PERFILE_OK;
 }
 
-/* Whether the sample is as it must be: of inputs that change nothing else. */
-static bool stays(const pf_merge_input *in, const perfile_record *r)
-{
-    if (!in->plain || r->type >= PERFILE_RECORD_USER)
-        return in->plain;
-    if (r->type != PERFILE_RECORD_SAMPLE || in->n_plans != 1)
-        return false;
-    int slot = pf_layout_sample_id(&in->plans[0].relayout.from);
-    if (slot < 0)
-        return true;
-    return r->body.len >= 8 * (size_t)slot + 8 &&
-           pf_merge_knows_id(
-               in, pf_load_u64(r->body.ptr + 8 * (size_t)slot, r->flags & PERFILE_REC_SWAPPED));
-}
-
 size_t pf_merge_room(const perfile_record *r)
 {
     return perfile_record_size(r) + PF_RELAYOUT_MORE + MOST_TRAILER + MOST_HOST + 16;
@@ -364,7 +352,7 @@ perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_re
     out->session = x->base.session;
     out->part = in->at;
     *drop = false;
-    if (stays(in, r) || r->family != PERFILE_FAMILY_PERF)
+    if (in->plain && r->type >= PERFILE_RECORD_USER)
         return PERFILE_OK;
     if (r->type < PERFILE_RECORD_USER && !find_plan(in, r, &w.event, &plan)) {
         x->result.of_nobody++;

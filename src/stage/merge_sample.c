@@ -1,0 +1,99 @@
+/* The usual sample, of which nothing but words of fixed place changes. */
+#include <string.h>
+
+#include "base/order.h"
+#include "core/layout.h"
+#include "stage/merge.h"
+
+enum { HEADER = 8 };
+
+/* The number of an id in the output, when it was asked for lately; false: it has to be looked for.
+ */
+static inline bool known_id(pf_merge_input *in, uint64_t id, uint64_t *new_id)
+{
+    pf_merge_known *slot = &in->known[id % PF_MERGE_KNOWN];
+    if (slot->new_id && slot->id == id) {
+        *new_id = slot->new_id;
+        return true;
+    }
+    if (!id || !pf_merge_find_id(in, id, new_id))
+        return false;
+    *slot = (pf_merge_known){id, *new_id};
+    return true;
+}
+
+/* What comes in as IDENTIFIER: what ID says, or the only event. */
+static bool id_to_add(const pf_merge *x, pf_merge_input *in, const perfile_record *r, uint64_t *id)
+{
+    const perfile_layout *from = &in->plans[0].relayout.from;
+    const int slot = from->sample_slot[PF_SLOT_ID];
+    *id = 0;
+    if (!x->adds_ids || from->sample_slot[PF_SLOT_IDENTIFIER] >= 0)
+        return true;
+    if (slot >= 0)
+        return known_id(
+            in, pf_load_u64(r->body.ptr + 8 * (size_t)slot, r->flags & PERFILE_REC_SWAPPED), id);
+    *id = in->events[0].first_id;
+    return in->n_events == 1;
+}
+
+static bool patch(pf_merge_input *in, const pf_merge_patch *p, uint8_t *at, bool swap)
+{
+    uint64_t v = pf_load_u64(at, swap), out;
+    if (p->rule == PF_MERGE_TIME) {
+        /* Times near the ends of the clock are for those who can say so. */
+        const uint64_t far = UINT64_C(1) << 62;
+        out = v + in->offset;
+        if (v == 0 || v >= far || out == 0 || out >= far)
+            return false;
+    } else if (p->rule == PF_MERGE_TASK || !known_id(in, v, &out)) {
+        return false;
+    }
+    if (out != v)
+        pf_store_u64(at, out, swap);
+    return true;
+}
+
+/* Whether the sample says an id that stays what it is. */
+static bool stays(const pf_merge *x, pf_merge_input *in, const perfile_record *r)
+{
+    uint64_t id;
+    int slot = pf_layout_sample_id(&in->plans[0].relayout.from);
+    return slot < 0 ? !x->adds_ids
+                    : known_id(in,
+                               pf_load_u64(r->body.ptr + 8 * (size_t)slot,
+                                           r->flags & PERFILE_REC_SWAPPED),
+                               &id);
+}
+
+bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, perfile_record *out)
+{
+    const pf_merge_plan *p = in->plans;
+    const bool swap = r->flags & PERFILE_REC_SWAPPED;
+    if (!in->quick || r->flags & (PERFILE_REC_INNER | PERFILE_REC_ENVELOPE) ||
+        r->body.len < 8 * (size_t)p->relayout.front.old)
+        return false;
+    *out = *r;
+    out->session = x->base.session;
+    out->part = in->at;
+    if (in->plain)
+        return stays(x, in, r);
+    uint64_t id;
+    size_t n = perfile_record_size(r);
+    uint8_t *to = x->bytes.ptr + x->bytes.len;
+    if (!id_to_add(x, in, r, &id))
+        return false;
+    if (p->relayout.front.same)
+        memcpy(to, r->header, n);
+    else if (pf_relayout_record(&p->relayout, r, id, to, &n, NULL) != PERFILE_OK)
+        return false;
+    const bool adds = !p->relayout.front.same;
+    for (unsigned i = adds; i < p->n_sample; i++)
+        if (!patch(in, &p->sample[i], to + HEADER + 8 * (size_t)p->sample[i].slot, swap))
+            return false;
+    out->header = to;
+    out->body = (perfile_bytes){to + HEADER, n - HEADER};
+    out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
+    x->bytes.len += n;
+    return true;
+}
