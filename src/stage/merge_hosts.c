@@ -18,8 +18,8 @@ static bool same_events(const pf_merge_input *a, const pf_merge_input *b)
         const perfile_event *other = perfile_session_event(b->session, i);
         const perfile_bytes ids = {one->ids.ptr, one->ids.n * one->ids.width};
         const perfile_bytes others = {other->ids.ptr, other->ids.n * other->ids.width};
-        if (!same_bytes(one->stored, other->stored) || one->ids.swapped != other->ids.swapped ||
-            !same_bytes(ids, others))
+        if (strcmp(one->name, other->name) != 0 || !same_bytes(one->stored, other->stored) ||
+            one->ids.swapped != other->ids.swapped || !same_bytes(ids, others))
             return false;
     }
     return true;

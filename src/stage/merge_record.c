@@ -202,7 +202,10 @@ static perfile_status rewrite_sample(rewriting *w, const pf_merge_plan *p)
 static perfile_status add_trailer(rewriting *w)
 {
     const perfile_event *e = perfile_session_event(w->x->base.session, w->event->out);
-    perfile_sample_id v = {.present = (uint32_t)e->layout->sample_type,
+    const uint64_t words = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ID |
+                           PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_CPU |
+                           PERFILE_SAMPLE_IDENTIFIER;
+    perfile_sample_id v = {.present = (uint32_t)(e->layout->sample_type & words),
                            .pid = PERFILE_NO_PID,
                            .tid = PERFILE_NO_PID,
                            .time = w->in->key,
@@ -297,7 +300,7 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
     uint64_t id = 0;
     if (adds)
         id = id_to_add(w, id_slot < 1 ? NULL : trailer.ptr + trailer.len - 8 * (size_t)id_slot);
-    w->end = pf_relayout_trailer(&p->relayout, trailer, id, w->end);
+    w->end = pf_relayout_trailer(&p->relayout, trailer, w->swap ? pf_swap_u64(id) : id, w->end);
     for (unsigned i = adds; i < p->n_trailer; i++)
         change_word(w, p->trailer[i].rule, w->end - 8 * (size_t)p->trailer[i].slot);
     return w->st;

@@ -53,7 +53,8 @@ bool pf_relayout_same(const pf_relayout *plan, uint32_t type);
 perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record *r, uint64_t id,
                                   uint8_t *out, size_t *len, perfile_error *err);
 
-/* The words of a trailer, or nothing when there is none, at `out`; returns where they end. */
+/* The words of a trailer at `out`, `id` (as it is to be stored) where one comes in; returns where
+ * they end. */
 uint8_t *pf_relayout_trailer(const pf_relayout *plan, perfile_bytes trailer, uint64_t id,
                              uint8_t *out);
 
