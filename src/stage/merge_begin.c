@@ -1,4 +1,6 @@
 /* perfile_merge(): from streams to a stage. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "stage/merge.h"
@@ -61,6 +63,14 @@ static void set_rules(pf_merge *x)
 #include "perfile/format/merging.def"
 }
 
+/* The end of a path: messages have little room, and say what to do, too. */
+static const char *end_of(const char *name)
+{
+    enum { MOST = 48 };
+    size_t n = strlen(name);
+    return n > MOST ? name + n - MOST : name;
+}
+
 static perfile_status take_inputs(pf_merge *x, const perfile_merge_input *inputs, size_t n,
                                   perfile_error *err)
 {
@@ -73,7 +83,7 @@ static perfile_status take_inputs(pf_merge *x, const perfile_merge_input *inputs
             return pf_fail(err, PERFILE_E_USAGE, "merge", "%s is not sorted: see perfile_sort()",
                            inputs[i].name);
         x->inputs[i] = (pf_merge_input){.stream = inputs[i].stream,
-                                        .name = inputs[i].name,
+                                        .name = end_of(inputs[i].name),
                                         .at = (uint32_t)i,
                                         .has_offset = inputs[i].has_offset,
                                         .told = inputs[i].offset,

@@ -83,13 +83,14 @@ static perfile_status refuse(const pf_merge_input *a, const pf_merge_input *b, b
 {
     char one[40], other[40];
     domain da = domain_of(a), db = domain_of(b);
-    return pf_fail(err, PERFILE_E_USAGE, "merge.clock",
-                   "nobody knows how the clocks of %s (%s) and %s (%s) lie: %s, and %s has no "
-                   "CLOCK_DATA. Pass an offset (--offset %u=+1.5ms), or --align start",
-                   a->name, name_of(da.clock, one, sizeof one), b->name,
-                   name_of(db.clock, other, sizeof other),
-                   da.clock != db.clock ? "they are two" : "nothing proves one boot of one machine",
-                   wall_a ? b->name : a->name, b->at + 1);
+    return pf_fail(
+        err, PERFILE_E_USAGE, "merge.clock",
+        "pass --offset %u=TIME or --align start: %s (%s) and %s (%s) have clocks that %s, "
+        "and %s has no CLOCK_DATA",
+        b->at + 1, a->name, name_of(da.clock, one, sizeof one), b->name,
+        name_of(db.clock, other, sizeof other),
+        da.clock != db.clock ? "differ" : "nothing proves to be of one boot",
+        wall_a ? "the second" : "the first");
 }
 
 static void align(pf_merge *x)
