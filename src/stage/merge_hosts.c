@@ -96,6 +96,22 @@ static bool overlap(const pf_merge_input *a, const pf_merge_input *b)
            b->first_sample <= a->last_sample;
 }
 
+/* Whether an id is of two different counters: a kernel never does that while it runs. */
+static bool ids_contradict(const pf_merge_input *a, const pf_merge_input *b)
+{
+    for (uint32_t i = 0; i < a->n_events; i++) {
+        const perfile_event *one = perfile_session_event(a->session, i);
+        for (size_t k = 0; k < one->ids.n; k++) {
+            uint64_t id = perfile_word(&one->ids, k);
+            const perfile_event *other = perfile_session_event_by_id(b->session, id);
+            if (id && other &&
+                (one->attr.type != other->attr.type || one->attr.config != other->attr.config))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Both say the same host and kernel, and one of these: the clocks began at the same time; the
  * kernel lies where it was put by chance; they were recorded at the same time since the boot. */
 static bool same_boot(const pf_merge_input *a, const pf_merge_input *b)
@@ -106,7 +122,8 @@ static bool same_boot(const pf_merge_input *a, const pf_merge_input *b)
     if (!both_know_host(a, b) ||
         !facts_agree(a, b, PERFILE_FACT_HOSTNAME, PERFILE_FACT_OSRELEASE + 1) ||
         !facts_agree(a, b, PERFILE_FACT_ARCH, PERFILE_FACT_CPUID + 1) ||
-        perfile_session_n_cpus(a->session) != perfile_session_n_cpus(b->session))
+        perfile_session_n_cpus(a->session) != perfile_session_n_cpus(b->session) ||
+        ids_contradict(a, b))
         return false;
     perfile_session_clock(a->session, &one);
     perfile_session_clock(b->session, &other);

@@ -11,7 +11,7 @@ enum { N = 20, MOST = 8 };
 typedef struct recording {
     const char *host, *event;
     uint64_t ids[2]; /* 0: none */
-    uint64_t sample_type, read_format;
+    uint64_t config, sample_type, read_format;
     uint64_t first, step;
     bool no_id_all, swapped, pipe;
     bool has_clock; /* use_clockid, CLOCK_DATA: */
@@ -51,7 +51,7 @@ static void put_facts(perfile_writer *w, const recording *c)
 {
     perfile_error err;
     perfile_attr a = {.type = 1,
-                      .config = 3,
+                      .config = c->config,
                       .is_period = true,
                       .sample_period = 100,
                       .sample_type = c->sample_type,
@@ -485,6 +485,11 @@ static void clocks_are_never_guessed(void **state)
     close_merged(&m);
     two[1].kernel = UINT64_C(0xffffffff9b000000);
     two[1].first = 1005;
+    merge(&m, two, 2, 0, NULL);
+    assert_int_equal(m.status, PERFILE_E_USAGE);
+    /* One id, two counters: not of one kernel as it runs. */
+    two[1].kernel = two[0].kernel;
+    two[1].config = 1;
     merge(&m, two, 2, 0, NULL);
     assert_int_equal(m.status, PERFILE_E_USAGE);
 }
