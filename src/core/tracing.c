@@ -52,19 +52,26 @@ static bool number_of(perfile_bytes text, uint64_t *number)
     return true;
 }
 
+bool pf_tracepoint_read(perfile_bytes format, perfile_bytes *name, uint64_t *id)
+{
+    perfile_bytes line, number;
+    bool has_id = false;
+    *name = (perfile_bytes){NULL, 0};
+    while (!(has_id && name->len) && next_line(&format, &line)) {
+        if (value_of(line, "ID:", &number))
+            has_id = number_of(number, id);
+        else
+            value_of(line, "name:", name);
+    }
+    return has_id && name->len;
+}
+
 static perfile_status take_format(pf_tracepoints *t, pf_arena *arena, perfile_bytes system,
                                   perfile_bytes text, perfile_error *err)
 {
-    perfile_bytes line, name = {NULL, 0}, number;
+    perfile_bytes name;
     uint64_t id = 0;
-    bool has_id = false;
-    while (!(has_id && name.len) && next_line(&text, &line)) {
-        if (value_of(line, "ID:", &number))
-            has_id = number_of(number, &id);
-        else
-            value_of(line, "name:", &name);
-    }
-    if (!has_id || !name.len)
+    if (!pf_tracepoint_read(text, &name, &id))
         return PERFILE_OK;
 
     pf_tracepoint *items = pf_array_more(t->items, t->n, &t->cap, sizeof *items);

@@ -17,6 +17,9 @@ typedef struct pf_tracepoints {
     pf_ids by_id;
 } pf_tracepoints;
 
+/* The name and the number that a format says; false when it does not have both. */
+bool pf_tracepoint_read(perfile_bytes format, perfile_bytes *name, uint64_t *id);
+
 /* Reads as much of the blob as can be read.  PERFILE_E_NOMEM and PERFILE_E_LIMIT only. */
 perfile_status pf_tracepoints_scan(pf_tracepoints *t, pf_arena *arena, perfile_bytes blob,
                                    perfile_error *err);

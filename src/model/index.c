@@ -23,6 +23,20 @@ uint64_t pf_index_seed(const void *address)
            mix((uint64_t)t.tv_nsec + ((uint64_t)t.tv_sec << 30));
 }
 
+uint64_t pf_index_hash(uint64_t seed, const uint8_t *p, size_t n)
+{
+    uint64_t h = mix(seed ^ n);
+    for (; n >= 8; n -= 8, p += 8) {
+        uint64_t w;
+        memcpy(&w, p, 8);
+        h = mix(h ^ w);
+    }
+    uint64_t w = 0;
+    if (n)
+        memcpy(&w, p, n);
+    return mix(h ^ w);
+}
+
 static struct pf_index_slot *slot_of(const pf_index *x, uint64_t key)
 {
     size_t at = (size_t)mix(key ^ x->seed) & (x->size - 1);
@@ -75,22 +89,9 @@ struct pf_texts_block {
 
 enum { BLOCK = 1 << 14 };
 
-static uint64_t hash_text(uint64_t seed, const uint8_t *p, size_t n)
-{
-    uint64_t h = mix(seed ^ n);
-    for (; n >= 8; n -= 8, p += 8) {
-        uint64_t w;
-        memcpy(&w, p, 8);
-        h = mix(h ^ w);
-    }
-    uint64_t w = 0;
-    memcpy(&w, p, n);
-    return mix(h ^ w);
-}
-
 static char **text_slot(const pf_texts *t, const uint8_t *text, size_t n)
 {
-    size_t at = (size_t)hash_text(t->seed, text, n) & (t->size - 1);
+    size_t at = (size_t)pf_index_hash(t->seed, text, n) & (t->size - 1);
     for (; t->slots[at]; at = (at + 1) & (t->size - 1))
         if (strncmp(t->slots[at], (const char *)text, n) == 0 && !t->slots[at][n])
             break;

@@ -12,6 +12,9 @@
  * written so that all its keys collide. */
 uint64_t pf_index_seed(const void *address);
 
+/* A number for `n` bytes, another one for each seed. */
+uint64_t pf_index_hash(uint64_t seed, const uint8_t *p, size_t n);
+
 /* From a number to a position.  All zeros but `seed` is an empty one. */
 typedef struct pf_index {
     uint64_t seed;

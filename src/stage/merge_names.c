@@ -1,0 +1,83 @@
+/* What events of the output are called. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/event_desc.h"
+#include "stage/merge_facts.h"
+
+static perfile_status take_types(pf_merge *x, const perfile_session *s, pf_entries *seen,
+                                 perfile_error *err)
+{
+    uint32_t n = perfile_session_n_event_types(s);
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
+        const perfile_event_type *t = perfile_session_event_type(s, i);
+        bool added;
+        if (!pf_entries_take(seen, &(pf_entry){.number = t->event_id, .name = t->name}, &added))
+            return pf_fail_nomem(err, "merge");
+        if (added)
+            st = pf_session_add_event_type(x->base.session, t->event_id, t->name, true, err);
+    }
+    return st;
+}
+
+perfile_status pf_join_event_types(pf_merge *x, perfile_error *err)
+{
+    pf_entries seen = {.by_value = false};
+    perfile_status st = PERFILE_OK;
+    for (uint32_t k = 0; k < x->n_inputs && st == PERFILE_OK; k++)
+        st = take_types(x, x->inputs[k].session, &seen, err);
+    pf_entries_free(&seen);
+    return st;
+}
+
+/* The name that the first input has for each. */
+static void collect_names(const pf_merge *x, const char **names, uint32_t n)
+{
+    for (uint32_t k = x->n_inputs; k-- > 0;) {
+        const pf_merge_input *in = &x->inputs[k];
+        for (uint32_t i = in->n_events; i-- > 0;)
+            if (in->events[i].out < n)
+                names[in->events[i].out] = perfile_session_event(in->session, i)->name;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (!names[i])
+            names[i] = perfile_session_event(x->base.session, i)->name;
+}
+
+static bool needs_desc(const pf_merge *x, const char *const *names, uint32_t n)
+{
+    for (uint32_t k = 0; k < x->n_inputs; k++)
+        if (perfile_session_feature(x->inputs[k].session, PERFILE_FEATURE_EVENT_DESC))
+            return true;
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(perfile_session_event(x->base.session, i)->name, names[i]) != 0)
+            return true;
+    return false;
+}
+
+static perfile_status add_desc(pf_merge *x, const char *const *names, perfile_error *err)
+{
+    pf_buffer made = {0};
+    perfile_status st = pf_event_desc_make(x->base.session, names, &made, err);
+    if (st == PERFILE_OK)
+        st = pf_fact_add(x, PERFILE_FEATURE_EVENT_DESC, (perfile_bytes){made.ptr, made.len}, false,
+                         err);
+    pf_buffer_free(&made);
+    return st == PERFILE_OK ? pf_session_settle(x->base.session, err) : st;
+}
+
+perfile_status pf_join_event_desc(pf_merge *x, perfile_error *err)
+{
+    uint32_t n = perfile_session_n_events(x->base.session);
+    perfile_status st = pf_session_settle(x->base.session, err);
+    if (st != PERFILE_OK || n == 0)
+        return st;
+    const char **names = pf_alloc(n, sizeof *names);
+    if (!names)
+        return pf_fail_nomem(err, "merge");
+    collect_names(x, names, n);
+    if (needs_desc(x, names, n))
+        st = add_desc(x, names, err);
+    pf_free(names);
+    return st;
+}
