@@ -9,11 +9,11 @@
 
 enum { MAGIC = 10, FTRACE = 0, WITHOUT_NAME = 1 };
 
-/* A subsystem, and its formats in the order of the inputs. */
-typedef struct subsystem {
+/* What tracefs has a folder for: a subsystem, and its formats in the order of the inputs. */
+typedef struct folder {
     perfile_bytes name;
     uint32_t n, first, last; /* positions in `formats` + 1 */
-} subsystem;
+} folder;
 
 typedef struct format {
     perfile_bytes stored; /* its size and its text */
@@ -179,9 +179,9 @@ static perfile_status check_numbers(const joining *j, uint32_t k,
     return PERFILE_OK;
 }
 
-static subsystem *subsystem_at(const joining *j, uint32_t position)
+static folder *subsystem_at(const joining *j, uint32_t position)
 {
-    return (subsystem *)(void *)j->subsystems.ptr + position;
+    return (folder *)(void *)j->subsystems.ptr + position;
 }
 
 static format *format_at(const joining *j, uint32_t position)
@@ -193,7 +193,7 @@ static bool put_format(joining *j, uint32_t position, perfile_bytes stored)
 {
     const format one = {.stored = stored};
     uint32_t at = (uint32_t)(j->formats.len / sizeof one) + 1;
-    subsystem *s = subsystem_at(j, position);
+    folder *s = subsystem_at(j, position);
     if (!pf_buffer_append(&j->formats, &one, sizeof one))
         return false;
     if (s->n++)
@@ -206,7 +206,7 @@ static bool put_format(joining *j, uint32_t position, perfile_bytes stored)
 
 static perfile_status add(joining *j, uint32_t k, const tracepoint *t, perfile_error *err)
 {
-    const subsystem new_one = {.name = t->subsystem};
+    const folder new_one = {.name = t->subsystem};
     bool added;
     const pf_entry want_subsystem = subsystem_entry(t);
     const pf_entry *of = pf_entries_take(&j->by_subsystem, &want_subsystem, &added);
@@ -315,7 +315,7 @@ static bool put_sized(const joining *j, pf_buffer *out, perfile_bytes text)
     return put_u32(j, out, (uint32_t)text.len) && pf_buffer_append(out, text.ptr, text.len);
 }
 
-static bool put_subsystem(const joining *j, pf_buffer *out, const subsystem *s)
+static bool put_subsystem(const joining *j, pf_buffer *out, const folder *s)
 {
     bool fits = put_u32(j, out, s->n);
     for (uint32_t at = s->first; at && fits; at = format_at(j, at - 1)->next) {
@@ -327,7 +327,7 @@ static bool put_subsystem(const joining *j, pf_buffer *out, const subsystem *s)
 
 static bool put_blob(const joining *j, pf_buffer *out)
 {
-    uint32_t n = (uint32_t)(j->subsystems.len / sizeof(subsystem));
+    uint32_t n = (uint32_t)(j->subsystems.len / sizeof(folder));
     bool fits = pf_buffer_append(out, j->blob.magic.ptr, j->blob.magic.len) &&
                 put_text(out, j->version) && pf_buffer_append_u8(out, j->blob.big_endian) &&
                 pf_buffer_append_u8(out, j->blob.long_size) && put_u32(j, out, j->blob.page_size) &&
@@ -342,7 +342,7 @@ static bool put_blob(const joining *j, pf_buffer *out)
 
 static perfile_status join_inputs(joining *j, pf_buffer *made, perfile_error *err)
 {
-    static const subsystem ftrace = {.n = 0};
+    static const folder ftrace = {.n = 0};
     perfile_status st = PERFILE_OK;
     bool added;
     if (!pf_entries_take(&j->by_subsystem, &(pf_entry){.number = 0}, &added) ||
