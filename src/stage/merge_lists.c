@@ -231,15 +231,26 @@ static perfile_status make_entry(joining *j, const perfile_build_id *id, listed 
     return st;
 }
 
-/* Those of records, and of entries as perf before 2.6.35 wrote them: the session has both. */
-static perfile_status take_build_ids(joining *j, uint32_t k, perfile_error *err)
+static bool is_in(const perfile_feature *f, const perfile_build_id *id)
+{
+    uintptr_t from = f ? (uintptr_t)f->payload.ptr : 0, at = (uintptr_t)id->filename.ptr;
+    return f && at >= from && at - from < f->payload.len;
+}
+
+/* Those that the session has beside the entries of `f`, which were taken as they are: of records.
+ */
+static perfile_status take_build_ids(joining *j, uint32_t k, const perfile_feature *f,
+                                     perfile_error *err)
 {
     const perfile_session *s = j->x->inputs[k].session;
     uint32_t n = perfile_session_n_build_ids(s);
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
+        const perfile_build_id *id = perfile_session_build_id(s, i);
         listed e;
-        st = make_entry(j, perfile_session_build_id(s, i), &e, err);
+        if (is_in(f, id))
+            continue;
+        st = make_entry(j, id, &e, err);
         if (st == PERFILE_E_NOMEM)
             return st;
         if (st == PERFILE_OK)
@@ -274,10 +285,12 @@ static perfile_status take_input(joining *j, uint32_t k, perfile_error *err)
                      j->x->inputs[k].name);
         is_open = false;
     }
-    while (is_open && !list.old_build_id && st == PERFILE_OK && j->form->next(&list, &e))
+    /* Entries as perf before 2.6.35 wrote them cannot stand beside others. */
+    is_open = is_open && !list.old_build_id;
+    while (is_open && st == PERFILE_OK && j->form->next(&list, &e))
         st = take(j, k, &e, err);
     if (number == PERFILE_FEATURE_BUILD_ID && st == PERFILE_OK)
-        st = take_build_ids(j, k, err);
+        st = take_build_ids(j, k, is_open ? f : NULL, err);
     pf_fact_left_out(j->x, number, k, j->left_out, "say something else than an input before it");
     return st;
 }
