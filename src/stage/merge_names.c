@@ -30,18 +30,20 @@ perfile_status pf_join_event_types(pf_merge *x, perfile_error *err)
     return st;
 }
 
-/* The name that the first input has for each. */
+/* The name that the first input has for each.  What was worked out from other facts is worked out
+ * again, from those of all. */
 static void collect_names(const pf_merge *x, const char **names, uint32_t n)
 {
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = perfile_session_event(x->base.session, i)->name;
     for (uint32_t k = x->n_inputs; k-- > 0;) {
         const pf_merge_input *in = &x->inputs[k];
-        for (uint32_t i = in->n_events; i-- > 0;)
-            if (in->events[i].out < n)
-                names[in->events[i].out] = perfile_session_event(in->session, i)->name;
+        for (uint32_t i = in->n_events; i-- > 0;) {
+            const perfile_event *e = perfile_session_event(in->session, i);
+            if (in->events[i].out < n && e->name_origin != PERFILE_ORIGIN_DERIVED)
+                names[in->events[i].out] = e->name;
+        }
     }
-    for (uint32_t i = 0; i < n; i++)
-        if (!names[i])
-            names[i] = perfile_session_event(x->base.session, i)->name;
 }
 
 static bool needs_desc(const pf_merge *x, const char *const *names, uint32_t n)
