@@ -303,7 +303,7 @@ static perfile_status join_span(pf_merge *x, uint32_t number, perfile_error *err
     bool any = false;
     for (uint32_t k = 0; k < x->n_inputs; k++) {
         const pf_merge_input *in = &x->inputs[k];
-        if (!in->n_samples)
+        if (!in->n_samples || in->first_sample > in->last_sample) /* of samples without a time */
             continue;
         uint64_t first = in->first_sample + in->offset, last = in->last_sample + in->offset;
         v.first_sample_time = first < v.first_sample_time ? first : v.first_sample_time;

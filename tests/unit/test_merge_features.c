@@ -147,6 +147,18 @@ static void test_span(bool swap)
     assert_int_equal(v.last_sample_time, 2000);
     end();
 
+    /* Samples that say no time. */
+    begin(2, swap);
+    ADD(0, SAMPLE_TIME, sample_time, .first_sample_time = 7, .last_sample_time = 9);
+    m.in[0].n_samples = m.in[1].n_samples = 5;
+    m.in[0].first_sample = 7;
+    m.in[0].last_sample = 9;
+    m.in[1].first_sample = UINT64_MAX;
+    m.in[1].offset = 100;
+    join();
+    is_as_in(0, PERFILE_FEATURE_SAMPLE_TIME);
+    end();
+
     begin(2, swap);
     m.in[0].n_samples = 5;
     join();

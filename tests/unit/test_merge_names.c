@@ -34,21 +34,40 @@ static void test_event_desc(bool swap)
     end();
 }
 
+static void add_type(uint32_t k, uint64_t config, const char *name)
+{
+    assert_int_equal(pf_session_add_event_type(session_of(k), config, text(name), false, NULL),
+                     PERFILE_OK);
+}
+
+/* One for each event of the output, at its position, then what is left. */
 static void test_event_types(bool swap)
 {
-    begin(2, swap);
-    for (uint32_t k = 0; k < 2; k++) {
-        assert_int_equal(pf_session_add_event_type(session_of(k), 7, text("seven"), false, NULL),
-                         PERFILE_OK);
-        assert_int_equal(
-            pf_session_add_event_type(session_of(k), 8, text(k ? "eight" : "acht"), false, NULL),
-            PERFILE_OK);
-    }
+    begin(3, swap);
+    event(0, PERFILE_TYPE_TRACEPOINT, 7, 1, 0);
+    event(0, PERFILE_TYPE_HARDWARE, 1, 2, 1);
+    add_type(0, 7, "seven");
+    add_type(0, 1, "instr");
+    event(1, PERFILE_TYPE_HARDWARE, 0, 1, 2); /* has none */
+    event(2, PERFILE_TYPE_TRACEPOINT, 7, 1, 3);
+    event(2, PERFILE_TYPE_HARDWARE, 1, 1, 1); /* joined */
+    add_type(2, 7, "seven");
+    add_type(2, 1, "other");
+    add_type(2, 9, "nine");
     join();
-    static const char *const wanted[] = {"seven", "acht", "eight"};
-    assert_int_equal(perfile_session_n_event_types(m.x.base.session), 3);
-    for (uint32_t i = 0; i < 3; i++)
-        is_text(perfile_session_event_type(m.x.base.session, i)->name, wanted[i]);
+    static const char *const wanted[] = {"seven", "instr", "cycles", "seven", "other", "nine"};
+    static const uint64_t configs[] = {7, 1, 0, 7, 1, 9};
+    assert_int_equal(perfile_session_n_event_types(m.x.base.session), 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        const perfile_event_type *t = perfile_session_event_type(m.x.base.session, i);
+        is_text(t->name, wanted[i]);
+        assert_int_equal(t->event_id, configs[i]);
+    }
+    end();
+    begin(1, swap);
+    event(0, PERFILE_TYPE_TRACEPOINT, 7, 1, 0);
+    join();
+    assert_int_equal(perfile_session_n_event_types(m.x.base.session), 0);
     end();
 }
 
