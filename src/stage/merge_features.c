@@ -16,6 +16,7 @@ enum {
     RULE_TOPOLOGY,
     RULE_UNWIND,
     RULE_UNWIND_FILE,
+    RULE_NODES,
     RULE_HOSTS,
     RULE_MOST,
     RULE_FLAG,
@@ -218,6 +219,35 @@ static perfile_status join_topology(pf_merge *x, uint32_t number, perfile_error 
     return join_same(x, number, err);
 }
 
+/* Whether memory nodes are the same but for what was free. */
+static bool same_nodes(const perfile_feature *a, const perfile_feature *b)
+{
+    perfile_numa_topology one, other;
+    perfile_numa_node n, m;
+    if (perfile_numa_topology_decode(a, &one, sizeof one, NULL) != PERFILE_OK ||
+        perfile_numa_topology_decode(b, &other, sizeof other, NULL) != PERFILE_OK ||
+        one.nr != other.nr)
+        return false;
+    while (perfile_numa_node_next(&one.nodes, &n, sizeof n) == PERFILE_OK &&
+           perfile_numa_node_next(&other.nodes, &m, sizeof m) == PERFILE_OK)
+        if (n.node != m.node || n.mem_total != m.mem_total || !pf_same_bytes(n.cpus, m.cpus))
+            return false;
+    return true;
+}
+
+static perfile_status join_nodes(pf_merge *x, uint32_t number, perfile_error *err)
+{
+    const perfile_feature *first = pf_fact_first(x, number);
+    for (uint32_t k = 0; k < x->n_inputs; k++)
+        if (differs(x, k, number, first) && !same_nodes(first, pf_fact_of(x, k, number)))
+            return join_same(x, number, err);
+    if (!pf_fact_is_same(x, number))
+        pf_fact_tell(x, PERFILE_MERGE_JOINED, number, PF_MERGE_NO_INPUT, 0,
+                     "what was free of the memory is that of %s",
+                     x->inputs[first_input(x, number)].name);
+    return pf_fact_add(x, number, first->payload, true, err);
+}
+
 PF_FACT_MAKER(hostname)
 PF_FACT_MAKER(nrcpus)
 PF_FACT_MAKER(sample_time)
@@ -388,14 +418,14 @@ static perfile_status pass_over(pf_merge *x, uint32_t number, perfile_error *err
 static perfile_status join(pf_merge *x, uint32_t number, perfile_error *err)
 {
     static perfile_status (*const joins[])(pf_merge *, uint32_t, perfile_error *) = {
-        [RULE_SAME] = join_same,        [RULE_TOPOLOGY] = join_topology,
-        [RULE_UNWIND] = join_unwind,    [RULE_UNWIND_FILE] = join_unwind_file,
-        [RULE_HOSTS] = join_hosts,      [RULE_MOST] = join_most,
-        [RULE_FLAG] = join_flag,        [RULE_SPAN] = join_span,
-        [RULE_CLOCK] = join_clock,      [RULE_EVENTS] = pass_over,
-        [RULE_GROUPS] = pf_join_groups, [RULE_LIST] = pf_join_list,
-        [RULE_PMUS] = pf_join_list,     [RULE_TRACING] = pf_join_tracing,
-        [RULE_WRITER] = pass_over,
+        [RULE_SAME] = join_same,          [RULE_TOPOLOGY] = join_topology,
+        [RULE_UNWIND] = join_unwind,      [RULE_UNWIND_FILE] = join_unwind_file,
+        [RULE_NODES] = join_nodes,        [RULE_HOSTS] = join_hosts,
+        [RULE_MOST] = join_most,          [RULE_FLAG] = join_flag,
+        [RULE_SPAN] = join_span,          [RULE_CLOCK] = join_clock,
+        [RULE_EVENTS] = pass_over,        [RULE_GROUPS] = pf_join_groups,
+        [RULE_LIST] = pf_join_list,       [RULE_PMUS] = pf_join_list,
+        [RULE_TRACING] = pf_join_tracing, [RULE_WRITER] = pass_over,
     };
     bool any = false;
     for (uint32_t k = 0; k < x->n_inputs; k++) {

@@ -118,6 +118,31 @@ static void test_processors(bool swap)
     end();
 }
 
+static void add_node(uint32_t k, uint64_t mem_total, uint64_t mem_free)
+{
+    const perfile_numa_node node = {
+        .mem_total = mem_total, .mem_free = mem_free, .cpus = text("0-3")};
+    ADD(k, NUMA_TOPOLOGY, numa_topology, .nodes = perfile_numa_node_list(&node, 1, sizeof node));
+}
+
+static void test_nodes(bool swap)
+{
+    begin(2, swap);
+    add_node(0, 100, 50);
+    add_node(1, 100, 40);
+    join();
+    is_as_in(0, PERFILE_FEATURE_NUMA_TOPOLOGY);
+    says("0 14 -1 0 feature NUMA_TOPOLOGY: what was free of the memory is that of a.data");
+    end();
+    begin(2, swap);
+    add_node(0, 100, 50);
+    add_node(1, 200, 50);
+    join();
+    assert_null(out(PERFILE_FEATURE_NUMA_TOPOLOGY));
+    says("1 14 1 0 feature NUMA_TOPOLOGY: in b.data it is not that of a.data: left out");
+    end();
+}
+
 static void test_flags(bool swap)
 {
     begin(2, swap);
@@ -251,6 +276,7 @@ IN_BOTH_ORDERS(same)
 IN_BOTH_ORDERS(unwind)
 IN_BOTH_ORDERS(hosts)
 IN_BOTH_ORDERS(processors)
+IN_BOTH_ORDERS(nodes)
 IN_BOTH_ORDERS(flags)
 IN_BOTH_ORDERS(span)
 IN_BOTH_ORDERS(clocks)
@@ -259,9 +285,9 @@ IN_BOTH_ORDERS(damaged)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same),       cmocka_unit_test(unwind),  cmocka_unit_test(hosts),
-        cmocka_unit_test(processors), cmocka_unit_test(flags),   cmocka_unit_test(span),
-        cmocka_unit_test(clocks),     cmocka_unit_test(damaged),
+        cmocka_unit_test(same),       cmocka_unit_test(unwind), cmocka_unit_test(hosts),
+        cmocka_unit_test(processors), cmocka_unit_test(nodes),  cmocka_unit_test(flags),
+        cmocka_unit_test(span),       cmocka_unit_test(clocks), cmocka_unit_test(damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
