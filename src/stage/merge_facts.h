@@ -41,8 +41,10 @@ static inline bool pf_same_bytes(perfile_bytes a, perfile_bytes b)
 
 /* The feature of input `k` as far as it is there, else NULL. */
 const perfile_feature *pf_fact_of(const pf_merge *x, uint32_t k, uint32_t number);
-/* The same of the first input that has it. */
+/* The same of the first input that has it; its position; whether that of input `k` is another. */
 const perfile_feature *pf_fact_first(const pf_merge *x, uint32_t number);
+uint32_t pf_fact_first_input(const pf_merge *x, uint32_t number);
+bool pf_fact_differs(const pf_merge *x, uint32_t k, uint32_t number, const perfile_feature *first);
 /* Whether all that have it have the same bytes. */
 bool pf_fact_is_same(const pf_merge *x, uint32_t number);
 
@@ -84,6 +86,18 @@ static inline perfile_encode_options pf_fact_order(const pf_merge *x)
         return st;                                                                                 \
     }
 
+/* merge_features.c: kept when it is the same everywhere. */
+perfile_status pf_join_same(pf_merge *x, uint32_t number, perfile_error *err);
+/* merge_values.c */
+perfile_status pf_join_topology(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_unwind(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_unwind_file(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_nodes(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_hosts(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_most(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_flag(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_span(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_clock(pf_merge *x, uint32_t number, perfile_error *err);
 /* merge_lists.c */
 perfile_status pf_join_list(pf_merge *x, uint32_t number, perfile_error *err);
 /* merge_tracing.c */
