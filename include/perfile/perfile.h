@@ -28,6 +28,8 @@
 #include "expr.h"
 #include "field.h"
 #include "filter.h"
+#include "merge.h"
+#include "merge_captures.h"
 #include "model.h"
 #include "merge.h"
 #include "order.h"

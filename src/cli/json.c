@@ -8,26 +8,37 @@
 
 /* Whether something stands before the next value on its level. */
 static bool comma;
+static FILE *to; /* NULL: standard output */
+
+static FILE *out(void)
+{
+    return to ? to : stdout;
+}
+
+void cli_json_to(FILE *stream)
+{
+    to = stream;
+}
 
 static void begin(const char *key)
 {
     if (comma)
-        putchar(',');
+        putc(',', out());
     comma = true;
     if (key)
-        printf("\"%s\":", key);
+        fprintf(out(), "\"%s\":", key);
 }
 
 static void open_level(const char *key, char bracket)
 {
     begin(key);
-    putchar(bracket);
+    putc(bracket, out());
     comma = false;
 }
 
 static void close_level(char bracket)
 {
-    putchar(bracket);
+    putc(bracket, out());
     comma = true;
 }
 
@@ -54,13 +65,13 @@ void cli_json_array_end(void)
 void cli_json_number(const char *key, uint64_t value)
 {
     begin(key);
-    printf("%" PRIu64, value);
+    fprintf(out(), "%" PRIu64, value);
 }
 
 void cli_json_signed(const char *key, int64_t value)
 {
     begin(key);
-    printf("%" PRId64, value);
+    fprintf(out(), "%" PRId64, value);
 }
 
 void cli_json_real(const char *key, double value)
@@ -71,55 +82,55 @@ void cli_json_real(const char *key, double value)
         return;
     }
     begin(key);
-    printf("%.17g", value);
+    fprintf(out(), "%.17g", value);
 }
 
 void cli_json_bool(const char *key, bool value)
 {
     begin(key);
-    fputs(value ? "true" : "false", stdout);
+    fputs(value ? "true" : "false", out());
 }
 
 void cli_json_null(const char *key)
 {
     begin(key);
-    fputs("null", stdout);
+    fputs("null", out());
 }
 
 void cli_json_decimal(const char *key, uint64_t value)
 {
     begin(key);
-    printf("\"%" PRIu64 "\"", value);
+    fprintf(out(), "\"%" PRIu64 "\"", value);
 }
 
 void cli_json_hex(const char *key, uint64_t value)
 {
     begin(key);
-    printf("\"0x%" PRIx64 "\"", value);
+    fprintf(out(), "\"0x%" PRIx64 "\"", value);
 }
 
 void cli_json_bytes(const char *key, perfile_bytes bytes)
 {
     begin(key);
-    putchar('"');
+    putc('"', out());
     for (size_t i = 0; i < bytes.len; i++)
-        printf("%02x", bytes.ptr[i]);
-    putchar('"');
+        fprintf(out(), "%02x", bytes.ptr[i]);
+    putc('"', out());
 }
 
 static void put_text(perfile_bytes text)
 {
-    putchar('"');
+    putc('"', out());
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = text.ptr[i];
         if (c == '"' || c == '\\')
-            printf("\\%c", c);
+            fprintf(out(), "\\%c", c);
         else if (c < 0x20 || c == 0x7f)
-            printf("\\u%04x", c);
+            fprintf(out(), "\\u%04x", c);
         else
-            putchar(c);
+            putc(c, out());
     }
-    putchar('"');
+    putc('"', out());
 }
 
 void cli_json_text(const char *key, perfile_bytes text)
@@ -144,6 +155,6 @@ void cli_json_string(const char *key, const char *text)
 
 void cli_json_line(void)
 {
-    putchar('\n');
+    putc('\n', out());
     comma = false;
 }

@@ -4,8 +4,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "perfile/base.h"
+
+/* Everything from here on goes there; NULL is standard output. */
+void cli_json_to(FILE *stream);
 
 /* `key` is NULL inside arrays. */
 void cli_json_object(const char *key);

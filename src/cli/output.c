@@ -1,6 +1,7 @@
 #include "cli/output.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -9,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "perfile/container.h"
+#include "perfile/sort.h"
 
 static int read_form(const char *command, const char *word, cli_writing *w)
 {
@@ -72,6 +74,28 @@ int cli_writing_option(const char *command, const char *help, int option, cli_wr
     }
 }
 
+int cli_writing_memory(const char *command, const char *word, uint64_t *to)
+{
+    static const char units[] = "KMG";
+    char *end;
+    unsigned shift = 0;
+    unsigned long long n = strtoull(word, &end, 10);
+    const char *unit = *end ? strchr(units, *end >= 'a' ? *end - ('a' - 'A') : *end) : NULL;
+    if (unit) {
+        shift = 10 * (unsigned)(unit - units + 1);
+        end++;
+        end += *end == 'i';
+        end += *end == 'B';
+    }
+    if (end == word || *end || word[0] < '0' || word[0] > '9' || n > UINT64_MAX >> shift)
+        return cli_usage(command, "--max-memory takes a size such as 64M: '%s'", word);
+    *to = (uint64_t)n << shift;
+    if (*to < PERFILE_SORT_LEAST_MEMORY)
+        return cli_usage(command, "--max-memory: '%s', at least %dM is needed", word,
+                         PERFILE_SORT_LEAST_MEMORY >> 20);
+    return CLI_CONTINUE;
+}
+
 int cli_writing_check(const char *command, int left, const cli_writing *w)
 {
     if (left != 1)
@@ -80,6 +104,15 @@ int cli_writing_check(const char *command, int left, const cli_writing *w)
         return cli_usage(command, "where to? -o OUT");
     if (w->json && strcmp(w->out, "-") == 0)
         return cli_usage(command, "the report and the capture cannot both go to standard output");
+    return CLI_CONTINUE;
+}
+
+int cli_writing_check_several(const char *command, int left, const cli_writing *w)
+{
+    if (left == 0)
+        return cli_usage(command, "which captures?");
+    if (!w->out)
+        return cli_usage(command, "where to? -o OUT");
     return CLI_CONTINUE;
 }
 
@@ -114,16 +147,22 @@ static bool inside(const char *out, const char *directory)
     return same_file(slash ? path : ".", directory);
 }
 
+int cli_output_apart(const char *out, const char *in, const char *what)
+{
+    if (!same_file(out, in) && !inside(out, in))
+        return CLI_DONE;
+    cli_say("%s: OUT is %s or lies inside it, which is never changed: choose another OUT", out,
+            what);
+    return CLI_FAILED;
+}
+
 int cli_output_open(const char *out, const char *in, const char *what, bool replace, bool directory,
                     perfile_sink **sink)
 {
     perfile_error err;
     perfile_sink_options how = {.size = sizeof how, .flags = replace ? PERFILE_SINK_REPLACE : 0};
-    if (same_file(out, in) || inside(out, in)) {
-        cli_say("%s: OUT is %s or lies inside it, which is never changed: choose another OUT", out,
-                what);
+    if (cli_output_apart(out, in, what) != CLI_DONE)
         return CLI_FAILED;
-    }
     perfile_status st = directory ? perfile_sink_directory(out, &how, sink, &err)
                                   : perfile_sink_path(out, &how, sink, &err);
     if (st != PERFILE_OK) {

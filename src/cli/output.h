@@ -26,10 +26,20 @@ int cli_writing_option(const char *command, const char *help, int option, cli_wr
 /* Whether there is one IN and an OUT that go together: CLI_CONTINUE, or CLI_USAGE. */
 int cli_writing_check(const char *command, int left, const cli_writing *w);
 
+/* The same for commands with any number of them, whose report goes to standard error when OUT is
+ * standard output. */
+int cli_writing_check_several(const char *command, int left, const cli_writing *w);
+
+/* --max-memory SIZE, "64M": a number of bytes, KiB, MiB or GiB, as perfile_sort() wants it. */
+int cli_writing_memory(const char *command, const char *word, uint64_t *to);
+
 /* For callbacks of the library. */
 void cli_writing_progress(void *user, uint64_t done, uint64_t total);
 
 bool cli_is_directory(const char *path);
+
+/* Whether `out` neither is `in` nor lies inside it, or says so and returns CLI_FAILED. */
+int cli_output_apart(const char *out, const char *in, const char *what);
 
 /* Opens `out` for a capture that is made of `in`, a file (or "-") or with `directory` a directory,
  * or says why not and returns CLI_FAILED.  `in`, the word for it in messages being `what`, is never

@@ -123,3 +123,17 @@ void cli_bytes(uint64_t bytes, char *out, size_t size)
     else
         snprintf(out, size, "%.1f %s", v, units[unit]);
 }
+
+const char *cli_grouped(uint64_t n, char out[32])
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
+    char *to = out;
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return out;
+}

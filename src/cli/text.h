@@ -27,6 +27,9 @@ void cli_seconds(uint64_t ns, char *out, size_t size);
 /* UTC with nine digits, of ns since 1970. */
 void cli_wall(uint64_t ns, char *out, size_t size);
 
+/* "12,345"; returns `out`. */
+const char *cli_grouped(uint64_t n, char out[32]);
+
 /* "12.3 MB" */
 void cli_bytes(uint64_t bytes, char *out, size_t size);
 

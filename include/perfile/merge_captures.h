@@ -1,0 +1,75 @@
+/* Captures of any form into one: all that is around perfile_merge().
+ *
+ *     perfile_merge_source in[2] = {{.source = a}, {.source = b}};
+ *     st = perfile_merge_captures(in, 2, sink, NULL, NULL, NULL, 0, NULL, 0, &err); */
+#ifndef PERFILE_MERGE_CAPTURES_H
+#define PERFILE_MERGE_CAPTURES_H
+
+#include "copy.h"
+#include "merge.h"
+#include "sink.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A capture that goes in.  Set `source`; the others may be zero. */
+typedef struct perfile_merge_source {
+    perfile_source *source;
+    const char *name; /* for messages; NULL: that of the source */
+    const char *from; /* as in perfile_options */
+    int64_t offset;   /* with `has_offset`: ns to be added to its times */
+    bool has_offset;
+    uint8_t reserved0[7];
+    /* Filled when reading it has ended, before `merged` is called: damage above all; `summary_size`
+     * bytes of it.  May be NULL. */
+    perfile_summary *summary;
+    size_t summary_size;
+    uint64_t reserved[5];
+} perfile_merge_source;
+
+enum {
+    /* What the sorting of all inputs may take together; each has an equal share, but never less
+     * than PERFILE_SORT_LEAST_MEMORY. */
+    PERFILE_MERGE_MAX_MEMORY = 48 << 20
+};
+
+/* Set `size`; zeros are the defaults. */
+typedef struct perfile_merge_writing {
+    size_t size;
+    uint32_t form; /* PERFILE_FORM_FILE or PIPE; 0: that of the first input, of a directory FILE */
+    /* PERFILE_STOP, RESYNC or SALVAGE; with PERFILE_MERGE_FAIL_ON_DAMAGE nothing is written when an
+     * input is damaged. */
+    uint32_t on_damage;
+    uint64_t max_memory;   /* instead of PERFILE_MERGE_MAX_MEMORY */
+    const char *temporary; /* as in perfile_sort_options */
+    const perfile_limits *limits;
+    /* As in perfile_copy_options, of the input at position `input`, which was brought to the byte
+     * order of the first, or, UINT32_MAX, of the output. */
+    void (*note)(void *user, uint32_t input, const perfile_note *note);
+    void (*progress)(void *user, uint64_t done, uint64_t total); /* as in perfile_sort_options */
+    /* The time to ask perfile_merge_result(), perfile_merge_id() … : called once, when nothing more
+     * will be read; not when it did not come to merging. */
+    void (*merged)(void *user, const perfile_stream *stream);
+    void *user;
+    uint64_t reserved[6];
+} perfile_merge_writing;
+
+/* Opens the captures (a file in a pipe goes to a temporary one), turns them to the byte order of
+ * the first, sorts and merges them, writes the result to `sink`, and finishes it.  The sources are
+ * closed in any case and are NULL then; the sink stays the caller's.  *merged and *copied (the
+ * first bytes of them; may be NULL) are filled as far as it went; `damages` and `lost` of *copied
+ * are those of all inputs.
+ *
+ * Errors of an input begin with its name and, where one is known, the offset in it.  See
+ * perfile_merge() for PERFILE_E_USAGE. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_merge_captures(
+    perfile_merge_source *in, size_t n, perfile_sink *sink, const perfile_merge_options *options,
+    const perfile_merge_writing *writing, perfile_merged *merged, size_t merged_size,
+    perfile_copied *copied, size_t copied_size, perfile_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,360 @@
+/* Captures that become one: opened, turned to one byte order, sorted, merged, written. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/stream.h"
+#include "lib/notes.h"
+#include "perfile/merge_captures.h"
+#include "perfile/order.h"
+#include "perfile/sort.h"
+
+typedef struct merging merging;
+
+typedef struct input {
+    merging *all;
+    perfile_merge_source *in;
+    const char *name;
+    perfile_stream *stream; /* the stage's from perfile_merge() on */
+    pf_notes *notes;        /* of one that is turned */
+    uint64_t done, total;   /* as it counts for progress */
+} input;
+
+struct merging {
+    input *inputs;
+    size_t n;
+    perfile_sink *sink;
+    perfile_merge_options options;
+    perfile_merge_writing writing;
+    perfile_stream *stream;
+    perfile_copied copied;
+    uint64_t done, total;
+    uint32_t unknown; /* inputs whose total is not known */
+};
+
+static bool fails_on_damage(const merging *m)
+{
+    return m->options.flags & PERFILE_MERGE_FAIL_ON_DAMAGE;
+}
+
+/* In front of the message: which input it is of, and where. */
+static void name_input(const char *name, perfile_error *err)
+{
+    char message[sizeof err->message];
+    if (!err)
+        return;
+    memcpy(message, err->message, sizeof message);
+    if (!message[0])
+        snprintf(message, sizeof message, "%s", perfile_status_text(err->status));
+    size_t n = strlen(name);
+    /* Sources name themselves. */
+    const char *quoted = strchr(message, '\'');
+    bool named = quoted && strncmp(quoted + 1, name, n) == 0 && quoted[1 + n] == '\'';
+    bool in_front = strncmp(message, name, n) == 0 && message[n] == ':';
+    int used =
+        named || in_front ? 0 : snprintf(err->message, sizeof err->message, "%.120s: ", name);
+    if (err->offset != PERFILE_NO_OFFSET && !in_front)
+        used += snprintf(err->message + used, sizeof err->message - (size_t)used,
+                         "offset %" PRIu64 ": ", err->offset);
+    snprintf(err->message + used, sizeof err->message - (size_t)used, "%.*s",
+             (int)(sizeof err->message - 1 - (size_t)used), message);
+}
+
+static void on_sort(void *user, uint64_t done, uint64_t total)
+{
+    input *x = user;
+    merging *m = x->all;
+    if (total != x->total) {
+        m->unknown -= x->total == 0;
+        m->unknown += total == 0;
+        m->total += total - x->total;
+        x->total = total;
+    }
+    m->done += done - x->done;
+    x->done = done;
+    if (m->writing.progress)
+        m->writing.progress(m->writing.user, m->done, m->unknown ? 0 : m->total);
+}
+
+static void begin_progress(input *x)
+{
+    const perfile_container *c = perfile_stream_container(x->stream);
+    for (uint32_t i = 0; i < c->n_parts; i++) {
+        if (c->parts[i].size == UINT64_MAX) {
+            x->total = 0;
+            break;
+        }
+        x->total += 2 * c->parts[i].size;
+    }
+    x->all->total += x->total;
+    x->all->unknown += x->total == 0;
+}
+
+static perfile_status on_kept(void *user, const perfile_record *r, const perfile_feature *f,
+                              const perfile_error *why)
+{
+    input *x = user;
+    bool unknown = why->status == PERFILE_E_UNSUPPORTED;
+    perfile_note note = {.kind = PERFILE_NOTE_EVENT_BROKEN,
+                         .number = UINT32_MAX,
+                         .damage = why->damage,
+                         .count = 1,
+                         .offset = why->offset};
+    if (r) {
+        note.kind = unknown ? PERFILE_NOTE_RECORDS_KEPT : PERFILE_NOTE_RECORDS_BROKEN;
+        note.number = r->type;
+        note.part = r->part;
+        note.bytes = perfile_record_size(r);
+        note.offset = r->offset;
+    } else if (f) {
+        note.kind = unknown ? PERFILE_NOTE_FEATURE_KEPT : PERFILE_NOTE_FEATURE_BROKEN;
+        note.number = f->number;
+        note.bytes = f->size;
+        note.offset = f->offset;
+    }
+    pf_notes_add(x->notes, &note);
+    return PERFILE_OK;
+}
+
+static uint32_t order_of(const perfile_stream *s)
+{
+    return perfile_session_big_endian(perfile_stream_session(s)) ? PERFILE_ORDER_BIG
+                                                                 : PERFILE_ORDER_LITTLE;
+}
+
+static perfile_status turn(input *x, uint32_t order, perfile_error *err)
+{
+    perfile_order_options how = {.size = sizeof how, .kept = on_kept, .user = x};
+    if (order_of(x->stream) == order)
+        return PERFILE_OK;
+    x->notes = pf_alloc(1, sizeof *x->notes);
+    if (!x->notes)
+        return pf_fail_nomem(err, "merge");
+    return perfile_order(x->stream, order, &how, &x->stream, err);
+}
+
+static uint64_t share(const merging *m)
+{
+    uint64_t all = m->writing.max_memory ? m->writing.max_memory : PERFILE_MERGE_MAX_MEMORY;
+    uint64_t one = all / m->n;
+    return one > PERFILE_SORT_LEAST_MEMORY ? one : PERFILE_SORT_LEAST_MEMORY;
+}
+
+static perfile_status open_input(input *x, perfile_error *err)
+{
+    const merging *m = x->all;
+    perfile_options how = {.size = sizeof how,
+                           .on_damage = fails_on_damage(m) ? PERFILE_STOP : m->writing.on_damage,
+                           .deliver = PERFILE_DELIVER_DAMAGE,
+                           .from = x->in->from,
+                           .limits = m->writing.limits};
+    perfile_sort_options sorting = {.size = sizeof sorting,
+                                    .max_memory = share(m),
+                                    .temporary = m->writing.temporary,
+                                    .progress = on_sort,
+                                    .user = x};
+    perfile_status st = perfile_open(x->in->source, &how, &x->stream, err);
+    if (st != PERFILE_OK)
+        return st;
+    x->in->source = NULL;
+    begin_progress(x);
+    st = turn(x, order_of(m->inputs[0].stream), err);
+    return st == PERFILE_OK ? perfile_sort(x->stream, &sorting, &x->stream, err) : st;
+}
+
+static perfile_status open_all(merging *m, perfile_error *err)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        perfile_status st = open_input(&m->inputs[i], err);
+        if (st != PERFILE_OK) {
+            name_input(m->inputs[i].name, err);
+            return st;
+        }
+    }
+    return PERFILE_OK;
+}
+
+/* Damage that is known already is told before anything is written. */
+static perfile_status look_for_damage(const merging *m, perfile_error *err)
+{
+    for (size_t i = 0; i < m->n && fails_on_damage(m); i++) {
+        perfile_summary sum;
+        unsigned damage = 1;
+        perfile_stream_summary(m->inputs[i].stream, &sum, sizeof sum);
+        if (sum.damages == 0)
+            continue;
+        while (damage + 1 < sizeof sum.by_damage / sizeof sum.by_damage[0] &&
+               !sum.by_damage[damage])
+            damage++;
+        perfile_status st = pf_fail_damage(err, damage, "merge", sum.first_offset);
+        name_input(m->inputs[i].name, err);
+        return st;
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status merge_all(merging *m, perfile_error *err)
+{
+    perfile_merge_input *list = pf_alloc(m->n, sizeof *list);
+    if (!list)
+        return pf_fail_nomem(err, "merge");
+    for (size_t i = 0; i < m->n; i++) {
+        const input *x = &m->inputs[i];
+        list[i] = (perfile_merge_input){.stream = x->stream,
+                                        .name = x->name,
+                                        .offset = x->in->offset,
+                                        .has_offset = x->in->has_offset};
+    }
+    perfile_status st = perfile_merge(list, m->n, &m->options, &m->stream, err);
+    pf_free(list);
+    return st;
+}
+
+/* An error of reading is of the input that will not go on. */
+static void name_failed(const merging *m, perfile_error *err)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        if (m->inputs[i].stream && m->inputs[i].stream->final < 0) {
+            name_input(m->inputs[i].name, err);
+            return;
+        }
+    }
+}
+
+static void on_note(void *user, const perfile_note *note)
+{
+    const merging *m = user;
+    /* Damage is in the summaries, with the input that has it. */
+    if (m->writing.note && note->kind != PERFILE_NOTE_DAMAGE)
+        m->writing.note(m->writing.user, UINT32_MAX, note);
+}
+
+static perfile_status write_all(merging *m, uint32_t form, perfile_error *err)
+{
+    const perfile_session *session = perfile_stream_session(m->stream);
+    perfile_writer_options how = {.size = sizeof how,
+                                  .as_stored = true,
+                                  .form = form,
+                                  .swapped = perfile_session_swapped(session)};
+    perfile_copy_options copying = {.size = sizeof copying,
+                                    .flags = fails_on_damage(m) ? 0 : PERFILE_COPY_FORCE,
+                                    .note = on_note,
+                                    .user = m};
+    perfile_writer *w;
+    perfile_status st = perfile_writer_open(m->sink, &how, &w, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_copy(m->stream, w, &copying, &m->copied, sizeof m->copied, err);
+    perfile_writer_close(w);
+    return st;
+}
+
+static perfile_status merge(merging *m, perfile_error *err)
+{
+    perfile_status st = open_all(m, err);
+    if (st != PERFILE_OK)
+        return st;
+    uint32_t form = perfile_stream_container(m->inputs[0].stream)->form;
+    if (m->writing.form)
+        form = m->writing.form;
+    st = merge_all(m, err);
+    if (st == PERFILE_OK)
+        st = look_for_damage(m, err);
+    if (st == PERFILE_OK)
+        st = write_all(m, form == PERFILE_FORM_PIPE ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE, err);
+    if (st != PERFILE_OK)
+        name_failed(m, err);
+    return st;
+}
+
+static void copy_out(void *out, size_t out_size, const void *from, size_t size)
+{
+    if (out)
+        memcpy(out, from, out_size < size ? out_size : size);
+}
+
+typedef struct told {
+    const merging *all;
+    uint32_t input;
+} told;
+
+static void tell_note(void *user, const perfile_note *note)
+{
+    const told *t = user;
+    t->all->writing.note(t->all->writing.user, t->input, note);
+}
+
+/* What is known of the inputs, before they are closed. */
+static void tell_inputs(merging *m)
+{
+    m->copied.damages = m->copied.lost = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        const input *x = &m->inputs[i];
+        perfile_summary sum = {0};
+        if (x->stream)
+            perfile_stream_summary(x->stream, &sum, sizeof sum);
+        copy_out(x->in->summary, x->in->summary_size, &sum, sizeof sum);
+        m->copied.damages += sum.damages;
+        m->copied.lost += sum.lost;
+        if (x->notes && m->writing.note)
+            (void)pf_notes_tell(x->notes, tell_note, &(told){m, (uint32_t)i});
+    }
+    if (m->stream && m->writing.merged)
+        m->writing.merged(m->writing.user, m->stream);
+}
+
+static void close_all(merging *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        input *x = &m->inputs[i];
+        if (!m->stream)
+            perfile_stream_close(x->stream);
+        pf_free(x->notes);
+    }
+    perfile_stream_close(m->stream);
+    pf_free(m->inputs);
+}
+
+static perfile_status begin(merging *m, perfile_merge_source *in, size_t n, perfile_error *err)
+{
+    if (n == 0 || n >= UINT32_MAX)
+        return pf_fail(err, PERFILE_E_USAGE, "merge.n", "%zu captures, at least one is needed", n);
+    m->inputs = pf_alloc(n, sizeof *m->inputs);
+    if (!m->inputs)
+        return pf_fail_nomem(err, "merge");
+    m->n = n;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = in[i].name ? in[i].name : perfile_source_name(in[i].source);
+        m->inputs[i] = (input){.all = m, .in = &in[i], .name = name};
+    }
+    return PERFILE_OK;
+}
+
+perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfile_sink *sink,
+                                      const perfile_merge_options *options,
+                                      const perfile_merge_writing *writing, perfile_merged *merged,
+                                      size_t merged_size, perfile_copied *copied,
+                                      size_t copied_size, perfile_error *err)
+{
+    merging m = {.sink = sink};
+    perfile_merged result = {0};
+    copy_out(options ? &m.options : NULL, sizeof m.options, options, options ? options->size : 0);
+    copy_out(writing ? &m.writing : NULL, sizeof m.writing, writing, writing ? writing->size : 0);
+    m.options.size = sizeof m.options;
+    perfile_status st = begin(&m, in, n, err);
+    if (st == PERFILE_OK)
+        st = merge(&m, err);
+    tell_inputs(&m);
+    if (m.stream)
+        perfile_merge_result(m.stream, &result, sizeof result);
+    copy_out(merged, merged_size, &result, sizeof result);
+    copy_out(copied, copied_size, &m.copied, sizeof m.copied);
+    close_all(&m);
+    for (size_t i = 0; i < n; i++) {
+        perfile_source_close(in[i].source);
+        in[i].source = NULL;
+    }
+    return st;
+}
