@@ -209,6 +209,31 @@ static void put_chains(const char *folder, bool swap)
     build_clear(&b);
 }
 
+/* The choices of fuzz_merge.c: flags, form, damage, an offset; in front of them where the second
+ * capture begins. */
+static void put_pairs(const char *folder)
+{
+    for (unsigned i = 0; i < 2 * CAPTURE_FORMS; i++) {
+        const unsigned other = (i + 2 * (i % 3)) % (2 * CAPTURE_FORMS);
+        builder one, two;
+        char name[80];
+        capture_make(&one, i / 2, i % 2, SAMPLES);
+        capture_make(&two, other / 2, other % 2, SAMPLES);
+        snprintf(name, sizeof name, "%s-%u-%s", capture_names[i / 2], i % 2,
+                 i % 3 ? capture_names[other / 2] : "itself");
+        const size_t first = i % 3 ? one.b.len : 0xffffff;
+        if (i % 3)
+            build_bytes(&one, two.b.ptr, two.b.len);
+        for (unsigned shift = 0; shift < 24; shift += 8)
+            build_u8(&one, (uint8_t)(first >> shift));
+        build_u8(&one, (uint8_t)(i * 37 & 0x1f));
+        build_u8(&one, (uint8_t)(i % 2 ? 4 : 8 * i));
+        put(folder, "merge", name, &one);
+        build_clear(&one);
+        build_clear(&two);
+    }
+}
+
 static void put_dictionary(const char *folder)
 {
     char path[4096];
@@ -281,6 +306,7 @@ int main(int argc, char **argv)
     put_chains(argv[1], false);
     put_chains(argv[1], true);
     put_rings(argv[1]);
+    put_pairs(argv[1]);
     put_expressions(argv[1]);
     put_dictionary(argv[1]);
     return 0;

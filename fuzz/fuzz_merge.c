@@ -1,0 +1,153 @@
+/* Any two captures as one, or one with itself: the result opens and can be read to its end, has as
+ * many samples as were told, no id is of two events, no time steps back, and no rule is broken that
+ * the inputs kept. */
+#include <string.h>
+
+#include "ensure.h"
+#include "perfile/perfile.h"
+#include "tests/sorted.h"
+
+enum { MOST_IDS = 4096 };
+
+static const perfile_limits limits = {.size = sizeof limits,
+                                      .inflate_bytes = 1 << 20,
+                                      .zstd_window = 20,
+                                      .split_bytes = 1 << 20,
+                                      .session_bytes = 16 << 20};
+
+/* What a capture is like. */
+typedef struct look {
+    bool opens;
+    perfile_status end;
+    bool broken[PERFILE_N_RULES];
+    uint64_t samples, records;
+    sorted_state times;
+} look;
+
+static void on_finding(void *user, const perfile_finding *finding)
+{
+    look *l = user;
+    l->broken[finding->rule] |= finding->severity == PERFILE_SEVERITY_ERROR;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+static void look_at_ids(const perfile_session *s)
+{
+    static uint64_t ids[MOST_IDS];
+    size_t n = 0;
+    for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
+        const perfile_event *e = perfile_session_event(s, i);
+        for (size_t k = 0; k < e->ids.n && n < MOST_IDS; k++)
+            ids[n++] = perfile_word(&e->ids, k);
+    }
+    qsort(ids, n, sizeof ids[0], by_value);
+    for (size_t i = 1; i < n; i++)
+        ENSURE(ids[i] != ids[i - 1]);
+}
+
+static void read_all(perfile_bytes bytes, uint32_t on_damage, bool result, look *l)
+{
+    perfile_options how = {.size = sizeof how, .limits = &limits, .on_damage = on_damage};
+    perfile_check_options check = {.size = sizeof check, .finding = on_finding, .user = l};
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    *l = (look){.times = {.no_wholes = true}};
+    ENSURE(perfile_source_memory(bytes, "capture", &source, NULL) == PERFILE_OK);
+    if (perfile_open(source, &how, &s, NULL) != PERFILE_OK) {
+        perfile_source_close(source);
+        return;
+    }
+    l->opens = true;
+    ENSURE(perfile_check(s, &check, &s, NULL) == PERFILE_OK);
+    while ((l->end = perfile_stream_next(s, &r, NULL)) == PERFILE_OK) {
+        bool pieces = r->flags & PERFILE_REC_INNER;
+        if (r->family != PERFILE_FAMILY_PERF || r->flags & PERFILE_REC_ENVELOPE)
+            continue;
+        l->records++;
+        l->samples += r->type == PERFILE_RECORD_SAMPLE && !(result && pieces);
+        sorted_look(&l->times, r);
+    }
+    if (result)
+        look_at_ids(perfile_stream_session(s));
+    perfile_stream_close(s);
+}
+
+static perfile_bytes copy(const uint8_t *data, size_t size)
+{
+    uint8_t *block = malloc(size ? size : 1);
+    ENSURE(block);
+    if (size)
+        memcpy(block, data, size);
+    return (perfile_bytes){block, size};
+}
+
+static void compare(const perfile_bytes *in, perfile_bytes out, uint32_t on_damage,
+                    const perfile_merged *sum)
+{
+    static look one, other, made;
+    read_all(in[0], on_damage, false, &one);
+    read_all(in[1], on_damage, false, &other);
+    read_all(out, PERFILE_STOP, true, &made);
+    ENSURE(made.opens && made.end == PERFILE_END);
+    ENSURE(made.samples <= sum->samples);
+    ENSURE(made.times.steps_back == 0);
+    for (unsigned i = 0; i < PERFILE_N_RULES; i++)
+        if (made.broken[i] && !one.broken[i] && !other.broken[i]) {
+            fprintf(stderr, "rule %s\n", perfile_rule_at(i)->id);
+            ENSURE(!"a rule that the inputs kept is broken");
+        }
+}
+
+static void on_note(void *user, const perfile_merge_note *note)
+{
+    (void)user;
+    ENSURE(note->kind < PERFILE_MERGE_N_NOTES && note->text && note->text[0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    choices c = {data, size};
+    uint64_t chosen = choose(&c, 2);
+    size_t first = (size_t)choose(&c, 3);
+    /* Behind the end: one with itself. */
+    bool twice = first >= c.left;
+    perfile_bytes in[2] = {copy(data, twice ? c.left : first), {NULL, 0}};
+    in[1] = twice ? in[0] : copy(data + first, c.left - first);
+    perfile_merge_options how = {
+        .size = sizeof how, .flags = (uint32_t)(chosen & 63), .note = on_note};
+    perfile_merge_writing writing = {.size = sizeof writing,
+                                     .form = (uint32_t)(chosen >> 6 & 3) % 3,
+                                     .on_damage = (uint32_t)(chosen >> 8 & 3) % 3,
+                                     .max_memory = 2 * PERFILE_SORT_LEAST_MEMORY,
+                                     .limits = &limits};
+    perfile_merge_source sources[2] = {{.name = "one"}, {.name = "other"}};
+    perfile_merged sum;
+    perfile_error err;
+    perfile_sink *sink;
+    if (chosen >> 10 & 1)
+        sources[1].has_offset = true;
+    sources[1].offset = (int64_t)(chosen >> 11 & 7) * 1000;
+    for (size_t i = 0; i < 2; i++)
+        ENSURE(perfile_source_memory(in[i], "input", &sources[i].source, NULL) == PERFILE_OK);
+    ENSURE(perfile_sink_memory("output", &sink, NULL) == PERFILE_OK);
+    perfile_status st =
+        perfile_merge_captures(sources, 2, sink, &how, &writing, &sum, sizeof sum, NULL, 0, &err);
+    ENSURE(!sources[0].source && !sources[1].source);
+    if (st == PERFILE_OK)
+        compare(in, perfile_sink_bytes(sink), writing.on_damage, &sum);
+    else
+        ENSURE(err.message[0] && err.status == st);
+    perfile_sink_close(sink);
+    free((void *)in[0].ptr);
+    if (!twice)
+        free((void *)in[1].ptr);
+    return 0;
+}

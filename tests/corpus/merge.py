@@ -1,0 +1,341 @@
+"""What `perfile merge` writes is what is worked out here from `dump --format jsonl` of its inputs: the
+records of all of them by time, each as it was but for ids, times and numbers of processes."""
+import heapq
+import json
+import os
+import subprocess
+import sys
+
+from convert_content import EVERY, PERFILE, captures
+
+MOST_BYTES = 2 << 20
+ALL_ONES = 2**64 - 1
+OFFSET = 1500000  # +1.5ms
+PLACES = ("index", "offset", "size", "compressed_in", "stream_offset", "file", "attr")
+# Became facts of the output, or are made anew.
+TAKEN = {"HEADER_ATTR", "HEADER_EVENT_TYPE", "HEADER_TRACING_DATA", "HEADER_BUILD_ID", "HEADER_FEATURE",
+         "FINISHED_ROUND", "COMPRESSED", "COMPRESSED2"}
+# Of tools, about the capture as a whole: in front.
+FACTS = {"ID_INDEX", "AUXTRACE_INFO", "THREAD_MAP", "CPU_MAP", "STAT_CONFIG", "EVENT_UPDATE", "TIME_CONV"}
+OWN_TIME = ("FORK", "EXIT", "THROTTLE", "UNTHROTTLE", "STAT_ROUND", "AUXTRACE_ERROR")
+EVENT_ID = {"LOST", "THROTTLE", "UNTHROTTLE", "STAT", "EVENT_UPDATE", "ID_INDEX", "SAMPLE", "READ"}
+PIDS = {"pid", "tid", "ppid", "ptid", "next_prev_pid", "next_prev_tid", "machine_pid"}
+HOST_PIDS = 1 << 22
+
+
+def lines(*arguments):
+    p = subprocess.run([PERFILE, *arguments], capture_output=True)
+    return [json.loads(line) for line in p.stdout.splitlines()], p.returncode
+
+
+class Capture:
+    """Records in the order of `sort` (of one that merge has written: as they stand), events."""
+
+    def __init__(self, path, merged=False):
+        self.path, self.records, self.events, self.rounds = path, [], [], 0
+        listed, _ = lines("list", "events", "--json", path)
+        for e in listed[0]["events"] if listed else []:
+            self.events.append((e["name"], e.get("attr"), e.get("ids", [])))
+        if not merged:
+            subprocess.run([PERFILE, "sort", "-f", "-o", "sorted", path], capture_output=True)
+        dump, status = lines("dump", "--format", "jsonl", path if merged else "sorted")
+        self.broken = status != 0
+        for d in dump:
+            self.broken = self.broken or "error" in d
+            if d["kind"] != "record":
+                continue
+            name = (d["name"] or "").replace("PERF_RECORD_", "")
+            self.broken = self.broken or name.startswith("SIMPLEPERF") or d["type"] >= 32768
+            self.rounds += name == "FINISHED_ROUND"
+            if name not in TAKEN:
+                d["name"] = name
+                (d.get("payload") or {}).pop("offset", None)
+                self.records.append(d)
+        self.starts = [int(r["body"]["time"]) for r in self.records
+                       if r["name"] == "SAMPLE" and "time" in r["body"]]
+
+
+def time_of(r):
+    body = r.get("body") or {}
+    value = (body if r["name"] == "SAMPLE" else r.get("sample_id") or {}).get("time")
+    if value is None and r["name"] in OWN_TIME:
+        value = body.get("time")
+    if value is None and r["name"] == "TIME_CONV":
+        return None
+    return None if value is None or int(value) == ALL_ONES else int(value)
+
+
+def keyed(capture, at, offset):
+    """(key, input, number, record) of all, by the clock of the output."""
+    near = top = 0
+    for number, r in enumerate(capture.records):
+        time = time_of(r)
+        if time:
+            near, top = time, max(top, time)
+        elif time is None:
+            time = near if r["type"] < 64 else 0 if r["name"] in FACTS else top
+        yield (time + offset if time else 0), at, number, r
+
+
+class Input:
+    """What the report says of one: how its fields are rewritten."""
+
+    def __init__(self, at, capture, said, report, base):
+        self.at, self.capture, self.base = at, capture, base
+        self.offset, self.host = int(said["offset_ns"]), said["host"]
+        self.ids = {m["id"]: m["new_id"] for m in report["ids"] if m["input"] == at}
+        self.pids = {m["pid"]: m["new_pid"] for m in report["pids"] if m["input"] == at}
+
+    def event(self, index):
+        return None if index is None else self.base + index
+
+
+class Comparison:
+    def __init__(self, source, out, mapped):
+        self.source, self.out, self.mapped = source, out, mapped
+        self.owned = {i: set(e[2]) for i, e in enumerate(out.events)}
+
+    def event_id(self, was, now, event):
+        """An id: its new number; where nobody said whose it is, one of the event."""
+        if was is not None and str(was) in self.source.ids:
+            return str(now) == self.source.ids[str(was)]
+        if was is None or int(was) == 0:
+            return event is None or str(now) in self.owned[event] or not self.owned[event]
+        return all(str(now) not in ids for e, ids in self.owned.items() if e != event)
+
+    def pid(self, was, now):
+        number = int(was)
+        if not self.mapped or not self.source.host or not 0 < number < HOST_PIDS:
+            return was == now
+        wanted = number + self.source.host * HOST_PIDS
+        return int(now) == wanted and self.source.pids.get(number) == wanted
+
+    def same(self, was, now, name, event, key=None, trailer=False):
+        if isinstance(was, dict) and isinstance(now, dict):
+            more = set(now) - set(was)
+            if more - {"identifier"} or set(was) - set(now):
+                return False
+            if "identifier" in more and not self.event_id(was.get("id"), now["identifier"], event):
+                return False
+            return all(self.same(was[k], now[k], name, event, k, trailer) for k in was)
+        if isinstance(was, list) and isinstance(now, list):
+            return len(was) == len(now) and all(
+                self.same(a, b, name, event, key, trailer) for a, b in zip(was, now))
+        if key in ("identifier", "stream_id") or (key == "id" and (trailer or name in EVENT_ID)):
+            return self.event_id(was, now, event)
+        if key == "time" and (trailer or name == "SAMPLE" or name in OWN_TIME):
+            shifted = int(was) not in (0, ALL_ONES)
+            return int(now) == int(was) + (self.source.offset if shifted else 0)
+        if key in PIDS:
+            return self.pid(was, now)
+        if key == "cgroup" and self.source.host:
+            return int(now) & (1 << 56) - 1 == int(was) & (1 << 56) - 1
+        if key == "id" and name == "CGROUP" and self.source.host:
+            return int(now) & (1 << 56) - 1 == int(was) & (1 << 56) - 1
+        return was == now
+
+    def record(self, was, now):
+        if was["name"] == "ID_INDEX":  # how its entries are numbered is the checker's business
+            return now["name"] == "ID_INDEX" and self.same(
+                was["body"], now["body"], "ID_INDEX", None)
+        event = self.source.event(was.get("attr"))
+        if was["name"] == "SAMPLE" and now.get("attr") != event:
+            return False
+        one = {k: v for k, v in was.items() if k not in PLACES and k != "sample_id"}
+        other = {k: v for k, v in now.items() if k not in PLACES and k != "sample_id"}
+        if not self.same(one, other, was["name"], event):
+            return False
+        if "sample_id" not in was:
+            return True
+        return self.same(was["sample_id"], now.get("sample_id"), was["name"], event, trailer=True)
+
+
+def same_attr(was, now):
+    """All but what merging has to change; `disabled` sizes grow with a clock."""
+    one, other = dict(was), dict(now)
+    for attr in one, other:
+        attr["sample_type"] = int(attr.get("sample_type", "0"), 0) | 1 << 16
+        attr["flags"] = [f for f in attr.get("flags", []) if f not in ("sample_id_all", "use_clockid")]
+        attr.pop("size", None)
+        attr.pop("clockid", None)
+    return all(one[k] == other.get(k) for k in one)
+
+
+def bases(inputs, out, report):
+    """Where the events of each input begin among those of the output."""
+    base, n = [], 0
+    for i, capture in enumerate(inputs):
+        part_of = report["inputs"][i]["part_of"]
+        shared = part_of != i and sum(len(c.events) for c in inputs) != len(out.events)
+        base.append(base[part_of] if shared else n)
+        n += 0 if shared else len(capture.events)
+    return base if n == len(out.events) else None
+
+
+def errors(path):
+    p = subprocess.run([PERFILE, "validate", "--severity", "error", "--format", "json", path],
+                       capture_output=True, text=True)
+    try:
+        return {f["rule"] for f in json.loads(p.stdout)["rules"]}
+    except (ValueError, KeyError):
+        return {"no report: " + p.stderr}
+
+
+def look_at_events(what, inputs, out, base):
+    good = True
+    ids = [i for e in out.events for i in e[2]]
+    if len(ids) != len(set(ids)):
+        print("%s: an id is of two events" % what)
+        good = False
+    for at, capture in enumerate(inputs):
+        for k, (name, attr, _) in enumerate(capture.events):
+            other = out.events[base[at] + k]
+            if name != other[0] or not same_attr(attr, other[1]):
+                print("%s: event %d of input %d was %s %s, is %s %s" %
+                      (what, k, at, name, attr, other[0], other[1]))
+                good = False
+    return good
+
+
+def short(r):
+    return "%s %.100s %.120s" % (r["name"], r.get("body"), r.get("sample_id"))
+
+
+def look_at_records(what, sources, out, report, mapped):
+    """In order of (time, input, place); what the result says was left out may be missing."""
+    left_out = sum(report[k] for k in ("repeated", "of_nobody", "unreadable", "conflicting") if k in report)
+    order = heapq.merge(*(keyed(s.capture, s.at, s.offset) for s in sources), key=lambda r: r[:3])
+    compare = [Comparison(s, out, mapped) for s in sources]
+    at = missing = 0
+    for _, which, _, r in order:
+        if at < len(out.records) and compare[which].record(r, out.records[at]):
+            at += 1
+            continue
+        missing += 1
+        if missing > left_out:
+            now = short(out.records[at]) if at < len(out.records) else "nothing"
+            print("%s: record %d of input %d: %s; is %s" % (what, at, which, short(r), now))
+            return False
+    if at != len(out.records) or missing != left_out or at != report["records"]:
+        print("%s: %d of %d records were expected, %d are missing, %d left out, %d told" %
+              (what, at, len(out.records), missing, left_out, report["records"]))
+        return False
+    return True
+
+
+def merge(out, *arguments):
+    p = subprocess.run([PERFILE, "merge", "-f", "--report", "json", "-o", out, *arguments],
+                       capture_output=True, text=True)
+    return (json.loads(p.stdout) if p.stdout else {}), p.stderr.strip(), p.returncode
+
+
+def attempt(paths, inputs, options):
+    """Whether it went well; None when it was refused."""
+    what = "merge %s %s" % (" ".join(options), " ".join(paths))
+    report, said, status = merge("out.data", "--to", "perf.data", *options, *paths)
+    if status == 2 and "error" in report:
+        return None
+    if status != 0:
+        print("%s: status %d: %s" % (what, status, said))
+        return False
+    out = Capture("out.data", merged=True)
+    base = bases(inputs, out, report)
+    if base is None or out.broken:
+        print("%s: %d events%s" % (what, len(out.events), ", broken" if out.broken else ""))
+        return False
+    good = look_at_events(what, inputs, out, base)
+    if "--align" in options and all(c.starts for c in inputs):
+        first = {min(c.starts) + int(i["offset_ns"]) for c, i in zip(inputs, report["inputs"])}
+        if len(first) != 1:
+            print("%s: the first samples are at %s" % (what, first))
+            good = False
+    if "--offset" in options and report["inputs"][1]["offset_ns"] != str(OFFSET):
+        print("%s: the offset is %s" % (what, report["inputs"][1]["offset_ns"]))
+        good = False
+    sources = [Input(i, c, report["inputs"][i], report, base[i]) for i, c in enumerate(inputs)]
+    good = look_at_records(what, sources, out, report, "--map-pids" in options) and good
+    new = errors("out.data") - set().union(*(errors(p) for p in set(paths)))
+    if new:
+        print("%s: rules that were kept before are broken: %s" % (what, sorted(new)))
+        good = False
+    return good
+
+
+def split_and_merge(path, capture):
+    """The parts of a recording make the recording again; None when it cannot be tried."""
+    subprocess.run("rm -rf parts; mkdir parts", shell=True, check=True)
+    n = max(1, len(capture.records) // 4)
+    p = subprocess.run([PERFILE, "split", "--records", str(n), "-o", "parts/%04d.data", path],
+                       capture_output=True, text=True)
+    parts = sorted("parts/" + name for name in os.listdir("parts"))
+    if p.returncode != 0 or len(parts) < 2:
+        return None
+    report, said, status = merge("out.data", "--to", "perf.data", "--join-events", *parts)
+    if status != 0:
+        print("%s: split, then merge: %s" % (path, said))
+        return False
+    out = Capture("out.data", merged=True)
+    if len(out.events) != len(capture.events):
+        print("%s: split, then merge: %d events of %d" % (path, len(out.events), len(capture.events)))
+        return False
+    source = Input(0, capture, {"offset_ns": "0", "host": 0}, report, 0)
+    compare = Comparison(source, out, False)
+    for i, r in enumerate(capture.records):
+        if i >= len(out.records) or not compare.record(r, out.records[i]):
+            print("%s: split, then merge: record %d was %s, is %s" % (
+                path, i, short(r), short(out.records[i]) if i < len(out.records) else "nothing"))
+            return False
+    return len(out.records) == len(capture.records)
+
+
+def self_check(capture):
+    """What is compared can differ."""
+    source = Input(0, capture, {"offset_ns": "0", "host": 0}, {"ids": [], "pids": []}, 0)
+    compare = Comparison(source, capture, False)
+    r = next(r for r in capture.records if r["name"] == "SAMPLE")
+    assert compare.record(r, r)
+    for edit in ({"time": "5"}, {"pid": 99999}, {"ip": "0x5"}, {"more": 1}):
+        assert not compare.record(r, {**r, "body": {**r["body"], **edit}}), edit
+    assert not compare.record(r, {**r, "attr": 7})
+
+
+def main():
+    paths = [p for p in sys.argv[1:] or captures()
+             if os.path.isdir(p) or os.path.getsize(p) <= MOST_BYTES]
+    tally = {"with itself": 0, "refused": 0, "offset": 0, "align": 0, "split": 0}
+    bad, before, has_split = 0, None, " split " in subprocess.run(
+        [PERFILE, "--help"], capture_output=True, text=True).stdout
+    for path in paths:
+        capture = Capture(path)
+        if capture.broken or not capture.records or not capture.events:
+            continue
+        if tally["with itself"] == 0 and capture.starts:
+            self_check(capture)
+        tries = [("with itself", [path, path], [capture, capture], [])]
+        if before:
+            both, contents = [before.path, path], [before, capture]
+            tries.append(("offset", both, contents, ["--offset", "2=+1.5ms"] + ["--map-pids"] * (tally["offset"] % 2)))
+            tries.append(("align", both[::-1], contents[::-1], ["--align", "start"]))
+        for kind, names, contents, options in tries:
+            good = attempt(names, contents, options)
+            tally["refused"] += good is None
+            if good is None:
+                good = attempt(names, contents, options + ["--drop-conflicting"])
+            tally[kind] += good is not None
+            bad += good is False
+        if has_split:
+            good = split_and_merge(path, capture)
+            tally["split"] += good is not None
+            bad += good is False
+        before = capture
+    print("tried:", tally)
+    if not sys.argv[1:]:
+        few = [k for k, n in tally.items() if n < 40 // EVERY and k != "refused" and (k != "split" or has_split)]
+        if few:
+            print("too few to try:", few)
+            bad += 1
+    sys.exit(bad != 0)
+
+
+if __name__ == "__main__":
+    main()
