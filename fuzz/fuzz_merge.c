@@ -80,13 +80,13 @@ static void read_all(perfile_bytes bytes, uint32_t on_damage, bool result, look 
     perfile_stream_close(s);
 }
 
-static perfile_bytes copy(const uint8_t *data, size_t size)
+static uint8_t *copy(const uint8_t *data, size_t size)
 {
     uint8_t *block = malloc(size ? size : 1);
     ENSURE(block);
     if (size)
         memcpy(block, data, size);
-    return (perfile_bytes){block, size};
+    return block;
 }
 
 static void compare(const perfile_bytes *in, perfile_bytes out, uint32_t on_damage,
@@ -119,8 +119,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t first = (size_t)choose(&c, 3);
     /* Behind the end: one with itself. */
     bool twice = first >= c.left;
-    perfile_bytes in[2] = {copy(data, twice ? c.left : first), {NULL, 0}};
-    in[1] = twice ? in[0] : copy(data + first, c.left - first);
+    uint8_t *one = copy(data, twice ? c.left : first);
+    uint8_t *other = twice ? NULL : copy(data + first, c.left - first);
+    perfile_bytes in[2] = {{one, twice ? c.left : first}, {other, twice ? 0 : c.left - first}};
+    if (twice)
+        in[1] = in[0];
     perfile_merge_options how = {
         .size = sizeof how, .flags = (uint32_t)(chosen & 63), .note = on_note};
     perfile_merge_writing writing = {.size = sizeof writing,
@@ -146,8 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         ENSURE(err.message[0] && err.status == st);
     perfile_sink_close(sink);
-    free((void *)in[0].ptr);
-    if (!twice)
-        free((void *)in[1].ptr);
+    free(one);
+    free(other);
     return 0;
 }
