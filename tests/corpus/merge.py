@@ -203,7 +203,7 @@ def look_at_events(what, inputs, out, base):
 
 
 def short(r):
-    return "%s %.100s %.120s" % (r["name"], r.get("body"), r.get("sample_id"))
+    return "%s %.600s %.200s" % (r["name"], r.get("body"), r.get("sample_id"))
 
 
 def look_at_records(what, sources, out, report, mapped):
