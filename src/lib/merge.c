@@ -42,24 +42,21 @@ static bool fails_on_damage(const merging *m)
 /* In front of the message: which input it is of, and where. */
 static void name_input(const char *name, perfile_error *err)
 {
-    char message[sizeof err->message];
+    char message[sizeof err->message], offset[48] = "";
     if (!err)
         return;
     memcpy(message, err->message, sizeof message);
     if (!message[0])
         snprintf(message, sizeof message, "%s", perfile_status_text(err->status));
-    size_t n = strlen(name);
-    /* Sources name themselves. */
-    const char *quoted = strchr(message, '\'');
-    bool named = quoted && strncmp(quoted + 1, name, n) == 0 && quoted[1 + n] == '\'';
-    bool in_front = strncmp(message, name, n) == 0 && message[n] == ':';
-    int used =
-        named || in_front ? 0 : snprintf(err->message, sizeof err->message, "%.120s: ", name);
-    if (err->offset != PERFILE_NO_OFFSET && !in_front)
-        used += snprintf(err->message + used, sizeof err->message - (size_t)used,
-                         "offset %" PRIu64 ": ", err->offset);
+    const size_t n = strlen(name);
+    const char *words = message;
+    if (strncmp(words, name, n) == 0 && words[n] == ':' && words[n + 1] == ' ')
+        words += n + 2; /* the stage has said so */
+    if (err->offset != PERFILE_NO_OFFSET)
+        snprintf(offset, sizeof offset, "offset %" PRIu64 ": ", err->offset);
+    int used = snprintf(err->message, sizeof err->message, "%.120s: %s", name, offset);
     snprintf(err->message + used, sizeof err->message - (size_t)used, "%.*s",
-             (int)(sizeof err->message - 1 - (size_t)used), message);
+             (int)(sizeof err->message - 1 - (size_t)used), words);
 }
 
 static void on_sort(void *user, uint64_t done, uint64_t total)
