@@ -39,6 +39,13 @@ static bool fails_on_damage(const merging *m)
     return m->options.flags & PERFILE_MERGE_FAIL_ON_DAMAGE;
 }
 
+/* Whether the stage has said which input it is of. */
+static bool says_input(const char *message, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(message, name, n) == 0 && message[n] == ':' && message[n + 1] == ' ';
+}
+
 /* In front of the message: which input it is of, and where. */
 static void name_input(const char *name, perfile_error *err)
 {
@@ -48,10 +55,7 @@ static void name_input(const char *name, perfile_error *err)
     memcpy(message, err->message, sizeof message);
     if (!message[0])
         snprintf(message, sizeof message, "%s", perfile_status_text(err->status));
-    const size_t n = strlen(name);
-    const char *words = message;
-    if (strncmp(words, name, n) == 0 && words[n] == ':' && words[n + 1] == ' ')
-        words += n + 2; /* the stage has said so */
+    const char *words = message + (says_input(message, name) ? strlen(name) + 2 : 0);
     if (err->offset != PERFILE_NO_OFFSET)
         snprintf(offset, sizeof offset, "offset %" PRIu64 ": ", err->offset);
     int used = snprintf(err->message, sizeof err->message, "%.120s: %s", name, offset);
@@ -209,12 +213,13 @@ static perfile_status merge_all(merging *m, perfile_error *err)
     return st;
 }
 
-/* An error of reading is of the input that will not go on. */
+/* An error of reading is of the input that will not go on, or that the stage has named. */
 static void name_failed(const merging *m, perfile_error *err)
 {
     for (size_t i = 0; i < m->n; i++) {
-        if (m->inputs[i].stream && m->inputs[i].stream->final < 0) {
-            name_input(m->inputs[i].name, err);
+        const input *x = &m->inputs[i];
+        if ((x->stream && x->stream->final < 0) || (err && says_input(err->message, x->name))) {
+            name_input(x->name, err);
             return;
         }
     }
@@ -257,8 +262,8 @@ static perfile_status merge(merging *m, perfile_error *err)
     if (m->writing.form)
         form = m->writing.form;
     st = merge_all(m, err);
-    if (st == PERFILE_OK)
-        st = look_for_damage(m, err);
+    if (st == PERFILE_OK && (st = look_for_damage(m, err)) != PERFILE_OK)
+        return st;
     if (st == PERFILE_OK)
         st = write_all(m, form == PERFILE_FORM_PIPE ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE, err);
     if (st != PERFILE_OK)

@@ -109,11 +109,26 @@ def wrong_filter(capture, fits):
     return errors
 
 
+def wrong_merge(capture, fits):
+    """The same for merge, of the capture with itself."""
+    arguments = [command, "merge", "--report", "json", "-f", "-o", "merged", capture, capture]
+    run = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    report = json.loads(run.stdout)
+    errors = list(fits.iter_errors(report))
+    failed = (1, 2) if "error" in report else (3,) if report["damages"] else (0,)
+    if run.returncode not in failed or ("error" in report) != (report["out"] is None):
+        errors.append(f"exit status {run.returncode}")
+    for count in "records", "samples", "damages", "lost":
+        if report["inputs"] and report[count] != sum(i[count] for i in report["inputs"]):
+            errors.append(f"{count} of the inputs are another number")
+    return errors
+
+
 # A count in each report, to be found wrong.
 counts = {"recover": ["lost", "gaps"], "convert": ["notes", 0, "count"], "sort": ["records"],
-          "filter": ["kept"]}
+          "filter": ["kept"], "merge": ["inputs", 0, "samples"]}
 others = {"recover": wrong_rescue, "convert": wrong_conversion, "sort": wrong_sort,
-          "filter": wrong_filter}
+          "filter": wrong_filter, "merge": wrong_merge}
 
 checked = failed = 0
 for words, fits in runs():
