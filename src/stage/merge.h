@@ -10,7 +10,9 @@
 #include "stage/relayout.h"
 #include "stage/sort_key.h"
 
-enum { PF_MERGE_NO_INPUT = UINT32_MAX, PF_MERGE_KNOWN = 16 };
+#define PF_MERGE_NO_INPUT UINT32_MAX
+
+enum { PF_MERGE_KNOWN = 16 };
 
 /* What is done to a field of a kind: format/merging.def. */
 enum {
