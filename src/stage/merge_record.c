@@ -290,7 +290,10 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
         name_host(w);
     if (w->st != PERFILE_OK || w->r->type >= PERFILE_RECORD_USER)
         return w->st;
-    if (p && p->add_trailer && w->event && pf_record_known(w->r->type))
+    /* A tool may have left out the trailer where there is one event only. */
+    bool bare = p && !has && w->event && pf_record_known(w->r->type);
+    bool many = perfile_session_n_events(w->x->base.session) > 1 && w->in->n_events == 1;
+    if (bare && (p->add_trailer || (many && p->relayout.to.sample_id_all)))
         return add_trailer(w);
     if (!has)
         return PERFILE_OK;
