@@ -130,13 +130,14 @@ static perfile_status find_event(making *m, const pf_merge_input *in, const perf
     return PERFILE_OK;
 }
 
-/* A number that no event has. */
-static perfile_status fresh_id(pf_merge *x, uint32_t owner, uint64_t *id, perfile_error *err)
+/* A number that no event has.  No input owns it: where one says it, too, it means something else.
+ */
+static perfile_status fresh_id(pf_merge *x, uint64_t *id, perfile_error *err)
 {
     while (x->next_id == 0 || pf_index_get(&x->owners, x->next_id) != PF_INDEX_NONE)
         x->next_id++;
     *id = x->next_id++;
-    return pf_index_put(&x->owners, *id, owner) ? PERFILE_OK : pf_fail_nomem(err, "merge");
+    return pf_index_put(&x->owners, *id, x->n_inputs) ? PERFILE_OK : pf_fail_nomem(err, "merge");
 }
 
 /* Notes what becomes of an id of the input. */
@@ -178,7 +179,7 @@ static perfile_status add_id(making *m, pf_merge_input *in, uint64_t id, uint32_
     if (as && as->event == event)
         return map_id(in, id, as->new_id, event, err);
     if (id == 0 || pf_index_get(&m->x->owners, id) != in->at)
-        st = fresh_id(m->x, in->at, &new_id, err);
+        st = fresh_id(m->x, &new_id, err);
     m->x->result.new_ids += id != new_id;
     pf_store_u64((uint8_t *)&stored, new_id, m->swapped);
     if (st == PERFILE_OK && !pf_buffer_append(&m->all[event].ids, &stored, sizeof stored))
@@ -208,7 +209,7 @@ static perfile_status add_ids(making *m, pf_merge_input *in, uint32_t k, perfile
         mine->first_id = shared->events[k].first_id;
         return PERFILE_OK;
     }
-    st = fresh_id(m->x, in->at, &id, err);
+    st = fresh_id(m->x, &id, err);
     mine->first_id = id;
     pf_store_u64((uint8_t *)&stored, id, m->swapped);
     if (st == PERFILE_OK && !pf_buffer_append(&m->all[mine->out].ids, &stored, sizeof stored))
@@ -433,7 +434,7 @@ perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uin
     perfile_status st = PERFILE_OK;
     if (owner == PF_INDEX_NONE)
         st = pf_index_put(&x->owners, id, in->at) ? PERFILE_OK : pf_fail_nomem(err, "merge");
-    else if (owner != in->at && !shares_ids_with(x, in))
-        st = fresh_id(x, in->at, out, err);
+    else if (owner == x->n_inputs || (owner != in->at && !shares_ids_with(x, in)))
+        st = fresh_id(x, out, err);
     return st == PERFILE_OK ? map_id(in, id, *out, UINT32_MAX, err) : st;
 }
