@@ -93,7 +93,10 @@ static void json_ids(const perfile_stream *stream, size_t n)
             cli_json_number("input", i);
             cli_json_decimal("id", id.id);
             cli_json_decimal("new_id", id.new_id);
-            cli_json_number("event", id.event);
+            if (id.event == UINT32_MAX)
+                cli_json_null("event");
+            else
+                cli_json_number("event", id.event);
             cli_json_object_end();
         }
     }

@@ -196,8 +196,8 @@ static perfile_status add_ids(making *m, pf_merge_input *in, uint32_t k, perfile
     uint64_t id, stored;
     for (size_t i = 0; i < e->ids.n && st == PERFILE_OK; i++) {
         id = perfile_word(&e->ids, i);
-        if (perfile_session_event_by_id(in->session, id) != e || find_id(in, id))
-            continue; /* another event has it, or it stands there twice */
+        if (id == 0 || perfile_session_event_by_id(in->session, id) != e || find_id(in, id))
+            continue; /* it is none, another event has it, or it stands there twice */
         st = add_id(m, in, id, mine->out, err);
         if (st == PERFILE_OK && !mine->first_id)
             mine->first_id = find_id(in, id)->new_id;
@@ -262,6 +262,10 @@ static bool ids_stand_alike(const pf_merge *x)
     return alike || parts;
 }
 
+/* The kernel counts: right behind the ids of events come those of their copies in other threads,
+ * which no list has, but stream ids say. */
+#define FAR (UINT64_C(1) << 32)
+
 /* Who has which id first, and from where on nobody has any. */
 static perfile_status collect_ids(pf_merge *x, perfile_error *err)
 {
@@ -280,7 +284,7 @@ static perfile_status collect_ids(pf_merge *x, perfile_error *err)
             }
         }
     }
-    x->next_id = greatest + 1;
+    x->next_id = greatest + FAR;
     x->adds_ids = !ids_stand_alike(x);
     return PERFILE_OK;
 }
@@ -426,6 +430,10 @@ perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uin
 {
     enum { MOST = 1 << 20 };
     if (pf_merge_find_id(in, id, out))
+        return PERFILE_OK;
+    /* Its samples go on as they are, so that all of it does. */
+    *out = id;
+    if (in->plain)
         return PERFILE_OK;
     if (in->new_ids.len / sizeof(perfile_merged_id) - in->n_known >= MOST)
         return pf_fail(err, PERFILE_E_LIMIT, "merge.ids", "%s: more than %d ids that no event has",
