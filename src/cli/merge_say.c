@@ -12,7 +12,7 @@
 #include "cli/text.h"
 #include "perfile/damage.h"
 
-enum { MOST_NOTES = 1000 };
+enum { MOST_NOTES = 1000, MOST_MESSAGE = 4 * sizeof((perfile_error *)0)->message };
 
 void cli_merge_begin(cli_merge_run *x)
 {
@@ -27,9 +27,15 @@ void cli_merge_begin(cli_merge_run *x)
     cli_json_object(NULL);
 }
 
+/* Names out of captures stand in sentences, too. */
+static size_t printable(const char *text, char *out, size_t size)
+{
+    return cli_printable((perfile_bytes){(const uint8_t *)text, strlen(text)}, out, size);
+}
+
 static void add_note(cli_merge_run *x, const cli_merge_text *note, const char *text)
 {
-    size_t n = strlen(text) + 1;
+    size_t n = printable(text, NULL, 0) + 1;
     cli_merge_text *more = NULL;
     if (x->n_notes < MOST_NOTES)
         more = realloc(x->notes, (x->n_notes + 1) * sizeof *more);
@@ -40,7 +46,7 @@ static void add_note(cli_merge_run *x, const cli_merge_text *note, const char *t
         x->more_notes++;
         return;
     }
-    memcpy(copy, text, n);
+    printable(text, copy, n);
     x->notes[x->n_notes] = *note;
     x->notes[x->n_notes++].text = copy;
 }
@@ -192,8 +198,11 @@ static void json_end(const cli_merge_run *x, const perfile_error *failed)
     cli_json_number("rounds", m->rounds);
     cli_json_number("damages", x->copied.damages);
     cli_json_number("lost", x->copied.lost);
-    if (failed)
-        cli_json_string("error", failed->message);
+    if (failed) {
+        char text[MOST_MESSAGE];
+        printable(failed->message, text, sizeof text);
+        cli_json_string("error", text);
+    }
     cli_json_object_end();
     cli_json_line();
     cli_json_to(NULL);
@@ -271,7 +280,9 @@ static void say_damage(const char *name, const perfile_summary *sum)
 
 static void say_failed(const perfile_error *err)
 {
-    cli_say("%s", err->message[0] ? err->message : perfile_status_text(err->status));
+    char text[MOST_MESSAGE];
+    printable(err->message[0] ? err->message : perfile_status_text(err->status), text, sizeof text);
+    cli_say("%s", text);
     if (err->status == PERFILE_E_LIMIT && err->where)
         cli_say("this is the limit '%s'", err->where);
 }
