@@ -57,6 +57,8 @@ class Capture:
                 (d.get("payload") or {}).pop("offset", None)
                 self.records.append(d)
         self.strange = self.broken or not all(self.is_clear(r) for r in self.records)
+        self.timeless = any(r["name"] == "SAMPLE" and "time" not in r.get("body", {})
+                            for r in self.records)
         self.starts = [int(r["body"]["time"]) for r in self.records
                        if r["name"] == "SAMPLE" and "time" in r.get("body", {})]
 
@@ -220,7 +222,9 @@ def look_at_events(what, inputs, out, base):
     for at, capture in enumerate(inputs):
         for k, (name, attr, _) in enumerate(capture.events):
             other = out.events[base[at] + k]
-            if name != other[0] or not same_attr(attr, other[1]):
+            # What nobody has named is called in the way of the tool, of which there may be two now.
+            named = name == other[0] or sorted((str(name), str(other[0]))) == ["cpu-cycles", "cycles"]
+            if not named or not same_attr(attr, other[1]):
                 print("%s: event %d of input %d was %s %s, is %s %s" %
                       (what, k, at, name, attr if name == other[0] else "", other[0],
                        other[1] if name == other[0] else ""))
@@ -295,7 +299,7 @@ def attempt(paths, inputs, options):
         print("%s: %d events; %s" % (what, len(out.events), out.broken))
         return False
     good = look_at_events(what, inputs, out, base)
-    if "--align" in options and all(c.starts for c in inputs):
+    if "--align" in options and all(c.starts and not c.timeless for c in inputs):
         first = {min(c.starts) + int(i["offset_ns"]) for c, i in zip(inputs, report["inputs"])}
         if len(first) != 1:
             print("%s: the first samples are at %s" % (what, first))
@@ -310,6 +314,8 @@ def attempt(paths, inputs, options):
     else:
         good = look_at_records(what, sources, out, report, "--map-pids" in options) and good
     new = errors("out.data") - set().union(*(errors(p) for p in set(paths)))
+    if strange:  # whose those are nobody can say
+        new -= {"V-206", "V-210"}
     if new:
         print("%s: rules that were kept before are broken: %s" % (what, sorted(new)))
         good = False
