@@ -168,8 +168,10 @@ perfile_status pf_merge_events(pf_merge *x, perfile_error *err);
 /* The number that an id of the input has in the output; one that no event has gets its own. */
 perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uint64_t *out,
                                perfile_error *err);
-/* The same of ids that have a number already; false: this one has none. */
+/* The same of ids of events; false: this one is of none. */
 bool pf_merge_find_id(const pf_merge_input *in, uint64_t id, uint64_t *out);
+/* The same of all ids that have a number already. */
+bool pf_merge_find_stream(const pf_merge_input *in, uint64_t id, uint64_t *out);
 /* merge_features.c: features and event types of the output, into its session.  Events are there. */
 perfile_status pf_merge_features(pf_merge *x, perfile_error *err);
 /* merge_record.c: `r` as a record of the output, in x->bytes unless it stays as it is. */

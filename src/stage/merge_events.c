@@ -421,6 +421,14 @@ perfile_status pf_merge_events(pf_merge *x, perfile_error *err)
 bool pf_merge_find_id(const pf_merge_input *in, uint64_t id, uint64_t *out)
 {
     const perfile_merged_id *known = find_id(in, id);
+    bool of_event = known && known->event != UINT32_MAX;
+    *out = of_event ? known->new_id : id;
+    return of_event;
+}
+
+bool pf_merge_find_stream(const pf_merge_input *in, uint64_t id, uint64_t *out)
+{
+    const perfile_merged_id *known = find_id(in, id);
     *out = known ? known->new_id : id;
     return known != NULL;
 }
@@ -429,7 +437,7 @@ perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uin
                                perfile_error *err)
 {
     enum { MOST = 1 << 20 };
-    if (pf_merge_find_id(in, id, out))
+    if (pf_merge_find_stream(in, id, out))
         return PERFILE_OK;
     /* Its samples go on as they are, so that all of it does. */
     *out = id;

@@ -46,7 +46,9 @@ static bool patch(pf_merge_input *in, const pf_merge_patch *p, uint8_t *at, bool
         out = v + in->offset;
         if (v == 0 || v >= far || out == 0 || out >= far)
             return false;
-    } else if (p->rule == PF_MERGE_TASK || !known_id(in, v, &out)) {
+    } else if (p->rule == PF_MERGE_TASK ||
+               (!known_id(in, v, &out) &&
+                (p->rule != PF_MERGE_STREAM || !pf_merge_find_stream(in, v, &out)))) {
         return false;
     }
     if (out != v)
