@@ -20,27 +20,13 @@ typedef struct stage {
     bool giving;
 } stage;
 
-static uint64_t all_of(size_t n)
-{
-    return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
-}
-
-static uint64_t samples_of(const perfile_record *first, size_t n)
-{
-    uint64_t yes = 0;
-    for (size_t i = 0; i < n; i++)
-        yes |= (uint64_t)(first[i].type == PERFILE_RECORD_SAMPLE) << i;
-    return yes;
-}
-
 /* Which records are asked whether they are selected. */
-static uint64_t asked_of(const pf_filter *x, const perfile_record *first, size_t n,
-                         uint64_t sampled)
+static uint64_t asked_of(const pf_filter *x, const pf_run *run)
 {
-    uint64_t asked = sampled;
-    for (uint64_t left = all_of(n) & ~sampled; left; left &= left - 1) {
+    uint64_t asked = run->samples;
+    for (uint64_t left = run->all & ~run->samples; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        unsigned class = pf_filter_class(first[i].type);
+        unsigned class = pf_filter_class(run->first[i].type);
         bool is = class == PF_KEEP_DATA || (class != PF_KEEP_FACT && x->tests_state);
         asked |= (uint64_t)is << i;
     }
@@ -52,22 +38,22 @@ static bool selects_all(const pf_filter *x)
     return !x->given && !x->invert && x->options.every < 2 && !x->options.head;
 }
 
-static perfile_status select_of(pf_filter *x, const perfile_record *first, size_t n,
-                                uint64_t sampled, uint64_t *selected, perfile_error *err)
+static perfile_status select_of(pf_filter *x, const pf_run *run, uint64_t *selected,
+                                perfile_error *err)
 {
-    perfile_status st = pf_filter_resolve(x, first, err);
+    perfile_status st = pf_filter_resolve(x, run->first, err);
     if (st != PERFILE_OK)
         return st;
     if (x->chosen && !x->bits_full) {
-        *selected = pf_filter_known(x, first, n);
+        *selected = pf_filter_known(x, run->first, run->n);
         return PERFILE_OK;
     }
-    uint64_t asked = asked_of(x, first, n, sampled);
+    uint64_t asked = asked_of(x, run);
     if (selects_all(x) || !asked) {
         *selected = asked;
         return PERFILE_OK;
     }
-    return pf_filter_test(x, first, n, asked, selected, err);
+    return pf_filter_test(x, run, asked, selected, err);
 }
 
 static bool is_plain(const perfile_record *r)
@@ -97,14 +83,15 @@ static perfile_status look_at(pf_filter *x, const perfile_record *first, size_t 
 static perfile_status choose_from(pf_filter *x, const perfile_record *first, size_t n,
                                   perfile_error *err)
 {
-    uint64_t selected, sampled = samples_of(first, n);
-    perfile_status st = select_of(x, first, n, sampled, &selected, err);
+    uint64_t selected;
+    const pf_run run = pf_run_look(first, n);
+    perfile_status st = select_of(x, &run, &selected, err);
     if (st == PERFILE_OK)
-        st = pf_filter_count(x, first, n, selected, err);
+        st = pf_filter_count(x, &run, selected, err);
     if (st == PERFILE_OK)
-        st = pf_filter_note(x, first, n, selected, err);
-    x->result.samples += (unsigned)__builtin_popcountll(sampled);
-    x->result.kept_samples += (unsigned)__builtin_popcountll(sampled & selected);
+        st = pf_filter_note(x, &run, selected, err);
+    x->result.samples += (unsigned)__builtin_popcountll(run.samples);
+    x->result.kept_samples += (unsigned)__builtin_popcountll(run.samples & selected);
     return st;
 }
 
@@ -199,23 +186,24 @@ static perfile_status keep_others(pf_filter *x, const perfile_record *first, uin
 static perfile_status decide(pf_filter *x, const perfile_record *first, size_t n, uint64_t *keep,
                              perfile_error *err)
 {
-    uint64_t selected, sampled = samples_of(first, n);
+    uint64_t selected;
+    const pf_run run = pf_run_look(first, n);
     perfile_status st = PERFILE_OK;
     if (!is_plain(first)) {
-        *keep = all_of(n);
+        *keep = run.all;
         return PERFILE_OK;
     }
     if (!x->looked && pf_filter_needs_world(x))
         st = look_at(x, first, n, err);
     if (st == PERFILE_OK)
-        st = select_of(x, first, n, sampled, &selected, err);
+        st = select_of(x, &run, &selected, err);
     if (st == PERFILE_OK && !x->chosen)
-        st = pf_filter_count(x, first, n, selected, err);
+        st = pf_filter_count(x, &run, selected, err);
     if (st != PERFILE_OK)
         return st;
-    *keep = selects_all(x) ? all_of(n) : selected;
+    *keep = selects_all(x) ? run.all : selected;
     if (!selects_all(x))
-        st = keep_others(x, first, all_of(n) & ~sampled, keep, err);
+        st = keep_others(x, first, run.all & ~run.samples, keep, err);
     if (st != PERFILE_OK)
         return st;
     perfile_filtered *sum = &x->result;
@@ -223,8 +211,8 @@ static perfile_status decide(pf_filter *x, const perfile_record *first, size_t n
     sum->kept += (unsigned)__builtin_popcountll(*keep);
     sum->selected += (unsigned)__builtin_popcountll(selected);
     if (!x->chosen) {
-        sum->samples += (unsigned)__builtin_popcountll(sampled);
-        sum->kept_samples += (unsigned)__builtin_popcountll(sampled & *keep);
+        sum->samples += (unsigned)__builtin_popcountll(run.samples);
+        sum->kept_samples += (unsigned)__builtin_popcountll(run.samples & *keep);
     }
     return PERFILE_OK;
 }
@@ -237,7 +225,7 @@ static void hand_on(stage *g)
     unsigned from = (unsigned)__builtin_ctzll(g->left);
     uint64_t rest = ~(g->left >> from);
     unsigned n = rest ? (unsigned)__builtin_ctzll(rest) : 64 - from;
-    uint64_t stretch = all_of(n) << from;
+    uint64_t stretch = (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1) << from;
     bool more_behind = from == 0 && g->first->extra.len; /* the stream below is at this record */
     if (g->left == stretch || n >= 8 || more_behind) {
         s->at = g->first + from;
