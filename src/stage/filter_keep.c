@@ -183,8 +183,15 @@ static bool note_other(pf_filter *x, const perfile_record *r, bool selected)
 /* Adds the processes of an even run, and of those by `of` as wanted. */
 static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint64_t of)
 {
-    uint32_t seen = PERFILE_NO_PID, wanted = PERFILE_NO_PID;
+    const uint32_t one = (uint32_t)pf_run_word(run, 0, slot);
+    uint32_t seen = PERFILE_NO_PID, wanted = PERFILE_NO_PID, others = 0;
     bool is_new, ok = true;
+    for (size_t i = 1; i < run->n; i++)
+        others |= (uint32_t)pf_run_word(run, i, slot) ^ one;
+    if (!others) {
+        ok = one == PERFILE_NO_PID || pf_pids_add(&x->seen, one, &is_new);
+        return ok && (!of || want(x, one));
+    }
     for (size_t i = 0; i < run->n && ok; i++) {
         uint32_t pid = (uint32_t)pf_run_word(run, i, slot);
         if (pid != seen && pid != PERFILE_NO_PID)

@@ -24,13 +24,13 @@ static uint64_t samples_of(const perfile_record *first, size_t n)
 pf_run pf_run_look(const perfile_record *first, size_t n)
 {
     pf_run run = {.first = first, .n = n, .all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1};
-    uint32_t odd = 0;
+    /* Family and byte order are the same in all of a run. */
+    uint32_t odd =
+        (first->family ^ (uint32_t)PERFILE_FAMILY_PERF) | (first->flags & PERFILE_REC_SWAPPED);
     size_t shortest = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
-        const perfile_record *r = &first[i];
-        odd |= (r->type ^ PERFILE_RECORD_SAMPLE) | (r->family ^ PERFILE_FAMILY_PERF) |
-               (r->flags & PERFILE_REC_SWAPPED);
-        shortest = r->body.len < shortest ? r->body.len : shortest;
+        odd |= first[i].type ^ PERFILE_RECORD_SAMPLE;
+        shortest = first[i].body.len < shortest ? first[i].body.len : shortest;
     }
     const perfile_layout *l = first->session ? first->session->shared : NULL;
     run.samples = odd ? samples_of(first, n) : run.all;
