@@ -10,7 +10,7 @@
 #include "perfile/model.h"
 #include "stage/filter_pids.h"
 #include "stage/filter_ranges.h"
-#include "stage/filter_run.h"
+#include "stage/run.h"
 
 enum { /* classes of format/keeping.def */
        PF_KEEP_DATA = 0,

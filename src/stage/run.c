@@ -1,4 +1,4 @@
-#include "stage/filter_run.h"
+#include "stage/run.h"
 
 #include "core/state.h"
 
@@ -24,7 +24,6 @@ static uint64_t samples_of(const perfile_record *first, size_t n)
 pf_run pf_run_look(const perfile_record *first, size_t n)
 {
     pf_run run = {.first = first, .n = n, .all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1};
-    /* Family and byte order are the same in all of a run. */
     uint32_t odd =
         (first->family ^ (uint32_t)PERFILE_FAMILY_PERF) | (first->flags & PERFILE_REC_SWAPPED);
     size_t shortest = SIZE_MAX;
@@ -36,5 +35,19 @@ pf_run pf_run_look(const perfile_record *first, size_t n)
     run.samples = odd ? samples_of(first, n) : run.all;
     if (!odd && l && !PF_NATIVE_BIG && shortest >= fixed_bytes(l))
         run.even = l;
+    return run;
+}
+
+pf_run pf_run_look_at_any(const perfile_record *first, size_t n)
+{
+    bool alike = true;
+    for (size_t i = 1; i < n; i++)
+        alike &= first[i].session == first->session && first[i].family == first->family &&
+                 first[i].flags == first->flags;
+    pf_run run = pf_run_look(first, n);
+    if (!alike) {
+        run.even = NULL;
+        run.samples = samples_of(first, n);
+    }
     return run;
 }
