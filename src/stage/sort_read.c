@@ -1,6 +1,7 @@
 /* The first pass: looks at the time of every record, and keeps those that do not stay in the file.
  */
 #include "base/error.h"
+#include "stage/run.h"
 #include "stage/sort.h"
 
 uint64_t pf_sort_known(const perfile_session *s)
@@ -127,6 +128,37 @@ static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *e
     return keep(x, key, r, err);
 }
 
+/* All of a run when it is what most are: samples that stay in the file, one behind the other, each
+ * with a time.  False: nothing was done. */
+static bool take_run(pf_sort *x, const perfile_record *first, size_t n)
+{
+    const pf_run run = pf_run_look(first, n);
+    int slot = run.even ? run.even->sample_slot[PF_SLOT_TIME] : -1;
+    if (slot < 0 || !x->looked || !pf_sort_walkable(first))
+        return false;
+    const uint8_t *end = first->header;
+    uint64_t min = UINT64_MAX, max = 0, previous = x->previous, stepped_back = 0, odd = 0;
+    for (size_t i = 0; i < n; i++) {
+        const perfile_record *r = &first[i];
+        uint64_t key = pf_run_word(&run, i, (size_t)slot);
+        odd |= (uintptr_t)r->header ^ (uintptr_t)end;
+        odd |= (unsigned)(r->flags ^ first->flags) | r->extra.len;
+        end = r->body.ptr + r->body.len;
+        stepped_back += key < previous;
+        previous = key;
+        min = key < min ? key : min;
+        max = key > max ? key : max;
+    }
+    if (odd || min == 0 || max == PERFILE_NO_TIME ||
+        !pf_sort_blocks_extend_by(&x->blocks, first, n, (uint64_t)(end - first->header), min, max))
+        return false;
+    x->clock.near = x->previous = previous;
+    x->clock.top = max > x->clock.top ? max : x->clock.top;
+    x->result.out_of_order += stepped_back;
+    x->bytes += (uint64_t)(end - first->header);
+    return true;
+}
+
 static void look_around(pf_sort *x, const perfile_record *r)
 {
     if (r->part != x->part)
@@ -152,6 +184,8 @@ perfile_status pf_sort_read(pf_sort *x, perfile_error *err)
             return PERFILE_OK;
         }
         look_around(x, first);
+        if (take_run(x, first, n))
+            continue;
         for (size_t i = 0; st == PERFILE_OK && i < n; i++)
             st = take(x, &first[i], err);
         if (st != PERFILE_OK)
