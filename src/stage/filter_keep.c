@@ -229,6 +229,17 @@ static void times_of(pf_filter *x, const pf_run *run, uint64_t of)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
+    int slot = run->even && of == run->all ? run->even->sample_slot[PF_SLOT_TIME] : -1;
+    uint64_t first = x->kept_first, last = x->kept_last;
+    for (size_t i = 0; slot >= 0 && i < run->n; i++) {
+        uint64_t time = pf_run_word(run, i, (size_t)slot);
+        first = time < first ? time : first;
+        last = time > last ? time : last;
+    }
+    x->kept_first = first;
+    x->kept_last = last;
+    if (slot >= 0)
+        return;
     size_t found = perfile_sample_fields(run->first, run->n, PERFILE_SAMPLE_TIME, values, at);
     for (size_t i = 0; i < found; i++) {
         if (!(of >> at[i] & 1))
