@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "stage/filter_pieces.h"
 
 typedef struct stage {
     perfile_stream base;
@@ -12,12 +13,7 @@ typedef struct stage {
     const perfile_record *first; /* of the run of the stream below … */
     uint64_t left;               /* … what is still to be handed on, by bit */
     bool begun;
-
-    /* Records of simpleperf in pieces: these wait until it is known whether the whole is kept. */
-    pf_buffer pieces; /* perfile_record, … */
-    pf_buffer bytes;  /* … and their bytes, one behind the other */
-    size_t given, given_bytes;
-    bool giving;
+    pf_pieces pieces;
 } stage;
 
 /* Which records are asked whether they are selected. */
@@ -238,60 +234,6 @@ static void hand_on(stage *g)
     s->at = s->end = s->run; /* the stream adds n_run */
 }
 
-static bool is_piece(const perfile_record *r)
-{
-    return r->flags & PERFILE_REC_ENVELOPE && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-                                               r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
-}
-
-static perfile_status hold(stage *g, const perfile_record *r, perfile_error *err)
-{
-    return pf_buffer_append(&g->pieces, r, sizeof *r) &&
-                   pf_buffer_append(&g->bytes, r->header, perfile_record_size(r))
-               ? PERFILE_OK
-               : pf_fail_nomem(err, "filter");
-}
-
-static void forget_pieces(stage *g)
-{
-    pf_buffer_clear(&g->pieces);
-    pf_buffer_clear(&g->bytes);
-    g->given = g->given_bytes = 0;
-    g->giving = false;
-}
-
-/* The record behind the pieces says what becomes of them; where it is not theirs, they stay. */
-static void settle_pieces(stage *g)
-{
-    const perfile_record *all = (const perfile_record *)(const void *)g->pieces.ptr;
-    size_t n = g->pieces.len / sizeof *all;
-    if (n == 0)
-        return;
-    bool whole = g->first->flags & PERFILE_REC_INNER && g->first->envelope == all[n - 1].sequence;
-    if (whole && !g->left)
-        forget_pieces(g);
-    else
-        g->giving = true;
-}
-
-/* Each alone in its run, as all that is not plain. */
-static void give_piece(stage *g)
-{
-    enum { HEADER = 8 };
-    const perfile_record *all = (const perfile_record *)(const void *)g->pieces.ptr;
-    perfile_record *r = &g->base.run[0];
-    if (g->given == g->pieces.len / sizeof *all) {
-        forget_pieces(g);
-        return;
-    }
-    *r = all[g->given++];
-    r->header = g->bytes.ptr + g->given_bytes;
-    r->body.ptr = r->header + HEADER;
-    r->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
-    g->given_bytes += perfile_record_size(r);
-    g->base.n_run = 1;
-}
-
 static perfile_status finish(stage *g, perfile_error *err)
 {
     pf_filter_facts(g->x, g->base.below);
@@ -309,14 +251,14 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         begin_pass(x, s);
         x->result.all_state = !x->chosen || x->result.all_state;
     }
-    while (!g->left && !g->giving) {
+    while (!g->left && !g->pieces.giving) {
         perfile_status st = perfile_stream_next_run(s->below, &g->first, &n, err);
-        if (st == PERFILE_OK && is_piece(g->first))
-            st = hold(g, g->first, err);
+        if (st == PERFILE_OK && pf_pieces_is_one(g->first))
+            st = pf_pieces_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK && (st = decide(x, g->first, n, &g->left, err)) == PERFILE_OK)
-            settle_pieces(g);
-        else if (st == PERFILE_END && g->pieces.len)
-            st = PERFILE_OK, g->giving = true; /* of a record that is not whole */
+            pf_pieces_settle(&g->pieces, g->first, g->left != 0);
+        else if (st == PERFILE_END && g->pieces.records.len)
+            st = PERFILE_OK, g->pieces.giving = true; /* of a record that is not whole */
         else if (st == PERFILE_END && !x->resolved && pf_filter_resolved(x, err) != PERFILE_OK)
             st = PERFILE_E_USAGE;
         else if (st == PERFILE_END)
@@ -326,18 +268,17 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             return st;
         }
     }
-    if (g->giving)
-        give_piece(g);
-    else
+    if (!g->pieces.giving)
         hand_on(g);
+    else if (pf_pieces_give(&g->pieces, &s->run[0]))
+        s->n_run = 1; /* each alone, as all that is not plain */
     return PERFILE_OK;
 }
 
 static void close_stage(perfile_stream *s)
 {
     stage *g = (stage *)(void *)s;
-    pf_buffer_free(&g->pieces);
-    pf_buffer_free(&g->bytes);
+    pf_pieces_free(&g->pieces);
     perfile_stream_close(s->below);
     pf_free(s);
 }

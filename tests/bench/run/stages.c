@@ -70,7 +70,7 @@ static bool knows(const settings *set, const char *command)
 static void measure_row(const settings *set, const capture *c, const stage_row *s, double inject)
 {
     const char *kind = kind_names[c->kind];
-    char out[sizeof c->path + 16], row[96];
+    char out[sizeof c->path + 16], row[96], note[48];
     const char *argv[MOST_WORDS] = {set->command};
     size_t n = 1;
     bool parts = strcmp(s->command[0], "split") == 0;
@@ -87,10 +87,15 @@ static void measure_row(const settings *set, const capture *c, const stage_row *
         return;
     }
     turns t = turns_rows(set, c, s->limit, argv, s->what, s->required, s->most_mb);
+    if (!s->inject || !t.command.ok || isnan(inject))
+        return;
+    /* A program that writes as much is no faster than the loop. */
+    double best = s->inputs * inject / t.limit;
+    bool possible = s->limit == limit_read || best >= NEED_INJECT;
+    snprintf(note, sizeof note, "the loop itself: %.1f x", best);
     snprintf(row, sizeof row, "%s / perf inject", s->what);
-    if (s->inject && t.command.ok && !isnan(inject))
-        table_row(kind, row, s->inputs * inject / t.command.seconds, "x", NEED_INJECT, false,
-                  s->inputs > 1 ? "of each of them, one after the other" : "");
+    table_row(kind, row, s->inputs * inject / t.command.seconds, "x", possible ? NEED_INJECT : NAN,
+              false, possible ? "" : note);
 }
 
 void stages_rows(const settings *set, const capture *c)
