@@ -67,7 +67,12 @@ static bool knows(const settings *set, const char *command)
     return process_run(argv, NULL, false).ok;
 }
 
-static void measure_row(const settings *set, const capture *c, const stage_row *s, double inject)
+/* Seconds of perf inject, and the best of all read/write loops. */
+typedef struct others {
+    double inject, copy;
+} others;
+
+static void measure_row(const settings *set, const capture *c, const stage_row *s, others *o)
 {
     const char *kind = kind_names[c->kind];
     char out[sizeof c->path + 16], row[96], note[48];
@@ -87,20 +92,24 @@ static void measure_row(const settings *set, const capture *c, const stage_row *
         return;
     }
     turns t = turns_rows(set, c, s->limit, argv, s->what, s->required, s->most_mb);
-    if (!s->inject || !t.command.ok || isnan(inject))
+    if (s->limit != limit_read)
+        o->copy = fmin(o->copy, t.limit / s->inputs);
+    if (!s->inject || !t.command.ok || isnan(o->inject))
         return;
     /* A program that writes as much is no faster than the loop. */
-    double best = s->inputs * inject / t.limit;
+    double best = o->inject / o->copy;
     bool possible = s->limit == limit_read || best >= NEED_INJECT;
     snprintf(note, sizeof note, "the loop itself: %.1f x", best);
     snprintf(row, sizeof row, "%s / perf inject", s->what);
-    table_row(kind, row, s->inputs * inject / t.command.seconds, "x", possible ? NEED_INJECT : NAN,
-              false, possible ? "" : note);
+    table_row(kind, row, s->inputs * o->inject / t.command.seconds, "x",
+              possible ? NEED_INJECT : NAN, false, possible ? "" : note);
 }
 
 void stages_rows(const settings *set, const capture *c)
 {
-    double inject = turns_inject(set, c);
+    contender copy = {"read/write loop", limit_copy, 0, 0};
+    contest(&copy, 1, c, set->rounds);
+    others o = {.inject = turns_inject(set, c), .copy = copy.best};
     for (size_t i = 0; i < sizeof stage_rows / sizeof stage_rows[0]; i++)
-        measure_row(set, c, &stage_rows[i], inject);
+        measure_row(set, c, &stage_rows[i], &o);
 }
