@@ -68,6 +68,8 @@ static void check(const char *text, bool asks, const perfile_record *records, si
         return;
     uint64_t bits = ask(e, records, n);
     ENSURE(ask(e, records, n) == bits);
+    for (size_t i = 0; i < n; i++) /* of records that are alike */
+        ENSURE(ask(e, records + i, 1) == (bits >> i & 1));
     perfile_expr_close(e);
 
     char *opposite = malloc(strlen(text) + 4);

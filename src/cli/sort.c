@@ -20,6 +20,7 @@ static const char help[] =
     "\n"
     "  -o, --output OUT       the new capture; - is standard output, in the form of a pipe\n"
     "  -f, --force            replace OUT if it exists\n"
+    "  --to FORM              perf.data or pipe; else a pipe when IN is one, and a file\n"
     "  -m, --max-memory SIZE  of what is held to sort, default 256M; temporary files beyond that\n"
     "  --on-damage WHAT       stop: sort what is in front of damage (default); resync: go on "
     "where\n"
@@ -31,8 +32,9 @@ static const char help[] =
     "\n"
     "Examples:\n"
     "  perfile sort -o sorted.data perf.data\n"
-    "  perf record -o - make | perfile sort -o - - | perf report -i -\n"
-    "  perfile sort --max-memory 64M -o sorted.data huge.data\n"
+    "  perfile sort --max-memory 64M -f -o sorted.data perf.data\n"
+    "  perfile sort --to pipe -o sorted.pipe perf.data\n"
+    "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
     "  perfile sort -o one.data perf.data.dir             the files of --threads in one\n"
     "\n"
     "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n";
@@ -45,6 +47,8 @@ typedef struct settings {
 
 static int read_option(int option, settings *set)
 {
+    if (option == CLI_OPTION_TO && strcmp(optarg, "dir") == 0)
+        return cli_usage("sort", "--to takes perf.data or pipe: by time there is one file");
     if (option == 'm')
         return cli_writing_memory("sort", optarg, &set->max_memory);
     return cli_writing_option("sort", help, option, &set->w);
@@ -99,11 +103,13 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
                            perfile_copied *copied, perfile_error *err)
 {
     const perfile_session *session = perfile_stream_session(s);
-    bool pipe = perfile_stream_container(s)->form == PERFILE_FORM_PIPE;
+    bool pipe =
+        perfile_stream_container(s)->form == PERFILE_FORM_PIPE || strcmp(set->w.out, "-") == 0;
     perfile_writer_options how = {.size = sizeof how,
                                   .as_stored = true,
-                                  .form = pipe || strcmp(set->w.out, "-") == 0 ? PERFILE_FORM_PIPE
-                                                                               : PERFILE_FORM_FILE,
+                                  .form = set->w.told_form ? set->w.form
+                                          : pipe           ? PERFILE_FORM_PIPE
+                                                           : PERFILE_FORM_FILE,
                                   .swapped = perfile_session_swapped(session)};
     perfile_copy_options copying = {.size = sizeof copying,
                                     .flags = set->w.fail ? 0 : PERFILE_COPY_FORCE,
@@ -169,6 +175,7 @@ int cli_sort(int argc, char **argv)
         {"help", no_argument, NULL, CLI_OPTION_HELP},
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
+        {"to", required_argument, NULL, CLI_OPTION_TO},
         {"max-memory", required_argument, NULL, 'm'},
         {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE},
         {"json", no_argument, NULL, CLI_OPTION_JSON},

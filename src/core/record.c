@@ -247,16 +247,19 @@ size_t perfile_sample_fields(const perfile_record *first, size_t n, uint32_t bit
             }
         return found;
     }
+    /* Here a word of two halves has its low half first, as it is wanted. */
     bool halves = bit & (PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU);
+    bool plain = !PF_NATIVE_BIG || !halves;
+    uint64_t mask = bit == PERFILE_SAMPLE_CPU ? UINT32_MAX : UINT64_MAX;
     size_t offset = 8 * (size_t)slot;
     for (size_t i = 0; i < n; i++) {
         const perfile_record *r = first + i;
         if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF ||
             r->body.len < offset + 8)
             continue;
-        values[found] = pf_load_u64(r->body.ptr + offset, is_swapped(r));
-        if (halves)
-            values[found] = field_value(r->body.ptr + offset, bit, is_swapped(r));
+        const uint8_t *word = r->body.ptr + offset;
+        values[found] = plain && !is_swapped(r) ? pf_load_u64(word, false) & mask
+                                                : field_value(word, bit, is_swapped(r));
         if (at)
             at[found] = (uint32_t)i;
         found++;

@@ -130,18 +130,18 @@ static inline bool may_put(const perfile_writer *w, const perfile_record *r)
            is_sound(w, r);
 }
 
-/* Whether `r` needs nothing but to be copied: most records of most captures. */
+/* Whether `r` needs nothing but to be copied: most records of most captures.  Of the kernel, so
+ * that nothing can stand behind it. */
 static inline bool is_plain(const perfile_record *r, unsigned flags)
 {
+    const unsigned looked = PERFILE_REC_SWAPPED | PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_STABLE;
     uint64_t size = PF_PERF_RECORD_HEADER + r->body.len;
     uint64_t header = r->type | (uint64_t)r->misc << 32 | size << 48;
-    bool tells =
-        r->type == PERFILE_RECORD_AUXTRACE || r->type == PERFILE_RECORD_HEADER_TRACING_DATA;
-    return pf_load_u64(r->header, PF_NATIVE_BIG) == header && size <= PF_RECORD_MOST &&
-           r->body.ptr == r->header + PF_PERF_RECORD_HEADER &&
-           (r->flags & (PERFILE_REC_SWAPPED | PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_STABLE)) ==
-               flags &&
-           r->family == PERFILE_FAMILY_PERF && r->extra.len == 0 && !tells;
+    uint64_t odd = (pf_load_u64(r->header, PF_NATIVE_BIG) ^ header) |
+                   ((uintptr_t)r->body.ptr ^ ((uintptr_t)r->header + PF_PERF_RECORD_HEADER)) |
+                   ((r->flags & looked) ^ flags) | (r->family ^ (unsigned)PERFILE_FAMILY_PERF) |
+                   r->extra.len;
+    return odd == 0 && size <= PF_RECORD_MOST && r->type < PERFILE_RECORD_USER;
 }
 
 /* Puts those in front of first[0 .. n) that are plain and lie one behind the other; *taken is how
@@ -153,17 +153,15 @@ static inline perfile_status put_plain(perfile_writer *w, const perfile_record *
     const perfile_record *r = first, *end = first + n;
     const uint8_t *from = first->header, *to = from;
     unsigned flags = first->flags & PERFILE_REC_STABLE;
-    bool kernel = false;
     while (r < end && r->header == to && is_plain(r, flags)) {
         to += PF_PERF_RECORD_HEADER + r->body.len;
-        kernel |= r->type < PERFILE_RECORD_USER;
         r++;
     }
     size_t size = (size_t)(to - from);
     uint8_t *room;
     perfile_status st;
     *taken = (size_t)(r - first);
-    w->kernel |= kernel;
+    w->kernel |= size != 0;
     if (flags || size >= SMALL || w->span.len || size == 0)
         return size ? add_span(w, from, size, err) : PERFILE_OK;
     st = pf_sink_reserve(w->part->sink, size, &room);

@@ -1,6 +1,9 @@
 /* Testing records. */
 #include "base/error.h"
 #include "stage/expr_glob.h"
+#include "stage/expr_lanes.h"
+
+enum { STEPS_AT_ONCE = 64 };
 
 int pf_number_compare(pf_number a, pf_number b)
 {
@@ -18,7 +21,7 @@ static inline bool in_range(const pf_step *s, pf_number v)
 }
 
 /* Ranges of a set ascend and do not touch. */
-static bool in_ranges(const perfile_expr *e, const pf_step *s, pf_number v)
+bool pf_expr_in_ranges(const perfile_expr *e, const pf_step *s, pf_number v)
 {
     uint32_t lo = 0, hi = s->n;
     while (lo < hi) {
@@ -241,13 +244,12 @@ static bool texts_decide(perfile_expr *e, const pf_step *s)
     }
 }
 
-/* Every step goes forwards, but for the ends of loops, which come as often as there are elements.
- */
-static bool run(perfile_expr *e)
+/* From step `s` on.  Every step goes forwards, but for the ends of loops, which come as often as
+ * there are elements. */
+static bool run(perfile_expr *e, const pf_step *s)
 {
     uint32_t top = 0;
     pf_number v;
-    const pf_step *s = e->steps;
     for (;;) {
         bool yes;
         switch (s->code) {
@@ -266,7 +268,7 @@ static bool run(perfile_expr *e)
             yes = pf_expr_number(e, &e->slots[s->slot], &v) && in_range(s, v) != s->negate;
             break;
         case PF_STEP_SET:
-            yes = set_number(e, s, &v) && in_ranges(e, s, v) != s->negate;
+            yes = set_number(e, s, &v) && pf_expr_in_ranges(e, s, v) != s->negate;
             break;
         case PF_STEP_VALUE_RANGE:
             top--;
@@ -274,7 +276,7 @@ static bool run(perfile_expr *e)
             break;
         case PF_STEP_VALUE_SET:
             top--;
-            yes = !e->absent[top] && in_ranges(e, s, e->values[top]) != s->negate;
+            yes = !e->absent[top] && pf_expr_in_ranges(e, s, e->values[top]) != s->negate;
             break;
         case PF_STEP_COMPARE:
             top -= 2;
@@ -304,24 +306,62 @@ static bool run(perfile_expr *e)
     }
 }
 
-static inline bool test(perfile_expr *e, const perfile_record *r, perfile_error *err)
+static inline bool test(perfile_expr *e, const perfile_record *r, const pf_step *from,
+                        perfile_error *err)
 {
     e->tests++;
     e->subject.r = r;
     e->subject.has_row = e->subject.has_layout = false;
     e->subject.decoded = 0;
     e->subject.err = err;
-    return run(e);
+    return run(e, from);
 }
 
 perfile_status perfile_expr_test(perfile_expr *e, const perfile_record *r, bool *yes,
                                  perfile_error *err)
 {
     e->subject.status = PERFILE_OK;
-    bool holds = test(e, r, err);
+    bool holds = test(e, r, e->steps, err);
     if (e->subject.status != PERFILE_OK)
         return e->subject.status;
     *yes = holds;
+    return PERFILE_OK;
+}
+
+/* Those of `asked` from step `from` on, one by one. */
+static perfile_status test_each(perfile_expr *e, const pf_run *all, const pf_step *from,
+                                uint64_t asked, uint64_t *yes, perfile_error *err)
+{
+    for (uint64_t left = asked; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        *yes |= (uint64_t)test(e, &all->first[i], from, err) << i;
+        if (e->subject.status != PERFILE_OK)
+            return e->subject.status;
+    }
+    return PERFILE_OK;
+}
+
+/* Step by step, each for the records that came to it.  A step that has to look at them one by one
+ * leaves nothing on the stack to those behind it, for the rest is done with it. */
+static perfile_status test_at_once(perfile_expr *e, const pf_run *all, uint64_t *yes,
+                                   perfile_error *err)
+{
+    uint64_t here[STEPS_AT_ONCE] = {all->all}, fits;
+    for (uint32_t i = 0; i < e->n_steps; i++) {
+        const pf_step *s = &e->steps[i];
+        if (!here[i] || s->code == PF_STEP_FALSE)
+            continue;
+        if (s->code == PF_STEP_TRUE) {
+            *yes |= here[i];
+        } else if (pf_expr_lanes(e, all, s, &fits)) {
+            here[s->next[true]] |= here[i] & fits;
+            here[s->next[false]] |= here[i] & ~fits;
+        } else {
+            perfile_status st = test_each(e, all, s, here[i], yes, err);
+            if (st != PERFILE_OK)
+                return st;
+        }
+    }
     return PERFILE_OK;
 }
 
@@ -329,15 +369,19 @@ perfile_status perfile_expr_test_run(perfile_expr *e, const perfile_record *firs
                                      uint64_t *yes, perfile_error *err)
 {
     enum { MOST = 64 };
-    uint64_t bits = 0;
     if (n > MOST)
         return pf_fail(err, PERFILE_E_USAGE, "n", "%zu records, at most %d at once", n, MOST);
     e->subject.status = PERFILE_OK;
-    for (size_t i = 0; i < n; i++) {
-        bits |= (uint64_t)test(e, &first[i], err) << i;
-        if (e->subject.status != PERFILE_OK)
-            return e->subject.status;
+    if (n == 0) {
+        *yes = 0;
+        return PERFILE_OK;
     }
-    *yes = bits;
-    return PERFILE_OK;
+    const pf_run all = pf_run_look_at_any(first, n);
+    uint64_t bits = 0;
+    perfile_status st = all.even && e->n_steps <= STEPS_AT_ONCE
+                            ? test_at_once(e, &all, &bits, err)
+                            : test_each(e, &all, e->steps, all.all, &bits, err);
+    if (st == PERFILE_OK)
+        *yes = bits;
+    return st;
 }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "stage/filter_pieces.h"
 
 typedef struct stage {
     perfile_stream base;
@@ -12,35 +13,16 @@ typedef struct stage {
     const perfile_record *first; /* of the run of the stream below … */
     uint64_t left;               /* … what is still to be handed on, by bit */
     bool begun;
-
-    /* Records of simpleperf in pieces: these wait until it is known whether the whole is kept. */
-    pf_buffer pieces; /* perfile_record, … */
-    pf_buffer bytes;  /* … and their bytes, one behind the other */
-    size_t given, given_bytes;
-    bool giving;
+    pf_pieces pieces;
 } stage;
 
-static uint64_t all_of(size_t n)
-{
-    return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
-}
-
-static uint64_t samples_of(const perfile_record *first, size_t n)
-{
-    uint64_t yes = 0;
-    for (size_t i = 0; i < n; i++)
-        yes |= (uint64_t)(first[i].type == PERFILE_RECORD_SAMPLE) << i;
-    return yes;
-}
-
 /* Which records are asked whether they are selected. */
-static uint64_t asked_of(const pf_filter *x, const perfile_record *first, size_t n,
-                         uint64_t sampled)
+static uint64_t asked_of(const pf_filter *x, const pf_run *run)
 {
-    uint64_t asked = sampled;
-    for (uint64_t left = all_of(n) & ~sampled; left; left &= left - 1) {
+    uint64_t asked = run->samples;
+    for (uint64_t left = run->all & ~run->samples; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        unsigned class = pf_filter_class(first[i].type);
+        unsigned class = pf_filter_class(run->first[i].type);
         bool is = class == PF_KEEP_DATA || (class != PF_KEEP_FACT && x->tests_state);
         asked |= (uint64_t)is << i;
     }
@@ -52,22 +34,22 @@ static bool selects_all(const pf_filter *x)
     return !x->given && !x->invert && x->options.every < 2 && !x->options.head;
 }
 
-static perfile_status select_of(pf_filter *x, const perfile_record *first, size_t n,
-                                uint64_t sampled, uint64_t *selected, perfile_error *err)
+static perfile_status select_of(pf_filter *x, const pf_run *run, uint64_t *selected,
+                                perfile_error *err)
 {
-    perfile_status st = pf_filter_resolve(x, first, err);
+    perfile_status st = pf_filter_resolve(x, run->first, err);
     if (st != PERFILE_OK)
         return st;
     if (x->chosen && !x->bits_full) {
-        *selected = pf_filter_known(x, first, n);
+        *selected = pf_filter_known(x, run->first, run->n);
         return PERFILE_OK;
     }
-    uint64_t asked = asked_of(x, first, n, sampled);
+    uint64_t asked = asked_of(x, run);
     if (selects_all(x) || !asked) {
         *selected = asked;
         return PERFILE_OK;
     }
-    return pf_filter_test(x, first, n, asked, selected, err);
+    return pf_filter_test(x, run, asked, selected, err);
 }
 
 static bool is_plain(const perfile_record *r)
@@ -97,14 +79,15 @@ static perfile_status look_at(pf_filter *x, const perfile_record *first, size_t 
 static perfile_status choose_from(pf_filter *x, const perfile_record *first, size_t n,
                                   perfile_error *err)
 {
-    uint64_t selected, sampled = samples_of(first, n);
-    perfile_status st = select_of(x, first, n, sampled, &selected, err);
+    uint64_t selected;
+    const pf_run run = pf_run_look(first, n);
+    perfile_status st = select_of(x, &run, &selected, err);
     if (st == PERFILE_OK)
-        st = pf_filter_count(x, first, n, selected, err);
+        st = pf_filter_count(x, &run, selected, err);
     if (st == PERFILE_OK)
-        st = pf_filter_note(x, first, n, selected, err);
-    x->result.samples += (unsigned)__builtin_popcountll(sampled);
-    x->result.kept_samples += (unsigned)__builtin_popcountll(sampled & selected);
+        st = pf_filter_note(x, &run, selected, err);
+    x->result.samples += (unsigned)__builtin_popcountll(run.samples);
+    x->result.kept_samples += (unsigned)__builtin_popcountll(run.samples & selected);
     return st;
 }
 
@@ -199,23 +182,24 @@ static perfile_status keep_others(pf_filter *x, const perfile_record *first, uin
 static perfile_status decide(pf_filter *x, const perfile_record *first, size_t n, uint64_t *keep,
                              perfile_error *err)
 {
-    uint64_t selected, sampled = samples_of(first, n);
+    uint64_t selected;
+    const pf_run run = pf_run_look(first, n);
     perfile_status st = PERFILE_OK;
     if (!is_plain(first)) {
-        *keep = all_of(n);
+        *keep = run.all;
         return PERFILE_OK;
     }
     if (!x->looked && pf_filter_needs_world(x))
         st = look_at(x, first, n, err);
     if (st == PERFILE_OK)
-        st = select_of(x, first, n, sampled, &selected, err);
+        st = select_of(x, &run, &selected, err);
     if (st == PERFILE_OK && !x->chosen)
-        st = pf_filter_count(x, first, n, selected, err);
+        st = pf_filter_count(x, &run, selected, err);
     if (st != PERFILE_OK)
         return st;
-    *keep = selects_all(x) ? all_of(n) : selected;
+    *keep = selects_all(x) ? run.all : selected;
     if (!selects_all(x))
-        st = keep_others(x, first, all_of(n) & ~sampled, keep, err);
+        st = keep_others(x, first, run.all & ~run.samples, keep, err);
     if (st != PERFILE_OK)
         return st;
     perfile_filtered *sum = &x->result;
@@ -223,8 +207,8 @@ static perfile_status decide(pf_filter *x, const perfile_record *first, size_t n
     sum->kept += (unsigned)__builtin_popcountll(*keep);
     sum->selected += (unsigned)__builtin_popcountll(selected);
     if (!x->chosen) {
-        sum->samples += (unsigned)__builtin_popcountll(sampled);
-        sum->kept_samples += (unsigned)__builtin_popcountll(sampled & *keep);
+        sum->samples += (unsigned)__builtin_popcountll(run.samples);
+        sum->kept_samples += (unsigned)__builtin_popcountll(run.samples & *keep);
     }
     return PERFILE_OK;
 }
@@ -237,7 +221,7 @@ static void hand_on(stage *g)
     unsigned from = (unsigned)__builtin_ctzll(g->left);
     uint64_t rest = ~(g->left >> from);
     unsigned n = rest ? (unsigned)__builtin_ctzll(rest) : 64 - from;
-    uint64_t stretch = all_of(n) << from;
+    uint64_t stretch = (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1) << from;
     bool more_behind = from == 0 && g->first->extra.len; /* the stream below is at this record */
     if (g->left == stretch || n >= 8 || more_behind) {
         s->at = g->first + from;
@@ -248,60 +232,6 @@ static void hand_on(stage *g)
     for (; g->left; g->left &= g->left - 1)
         s->run[s->n_run++] = g->first[__builtin_ctzll(g->left)];
     s->at = s->end = s->run; /* the stream adds n_run */
-}
-
-static bool is_piece(const perfile_record *r)
-{
-    return r->flags & PERFILE_REC_ENVELOPE && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-                                               r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
-}
-
-static perfile_status hold(stage *g, const perfile_record *r, perfile_error *err)
-{
-    return pf_buffer_append(&g->pieces, r, sizeof *r) &&
-                   pf_buffer_append(&g->bytes, r->header, perfile_record_size(r))
-               ? PERFILE_OK
-               : pf_fail_nomem(err, "filter");
-}
-
-static void forget_pieces(stage *g)
-{
-    pf_buffer_clear(&g->pieces);
-    pf_buffer_clear(&g->bytes);
-    g->given = g->given_bytes = 0;
-    g->giving = false;
-}
-
-/* The record behind the pieces says what becomes of them; where it is not theirs, they stay. */
-static void settle_pieces(stage *g)
-{
-    const perfile_record *all = (const perfile_record *)(const void *)g->pieces.ptr;
-    size_t n = g->pieces.len / sizeof *all;
-    if (n == 0)
-        return;
-    bool whole = g->first->flags & PERFILE_REC_INNER && g->first->envelope == all[n - 1].sequence;
-    if (whole && !g->left)
-        forget_pieces(g);
-    else
-        g->giving = true;
-}
-
-/* Each alone in its run, as all that is not plain. */
-static void give_piece(stage *g)
-{
-    enum { HEADER = 8 };
-    const perfile_record *all = (const perfile_record *)(const void *)g->pieces.ptr;
-    perfile_record *r = &g->base.run[0];
-    if (g->given == g->pieces.len / sizeof *all) {
-        forget_pieces(g);
-        return;
-    }
-    *r = all[g->given++];
-    r->header = g->bytes.ptr + g->given_bytes;
-    r->body.ptr = r->header + HEADER;
-    r->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
-    g->given_bytes += perfile_record_size(r);
-    g->base.n_run = 1;
 }
 
 static perfile_status finish(stage *g, perfile_error *err)
@@ -321,14 +251,14 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         begin_pass(x, s);
         x->result.all_state = !x->chosen || x->result.all_state;
     }
-    while (!g->left && !g->giving) {
+    while (!g->left && !g->pieces.giving) {
         perfile_status st = perfile_stream_next_run(s->below, &g->first, &n, err);
-        if (st == PERFILE_OK && is_piece(g->first))
-            st = hold(g, g->first, err);
+        if (st == PERFILE_OK && pf_pieces_is_one(g->first))
+            st = pf_pieces_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK && (st = decide(x, g->first, n, &g->left, err)) == PERFILE_OK)
-            settle_pieces(g);
-        else if (st == PERFILE_END && g->pieces.len)
-            st = PERFILE_OK, g->giving = true; /* of a record that is not whole */
+            pf_pieces_settle(&g->pieces, g->first, g->left != 0);
+        else if (st == PERFILE_END && g->pieces.records.len)
+            st = PERFILE_OK, g->pieces.giving = true; /* of a record that is not whole */
         else if (st == PERFILE_END && !x->resolved && pf_filter_resolved(x, err) != PERFILE_OK)
             st = PERFILE_E_USAGE;
         else if (st == PERFILE_END)
@@ -338,18 +268,17 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             return st;
         }
     }
-    if (g->giving)
-        give_piece(g);
-    else
+    if (!g->pieces.giving)
         hand_on(g);
+    else if (pf_pieces_give(&g->pieces, &s->run[0]))
+        s->n_run = 1; /* each alone, as all that is not plain */
     return PERFILE_OK;
 }
 
 static void close_stage(perfile_stream *s)
 {
     stage *g = (stage *)(void *)s;
-    pf_buffer_free(&g->pieces);
-    pf_buffer_free(&g->bytes);
+    pf_pieces_free(&g->pieces);
     perfile_stream_close(s->below);
     pf_free(s);
 }

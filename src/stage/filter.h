@@ -10,6 +10,7 @@
 #include "perfile/model.h"
 #include "stage/filter_pids.h"
 #include "stage/filter_ranges.h"
+#include "stage/run.h"
 
 enum { /* classes of format/keeping.def */
        PF_KEEP_DATA = 0,
@@ -113,10 +114,10 @@ perfile_status pf_filter_period(const char *text, pf_period *out, perfile_error 
 /* The ranges in ns, once the capture is known. */
 perfile_status pf_filter_times(pf_filter *x, perfile_error *err);
 
-/* filter_test.c: which records of a run, that begins with first[0], are selected; by bit.  Only
- * those of `asked` are looked at. */
-perfile_status pf_filter_test(pf_filter *x, const perfile_record *first, size_t n, uint64_t asked,
-                              uint64_t *selected, perfile_error *err);
+/* filter_test.c: which records of a run are selected; by bit.  Only those of `asked` are looked at.
+ */
+perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, uint64_t *selected,
+                              perfile_error *err);
 /* Whether terms that LOSS records obey hold. */
 bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r);
 /* Tells what the session says anew: before the first record of a run is tested. */
@@ -138,13 +139,13 @@ bool pf_filter_fits_text(const pf_patterns *p, const char *name, bool path);
 /* filter_keep.c */
 unsigned pf_filter_class(uint32_t type);
 /* What the first pass learns of a run of which `selected` are selected. */
-perfile_status pf_filter_note(pf_filter *x, const perfile_record *first, size_t n,
-                              uint64_t selected, perfile_error *err);
+perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
+                              perfile_error *err);
 /* The records of the run that were selected in it. */
 uint64_t pf_filter_known(const pf_filter *x, const perfile_record *first, size_t n);
 /* Processes of the run, for the result. */
-perfile_status pf_filter_count(pf_filter *x, const perfile_record *first, size_t n,
-                               uint64_t selected, perfile_error *err);
+perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,
+                               perfile_error *err);
 /* Whether a record that is not selected is kept. */
 bool pf_filter_keep(pf_filter *x, const perfile_record *r);
 /* Ancestors, after the pass. */

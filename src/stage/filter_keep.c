@@ -4,6 +4,7 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
+#include "core/layout.h"
 #include "stage/filter.h"
 
 enum { MOST_BITS = 16 << 20, MOST_BIRTHS = 16 << 20 }; /* bytes of them */
@@ -179,15 +180,39 @@ static bool note_other(pf_filter *x, const perfile_record *r, bool selected)
     }
 }
 
-/* Adds the processes of the samples, and of those by `of` as wanted. */
-static bool add_samples(pf_filter *x, const perfile_record *first, size_t n, uint64_t of)
+/* Adds the processes of an even run, and of those by `of` as wanted. */
+static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint64_t of)
 {
+    const uint32_t one = (uint32_t)pf_run_word(run, 0, slot);
+    uint32_t seen = PERFILE_NO_PID, wanted = PERFILE_NO_PID, others = 0;
+    bool is_new, ok = true;
+    for (size_t i = 1; i < run->n; i++)
+        others |= (uint32_t)pf_run_word(run, i, slot) ^ one;
+    if (!others) {
+        ok = one == PERFILE_NO_PID || pf_pids_add(&x->seen, one, &is_new);
+        return ok && (!of || want(x, one));
+    }
+    for (size_t i = 0; i < run->n && ok; i++) {
+        uint32_t pid = (uint32_t)pf_run_word(run, i, slot);
+        if (pid != seen && pid != PERFILE_NO_PID)
+            ok = pf_pids_add(&x->seen, seen = pid, &is_new);
+        if (pid != wanted && of >> i & 1 && pid != PERFILE_NO_PID)
+            ok = ok && pf_pids_add(&x->wanted, wanted = pid, &is_new);
+    }
+    return ok;
+}
+
+/* Adds the processes of the samples, and of those by `of` as wanted. */
+static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
+{
+    if (run->even && run->even->sample_slot[PF_SLOT_TID] >= 0)
+        return add_even_samples(x, run, (size_t)run->even->sample_slot[PF_SLOT_TID], of);
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
     uint32_t seen = PERFILE_NO_PID, wanted = PERFILE_NO_PID;
     uint64_t known = 0;
     bool is_new, ok = true;
-    size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TID, values, at);
+    size_t found = perfile_sample_fields(run->first, run->n, PERFILE_SAMPLE_TID, values, at);
     for (size_t i = 0; i < found && ok; i++) {
         uint32_t pid = (uint32_t)values[i];
         known |= UINT64_C(1) << at[i];
@@ -200,11 +225,22 @@ static bool add_samples(pf_filter *x, const perfile_record *first, size_t n, uin
     return ok;
 }
 
-static void times_of(pf_filter *x, const perfile_record *first, size_t n, uint64_t of)
+static void times_of(pf_filter *x, const pf_run *run, uint64_t of)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
-    size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, values, at);
+    int slot = run->even && of == run->all ? run->even->sample_slot[PF_SLOT_TIME] : -1;
+    uint64_t first = x->kept_first, last = x->kept_last;
+    for (size_t i = 0; slot >= 0 && i < run->n; i++) {
+        uint64_t time = pf_run_word(run, i, (size_t)slot);
+        first = time < first ? time : first;
+        last = time > last ? time : last;
+    }
+    x->kept_first = first;
+    x->kept_last = last;
+    if (slot >= 0)
+        return;
+    size_t found = perfile_sample_fields(run->first, run->n, PERFILE_SAMPLE_TIME, values, at);
     for (size_t i = 0; i < found; i++) {
         if (!(of >> at[i] & 1))
             continue;
@@ -213,21 +249,19 @@ static void times_of(pf_filter *x, const perfile_record *first, size_t n, uint64
     }
 }
 
-perfile_status pf_filter_count(pf_filter *x, const perfile_record *first, size_t n,
-                               uint64_t selected, perfile_error *err)
+perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,
+                               perfile_error *err)
 {
-    uint64_t sampled = 0;
+    const perfile_record *first = run->first;
+    const uint64_t sampled = run->samples;
     uint32_t pid, tid;
     bool ok = true, is_new;
-    for (size_t i = 0; i < n; i++)
-        sampled |= (uint64_t)(first[i].type == PERFILE_RECORD_SAMPLE) << i;
     if (sampled) {
-        ok = add_samples(x, first, n, selected & sampled);
+        ok = add_samples(x, run, selected & sampled);
         if (selected & sampled && x->tells_times)
-            times_of(x, first, n, selected & sampled);
+            times_of(x, run, selected & sampled);
     }
-    uint64_t all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
-    for (uint64_t left = all & ~sampled; left && ok; left &= left - 1) {
+    for (uint64_t left = run->all & ~sampled; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         unsigned class = pf_filter_class(first[i].type);
         if (class == PF_KEEP_TASK)
@@ -243,13 +277,13 @@ perfile_status pf_filter_count(pf_filter *x, const perfile_record *first, size_t
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }
 
-perfile_status pf_filter_note(pf_filter *x, const perfile_record *first, size_t n,
-                              uint64_t selected, perfile_error *err)
+perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
+                              perfile_error *err)
 {
-    bool ok = x->bits_full || set_bits(x, first, n, selected);
-    for (size_t i = 0; i < n && ok; i++) {
-        if (first[i].type == PERFILE_RECORD_SAMPLE)
-            continue;
+    const perfile_record *first = run->first;
+    bool ok = x->bits_full || set_bits(x, first, run->n, selected);
+    for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
         ok = note_other(x, &first[i], selected >> i & 1) &&
              (!x->compact || pf_filter_class(first[i].type) != PF_KEEP_TASK ||
               pf_filter_note_state(x, &first[i], err) == PERFILE_OK);

@@ -72,44 +72,51 @@ static bool cgroup_fits(pf_filter *x, const perfile_record *r)
     return pf_filter_fits(&x->cgroups, pf_filter_cgroup(x, r), false);
 }
 
-/* A field of fixed place of the samples among those asked; `shift` and `mask` cut it out. */
-static uint64_t samples(const pf_ranges *set, const perfile_record *first, size_t n, uint32_t field,
-                        unsigned shift, uint64_t mask)
+/* That of the samples of an even run. */
+static uint64_t even_samples(const pf_ranges *set, const pf_run *run, size_t slot, unsigned shift,
+                             uint64_t mask)
+{
+    uint64_t yes = 0;
+    if (set->n == 1) {
+        uint64_t low = set->at[0].first, wide = set->at[0].last - low;
+        for (size_t i = 0; i < run->n; i++)
+            yes |= (uint64_t)((pf_run_word(run, i, slot) >> shift & mask) - low <= wide) << i;
+        return yes;
+    }
+    for (size_t i = 0; i < run->n; i++)
+        yes |= (uint64_t)pf_ranges_have(set, pf_run_word(run, i, slot) >> shift & mask) << i;
+    return yes;
+}
+
+/* Of which samples a field of fixed place is in the set; `shift` and `mask` cut it out. */
+static uint64_t samples(const pf_ranges *set, const pf_run *run, uint32_t field, unsigned shift,
+                        uint64_t mask)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
     uint64_t yes = 0;
-    size_t found = perfile_sample_fields(first, n, field, values, at);
-    if (set->n == 1) {
-        uint64_t low = set->at[0].first, wide = set->at[0].last - low;
-        for (size_t i = 0; i < found; i++)
-            yes |= (uint64_t)((values[i] >> shift & mask) - low <= wide) << at[i];
-        return yes;
+    if (run->even) {
+        int slot = run->even->sample_slot[__builtin_ctz(field)];
+        return slot < 0 ? 0 : even_samples(set, run, (size_t)slot, shift, mask);
     }
+    size_t found = perfile_sample_fields(run->first, run->n, field, values, at);
     for (size_t i = 0; i < found; i++)
         yes |= (uint64_t)pf_ranges_have(set, values[i] >> shift & mask) << at[i];
     return yes;
 }
 
-static uint64_t samples_of(const perfile_record *first, size_t n)
+static uint64_t types(const pf_filter *x, const pf_run *run)
 {
     uint64_t yes = 0;
-    for (size_t i = 0; i < n; i++)
-        yes |= (uint64_t)(first[i].type == PERFILE_RECORD_SAMPLE) << i;
-    return first->family == PERFILE_FAMILY_PERF ? yes : 0;
-}
-
-static uint64_t types(const pf_filter *x, const perfile_record *first, size_t n)
-{
-    uint64_t yes = 0;
-    for (size_t i = 0; i < n; i++)
-        yes |= (uint64_t)pf_ranges_have(&x->types, first[i].type) << i;
+    for (size_t i = 0; i < run->n; i++)
+        yes |= (uint64_t)pf_ranges_have(&x->types, run->first[i].type) << i;
     return yes;
 }
 
-static perfile_status wheres(pf_filter *x, const perfile_record *first, size_t n, uint64_t *asked,
-                             perfile_error *err)
+static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, perfile_error *err)
 {
+    const perfile_record *first = run->first;
+    size_t n = run->n;
     uint64_t yes = 0;
     perfile_status st = PERFILE_OK;
     for (uint32_t k = 0; k < x->n_wheres && st == PERFILE_OK; k++) {
@@ -131,7 +138,7 @@ static perfile_status wheres(pf_filter *x, const perfile_record *first, size_t n
 }
 
 /* The kinds whose fields have a fixed place in samples. */
-static uint64_t fixed_places(pf_filter *x, const perfile_record *first, size_t n, uint64_t asked)
+static uint64_t fixed_places(pf_filter *x, const pf_run *run, uint64_t asked)
 {
     static const struct {
         uint32_t kind, field;
@@ -146,26 +153,25 @@ static uint64_t fixed_places(pf_filter *x, const perfile_record *first, size_t n
         {PERFILE_BY_IP, PERFILE_SAMPLE_IP, 0, UINT64_MAX, NULL},
     };
     const pf_ranges *sets[] = {&x->times, &x->pids, &x->tids, &x->cpus, &x->ips};
-    uint64_t sampled = samples_of(first, n);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && asked; k++) {
         if (!pf_filter_has(x, kinds[k].kind))
             continue;
         uint64_t yes = 0;
-        if (asked & sampled)
-            yes = samples(sets[k], first, n, kinds[k].field, kinds[k].shift, kinds[k].mask);
+        if (asked & run->samples)
+            yes = samples(sets[k], run, kinds[k].field, kinds[k].shift, kinds[k].mask);
         if (kinds[k].others)
-            yes |= each(x, first, asked & ~sampled, kinds[k].others);
+            yes |= each(x, run->first, asked & ~run->samples, kinds[k].others);
         asked &= yes;
     }
     return asked;
 }
 
 /* Of those that are counted (samples, or with types all), what --every and --head leave. */
-static uint64_t sparse(pf_filter *x, const perfile_record *first, size_t n, uint64_t selected)
+static uint64_t sparse(pf_filter *x, const pf_run *run, uint64_t selected)
 {
     uint64_t counted = selected;
     if (!pf_filter_has(x, PERFILE_BY_TYPE))
-        counted &= samples_of(first, n);
+        counted &= run->samples;
     for (uint64_t left = counted; left && x->options.every > 1; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         if (x->countdown)
@@ -179,8 +185,8 @@ static uint64_t sparse(pf_filter *x, const perfile_record *first, size_t n, uint
     return selected;
 }
 
-perfile_status pf_filter_test(pf_filter *x, const perfile_record *first, size_t n, uint64_t asked,
-                              uint64_t *selected, perfile_error *err)
+perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, uint64_t *selected,
+                              perfile_error *err)
 {
     static const struct {
         uint32_t kind;
@@ -192,17 +198,17 @@ perfile_status pf_filter_test(pf_filter *x, const perfile_record *first, size_t 
     perfile_status st = PERFILE_OK;
     uint64_t yes = asked;
     if (pf_filter_has(x, PERFILE_BY_TYPE))
-        yes &= types(x, first, n);
-    yes = fixed_places(x, first, n, yes);
+        yes &= types(x, run);
+    yes = fixed_places(x, run, yes);
     for (size_t k = 0; k < sizeof slow / sizeof slow[0] && yes; k++)
         if (pf_filter_has(x, slow[k].kind))
-            yes = each(x, first, yes, slow[k].fits);
+            yes = each(x, run->first, yes, slow[k].fits);
     if (x->n_wheres && yes)
-        st = wheres(x, first, n, &yes, err);
+        st = wheres(x, run, &yes, err);
     if (x->invert)
         yes = asked & ~yes;
     if (x->options.every > 1 || x->options.head)
-        yes = sparse(x, first, n, yes);
+        yes = sparse(x, run, yes);
     *selected = yes;
     return st;
 }

@@ -2,6 +2,9 @@
 #ifndef PF_STAGE_SORT_KEY_H
 #define PF_STAGE_SORT_KEY_H
 
+#include "base/order.h"
+#include "core/layout.h"
+#include "core/state.h"
 #include "perfile/abi.h"
 #include "perfile/record.h"
 
@@ -16,9 +19,8 @@ bool pf_sort_is_fact(uint32_t type);
 
 /* A record of the kernel without a time lies in the buffer of the one in front of it.  What tools
  * wrote stays behind all it stood behind, so that its order is kept among its own kind. */
-static inline uint64_t pf_sort_key(pf_sort_clock *c, const perfile_record *r)
+static inline uint64_t pf_sort_key_of(pf_sort_clock *c, const perfile_record *r, uint64_t time)
 {
-    uint64_t time = perfile_record_time(r);
     if (time == PERFILE_NO_TIME)
         return r->type < PERFILE_RECORD_USER ? c->near : pf_sort_is_fact(r->type) ? 0 : c->top;
     if (time) {
@@ -26,6 +28,24 @@ static inline uint64_t pf_sort_key(pf_sort_clock *c, const perfile_record *r)
         c->top = time > c->top ? time : c->top;
     }
     return time;
+}
+
+static inline uint64_t pf_sort_key(pf_sort_clock *c, const perfile_record *r)
+{
+    return pf_sort_key_of(c, r, perfile_record_time(r));
+}
+
+/* Where the time is in samples, as long as that is the same place for all events. */
+typedef struct pf_sort_place {
+    size_t at;   /* in the body */
+    size_t need; /* bytes of a body that has it; SIZE_MAX: nobody knows */
+} pf_sort_place;
+
+static inline pf_sort_place pf_sort_place_of(const perfile_session *s)
+{
+    int slot = s && s->shared ? s->shared->sample_slot[PF_SLOT_TIME] : -1;
+    return slot < 0 ? (pf_sort_place){0, SIZE_MAX}
+                    : (pf_sort_place){8 * (size_t)slot, 8 * (size_t)slot + 8};
 }
 
 #endif

@@ -105,18 +105,29 @@ static bool plain(const perfile_record *r)
            !(r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_PAYLOAD_CUT));
 }
 
-static void from_window(const pf_sort *x, const pf_sort_source *s, const pf_sort_entry *e,
-                        perfile_record *r)
+/* Makes slot `i` ready for records of windows, which differ only in what from_window() writes. */
+static void clean(pf_sort *x, uint32_t i)
 {
-    const pf_sort_block *any = &s->window->blocks->list[s->window->next - 1];
-    const uint8_t *at = (const uint8_t *)(uintptr_t)e->at;
-    bool swap = x->blocks.swap;
-    *r = (perfile_record){.flags = (uint8_t)(PERFILE_REC_STABLE | (swap ? PERFILE_REC_SWAPPED : 0)),
-                          .offset = e->at - (uintptr_t)any->start + any->offset,
-                          .envelope = PERFILE_NO_SEQUENCE,
-                          .part = s->part,
-                          .session = x->base.session};
-    pf_sort_frame(r, at, swap);
+    x->base.run[i] = (perfile_record){
+        .flags = (uint8_t)(PERFILE_REC_STABLE | (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),
+        .envelope = PERFILE_NO_SEQUENCE,
+        .session = x->base.session};
+    x->clean |= UINT64_C(1) << i;
+}
+
+/* The slot is used for something else. */
+static perfile_record *slot_of(pf_sort *x, uint32_t i)
+{
+    x->clean &= ~(UINT64_C(1) << i);
+    return &x->base.run[i];
+}
+
+static inline void from_window(perfile_record *r, const pf_sort_entry *e, uint64_t shift, bool swap,
+                               uint32_t part)
+{
+    pf_sort_frame(r, (const uint8_t *)(uintptr_t)e->at, swap);
+    r->offset = e->at + shift;
+    r->part = part;
 }
 
 static void from_reader(pf_sort *x, const pf_sort_source *s, perfile_record *r)
@@ -137,15 +148,14 @@ static void from_reader(pf_sort *x, const pf_sort_source *s, perfile_record *r)
     }
 }
 
-static void account(pf_sort *x, perfile_record *r, uint64_t key)
+static void account(pf_sort *x, uint32_t n, uint32_t samples, uint64_t bytes, bool timed)
 {
-    r->sequence = x->sequence++;
-    x->result.records++;
-    x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
-    x->round_bytes += perfile_record_size(r);
-    x->done += perfile_record_size(r) + r->extra.len;
-    x->timed |= key != 0;
-    x->last_key = key;
+    x->base.n_run += n;
+    x->result.records += n;
+    x->result.samples += samples;
+    x->round_bytes += bytes;
+    x->done += bytes;
+    x->timed |= timed;
 }
 
 /* Moves `s`, the top of the heap, to its next record; false when it has to read on first. */
@@ -177,25 +187,18 @@ static bool run_is_full(const pf_sort *x)
            (x->base.n_run && x->round_bytes >= PF_ROUND_BYTES);
 }
 
-/* Takes what the top of the heap has before any other, into the run. */
-static bool take_top(pf_sort *x)
+/* What a window has before any other source. */
+static bool take_window(pf_sort *x, pf_sort_source *s)
 {
-    perfile_stream *base = &x->base;
-    pf_sort_source *s = x->heap[0];
-    perfile_record *r = &base->run[base->n_run];
-    if (!s->window) {
-        from_reader(x, s, r);
-        if (base->n_run && !plain(r))
-            return false;
-        base->n_run++;
-        account(x, r, s->key);
-        return advance(x, s) && plain(r);
-    }
-    uint64_t bound = UINT64_MAX;
+    pf_sort_window *w = s->window;
+    const pf_sort_block *any = &w->blocks->list[w->next - 1];
+    const uint64_t shift = any->offset - (uintptr_t)any->start;
+    const bool swap = x->blocks.swap;
+    uint64_t bound = UINT64_MAX, bytes = x->round_bytes, keys = 0;
+    uint32_t n = x->base.n_run, samples = 0;
+    bool more = true, took = true;
     for (uint32_t i = 1; i < 3 && i < x->n_heap; i++)
         bound = x->heap[i]->key < bound ? x->heap[i]->key : bound;
-    pf_sort_window *w = s->window;
-    bool more = true;
     do {
         const pf_sort_entry *e = &w->e[w->at];
         if (w->n - w->at > FETCH_AHEAD) {
@@ -203,21 +206,46 @@ static bool take_top(pf_sort *x)
             __builtin_prefetch(ahead);
             __builtin_prefetch(ahead + 64);
         }
-        r = &base->run[base->n_run];
-        from_window(x, s, e, r);
+        if (!(x->clean >> n & 1))
+            clean(x, n);
+        perfile_record *r = &x->base.run[n];
+        from_window(r, e, shift, swap, s->part);
         more = plain(r);
-        if (!more && base->n_run)
-            return false;
+        took = more || n == 0;
+        if (!took)
+            break;
+        r->sequence = x->sequence++;
+        samples += r->type == PERFILE_RECORD_SAMPLE;
+        bytes += r->body.len + 8;
+        keys |= e->key;
         w->at++;
-        base->n_run++;
-        account(x, r, e->key);
-    } while (more && w->at < w->ready && w->e[w->at].key < bound && !run_is_full(x));
-    return advance(x, s) && more;
+        n++;
+    } while (more && w->at < w->ready && w->e[w->at].key < bound && n < PERFILE_RUN_RECORDS &&
+             bytes < PF_ROUND_BYTES);
+    account(x, n - x->base.n_run, samples, bytes - x->round_bytes, keys != 0);
+    return took && advance(x, s) && more;
+}
+
+/* Takes what the top of the heap has before any other, into the run. */
+static bool take_top(pf_sort *x)
+{
+    perfile_stream *base = &x->base;
+    pf_sort_source *s = x->heap[0];
+    if (s->window)
+        return take_window(x, s);
+    perfile_record *r = slot_of(x, base->n_run);
+    from_reader(x, s, r);
+    if (base->n_run && !plain(r))
+        return false;
+    r->sequence = x->sequence++;
+    x->done += r->extra.len;
+    account(x, 1, r->type == PERFILE_RECORD_SAMPLE, perfile_record_size(r), s->key != 0);
+    return advance(x, s) && plain(r);
 }
 
 static void make_round(pf_sort *x)
 {
-    x->base.run[0] = pf_round_record(x->base.session, x->sequence++);
+    *slot_of(x, 0) = pf_round_record(x->base.session, x->sequence++);
     x->base.n_run = 1;
     x->result.rounds++;
     x->round_bytes = 0;
@@ -252,7 +280,7 @@ static void make_whole(pf_sort *x)
     const uint8_t *at = x->whole.ptr;
     if (len < 8)
         return;
-    perfile_record *r = &x->base.run[0];
+    perfile_record *r = slot_of(x, 0);
     *r = (perfile_record){.flags = (uint8_t)(PERFILE_REC_INNER | (swap ? PERFILE_REC_SWAPPED : 0)),
                           .offset = last.offset,
                           .envelope = last.sequence,

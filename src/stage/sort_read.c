@@ -1,6 +1,7 @@
 /* The first pass: looks at the time of every record, and keeps those that do not stay in the file.
  */
 #include "base/error.h"
+#include "stage/run.h"
 #include "stage/sort.h"
 
 uint64_t pf_sort_known(const perfile_session *s)
@@ -103,18 +104,28 @@ static bool goes_on(pf_sort *x, const perfile_record *r)
 }
 
 /* What others want to know before they see the records. */
-static void note(perfile_sorted *sum, const perfile_record *r, uint64_t time)
+static void note_samples(perfile_sorted *sum, uint64_t n, uint64_t first, uint64_t last)
+{
+    sum->timed += n;
+    sum->timed_samples += n;
+    sum->first_sample = first < sum->first_sample ? first : sum->first_sample;
+    sum->last_sample = last > sum->last_sample ? last : sum->last_sample;
+}
+
+static void note(perfile_sorted *sum, const perfile_record *r)
 {
     enum { KERNEL = 1 };
     perfile_mmap map;
-    sum->timed += time != 0;
-    if (r->type == PERFILE_RECORD_SAMPLE && time) {
-        sum->timed_samples++;
-        sum->first_sample = time < sum->first_sample ? time : sum->first_sample;
-        sum->last_sample = time > sum->last_sample ? time : sum->last_sample;
-    } else if (r->type == PERFILE_RECORD_MMAP && !sum->kernel_address &&
-               (r->misc & PERFILE_MISC_CPUMODE_MASK) == KERNEL &&
-               perfile_mmap_decode(r, &map, sizeof map, NULL) == PERFILE_OK) {
+    uint64_t time = perfile_record_time(r);
+    bool timed = time != 0 && time != PERFILE_NO_TIME;
+    if (r->type == PERFILE_RECORD_SAMPLE && timed) {
+        note_samples(sum, 1, time, time);
+        return;
+    }
+    sum->timed += timed;
+    if (r->type == PERFILE_RECORD_MMAP && !sum->kernel_address &&
+        (r->misc & PERFILE_MISC_CPUMODE_MASK) == KERNEL &&
+        perfile_mmap_decode(r, &map, sizeof map, NULL) == PERFILE_OK) {
         sum->kernel_address = map.addr;
     }
 }
@@ -133,7 +144,7 @@ static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *e
     pf_sort_clock before = x->clock;
     bool piece = r->flags & PERFILE_REC_ENVELOPE;
     uint64_t key = piece ? key_of_piece(x, r) : pf_sort_key(&x->clock, r);
-    note(&x->result, r, key);
+    note(&x->result, r);
     x->result.out_of_order += key && key < x->previous;
     x->previous = key ? key : x->previous;
     x->bytes += perfile_record_size(r) + r->extra.len;
@@ -143,6 +154,38 @@ static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *e
     if (pf_sort_walkable(r) && !late && pf_sort_blocks_add(&x->blocks, r, key, &before))
         return PERFILE_OK;
     return keep(x, key, r, err);
+}
+
+/* All of a run when it is what most are: samples that stay in the file, one behind the other, each
+ * with a time.  False: nothing was done. */
+static bool take_run(pf_sort *x, const perfile_record *first, size_t n)
+{
+    const pf_run run = pf_run_look(first, n);
+    int slot = run.even ? run.even->sample_slot[PF_SLOT_TIME] : -1;
+    if (slot < 0 || !x->looked || !pf_sort_walkable(first))
+        return false;
+    const uint8_t *end = first->header;
+    uint64_t min = UINT64_MAX, max = 0, previous = x->previous, stepped_back = 0, odd = 0;
+    for (size_t i = 0; i < n; i++) {
+        const perfile_record *r = &first[i];
+        uint64_t key = pf_run_word(&run, i, (size_t)slot);
+        odd |= (uintptr_t)r->header ^ (uintptr_t)end;
+        odd |= (unsigned)(r->flags ^ first->flags) | r->extra.len;
+        end = r->body.ptr + r->body.len;
+        stepped_back += key < previous;
+        previous = key;
+        min = key < min ? key : min;
+        max = key > max ? key : max;
+    }
+    if (odd || min == 0 || max == PERFILE_NO_TIME ||
+        !pf_sort_blocks_extend_by(&x->blocks, first, n, (uint64_t)(end - first->header), min, max))
+        return false;
+    x->clock.near = x->previous = previous;
+    x->clock.top = max > x->clock.top ? max : x->clock.top;
+    x->result.out_of_order += stepped_back;
+    note_samples(&x->result, n, min, max);
+    x->bytes += (uint64_t)(end - first->header);
+    return true;
 }
 
 static void look_around(pf_sort *x, const perfile_record *r)
@@ -170,6 +213,8 @@ perfile_status pf_sort_read(pf_sort *x, perfile_error *err)
             return PERFILE_OK;
         }
         look_around(x, first);
+        if (take_run(x, first, n))
+            continue;
         for (size_t i = 0; st == PERFILE_OK && i < n; i++)
             st = take(x, &first[i], err);
         if (st != PERFILE_OK)

@@ -191,10 +191,22 @@ static perfile_status take(pf_sort_window *w, const pf_sort_block *block, perfil
         return st;
     pf_sort_walk_begin(&walk, w->blocks, block);
     pf_sort_entry *e = w->e + w->n, *end = e + block->records;
-    while (e < end && pf_sort_walk_next(&walk)) {
-        *e++ = (pf_sort_entry){pf_sort_key(&clock, &walk.record), (uintptr_t)walk.record.header};
-        if (e[-1].key < block->min)
+    const pf_sort_place place = pf_sort_place_of(w->blocks->session);
+    while (e < end) {
+        const uint8_t *at = walk.at;
+        uint64_t key;
+        if (pf_sort_walk_sample(&walk, &place, &key)) {
+            clock.near = key;
+            clock.top = key > clock.top ? key : clock.top;
+        } else if (pf_sort_walk_next(&walk)) {
+            at = walk.record.header;
+            key = pf_sort_key(&clock, &walk.record);
+        } else {
+            break;
+        }
+        if (key < block->min)
             return pf_sort_changed(block, err);
+        *e++ = (pf_sort_entry){key, (uintptr_t)at};
     }
     if (e < end || (walk.at != walk.end && pf_sort_walk_next(&walk)) || walk.at != walk.end)
         return pf_sort_changed(block, err);

@@ -59,6 +59,20 @@ static inline bool pf_sort_blocks_extend(pf_sort_blocks *b, const perfile_record
     last->max = key > last->max ? key : last->max;
     return true;
 }
+/* The same for `n` records of a part one behind the other. */
+static inline bool pf_sort_blocks_extend_by(pf_sort_blocks *b, const perfile_record *first,
+                                            size_t n, uint64_t bytes, uint64_t min, uint64_t max)
+{
+    pf_sort_block *last = b->list + b->n - 1;
+    if (b->n == 0 || last->start + last->bytes != first->header ||
+        last->bytes + bytes > b->block_bytes || last->part != first->part)
+        return false;
+    last->bytes += bytes;
+    last->records += n;
+    last->min = min < last->min ? min : last->min;
+    last->max = max > last->max ? max : last->max;
+    return true;
+}
 /* FINISHED_ROUND: passed over, now and by the walk. */
 void pf_sort_blocks_round(pf_sort_blocks *b, const perfile_record *r);
 
@@ -100,6 +114,24 @@ static inline bool pf_sort_walk_next(pf_sort_walk *w)
         pf_sort_frame(&w->record, w->at, w->swap);
         w->at += size;
     } while (w->record.type == PERFILE_RECORD_FINISHED_ROUND);
+    return true;
+}
+
+/* The same for what most records are: a sample with a time at `place`, which is all that is read of
+ * it.  Then it was at w->at, and *time is not 0. */
+static inline bool pf_sort_walk_sample(pf_sort_walk *w, const pf_sort_place *place, uint64_t *time)
+{
+    size_t left = (size_t)(w->end - w->at);
+    if (left < 8 || pf_load_u32(w->at, w->swap) != PERFILE_RECORD_SAMPLE)
+        return false;
+    size_t size = pf_load_u16(w->at + 6, w->swap);
+    if (size < 8 || size > left || size - 8 < place->need)
+        return false;
+    *time = pf_load_u64(w->at + 8 + place->at, w->swap);
+    if (*time == 0 || *time == PERFILE_NO_TIME)
+        return false;
+    __builtin_prefetch((const void *)((uintptr_t)w->at + 2048));
+    w->at += size;
     return true;
 }
 

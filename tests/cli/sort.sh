@@ -61,6 +61,38 @@ diff <(grep -v -e ROUND -e total plain) <(grep -v -e ROUND -e total piped) || sa
 [ "$(head -c 16 stream.data | tail -c 8 | od -An -tu1 | tr -d ' ')" = 160000000 ] ||
     say "standard output is no stream"
 
+# --to: another form than that of the input, with the same records of the kernel.
+kernel() {
+    "$PERFILE" dump --format jsonl "$1" | grep -o '"name":"PERF_RECORD_[A-Z0-9_]*"' |
+        grep -E 'SAMPLE|MMAP|COMM|FORK|EXIT' | sort
+}
+first() {
+    head -c 16 "$1" | od -An -tu1 | tr -d ' \n'
+}
+expect 0 "sorted" --to perf.data -o file.data "$captures/pipe.data"
+expect 0 "sorted" --to pipe -o stream.pipe in.data
+expect 0 "sorted" --to pipe -f -o again.pipe "$captures/pipe.data"
+"$PERFILE" sort --to perf.data -o - in.data 2>err >through.data || say "a file to standard output: $(cat err)"
+magic=$(printf PERFILE2 | od -An -tu1 | tr -d ' \n')
+for it in "file.data 104" "stream.pipe 16" "again.pipe 16" "through.data 104"; do
+    # shellcheck disable=SC2086
+    set -- $it
+    [ "$(first "$1")" = "$magic${2}0000000" ] || say "$1 has another form: $(first "$1")"
+done
+for pair in "$captures/pipe.data file.data" "in.data stream.pipe" "in.data through.data"; do
+    # shellcheck disable=SC2086
+    set -- $pair
+    [ -n "$(kernel "$1")" ] || say "the comparison of $1 sees nothing"
+    diff <(kernel "$1") <(kernel "$2") || say "other records in $2"
+    "$PERFILE" validate "$2" >found 2>&1 || say "$2 does not validate: $(cat found)"
+done
+"$PERFILE" convert --to dir -o parts.dir in.data 2>/dev/null
+expect 0 "sorted" -o joined.data parts.dir
+expect 0 "sorted" --to pipe -o joined.pipe parts.dir
+[ -f joined.data ] && [ "$(first joined.pipe)" = "${magic}160000000" ] || say "a directory did not become one file"
+expect 2 "by time there is one file" --to dir -o x in.data
+expect 2 "--to takes perf.data, pipe or dir: 'csv'" --to csv -o x in.data
+
 # The report.
 "$PERFILE" sort --json -f -o out.data in.data 2>err |
     python3 -c 'import json, sys

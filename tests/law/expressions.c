@@ -310,6 +310,79 @@ static void fields_of_captures(void **state)
     assert_true(of_capture[0] > 100 && of_capture[1] > 10);
 }
 
+static uint64_t of_runs[3]; /* records none, some and all of whose run fit */
+
+/* Conditions around the values of one record, so that they part the run. */
+static void write_condition(unsigned which, const perfile_record *r)
+{
+    static const char *const conditions[] = {
+        "time >= @0 && tid <= @1",
+        "tid != @1 || time < @0",
+        "!(ip > @2) && type == SAMPLE && cpumode < 3",
+        "time in {0, 7..9, @0} || cpu == 0 && pid != 5",
+        "period > -1 && time > @0 && any(callchain, . > 5) && tid == @1",
+        "time > -5 && -7 < tid && tid != -1 && !(period < -2)",
+        "time + 1 > @0 && !has(raw) || ip == @2 || comm.comm == \"x\"",
+        "size == @0 || misc == 2 || type in {MMAP, SAMPLE} && cpumode == KERNEL",
+    };
+    uint64_t v[3] = {0};
+    static const uint32_t bits[] = {PERFILE_SAMPLE_TIME, PERFILE_SAMPLE_TID, PERFILE_SAMPLE_IP};
+    for (unsigned i = 0; i < 3; i++)
+        (void)perfile_sample_field(r, bits[i], &v[i]);
+    v[1] >>= 32;
+    size_t n = 0;
+    for (const char *p = conditions[which % 8]; *p; p++) {
+        if (*p == '@')
+            n += (size_t)sprintf(text + n, "%llu", (unsigned long long)v[*++p - '0']);
+        else
+            text[n++] = *p;
+    }
+    text[n] = '\0';
+}
+
+static void check_run(const perfile_record *first, size_t n, unsigned which)
+{
+    uint64_t bits = 0, alone = 0;
+    perfile_expr *e;
+    perfile_error err = {0};
+    write_condition(which, &first[n / 2]);
+    if (perfile_expr_compile(text, NULL, &e, &err) != PERFILE_OK)
+        fail_msg("%s: %s", text, err.message);
+    assert_int_equal(perfile_expr_test_run(e, first, n, &bits, &err), PERFILE_OK);
+    for (size_t i = 0; i < n; i++) {
+        bool yes;
+        assert_int_equal(perfile_expr_test(e, &first[i], &yes, &err), PERFILE_OK);
+        alone |= (uint64_t)yes << i;
+    }
+    if (bits != alone)
+        fail_msg("%s: by the run %llx, alone %llx", text, (unsigned long long)bits,
+                 (unsigned long long)alone);
+    uint64_t all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+    of_runs[bits == 0 ? 0 : bits == all ? 2 : 1] += n;
+    perfile_expr_close(e);
+}
+
+static void check_runs(const char *path, perfile_stream *s)
+{
+    const perfile_record *first;
+    size_t n;
+    (void)path;
+    for (unsigned run = 0; run < 40 && perfile_stream_next_run(s, &first, &n, NULL) == PERFILE_OK;
+         run++)
+        for (unsigned which = 0; which < 8; which++) {
+            size_t from = which && n > which ? which : 0; /* not only whole runs */
+            check_run(first + from, n - from < 64 ? n - from : 64, which);
+        }
+}
+
+static void runs_are_their_records(void **state)
+{
+    (void)state;
+    assert_true(recorded_each(check_runs) > 20);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(of_runs[i] > 500);
+}
+
 /* What has no value for the expression differs from 0. */
 static void nothing_is_not_zero(void **state)
 {
@@ -332,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_those_of_the_walk),
         cmocka_unit_test(fields_of_captures),
+        cmocka_unit_test(runs_are_their_records),
         cmocka_unit_test(nothing_is_not_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,17 +22,38 @@ typedef struct capture {
 
 extern const char *const kind_names[N_KINDS];
 
+typedef struct settings {
+    unsigned rounds;
+    unsigned megabytes;
+    const char *only;
+    const char *rows;
+    const char *json;
+    bool no_perf;
+    char dir[2048];
+    char tools[2048];
+    char command[4096];
+} settings;
+
 /* captures.c: makes the captures that `dir` does not have yet, of `megabytes`; `slice`: of the
  * small ones for what is slow. */
 bool captures_make(const char *dir, const char *tools, unsigned kind, unsigned megabytes,
                    bool slice, capture *c);
 void captures_release(capture *c);
 
+/* Before each try: the file is in the page cache, and what the last try has written is gone. */
+void captures_ready(const capture *c);
+/* Where loops and commands write, beside the capture. */
+#define COPY_SUFFIX ".copy"
+#define OUT_SUFFIX  ".out"
+
 /* The forms that make_form knows, of the same records. */
 enum { FORM_PIPE, FORM_ZSTD, FORM_PIPE_ZSTD, N_FORMS };
 extern const char *const form_names[N_FORMS];
 /* Memory that their decompression needs: the window of make_form's frames. */
 #define ZSTD_WINDOW_MB 0.5
+
+/* Reads a file, so that it is in the page cache. */
+void captures_cache(const char *path);
 
 /* Makes that form of `c` beside it, as far as it is not there; `path` has 4096 bytes. */
 bool captures_make_form(const char *tools, const capture *c, unsigned form, char *path);
@@ -56,8 +77,8 @@ double cpu_time(void);
 
 /* limits.c: what the machine can do. */
 loop limit_walk, limit_walk_ahead_1k, limit_walk_ahead_4k;
-loop limit_pages, limit_touch, limit_populate, limit_read, limit_copy, limit_memcpy, limit_write,
-    limit_write_small;
+loop limit_pages, limit_touch, limit_populate, limit_read, limit_copy, limit_copy_four,
+    limit_memcpy, limit_write, limit_write_small;
 
 /* hand.c: what a program written for one layout alone does. */
 loop hand_flat, hand_chains, hand_tracepoints, hand_dwarf;
@@ -88,10 +109,33 @@ typedef struct usage {
  * pipe. */
 usage process_run(const char *const *argv, const char *input, bool count_output);
 
+/* Runs it `rounds` times: the best time, and the most memory. */
+usage process_best(const char *const *argv, const capture *c, unsigned rounds);
+
+/* turns.c: `limit` and a command that writes to `out` take turns: how fast memory for a new file is
+ * to be had changes from one second to the next. */
+typedef struct turns {
+    double limit; /* seconds */
+    usage command;
+} turns;
+turns turns_take(const settings *set, const capture *c, loop *limit, const char *const *argv);
+/* The same, told: "what / loop" with what is required, and "what: memory". */
+turns turns_rows(const settings *set, const capture *c, loop *limit, const char *const *argv,
+                 const char *what, double required, double most_mb);
+/* Seconds of `perf inject -i IN -o OUT`; NAN when it is not asked for or fails. */
+double turns_inject(const settings *set, const capture *c);
+
+/* The rows, by file. */
+void loops_rows(const settings *set, const capture *c);
+void commands_rows(const settings *set, const capture *c);
+void stages_rows(const settings *set, const capture *c);
+void dumps_rows(const settings *set, const capture *slice);
+
 /* table.c */
 /* `value` in its unit; `required` NAN when there is none; `at_most`: less is better. */
 void table_row(const char *capture, const char *what, double value, const char *unit,
                double required, bool at_most, const char *note);
+void table_memory(const char *capture, const char *what, const usage *u, double most);
 void table_print(FILE *f);
 bool table_json(const char *path);
 

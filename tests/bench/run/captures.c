@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,6 +57,34 @@ static bool map(capture *c)
     c->data_size = (size_t)size;
     c->n_records = limit_walk(c);
     return true;
+}
+
+void captures_cache(const char *path)
+{
+    static char block[1 << 20];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && read(fd, block, sizeof block) > 0)
+        continue;
+    if (fd >= 0)
+        close(fd);
+}
+
+void captures_ready(const capture *c)
+{
+    enum { PAGE = 4096 };
+    static const char *const written[] = {COPY_SUFFIX, OUT_SUFFIX "*"};
+    char pattern[sizeof c->path + 8];
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
+        glob_t found;
+        snprintf(pattern, sizeof pattern, "%s%s", c->path, written[i]);
+        if (glob(pattern, 0, NULL, &found) == 0)
+            for (size_t k = 0; k < found.gl_pathc; k++)
+                unlink(found.gl_pathv[k]);
+        globfree(&found);
+    }
+    captures_cache(c->path);
+    for (size_t i = 0; i < c->size; i += PAGE)
+        (void)*(volatile const uint8_t *)(c->bytes + i);
 }
 
 void captures_release(capture *c)
@@ -116,9 +145,10 @@ bool captures_make(const char *dir, const char *tools, unsigned kind, unsigned m
     if (slice && megabytes > SLICE_MEGABYTES)
         megabytes = SLICE_MEGABYTES;
     snprintf(c->path, sizeof c->path, "%s/%s%s.data", dir, kind_names[kind], slice ? "-slice" : "");
-    if (map(c))
-        return true;
     size_t least = (size_t)megabytes << 20;
+    if (map(c) && c->size >= least)
+        return true;
+    captures_release(c);
     for (unsigned times = 1; times <= 4; times *= 2) { /* records may have been lost, or smaller */
         record(c, tools, megabytes * times);
         if (!map(c))

@@ -14,6 +14,7 @@ void contest(contender *all, size_t n, const capture *c, unsigned rounds)
 {
     for (unsigned round = 0; round < rounds; round++) {
         for (size_t i = 0; i < n; i++) {
+            captures_ready(c);
             double start = cpu_time();
             all[i].sum = all[i].run(c);
             double took = cpu_time() - start;
@@ -21,4 +22,5 @@ void contest(contender *all, size_t n, const capture *c, unsigned rounds)
                 all[i].best = took;
         }
     }
+    captures_ready(c);
 }

@@ -95,33 +95,47 @@ uint64_t limit_read(const capture *c)
     return sum;
 }
 
-/* Into a file beside it, which is then gone: what a copy costs at least. */
-uint64_t limit_copy(const capture *c)
+static int open_copy(const capture *c)
+{
+    char path[sizeof c->path + 8];
+    snprintf(path, sizeof path, "%s" COPY_SUFFIX, c->path);
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+/* Into a file beside it: what a copy costs at least. */
+static uint64_t copies(const capture *c, unsigned n)
 {
     static uint8_t block[BLOCK];
-    char path[sizeof c->path + 8];
     uint64_t sum = 0;
-    snprintf(path, sizeof path, "%s.copy", c->path);
-    int from = open(c->path, O_RDONLY | O_CLOEXEC);
-    int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    for (ssize_t n; (n = read(from, block, sizeof block)) > 0;) {
-        if (write(to, block, (size_t)n) != n)
-            break;
-        sum += (uint64_t)n;
+    int to = open_copy(c);
+    for (unsigned i = 0; i < n; i++) {
+        int from = open(c->path, O_RDONLY | O_CLOEXEC);
+        for (ssize_t got; (got = read(from, block, sizeof block)) > 0;) {
+            if (write(to, block, (size_t)got) != got)
+                break;
+            sum += (uint64_t)got;
+        }
+        close(from);
     }
     close(to);
-    close(from);
-    unlink(path);
-    return sum;
+    return sum / n;
+}
+
+uint64_t limit_copy(const capture *c)
+{
+    return copies(c, 1);
+}
+
+uint64_t limit_copy_four(const capture *c)
+{
+    return copies(c, 4);
 }
 
 /* The records of the capture, out of memory into a file. */
 static uint64_t write_in(const capture *c, size_t block)
 {
-    char path[sizeof c->path + 8];
     uint64_t sum = 0;
-    snprintf(path, sizeof path, "%s.copy", c->path);
-    int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int to = open_copy(c);
     while (sum < c->data_size) {
         size_t left = c->data_size - (size_t)sum;
         ssize_t n = write(to, c->data + sum, left < block ? left : block);
@@ -130,7 +144,6 @@ static uint64_t write_in(const capture *c, size_t block)
         sum += (uint64_t)n;
     }
     close(to);
-    unlink(path);
     return sum;
 }
 

@@ -111,3 +111,17 @@ usage process_run(const char *const *argv, const char *input, bool count_output)
                 (double)r.ru_stime.tv_sec + 1e-6 * (double)r.ru_stime.tv_usec;
     return u;
 }
+
+usage process_best(const char *const *argv, const capture *c, unsigned rounds)
+{
+    usage best = {0};
+    for (unsigned i = 0; i < rounds; i++) {
+        captures_ready(c);
+        usage u = process_run(argv, NULL, false);
+        double mb = u.anonymous_mb > best.anonymous_mb ? u.anonymous_mb : best.anonymous_mb;
+        if (u.ok && (!best.ok || u.seconds < best.seconds))
+            best = u;
+        best.anonymous_mb = mb;
+    }
+    return best;
+}

@@ -9,7 +9,7 @@ static struct row {
     const char *kind, *unit;
     double value, required;
     bool at_most;
-    char what[64];
+    char what[80];
     char note[96];
 } rows[MAX_ROWS];
 static size_t n_rows;
@@ -24,6 +24,12 @@ void table_row(const char *kind, const char *what, double value, const char *uni
         .kind = kind, .unit = unit, .value = value, .required = required, .at_most = at_most};
     snprintf(r->what, sizeof r->what, "%s", what);
     snprintf(r->note, sizeof r->note, "%s", note ? note : "");
+}
+
+void table_memory(const char *kind, const char *what, const usage *u, double most)
+{
+    if (u->ok)
+        table_row(kind, what, u->anonymous_mb, "MB", most, true, "");
 }
 
 static bool holds(const struct row *r)

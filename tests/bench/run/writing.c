@@ -1,26 +1,25 @@
 /* The records of a capture into another file, through the writer. */
 #include <string.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "perfile/perfile.h"
 
 enum { RUN = 64, SPAN = 256 << 10 };
 
-static perfile_writer *begin(const capture *c, char *path, size_t room)
+static perfile_writer *begin(const capture *c)
 {
+    char path[sizeof c->path + 8];
     perfile_writer_options o = {.size = sizeof o, .sink_flags = PERFILE_SINK_REPLACE};
     perfile_writer *w = NULL;
-    snprintf(path, room, "%s.copy", c->path);
+    snprintf(path, sizeof path, "%s" COPY_SUFFIX, c->path);
     return perfile_writer_create(path, &o, &w, NULL) == PERFILE_OK ? w : NULL;
 }
 
-static uint64_t end(perfile_writer *w, const char *path, bool ok)
+static uint64_t end(perfile_writer *w, bool ok)
 {
     ok = ok && perfile_writer_finish(w, NULL) == PERFILE_OK;
     uint64_t n = ok ? perfile_writer_bytes(w) : 0;
     perfile_writer_close(w);
-    unlink(path);
     return n;
 }
 
@@ -35,8 +34,7 @@ static size_t size_at(const capture *c, size_t at)
 static uint64_t put(const capture *c, size_t most, uint8_t flags)
 {
     static perfile_record run[RUN];
-    char path[sizeof c->path + 8];
-    perfile_writer *w = begin(c, path, sizeof path);
+    perfile_writer *w = begin(c);
     bool ok = w;
     for (size_t at = 0; ok && at < c->data_size;) {
         size_t n = 0;
@@ -52,7 +50,7 @@ static uint64_t put(const capture *c, size_t most, uint8_t flags)
         }
         ok = perfile_writer_put_run(w, run, n, NULL) == PERFILE_OK;
     }
-    return end(w, path, ok);
+    return end(w, ok);
 }
 
 uint64_t library_put(const capture *c)
@@ -68,8 +66,7 @@ uint64_t library_put_runs(const capture *c)
 /* Only what the kernel writes can stand in a ring buffer: the other records are put. */
 uint64_t library_put_spans(const capture *c)
 {
-    char path[sizeof c->path + 8];
-    perfile_writer *w = begin(c, path, sizeof path);
+    perfile_writer *w = begin(c);
     bool ok = w;
     for (size_t at = 0; ok && at < c->data_size;) {
         size_t from = at;
@@ -90,5 +87,5 @@ uint64_t library_put_spans(const capture *c)
             at += size;
         }
     }
-    return end(w, path, ok);
+    return end(w, ok);
 }

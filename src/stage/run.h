@@ -1,0 +1,31 @@
+/* A run of records, looked at once for all that is asked of it. */
+#ifndef PF_STAGE_RUN_H
+#define PF_STAGE_RUN_H
+
+#include "base/order.h"
+#include "perfile/event.h"
+#include "perfile/record.h"
+
+typedef struct pf_run {
+    const perfile_record *first;
+    size_t n;
+    uint64_t all;     /* a bit for each */
+    uint64_t samples; /* which of them are samples */
+    /* All are samples that have what this layout has a place for, in this machine's order; NULL:
+     * each has to be looked at. */
+    const perfile_layout *even;
+} pf_run;
+
+/* Of 1 to 64 records that came in one run of a stream: of the same family and byte order, of one
+ * session. */
+pf_run pf_run_look(const perfile_record *first, size_t n);
+/* Of any 1 to 64 records. */
+pf_run pf_run_look_at_any(const perfile_record *first, size_t n);
+
+/* Of an even run: the word of record `i` in that slot. */
+static inline uint64_t pf_run_word(const pf_run *run, size_t i, size_t slot)
+{
+    return pf_load_u64(run->first[i].body.ptr + 8 * slot, false);
+}
+
+#endif
