@@ -8,6 +8,7 @@
 #include "perfile/expr.h"
 #include "perfile/filter.h"
 #include "perfile/model.h"
+#include "stage/filter_births.h"
 #include "stage/filter_pids.h"
 #include "stage/filter_ranges.h"
 #include "stage/run.h"
@@ -83,7 +84,8 @@ struct perfile_filter_state {
     pf_pids seen, wanted; /* that have records; that have selected ones */
     pf_pids needed;       /* those and their ancestors */
     bool any_process;     /* something is selected of which nobody knows whose it is */
-    pf_buffer births;     /* pid of parent and child, of FORK records */
+    pf_births births;
+    bool is_part; /* of a split: of processes only those that are wanted are looked for */
 
     pf_index places; /* with `compact`: where in `lasts` the last state of a place is */
     pf_buffer lasts;
@@ -148,8 +150,11 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
                                perfile_error *err);
 /* Whether a record that is not selected is kept. */
 bool pf_filter_keep(pf_filter *x, const perfile_record *r);
+/* The same without remembering what was selected, and without births. */
+perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t selected,
+                                     perfile_error *err);
 /* Ancestors, after the pass. */
-perfile_status pf_filter_families(pf_filter *x, perfile_error *err);
+perfile_status pf_filter_families(pf_filter *x, const pf_births *births, perfile_error *err);
 
 /* filter_compact.c: of a record of class TASK, in the pass; and whether it is to be kept. */
 perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err);
