@@ -1,29 +1,11 @@
 /* What was kept: a line on standard error, or an object on standard output. */
 #include "cli/filter.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
 #include "cli/progress.h"
-
-/* "12,345" */
-static const char *grouped(uint64_t n, char out[32])
-{
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
-    char *to = out;
-    for (int i = 0; i < len; i++) {
-        if (i && (len - i) % 3 == 0)
-            *to++ = ',';
-        *to++ = digits[i];
-    }
-    *to = '\0';
-    return out;
-}
+#include "cli/text.h"
 
 void cli_filter_note(void *run, const perfile_note *note)
 {
@@ -39,13 +21,14 @@ static void say_line(const cli_filter_run *x)
 {
     const perfile_filtered *f = &x->filtered;
     char kept[32], all[32], processes[32], of[32], aux[32], bytes[32];
-    cli_say("%s: kept %s of %s record%s, %s of %s process%s", x->name, grouped(f->kept, kept),
-            grouped(f->records, all), f->records == 1 ? "" : "s",
-            grouped(f->kept_processes, processes), grouped(f->processes, of),
+    cli_say("%s: kept %s of %s record%s, %s of %s process%s", x->name, cli_grouped(f->kept, kept),
+            cli_grouped(f->records, all), f->records == 1 ? "" : "s",
+            cli_grouped(f->kept_processes, processes), cli_grouped(f->processes, of),
             f->processes == 1 ? "" : "es");
     if (f->aux_dropped)
-        cli_say("%s: dropped %s AUX area%s with %s bytes", x->name, grouped(f->aux_dropped, aux),
-                f->aux_dropped == 1 ? "" : "s", grouped(f->aux_bytes, bytes));
+        cli_say("%s: dropped %s AUX area%s with %s bytes", x->name,
+                cli_grouped(f->aux_dropped, aux), f->aux_dropped == 1 ? "" : "s",
+                cli_grouped(f->aux_bytes, bytes));
 }
 
 static void json_object(const cli_filter_run *x, const perfile_error *failed)

@@ -46,23 +46,10 @@ typedef struct settings {
     uint64_t max_memory;
 } settings;
 
-/* "64M": a number of bytes, KiB, MiB or GiB. */
 static int read_memory(const char *word, settings *set)
 {
-    static const char units[] = "KMG";
-    char *end;
-    unsigned shift = 0;
-    unsigned long long n = strtoull(word, &end, 10);
-    const char *unit = *end ? strchr(units, *end >= 'a' ? *end - ('a' - 'A') : *end) : NULL;
-    if (unit) {
-        shift = 10 * (unsigned)(unit - units + 1);
-        end++;
-        end += *end == 'i';
-        end += *end == 'B';
-    }
-    if (end == word || *end || word[0] < '0' || word[0] > '9' || n > UINT64_MAX >> shift)
+    if (!cli_read_size(word, &set->max_memory))
         return cli_usage("sort", "--max-memory takes a size such as 64M: '%s'", word);
-    set->max_memory = (uint64_t)n << shift;
     if (set->max_memory < PERFILE_SORT_LEAST_MEMORY)
         return cli_usage("sort", "--max-memory: '%s', at least %dM is needed", word,
                          PERFILE_SORT_LEAST_MEMORY >> 20);

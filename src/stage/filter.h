@@ -120,6 +120,8 @@ perfile_status pf_filter_times(pf_filter *x, perfile_error *err);
  */
 perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, uint64_t *selected,
                               perfile_error *err);
+/* The event whose record it is, NULL when the record does not say. */
+const perfile_event *pf_filter_event(const perfile_record *r);
 /* Whether terms that LOSS records obey hold. */
 bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r);
 /* Tells what the session says anew: before the first record of a run is tested. */
@@ -140,6 +142,8 @@ bool pf_filter_fits_text(const pf_patterns *p, const char *name, bool path);
 
 /* filter_keep.c */
 unsigned pf_filter_class(uint32_t type);
+/* Of class TASK, but of no process: a mapping of the kernel. */
+bool pf_filter_is_of_kernel(const perfile_record *r);
 /* What the first pass learns of a run of which `selected` are selected. */
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err);
@@ -165,5 +169,12 @@ void pf_filter_facts(pf_filter *x, perfile_stream *below);
 /* Remembers the file of a mapping; the same for build ids, at the end. */
 perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, perfile_error *err);
 perfile_status pf_filter_build_ids(pf_filter *x, perfile_stream *below, perfile_error *err);
+
+/* What the two find in the session of a file, to be put back for the next output. */
+typedef struct pf_filter_told {
+    perfile_bytes sample_time, build_ids;
+} pf_filter_told;
+void pf_filter_facts_save(const perfile_stream *below, pf_filter_told *told);
+void pf_filter_facts_put_back(perfile_stream *below, const pf_filter_told *told);
 
 #endif

@@ -35,7 +35,7 @@ static bool in_time(const pf_filter *x, const perfile_record *r)
 }
 
 /* Mappings of the kernel belong to no process. */
-static bool is_of_kernel(const perfile_record *r)
+bool pf_filter_is_of_kernel(const perfile_record *r)
 {
     enum { KERNEL = 1, GUEST_KERNEL = 4 };
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
@@ -70,7 +70,8 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     switch (class) {
     case PF_KEEP_TASK:
         return in_time(x, r) &&
-               (x->result.all_state || is_of_kernel(r) || pf_pids_have(&x->needed, task_of(r))) &&
+               (x->result.all_state || pf_filter_is_of_kernel(r) ||
+                pf_pids_have(&x->needed, task_of(r))) &&
                (!x->compact || x->result.all_state || pf_filter_is_last(x, r));
     case PF_KEEP_KERNEL:
         return in_time(x, r);
