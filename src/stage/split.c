@@ -23,6 +23,7 @@ perfile_status perfile_split_check(const perfile_split_options *options, perfile
 perfile_status pf_split_init(pf_split *x, const perfile_split_options *options, perfile_error *err)
 {
     x->options = *options;
+    x->first_other = PERFILE_NO_TIME;
     x->state = !(options->flags & PERFILE_SPLIT_NO_STATE);
     x->compact = options->flags & PERFILE_SPLIT_COMPACT_STATE;
     x->in_order = options->by <= PERFILE_SPLIT_RECORDS;
@@ -54,6 +55,17 @@ bool pf_split_must_look(const pf_split *x)
            x->options.by == PERFILE_SPLIT_SIZE;
 }
 
+/* Where no sample has a time, other data tells when it begins. */
+static void look_for_others(pf_split *x, const perfile_record *first, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (first[i].type == PERFILE_RECORD_SAMPLE || pf_filter_class(first[i].type))
+            continue;
+        uint64_t time = perfile_record_time(&first[i]);
+        x->first_other = time < x->first_other ? time : x->first_other;
+    }
+}
+
 static perfile_status look_at(pf_split *x, const perfile_record *first, size_t n,
                               perfile_error *err)
 {
@@ -66,6 +78,7 @@ static perfile_status look_at(pf_split *x, const perfile_record *first, size_t n
         for (size_t i = 0; i < found; i++)
             if (times[i] < x->world->first_time)
                 x->world->first_time = times[i];
+        look_for_others(x, first, n);
         return PERFILE_OK;
     }
     for (size_t i = 0; i < n && st == PERFILE_OK; i++)
@@ -99,6 +112,8 @@ perfile_status pf_split_look(pf_split *x, perfile_stream *s, perfile_error *err)
     perfile_status st = pass(x, s, look_at, err);
     if (st == PERFILE_OK && x->options.by == PERFILE_SPLIT_SIZE)
         pf_split_weighed(x, s);
+    if (x->world->first_time == PERFILE_NO_TIME)
+        x->world->first_time = x->first_other;
     return st;
 }
 

@@ -15,13 +15,13 @@ static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_
                    ? PERFILE_OK
                    : pf_ranges_add(by_cpu ? &part->cpus : &part->tids, home->key, home->key, err);
     }
-    if (!x->in_order || from == PERFILE_NO_TIME)
-        return PERFILE_OK;
     if (x->options.by == PERFILE_SPLIT_EVERY && x->world->first_time != PERFILE_NO_TIME) {
         from = x->world->first_time + home->key * x->options.amount;
         to = from + (x->options.amount - 1);
         to = to < from || to == PERFILE_NO_TIME ? PERFILE_NO_TIME - 1 : to;
     }
+    if (!x->in_order || from == PERFILE_NO_TIME)
+        return PERFILE_OK;
     part->given = 1U << PERFILE_BY_TIME;
     part->window_end = to;
     return pf_ranges_add(&part->times, from, to, err);

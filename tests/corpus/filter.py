@@ -426,4 +426,5 @@ def main():
     sys.exit(bad != 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
