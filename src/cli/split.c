@@ -179,12 +179,16 @@ static int look_at(settings *set, int left)
     return CLI_CONTINUE;
 }
 
+/* The folder is there and has to go when the process ends, or is none any more: in between, and
+ * while the files get their names, it does not end. */
 static void on_temporary(void *user, const char *path)
 {
     (void)user;
     if (!path)
         cli_signals_hold(true);
     cli_signals_temporary(path);
+    if (path)
+        cli_signals_hold(false);
 }
 
 static int split(settings *set, const char *path)
@@ -210,6 +214,7 @@ static int split(settings *set, const char *path)
     set->writing.user = &x;
     cli_signals_file(x.name);
     cli_progress_start(x.name);
+    cli_signals_hold(true);
     perfile_status st =
         perfile_split_capture(source, &set->how, &set->writing, &x.sum, sizeof x.sum, &err);
     cli_signals_file(NULL);

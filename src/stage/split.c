@@ -251,7 +251,7 @@ static perfile_status settle(pf_split *x, perfile_error *err)
     if (x->stored && x->n > 1 && homes[x->n - 1].data_bytes == 0 && homes[x->n - 1].records == 0)
         x->n--;
     if (x->n == 0)
-        return begin_home(x, 0, err);
+        return begin_home(x, x->in_order ? 0 : PF_SPLIT_NONE, err);
     qsort(homes, x->n, sizeof *homes, x->options.by == PERFILE_SPLIT_COMM ? by_name : by_key);
     pf_index_free(&x->places);
     x->places.seed = pf_index_seed(x);

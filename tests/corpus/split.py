@@ -139,7 +139,8 @@ def ways(records, world, ids):
     yield Records(n_data // 90 + 1)
     yield By("tid", lambda r: r.tid)
     yield By("pid", lambda r: r.pid)
-    yield By("cpu", lambda r: r.body.get("cpu") if r.name.startswith("SCHEDSTAT") else r.cpu)
+    if not any(r.name.startswith("SCHEDSTAT") for r in records):  # of which some cannot be read
+        yield By("cpu", lambda r: r.cpu)
     yield By("event", lambda r: ids.get(str(r.body["id"])) if r.name == "STAT" else r.d.get("attr"))
     yield By("comm", lambda r: None if r.pid is None else in_bytes(
         world.comm(r.pid, r.tid, NO_TIME if r.time is None else r.time)))
