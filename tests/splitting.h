@@ -112,12 +112,12 @@ static inline int split_compare(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Whether `part` is some of `all`, in its order. */
-static inline bool split_is_some(const uint64_t *part, size_t n, const split_hashes *all)
+/* Whether those of `parts` behind `from` are some of `all`, in its order. */
+static inline bool split_is_some(const split_hashes *parts, size_t from, const split_hashes *all)
 {
     size_t at = 0;
-    for (size_t i = 0; i < n; i++, at++) {
-        while (at < all->n && all->at[at] != part[i])
+    for (size_t i = from; i < parts->n; i++, at++) {
+        while (at < all->n && all->at[at] != parts->at[i])
             at++;
         if (at == all->n)
             return false;
@@ -135,7 +135,7 @@ static inline bool split_holds(perfile_bytes in, const split_parts *parts, bool 
     for (size_t i = 0; i < parts->n && holds; i++) {
         size_t from = all.n;
         holds = split_read(perfile_sink_bytes(parts->sinks[i]), PERFILE_STOP, limits, &all) &&
-                split_is_some(all.at + from, all.n - from, &one);
+                split_is_some(&all, from, &one);
     }
     holds = holds && one.data == all.data && one.data_sum == all.data_sum;
     if (holds && !state)
