@@ -143,6 +143,15 @@ for p in r["parts"]:
 [ -s err ] && say "beside the report: $(cat err)"
 rm -f parts/*
 
+# A directory of several files.
+samples=$("$PERFILE" stats --json --type sample "$captures/threads.data" | grep -oE '"total":\{"records":[0-9]+')
+"$PERFILE" split --json --by tid -o 'parts/%s' "$captures/threads.data" 2>err |
+    python3 -c 'import json, sys
+r = json.load(sys.stdin)
+assert r["samples"] == int(sys.argv[1]) == sum(p["samples"] for p in r["parts"]) and len(r["parts"]) > 3, r' \
+        "${samples##*:}" || say "the parts of a directory are not right: $(cat err)"
+rm -f parts/*
+
 # Without state each record is in one part, but for facts.
 "$PERFILE" split --json --no-state --records 7 -o 'parts/%d' in.data 2>err |
     python3 -c 'import json, sys
@@ -200,4 +209,42 @@ there ""
 [ -s status ] && say "$(cat status)"
 grep -q 'File too large\|No space' err || say "a full disk: $(cat err)"
 there ""
+
+# 64 parts at once of 64 MB, with the state of 500 processes each: what is anonymous stays small.
+case $PERFILE_CFLAGS in
+*sanitize*) ;;
+*)
+    python3 - "$PERFILE" <<'END' || say "more memory than allowed"
+import os, struct, subprocess, sys, time
+n = (64 << 20) // 56
+kind = 1 << 16 | 0x187  # IDENTIFIER, IP, TID, TIME, CPU, PERIOD
+attr = struct.pack("<IIQQQQQ", 1, 136, 0, 1000, kind, 0, 1 << 18).ljust(136, b"\0")
+pack = struct.Struct("<IHHQQIIQQQ").pack
+state = b"".join(
+    struct.pack("<IHHIIQQQ16sIIQQQ", 1, 2, 88, pid, pid, 4096 * k, 4096, 0, b"/lib/%d" % k, pid, pid, 0, 0, 70)
+    for pid in range(1000, 1500) for k in range(20))
+data = b"".join(pack(9, 2, 56, 70, i, 1000 + i % 500, 1000 + i % 500, 10**12 + i, i // 7 % 80, 1) for i in range(n))
+with open("large.data", "wb") as f:
+    size = len(state) + len(data)
+    f.write(b"PERFILE2" + struct.pack("<8Q", 104, 152, 112, 152, 264, size, 0, 0) + bytes(32))
+    f.write(struct.pack("<Q", 70) + attr + struct.pack("<QQ", 104, 8) + state + data)
+most = looks = 0
+run = subprocess.Popen([sys.argv[1], "split", "--by", "cpu", "-o", "parts/%d", "large.data"])
+while run.poll() is None:
+    try:
+        for line in open(f"/proc/{run.pid}/status"):
+            word = line.split()
+            if word[0] == "RssAnon:":
+                most = max(most, int(word[1]))
+                looks += 1
+    except ProcessLookupError:
+        pass
+    time.sleep(0.002)
+print(most, looks)
+sys.exit(run.returncode or looks < 20 or most > 32 << 10 or len(os.listdir("parts")) != 80)
+END
+    "$PERFILE" validate --severity error parts/79 >said || say "$(cat said)"
+    rm -f parts/* large.data
+    ;;
+esac
 exit "$failed"

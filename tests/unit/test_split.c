@@ -11,14 +11,16 @@
 
 enum { N = 48 }; /* samples of a capture: times 5000, 5010 …, processors 0 and 1, process 100 */
 
-static perfile_status split_bytes(perfile_bytes in, bool pipe, const perfile_split_options *how,
+enum { MEMORY, PIPE, CALLBACK }; /* where the capture is read from */
+
+static perfile_status split_bytes(perfile_bytes in, unsigned from, const perfile_split_options *how,
                                   split_parts *parts, perfile_splitted *sum, perfile_error *err)
 {
     perfile_source *source;
     dripping d = {.bytes = in, .most = 100, .state = 7};
     perfile_split_writing writing = {
         .size = sizeof writing, .open = split_open_part, .done = split_part_done, .user = parts};
-    perfile_status st = pipe ? dripping_open(&d, false, NULL, &source, err)
+    perfile_status st = from ? dripping_open(&d, from == CALLBACK, NULL, &source, err)
                              : perfile_source_memory(in, "capture", &source, err);
     if (st != PERFILE_OK)
         return st;
@@ -43,7 +45,7 @@ static uint64_t parts_of(uint32_t by, uint64_t amount, uint64_t *first_has)
                                      .flags = i & 8 ? PERFILE_SPLIT_NO_STATE : 0};
         capture_make(&b, forms[i / 2 % 4], i % 2, N);
         perfile_bytes in = {b.b.ptr, b.b.len};
-        perfile_status st = split_bytes(in, i % 3 == 0, &how, &parts, &sum, &err);
+        perfile_status st = split_bytes(in, i % 3, &how, &parts, &sum, &err);
         if (st != PERFILE_OK)
             print_error("%s\n", err.message);
         assert_int_equal(st, PERFILE_OK);
@@ -81,6 +83,51 @@ static void parts_are_what_was_asked_for(void **state)
     assert_int_equal(first, N);
 }
 
+/* Every kind of record and feature, pieces of simpleperf, AUX data that is not in memory: the laws
+ * hold, and the parts are the same wherever the capture comes from. */
+static void odd_captures_hold_the_laws(void **state)
+{
+    static const unsigned forms[] = {CAPTURE_RECORDS, CAPTURE_SPLIT, CAPTURE_FEATURES,
+                                     CAPTURE_KILLED};
+    static const uint64_t amounts[] = {
+        [PERFILE_SPLIT_EVERY] = 50, [PERFILE_SPLIT_SIZE] = 9000, [PERFILE_SPLIT_RECORDS] = 7};
+    size_t n_parts = 0, same = 0;
+    (void)state;
+    for (unsigned i = 0; i < 4 * 2 * 3 * PERFILE_SPLIT_COMM; i++) {
+        uint32_t by = PERFILE_SPLIT_EVERY + i / 24;
+        perfile_split_options how = {.size = sizeof how,
+                                     .by = by,
+                                     .amount = by <= PERFILE_SPLIT_RECORDS ? amounts[by] : 0,
+                                     .flags = i / 8 % 3};
+        split_parts parts[3] = {{0}};
+        perfile_splitted sum;
+        perfile_error err = {0};
+        builder b;
+        capture_make(&b, forms[i % 4], i / 4 % 2, N);
+        perfile_bytes in = {b.b.ptr, b.b.len};
+        for (unsigned from = MEMORY; from <= CALLBACK; from++) {
+            perfile_status st = split_bytes(in, from, &how, &parts[from], &sum, &err);
+            if (st != PERFILE_OK)
+                print_error("%u: %s\n", i, err.message);
+            assert_int_equal(st, PERFILE_OK);
+            assert_int_equal(parts[from].n, parts[0].n);
+            for (size_t k = 0; k < parts[0].n && from; k++) {
+                perfile_bytes one = perfile_sink_bytes(parts[0].sinks[k]);
+                perfile_bytes other = perfile_sink_bytes(parts[from].sinks[k]);
+                assert_int_equal(one.len, other.len);
+                assert_memory_equal(one.ptr, other.ptr, one.len);
+                same++;
+            }
+        }
+        assert_true(split_holds(in, &parts[0], !(how.flags & PERFILE_SPLIT_NO_STATE), NULL));
+        n_parts += parts[0].n;
+        for (unsigned from = MEMORY; from <= CALLBACK; from++)
+            split_parts_clear(&parts[from]);
+        build_clear(&b);
+    }
+    assert_true(n_parts > 500 && same > 1000);
+}
+
 static void numbers_are_of_data(void **state)
 {
     builder b;
@@ -92,7 +139,7 @@ static void numbers_are_of_data(void **state)
         perfile_splitted sum;
         perfile_split_options how = {
             .size = sizeof how, .by = PERFILE_SPLIT_RECORDS, .amount = amount};
-        assert_int_equal(split_bytes(in, false, &how, &parts, &sum, NULL), PERFILE_OK);
+        assert_int_equal(split_bytes(in, MEMORY, &how, &parts, &sum, NULL), PERFILE_OK);
         assert_true(split_holds(in, &parts, true, NULL));
         for (size_t i = 0; i + 1 < parts.n; i++)
             assert_int_equal(parts.told[i].records, amount);
@@ -117,7 +164,7 @@ static void sizes_are_those_of_files(void **state)
             perfile_splitted sum;
             perfile_split_options how = {
                 .size = sizeof how, .by = PERFILE_SPLIT_SIZE, .amount = limit};
-            assert_int_equal(split_bytes(in, false, &how, &parts, &sum, NULL), PERFILE_OK);
+            assert_int_equal(split_bytes(in, MEMORY, &how, &parts, &sum, NULL), PERFILE_OK);
             assert_true(split_holds(in, &parts, true, NULL));
             for (size_t i = 0; i < parts.n; i++) {
                 assert_int_equal(parts.told[i].bytes, perfile_sink_bytes(parts.sinks[i]).len);
@@ -217,7 +264,7 @@ static void too_many_parts_are_refused(void **state)
     (void)state;
     capture_make(&b, CAPTURE_FILE, false, PERFILE_SPLIT_MOST_PARTS + 10);
     assert_int_equal(
-        split_bytes((perfile_bytes){b.b.ptr, b.b.len}, false, &how, &parts, &sum, &err),
+        split_bytes((perfile_bytes){b.b.ptr, b.b.len}, MEMORY, &how, &parts, &sum, &err),
         PERFILE_E_LIMIT);
     assert_non_null(strstr(err.message, "100000 parts"));
     assert_int_equal(parts.n, 0);
@@ -245,8 +292,8 @@ static void every_allocation_may_fail(void **state)
             perfile_error err = {0};
             pf_alloc_count = 0;
             pf_alloc_fail_at = n;
-            st = split_bytes((perfile_bytes){b.b.ptr, b.b.len}, i % 4 == 3, &how, &parts, &sum,
-                             &err);
+            st = split_bytes((perfile_bytes){b.b.ptr, b.b.len}, i % 4 == 3 ? PIPE : MEMORY, &how,
+                             &parts, &sum, &err);
             pf_alloc_fail_at = 0;
             split_parts_clear(&parts);
         }
@@ -260,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_are_what_was_asked_for),
+        cmocka_unit_test(odd_captures_hold_the_laws),
         cmocka_unit_test(numbers_are_of_data),
         cmocka_unit_test(sizes_are_those_of_files),
         cmocka_unit_test(names_follow_the_pattern),
