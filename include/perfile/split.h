@@ -21,7 +21,8 @@ extern "C" {
 #endif
 
 enum {                          /* perfile_split_options.by */
-       PERFILE_SPLIT_EVERY = 1, /* `amount` ns, from the first sample on; only what has data */
+       PERFILE_SPLIT_EVERY = 1, /* `amount` ns, from the first sample on (without any, from the
+                                   first data); only with data */
        /* `amount` bytes a part has at most as a file, cut in stored order.  State is reckoned
         * before it is known which is needed, rather too much.  A part gets an eighth of that in
         * data (and one record) even when what it repeats leaves no room for it. */
@@ -108,7 +109,7 @@ typedef struct perfile_splitted {
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_split_check(const perfile_split_options *options, perfile_error *err);
 
-/* Reads the capture on `source`, two or three times and twice more for every further 64 parts, and
+/* Reads the capture on `source`, two or three times and twice more for every further 128 parts, and
  * writes the parts.  What cannot be read twice goes to a temporary file.  The source is closed in
  * any case.
  *

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "io/out_file.h"
 
-enum { FILE_NAME = 24, BUFFER = 128 << 10 };
+enum { FILE_NAME = 24, BUFFER = 64 << 10 /* there are many at a time */ };
 
 struct pf_out_set {
     char *folder;

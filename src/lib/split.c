@@ -32,7 +32,7 @@ static uint64_t passes_in_all(const pf_splitting *s)
 void pf_split_tell(void *splitting, const perfile_record *at)
 {
     pf_splitting *s = splitting;
-    if (at->family == PERFILE_FAMILY_DAMAGE && s->found == NULL) {
+    if (at->family == PERFILE_FAMILY_DAMAGE && s->finding) {
         const perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
                                    .number = UINT32_MAX,
                                    .damage = at->damage,
@@ -103,6 +103,7 @@ static perfile_status find(pf_splitting *s, perfile_error *err)
     perfile_stream *stream;
     perfile_summary sum;
     perfile_status st = PERFILE_OK;
+    s->split.progress = pf_split_tell;
     s->split.progress_user = s;
     if (pf_split_must_look(&s->split)) {
         st = pf_split_open(s, &s->looked, err);
@@ -111,12 +112,13 @@ static perfile_status find(pf_splitting *s, perfile_error *err)
         if (st == PERFILE_OK)
             st = refuse_damage(s, s->looked, err);
     }
-    s->split.progress = pf_split_tell; /* what is damaged is told once */
     if (st == PERFILE_OK)
         st = pf_split_open(s, &stream, err);
     if (st != PERFILE_OK)
         return st;
+    s->finding = true;
     st = pf_split_find(&s->split, stream, err);
+    s->finding = false;
     s->found = stream;
     perfile_stream_summary(stream, &sum, sizeof sum);
     s->sum.records = s->split.records;

@@ -7,7 +7,7 @@
 #include "lib/notes.h"
 #include "stage/split.h"
 
-enum { PF_SPLIT_OPEN = 64 /* parts that are written at once */ };
+enum { PF_SPLIT_OPEN = 128 /* parts that are written at once */ };
 
 typedef struct pf_splitting {
     perfile_source *source;
@@ -16,6 +16,7 @@ typedef struct pf_splitting {
     pf_tee tee;
     perfile_stream *looked, *found; /* stay open: names of threads and events are theirs */
     bool failing;                   /* on damage */
+    bool finding;                   /* the pass that tells what is damaged */
     uint32_t form;
     pf_split_names names;
     pf_buffer name_of; /* const char *: of each part, with a pattern */

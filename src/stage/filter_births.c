@@ -25,13 +25,26 @@ bool pf_births_note(pf_births *b, const perfile_record *r)
 static int by_child(const void *a, const void *b)
 {
     const birth *x = a, *y = b;
-    return x->child < y->child ? -1 : x->child > y->child;
+    if (x->child != y->child)
+        return x->child < y->child ? -1 : 1;
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    return x->time < y->time ? -1 : x->time > y->time;
 }
 
+/* Of equal births the earliest is enough. */
 void pf_births_settle(pf_births *b)
 {
-    if (b->all.len)
-        qsort(b->all.ptr, b->all.len / sizeof(birth), sizeof(birth), by_child);
+    birth *all = (birth *)(void *)b->all.ptr;
+    size_t n = b->all.len / sizeof *all, kept = 0;
+    if (n == 0)
+        return;
+    qsort(all, n, sizeof *all, by_child);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || all[i].child != all[kept - 1].child ||
+            all[i].parent != all[kept - 1].parent)
+            all[kept++] = all[i];
+    b->all.len = kept * sizeof *all;
 }
 
 /* The first birth of `child` or a later one. */

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-perfile_status perfile_split_check(const perfile_split_options *options, perfile_error *err)
+static perfile_status check(const perfile_split_options *options, perfile_error *err)
 {
     uint32_t both = PERFILE_SPLIT_NO_STATE | PERFILE_SPLIT_COMPACT_STATE;
     if (options->by < PERFILE_SPLIT_EVERY || options->by > PERFILE_SPLIT_COMM)
@@ -18,6 +18,13 @@ perfile_status perfile_split_check(const perfile_split_options *options, perfile
         return pf_fail(err, PERFILE_E_USAGE, "split.flags",
                        "state is left out or compacted, not both");
     return options->pattern ? pf_split_pattern(options->pattern, options->by, err) : PERFILE_OK;
+}
+
+perfile_status perfile_split_check(const perfile_split_options *options, perfile_error *err)
+{
+    perfile_split_options how = {.size = sizeof how};
+    memcpy(&how, options, options->size < sizeof how ? options->size : sizeof how);
+    return check(&how, err);
 }
 
 perfile_status pf_split_init(pf_split *x, const perfile_split_options *options, perfile_error *err)
@@ -185,43 +192,63 @@ static perfile_status cuts(pf_split *x, const perfile_record *r, unsigned class,
     return PERFILE_OK;
 }
 
-static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n,
-                              perfile_error *err)
+/* What is known of the records of a run before they are looked at one by one. */
+typedef struct known {
+    uint64_t keys[PERFILE_RUN_RECORDS];
+    uint64_t times[PERFILE_RUN_RECORDS]; /* of samples */
+    uint32_t pids[PERFILE_RUN_RECORDS];  /* the same, where parts are of a size */
+} known;
+
+static void know(pf_split *x, const perfile_record *first, size_t n, known *k)
 {
-    uint64_t keys[PERFILE_RUN_RECORDS], times[PERFILE_RUN_RECORDS], values[PERFILE_RUN_RECORDS];
-    uint32_t at[PERFILE_RUN_RECORDS], pids[PERFILE_RUN_RECORDS];
-    bool is_data[PERFILE_RUN_RECORDS], by_size = x->options.by == PERFILE_SPLIT_SIZE;
-    perfile_status st = PERFILE_OK;
-    bool cut;
+    uint64_t values[PERFILE_RUN_RECORDS];
+    uint32_t at[PERFILE_RUN_RECORDS];
     for (size_t i = 0; i < n; i++) {
-        times[i] = PERFILE_NO_TIME;
-        pids[i] = PERFILE_NO_PID;
+        k->times[i] = PERFILE_NO_TIME;
+        k->pids[i] = PERFILE_NO_PID;
     }
     size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, values, at);
     for (size_t i = 0; i < found; i++)
-        times[at[i]] = values[i];
-    found = by_size ? perfile_sample_fields(first, n, PERFILE_SAMPLE_TID, values, at) : 0;
-    for (size_t i = 0; i < found; i++)
-        pids[at[i]] = (uint32_t)values[i];
-    pf_split_keys(x, first, n, keys);
+        k->times[at[i]] = values[i];
+    if (x->options.by == PERFILE_SPLIT_SIZE) {
+        found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TID, values, at);
+        for (size_t i = 0; i < found; i++)
+            k->pids[at[i]] = (uint32_t)values[i];
+    }
+    pf_split_keys(x, first, n, k->keys);
+}
+
+/* The part of the record becomes the one that the split is at, if it is data or parts are cut. */
+static perfile_status go_on(pf_split *x, const perfile_record *r, unsigned class, uint64_t key,
+                            uint32_t pid, perfile_error *err)
+{
+    bool cut = x->n == 0;
+    if (!x->stored)
+        return class == PF_KEEP_DATA ? go_to(x, key, err) : PERFILE_OK;
+    perfile_status st = cut ? PERFILE_OK : cuts(x, r, class, pid, &cut, err);
+    return st == PERFILE_OK && cut ? begin_home(x, x->n ? key : 0, err) : st;
+}
+
+static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n,
+                              perfile_error *err)
+{
+    known k;
+    perfile_status st = PERFILE_OK;
+    bool by_size = x->options.by == PERFILE_SPLIT_SIZE;
+    know(x, first, n, &k);
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_record *r = &first[i];
         bool sample = r->type == PERFILE_RECORD_SAMPLE;
         unsigned class = sample ? PF_KEEP_DATA : pf_filter_class(r->type);
-        is_data[i] = class == PF_KEEP_DATA;
-        if (x->stored) {
-            st = x->n ? cuts(x, r, class, pids[i], &cut, err) : PERFILE_OK;
-            if (st == PERFILE_OK && (x->n == 0 || cut))
-                st = begin_home(x, x->n ? keys[i] : 0, err);
-        } else if (is_data[i]) {
-            st = go_to(x, keys[i], err);
-        }
-        if (st == PERFILE_OK && (is_data[i] || (by_size && class == PF_KEEP_AUX)))
+        bool data = class == PF_KEEP_DATA;
+        st = go_on(x, r, class, k.keys[i], k.pids[i], err);
+        if (st != PERFILE_OK)
+            return st;
+        if (data || (by_size && class == PF_KEEP_AUX))
             pf_split_homes(x)[x->at].data_bytes += perfile_record_size(r) + r->extra.len;
-        if (st == PERFILE_OK && is_data[i])
-            add_data(x, r, sample ? times[i] : perfile_record_time(r));
-        else if (st == PERFILE_OK && r->type == PERFILE_RECORD_FORK && !by_size &&
-                 !pf_births_note(&x->births, r))
+        if (data)
+            add_data(x, r, sample ? k.times[i] : perfile_record_time(r));
+        if (r->type == PERFILE_RECORD_FORK && !by_size && !pf_births_note(&x->births, r))
             st = pf_fail_nomem(err, "split");
         x->samples += sample;
     }

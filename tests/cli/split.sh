@@ -210,7 +210,7 @@ there ""
 grep -q 'File too large\|No space' err || say "a full disk: $(cat err)"
 there ""
 
-# 64 parts at once of 64 MB, with the state of 500 processes each: what is anonymous stays small.
+# 80 parts at once of 64 MB, with the state of 500 processes each: what is anonymous stays small.
 case $PERFILE_CFLAGS in
 *sanitize*) ;;
 *)

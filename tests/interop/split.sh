@@ -27,7 +27,7 @@ try() { # capture option ...
     0 | 3) ;; # whole, damaged
     *) say "$capture $*: $(cat said)"; return ;;
     esac
-    [ "$(ls made | wc -l)" -le 60 ] || return # perf takes its time
+    [ "$(ls made | wc -l)" -le 20 ] || return # perf takes its time
     for part in made/*; do
         n=$(samples "$part") || { say "$capture $*: $part: $(head -2 errors)"; return; }
         sum=$((sum + n))
