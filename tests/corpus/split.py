@@ -11,7 +11,7 @@ from collections import Counter
 from convert_content import EVERY, PERFILE, captures
 from filter import NO_TIME, NOBODY, Content, Filter, Record, World, plain, short, sound
 
-MOST_BYTES = 200 << 10
+MOST_BYTES = 100 << 10
 MOST_PARTS = 150, 30  # of every tenth capture, of the others
 
 
