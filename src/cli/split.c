@@ -27,7 +27,7 @@ static const char help[] =
     "  -o, --output PATTERN  names of the parts, with %d for the number, from 0: part-%04d.data;\n"
     "                    with --by also %s for the key: cpu-%s.data\n"
     "  -f, --force       replace files that exist\n"
-    "  --no-state        repeat nothing: each record is in one part\n"
+    "  --no-state        repeat nothing but facts: each record is in one part\n"
     "  --compact-state   of names and mappings from before a part only the last ones\n"
     "  --to FORM         perf.data or pipe; else that of IN\n"
     "  --on-damage WHAT  stop: split what is in front of damage (default); resync: go on where\n"
