@@ -47,6 +47,11 @@ class Way:
         return Part(home, self.stored)
 
 
+    def terms(self, key):
+        """The terms of `perfile filter` that select the same, or None."""
+        return None
+
+
 class InOrder(Way):
     def lay(self, records, keys):
         """Parts exist for the keys of data; other records go to the last one that is not later."""
@@ -69,6 +74,10 @@ class Every(InOrder):
                 key = max(0, r.time - self.first) // self.ns
             keys.append(key)
         return self.lay(records, keys)
+
+    def terms(self, key):
+        begin = self.first + key * self.ns
+        return ["--time", "%dns..%dns" % (begin, begin + self.ns - 1)] if self.first < NO_TIME else None
 
     def part(self, key, home):
         begin = self.first + key * self.ns
@@ -113,6 +122,10 @@ class By(Way):
             k = self.key_of(r)
             homes[k if k in homes and (k is not None or r.cls == "data") else first].append(r)
         return list(homes.items())
+
+    def terms(self, key):
+        return ["--" + self.name, str(key)] if self.name in ("pid", "tid", "cpu") and \
+            key is not None else None
 
     def part(self, key, home):
         if self.name == "cpu":
@@ -183,6 +196,17 @@ def compare(what, expected, content):
     return False
 
 
+def has_all_of_filter(what, capture, terms, after):
+    """What `perfile filter` itself keeps is in the part, in that order."""
+    subprocess.run([PERFILE, "filter", "-f", "-o", "kept", *terms, capture], check=True,
+                   stderr=subprocess.DEVNULL)
+    at = iter(after.records)
+    missing = [r for r in Content("kept").records if not any(r == other for other in at)]
+    if missing:
+        print("%s: filter %s keeps %s" % (what, " ".join(terms), short(missing[0])))
+    return not missing
+
+
 def sample_time(what, home, before, after, records):
     if 21 not in before.features or before.form != "file":
         return True
@@ -196,7 +220,7 @@ def sample_time(what, home, before, after, records):
     return after.features[21] == wanted
 
 
-def try_way(capture, way, state, content, records, whole, most):
+def try_way(capture, way, state, content, records, whole, most, tally):
     options = way.options + ([] if state else ["--no-state"])
     what = "%s %s" % (capture, " ".join(options))
     homes = way.homes(records)
@@ -217,6 +241,10 @@ def try_way(capture, way, state, content, records, whole, most):
         good = good and sample_time(here, home, content, after, records)
         if i % 3 == 0 or i + 1 == len(homes):
             good = good and (not whole or sound(here, "parts/%d" % i))
+        terms = way.terms(key) if state and i in (0, len(homes) // 2, len(homes) - 1) else None
+        if good and terms:
+            good = has_all_of_filter(here, capture, terms, after)
+            tally["filtered"] += good
         told, data = report["parts"][i], [r for r in home if r.cls == "data"]
         if (told["records"], told["samples"]) != (len(data), sum(r.sample for r in data)):
             print("%s: %s is told" % (here, told))
@@ -276,7 +304,7 @@ def try_all(capture, tally):
     most = MOST_PARTS[tally["captures"] % 10 != 1]
     for n, way in enumerate(ways(records, World(records), event_ids(capture))):
         state = (n + tally["captures"]) % 4 != 0
-        good = try_way(capture, way, state, content, records, whole, most)
+        good = try_way(capture, way, state, content, records, whole, most, tally)
         bad += good is False
         tally[" ".join(way.options[:1 if way.options[0] != "--by" else 2])] += good is True
     good = try_size(capture, records, tally)
