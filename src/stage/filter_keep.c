@@ -178,12 +178,12 @@ static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint6
     for (size_t i = 1; i < run->n; i++)
         others |= (uint32_t)pf_run_word(run, i, slot) ^ one;
     if (!others) {
-        ok = one == PERFILE_NO_PID || pf_pids_add(&x->seen, one, &is_new);
+        ok = one == PERFILE_NO_PID || x->is_part || pf_pids_add(&x->seen, one, &is_new);
         return ok && (!of || want(x, one));
     }
     for (size_t i = 0; i < run->n && ok; i++) {
         uint32_t pid = (uint32_t)pf_run_word(run, i, slot);
-        if (pid != seen && pid != PERFILE_NO_PID)
+        if (pid != seen && pid != PERFILE_NO_PID && !x->is_part)
             ok = pf_pids_add(&x->seen, seen = pid, &is_new);
         if (pid != wanted && of >> i & 1 && pid != PERFILE_NO_PID)
             ok = ok && pf_pids_add(&x->wanted, wanted = pid, &is_new);

@@ -115,8 +115,7 @@ perfile_status pf_split_grow(pf_split *x, const perfile_record *r, unsigned clas
 /* split_part.c: the filter of part `n`, made new. */
 perfile_status pf_split_part(const pf_split *x, uint32_t n, pf_filter **part, perfile_error *err);
 /* What the pass that chooses learns of a run, `home` of which belong to the part. */
-perfile_status pf_split_note(pf_filter *part, const perfile_record *first, size_t n, uint64_t home,
-                             perfile_error *err);
+perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, perfile_error *err);
 /* Whether all parts want to see the run in that pass, or only those that have records in it. */
 bool pf_split_concerns_all(const pf_split *x, const perfile_record *first, size_t n);
 /* Whether the part needs a record that does not belong to it. */

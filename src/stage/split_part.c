@@ -56,22 +56,18 @@ bool pf_split_concerns_all(const pf_split *x, const perfile_record *first, size_
     return false;
 }
 
-perfile_status pf_split_note(pf_filter *part, const perfile_record *first, size_t n, uint64_t home,
-                             perfile_error *err)
+perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    uint64_t data = home;
-    bool others = false;
-    for (size_t i = 0; i < n; i++) {
-        if (first[i].type == PERFILE_RECORD_SAMPLE)
-            continue;
-        others = true;
-        if (pf_filter_class(first[i].type) != PF_KEEP_DATA)
+    uint64_t data = home, others = run->all & ~run->samples;
+    for (uint64_t left = home & others; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        if (pf_filter_class(run->first[i].type) != PF_KEEP_DATA)
             data &= ~(UINT64_C(1) << i);
     }
     if (data)
-        st = pf_filter_count(part, first, n, data, err);
-    return st == PERFILE_OK && others ? pf_filter_note_others(part, first, n, data, err) : st;
+        st = pf_filter_count(part, run, data, err);
+    return st == PERFILE_OK && others ? pf_filter_note_others(part, run, data, err) : st;
 }
 
 bool pf_split_needs(const pf_split *x, pf_filter *part, const perfile_record *r)
