@@ -287,6 +287,10 @@ int main(int argc, char **argv)
         build_u8(&b, (uint8_t)(form * 7));
         put(argv[1], "filter", name, &b);
         b.b.len = whole;
+        build_u8(&b, (uint8_t)(form % 5)); /* how: see fuzz_split.c */
+        build_u8(&b, (uint8_t)(form * 37));
+        put(argv[1], "split", name, &b);
+        b.b.len = whole;
         build_u8(&b, (uint8_t)(form / 2 + form));
         put(argv[1], "target", name, &b);
         b.b.len--;

@@ -41,6 +41,7 @@
 #include "sink.h"
 #include "sort.h"
 #include "source.h"
+#include "split.h"
 #include "stream.h"
 #include "target.h"
 #include "version.h"

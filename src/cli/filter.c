@@ -51,10 +51,11 @@ static const char help[] =
     "Ends of ranges belong to them, and either may be left out.\n"
     "\n"
     "Examples:\n"
-    "  perfile filter --time 10%..20% -o part.data perf.data\n"
-    "  perfile filter --comm 'gcc*' --cpu 0-3 -o gcc.data perf.data\n"
-    "  perfile filter --where 'period > 1e6 && cpumode == USER' -o big.data perf.data\n"
-    "  perfile filter --every 100 --to pipe -o - perf.data | perfile stats -\n"
+    "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"
+    "  perfile filter --comm 'work*' --cpu 0-3 -o work.data samples/captures/threads.data\n"
+    "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big.data "
+    "samples/captures/cpu-clock.data\n"
+    "  perfile filter --every 100 --to pipe -o - samples/captures/pipe.data | perfile stats -\n"
     "\n"
     "Exit status: 0 filtered; 3 filtered, but IN was damaged; 1 nothing was written.\n";
 

@@ -1,9 +1,6 @@
 /* What was kept: a line on standard error, or an object on standard output. */
 #include "cli/filter.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"

@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "cli/text.h"
 #include "perfile/container.h"
 #include "perfile/sort.h"
 
@@ -76,20 +77,8 @@ int cli_writing_option(const char *command, const char *help, int option, cli_wr
 
 int cli_writing_memory(const char *command, const char *word, uint64_t *to)
 {
-    static const char units[] = "KMG";
-    char *end;
-    unsigned shift = 0;
-    unsigned long long n = strtoull(word, &end, 10);
-    const char *unit = *end ? strchr(units, *end >= 'a' ? *end - ('a' - 'A') : *end) : NULL;
-    if (unit) {
-        shift = 10 * (unsigned)(unit - units + 1);
-        end++;
-        end += *end == 'i';
-        end += *end == 'B';
-    }
-    if (end == word || *end || word[0] < '0' || word[0] > '9' || n > UINT64_MAX >> shift)
+    if (!cli_read_size(word, to))
         return cli_usage(command, "--max-memory takes a size such as 64M: '%s'", word);
-    *to = (uint64_t)n << shift;
     if (*to < PERFILE_SORT_LEAST_MEMORY)
         return cli_usage(command, "--max-memory: '%s', at least %dM is needed", word,
                          PERFILE_SORT_LEAST_MEMORY >> 20);

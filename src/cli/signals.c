@@ -1,7 +1,6 @@
 #include "cli/signals.h"
 
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,8 +46,8 @@ static void drop_temporary(void)
 {
     if (!temporary || unlink(temporary) == 0)
         return;
-    long n = -1;
-    while (drop_part(temporary, n))
+    (void)drop_part(temporary, -1);
+    for (long n = 0; drop_part(temporary, n);)
         n++;
     rmdir(temporary);
 }
@@ -70,6 +69,17 @@ static void on_end(int number)
     raise(number);
 }
 
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+void cli_signals_hold(bool hold)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        sigaddset(&set, ends[i]);
+    sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
 void cli_signals_install(void)
 {
     struct sigaction bus = {.sa_handler = on_bus};
@@ -77,7 +87,6 @@ void cli_signals_install(void)
     /* A file that may not grow further is a failed write. */
     signal(SIGXFSZ, SIG_IGN);
 
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         struct sigaction was;
         struct sigaction end = {.sa_handler = on_end, .sa_flags = SA_NODEFER};

@@ -1,7 +1,9 @@
 #include "cli/text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
@@ -136,4 +138,24 @@ const char *cli_grouped(uint64_t n, char out[32])
     }
     *to = '\0';
     return out;
+}
+
+bool cli_read_size(const char *word, uint64_t *bytes)
+{
+    static const char units[] = "KMG";
+    char *end;
+    unsigned shift = 0;
+    errno = 0;
+    unsigned long long n = strtoull(word, &end, 10);
+    const char *unit = *end ? strchr(units, *end >= 'a' ? *end - ('a' - 'A') : *end) : NULL;
+    if (unit) {
+        shift = 10 * (unsigned)(unit - units + 1);
+        end++;
+        end += *end == 'i';
+        end += *end == 'B';
+    }
+    if (end == word || *end || word[0] < '0' || word[0] > '9' || errno || n > UINT64_MAX >> shift)
+        return false;
+    *bytes = (uint64_t)n << shift;
+    return true;
 }

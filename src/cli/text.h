@@ -33,4 +33,7 @@ const char *cli_grouped(uint64_t n, char out[32]);
 /* "12.3 MB" */
 void cli_bytes(uint64_t bytes, char *out, size_t size);
 
+/* "64M": a number of bytes, KiB, MiB or GiB; false when it is none. */
+bool cli_read_size(const char *word, uint64_t *bytes);
+
 #endif

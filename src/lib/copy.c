@@ -8,7 +8,7 @@
 #include "perfile/field.h"
 #include "schema/rows.h"
 
-enum { PROGRESS_BYTES = 8 << 20 };
+enum { PROGRESS_BYTES = 8 << 20, HELD_MOST = 8 << 20 };
 
 void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
                   const perfile_record *r)
@@ -23,25 +23,12 @@ void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, u
     pf_notes_add(&x->notes, &one);
 }
 
-static perfile_status copy_extra(pf_copy *x, const perfile_record *r, perfile_error *err)
-{
-    perfile_bytes piece;
-    perfile_status st;
-    while ((st = perfile_stream_extra(x->stream, r, &piece, err)) == PERFILE_OK)
-        if ((st = perfile_writer_extra(x->writer, piece, err)) != PERFILE_OK)
-            return st;
-    return st == PERFILE_END ? PERFILE_OK : st;
-}
-
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
 {
     x->result.records += n;
     for (const perfile_record *r = first; r < first + n; r++)
         x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
-    perfile_status st = perfile_writer_put_run(x->writer, first, n, err);
-    if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
-        st = copy_extra(x, first, err);
-    return st;
+    return perfile_writer_put_run(x->writer, first, n, err);
 }
 
 /* FINISHED_ROUND says that what follows is later than what precedes the last round: not so where
@@ -154,8 +141,7 @@ static perfile_status leave_out(pf_copy *x, const perfile_record *r, perfile_err
     return PERFILE_OK;
 }
 
-/* A run; what is not plain is alone in its own. */
-static perfile_status take(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
+perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
 {
     if (first->family == PERFILE_FAMILY_DAMAGE)
         return meet_damage(x, first, err);
@@ -173,7 +159,7 @@ static perfile_status take(pf_copy *x, const perfile_record *first, size_t n, pe
             return PERFILE_OK;
         bool took = false;
         perfile_status st =
-            x->to == PERFILE_FORM_FILE ? pf_copy_take(x, first, &took, err) : PERFILE_OK;
+            x->to == PERFILE_FORM_FILE ? pf_copy_take_fact(x, first, &took, err) : PERFILE_OK;
         if (took || st != PERFILE_OK)
             return st;
     }
@@ -183,6 +169,21 @@ static perfile_status take(pf_copy *x, const perfile_record *first, size_t n, pe
             return st;
     }
     return x->one_of_many ? put_without_rounds(x, first, n, err) : pf_copy_put(x, first, n, err);
+}
+
+bool pf_copy_wants_extra(const pf_copy *x)
+{
+    return x->writer->extra_left;
+}
+
+static perfile_status copy_extra(pf_copy *x, const perfile_record *r, perfile_error *err)
+{
+    perfile_bytes piece;
+    perfile_status st;
+    while ((st = perfile_stream_extra(x->stream, r, &piece, err)) == PERFILE_OK)
+        if ((st = perfile_writer_extra(x->writer, piece, err)) != PERFILE_OK)
+            return st;
+    return st == PERFILE_END ? PERFILE_OK : st;
 }
 
 static void tell_progress(pf_copy *x, const perfile_record *r)
@@ -197,41 +198,35 @@ static void tell_progress(pf_copy *x, const perfile_record *r)
         x->options.progress(x->options.user, at, x->total);
 }
 
-/* What is wrong already before the first record. */
-static perfile_status look_at_container(const pf_copy *x, perfile_error *err)
+perfile_status pf_copy_refuse(const perfile_summary *sum, perfile_error *err)
 {
-    perfile_summary sum;
-    perfile_stream_summary(x->stream, &sum, sizeof sum);
-    if (sum.damages == 0 || pf_copy_forced(x))
-        return PERFILE_OK;
     unsigned damage = PERFILE_DAMAGE_NONE;
-    for (unsigned i = 0; i < sizeof sum.by_damage / sizeof sum.by_damage[0] && !damage; i++)
-        damage = sum.by_damage[i] ? i : 0;
-    return pf_fail_damage(err, damage, "copy", sum.first_offset);
+    for (unsigned i = 0; i < sizeof sum->by_damage / sizeof sum->by_damage[0] && !damage; i++)
+        damage = sum->by_damage[i] ? i : 0;
+    return pf_fail_damage(err, damage, "copy", sum->first_offset);
 }
 
 static perfile_status copy(pf_copy *x, perfile_error *err)
 {
     const perfile_record *first;
+    perfile_summary sum;
     size_t n;
-    perfile_status st = look_at_container(x, err);
-    if (st == PERFILE_OK)
-        st = pf_copy_begin(x, err);
+    perfile_stream_summary(x->stream, &sum, sizeof sum);
+    if (sum.damages && !pf_copy_forced(x)) /* already before the first record */
+        return pf_copy_refuse(&sum, err);
+    perfile_status st = pf_copy_begin(x, err);
     while (st == PERFILE_OK &&
            (st = perfile_stream_next_run(x->stream, &first, &n, err)) == PERFILE_OK) {
         tell_progress(x, first);
-        st = take(x, first, n, err);
+        st = pf_copy_take(x, first, n, err);
+        if (st == PERFILE_OK && pf_copy_wants_extra(x))
+            st = copy_extra(x, first, err);
     }
-    if (st != PERFILE_END)
-        return st;
-    st = x->begun ? PERFILE_OK : pf_copy_release(x, err);
-    if (st == PERFILE_OK)
-        st = pf_copy_finish(x, err);
-    return st == PERFILE_OK ? perfile_writer_finish(x->writer, err) : st;
+    return st == PERFILE_END ? pf_copy_finish(x, err) : st;
 }
 
-static void begin(pf_copy *x, perfile_stream *s, perfile_writer *w,
-                  const perfile_copy_options *options)
+void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
+                   const perfile_copy_options *options)
 {
     if (options)
         memcpy(&x->options, options,
@@ -245,6 +240,7 @@ static void begin(pf_copy *x, perfile_stream *s, perfile_writer *w,
     x->packs = w->level > 0;
     x->one_of_many = x->container->n_parts > 1 && !w->directory && !s->by_time;
     x->split = PERFILE_NO_SEQUENCE;
+    x->held_most = HELD_MOST;
     for (uint32_t i = 0; i < x->container->n_parts; i++) {
         if (x->container->parts[i].size == UINT64_MAX) {
             x->total = 0;
@@ -254,6 +250,13 @@ static void begin(pf_copy *x, perfile_stream *s, perfile_writer *w,
     }
 }
 
+void pf_copy_free(pf_copy *x)
+{
+    pf_buffer_free(&x->held);
+    pf_buffer_free(&x->ids);
+    pf_buffer_free(&x->build_ids);
+}
+
 perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
                             const perfile_copy_options *options, perfile_copied *result,
                             size_t size, perfile_error *err)
@@ -261,7 +264,7 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     pf_copy *x = pf_alloc(1, sizeof *x);
     if (!x)
         return pf_fail_nomem(err, "copy");
-    begin(x, s, w, options);
+    pf_copy_start(x, s, w, options);
     /* Who is to be told what is damaged gets it, whether or not it was asked for. */
     for (perfile_stream *below = s; below; below = below->below)
         below->options.deliver |= PERFILE_DELIVER_DAMAGE;
@@ -274,9 +277,7 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     x->result.losses = pf_notes_tell(&x->notes, x->options.note, x->options.user);
     if (result)
         memcpy(result, &x->result, size < sizeof x->result ? size : sizeof x->result);
-    pf_buffer_free(&x->held);
-    pf_buffer_free(&x->ids);
-    pf_buffer_free(&x->build_ids);
+    pf_copy_free(x);
     pf_free(x);
     return st;
 }

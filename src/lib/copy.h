@@ -1,4 +1,4 @@
-/* The inside of perfile_copy(). */
+/* The inside of perfile_copy(), for those who feed several writers with one stream. */
 #ifndef PF_LIB_COPY_H
 #define PF_LIB_COPY_H
 
@@ -23,6 +23,7 @@ typedef struct pf_copy {
     /* From a pipe into a file: records before the first of the kernel wait, because a file has its
      * events in front of all records. */
     pf_buffer held;      /* their bytes */
+    size_t held_most;    /* so many; more do not wait */
     pf_buffer ids;       /* perfile_words: of each event, as it came */
     pf_buffer build_ids; /* of HEADER_BUILD_ID records, as feature BUILD_ID has them */
     uint64_t taken[PERFILE_N_FEATURES / 64]; /* features whose records became sections */
@@ -36,19 +37,33 @@ static inline bool pf_copy_forced(const pf_copy *x)
     return x->options.flags & PERFILE_COPY_FORCE;
 }
 
+/* Makes `x`, all zero, ready to write records of `s` to `w`. */
+void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
+                   const perfile_copy_options *options);
+/* Facts that stand in front of the records. */
+perfile_status pf_copy_begin(pf_copy *x, perfile_error *err);
+/* A run; what is not plain is alone in its own.  When pf_copy_wants_extra() then, the bytes behind
+ * its first record go to perfile_writer_extra(). */
+perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
+bool pf_copy_wants_extra(const pf_copy *x);
+/* Facts that stand behind the records; finishes the writer. */
+perfile_status pf_copy_finish(pf_copy *x, perfile_error *err);
+void pf_copy_free(pf_copy *x);
+
+/* The first damage of a stream as an error. */
+perfile_status pf_copy_refuse(const perfile_summary *sum, perfile_error *err);
+
 /* Writes records that nobody needs to look at. */
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
 
 void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
                   const perfile_record *r);
 
-/* lib/copy_facts.c: what stands beside the records, before the first and at the end. */
-perfile_status pf_copy_begin(pf_copy *x, perfile_error *err);
-perfile_status pf_copy_finish(pf_copy *x, perfile_error *err);
-
 /* lib/copy_stream.c: of a pipe that becomes a file.  Takes the record when it is a fact, or must
- * wait; *took says whether.  What waits goes out with pf_copy_release(). */
-perfile_status pf_copy_take(pf_copy *x, const perfile_record *r, bool *took, perfile_error *err);
+ * wait; *took says whether.  What waits goes out with pf_copy_release() of
+ * lib/copy_facts.c. */
+perfile_status pf_copy_take_fact(pf_copy *x, const perfile_record *r, bool *took,
+                                 perfile_error *err);
 perfile_status pf_copy_release(pf_copy *x, perfile_error *err);
 
 #endif

@@ -135,14 +135,6 @@ static perfile_status give_build_ids(pf_copy *x, perfile_error *err)
                                   (perfile_bytes){x->build_ids.ptr, x->build_ids.len}, err);
 }
 
-perfile_status pf_copy_finish(pf_copy *x, perfile_error *err)
-{
-    if (x->to != PERFILE_FORM_FILE)
-        return PERFILE_OK;
-    perfile_status st = give_features(x, err);
-    return st == PERFILE_OK ? give_build_ids(x, err) : st;
-}
-
 /* The events that came before the first record of the kernel, and what waited for them. */
 perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
 {
@@ -171,4 +163,14 @@ perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
     }
     pf_buffer_free(&x->held);
     return st;
+}
+
+perfile_status pf_copy_finish(pf_copy *x, perfile_error *err)
+{
+    perfile_status st = x->begun ? PERFILE_OK : pf_copy_release(x, err);
+    if (st == PERFILE_OK && x->to == PERFILE_FORM_FILE)
+        st = give_features(x, err);
+    if (st == PERFILE_OK && x->to == PERFILE_FORM_FILE)
+        st = give_build_ids(x, err);
+    return st == PERFILE_OK ? perfile_writer_finish(x->writer, err) : st;
 }

@@ -5,8 +5,6 @@
 #include "core/readable.h"
 #include "perfile/field.h"
 
-enum { HELD_MOST = 8 << 20 };
-
 static bool first_of_its_kind(const pf_copy *x, uint32_t number, const perfile_record *r)
 {
     const perfile_feature *f = perfile_session_feature(x->session, number);
@@ -64,7 +62,7 @@ static perfile_status take_build_id(pf_copy *x, const perfile_record *r, bool *t
 static perfile_status hold(pf_copy *x, const perfile_record *r, bool *took, perfile_error *err)
 {
     if (x->begun || r->extra.len || r->flags & PERFILE_REC_ENVELOPE ||
-        x->held.len + perfile_record_size(r) > HELD_MOST)
+        x->held.len + perfile_record_size(r) > x->held_most)
         return PERFILE_OK;
     if (!pf_buffer_append(&x->held, r->header, perfile_record_size(r)))
         return pf_fail_nomem(err, "copy");
@@ -72,7 +70,8 @@ static perfile_status hold(pf_copy *x, const perfile_record *r, bool *took, perf
     return PERFILE_OK;
 }
 
-perfile_status pf_copy_take(pf_copy *x, const perfile_record *r, bool *took, perfile_error *err)
+perfile_status pf_copy_take_fact(pf_copy *x, const perfile_record *r, bool *took,
+                                 perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     switch (r->type) {

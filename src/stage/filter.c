@@ -155,7 +155,10 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
         return PERFILE_OK;
     }
     x->chosen = true;
-    return pf_filter_families(x, err);
+    pf_births_settle(&x->births);
+    st = pf_filter_families(x, &x->births, err);
+    pf_births_free(&x->births);
+    return st;
 }
 
 /* The records of a run that are kept although they are not selected; counts what is dropped. */
@@ -361,7 +364,7 @@ void perfile_filter_close(perfile_filter_state *x)
     pf_index_free(&x->cgroup_of);
     pf_buffer_free(&x->cgroup_names);
     pf_buffer_free(&x->bits);
-    pf_buffer_free(&x->births);
+    pf_births_free(&x->births);
     pf_pids_free(&x->seen);
     pf_pids_free(&x->wanted);
     pf_pids_free(&x->needed);

@@ -8,7 +8,8 @@
 #include "perfile/expr.h"
 #include "perfile/filter.h"
 #include "perfile/model.h"
-#include "stage/filter_pids.h"
+#include "stage/filter_births.h"
+#include "stage/pids.h"
 #include "stage/filter_ranges.h"
 #include "stage/run.h"
 
@@ -83,7 +84,8 @@ struct perfile_filter_state {
     pf_pids seen, wanted; /* that have records; that have selected ones */
     pf_pids needed;       /* those and their ancestors */
     bool any_process;     /* something is selected of which nobody knows whose it is */
-    pf_buffer births;     /* pid of parent and child, of FORK records */
+    pf_births births;
+    bool is_part; /* of a split: of processes only those that are wanted are looked for */
 
     pf_index places; /* with `compact`: where in `lasts` the last state of a place is */
     pf_buffer lasts;
@@ -118,6 +120,8 @@ perfile_status pf_filter_times(pf_filter *x, perfile_error *err);
  */
 perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, uint64_t *selected,
                               perfile_error *err);
+/* The event whose record it is, NULL when the record does not say. */
+const perfile_event *pf_filter_event(const perfile_record *r);
 /* Whether terms that LOSS records obey hold. */
 bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r);
 /* Tells what the session says anew: before the first record of a run is tested. */
@@ -138,6 +142,8 @@ bool pf_filter_fits_text(const pf_patterns *p, const char *name, bool path);
 
 /* filter_keep.c */
 unsigned pf_filter_class(uint32_t type);
+/* Of class TASK, but of no process: a mapping of the kernel. */
+bool pf_filter_is_of_kernel(const perfile_record *r);
 /* What the first pass learns of a run of which `selected` are selected. */
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err);
@@ -148,8 +154,11 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
                                perfile_error *err);
 /* Whether a record that is not selected is kept. */
 bool pf_filter_keep(pf_filter *x, const perfile_record *r);
+/* The same without remembering what was selected, and without births. */
+perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t selected,
+                                     perfile_error *err);
 /* Ancestors, after the pass. */
-perfile_status pf_filter_families(pf_filter *x, perfile_error *err);
+perfile_status pf_filter_families(pf_filter *x, const pf_births *births, perfile_error *err);
 
 /* filter_compact.c: of a record of class TASK, in the pass; and whether it is to be kept. */
 perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err);
@@ -160,5 +169,12 @@ void pf_filter_facts(pf_filter *x, perfile_stream *below);
 /* Remembers the file of a mapping; the same for build ids, at the end. */
 perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, perfile_error *err);
 perfile_status pf_filter_build_ids(pf_filter *x, perfile_stream *below, perfile_error *err);
+
+/* What the two find in the session of a file, to be put back for the next output. */
+typedef struct pf_filter_told {
+    perfile_bytes sample_time, build_ids;
+} pf_filter_told;
+void pf_filter_facts_save(const perfile_stream *below, pf_filter_told *told);
+void pf_filter_facts_put_back(perfile_stream *below, const pf_filter_told *told);
 
 #endif

@@ -84,3 +84,23 @@ perfile_status pf_filter_build_ids(pf_filter *x, perfile_stream *below, perfile_
             (perfile_bytes){x->build_ids.ptr, x->build_ids.len});
     return PERFILE_OK;
 }
+
+static perfile_bytes told(const perfile_stream *below, uint32_t number)
+{
+    const perfile_feature *f = perfile_session_feature(below->session, number);
+    return f ? f->payload : (perfile_bytes){NULL, 0};
+}
+
+void pf_filter_facts_save(const perfile_stream *below, pf_filter_told *were)
+{
+    were->sample_time = told(below, PERFILE_FEATURE_SAMPLE_TIME);
+    were->build_ids = told(below, PERFILE_FEATURE_BUILD_ID);
+}
+
+void pf_filter_facts_put_back(perfile_stream *below, const pf_filter_told *were)
+{
+    if (told(below, PERFILE_FEATURE_SAMPLE_TIME).ptr != were->sample_time.ptr)
+        replace(below->session, PERFILE_FEATURE_SAMPLE_TIME, were->sample_time);
+    if (told(below, PERFILE_FEATURE_BUILD_ID).ptr != were->build_ids.ptr)
+        replace(below->session, PERFILE_FEATURE_BUILD_ID, were->build_ids);
+}

@@ -1,5 +1,4 @@
 /* What is kept beside what is selected: state of processes and of the system. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -7,7 +6,7 @@
 #include "core/layout.h"
 #include "stage/filter.h"
 
-enum { MOST_BITS = 16 << 20, MOST_BIRTHS = 16 << 20 }; /* bytes of them */
+enum { MOST_BITS = 16 << 20 }; /* bytes of them */
 
 unsigned pf_filter_class(uint32_t type)
 {
@@ -36,7 +35,7 @@ static bool in_time(const pf_filter *x, const perfile_record *r)
 }
 
 /* Mappings of the kernel belong to no process. */
-static bool is_of_kernel(const perfile_record *r)
+bool pf_filter_is_of_kernel(const perfile_record *r)
 {
     enum { KERNEL = 1, GUEST_KERNEL = 4 };
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
@@ -71,7 +70,8 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     switch (class) {
     case PF_KEEP_TASK:
         return in_time(x, r) &&
-               (x->result.all_state || is_of_kernel(r) || pf_pids_have(&x->needed, task_of(r))) &&
+               (x->result.all_state || pf_filter_is_of_kernel(r) ||
+                pf_pids_have(&x->needed, task_of(r))) &&
                (!x->compact || x->result.all_state || pf_filter_is_last(x, r));
     case PF_KEEP_KERNEL:
         return in_time(x, r);
@@ -151,23 +151,12 @@ static bool want(pf_filter *x, uint32_t pid)
     return pid == PERFILE_NO_PID || pf_pids_add(&x->wanted, pid, &is_new);
 }
 
-/* Who is made by whom, and what else names a process, of records that are no samples. */
-static bool note_other(pf_filter *x, const perfile_record *r, bool selected)
+/* What names a process besides, of records that are no samples. */
+static bool want_other(pf_filter *x, const perfile_record *r, bool selected)
 {
-    perfile_fork fork;
     perfile_switch_cpu_wide change;
     bool everyone;
     switch (r->type) {
-    case PERFILE_RECORD_FORK:
-        if (perfile_fork_decode(r, &fork, sizeof fork, NULL) == PERFILE_OK &&
-            fork.pid != fork.ppid && in_time(x, r)) {
-            const uint32_t birth[2] = {fork.pid, fork.ppid};
-            x->any_process |= x->births.len >= MOST_BIRTHS; /* too many to tell ancestors */
-            if (x->any_process)
-                return true;
-            return pf_buffer_append(&x->births, birth, sizeof birth);
-        }
-        return true;
     case PERFILE_RECORD_SWITCH_CPU_WIDE:
         return !selected ||
                perfile_switch_cpu_wide_decode(r, &change, sizeof change, NULL) != PERFILE_OK ||
@@ -189,12 +178,12 @@ static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint6
     for (size_t i = 1; i < run->n; i++)
         others |= (uint32_t)pf_run_word(run, i, slot) ^ one;
     if (!others) {
-        ok = one == PERFILE_NO_PID || pf_pids_add(&x->seen, one, &is_new);
+        ok = one == PERFILE_NO_PID || x->is_part || pf_pids_add(&x->seen, one, &is_new);
         return ok && (!of || want(x, one));
     }
     for (size_t i = 0; i < run->n && ok; i++) {
         uint32_t pid = (uint32_t)pf_run_word(run, i, slot);
-        if (pid != seen && pid != PERFILE_NO_PID)
+        if (pid != seen && pid != PERFILE_NO_PID && !x->is_part)
             ok = pf_pids_add(&x->seen, seen = pid, &is_new);
         if (pid != wanted && of >> i & 1 && pid != PERFILE_NO_PID)
             ok = ok && pf_pids_add(&x->wanted, wanted = pid, &is_new);
@@ -216,7 +205,7 @@ static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
     for (size_t i = 0; i < found && ok; i++) {
         uint32_t pid = (uint32_t)values[i];
         known |= UINT64_C(1) << at[i];
-        if (pid != seen && pid != PERFILE_NO_PID)
+        if (pid != seen && pid != PERFILE_NO_PID && !x->is_part)
             ok = pf_pids_add(&x->seen, seen = pid, &is_new);
         if (pid != wanted && of >> at[i] & 1 && pid != PERFILE_NO_PID)
             ok = ok && pf_pids_add(&x->wanted, wanted = pid, &is_new);
@@ -261,14 +250,15 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
         if (selected & sampled && x->tells_times)
             times_of(x, run, selected & sampled);
     }
-    for (uint64_t left = run->all & ~sampled; left && ok; left &= left - 1) {
+    uint64_t looked = x->is_part ? selected : run->all;
+    for (uint64_t left = looked & ~sampled; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         unsigned class = pf_filter_class(first[i].type);
         if (class == PF_KEEP_TASK)
             pid = task_of(&first[i]);
         else if (class != PF_KEEP_DATA || !perfile_record_task(&first[i], &pid, &tid))
             continue;
-        ok = pid == PERFILE_NO_PID || pf_pids_add(&x->seen, pid, &is_new);
+        ok = pid == PERFILE_NO_PID || x->is_part || pf_pids_add(&x->seen, pid, &is_new);
         if (class == PF_KEEP_DATA && selected >> i & 1)
             ok = ok && want(x, pid);
     }
@@ -277,94 +267,43 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }
 
-perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
-                              perfile_error *err)
+perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t selected,
+                                     perfile_error *err)
 {
     const perfile_record *first = run->first;
-    bool ok = x->bits_full || set_bits(x, first, run->n, selected);
+    bool ok = true;
     for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        ok = note_other(x, &first[i], selected >> i & 1) &&
+        ok = want_other(x, &first[i], selected >> i & 1) &&
              (!x->compact || pf_filter_class(first[i].type) != PF_KEEP_TASK ||
               pf_filter_note_state(x, &first[i], err) == PERFILE_OK);
     }
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }
 
-typedef struct birth {
-    uint32_t child, parent;
-} birth;
-
-static int by_child(const void *a, const void *b)
+perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
+                              perfile_error *err)
 {
-    const birth *x = a, *y = b;
-    return x->child < y->child ? -1 : x->child > y->child;
-}
-
-/* The first birth of `child` or a later one. */
-static size_t births_of(const birth *all, size_t n, uint32_t child)
-{
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (all[middle].child < child)
-            low = middle + 1;
-        else
-            high = middle;
+    bool ok = x->bits_full || set_bits(x, run->first, run->n, selected);
+    for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
+        const perfile_record *r = &run->first[__builtin_ctzll(left)];
+        if (r->type == PERFILE_RECORD_FORK)
+            ok = pf_births_note(&x->births, r);
     }
-    return low;
+    return ok ? pf_filter_note_others(x, run, selected, err) : pf_fail_nomem(err, "filter");
 }
 
-/* Adds the parents of `child`, and theirs: `waiting` holds those whose parents are to come. */
-static bool add_ancestors(pf_filter *x, uint32_t child, pf_buffer *waiting)
+perfile_status pf_filter_families(pf_filter *x, const pf_births *births, perfile_error *err)
 {
-    const birth *all = (const birth *)(const void *)x->births.ptr;
-    size_t n = x->births.len / sizeof *all;
-    bool is_new;
-    pf_buffer_clear(waiting);
-    if (!pf_buffer_append(waiting, &child, sizeof child))
-        return false;
-    while (waiting->len) {
-        memcpy(&child, waiting->ptr + waiting->len - sizeof child, sizeof child);
-        waiting->len -= sizeof child;
-        for (size_t i = births_of(all, n, child); i < n && all[i].child == child; i++) {
-            if (!pf_pids_add(&x->needed, all[i].parent, &is_new))
-                return false;
-            if (is_new && !pf_buffer_append(waiting, &all[i].parent, sizeof child))
-                return false;
-        }
-    }
-    return true;
-}
-
-perfile_status pf_filter_families(pf_filter *x, perfile_error *err)
-{
-    birth *all = (birth *)(void *)x->births.ptr;
-    size_t n = x->births.len / sizeof *all;
     pf_buffer waiting = {0};
-    bool ok = true, is_new;
-    x->result.all_state = x->any_process || x->wanted.full;
-    if (n)
-        qsort(all, n, sizeof *all, by_child);
-    /* Who is wanted and was not born here has no ancestors to be found. */
-    for (uint32_t pid = 0; x->wanted.bits && pid < PF_PIDS_USUAL && ok; pid++) {
-        if (pid % 64 == 0 && x->wanted.bits[pid / 64] == 0) {
-            pid += 63;
-            continue;
-        }
-        if (pf_pids_have(&x->wanted, pid))
-            ok = pf_pids_add(&x->needed, pid, &is_new);
-    }
-    for (size_t i = 0; i < x->wanted.odd.size && ok; i++)
-        if (x->wanted.odd.slots[i].value)
-            ok = pf_pids_add(&x->needed, (uint32_t)x->wanted.odd.slots[i].key, &is_new);
-    for (size_t i = 0; i < n && ok; i++)
-        if (pf_pids_have(&x->wanted, all[i].child))
-            ok = add_ancestors(x, all[i].child, &waiting);
-    for (size_t i = 0; i < n && ok; i++)
-        if (pf_pids_have(&x->needed, all[i].child))
-            ok = pf_pids_add(&x->parents, all[i].parent, &is_new);
+    bool ok = true;
+    uint64_t at = 0;
+    uint32_t pid;
+    x->result.all_state = x->any_process || births->full || x->wanted.full;
+    while (ok && pf_pids_next(&x->wanted, &at, &pid))
+        ok = pf_births_need(births, pid, x->window_end, &x->needed, &waiting, NULL, NULL);
+    if (ok && x->compact)
+        ok = pf_births_parents(births, x->window_end, &x->needed, &x->parents);
     pf_buffer_free(&waiting);
-    pf_buffer_free(&x->births);
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }

@@ -47,13 +47,19 @@ static bool cpu_fits(pf_filter *x, const perfile_record *r)
     return perfile_record_cpu(r, &cpu) && pf_ranges_have(&x->cpus, cpu);
 }
 
-static bool event_fits(pf_filter *x, const perfile_record *r)
+const perfile_event *pf_filter_event(const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
     /* Records of the kernel without a trailer do not say whose they are. */
     if (e && r->type < PERFILE_RECORD_USER && r->type != PERFILE_RECORD_SAMPLE &&
         r->type != PERFILE_RECORD_READ && !e->layout->sample_id_all)
-        return false;
+        return NULL;
+    return e;
+}
+
+static bool event_fits(pf_filter *x, const perfile_record *r)
+{
+    const perfile_event *e = pf_filter_event(r);
     return e && e->index < x->n_events && x->event_fits[e->index];
 }
 

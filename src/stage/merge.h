@@ -6,7 +6,7 @@
 #include "core/stream.h"
 #include "model/index.h"
 #include "perfile/merge.h"
-#include "stage/filter_pids.h"
+#include "stage/pids.h"
 #include "stage/relayout.h"
 #include "stage/sort_key.h"
 

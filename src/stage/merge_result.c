@@ -73,21 +73,11 @@ bool perfile_merge_pid(const perfile_stream *stream, size_t position, uint32_t a
                        uint32_t *new_pid)
 {
     const pf_merge *x = stage_of(stream);
-    if (!x || position >= x->n_inputs || !x->inputs[position].moved.bits)
+    uint64_t at = after == UINT32_MAX ? 0 : (uint64_t)after + 1;
+    if (!x || position >= x->n_inputs || !pf_pids_next(&x->inputs[position].moved, &at, pid))
         return false;
-    const pf_merge_input *in = &x->inputs[position];
-    for (uint32_t i = after + 1; i < PERFILE_MERGE_PIDS; i++) {
-        if (i % 64 == 0 && in->moved.bits[i / 64] == 0) {
-            i += 63;
-            continue;
-        }
-        if (!pf_pids_have(&in->moved, i))
-            continue;
-        *pid = i;
-        *new_pid = i + in->host * PERFILE_MERGE_PIDS;
-        return true;
-    }
-    return false;
+    *new_pid = *pid + x->inputs[position].host * PERFILE_MERGE_PIDS;
+    return true;
 }
 
 const char *perfile_merge_note_name(uint32_t kind)

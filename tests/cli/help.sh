@@ -1,5 +1,6 @@
 # Every command explains itself, and its manual page names every option that the help names.
 set -eu
+ln -sfn "$PERFILE_SOURCE/samples" samples
 "$PERFILE" --version
 "$PERFILE" --help >main
 "$PERFILE" help >again && cmp main again
@@ -14,13 +15,14 @@ for command in $commands; do
     for option in $(grep -oE '^  (-[a-z], )?--[a-z-]+' text | grep -oE -e '--[a-z-]+'); do
         grep -qF -- "$(sed 's/-/\\-/g' <<<"$option")" "$page" || { echo "$page: $option is missing"; exit 1; }
     done
-    # The examples run, but for those that need more than a capture.
+    # The examples run, but for those that need more than captures.
     cp "$PERFILE_SOURCE/samples/captures/cpu-clock.data" perf.data
     n=0
     while IFS= read -r example; do
         n=$((n + 1))
         bash -c "PATH=\$PATH:$(dirname "$PERFILE"); set -o pipefail; $example" >/dev/null </dev/null ||
             { echo "the example fails: $example"; exit 1; }
-    done < <(sed -n '/^Examples:/,$s/^  \(perfile .*perf\.data\)\( .*\)\?$/\1/p' text)
+    done < <(sed -n -e '/^Examples:/,$s/^  \(perfile .*samples\/.*\)/\1/p' -e t \
+        -e '/^Examples:/,$s/^  \(perfile .*perf\.data\)\( .*\)\?$/\1/p' text)
     echo "$command: $n examples"
 done

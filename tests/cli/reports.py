@@ -124,11 +124,24 @@ def wrong_merge(capture, fits):
     return errors
 
 
+def wrong_split(capture, fits):
+    """The same for split."""
+    arguments = [command, "split", "--json", "--by", "cpu", "-f", "-o", "part-%s", capture]
+    run = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    report = json.loads(run.stdout)
+    errors = list(fits.iter_errors(report))
+    status = 1 if "error" in report else 3 if report["damages"] else 0
+    samples = sum(part["samples"] for part in report["parts"])
+    if run.returncode != status or (status != 1 and samples != report["samples"]):
+        errors.append(f"exit status {run.returncode}, {samples} samples")
+    return errors
+
+
 # A count in each report, to be found wrong.
 counts = {"recover": ["lost", "gaps"], "convert": ["notes", 0, "count"], "sort": ["records"],
-          "filter": ["kept"], "merge": ["inputs", 0, "samples"]}
+          "filter": ["kept"], "merge": ["inputs", 0, "samples"], "split": ["records"]}
 others = {"recover": wrong_rescue, "convert": wrong_conversion, "sort": wrong_sort,
-          "filter": wrong_filter, "merge": wrong_merge}
+          "filter": wrong_filter, "merge": wrong_merge, "split": wrong_split}
 
 checked = failed = 0
 for words, fits in runs():

@@ -229,7 +229,7 @@ class Filter:
                 wanted.add(r.pid)
             if r.sample and r.pid is None:
                 everyone = True
-            if r.name == "SWITCH_CPU_WIDE":
+            if r.name == "SWITCH_CPU_WIDE" and r.body["next_prev_pid"] != NOBODY:
                 wanted.add(r.body["next_prev_pid"])
         needed, todo = set(), list(wanted)
         while todo:
@@ -426,4 +426,5 @@ def main():
     sys.exit(bad != 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -180,7 +180,17 @@ static void odd_pids_and_many_ranges(void **state)
     assert_int_equal(pids.n, 2000);
     assert_true(pf_pids_have(&pids, 7919) && !pf_pids_have(&pids, 7918));
     assert_true(pf_pids_have(&pids, UINT32_MAX) && !pf_pids_have(&pids, UINT32_MAX - 1000));
+    uint64_t at = 0, n = 0;
+    uint32_t pid, before = 0;
+    for (; pf_pids_next(&pids, &at, &pid); n++, before = pid) {
+        assert_true(pf_pids_have(&pids, pid));
+        assert_true(n == 0 || pid >= PF_PIDS_USUAL || pid > before); /* those in order */
+    }
+    assert_int_equal(n, 2000);
     pf_pids_free(&pids);
+    pids = (pf_pids){0};
+    at = 0;
+    assert_false(pf_pids_next(&pids, &at, &pid));
 
     pf_ranges r = {0};
     for (uint64_t i = 100; i > 0; i--)

@@ -1,0 +1,130 @@
+/* A capture in parts, each of which stands alone.
+ *
+ * Every record has one part where it belongs, its *home*, and is in no other, but for what other
+ * parts need to be understood: facts, and the state that perfile_filter() would keep for the data
+ * of the part (format/keeping.def): of processes with data in it and of their ancestors, of the
+ * kernel and of the recording up to the end of its time, losses in its time.  Within a part records
+ * stand in stored order.
+ *
+ * By time, size and number parts follow each other; what has no time is at home with the record in
+ * front of it.  By a key, state of what has no part of its own is at home in the first one, and
+ * data without the key has a part of its own, the last one. */
+#ifndef PERFILE_SPLIT_H
+#define PERFILE_SPLIT_H
+
+#include "copy.h"
+#include "filter.h"
+#include "sink.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {                          /* perfile_split_options.by */
+       PERFILE_SPLIT_EVERY = 1, /* `amount` ns, from the first sample on (without any, from the
+                                   first data); only with data */
+       /* `amount` bytes a part has at most as a file, cut in stored order.  State is reckoned
+        * before it is known which is needed, rather too much.  A part gets an eighth of that in
+        * data (and one record) even when what it repeats leaves no room for it. */
+       PERFILE_SPLIT_SIZE,
+       PERFILE_SPLIT_RECORDS, /* `amount` data records each, in stored order */
+       PERFILE_SPLIT_TID,
+       PERFILE_SPLIT_PID,
+       PERFILE_SPLIT_CPU,
+       PERFILE_SPLIT_EVENT,
+       PERFILE_SPLIT_COMM /* name of the thread at that time */
+};
+
+enum {                                       /* perfile_split_options.flags */
+       PERFILE_SPLIT_NO_STATE = 1 << 0,      /* facts and what is at home, nothing else */
+       PERFILE_SPLIT_COMPACT_STATE = 1 << 1, /* as PERFILE_FILTER_COMPACT_STATE */
+       PERFILE_SPLIT_REPLACE = 1 << 2        /* files with the names of parts may exist */
+};
+
+enum { PERFILE_SPLIT_MOST_PARTS = 100000 };
+
+/* Set `size`. */
+typedef struct perfile_split_options {
+    size_t size;
+    uint32_t by;     /* PERFILE_SPLIT_EVERY … */
+    uint32_t flags;  /* PERFILE_SPLIT_… */
+    uint64_t amount; /* from 1 on; of EVERY, SIZE, RECORDS */
+    /* What the parts are called: with one %d for their number from 0 on (%4d and %04d too), or by a
+     * key one %s for it, where characters other than letters, digits, '.', '_' and '-' become '_'
+     * and names that are there already get "-2".  %% is a %.  NULL with perfile_split_writing.open.
+     */
+    const char *pattern;
+    uint64_t reserved[8];
+} perfile_split_options;
+
+typedef struct perfile_split_part {
+    uint32_t number; /* from 0 on, by time, place or key */
+    uint32_t reserved0;
+    const char *key;     /* in words, "none" for data without; NULL: not by a key */
+    const char *name;    /* of the file, NULL without a pattern */
+    uint64_t records;    /* data that is at home here */
+    uint64_t samples;    /* of them */
+    uint64_t first_time; /* of them; PERFILE_NO_TIME: they have none */
+    uint64_t last_time;
+    uint64_t written; /* records in it, those that became facts not among them */
+    uint64_t bytes;   /* of the file */
+    uint64_t reserved[4];
+} perfile_split_part;
+
+/* Set `size`; zeros are the defaults. */
+typedef struct perfile_split_writing {
+    size_t size;
+    uint32_t form;      /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
+    uint32_t on_damage; /* PERFILE_FILTER_STOP … */
+    const char *from;   /* as in perfile_options */
+    const perfile_limits *limits;
+    /* Instead of a pattern: the sink of a part.  It stays the caller's, and is finished when `done`
+     * is called with it. */
+    perfile_status (*open)(void *user, const perfile_split_part *part, perfile_sink **sink,
+                           perfile_error *err);
+    /* A part is complete; they come in order.  May be NULL; `sink` is NULL with a pattern. */
+    void (*done)(void *user, const perfile_split_part *part, perfile_sink *sink);
+    /* With a pattern: the folder in which the parts data.0, data.1 … are written, for a signal
+     * handler that removes it; NULL when the files are about to get their names or to go, from
+     * where on the process should not end. */
+    void (*temporary)(void *user, const char *path);
+    void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+    uint64_t reserved[6];
+} perfile_split_writing;
+
+typedef struct perfile_splitted {
+    uint64_t records; /* of the capture, compressed ones not counted but what is in them */
+    uint64_t samples;
+    uint64_t parts;
+    uint64_t written; /* records in all parts */
+    uint64_t bytes;   /* of all parts */
+    uint64_t damages; /* of the input … */
+    uint64_t lost;    /* … and its bytes that are in no record because of them */
+    uint64_t reserved[8];
+} perfile_splitted;
+
+/* Whether the options are sound.  PERFILE_E_USAGE: err->message says what is wrong. */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_split_check(const perfile_split_options *options, perfile_error *err);
+
+/* Reads the capture on `source`, two or three times and twice more for every further 128 parts, and
+ * writes the parts.  What cannot be read twice goes to a temporary file.  The source is closed in
+ * any case.
+ *
+ * With a pattern the parts are written into a temporary folder beside it, and appear when all of
+ * them are complete, all or none.  The source is never what they take the place of.
+ *
+ * *sum (its first `size` bytes; may be NULL) is filled as far as it went.
+ * PERFILE_E_IO with EEXIST: a file with the name of a part exists, see PERFILE_SPLIT_REPLACE;
+ * PERFILE_E_LIMIT: there would be more than PERFILE_SPLIT_MOST_PARTS. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_split_capture(
+    perfile_source *source, const perfile_split_options *options,
+    const perfile_split_writing *writing, perfile_splitted *sum, size_t size, perfile_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,284 @@
+/* A capture in parts: opened as often as needed, the parts found, then written some at a time. */
+#include "lib/split.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "lib/copy.h"
+
+enum { PROGRESS_BYTES = 8 << 20 };
+
+static void begin_progress(pf_splitting *s, const perfile_stream *stream)
+{
+    s->container = perfile_stream_container(stream);
+    s->done = s->total = s->told = 0;
+    s->part = 0;
+    s->passes++;
+    for (uint32_t i = 0; i < s->container->n_parts; i++)
+        s->total += s->container->parts[i].size;
+}
+
+/* Passes that are to come when so many are behind us: two for each lot of parts. */
+static uint64_t passes_in_all(const pf_splitting *s)
+{
+    uint64_t lots = (s->split.n + PF_SPLIT_OPEN - 1) / PF_SPLIT_OPEN;
+    if (!s->found || lots == 0)
+        lots = 1;
+    return (s->looked ? 2 : 1) + lots * (s->split.state ? 2 : 1);
+}
+
+void pf_split_tell(void *splitting, const perfile_record *at)
+{
+    pf_splitting *s = splitting;
+    if (at->family == PERFILE_FAMILY_DAMAGE && s->finding) {
+        const perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
+                                   .number = UINT32_MAX,
+                                   .damage = at->damage,
+                                   .part = at->part,
+                                   .count = 1,
+                                   .bytes = at->body.len,
+                                   .offset = at->offset};
+        pf_notes_add(&s->notes, &note);
+    }
+    for (; s->part < at->part && s->part < s->container->n_parts; s->part++)
+        s->done += s->container->parts[s->part].size;
+    uint64_t done = s->done + at->offset;
+    if (done < s->told + PROGRESS_BYTES)
+        return;
+    s->told = done;
+    if (s->writing.progress)
+        s->writing.progress(s->writing.user, (s->passes - 1) * s->total + done,
+                            passes_in_all(s) * s->total);
+}
+
+perfile_status pf_split_open(pf_splitting *s, perfile_stream **stream, perfile_error *err)
+{
+    perfile_options how = {.size = sizeof how,
+                           .on_damage = s->failing ? PERFILE_STOP : s->writing.on_damage,
+                           .deliver = PERFILE_DELIVER_DAMAGE,
+                           .from = s->writing.from,
+                           .limits = s->writing.limits};
+    perfile_source *source;
+    perfile_status st =
+        s->source->directory
+            ? perfile_source_path(s->source->name, &s->source->options, &source, err)
+            : pf_source_tee(&s->tee, &source, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_open(source, &how, stream, err);
+    if (st != PERFILE_OK) {
+        perfile_source_close(source);
+        return st;
+    }
+    begin_progress(s, *stream);
+    return PERFILE_OK;
+}
+
+/* All of it is read more than once. */
+static perfile_status make_seekable(pf_splitting *s, perfile_error *err)
+{
+    perfile_source *pipe = s->source;
+    if (pipe->directory || pipe->seekable)
+        return PERFILE_OK;
+    perfile_status st = pf_source_spool(pipe, &s->source, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_source_close(pipe);
+    s->tee.below = s->source;
+    return PERFILE_OK;
+}
+
+static perfile_status refuse_damage(const pf_splitting *s, const perfile_stream *stream,
+                                    perfile_error *err)
+{
+    perfile_summary sum;
+    perfile_stream_summary(stream, &sum, sizeof sum);
+    return s->failing && sum.damages ? pf_copy_refuse(&sum, err) : PERFILE_OK;
+}
+
+static perfile_status find(pf_splitting *s, perfile_error *err)
+{
+    perfile_stream *stream;
+    perfile_summary sum;
+    perfile_status st = PERFILE_OK;
+    s->split.progress = pf_split_tell;
+    s->split.progress_user = s;
+    if (pf_split_must_look(&s->split)) {
+        st = pf_split_open(s, &s->looked, err);
+        if (st == PERFILE_OK)
+            st = pf_split_look(&s->split, s->looked, err);
+        if (st == PERFILE_OK)
+            st = refuse_damage(s, s->looked, err);
+    }
+    if (st == PERFILE_OK)
+        st = pf_split_open(s, &stream, err);
+    if (st != PERFILE_OK)
+        return st;
+    s->finding = true;
+    st = pf_split_find(&s->split, stream, err);
+    s->finding = false;
+    s->found = stream;
+    perfile_stream_summary(stream, &sum, sizeof sum);
+    s->sum.records = s->split.records;
+    s->sum.samples = s->split.samples;
+    s->sum.damages = sum.damages;
+    s->sum.lost = sum.lost;
+    s->form = s->writing.form ? s->writing.form : perfile_stream_container(stream)->form;
+    return st == PERFILE_OK ? refuse_damage(s, stream, err) : st;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Whether a file of that name is the input, or would lie in it. */
+static bool is_input(const pf_splitting *s, const char *name, size_t folder_len)
+{
+    char *folder = s->source->directory ? pf_alloc(folder_len + 2, 1) : NULL;
+    if (!folder)
+        return same_file(name, s->source->name);
+    memcpy(folder, folder_len ? name : ".", folder_len ? folder_len : 1);
+    bool inside = same_file(folder, s->source->name);
+    pf_free(folder);
+    return inside;
+}
+
+static perfile_status may_be_called(const pf_splitting *s, const char *name, perfile_error *err)
+{
+    const char *slash = strrchr(name, '/');
+    if (is_input(s, name, slash ? (size_t)(slash - name) + 1 : 0))
+        return pf_fail_io(err, 0, "split.pattern",
+                          "'%s' is the input or lies inside it, which is never changed: choose "
+                          "other names",
+                          name);
+    return pf_out_set_may(name, s->split.options.flags & PERFILE_SPLIT_REPLACE, err);
+}
+
+/* What can be told before anything is read. */
+static perfile_status begin_output(pf_splitting *s, perfile_error *err)
+{
+    const char *pattern = s->split.options.pattern, *name;
+    pf_split_names names = {0};
+    bool replace = s->split.options.flags & PERFILE_SPLIT_REPLACE;
+    if (!pattern)
+        return s->writing.open ? PERFILE_OK
+                               : pf_fail(err, PERFILE_E_USAGE, "split.pattern",
+                                         "where the parts go is not said");
+    perfile_status st = pf_split_name(&names, pattern, 0, "0", &name, err);
+    if (st == PERFILE_OK && !strstr(pattern, "%s"))
+        st = may_be_called(s, name, err);
+    if (st == PERFILE_OK)
+        st = pf_out_set_new(name, replace, &s->set, err);
+    if (st == PERFILE_OK && s->writing.temporary)
+        s->writing.temporary(s->writing.user, pf_out_set_folder(s->set));
+    pf_split_names_free(&names);
+    return st;
+}
+
+/* All names, before anything is written. */
+static perfile_status name_parts(pf_splitting *s, perfile_error *err)
+{
+    const char *name, *pattern = s->split.options.pattern;
+    char buffer[24];
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < s->split.n && pattern && st == PERFILE_OK; i++) {
+        const char *key = pf_split_word(&s->split, pf_split_homes(&s->split)[i].key, buffer);
+        st = pf_split_name(&s->names, pattern, i, key, &name, err);
+        if (st == PERFILE_OK)
+            st = may_be_called(s, name, err);
+        if (st == PERFILE_OK && !pf_buffer_append(&s->name_of, &name, sizeof name))
+            st = pf_fail_nomem(err, "split");
+    }
+    return st;
+}
+
+static const char *name_at(void *splitting, uint32_t n)
+{
+    const pf_splitting *s = splitting;
+    return ((const char *const *)(const void *)s->name_of.ptr)[n];
+}
+
+void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfile_split_part *out)
+{
+    const pf_split_home *home = &pf_split_homes(&s->split)[n];
+    *out = (perfile_split_part){.number = n,
+                                .records = home->records,
+                                .samples = home->samples,
+                                .first_time = home->first_time,
+                                .last_time = home->last_time};
+    if (!s->split.in_order)
+        out->key = pf_split_word(&s->split, home->key, buffer);
+    if (s->name_of.len)
+        out->name = ((const char *const *)(const void *)s->name_of.ptr)[n];
+}
+
+static perfile_status split(pf_splitting *s, perfile_error *err)
+{
+    perfile_status st = begin_output(s, err);
+    if (st == PERFILE_OK)
+        st = make_seekable(s, err);
+    if (st == PERFILE_OK)
+        st = find(s, err);
+    if (st == PERFILE_OK)
+        st = name_parts(s, err);
+    for (uint32_t i = 0; i < s->split.n && st == PERFILE_OK; i += PF_SPLIT_OPEN)
+        st = pf_split_write(s, i, err);
+    return st;
+}
+
+/* The files get their names, or go. */
+static perfile_status end_output(pf_splitting *s, perfile_status st, perfile_error *err)
+{
+    if (!s->set)
+        return st;
+    if (s->writing.temporary)
+        s->writing.temporary(s->writing.user, NULL);
+    if (st == PERFILE_OK)
+        st = pf_out_set_appear(s->set, name_at, s, err);
+    pf_out_set_close(s->set);
+    return st;
+}
+
+static void copy_in(void *to, size_t room, const void *from, size_t size)
+{
+    memcpy(to, from, size < room ? size : room);
+}
+
+perfile_status perfile_split_capture(perfile_source *source, const perfile_split_options *options,
+                                     const perfile_split_writing *writing, perfile_splitted *sum,
+                                     size_t size, perfile_error *err)
+{
+    perfile_split_options how = {.size = sizeof how};
+    copy_in(&how, sizeof how, options, options->size);
+    pf_splitting *s = pf_alloc(1, sizeof *s);
+    perfile_status st = s ? PERFILE_OK : pf_fail_nomem(err, "split");
+    if (st == PERFILE_OK && writing)
+        copy_in(&s->writing, sizeof s->writing, writing, writing->size);
+    if (st == PERFILE_OK)
+        st = perfile_split_check(&how, err);
+    if (st == PERFILE_OK)
+        st = pf_split_init(&s->split, &how, err);
+    if (st == PERFILE_OK) {
+        s->source = s->tee.below = source;
+        s->failing = s->writing.on_damage == PERFILE_FILTER_FAIL;
+        st = end_output(s, split(s, err), err);
+        source = s->source;
+        pf_notes_tell(&s->notes, s->writing.note, s->writing.user);
+        if (sum)
+            copy_in(sum, size, &s->sum, sizeof s->sum);
+    }
+    if (s) {
+        perfile_stream_close(s->found);
+        perfile_stream_close(s->looked);
+        pf_split_free(&s->split);
+        pf_split_names_free(&s->names);
+        pf_buffer_free(&s->name_of);
+        pf_free(s);
+    }
+    perfile_source_close(source);
+    return st;
+}

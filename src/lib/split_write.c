@@ -1,0 +1,339 @@
+/* Some parts at a time: a pass that finds out what state each needs, and one that writes them. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "lib/copy.h"
+#include "lib/split.h"
+
+enum { HELD_MOST = 256 << 10 /* of a pipe that becomes files */ };
+
+typedef struct output {
+    pf_filter *filter;
+    perfile_sink *sink;
+    perfile_writer *writer;
+    pf_copy copy;
+    uint64_t here; /* records of the run that go to it, by bit */
+} output;
+
+typedef struct lot {
+    pf_splitting *s;
+    perfile_stream *stream;
+    uint32_t first, n;
+    bool files; /* feature BUILD_ID lists them */
+    pf_filter_told told;
+    output *at;
+    uint32_t parts[PERFILE_RUN_RECORDS];
+
+    /* Records of simpleperf in pieces: these wait for the whole, which says whose they are. */
+    pf_buffer pieces; /* perfile_record, … */
+    pf_buffer bytes;  /* … and their bytes, one behind the other */
+} lot;
+
+/* Where the records of the run belong, as far as that is one of these parts: output.here.  Whether
+ * any does. */
+static bool place(lot *l, const perfile_record *first, size_t n)
+{
+    bool any = false;
+    pf_split_where(&l->s->split, first, n, l->parts);
+    for (uint32_t k = 0; k < l->n; k++)
+        l->at[k].here = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t k = l->parts[i] - l->first;
+        if (k < l->n) {
+            l->at[k].here |= UINT64_C(1) << i;
+            any = true;
+        }
+    }
+    return any;
+}
+
+static perfile_status choose(lot *l, perfile_error *err)
+{
+    const pf_split *x = &l->s->split;
+    const perfile_record *first;
+    size_t n;
+    perfile_status st;
+    while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
+        pf_split_tell(l->s, first);
+        if (!pf_split_plain(first))
+            continue;
+        bool all = pf_split_concerns_all(x, first, n);
+        if (!place(l, first, n) && !all)
+            continue;
+        const pf_run run = pf_run_look(first, n);
+        for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
+            if (all || l->at[k].here)
+                st = pf_split_note(l->at[k].filter, &run, l->at[k].here, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    st = st == PERFILE_END ? PERFILE_OK : st;
+    for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
+        st = pf_filter_families(l->at[k].filter, &x->births, err);
+    return st;
+}
+
+static perfile_status put(output *o, const perfile_record *r, size_t n, perfile_error *err)
+{
+    o->filter->result.kept += n;
+    return pf_copy_take(&o->copy, r, n, err);
+}
+
+/* The records of the run that go to the part: as they stand there, or those that are scattered one
+ * behind the other. */
+static perfile_status give(output *o, const perfile_record *first, perfile_error *err)
+{
+    perfile_record some[PERFILE_RUN_RECORDS];
+    size_t n = 0;
+    unsigned from = (unsigned)__builtin_ctzll(o->here);
+    unsigned len = (unsigned)__builtin_popcountll(o->here);
+    if (o->here >> from == pf_split_all(len))
+        return put(o, first + from, len, err);
+    for (uint64_t left = o->here; left; left &= left - 1)
+        some[n++] = first[__builtin_ctzll(left)];
+    return put(o, some, n, err);
+}
+
+/* Bytes behind a record are read once, for all parts that it is in. */
+static perfile_status give_extra(lot *l, const perfile_record *r, perfile_error *err)
+{
+    perfile_bytes piece;
+    perfile_status st = PERFILE_OK;
+    bool any = false;
+    for (uint32_t k = 0; k < l->n; k++)
+        any |= pf_copy_wants_extra(&l->at[k].copy);
+    while (any && (st = perfile_stream_extra(l->stream, r, &piece, err)) == PERFILE_OK)
+        for (uint32_t k = 0; k < l->n; k++)
+            if (pf_copy_wants_extra(&l->at[k].copy) &&
+                (st = perfile_writer_extra(l->at[k].writer, piece, err)) != PERFILE_OK)
+                return st;
+    return st == PERFILE_END ? PERFILE_OK : st;
+}
+
+/* Adds what the parts need besides. */
+static perfile_status add_needed(lot *l, const perfile_record *first, size_t n, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < n; i++) {
+        const perfile_record *r = &first[i];
+        if (r->type == PERFILE_RECORD_SAMPLE)
+            continue;
+        bool file = l->files && (r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2);
+        for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++) {
+            output *o = &l->at[k];
+            bool is = o->here >> i & 1 || pf_split_needs(&l->s->split, o->filter, r);
+            o->here |= (uint64_t)is << i;
+            if (file)
+                st = pf_filter_file(o->filter, r, is, err);
+        }
+    }
+    return st;
+}
+
+static bool is_piece(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_ENVELOPE && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
+                                               r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
+}
+
+static perfile_status hold(lot *l, const perfile_record *r, perfile_error *err)
+{
+    return pf_buffer_append(&l->pieces, r, sizeof *r) &&
+                   pf_buffer_append(&l->bytes, r->header, perfile_record_size(r))
+               ? PERFILE_OK
+               : pf_fail_nomem(err, "split");
+}
+
+/* Pieces go where the whole goes; those of none to the part of the record before. */
+static perfile_status give_pieces(lot *l, const perfile_record *whole, perfile_error *err)
+{
+    enum { HEADER = 8 };
+    perfile_record *all = (perfile_record *)(void *)l->pieces.ptr;
+    size_t n = l->pieces.len / sizeof *all, at = 0;
+    perfile_status st = PERFILE_OK;
+    if (n == 0)
+        return st;
+    bool theirs =
+        whole && whole->flags & PERFILE_REC_INNER && whole->envelope == all[n - 1].sequence;
+    for (size_t i = 0; i < n; i++) {
+        size_t size = perfile_record_size(&all[i]);
+        all[i].header = l->bytes.ptr + at;
+        all[i].body.ptr = all[i].header + HEADER;
+        all[i].flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
+        at += size;
+        for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
+            if (theirs ? l->at[k].here & 1 : l->first + k == l->s->split.at)
+                st = put(&l->at[k], &all[i], 1, err);
+    }
+    pf_buffer_clear(&l->pieces);
+    pf_buffer_clear(&l->bytes);
+    return st;
+}
+
+static perfile_status write_run(lot *l, const perfile_record *first, size_t n, perfile_error *err)
+{
+    uint32_t before = l->s->split.at;
+    bool samples = true;
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < n; i++)
+        samples &= first[i].type == PERFILE_RECORD_SAMPLE;
+    if (!place(l, first, n) && samples && !l->pieces.len)
+        return PERFILE_OK;
+    if (!samples)
+        st = add_needed(l, first, n, err);
+    if (st == PERFILE_OK && l->pieces.len) {
+        uint32_t now = l->s->split.at;
+        l->s->split.at = before;
+        st = give_pieces(l, first, err);
+        l->s->split.at = now;
+    }
+    for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
+        if (l->at[k].here)
+            st = give(&l->at[k], first, err);
+    return st == PERFILE_OK && first->extra.len ? give_extra(l, first, err) : st;
+}
+
+static perfile_status write_all(lot *l, perfile_error *err)
+{
+    const perfile_record *first;
+    size_t n;
+    perfile_status st;
+    while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
+        pf_split_tell(l->s, first);
+        if (is_piece(first))
+            st = hold(l, first, err);
+        else if (pf_split_plain(first))
+            st = write_run(l, first, n, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return st == PERFILE_END ? give_pieces(l, NULL, err) : st;
+}
+
+static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
+{
+    pf_splitting *s = l->s;
+    output *o = &l->at[k];
+    perfile_writer_options how = {.size = sizeof how,
+                                  .as_stored = true,
+                                  .form = s->form,
+                                  .swapped =
+                                      perfile_session_swapped(perfile_stream_session(l->stream))};
+    const perfile_copy_options copying = {.size = sizeof copying,
+                                          .flags = s->failing ? 0 : PERFILE_COPY_FORCE};
+    perfile_split_part part;
+    char buffer[24];
+    pf_split_describe(s, l->first + k, buffer, &part);
+    perfile_status st = s->set ? pf_out_set_next(s->set, part.name, &o->sink, err)
+                               : s->writing.open(s->writing.user, &part, &o->sink, err);
+    if (st == PERFILE_OK)
+        st = perfile_writer_open(o->sink, &how, &o->writer, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_copy_start(&o->copy, l->stream, o->writer, &copying);
+    o->copy.held_most = HELD_MOST;
+    pf_filter_facts(o->filter, l->stream); /* for those that take them before the first record */
+    st = pf_copy_begin(&o->copy, err);
+    pf_filter_facts_put_back(l->stream, &l->told);
+    return st;
+}
+
+/* Facts are those of the first part; records that no part got count in each. */
+static void keep_notes(lot *l, uint32_t k)
+{
+    const pf_notes *notes = &l->at[k].copy.notes;
+    for (uint32_t i = 0; i < notes->n; i++) {
+        perfile_note one = notes->at[i];
+        one.text = notes->why[i];
+        if (l->first + k == 0 || one.kind == PERFILE_NOTE_RECORDS_CUT)
+            pf_notes_add(&l->s->notes, &one);
+    }
+}
+
+static perfile_status end_output(lot *l, uint32_t k, perfile_error *err)
+{
+    pf_splitting *s = l->s;
+    output *o = &l->at[k];
+    perfile_split_part part;
+    char buffer[24];
+    pf_filter_facts(o->filter, l->stream);
+    perfile_status st = pf_filter_build_ids(o->filter, l->stream, err);
+    if (st == PERFILE_OK)
+        st = pf_copy_finish(&o->copy, err);
+    pf_filter_facts_put_back(l->stream, &l->told);
+    if (st != PERFILE_OK)
+        return st;
+    keep_notes(l, k);
+    pf_split_describe(s, l->first + k, buffer, &part);
+    part.written = o->copy.result.records;
+    part.bytes = perfile_sink_count(o->sink);
+    s->sum.parts++;
+    s->sum.written += part.written;
+    s->sum.bytes += part.bytes;
+    perfile_writer_close(o->writer);
+    o->writer = NULL;
+    if (s->set) {
+        perfile_sink_close(o->sink);
+        o->sink = NULL;
+    }
+    if (s->writing.done)
+        s->writing.done(s->writing.user, &part, o->sink);
+    return PERFILE_OK;
+}
+
+static perfile_status write_pass(lot *l, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    const perfile_session *session = perfile_stream_session(l->stream);
+    l->files = perfile_session_feature(session, PERFILE_FEATURE_BUILD_ID) != NULL;
+    pf_filter_facts_save(l->stream, &l->told);
+    for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
+        st = begin_output(l, k, err);
+    if (st == PERFILE_OK)
+        st = write_all(l, err);
+    for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
+        st = end_output(l, k, err);
+    return st;
+}
+
+/* Opens the capture, does one pass, and closes it. */
+static perfile_status pass(lot *l, perfile_status (*what)(lot *l, perfile_error *err),
+                           perfile_error *err)
+{
+    perfile_status st = pf_split_open(l->s, &l->stream, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_split_begin_pass(&l->s->split);
+    st = what(l, err);
+    perfile_stream_close(l->stream);
+    return st;
+}
+
+perfile_status pf_split_write(pf_splitting *s, uint32_t first, perfile_error *err)
+{
+    const pf_split *x = &s->split;
+    lot l = {.s = s, .first = first};
+    perfile_status st = PERFILE_OK;
+    l.n = x->n - first < PF_SPLIT_OPEN ? x->n - first : PF_SPLIT_OPEN;
+    l.at = pf_alloc(l.n, sizeof *l.at);
+    if (!l.at)
+        return pf_fail_nomem(err, "split");
+    for (uint32_t k = 0; k < l.n && st == PERFILE_OK; k++)
+        st = pf_split_part(x, first + k, &l.at[k].filter, err);
+    if (st == PERFILE_OK && x->state)
+        st = pass(&l, choose, err);
+    if (st == PERFILE_OK)
+        st = pass(&l, write_pass, err);
+    for (uint32_t k = 0; k < l.n; k++) {
+        perfile_writer_close(l.at[k].writer);
+        if (s->set)
+            perfile_sink_close(l.at[k].sink);
+        pf_copy_free(&l.at[k].copy);
+        perfile_filter_close(l.at[k].filter);
+    }
+    pf_buffer_free(&l.pieces);
+    pf_buffer_free(&l.bytes);
+    pf_free(l.at);
+    return st;
+}
