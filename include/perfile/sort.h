@@ -65,6 +65,7 @@ typedef struct perfile_sorted {
     uint64_t timed_samples;  /* of them */
     uint64_t first_sample;   /* least and greatest time of those; without any UINT64_MAX … */
     uint64_t last_sample;    /* … and 0 */
+    uint64_t first_bytes;    /* a hash of the first record of data */
     uint64_t kernel_address; /* where the kernel was mapped first; 0: nobody says */
     uint64_t reserved[4];
 } perfile_sorted;

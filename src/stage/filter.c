@@ -22,7 +22,7 @@ static uint64_t asked_of(const pf_filter *x, const pf_run *run)
     uint64_t asked = run->samples;
     for (uint64_t left = run->all & ~run->samples; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        unsigned class = pf_filter_class(run->first[i].type);
+        unsigned class = pf_keeping_class(run->first[i].type);
         bool is = class == PF_KEEP_DATA || (class != PF_KEEP_FACT && x->tests_state);
         asked |= (uint64_t)is << i;
     }

@@ -9,19 +9,10 @@
 #include "perfile/filter.h"
 #include "perfile/model.h"
 #include "stage/filter_births.h"
-#include "stage/pids.h"
 #include "stage/filter_ranges.h"
+#include "stage/keeping.h"
+#include "stage/pids.h"
 #include "stage/run.h"
-
-enum { /* classes of format/keeping.def */
-       PF_KEEP_DATA = 0,
-       PF_KEEP_TASK,
-       PF_KEEP_KERNEL,
-       PF_KEEP_RECORDING,
-       PF_KEEP_FACT,
-       PF_KEEP_LOSS,
-       PF_KEEP_AUX
-};
 
 /* One end of a range of time, before the capture is known. */
 typedef struct pf_moment {
@@ -141,7 +132,6 @@ bool pf_filter_fits(pf_patterns *p, const char *name, bool path);
 bool pf_filter_fits_text(const pf_patterns *p, const char *name, bool path);
 
 /* filter_keep.c */
-unsigned pf_filter_class(uint32_t type);
 /* Of class TASK, but of no process: a mapping of the kernel. */
 bool pf_filter_is_of_kernel(const perfile_record *r);
 /* What the first pass learns of a run of which `selected` are selected. */

@@ -8,18 +8,6 @@
 
 enum { MOST_BITS = 16 << 20 }; /* bytes of them */
 
-unsigned pf_filter_class(uint32_t type)
-{
-    static const uint8_t classes[] = {
-#define KEEP(type, class) [PERFILE_RECORD_##type] = PF_KEEP_##class + 1,
-#include "perfile/format/keeping.def"
-    };
-    uint8_t known = type < sizeof classes ? classes[type] : 0;
-    if (known)
-        return known - 1U;
-    return type < PERFILE_RECORD_USER ? PF_KEEP_DATA : PF_KEEP_RECORDING;
-}
-
 /* The first word of the body is the process of all records of class TASK. */
 static uint32_t task_of(const perfile_record *r)
 {
@@ -62,7 +50,7 @@ static bool keep_aux(const pf_filter *x, const perfile_record *r, bool *everyone
 bool pf_filter_keep(pf_filter *x, const perfile_record *r)
 {
     bool everyone;
-    unsigned class = pf_filter_class(r->type);
+    unsigned class = pf_keeping_class(r->type);
     if (class == PF_KEEP_FACT)
         return true;
     if (x->no_state)
@@ -253,7 +241,7 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
     uint64_t looked = x->is_part ? selected : run->all;
     for (uint64_t left = looked & ~sampled; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        unsigned class = pf_filter_class(first[i].type);
+        unsigned class = pf_keeping_class(first[i].type);
         if (class == PF_KEEP_TASK)
             pid = task_of(&first[i]);
         else if (class != PF_KEEP_DATA || !perfile_record_task(&first[i], &pid, &tid))
@@ -275,7 +263,7 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
     for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         ok = want_other(x, &first[i], selected >> i & 1) &&
-             (!x->compact || pf_filter_class(first[i].type) != PF_KEEP_TASK ||
+             (!x->compact || pf_keeping_class(first[i].type) != PF_KEEP_TASK ||
               pf_filter_note_state(x, &first[i], err) == PERFILE_OK);
     }
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/state.h"
-#include "stage/filter.h"
+#include "stage/keeping.h"
 #include "stage/round.h"
 
 static pf_merge *merge_of(perfile_stream *s)
@@ -51,8 +51,8 @@ static bool stands_alone(const perfile_record *r)
 
 static bool may_repeat(const pf_merge_input *in, uint32_t type)
 {
-    unsigned class = pf_filter_class(type);
-    return pf_sort_is_fact(type) || (in->is_part && class != PF_KEEP_DATA && class != PF_KEEP_AUX);
+    unsigned class = pf_keeping_class(type);
+    return pf_sort_is_fact(type) || (in->is_part && class != PF_KEEP_DATA);
 }
 
 static void count(pf_merge *x, pf_merge_input *in, const perfile_record *r)

@@ -71,7 +71,7 @@ typedef struct pf_merge_input {
     bool ended;
 
     /* Facts. */
-    uint64_t first_sample, last_sample, n_samples;
+    uint64_t first_sample, last_sample, n_samples, first_bytes, bytes;
     uint64_t kernel;             /* where the kernel is mapped, 0: not known */
     uint32_t host;               /* boot of a machine */
     uint32_t first_of_recording; /* position of the first input of it */

@@ -55,7 +55,8 @@ static bool both_know_host(const pf_merge_input *a, const pf_merge_input *b)
 static bool same_samples(const pf_merge_input *a, const pf_merge_input *b)
 {
     return a->n_samples == b->n_samples && a->first_sample == b->first_sample &&
-           a->last_sample == b->last_sample;
+           a->last_sample == b->last_sample && a->first_bytes == b->first_bytes &&
+           a->bytes == b->bytes;
 }
 
 static bool kernel_is_known(const pf_merge_input *a, const pf_merge_input *b)

@@ -166,6 +166,8 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     in->first_sample = sorted.first_sample;
     in->last_sample = sorted.last_sample;
     in->n_samples = sorted.timed_samples;
+    in->first_bytes = sorted.first_bytes;
+    in->bytes = sum.bytes;
     in->kernel = sorted.kernel_address;
     in->why = sorted.timed && has_times(in->session) ? PERFILE_CLOCK_FIRST : PERFILE_CLOCK_NONE;
     in->ids.seed = pf_index_seed(in);

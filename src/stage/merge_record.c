@@ -46,11 +46,12 @@ static void fail(rewriting *w, perfile_status st)
     }
 }
 
-/* An id of 0 is none; what the only event of an input says is its id, whatever it is. */
+/* An id of 0 is none: it means the first event, and stays where that is the record's.  What the
+ * only event of an input says is its id, whatever it is. */
 static uint64_t new_id(rewriting *w, uint64_t id, bool stream)
 {
     uint64_t out = id;
-    if (stream && id == 0)
+    if (id == 0 && (stream || (w->in->is_part && w->event && w->event->out == 0)))
         return 0;
     bool foreign = id == 0 || (w->in->n_events == 1 && !stream);
     if (pf_merge_find_id(w->in, id, &out))

@@ -1,24 +1,24 @@
 /* State that several parts of a recording tell.
  *
- * Of records of one time those of the first input come first, then those of the second: so a record
- * is repeated as often as an input has it no more often than one before.  Only those of the present
- * time are remembered, and those that have none. */
+ * A record is repeated as long as its input had it no more often than it was handed on.  Only
+ * records of the present time are remembered, and those that have none. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "stage/merge.h"
 
 enum {
     MOST_BYTES = 12 << 20, /* of one time; what is beyond is handed on */
-    FIRST_SLOTS = 256
+    FIRST_SLOTS = 256,
+    HANDED_ON = 0 /* whose count it is; else that of the input at whose - 1 */
 };
 
-/* A record that was handed on. */
+/* How often a record was there. */
 typedef struct told {
     uint64_t hash;
-    size_t at;          /* in bytes */
-    uint32_t len;       /* 0: none */
-    uint32_t input;     /* that counts now */
-    uint32_t most, now; /* how often an input had it, and this one has so far */
+    size_t at;    /* in bytes */
+    uint32_t len; /* 0: none */
+    uint32_t whose;
+    uint64_t count;
 } told;
 
 typedef struct table {
@@ -32,22 +32,12 @@ struct pf_repeated {
     table of_time, timeless;
 };
 
-static uint64_t hash_of(uint64_t seed, const uint8_t *p, size_t n)
-{
-    uint64_t h = seed ^ n;
-    for (size_t i = 0; i < n; i++) {
-        h = (h ^ p[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 29;
-    }
-    return h;
-}
-
-static told *slot_of(const table *t, uint64_t hash, perfile_bytes b)
+static told *slot_of(const table *t, uint64_t hash, uint32_t whose, perfile_bytes b)
 {
     size_t at = (size_t)(hash >> 32) & (t->size - 1);
     for (;; at = (at + 1) & (t->size - 1)) {
         told *one = &t->slots[at];
-        bool same = one->hash == hash && one->len == b.len &&
+        bool same = one->hash == hash && one->whose == whose && one->len == b.len &&
                     memcmp(t->bytes.ptr + one->at, b.ptr, b.len) == 0;
         if (one->len == 0 || same)
             return one;
@@ -79,18 +69,32 @@ static void begin_time(table *t, uint64_t key)
     t->key = key;
     if (t->n == 0)
         return;
-    memset(t->slots, 0, t->size * sizeof *t->slots);
+    if (t->size > FIRST_SLOTS) { /* one time had many: the next will not */
+        pf_free(t->slots);
+        t->slots = NULL;
+        t->size = 0;
+    } else {
+        memset(t->slots, 0, t->size * sizeof *t->slots);
+    }
     t->n = 0;
     pf_buffer_clear(&t->bytes);
 }
 
-static bool add(table *t, told *slot, uint64_t hash, uint32_t input, perfile_bytes b)
+/* The count of that one, which begins with 0; its bytes are at `at` already unless that is where
+ * the next go.  NULL when there is no memory. */
+static told *count_of(table *t, uint32_t whose, perfile_bytes b, size_t at)
 {
-    if (t->bytes.len + b.len > MOST_BYTES)
-        return true;
-    *slot = (told){hash, t->bytes.len, (uint32_t)b.len, input, 1, 1};
+    if (t->n >= t->size / 2 && !grow(t))
+        return NULL;
+    uint64_t hash = pf_index_hash(t->seed + whose, b.ptr, b.len);
+    told *one = slot_of(t, hash, whose, b);
+    if (one->len)
+        return one;
+    if (at == t->bytes.len && !pf_buffer_append(&t->bytes, b.ptr, b.len))
+        return NULL;
+    *one = (told){hash, at, (uint32_t)b.len, whose, 0};
     t->n++;
-    return pf_buffer_append(&t->bytes, b.ptr, b.len);
+    return one;
 }
 
 perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
@@ -107,18 +111,18 @@ perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const
     table *t = timeless ? &x->repeated->timeless : &x->repeated->of_time;
     if (t->key != key && !timeless)
         begin_time(t, key);
-    if (t->n >= t->size / 2 && !grow(t))
+    if (t->bytes.len + b.len > MOST_BYTES)
+        return PERFILE_OK;
+    told *all = count_of(t, HANDED_ON, b, t->bytes.len);
+    if (!all)
         return pf_fail_nomem(err, "merge");
-    uint64_t hash = hash_of(t->seed, b.ptr, b.len);
-    told *one = slot_of(t, hash, b);
-    if (one->len == 0)
-        return add(t, one, hash, in->at, b) ? PERFILE_OK : pf_fail_nomem(err, "merge");
-    if (one->input != in->at) {
-        one->input = in->at;
-        one->now = 0;
-    }
-    *repeated = ++one->now <= one->most;
-    one->most = one->now > one->most ? one->now : one->most;
+    const uint64_t handed_on = all->count;
+    told *mine = count_of(t, in->at + 1, b, all->at);
+    if (!mine)
+        return pf_fail_nomem(err, "merge");
+    *repeated = ++mine->count <= handed_on;
+    if (!*repeated)
+        slot_of(t, pf_index_hash(t->seed + HANDED_ON, b.ptr, b.len), HANDED_ON, b)->count++;
     return PERFILE_OK;
 }
 

@@ -1,6 +1,8 @@
 /* The first pass: looks at the time of every record, and keeps those that do not stay in the file.
  */
 #include "base/error.h"
+#include "model/index.h"
+#include "stage/keeping.h"
 #include "stage/run.h"
 #include "stage/sort.h"
 
@@ -112,12 +114,20 @@ static void note_samples(perfile_sorted *sum, uint64_t n, uint64_t first, uint64
     sum->last_sample = last > sum->last_sample ? last : sum->last_sample;
 }
 
+static void note_first(perfile_sorted *sum, const perfile_record *r)
+{
+    if (sum->first_bytes == 0)
+        sum->first_bytes = pf_index_hash(1, r->header, perfile_record_size(r));
+}
+
 static void note(perfile_sorted *sum, const perfile_record *r)
 {
     enum { KERNEL = 1 };
     perfile_mmap map;
     uint64_t time = perfile_record_time(r);
     bool timed = time != 0 && time != PERFILE_NO_TIME;
+    if (sum->first_bytes == 0 && pf_keeping_class(r->type) == PF_KEEP_DATA)
+        note_first(sum, r);
     if (r->type == PERFILE_RECORD_SAMPLE && timed) {
         note_samples(sum, 1, time, time);
         return;
@@ -183,6 +193,7 @@ static bool take_run(pf_sort *x, const perfile_record *first, size_t n)
     x->clock.near = x->previous = previous;
     x->clock.top = max > x->clock.top ? max : x->clock.top;
     x->result.out_of_order += stepped_back;
+    note_first(&x->result, first);
     note_samples(&x->result, n, min, max);
     x->bytes += (uint64_t)(end - first->header);
     return true;

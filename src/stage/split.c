@@ -66,7 +66,7 @@ bool pf_split_must_look(const pf_split *x)
 static void look_for_others(pf_split *x, const perfile_record *first, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (first[i].type == PERFILE_RECORD_SAMPLE || pf_filter_class(first[i].type))
+        if (first[i].type == PERFILE_RECORD_SAMPLE || pf_keeping_class(first[i].type))
             continue;
         uint64_t time = perfile_record_time(&first[i]);
         x->first_other = time < x->first_other ? time : x->first_other;
@@ -239,7 +239,7 @@ static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_record *r = &first[i];
         bool sample = r->type == PERFILE_RECORD_SAMPLE;
-        unsigned class = sample ? PF_KEEP_DATA : pf_filter_class(r->type);
+        unsigned class = sample ? PF_KEEP_DATA : pf_keeping_class(r->type);
         bool data = class == PF_KEEP_DATA;
         st = go_on(x, r, class, k.keys[i], k.pids[i], err);
         if (st != PERFILE_OK)
@@ -329,7 +329,7 @@ void pf_split_where(pf_split *x, const perfile_record *first, size_t n, uint32_t
         }
         parts[i] = x->at;
         /* What has the key of no part, and is no data, belongs to the first. */
-        if (keys[i] == PF_SPLIT_NONE && !x->in_order && pf_filter_class(first[i].type))
+        if (keys[i] == PF_SPLIT_NONE && !x->in_order && pf_keeping_class(first[i].type))
             parts[i] = 0;
     }
 }

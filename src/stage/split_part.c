@@ -51,7 +51,7 @@ bool pf_split_concerns_all(const pf_split *x, const perfile_record *first, size_
     if (first->type == PERFILE_RECORD_AUXTRACE)
         return !x->stored;
     for (size_t i = 0; i < n && x->compact; i++)
-        if (pf_filter_class(first[i].type) == PF_KEEP_TASK)
+        if (pf_keeping_class(first[i].type) == PF_KEEP_TASK)
             return true;
     return false;
 }
@@ -62,7 +62,7 @@ perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, 
     uint64_t data = home, others = run->all & ~run->samples;
     for (uint64_t left = home & others; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        if (pf_filter_class(run->first[i].type) != PF_KEEP_DATA)
+        if (pf_keeping_class(run->first[i].type) != PF_KEEP_DATA)
             data &= ~(UINT64_C(1) << i);
     }
     if (data)

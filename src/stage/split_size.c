@@ -41,7 +41,7 @@ perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n
         if (r->type == PERFILE_RECORD_SAMPLE)
             continue;
         uint64_t bytes = perfile_record_size(r) + r->extra.len;
-        unsigned class = pf_filter_class(r->type);
+        unsigned class = pf_keeping_class(r->type);
         if (class == PF_KEEP_TASK && x->state) {
             ok = !pf_filter_is_of_kernel(r) ? add_state(z, process_of(r), bytes) : true;
             z->always += pf_filter_is_of_kernel(r) ? bytes : 0;

@@ -133,30 +133,21 @@ report 'r["out"] == "-" and r["inputs"][1]["offset_ns"] == "-1500000"' <report |
     report 'r["damages"] == r["inputs"][0]["damages"] == 1 and r["inputs"][1]["damages"] == 0' ||
     say "damage in the report"
 
-# The examples of the help, as they stand, in a copy of the folder that it names.
-cp -r "$captures" examples
-n=0
-while IFS= read -r example; do
-    n=$((n + 1))
-    (cd examples && bash -c "PATH=$(dirname "$PERFILE"):\$PATH; set -o pipefail; $example") >/dev/null 2>err </dev/null ||
-        say "the example fails: $example: $(cat err)"
-done < <("$PERFILE" merge --help | sed -n '/^Examples/,$s/^  \(perfile .*\)/\1/p')
-[ "$n" -ge 3 ] || say "$n examples"
-
 # Interrupted: neither OUT nor a temporary file stays.
 mkdir interrupted
 mkfifo fifo
 for signal in INT TERM; do
-    TMPDIR=$PWD/interrupted "$PERFILE" merge -o interrupted/out.data a.data - <fifo 2>/dev/null &
+    # What a script starts in the background does not mind SIGINT otherwise.
+    TMPDIR=$PWD/interrupted env --default-signal=INT "$PERFILE" merge -o interrupted/out.data a.data - <fifo 2>/dev/null &
     pid=$!
     exec 3>fifo
     head -c 2000 "$captures/pipe.data" >&3
     sleep 0.3
-    # What a script starts in the background does not mind SIGINT.
     kill -$signal "$pid"
-    [ $signal = INT ] && sleep 0.1 && kill -TERM "$pid" 2>/dev/null
-    exec 3>&-
     wait "$pid" 2>/dev/null
+    status=$?
+    exec 3>&-
+    [ "$status" = $((128 + $(kill -l $signal))) ] || say "$signal: status $status"
     [ -z "$(ls interrupted)" ] || say "left behind: $(ls interrupted)"
 done
 
