@@ -18,7 +18,7 @@ static perfile_status refill(perfile_stream *s, perfile_error *err)
     if (s->final != PERFILE_OK)
         return give_up(s, err);
     do {
-        s->n_run = 0;
+        s->n_run = s->framed.n = 0;
         s->at = s->end = s->run;
         s->final = s->ops->fill(s, &s->error);
         if (s->final != PERFILE_OK)

@@ -20,6 +20,13 @@ typedef struct pf_stream_ops {
     void (*close)(perfile_stream *s);
 } pf_stream_ops;
 
+/* What a driver saw of all records of a run while it framed them, one behind the other. */
+typedef struct pf_framed {
+    uint32_t n;                 /* of the run; 0: nothing is known */
+    uint32_t other;             /* not 0: not all are samples */
+    uint16_t shortest, longest; /* bytes of a record */
+} pf_framed;
+
 struct perfile_stream {
     const pf_stream_ops *ops;
     const perfile_record *at; /* the next record of the run */
@@ -38,6 +45,7 @@ struct perfile_stream {
     const char *name;
     pf_usual_fn *sampled_by; /* what wrote `sample`; NULL: it needs clearing */
     perfile_sample sample;   /* perfile_stream_sample() */
+    pf_framed framed;
     uint32_t n_run;
     /* Few enough to stay in the first cache, enough that a run costs little beside them. */
     perfile_record run[PERFILE_RUN_RECORDS];

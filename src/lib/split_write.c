@@ -61,7 +61,7 @@ static perfile_status choose(lot *l, perfile_error *err)
         bool all = pf_split_concerns_all(x, first, n);
         if (!place(l, first, n) && !all)
             continue;
-        const pf_run run = pf_run_look(first, n);
+        const pf_run run = pf_run_look(l->stream, first, n);
         for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
             if (all || l->at[k].here)
                 st = pf_split_note(l->at[k].filter, &run, l->at[k].here, err);

@@ -92,6 +92,7 @@ pf_perf_take_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, 
     perfile_record *full = r + PERFILE_RUN_RECORDS;
     uint64_t sequence = p->sequence;
     uint64_t shift = pos - (uintptr_t)run.ptr;
+    uint32_t other = 0, shortest = UINT16_MAX, longest = 0;
     const uint8_t *any = run.len > UINT16_MAX ? end - UINT16_MAX : at;
     while (r < full && at < any) {
         pf_perf_fetch_ahead(at);
@@ -101,6 +102,9 @@ pf_perf_take_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, 
             break;
         pf_perf_put(p, r++, at, type, size, (uintptr_t)at + shift, sequence++, inner, swap);
         at += size;
+        other |= type ^ PERFILE_RECORD_SAMPLE;
+        shortest = size < shortest ? size : shortest;
+        longest = size > longest ? size : longest;
     }
     while (r < full && (size_t)(end - at) >= PF_PERF_RECORD_HEADER) {
         uint32_t type = pf_load_u32(at, swap);
@@ -109,10 +113,14 @@ pf_perf_take_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, 
             break;
         pf_perf_put(p, r++, at, type, size, (uintptr_t)at + shift, sequence++, inner, swap);
         at += size;
+        other |= type ^ PERFILE_RECORD_SAMPLE;
+        shortest = size < shortest ? size : shortest;
+        longest = size > longest ? size : longest;
     }
     p->sequence = sequence;
     p->base.n_run = (uint32_t)(r - p->base.run);
     p->base.summary.records += p->base.n_run;
+    p->base.framed = (pf_framed){p->base.n_run, other, (uint16_t)shortest, (uint16_t)longest};
     return (size_t)(at - run.ptr);
 }
 

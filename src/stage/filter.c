@@ -76,18 +76,16 @@ static perfile_status look_at(pf_filter *x, const perfile_record *first, size_t 
     return st;
 }
 
-static perfile_status choose_from(pf_filter *x, const perfile_record *first, size_t n,
-                                  perfile_error *err)
+static perfile_status choose_from(pf_filter *x, const pf_run *run, perfile_error *err)
 {
     uint64_t selected;
-    const pf_run run = pf_run_look(first, n);
-    perfile_status st = select_of(x, &run, &selected, err);
+    perfile_status st = select_of(x, run, &selected, err);
     if (st == PERFILE_OK)
-        st = pf_filter_count(x, &run, selected, err);
+        st = pf_filter_count(x, run, selected, err);
     if (st == PERFILE_OK)
-        st = pf_filter_note(x, &run, selected, err);
-    x->result.samples += (unsigned)__builtin_popcountll(run.samples);
-    x->result.kept_samples += (unsigned)__builtin_popcountll(run.samples & selected);
+        st = pf_filter_note(x, run, selected, err);
+    x->result.samples += (unsigned)__builtin_popcountll(run->samples);
+    x->result.kept_samples += (unsigned)__builtin_popcountll(run->samples & selected);
     return st;
 }
 
@@ -144,7 +142,8 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
             x->progress(x->progress_user, first);
         if (!is_plain(first))
             continue;
-        st = looking ? look_at(x, first, n, err) : choose_from(x, first, n, err);
+        const pf_run run = pf_run_look(s, first, n);
+        st = looking ? look_at(x, first, n, err) : choose_from(x, &run, err);
         if (st != PERFILE_OK)
             return st;
     }
@@ -182,36 +181,35 @@ static perfile_status keep_others(pf_filter *x, const perfile_record *first, uin
 }
 
 /* What of the run is handed on. */
-static perfile_status decide(pf_filter *x, const perfile_record *first, size_t n, uint64_t *keep,
-                             perfile_error *err)
+static perfile_status decide(pf_filter *x, const pf_run *run, uint64_t *keep, perfile_error *err)
 {
     uint64_t selected;
-    const pf_run run = pf_run_look(first, n);
+    const perfile_record *first = run->first;
     perfile_status st = PERFILE_OK;
     if (!is_plain(first)) {
-        *keep = run.all;
+        *keep = run->all;
         return PERFILE_OK;
     }
     if (!x->looked && pf_filter_needs_world(x))
-        st = look_at(x, first, n, err);
+        st = look_at(x, first, run->n, err);
     if (st == PERFILE_OK)
-        st = select_of(x, &run, &selected, err);
+        st = select_of(x, run, &selected, err);
     if (st == PERFILE_OK && !x->chosen)
-        st = pf_filter_count(x, &run, selected, err);
+        st = pf_filter_count(x, run, selected, err);
     if (st != PERFILE_OK)
         return st;
-    *keep = selects_all(x) ? run.all : selected;
+    *keep = selects_all(x) ? run->all : selected;
     if (!selects_all(x))
-        st = keep_others(x, first, run.all & ~run.samples, keep, err);
+        st = keep_others(x, first, run->all & ~run->samples, keep, err);
     if (st != PERFILE_OK)
         return st;
     perfile_filtered *sum = &x->result;
-    sum->records += n;
+    sum->records += run->n;
     sum->kept += (unsigned)__builtin_popcountll(*keep);
     sum->selected += (unsigned)__builtin_popcountll(selected);
     if (!x->chosen) {
-        sum->samples += (unsigned)__builtin_popcountll(run.samples);
-        sum->kept_samples += (unsigned)__builtin_popcountll(run.samples & *keep);
+        sum->samples += (unsigned)__builtin_popcountll(run->samples);
+        sum->kept_samples += (unsigned)__builtin_popcountll(run->samples & *keep);
     }
     return PERFILE_OK;
 }
@@ -244,6 +242,12 @@ static perfile_status finish(stage *g, perfile_error *err)
     return st == PERFILE_OK ? PERFILE_END : st;
 }
 
+static perfile_status decide_run(stage *g, size_t n, perfile_error *err)
+{
+    const pf_run run = pf_run_look(g->base.below, g->first, n);
+    return decide(g->x, &run, &g->left, err);
+}
+
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     stage *g = (stage *)(void *)s;
@@ -258,7 +262,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         perfile_status st = perfile_stream_next_run(s->below, &g->first, &n, err);
         if (st == PERFILE_OK && pf_pieces_is_one(g->first))
             st = pf_pieces_hold(&g->pieces, g->first, err);
-        else if (st == PERFILE_OK && (st = decide(x, g->first, n, &g->left, err)) == PERFILE_OK)
+        else if (st == PERFILE_OK && (st = decide_run(g, n, err)) == PERFILE_OK)
             pf_pieces_settle(&g->pieces, g->first, g->left != 0);
         else if (st == PERFILE_END && g->pieces.records.len)
             st = PERFILE_OK, g->pieces.giving = true; /* of a record that is not whole */

@@ -2,6 +2,8 @@
 
 #include "core/state.h"
 
+enum { HEADER = 8 };
+
 /* Bytes of a body up to the last of its fixed places; 0: there are none. */
 static size_t fixed_bytes(const perfile_layout *l)
 {
@@ -21,20 +23,31 @@ static uint64_t samples_of(const perfile_record *first, size_t n)
     return yes;
 }
 
-pf_run pf_run_look(const perfile_record *first, size_t n)
+/* What the driver saw, or the same by looking. */
+static pf_framed frame_of(const perfile_stream *s, const perfile_record *first, size_t n)
 {
-    pf_run run = {.first = first, .n = n, .all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1};
-    uint32_t odd =
-        (first->family ^ (uint32_t)PERFILE_FAMILY_PERF) | (first->flags & PERFILE_REC_SWAPPED);
-    size_t shortest = SIZE_MAX;
+    if (s && s->framed.n == n && first == s->run)
+        return s->framed;
+    pf_framed f = {.other = 0, .shortest = UINT16_MAX};
     for (size_t i = 0; i < n; i++) {
-        odd |= first[i].type ^ PERFILE_RECORD_SAMPLE;
-        shortest = first[i].body.len < shortest ? first[i].body.len : shortest;
+        size_t size = first[i].body.len + HEADER;
+        f.other |= first[i].type ^ PERFILE_RECORD_SAMPLE;
+        f.shortest = size < f.shortest ? (uint16_t)size : f.shortest;
     }
+    return f;
+}
+
+pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t n)
+{
+    const pf_framed f = frame_of(s, first, n);
+    pf_run run = {.first = first, .n = n, .all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1};
+    bool odd = f.other || first->family != PERFILE_FAMILY_PERF;
     const perfile_layout *l = first->session ? first->session->shared : NULL;
     run.samples = odd ? samples_of(first, n) : run.all;
-    if (!odd && l && !PF_NATIVE_BIG && shortest >= fixed_bytes(l))
+    if (!odd && l && !PF_NATIVE_BIG && !(first->flags & PERFILE_REC_SWAPPED) &&
+        f.shortest >= HEADER + fixed_bytes(l))
         run.even = l;
+    run.stride = f.n && f.shortest == f.longest ? f.shortest : 0;
     return run;
 }
 
@@ -44,7 +57,7 @@ pf_run pf_run_look_at_any(const perfile_record *first, size_t n)
     for (size_t i = 1; i < n; i++)
         alike &= first[i].session == first->session && first[i].family == first->family &&
                  first[i].flags == first->flags;
-    pf_run run = pf_run_look(first, n);
+    pf_run run = pf_run_look(NULL, first, n);
     if (!alike) {
         run.even = NULL;
         run.samples = samples_of(first, n);

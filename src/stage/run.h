@@ -3,6 +3,7 @@
 #define PF_STAGE_RUN_H
 
 #include "base/order.h"
+#include "core/stream.h"
 #include "perfile/event.h"
 #include "perfile/record.h"
 
@@ -14,11 +15,12 @@ typedef struct pf_run {
     /* All are samples that have what this layout has a place for, in this machine's order; NULL:
      * each has to be looked at. */
     const perfile_layout *even;
+    size_t stride; /* from one record to the next, where that is the same for all; else 0 */
 } pf_run;
 
-/* Of 1 to 64 records that came in one run of a stream: of the same family and byte order, of one
+/* Of the 1 to 64 records that came in one run of `s`: of the same family and byte order, of one
  * session. */
-pf_run pf_run_look(const perfile_record *first, size_t n);
+pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t n);
 /* Of any 1 to 64 records. */
 pf_run pf_run_look_at_any(const perfile_record *first, size_t n);
 

@@ -170,7 +170,7 @@ static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *e
  * with a time.  False: nothing was done. */
 static bool take_run(pf_sort *x, const perfile_record *first, size_t n)
 {
-    const pf_run run = pf_run_look(first, n);
+    const pf_run run = pf_run_look(x->base.below, first, n);
     int slot = run.even ? run.even->sample_slot[PF_SLOT_TIME] : -1;
     if (slot < 0 || !x->looked || !pf_sort_walkable(first))
         return false;
