@@ -204,6 +204,7 @@ static perfile_status add_ids(making *m, pf_merge_input *in, uint32_t k, perfile
     }
     if (st != PERFILE_OK || mine->first_id)
         return st;
+    in->renumbers = true; /* records may say some id, where there is one event */
     const pf_merge_input *shared = shares_ids_with(m->x, in);
     if (shared && shared->events[k].out == mine->out) {
         mine->first_id = shared->events[k].first_id;

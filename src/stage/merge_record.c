@@ -361,6 +361,8 @@ perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_re
     *drop = false;
     if (in->plain && r->type >= PERFILE_RECORD_USER)
         return PERFILE_OK;
+    if (in->n_events == 1)
+        w.event = &in->events[0]; /* of tools' records, too */
     if (r->type < PERFILE_RECORD_USER && !find_plan(in, r, &w.event, &plan)) {
         x->result.of_nobody++;
         *drop = true;
