@@ -3,68 +3,44 @@
 
 #include "base/error.h"
 #include "io/out_dir.h"
-#include "io/tee.h"
+#include "lib/passes.h"
 #include "perf/header.h"
 #include "perfile/filter.h"
 #include "perfile/target.h"
 #include "stage/filter.h"
 
-enum { MOST_PASSES = 3, PROGRESS_BYTES = 8 << 20 };
+enum { MOST_PASSES = 3 };
 
 typedef struct filtering {
-    perfile_source *source;
+    pf_passes all;
     perfile_sink *sink;
     perfile_filter_options options;
     perfile_filter_writing writing;
     perfile_filter_state *filter;
-    pf_tee tee;
     perfile_stream *passes[MOST_PASSES]; /* those before the last stay open */
     uint32_t n_passes;
     perfile_filtered filtered;
     perfile_copied copied;
     bool failing; /* on damage */
     bool may_pass;
-
-    const perfile_container *container; /* of the pass that runs */
-    uint64_t done, total, told;
-    uint32_t part;
 } filtering;
-
-static void begin_progress(filtering *f, const perfile_stream *s)
-{
-    f->container = perfile_stream_container(s);
-    f->done = f->total = f->told = 0;
-    f->part = 0;
-    for (uint32_t i = 0; i < f->container->n_parts; i++) {
-        if (f->container->parts[i].size == UINT64_MAX) {
-            f->total = 0;
-            return;
-        }
-        f->total += f->container->parts[i].size;
-    }
-}
 
 static void tell(filtering *f, uint64_t done)
 {
-    uint64_t before = f->n_passes - 1;
+    uint64_t before = f->all.n - 1, total = f->all.total;
     uint32_t more = 0;
     if (!f->writing.progress)
         return;
     if (f->may_pass && perfile_filter_wants_pass(f->filter, NULL))
         more = 1;
-    f->writing.progress(f->writing.user, before * f->total + done, (before + 1 + more) * f->total);
+    f->writing.progress(f->writing.user, before * total + done, (before + 1 + more) * total);
 }
 
 static void on_pass(void *user, const perfile_record *at)
 {
     filtering *f = user;
-    for (; f->part < at->part && f->part < f->container->n_parts; f->part++)
-        f->done += f->total ? f->container->parts[f->part].size : 0;
-    uint64_t done = f->done + at->offset;
-    if (done < f->told + PROGRESS_BYTES)
-        return;
-    f->told = done;
-    tell(f, done);
+    if (pf_passes_at(&f->all, at))
+        tell(f, f->all.done);
 }
 
 static void on_copy(void *user, uint64_t done, uint64_t total)
@@ -80,28 +56,12 @@ static void on_note(void *user, const perfile_note *note)
         f->writing.note(f->writing.user, note);
 }
 
-/* Opens the capture once more; the source stays ours. */
 static perfile_status open_pass(filtering *f, perfile_stream **stream, perfile_error *err)
 {
-    perfile_options how = {.size = sizeof how,
-                           .on_damage = f->failing ? PERFILE_STOP : f->writing.on_damage,
-                           .from = f->writing.from,
-                           .limits = f->writing.limits};
-    perfile_source *source;
-    perfile_status st =
-        f->source->directory
-            ? perfile_source_path(f->source->name, &f->source->options, &source, err)
-            : pf_source_tee(&f->tee, &source, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = perfile_open(source, &how, stream, err);
-    if (st != PERFILE_OK) {
-        perfile_source_close(source);
-        return st;
-    }
-    f->passes[f->n_passes++] = *stream;
-    begin_progress(f, *stream);
-    return PERFILE_OK;
+    perfile_status st = pf_passes_open(&f->all, stream, err);
+    if (st == PERFILE_OK)
+        f->passes[f->n_passes++] = *stream;
+    return st;
 }
 
 /* What is a file in a pipe, or has to be read twice, goes to a temporary file. */
@@ -111,23 +71,18 @@ static perfile_status make_seekable(filtering *f, perfile_error *err)
     pf_perf_header header;
     bool needed;
     (void)perfile_filter_wants_pass(f->filter, &needed);
-    f->may_pass = f->source->directory || f->source->seekable;
+    f->may_pass = pf_passes_seekable(&f->all);
     if (f->may_pass)
         return PERFILE_OK;
-    perfile_status st = pf_source_run(f->source, 0, PF_PERF_PIPE_HEADER, &head, err);
+    perfile_status st = pf_source_run(f->all.source, 0, PF_PERF_PIPE_HEADER, &head, err);
     if (st != PERFILE_OK)
         return st;
     bool file = pf_perf_header_begin(head, &header) == 0 && header.form == PERFILE_FORM_FILE;
     if (!file && !needed)
         return PERFILE_OK;
-    perfile_source *pipe = f->source;
-    st = pf_source_spool(pipe, &f->source, err);
-    if (st != PERFILE_OK)
-        return st;
-    perfile_source_close(pipe);
-    f->tee.below = f->source;
-    f->may_pass = true;
-    return PERFILE_OK;
+    st = pf_passes_spool(&f->all, err);
+    f->may_pass = st == PERFILE_OK;
+    return st;
 }
 
 static perfile_status learn(filtering *f, perfile_error *err)
@@ -205,11 +160,16 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
                                       perfile_copied *copied, size_t copied_size,
                                       perfile_error *err)
 {
-    filtering f = {.source = source, .sink = sink, .tee = {.below = source}};
+    filtering f = {.sink = sink};
     f.options.size = sizeof f.options;
     copy_out(options ? &f.options : NULL, sizeof f.options, options, options ? options->size : 0);
     copy_out(writing ? &f.writing : NULL, sizeof f.writing, writing, writing ? writing->size : 0);
     f.failing = f.writing.on_damage == PERFILE_FILTER_FAIL;
+    const perfile_options how = {.size = sizeof how,
+                                 .on_damage = f.failing ? PERFILE_STOP : f.writing.on_damage,
+                                 .from = f.writing.from,
+                                 .limits = f.writing.limits};
+    pf_passes_begin(&f.all, source, &how);
     perfile_status st = filter(&f, err);
     if (f.filter)
         perfile_filter_result(f.filter, &f.filtered, sizeof f.filtered);
@@ -218,6 +178,6 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
     while (f.n_passes)
         perfile_stream_close(f.passes[--f.n_passes]);
     perfile_filter_close(f.filter);
-    perfile_source_close(f.source);
+    perfile_source_close(f.all.source);
     return st;
 }

@@ -8,18 +8,6 @@
 #include "base/error.h"
 #include "lib/copy.h"
 
-enum { PROGRESS_BYTES = 8 << 20 };
-
-static void begin_progress(pf_splitting *s, const perfile_stream *stream)
-{
-    s->container = perfile_stream_container(stream);
-    s->done = s->total = s->told = 0;
-    s->part = 0;
-    s->passes++;
-    for (uint32_t i = 0; i < s->container->n_parts; i++)
-        s->total += s->container->parts[i].size;
-}
-
 /* Passes that are to come when so many are behind us: two for each lot of parts. */
 static uint64_t passes_in_all(const pf_splitting *s)
 {
@@ -42,52 +30,10 @@ void pf_split_tell(void *splitting, const perfile_record *at)
                                    .offset = at->offset};
         pf_notes_add(&s->notes, &note);
     }
-    for (; s->part < at->part && s->part < s->container->n_parts; s->part++)
-        s->done += s->container->parts[s->part].size;
-    uint64_t done = s->done + at->offset;
-    if (done < s->told + PROGRESS_BYTES)
-        return;
-    s->told = done;
-    if (s->writing.progress)
-        s->writing.progress(s->writing.user, (s->passes - 1) * s->total + done,
-                            passes_in_all(s) * s->total);
-}
-
-perfile_status pf_split_open(pf_splitting *s, perfile_stream **stream, perfile_error *err)
-{
-    perfile_options how = {.size = sizeof how,
-                           .on_damage = s->failing ? PERFILE_STOP : s->writing.on_damage,
-                           .deliver = PERFILE_DELIVER_DAMAGE,
-                           .from = s->writing.from,
-                           .limits = s->writing.limits};
-    perfile_source *source;
-    perfile_status st =
-        s->source->directory
-            ? perfile_source_path(s->source->name, &s->source->options, &source, err)
-            : pf_source_tee(&s->tee, &source, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = perfile_open(source, &how, stream, err);
-    if (st != PERFILE_OK) {
-        perfile_source_close(source);
-        return st;
-    }
-    begin_progress(s, *stream);
-    return PERFILE_OK;
-}
-
-/* All of it is read more than once. */
-static perfile_status make_seekable(pf_splitting *s, perfile_error *err)
-{
-    perfile_source *pipe = s->source;
-    if (pipe->directory || pipe->seekable)
-        return PERFILE_OK;
-    perfile_status st = pf_source_spool(pipe, &s->source, err);
-    if (st != PERFILE_OK)
-        return st;
-    perfile_source_close(pipe);
-    s->tee.below = s->source;
-    return PERFILE_OK;
+    const pf_passes *p = &s->all;
+    if (pf_passes_at(&s->all, at) && s->writing.progress)
+        s->writing.progress(s->writing.user, (p->n - 1) * p->total + p->done,
+                            passes_in_all(s) * p->total);
 }
 
 static perfile_status refuse_damage(const pf_splitting *s, const perfile_stream *stream,
@@ -106,14 +52,14 @@ static perfile_status find(pf_splitting *s, perfile_error *err)
     s->split.progress = pf_split_tell;
     s->split.progress_user = s;
     if (pf_split_must_look(&s->split)) {
-        st = pf_split_open(s, &s->looked, err);
+        st = pf_passes_open(&s->all, &s->looked, err);
         if (st == PERFILE_OK)
             st = pf_split_look(&s->split, s->looked, err);
         if (st == PERFILE_OK)
             st = refuse_damage(s, s->looked, err);
     }
     if (st == PERFILE_OK)
-        st = pf_split_open(s, &stream, err);
+        st = pf_passes_open(&s->all, &stream, err);
     if (st != PERFILE_OK)
         return st;
     s->finding = true;
@@ -138,11 +84,11 @@ static bool same_file(const char *a, const char *b)
 /* Whether a file of that name is the input, or would lie in it. */
 static bool is_input(const pf_splitting *s, const char *name, size_t folder_len)
 {
-    char *folder = s->source->directory ? pf_alloc(folder_len + 2, 1) : NULL;
+    char *folder = s->all.source->directory ? pf_alloc(folder_len + 2, 1) : NULL;
     if (!folder)
-        return same_file(name, s->source->name);
+        return same_file(name, s->all.source->name);
     memcpy(folder, folder_len ? name : ".", folder_len ? folder_len : 1);
-    bool inside = same_file(folder, s->source->name);
+    bool inside = same_file(folder, s->all.source->name);
     pf_free(folder);
     return inside;
 }
@@ -216,11 +162,22 @@ void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfi
         out->name = ((const char *const *)(const void *)s->name_of.ptr)[n];
 }
 
+static void begin_passes(pf_splitting *s, perfile_source *source)
+{
+    s->failing = s->writing.on_damage == PERFILE_FILTER_FAIL;
+    const perfile_options how = {.size = sizeof how,
+                                 .on_damage = s->failing ? PERFILE_STOP : s->writing.on_damage,
+                                 .deliver = PERFILE_DELIVER_DAMAGE,
+                                 .from = s->writing.from,
+                                 .limits = s->writing.limits};
+    pf_passes_begin(&s->all, source, &how);
+}
+
 static perfile_status split(pf_splitting *s, perfile_error *err)
 {
     perfile_status st = begin_output(s, err);
     if (st == PERFILE_OK)
-        st = make_seekable(s, err);
+        st = pf_passes_seekable(&s->all) ? PERFILE_OK : pf_passes_spool(&s->all, err);
     if (st == PERFILE_OK)
         st = find(s, err);
     if (st == PERFILE_OK)
@@ -263,10 +220,9 @@ perfile_status perfile_split_capture(perfile_source *source, const perfile_split
     if (st == PERFILE_OK)
         st = pf_split_init(&s->split, &how, err);
     if (st == PERFILE_OK) {
-        s->source = s->tee.below = source;
-        s->failing = s->writing.on_damage == PERFILE_FILTER_FAIL;
+        begin_passes(s, source);
         st = end_output(s, split(s, err), err);
-        source = s->source;
+        source = s->all.source;
         pf_notes_tell(&s->notes, s->writing.note, s->writing.user);
         if (sum)
             copy_in(sum, size, &s->sum, sizeof s->sum);

@@ -3,17 +3,16 @@
 #define PF_LIB_SPLIT_H
 
 #include "io/out_set.h"
-#include "io/tee.h"
 #include "lib/notes.h"
+#include "lib/passes.h"
 #include "stage/split.h"
 
 enum { PF_SPLIT_OPEN = 128 /* parts that are written at once */ };
 
 typedef struct pf_splitting {
-    perfile_source *source;
+    pf_passes all;
     perfile_split_writing writing;
     pf_split split;
-    pf_tee tee;
     perfile_stream *looked, *found; /* stay open: names of threads and events are theirs */
     bool failing;                   /* on damage */
     bool finding;                   /* the pass that tells what is damaged */
@@ -23,15 +22,9 @@ typedef struct pf_splitting {
     pf_out_set *set;
     pf_notes notes;
     perfile_splitted sum;
-
-    /* Progress. */
-    const perfile_container *container; /* of the pass that runs */
-    uint64_t passes, done, total, told;
-    uint32_t part;
 } pf_splitting;
 
-/* lib/split.c: the capture once more, which the caller closes; and how far that pass is. */
-perfile_status pf_split_open(pf_splitting *s, perfile_stream **stream, perfile_error *err);
+/* lib/split.c: how far the pass is, and what damage it meets. */
 void pf_split_tell(void *splitting, const perfile_record *at);
 /* What is told of part `n`; `buffer` is for its key. */
 void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfile_split_part *out);

@@ -301,7 +301,7 @@ static perfile_status write_pass(lot *l, perfile_error *err)
 static perfile_status pass(lot *l, perfile_status (*what)(lot *l, perfile_error *err),
                            perfile_error *err)
 {
-    perfile_status st = pf_split_open(l->s, &l->stream, err);
+    perfile_status st = pf_passes_open(&l->s->all, &l->stream, err);
     if (st != PERFILE_OK)
         return st;
     pf_split_begin_pass(&l->s->split);
