@@ -63,12 +63,15 @@ static void set_rules(pf_merge *x)
 #include "perfile/format/merging.def"
 }
 
-/* The end of a path: messages have little room, and say what to do, too. */
+/* The last folders of a path: messages have little room, and say what to do, too. */
 static const char *end_of(const char *name)
 {
     enum { MOST = 48 };
     size_t n = strlen(name);
-    return n > MOST ? name + n - MOST : name;
+    if (n <= MOST)
+        return name;
+    const char *slash = strchr(name + n - MOST, '/');
+    return slash && slash[1] ? slash + 1 : name + n - MOST;
 }
 
 static perfile_status take_inputs(pf_merge *x, const perfile_merge_input *inputs, size_t n,
