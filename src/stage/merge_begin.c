@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "stage/merge.h"
 
-enum { BYTES = 1 << 20 }; /* of records that are rewritten, at first */
+enum { BYTES = 1 << 18 }; /* of records that are rewritten, at first */
 
 static perfile_status begin_session(pf_merge *x, perfile_error *err)
 {
