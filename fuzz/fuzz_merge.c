@@ -97,7 +97,7 @@ static bool has_wrong_attrs(const look *l)
     for (unsigned i = 0; i < PERFILE_N_RULES; i++)
         if (l->broken[i] && perfile_rule_at(i)->where == PERFILE_WHERE_ATTR)
             return true;
-    return l->no_events;
+    return l->no_events || l->broken[PERFILE_RULE_V_502]; /* they came too late */
 }
 
 static void compare(const perfile_bytes *in, perfile_bytes out, uint32_t on_damage,
