@@ -277,6 +277,12 @@ static bool split(const rewriting *w, const perfile_layout *l, perfile_bytes *bo
     return true;
 }
 
+/* Whether all fields of fixed size are there. */
+static bool is_whole(const perfile_record *r)
+{
+    return pf_record_known(r->type) && r->body.len + 1 >= pf_record_fixed_plus_one[r->type];
+}
+
 static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
 {
     perfile_bytes body = w->r->body, trailer = {NULL, 0};
@@ -292,7 +298,7 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
     if (w->st != PERFILE_OK || w->r->type >= PERFILE_RECORD_USER)
         return w->st;
     /* A tool may have left out the trailer where there is one event only. */
-    bool bare = p && !has && w->event && pf_record_known(w->r->type);
+    bool bare = p && !has && w->event && is_whole(w->r);
     bool many = perfile_session_n_events(w->x->base.session) > 1 && w->in->n_events == 1;
     if (bare && (p->add_trailer || (many && p->relayout.to.sample_id_all)))
         return add_trailer(w);
