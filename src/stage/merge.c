@@ -16,6 +16,8 @@ static pf_merge *merge_of(perfile_stream *s)
 
 static bool before(const pf_merge_input *a, const pf_merge_input *b)
 {
+    if (a->in_pieces != b->in_pieces)
+        return a->in_pieces;
     return a->key != b->key ? a->key < b->key : a->at < b->at;
 }
 
@@ -99,7 +101,8 @@ static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
         out->envelope = in->last_piece;
     else
         out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_INNER;
-    in->last_piece = pf_merge_is_piece(r) ? out->sequence : in->last_piece;
+    in->in_pieces = pf_merge_is_piece(r);
+    in->last_piece = in->in_pieces ? out->sequence : in->last_piece;
     if (r->extra.len && !r->extra.ptr) {
         x->extra_of = r;
         x->extra_input = in->at;

@@ -67,6 +67,9 @@ typedef struct pf_merge_input {
     uint64_t keys[PERFILE_RUN_RECORDS]; /* of the run, in the clock of the output */
     uint64_t key;                       /* of *next */
     pf_sort_clock clock;
+    uint64_t piece_key;  /* of the pieces that come */
+    bool more_pieces;    /* of them, as they are read … */
+    bool in_pieces;      /* … and as they go out: nothing comes between */
     uint64_t last_piece; /* sequence in the output */
     bool ended;
 

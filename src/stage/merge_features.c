@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "core/readable.h"
 #include "perfile/encode.h"
 #include "perfile/field.h"
 #include "stage/merge_facts.h"
@@ -44,7 +45,7 @@ const perfile_feature *pf_fact_of(const pf_merge *x, uint32_t k, uint32_t number
 {
     const pf_merge_input *in = &x->inputs[k];
     const perfile_feature *f = perfile_session_feature(in->session, number);
-    if (!f || f->damage || f->payload.len < f->size)
+    if (!f || f->damage || f->payload.len < f->size || !pf_feature_readable(f, PERFILE_WALK_ALL))
         return NULL;
     return f;
 }

@@ -23,11 +23,28 @@ static uint64_t key_of(const pf_merge_input *in, uint64_t key)
     return key && key != PERFILE_NO_TIME ? key + in->offset : key;
 }
 
+/* Pieces and what they make have one key. */
+static uint64_t key_of_part(pf_merge_input *in, const perfile_record *r)
+{
+    if (!pf_merge_is_piece(r)) {
+        (void)pf_sort_key(&in->clock, r);
+        return in->piece_key;
+    }
+    if (!in->more_pieces)
+        in->piece_key = pf_sort_key_of_piece(&in->clock, r);
+    in->more_pieces = r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT;
+    return in->piece_key;
+}
+
 /* The keys of a run; of samples all at once. */
 static void look_at_run(pf_merge_input *in, size_t n)
 {
     uint64_t times[PERFILE_RUN_RECORDS];
     in->first = in->next;
+    if (in->next->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER)) { /* alone in its run */
+        in->keys[0] = key_of(in, key_of_part(in, in->next));
+        return;
+    }
     bool all = perfile_sample_fields(in->next, n, PERFILE_SAMPLE_TIME, times, NULL) == n;
     for (size_t i = 0; i < n; i++) {
         if (!all || times[i] == PERFILE_NO_TIME) {

@@ -106,7 +106,7 @@ static perfile_status add_desc(pf_merge *x, const char *const *names, perfile_er
 {
     pf_buffer made = {0};
     perfile_status st = pf_event_desc_make(x->base.session, names, &made, err);
-    if (st == PERFILE_OK)
+    if (st == PERFILE_OK && made.len)
         st = pf_fact_add(x, PERFILE_FEATURE_EVENT_DESC, (perfile_bytes){made.ptr, made.len}, false,
                          err);
     pf_buffer_free(&made);

@@ -30,19 +30,9 @@ static void begin_part(pf_sort *x, uint32_t part)
 static uint64_t key_of_piece(pf_sort *x, const perfile_record *r)
 {
     if (!x->split_open) {
-        perfile_record whole = *r;
-        x->split_key = x->clock.top;
+        x->split_key = pf_sort_key_of_piece(&x->clock, r);
         x->split_first = x->loose.n;
         x->split_spills = x->loose.spills;
-        if (r->body.len >= 8) {
-            bool swap = r->flags & PERFILE_REC_SWAPPED;
-            whole.header = r->body.ptr;
-            whole.body = (perfile_bytes){r->body.ptr + 8, r->body.len - 8};
-            whole.type = pf_load_u32(r->body.ptr, swap);
-            whole.misc = pf_load_u16(r->body.ptr + 4, swap);
-            if (whole.type == PERFILE_RECORD_SAMPLE)
-                x->split_key = pf_sort_key(&x->clock, &whole);
-        }
     }
     x->split_open = r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT;
     if (!x->split_open)
