@@ -45,7 +45,7 @@ const perfile_feature *pf_fact_of(const pf_merge *x, uint32_t k, uint32_t number
 {
     const pf_merge_input *in = &x->inputs[k];
     const perfile_feature *f = perfile_session_feature(in->session, number);
-    if (!f || f->damage || f->payload.len < f->size || !pf_feature_readable(f, PERFILE_WALK_ALL))
+    if (!f || f->damage || f->payload.len < f->size)
         return NULL;
     return f;
 }
@@ -209,6 +209,11 @@ static perfile_status join(pf_merge *x, uint32_t number, perfile_error *err)
         /* Records say build ids, too. */
         any |= is_there || (number == PERFILE_FEATURE_BUILD_ID &&
                             perfile_session_n_build_ids(x->inputs[k].session));
+    }
+    bool copied = rules[number] == RULE_SAME || rules[number] == RULE_TOPOLOGY;
+    if (any && copied && !pf_feature_readable(pf_fact_first(x, number), PERFILE_WALK_ALL)) {
+        pf_fact_unreadable(x, number, pf_fact_first_input(x, number));
+        return PERFILE_OK;
     }
     return any ? joins[rules[number]](x, number, err) : PERFILE_OK;
 }
