@@ -7,8 +7,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 
 static const char help[] =
     "perfile convert writes a capture in another form.  What needs no change is not changed.\n"
@@ -124,31 +122,20 @@ static int convert(settings *set, const char *path)
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink = NULL;
-    cli_conversion x = {.name = strcmp(path, "-") == 0 ? "standard input" : path,
-                        .out = set->w.out,
-                        .json = set->w.json};
+    cli_conversion x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
     bool directory = set->w.told_form ? set->w.directory : cli_is_directory(path);
-    if (perfile_source_path(path, NULL, &source, &err) != PERFILE_OK) {
-        cli_say_error(x.name, &err);
+    if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
         return CLI_FAILED;
-    }
-    if (cli_output_open(set->w.out, path, "IN", set->w.replace, directory, &sink) != CLI_DONE) {
-        perfile_source_close(source);
-        return CLI_FAILED;
-    }
     set->how.note = cli_conversion_note;
     set->how.progress = cli_writing_progress;
     set->how.form = set->w.form;
     set->how.from = set->w.from;
     set->how.user = &x;
-    cli_signals_file(x.name);
-    cli_progress_start(x.name);
+    cli_writing_begin(x.name);
     cli_conversion_begin(&x);
     perfile_status st = perfile_convert(source, sink, &set->how, &x.sum, sizeof x.sum, &err);
     cli_conversion_end(&x, st == PERFILE_OK ? NULL : &err);
-    cli_signals_file(NULL);
-    cli_signals_temporary(NULL);
-    perfile_sink_close(sink);
+    cli_writing_end(sink);
     if (st != PERFILE_OK)
         return CLI_FAILED;
     return x.sum.damaged ? CLI_DAMAGED : CLI_DONE;

@@ -9,8 +9,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "perfile/field.h"
 
 static const char help[] =
@@ -176,9 +174,7 @@ static int filter(settings *set, const char *path)
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink = NULL;
-    cli_filter_run x = {.name = strcmp(path, "-") == 0 ? "standard input" : path,
-                        .out = set->w.out,
-                        .json = set->w.json};
+    cli_filter_run x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
     bool to_stdout = strcmp(set->w.out, "-") == 0;
     bool directory = set->w.told_form ? set->w.directory : cli_is_directory(path) && !to_stdout;
     set->writing.form = to_stdout && !set->w.told_form ? PERFILE_FORM_PIPE : set->w.form;
@@ -187,25 +183,16 @@ static int filter(settings *set, const char *path)
     int status = look_at_terms(set);
     if (status != CLI_DONE)
         return status;
-    if (perfile_source_path(path, NULL, &source, &err) != PERFILE_OK) {
-        cli_say_error(x.name, &err);
+    if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
         return CLI_FAILED;
-    }
-    if (cli_output_open(set->w.out, path, "IN", set->w.replace, directory, &sink) != CLI_DONE) {
-        perfile_source_close(source);
-        return CLI_FAILED;
-    }
     set->writing.note = cli_filter_note;
     set->writing.progress = cli_writing_progress;
     set->writing.user = &x;
-    cli_signals_file(x.name);
-    cli_progress_start(x.name);
+    cli_writing_begin(x.name);
     perfile_status st = perfile_filter_capture(source, sink, &set->how, &set->writing, &x.filtered,
                                                sizeof x.filtered, &x.copied, sizeof x.copied, &err);
     cli_filter_say(&x, st == PERFILE_OK ? NULL : &err);
-    cli_signals_file(NULL);
-    cli_signals_temporary(NULL);
-    perfile_sink_close(sink);
+    cli_writing_end(sink);
     if (st != PERFILE_OK)
         return st == PERFILE_E_USAGE ? CLI_USAGE : CLI_FAILED;
     return x.copied.damages ? CLI_DAMAGED : CLI_DONE;

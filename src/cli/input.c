@@ -68,6 +68,11 @@ static int failure(const cli_input *in)
     return strcmp(in->error.where, "options.from") == 0 ? CLI_USAGE : CLI_FAILED;
 }
 
+const char *cli_input_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 int cli_open(cli_input *in, const char *path, const cli_reading *how)
 {
     perfile_options options = {
@@ -80,7 +85,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
         .waiting = how->waiting,
         .waiting_user = how->waiting_user,
     };
-    *in = (cli_input){.name = strcmp(path, "-") == 0 ? "standard input" : path};
+    *in = (cli_input){.name = cli_input_name(path)};
     in->countdown = RECORDS_PER_TICK;
     cli_signals_file(in->name);
     in->status = perfile_open_path(path, &options, &in->stream, &in->error);

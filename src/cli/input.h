@@ -61,6 +61,9 @@ typedef struct cli_input {
     } damage[CLI_N_DAMAGES];
 } cli_input;
 
+/* What messages call the input `path`. */
+const char *cli_input_name(const char *path);
+
 /* Opens `path`, or says why not and returns CLI_FAILED. */
 int cli_open(cli_input *in, const char *path, const cli_reading *how);
 

@@ -299,9 +299,7 @@ static int merge(settings *set)
     perfile_status st = perfile_merge_captures(set->in, set->n, sink, &how, &writing, &x.result,
                                                sizeof x.result, &x.copied, sizeof x.copied, &err);
     cli_merge_end(&x, st == PERFILE_OK ? NULL : &err);
-    cli_signals_file(NULL);
-    cli_signals_temporary(NULL);
-    perfile_sink_close(sink);
+    cli_writing_end(sink);
     if (st != PERFILE_OK)
         return st == PERFILE_E_USAGE ? CLI_USAGE : CLI_FAILED;
     return x.copied.damages ? CLI_DAMAGED : CLI_DONE;

@@ -163,3 +163,30 @@ int cli_output_open(const char *out, const char *in, const char *what, bool repl
     cli_signals_temporary(perfile_sink_temporary(*sink));
     return CLI_DONE;
 }
+
+int cli_writing_open(const cli_writing *w, const char *path, bool directory,
+                     perfile_source **source, perfile_sink **sink)
+{
+    perfile_error err;
+    if (perfile_source_path(path, NULL, source, &err) != PERFILE_OK) {
+        cli_say_error(cli_input_name(path), &err);
+        return CLI_FAILED;
+    }
+    int status = cli_output_open(w->out, path, "IN", w->replace, directory, sink);
+    if (status != CLI_DONE)
+        perfile_source_close(*source);
+    return status;
+}
+
+void cli_writing_begin(const char *name)
+{
+    cli_signals_file(name);
+    cli_progress_start(name);
+}
+
+void cli_writing_end(perfile_sink *sink)
+{
+    cli_signals_file(NULL);
+    cli_signals_temporary(NULL);
+    perfile_sink_close(sink);
+}

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "perfile/sink.h"
+#include "perfile/source.h"
 
 /* Options that commands which write a capture have in common. */
 typedef struct cli_writing {
@@ -40,6 +41,15 @@ bool cli_is_directory(const char *path);
 
 /* Whether `out` neither is `in` nor lies inside it, or says so and returns CLI_FAILED. */
 int cli_output_apart(const char *out, const char *in, const char *what);
+
+/* Around the work: whose input is read, for signals and the line of progress; what is left to be
+ * closed.  `sink` may be NULL. */
+void cli_writing_begin(const char *name);
+void cli_writing_end(perfile_sink *sink);
+
+/* Opens `path` to be read and w->out to be written, or says why not and returns CLI_FAILED. */
+int cli_writing_open(const cli_writing *w, const char *path, bool directory,
+                     perfile_source **source, perfile_sink **sink);
 
 /* Opens `out` for a capture that is made of `in`, a file (or "-") or with `directory` a directory,
  * or says why not and returns CLI_FAILED.  `in`, the word for it in messages being `what`, is never

@@ -7,8 +7,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 
 static const char help[] =
     "perfile recover writes a new capture with every record of a killed, cut or damaged one that\n"
@@ -126,7 +124,7 @@ static int rescue(const settings *set, const char *path, const given *g)
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink = NULL;
-    cli_rescue x = {.name = strcmp(path, "-") == 0 ? "standard input" : path,
+    cli_rescue x = {.name = cli_input_name(path),
                     .out = set->w.out,
                     .json = set->w.json,
                     .dry_run = set->dry_run};
@@ -146,14 +144,11 @@ static int rescue(const settings *set, const char *path, const given *g)
         perfile_source_close(source);
         return CLI_FAILED;
     }
-    cli_signals_file(x.name);
-    cli_progress_start(x.name);
+    cli_writing_begin(x.name);
     cli_rescue_begin(&x);
     perfile_status st = perfile_recover(source, sink, &how, &x.sum, sizeof x.sum, &err);
     cli_rescue_end(&x, st == PERFILE_OK ? NULL : &err);
-    cli_signals_file(NULL);
-    cli_signals_temporary(NULL);
-    perfile_sink_close(sink);
+    cli_writing_end(sink);
     cli_rescue_clear(&x);
     if (st != PERFILE_OK)
         return CLI_FAILED;

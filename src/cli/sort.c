@@ -7,7 +7,6 @@
 #include "cli/json.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/signals.h"
 #include "cli/text.h"
 #include "perfile/copy.h"
 #include "perfile/sort.h"
@@ -151,13 +150,10 @@ static int sort(settings *set)
     perfile_copied copied = {0};
     if (cli_output_open(set->w.out, set->in, "IN", set->w.replace, false, &sink) != CLI_DONE)
         return CLI_FAILED;
-    cli_signals_file(set->name);
-    cli_progress_start(set->name);
+    cli_writing_begin(set->name);
     perfile_status st = run(set, sink, &sorted, &copied, &err);
     cli_progress_clear();
-    cli_signals_file(NULL);
-    cli_signals_temporary(NULL);
-    perfile_sink_close(sink);
+    cli_writing_end(sink);
     if (set->w.json)
         json_done(set, &sorted, &copied, st == PERFILE_OK ? NULL : &err);
     if (st != PERFILE_OK) {
@@ -193,6 +189,6 @@ int cli_sort(int argc, char **argv)
     if (status != CLI_CONTINUE)
         return status;
     set.in = argv[optind];
-    set.name = strcmp(set.in, "-") == 0 ? "standard input" : set.in;
+    set.name = cli_input_name(set.in);
     return sort(&set);
 }

@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/text.h"
 
@@ -195,9 +194,7 @@ static int split(settings *set, const char *path)
 {
     perfile_error err = {0};
     perfile_source *source;
-    cli_split_run x = {.name = strcmp(path, "-") == 0 ? "standard input" : path,
-                       .out = set->w.out,
-                       .json = set->w.json};
+    cli_split_run x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
     if (perfile_source_path(path, NULL, &source, &err) != PERFILE_OK) {
         cli_say_error(x.name, &err);
         return CLI_FAILED;
@@ -212,8 +209,7 @@ static int split(settings *set, const char *path)
     set->writing.temporary = on_temporary;
     set->writing.progress = cli_writing_progress;
     set->writing.user = &x;
-    cli_signals_file(x.name);
-    cli_progress_start(x.name);
+    cli_writing_begin(x.name);
     cli_signals_hold(true);
     perfile_status st =
         perfile_split_capture(source, &set->how, &set->writing, &x.sum, sizeof x.sum, &err);

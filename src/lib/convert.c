@@ -84,24 +84,6 @@ perfile_status pf_convert_kept(void *user, const perfile_record *r, const perfil
 {
     pf_convert *x = user;
     bool unknown = why->status == PERFILE_E_UNSUPPORTED;
-    perfile_note note = {.number = UINT32_MAX,
-                         .damage = why->damage,
-                         .count = 1,
-                         .offset = r   ? r->offset
-                                   : f ? f->offset
-                                       : why->offset};
-    if (r) {
-        note.kind = unknown ? PERFILE_NOTE_RECORDS_KEPT : PERFILE_NOTE_RECORDS_BROKEN;
-        note.number = r->type;
-        note.part = r->part;
-        note.bytes = perfile_record_size(r);
-    } else if (f) {
-        note.kind = unknown ? PERFILE_NOTE_FEATURE_KEPT : PERFILE_NOTE_FEATURE_BROKEN;
-        note.number = f->number;
-        note.bytes = f->size;
-    } else {
-        note.kind = PERFILE_NOTE_EVENT_BROKEN;
-    }
     /* Of what newer tools write behind what the contract of `dump --format jsonl` names, the tables
      * may not be the last word. */
     bool damage = !unknown && !(r   ? pf_record_readable(r, PERFILE_WALK_CONTRACT)
@@ -110,7 +92,7 @@ perfile_status pf_convert_kept(void *user, const perfile_record *r, const perfil
     if (damage && !pf_convert_forced(x))
         return why->status;
     x->result.damaged |= damage;
-    pf_notes_add(&x->notes, &note);
+    pf_notes_kept(&x->notes, r, f, why);
     return PERFILE_OK;
 }
 

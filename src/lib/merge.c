@@ -97,25 +97,7 @@ static perfile_status on_kept(void *user, const perfile_record *r, const perfile
                               const perfile_error *why)
 {
     input *x = user;
-    bool unknown = why->status == PERFILE_E_UNSUPPORTED;
-    perfile_note note = {.kind = PERFILE_NOTE_EVENT_BROKEN,
-                         .number = UINT32_MAX,
-                         .damage = why->damage,
-                         .count = 1,
-                         .offset = why->offset};
-    if (r) {
-        note.kind = unknown ? PERFILE_NOTE_RECORDS_KEPT : PERFILE_NOTE_RECORDS_BROKEN;
-        note.number = r->type;
-        note.part = r->part;
-        note.bytes = perfile_record_size(r);
-        note.offset = r->offset;
-    } else if (f) {
-        note.kind = unknown ? PERFILE_NOTE_FEATURE_KEPT : PERFILE_NOTE_FEATURE_BROKEN;
-        note.number = f->number;
-        note.bytes = f->size;
-        note.offset = f->offset;
-    }
-    pf_notes_add(x->notes, &note);
+    pf_notes_kept(x->notes, r, f, why);
     return PERFILE_OK;
 }
 

@@ -139,6 +139,30 @@ static void reason(const perfile_note *n, const char *words, char *out, size_t s
         snprintf(out, size, " (%s%s)", where, words);
 }
 
+void pf_notes_kept(pf_notes *notes, const perfile_record *r, const perfile_feature *f,
+                   const perfile_error *why)
+{
+    const bool unknown = why->status == PERFILE_E_UNSUPPORTED;
+    perfile_note note = {.kind = PERFILE_NOTE_EVENT_BROKEN,
+                         .number = UINT32_MAX,
+                         .damage = why->damage,
+                         .count = 1,
+                         .offset = why->offset};
+    if (r) {
+        note.kind = unknown ? PERFILE_NOTE_RECORDS_KEPT : PERFILE_NOTE_RECORDS_BROKEN;
+        note.number = r->type;
+        note.part = r->part;
+        note.bytes = perfile_record_size(r);
+        note.offset = r->offset;
+    } else if (f) {
+        note.kind = unknown ? PERFILE_NOTE_FEATURE_KEPT : PERFILE_NOTE_FEATURE_BROKEN;
+        note.number = f->number;
+        note.bytes = f->size;
+        note.offset = f->offset;
+    }
+    pf_notes_add(notes, &note);
+}
+
 uint64_t pf_notes_tell(const pf_notes *notes, void (*note)(void *user, const perfile_note *note),
                        void *user)
 {

@@ -95,7 +95,7 @@ void pf_fact_tell(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t in
 
 void pf_fact_unreadable(const pf_merge *x, uint32_t number, uint32_t k)
 {
-    pf_fact_tell(x, PERFILE_MERGE_DROPPED, number, k, 0, "%s has it damaged: left out",
+    pf_fact_tell(x, PERFILE_MERGE_DROPPED, number, k, 0, "that of %s is damaged: left out",
                  x->inputs[k].name);
 }
 

@@ -1,26 +1,7 @@
 # What convert does to files and says about it, as a user sees it.
 set -u
-captures=$PERFILE_SOURCE/samples/captures
-failed=0
-
-say() {
-    echo "$*"
-    failed=1
-}
-
-# expect STATUS WORDS ARGUMENT ...: runs convert; its status, and words that it says ("": nothing).
-expect() {
-    local status=$1 words=$2 rc
-    shift 2
-    "$PERFILE" convert "$@" >out 2>err </dev/null
-    rc=$?
-    [ "$rc" = "$status" ] || say "convert $*: status $rc, not $status: $(cat err)"
-    if [ -n "$words" ]; then
-        grep -qF -- "$words" err || say "convert $*: does not say '$words': $(cat err)"
-    elif [ -s err ]; then
-        say "convert $*: says $(cat err)"
-    fi
-}
+command=convert
+. "$PERFILE_SOURCE/tests/cli/expect.inc"
 
 cp "$captures/group.data" group.data
 expect 0 "" -o same.data group.data

@@ -1,22 +1,7 @@
 # What merge does to files and says about it, as a user sees it.
 set -u
-captures=$PERFILE_SOURCE/samples/captures
-failed=0
-
-say() {
-    echo "$*"
-    failed=1
-}
-
-# expect STATUS WORDS ARGUMENT ...: runs merge; its status, and words that it says.
-expect() {
-    local status=$1 words=$2 rc=0
-    shift 2
-    "$PERFILE" merge "$@" >out 2>err </dev/null
-    rc=$?
-    [ "$rc" = "$status" ] || say "merge $*: status $rc, not $status: $(cat err)"
-    grep -qF -- "$words" err || say "merge $*: does not say '$words': $(cat err)"
-}
+command=merge
+. "$PERFILE_SOURCE/tests/cli/expect.inc"
 
 samples() {
     "$PERFILE" stats --json "$1" 2>/dev/null |
@@ -33,7 +18,7 @@ expect 0 "merged " -o one.data a.data
 expect 0 "(166 samples) of 2 captures; clocks: same recording" -o twice.data a.data a.data
 [ "$(samples twice.data)" = 166 ] || say "with itself: $(samples twice.data) samples"
 expect 1 "-f replaces it" -o twice.data a.data a.data
-expect 0 "" -f -o twice.data a.data a.data
+expect 0 "same recording" -f -o twice.data a.data a.data
 expect 1 "choose another OUT" -f -o a.data a.data b.data
 expect 1 "choose another OUT" -f --align start -o b.data a.data b.data
 ln -s b.data link.data
@@ -82,7 +67,7 @@ expect 1 "text.data: offset 0: begins with" -o x a.data "$captures/text.data"
 bad=$captures/bad-size.data
 expect 3 "bad-size.data: offset 1936: impossible size" -o stop.data a.data "$bad" --align start
 expect 3 "bad-size.data: offset 1936: impossible size" --on-damage resync -o resync.data a.data "$bad" --align start
-expect 3 "" --on-damage salvage -o salvage.data a.data "$bad" --align start
+expect 3 "impossible size" --on-damage salvage -o salvage.data a.data "$bad" --align start
 expect 1 "bad-size.data: offset 1936: impossible size" --on-damage fail -o fail.data a.data "$bad" --align start
 [ -e fail.data ] && say "--on-damage fail has written something"
 [ "$(samples stop.data)" -lt "$(samples resync.data)" ] || say "resync gives no more than stop"

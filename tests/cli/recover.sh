@@ -1,22 +1,7 @@
 # What recover does to files and says about it, as a user sees it.
 set -u
-captures=$PERFILE_SOURCE/samples/captures
-failed=0
-
-say() {
-    echo "$*"
-    failed=1
-}
-
-# expect STATUS WORDS ARGUMENT ...: runs recover; its status, and words that it says.
-expect() {
-    local status=$1 words=$2 rc
-    shift 2
-    "$PERFILE" recover "$@" >out 2>err </dev/null
-    rc=$?
-    [ "$rc" = "$status" ] || say "recover $*: status $rc, not $status: $(cat err)"
-    grep -qF -- "$words" err || say "recover $*: does not say '$words': $(cat err)"
-}
+command=recover
+. "$PERFILE_SOURCE/tests/cli/expect.inc"
 
 cp "$captures/killed.data" killed.data
 expect 3 "next: perf report -i saved.data" -o saved.data killed.data

@@ -1,22 +1,7 @@
 # What sort does to files and says about it, as a user sees it.
 set -u
-captures=$PERFILE_SOURCE/samples/captures
-failed=0
-
-say() {
-    echo "$*"
-    failed=1
-}
-
-# expect STATUS WORDS ARGUMENT ...: runs sort; its status, and words that it says.
-expect() {
-    local status=$1 words=$2 rc=0
-    shift 2
-    "$PERFILE" sort "$@" >out 2>err </dev/null
-    rc=$?
-    [ "$rc" = "$status" ] || say "sort $*: status $rc, not $status: $(cat err)"
-    grep -qF -- "$words" err || say "sort $*: does not say '$words': $(cat err)"
-}
+command=sort
+. "$PERFILE_SOURCE/tests/cli/expect.inc"
 
 cp "$captures/threads.data" in.data 2>/dev/null || cp "$captures/group.data" in.data
 cp in.data before.data
@@ -42,14 +27,14 @@ done
 # Damage: by --on-damage.
 expect 3 "impossible size" -o stop.data "$captures/bad-size.data"
 expect 3 "impossible size" --on-damage resync -o resync.data "$captures/bad-size.data"
-expect 3 "" --on-damage salvage -o salvage.data "$captures/bad-size.data"
+expect 3 "impossible size" --on-damage salvage -o salvage.data "$captures/bad-size.data"
 expect 1 "impossible size" --on-damage fail -o fail.data "$captures/bad-size.data"
 [ -e fail.data ] && say "--on-damage fail has written something"
 count() {
     "$PERFILE" stats "$1" 2>/dev/null | awk '/total/ {print $1}'
 }
 [ "$(count stop.data)" -lt "$(count resync.data)" ] || say "resync gives no more than stop"
-expect 1 "" -o none.data "$captures/text.data"
+expect 1 "not a perf.data file" -o none.data "$captures/text.data"
 [ -e none.data ] && say "a file was written for what is no capture"
 
 # Streams: from standard input, to standard output.

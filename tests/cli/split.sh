@@ -1,22 +1,7 @@
 # What split makes of a capture and says about it, as a user sees it.
 set -u
-captures=$PERFILE_SOURCE/samples/captures
-failed=0
-
-say() {
-    echo "$*"
-    failed=1
-}
-
-# expect STATUS WORDS ARGUMENT ...: runs split; its status, and words that it says.
-expect() {
-    local status=$1 words=$2 rc=0
-    shift 2
-    "$PERFILE" split "$@" >out 2>err </dev/null
-    rc=$?
-    [ "$rc" = "$status" ] || say "split $*: status $rc, not $status: $(cat err)"
-    grep -qF -- "$words" err || say "split $*: does not say '$words': $(cat err)"
-}
+command=split
+. "$PERFILE_SOURCE/tests/cli/expect.inc"
 
 # there NAMES: what there is in the folder `parts`, which is emptied.
 there() {
@@ -114,7 +99,7 @@ expect 3 "split" --records 5 --on-damage resync -o 'parts/%d' "$captures/bad-siz
 rm -f parts/*
 expect 1 "impossible size" --records 5 --on-damage fail -o 'parts/%d' "$captures/bad-size.data"
 there ""
-expect 1 "" --records 5 -o 'parts/%d' "$captures/text.data"
+expect 1 "not a perf.data file" --records 5 -o 'parts/%d' "$captures/text.data"
 there ""
 
 # Streams, in and out.

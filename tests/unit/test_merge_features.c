@@ -263,12 +263,12 @@ static void test_damaged(bool swap)
     is_as_in(0, PERFILE_FEATURE_META_INFO); /* the only one goes as it is */
     assert_null(out(PERFILE_FEATURE_CPUDESC));
     assert_null(out(PERFILE_FEATURE_GROUP_DESC));
-    says("1 6 0 0 feature ARCH: a.data has it damaged: left out");
-    says("1 8 1 0 feature CPUDESC: b.data has it damaged: left out");
-    says("1 16 0 0 feature PMU_MAPPINGS: a.data has it damaged: left out");
-    says("1 3 0 0 feature HOSTNAME: a.data has it damaged: left out");
-    says("1 7 0 0 feature NRCPUS: a.data has it damaged: left out");
-    says("1 17 0 0 feature GROUP_DESC: a.data has it damaged: left out");
+    says("1 6 0 0 feature ARCH: that of a.data is damaged: left out");
+    says("1 8 1 0 feature CPUDESC: that of b.data is damaged: left out");
+    says("1 16 0 0 feature PMU_MAPPINGS: that of a.data is damaged: left out");
+    says("1 3 0 0 feature HOSTNAME: that of a.data is damaged: left out");
+    says("1 7 0 0 feature NRCPUS: that of a.data is damaged: left out");
+    says("1 17 0 0 feature GROUP_DESC: that of a.data is damaged: left out");
     end();
 }
 

@@ -128,7 +128,7 @@ static void test_joined(bool swap)
     add(0, PERFILE_FEATURE_TRACING_DATA, text("\x17\x08\x44tracing"));
     join();
     is_as_in(1, PERFILE_FEATURE_TRACING_DATA);
-    says("1 1 0 0 feature TRACING_DATA: a.data has it damaged: left out");
+    says("1 1 0 0 feature TRACING_DATA: that of a.data is damaged: left out");
     end();
 }
 
@@ -225,7 +225,7 @@ static void test_truncated(bool swap)
         give(1, &usual, b, 2);
         join();
         is_as_in(1, PERFILE_FEATURE_TRACING_DATA);
-        says("1 1 0 0 feature TRACING_DATA: a.data has it damaged: left out");
+        says("1 1 0 0 feature TRACING_DATA: that of a.data is damaged: left out");
         end();
     }
     assert_true(len > 100);
