@@ -3,16 +3,10 @@
 #include <string.h>
 
 #include "ensure.h"
+#include "limits.h"
 #include "perf/frame.h"
 #include "perfile/perfile.h"
 #include "tests/dripping.h"
-
-static const perfile_limits limits = {.size = sizeof limits,
-                                      .inflate_bytes = 1 << 20,
-                                      .zstd_window = 20,
-                                      .split_bytes = 1 << 20,
-                                      .session_bytes = 16 << 20,
-                                      .spool_bytes = 1 << 20};
 
 typedef struct wanted {
     bool bytes;   /* not only types and sizes */
@@ -63,7 +57,7 @@ static bool read_all(perfile_bytes bytes, const wanted *w, found *f)
     const perfile_record *r;
     uint64_t split = PERFILE_NO_SEQUENCE;
     perfile_options how = {.size = sizeof how,
-                           .limits = &limits,
+                           .limits = &small_limits,
                            .on_damage = w->resync ? PERFILE_RESYNC : PERFILE_STOP};
     *f = (found){0, 0};
     ENSURE(perfile_source_memory(bytes, "capture", &source, NULL) == PERFILE_OK);
@@ -121,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .form = forms[chosen & 3],
                                    .byte_order = (uint32_t)(chosen >> 2 & 3) % 3,
                                    .flags = packing[chosen >> 4 & 3],
-                                   .limits = &limits,
+                                   .limits = &small_limits,
                                    .note = on_note};
     if (chosen >> 6 & 1)
         how.flags |= PERFILE_CONVERT_FORCE;
@@ -129,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         how.flags |= PERFILE_CONVERT_DROP_UNKNOWN;
     bool pipe = chosen >> 8 & 1;
     perfile_error err = {0};
-    perfile_source_options options = {.size = sizeof options, .limits = &limits};
+    perfile_source_options options = {.size = sizeof options, .limits = &small_limits};
     perfile_source *source;
     perfile_sink *sink;
     perfile_converted sum;

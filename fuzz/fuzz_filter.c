@@ -3,17 +3,11 @@
 #include <string.h>
 
 #include "ensure.h"
+#include "limits.h"
 #include "perfile/perfile.h"
 #include "tests/dripping.h"
 
 enum { MOST = 1 << 16, N_TERMS = 16 };
-
-static const perfile_limits limits = {.size = sizeof limits,
-                                      .inflate_bytes = 1 << 20,
-                                      .zstd_window = 20,
-                                      .split_bytes = 1 << 20,
-                                      .session_bytes = 16 << 20,
-                                      .spool_bytes = 1 << 20};
 
 /* Those from LASTING on select the same of what they have left. */
 enum { LASTING = 3 };
@@ -56,7 +50,7 @@ static void read_all(perfile_bytes bytes, records *all)
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_options how = {.size = sizeof how, .limits = &limits};
+    perfile_options how = {.size = sizeof how, .limits = &small_limits};
     all->n = 0;
     all->samples = 0;
     all->whole = false;
@@ -83,7 +77,7 @@ static perfile_status filter(perfile_bytes in, bool pipe, const perfile_filter_o
                              const perfile_filter_writing *writing, perfile_sink *sink,
                              perfile_filtered *sum)
 {
-    perfile_source_options options = {.size = sizeof options, .limits = &limits};
+    perfile_source_options options = {.size = sizeof options, .limits = &small_limits};
     perfile_source *source;
     dripping d = {.bytes = in, .most = 300, .state = in.len};
     if (pipe)
@@ -138,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         how.every = 3;
     if (chosen >> 14 & 1)
         how.head = 4;
-    perfile_filter_writing writing = {.size = sizeof writing, .limits = &limits};
+    perfile_filter_writing writing = {.size = sizeof writing, .limits = &small_limits};
     writing.on_damage = (uint32_t)(chosen >> 15 & 3);
     writing.form = (uint32_t)(chosen >> 17 & 1) * PERFILE_FORM_PIPE;
     if (chosen >> 18 & 1)

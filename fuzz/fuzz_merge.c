@@ -4,16 +4,11 @@
 #include <string.h>
 
 #include "ensure.h"
+#include "limits.h"
 #include "perfile/perfile.h"
 #include "tests/sorted.h"
 
 enum { MOST_IDS = 4096 };
-
-static const perfile_limits limits = {.size = sizeof limits,
-                                      .inflate_bytes = 1 << 20,
-                                      .zstd_window = 20,
-                                      .split_bytes = 1 << 20,
-                                      .session_bytes = 16 << 20};
 
 /* What a capture is like. */
 typedef struct look {
@@ -54,7 +49,7 @@ static void look_at_ids(const perfile_session *s)
 
 static void read_all(perfile_bytes bytes, uint32_t on_damage, bool result, look *l)
 {
-    perfile_options how = {.size = sizeof how, .limits = &limits, .on_damage = on_damage};
+    perfile_options how = {.size = sizeof how, .limits = &small_limits, .on_damage = on_damage};
     perfile_check_options check = {.size = sizeof check, .finding = on_finding, .user = l};
     perfile_source *source;
     perfile_stream *s;
@@ -143,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                      .form = (uint32_t)(chosen >> 6 & 3) % 3,
                                      .on_damage = (uint32_t)(chosen >> 8 & 3) % 3,
                                      .max_memory = 2 * PERFILE_SORT_LEAST_MEMORY,
-                                     .limits = &limits};
+                                     .limits = &small_limits};
     perfile_merge_source sources[2] = {{.name = "one"}, {.name = "other"}};
     perfile_merged sum;
     perfile_error err;

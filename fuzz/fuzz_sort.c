@@ -4,15 +4,12 @@
 
 #include "../tests/sorted.h"
 #include "ensure.h"
+#include "limits.h"
 
 static perfile_stream *open_bytes(perfile_bytes bytes, uint32_t on_damage)
 {
-    static const perfile_limits limits = {.size = sizeof limits,
-                                          .inflate_bytes = 1 << 20,
-                                          .zstd_window = 20,
-                                          .split_bytes = 1 << 20,
-                                          .session_bytes = 16 << 20};
-    perfile_options options = {.size = sizeof options, .on_damage = on_damage, .limits = &limits};
+    perfile_options options = {
+        .size = sizeof options, .on_damage = on_damage, .limits = &small_limits};
     perfile_source *source;
     perfile_stream *s;
     ENSURE(perfile_source_memory(bytes, "input", &source, NULL) == PERFILE_OK);

@@ -1,15 +1,9 @@
 /* Any bytes, split: parts open, are sound where the input is, and together have each record of it,
  * data once. */
 #include "ensure.h"
+#include "limits.h"
 #include "tests/dripping.h"
 #include "tests/splitting.h"
-
-static const perfile_limits limits = {.size = sizeof limits,
-                                      .inflate_bytes = 1 << 20,
-                                      .zstd_window = 20,
-                                      .split_bytes = 1 << 20,
-                                      .session_bytes = 16 << 20,
-                                      .spool_bytes = 1 << 20};
 
 static const uint64_t amounts[] = {1, 3, 10, 100, 1000, 5000, 1000000, UINT64_MAX};
 
@@ -23,7 +17,7 @@ static void on_finding(void *user, const perfile_finding *f)
 static uint64_t errors_of(perfile_bytes bytes)
 {
     uint64_t errors = 0;
-    perfile_options how = {.size = sizeof how, .limits = &limits};
+    perfile_options how = {.size = sizeof how, .limits = &small_limits};
     perfile_check_options check = {.size = sizeof check, .finding = on_finding, .user = &errors};
     perfile_source *source;
     perfile_stream *s;
@@ -44,7 +38,7 @@ static perfile_status split(perfile_bytes in, bool pipe, const perfile_split_opt
                             perfile_split_writing *writing, split_parts *parts,
                             perfile_splitted *sum)
 {
-    perfile_source_options options = {.size = sizeof options, .limits = &limits};
+    perfile_source_options options = {.size = sizeof options, .limits = &small_limits};
     perfile_source *source;
     dripping d = {.bytes = in, .most = 300, .state = in.len};
     writing->open = split_open_part;
@@ -65,7 +59,7 @@ static void look_at(perfile_bytes in, const perfile_split_options *how, bool sto
     for (size_t i = 0; i < parts->n; i++) {
         perfile_bytes part = perfile_sink_bytes(parts->sinks[i]);
         split_hashes all = {0};
-        ENSURE(split_read(part, PERFILE_STOP, &limits, &all));
+        ENSURE(split_read(part, PERFILE_STOP, &small_limits, &all));
         free(all.at);
         ENSURE(part.len == parts->told[i].bytes);
         data += parts->told[i].records;
@@ -75,7 +69,7 @@ static void look_at(perfile_bytes in, const perfile_split_options *how, bool sto
     ENSURE(samples == sum->samples && data <= sum->records && bytes == sum->bytes);
     if (!stopping || sum->damages)
         return;
-    ENSURE(split_holds(in, parts, !(how->flags & PERFILE_SPLIT_NO_STATE), &limits));
+    ENSURE(split_holds(in, parts, !(how->flags & PERFILE_SPLIT_NO_STATE), &small_limits));
     if (other || errors_of(in) != 0)
         return;
     for (size_t i = 0; i < parts->n; i++)
@@ -90,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .by = PERFILE_SPLIT_EVERY + (uint32_t)(chosen & 7),
                                  .flags = (uint32_t)(chosen >> 3 & 3) % 3,
                                  .amount = amounts[chosen >> 5 & 7]};
-    perfile_split_writing writing = {.size = sizeof writing, .limits = &limits};
+    perfile_split_writing writing = {.size = sizeof writing, .limits = &small_limits};
     writing.on_damage = (uint32_t)(chosen >> 8 & 3);
     writing.form = (uint32_t)(chosen >> 10 & 1) * PERFILE_FORM_PIPE;
     bool pipe = chosen >> 11 & 1;

@@ -6,6 +6,7 @@
 #include "base/order.h"
 #include "core/releases.h"
 #include "ensure.h"
+#include "limits.h"
 #include "perfile/perfile.h"
 
 static uint64_t told;
@@ -21,15 +22,9 @@ static void on_loss(void *user, const perfile_target_loss *loss)
 
 static perfile_status open_one(const uint8_t *block, size_t size, perfile_stream **s)
 {
-    static const perfile_limits limits = {.size = sizeof limits,
-                                          .inflate_bytes = 1 << 20,
-                                          .zstd_window = 20,
-                                          .split_bytes = 1 << 20,
-                                          .session_bytes = 16 << 20,
-                                          .held_bytes = 4000};
     const perfile_options options = {
         .size = sizeof options,
-        .limits = &limits,
+        .limits = &small_limits,
         .deliver = size && block[size - 1] & 64 ? PERFILE_DELIVER_DAMAGE : 0,
         .on_damage = size && block[size - 1] & 32 ? PERFILE_RESYNC : PERFILE_STOP};
     perfile_source *source;
