@@ -179,23 +179,6 @@ static perfile_status table_plausible(perfile_source *s, const pf_perf_header *h
     return PERFILE_OK;
 }
 
-/* A big-endian file without HOSTNAME: the reading whose table makes sense counts. */
-static perfile_status settle_bitmap(pf_perf_stream *p, perfile_source *s, pf_perf_header *h,
-                                    perfile_error *err)
-{
-    bool wide, narrow;
-    uint64_t other[4];
-    if (!h->bitmap_unsure || p->base.options.as_stored)
-        return PERFILE_OK;
-    pf_perf_header_narrow(h, other);
-    perfile_status st = table_plausible(s, h, h->features, &wide, err);
-    if (st == PERFILE_OK)
-        st = table_plausible(s, h, other, &narrow, err);
-    if (st == PERFILE_OK && narrow && !wide)
-        memcpy(h->features, other, sizeof other);
-    return st;
-}
-
 static bool section_behind(const perfile_section *s, uint64_t offset)
 {
     return s->size && s->offset >= offset;
@@ -379,7 +362,6 @@ static void assume_sections(const pf_perf_stream *p, const perfile_source *s, pf
     if (a->has_features) {
         memcpy(h->features, a->features, sizeof h->features);
         h->features_moved = a->moved;
-        h->bitmap_unsure = false;
     }
 }
 
@@ -409,9 +391,6 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
         return st;
     assume_sections(p, s, h);
 
-    st = settle_bitmap(p, s, h, err);
-    if (st != PERFILE_OK)
-        return st;
     c->has_sections = true;
     c->attr_size = h->attr_size;
     c->attrs = h->attrs;

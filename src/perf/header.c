@@ -1,6 +1,7 @@
 #include "perf/header.h"
 
 #include "base/cursor.h"
+#include "schema/rows.h"
 
 enum { FEATURE_HOSTNAME = 3 };
 
@@ -56,30 +57,23 @@ static bool has_hostname(const uint64_t features[4])
     return features[0] >> FEATURE_HOSTNAME & 1;
 }
 
-void pf_perf_header_narrow(const pf_perf_header *h, uint64_t features[4])
+static unsigned n_unknown(const uint64_t features[4])
 {
-    for (unsigned i = 0; i < 4; i++)
-        features[i] = (uint64_t)pf_load_u32(h->bitmap + 8 * i + 4, h->swap) << 32 |
-                      pf_load_u32(h->bitmap + 8 * i, h->swap);
+    unsigned n = 0;
+    for (uint32_t i = 0; i < PERFILE_N_FEATURES; i++)
+        n += (features[i / 64] >> i % 64 & 1) && !pf_feature_row(i);
+    return n;
 }
 
 /* The bitmap is an array of the writer's `unsigned long`.  In little-endian files its bits lie the
  * same for either width; in big-endian ones HOSTNAME, which perf always sets, tells them apart. */
-static void read_bitmap(pf_perf_header *h)
+bool pf_perf_bitmap_narrow(const uint64_t wide[4], uint64_t narrow[4])
 {
-    bool any = false;
-    for (unsigned i = 0; i < 4; i++) {
-        h->features[i] = pf_load_u64(h->bitmap + 8 * i, h->swap);
-        any |= h->features[i] != 0;
-    }
-    bool big = h->swap != (bool)PF_NATIVE_BIG;
-    if (!big || !any || has_hostname(h->features))
-        return;
-    uint64_t narrow[4];
-    pf_perf_header_narrow(h, narrow);
-    h->bitmap_unsure = !has_hostname(narrow);
-    if (!h->bitmap_unsure)
-        memcpy(h->features, narrow, sizeof narrow);
+    for (unsigned i = 0; i < 4; i++)
+        narrow[i] = wide[i] << 32 | wide[i] >> 32;
+    if (has_hostname(wide))
+        return false;
+    return has_hostname(narrow) || n_unknown(narrow) < n_unknown(wide);
 }
 
 static perfile_section section(pf_cursor *c)
@@ -101,9 +95,12 @@ unsigned pf_perf_header_sections(perfile_bytes bytes, pf_perf_header *h)
     h->data = section(&c);
     h->event_types = section(&c);
     if (h->used == PF_PERF_FILE_HEADER) {
-        perfile_bytes map = pf_cur_span(&c, sizeof h->bitmap);
-        memcpy(h->bitmap, map.ptr, map.len);
-        read_bitmap(h);
+        uint64_t narrow[4];
+        bool big = h->swap != (bool)PF_NATIVE_BIG;
+        for (unsigned i = 0; i < 4; i++)
+            h->features[i] = pf_cur_u64(&c);
+        if (big && pf_perf_bitmap_narrow(h->features, narrow))
+            memcpy(h->features, narrow, sizeof narrow);
     }
     return 0;
 }

@@ -23,8 +23,6 @@ typedef struct pf_perf_header {
     perfile_section event_types;
     uint64_t features[4];
     uint64_t features_moved; /* see perfile_assume.moved */
-    uint8_t bitmap[32];      /* as stored */
-    bool bitmap_unsure;      /* big-endian, and neither reading has HOSTNAME */
 } pf_perf_header;
 
 /* Reads magic and size, at least 16 bytes: 0, or BAD_MAGIC or TRUNCATED_HEADER. */
@@ -34,8 +32,9 @@ unsigned pf_perf_header_begin(perfile_bytes bytes, pf_perf_header *h);
  * ones is read as 104. */
 unsigned pf_perf_header_sections(perfile_bytes bytes, pf_perf_header *h);
 
-/* The feature bitmap of a big-endian writer with 32-bit longs. */
-void pf_perf_header_narrow(const pf_perf_header *h, uint64_t features[4]);
+/* Whether the feature bitmap of a big-endian file, read as four words of 64 bits, is taken for
+ * eight of 32 bits, as a writer with such longs has them; `narrow` gets that reading. */
+bool pf_perf_bitmap_narrow(const uint64_t wide[4], uint64_t narrow[4]);
 
 /* Whether the stored size is one that the format has. */
 bool pf_perf_header_size_known(const pf_perf_header *h);

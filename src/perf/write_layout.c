@@ -146,13 +146,32 @@ static perfile_status make_aux_index(perfile_writer *w, perfile_error *err)
     return st;
 }
 
-static perfile_status put_features(perfile_writer *w, uint64_t bitmap[4], perfile_error *err)
+static void count_features(const perfile_writer *w, uint64_t bitmap[4], uint64_t *n)
 {
-    uint64_t n = 0;
+    memset(bitmap, 0, 4 * sizeof bitmap[0]);
+    *n = 0;
     for (uint32_t i = 0; i < PERFILE_N_FEATURES; i++) {
         bitmap[i / 64] |= (uint64_t)w->features[i].there << i % 64;
-        n += w->features[i].there;
+        *n += w->features[i].there;
     }
+}
+
+/* Readers know by HOSTNAME how wide the longs of a big-endian writer were.  Where its absence would
+ * make other features of these, there is one without a name. */
+static perfile_status make_hostname(perfile_writer *w, perfile_error *err)
+{
+    uint64_t bitmap[4], narrow[4], n;
+    bool big = w->swap != (bool)PF_NATIVE_BIG;
+    count_features(w, bitmap, &n);
+    if (!big || !pf_perf_bitmap_narrow(bitmap, narrow))
+        return PERFILE_OK;
+    return perfile_writer_text(w, PERFILE_FEATURE_HOSTNAME, "", err);
+}
+
+static perfile_status put_features(perfile_writer *w, uint64_t bitmap[4], perfile_error *err)
+{
+    uint64_t n;
+    count_features(w, bitmap, &n);
     uint64_t at = w->data_start + w->parts[0].bytes + n * TABLE_ENTRY;
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < PERFILE_N_FEATURES && st == PERFILE_OK; i++) {
@@ -185,7 +204,7 @@ static perfile_status make_dir_format(perfile_writer *w, perfile_error *err)
 
 perfile_status pf_write_back(perfile_writer *w, perfile_error *err)
 {
-    uint64_t bitmap[4] = {0};
+    uint64_t bitmap[4];
     uint64_t size = w->parts[0].bytes;
     perfile_status st = make_aux_index(w, err);
     if (st == PERFILE_OK)
@@ -194,6 +213,8 @@ perfile_status pf_write_back(perfile_writer *w, perfile_error *err)
         st = pf_write_compression(w, err);
     if (st == PERFILE_OK)
         st = pf_write_event_desc(w, err);
+    if (st == PERFILE_OK)
+        st = make_hostname(w, err);
     /* Whoever is killed from here on must not leave a feature table that looks like records. */
     if (st == PERFILE_OK && w->progressive)
         st = perfile_sink_flush(w->sink, err);
