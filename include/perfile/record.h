@@ -70,8 +70,8 @@ PERFILE_API const perfile_event *perfile_record_event(const perfile_record *r);
 PERFILE_API const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage);
 
 /* Time in ns of the session clock: of the sample, else of the trailer, else of the record's own
- * field.  PERFILE_NO_TIME when it has none.  0 is what tools give records of what existed before.
- */
+ * field (that of STAT_ROUND is a span).  PERFILE_NO_TIME when it has none.  0 is what tools give
+ * records of what existed before. */
 PERFILE_API uint64_t perfile_record_time(const perfile_record *r);
 
 /* Process, thread and processor: of the sample, else of the trailer, else of the record's own

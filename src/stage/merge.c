@@ -51,10 +51,12 @@ static bool stands_alone(const perfile_record *r)
            r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
 }
 
-static bool may_repeat(const pf_merge_input *in, uint32_t type)
+/* A piece may be like another one; what they make is not. */
+static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
 {
-    unsigned class = pf_keeping_class(type);
-    return pf_sort_is_fact(type) || (in->is_part && class != PF_KEEP_DATA);
+    unsigned class = pf_keeping_class(r->type);
+    return pf_sort_is_fact(r->type) ||
+           (in->is_part && class != PF_KEEP_DATA && !pf_merge_is_piece(r));
 }
 
 static void count(pf_merge *x, pf_merge_input *in, const perfile_record *r)
@@ -87,7 +89,7 @@ static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
     st = pf_merge_record(x, in, r, out, &drop, err);
     if (st != PERFILE_OK || drop)
         return st;
-    if (may_repeat(in, r->type)) {
+    if (may_repeat(in, r)) {
         bool timeless = perfile_record_time(r) == PERFILE_NO_TIME;
         st = pf_merge_is_repeated(x, in, out, in->key, timeless, &drop, err);
         x->result.repeated += drop;

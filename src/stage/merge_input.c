@@ -23,12 +23,12 @@ static uint64_t key_of(const pf_merge_input *in, uint64_t key)
     return key && key != PERFILE_NO_TIME ? key + in->offset : key;
 }
 
-/* Pieces and what they make have one key. */
+/* Pieces and what they make have one key, where they go on. */
 static uint64_t key_of_part(pf_merge_input *in, const perfile_record *r)
 {
     if (!pf_merge_is_piece(r)) {
-        (void)pf_sort_key(&in->clock, r);
-        return in->piece_key;
+        uint64_t key = pf_sort_key(&in->clock, r);
+        return in->plain ? in->piece_key : key;
     }
     if (!in->more_pieces)
         in->piece_key = pf_sort_key_of_piece(&in->clock, r);
@@ -36,12 +36,17 @@ static uint64_t key_of_part(pf_merge_input *in, const perfile_record *r)
     return in->piece_key;
 }
 
+static bool is_of_pieces(const perfile_record *r)
+{
+    return r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
+}
+
 /* The keys of a run; of samples all at once. */
 static void look_at_run(pf_merge_input *in, size_t n)
 {
     uint64_t times[PERFILE_RUN_RECORDS];
     in->first = in->next;
-    if (in->next->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER)) { /* alone in its run */
+    if (is_of_pieces(in->next)) { /* alone in its run */
         in->keys[0] = key_of(in, key_of_part(in, in->next));
         return;
     }
@@ -84,6 +89,7 @@ bool pf_merge_settle(pf_merge *x, pf_merge_input *in)
     if (in->next == in->end)
         return false;
     in->key = in->keys[in->next - in->first];
+    in->in_pieces = in->in_pieces && is_of_pieces(in->next);
     return true;
 }
 

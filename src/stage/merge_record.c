@@ -333,6 +333,16 @@ static bool find_plan(const pf_merge_input *in, const perfile_record *r,
            (r->type != PERFILE_RECORD_SAMPLE && !pf_record_known(r->type));
 }
 
+/* An EVENT_UPDATE of an id that none of several events has: a reader may have taken it for that of
+ * the only event there was when it came. */
+static bool updates_nobody(const pf_merge_input *in, const perfile_record *r)
+{
+    perfile_event_update v;
+    return r->type == PERFILE_RECORD_EVENT_UPDATE && in->n_events > 1 &&
+           perfile_event_update_decode(r, &v, sizeof v, NULL) == PERFILE_OK &&
+           !perfile_session_event_by_id(in->session, v.id);
+}
+
 static perfile_status finish(const rewriting *w, perfile_record *out)
 {
     size_t n = (size_t)(w->end - w->out);
@@ -364,12 +374,12 @@ perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_re
     *out = *r;
     out->session = x->base.session;
     out->part = in->at;
-    *drop = false;
-    if (in->plain && r->type >= PERFILE_RECORD_USER)
+    *drop = updates_nobody(in, r);
+    if (!*drop && in->plain && r->type >= PERFILE_RECORD_USER)
         return PERFILE_OK;
     if (in->n_events == 1)
         w.event = &in->events[0]; /* of tools' records, too */
-    if (r->type < PERFILE_RECORD_USER && !find_plan(in, r, &w.event, &plan)) {
+    if (*drop || (r->type < PERFILE_RECORD_USER && !find_plan(in, r, &w.event, &plan))) {
         x->result.of_nobody++;
         *drop = true;
         return PERFILE_OK;

@@ -29,8 +29,7 @@ class Record:
         self.sample = self.name == "SAMPLE"
         place = self.body if self.sample else trailer
         self.time = self.number_of(place, "time")
-        if self.time is None and self.name in ("FORK", "EXIT", "THROTTLE", "UNTHROTTLE", "STAT_ROUND",
-                                            "AUXTRACE_ERROR"):
+        if self.time is None and self.name in ("FORK", "EXIT", "THROTTLE", "UNTHROTTLE", "AUXTRACE_ERROR"):
             self.time = self.number_of(self.body, "time")
         self.pid, self.tid = place.get("pid"), place.get("tid")
         own = None if self.name in ("AUX", "AUXTRACE", "SAMPLE") else self.body.get("pid")

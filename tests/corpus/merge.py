@@ -18,7 +18,7 @@ TAKEN = {"HEADER_ATTR", "HEADER_EVENT_TYPE", "HEADER_TRACING_DATA", "HEADER_BUIL
          "FINISHED_ROUND", "COMPRESSED", "COMPRESSED2"}
 # Of tools, about the capture as a whole: in front.
 FACTS = {"ID_INDEX", "AUXTRACE_INFO", "THREAD_MAP", "CPU_MAP", "STAT_CONFIG", "EVENT_UPDATE", "TIME_CONV"}
-OWN_TIME = ("FORK", "EXIT", "THROTTLE", "UNTHROTTLE", "STAT_ROUND", "AUXTRACE_ERROR")
+OWN_TIME = ("FORK", "EXIT", "THROTTLE", "UNTHROTTLE", "AUXTRACE_ERROR")
 EVENT_ID = {"LOST", "THROTTLE", "UNTHROTTLE", "STAT", "EVENT_UPDATE", "ID_INDEX", "SAMPLE", "READ"}
 PIDS = {"pid", "tid", "ppid", "ptid", "next_prev_pid", "next_prev_tid", "machine_pid"}
 HOST_PIDS = 1 << 22
@@ -155,7 +155,7 @@ class Comparison:
         if key in ("identifier", "stream_id") or (key == "id" and (trailer or name in EVENT_ID)):
             return self.event_id(was, now, event)
         if key == "time" and (trailer or name == "SAMPLE" or name in OWN_TIME):
-            shifted = int(was) not in (0, ALL_ONES) and name != "STAT_ROUND"
+            shifted = int(was) not in (0, ALL_ONES)
             return int(now) == int(was) + (self.source.offset if shifted else 0)
         if key == "time_zero":
             return int(now, 0) == (int(was, 0) + self.source.offset) % 2**64
