@@ -13,6 +13,7 @@ enum { MOST_IDS = 4096 };
 /* What a capture is like. */
 typedef struct look {
     bool opens, no_events;
+    bool late_events; /* some came behind records of the kernel */
     perfile_status end;
     bool broken[PERFILE_N_RULES];
     uint64_t samples, records;
@@ -54,6 +55,8 @@ static void read_all(perfile_bytes bytes, uint32_t on_damage, bool result, look 
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
+    uint32_t n_events = 0;
+    bool kernel = false;
     *l = (look){.times = {.no_wholes = true}};
     ENSURE(perfile_source_memory(bytes, "capture", &source, NULL) == PERFILE_OK);
     if (perfile_open(source, &how, &s, NULL) != PERFILE_OK) {
@@ -64,6 +67,9 @@ static void read_all(perfile_bytes bytes, uint32_t on_damage, bool result, look 
     ENSURE(perfile_check(s, &check, &s, NULL) == PERFILE_OK);
     while ((l->end = perfile_stream_next(s, &r, NULL)) == PERFILE_OK) {
         bool pieces = r->flags & PERFILE_REC_INNER;
+        if (!kernel)
+            n_events = perfile_session_n_events(perfile_stream_session(s));
+        kernel |= r->family == PERFILE_FAMILY_PERF && r->type < PERFILE_RECORD_USER;
         if (r->family != PERFILE_FAMILY_PERF || r->flags & PERFILE_REC_ENVELOPE)
             continue;
         l->records++;
@@ -71,6 +77,7 @@ static void read_all(perfile_bytes bytes, uint32_t on_damage, bool result, look 
         sorted_look(&l->times, r);
     }
     l->no_events = perfile_session_n_events(perfile_stream_session(s)) == 0;
+    l->late_events = kernel && n_events != perfile_session_n_events(perfile_stream_session(s));
     if (result)
         look_at_ids(perfile_stream_session(s));
     perfile_stream_close(s);
@@ -85,14 +92,14 @@ static uint8_t *copy(const uint8_t *data, size_t size)
     return block;
 }
 
-/* Where attrs are wrong or missing nobody can say whose a record is: with other events beside them
- * it is read in another way, has another time, and breaks another rule; so do features. */
+/* Where attrs are wrong, missing or late nobody can say whose a record is: with other events beside
+ * them it is read in another way, has another time, and breaks another rule; so do features. */
 static bool has_wrong_attrs(const look *l)
 {
     for (unsigned i = 0; i < PERFILE_N_RULES; i++)
         if (l->broken[i] && perfile_rule_at(i)->where == PERFILE_WHERE_ATTR)
             return true;
-    return l->no_events || l->broken[PERFILE_RULE_V_502]; /* they came too late */
+    return l->no_events || l->late_events;
 }
 
 static void compare(const perfile_bytes *in, perfile_bytes out, uint32_t on_damage,
