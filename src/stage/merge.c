@@ -14,33 +14,54 @@ static pf_merge *merge_of(perfile_stream *s)
 
 /* The inputs, by time. */
 
-static bool before(const pf_merge_input *a, const pf_merge_input *b)
+static bool before(const pf_merge_head *a, const pf_merge_head *b)
 {
-    if (a->in_pieces != b->in_pieces)
-        return a->in_pieces;
-    return a->key != b->key ? a->key < b->key : a->at < b->at;
+    return a->key != b->key ? a->key < b->key : a->order < b->order;
 }
 
-static void sift(pf_merge *x, uint32_t at)
+/* Nothing comes between the pieces of a record. */
+static pf_merge_head head_of(const pf_merge_input *in)
 {
-    const uint32_t one = x->heap[at];
+    return in->in_pieces ? (pf_merge_head){0, -1, in->at}
+                         : (pf_merge_head){in->key, (int32_t)in->at, in->at};
+}
+
+/* Puts `one` in the place of the first. */
+static void sift(pf_merge *x, const pf_merge_head one)
+{
+    pf_merge_head *heap = x->heap;
+    uint32_t at = 0;
     for (uint32_t child; (child = 2 * at + 1) < x->n_heap; at = child) {
-        if (child + 1 < x->n_heap &&
-            before(&x->inputs[x->heap[child + 1]], &x->inputs[x->heap[child]]))
+        if (child + 1 < x->n_heap && before(&heap[child + 1], &heap[child]))
             child++;
-        if (!before(&x->inputs[x->heap[child]], &x->inputs[one]))
+        if (!before(&heap[child], &one))
             break;
-        x->heap[at] = x->heap[child];
+        heap[at] = heap[child];
     }
+    heap[at] = one;
+}
+
+void pf_merge_push(pf_merge *x, const pf_merge_input *in)
+{
+    const pf_merge_head one = head_of(in);
+    uint32_t at = x->n_heap++;
+    for (; at && before(&one, &x->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        x->heap[at] = x->heap[(at - 1) / 2];
     x->heap[at] = one;
 }
 
-void pf_merge_push(pf_merge *x, uint32_t input)
+/* The first goes on to what it has next; false: it has nothing and is read on. */
+static bool go_on(pf_merge *x, pf_merge_input *in)
 {
-    uint32_t at = x->n_heap++;
-    for (; at && before(&x->inputs[input], &x->inputs[x->heap[(at - 1) / 2]]); at = (at - 1) / 2)
-        x->heap[at] = x->heap[(at - 1) / 2];
-    x->heap[at] = input;
+    in->next++;
+    if (pf_merge_settle(x, in)) {
+        sift(x, head_of(in));
+        return true;
+    }
+    x->dry = in;
+    if (--x->n_heap)
+        sift(x, x->heap[x->n_heap]);
+    return false;
 }
 
 /* What is handed on. */
@@ -76,12 +97,6 @@ static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
     const perfile_record *r = in->next;
     perfile_record *out = &x->base.run[x->base.n_run];
     bool drop;
-    if (r->type == PERFILE_RECORD_SAMPLE && pf_merge_sample(x, in, r, out)) {
-        out->sequence = x->sequence++;
-        x->base.n_run++;
-        count(x, in, out);
-        return PERFILE_OK;
-    }
     perfile_status st = pf_merge_meet(x, in, r, &drop, err);
     if (st != PERFILE_OK || drop)
         return st;
@@ -126,11 +141,30 @@ static perfile_status learn(pf_merge *x, perfile_error *err)
     return st;
 }
 
+/* Usual samples, up to the first record that is none. */
+static void give_usual(pf_merge *x)
+{
+    while (!x->dry && x->n_heap && x->base.n_run < PERFILE_RUN_RECORDS) {
+        pf_merge_input *in = &x->inputs[x->heap[0].input];
+        perfile_record *out = &x->base.run[x->base.n_run];
+        if (x->bytes.cap - x->bytes.len < in->longest + PF_RELAYOUT_MORE ||
+            !pf_merge_sample(x, in, in->next, out))
+            return;
+        out->sequence = x->sequence++;
+        x->base.n_run++;
+        count(x, in, out);
+        go_on(x, in);
+    }
+}
+
 static perfile_status give_records(pf_merge *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    while (st == PERFILE_OK && x->n_heap && x->base.n_run < PERFILE_RUN_RECORDS) {
-        pf_merge_input *in = &x->inputs[x->heap[0]];
+    while (st == PERFILE_OK) {
+        give_usual(x);
+        if (x->dry || !x->n_heap || x->base.n_run == PERFILE_RUN_RECORDS)
+            break;
+        pf_merge_input *in = &x->inputs[x->heap[0].input];
         const bool alone = stands_alone(in->next);
         const size_t room = pf_merge_room(in->next);
         if (x->base.n_run && (alone || x->bytes.cap - x->bytes.len < room))
@@ -138,16 +172,7 @@ static perfile_status give_records(pf_merge *x, perfile_error *err)
         if (!pf_buffer_reserve(&x->bytes, room))
             return pf_fail_nomem(err, "merge");
         st = take(x, in, err);
-        in->next++;
-        if (pf_merge_settle(x, in)) {
-            sift(x, 0);
-        } else {
-            x->dry = in;
-            x->heap[0] = x->heap[--x->n_heap];
-            if (x->n_heap)
-                sift(x, 0);
-        }
-        if (x->dry || (alone && x->base.n_run))
+        if (!go_on(x, in) || (alone && x->base.n_run))
             break;
     }
     return st == PERFILE_OK ? learn(x, err) : st;
@@ -216,7 +241,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             x->dry = NULL;
             st = pf_merge_read_on(x, in, err);
             if (st == PERFILE_OK && !in->ended)
-                pf_merge_push(x, in->at);
+                pf_merge_push(x, in);
             continue;
         }
         st = x->n_heap ? give_records(x, err) : finish(x);

@@ -66,6 +66,7 @@ typedef struct pf_merge_input {
     const perfile_record *first;        /* of the run */
     uint64_t keys[PERFILE_RUN_RECORDS]; /* of the run, in the clock of the output */
     uint64_t key;                       /* of *next */
+    size_t longest;                     /* bytes of a record of the run */
     pf_sort_clock clock;
     uint64_t piece_key;  /* of the pieces that come */
     bool more_pieces;    /* of them, as they are read … */
@@ -102,12 +103,19 @@ typedef struct pf_merge_input {
     perfile_merged_input result;
 } pf_merge_input;
 
+/* The head of an input among those of the others: by key, then by order. */
+typedef struct pf_merge_head {
+    uint64_t key;
+    int32_t order; /* the input's position; less where nothing may come before it */
+    uint32_t input;
+} pf_merge_head;
+
 typedef struct pf_merge {
     perfile_stream base;
     perfile_merge_options options;
     pf_merge_input *inputs;
     uint32_t n_inputs;
-    uint32_t *heap; /* inputs by (key, position) */
+    pf_merge_head *heap;
     uint32_t n_heap;
     uint32_t n_hosts;
     uint32_t clock_of;              /* the input whose clock the output has */
@@ -146,7 +154,7 @@ perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *
 bool pf_merge_is_piece(const perfile_record *r);
 
 /* merge.c: an input that has a record. */
-void pf_merge_push(pf_merge *x, uint32_t input);
+void pf_merge_push(pf_merge *x, const pf_merge_input *in);
 void pf_merge_release(pf_merge *x);
 extern const pf_stream_ops pf_merge_ops;
 

@@ -49,7 +49,7 @@ static perfile_status begin(pf_merge *x, perfile_error *err)
         if (!in->ended)
             st = pf_merge_begin_run(x, in, err);
         if (st == PERFILE_OK && !in->ended)
-            pf_merge_push(x, i);
+            pf_merge_push(x, in);
     }
     if (st == PERFILE_OK && !pf_buffer_reserve(&x->bytes, BYTES))
         st = pf_fail_nomem(err, "merge");

@@ -3,6 +3,8 @@
 #include "perfile/sort.h"
 #include "stage/merge.h"
 
+enum { HEADER = 8 };
+
 /* Became a fact of the session, or is made anew. */
 static bool is_taken(uint32_t type)
 {
@@ -41,27 +43,44 @@ static bool is_of_pieces(const perfile_record *r)
     return r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
 }
 
-/* The keys of a run; of samples all at once. */
+/* The keys of a run of samples all of which have a time; false: it is another one. */
+static bool sample_keys(pf_merge_input *in, size_t n)
+{
+    uint64_t none = 0, near = in->clock.near, top = in->clock.top;
+    if (perfile_sample_fields(in->next, n, PERFILE_SAMPLE_TIME, in->keys, NULL) != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        none |= in->keys[i] == PERFILE_NO_TIME;
+    if (none)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t time = in->keys[i];
+        near = time ? time : near;
+        top = time > top ? time : top;
+        in->keys[i] = key_of(in, time);
+    }
+    in->clock.near = near;
+    in->clock.top = top;
+    return true;
+}
+
+static size_t longest_of(const perfile_record *first, size_t n)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < n; i++)
+        longest = first[i].body.len > longest ? first[i].body.len : longest;
+    return longest + HEADER;
+}
+
 static void look_at_run(pf_merge_input *in, size_t n)
 {
-    uint64_t times[PERFILE_RUN_RECORDS];
     in->first = in->next;
-    if (is_of_pieces(in->next)) { /* alone in its run */
+    in->longest = longest_of(in->next, n);
+    if (is_of_pieces(in->next)) /* alone in its run */
         in->keys[0] = key_of(in, key_of_part(in, in->next));
-        return;
-    }
-    bool all = perfile_sample_fields(in->next, n, PERFILE_SAMPLE_TIME, times, NULL) == n;
-    for (size_t i = 0; i < n; i++) {
-        if (!all || times[i] == PERFILE_NO_TIME) {
+    else if (!sample_keys(in, n))
+        for (size_t i = 0; i < n; i++)
             in->keys[i] = key_of(in, pf_sort_key(&in->clock, &in->next[i]));
-            continue;
-        }
-        if (times[i]) {
-            in->clock.near = times[i];
-            in->clock.top = times[i] > in->clock.top ? times[i] : in->clock.top;
-        }
-        in->keys[i] = key_of(in, times[i]);
-    }
 }
 
 bool pf_merge_is_piece(const perfile_record *r)

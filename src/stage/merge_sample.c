@@ -37,9 +37,11 @@ static bool id_to_add(const pf_merge *x, pf_merge_input *in, const perfile_recor
     return in->n_events == 1;
 }
 
-static bool patch(pf_merge_input *in, const pf_merge_patch *p, uint8_t *at, bool swap)
+/* `v` at `at` becomes what it is in the output; false: not here. */
+static inline bool patch(pf_merge_input *in, const pf_merge_patch *p, uint64_t v, uint8_t *at,
+                         bool swap)
 {
-    uint64_t v = pf_load_u64(at, swap), out;
+    uint64_t out;
     if (p->rule == PF_MERGE_TIME) {
         /* Times near the ends of the clock are for those who can say so. */
         const uint64_t far = UINT64_C(1) << 62;
@@ -68,11 +70,25 @@ static bool stays(const pf_merge *x, pf_merge_input *in, const perfile_record *r
                                &id);
 }
 
+/* Of few bytes: less than what a call of memcpy() costs. */
+static inline void copy(uint8_t *to, const uint8_t *from, size_t n)
+{
+    enum { STEP = 16, FEW = 128 };
+    if (n < STEP || n > FEW) {
+        memcpy(to, from, n);
+        return;
+    }
+    for (size_t at = 0; at + STEP < n; at += STEP)
+        memcpy(to + at, from + at, STEP);
+    memcpy(to + n - STEP, from + n - STEP, STEP);
+}
+
 bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, perfile_record *out)
 {
     const pf_merge_plan *p = in->plans;
     const bool swap = r->flags & PERFILE_REC_SWAPPED;
-    if (!in->quick || r->flags & (PERFILE_REC_INNER | PERFILE_REC_ENVELOPE) ||
+    if (!in->quick || r->type != PERFILE_RECORD_SAMPLE ||
+        r->flags & (PERFILE_REC_INNER | PERFILE_REC_ENVELOPE) ||
         r->body.len < 8 * (size_t)p->relayout.front.old)
         return false;
     *out = *r;
@@ -86,13 +102,17 @@ bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, p
     if (!id_to_add(x, in, r, &id))
         return false;
     if (p->relayout.front.same)
-        memcpy(to, r->header, n);
+        copy(to, r->header, n);
     else if (pf_relayout_record(&p->relayout, r, id, to, &n, NULL) != PERFILE_OK)
         return false;
+    /* Read where nothing was just written. */
     const bool adds = !p->relayout.front.same;
-    for (unsigned i = adds; i < p->n_sample; i++)
-        if (!patch(in, &p->sample[i], to + HEADER + 8 * (size_t)p->sample[i].slot, swap))
+    const uint8_t *words = (adds ? to : r->header) + HEADER;
+    for (unsigned i = adds; i < p->n_sample; i++) {
+        const size_t at = 8 * (size_t)p->sample[i].slot;
+        if (!patch(in, &p->sample[i], pf_load_u64(words + at, swap), to + HEADER + at, swap))
             return false;
+    }
     out->header = to;
     out->body = (perfile_bytes){to + HEADER, n - HEADER};
     out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
