@@ -37,7 +37,8 @@ struct perfile_stream {
     perfile_session *session;
     /* See pf_stream_release(); NULL: nothing to be done. */
     void (*release)(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
-    bool by_time; /* the parts are one sequence: a stage that sorts */
+    bool by_time;         /* the parts are one sequence: a stage that sorts, … */
+    const uint64_t *keys; /* … and by what the records of the run are sorted, each for its slot */
     perfile_container container;
     perfile_summary summary;
     perfile_options options; /* limits point to `limits` */

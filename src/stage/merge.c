@@ -6,6 +6,7 @@
 #include "core/state.h"
 #include "stage/keeping.h"
 #include "stage/round.h"
+#include "stage/sort_key.h"
 
 static pf_merge *merge_of(perfile_stream *s)
 {
@@ -54,6 +55,7 @@ void pf_merge_push(pf_merge *x, const pf_merge_input *in)
 static bool go_on(pf_merge *x, pf_merge_input *in)
 {
     in->next++;
+    in->next_key++;
     if (pf_merge_settle(x, in)) {
         sift(x, head_of(in));
         return true;
@@ -80,9 +82,12 @@ static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
            (in->is_part && class != PF_KEEP_DATA && !pf_merge_is_piece(r));
 }
 
-static void count(pf_merge *x, pf_merge_input *in, const perfile_record *r)
+/* The record in the next slot of the run is one more of `in`. */
+static void add(pf_merge *x, pf_merge_input *in)
 {
+    const perfile_record *r = &x->base.run[x->base.n_run];
     bool sample = r->type == PERFILE_RECORD_SAMPLE && !(r->flags & PERFILE_REC_INNER);
+    x->keys[x->base.n_run++] = in->key;
     x->result.records++;
     x->result.samples += sample;
     in->result.records++;
@@ -124,8 +129,7 @@ static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
         x->extra_of = r;
         x->extra_input = in->at;
     }
-    x->base.n_run++;
-    count(x, in, out);
+    add(x, in);
     return PERFILE_OK;
 }
 
@@ -151,8 +155,7 @@ static void give_usual(pf_merge *x)
             !pf_merge_sample(x, in, in->next, out))
             return;
         out->sequence = x->sequence++;
-        x->base.n_run++;
-        count(x, in, out);
+        add(x, in);
         go_on(x, in);
     }
 }

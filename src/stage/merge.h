@@ -8,7 +8,6 @@
 #include "perfile/merge.h"
 #include "stage/pids.h"
 #include "stage/relayout.h"
-#include "stage/sort_key.h"
 
 #define PF_MERGE_NO_INPUT UINT32_MAX
 
@@ -63,15 +62,11 @@ typedef struct pf_merge_input {
 
     /* Its run. */
     const perfile_record *next, *end;
-    const perfile_record *first;        /* of the run */
-    uint64_t keys[PERFILE_RUN_RECORDS]; /* of the run, in the clock of the output */
-    uint64_t key;                       /* of *next */
-    size_t longest;                     /* bytes of a record of the run */
-    pf_sort_clock clock;
-    uint64_t piece_key;  /* of the pieces that come */
-    bool more_pieces;    /* of them, as they are read … */
-    bool in_pieces;      /* … and as they go out: nothing comes between */
-    uint64_t last_piece; /* sequence in the output */
+    const uint64_t *next_key; /* in its own clock */
+    uint64_t key;             /* of *next, in the clock of the output */
+    size_t longest;           /* bytes of a record of the run */
+    bool in_pieces;           /* the last that went out was one: nothing comes between */
+    uint64_t last_piece;      /* sequence in the output */
     bool ended;
 
     /* Facts. */
@@ -123,10 +118,11 @@ typedef struct pf_merge {
     bool adds_ids;                  /* events get IDENTIFIER */
     uint8_t rules[PERFILE_N_KINDS]; /* of kinds */
 
-    pf_index owners;                /* id -> position of the first input that has it */
-    uint64_t next_id;               /* that nobody has */
-    pf_buffer bytes;                /* of the run that is handed out */
-    const perfile_record *extra_of; /* of the stream of … */
+    pf_index owners;                    /* id -> position of the first input that has it */
+    uint64_t next_id;                   /* that nobody has */
+    pf_buffer bytes;                    /* of the run that is handed out … */
+    uint64_t keys[PERFILE_RUN_RECORDS]; /* … and by what it is sorted */
+    const perfile_record *extra_of;     /* of the stream of … */
     uint32_t extra_input;
     struct pf_repeated *repeated;
     uint64_t sequence;

@@ -20,6 +20,7 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
     x->base.options.limits = &x->base.limits;
     x->base.name = x->inputs[0].name;
     x->base.by_time = true;
+    x->base.keys = x->keys;
     x->base.container.form = PERFILE_FORM_FILE;
     x->base.container.version = 2;
     x->base.container.big_endian = perfile_session_big_endian(x->inputs[0].session);
@@ -82,7 +83,7 @@ static perfile_status take_inputs(pf_merge *x, const perfile_merge_input *inputs
     if (!x->inputs || !x->heap)
         return pf_fail_nomem(err, "merge");
     for (size_t i = 0; i < n; i++) {
-        if (!inputs[i].stream->by_time)
+        if (!inputs[i].stream->keys)
             return pf_fail(err, PERFILE_E_USAGE, "merge", "%s is not sorted: see perfile_sort()",
                            inputs[i].name);
         x->inputs[i] = (pf_merge_input){.stream = inputs[i].stream,

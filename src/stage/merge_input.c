@@ -25,62 +25,20 @@ static uint64_t key_of(const pf_merge_input *in, uint64_t key)
     return key && key != PERFILE_NO_TIME ? key + in->offset : key;
 }
 
-/* Pieces and what they make have one key, where they go on. */
-static uint64_t key_of_part(pf_merge_input *in, const perfile_record *r)
-{
-    if (!pf_merge_is_piece(r)) {
-        uint64_t key = pf_sort_key(&in->clock, r);
-        return in->plain ? in->piece_key : key;
-    }
-    if (!in->more_pieces)
-        in->piece_key = pf_sort_key_of_piece(&in->clock, r);
-    in->more_pieces = r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT;
-    return in->piece_key;
-}
-
 static bool is_of_pieces(const perfile_record *r)
 {
     return r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
 }
 
-/* The keys of a run of samples all of which have a time; false: it is another one. */
-static bool sample_keys(pf_merge_input *in, size_t n)
-{
-    uint64_t none = 0, near = in->clock.near, top = in->clock.top;
-    if (perfile_sample_fields(in->next, n, PERFILE_SAMPLE_TIME, in->keys, NULL) != n)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        none |= in->keys[i] == PERFILE_NO_TIME;
-    if (none)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t time = in->keys[i];
-        near = time ? time : near;
-        top = time > top ? time : top;
-        in->keys[i] = key_of(in, time);
-    }
-    in->clock.near = near;
-    in->clock.top = top;
-    return true;
-}
-
-static size_t longest_of(const perfile_record *first, size_t n)
-{
-    size_t longest = 0;
-    for (size_t i = 0; i < n; i++)
-        longest = first[i].body.len > longest ? first[i].body.len : longest;
-    return longest + HEADER;
-}
-
 static void look_at_run(pf_merge_input *in, size_t n)
 {
-    in->first = in->next;
-    in->longest = longest_of(in->next, n);
-    if (is_of_pieces(in->next)) /* alone in its run */
-        in->keys[0] = key_of(in, key_of_part(in, in->next));
-    else if (!sample_keys(in, n))
-        for (size_t i = 0; i < n; i++)
-            in->keys[i] = key_of(in, pf_sort_key(&in->clock, &in->next[i]));
+    const perfile_stream *s = in->stream;
+    in->end = in->next + n;
+    in->next_key = s->keys + (in->next - s->run);
+    in->longest = 0;
+    for (const perfile_record *r = in->next; r < in->end; r++)
+        in->longest = r->body.len > in->longest ? r->body.len : in->longest;
+    in->longest += HEADER;
 }
 
 bool pf_merge_is_piece(const perfile_record *r)
@@ -99,7 +57,7 @@ static bool is_passed_over(const pf_merge_input *in, const perfile_record *r)
 /* To the next record of the run that counts; false when there is none. */
 bool pf_merge_settle(pf_merge *x, pf_merge_input *in)
 {
-    for (; in->next < in->end; in->next++) {
+    for (; in->next < in->end; in->next++, in->next_key++) {
         if (is_taken(in->next->type))
             x->result.facts++;
         else if (!is_passed_over(in, in->next))
@@ -107,7 +65,7 @@ bool pf_merge_settle(pf_merge *x, pf_merge_input *in)
     }
     if (in->next == in->end)
         return false;
-    in->key = in->keys[in->next - in->first];
+    in->key = key_of(in, *in->next_key);
     in->in_pieces = in->in_pieces && is_of_pieces(in->next);
     return true;
 }
@@ -140,7 +98,6 @@ perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *
     perfile_status st;
     size_t n;
     while ((st = perfile_stream_next_run(in->stream, &in->next, &n, err)) == PERFILE_OK) {
-        in->end = in->next + n;
         if (in->next->family == PERFILE_FAMILY_PERF) {
             look_at_run(in, n);
             if (pf_merge_settle(x, in))
@@ -158,8 +115,6 @@ perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *
 
 perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
-    for (const perfile_record *r = in->next; r < in->end; r++)
-        in->keys[r - in->first] = key_of(in, in->keys[r - in->first]);
     return pf_merge_settle(x, in) ? PERFILE_OK : pf_merge_read_on(x, in, err);
 }
 

@@ -157,6 +157,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     x->total = bytes_of(perfile_stream_container(below));
     pf_stream_on(&x->base, &sort_ops, below);
     x->base.by_time = true;
+    x->base.keys = x->keys;
     *stream = &x->base;
     return PERFILE_OK;
 }

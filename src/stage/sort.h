@@ -49,6 +49,7 @@ typedef struct pf_sort {
     uint32_t n_windows, n_readers, n_heap;
     pf_sort_source *dry; /* taken off the heap until it has read on */
     uint64_t reader_window;
+    uint64_t keys[PERFILE_RUN_RECORDS]; /* of the run */
     uint64_t clean; /* slots of the run that records of windows were in last, by bit */
     uint64_t sequence;
     uint64_t round_bytes; /* since the last FINISHED_ROUND */

@@ -24,17 +24,3 @@ bool pf_sort_is_fact(uint32_t type)
         return false;
     }
 }
-
-uint64_t pf_sort_key_of_piece(pf_sort_clock *c, const perfile_record *first)
-{
-    enum { HEADER = 8 };
-    const bool swap = first->flags & PERFILE_REC_SWAPPED;
-    perfile_record whole = *first;
-    if (first->body.len < HEADER || pf_load_u32(first->body.ptr, swap) != PERFILE_RECORD_SAMPLE)
-        return c->top;
-    whole.header = first->body.ptr;
-    whole.body = (perfile_bytes){first->body.ptr + HEADER, first->body.len - HEADER};
-    whole.type = PERFILE_RECORD_SAMPLE;
-    whole.misc = pf_load_u16(first->body.ptr + 4, swap);
-    return pf_sort_key(c, &whole);
-}

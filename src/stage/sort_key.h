@@ -48,8 +48,4 @@ static inline pf_sort_place pf_sort_place_of(const perfile_session *s)
                     : (pf_sort_place){8 * (size_t)slot, 8 * (size_t)slot + 8};
 }
 
-/* The same of the first piece of a record that simpleperf cut: that of the whole, unless the piece
- * is too small to say it. */
-uint64_t pf_sort_key_of_piece(pf_sort_clock *c, const perfile_record *first);
-
 #endif

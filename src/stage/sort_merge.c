@@ -218,6 +218,7 @@ static bool take_window(pf_sort *x, pf_sort_source *s)
         samples += r->type == PERFILE_RECORD_SAMPLE;
         bytes += r->body.len + 8;
         keys |= e->key;
+        x->keys[n] = e->key;
         w->at++;
         n++;
     } while (more && w->at < w->ready && w->e[w->at].key < bound && n < PERFILE_RUN_RECORDS &&
@@ -238,6 +239,7 @@ static bool take_top(pf_sort *x)
     if (base->n_run && !plain(r))
         return false;
     r->sequence = x->sequence++;
+    x->keys[base->n_run] = s->key;
     x->done += r->extra.len;
     account(x, 1, r->type == PERFILE_RECORD_SAMPLE, perfile_record_size(r), s->key != 0);
     return advance(x, s) && plain(r);

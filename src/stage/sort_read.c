@@ -26,11 +26,26 @@ static void begin_part(pf_sort *x, uint32_t part)
     x->released = 0;
 }
 
+/* That of the whole, unless the piece is too small to say it. */
+static uint64_t key_of_first_piece(pf_sort_clock *c, const perfile_record *first)
+{
+    enum { HEADER = 8 };
+    const bool swap = first->flags & PERFILE_REC_SWAPPED;
+    perfile_record whole = *first;
+    if (first->body.len < HEADER || pf_load_u32(first->body.ptr, swap) != PERFILE_RECORD_SAMPLE)
+        return c->top;
+    whole.header = first->body.ptr;
+    whole.body = (perfile_bytes){first->body.ptr + HEADER, first->body.len - HEADER};
+    whole.type = PERFILE_RECORD_SAMPLE;
+    whole.misc = pf_load_u16(first->body.ptr + 4, swap);
+    return pf_sort_key(c, &whole);
+}
+
 /* The pieces of a large sample have its time, which stands in the first unless that is tiny. */
 static uint64_t key_of_piece(pf_sort *x, const perfile_record *r)
 {
     if (!x->split_open) {
-        x->split_key = pf_sort_key_of_piece(&x->clock, r);
+        x->split_key = key_of_first_piece(&x->clock, r);
         x->split_first = x->loose.n;
         x->split_spills = x->loose.spills;
     }
