@@ -1,8 +1,10 @@
 /* Several captures as one, by time.
  *
- *     perfile_merge_input in[2] = {{.stream = a, .name = "a.data"}, {.stream = b, .name =
- * "b.data"}}; st = perfile_merge(in, 2, &options, &stream, &err);      (a and b are perfile_sort()
- * streams) st = perfile_copy(stream, writer, NULL, NULL, 0, &err);
+ *     perfile_merge_input in[2] = {{.stream = a, .name = "a"}, {.stream = b, .name = "b"}};
+ *     st = perfile_merge(in, 2, &options, &stream, &err);
+ *     st = perfile_copy(stream, writer, NULL, NULL, 0, &err);
+ *
+ * The inputs are streams of perfile_sort().
  *
  * The stage has a session of its own with the events and features of all inputs, and hands on their
  * records by time, those of equal times by input and place.
@@ -12,10 +14,10 @@
  *   inputs have get new numbers wherever they stand (format/merging.def says what becomes of every
  *   kind of field).  Inputs that are parts of one recording, as perfile_split_capture() leaves
  *   them (the same events, ids and host, other samples), share their events, and state that stands
- * in several of them is handed on once.
+ *   in several of them is handed on once.
  * - Clocks: inputs of one boot of one machine with the same clock stay as they are; others go by
  *   their wall clocks (feature CLOCK_DATA) into the clock of the first; else somebody has to say
- * how they lie.  It is never guessed.
+ *   how they lie.  It is never guessed.
  * - Facts in records (HEADER_ATTR, HEADER_FEATURE …) became facts of the session and are not handed
  *   on, nor are FINISHED_ROUND of the inputs; new ones are made. */
 #ifndef PERFILE_MERGE_H
@@ -29,10 +31,9 @@ extern "C" {
 
 /* An input.  Set `stream` and `name`. */
 typedef struct perfile_merge_input {
-    perfile_stream
-        *stream;      /* of perfile_sort(); all in one byte order (perfile_order() below it) */
-    const char *name; /* for messages; borrowed */
-    int64_t offset;   /* with `has_offset`: ns to be added to its times */
+    perfile_stream *stream; /* of perfile_sort(); all in one byte order: perfile_order() below it */
+    const char *name;       /* for messages; borrowed */
+    int64_t offset;         /* with `has_offset`: ns to be added to its times */
     bool has_offset;
     uint8_t reserved0[7];
     uint64_t reserved[4];

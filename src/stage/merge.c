@@ -87,7 +87,7 @@ static void add(pf_merge *x, pf_merge_input *in)
 {
     const perfile_record *r = &x->base.run[x->base.n_run];
     bool sample = r->type == PERFILE_RECORD_SAMPLE && !(r->flags & PERFILE_REC_INNER);
-    x->keys[x->base.n_run++] = in->key;
+    x->base.n_run++;
     x->result.records++;
     x->result.samples += sample;
     in->result.records++;

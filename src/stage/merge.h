@@ -118,11 +118,10 @@ typedef struct pf_merge {
     bool adds_ids;                  /* events get IDENTIFIER */
     uint8_t rules[PERFILE_N_KINDS]; /* of kinds */
 
-    pf_index owners;                    /* id -> position of the first input that has it */
-    uint64_t next_id;                   /* that nobody has */
-    pf_buffer bytes;                    /* of the run that is handed out … */
-    uint64_t keys[PERFILE_RUN_RECORDS]; /* … and by what it is sorted */
-    const perfile_record *extra_of;     /* of the stream of … */
+    pf_index owners;                /* id -> position of the first input that has it */
+    uint64_t next_id;               /* that nobody has */
+    pf_buffer bytes;                /* of the run that is handed out */
+    const perfile_record *extra_of; /* of the stream of … */
     uint32_t extra_input;
     struct pf_repeated *repeated;
     uint64_t sequence;

@@ -20,7 +20,6 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
     x->base.options.limits = &x->base.limits;
     x->base.name = x->inputs[0].name;
     x->base.by_time = true;
-    x->base.keys = x->keys;
     x->base.container.form = PERFILE_FORM_FILE;
     x->base.container.version = 2;
     x->base.container.big_endian = perfile_session_big_endian(x->inputs[0].session);
