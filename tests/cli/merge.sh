@@ -117,33 +117,4 @@ report 'r["out"] == "-" and r["inputs"][1]["offset_ns"] == "-1500000"' <report |
 "$PERFILE" merge --json --on-damage resync --align start -f -o out.data "$bad" a.data 2>err |
     report 'r["damages"] == r["inputs"][0]["damages"] == 1 and r["inputs"][1]["damages"] == 0' ||
     say "damage in the report"
-
-# Interrupted: neither OUT nor a temporary file stays.
-mkdir interrupted
-mkfifo fifo
-for signal in INT TERM; do
-    # What a script starts in the background does not mind SIGINT otherwise.
-    TMPDIR=$PWD/interrupted env --default-signal=INT "$PERFILE" merge -o interrupted/out.data a.data - <fifo 2>/dev/null &
-    pid=$!
-    exec 3>fifo
-    head -c 2000 "$captures/pipe.data" >&3
-    sleep 0.3
-    kill -$signal "$pid"
-    wait "$pid" 2>/dev/null
-    status=$?
-    exec 3>&-
-    [ "$status" = $((128 + $(kill -l $signal))) ] || say "$signal: status $status"
-    [ -z "$(ls interrupted)" ] || say "left behind: $(ls interrupted)"
-done
-
-# A full disk: said once, with the cause, and nothing stays.
-(
-    ulimit -f 4
-    trap '' XFSZ
-    TMPDIR=$PWD/interrupted "$PERFILE" merge -o interrupted/out.data "$captures/dwarf.data" "$captures/dwarf.data" 2>err
-    [ $? = 1 ] || echo "status of a full disk"
-) >status
-[ -s status ] && say "$(cat status)"
-grep -q 'File too large\|No space' err || say "a full disk: $(cat err)"
-[ -z "$(ls interrupted)" ] || say "left behind on a full disk: $(ls interrupted)"
 exit "$failed"

@@ -86,29 +86,6 @@ assert r["out"] == "out.data" and r["records"] > 0 and r["temporary"] == 0 and r
     say "the report is not right"
 [ -s err ] && say "beside the report: $(cat err)"
 
-# Interrupted: neither OUT nor a temporary file stays.
-mkdir interrupted
-mkfifo fifo
-TMPDIR=$PWD/interrupted "$PERFILE" sort -o interrupted/out.data - <fifo 2>/dev/null &
-pid=$!
-exec 3>fifo
-head -c 2000 "$captures/pipe.data" >&3
-sleep 0.3
-kill -TERM "$pid"
-exec 3>&-
-wait "$pid" 2>/dev/null
-[ -z "$(ls interrupted)" ] || say "left behind: $(ls interrupted)"
-
-# A full disk: said once, with the cause, and nothing stays.
-(
-    ulimit -f 4
-    trap '' XFSZ
-    TMPDIR=$PWD/interrupted "$PERFILE" sort -o interrupted/out.data "$captures/dwarf.data" 2>err
-    [ $? = 1 ] || echo "status of a full disk"
-) >status
-[ -s status ] && say "$(cat status)"
-grep -q 'File too large\|No space' err || say "a full disk: $(cat err)"
-[ -z "$(ls interrupted)" ] || say "left behind on a full disk: $(ls interrupted)"
 # 64 MB in random order, in 8 MB: what is anonymous stays below that, what is mapped below 16.
 case $PERFILE_CFLAGS in
 *sanitize*) ;;

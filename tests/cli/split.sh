@@ -184,17 +184,6 @@ sys.exit(caught < 5)
 END
 there ""
 
-# A full disk: said once, with the cause, and nothing stays.
-(
-    ulimit -f 4
-    trap '' XFSZ
-    "$PERFILE" split --records 20 -o 'parts/%d' "$captures/dwarf.data" 2>err
-    [ $? = 1 ] || echo "status of a full disk"
-) >status
-[ -s status ] && say "$(cat status)"
-grep -q 'File too large\|No space' err || say "a full disk: $(cat err)"
-there ""
-
 # 80 parts at once of 64 MB, with the state of 500 processes each: what is anonymous stays small.
 case $PERFILE_CFLAGS in
 *sanitize*) ;;
