@@ -50,23 +50,20 @@ static void header_is_odd(pf_check *c, const perfile_record *r)
     if (r->type >= PERFILE_RECORD_USER)
         return;
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
-    unsigned known = pf_misc_known[r->type] | PERFILE_MISC_CPUMODE_MASK;
+    unsigned unknown = r->misc & ~pf_misc_known(r->type);
     if (mode >= CPUMODES)
         pf_find(c, PERFILE_RULE_V_211, PF_FULL, r, "record.misc", "%s with cpumode %u", name, mode);
-    else if (r->misc & ~known)
+    else if (unknown)
         pf_find(c, PERFILE_RULE_V_211, PF_FULL, r, "record.misc",
-                "%s with unknown bits 0x%x in misc", name, r->misc & ~known);
+                "%s with unknown bits 0x%x in misc", name, unknown);
 }
 
 void pf_check_header(pf_check *c, const perfile_record *r)
 {
-    unsigned known = PERFILE_MISC_CPUMODE_MASK;
-    if (r->type < PERFILE_RECORD_USER)
-        known |= pf_misc_known[r->type];
-    unsigned odd = r->type < PERFILE_RECORD_USER
-                       ? (r->misc & ~known) | ((r->misc & PERFILE_MISC_CPUMODE_MASK) >= CPUMODES)
-                       : 0;
-    if ((r->body.len & 7) | odd)
+    unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK, odd = 0;
+    if (r->type < PERFILE_RECORD_USER) /* most have no bit but the cpumode */
+        odd = mode >= CPUMODES || (r->misc != mode && r->misc & ~pf_misc_known(r->type));
+    if (r->body.len & 7 || odd)
         header_is_odd(c, r);
 }
 

@@ -60,12 +60,20 @@ unsigned pf_rule_of_feature(uint32_t number)
     }
 }
 
-/* Bits of misc that no record of the type has. */
-#define CPUMODE PERFILE_MISC_CPUMODE_MASK
-const uint16_t pf_misc_known[PERFILE_RECORD_USER] = {
-#define MISC(type, bits) [PERFILE_RECORD_##type] = CPUMODE | (bits),
-#include "format/rules.def"
-};
+unsigned pf_misc_known(uint32_t type)
+{
+    static const struct {
+        uint32_t type;
+        unsigned bit;
+    } rows[] = {
+#define MISC(type, bit, word, set, clear) {PERFILE_RECORD_##type, PERFILE_MISC_##bit},
+#include "format/misc.def"
+    };
+    unsigned known = PERFILE_MISC_CPUMODE_MASK;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        known |= rows[i].type == type ? rows[i].bit : 0;
+    return known;
+}
 
 const bool pf_odd_size[PF_CHECK_TYPES] = {
 #define ODD(type) [PERFILE_RECORD_##type] = true,

@@ -1,4 +1,4 @@
-/* What rules.def says besides the rules themselves. */
+/* What rules.def says besides the rules themselves, and misc.def. */
 #ifndef PF_CHECK_RULES_H
 #define PF_CHECK_RULES_H
 
@@ -11,8 +11,8 @@ extern const uint8_t pf_rule_of_damage[PERFILE_N_DAMAGES];
 unsigned pf_rule_of_type(uint32_t type);
 unsigned pf_rule_of_feature(uint32_t number);
 
-/* Bits of misc that a kernel record may have; 0: the cpumode only. */
-extern const uint16_t pf_misc_known[PERFILE_RECORD_USER];
+/* Bits of misc that a record of the kernel may have. */
+unsigned pf_misc_known(uint32_t type);
 
 /* Types whose records may have any size. */
 extern const bool pf_odd_size[PF_CHECK_TYPES];

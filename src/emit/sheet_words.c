@@ -71,20 +71,8 @@ static const struct {
     const char *set;
     const char *clear;
 } misc_words[] = {
-    {PERFILE_RECORD_MMAP, PERFILE_MISC_PROC_MAP_TIMEOUT, "timeout", NULL},
-    {PERFILE_RECORD_MMAP2, PERFILE_MISC_PROC_MAP_TIMEOUT, "timeout", NULL},
-    {PERFILE_RECORD_MMAP, PERFILE_MISC_MMAP_DATA, "data", NULL},
-    {PERFILE_RECORD_MMAP2, PERFILE_MISC_MMAP_DATA, "data", NULL},
-    {PERFILE_RECORD_MMAP2, PERFILE_MISC_MMAP_BUILD_ID, "build_id", NULL},
-    {PERFILE_RECORD_COMM, PERFILE_MISC_COMM_EXEC, "exec", NULL},
-    {PERFILE_RECORD_FORK, PERFILE_MISC_FORK_EXEC, "before", NULL},
-    {PERFILE_RECORD_SWITCH, PERFILE_MISC_SWITCH_OUT, "out", "in"},
-    {PERFILE_RECORD_SWITCH_CPU_WIDE, PERFILE_MISC_SWITCH_OUT, "out", "in"},
-    {PERFILE_RECORD_SWITCH, PERFILE_MISC_SWITCH_OUT_PREEMPT, "preempted", NULL},
-    {PERFILE_RECORD_SWITCH_CPU_WIDE, PERFILE_MISC_SWITCH_OUT_PREEMPT, "preempted", NULL},
-    {PERFILE_RECORD_SAMPLE, PERFILE_MISC_EXACT_IP, "exact_ip", NULL},
-    {PERFILE_RECORD_HEADER_BUILD_ID, PERFILE_MISC_BUILD_ID_SIZE, "size", NULL},
-    {PERFILE_RECORD_LOST_SAMPLES, PERFILE_MISC_LOST_SAMPLES_BPF, "bpf", NULL},
+#define MISC(type, bit, word, set, clear) {PERFILE_RECORD_##type, PERFILE_MISC_##bit, set, clear},
+#include "format/misc.def"
 };
 
 static void put_bar(pf_sheet *t, bool *any)
@@ -101,10 +89,9 @@ void pf_sheet_misc(pf_sheet *t, uint32_t type, uint16_t misc)
     const char *mode = NULL;
     /* Tools leave what they like in misc of their own records. */
     if (type < PERFILE_RECORD_USER || type == PERFILE_RECORD_HEADER_BUILD_ID) {
-        static const char *const modes[] = {NULL,         "kernel",       "user",
-                                            "hypervisor", "guest_kernel", "guest_user"};
         unsigned number = misc & PERFILE_MISC_CPUMODE_MASK;
-        mode = number < sizeof modes / sizeof modes[0] ? modes[number] : NULL;
+        const perfile_vocabulary *modes = perfile_kind_words(PERFILE_KIND_BUILD_ID_MISC);
+        mode = number ? perfile_vocabulary_word(modes, number) : NULL;
     }
     if (mode) {
         put_bar(t, &any);

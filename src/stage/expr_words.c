@@ -1,5 +1,7 @@
 #include "stage/expr_words.h"
 
+#include <string.h>
+
 /* What every record has. */
 static const pf_expr_common commons[] = {
     {"type", "type of the record, by its name without PERF_RECORD_, or number", PF_OF_TYPE,
@@ -75,45 +77,36 @@ uint64_t pf_expr_type_bit(uint32_t type)
     return type < TYPE_BIT_BUILD_ID ? UINT64_C(1) << type : 0;
 }
 
-/* Bits of misc by the names that abi.h has for them. */
+/* Bits of misc, by their names. */
 static const struct {
     const char *name;
-    uint16_t mask;
-    uint32_t types[2];
+    uint16_t bit;
+    uint32_t type;
 } misc_words[] = {
-    {"proc_map_timeout",
-     PERFILE_MISC_PROC_MAP_TIMEOUT,
-     {PERFILE_RECORD_MMAP, PERFILE_RECORD_MMAP2}},
-    {"mmap_data", PERFILE_MISC_MMAP_DATA, {PERFILE_RECORD_MMAP, PERFILE_RECORD_MMAP2}},
-    {"mmap_build_id", PERFILE_MISC_MMAP_BUILD_ID, {PERFILE_RECORD_MMAP2, 0}},
-    {"comm_exec", PERFILE_MISC_COMM_EXEC, {PERFILE_RECORD_COMM, 0}},
-    {"fork_exec", PERFILE_MISC_FORK_EXEC, {PERFILE_RECORD_FORK, 0}},
-    {"switch_out",
-     PERFILE_MISC_SWITCH_OUT,
-     {PERFILE_RECORD_SWITCH, PERFILE_RECORD_SWITCH_CPU_WIDE}},
-    {"switch_out_preempt",
-     PERFILE_MISC_SWITCH_OUT_PREEMPT,
-     {PERFILE_RECORD_SWITCH, PERFILE_RECORD_SWITCH_CPU_WIDE}},
-    {"exact_ip", PERFILE_MISC_EXACT_IP, {PERFILE_RECORD_SAMPLE, 0}},
-    {"build_id_size", PERFILE_MISC_BUILD_ID_SIZE, {PERFILE_RECORD_HEADER_BUILD_ID, 0}},
-    {"lost_samples_bpf", PERFILE_MISC_LOST_SAMPLES_BPF, {PERFILE_RECORD_LOST_SAMPLES, 0}},
+#define MISC(type, bit, word, set, clear) {word, PERFILE_MISC_##bit, PERFILE_RECORD_##type},
+#include "format/misc.def"
 };
+
+enum { MISC_ROWS = sizeof misc_words / sizeof misc_words[0] };
 
 const char *pf_expr_misc_word(size_t i)
 {
-    return i < sizeof misc_words / sizeof misc_words[0] ? misc_words[i].name : NULL;
+    for (size_t row = 0; row < MISC_ROWS; row++) {
+        bool again = row && strcmp(misc_words[row].name, misc_words[row - 1].name) == 0;
+        if (!again && i-- == 0)
+            return misc_words[row].name;
+    }
+    return NULL;
 }
 
 bool pf_expr_misc(const char *word, uint64_t *mask, uint64_t *types)
 {
-    for (size_t i = 0; i < sizeof misc_words / sizeof misc_words[0]; i++) {
-        if (!pf_expr_same_word(misc_words[i].name, word))
+    *types = 0;
+    for (size_t row = 0; row < MISC_ROWS; row++) {
+        if (!pf_expr_same_word(misc_words[row].name, word))
             continue;
-        *mask = misc_words[i].mask;
-        *types = pf_expr_type_bit(misc_words[i].types[0]);
-        if (misc_words[i].types[1])
-            *types |= pf_expr_type_bit(misc_words[i].types[1]);
-        return true;
+        *mask = misc_words[row].bit;
+        *types |= pf_expr_type_bit(misc_words[row].type);
     }
-    return false;
+    return *types != 0;
 }
