@@ -260,6 +260,8 @@ static int open_files(settings *set, perfile_sink **sink)
         }
         if (i && cli_output_apart(set->w.out, set->paths[i], "one of the inputs") != CLI_DONE)
             return CLI_FAILED;
+        if (i)
+            cli_say_beside(set->paths[i]);
     }
     return cli_output_open(set->w.out, set->paths[0], "one of the inputs", set->w.replace, false,
                            sink);

@@ -161,6 +161,7 @@ int cli_output_open(const char *out, const char *in, const char *what, bool repl
         return CLI_FAILED;
     }
     cli_signals_temporary(perfile_sink_temporary(*sink));
+    cli_say_beside(in);
     return CLI_DONE;
 }
 

@@ -42,6 +42,9 @@ bool cli_is_directory(const char *path);
 /* Whether `out` neither is `in` nor lies inside it, or says so and returns CLI_FAILED. */
 int cli_output_apart(const char *out, const char *in, const char *what);
 
+/* Says what lies in `in`, if that is a directory, and is not copied: kcore_dir and the like. */
+void cli_say_beside(const char *in);
+
 /* Around the work: whose input is read, for signals and the line of progress; what is left to be
  * closed.  `sink` may be NULL. */
 void cli_writing_begin(const char *name);

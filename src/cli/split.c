@@ -199,6 +199,7 @@ static int split(settings *set, const char *path)
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }
+    cli_say_beside(path);
     if (set->w.replace)
         set->how.flags |= PERFILE_SPLIT_REPLACE;
     set->writing.form = set->w.form;

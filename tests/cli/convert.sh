@@ -47,6 +47,19 @@ expect 0 "one behind the other" --to perf.data -o one.data "$captures/threads.da
 expect 0 "" --to dir -o made group.data
 [ -f made/data ] || say "no directory was made"
 
+# What lies in a directory beside the records is not copied, and that is said by every command.
+mkdir made/kcore_dir
+cp "$captures/README.md" made/kcore_dir/
+expect 0 "made: kcore_dir is no file of records and is not copied" -f -o directory made
+touch made/notes
+for command in "convert" "filter --every 2" "sort" "merge" "recover"; do
+    "$PERFILE" $command -f -o beside.data made 2>&1 | grep -qx "perfile: made: kcore_dir and 1 more are no files of records and are not copied" ||
+        say "$command does not say what it leaves behind"
+    rm -rf beside.data
+done
+command=convert
+rm -r made/kcore_dir made/notes
+
 # Damage.
 expect 1 "offset 1936: impossible size" -f -o x "$captures/bad-size.data"
 expect 1 "--force converts what can be read" -f --to pipe -o x "$captures/bad-size.data"

@@ -1,0 +1,30 @@
+/* What lies in a directory beside its records. */
+#include <dirent.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/output.h"
+
+static bool is_of_records(const char *name)
+{
+    return strcmp(name, "data") == 0 || strncmp(name, "data.", 5) == 0 || name[0] == '.';
+}
+
+void cli_say_beside(const char *in)
+{
+    char first[sizeof((struct dirent *)0)->d_name] = "";
+    size_t n = 0;
+    DIR *dir = cli_is_directory(in) ? opendir(in) : NULL;
+    for (const struct dirent *e; dir && (e = readdir(dir));) {
+        if (is_of_records(e->d_name))
+            continue;
+        if (n++ == 0 || strcmp(e->d_name, first) < 0)
+            memcpy(first, e->d_name, strlen(e->d_name) + 1);
+    }
+    if (dir)
+        closedir(dir);
+    if (n == 1)
+        cli_say("%s: %s is no file of records and is not copied", in, first);
+    else if (n)
+        cli_say("%s: %s and %zu more are no files of records and are not copied", in, first, n - 1);
+}
