@@ -297,9 +297,10 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
         name_host(w);
     if (w->st != PERFILE_OK || w->r->type >= PERFILE_RECORD_USER)
         return w->st;
-    /* A tool may have left out the trailer where there is one event only. */
+    /* A tool may have left out the trailer where there is one event only; where another one is
+     * shorter, what has no room for its own would be read with that. */
     bool bare = p && !has && w->event && is_whole(w->r);
-    bool many = perfile_session_n_events(w->x->base.session) > 1 && w->in->n_events == 1;
+    bool many = perfile_session_n_events(w->x->base.session) > 1;
     if (bare && (p->add_trailer || (many && p->relayout.to.sample_id_all)))
         return add_trailer(w);
     if (!has)

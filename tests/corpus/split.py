@@ -12,7 +12,7 @@ from convert_content import EVERY, PERFILE, captures
 from filter import NO_TIME, NOBODY, Content, Filter, Record, World, plain, short, sound
 
 MOST_BYTES = 100 << 10
-MOST_PARTS = 150, 30  # of every tenth capture, of the others
+MOST_PARTS = 150 // EVERY, 30 // EVERY  # of every tenth capture, of the others
 
 
 class Part(Filter):
