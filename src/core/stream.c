@@ -144,3 +144,14 @@ void pf_stream_notice(perfile_stream *s, uint64_t offset, const char *where, con
     va_end(args);
     s->options.notice(s->options.notice_user, &what);
 }
+
+uint64_t pf_container_bytes(const perfile_container *c)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < c->n_parts; i++) {
+        if (c->parts[i].size > UINT64_MAX / 4 - sum)
+            return 0;
+        sum += c->parts[i].size;
+    }
+    return sum;
+}

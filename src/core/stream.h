@@ -66,4 +66,7 @@ void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint6
 void pf_stream_notice(perfile_stream *s, uint64_t offset, const char *where, const char *format,
                       ...) __attribute__((format(printf, 4, 5)));
 
+/* Bytes of all parts; 0: one is not known. */
+uint64_t pf_container_bytes(const perfile_container *c);
+
 #endif

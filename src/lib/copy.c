@@ -8,7 +8,7 @@
 #include "perfile/field.h"
 #include "schema/rows.h"
 
-enum { PROGRESS_BYTES = 8 << 20, HELD_MOST = 8 << 20 };
+enum { HELD_MOST = 8 << 20 };
 
 void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
                   const perfile_record *r)
@@ -186,18 +186,6 @@ static perfile_status copy_extra(pf_copy *x, const perfile_record *r, perfile_er
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
-static void tell_progress(pf_copy *x, const perfile_record *r)
-{
-    for (; x->part < r->part && x->part < x->container->n_parts; x->part++)
-        x->done += x->total ? x->container->parts[x->part].size : 0;
-    uint64_t at = x->done + r->offset;
-    if (at < x->told + PROGRESS_BYTES)
-        return;
-    x->told = at;
-    if (x->options.progress)
-        x->options.progress(x->options.user, at, x->total);
-}
-
 perfile_status pf_copy_refuse(const perfile_summary *sum, perfile_error *err)
 {
     unsigned damage = PERFILE_DAMAGE_NONE;
@@ -217,7 +205,8 @@ static perfile_status copy(pf_copy *x, perfile_error *err)
     perfile_status st = pf_copy_begin(x, err);
     while (st == PERFILE_OK &&
            (st = perfile_stream_next_run(x->stream, &first, &n, err)) == PERFILE_OK) {
-        tell_progress(x, first);
+        if (pf_progress_at(&x->progress, first) && x->options.progress)
+            x->options.progress(x->options.user, x->progress.done, x->progress.total);
         st = pf_copy_take(x, first, n, err);
         if (st == PERFILE_OK && pf_copy_wants_extra(x))
             st = copy_extra(x, first, err);
@@ -241,13 +230,7 @@ void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
     x->one_of_many = x->container->n_parts > 1 && !w->directory && !s->by_time;
     x->split = PERFILE_NO_SEQUENCE;
     x->held_most = HELD_MOST;
-    for (uint32_t i = 0; i < x->container->n_parts; i++) {
-        if (x->container->parts[i].size == UINT64_MAX) {
-            x->total = 0;
-            break;
-        }
-        x->total += x->container->parts[i].size;
-    }
+    pf_progress_begin(&x->progress, x->container);
 }
 
 void pf_copy_free(pf_copy *x)

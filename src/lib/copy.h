@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "lib/notes.h"
+#include "lib/progress.h"
 #include "perfile/abi.h"
 
 typedef struct pf_copy {
@@ -28,8 +29,7 @@ typedef struct pf_copy {
     pf_buffer build_ids; /* of HEADER_BUILD_ID records, as feature BUILD_ID has them */
     uint64_t taken[PERFILE_N_FEATURES / 64]; /* features whose records became sections */
 
-    uint64_t done, total, told; /* progress */
-    uint32_t part;
+    pf_progress progress;
 } pf_copy;
 
 static inline bool pf_copy_forced(const pf_copy *x)

@@ -27,7 +27,7 @@ typedef struct filtering {
 
 static void tell(filtering *f, uint64_t done)
 {
-    uint64_t before = f->all.n - 1, total = f->all.total;
+    uint64_t before = f->all.n - 1, total = f->all.progress.total;
     uint32_t more = 0;
     if (!f->writing.progress)
         return;
@@ -39,8 +39,8 @@ static void tell(filtering *f, uint64_t done)
 static void on_pass(void *user, const perfile_record *at)
 {
     filtering *f = user;
-    if (pf_passes_at(&f->all, at))
-        tell(f, f->all.done);
+    if (pf_progress_at(&f->all.progress, at))
+        tell(f, f->all.progress.done);
 }
 
 static void on_copy(void *user, uint64_t done, uint64_t total)

@@ -81,14 +81,8 @@ static void on_sort(void *user, uint64_t done, uint64_t total)
 
 static void begin_progress(input *x)
 {
-    const perfile_container *c = perfile_stream_container(x->stream);
-    for (uint32_t i = 0; i < c->n_parts; i++) {
-        if (c->parts[i].size == UINT64_MAX) {
-            x->total = 0;
-            break;
-        }
-        x->total += 2 * c->parts[i].size;
-    }
+    /* Sorting reads it twice. */
+    x->total = 2 * pf_container_bytes(perfile_stream_container(x->stream));
     x->all->total += x->total;
     x->all->unknown += x->total == 0;
 }

@@ -1,7 +1,5 @@
 #include "lib/passes.h"
 
-enum { TOLD_BYTES = 8 << 20 };
-
 void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_options *how)
 {
     *p = (pf_passes){.source = source, .tee = {.below = source}, .how = *how};
@@ -23,21 +21,6 @@ perfile_status pf_passes_spool(pf_passes *p, perfile_error *err)
     return PERFILE_OK;
 }
 
-static void begin_pass(pf_passes *p, const perfile_stream *s)
-{
-    p->n++;
-    p->container = perfile_stream_container(s);
-    p->part = 0;
-    p->behind = p->total = p->done = p->told = 0;
-    for (uint32_t i = 0; i < p->container->n_parts; i++) {
-        if (p->container->parts[i].size == UINT64_MAX) {
-            p->total = 0;
-            return;
-        }
-        p->total += p->container->parts[i].size;
-    }
-}
-
 perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
@@ -52,17 +35,7 @@ perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_err
         perfile_source_close(source);
         return st;
     }
-    begin_pass(p, *stream);
+    p->n++;
+    pf_progress_begin(&p->progress, perfile_stream_container(*stream));
     return PERFILE_OK;
-}
-
-bool pf_passes_at(pf_passes *p, const perfile_record *at)
-{
-    for (; p->part < at->part && p->part < p->container->n_parts; p->part++)
-        p->behind += p->total ? p->container->parts[p->part].size : 0;
-    p->done = p->behind + at->offset;
-    if (p->done < p->told + TOLD_BYTES)
-        return false;
-    p->told = p->done;
-    return true;
 }

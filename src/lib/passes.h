@@ -3,6 +3,7 @@
 #define PF_LIB_PASSES_H
 
 #include "io/tee.h"
+#include "lib/progress.h"
 #include "perfile/stream.h"
 
 /* Begins with pf_passes_begin(); `source` is the caller's to close. */
@@ -11,13 +12,8 @@ typedef struct pf_passes {
     pf_tee tee; /* each pass has a source of its own, which reads this one */
     perfile_options how;
 
-    /* How far the pass that runs is. */
-    const perfile_container *container;
-    uint32_t n; /* passes that were begun */
-    uint32_t part;
-    uint64_t behind; /* bytes of the parts before that … */
-    uint64_t total;  /* … and of all; 0: not known */
-    uint64_t done, told;
+    uint32_t n;           /* passes that were begun */
+    pf_progress progress; /* of the one that runs */
 } pf_passes;
 
 void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_options *how);
@@ -29,8 +25,5 @@ perfile_status pf_passes_spool(pf_passes *p, perfile_error *err);
 
 /* Opens the capture once more; the caller closes the stream. */
 perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_error *err);
-
-/* Where the pass is: p->done bytes of p->total.  True now and then, when it is worth telling. */
-bool pf_passes_at(pf_passes *p, const perfile_record *at);
 
 #endif

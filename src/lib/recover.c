@@ -9,8 +9,6 @@
 #include "perf/repair.h"
 #include "perf/vet.h"
 
-enum { PROGRESS_BYTES = 8 << 20 };
-
 static perfile_gap_side side_of(const perfile_record *r)
 {
     return (perfile_gap_side){.there = true,
@@ -265,18 +263,6 @@ static perfile_status take(pf_recover *x, const perfile_record *first, size_t n,
     return x->bad.len || x->dropped.len ? keep_sound(x, first, n, err) : keep_run(x, first, n, err);
 }
 
-static void tell_progress(pf_recover *x, const perfile_record *r)
-{
-    for (; x->part < r->part && x->part < x->container->n_parts; x->part++)
-        x->done += x->total ? x->container->parts[x->part].size : 0;
-    uint64_t at = x->done + r->offset;
-    if (at < x->told + PROGRESS_BYTES)
-        return;
-    x->told = at;
-    if (x->options.progress)
-        x->options.progress(x->options.user, at, x->total);
-}
-
 static perfile_status copy_records(pf_recover *x, perfile_error *err)
 {
     const perfile_record *first;
@@ -284,7 +270,8 @@ static perfile_status copy_records(pf_recover *x, perfile_error *err)
     perfile_status st = container_gaps(x, err);
     while (st == PERFILE_OK &&
            (st = perfile_stream_next_run(x->stream, &first, &n, err)) == PERFILE_OK) {
-        tell_progress(x, first);
+        if (pf_progress_at(&x->progress, first) && x->options.progress)
+            x->options.progress(x->options.user, x->progress.done, x->progress.total);
         st = take(x, first, n, err);
         pf_buffer_clear(&x->bad);
     }
@@ -340,13 +327,7 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     x->container = perfile_stream_container(x->stream);
     x->result.form = x->given ? (uint32_t)PERFILE_FORM_FILE : x->container->form;
     x->result.unterminated = x->container->unterminated;
-    for (uint32_t i = 0; i < x->container->n_parts; i++) {
-        if (x->container->parts[i].size == UINT64_MAX) {
-            x->total = 0;
-            break;
-        }
-        x->total += x->container->parts[i].size;
-    }
+    pf_progress_begin(&x->progress, x->container);
     if (x->sink) {
         perfile_writer_options how = {.size = sizeof how,
                                       .as_stored = true,

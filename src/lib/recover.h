@@ -3,6 +3,7 @@
 #define PF_LIB_RECOVER_H
 
 #include "base/buffer.h"
+#include "lib/progress.h"
 #include "perfile/recover.h"
 
 typedef struct pf_recover {
@@ -29,10 +30,7 @@ typedef struct pf_recover {
     pf_buffer gaps; /* perfile_gap: those behind `last`, until the next record is there */
     perfile_gap_side last; /* the last record that was kept, … */
     uint32_t last_part;    /* … and its part */
-    uint64_t done;         /* bytes of the parts before the one that is read */
-    uint64_t total;
-    uint32_t part;
-    uint64_t told; /* progress */
+    pf_progress progress;
 } pf_recover;
 
 /* lib/recover_rules.c: puts the checker on the stream. */

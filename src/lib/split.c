@@ -30,9 +30,9 @@ void pf_split_tell(void *splitting, const perfile_record *at)
                                    .offset = at->offset};
         pf_notes_add(&s->notes, &note);
     }
-    const pf_passes *p = &s->all;
-    if (pf_passes_at(&s->all, at) && s->writing.progress)
-        s->writing.progress(s->writing.user, (p->n - 1) * p->total + p->done,
+    pf_progress *p = &s->all.progress;
+    if (pf_progress_at(p, at) && s->writing.progress)
+        s->writing.progress(s->writing.user, (s->all.n - 1) * p->total + p->done,
                             passes_in_all(s) * p->total);
 }
 

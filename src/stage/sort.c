@@ -99,18 +99,6 @@ static void close_stage(perfile_stream *s)
 
 static const pf_stream_ops sort_ops = {fill, extra, close_stage};
 
-/* Bytes of all parts, 0 when one is not known. */
-static uint64_t bytes_of(const perfile_container *c)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < c->n_parts; i++) {
-        if (c->parts[i].size > UINT64_MAX / 4 - sum)
-            return 0;
-        sum += c->parts[i].size;
-    }
-    return sum;
-}
-
 /* Three eighths for what is in memory or in the windows of runs, as much for what is held of the
  * file, and the rest for what goes along with it. */
 static perfile_status share_memory(pf_sort *x, const perfile_session *session, perfile_error *err)
@@ -154,7 +142,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     }
     x->split_end = PERFILE_NO_SEQUENCE;
     x->result.first_sample = UINT64_MAX;
-    x->total = bytes_of(perfile_stream_container(below));
+    x->total = pf_container_bytes(perfile_stream_container(below));
     pf_stream_on(&x->base, &sort_ops, below);
     x->base.by_time = true;
     x->base.keys = x->keys;
