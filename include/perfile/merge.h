@@ -14,7 +14,8 @@
  *   inputs have get new numbers wherever they stand (format/merging.def says what becomes of every
  *   kind of field).  Inputs that are parts of one recording, as perfile_split_capture() leaves
  *   them (the same events, ids and host, other samples), share their events, and state that stands
- *   in several of them is handed on once.
+ *   in several of them is handed on once.  Attrs end where those of the oldest input end, if they
+ *   say nothing behind that.
  * - Clocks: inputs of one boot of one machine with the same clock stay as they are; others go by
  *   their wall clocks (feature CLOCK_DATA) into the clock of the first; else somebody has to say
  *   how they lie.  It is never guessed.

@@ -8,7 +8,7 @@
 #include "core/state.h"
 #include "perfile/encode.h"
 #include "schema/types.h"
-#include "stage/merge.h"
+#include "stage/merge_attr.h"
 
 /* An event of the output while it is put together. */
 typedef struct made {
@@ -23,84 +23,9 @@ typedef struct making {
     made *all;
     uint32_t n, cap;
     pf_buffer scratch;
+    pf_merge_attrs attrs;
     bool swapped;
-    bool use_clockid; /* of the clock of the output */
-    int32_t clockid;
 } making;
-
-/* An attr on its way. */
-typedef struct rewriting {
-    const making *m;
-    uint8_t *out;
-    bool take_clock;
-} rewriting;
-
-static void on_value(void *user, const perfile_field *f, const perfile_value *v)
-{
-    const rewriting *w = user;
-    const making *m = w->m;
-    uint64_t n = v->number;
-    switch (f->kind) {
-    case PERFILE_KIND_SAMPLE_TYPE:
-        n |= m->x->adds_ids ? PERFILE_SAMPLE_IDENTIFIER : 0;
-        break;
-    case PERFILE_KIND_ATTR_FLAGS:
-        n |= (uint64_t)m->x->sample_id_all << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
-        if (w->take_clock) {
-            n &= ~(UINT64_C(1) << PERFILE_ATTR_BIT_USE_CLOCKID);
-            n |= (uint64_t)m->use_clockid << PERFILE_ATTR_BIT_USE_CLOCKID;
-        }
-        break;
-    case PERFILE_KIND_EVENT_CLOCKID:
-        if (w->take_clock)
-            pf_store_u32(w->out + v->offset, (uint32_t)m->clockid, m->swapped);
-        return;
-    default:
-        return;
-    }
-    if (v->width == 8)
-        pf_store_u64(w->out + v->offset, pf_remirror(n, f->kind, m->swapped), m->swapped);
-}
-
-static void on_group(void *user, const perfile_field *f, const perfile_value *v)
-{
-    (void)user, (void)f, (void)v;
-}
-
-static void on_end(void *user, const perfile_field *f)
-{
-    (void)user, (void)f;
-}
-
-/* The attr of the output for `e`: in m->scratch. */
-static perfile_status make_attr(making *m, const pf_merge_input *in, const perfile_event *e,
-                                perfile_error *err)
-{
-    enum { SIZE_AT = 4, WITH_CLOCKID = 96 };
-    static const perfile_visitor visitor = {sizeof visitor, on_value, on_group, on_end};
-    static const uint8_t zeros[WITH_CLOCKID];
-    bool take_clock = in->why == PERFILE_CLOCK_WALL || in->why == PERFILE_CLOCK_TOLD ||
-                      in->why == PERFILE_CLOCK_ALIGNED;
-    size_t len = e->stored.len;
-    pf_buffer_clear(&m->scratch);
-    if (!pf_buffer_append(&m->scratch, e->stored.ptr, len))
-        return pf_fail_nomem(err, "merge");
-    if (take_clock && m->use_clockid && len < WITH_CLOCKID) {
-        if (!pf_buffer_append(&m->scratch, zeros, WITH_CLOCKID - len))
-            return pf_fail_nomem(err, "merge");
-        pf_store_u32(m->scratch.ptr + SIZE_AT, WITH_CLOCKID, m->swapped);
-    }
-    rewriting w = {m, m->scratch.ptr, take_clock};
-    const perfile_bytes attr = {m->scratch.ptr, m->scratch.len};
-    pf_buffer copy = {0}; /* what is walked must not change under it */
-    if (!pf_buffer_append(&copy, attr.ptr, attr.len))
-        return pf_fail_nomem(err, "merge");
-    /* One that cannot be read stays as it is. */
-    (void)perfile_attr_walk((perfile_bytes){copy.ptr, copy.len}, m->swapped, PERFILE_WALK_ALL,
-                            &visitor, &w, NULL);
-    pf_buffer_free(&copy);
-    return PERFILE_OK;
-}
 
 static bool same_event(const making *m, const made *o, const char *name)
 {
@@ -232,7 +157,7 @@ static perfile_status add_input(making *m, pf_merge_input *in, perfile_error *er
         if (part_of) {
             in->events[k].out = part_of->events[k].out;
         } else {
-            st = make_attr(m, in, e, err);
+            st = pf_merge_attr(&m->attrs, in, e, &m->scratch, err);
             if (st == PERFILE_OK)
                 st = find_event(m, in, e, &in->events[k].out, err);
         }
@@ -404,10 +329,7 @@ static void free_making(making *m)
 perfile_status pf_merge_events(pf_merge *x, perfile_error *err)
 {
     making m = {.x = x, .swapped = perfile_session_swapped(x->base.session)};
-    perfile_clock clock;
-    perfile_session_clock(x->inputs[x->clock_of].session, &clock);
-    m.use_clockid = clock.known;
-    m.clockid = clock.known ? clock.clockid : 0;
+    pf_merge_attrs_begin(&m.attrs, x);
     perfile_status st = collect_ids(x, err);
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
         st = add_input(&m, &x->inputs[i], err);

@@ -184,14 +184,15 @@ class Comparison:
 
 
 def same_attr(was, now):
-    """All but what merging has to change; `disabled` sizes grow with a clock."""
+    """All but what merging has to change.  Sizes grow with a clock, and shrink to what all inputs know:
+    what is no longer there was zero."""
     one, other = dict(was), dict(now)
     for attr in one, other:
         attr["sample_type"] = int(attr.get("sample_type", "0"), 0) | 1 << 16
         attr["flags"] = [f for f in attr.get("flags", []) if f not in ("sample_id_all", "use_clockid")]
         attr.pop("size", None)
         attr.pop("clockid", None)
-    return all(one[k] == other.get(k) for k in one)
+    return all(one[k] == other[k] if k in other else one[k] in (0, "0", "0x0") for k in one)
 
 
 def bases(inputs, out, report):

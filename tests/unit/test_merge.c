@@ -21,6 +21,8 @@ typedef struct recording {
     uint32_t pid;
     bool aux, conv;
     uint32_t stat_thread; /* not 0: of perf stat, of this thread */
+    uint32_t attr_size;
+    uint64_t config3; /* needs an attr of 136 bytes */
 } recording;
 
 #define TYPE                                                                                       \
@@ -52,6 +54,7 @@ static void put_facts(perfile_writer *w, const recording *c)
     perfile_error err;
     perfile_attr a = {.type = 1,
                       .config = c->config,
+                      .config3 = c->config3,
                       .is_period = true,
                       .sample_period = 100,
                       .sample_type = c->sample_type,
@@ -147,7 +150,8 @@ static perfile_stream *sorted(const recording *c)
     size_t len;
     perfile_writer_options how = {.size = sizeof how,
                                   .form = c->pipe ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE,
-                                  .swapped = c->swapped};
+                                  .swapped = c->swapped,
+                                  .attr_size = c->attr_size};
     ok(perfile_sink_memory("capture", &sink, &err), &err);
     ok(perfile_writer_open(sink, &how, &w, &err), &err);
     put_facts(w, c);
@@ -363,6 +367,28 @@ static void equal_events_are_joined_on_demand(void **state)
     merge(&m, two, 2, PERFILE_MERGE_JOIN_EVENTS, NULL);
     ended(&m);
     assert_int_equal(m.sum.events, 2);
+    close_merged(&m);
+}
+
+/* What a newer perf says of an event in more zeros is the same, and the older one can read it. */
+static void attrs_are_as_short_as_the_oldest(void **state)
+{
+    recording two[2] = {usual, usual};
+    merged m;
+    (void)state;
+    two[0].attr_size = 136;
+    two[1].attr_size = 112;
+    merge(&m, two, 2, PERFILE_MERGE_JOIN_EVENTS, NULL);
+    ended(&m);
+    assert_int_equal(m.sum.events, 1);
+    assert_int_equal(perfile_session_event(perfile_stream_session(m.stream), 0)->attr.size, 112);
+    close_merged(&m);
+    two[0].config3 = 7;
+    merge(&m, two, 2, PERFILE_MERGE_JOIN_EVENTS, NULL);
+    ended(&m);
+    assert_int_equal(m.sum.events, 2);
+    assert_int_equal(perfile_session_event(perfile_stream_session(m.stream), 0)->attr.config3, 7);
+    assert_int_equal(perfile_session_event(perfile_stream_session(m.stream), 1)->attr.size, 112);
     close_merged(&m);
 }
 
@@ -648,6 +674,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_never_collide),
         cmocka_unit_test(equal_events_are_joined_on_demand),
+        cmocka_unit_test(attrs_are_as_short_as_the_oldest),
         cmocka_unit_test(parts_share_events_and_state),
         cmocka_unit_test(hosts_merge_by_wall_clock),
         cmocka_unit_test(converted_events_say_the_clock_of_the_output),
