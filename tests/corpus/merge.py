@@ -291,6 +291,9 @@ def attempt(paths, inputs, options):
     report, said, status = merge("out.data", "--to", "perf.data", *options, *paths)
     if status == 2 and "error" in report:
         return None
+    # A record that is as long as one can be has no room for an id.
+    if status == 1 and "65,535 are the most" in said:
+        return None if any(r["size"] > 65535 - 8 for c in inputs for r in c.records) else False
     if status != 3 * any(c.damaged for c in inputs) or (status == 3) != (report["damages"] > 0):
         print("%s: status %d: %s" % (what, status, said))
         return False

@@ -59,5 +59,5 @@ done
 echo "$captures captures, $counted counted, $printed printed"
 least=15
 [ -d "$PERFILE_CORPUS" ] && least=40
-[ "$captures" -ge "$least" ] || say "too few to try"
+[ "$captures" -ge $((least / ${PERFILE_EVERY:-1})) ] || say "too few to try"
 exit "$failed"
