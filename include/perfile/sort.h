@@ -10,21 +10,27 @@ extern "C" {
 
 enum {
     PERFILE_SORT_LEAST_MEMORY = 2 << 20, /* of max_memory */
-    PERFILE_SORT_MAX_MEMORY = 256 << 20  /* its default */
+    PERFILE_SORT_MAX_MEMORY = 256 << 20, /* its default */
+    PERFILE_SORT_MAX_MAPPED = 1 << 30    /* of max_mapped */
 };
 
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_sort_options {
     size_t size;
-    /* Bytes in memory, mapped ones included, as far as sorting decides: what the session holds and
-     * the buffers of source and sink are not among them.  Beyond that temporary files are used. */
+    /* Bytes in memory, those of the mapped input that have to be held included, as far as sorting
+     * decides: what the session holds and the buffers of source and sink are not among them.
+     * Beyond that temporary files are used. */
     uint64_t max_memory;
     const char *temporary; /* folder for them, NULL: TMPDIR, or /tmp; borrowed */
     /* Now and then: `done` of `total` bytes (0: not known), which count once when they are read and
      * once when they are handed out.  May be NULL. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    uint64_t reserved[6];
+    /* A mapped input of no more bytes stays mapped between the passes: to map it twice costs as
+     * much as to look at it.  It is page cache, which the system takes back when it needs it.  0: 1
+     * GiB, or with a max_memory that much. */
+    uint64_t max_mapped;
+    uint64_t reserved[5];
 } perfile_sort_options;
 
 /* Puts a stage on `below` that hands on its records by time, in the order of the input where times

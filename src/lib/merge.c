@@ -129,6 +129,8 @@ static perfile_status open_input(input *x, perfile_error *err)
                            .limits = m->writing.limits};
     perfile_sort_options sorting = {.size = sizeof sorting,
                                     .max_memory = share(m),
+                                    .max_mapped =
+                                        m->writing.max_memory ? 0 : PERFILE_SORT_MAX_MAPPED,
                                     .temporary = m->writing.temporary,
                                     .progress = on_sort,
                                     .user = x};

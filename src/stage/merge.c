@@ -56,6 +56,12 @@ static bool go_on(pf_merge *x, pf_merge_input *in)
 {
     in->next++;
     in->next_key++;
+    if (in->next < in->end && pf_merge_is_usual(in->next)) {
+        in->key = pf_merge_key(in, *in->next_key);
+        in->in_pieces = false;
+        sift(x, head_of(in));
+        return true;
+    }
     if (pf_merge_settle(x, in)) {
         sift(x, head_of(in));
         return true;
@@ -82,6 +88,26 @@ static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
            (in->is_part && class != PF_KEEP_DATA && !pf_merge_is_piece(r));
 }
 
+/* Slot `i`, of which nothing has to be written but what differs between samples. */
+static inline perfile_record *slot_of_usual(pf_merge *x, uint32_t i)
+{
+    perfile_record *slot = &x->base.run[i];
+    if (!(x->usual >> i & 1)) {
+        *slot = (perfile_record){.type = PERFILE_RECORD_SAMPLE,
+                                 .envelope = PERFILE_NO_SEQUENCE,
+                                 .session = x->base.session};
+        x->usual |= UINT64_C(1) << i;
+    }
+    return slot;
+}
+
+/* The next slot, for anything else. */
+static perfile_record *next_slot(pf_merge *x)
+{
+    x->usual &= ~(UINT64_C(1) << x->base.n_run);
+    return &x->base.run[x->base.n_run];
+}
+
 /* The record in the next slot of the run is one more of `in`. */
 static void add(pf_merge *x, pf_merge_input *in)
 {
@@ -100,7 +126,7 @@ static void add(pf_merge *x, pf_merge_input *in)
 static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     const perfile_record *r = in->next;
-    perfile_record *out = &x->base.run[x->base.n_run];
+    perfile_record *out = next_slot(x);
     bool drop;
     perfile_status st = pf_merge_meet(x, in, r, &drop, err);
     if (st != PERFILE_OK || drop)
@@ -148,16 +174,28 @@ static perfile_status learn(pf_merge *x, perfile_error *err)
 /* Usual samples, up to the first record that is none. */
 static void give_usual(pf_merge *x)
 {
-    while (!x->dry && x->n_heap && x->base.n_run < PERFILE_RUN_RECORDS) {
+    const uint32_t begun = x->base.n_run;
+    uint32_t n = begun;
+    uint64_t bytes = 0, keys = 0;
+    while (!x->dry && x->n_heap && n < PERFILE_RUN_RECORDS) {
         pf_merge_input *in = &x->inputs[x->heap[0].input];
-        perfile_record *out = &x->base.run[x->base.n_run];
-        if (x->bytes.cap - x->bytes.len < in->longest + PF_RELAYOUT_MORE ||
+        perfile_record *out = slot_of_usual(x, n);
+        if (x->bytes.cap - x->bytes.len < perfile_record_size(in->next) + PF_RELAYOUT_MORE ||
             !pf_merge_sample(x, in, in->next, out))
-            return;
+            break;
         out->sequence = x->sequence++;
-        add(x, in);
+        bytes += perfile_record_size(out);
+        keys |= in->key;
+        in->result.records++;
+        in->result.samples++;
+        n++;
         go_on(x, in);
     }
+    x->base.n_run = n;
+    x->result.records += n - begun;
+    x->result.samples += n - begun;
+    x->since_round += bytes;
+    x->timed |= keys != 0;
 }
 
 static perfile_status give_records(pf_merge *x, perfile_error *err)
@@ -207,7 +245,8 @@ static void tell_all(pf_merge *x)
 static perfile_status finish(pf_merge *x)
 {
     if (x->timed) {
-        x->base.run[x->base.n_run++] = pf_round_record(x->base.session, x->sequence++);
+        *next_slot(x) = pf_round_record(x->base.session, x->sequence++);
+        x->base.n_run++;
         x->timed = false;
         x->result.rounds++;
         return PERFILE_OK;
@@ -218,8 +257,9 @@ static perfile_status finish(pf_merge *x)
 
 static void give_damage(pf_merge *x)
 {
-    x->base.run[0] = *(const perfile_record *)(const void *)x->damages.ptr;
-    x->base.run[0].session = x->base.session;
+    perfile_record *r = next_slot(x);
+    *r = *(const perfile_record *)(const void *)x->damages.ptr;
+    r->session = x->base.session;
     pf_buffer_consume_front(&x->damages, sizeof(perfile_record));
     x->base.n_run = 1;
 }

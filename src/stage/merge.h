@@ -64,7 +64,6 @@ typedef struct pf_merge_input {
     const perfile_record *next, *end;
     const uint64_t *next_key; /* in its own clock */
     uint64_t key;             /* of *next, in the clock of the output */
-    size_t longest;           /* bytes of a record of the run */
     bool in_pieces;           /* the last that went out was one: nothing comes between */
     uint64_t last_piece;      /* sequence in the output */
     bool ended;
@@ -125,6 +124,7 @@ typedef struct pf_merge {
     uint32_t extra_input;
     struct pf_repeated *repeated;
     uint64_t sequence;
+    uint64_t usual;       /* slots of the run that are ready for usual samples, by bit */
     uint64_t since_round; /* bytes of records … */
     pf_buffer damages;    /* perfile_record: to be told first */
     pf_merge_input *dry;  /* its run is handed out */
@@ -184,13 +184,27 @@ perfile_status pf_merge_features(pf_merge *x, perfile_error *err);
 perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                perfile_record *out, bool *drop, perfile_error *err);
 size_t pf_merge_room(const perfile_record *r);
-/* merge_sample.c: the same for the usual sample; false when it needs more. */
+/* merge_sample.c: the same for the usual sample; false when it needs more.  Writes what differs
+ * between samples: the rest of *out is that of pf_merge_slot_of_usual(). */
 bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, perfile_record *out);
 /* merge_repeats.c: whether `r`, state of a part, was handed on for another part already. */
 perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
                                     uint64_t key, bool timeless, bool *repeated,
                                     perfile_error *err);
 void pf_merge_forget_repeats(pf_merge *x);
+
+/* In the clock of the output. */
+static inline uint64_t pf_merge_key(const pf_merge_input *in, uint64_t key)
+{
+    return key && key != PERFILE_NO_TIME ? key + in->offset : key;
+}
+
+/* A sample that stands alone: always handed on. */
+static inline bool pf_merge_is_usual(const perfile_record *r)
+{
+    return r->type == PERFILE_RECORD_SAMPLE &&
+           !(r->flags & (PERFILE_REC_INNER | PERFILE_REC_ENVELOPE));
+}
 
 /* A number of a process or thread in the output. */
 static inline bool pf_merge_moves(const pf_merge_input *in, uint32_t pid)

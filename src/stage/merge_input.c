@@ -3,8 +3,6 @@
 #include "perfile/sort.h"
 #include "stage/merge.h"
 
-enum { HEADER = 8 };
-
 /* Became a fact of the session, or is made anew. */
 static bool is_taken(uint32_t type)
 {
@@ -20,11 +18,6 @@ static bool is_taken(uint32_t type)
     }
 }
 
-static uint64_t key_of(const pf_merge_input *in, uint64_t key)
-{
-    return key && key != PERFILE_NO_TIME ? key + in->offset : key;
-}
-
 static bool is_of_pieces(const perfile_record *r)
 {
     return r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
@@ -35,10 +28,6 @@ static void look_at_run(pf_merge_input *in, size_t n)
     const perfile_stream *s = in->stream;
     in->end = in->next + n;
     in->next_key = s->keys + (in->next - s->run);
-    in->longest = 0;
-    for (const perfile_record *r = in->next; r < in->end; r++)
-        in->longest = r->body.len > in->longest ? r->body.len : in->longest;
-    in->longest += HEADER;
 }
 
 bool pf_merge_is_piece(const perfile_record *r)
@@ -65,7 +54,7 @@ bool pf_merge_settle(pf_merge *x, pf_merge_input *in)
     }
     if (in->next == in->end)
         return false;
-    in->key = key_of(in, *in->next_key);
+    in->key = pf_merge_key(in, *in->next_key);
     in->in_pieces = in->in_pieces && is_of_pieces(in->next);
     return true;
 }

@@ -5,7 +5,7 @@
 #include "core/layout.h"
 #include "stage/merge.h"
 
-enum { HEADER = 8 };
+enum { HEADER = 8, SIZE_AT = 6 };
 
 /* The number of an id in the output, when it was asked for lately; false: it has to be looked for.
  */
@@ -70,40 +70,67 @@ static bool stays(const pf_merge *x, pf_merge_input *in, const perfile_record *r
                                &id);
 }
 
-/* Of few bytes: less than what a call of memcpy() costs. */
+static inline void copy_16(uint8_t *to, const uint8_t *from)
+{
+    memcpy(to, from, 16);
+}
+
+/* Of few bytes: less than what a call of memcpy() costs.  Pieces may overlap. */
 static inline void copy(uint8_t *to, const uint8_t *from, size_t n)
 {
-    enum { STEP = 16, FEW = 128 };
-    if (n < STEP || n > FEW) {
+    if (n < 32 || n > 128) {
         memcpy(to, from, n);
         return;
     }
-    for (size_t at = 0; at + STEP < n; at += STEP)
-        memcpy(to + at, from + at, STEP);
-    memcpy(to + n - STEP, from + n - STEP, STEP);
+    for (size_t at = 16; at < n - 32; at += 32) {
+        copy_16(to + at, from + at);
+        copy_16(to + at + 16, from + at + 16);
+    }
+    copy_16(to, from);
+    copy_16(to + n - 32, from + n - 32);
+    copy_16(to + n - 16, from + n - 16);
+}
+
+/* Writes `r` in its new layout; returns its bytes, 0: not here. */
+static inline size_t put(const pf_relayout *plan, const perfile_record *r, uint64_t id, uint8_t *to)
+{
+    size_t n = HEADER + r->body.len;
+    if (plan->front.same) {
+        copy(to, r->header, n);
+        return n;
+    }
+    if (plan->front.adds_first && plan->same_rest && n + sizeof id <= UINT16_MAX) {
+        const bool swap = r->flags & PERFILE_REC_SWAPPED;
+        memcpy(to, r->header, HEADER);
+        pf_store_u16(to + SIZE_AT, (uint16_t)(n + sizeof id), swap);
+        pf_store_u64(to + HEADER, id, swap);
+        copy(to + HEADER + sizeof id, r->body.ptr, r->body.len);
+        return n + sizeof id;
+    }
+    return pf_relayout_record(plan, r, id, to, &n, NULL) == PERFILE_OK ? n : 0;
 }
 
 bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, perfile_record *out)
 {
     const pf_merge_plan *p = in->plans;
     const bool swap = r->flags & PERFILE_REC_SWAPPED;
-    if (!in->quick || r->type != PERFILE_RECORD_SAMPLE ||
-        r->flags & (PERFILE_REC_INNER | PERFILE_REC_ENVELOPE) ||
-        r->body.len < 8 * (size_t)p->relayout.front.old)
+    if (!in->quick || !pf_merge_is_usual(r) || r->body.len < 8 * (size_t)p->relayout.front.old)
         return false;
-    *out = *r;
-    out->session = x->base.session;
+    out->misc = r->misc;
+    out->flags = r->flags;
+    out->offset = r->offset;
     out->part = in->at;
-    if (in->plain)
+    if (in->plain) {
+        out->header = r->header;
+        out->body = r->body;
         return stays(x, in, r);
+    }
     uint64_t id;
-    size_t n = perfile_record_size(r);
     uint8_t *to = x->bytes.ptr + x->bytes.len;
     if (!id_to_add(x, in, r, &id))
         return false;
-    if (p->relayout.front.same)
-        copy(to, r->header, n);
-    else if (pf_relayout_record(&p->relayout, r, id, to, &n, NULL) != PERFILE_OK)
+    size_t n = put(&p->relayout, r, id, to);
+    if (!n)
         return false;
     /* Read where nothing was just written. */
     const bool adds = !p->relayout.front.same;

@@ -95,6 +95,7 @@ static pf_relayout_words plan_words(words old, words new)
         else
             p.pieces[p.n_pieces++] = (pf_relayout_piece){at, at < old.n};
     }
+    p.adds_first = p.n_pieces == 2 && !p.pieces[0].n && !p.pieces[1].from && p.pieces[1].n == old.n;
     return p;
 }
 

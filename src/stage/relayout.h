@@ -24,6 +24,7 @@ typedef struct pf_relayout_words {
     uint8_t n_pieces;
     uint8_t old, new; /* words */
     bool same;
+    bool adds_first; /* the id comes in front, the rest is the same */
 } pf_relayout_words;
 
 typedef struct pf_relayout {

@@ -126,6 +126,9 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     if (options)
         memcpy(&x->options, options,
                options->size < sizeof *options ? options->size : sizeof *options);
+    if (x->options.max_mapped == 0)
+        x->options.max_mapped =
+            x->options.max_memory ? x->options.max_memory : PERFILE_SORT_MAX_MAPPED;
     if (x->options.max_memory == 0)
         x->options.max_memory = PERFILE_SORT_MAX_MEMORY;
     perfile_status st = PERFILE_OK;
@@ -143,6 +146,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     x->split_end = PERFILE_NO_SEQUENCE;
     x->result.first_sample = UINT64_MAX;
     x->total = pf_container_bytes(perfile_stream_container(below));
+    x->stays_mapped = x->total && x->total <= x->options.max_mapped;
     pf_stream_on(&x->base, &sort_ops, below);
     x->base.by_time = true;
     x->base.keys = x->keys;

@@ -20,8 +20,9 @@ typedef struct pf_sort {
     perfile_stream base;
     perfile_sort_options options;
     perfile_sorted result;
-    uint64_t step; /* bytes between looks at pages and progress */
-    bool writing;  /* the input was read to its end */
+    uint64_t step;     /* bytes between looks at pages and progress */
+    bool writing;      /* the input was read to its end */
+    bool stays_mapped; /* between the passes */
 
     /* Reading. */
     pf_sort_blocks blocks;

@@ -211,7 +211,7 @@ static void look_around(pf_sort *x, const perfile_record *r)
     if (r->offset < x->released + x->step)
         return;
     uint64_t behind = pf_sort_pages(r->offset);
-    if (r->flags & PERFILE_REC_STABLE)
+    if (r->flags & PERFILE_REC_STABLE && !x->stays_mapped)
         pf_stream_release(x->base.below, r->part, x->released, behind - x->released);
     x->released = behind;
     pf_sort_progress(x, x->done + r->offset, 2 * x->total);
