@@ -114,6 +114,13 @@ void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *b
     s->by_time = below->by_time;
 }
 
+pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first, size_t n)
+{
+    while (s && first != s->run)
+        s = s->below;
+    return s && s->framed.n == n ? s->framed : (pf_framed){0};
+}
+
 void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len)
 {
     while (s->below)

@@ -20,7 +20,7 @@ typedef struct pf_stream_ops {
     void (*close)(perfile_stream *s);
 } pf_stream_ops;
 
-/* What a driver saw of all records of a run while it framed them, one behind the other. */
+/* What was seen of all records of a run when it was made. */
 typedef struct pf_framed {
     uint32_t n;                 /* of the run; 0: nothing is known */
     uint32_t other;             /* not 0: not all are samples */
@@ -54,6 +54,10 @@ struct perfile_stream {
 
 /* Makes `s`, all zero, a stage on `below`, which it owns from here on. */
 void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *below);
+
+/* What is known of first[0 .. n), as far as they are all of a run that `s` or a stream below made.
+ */
+pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first, size_t n);
 
 /* Tells that the stable bytes [offset, offset + len) of a part will not be wanted soon: see
  * pf_source_release(). */

@@ -25,9 +25,13 @@ void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, u
 
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
 {
+    const pf_framed seen = pf_stream_framed(x->stream, first, n);
     x->result.records += n;
-    for (const perfile_record *r = first; r < first + n; r++)
-        x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
+    if (seen.n && !seen.other)
+        x->result.samples += n;
+    else
+        for (const perfile_record *r = first; r < first + n; r++)
+            x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
     return perfile_writer_put_run(x->writer, first, n, err);
 }
 

@@ -177,6 +177,7 @@ static void give_usual(pf_merge *x)
     const uint32_t begun = x->base.n_run;
     uint32_t n = begun;
     uint64_t bytes = 0, keys = 0;
+    size_t shortest = UINT16_MAX, longest = 0;
     while (!x->dry && x->n_heap && n < PERFILE_RUN_RECORDS) {
         pf_merge_input *in = &x->inputs[x->heap[0].input];
         perfile_record *out = slot_of_usual(x, n);
@@ -184,7 +185,10 @@ static void give_usual(pf_merge *x)
             !pf_merge_sample(x, in, in->next, out))
             break;
         out->sequence = x->sequence++;
-        bytes += perfile_record_size(out);
+        const size_t size = perfile_record_size(out);
+        bytes += size;
+        shortest = size < shortest ? size : shortest;
+        longest = size > longest ? size : longest;
         keys |= in->key;
         in->result.records++;
         in->result.samples++;
@@ -196,6 +200,8 @@ static void give_usual(pf_merge *x)
     x->result.samples += n - begun;
     x->since_round += bytes;
     x->timed |= keys != 0;
+    if (!begun)
+        x->base.framed = (pf_framed){n, 0, (uint16_t)shortest, (uint16_t)longest};
 }
 
 static perfile_status give_records(pf_merge *x, perfile_error *err)

@@ -26,9 +26,10 @@ static uint64_t samples_of(const perfile_record *first, size_t n)
 /* What the driver saw, or the same by looking. */
 static pf_framed frame_of(const perfile_stream *s, const perfile_record *first, size_t n)
 {
-    if (s && s->framed.n == n && first == s->run)
-        return s->framed;
-    pf_framed f = {.other = 0, .shortest = UINT16_MAX};
+    pf_framed f = pf_stream_framed(s, first, n);
+    if (f.n)
+        return f;
+    f.shortest = UINT16_MAX;
     for (size_t i = 0; i < n; i++) {
         size_t size = first[i].body.len + HEADER;
         f.other |= first[i].type ^ PERFILE_RECORD_SAMPLE;

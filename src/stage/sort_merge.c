@@ -99,9 +99,14 @@ perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err)
 }
 
 /* A run of one record may be anything; others have what needs no look but at its header. */
+static inline bool plain_type(uint32_t type)
+{
+    return type - 1 < PERFILE_RECORD_CALLCHAIN_DEFERRED;
+}
+
 static bool plain(const perfile_record *r)
 {
-    return r->type - 1 < PERFILE_RECORD_CALLCHAIN_DEFERRED && r->extra.len == 0 &&
+    return plain_type(r->type) && r->extra.len == 0 &&
            !(r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_PAYLOAD_CUT));
 }
 
@@ -187,43 +192,79 @@ static bool run_is_full(const pf_sort *x)
            (x->base.n_run && x->round_bytes >= PF_ROUND_BYTES);
 }
 
+/* The `seen` records of a window are the next of the run. */
+static void note_framed(perfile_stream *s, pf_framed seen)
+{
+    pf_framed *f = &s->framed;
+    if (s->n_run && f->n != s->n_run)
+        return; /* somebody else's are among them */
+    if (s->n_run == 0)
+        *f = (pf_framed){.shortest = UINT16_MAX};
+    f->n += seen.n;
+    f->other |= seen.other;
+    f->shortest = seen.shortest < f->shortest ? seen.shortest : f->shortest;
+    f->longest = seen.longest > f->longest ? seen.longest : f->longest;
+}
+
+/* So that it is near when its turn comes. */
+static inline void fetch(const pf_sort_entry *e)
+{
+    const uint8_t *ahead = (const uint8_t *)(uintptr_t)e->at;
+    __builtin_prefetch(ahead);
+    __builtin_prefetch(ahead + 64);
+}
+
+/* The least key that another source has. */
+static uint64_t least_of_others(const pf_sort *x)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 1; i < 3 && i < x->n_heap; i++)
+        least = x->heap[i]->key < least ? x->heap[i]->key : least;
+    return least;
+}
+
 /* What a window has before any other source. */
 static bool take_window(pf_sort *x, pf_sort_source *s)
 {
     pf_sort_window *w = s->window;
     const pf_sort_block *any = &w->blocks->list[w->next - 1];
     const uint64_t shift = any->offset - (uintptr_t)any->start;
+    const uint64_t bound = least_of_others(x), begun = x->round_bytes;
+    const uint32_t first = x->base.n_run, part = s->part;
     const bool swap = x->blocks.swap;
-    uint64_t bound = UINT64_MAX, bytes = x->round_bytes, keys = 0;
-    uint32_t n = x->base.n_run, samples = 0;
-    bool more = true, took = true;
-    for (uint32_t i = 1; i < 3 && i < x->n_heap; i++)
-        bound = x->heap[i]->key < bound ? x->heap[i]->key : bound;
+    const pf_sort_entry *e = w->e + w->at, *ready = w->e + w->ready;
+    const pf_sort_entry *far = w->n > FETCH_AHEAD ? w->e + w->n - FETCH_AHEAD : w->e;
+    uint64_t bytes = begun, keys = 0, sequence = x->sequence;
+    uint32_t n = first, samples = 0;
+    size_t shortest = UINT16_MAX, longest = 0;
+    bool more = true;
     do {
-        const pf_sort_entry *e = &w->e[w->at];
-        if (w->n - w->at > FETCH_AHEAD) {
-            const uint8_t *ahead = (const uint8_t *)(uintptr_t)e[FETCH_AHEAD].at;
-            __builtin_prefetch(ahead);
-            __builtin_prefetch(ahead + 64);
-        }
+        if (e < far)
+            fetch(e + FETCH_AHEAD);
         if (!(x->clean >> n & 1))
             clean(x, n);
         perfile_record *r = &x->base.run[n];
-        from_window(r, e, shift, swap, s->part);
-        more = plain(r);
-        took = more || n == 0;
-        if (!took)
+        from_window(r, e, shift, swap, part);
+        more = plain_type(r->type);
+        if (!more && n)
             break;
-        r->sequence = x->sequence++;
+        r->sequence = sequence++;
+        const size_t size = r->body.len + 8;
         samples += r->type == PERFILE_RECORD_SAMPLE;
-        bytes += r->body.len + 8;
+        shortest = size < shortest ? size : shortest;
+        longest = size > longest ? size : longest;
+        bytes += size;
         keys |= e->key;
-        x->keys[n] = e->key;
-        w->at++;
-        n++;
-    } while (more && w->at < w->ready && w->e[w->at].key < bound && n < PERFILE_RUN_RECORDS &&
+        x->keys[n++] = e->key;
+        e++;
+    } while (more && e < ready && e->key < bound && n < PERFILE_RUN_RECORDS &&
              bytes < PF_ROUND_BYTES);
-    account(x, n - x->base.n_run, samples, bytes - x->round_bytes, keys != 0);
+    const bool took = n > first;
+    const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest};
+    note_framed(&x->base, seen);
+    w->at = (size_t)(e - w->e);
+    x->sequence = sequence;
+    account(x, n - first, samples, bytes - begun, keys != 0);
     return took && advance(x, s) && more;
 }
 
