@@ -25,6 +25,7 @@ typedef struct pf_framed {
     uint32_t n;                 /* of the run; 0: nothing is known */
     uint32_t other;             /* not 0: not all are samples */
     uint16_t shortest, longest; /* bytes of a record */
+    bool adjacent;              /* they lie one behind the other */
 } pf_framed;
 
 struct perfile_stream {

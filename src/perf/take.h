@@ -120,7 +120,7 @@ pf_perf_take_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, 
     p->sequence = sequence;
     p->base.n_run = (uint32_t)(r - p->base.run);
     p->base.summary.records += p->base.n_run;
-    p->base.framed = (pf_framed){p->base.n_run, other, (uint16_t)shortest, (uint16_t)longest};
+    p->base.framed = (pf_framed){p->base.n_run, other, (uint16_t)shortest, (uint16_t)longest, true};
     return (size_t)(at - run.ptr);
 }
 

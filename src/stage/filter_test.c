@@ -83,13 +83,6 @@ static uint64_t even_samples(const pf_ranges *set, const pf_run *run, size_t slo
                              uint64_t mask)
 {
     uint64_t yes = 0;
-    if (set->n == 1 && run->stride) {
-        const uint8_t *at = run->first->body.ptr + 8 * slot;
-        uint64_t low = set->at[0].first, wide = set->at[0].last - low;
-        for (size_t i = 0; i < run->n; i++, at += run->stride)
-            yes |= (uint64_t)((pf_load_u64(at, false) >> shift & mask) - low <= wide) << i;
-        return yes;
-    }
     if (set->n == 1) {
         uint64_t low = set->at[0].first, wide = set->at[0].last - low;
         for (size_t i = 0; i < run->n; i++)

@@ -201,7 +201,7 @@ static void give_usual(pf_merge *x)
     x->since_round += bytes;
     x->timed |= keys != 0;
     if (!begun)
-        x->base.framed = (pf_framed){n, 0, (uint16_t)shortest, (uint16_t)longest};
+        x->base.framed = (pf_framed){n, 0, (uint16_t)shortest, (uint16_t)longest, false};
 }
 
 static perfile_status give_records(pf_merge *x, perfile_error *err)

@@ -48,7 +48,7 @@ pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t 
     if (!odd && l && !PF_NATIVE_BIG && !(first->flags & PERFILE_REC_SWAPPED) &&
         f.shortest >= HEADER + fixed_bytes(l))
         run.even = l;
-    run.stride = f.n && f.shortest == f.longest ? f.shortest : 0;
+    run.stride = f.adjacent && f.shortest == f.longest ? f.shortest : 0;
     return run;
 }
 

@@ -27,7 +27,9 @@ pf_run pf_run_look_at_any(const perfile_record *first, size_t n);
 /* Of an even run: the word of record `i` in that slot. */
 static inline uint64_t pf_run_word(const pf_run *run, size_t i, size_t slot)
 {
-    return pf_load_u64(run->first[i].body.ptr + 8 * slot, false);
+    const uint8_t *body =
+        run->stride ? run->first->body.ptr + i * run->stride : run->first[i].body.ptr;
+    return pf_load_u64(body + 8 * slot, false);
 }
 
 #endif

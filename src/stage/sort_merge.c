@@ -260,7 +260,8 @@ static bool take_window(pf_sort *x, pf_sort_source *s)
     } while (more && e < ready && e->key < bound && n < PERFILE_RUN_RECORDS &&
              bytes < PF_ROUND_BYTES);
     const bool took = n > first;
-    const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest};
+    const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
+                            false};
     note_framed(&x->base, seen);
     w->at = (size_t)(e - w->e);
     x->sequence = sequence;

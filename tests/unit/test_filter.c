@@ -98,6 +98,40 @@ static void few_are_counted_after_the_rest(void **state)
     assert_int_equal(all.kept, all.records);
 }
 
+/* On a stage whose runs are not as the records lie in the file. */
+static void sorted_records_are_tested_where_they_lie(void **state)
+{
+    const perfile_filter_term term = {.kind = PERFILE_BY_TIME, .text = "5003ns..5090ns"};
+    const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
+    builder b;
+    perfile_source *source;
+    perfile_stream *s;
+    perfile_filter_state *filter;
+    const perfile_record *r;
+    uint64_t expected = 5020;
+    (void)state;
+    b = (builder){.swap = false};
+    capture_pipe_header(&b, 1);
+    for (uint32_t i = N; i-- > 0;)
+        capture_sample(&b, 2 * i); /* all of one size */
+    assert_int_equal(
+        perfile_source_memory((perfile_bytes){b.b.ptr, b.b.len}, "capture", &source, NULL),
+        PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sort(s, NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter(s, filter, &s, NULL), PERFILE_OK);
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+        if (r->type == PERFILE_RECORD_SAMPLE) {
+            assert_int_equal(perfile_record_time(r), expected);
+            expected += 20;
+        }
+    assert_int_equal(expected, 5100);
+    perfile_stream_close(s);
+    perfile_filter_close(filter);
+    build_clear(&b);
+}
+
 static void wrong_terms_are_refused(void **state)
 {
     static const struct {
@@ -242,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_keep_what_they_say),
         cmocka_unit_test(few_are_counted_after_the_rest),
+        cmocka_unit_test(sorted_records_are_tested_where_they_lie),
         cmocka_unit_test(wrong_terms_are_refused),
         cmocka_unit_test(days_of_the_wall_clock),
         cmocka_unit_test(odd_pids_and_many_ranges),
