@@ -41,7 +41,9 @@ typedef struct perfile_merge_writing {
     /* PERFILE_STOP, RESYNC or SALVAGE; with PERFILE_MERGE_FAIL_ON_DAMAGE nothing is written when an
      * input is damaged. */
     uint32_t on_damage;
-    uint64_t max_memory;   /* instead of PERFILE_MERGE_MAX_MEMORY */
+    /* Instead of PERFILE_MERGE_MAX_MEMORY; then no more of the inputs stays mapped while they wait,
+     * either: perfile_sort_options.max_mapped. */
+    uint64_t max_memory;
     const char *temporary; /* as in perfile_sort_options */
     const perfile_limits *limits;
     /* As in perfile_copy_options, of the input at position `input`, which was brought to the byte
