@@ -14,6 +14,7 @@ enum { MOST_IDS = 4096 };
 typedef struct look {
     bool opens, no_events;
     bool late_events; /* some came behind records of the kernel */
+    bool cut_attrs;   /* some end inside of a field */
     perfile_status end;
     bool broken[PERFILE_N_RULES];
     uint64_t samples, records;
@@ -48,6 +49,16 @@ static void look_at_ids(const perfile_session *s)
         ENSURE(ids[i] != ids[i - 1]);
 }
 
+/* Whether an attr ends inside of a field, which a writer completes with zeros: then it says
+ * something that nobody has checked before. */
+static bool has_cut_attrs(const perfile_session *s)
+{
+    for (uint32_t i = 0; i < perfile_session_n_events(s); i++)
+        if (perfile_session_event(s, i)->stored.len % 8)
+            return true;
+    return false;
+}
+
 static void read_all(perfile_bytes bytes, uint32_t on_damage, bool result, look *l)
 {
     perfile_options how = {.size = sizeof how, .limits = &small_limits, .on_damage = on_damage};
@@ -77,6 +88,7 @@ static void read_all(perfile_bytes bytes, uint32_t on_damage, bool result, look 
         sorted_look(&l->times, r);
     }
     l->no_events = perfile_session_n_events(perfile_stream_session(s)) == 0;
+    l->cut_attrs = has_cut_attrs(perfile_stream_session(s));
     l->late_events = kernel && n_events != perfile_session_n_events(perfile_stream_session(s));
     if (result)
         look_at_ids(perfile_stream_session(s));
@@ -99,7 +111,7 @@ static bool has_wrong_attrs(const look *l)
     for (unsigned i = 0; i < PERFILE_N_RULES; i++)
         if (l->broken[i] && perfile_rule_at(i)->where == PERFILE_WHERE_ATTR)
             return true;
-    return l->no_events || l->late_events;
+    return l->no_events || l->late_events || l->cut_attrs;
 }
 
 static void compare(const perfile_bytes *in, perfile_bytes out, uint32_t on_damage,
