@@ -32,7 +32,7 @@ perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, pe
     else
         for (const perfile_record *r = first; r < first + n; r++)
             x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
-    return perfile_writer_put_run(x->writer, first, n, err);
+    return pf_write_framed(x->writer, first, n, seen, err);
 }
 
 /* FINISHED_ROUND says that what follows is later than what precedes the last round: not so where

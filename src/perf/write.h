@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "core/releases.h"
+#include "core/stream.h"
 #include "io/deflate.h"
 #include "perf/frame.h"
 #include "perf/header.h"
@@ -125,6 +126,9 @@ perfile_status pf_write_between(const perfile_writer *w, perfile_error *err);
 /* Keeps what went wrong half-way: nothing can be written any more. */
 perfile_status pf_write_break(perfile_writer *w, perfile_status st, const perfile_error *why,
                               perfile_error *err);
+/* perfile_writer_put_run() of a run of which this was seen when it was made. */
+perfile_status pf_write_framed(perfile_writer *w, const perfile_record *first, size_t n,
+                               pf_framed seen, perfile_error *err);
 /* Bytes of records that are as they shall be, into the part that is written. */
 perfile_status pf_write_bytes(perfile_writer *w, perfile_bytes bytes, perfile_error *err);
 /* Whole records that do not stay where they are; `what` is for messages. */

@@ -144,6 +144,12 @@ static inline bool is_plain(const perfile_record *r, unsigned flags)
     return odd == 0 && size <= PF_RECORD_MOST && r->type < PERFILE_RECORD_USER;
 }
 
+/* Whether plain records go on as they are stored. */
+static inline bool takes_plain(const perfile_writer *w)
+{
+    return w->begun && !w->level && !w->directory && !w->swap && !w->extra_left;
+}
+
 /* Puts those in front of first[0 .. n) that are plain and lie one behind the other; *taken is how
  * many. */
 static inline perfile_status put_plain(perfile_writer *w, const perfile_record *first, size_t n,
@@ -183,7 +189,7 @@ static inline perfile_status put_run(perfile_writer *w, const perfile_record *fi
     for (const perfile_record *r = first, *end = first + n; r < end && st == PERFILE_OK;) {
         size_t taken = 0;
         stable &= (r->flags & PERFILE_REC_STABLE) != 0;
-        if (w->begun && !w->level && !w->directory && !w->swap && !w->extra_left)
+        if (takes_plain(w))
             st = put_plain(w, r, (size_t)(end - r), &taken, err);
         if (taken) {
             r += taken;
@@ -210,6 +216,20 @@ perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *f
                                       perfile_error *err)
 {
     return put_run(w, first, n, err);
+}
+
+perfile_status pf_write_framed(perfile_writer *w, const perfile_record *first, size_t n,
+                               pf_framed seen, perfile_error *err)
+{
+    const bool samples = seen.n == n && seen.adjacent && !seen.other;
+    perfile_status st = pf_write_usable(w, err);
+    if (st != PERFILE_OK || !samples || !takes_plain(w) || first->flags & PERFILE_REC_SWAPPED)
+        return st == PERFILE_OK ? put_run(w, first, n, err) : st;
+    const perfile_bytes last = first[n - 1].body;
+    w->kernel = true;
+    st = add_span(w, first->header, (size_t)(last.ptr + last.len - first->header), err);
+    return st == PERFILE_OK && !(first->flags & PERFILE_REC_STABLE) ? pf_write_flush_span(w, err)
+                                                                    : st;
 }
 
 perfile_status perfile_writer_put(perfile_writer *w, const perfile_record *r, perfile_error *err)

@@ -178,6 +178,8 @@ static void give_usual(pf_merge *x)
     uint32_t n = begun;
     uint64_t bytes = 0, keys = 0;
     size_t shortest = UINT16_MAX, longest = 0;
+    const uint8_t *end = x->bytes.ptr + x->bytes.len;
+    bool adjacent = true;
     while (!x->dry && x->n_heap && n < PERFILE_RUN_RECORDS) {
         pf_merge_input *in = &x->inputs[x->heap[0].input];
         perfile_record *out = slot_of_usual(x, n);
@@ -189,6 +191,8 @@ static void give_usual(pf_merge *x)
         bytes += size;
         shortest = size < shortest ? size : shortest;
         longest = size > longest ? size : longest;
+        adjacent &= out->header == end;
+        end = out->header + size;
         keys |= in->key;
         in->result.records++;
         in->result.samples++;
@@ -201,7 +205,7 @@ static void give_usual(pf_merge *x)
     x->since_round += bytes;
     x->timed |= keys != 0;
     if (!begun)
-        x->base.framed = (pf_framed){n, 0, (uint16_t)shortest, (uint16_t)longest, false};
+        x->base.framed = (pf_framed){n, 0, (uint16_t)shortest, (uint16_t)longest, adjacent};
 }
 
 static perfile_status give_records(pf_merge *x, perfile_error *err)

@@ -5,7 +5,7 @@
 #include "core/layout.h"
 #include "stage/merge.h"
 
-enum { HEADER = 8, SIZE_AT = 6 };
+enum { HEADER = 8, SIZE_AT = 6, LARGE = 1024 };
 
 /* The number of an id in the output, when it was asked for lately; false: it has to be looked for.
  */
@@ -120,22 +120,26 @@ bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, p
     out->flags = r->flags;
     out->offset = r->offset;
     out->part = in->at;
-    if (in->plain) {
-        out->header = r->header;
-        out->body = r->body;
-        return stays(x, in, r);
-    }
     uint64_t id;
     uint8_t *to = x->bytes.ptr + x->bytes.len;
-    if (!id_to_add(x, in, r, &id))
+    size_t n = HEADER + r->body.len;
+    if (in->plain) {
+        if (!stays(x, in, r))
+            return false;
+        if (n >= LARGE) {
+            out->header = r->header;
+            out->body = r->body;
+            return true;
+        }
+        copy(to, r->header, n); /* cheaper than to write it alone */
+    } else if (!id_to_add(x, in, r, &id) || (n = put(&p->relayout, r, id, to)) == 0) {
         return false;
-    size_t n = put(&p->relayout, r, id, to);
-    if (!n)
-        return false;
+    }
     /* Read where nothing was just written. */
     const bool adds = !p->relayout.front.same;
+    const unsigned n_patches = in->plain ? 0 : p->n_sample;
     const uint8_t *words = (adds ? to : r->header) + HEADER;
-    for (unsigned i = adds; i < p->n_sample; i++) {
+    for (unsigned i = adds; i < n_patches; i++) {
         const size_t at = 8 * (size_t)p->sample[i].slot;
         if (!patch(in, &p->sample[i], pf_load_u64(words + at, swap), to + HEADER + at, swap))
             return false;
