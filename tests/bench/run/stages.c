@@ -55,7 +55,7 @@ static const stage_row stage_rows[] = {
      true,
      64},
     {"sort", {"sort"}, 1, limit_copy, 0.3, true, 256},
-    {"sort --max-memory 8M", {"sort", "--max-memory", "8M"}, 1, limit_copy, 0.3, false, 8},
+    {"sort --max-memory 8M", {"sort", "--max-memory", "8M"}, 1, limit_copy, NAN, false, 8},
     {"split by 64 MB", {"split", "--size", "64M"}, 1, limit_copy, NAN, false, 64},
     {"merge of four", {"merge"}, 4, limit_copy_four, 0.3, true, 64},
 };
