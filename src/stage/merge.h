@@ -185,7 +185,7 @@ perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_re
                                perfile_record *out, bool *drop, perfile_error *err);
 size_t pf_merge_room(const perfile_record *r);
 /* merge_sample.c: the same for the usual sample; false when it needs more.  Writes what differs
- * between samples: the rest of *out is that of pf_merge_slot_of_usual(). */
+ * between samples; the rest of *out is there already. */
 bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, perfile_record *out);
 /* merge_repeats.c: whether `r`, state of a part, was handed on for another part already. */
 perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
