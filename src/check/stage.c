@@ -132,7 +132,7 @@ static void close_stage(perfile_stream *s)
     pf_free(c);
 }
 
-static const pf_stream_ops check_ops = {fill, NULL, close_stage};
+static const pf_stream_ops check_ops = {.fill = fill, .close = close_stage};
 
 static perfile_status choose_rules(pf_check *c, perfile_error *err)
 {

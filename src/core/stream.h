@@ -7,6 +7,13 @@
 #include "perfile/stream.h"
 #include "schema/rows.h"
 
+/* Samples that come next, of `size` bytes each, one behind the other: of `n` the first is a record,
+ * the others are none yet.  n 0: what comes next is seen when a run is made. */
+typedef struct pf_peeked {
+    const perfile_record *first;
+    size_t n, size;
+} pf_peeked;
+
 typedef struct pf_stream_ops {
     /* Makes a run: s->run[0 .. s->n_run) of a driver, what s->at and s->end are set to of a stage
      * that passes on the records of the stream below.  At least one record, or PERFILE_END.  The
@@ -18,6 +25,11 @@ typedef struct pf_stream_ops {
                             perfile_error *err);
     /* Releases all that is the stream's own, `s` and its session too. */
     void (*close)(perfile_stream *s);
+    /* Both may be NULL; where no record of the last run is left.  Samples in this machine's order
+     * that the next run would begin with, PERFILE_RUN_RECORDS at most: valid until the next call.
+     * skip() passes over the first `n` of them, which count as read. */
+    pf_peeked (*peek)(perfile_stream *s);
+    void (*skip)(perfile_stream *s, const pf_peeked *peeked, size_t n);
 } pf_stream_ops;
 
 /* What was seen of all records of a run when it was made. */

@@ -88,7 +88,7 @@ static perfile_status give(output *o, const perfile_record *first, perfile_error
     size_t n = 0;
     unsigned from = (unsigned)__builtin_ctzll(o->here);
     unsigned len = (unsigned)__builtin_popcountll(o->here);
-    if (o->here >> from == pf_split_all(len))
+    if (o->here >> from == pf_run_bits(len))
         return put(o, first + from, len, err);
     for (uint64_t left = o->here; left; left &= left - 1)
         some[n++] = first[__builtin_ctzll(left)];

@@ -107,6 +107,10 @@ static inline pf_perf_stream *pf_perf_of(perfile_stream *s)
 /* perf/walk.c */
 extern const pf_stream_ops pf_perf_ops;
 
+/* Bytes at p->pos, at least `need` unless the part ends before. */
+perfile_status pf_perf_at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
+                                perfile_error *err);
+
 /* Remembers damage to be told next. */
 void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what);
 
@@ -132,6 +136,10 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
                             perfile_error *err);
 perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint32_t role,
                                         uint64_t offset, perfile_error *err);
+
+/* perf/peek.c */
+pf_peeked pf_perf_peek(perfile_stream *s);
+void pf_perf_skip(perfile_stream *s, const pf_peeked *peeked, size_t n);
 
 /* perf/extents.c */
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,

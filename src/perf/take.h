@@ -26,6 +26,13 @@ static inline void pf_perf_prepare(pf_perf_stream *p, bool inner, uint32_t n)
     p->slot_dirty = false;
 }
 
+/* The slots for records of the file, made ready again where something else was in them. */
+static inline void pf_perf_slots(pf_perf_stream *p)
+{
+    if (p->slots_inner || p->slot_dirty)
+        pf_perf_prepare(p, false, p->slots_inner ? PERFILE_RUN_RECORDS : 1);
+}
+
 /* Lets the session take what the record says of it, so that it holds from this record on. */
 static inline perfile_status pf_perf_learn(pf_perf_stream *p, const perfile_record *r,
                                            perfile_error *err)

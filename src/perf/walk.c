@@ -45,9 +45,8 @@ static void tell_damage(pf_perf_stream *p)
     p->slot_dirty = true;
 }
 
-/* Bytes at p->pos, at least `need` unless the part ends before. */
-static perfile_status at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
-                               perfile_error *err)
+perfile_status pf_perf_at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
+                                perfile_error *err)
 {
     perfile_source *source = p->file->source;
     uint64_t left = p->file->end == PF_SIZE_UNKNOWN ? UINT64_MAX : p->file->end - p->pos;
@@ -106,7 +105,7 @@ static perfile_status stop(pf_perf_stream *p, unsigned damage, uint64_t offset, 
 {
     pf_perf_pending d = {.damage = damage, .offset = offset};
     if (p->file->source->stable) {
-        perfile_status st = at_least(p, 1, &d.bytes, err);
+        perfile_status st = pf_perf_at_least(p, 1, &d.bytes, err);
         if (st != PERFILE_OK)
             return st;
     }
@@ -130,7 +129,7 @@ static perfile_status resync(pf_perf_stream *p, unsigned damage, uint64_t from, 
     pf_perf_pending d = {.damage = damage, .offset = start};
     for (;;) {
         perfile_bytes run;
-        perfile_status st = at_least(p, piece, &run, err);
+        perfile_status st = pf_perf_at_least(p, piece, &run, err);
         if (st != PERFILE_OK)
             return st;
         if (p->pos == start && stable)
@@ -200,7 +199,7 @@ static perfile_status look_for_header(pf_perf_stream *p, perfile_bytes *run, boo
         return PERFILE_OK;
     unsigned damage = pf_perf_header_begin(*run, &h);
     if (damage == PERFILE_DAMAGE_TRUNCATED_HEADER) {
-        perfile_status st = at_least(p, PF_PERF_PIPE_HEADER, run, err);
+        perfile_status st = pf_perf_at_least(p, PF_PERF_PIPE_HEADER, run, err);
         if (st != PERFILE_OK)
             return st;
         damage = pf_perf_header_begin(*run, &h);
@@ -225,7 +224,7 @@ static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_b
         *cut = whole > p->file->end - p->pos;
     else if (f->type == PERFILE_RECORD_HEADER_TRACING_DATA || *extra <= EXTRA_PIECE) {
         if (whole <= p->base.limits.window_bytes) {
-            perfile_status st = at_least(p, whole, run, err);
+            perfile_status st = pf_perf_at_least(p, whole, run, err);
             if (st != PERFILE_OK)
                 return st;
             *cut = run->len < whole;
@@ -322,7 +321,7 @@ static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_err
         return bad_record(p, PERFILE_DAMAGE_BAD_SIZE, err);
 
     if (run.len < f.size)
-        st = at_least(p, f.size, &run, err);
+        st = pf_perf_at_least(p, f.size, &run, err);
     if (st != PERFILE_OK)
         return st;
     if (run.len < f.size)
@@ -350,7 +349,7 @@ static perfile_status pass_gap(pf_perf_stream *p, perfile_error *err)
     if (!p->gap_ends)
         return resync(p, p->gap_damage, p->gap_end - p->pos, err);
     if (p->file->source->stable) {
-        perfile_status st = at_least(p, 1, &d.bytes, err);
+        perfile_status st = pf_perf_at_least(p, 1, &d.bytes, err);
         if (st != PERFILE_OK)
             return st;
     }
@@ -366,7 +365,7 @@ static perfile_status look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile_
     perfile_source *source = p->file->source;
     uint64_t left = p->file->end == PF_SIZE_UNKNOWN ? UINT64_MAX : p->file->end - p->pos;
     uint64_t need = source->limits.window_bytes < AHEAD ? source->limits.window_bytes : AHEAD;
-    perfile_status st = at_least(p, need, run, err);
+    perfile_status st = pf_perf_at_least(p, need, run, err);
     if (st != PERFILE_OK)
         return st;
     bool last = run->len >= left || run->len < need;
@@ -392,7 +391,7 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
         return pass_gap(p, err);
     bool ahead = p->salvage && p->pos >= p->trusted;
     perfile_status st =
-        ahead ? look_ahead(p, &run, err) : at_least(p, PF_PERF_RECORD_HEADER, &run, err);
+        ahead ? look_ahead(p, &run, err) : pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, err);
     if (st != PERFILE_OK)
         return st;
     if (p->gap && p->pos >= p->trusted)
@@ -403,8 +402,7 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
         end_part(p);
         return PERFILE_OK;
     }
-    if (p->slots_inner || p->slot_dirty)
-        pf_perf_prepare(p, false, p->slots_inner ? PERFILE_RUN_RECORDS : 1);
+    pf_perf_slots(p);
     perfile_bytes good = run;
     if (p->salvage && good.len > p->trusted - p->pos)
         good.len = (size_t)(p->trusted - p->pos);
@@ -487,4 +485,4 @@ static void close_stream(perfile_stream *s)
     pf_free(p);
 }
 
-const pf_stream_ops pf_perf_ops = {fill, extra, close_stream};
+const pf_stream_ops pf_perf_ops = {fill, extra, close_stream, pf_perf_peek, pf_perf_skip};

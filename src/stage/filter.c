@@ -180,6 +180,18 @@ static perfile_status keep_others(pf_filter *x, const perfile_record *first, uin
     return st;
 }
 
+void pf_filter_sum(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep)
+{
+    perfile_filtered *sum = &x->result;
+    sum->records += run->n;
+    sum->kept += (unsigned)__builtin_popcountll(keep);
+    sum->selected += (unsigned)__builtin_popcountll(selected);
+    if (x->chosen)
+        return; /* the pass before has counted the samples */
+    sum->samples += (unsigned)__builtin_popcountll(run->samples);
+    sum->kept_samples += (unsigned)__builtin_popcountll(run->samples & keep);
+}
+
 /* What of the run is handed on. */
 static perfile_status decide(pf_filter *x, const pf_run *run, uint64_t *keep, perfile_error *err)
 {
@@ -201,17 +213,9 @@ static perfile_status decide(pf_filter *x, const pf_run *run, uint64_t *keep, pe
     *keep = selects_all(x) ? run->all : selected;
     if (!selects_all(x))
         st = keep_others(x, first, run->all & ~run->samples, keep, err);
-    if (st != PERFILE_OK)
-        return st;
-    perfile_filtered *sum = &x->result;
-    sum->records += run->n;
-    sum->kept += (unsigned)__builtin_popcountll(*keep);
-    sum->selected += (unsigned)__builtin_popcountll(selected);
-    if (!x->chosen) {
-        sum->samples += (unsigned)__builtin_popcountll(run->samples);
-        sum->kept_samples += (unsigned)__builtin_popcountll(run->samples & *keep);
-    }
-    return PERFILE_OK;
+    if (st == PERFILE_OK)
+        pf_filter_sum(x, run, selected, *keep);
+    return st;
 }
 
 /* Hands on the next stretch of the run: as it stands there, or when the records are scattered all
@@ -222,7 +226,7 @@ static void hand_on(stage *g)
     unsigned from = (unsigned)__builtin_ctzll(g->left);
     uint64_t rest = ~(g->left >> from);
     unsigned n = rest ? (unsigned)__builtin_ctzll(rest) : 64 - from;
-    uint64_t stretch = (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1) << from;
+    uint64_t stretch = pf_run_bits(n) << from;
     bool more_behind = from == 0 && g->first->extra.len; /* the stream below is at this record */
     if (g->left == stretch || n >= 8 || more_behind) {
         s->at = g->first + from;
@@ -242,10 +246,14 @@ static perfile_status finish(stage *g, perfile_error *err)
     return st == PERFILE_OK ? PERFILE_END : st;
 }
 
-static perfile_status decide_run(stage *g, size_t n, perfile_error *err)
+static perfile_status decide_run(stage *g, size_t n, bool *dropped, perfile_error *err)
 {
     const pf_run run = pf_run_look(g->base.below, g->first, n);
-    return decide(g->x, &run, &g->left, err);
+    perfile_status st = decide(g->x, &run, &g->left, err);
+    *dropped = g->left == 0;
+    if (st == PERFILE_OK)
+        pf_pieces_settle(&g->pieces, g->first, !*dropped);
+    return st;
 }
 
 static perfile_status fill(perfile_stream *s, perfile_error *err)
@@ -253,17 +261,22 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     stage *g = (stage *)(void *)s;
     pf_filter *x = g->x;
     size_t n;
+    bool dropped = false; /* all of the last run */
     if (!g->begun) {
         g->begun = true;
         begin_pass(x, s);
         x->result.all_state = !x->chosen || x->result.all_state;
     }
     while (!g->left && !g->pieces.giving) {
-        perfile_status st = perfile_stream_next_run(s->below, &g->first, &n, err);
+        perfile_status st = PERFILE_OK;
+        if (dropped && !g->pieces.records.len)
+            st = pf_filter_skip(x, s->below, err);
+        if (st == PERFILE_OK)
+            st = perfile_stream_next_run(s->below, &g->first, &n, err);
         if (st == PERFILE_OK && pf_pieces_is_one(g->first))
             st = pf_pieces_hold(&g->pieces, g->first, err);
-        else if (st == PERFILE_OK && (st = decide_run(g, n, err)) == PERFILE_OK)
-            pf_pieces_settle(&g->pieces, g->first, g->left != 0);
+        else if (st == PERFILE_OK)
+            st = decide_run(g, n, &dropped, err);
         else if (st == PERFILE_END && g->pieces.records.len)
             st = PERFILE_OK, g->pieces.giving = true; /* of a record that is not whole */
         else if (st == PERFILE_END && !x->resolved && pf_filter_resolved(x, err) != PERFILE_OK)
@@ -290,7 +303,7 @@ static void close_stage(perfile_stream *s)
     pf_free(s);
 }
 
-static const pf_stream_ops stage_ops = {fill, NULL, close_stage};
+static const pf_stream_ops stage_ops = {.fill = fill, .close = close_stage};
 
 perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
                               perfile_stream **stream, perfile_error *err)

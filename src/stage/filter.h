@@ -120,6 +120,12 @@ perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perf
 /* At the end: events that were asked for and never came. */
 perfile_status pf_filter_resolved(const pf_filter *x, perfile_error *err);
 
+/* filter_skip.c: drops what comes next of `below`, as far as it is samples of which none is
+ * selected. */
+perfile_status pf_filter_skip(pf_filter *x, perfile_stream *below, perfile_error *err);
+/* filter.c: counts a run that is filtered. */
+void pf_filter_sum(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep);
+
 /* filter_world.c: what needs processes and mappings. */
 bool pf_filter_needs_world(const pf_filter *x);
 perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_error *err);

@@ -127,7 +127,7 @@ uint64_t pf_filter_known(const pf_filter *x, const perfile_record *first, size_t
 {
     uint64_t yes = 0;
     if (in_a_row(first, n))
-        return get_word(x, first->sequence) & (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1);
+        return get_word(x, first->sequence) & pf_run_bits(n);
     for (size_t i = 0; i < n; i++)
         yes |= (get_word(x, first[i].sequence) & 1) << i;
     return yes;
@@ -184,6 +184,10 @@ static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
 {
     if (run->even && run->even->sample_slot[PF_SLOT_TID] >= 0)
         return add_even_samples(x, run, (size_t)run->even->sample_slot[PF_SLOT_TID], of);
+    if (run->even) {
+        x->any_process |= of != 0;
+        return true;
+    }
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
     uint32_t seen = PERFILE_NO_PID, wanted = PERFILE_NO_PID;

@@ -341,4 +341,4 @@ static void close_stage(perfile_stream *s)
     pf_merge_release(x);
 }
 
-const pf_stream_ops pf_merge_ops = {fill, extra, close_stage};
+const pf_stream_ops pf_merge_ops = {.fill = fill, .extra = extra, .close = close_stage};

@@ -158,7 +158,7 @@ static void close_stage(perfile_stream *s)
     pf_free(o);
 }
 
-static const pf_stream_ops order_ops = {fill, extra, close_stage};
+static const pf_stream_ops order_ops = {.fill = fill, .extra = extra, .close = close_stage};
 
 /* An attr and its ids, turned, in o->bytes. */
 static perfile_status add_event(pf_order *o, const perfile_event *e, perfile_error *err)

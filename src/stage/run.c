@@ -2,6 +2,12 @@
 
 #include "core/state.h"
 
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { WORTH = 1 };
+#else
+enum { WORTH = 16 }; /* records to peek at: fewer are as well made records */
+#endif
+
 enum { HEADER = 8 };
 
 /* Bytes of a body up to the last of its fixed places; 0: there are none. */
@@ -41,7 +47,7 @@ static pf_framed frame_of(const perfile_stream *s, const perfile_record *first, 
 pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t n)
 {
     const pf_framed f = frame_of(s, first, n);
-    pf_run run = {.first = first, .n = n, .all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1};
+    pf_run run = {.first = first, .n = n, .all = pf_run_bits(n)};
     bool odd = f.other || first->family != PERFILE_FAMILY_PERF;
     const perfile_layout *l = first->session ? first->session->shared : NULL;
     run.samples = odd ? samples_of(first, n) : run.all;
@@ -50,6 +56,19 @@ pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t 
         run.even = l;
     run.stride = f.adjacent && f.shortest == f.longest ? f.shortest : 0;
     return run;
+}
+
+bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run)
+{
+    const perfile_layout *l = s->session ? s->session->shared : NULL;
+    if (!l || PF_NATIVE_BIG || !s->ops->peek)
+        return false;
+    const pf_peeked p = *peeked = s->ops->peek(s);
+    if (p.n < WORTH || p.size < HEADER + fixed_bytes(l))
+        return false;
+    uint64_t all = pf_run_bits(p.n);
+    *run = (pf_run){p.first, p.n, all, all, l, p.size};
+    return true;
 }
 
 pf_run pf_run_look_at_any(const perfile_record *first, size_t n)

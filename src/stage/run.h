@@ -8,7 +8,7 @@
 #include "perfile/record.h"
 
 typedef struct pf_run {
-    const perfile_record *first;
+    const perfile_record *first; /* of those that were peeked at there is no other */
     size_t n;
     uint64_t all;     /* a bit for each */
     uint64_t samples; /* which of them are samples */
@@ -18,9 +18,17 @@ typedef struct pf_run {
     size_t stride; /* from one record to the next, where that is the same for all; else 0 */
 } pf_run;
 
+/* A bit for each of 1 to 64. */
+static inline uint64_t pf_run_bits(size_t n)
+{
+    return UINT64_MAX >> (64 - n);
+}
+
 /* Of the 1 to 64 records that came in one run of `s`: of the same family and byte order, of one
  * session. */
 pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t n);
+/* Of samples that `s` has not made records yet; false when too few come next that are even. */
+bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run);
 /* Of any 1 to 64 records. */
 pf_run pf_run_look_at_any(const perfile_record *first, size_t n);
 

@@ -97,7 +97,7 @@ static void close_stage(perfile_stream *s)
     release(sort_of(s));
 }
 
-static const pf_stream_ops sort_ops = {fill, extra, close_stage};
+static const pf_stream_ops sort_ops = {.fill = fill, .extra = extra, .close = close_stage};
 
 /* Three eighths for what is in memory or in the windows of runs, as much for what is held of the
  * file, and the rest for what goes along with it. */

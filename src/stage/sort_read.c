@@ -171,36 +171,48 @@ static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *e
     return keep(x, key, r, err);
 }
 
-/* All of a run when it is what most are: samples that stay in the file, one behind the other, each
- * with a time.  False: nothing was done. */
-static bool take_run(pf_sort *x, const perfile_record *first, size_t n)
+/* Whether the records lie one behind the other, each as the first. */
+static bool is_contiguous(const pf_run *run)
 {
-    const pf_run run = pf_run_look(x->base.below, first, n);
-    int slot = run.even ? run.even->sample_slot[PF_SLOT_TIME] : -1;
-    if (slot < 0 || !x->looked || !pf_sort_walkable(first))
-        return false;
+    const perfile_record *first = run->first;
     const uint8_t *end = first->header;
-    uint64_t min = UINT64_MAX, max = 0, previous = x->previous, stepped_back = 0, odd = 0;
-    for (size_t i = 0; i < n; i++) {
+    uint64_t odd = 0;
+    for (size_t i = 0; i < run->n && !run->stride; i++) {
         const perfile_record *r = &first[i];
-        uint64_t key = pf_run_word(&run, i, (size_t)slot);
         odd |= (uintptr_t)r->header ^ (uintptr_t)end;
         odd |= (unsigned)(r->flags ^ first->flags) | r->extra.len;
         end = r->body.ptr + r->body.len;
+    }
+    return !odd;
+}
+
+/* All of a run when it is what most are: samples that stay in the file, one behind the other, each
+ * with a time.  False: nothing was done. */
+static bool take_run(pf_sort *x, const pf_run *run)
+{
+    const perfile_record *first = run->first, *last = &first[run->n - 1];
+    int slot = run->even ? run->even->sample_slot[PF_SLOT_TIME] : -1;
+    if (slot < 0 || !x->looked || !pf_sort_walkable(first) || !is_contiguous(run))
+        return false;
+    uint64_t min = UINT64_MAX, max = 0, previous = x->previous, stepped_back = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        uint64_t key = pf_run_word(run, i, (size_t)slot);
         stepped_back += key < previous;
         previous = key;
         min = key < min ? key : min;
         max = key > max ? key : max;
     }
-    if (odd || min == 0 || max == PERFILE_NO_TIME ||
-        !pf_sort_blocks_extend_by(&x->blocks, first, n, (uint64_t)(end - first->header), min, max))
+    uint64_t bytes = run->stride ? run->n * run->stride
+                                 : (uint64_t)(last->body.ptr + last->body.len - first->header);
+    if (min == 0 || max == PERFILE_NO_TIME ||
+        !pf_sort_blocks_extend_by(&x->blocks, first, run->n, bytes, min, max))
         return false;
     x->clock.near = x->previous = previous;
     x->clock.top = max > x->clock.top ? max : x->clock.top;
     x->result.out_of_order += stepped_back;
     note_first(&x->result, first);
-    note_samples(&x->result, n, min, max);
-    x->bytes += (uint64_t)(end - first->header);
+    note_samples(&x->result, run->n, min, max);
+    x->bytes += bytes;
     return true;
 }
 
@@ -217,19 +229,36 @@ static void look_around(pf_sort *x, const perfile_record *r)
     pf_sort_progress(x, x->done + r->offset, 2 * x->total);
 }
 
+/* What is taken without being made records is not handed out. */
+static perfile_status next_run(pf_sort *x, const perfile_record **first, size_t *n,
+                               perfile_error *err)
+{
+    perfile_stream *below = x->base.below;
+    pf_peeked peeked;
+    pf_run run;
+    while (x->looked && pf_run_peek(below, &peeked, &run)) {
+        look_around(x, run.first);
+        if (!take_run(x, &run))
+            break;
+        below->ops->skip(below, &peeked, peeked.n);
+    }
+    return perfile_stream_next_run(below, first, n, err);
+}
+
 perfile_status pf_sort_read(pf_sort *x, perfile_error *err)
 {
     const perfile_record *first;
     size_t n;
     perfile_status st;
-    while ((st = perfile_stream_next_run(x->base.below, &first, &n, err)) == PERFILE_OK) {
+    while ((st = next_run(x, &first, &n, err)) == PERFILE_OK) {
         if (first->family == PERFILE_FAMILY_DAMAGE) {
             x->base.at = first;
             x->base.end = first + n;
             return PERFILE_OK;
         }
         look_around(x, first);
-        if (take_run(x, first, n))
+        const pf_run run = pf_run_look(x->base.below, first, n);
+        if (take_run(x, &run))
             continue;
         for (size_t i = 0; st == PERFILE_OK && i < n; i++)
             st = take(x, &first[i], err);

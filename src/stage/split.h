@@ -61,11 +61,6 @@ static inline pf_split_home *pf_split_homes(const pf_split *x)
     return (pf_split_home *)(void *)x->homes.ptr;
 }
 
-static inline uint64_t pf_split_all(size_t n)
-{
-    return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
-}
-
 /* Neither damage nor compressed. */
 static inline bool pf_split_plain(const perfile_record *r)
 {

@@ -309,7 +309,7 @@ static void close_stage(perfile_stream *s)
     pf_free(t);
 }
 
-static const pf_stream_ops target_ops = {fill, extra, close_stage};
+static const pf_stream_ops target_ops = {.fill = fill, .extra = extra, .close = close_stage};
 
 static perfile_status begin(pf_target *t, const perfile_stream *below, perfile_error *err)
 {

@@ -476,7 +476,7 @@ static void close_runs(perfile_stream *s)
 static void streams(void **state)
 {
     (void)state;
-    static const pf_stream_ops ops = {fill, NULL, close_runs};
+    static const pf_stream_ops ops = {.fill = fill, .close = close_runs};
     for (int round = 0; round < 4; round++) {
         bool deliver = round & 1;
         runs x = {.base = {.ops = &ops, .name = "x"}};

@@ -132,6 +132,94 @@ static void sorted_records_are_tested_where_they_lie(void **state)
     build_clear(&b);
 }
 
+/* Of one event: long rows of samples of one size, with other records and sizes between them. */
+static void long_rows(builder *b, bool swap)
+{
+    *b = (builder){.swap = swap};
+    capture_pipe_header(b, 1);
+    for (uint32_t i = 0; i < 2000; i++) {
+        size_t start = b->b.len;
+        capture_sample(b, 2 * i);
+        if (i % 7 == 0)
+            build_u16_at(b, start + 4, 1); /* misc */
+        if (i % 301 == 300) {
+            build_zeros(b, 8);
+            build_end(b, start);
+        }
+        if (i % 333 == 332) {
+            start = build_begin(b, PERFILE_RECORD_COMM, 0);
+            build_u32(b, 200 + i);
+            build_u32(b, 200 + i);
+            build_text(b, "other");
+            capture_trailer(b, 2 * i);
+            build_end(b, start);
+        }
+    }
+    build_u32(b, PERFILE_RECORD_SAMPLE); /* and one that is cut */
+}
+
+static perfile_stream *opened(const builder *b)
+{
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_bytes in = {b->b.ptr, b->b.len};
+    assert_int_equal(perfile_source_memory(in, "capture", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    return s;
+}
+
+/* Those that are kept are the same records as without a filter, whatever was passed over. */
+static void dropped_rows_change_nothing(bool swap, perfile_filtered *sum, perfile_summary *read)
+{
+    const perfile_filter_term terms[] = {{.kind = PERFILE_BY_TIME, .text = "5600ns..5610ns"},
+                                         {.kind = PERFILE_BY_TIME, .text = "31000ns..31210ns"},
+                                         {.kind = PERFILE_BY_TIME, .text = "44970ns.."}};
+    const perfile_filter_options how = {.size = sizeof how, .n_terms = 3, .terms = terms};
+    builder b;
+    perfile_filter_state *filter;
+    const perfile_record *r, *plain;
+    uint64_t samples = 0;
+    long_rows(&b, swap);
+    perfile_stream *all = opened(&b), *s = opened(&b);
+    assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter(s, filter, &s, NULL), PERFILE_OK);
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
+        do
+            assert_int_equal(perfile_stream_next(all, &plain, NULL), PERFILE_OK);
+        while (plain->sequence < r->sequence);
+        assert_int_equal(r->sequence, plain->sequence);
+        assert_int_equal(r->offset, plain->offset);
+        assert_int_equal(r->type, plain->type);
+        assert_int_equal(r->misc, plain->misc);
+        assert_int_equal(r->flags, plain->flags);
+        assert_ptr_equal(r->header, plain->header);
+        samples += r->type == PERFILE_RECORD_SAMPLE;
+    }
+    perfile_filter_result(filter, sum, sizeof *sum);
+    perfile_stream_summary(s, read, sizeof *read);
+    assert_int_equal(samples, sum->kept_samples);
+    perfile_stream_close(all);
+    perfile_stream_close(s);
+    perfile_filter_close(filter);
+    build_clear(&b);
+}
+
+static void rows_are_dropped_where_they_lie(void **state)
+{
+    perfile_filtered sum, swapped;
+    perfile_summary read, read_swapped;
+    (void)state;
+    dropped_rows_change_nothing(false, &sum, &read);
+    dropped_rows_change_nothing(true, &swapped, &read_swapped);
+    assert_memory_equal(&sum, &swapped, sizeof sum);
+    assert_memory_equal(&read, &read_swapped, sizeof read);
+    assert_int_equal(sum.samples, 2000);
+    assert_int_equal(sum.kept_samples, 1 + 11 + 1);
+    assert_int_equal(read.records, sum.records);
+    assert_int_equal(read.lost, 4);
+    assert_int_equal(sum.processes, 1 + 6);
+}
+
 static void wrong_terms_are_refused(void **state)
 {
     static const struct {
@@ -277,6 +365,7 @@ int main(void)
         cmocka_unit_test(terms_keep_what_they_say),
         cmocka_unit_test(few_are_counted_after_the_rest),
         cmocka_unit_test(sorted_records_are_tested_where_they_lie),
+        cmocka_unit_test(rows_are_dropped_where_they_lie),
         cmocka_unit_test(wrong_terms_are_refused),
         cmocka_unit_test(days_of_the_wall_clock),
         cmocka_unit_test(odd_pids_and_many_ranges),

@@ -1,0 +1,49 @@
+/* Samples before they are made records: for whoever passes over most of them. */
+#include "perf/take.h"
+
+/* Whether the next run would be made of what lies at p->pos, without another thought. */
+static bool at_records(const pf_perf_stream *p)
+{
+    bool inner = p->split_ready || (p->inner_at < p->inner.len && !p->inner_waits);
+    return p->file && !p->part_over && !p->n_pending && !p->deferred && !p->salvage && !inner &&
+           p->file->skip <= p->pos;
+}
+
+pf_peeked pf_perf_peek(perfile_stream *s)
+{
+    const uint64_t all_but_misc = UINT64_C(0xffff0000ffffffff);
+    const pf_peeked none = {0};
+    pf_perf_stream *p = pf_perf_of(s);
+    perfile_bytes run;
+    if (p->swap || !at_records(p) ||
+        pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
+        return none;
+    const pf_frame f =
+        run.len < PF_PERF_RECORD_HEADER ? (pf_frame){0} : pf_frame_at(run.ptr, false);
+    if (f.type != PERFILE_RECORD_SAMPLE || f.size < PF_PERF_RECORD_HEADER || f.size > run.len)
+        return none;
+    const uint8_t *at = run.ptr;
+    const uint64_t header = pf_load_u64(at, PF_NATIVE_BIG);
+    size_t n = 0, most = run.len / f.size;
+    most = most < PERFILE_RUN_RECORDS ? most : PERFILE_RUN_RECORDS;
+    while (n < most && ((pf_load_u64(at, PF_NATIVE_BIG) ^ header) & all_but_misc) == 0) {
+        pf_perf_fetch_ahead(at);
+        at += f.size;
+        n++;
+    }
+    pf_perf_slots(p);
+    pf_perf_put(p, &s->run[0], run.ptr, f.type, (uint16_t)f.size, p->pos, p->sequence, false,
+                false);
+    return (pf_peeked){s->run, n, f.size};
+}
+
+void pf_perf_skip(perfile_stream *s, const pf_peeked *peeked, size_t n)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    uint64_t bytes = (uint64_t)n * peeked->size;
+    p->pos += bytes;
+    p->sequence += n;
+    p->extra_left = 0;
+    s->summary.records += n;
+    s->summary.bytes += bytes;
+}
