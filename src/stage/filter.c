@@ -34,14 +34,14 @@ static bool selects_all(const pf_filter *x)
     return !x->given && !x->invert && x->options.every < 2 && !x->options.head;
 }
 
-static perfile_status select_of(pf_filter *x, const pf_run *run, uint64_t *selected,
+perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selected,
                                 perfile_error *err)
 {
     perfile_status st = pf_filter_resolve(x, run->first, err);
     if (st != PERFILE_OK)
         return st;
     if (x->chosen && !x->bits_full) {
-        *selected = pf_filter_known(x, run->first, run->n);
+        *selected = pf_filter_known(x, run);
         return PERFILE_OK;
     }
     uint64_t asked = asked_of(x, run);
@@ -76,10 +76,10 @@ static perfile_status look_at(pf_filter *x, const perfile_record *first, size_t 
     return st;
 }
 
-static perfile_status choose_from(pf_filter *x, const pf_run *run, perfile_error *err)
+perfile_status pf_filter_choose(pf_filter *x, const pf_run *run, perfile_error *err)
 {
     uint64_t selected;
-    perfile_status st = select_of(x, run, &selected, err);
+    perfile_status st = pf_filter_select(x, run, &selected, err);
     if (st == PERFILE_OK)
         st = pf_filter_count(x, run, selected, err);
     if (st == PERFILE_OK)
@@ -130,6 +130,14 @@ static void begin_pass(pf_filter *x, const perfile_stream *s)
     x->countdown = x->counted = 0;
 }
 
+/* What needs no records is chosen of at once. */
+static perfile_status next_run(pf_filter *x, perfile_stream *s, bool looking,
+                               const perfile_record **first, size_t *n, perfile_error *err)
+{
+    perfile_status st = looking ? PERFILE_OK : pf_filter_choose_ahead(x, s, err);
+    return st == PERFILE_OK ? perfile_stream_next_run(s, first, n, err) : st;
+}
+
 perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, perfile_error *err)
 {
     const perfile_record *first;
@@ -137,13 +145,13 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
     perfile_status st;
     bool looking = must_look(x);
     begin_pass(x, s);
-    while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK) {
+    while ((st = next_run(x, s, looking, &first, &n, err)) == PERFILE_OK) {
         if (x->progress)
             x->progress(x->progress_user, first);
         if (!is_plain(first))
             continue;
         const pf_run run = pf_run_look(s, first, n);
-        st = looking ? look_at(x, first, n, err) : choose_from(x, &run, err);
+        st = looking ? look_at(x, first, n, err) : pf_filter_choose(x, &run, err);
         if (st != PERFILE_OK)
             return st;
     }
@@ -205,7 +213,7 @@ static perfile_status decide(pf_filter *x, const pf_run *run, uint64_t *keep, pe
     if (!x->looked && pf_filter_needs_world(x))
         st = look_at(x, first, run->n, err);
     if (st == PERFILE_OK)
-        st = select_of(x, run, &selected, err);
+        st = pf_filter_select(x, run, &selected, err);
     if (st == PERFILE_OK && !x->chosen)
         st = pf_filter_count(x, run, selected, err);
     if (st != PERFILE_OK)
@@ -270,7 +278,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     while (!g->left && !g->pieces.giving) {
         perfile_status st = PERFILE_OK;
         if (dropped && !g->pieces.records.len)
-            st = pf_filter_skip(x, s->below, err);
+            st = pf_filter_drop_ahead(x, s->below, err);
         if (st == PERFILE_OK)
             st = perfile_stream_next_run(s->below, &g->first, &n, err);
         if (st == PERFILE_OK && pf_pieces_is_one(g->first))

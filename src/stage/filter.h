@@ -120,11 +120,18 @@ perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perf
 /* At the end: events that were asked for and never came. */
 perfile_status pf_filter_resolved(const pf_filter *x, perfile_error *err);
 
-/* filter_skip.c: drops what comes next of `below`, as far as it is samples of which none is
- * selected. */
-perfile_status pf_filter_skip(pf_filter *x, perfile_stream *below, perfile_error *err);
-/* filter.c: counts a run that is filtered. */
+/* filter.c: which records of a run are selected, whatever says it. */
+perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selected,
+                                perfile_error *err);
+/* Of the pass that chooses: a run. */
+perfile_status pf_filter_choose(pf_filter *x, const pf_run *run, perfile_error *err);
+/* Counts a run that is filtered. */
 void pf_filter_sum(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep);
+
+/* filter_ahead.c: what comes next of a stream, as far as it is samples that say enough where they
+ * lie: chooses of them, drops those of which none is selected. */
+perfile_status pf_filter_choose_ahead(pf_filter *x, perfile_stream *s, perfile_error *err);
+perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile_error *err);
 
 /* filter_world.c: what needs processes and mappings. */
 bool pf_filter_needs_world(const pf_filter *x);
@@ -144,7 +151,7 @@ bool pf_filter_is_of_kernel(const perfile_record *r);
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err);
 /* The records of the run that were selected in it. */
-uint64_t pf_filter_known(const pf_filter *x, const perfile_record *first, size_t n);
+uint64_t pf_filter_known(const pf_filter *x, const pf_run *run);
 /* Processes of the run, for the result. */
 perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,
                                perfile_error *err);

@@ -108,27 +108,24 @@ static uint64_t get_word(const pf_filter *x, uint64_t at)
     return shift ? word | (uint64_t)p[8] << (64 - shift) : word;
 }
 
-static bool in_a_row(const perfile_record *first, size_t n)
+static bool set_bits(pf_filter *x, const pf_run *run, uint64_t selected)
 {
-    return first[n - 1].sequence - first[0].sequence == n - 1;
-}
-
-static bool set_bits(pf_filter *x, const perfile_record *first, size_t n, uint64_t selected)
-{
+    const perfile_record *first = run->first;
     bool ok = true;
-    if (in_a_row(first, n))
+    if (run->in_a_row)
         return !selected || set_word(x, first->sequence, selected);
     for (uint64_t left = selected; left && ok && !x->bits_full; left &= left - 1)
         ok = set_word(x, first[__builtin_ctzll(left)].sequence, 1);
     return ok;
 }
 
-uint64_t pf_filter_known(const pf_filter *x, const perfile_record *first, size_t n)
+uint64_t pf_filter_known(const pf_filter *x, const pf_run *run)
 {
+    const perfile_record *first = run->first;
     uint64_t yes = 0;
-    if (in_a_row(first, n))
-        return get_word(x, first->sequence) & pf_run_bits(n);
-    for (size_t i = 0; i < n; i++)
+    if (run->in_a_row)
+        return get_word(x, first->sequence) & run->all;
+    for (size_t i = 0; i < run->n; i++)
         yes |= (get_word(x, first[i].sequence) & 1) << i;
     return yes;
 }
@@ -206,28 +203,26 @@ static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
     return ok;
 }
 
+static inline void note_time(pf_filter *x, uint64_t time)
+{
+    x->kept_first = time < x->kept_first ? time : x->kept_first;
+    x->kept_last = time > x->kept_last ? time : x->kept_last;
+}
+
 static void times_of(pf_filter *x, const pf_run *run, uint64_t of)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
-    int slot = run->even && of == run->all ? run->even->sample_slot[PF_SLOT_TIME] : -1;
-    uint64_t first = x->kept_first, last = x->kept_last;
-    for (size_t i = 0; slot >= 0 && i < run->n; i++) {
-        uint64_t time = pf_run_word(run, i, (size_t)slot);
-        first = time < first ? time : first;
-        last = time > last ? time : last;
-    }
-    x->kept_first = first;
-    x->kept_last = last;
-    if (slot >= 0)
+    if (run->even) {
+        int slot = run->even->sample_slot[PF_SLOT_TIME];
+        for (uint64_t left = slot < 0 ? 0 : of; left; left &= left - 1)
+            note_time(x, pf_run_word(run, (size_t)__builtin_ctzll(left), (size_t)slot));
         return;
-    size_t found = perfile_sample_fields(run->first, run->n, PERFILE_SAMPLE_TIME, values, at);
-    for (size_t i = 0; i < found; i++) {
-        if (!(of >> at[i] & 1))
-            continue;
-        x->kept_first = values[i] < x->kept_first ? values[i] : x->kept_first;
-        x->kept_last = values[i] > x->kept_last ? values[i] : x->kept_last;
     }
+    size_t found = perfile_sample_fields(run->first, run->n, PERFILE_SAMPLE_TIME, values, at);
+    for (size_t i = 0; i < found; i++)
+        if (of >> at[i] & 1)
+            note_time(x, values[i]);
 }
 
 perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,
@@ -276,7 +271,7 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err)
 {
-    bool ok = x->bits_full || set_bits(x, run->first, run->n, selected);
+    bool ok = x->bits_full || set_bits(x, run, selected);
     for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
         const perfile_record *r = &run->first[__builtin_ctzll(left)];
         if (r->type == PERFILE_RECORD_FORK)

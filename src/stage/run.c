@@ -54,6 +54,7 @@ pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t 
     if (!odd && l && !PF_NATIVE_BIG && !(first->flags & PERFILE_REC_SWAPPED) &&
         f.shortest >= HEADER + fixed_bytes(l))
         run.even = l;
+    run.in_a_row = first[n - 1].sequence - first->sequence == n - 1;
     run.stride = f.adjacent && f.shortest == f.longest ? f.shortest : 0;
     return run;
 }
@@ -67,7 +68,7 @@ bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run)
     if (p.n < WORTH || p.size < HEADER + fixed_bytes(l))
         return false;
     uint64_t all = pf_run_bits(p.n);
-    *run = (pf_run){p.first, p.n, all, all, l, p.size};
+    *run = (pf_run){p.first, p.n, all, all, l, p.size, true};
     return true;
 }
 

@@ -16,6 +16,7 @@ typedef struct pf_run {
      * each has to be looked at. */
     const perfile_layout *even;
     size_t stride; /* from one record to the next, where that is the same for all; else 0 */
+    bool in_a_row; /* each has the sequence behind that of the one before */
 } pf_run;
 
 /* A bit for each of 1 to 64. */

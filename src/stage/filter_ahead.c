@@ -1,0 +1,51 @@
+/* Samples that are looked at where they lie, before they are made records. */
+#include "stage/filter.h"
+
+/* Whether fields of fixed places say what of them is selected. */
+static bool by_places(const pf_filter *x)
+{
+    const uint32_t fixed = 1U << PERFILE_BY_TIME | 1U << PERFILE_BY_PID | 1U << PERFILE_BY_TID |
+                           1U << PERFILE_BY_CPU | 1U << PERFILE_BY_IP;
+    return x->given && !(x->given & ~fixed) && x->resolved;
+}
+
+perfile_status pf_filter_choose_ahead(pf_filter *x, perfile_stream *s, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    pf_peeked peeked;
+    pf_run run;
+    while (st == PERFILE_OK && by_places(x) && pf_run_peek(s, &peeked, &run)) {
+        if (x->progress)
+            x->progress(x->progress_user, run.first);
+        st = pf_filter_choose(x, &run, err);
+        s->ops->skip(s, &peeked, peeked.n);
+    }
+    return st;
+}
+
+/* Whether a sample can be tested twice, now and when it is a record. */
+static bool may_drop(const pf_filter *x)
+{
+    if (x->chosen && !x->bits_full)
+        return x->resolved;
+    return !x->chosen && by_places(x) && x->options.every < 2 && !x->options.head;
+}
+
+perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile_error *err)
+{
+    pf_peeked peeked;
+    pf_run run;
+    while (may_drop(x) && pf_run_peek(below, &peeked, &run)) {
+        uint64_t selected;
+        perfile_status st = pf_filter_select(x, &run, &selected, err);
+        if (st != PERFILE_OK || selected)
+            return st;
+        if (!x->chosen)
+            st = pf_filter_count(x, &run, 0, err);
+        if (st != PERFILE_OK)
+            return st;
+        pf_filter_sum(x, &run, 0, 0);
+        below->ops->skip(below, &peeked, peeked.n);
+    }
+    return PERFILE_OK;
+}
