@@ -146,8 +146,7 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
     bool looking = must_look(x);
     begin_pass(x, s);
     while ((st = next_run(x, s, looking, &first, &n, err)) == PERFILE_OK) {
-        if (x->progress)
-            x->progress(x->progress_user, first);
+        pf_filter_tell(x, first);
         if (!is_plain(first))
             continue;
         const pf_run run = pf_run_look(s, first, n);
@@ -257,6 +256,7 @@ static perfile_status finish(stage *g, perfile_error *err)
 static perfile_status decide_run(stage *g, size_t n, bool *dropped, perfile_error *err)
 {
     const pf_run run = pf_run_look(g->base.below, g->first, n);
+    pf_filter_tell(g->x, g->first);
     perfile_status st = decide(g->x, &run, &g->left, err);
     *dropped = g->left == 0;
     if (st == PERFILE_OK)

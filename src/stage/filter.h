@@ -61,7 +61,7 @@ struct perfile_filter_state {
 
     /* Passes. */
     bool looked, chosen;
-    void (*progress)(void *user, const perfile_record *at); /* of a pass; may be NULL */
+    void (*progress)(void *user, const perfile_record *at); /* of any pass; may be NULL */
     void *progress_user;
     uint64_t first_time, last_time; /* of all samples */
     perfile_model *model;
@@ -94,6 +94,13 @@ struct perfile_filter_state {
 };
 
 typedef perfile_filter_state pf_filter;
+
+/* Tells how far a pass has come. */
+static inline void pf_filter_tell(const pf_filter *x, const perfile_record *at)
+{
+    if (x->progress)
+        x->progress(x->progress_user, at);
+}
 
 static inline bool pf_filter_has(const pf_filter *x, unsigned kind)
 {

@@ -15,8 +15,7 @@ perfile_status pf_filter_choose_ahead(pf_filter *x, perfile_stream *s, perfile_e
     pf_peeked peeked;
     pf_run run;
     while (st == PERFILE_OK && by_places(x) && pf_run_peek(s, &peeked, &run)) {
-        if (x->progress)
-            x->progress(x->progress_user, run.first);
+        pf_filter_tell(x, run.first);
         st = pf_filter_choose(x, &run, err);
         s->ops->skip(s, &peeked, peeked.n);
     }
@@ -45,6 +44,7 @@ perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile
         if (st != PERFILE_OK)
             return st;
         pf_filter_sum(x, &run, 0, 0);
+        pf_filter_tell(x, run.first);
         below->ops->skip(below, &peeked, peeked.n);
     }
     return PERFILE_OK;

@@ -228,6 +228,52 @@ static void rows_are_dropped_where_they_lie(void **state)
     }
 }
 
+typedef struct told {
+    uint64_t done, total;
+} told;
+
+static void note_told(void *user, uint64_t done, uint64_t total)
+{
+    told *last = user;
+    assert_true(done >= last->done && done <= total);
+    *last = (told){done, total};
+}
+
+/* Who waits for a filter that drops everything is told, too. */
+static void progress_is_told_of_what_is_dropped(void **state)
+{
+    static const uint32_t kinds[] = {PERFILE_BY_PID, PERFILE_BY_COMM};
+    static const char *const texts[] = {"7", "nobody"};
+    enum { MANY = 400000 };
+    builder b = {0};
+    (void)state;
+    capture_pipe_header(&b, 1);
+    for (uint32_t i = 0; i < MANY; i++)
+        capture_sample(&b, 2 * i);
+    for (unsigned i = 0; i < 4; i++) {
+        const perfile_filter_term term = {.kind = kinds[i / 2], .text = texts[i / 2]};
+        const perfile_filter_options how = {.size = sizeof how,
+                                            .flags = i % 2 ? PERFILE_FILTER_NO_STATE : 0,
+                                            .n_terms = 1,
+                                            .terms = &term};
+        told last = {0};
+        perfile_filter_writing writing = {
+            .size = sizeof writing, .user = &last, .progress = note_told};
+        perfile_source *source;
+        perfile_sink *sink;
+        const perfile_bytes in = {b.b.ptr, b.b.len};
+        assert_int_equal(perfile_source_memory(in, "capture", &source, NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+        assert_int_equal(
+            perfile_filter_capture(source, sink, &how, &writing, NULL, 0, NULL, 0, NULL),
+            PERFILE_OK);
+        assert_true(last.total >= b.b.len);
+        assert_true(last.total - last.done < 9 << 20);
+        perfile_sink_close(sink);
+    }
+    build_clear(&b);
+}
+
 static void wrong_terms_are_refused(void **state)
 {
     static const struct {
@@ -374,6 +420,7 @@ int main(void)
         cmocka_unit_test(few_are_counted_after_the_rest),
         cmocka_unit_test(sorted_records_are_tested_where_they_lie),
         cmocka_unit_test(rows_are_dropped_where_they_lie),
+        cmocka_unit_test(progress_is_told_of_what_is_dropped),
         cmocka_unit_test(wrong_terms_are_refused),
         cmocka_unit_test(days_of_the_wall_clock),
         cmocka_unit_test(odd_pids_and_many_ranges),
