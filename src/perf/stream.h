@@ -111,7 +111,7 @@ extern const pf_stream_ops pf_perf_ops;
 perfile_status pf_perf_at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
                                 perfile_error *err);
 
-/* Remembers damage to be told next. */
+/* perf/walk_damage.c: remembers damage to be told next. */
 void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what);
 
 /* How many bytes the part has from p->pos on; of a pipe they are read to be counted. */

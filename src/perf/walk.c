@@ -3,47 +3,14 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "perf/take.h"
+#include "perf/walk.h"
 #include "schema/rows.h"
 
 enum {
     HINT_BYTES = 4 << 20,
     HINT_AHEAD = 1 << 20,
     EXTRA_PIECE = 1 << 20, /* payloads up to this are held in memory when read through a window */
-    RESYNC_PIECE = 4 << 20,
-    RESYNC_OVERLAP = 256 << 10, /* a chain of four records fits */
-    AHEAD = 2 << 20,            /* looked at before records are trusted */
-    ISLAND = 8 << 10            /* records that go on so far are no chance */
 };
-
-void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what)
-{
-    p->part_damaged = true;
-    p->pending[p->n_pending++] = *what;
-}
-
-/* Tells the first pending damage: counts it, and makes it a record for those who ask. */
-static void tell_damage(pf_perf_stream *p)
-{
-    pf_perf_pending d = p->pending[0];
-    memmove(p->pending, p->pending + 1, --p->n_pending * sizeof p->pending[0]);
-    pf_stream_damage(&p->base, d.damage, d.offset, d.lost);
-    if (!(p->base.options.deliver & PERFILE_DELIVER_DAMAGE))
-        return;
-    uint8_t swapped = p->swap ? PERFILE_REC_SWAPPED : 0;
-    p->base.run[0] = (perfile_record){.family = PERFILE_FAMILY_DAMAGE,
-                                      .flags = (uint8_t)(d.flags | swapped),
-                                      .body = {d.bytes.ptr, (size_t)d.lost},
-                                      .offset = d.offset,
-                                      .stream_offset = d.stream_offset,
-                                      .sequence = PERFILE_NO_SEQUENCE,
-                                      .envelope = d.flags & PERFILE_REC_INNER ? p->envelope
-                                                                              : PERFILE_NO_SEQUENCE,
-                                      .part = p->part,
-                                      .damage = d.damage,
-                                      .session = p->base.session};
-    p->base.n_run = 1;
-    p->slot_dirty = true;
-}
 
 perfile_status pf_perf_at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
                                 perfile_error *err)
@@ -77,85 +44,6 @@ perfile_status pf_perf_at_least(pf_perf_stream *p, uint64_t need, perfile_bytes 
     if (run->len > left)
         run->len = (size_t)left;
     return PERFILE_OK;
-}
-
-perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_error *err)
-{
-    perfile_source *source = p->file->source;
-    if (p->file->end != PF_SIZE_UNKNOWN) {
-        *rest = p->file->end - p->pos;
-        return PERFILE_OK;
-    }
-    uint64_t at = p->pos;
-    for (;;) {
-        perfile_bytes run;
-        perfile_status st = pf_source_run(source, at, 1, &run, err);
-        if (st != PERFILE_OK)
-            return st;
-        if (run.len == 0)
-            break;
-        at += run.len;
-    }
-    *rest = at - p->pos;
-    return PERFILE_OK;
-}
-
-/* Nothing more of this part is read: what is left of it is lost because of `damage`. */
-static perfile_status stop(pf_perf_stream *p, unsigned damage, uint64_t offset, perfile_error *err)
-{
-    pf_perf_pending d = {.damage = damage, .offset = offset};
-    if (p->file->source->stable) {
-        perfile_status st = pf_perf_at_least(p, 1, &d.bytes, err);
-        if (st != PERFILE_OK)
-            return st;
-    }
-    perfile_status st = pf_perf_count_rest(p, &d.lost, err);
-    if (st != PERFILE_OK)
-        return st;
-    pf_perf_damage(p, &d);
-    pf_perf_end_envelopes(p);
-    p->part_over = true;
-    return PERFILE_OK;
-}
-
-/* Looks for the next records `from` bytes behind p->pos or later; what is passed over is lost. */
-static perfile_status resync(pf_perf_stream *p, unsigned damage, uint64_t from, perfile_error *err)
-{
-    uint64_t start = p->pos;
-    bool stable = p->file->source->stable;
-    uint64_t most = p->file->source->limits.window_bytes;
-    uint64_t piece = stable || most > RESYNC_PIECE ? RESYNC_PIECE : most;
-    uint64_t overlap = piece > 2 * RESYNC_OVERLAP ? RESYNC_OVERLAP : piece / 2;
-    pf_perf_pending d = {.damage = damage, .offset = start};
-    for (;;) {
-        perfile_bytes run;
-        perfile_status st = pf_perf_at_least(p, piece, &run, err);
-        if (st != PERFILE_OK)
-            return st;
-        if (p->pos == start && stable)
-            d.bytes = run;
-        size_t skip = from < run.len ? (size_t)from : run.len;
-        size_t found = pf_perf_resync(&p->vet, run, skip);
-        if (found < run.len || stable || run.len < piece) {
-            p->pos += found;
-            break;
-        }
-        /* Records that begin in the last bytes could not be followed far enough. */
-        uint64_t step = run.len - overlap;
-        from = from > step ? from - step : 0;
-        p->pos += step;
-    }
-    d.lost = p->pos - start;
-    pf_perf_damage(p, &d);
-    return PERFILE_OK;
-}
-
-/* Something at p->pos is no record. */
-static perfile_status bad_record(pf_perf_stream *p, unsigned damage, perfile_error *err)
-{
-    if (p->base.options.on_damage != PERFILE_STOP)
-        return resync(p, damage, 1, err);
-    return stop(p, damage, p->pos, err);
 }
 
 static void end_part(pf_perf_stream *p)
@@ -233,35 +121,6 @@ static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_b
     return PERFILE_OK;
 }
 
-static perfile_status stop_deferred(pf_perf_stream *p, perfile_error *err)
-{
-    perfile_status st = stop(p, p->deferred, p->deferred_offset, err);
-    if (st == PERFILE_OK && p->deferred_lost) {
-        /* They lie in front of the rest. */
-        pf_perf_pending *d = &p->pending[0];
-        d->lost += p->deferred_lost;
-        if (d->bytes.ptr)
-            d->bytes.ptr -= p->deferred_lost;
-    }
-    p->deferred = 0;
-    return st;
-}
-
-/* The bytes behind the last record were not in memory, and now the input ends before they do. */
-static perfile_status stop_in_extra(pf_perf_stream *p, perfile_error *err)
-{
-    uint64_t size = p->file->source->size;
-    p->base.summary.bytes -= p->pos - p->extra_start;
-    pf_perf_defer(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, p->extra_of, size - p->extra_start);
-    p->pos = size;
-    perfile_status st = stop_deferred(p, err);
-    /* What else is told of the end of the part is told where its bytes ended, as in a file. */
-    for (uint32_t i = 1; i < p->n_pending; i++)
-        if (p->pending[i].offset == size)
-            p->pending[i].offset = p->extra_start;
-    return st;
-}
-
 /* Fills slot 0 with the record at p->pos, whole in `run`, and moves behind it and its extra. */
 static void place_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes run, uint64_t extra,
                          bool cut)
@@ -303,7 +162,7 @@ static void place_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes run
 static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_error *err)
 {
     if (run.len < PF_PERF_RECORD_HEADER)
-        return stop(p, PERFILE_DAMAGE_TRUNCATED_HEADER, p->pos, err);
+        return pf_walk_stop(p, PERFILE_DAMAGE_TRUNCATED_HEADER, p->pos, err);
     bool second;
     perfile_status st = look_for_header(p, &run, &second, err);
     if (st != PERFILE_OK)
@@ -318,14 +177,14 @@ static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_err
     }
     pf_frame f = pf_frame_at(run.ptr, p->swap);
     if (f.size < PF_PERF_RECORD_HEADER)
-        return bad_record(p, PERFILE_DAMAGE_BAD_SIZE, err);
+        return pf_walk_bad_record(p, PERFILE_DAMAGE_BAD_SIZE, err);
 
     if (run.len < f.size)
         st = pf_perf_at_least(p, f.size, &run, err);
     if (st != PERFILE_OK)
         return st;
     if (run.len < f.size)
-        return bad_record(p, PERFILE_DAMAGE_TRUNCATED_RECORD, err);
+        return pf_walk_bad_record(p, PERFILE_DAMAGE_TRUNCATED_RECORD, err);
 
     uint64_t extra;
     bool cut;
@@ -340,65 +199,25 @@ static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_err
     return st;
 }
 
-/* Passes over the gap that a look ahead has found at p->pos. */
-static perfile_status pass_gap(pf_perf_stream *p, perfile_error *err)
-{
-    pf_perf_pending d = {.damage = p->gap_damage, .offset = p->pos};
-    p->gap = false;
-    p->island = true;
-    if (!p->gap_ends)
-        return resync(p, p->gap_damage, p->gap_end - p->pos, err);
-    if (p->file->source->stable) {
-        perfile_status st = pf_perf_at_least(p, 1, &d.bytes, err);
-        if (st != PERFILE_OK)
-            return st;
-    }
-    d.lost = p->gap_end - p->pos;
-    p->pos = p->gap_end;
-    pf_perf_damage(p, &d);
-    return PERFILE_OK;
-}
-
-/* Finds out how far from p->pos records can be trusted; *run begins there. */
-static perfile_status look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile_error *err)
-{
-    perfile_source *source = p->file->source;
-    uint64_t left = p->file->end == PF_SIZE_UNKNOWN ? UINT64_MAX : p->file->end - p->pos;
-    uint64_t need = source->limits.window_bytes < AHEAD ? source->limits.window_bytes : AHEAD;
-    perfile_status st = pf_perf_at_least(p, need, run, err);
-    if (st != PERFILE_OK)
-        return st;
-    bool last = run->len >= left || run->len < need;
-    pf_ahead a = pf_perf_look_ahead(&p->vet, *run, last, p->island);
-    p->trusted = p->pos + a.trusted;
-    p->gap = a.broken;
-    p->gap_damage = a.damage;
-    p->gap_end = p->pos + a.resume;
-    p->gap_ends = last || a.resume < run->len;
-    if (a.trusted >= ISLAND)
-        p->island = false;
-    return PERFILE_OK;
-}
-
 static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
 {
     if (p->deferred)
-        return stop_deferred(p, err);
+        return pf_walk_stop_deferred(p, err);
     if (p->file->skip > p->pos)
-        return resync(p, PERFILE_DAMAGE_OVERLAP, p->file->skip - p->pos, err);
+        return pf_walk_resync(p, PERFILE_DAMAGE_OVERLAP, p->file->skip - p->pos, err);
     perfile_bytes run;
     if (p->gap && p->pos >= p->trusted)
-        return pass_gap(p, err);
+        return pf_walk_pass_gap(p, err);
     bool ahead = p->salvage && p->pos >= p->trusted;
-    perfile_status st =
-        ahead ? look_ahead(p, &run, err) : pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, err);
+    perfile_status st = ahead ? pf_walk_look_ahead(p, &run, err)
+                              : pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, err);
     if (st != PERFILE_OK)
         return st;
     if (p->gap && p->pos >= p->trusted)
-        return pass_gap(p, err);
+        return pf_walk_pass_gap(p, err);
     if (run.len == 0) {
         if (p->pos > p->file->source->size)
-            return stop_in_extra(p, err);
+            return pf_walk_stop_in_extra(p, err);
         end_part(p);
         return PERFILE_OK;
     }
@@ -427,7 +246,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             st = pf_perf_fill_inner(p, err);
         if (st == PERFILE_OK && s->n_run == 0) {
             if (p->n_pending)
-                tell_damage(p);
+                pf_walk_tell(p);
             else if (p->part == p->n_parts)
                 return PERFILE_END;
             else if (!p->part_over)
