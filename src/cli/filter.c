@@ -50,7 +50,7 @@ static const char help[] =
     "\n"
     "Examples:\n"
     "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"
-    "  perfile filter --comm 'work*' --cpu 0-3 -o work.data samples/captures/threads.data\n"
+    "  perfile filter --comm 'work*' --cpu 0-3 -o work.data samples/captures/fields.data\n"
     "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big.data "
     "samples/captures/cpu-clock.data\n"
     "  perfile filter --every 100 --to pipe -o - samples/captures/pipe.data | perfile stats -\n"

@@ -1,4 +1,5 @@
 /* A capture that is made smaller: opened as often as needed, filtered, written. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -54,6 +55,21 @@ static void on_note(void *user, const perfile_note *note)
     const filtering *f = user;
     if (f->writing.note)
         f->writing.note(f->writing.user, note);
+}
+
+static void tell_unsaid(filtering *f)
+{
+    char text[96];
+    uint32_t next = 0;
+    const char *name;
+    perfile_note note = {.kind = PERFILE_NOTE_UNSAID,
+                         .number = UINT32_MAX,
+                         .offset = PERFILE_NO_OFFSET,
+                         .text = text};
+    while ((name = pf_filter_unsaid(f->filter, &next))) {
+        snprintf(text, sizeof text, "--%s selects no sample: no event has it in its samples", name);
+        on_note(f, &note);
+    }
 }
 
 static perfile_status open_pass(filtering *f, perfile_stream **stream, perfile_error *err)
@@ -144,6 +160,8 @@ static perfile_status filter(filtering *f, perfile_error *err)
     }
     if (st == PERFILE_OK)
         st = write_all(f, f->passes[f->n_passes - 1], err);
+    if (st == PERFILE_OK)
+        tell_unsaid(f);
     return st;
 }
 

@@ -34,7 +34,8 @@ static const struct {
     [PERFILE_NOTE_PARTS] = {"parts",
                             "%s one behind the other: the records are not in order of time%s",
                             false},
-    [PERFILE_NOTE_TARGET] = {"target", "%s%s", true}, /* told as it comes */
+    [PERFILE_NOTE_TARGET] = {"target", "%s%s", true},  /* told as it comes */
+    [PERFILE_NOTE_UNSAID] = {"unsaid", "%s%s", false}, /* the same */
     [PERFILE_NOTE_DECOMPRESSED] = {"decompressed", "%s decompressed%s", false},
 };
 

@@ -109,6 +109,9 @@ static inline bool pf_filter_has(const pf_filter *x, unsigned kind)
 
 /* filter_terms.c */
 perfile_status pf_filter_terms(pf_filter *x, perfile_error *err);
+/* The name of a kind that selects no sample, as no event that was read says what it asks for; from
+ * kind *next on, which moves behind it.  NULL: no more. */
+const char *pf_filter_unsaid(const pf_filter *x, uint32_t *next);
 /* filter_time.c: "A..B" */
 perfile_status pf_filter_period(const char *text, pf_period *out, perfile_error *err);
 /* The ranges in ns, once the capture is known. */

@@ -16,6 +16,14 @@ static const char *const names[PERFILE_N_BY] = {
     [PERFILE_BY_CGROUP] = "cgroup", [PERFILE_BY_WHERE] = "where",
 };
 
+/* What samples have to say to be selected by terms of a kind. */
+static const uint64_t asks[PERFILE_N_BY] = {
+    [PERFILE_BY_TIME] = PERFILE_SAMPLE_TIME, [PERFILE_BY_PID] = PERFILE_SAMPLE_TID,
+    [PERFILE_BY_TID] = PERFILE_SAMPLE_TID,   [PERFILE_BY_CPU] = PERFILE_SAMPLE_CPU,
+    [PERFILE_BY_IP] = PERFILE_SAMPLE_IP,     [PERFILE_BY_COMM] = PERFILE_SAMPLE_TID,
+    [PERFILE_BY_DSO] = PERFILE_SAMPLE_IP,    [PERFILE_BY_CGROUP] = PERFILE_SAMPLE_CGROUP,
+};
+
 static perfile_status refuse(perfile_error *err, unsigned kind, const char *text,
                              const char *wanted)
 {
@@ -200,4 +208,18 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
         pf_ranges_settle(sets[i]);
     x->options.terms = NULL; /* the caller's */
     return st;
+}
+
+const char *pf_filter_unsaid(const pf_filter *x, uint32_t *next)
+{
+    uint64_t said = 0;
+    uint32_t n = perfile_session_n_events(x->session);
+    for (uint32_t i = 0; i < n; i++)
+        said |= perfile_session_event(x->session, i)->layout->sample_type;
+    while (n && !x->invert && *next < PERFILE_N_BY) {
+        uint32_t kind = (*next)++;
+        if (pf_filter_has(x, kind) && asks[kind] & ~said)
+            return names[kind];
+    }
+    return NULL;
 }

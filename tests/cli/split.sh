@@ -184,12 +184,13 @@ sys.exit(caught < 5)
 END
 there ""
 
-# 80 parts at once of 64 MB, with the state of 500 processes each: what is anonymous stays small.
+# 80 parts at once of 64 MB, with the state of 500 processes each: what is anonymous stays small, and
+# where there is less than that, nothing stays.
 case $PERFILE_CFLAGS in
 *sanitize*) ;;
 *)
     python3 - "$PERFILE" <<'END' || say "more memory than allowed"
-import os, struct, subprocess, sys, time
+import os, resource, struct, subprocess, sys
 n = (64 << 20) // 56
 kind = 1 << 16 | 0x187  # IDENTIFIER, IP, TID, TIME, CPU, PERIOD
 attr = struct.pack("<IIQQQQQ", 1, 136, 0, 1000, kind, 0, 1 << 18).ljust(136, b"\0")
@@ -202,20 +203,12 @@ with open("large.data", "wb") as f:
     size = len(state) + len(data)
     f.write(b"PERFILE2" + struct.pack("<8Q", 104, 152, 112, 152, 264, size, 0, 0) + bytes(32))
     f.write(struct.pack("<Q", 70) + attr + struct.pack("<QQ", 104, 8) + state + data)
-most = looks = 0
-run = subprocess.Popen([sys.argv[1], "split", "--by", "cpu", "-o", "parts/%d", "large.data"])
-while run.poll() is None:
-    try:
-        for line in open(f"/proc/{run.pid}/status"):
-            word = line.split()
-            if word[0] == "RssAnon:":
-                most = max(most, int(word[1]))
-                looks += 1
-    except ProcessLookupError:
-        pass
-    time.sleep(0.002)
-print(most, looks)
-sys.exit(run.returncode or looks < 20 or most > 32 << 10 or len(os.listdir("parts")) != 80)
+for megabytes, parts in (4, 0), (32, 80):
+    limit = resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20)
+    run = subprocess.run([sys.argv[1], "split", "--by", "cpu", "-o", "parts/%d", "large.data"],
+                         preexec_fn=lambda: resource.setrlimit(*limit))
+    print(megabytes, run.returncode)
+    assert run.returncode == (0 if parts else 1) and len(os.listdir("parts")) == parts
 END
     "$PERFILE" validate --severity error parts/79 >said || say "$(cat said)"
     rm -f parts/* large.data
