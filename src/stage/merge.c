@@ -1,5 +1,5 @@
 /* The stage: the inputs by time. */
-#include "stage/merge.h"
+#include "stage/merge_heap.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -13,63 +13,13 @@ static pf_merge *merge_of(perfile_stream *s)
     return (pf_merge *)(void *)s;
 }
 
-/* The inputs, by time. */
-
-static bool before(const pf_merge_head *a, const pf_merge_head *b)
-{
-    return a->key != b->key ? a->key < b->key : a->order < b->order;
-}
-
-/* Nothing comes between the pieces of a record. */
-static pf_merge_head head_of(const pf_merge_input *in)
-{
-    return in->in_pieces ? (pf_merge_head){0, -1, in->at}
-                         : (pf_merge_head){in->key, (int32_t)in->at, in->at};
-}
-
-/* Puts `one` in the place of the first. */
-static void sift(pf_merge *x, const pf_merge_head one)
-{
-    pf_merge_head *heap = x->heap;
-    uint32_t at = 0;
-    for (uint32_t child; (child = 2 * at + 1) < x->n_heap; at = child) {
-        if (child + 1 < x->n_heap && before(&heap[child + 1], &heap[child]))
-            child++;
-        if (!before(&heap[child], &one))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = one;
-}
-
 void pf_merge_push(pf_merge *x, const pf_merge_input *in)
 {
-    const pf_merge_head one = head_of(in);
+    const pf_merge_head one = pf_merge_head_of(in);
     uint32_t at = x->n_heap++;
-    for (; at && before(&one, &x->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at && pf_merge_before(&one, &x->heap[(at - 1) / 2]); at = (at - 1) / 2)
         x->heap[at] = x->heap[(at - 1) / 2];
     x->heap[at] = one;
-}
-
-/* The first goes on to what it has next; false: it has nothing and is read on. */
-static bool go_on(pf_merge *x, pf_merge_input *in)
-{
-    in->next++;
-    in->next_key++;
-    if (in->next < in->end && pf_merge_is_usual(in->next)) {
-        in->key = pf_merge_key(in, *in->next_key);
-        in->in_pieces = false;
-        sift(x, head_of(in));
-        return true;
-    }
-    if (pf_merge_settle(x, in)) {
-        sift(x, head_of(in));
-        return true;
-    }
-    x->dry = in;
-    if (--x->n_heap)
-        sift(x, x->heap[x->n_heap]);
-    return false;
 }
 
 /* What is handed on. */
@@ -86,19 +36,6 @@ static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
     unsigned class = pf_keeping_class(r->type);
     return pf_sort_is_fact(r->type) ||
            (in->is_part && class != PF_KEEP_DATA && !pf_merge_is_piece(r));
-}
-
-/* Slot `i`, of which nothing has to be written but what differs between samples. */
-static inline perfile_record *slot_of_usual(pf_merge *x, uint32_t i)
-{
-    perfile_record *slot = &x->base.run[i];
-    if (!(x->usual >> i & 1)) {
-        *slot = (perfile_record){.type = PERFILE_RECORD_SAMPLE,
-                                 .envelope = PERFILE_NO_SEQUENCE,
-                                 .session = x->base.session};
-        x->usual |= UINT64_C(1) << i;
-    }
-    return slot;
 }
 
 /* The next slot, for anything else. */
@@ -171,48 +108,11 @@ static perfile_status learn(pf_merge *x, perfile_error *err)
     return st;
 }
 
-/* Usual samples, up to the first record that is none. */
-static void give_usual(pf_merge *x)
-{
-    const uint32_t begun = x->base.n_run;
-    uint32_t n = begun;
-    uint64_t bytes = 0, keys = 0;
-    size_t shortest = UINT16_MAX, longest = 0;
-    const uint8_t *end = x->bytes.ptr + x->bytes.len;
-    bool adjacent = true;
-    while (!x->dry && x->n_heap && n < PERFILE_RUN_RECORDS) {
-        pf_merge_input *in = &x->inputs[x->heap[0].input];
-        perfile_record *out = slot_of_usual(x, n);
-        if (x->bytes.cap - x->bytes.len < perfile_record_size(in->next) + PF_RELAYOUT_MORE ||
-            !pf_merge_sample(x, in, in->next, out))
-            break;
-        out->sequence = x->sequence++;
-        const size_t size = perfile_record_size(out);
-        bytes += size;
-        shortest = size < shortest ? size : shortest;
-        longest = size > longest ? size : longest;
-        adjacent &= out->header == end;
-        end = out->header + size;
-        keys |= in->key;
-        in->result.records++;
-        in->result.samples++;
-        n++;
-        go_on(x, in);
-    }
-    x->base.n_run = n;
-    x->result.records += n - begun;
-    x->result.samples += n - begun;
-    x->since_round += bytes;
-    x->timed |= keys != 0;
-    if (!begun)
-        x->base.framed = (pf_framed){n, 0, (uint16_t)shortest, (uint16_t)longest, adjacent};
-}
-
 static perfile_status give_records(pf_merge *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     while (st == PERFILE_OK) {
-        give_usual(x);
+        pf_merge_give_usual(x);
         if (x->dry || !x->n_heap || x->base.n_run == PERFILE_RUN_RECORDS)
             break;
         pf_merge_input *in = &x->inputs[x->heap[0].input];
@@ -223,7 +123,7 @@ static perfile_status give_records(pf_merge *x, perfile_error *err)
         if (!pf_buffer_reserve(&x->bytes, room))
             return pf_fail_nomem(err, "merge");
         st = take(x, in, err);
-        if (!go_on(x, in) || (alone && x->base.n_run))
+        if (!pf_merge_go_on(x, in) || (alone && x->base.n_run))
             break;
     }
     return st == PERFILE_OK ? learn(x, err) : st;

@@ -89,6 +89,8 @@ typedef struct pf_merge_input {
     bool walks;                           /* some field of a body changes */
     bool plain;                           /* its samples go on as they are */
     bool quick;                           /* in its samples only words of fixed place change */
+    int id_slot;                          /* … the id there at most, else -1 */
+    size_t least;                         /* bytes of their bodies */
     pf_merge_known known[PF_MERGE_KNOWN]; /* those that were asked for lately */
 
     bool has_threads;           /* a THREAD_MAP came */
@@ -184,9 +186,8 @@ perfile_status pf_merge_features(pf_merge *x, perfile_error *err);
 perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                perfile_record *out, bool *drop, perfile_error *err);
 size_t pf_merge_room(const perfile_record *r);
-/* merge_sample.c: the same for the usual sample; false when it needs more.  Writes what differs
- * between samples; the rest of *out is there already. */
-bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, perfile_record *out);
+/* merge_sample.c: usual samples into the run, up to the first record that needs more. */
+void pf_merge_give_usual(pf_merge *x);
 /* merge_repeats.c: whether `r`, state of a part, was handed on for another part already. */
 perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
                                     uint64_t key, bool timeless, bool *repeated,

@@ -287,6 +287,16 @@ static bool is_same(const pf_merge_plan *p)
            !p->add_trailer && !p->walk_sample;
 }
 
+/* Where the id stands, when nothing else of a sample can change; -1: it can, or there is none. */
+static int only_id(const pf_merge_input *in)
+{
+    const pf_merge_plan *p = &in->plans[0];
+    const int slot = pf_layout_sample_id(&p->relayout.from);
+    bool only = in->plain ||
+                (p->n_sample == 1 && p->sample[0].rule == PF_MERGE_ID && p->sample[0].slot == slot);
+    return p->relayout.front.same && only ? slot : -1;
+}
+
 /* One for each pair of layouts. */
 static perfile_status make_plans(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
@@ -313,6 +323,8 @@ static perfile_status make_plans(pf_merge *x, pf_merge_input *in, perfile_error 
         in->plain &= is_same(&in->plans[at]);
     }
     in->quick = in->n_plans == 1 && !in->plans[0].walk_sample;
+    in->id_slot = in->quick ? only_id(in) : -1;
+    in->least = in->quick ? 8 * (size_t)in->plans[0].relayout.front.old : 0;
     return PERFILE_OK;
 }
 

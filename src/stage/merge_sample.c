@@ -3,7 +3,7 @@
 
 #include "base/order.h"
 #include "core/layout.h"
-#include "stage/merge.h"
+#include "stage/merge_heap.h"
 
 enum { HEADER = 8, SIZE_AT = 6, LARGE = 1024 };
 
@@ -110,7 +110,10 @@ static inline size_t put(const pf_relayout *plan, const perfile_record *r, uint6
     return pf_relayout_record(plan, r, id, to, &n, NULL) == PERFILE_OK ? n : 0;
 }
 
-bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, perfile_record *out)
+/* Writes `r` to `to`; false: it needs more. */
+static __attribute__((noinline)) bool put_changed(pf_merge *x, pf_merge_input *in,
+                                                  const perfile_record *r, uint8_t *to,
+                                                  perfile_record *out)
 {
     const pf_merge_plan *p = in->plans;
     const bool swap = r->flags & PERFILE_REC_SWAPPED;
@@ -121,7 +124,6 @@ bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, p
     out->offset = r->offset;
     out->part = in->at;
     uint64_t id;
-    uint8_t *to = x->bytes.ptr + x->bytes.len;
     size_t n = HEADER + r->body.len;
     if (in->plain) {
         if (!stays(x, in, r))
@@ -147,6 +149,84 @@ bool pf_merge_sample(pf_merge *x, pf_merge_input *in, const perfile_record *r, p
     out->header = to;
     out->body = (perfile_bytes){to + HEADER, n - HEADER};
     out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
-    x->bytes.len += n;
     return true;
+}
+
+/* The same where at most an id changes: of what most captures have most. */
+static inline bool put_same(pf_merge_input *in, const perfile_record *r, uint8_t *to,
+                            perfile_record *out)
+{
+    const size_t at = 8 * (size_t)in->id_slot, len = r->body.len;
+    const bool swap = r->flags & PERFILE_REC_SWAPPED;
+    uint64_t new_id;
+    if (in->id_slot < 0 || !pf_merge_is_usual(r) || len < in->least || len >= LARGE - HEADER)
+        return false;
+    const uint64_t id = pf_load_u64(r->body.ptr + at, swap);
+    if (!known_id(in, id, &new_id))
+        return false;
+    copy(to, r->header, HEADER + len);
+    if (new_id != id)
+        pf_store_u64(to + HEADER + at, new_id, swap);
+    out->header = to;
+    out->body = (perfile_bytes){to + HEADER, len};
+    out->misc = r->misc;
+    out->flags = r->flags & (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
+    out->offset = r->offset;
+    out->part = in->at;
+    return true;
+}
+
+/* Slot `i`, of which nothing has to be written but what differs between samples. */
+static inline perfile_record *slot_of_usual(pf_merge *x, uint32_t i)
+{
+    perfile_record *slot = &x->base.run[i];
+    if (!(x->usual >> i & 1)) {
+        *slot = (perfile_record){.type = PERFILE_RECORD_SAMPLE,
+                                 .envelope = PERFILE_NO_SEQUENCE,
+                                 .session = x->base.session};
+        x->usual |= UINT64_C(1) << i;
+    }
+    return slot;
+}
+
+void pf_merge_give_usual(pf_merge *x)
+{
+    const uint32_t begun = x->base.n_run;
+    const uint8_t *const limit = x->bytes.ptr + x->bytes.cap;
+    uint8_t *to = x->bytes.ptr + x->bytes.len;
+    const uint8_t *end = to;
+    uint32_t n = begun;
+    uint64_t bytes = 0, keys = 0, sequence = x->sequence;
+    size_t shortest = UINT16_MAX, longest = 0;
+    bool adjacent = true;
+    while (!x->dry && x->n_heap && n < PERFILE_RUN_RECORDS) {
+        pf_merge_input *in = &x->inputs[x->heap[0].input];
+        perfile_record *out = slot_of_usual(x, n);
+        if ((size_t)(limit - to) < perfile_record_size(in->next) + PF_RELAYOUT_MORE)
+            break;
+        if (!put_same(in, in->next, to, out) && !put_changed(x, in, in->next, to, out))
+            break;
+        const size_t size = perfile_record_size(out);
+        to += out->header == to ? size : 0;
+        out->sequence = sequence++;
+        bytes += size;
+        shortest = size < shortest ? size : shortest;
+        longest = size > longest ? size : longest;
+        adjacent &= out->header == end;
+        end = out->header + size;
+        keys |= in->key;
+        in->result.records++;
+        in->result.samples++;
+        n++;
+        pf_merge_go_on(x, in);
+    }
+    x->bytes.len = (size_t)(to - x->bytes.ptr);
+    x->sequence = sequence;
+    x->base.n_run = n;
+    x->result.records += n - begun;
+    x->result.samples += n - begun;
+    x->since_round += bytes;
+    x->timed |= keys != 0;
+    if (!begun)
+        x->base.framed = (pf_framed){n, 0, (uint16_t)shortest, (uint16_t)longest, adjacent};
 }
