@@ -38,7 +38,7 @@ static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
            (in->is_part && class != PF_KEEP_DATA && !pf_merge_is_piece(r));
 }
 
-/* The next slot, for anything else. */
+/* The next slot, for what is no usual sample: all of it is written. */
 static perfile_record *next_slot(pf_merge *x)
 {
     x->usual &= ~(UINT64_C(1) << x->base.n_run);

@@ -152,7 +152,7 @@ static __attribute__((noinline)) bool put_changed(pf_merge *x, pf_merge_input *i
     return true;
 }
 
-/* The same where at most an id changes: of what most captures have most. */
+/* The same where at most the id changes, as in most: nothing else is asked. */
 static inline bool put_same(pf_merge_input *in, const perfile_record *r, uint8_t *to,
                             perfile_record *out)
 {
