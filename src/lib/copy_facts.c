@@ -12,16 +12,32 @@ static perfile_status give_event(pf_copy *x, const perfile_event *e, const perfi
     return perfile_writer_event(x->writer, e->stored, ids, err);
 }
 
+/* The name of an event type; one that fills its place has no end, which all readers look for. */
+static perfile_bytes name_with_end(pf_copy *x, const perfile_event_type *t)
+{
+    enum { MOST = 63 };
+    const perfile_note note = {.kind = PERFILE_NOTE_EVENT_BROKEN,
+                               .number = UINT32_MAX,
+                               .count = 1,
+                               .bytes = t->name.len,
+                               .offset = PERFILE_NO_OFFSET,
+                               .text = "the name of an event type has no end: cut"};
+    if (t->name.len <= MOST)
+        return t->name;
+    pf_notes_add(&x->notes, &note);
+    return (perfile_bytes){t->name.ptr, MOST};
+}
+
 static perfile_status give_event_types(pf_copy *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     uint32_t n = perfile_session_n_event_types(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event_type *t = perfile_session_event_type(x->session, i);
-        perfile_header_event_type v = {.event_id = t->event_id, .name = t->name};
+        perfile_header_event_type v = {.event_id = t->event_id, .name = name_with_end(x, t)};
         st = x->to == PERFILE_FORM_PIPE
                  ? perfile_writer_put_header_event_type(x->writer, &v, sizeof v, NULL, err)
-                 : perfile_writer_event_type(x->writer, t->event_id, t->name, err);
+                 : perfile_writer_event_type(x->writer, v.event_id, v.name, err);
     }
     return st;
 }
