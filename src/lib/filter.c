@@ -67,7 +67,8 @@ static void tell_unsaid(filtering *f)
                          .offset = PERFILE_NO_OFFSET,
                          .text = text};
     while ((name = pf_filter_unsaid(f->filter, &next))) {
-        snprintf(text, sizeof text, "--%s selects no sample: no event has it in its samples", name);
+        snprintf(text, sizeof text, "--%s selects no sample: no event records what it asks for",
+                 name);
         on_note(f, &note);
     }
 }
