@@ -225,7 +225,7 @@ static void check_directory(pf_check *c, const perfile_container *k)
     if (has && v.version > PARTS_IN_DIRECTORY)
         pf_find_feature(c, PERFILE_RULE_V_018, PF_FULL, f, "dir_format.version",
                         "a directory of form %" PRIu64, v.version);
-    else if (has && (v.version == PARTS_IN_DIRECTORY) != (k->n_parts > 1))
+    else if (has && v.version != PARTS_IN_DIRECTORY && k->n_parts > 1) /* none: damage */
         pf_find_feature(c, PERFILE_RULE_V_018, PF_FULL, f, "dir_format.version",
                         "a directory of form %" PRIu64 " with %" PRIu32 " files data.N", v.version,
                         k->n_parts - 1);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/dump_place.h"
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
@@ -23,7 +24,8 @@ static const char help[] =
     "  --type T[,T ...] these records only, such as sample,mmap2 or 9,10\n"
     "  --skip N         leave out the first N of them\n"
     "  --limit N        N of them at most\n"
-    "  --at OFFSET      begin with the record that this byte of the file is part of\n"
+    "  --at OFFSET      begin with the record that this byte of the file is part of, or say what\n"
+    "                   else it is part of\n"
     "  --raw            do not look into compressed records\n"
     "  -o, --output OUT write to this file, which appears when it is complete\n"
     "  -f, --force      OUT may exist\n" CLI_READING_HELP "\n"
@@ -94,15 +96,20 @@ static bool is_text(const settings *set)
     return strcmp(set->format, "text") == 0;
 }
 
+/* Whether byte `at` of the file is one of `r`.  What came out of a compressed record has the offset
+ * of that, and its own size. */
+static bool covers(const perfile_record *r, uint64_t at)
+{
+    return !(r->flags & PERFILE_REC_INNER) && at >= r->offset &&
+           at - r->offset < perfile_record_size(r) + r->extra.len;
+}
+
 /* Whether `r` is wanted.  Damage is, wherever records are. */
 static bool chosen(choice *c, const perfile_record *r)
 {
-    if (!c->begun) {
-        uint64_t end = r->offset + perfile_record_size(r) + r->extra.len;
-        if (end <= c->set->at)
-            return false;
-        c->begun = true;
-    }
+    c->begun = c->begun || covers(r, c->set->at);
+    if (!c->begun)
+        return false;
     if (r->family == PERFILE_FAMILY_DAMAGE)
         return true;
     if (!cli_types_has(&c->set->types, r->type))
@@ -115,8 +122,9 @@ static bool chosen(choice *c, const perfile_record *r)
     return true;
 }
 
+/* *found: false when no record is at --at; then the end is not emitted either. */
 static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *set, live *l,
-                           perfile_error *err)
+                           bool *found, perfile_error *err)
 {
     const perfile_record *r;
     choice c = {.set = set, .skip = set->skip, .left = set->limit, .begun = !set->has_at};
@@ -128,7 +136,8 @@ static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *se
         *err = l->error;
         return l->status;
     }
-    return st == PERFILE_OK ? perfile_emitter_finish(e, err) : st;
+    *found = c.begun;
+    return st == PERFILE_OK && c.begun ? perfile_emitter_finish(e, err) : st;
 }
 
 /* What to say and exit with when emitting failed. */
@@ -150,9 +159,10 @@ static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
         options.flags |= PERFILE_EMIT_RECORDS;
     perfile_emitter *e = NULL;
     perfile_error err = {0};
+    bool found = true;
     perfile_status st = perfile_emitter_open(set->format, in->stream, l->sink, &options, &e, &err);
     if (st == PERFILE_OK)
-        st = emit(in, e, set, l, &err);
+        st = emit(in, e, set, l, &found, &err);
     int outcome = st == PERFILE_OK ? perfile_emitter_outcome(e) : 0;
     uint64_t errors = st == PERFILE_OK ? perfile_emitter_errors(e) : 0;
     perfile_emitter_close(e);
@@ -160,6 +170,11 @@ static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
     perfile_summary sum = {0};
     perfile_stream_summary(in->stream, &sum, sizeof sum);
     bool failed = in->status < 0;
+    if (st >= 0 && !failed && !found) {
+        cli_progress_clear();
+        cli_say_place(in, set->at);
+        failed = true;
+    }
     int status = cli_close(in);
     *whole = *whole && st >= 0 && !failed;
     if (st < 0)

@@ -39,7 +39,7 @@ static void form(const cli_found *x)
     line("file", x->in.name);
     label("form");
     if (c->directory)
-        printf("directory of %" PRIu32 " files, ", c->n_parts);
+        printf("directory of %" PRIu32 " file%s, ", c->n_parts, c->n_parts == 1 ? "" : "s");
     if (c->form == PERFILE_FORM_NONE)
         printf("no header that could be read");
     else

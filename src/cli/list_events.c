@@ -167,7 +167,7 @@ static void number_cell(cli_table *t, const perfile_instance *p, uint64_t value)
 static void number_json(const char *key, const perfile_instance *p, uint64_t value)
 {
     if (p && value != UINT64_MAX)
-        cli_json_decimal(key, value);
+        cli_json_number(key, value);
     else
         cli_json_null(key);
 }

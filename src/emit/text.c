@@ -3,7 +3,14 @@
 
 #include "perfile/perfile.h"
 
-enum { TIME_WIDTH = 18, TYPE_WIDTH = 18, SIZE_WIDTH = 6, MISC_WIDTH = 8, HEADER = 8 };
+enum {
+    TIME_WIDTH = 18,
+    TYPE_WIDTH = 18,
+    SIZE_WIDTH = 6,
+    MISC_WIDTH = 8,
+    HEADER = 8,
+    FIRST_MARKER = 23 /* HEADER_LAST_FEATURE of perf 4.17, the first that ends the list */
+};
 
 static void pad_from(pf_sheet *t, size_t mark, size_t width)
 {
@@ -104,7 +111,11 @@ static perfile_status carried_feature(pf_sheet *t, const perfile_record *r, perf
     perfile_status st = perfile_record_feature(r, &f, why);
     if (st != PERFILE_OK)
         return st;
+    /* perf writes no feature without content, but one with the number behind its last feature:
+     * newer versions have given that number to a feature. */
     const char *name = perfile_feature_name(f.number);
+    if (f.payload.len == 0 && f.number >= FIRST_MARKER)
+        name = "end of features";
     pf_sheet_named(t, "feat_id", HEADER, HEADER);
     pf_sheet_dec(t, f.number);
     if (name) {

@@ -43,6 +43,19 @@ static perfile_status look_for_holes(pf_perf_stream *p, char *const *names, size
     return PERFILE_OK;
 }
 
+/* DIR_FORMAT 1 says that the samples are in files data.N: without any of them all are missing. */
+static perfile_status look_for_none(pf_perf_stream *p, size_t n, perfile_error *err)
+{
+    enum { PARTS_IN_DIRECTORY = 1 };
+    perfile_dir_format v;
+    const perfile_feature *f = perfile_session_feature(p->base.session, PERFILE_FEATURE_DIR_FORMAT);
+    if (n || !f || perfile_dir_format_decode(f, &v, sizeof v, NULL) != PERFILE_OK ||
+        v.version != PARTS_IN_DIRECTORY)
+        return PERFILE_OK;
+    return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_DIRECTORY, PERFILE_ROLE_RECORDS,
+                                    f->offset, err);
+}
+
 perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, perfile_error *err)
 {
     char **names = NULL;
@@ -64,6 +77,8 @@ perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, p
         st = add_part(p, dir, names[i], err);
     if (st == PERFILE_OK && !p->base.options.as_stored)
         st = look_for_holes(p, names, n, err);
+    if (st == PERFILE_OK && !p->base.options.as_stored)
+        st = look_for_none(p, n, err);
 out:
     pf_free(names);
     return st;

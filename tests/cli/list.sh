@@ -7,3 +7,4 @@ done
 "$PERFILE" list features pipe.data || exit
 "$PERFILE" list events -v group.data || exit
 "$PERFILE" list events --json mixed.data
+"$PERFILE" list ids --json cpu-clock.data
