@@ -61,6 +61,23 @@ static inline void piece_no_string_end(builder *b)
 {
     check_words(b, PERFILE_RECORD_COMM, 0, WORDS_OF(0x6500000064, 0x6161616161616161));
 }
+/* A name of an event type without NUL, in a place of `words` words. */
+static inline void event_type_without_end(builder *b, size_t words)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_HEADER_EVENT_TYPE, 0);
+    build_u64(b, 1);
+    for (size_t i = 0; i < words; i++)
+        build_u64(b, 0x6161616161616161);
+    build_end(b, start);
+}
+static inline void piece_full_event_type(builder *b)
+{
+    event_type_without_end(b, 8);
+}
+static inline void piece_cut_event_type(builder *b)
+{
+    event_type_without_end(b, 3);
+}
 static inline void piece_odd_size(builder *b)
 {
     size_t start = build_begin(b, PERFILE_RECORD_EVENT_UPDATE, 0);
@@ -239,6 +256,31 @@ static inline void whole_without_ids(builder *b)
     build_attr(b, &plan);
     build_end(b, start);
     capture_sample(b, 0);
+}
+/* Two events whose samples have no id; with `period` 0 they have no samples either. */
+static inline void two_events_without_id(builder *b, uint64_t period, uint64_t flags)
+{
+    build_attr_plan plan = check_plan();
+    plan.sample_type = 0;
+    plan.period = period;
+    plan.flags = flags;
+    check_begin(b, &plan);
+    size_t start = build_begin(b, PERFILE_RECORD_HEADER_ATTR, 0);
+    build_attr(b, &plan);
+    build_u64(b, 71);
+    build_end(b, start);
+}
+static inline void whole_counted(builder *b)
+{
+    two_events_without_id(b, 0, 0);
+}
+static inline void whole_sampled(builder *b)
+{
+    two_events_without_id(b, 1000, 0);
+}
+static inline void whole_side_band(builder *b)
+{
+    two_events_without_id(b, 0, (uint64_t)1 << PERFILE_ATTR_BIT_SAMPLE_ID_ALL);
 }
 static inline void whole_two_ids(builder *b)
 {

@@ -63,6 +63,11 @@ typedef struct rule_case {
         }                                                                                          \
     }
 
+#define FIRST_RECORD_CUT                                                                           \
+    {                                                                                              \
+        AT_FILE, 0, 264, NULL, 0, OP_CUT, 0, 0                                                     \
+    }
+
 #define PLAIN  "cpu-clock.data"
 #define SECOND 1
 #define ALL    UINT64_MAX
@@ -77,6 +82,7 @@ static const rule_case cases[] = {
     EDITED(V_006, PLAIN, TABLE(HOSTNAME, 0, OP_SET, 8, 1 << 30)),
     EDITED(V_006, PLAIN, {AT_ENTRY, 0, 0, NULL, 0, OP_SET, 8, 1 << 30}),
     EDITED(V_007, PLAIN, HEADER(48, 8, 0)),
+    EDITED(V_007, PLAIN, HEADER(48, 8, 0), FIRST_RECORD_CUT),
     EDITED(V_008, PLAIN, {AT_ENTRY, 0, 0, NULL, 0, OP_SET, 8, 300}),
     EDITED(V_009, PLAIN, {AT_TABLE, PERFILE_FEATURE_VERSION, 0, NULL, 0, OP_CUT, 0, 0}),
     EDITED(V_010, PLAIN, {AT_TABLE, PERFILE_FEATURE_HOSTNAME, 0, NULL, 0, OP_SWAP16, 0, 0}),
@@ -100,6 +106,8 @@ static const rule_case cases[] = {
     EDITED(V_106, "fields.data", ATTR_SET("sample_type", OP_OR, 4, PERFILE_SAMPLE_WEIGHT)),
     EDITED(V_107, "group.data",
            {AT_ATTR, 0, SECOND, "sample_type", 0, OP_OR, 4, PERFILE_SAMPLE_ADDR}),
+    WHOLE(V_107, whole_sampled, whole_counted), /* `perf stat record -o -` has such events */
+    WHOLE(V_107, whole_side_band, whole_counted),
     EDITED(V_108, "mixed.data", {AT_ATTR, 0, SECOND, "flags", 2, OP_SET, 1, 0}),
     WHOLE(V_109, whole_without_ids, NULL),
     EDITED(V_110, PLAIN, HEADER(104, 8, 0)),
@@ -122,6 +130,8 @@ static const rule_case cases[] = {
     EDITED(V_206, PLAIN, RECORD_SET(COMM, 0, NULL, 0, 4, PERFILE_RECORD_MMAP2)),
     PIECE(V_207, piece_extra_words),
     PIECE(V_208, piece_no_string_end),
+    PIECE(V_208, piece_full_event_type),
+    PIECE(V_208, piece_cut_event_type),
     EDITED(V_209, PLAIN, RECORD_SET(MMAP2, 0, "filename", 0, 2, 0x6100)),
     EDITED(V_210, "group.data", RECORD_SET(SAMPLE, 0, "id", 0, 8, 424242)),
     EDITED(V_211, PLAIN, RECORD_SET(SAMPLE, 0, NULL, 4, 2, 0x802)),

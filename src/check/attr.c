@@ -131,28 +131,49 @@ static bool counts_only(const pf_check *c)
     return f && !f->damage;
 }
 
-static void check_against_first(pf_check *c, const perfile_event *e, const perfile_event *first)
+/* Whether the event has samples, or records with trailers, whose event an id has to say: those
+ * of `perf stat record` to a pipe, which has no feature STAT, are only counted. */
+static bool has_records(const perfile_event *e)
 {
+    uint64_t every = e->attr.is_freq ? e->attr.sample_freq : e->attr.sample_period;
+    return every || e->layout->sample_id_all;
+}
+
+/* Against the first event that has records, too. */
+static void check_place_of_id(pf_check *c, const perfile_event *e)
+{
+    if (counts_only(c) || !has_records(e))
+        return;
+    const perfile_event *first = perfile_session_event(c->session, c->first_recorded);
+    if (!first || !has_records(first)) {
+        c->first_recorded = e->index;
+        return;
+    }
     const perfile_layout *l = e->layout;
     const perfile_layout *f = first->layout;
-    if (l->sample_id_all != f->sample_id_all)
-        pf_find_event(c, PERFILE_RULE_V_108, PF_FULL, e, "attr.flags",
-                      "sample_id_all is %d, that of event 0 is %d", l->sample_id_all,
-                      f->sample_id_all);
-    if (counts_only(c))
-        return;
     int place = pf_layout_sample_id(l), other = pf_layout_sample_id(f);
     if (place < 0 || other < 0)
         pf_find_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
-                      "%s has no id in its samples", place < 0 ? "it" : "event 0");
+                      "no id in the samples of event %" PRIu32 ", one of several",
+                      place < 0 ? e->index : first->index);
     else if (place != other)
         pf_find_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
-                      "the id is word %d of its samples, word %d of those of event 0", place,
-                      other);
+                      "the id is word %d of its samples, word %d of those of event %" PRIu32, place,
+                      other, first->index);
     else if (l->sample_id_all && f->sample_id_all &&
              pf_layout_trailer_id(l) != pf_layout_trailer_id(f))
         pf_find_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
-                      "the id is not at the same place of trailers as that of event 0");
+                      "the id is not at the same place of trailers as that of event %" PRIu32,
+                      first->index);
+}
+
+static void check_against_first(pf_check *c, const perfile_event *e, const perfile_event *first)
+{
+    if (e->layout->sample_id_all != first->layout->sample_id_all)
+        pf_find_event(c, PERFILE_RULE_V_108, PF_FULL, e, "attr.flags",
+                      "sample_id_all is %d, that of event 0 is %d", e->layout->sample_id_all,
+                      first->layout->sample_id_all);
+    check_place_of_id(c, e);
 }
 
 static int by_value(const void *a, const void *b)

@@ -68,7 +68,8 @@ typedef struct pf_check {
 
     uint64_t generation; /* of the session when it was looked at */
     const perfile_session *session;
-    uint32_t n_events; /* that were looked at */
+    uint32_t n_events;       /* that were looked at */
+    uint32_t first_recorded; /* the first event that has records, see attr.c */
     bool pipe, has_ids, has_tracepoints, backward;
     uint32_t n_cpus;
     pf_check_plan *plans;

@@ -41,6 +41,30 @@ static const char *role_name(const perfile_extent *e, char buf[40])
     return buf;
 }
 
+/* Bytes of the file `data`, or of the only file, that are taken for records. */
+static uint64_t bytes_of_records(const perfile_container *k)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < k->n_extents; i++)
+        if (k->extents[i].role == PERFILE_ROLE_RECORDS)
+            n += k->extents[i].length;
+    return n;
+}
+
+/* A size of 0 where records lie hides them from every reader that believes it. */
+static void check_data_size(pf_check *c, const perfile_container *k)
+{
+    uint64_t n = bytes_of_records(k);
+    if (k->unterminated && n)
+        pf_find_place(c, PERFILE_RULE_V_007, PF_FULL, 48, "header.data.size",
+                      "%s, and %" PRIu64 " bytes of records follow",
+                      perfile_damage_text(PERFILE_DAMAGE_UNTERMINATED), n);
+    else if (k->unterminated || k->data.size == 0)
+        pf_find_place(c, PERFILE_RULE_V_007, PF_LESSER, 48, "header.data.size", "%s",
+                      k->unterminated ? perfile_damage_text(PERFILE_DAMAGE_UNTERMINATED)
+                                      : "the data section is empty");
+}
+
 static void check_header(pf_check *c, const perfile_container *k)
 {
     if (k->header_size > 104)
@@ -60,10 +84,7 @@ static void check_header(pf_check *c, const perfile_container *k)
     if (k->attrs.size == 0)
         pf_find_place(c, PERFILE_RULE_V_005, PF_FULL, 32, "header.attrs.size",
                       "there are no events");
-    if (k->unterminated || k->data.size == 0)
-        pf_find_place(c, PERFILE_RULE_V_007, PF_FULL, 48, "header.data.size", "%s",
-                      k->unterminated ? perfile_damage_text(PERFILE_DAMAGE_UNTERMINATED)
-                                      : "the data section is empty");
+    check_data_size(c, k);
     if (k->data.offset % 8)
         pf_find_place(c, PERFILE_RULE_V_016, PF_FULL, 40, "header.data.offset",
                       "the data begin at %" PRIu64, k->data.offset);

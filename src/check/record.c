@@ -36,7 +36,7 @@ static const string_row strings[] = {
 #include "format/records.def"
 };
 
-enum { CPUMODES = 6 };
+enum { CPUMODES = 6, EVENT_TYPE_NAME = 64 };
 
 static void header_is_odd(pf_check *c, const perfile_record *r)
 {
@@ -138,8 +138,11 @@ static void check_string(pf_check *c, const perfile_record *r, const pf_decoded 
     char buf[24];
     if (behind == 0 || text.ptr[text.len] != 0) {
         unsigned rule = pf_rule_of_type(r->type);
-        pf_find(c, rule == PERFILE_RULE_V_206 ? PERFILE_RULE_V_208 : rule, PF_FULL, r, field,
-                "%s: the string has no end", pf_check_type_name(r->type, buf));
+        /* perf 3.8 cut long names of event types to their place, and left no NUL. */
+        bool full = r->type == PERFILE_RECORD_HEADER_EVENT_TYPE && text.len == EVENT_TYPE_NAME;
+        pf_find(c, rule == PERFILE_RULE_V_206 ? PERFILE_RULE_V_208 : rule,
+                full ? PF_LESSER : PF_FULL, r, field, "%s: the string %s",
+                pf_check_type_name(r->type, buf), full ? "fills its place" : "has no end");
         return;
     }
     if (r->type >= PERFILE_RECORD_USER)

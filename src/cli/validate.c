@@ -22,7 +22,8 @@ static const char help[] =
     "  --for VERSION    also: will this perf open it, and what will it lose (perf-6.1)\n"
     "  --rules          lists all rules\n"
     "  --explain RULE   what a rule is about\n" CLI_READING_HELP "\n"
-    "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found.\n"
+    "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found,\n"
+    "or the perf of --for does not read all of it.\n"
     "\n"
     "Examples:\n"
     "  perfile validate perf.data\n"
@@ -145,7 +146,7 @@ static int outcome(const telling *t)
     uint64_t bad = t->v.counts[PERFILE_SEVERITY_ERROR];
     if (t->set->strict)
         bad += t->v.counts[PERFILE_SEVERITY_WARNING];
-    return bad ? CLI_DAMAGED : CLI_DONE;
+    return bad || t->v.verdict != PERFILE_VERDICT_READS ? CLI_DAMAGED : CLI_DONE;
 }
 
 static int validate_file(const char *path, const settings *set)

@@ -30,6 +30,10 @@ for version in 3.16 6.1 perf-7.3; do
     run validate --for $version --severity error unknown-type.data
 done
 run validate --for 6.1 text.data
+for form in text json sarif; do
+    "$PERFILE" validate --for 6.1 --format $form unknown-type.data cpu-clock.data >"$folder/$form"
+    echo "--for 6.1 --format $form: exit status $?"
+done
 echo "from a pipe"
 cat pipe.data | "$PERFILE" validate -
 echo "exit status $?"

@@ -10,6 +10,7 @@
 typedef struct heard {
     uint64_t count[PERFILE_N_RULES];
     bool wrong;
+    uint8_t worst[PERFILE_N_RULES]; /* severity */
 } heard;
 
 static void on_finding(void *user, const perfile_finding *f)
@@ -18,6 +19,8 @@ static void on_finding(void *user, const perfile_finding *f)
     const perfile_rule *row = perfile_rule_at(f->rule);
     assert_non_null(row);
     h->count[f->rule]++;
+    if (f->severity > h->worst[f->rule])
+        h->worst[f->rule] = f->severity;
     /* What is told is what the row says. */
     if (!f->severity || (f->severity != row->severity && f->severity != row->lesser) ||
         !f->message[0])
@@ -51,7 +54,7 @@ static void check(perfile_bytes bytes, heard *h)
     perfile_error err;
     perfile_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
     perfile_check_options o = {.size = sizeof o, .finding = on_finding, .user = h};
-    *h = (heard){{0}, false};
+    *h = (heard){.wrong = false};
     assert_int_equal(
         perfile_source_memory((perfile_bytes){block, bytes.len}, "capture", &source, NULL),
         PERFILE_OK);
@@ -123,6 +126,33 @@ static void a_rule_is_broken_by_a_changed_capture_only(void **state)
     assert_int_equal(failures, 0);
 }
 
+/* The severity of rules whose two cases look alike. */
+static void the_milder_case_is_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        rule_case k;
+        unsigned severity;
+    } told[] = {
+        /* Records lie where the header says that there are none; or none do. */
+        {EDITED(V_007, PLAIN, HEADER(48, 8, 0)), PERFILE_SEVERITY_ERROR},
+        {EDITED(V_007, PLAIN, HEADER(48, 8, 0), FIRST_RECORD_CUT), PERFILE_SEVERITY_WARNING},
+        /* perf 3.8 wrote names without an end when they fill their place. */
+        {PIECE(V_208, piece_full_event_type), PERFILE_SEVERITY_WARNING},
+        {PIECE(V_208, piece_cut_event_type), PERFILE_SEVERITY_ERROR},
+        {PIECE(V_208, piece_no_string_end), PERFILE_SEVERITY_ERROR},
+    };
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        builder good, bad;
+        heard h;
+        make(&told[i].k, &good, &bad);
+        check(built(&bad), &h);
+        assert_int_equal(h.worst[told[i].k.rule], told[i].severity);
+        build_clear(&good);
+        build_clear(&bad);
+    }
+}
+
 /* A directory is no bytes in memory. */
 static const unsigned elsewhere[] = {PERFILE_RULE_V_018};
 
@@ -167,7 +197,7 @@ static void save(const char *path, const builder *b)
 
 static uint64_t directory_findings(void)
 {
-    heard h = {{0}, false};
+    heard h = {.wrong = false};
     perfile_stream *s;
     perfile_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
     perfile_check_options o = {.size = sizeof o, .finding = on_finding, .user = &h};
@@ -216,7 +246,7 @@ static void rows_are_whole_and_in_order(void **state)
 
 static heard check_with(const char *only, const char *ignore, uint32_t severity, uint32_t most)
 {
-    heard h = {{0}, false};
+    heard h = {.wrong = false};
     builder b = {0};
     perfile_source *source;
     perfile_stream *s;
@@ -269,7 +299,7 @@ static void records_pass_as_they_are(void **state)
 {
     (void)state;
     builder b = {0};
-    heard h = {{0}, false};
+    heard h = {.wrong = false};
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
@@ -408,6 +438,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rule_is_broken_by_a_changed_capture_only),
+        cmocka_unit_test(the_milder_case_is_told_apart),
         cmocka_unit_test(every_rule_has_a_case),
         cmocka_unit_test(the_good_stream_breaks_no_rule),
         cmocka_unit_test(a_directory_has_a_known_form),
