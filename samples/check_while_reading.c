@@ -27,6 +27,10 @@ int main(int argc, char **argv)
                                    .user = &path,
                                    .severity = PERFILE_SEVERITY_WARNING,
                                    .most = 3};
+    if (argc > 2 || (argc > 1 && argv[1][0] == '-' && argv[1][1])) {
+        fprintf(stderr, "usage: check_while_reading [FILE]\n");
+        return 2;
+    }
     perfile_status st = perfile_open_path(path, NULL, &stream, &err);
     if (st == PERFILE_OK)
         st = perfile_check(stream, &check, &stream, &err);

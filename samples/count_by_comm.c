@@ -27,6 +27,11 @@ int main(int argc, char **argv)
     const perfile_record *r;
     size_t n = 0;
 
+    if (argc > 2 || (argc > 1 && argv[1][0] == '-' && argv[1][1])) {
+        fprintf(stderr, "usage: count_by_comm [FILE]\n");
+        return 2;
+    }
+
     /* Which form the capture has is found by looking at it. */
     perfile_status st = perfile_open_path(path, NULL, &stream, &err);
     if (st == PERFILE_OK)

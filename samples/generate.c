@@ -126,14 +126,16 @@ int main(int argc, char **argv)
     perfile_error err = {0};
     perfile_writer *w = NULL;
     uint32_t index[2];
-    if (argc < 2) {
+    bool is_file = strcmp(form, "file") == 0, is_pipe = strcmp(form, "pipe") == 0,
+         is_directory = strcmp(form, "directory") == 0;
+    if (argc < 2 || argc > 4 || (argv[1][0] == '-' && argv[1][1]) ||
+        !(is_file || is_pipe || is_directory)) {
         fprintf(stderr, "usage: generate OUT [file | pipe | directory] [LEVEL]\n");
         return 2;
     }
     perfile_writer_options o = {.size = sizeof o,
-                                .form = strcmp(form, "pipe") == 0 ? PERFILE_FORM_PIPE
-                                                                  : PERFILE_FORM_FILE,
-                                .directory = strcmp(form, "directory") == 0,
+                                .form = is_pipe ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE,
+                                .directory = is_directory,
                                 .compress_level = argc > 3 ? atoi(argv[3]) : 0,
                                 .sink_flags = PERFILE_SINK_REPLACE};
     perfile_status st = perfile_writer_create(argv[1], &o, &w, &err);

@@ -105,6 +105,10 @@ int main(int argc, char **argv)
     perfile_error err;
     const perfile_record *r;
 
+    if (argc > 2 || (argc > 1 && argv[1][0] == '-' && argv[1][1])) {
+        fprintf(stderr, "usage: print_fields [FILE]\n");
+        return 2;
+    }
     perfile_status st = perfile_open_path(path, NULL, &stream, &err);
     while (st == PERFILE_OK && (st = perfile_stream_next(stream, &r, &err)) == PERFILE_OK) {
         const char *name = perfile_record_type_name(r->type);

@@ -249,7 +249,7 @@ static pid_t start(char **command, int *go)
 int main(int argc, char **argv)
 {
     bool is_child = argc > 1 && strcmp(argv[1], "-p") != 0;
-    if (argc < (is_child ? 3 : 4)) {
+    if (argc < (is_child ? 3 : 4) || argv[is_child ? 1 : 3][0] == '-') {
         fprintf(stderr, "usage: record OUT COMMAND [ARGUMENT ...] | record -p PID OUT\n");
         return 2;
     }

@@ -47,6 +47,10 @@ static perfile_status print_times(const char *path, perfile_stream *stream, perf
 int main(int argc, char **argv)
 {
     int failed = 0;
+    if (argc < 2 || (argv[1][0] == '-' && argv[1][1])) {
+        fprintf(stderr, "usage: times FILE ...\n");
+        return 2;
+    }
     for (int i = 1; i < argc; i++) {
         perfile_stream *stream = NULL;
         perfile_error err;

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     perfile_model *model = NULL;
     perfile_expr *expr = NULL;
     perfile_error err;
-    if (argc != 3) {
+    if (argc != 3 || argv[1][0] == '-' || (argv[2][0] == '-' && argv[2][1])) {
         fprintf(stderr, "usage: where EXPRESSION FILE\n");
         return 2;
     }

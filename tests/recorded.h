@@ -32,6 +32,14 @@ static inline int recorded_one(const char *path, const struct stat *st, int kind
     return 0;
 }
 
+/* Whether there are captures besides our own. */
+static inline bool recorded_corpus(void)
+{
+    const char *corpus = getenv("PERFILE_CORPUS");
+    struct stat sb;
+    return corpus && stat(corpus, &sb) == 0;
+}
+
 /* Calls `use` with a stream for each file that is a capture; returns how many there were. */
 static inline unsigned recorded_each(void (*use)(const char *path, perfile_stream *s))
 {

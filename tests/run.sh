@@ -4,6 +4,8 @@
 # PROGRAM is an executable, or a script X.sh, which bash runs.  Beside a script, X.out and X.err are
 # what it has to print on standard output and standard error, X.rc its exit status; without X.rc the
 # status has to be 0.  77 means skipped.  A sanitizer's report is a failure, whatever the exit status.
+# What a test says it could not try, in lines that begin with "not tried: ", and why it was skipped stays
+# in FOLDER.log/not-tried, for not_tried.sh.
 set -u
 
 folder=$1
@@ -12,6 +14,9 @@ shift 2
 
 : "${PERFILE_CORPUS:=$PERFILE_SOURCE/../shared/corpus}"
 export PERFILE_CORPUS
+# Without the corpus there are few captures: every one is looked at.
+[ -d "$PERFILE_CORPUS" ] || export PERFILE_EVERY=1
+export PYTHONPATH=$PERFILE_SOURCE/tests PYTHONDONTWRITEBYTECODE=1
 export LC_ALL=C.UTF-8 TZ=UTC
 unset CDPATH
 
@@ -29,13 +34,19 @@ export TSAN_OPTIONS=$reports${TSAN_OPTIONS:+:$TSAN_OPTIONS}
 name=${program%.sh}
 wanted_rc=0
 if [ "$name" = "$program" ]; then
-    "$program" "$@" </dev/null
-    rc=$?
+    "$program" "$@" </dev/null 2>&1 | tee "$logs/out"
+    rc=${PIPESTATUS[0]}
 else
     bash "$program" "$@" </dev/null >"$logs/out" 2>"$logs/err"
     rc=$?
     [ -f "$name.rc" ] && read -r wanted_rc <"$name.rc"
 fi
+
+if [ "$rc" = 77 ] && [ "$wanted_rc" != 77 ]; then
+    printf 'skipped: %s\n' "$(cat "$logs"/out "$logs"/err 2>/dev/null | tail -n 1)" >"$logs/not-tried"
+fi
+# Those of cmocka's skip(), too.
+sed -nE 's/^\[ +SKIPPED +\] ([a-z_]+)$/skipped: \1/p; /^not tried: /p' "$logs/out" | sort -u >>"$logs/not-tried"
 
 failed=0
 for report in "$logs"/sanitizer*; do

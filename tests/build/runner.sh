@@ -35,6 +35,19 @@ try 0 '[ -n "$PERFILE" ] && [ -d "$PERFILE_SOURCE" ] && [ -d "$PERFILE_BUILD" ] 
 try 1 'log=${ASAN_OPTIONS#log_path=}; echo report >"${log%%:*}.1"'
 try 1 'log=${UBSAN_OPTIONS#log_path=}; echo report >"${log%%:*}.1"; exit 77'
 
+# What was not tried is kept for not_tried.sh, which says it.
+mkdir -p tests/work
+said() {
+    bash "$run" "$PWD/tests/work/one" "$PWD/scripts/said.sh" >/dev/null 2>&1 || true
+    bash "$PERFILE_SOURCE/tests/not_tried.sh" "$PWD"
+}
+echo 'echo "not tried: this, for a reason"; echo more' >scripts/said.sh
+[ "$(said)" = $'one: not tried: this, for a reason\n1 not tried or skipped' ] || { said; exit 1; }
+echo 'echo "why"; exit 77' >scripts/said.sh
+[ "$(said)" = $'one: skipped: why\n1 not tried or skipped' ] || { said; exit 1; }
+echo 'exit 0' >scripts/said.sh
+[ "$(said)" = '0 not tried or skipped' ] || { said; exit 1; }
+
 # A program instead of a script.
 bash "$run" "$PWD/work" /bin/true
 if bash "$run" "$PWD/work" /bin/false >/dev/null; then

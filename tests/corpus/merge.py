@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 
+from enough import enough
 from convert_content import EVERY, PERFILE, captures
 
 MOST_BYTES = 2 << 20
@@ -408,10 +409,9 @@ def main():
         before = capture
     print("tried:", TALLY)
     if not sys.argv[1:]:
-        few = [k for k, n in TALLY.items() if n < 40 // EVERY and k not in ("refused", "strange") and (k != "split" or has_split)]
-        if few:
-            print("too few to try:", few)
-            bad += 1
+        for k, n in TALLY.items():
+            if k not in ("refused", "strange") and (k != "split" or has_split):
+                bad += not enough("captures merged, " + k, n, 40, 14)
     sys.exit(bad != 0)
 
 

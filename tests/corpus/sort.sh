@@ -3,6 +3,7 @@
 # once more changes nothing, and perf finds as many samples.
 set -u
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
+. "$PERFILE_SOURCE/tests/enough.bash"
 failed=0 sorted=0 perf_read=0
 
 say() {
@@ -90,8 +91,5 @@ done < <(find "$PERFILE_CORPUS" "$PERFILE_SOURCE/samples/captures" \( -type f -o
     sort | awk "NR % ${PERFILE_EVERY:-1} == 0")
 
 echo "$sorted captures sorted, perf read $perf_read of them"
-if [ "$sorted" -lt 20 ]; then
-    echo "too few to say anything"
-    exit 1
-fi
+enough "captures sorted" "$sorted" 80 20 || failed=1
 [ "$failed" = 0 ]

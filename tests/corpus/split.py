@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 
+from enough import enough
 from convert_content import EVERY, PERFILE, captures
 from filter import NO_TIME, NOBODY, Content, Filter, Record, World, plain, short, sound
 
@@ -322,9 +323,11 @@ def main():
         bad += try_all(capture, tally)
     tried = tally.pop("captures", 0)
     print("%d captures: %s" % (tried, dict(tally)))
-    if not sys.argv[1:] and (tried < 40 // EVERY or min(tally.values()) < 40 // EVERY):
-        print("too few to try")
-        bad += 1
+    if not sys.argv[1:]:
+        bad += not enough("captures split", tried, 40, 18)
+        # `within`: parts of --size that are no larger than that; the state of small captures takes more.
+        for way, n in tally.items():
+            bad += not enough("captures split " + way, n, 40, 0 if way == "within" else 18)
     sys.exit(bad != 0)
 
 

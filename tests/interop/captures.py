@@ -14,7 +14,7 @@ def captures():
             yield os.path.join(own, name), "samples/captures/" + name
     manifest = os.path.join(CORPUS, "MANIFEST.tsv")
     if not os.path.exists(manifest):
-        print("skipped the corpus: there is none at $PERFILE_CORPUS")
+        print("not tried: captures of others: there is no corpus")
         return
     with open(manifest) as f:
         next(f)

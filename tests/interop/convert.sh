@@ -3,6 +3,7 @@
 # tracing data (but with `perf script -D`), pipes of the other byte order, attrs above 128 bytes: those
 # are skipped, with what perf said.
 set -u
+. "$PERFILE_SOURCE/tests/enough.bash"
 for tool in perf jq; do
     if ! command -v "$tool" >/dev/null; then
         echo "$tool is not installed"
@@ -42,10 +43,5 @@ for capture in "$PERFILE_CORPUS"/recorded/*/*.data "$PERFILE_CORPUS"/perf_data_c
 done
 
 echo "$kinds captures, $compared conversions compared ($by_script with perf script), $skipped skipped"
-least=15
-[ -d "$PERFILE_CORPUS" ] && least=30
-if [ "$kinds" -lt "$least" ]; then
-    echo "FAILED: perf reads conversions of at least $least captures"
-    failed=1
-fi
+enough "captures whose conversions perf reads" "$kinds" $((30 * ${PERFILE_EVERY:-1})) 15 || failed=1
 exit "$failed"

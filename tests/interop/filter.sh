@@ -1,6 +1,7 @@
 # perf reads what filter writes: it counts as many samples as were kept, and prints the kept samples
 # with the same names and symbols as in the full capture.
 set -u
+. "$PERFILE_SOURCE/tests/enough.bash"
 command -v perf >/dev/null || { echo "perf is not installed"; exit 77; }
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
 export HOME=$PWD
@@ -57,7 +58,5 @@ for capture in "$PERFILE_SOURCE"/samples/captures/*.data "$PERFILE_CORPUS"/recor
 done
 
 echo "$captures captures, $counted counted, $printed printed"
-least=15
-[ -d "$PERFILE_CORPUS" ] && least=40
-[ "$captures" -ge $((least / ${PERFILE_EVERY:-1})) ] || say "too few to try"
+enough "captures filtered that perf reads" "$captures" 40 15 || failed=1
 exit "$failed"

@@ -37,7 +37,7 @@ if [ -f "$PERFILE_CORPUS/MANIFEST.tsv" ]; then
         esac
     done <"$PERFILE_CORPUS/MANIFEST.tsv"
 else
-    echo "skipped the corpus: there is none at \$PERFILE_CORPUS"
+    echo "not tried: captures of others: there is no corpus"
 fi
 
 # recorded NAME OPTION ...: records a small workload and compares.
@@ -46,7 +46,7 @@ recorded() {
     shift
     if ! perf record -q -N "$@" -o "$name" -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' \
         >"$name.pipe" 2>errors </dev/null; then
-        echo "skipped recording $name: $(head -n 1 errors)"
+        echo "not tried: recording $name: $(head -n 1 errors)"
         skipped=$((skipped + 1))
         return
     fi
@@ -64,7 +64,7 @@ recorded threads --threads -e cpu-clock
 if perf record -q -N -e cpu-clock -o - -- sh -c : 2>errors </dev/null | cat >pipe; [ -s pipe ]; then
     compare pipe "recorded: pipe"
 else
-    echo "skipped recording a pipe: $(head -n 1 errors)"
+    echo "not tried: recording a pipe: $(head -n 1 errors)"
     skipped=$((skipped + 1))
 fi
 

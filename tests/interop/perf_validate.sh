@@ -67,7 +67,7 @@ if [ -f "$PERFILE_CORPUS/MANIFEST.tsv" ]; then
         esac
     done <"$PERFILE_CORPUS/MANIFEST.tsv"
 else
-    echo "skipped the corpus: there is none at \$PERFILE_CORPUS"
+    echo "not tried: captures of others: there is no corpus"
 fi
 echo "perf gets through $through captures, not through $not_through"
 if [ "$through" -lt 18 ] || [ "$not_through" -lt 5 ]; then

@@ -6,6 +6,23 @@ if ! [ -x "$samples/count_by_comm" ]; then
     echo "the samples were not built (PERFILE_BUILD_SAMPLES)"
     exit 77
 fi
+# An option is not taken for the name of a file.
+for program in "$samples"/*; do
+    for words in --help "--help file" "-x -y" "-- -x -y"; do
+        # shellcheck disable=SC2086
+        "$program" $words >said 2>&1 </dev/null
+        rc=$?
+        [ "$rc" = 2 ] && [ "$(wc -l <said)" = 1 ] && grep -q "^usage: ${program##*/} " said ||
+            echo "$(basename "$program") $words: exit status $rc: $(head -3 said)"
+    done
+done
+for words in "out what" "out file 1 2"; do
+    # shellcheck disable=SC2086
+    "$samples/generate" $words 2>/dev/null
+    echo "generate $words: status $?"
+done
+echo "left behind: $(find . -mindepth 1 ! -name said | tr '\n' ' ')"
+
 cd "$PERFILE_SOURCE/samples/captures" || exit 1
 
 for capture in cpu-clock.data threads.data pipe-zstd.data killed.data; do

@@ -1,5 +1,6 @@
 # perf reads the parts that split makes, and counts in all of them together the samples of the whole.
 set -u
+. "$PERFILE_SOURCE/tests/enough.bash"
 command -v perf >/dev/null || { echo "perf is not installed"; exit 77; }
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
 export HOME=$PWD
@@ -49,7 +50,5 @@ for capture in "$PERFILE_SOURCE"/samples/captures/*.data "$PERFILE_CORPUS"/recor
 done
 
 echo "$captures captures, $parts parts"
-least=15
-[ -d "$PERFILE_CORPUS" ] && least=100
-[ "$captures" -ge $((least / ${PERFILE_EVERY:-1})) ] || say "too few to try"
+enough "captures split that perf reads" "$captures" 100 15 || failed=1
 exit "$failed"

@@ -216,8 +216,10 @@ static void corpus(void **state)
         skip();
     snprintf(path, sizeof path, "%s/MANIFEST.tsv", home);
     FILE *f = fopen(path, "r");
-    if (!f)
-        skip();
+    if (!f) {
+        print_message("\nnot tried: captures of others: there is no corpus\n");
+        return;
+    }
     while (fgets(line, sizeof line, f)) {
         line[strcspn(line, "\t\n")] = 0;
         int length = snprintf(path, sizeof path, "%s/%s", home, line);

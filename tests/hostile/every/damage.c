@@ -1,4 +1,4 @@
-/* The damages, one after the other, in the file itself. */
+/* The damages, one after the other, in the file itself; those that the sample has are read. */
 #include "every.h"
 
 #include <stdio.h>
@@ -10,13 +10,22 @@ static void put(const every_target *t, size_t at, uint8_t byte)
         abort();
 }
 
+static void damaged(const every_target *t, every_progress *p)
+{
+    uint64_t n = p->damages++;
+    if ((n + t->seed) % t->step != 0)
+        return;
+    p->read++;
+    every_reading(t, n, p);
+}
+
 static void prefixes(const every_target *t, every_progress *p)
 {
     if (ftruncate(t->fd, 0) != 0)
         abort();
     for (size_t n = 0; n < t->whole.len; n++) {
         snprintf(p->damage, sizeof p->damage, "the first %zu bytes", n);
-        every_reading(t, p->damages++, p);
+        damaged(t, p);
         put(t, n, t->whole.ptr[n]);
     }
 }
@@ -33,7 +42,7 @@ static void bytes(const every_target *t, every_progress *p)
             }
             snprintf(p->damage, sizeof p->damage, "byte %zu is %02x", at, bad[i]);
             put(t, at, bad[i]);
-            every_reading(t, p->damages++, p);
+            damaged(t, p);
         }
         put(t, at, good);
     }

@@ -18,6 +18,8 @@ typedef struct every_target {
     const char *path;
     int fd;
     perfile_bytes whole;
+    /* Of `step` damages in a row one is read, which one depends on `seed`; 1: all of them. */
+    uint64_t step, seed;
 } every_target;
 
 /* Seen by the process that waits, too. */
@@ -26,6 +28,7 @@ typedef struct every_progress {
     char command[80];
     char why[80]; /* what is wrong with it */
     uint64_t damages;
+    uint64_t read; /* of them */
     uint64_t same; /* bytes that were so before */
     uint64_t readings;
     uint64_t by_status[4];

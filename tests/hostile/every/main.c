@@ -1,4 +1,6 @@
-/* every FORM: each damage of one capture through the commands, in a process that may die. */
+/* every FORM [STEP]: each damage of one capture through the commands, in a process that may die;
+ * with STEP one damage of so many.  Which ones, $PERFILE_SEED says, or the time of day: so that
+ * runs differ. */
 #include "every.h"
 
 #include <errno.h>
@@ -10,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { ADDRESS_SPACE_MB = 1024, CAPTURE_BYTES = 16 << 10, CAPTURE_LEAST = 200 };
@@ -60,6 +63,8 @@ static void show_words(void)
         fclose(f);
 }
 
+static uint64_t sample_step = 1, sample_seed;
+
 /* Whether all of it went well; tells what did not. */
 static bool survived(int status, const every_progress *p, const char *path, size_t len)
 {
@@ -74,13 +79,13 @@ static bool survived(int status, const every_progress *p, const char *path, size
         show_words();
         return false;
     }
-    printf("%s: %zu bytes, %" PRIu64 " damages, %" PRIu64 " readings: %" PRIu64 " done, %" PRIu64
-           " failed, %" PRIu64 " damaged; at most %.3f s, %" PRIu64 " kB more memory, %" PRIu64
-           " bytes of output\n",
-           path, len, p->damages, p->readings, p->by_status[0], p->by_status[1], p->by_status[3],
-           p->seconds, p->memory_kb, p->output_bytes);
-    if (p->damages + p->same != 5 * (uint64_t)len || p->readings != 4 * (p->damages + 1) ||
-        p->same >= 2 * (uint64_t)len) {
+    printf("%s: %zu bytes, %" PRIu64 " of %" PRIu64 " damages, %" PRIu64 " readings: %" PRIu64
+           " done, %" PRIu64 " failed, %" PRIu64 " damaged; at most %.3f s, %" PRIu64
+           " kB more memory, %" PRIu64 " bytes of output\n",
+           path, len, p->read, p->damages, p->readings, p->by_status[0], p->by_status[1],
+           p->by_status[3], p->seconds, p->memory_kb, p->output_bytes);
+    if (p->damages + p->same != 5 * (uint64_t)len || p->readings != 4 * (p->read + 1) ||
+        p->read < p->damages / sample_step || p->same >= 2 * (uint64_t)len) {
         printf("these are not all\n");
         ok = false;
     }
@@ -89,7 +94,11 @@ static bool survived(int status, const every_progress *p, const char *path, size
 
 static bool run(const char *path, const char *damaged, const builder *b, every_progress *p)
 {
-    every_target target = {.path = path, .fd = opened(damaged, O_RDWR), .whole = built(b)};
+    every_target target = {.path = path,
+                           .fd = opened(damaged, O_RDWR),
+                           .whole = built(b),
+                           .step = sample_step,
+                           .seed = sample_seed};
     memset(p, 0, sizeof *p);
     snprintf(p->damage, sizeof p->damage, "whole");
     if (b->b.len > CAPTURE_BYTES || b->b.len < CAPTURE_LEAST ||
@@ -131,10 +140,18 @@ int main(int argc, char **argv)
     every_form form;
     every_progress *p =
         __real_mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (argc != 2 || p == MAP_FAILED || !every_form_make(argv[1], &form)) {
-        fprintf(stderr, "Usage: every FORM, in an empty folder\n");
+    if (argc == 3)
+        sample_step = strtoull(argv[2], NULL, 10);
+    if (argc < 2 || argc > 3 || !sample_step || p == MAP_FAILED ||
+        !every_form_make(argv[1], &form)) {
+        fprintf(stderr, "Usage: every FORM [STEP], in an empty folder\n");
         return 2;
     }
+    const char *seed = getenv("PERFILE_SEED");
+    sample_seed = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) % sample_step;
+    if (sample_step > 1)
+        printf("one damage in %" PRIu64 "; PERFILE_SEED=%" PRIu64 " takes the same ones\n",
+               sample_step, sample_seed);
     bool ok = form.directory ? run_directory(&form, p)
                              : run("capture.data", "capture.data", &form.file, p);
     build_clear(&form.file);
