@@ -44,6 +44,7 @@
 #include "split.h"
 #include "stream.h"
 #include "target.h"
+#include "text.h"
 #include "version.h"
 #include "writer.h"
 

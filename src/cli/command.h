@@ -2,6 +2,8 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include "perfile/base.h"
+
 enum {
     CLI_DONE = 0,
     CLI_FAILED = 1,   /* could not */
@@ -21,6 +23,9 @@ void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, a pointer to the help of `command`, and CLI_USAGE. */
 int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same with the message of `err`, which for an expression has lines that show the place. */
+int cli_usage_error(const char *command, const perfile_error *err);
 
 /* Flushes standard output; says what went wrong unless the reader has just closed its end. */
 int cli_finish_output(int status);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/json.h"
+#include "cli/print.h"
 #include "cli/text.h"
 #include "perfile/abi.h"
 
@@ -176,33 +177,33 @@ static void put_number(const perfile_field *f, unsigned type, uint64_t value,
 {
     char words[512];
     if (f->kind == PERFILE_KIND_SCALE)
-        printf("%.17g", scale_of(value));
+        cli_print("%.17g", scale_of(value));
     else if (type == PERFILE_S32)
-        printf("%" PRId64, (int64_t)value);
+        cli_print("%" PRId64, (int64_t)value);
     else if (is_hex(f))
-        printf("0x%" PRIx64, value);
+        cli_print("0x%" PRIx64, value);
     else
-        printf("%" PRIu64, value);
+        cli_print("%" PRIu64, value);
     if (v) {
         cli_words(v, value, words, sizeof words);
         if (words[0])
-            printf(" (%s)", words);
+            cli_print(" (%s)", words);
     } else if (f->kind == PERFILE_KIND_WALL) {
         cli_wall(value, words, sizeof words);
-        printf(" (%s)", words);
+        cli_print(" (%s)", words);
     }
 }
 
 static void put_bytes(const perfile_field *f, perfile_bytes bytes)
 {
     if (f->kind == PERFILE_KIND_BULK) {
-        printf("%zu bytes", bytes.len);
+        cli_print("%zu bytes", bytes.len);
         return;
     }
     for (size_t i = 0; i < bytes.len && i < SHOWN; i++)
-        printf("%02x", bytes.ptr[i]);
+        cli_print("%02x", bytes.ptr[i]);
     if (bytes.len > SHOWN)
-        printf("… (%zu bytes)", bytes.len);
+        cli_print("… (%zu bytes)", bytes.len);
 }
 
 /* The words for an integer; a clock that the event does not use has none. */
@@ -223,7 +224,7 @@ static void put_value(cli_fields_text *out, const perfile_field *f, const perfil
     perfile_bytes text;
     switch (f->type) {
     case PERFILE_TEXT:
-        cli_put_text(v->u.bytes);
+        cli_print_text(v->u.bytes);
         break;
     case PERFILE_BLOB:
         put_bytes(f, v->u.bytes);
@@ -233,18 +234,18 @@ static void put_value(cli_fields_text *out, const perfile_field *f, const perfil
             uint64_t word = perfile_word(&v->u.words, i);
             if (f->element == PERFILE_S32)
                 word = (uint64_t)(int64_t)(int32_t)word;
-            fputs(i ? " " : "", stdout);
+            cli_print("%s", i ? " " : "");
             put_number(f, f->element, word, perfile_kind_words(f->kind));
         }
         if (v->u.words.n > SHOWN)
-            printf(" … (%zu)", v->u.words.n);
+            cli_print(" … (%zu)", v->u.words.n);
         break;
     case PERFILE_STRINGS:
         strings = v->u.strings;
         for (bool first = true; perfile_strings_next(&strings, &text) == PERFILE_OK;
              first = false) {
-            fputs(first ? "" : " ", stdout);
-            cli_put_text(text);
+            cli_print("%s", first ? "" : " ");
+            cli_print_text(text);
         }
         break;
     default:
@@ -258,21 +259,21 @@ static void text_value(void *user, const perfile_field *f, const perfile_value *
     if (is_silent(f))
         return;
     if (out->items) {
-        printf("%s%s ", out->line_open ? ", " : "", f->name);
+        cli_print("%s%s ", out->line_open ? ", " : "", f->name);
         if (!out->line_open)
             out->line_open = true;
         put_value(out, f, v);
         return;
     }
-    printf("%*s%s: ", (int)out->indent, "", f->name);
+    cli_print("%*s%s: ", (int)out->indent, "", f->name);
     put_value(out, f, v);
-    putchar('\n');
+    cli_print("\n");
 }
 
 static void end_line(cli_fields_text *out)
 {
     if (out->line_open)
-        putchar('\n');
+        cli_print("\n");
     out->line_open = false;
 }
 
@@ -282,11 +283,11 @@ static void text_begin(void *user, const perfile_field *f, const perfile_value *
     (void)v;
     if (f->type == PERFILE_ITEM) {
         end_line(out);
-        printf("%*s", (int)out->indent, "");
+        cli_print("%*s", (int)out->indent, "");
         out->items++;
     } else if (f->type == PERFILE_LIST || (!out->items && !(f->flags & PERFILE_FIELD_FLAT))) {
         end_line(out);
-        printf("%*s%s:\n", (int)out->indent, "", f->name);
+        cli_print("%*s%s:\n", (int)out->indent, "", f->name);
         out->indent += 2;
     }
 }

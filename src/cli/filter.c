@@ -160,7 +160,7 @@ static int look_at_terms(const settings *set)
     perfile_filter_state *filter;
     perfile_status st = perfile_filter_new(&set->how, &filter, &err);
     if (st == PERFILE_E_USAGE || st == PERFILE_E_LIMIT)
-        return cli_usage("filter", "%s", err.message);
+        return cli_usage_error("filter", &err);
     if (st != PERFILE_OK) {
         cli_say("%s", err.message);
         return CLI_FAILED;

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/damage.h"
+#include "cli/print.h"
 
 static const char help[] =
     "perfile info says what a capture is: its form, the machine and the command that made it,\n"
@@ -102,7 +103,7 @@ int cli_info(int argc, char **argv)
     int status = CLI_DONE;
     for (int i = optind; i < argc; i++) {
         if (i > optind && !set.json)
-            putchar('\n');
+            cli_print("\n");
         status = cli_worse(status, info_of(argv[i], &set));
     }
     return status;

@@ -4,12 +4,13 @@
 
 #include "cli/damage.h"
 #include "cli/info.h"
+#include "cli/print.h"
 #include "cli/text.h"
 #include "perfile/field.h"
 
 static void label(const char *name)
 {
-    printf("%-13s", name);
+    cli_print("%-13s", name);
 }
 
 static void line(const char *name, const char *text)
@@ -17,13 +18,13 @@ static void line(const char *name, const char *text)
     if (!text)
         return;
     label(name);
-    cli_put_string(text);
-    putchar('\n');
+    cli_print("%s", text);
+    cli_print("\n");
 }
 
 static void plural(uint64_t n, const char *one, const char *many)
 {
-    printf("%" PRIu64 " %s", n, n == 1 ? one : many);
+    cli_print("%" PRIu64 " %s", n, n == 1 ? one : many);
 }
 
 static void form(const cli_found *x)
@@ -39,18 +40,18 @@ static void form(const cli_found *x)
     line("file", x->in.name);
     label("form");
     if (c->directory)
-        printf("directory of %" PRIu32 " file%s, ", c->n_parts, c->n_parts == 1 ? "" : "s");
+        cli_print("directory of %" PRIu32 " file%s, ", c->n_parts, c->n_parts == 1 ? "" : "s");
     if (c->form == PERFILE_FORM_NONE)
-        printf("no header that could be read");
+        cli_print("no header that could be read");
     else
-        printf("perf.data %s, version %" PRIu32 ", %s-endian",
-               c->form == PERFILE_FORM_PIPE ? "stream" : "file", c->version,
-               c->big_endian ? "big" : "little");
+        cli_print("perf.data %s, version %" PRIu32 ", %s-endian",
+                  c->form == PERFILE_FORM_PIPE ? "stream" : "file", c->version,
+                  c->big_endian ? "big" : "little");
     if (known) {
         cli_bytes(total, size, sizeof size);
-        printf(", %s", size);
+        cli_print(", %s", size);
     }
-    printf("%s\n", c->unterminated ? "; the recording was not finished" : "");
+    cli_print("%s\n", c->unterminated ? "; the recording was not finished" : "");
 }
 
 static void host(const cli_found *x)
@@ -70,16 +71,16 @@ static void clock_facts(const cli_found *x)
     perfile_session_clock(x->session, &clock);
     label("clock");
     if (!clock.known) {
-        fputs("perf's own (of the kernel, since boot)", stdout);
+        cli_print("perf's own (of the kernel, since boot)");
     } else {
         const char *name = perfile_vocabulary_word(perfile_vocabulary_find("clockid"),
                                                    (uint64_t)(int64_t)clock.clockid);
         if (name)
-            printf("%s", name);
+            cli_print("%s", name);
         else
-            printf("clock %" PRId32, clock.clockid);
+            cli_print("clock %" PRId32, clock.clockid);
     }
-    printf("%s\n", clock.has_conversion ? ", with its conversion from the counter" : "");
+    cli_print("%s\n", clock.has_conversion ? ", with its conversion from the counter" : "");
 }
 
 static void times(const cli_found *x)
@@ -92,13 +93,13 @@ static void times(const cli_found *x)
     cli_seconds(x->last, last, sizeof last);
     cli_seconds(x->last - x->first, span, sizeof span);
     label("time");
-    printf("%s to %s, %s s\n", first, last, span);
+    cli_print("%s to %s, %s s\n", first, last, span);
     if (perfile_session_wall_time(x->session, x->first, &from) &&
         perfile_session_wall_time(x->session, x->last, &to)) {
         cli_wall(from, first, sizeof first);
         cli_wall(to, last, sizeof last);
         label("wall clock");
-        printf("%s to %s\n", first, last);
+        cli_print("%s to %s\n", first, last);
     }
 }
 
@@ -107,24 +108,24 @@ static void events(const cli_found *x)
     uint32_t n = perfile_session_n_events(x->session);
     label("events");
     if (n == 0)
-        puts("none");
+        cli_print("none\n");
     for (uint32_t i = 0; i < n; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
         if (i)
             label("");
-        cli_put_string(e->name);
+        cli_print("%s", e->name);
         if (x->walked) {
             uint64_t samples = i < x->n_events ? x->events[i].samples : 0;
-            fputs(": ", stdout);
+            cli_print(": ");
             plural(samples, "sample", "samples");
         }
-        putchar('\n');
+        cli_print("\n");
     }
     if (x->walked && x->other.samples) {
         label("");
-        fputs("of no known event: ", stdout);
+        cli_print("of no known event: ");
         plural(x->other.samples, "sample", "samples");
-        putchar('\n');
+        cli_print("\n");
     }
 }
 
@@ -133,20 +134,20 @@ static void records(const cli_found *x)
     char bytes[32];
     cli_bytes(x->sum.bytes, bytes, sizeof bytes);
     label("records");
-    printf("%" PRIu64 ", %s", x->sum.records, bytes);
+    cli_print("%" PRIu64 ", %s", x->sum.records, bytes);
     if (x->sum.unknown_types)
-        printf("; %" PRIu64 " of a type that is not known", x->sum.unknown_types);
-    putchar('\n');
+        cli_print("; %" PRIu64 " of a type that is not known", x->sum.unknown_types);
+    cli_print("\n");
     if (!x->compressed_records)
         return;
     char inner[32];
     cli_bytes(x->compressed_bytes, bytes, sizeof bytes);
     cli_bytes(x->sum.inner_bytes, inner, sizeof inner);
     label("compression");
-    printf("%s hold %" PRIu64 " records of %s", bytes, x->sum.inner_records, inner);
+    cli_print("%s hold %" PRIu64 " records of %s", bytes, x->sum.inner_records, inner);
     if (x->compressed_bytes && x->sum.inner_bytes)
-        printf(", %.1f to 1", (double)x->sum.inner_bytes / (double)x->compressed_bytes);
-    putchar('\n');
+        cli_print(", %.1f to 1", (double)x->sum.inner_bytes / (double)x->compressed_bytes);
+    cli_print("\n");
 }
 
 static bool world(cli_found *x)
@@ -161,16 +162,16 @@ static bool world(cli_found *x)
     if (cpus || x->n_cpus) {
         label("cpus");
         if (cpus)
-            printf("%" PRIu32 "%s", cpus, x->n_cpus ? ", " : "");
+            cli_print("%" PRIu32 "%s", cpus, x->n_cpus ? ", " : "");
         if (x->n_cpus)
-            printf("records of %" PRIu32, x->n_cpus);
-        putchar('\n');
+            cli_print("records of %" PRIu32, x->n_cpus);
+        cli_print("\n");
     }
     label("processes");
     plural(n_processes, "process", "processes");
-    fputs(", ", stdout);
+    cli_print(", ");
     plural(n_threads, "thread", "threads");
-    putchar('\n');
+    cli_print("\n");
     return true;
 }
 
@@ -180,7 +181,7 @@ static void loss(bool *any, uint64_t n, const char *one, const char *many)
     if (!n)
         return;
     if (*any)
-        fputs(", ", stdout);
+        cli_print(", ");
     else
         label("lost");
     *any = true;
@@ -198,9 +199,9 @@ static void losses(const cli_found *x)
     loss(&any, x->map_timeouts, "incomplete list of mappings", "incomplete lists of mappings");
     if (!any) {
         label("lost");
-        fputs("nothing, as far as the recording says", stdout);
+        cli_print("nothing, as far as the recording says");
     }
-    putchar('\n');
+    cli_print("\n");
 }
 
 static void state(const cli_found *x)
@@ -209,19 +210,19 @@ static void state(const cli_found *x)
     label("state");
     uint64_t damages = cli_damages(&x->in);
     if (!damages) {
-        puts(x->walked ? "whole" : "whole, as far as looked at");
+        cli_print("%s\n", x->walked ? "whole" : "whole, as far as looked at");
         return;
     }
-    printf("damaged in %" PRIu64 " place%s", damages, damages == 1 ? "" : "s");
+    cli_print("damaged in %" PRIu64 " place%s", damages, damages == 1 ? "" : "s");
     cli_bytes(x->sum.lost, bytes, sizeof bytes);
-    printf(", %s lost", x->sum.lost ? bytes : "no bytes");
+    cli_print(", %s lost", x->sum.lost ? bytes : "no bytes");
     if (x->sum.missing) {
         cli_bytes(x->sum.missing, bytes, sizeof bytes);
-        printf(", %s missing at the end", bytes);
+        cli_print(", %s missing at the end", bytes);
     }
-    putchar('\n');
+    cli_print("\n");
     label("next");
-    printf("perfile recover -o OUT %s\n", x->in.name);
+    cli_print("perfile recover -o OUT %s\n", x->in.name);
 }
 
 bool cli_info_text(cli_found *x)

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/damage.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 
@@ -15,7 +16,7 @@ int cli_reading_option(const char *command, const char *help, int option, cli_re
 {
     switch (option) {
     case CLI_OPTION_HELP:
-        fputs(help, stdout);
+        cli_print_help(false, help);
         return CLI_DONE;
     case CLI_OPTION_RESYNC:
         how->resync = true;
@@ -24,7 +25,7 @@ int cli_reading_option(const char *command, const char *help, int option, cli_re
         how->from = optarg;
         return CLI_CONTINUE;
     default: /* getopt has said what is wrong */
-        fprintf(stderr, "Try 'perfile %s --help'.\n", command);
+        cli_print_error("Try 'perfile %s --help'.\n", command);
         return CLI_USAGE;
     }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/text.h"
+#include "perfile/text.h"
 
 /* Whether something stands before the next value on its level. */
 static bool comma;
@@ -118,17 +119,20 @@ void cli_json_bytes(const char *key, perfile_bytes bytes)
     putc('"', out());
 }
 
+/* Well-formed UTF-8.  What is not printable is escaped, though JSON asks for less: reports are read
+ * on terminals, too. */
 static void put_text(perfile_bytes text)
 {
     putc('"', out());
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = text.ptr[i];
-        if (c == '"' || c == '\\')
-            fprintf(out(), "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            fprintf(out(), "\\u%04x", c);
+    for (size_t i = 0, n; i < text.len; i += n) {
+        uint32_t code;
+        n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
+        if (code == '"' || code == '\\')
+            fprintf(out(), "\\%c", (int)code);
+        else if (!perfile_is_printable(code)) /* none is above U+FFFF */
+            fprintf(out(), "\\u%04" PRIx32, code);
         else
-            putc(c, out());
+            fwrite(text.ptr + i, 1, n, out());
     }
     putc('"', out());
 }

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/damage.h"
 #include "cli/json.h"
+#include "cli/print.h"
 
 static const char help[] =
     "perfile list shows one kind of thing that a capture knows.\n"
@@ -62,7 +63,7 @@ static bool walk(cli_listing *l, const settings *set)
 static bool print(cli_listing *l, const settings *set)
 {
     if (set->heading)
-        printf("%s:\n", l->in.name);
+        cli_print("%s:\n", l->in.name);
     if (!set->json)
         return set->subject->print(l);
     cli_json_object(NULL);

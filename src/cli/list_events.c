@@ -6,6 +6,7 @@
 #include "cli/json.h"
 #include "cli/list.h"
 #include "cli/names.h"
+#include "cli/print.h"
 #include "cli/table.h"
 #include "cli/text.h"
 
@@ -56,9 +57,9 @@ static void put_cpus(const perfile_cpu_map_data *map)
         from = to = cpu;
         while ((more = next_cpu(map, &step, &cpu)) && cpu == to + 1)
             to = cpu;
-        printf("%s%" PRIu32, comma, from);
+        cli_print("%s%" PRIu32, comma, from);
         if (to != from)
-            printf("-%" PRIu32, to);
+            cli_print("-%" PRIu32, to);
         comma = ",";
     }
 }
@@ -91,17 +92,17 @@ static void event_json(const cli_listing *l, const perfile_event *e)
 static void event_text(const cli_listing *l, const perfile_event *e)
 {
     cli_fields_text out = {.indent = 4};
-    printf("%" PRIu32 "  ", e->index);
-    cli_put_string(e->name);
-    printf("  (%zu id%s)\n", e->ids.n, e->ids.n == 1 ? "" : "s");
+    cli_print("%" PRIu32 "  ", e->index);
+    cli_print("%s", e->name);
+    cli_print("  (%zu id%s)\n", e->ids.n, e->ids.n == 1 ? "" : "s");
     if (perfile_attr_walk(e->stored, perfile_session_swapped(l->session), PERFILE_WALK_ALL,
                           &cli_fields_text_visitor, &out, NULL) < 0)
-        printf("    (the attr cannot be read further)\n");
+        cli_print("    (the attr cannot be read further)\n");
     cli_fields_text_end(&out);
     if (e->cpus) {
-        printf("    cpus: ");
+        cli_print("    cpus: ");
         put_cpus(e->cpus);
-        putchar('\n');
+        cli_print("\n");
     }
 }
 

@@ -7,6 +7,7 @@
 #include "cli/fields.h"
 #include "cli/json.h"
 #include "cli/list.h"
+#include "cli/print.h"
 #include "cli/table.h"
 
 static void feature_json(const perfile_feature *f)
@@ -37,15 +38,15 @@ static void feature_text(const perfile_feature *f)
     cli_fields_text out = {.indent = 4};
     perfile_error err = {0};
     const char *name = perfile_feature_name(f->number);
-    printf("%" PRIu32 " %s: offset %" PRIu64 ", %" PRIu64 " bytes\n", f->number,
-           name ? name : "(not known)", f->offset, f->size);
+    cli_print("%" PRIu32 " %s: offset %" PRIu64 ", %" PRIu64 " bytes\n", f->number,
+              name ? name : "(not known)", f->offset, f->size);
     unsigned damage = f->damage;
     if (!damage &&
         perfile_feature_walk(f, PERFILE_WALK_ALL, &cli_fields_text_visitor, &out, &err) < 0)
         damage = err.damage;
     cli_fields_text_end(&out);
     if (damage)
-        printf("    damaged: %s\n", perfile_damage_text(damage));
+        cli_print("    damaged: %s\n", perfile_damage_text(damage));
 }
 
 static bool print_features(cli_listing *l)

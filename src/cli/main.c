@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/print.h"
 #include "cli/signals.h"
 #include "perfile/base.h"
 
@@ -15,29 +16,32 @@ static const struct {
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
-static void help(FILE *out)
+static void help(bool error)
 {
-    fputs("perfile reads the files that `perf record` writes, whole or damaged.\n"
-          "\n"
-          "Usage: perfile COMMAND [OPTION ...] FILE ...\n"
-          "\n",
-          out);
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fputs("\n"
-          "FILE is a perf.data file, a stream of `perf record -o -`, or a directory of\n"
-          "`perf record --threads`; - is standard input.\n"
-          "\n"
-          "Examples:\n"
-          "  perfile info perf.data                 what is this?\n"
-          "  perfile stats --by comm perf.data      who is in it?\n"
-          "  perfile dump perf.data | less          everything\n"
-          "  perf record -o - ls | perfile info -   while it is recorded\n"
-          "\n"
-          "`perfile COMMAND --help` explains a command.\n"
-          "Exit status: 0 done; 1 could not; 2 wrong usage; 3 done, but the input was damaged\n"
-          "and something may be missing.\n",
-          out);
+    cli_print_help(error, "perfile reads the files that `perf record` writes, whole or damaged.\n"
+                          "\n"
+                          "Usage: perfile COMMAND [OPTION ...] FILE ...\n"
+                          "\n");
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        char line[160];
+        snprintf(line, sizeof line, "  %-9s %s\n", commands[i].name, commands[i].summary);
+        cli_print_help(error, line);
+    }
+    cli_print_help(
+        error,
+        "\n"
+        "FILE is a perf.data file, a stream of `perf record -o -`, or a directory of\n"
+        "`perf record --threads`; - is standard input.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile info perf.data                 what is this?\n"
+        "  perfile stats --by comm perf.data      who is in it?\n"
+        "  perfile dump perf.data | less          everything\n"
+        "  perf record -o - ls | perfile info -   while it is recorded\n"
+        "\n"
+        "`perfile COMMAND --help` explains a command.\n"
+        "Exit status: 0 done; 1 could not; 2 wrong usage; 3 done, but the input was damaged\n"
+        "and something may be missing.\n");
 }
 
 static int run(const char *name, int argc, char **argv)
@@ -51,24 +55,24 @@ static int run(const char *name, int argc, char **argv)
         argv[0] = title;
         return commands[i].run(argc, argv);
     }
-    fprintf(stderr, "perfile: there is no command '%s'\nTry 'perfile --help'.\n", name);
+    cli_print_error("perfile: there is no command '%s'\nTry 'perfile --help'.\n", name);
     return CLI_USAGE;
 }
 
 static int start(int argc, char **argv)
 {
     if (argc < 2) {
-        help(stderr);
+        help(true);
         return CLI_USAGE;
     }
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
-        printf("perfile %s\n", perfile_version());
+        cli_print("perfile %s\n", perfile_version());
         return CLI_DONE;
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         if (argc < 3) {
-            help(stdout);
+            help(false);
             return CLI_DONE;
         }
         static char option[] = "--help";

@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/text.h"
 #include "perfile/damage.h"
+#include "perfile/text.h"
 
 enum { MOST_NOTES = 1000, MOST_MESSAGE = 4 * sizeof((perfile_error *)0)->message };
 
@@ -30,7 +31,7 @@ void cli_merge_begin(cli_merge_run *x)
 /* Names out of captures stand in sentences, too. */
 static size_t printable(const char *text, char *out, size_t size)
 {
-    return cli_printable((perfile_bytes){(const uint8_t *)text, strlen(text)}, out, size);
+    return perfile_printable((perfile_bytes){(const uint8_t *)text, strlen(text)}, out, size);
 }
 
 static void add_note(cli_merge_run *x, const cli_merge_text *note, const char *text)

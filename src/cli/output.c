@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/text.h"
@@ -67,10 +68,10 @@ int cli_writing_option(const char *command, const char *help, int option, cli_wr
         w->from = optarg;
         return CLI_CONTINUE;
     case CLI_OPTION_HELP:
-        fputs(help, stdout);
+        cli_print_help(false, help);
         return CLI_DONE;
     default: /* getopt has said what is wrong */
-        fprintf(stderr, "Try 'perfile %s --help'.\n", command);
+        cli_print_error("Try 'perfile %s --help'.\n", command);
         return CLI_USAGE;
     }
 }

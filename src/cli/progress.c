@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/print.h"
+
 static const char *name;
 static uint64_t due;
 static bool terminal;
@@ -35,18 +37,16 @@ void cli_progress_step(uint64_t done, uint64_t total)
     due = now + 200;
     shown = true;
     if (total)
-        fprintf(stderr, "\r\033[K%s: %" PRIu64 " of %" PRIu64 " MB, %u%%", name, done / 1000000,
-                total / 1000000, (unsigned)(100.0 * (double)done / (double)total));
+        cli_print_error("\r\033[K%s: %" PRIu64 " of %" PRIu64 " MB, %u%%", name, done / 1000000,
+                        total / 1000000, (unsigned)(100.0 * (double)done / (double)total));
     else
-        fprintf(stderr, "\r\033[K%s: %" PRIu64 " MB", name, done / 1000000);
-    fflush(stderr);
+        cli_print_error("\r\033[K%s: %" PRIu64 " MB", name, done / 1000000);
 }
 
 void cli_progress_clear(void)
 {
     if (!shown)
         return;
-    fputs("\r\033[K", stderr);
-    fflush(stderr);
+    cli_print_error("\r\033[K");
     shown = false;
 }

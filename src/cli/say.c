@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/print.h"
+
 int cli_worse(int a, int b)
 {
     static const int rank[] = {
@@ -18,21 +20,33 @@ void cli_say(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fflush(stdout);
-    fputs("perfile: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    cli_print_error_line("perfile", format, args);
     va_end(args);
 }
 
 int cli_usage(const char *command, const char *format, ...)
 {
+    char head[32];
     va_list args;
+    snprintf(head, sizeof head, "perfile %s", command);
     va_start(args, format);
-    fprintf(stderr, "perfile %s: ", command);
-    vfprintf(stderr, format, args);
-    fprintf(stderr, "\nTry 'perfile %s --help'.\n", command);
+    cli_print_error_line(head, format, args);
     va_end(args);
+    cli_print_error("Try 'perfile %s --help'.\n", command);
+    return CLI_USAGE;
+}
+
+int cli_usage_error(const char *command, const perfile_error *err)
+{
+    bool lines = err->where && strcmp(err->where, "expression") == 0;
+    size_t n = lines ? strcspn(err->message, "\n") : strlen(err->message);
+    cli_print_error("perfile %s: %.*s\n", command, (int)n, err->message);
+    for (const char *line = err->message + n; *line; line += n) {
+        line++;
+        n = strcspn(line, "\n");
+        cli_print_error("%.*s\n", (int)n, line);
+    }
+    cli_print_error("Try 'perfile %s --help'.\n", command);
     return CLI_USAGE;
 }
 

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "perfile/text.h"
 
 /* Read by handlers: set in one store, never freed while set. */
 static const char *volatile file;
+static char shown_file[4096]; /* what `file` points at: the name as it may be shown */
 static const char *volatile temporary;
 
 static void put(const char *text)
@@ -97,7 +99,12 @@ void cli_signals_install(void)
 
 void cli_signals_file(const char *name)
 {
-    file = name;
+    file = NULL;
+    if (!name)
+        return;
+    perfile_printable((perfile_bytes){(const uint8_t *)name, strlen(name)}, shown_file,
+                      sizeof shown_file);
+    file = shown_file;
 }
 
 void cli_signals_temporary(const char *path)

@@ -174,7 +174,7 @@ static int look_at(settings *set, int left)
         return cli_usage("split", "--to takes perf.data or pipe: 'dir'");
     set->how.pattern = set->w.out;
     if (perfile_split_check(&set->how, &err) != PERFILE_OK)
-        return cli_usage("split", "%s", err.message);
+        return cli_usage_error("split", &err);
     return CLI_CONTINUE;
 }
 

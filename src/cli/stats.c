@@ -7,6 +7,7 @@
 #include "cli/damage.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/print.h"
 #include "cli/stats_key.h"
 #include "cli/table.h"
 
@@ -137,13 +138,13 @@ static int stats_of(const char *path, const settings *set)
             if (at)
                 qsort(at, counts.groups.n, sizeof *at, set->order);
             if (set->heading)
-                printf("%s:\n", in.name);
+                cli_print("%s:\n", in.name);
             if (set->json)
                 print_json(set, &counts, &in);
             else
                 ok = print_table(set, &counts);
             if (set->heading)
-                putchar('\n');
+                cli_print("\n");
         }
     }
     if (!ok)

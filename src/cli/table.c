@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/text.h"
+#include "cli/print.h"
+#include "perfile/text.h"
 
 enum { MAX_COLUMNS = 16 };
 
@@ -72,11 +73,11 @@ static bool reserve(cli_table *t, size_t n)
 
 void cli_cell_text(cli_table *t, perfile_bytes text)
 {
-    size_t n = cli_printable(text, NULL, 0) + 1;
+    size_t n = perfile_printable(text, NULL, 0) + 1;
     if (!reserve(t, n))
         return;
     char *cell = t->cells + t->len;
-    cli_printable(text, cell, n);
+    perfile_printable(text, cell, n);
     t->len += n;
     size_t wide = places(cell);
     if (wide > t->width[t->at])
@@ -109,12 +110,12 @@ static void put_cell(const cli_table *t, unsigned column, const char *text, size
     bool right = t->columns[column][0] == '>';
     *blank += (column ? 2 : 0) + (right ? pad : 0);
     if (*text) {
-        printf("%*s%s", (int)*blank, "", text);
+        cli_print("%*s%s", (int)*blank, "", text);
         *blank = 0;
     }
     *blank += right ? 0 : pad;
     if (column + 1 == t->n) {
-        putchar('\n');
+        cli_print("\n");
         *blank = 0;
     }
 }

@@ -6,80 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
-size_t cli_utf8_step(const uint8_t *p, size_t left)
-{
-    if (p[0] < 0x80)
-        return 1;
-    size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4 || left < n)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return n;
-}
+#include "perfile/text.h"
 
 bool cli_is_utf8(perfile_bytes text)
 {
     for (size_t i = 0; i < text.len;) {
-        size_t n = cli_utf8_step(text.ptr + i, text.len - i);
+        size_t n = perfile_utf8_char(text.ptr + i, text.len - i, NULL);
         if (!n)
             return false;
         i += n;
     }
     return true;
-}
-
-/* One character of `text` as it may be shown: its length in `from`, its form in `out`. */
-static size_t show(const uint8_t *p, size_t left, char out[8], size_t *from)
-{
-    size_t n = cli_utf8_step(p, left);
-    bool control = p[0] < 0x20 || p[0] == 0x7f || (n == 2 && p[0] == 0xc2 && p[1] < 0xa0);
-    if (!n || control) {
-        *from = 1;
-        return (size_t)snprintf(out, 8, "\\x%02x", p[0]);
-    }
-    memcpy(out, p, n);
-    *from = n;
-    return n;
-}
-
-size_t cli_printable(perfile_bytes text, char *out, size_t size)
-{
-    size_t need = 0;
-    size_t kept = 0;
-    bool cut = false;
-    for (size_t i = 0, from; i < text.len; i += from) {
-        char shown[8];
-        size_t n = show(text.ptr + i, text.len - i, shown, &from);
-        cut = cut || need + n >= size;
-        if (!cut) {
-            memcpy(out + kept, shown, n);
-            kept += n;
-        }
-        need += n;
-    }
-    if (size)
-        out[kept] = 0;
-    return need;
-}
-
-void cli_put_text(perfile_bytes text)
-{
-    for (size_t i = 0, from; i < text.len; i += from) {
-        char shown[8];
-        size_t n = show(text.ptr + i, text.len - i, shown, &from);
-        fwrite(shown, 1, n, stdout);
-    }
-}
-
-void cli_put_string(const char *text)
-{
-    cli_put_text((perfile_bytes){(const uint8_t *)text, strlen(text)});
 }
 
 void cli_seconds(uint64_t ns, char *out, size_t size)

@@ -1,4 +1,4 @@
-/* Words for people: what comes from a capture must not drive the terminal. */
+/* Numbers, times and sizes in words for people, and the way back. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
@@ -8,18 +8,6 @@
 
 /* Whether `text` is well-formed UTF-8. */
 bool cli_is_utf8(perfile_bytes text);
-
-/* Bytes of the well-formed UTF-8 sequence at `p`, 0 when there is none. */
-size_t cli_utf8_step(const uint8_t *p, size_t left);
-
-/* Writes `text` to `out` (of `size` bytes, NUL-terminated, cut at a character when it does not fit)
- * with control characters and what is no UTF-8 as \xNN.  Returns the bytes that all of it needs,
- * NUL not counted. */
-size_t cli_printable(perfile_bytes text, char *out, size_t size);
-
-/* The same to standard output. */
-void cli_put_text(perfile_bytes text);
-void cli_put_string(const char *text);
 
 /* Seconds with nine digits, of ns. */
 void cli_seconds(uint64_t ns, char *out, size_t size);

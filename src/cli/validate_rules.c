@@ -2,14 +2,15 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/print.h"
 #include "cli/validate.h"
 
 int cli_list_rules(void)
 {
     const perfile_rule *r;
     for (size_t i = 0; (r = perfile_rule_at(i)); i++)
-        printf("%-6s  %-7s  %-9s  %s\n", r->id, perfile_severity_name(r->severity),
-               perfile_where_name(r->where), r->sentence);
+        cli_print("%-6s  %-7s  %-9s  %s\n", r->id, perfile_severity_name(r->severity),
+                  perfile_where_name(r->where), r->sentence);
     return CLI_DONE;
 }
 
@@ -18,11 +19,11 @@ int cli_explain_rule(const char *id)
     const perfile_rule *r = perfile_rule_at(perfile_rule_find(id));
     if (!r)
         return cli_usage("validate", "there is no rule '%s'; --rules lists them", id);
-    printf("%s: %s.\n\n", r->id, r->sentence);
-    printf("  severity  %s", perfile_severity_name(r->severity));
+    cli_print("%s: %s.\n\n", r->id, r->sentence);
+    cli_print("  severity  %s", perfile_severity_name(r->severity));
     if (r->lesser)
-        printf(", in milder cases %s", perfile_severity_name(r->lesser));
-    printf("\n  looks at  %s\n  why       %s\n  perf      %s\n", perfile_where_name(r->where),
-           r->why, r->minds);
+        cli_print(", in milder cases %s", perfile_severity_name(r->lesser));
+    cli_print("\n  looks at  %s\n  why       %s\n  perf      %s\n", perfile_where_name(r->where),
+              r->why, r->minds);
     return CLI_DONE;
 }

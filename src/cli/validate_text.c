@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/damage.h"
+#include "cli/print.h"
 #include "cli/text.h"
 #include "cli/validate.h"
 
@@ -43,8 +44,8 @@ static void compose(const cli_validation *v, const perfile_finding *f, char *lin
 
 static void print_line(const char *line)
 {
-    cli_put_string(line);
-    putchar('\n');
+    cli_print("%s", line);
+    cli_print("\n");
 }
 
 static void file(const cli_validation *v)
@@ -94,9 +95,9 @@ static void print_kinds(const cli_validation *v)
         print_line(kinds[i].line);
         free(kinds[i].line);
         if (t.count > 1 && t.last_offset != PERFILE_NO_OFFSET)
-            printf("  and %" PRIu64 " more, last at %" PRIu64 "\n", t.count - 1, t.last_offset);
+            cli_print("  and %" PRIu64 " more, last at %" PRIu64 "\n", t.count - 1, t.last_offset);
         else if (t.count > 1)
-            printf("  and %" PRIu64 " more\n", t.count - 1);
+            cli_print("  and %" PRIu64 " more\n", t.count - 1);
     }
     n_kinds = 0;
 }
@@ -105,8 +106,8 @@ static void reason(const cli_validation *v, unsigned verdict, const char *senten
 {
     (void)verdict;
     print_kinds(v); /* what is found stands before what it means */
-    cli_put_string(v->name);
-    printf(": perf %s: ", v->version);
+    cli_print("%s", v->name);
+    cli_print(": perf %s: ", v->version);
     print_line(sentence);
 }
 
@@ -117,23 +118,23 @@ static void file_end(const cli_validation *v)
     if (out_of_memory)
         cli_say("%s: out of memory: some findings are not shown", v->name);
     if (v->version && !v->failure) {
-        cli_put_string(v->name);
-        printf(": perf %s %s\n", v->version, cli_verdict_words(v->verdict));
+        cli_print("%s", v->name);
+        cli_print(": perf %s %s\n", v->version, cli_verdict_words(v->verdict));
     }
     if (v->failure)
         return;
-    cli_put_string(v->name);
+    cli_print("%s", v->name);
     const char *sep = ": ";
     for (unsigned s = PERFILE_SEVERITY_ERROR; s >= PERFILE_SEVERITY_NOTE; s--) {
-        printf("%s%" PRIu64 " %s%s", sep, v->counts[s], words[s], v->counts[s] == 1 ? "" : "s");
+        cli_print("%s%" PRIu64 " %s%s", sep, v->counts[s], words[s], v->counts[s] == 1 ? "" : "s");
         sep = ", ";
     }
-    putchar('\n');
+    cli_print("\n");
     if (v->in->stream && cli_damages(v->in) && strcmp(v->name, "standard input") != 0) {
-        cli_put_string(v->name);
-        printf(": next: perfile recover -o OUT ");
-        cli_put_string(v->name);
-        putchar('\n');
+        cli_print("%s", v->name);
+        cli_print(": next: perfile recover -o OUT ");
+        cli_print("%s", v->name);
+        cli_print("\n");
     }
 }
 

@@ -1,6 +1,6 @@
 #include "emit/sheet.h"
 
-#include "emit/utf8.h"
+#include "perfile/text.h"
 
 enum {
     INDENT = 4,
@@ -42,12 +42,9 @@ void pf_sheet_seconds(pf_sheet *t, uint64_t ns, size_t width)
 /* Bytes of the printable character at `p`, 0 when it is none or no UTF-8. */
 static size_t printable(const uint8_t *p, size_t left)
 {
-    if (p[0] < 0x80)
-        return p[0] >= 0x20 && p[0] != 0x7f;
-    for (size_t n = 2; n <= 4 && n <= left; n++)
-        if (pf_utf8_valid((perfile_bytes){p, n}))
-            return p[0] == 0xc2 && p[1] < 0xa0 ? 0 : n;
-    return 0;
+    uint32_t code;
+    size_t n = perfile_utf8_char(p, left, &code);
+    return n && perfile_is_printable(code) ? n : 0;
 }
 
 static void escape(pf_sheet *t, uint8_t c)

@@ -36,7 +36,7 @@ static void put_place(pf_sheet *t, const perfile_record *r)
     t->gutter = inner ? "| " : NULL;
     pf_sheet_line(t, 0);
     if (file) {
-        pf_sheet_string(t, file);
+        pf_sheet_text(t, (perfile_bytes){(const uint8_t *)file, strlen(file)});
         PF_SHEET_LITERAL(t, ":");
     }
     pf_text_offset(t, inner ? r->stream_offset : r->offset);

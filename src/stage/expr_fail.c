@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "perfile/text.h"
 #include "stage/expr_code.h"
 
 enum {
@@ -44,11 +45,13 @@ static void show_place(const char *text, uint32_t at, char *out, size_t size)
 
 static bool fail(pf_compiler *c, uint32_t at, perfile_status status, const char *what)
 {
-    char place[2 * SHOWN + 16];
+    char place[2 * SHOWN + 16], shown[256];
+    /* Words of the text may hold line ends; those of the message are where the place is shown. */
+    perfile_printable((perfile_bytes){(const uint8_t *)what, strlen(what)}, shown, sizeof shown);
     show_place(c->text, at, place, sizeof place);
     int room = (int)(sizeof c->err->message - strlen(place)) - 24;
     c->status = pf_fail(c->err, status, "expression", "column %u: %.*s%s",
-                        characters(c->text, at) + 1, room, what, place);
+                        characters(c->text, at) + 1, room, shown, place);
     pf_error_at(c->err, at);
     return false;
 }

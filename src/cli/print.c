@@ -1,0 +1,283 @@
+/* A printf that knows its words from what is put into them. */
+#include "cli/print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perfile/text.h"
+
+enum { NUMBER_BYTES = 400 }; /* of a double without a precision of its own */
+
+/* Bytes on their way: a line is one write, so that those of several processes do not mix. */
+typedef struct printer {
+    FILE *to;
+    size_t n;
+    char at[1024];
+} printer;
+
+typedef struct spec {
+    bool left, zero, has_precision;
+    int width, precision;
+    char length; /* 'H' for hh, 'L' for ll */
+    char what;
+} spec;
+
+static void flush(printer *p)
+{
+    fwrite(p->at, 1, p->n, p->to);
+    p->n = 0;
+}
+
+static void put(printer *p, const char *bytes, size_t n)
+{
+    if (n > sizeof p->at - p->n)
+        flush(p);
+    if (n > sizeof p->at) {
+        fwrite(bytes, 1, n, p->to);
+        return;
+    }
+    memcpy(p->at + p->n, bytes, n);
+    p->n += n;
+}
+
+static void put_blank(printer *p, size_t n, char c)
+{
+    while (n--)
+        put(p, &c, 1);
+}
+
+static void put_padded(printer *p, const spec *s, const char *text, size_t n)
+{
+    size_t blank = s->width > 0 && (size_t)s->width > n ? (size_t)s->width - n : 0;
+    put_blank(p, s->left ? 0 : blank, ' ');
+    put(p, text, n);
+    put_blank(p, s->left ? blank : 0, ' ');
+}
+
+/* Characters one by one, as they may be shown; returns how many bytes that makes. */
+static size_t put_shown(printer *p, const char *text, size_t n)
+{
+    size_t shown = 0;
+    for (size_t i = 0, from; i < n; i += from) {
+        char one[17];
+        const uint8_t *at = (const uint8_t *)text + i;
+        from = perfile_utf8_char(at, n - i, NULL);
+        from = from ? from : 1;
+        size_t bytes = perfile_printable((perfile_bytes){at, from}, one, sizeof one);
+        put(p, one, bytes);
+        shown += bytes;
+    }
+    return shown;
+}
+
+static void put_string(printer *p, const spec *s, const char *text)
+{
+    if (!text)
+        text = "(null)";
+    size_t n = s->has_precision ? strnlen(text, (size_t)s->precision) : strlen(text);
+    size_t wide =
+        s->width > 0 ? perfile_printable((perfile_bytes){(const uint8_t *)text, n}, NULL, 0) : 0;
+    size_t blank = s->width > 0 && (size_t)s->width > wide ? (size_t)s->width - wide : 0;
+    put_blank(p, s->left ? 0 : blank, ' ');
+    put_shown(p, text, n);
+    put_blank(p, s->left ? blank : 0, ' ');
+}
+
+static void put_number(printer *p, const spec *s, bool negative, uintmax_t value)
+{
+    char digits[24];
+    const char *sign = negative ? "-" : "";
+    size_t n = (size_t)snprintf(digits, sizeof digits,
+                                s->what == 'x'   ? "%" PRIxMAX
+                                : s->what == 'X' ? "%" PRIXMAX
+                                                 : "%" PRIuMAX,
+                                value);
+    if (s->zero && !s->left) {
+        size_t all = n + negative;
+        put(p, sign, negative);
+        put_blank(p, (size_t)s->width > all ? (size_t)s->width - all : 0, '0');
+        put(p, digits, n);
+        return;
+    }
+    char text[26];
+    n = (size_t)snprintf(text, sizeof text, "%s%s", sign, digits);
+    put_padded(p, s, text, n);
+}
+
+static void put_signed(printer *p, const spec *s, va_list *args)
+{
+    intmax_t value;
+    switch (s->length) {
+    case 'l':
+        value = va_arg(*args, long);
+        break;
+    case 'L':
+        value = va_arg(*args, long long);
+        break;
+    case 'z':
+    case 't':
+        value = va_arg(*args, ptrdiff_t);
+        break;
+    case 'j':
+        value = va_arg(*args, intmax_t);
+        break;
+    default:
+        value = va_arg(*args, int);
+    }
+    put_number(p, s, value < 0, value < 0 ? 0 - (uintmax_t)value : (uintmax_t)value);
+}
+
+static void put_unsigned(printer *p, const spec *s, va_list *args)
+{
+    uintmax_t value;
+    switch (s->length) {
+    case 'l':
+        value = va_arg(*args, unsigned long);
+        break;
+    case 'L':
+        value = va_arg(*args, unsigned long long);
+        break;
+    case 'z':
+    case 't':
+        value = va_arg(*args, size_t);
+        break;
+    case 'j':
+        value = va_arg(*args, uintmax_t);
+        break;
+    default:
+        value = va_arg(*args, unsigned);
+    }
+    put_number(p, s, false, value);
+}
+
+static void put_real(printer *p, const spec *s, double value)
+{
+    char text[NUMBER_BYTES];
+    int precision = s->has_precision ? s->precision : 6;
+    int n = s->what == 'g' ? snprintf(text, sizeof text, "%.*g", precision, value)
+                           : snprintf(text, sizeof text, "%.*f", precision, value);
+    put_padded(p, s, text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+/* "12", or the next argument for "*". */
+static const char *read_count(const char *f, va_list *args, int *count)
+{
+    if (*f == '*') {
+        *count = va_arg(*args, int);
+        return f + 1;
+    }
+    for (*count = 0; *f >= '0' && *f <= '9'; f++)
+        *count = 10 * *count + (*f - '0');
+    return f;
+}
+
+/* What stands behind the %. */
+static const char *read_spec(const char *f, va_list *args, spec *s)
+{
+    *s = (spec){0};
+    for (; *f == '-' || *f == '0'; f++) {
+        s->left |= *f == '-';
+        s->zero |= *f == '0';
+    }
+    f = read_count(f, args, &s->width);
+    if (*f == '.') {
+        s->has_precision = true;
+        f = read_count(f + 1, args, &s->precision);
+    }
+    if (strchr("hlzjt", *f)) {
+        s->length = *f++;
+        if (*f == s->length)
+            s->length = (char)(*f++ - 'a' + 'A');
+    }
+    s->what = *f;
+    return f + 1;
+}
+
+static void put_one(printer *p, const spec *s, va_list *args)
+{
+    char c;
+    switch (s->what) {
+    case 's':
+        put_string(p, s, va_arg(*args, const char *));
+        break;
+    case 'c':
+        c = (char)va_arg(*args, int);
+        put_shown(p, &c, 1);
+        break;
+    case 'd':
+    case 'i':
+        put_signed(p, s, args);
+        break;
+    case 'f':
+    case 'g':
+        put_real(p, s, va_arg(*args, double));
+        break;
+    case '%':
+        put(p, "%", 1);
+        break;
+    default: /* u, x, X */
+        put_unsigned(p, s, args);
+    }
+}
+
+static void put_all(printer *p, const char *format, va_list *args)
+{
+    while (*format) {
+        size_t plain = strcspn(format, "%");
+        put(p, format, plain);
+        format += plain;
+        if (*format != '%')
+            break;
+        spec s;
+        format = read_spec(format + 1, args, &s);
+        put_one(p, &s, args);
+    }
+}
+
+void cli_print(const char *format, ...)
+{
+    printer p = {.to = stdout};
+    va_list args;
+    va_start(args, format);
+    put_all(&p, format, &args);
+    va_end(args);
+    flush(&p);
+}
+
+void cli_print_error(const char *format, ...)
+{
+    printer p = {.to = stderr};
+    va_list args;
+    fflush(stdout);
+    va_start(args, format);
+    put_all(&p, format, &args);
+    va_end(args);
+    flush(&p);
+}
+
+void cli_print_error_line(const char *head, const char *format, va_list args)
+{
+    printer p = {.to = stderr};
+    va_list copy; /* where va_list is an array, `args` here is a pointer */
+    va_copy(copy, args);
+    fflush(stdout);
+    put_shown(&p, head, strlen(head));
+    put(&p, ": ", 2);
+    put_all(&p, format, &copy);
+    put(&p, "\n", 1);
+    flush(&p);
+    va_end(copy);
+}
+
+void cli_print_help(bool error, const char *text)
+{
+    fputs(text, error ? stderr : stdout);
+}
+
+void cli_print_text(perfile_bytes text)
+{
+    printer p = {.to = stdout};
+    put_shown(&p, (const char *)text.ptr, text.len);
+    flush(&p);
+}
