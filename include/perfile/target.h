@@ -61,7 +61,11 @@ typedef struct perfile_target_options {
     size_t size;
     /* "perf-6.1" or "6.1": see perfile_target_version_at(); NULL: everything is known. */
     const char *version;
-    /* Bits of sample_type (PERFILE_SAMPLE_…) whose fields go as well, known or not; ids cannot. */
+    /* Bits of sample_type (PERFILE_SAMPLE_…) whose fields go as well, known or not: out of samples
+     * and of the trailers of other records, with what speaks of such a field alone (features
+     * BRANCH_STACK and SAMPLE_TIME, CALLCHAIN_DEFERRED records, members and flags of the attr). Ids
+     * cannot.  PERFILE_E_UNSUPPORTED, also while records are read: the ids of several events would
+     * not be at one place any more. */
     uint64_t drop;
     /* Called for each loss when the end of the stream is reached.  May be NULL. */
     void (*loss)(void *user, const perfile_target_loss *loss);
@@ -94,6 +98,10 @@ PERFILE_API void perfile_target_summary_of(const perfile_stream *stream,
 
 /* "3.16" … in ascending order, NULL behind the last. */
 PERFILE_API const char *perfile_target_version_at(size_t position);
+
+/* Whether that version knows the feature (PERFILE_FEATURE_…); DIR_FORMAT says whether it opens
+ * directories.  False when there is no such version. */
+PERFILE_API bool perfile_target_has_feature(const char *version, uint32_t number);
 
 /* Bytes of its attr; 0 when there is no such version.  For writers that make HEADER_ATTR records of
  * attrs that are shorter. */

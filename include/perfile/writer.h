@@ -48,7 +48,8 @@ typedef struct perfile_writer_options {
     uint32_t sink_flags;    /* perfile_writer_create(): PERFILE_SINK_… */
     /* The perf that shall read it, "6.1" or "perf-6.1" (perfile_check_version_at() has them all);
      * NULL: any.  Decides attr_size unless that is given, and what a pipe may have: features that
-     * this perf does not know are refused, and the list of features ends as it expects. */
+     * this perf does not know are refused, and the list of features ends as it expects.  What it
+     * has no records for (compression) and directories that it cannot open are refused. */
     const char *target;
     uint64_t reserved[5];
 } perfile_writer_options;
@@ -141,9 +142,11 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_type(perfile_wr
  *
  * Form PIPE: a HEADER_FEATURE record; TRACING_DATA a HEADER_TRACING_DATA record, BUILD_ID a
  * HEADER_BUILD_ID record for each file.  Before the first record of the kernel, but for BUILD_ID,
- * which may come later.  The end of the list is written for a `target` only: every perf has another
- * number for it, and refuses others.  PERFILE_E_LIMIT: more than the 65,519 bytes that a record
- * holds; PERFILE_E_USAGE: it has no meaning in a pipe (AUXTRACE, DIR_FORMAT). */
+ * which may come later.  Behind those that were set before the first record stands the end of the
+ * list.  Every perf has another number for it, and refuses others: it is that of `target`; without
+ * one that of the perf which VERSION names; else 32, which perf 5.14 and newer take.
+ * PERFILE_E_LIMIT: more than the 65,519 bytes that a record holds; PERFILE_E_USAGE: it has no
+ * meaning in a pipe (AUXTRACE, DIR_FORMAT). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_feature(perfile_writer *w,
                                                                    uint32_t number,
                                                                    perfile_bytes payload,

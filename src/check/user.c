@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "check/check.h"
+#include "core/readable.h"
 
 enum {
     CPU_MAP_LIST,
@@ -10,7 +11,6 @@ enum {
     UPDATE_CPUS = 3,
     TIME_CONV_OLD = 24,
     TIME_CONV_NEW = 48,
-    FIRST_MARKER = 32,
     PAGE = 4096,
     ZSTD = 1,
     PADDING = 8
@@ -110,11 +110,11 @@ static void check_pipe_only(pf_check *c, const perfile_record *r)
                 pf_check_type_name(r->type, buf));
 }
 
-static void check_feature_record(pf_check *c, const perfile_record *r,
-                                 const perfile_header_feature *v)
+static void check_feature_record(pf_check *c, const perfile_record *r)
 {
     check_pipe_only(c, r);
-    if (v->data.len == 0 && v->feat_id >= FIRST_MARKER) {
+    perfile_feature f;
+    if (perfile_record_feature(r, &f, NULL) == PERFILE_OK && pf_feature_ends_list(&f)) {
         c->has_marker = true;
         return;
     }
@@ -168,7 +168,7 @@ void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t l
         check_pipe_only(c, r);
         break;
     case PERFILE_RECORD_HEADER_FEATURE:
-        check_feature_record(c, r, v);
+        check_feature_record(c, r);
         break;
     case PERFILE_RECORD_ID_INDEX:
         check_id_index(c, r, v, left);

@@ -117,13 +117,20 @@ static int read_option(int option, settings *set)
     }
 }
 
+static bool knows_directories(const settings *set)
+{
+    return !set->how.target ||
+           perfile_target_has_feature(set->how.target, PERFILE_FEATURE_DIR_FORMAT);
+}
+
 static int convert(settings *set, const char *path)
 {
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink = NULL;
     cli_conversion x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
-    bool directory = set->w.told_form ? set->w.directory : cli_is_directory(path);
+    bool directory =
+        set->w.told_form ? set->w.directory : cli_is_directory(path) && knows_directories(set);
     if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
         return CLI_FAILED;
     set->how.note = cli_conversion_note;
@@ -170,5 +177,8 @@ int cli_convert(int argc, char **argv)
         return status;
     if (set.how.flags & PERFILE_CONVERT_COMPRESS && set.how.flags & PERFILE_CONVERT_DECOMPRESS)
         return cli_usage("convert", "--compress or --decompress, not both");
+    if (set.w.directory && !knows_directories(&set))
+        return cli_usage("convert", "%s knows no directories: --to perf.data or pipe",
+                         set.how.target);
     return convert(&set, argv[optind]);
 }

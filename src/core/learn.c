@@ -215,15 +215,12 @@ perfile_status perfile_record_feature(const perfile_record *r, perfile_feature *
     return PERFILE_OK;
 }
 
-/* The list of features ends with an empty one, whose number is the writer's count of features: for
- * newer tools that is the number of a real one.  Perf before 4.19 had less than 32. */
 static perfile_status learn_feature(perfile_session *s, const perfile_record *r, perfile_error *err)
 {
-    enum { FIRST_MARKER = 32 };
     perfile_feature f;
     if (perfile_record_feature(r, &f, NULL) != PERFILE_OK)
         return PERFILE_OK;
-    if (f.payload.len == 0 && (f.number >= FIRST_MARKER || !pf_feature_readable(&f, 0)))
+    if (pf_feature_ends_list(&f))
         return PERFILE_OK;
     return pf_session_add_feature(s, &f, is_stable(r), err);
 }

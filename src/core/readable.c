@@ -26,6 +26,12 @@ bool pf_feature_readable(const perfile_feature *f, uint32_t flags)
     return perfile_feature_walk(f, flags, &nobody, NULL, NULL) == PERFILE_OK;
 }
 
+bool pf_feature_ends_list(const perfile_feature *f)
+{
+    enum { FIRST_NEW_MARKER = 32 }; /* perf before 5.14 had less */
+    return f->payload.len == 0 && (f->number >= FIRST_NEW_MARKER || !pf_feature_readable(f, 0));
+}
+
 uint32_t pf_feature_damage(const perfile_feature *f)
 {
     perfile_error err = {0};

@@ -8,6 +8,10 @@
 bool pf_record_readable(const perfile_record *r, uint32_t flags);
 bool pf_feature_readable(const perfile_feature *f, uint32_t flags);
 
+/* Whether it is the end of the features of a pipe: an empty one, whose number is the writer's count
+ * of features.  For newer tools that is the number of a real one, which would not be empty. */
+bool pf_feature_ends_list(const perfile_feature *f);
+
 /* What is wrong with a feature (PERFILE_DAMAGE_…), 0 when it is whole. */
 uint32_t pf_feature_damage(const perfile_feature *f);
 

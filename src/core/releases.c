@@ -37,6 +37,52 @@ static const struct {
 #include "format/versions.def"
 };
 
+static const struct {
+    uint32_t major, minor, number;
+} ends[] = {
+#define ENDS(major, minor, number) {major, minor, number},
+#include "format/versions.def"
+};
+
+/* The digits that `*text` begins with, at most 4; false: there are none. */
+static bool take_number(perfile_bytes *text, uint32_t *number)
+{
+    enum { MOST_DIGITS = 4 };
+    unsigned n = 0;
+    for (*number = 0; n < MOST_DIGITS && n < text->len; n++) {
+        unsigned digit = text->ptr[n] - (unsigned)'0';
+        if (digit > 9)
+            break;
+        *number = 10 * *number + digit;
+    }
+    text->ptr += n;
+    text->len -= n;
+    return n > 0;
+}
+
+uint32_t pf_end_of_features(perfile_bytes version)
+{
+    uint32_t major, minor, number = 0;
+    if (!take_number(&version, &major) || !version.len || version.ptr[0] != '.')
+        return 0;
+    version.ptr++;
+    version.len--;
+    if (!take_number(&version, &minor))
+        return 0;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (major > ends[i].major || (major == ends[i].major && minor >= ends[i].minor))
+            number = ends[i].number;
+    return number;
+}
+
+uint32_t pf_end_of_features_behind(uint32_t end, uint32_t last)
+{
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0] && end <= last; i++)
+        if (ends[i].number > end)
+            end = ends[i].number;
+    return end;
+}
+
 perfile_status pf_release_find(const char *version, const pf_release **release, perfile_error *err)
 {
     char known[200] = "";

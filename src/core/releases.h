@@ -36,6 +36,13 @@ bool pf_release_knows_map_build_ids(const pf_release *r);
  * that have been there as long as their place. */
 bool pf_release_knows_member(const pf_release *r, const char *member);
 
+/* Number of the empty HEADER_FEATURE record that ends the list of features in a pipe for the perf
+ * of this version ("6.1", "5.10.0-28-amd64"); 0: it has none, or this is no version. */
+uint32_t pf_end_of_features(perfile_bytes version);
+/* The least such number, `end` or greater, that is none of the features up to `last`: of the first
+ * version that knows them all, or of the newest. */
+uint32_t pf_end_of_features_behind(uint32_t end, uint32_t last);
+
 /* The `n` lowest bits. */
 static inline uint64_t pf_low_bits(uint32_t n)
 {

@@ -77,9 +77,8 @@ static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error 
     perfile_writer_options how = {.size = sizeof how,
                                   .as_stored = true,
                                   .form = x->result.form,
+                                  .target = x->options.target,
                                   .swapped = perfile_session_swapped(perfile_stream_session(s))};
-    if (x->options.target)
-        how.attr_size = perfile_target_attr_size(x->options.target);
     if (flags & PERFILE_CONVERT_COMPRESS)
         how.compress_level = x->options.level ? x->options.level : USUAL_LEVEL;
     perfile_copy_options copy = {.size = sizeof copy,

@@ -37,9 +37,7 @@ static void take_header_feature(pf_copy *x, const perfile_record *r, bool *took)
     perfile_feature f;
     if (perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.number >= PERFILE_N_FEATURES)
         return;
-    /* An empty one that cannot be empty ends their list, which a file says in another way. */
-    bool known = perfile_feature_name(f.number) != NULL;
-    bool end = f.payload.len == 0 && (!known || !pf_feature_readable(&f, 0));
+    bool end = pf_feature_ends_list(&f); /* a file says that in another way */
     *took = end || first_of_its_kind(x, f.number, r);
     if (*took && !end)
         take_feature(x, f.number);

@@ -40,8 +40,11 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
 }
 
 static perfile_status check_target(const perfile_writer_options *o, const pf_release *target,
-                                   perfile_error *err)
+                                   const perfile_sink *sink, perfile_error *err)
 {
+    if (pf_sink_is_directory(sink) && target->feature < PERFILE_FEATURE_DIR_FORMAT)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.target",
+                       "perf %s knows no directories: write a file", target->name);
     uint32_t needed = o->compressed2 ? PERFILE_RECORD_COMPRESSED2 : PERFILE_RECORD_COMPRESSED;
     if (o->compress_level && target->user_type < needed)
         return pf_fail(err, PERFILE_E_USAGE, "writer.target", "perf %s knows no %s records",
@@ -66,7 +69,7 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
     if (st == PERFILE_OK && o.target)
         st = pf_release_find(o.target, &target, err);
     if (st == PERFILE_OK && target)
-        st = check_target(&o, target, err);
+        st = check_target(&o, target, sink, err);
     if (st != PERFILE_OK)
         return st;
     perfile_writer *w = pf_alloc(1, sizeof *w);

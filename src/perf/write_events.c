@@ -239,7 +239,8 @@ perfile_status perfile_writer_event_name(perfile_writer *w, uint32_t index, cons
     perfile_status st = check_index(w, index, err);
     if (st == PERFILE_OK)
         st = pf_write_keep(w, (perfile_bytes){(const uint8_t *)name, strlen(name) + 1}, &at, err);
-    if (st == PERFILE_OK && (w->form == PERFILE_FORM_PIPE || w->progressive)) {
+    bool told = !w->target || pf_release_knows_type(w->target, PERFILE_RECORD_EVENT_UPDATE);
+    if (st == PERFILE_OK && told && (w->form == PERFILE_FORM_PIPE || w->progressive)) {
         perfile_event_update u = {.type = NAME, .has_name = true, .name = text_of(name)};
         st = update(w, index, &u, err);
     }

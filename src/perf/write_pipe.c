@@ -125,6 +125,9 @@ perfile_status pf_write_pipe_can(const perfile_writer *w, uint32_t number, perfi
     default:
         break;
     }
+    if (w->target && !pf_release_knows_type(w->target, PERFILE_RECORD_HEADER_FEATURE))
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "perf %s knows no features in a pipe, and stops at one", w->target->name);
     if (w->target && number > w->target->feature)
         return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
                        "perf %s knows features up to %u, and stops at %u in a pipe",
@@ -172,12 +175,47 @@ static perfile_status put_feature(perfile_writer *w, uint32_t number, perfile_er
     return pf_write_pipe_feature(w, number, pf_write_fact(w, f->at, f->len), err);
 }
 
-/* An empty one behind those that it knows is what a version of perf takes for the end of them. */
+static perfile_bytes text_of(const char *text)
+{
+    return (perfile_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+/* The version of the tool that recorded the capture, if the capture says it. */
+static perfile_bytes recorded_by(const perfile_writer *w)
+{
+    const pf_written_feature *set = &w->features[PERFILE_FEATURE_VERSION];
+    const perfile_feature f = {.number = PERFILE_FEATURE_VERSION,
+                               .flags = w->swap ? PERFILE_REC_SWAPPED : 0,
+                               .size = set->len,
+                               .payload = pf_write_fact(w, set->at, set->len)};
+    perfile_tool_version v;
+    if (!set->there || perfile_tool_version_decode(&f, &v, sizeof v, NULL) != PERFILE_OK)
+        return (perfile_bytes){NULL, 0};
+    return v.string;
+}
+
+/* The number that `perf report` takes for the end of the features: every version its own.  Without
+ * a target that of the perf that recorded the capture, as it would have written the pipe itself.
+ * Where that is not known, or had no pipes of features, 32: 5.14 to 6.x wait for it, newer ones
+ * take it. */
+static uint32_t number_of_end(const perfile_writer *w)
+{
+    uint32_t last = 0;
+    if (w->target)
+        return pf_end_of_features(text_of(w->target->name));
+    for (uint32_t i = 0; i < PERFILE_N_FEATURES; i++)
+        if (w->features[i].there)
+            last = i;
+    uint32_t end = pf_end_of_features(recorded_by(w));
+    return pf_end_of_features_behind(end ? end : pf_end_of_features(text_of("6.1")), last);
+}
+
 static perfile_status end_features(perfile_writer *w, perfile_error *err)
 {
-    if (!w->target)
+    uint32_t number = number_of_end(w);
+    if (!number)
         return PERFILE_OK;
-    return pf_write_pipe_feature(w, w->target->feature + 1, (perfile_bytes){NULL, 0}, err);
+    return pf_write_pipe_feature(w, number, (perfile_bytes){NULL, 0}, err);
 }
 
 /* In perf's order: events, features, formats of tracepoints. */

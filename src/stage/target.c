@@ -38,23 +38,13 @@ static bool stands_alone(const perfile_record *r)
     return r->family == PERFILE_FAMILY_DAMAGE || (r->extra.len && !r->extra.ptr);
 }
 
-/* The end of the list of features has the number of one that the version does not have: it is none.
- */
-static bool is_end_of_features(const pf_target *t, const perfile_record *r)
-{
-    perfile_feature f;
-    return r->type == PERFILE_RECORD_HEADER_FEATURE &&
-           perfile_record_feature(r, &f, NULL) == PERFILE_OK && f.payload.len == 0 &&
-           f.number > t->release->feature;
-}
-
 /* Puts the record into the run. */
 static perfile_status give(pf_target *t, const perfile_record *r, perfile_error *err)
 {
     perfile_record *slot = &t->base.run[t->base.n_run++];
     *slot = *r;
     slot->session = t->base.session;
-    if (r->family != PERFILE_FAMILY_PERF || !pf_session_wants(r->type) || is_end_of_features(t, r))
+    if (r->family != PERFILE_FAMILY_PERF || !pf_session_wants(r->type))
         return PERFILE_OK;
     uint64_t before = t->base.session->generation;
     perfile_status st = pf_session_learn(t->base.session, slot, err);
@@ -194,7 +184,7 @@ static perfile_status take(pf_target *t, bool *stop, perfile_error *err)
         return PERFILE_OK;
     }
     if (r->family == PERFILE_FAMILY_PERF && r->type == PERFILE_RECORD_CALLCHAIN_DEFERRED &&
-        !pf_release_knows_type(t->release, r->type)) {
+        !pf_release_knows_type(t->release, r->type) && !pf_target_drops_record(t, r->type)) {
         t->in++;
         return take_chain(t, r, err);
     }
@@ -374,6 +364,12 @@ void perfile_target_summary_of(const perfile_stream *stream, perfile_target_summ
 const char *perfile_target_version_at(size_t position)
 {
     return position < PF_N_RELEASES ? pf_releases[position].name : NULL;
+}
+
+bool perfile_target_has_feature(const char *version, uint32_t number)
+{
+    const pf_release *release;
+    return pf_release_find(version, &release, NULL) == PERFILE_OK && number <= release->feature;
 }
 
 uint32_t perfile_target_attr_size(const char *version)

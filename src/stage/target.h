@@ -31,7 +31,7 @@ typedef struct pf_loss {
 /* How records of an event are rewritten. */
 typedef struct pf_target_plan {
     pf_relayout relayout;
-    bool changes; /* samples or READ records */
+    bool changes; /* samples or other records */
     bool turn_weight;
     /* Bits that go with the fields of a sample, and of READ records. */
     uint64_t lost_sample, lost_read, lost_branch;
@@ -45,7 +45,9 @@ typedef struct pf_target {
     char version[24];
     pf_target_plan *plans;
     uint32_t n_plans, plans_cap;
-    bool changes;   /* a plan does */
+    bool changes;       /* a plan does */
+    bool cuts_trailers; /* a plan does */
+    bool one_trailer;   /* all plans do the same with trailers */
     uint64_t plain; /* kernel types, by bit, whose records stay as they are and wait for nothing */
     bool ended, told;
     bool release_all; /* nothing may wait any longer */
@@ -80,7 +82,15 @@ perfile_status pf_target_facts(pf_target *t, perfile_error *err);
 size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out);
 size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *out);
 
-/* target_plan.c: plans for events that are new. */
+/* target_drop.c: what goes with the fields that the caller drops: members of the attr by name,
+ * flags of the attr, features, types of records. */
+bool pf_target_drops_member(const pf_target *t, const char *member);
+uint64_t pf_target_drops_flags(const pf_target *t);
+bool pf_target_drops_feature(const pf_target *t, uint32_t number);
+bool pf_target_drops_record(const pf_target *t, uint32_t type);
+
+/* target_plan.c: plans for events that are new.  PERFILE_E_UNSUPPORTED: without the dropped fields
+ * the ids of the events would stand at different places. */
 perfile_status pf_target_plans(pf_target *t, perfile_error *err);
 
 enum { /* what becomes of a record */

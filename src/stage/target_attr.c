@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/layout.h"
+#include "core/readable.h"
 #include "perfile/field.h"
 #include "schema/types.h"
 #include "stage/target.h"
@@ -25,8 +26,16 @@ static bool any_byte(perfile_bytes b)
     return false;
 }
 
-/* The bits of `v` that the version has in this word; those of a newer weight become the older one.
- */
+/* Bits of this word that go because the caller drops fields. */
+static uint64_t dropped_bits(const pf_target *t, unsigned word)
+{
+    return word == PF_WORD_SAMPLE_TYPE ? t->options.drop
+           : word == PF_WORD_FLAGS     ? pf_target_drops_flags(t)
+                                       : 0;
+}
+
+/* The bits of `v` that the version has in this word and the caller does not drop; those of a newer
+ * weight become the older one. */
 static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
 {
     const pf_release *release = t->release;
@@ -35,11 +44,12 @@ static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
     uint64_t known = v & pf_low_bits(n[word]);
     if (word == PF_WORD_SAMPLE_TYPE && (v & ~known) & PERFILE_SAMPLE_WEIGHT_STRUCT)
         known |= PERFILE_SAMPLE_WEIGHT;
-    return word == PF_WORD_SAMPLE_TYPE ? known & ~t->options.drop : known;
+    return known & ~dropped_bits(t, word);
 }
 
 static void count_bits(rewriting *w, unsigned word, uint64_t lost)
 {
+    lost &= ~dropped_bits(w->t, word);
     if (word == PF_WORD_SAMPLE_TYPE)
         lost &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT;
     for (uint32_t bit = 0; lost; bit++, lost >>= 1) {
@@ -69,6 +79,10 @@ static void lose_member(rewriting *w, uint64_t offset)
 static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     rewriting *w = user;
+    if (w->t->options.drop && pf_target_drops_member(w->t, f->name)) {
+        memset(w->out + v->offset, 0, (size_t)v->width);
+        return;
+    }
     switch (f->kind) {
     case PERFILE_KIND_SAMPLE_TYPE:
         mask_word(w, PF_WORD_SAMPLE_TYPE, f->kind, v);
@@ -177,9 +191,11 @@ static size_t event_desc(pf_target *t, perfile_bytes payload, uint8_t *out)
     return (size_t)(to - out) + pf_cur_left(&c);
 }
 
-/* Whether it says that records are compressed: those that this stage hands on are not. */
-static bool says_compressed(const perfile_feature *f)
+/* Whether it is not true of the records that this stage hands on, which are not compressed. */
+static bool is_untrue(const pf_target *t, const perfile_feature *f)
 {
+    if (pf_target_drops_feature(t, f->number))
+        return true;
     perfile_compression v;
     return f->number == PERFILE_FEATURE_COMPRESSED &&
            perfile_compression_decode(f, &v, sizeof v, NULL) == PERFILE_OK && v.type != 0;
@@ -192,7 +208,7 @@ static perfile_status add_feature(pf_target *t, const perfile_feature *f, perfil
         pf_target_lose(t, PERFILE_LOSS_FEATURE, f->number, f->offset);
         return PERFILE_OK;
     }
-    if (says_compressed(f))
+    if (is_untrue(t, f))
         return PERFILE_OK;
     if (f->number != PERFILE_FEATURE_EVENT_DESC || f->damage || !f->payload.len)
         return pf_session_add_feature(t->base.session, &mine, true, err);
@@ -270,19 +286,29 @@ size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out
     return n;
 }
 
+/* The number of the record that ends the features of a pipe; 0: the version has no such record. */
+static uint32_t end_of_features(const pf_target *t)
+{
+    const char *version = t->release->name;
+    return t->release == &pf_release_any
+               ? UINT32_MAX
+               : pf_end_of_features((perfile_bytes){(const uint8_t *)version, strlen(version)});
+}
+
 size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *out)
 {
     enum { NUMBER = 8 };
     perfile_feature f;
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
-    const uint32_t last = t->release->feature;
+    const uint32_t last = t->release->feature, end = end_of_features(t);
     if (perfile_record_feature(r, &f, NULL) != PERFILE_OK)
         return as_stored(r, out);
-    if (f.number > last && f.payload.len) {
+    const bool ends = pf_feature_ends_list(&f);
+    if (f.number > last && !ends) {
         pf_target_lose(t, PERFILE_LOSS_FEATURE, f.number, r->offset);
         return 0;
     }
-    if (says_compressed(&f))
+    if (is_untrue(t, &f) || (ends && !end))
         return 0;
     if (f.number == PERFILE_FEATURE_EVENT_DESC) {
         size_t n = event_desc(t, f.payload, out + HEADER + NUMBER);
@@ -292,8 +318,7 @@ size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *
             return sized(out, HEADER + NUMBER + n, swapped);
     }
     as_stored(r, out);
-    /* The end of the list: its number is the writer's count of features. */
-    if (f.number > last)
-        pf_store_u64(out + HEADER, UINT64_C(1) + last, swapped);
+    if (ends && t->release != &pf_release_any)
+        pf_store_u64(out + HEADER, end, swapped);
     return HEADER + r->body.len;
 }

@@ -1,6 +1,9 @@
 /* How records of each event are rewritten: worked out when the event is first met. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
+#include "core/layout.h"
 #include "stage/target.h"
 
 static void make(pf_target *t, const perfile_event *e, pf_target_plan *plan)
@@ -17,9 +20,10 @@ static void make(pf_target *t, const perfile_event *e, pf_target_plan *plan)
     plan->changes = plan->turn_weight ||
                     !pf_relayout_same(&plan->relayout, PERFILE_RECORD_SAMPLE) ||
                     !pf_relayout_same(&plan->relayout, PERFILE_RECORD_READ);
-    /* Bits that the tables do not know have no field that could be found. */
+    /* Bits that the tables do not know have no field that could be found; what the caller drops is
+     * no loss. */
     plan->lost_sample = lost & pf_low_bits(pf_releases[PF_N_RELEASES - 1].sample_bits) &
-                        ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT;
+                        ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT & ~t->options.drop;
     plan->lost_by_read = from->read_format & ~to.read_format;
     if (from->sample_type & PERFILE_SAMPLE_READ)
         plan->lost_read = plan->lost_by_read;
@@ -40,10 +44,31 @@ static uint64_t plain_types(const pf_target *t)
         plain &= ~(UINT64_C(1) << PERFILE_RECORD_MMAP2);
     if (t->changes)
         plain &= ~(UINT64_C(1) << PERFILE_RECORD_SAMPLE | UINT64_C(1) << PERFILE_RECORD_READ);
+    if (t->cuts_trailers)
+        plain = 0;
+    if (pf_target_drops_record(t, PERFILE_RECORD_CALLCHAIN_DEFERRED))
+        plain &= ~(UINT64_C(1) << PERFILE_RECORD_CALLCHAIN_DEFERRED);
     for (uint32_t i = 0; i < t->n_plans && waits; i++)
         if (t->plans[i].relayout.to.sample_type & PERFILE_SAMPLE_CALLCHAIN)
             plain &= ~(UINT64_C(1) << PERFILE_RECORD_SAMPLE);
     return plain;
+}
+
+/* Readers look for the ids of all events at one place. */
+static perfile_status check_ids(const pf_relayout *first, const pf_relayout *other, uint32_t number,
+                                perfile_error *err)
+{
+    const bool had = pf_layout_sample_id(&first->from) == pf_layout_sample_id(&other->from) &&
+                     pf_layout_trailer_id(&first->from) == pf_layout_trailer_id(&other->from);
+    const bool has = pf_layout_sample_id(&first->to) == pf_layout_sample_id(&other->to) &&
+                     pf_layout_trailer_id(&first->to) == pf_layout_trailer_id(&other->to);
+    if (has || !had)
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_UNSUPPORTED, "options.drop",
+                   "events 0 and %u do not both have the fields that are dropped: without them "
+                   "their ids would stand at different places, and nobody could tell whose a "
+                   "record is",
+                   number);
 }
 
 perfile_status pf_target_plans(pf_target *t, perfile_error *err)
@@ -61,7 +86,15 @@ perfile_status pf_target_plans(pf_target *t, perfile_error *err)
         }
         pf_target_plan *plan = &t->plans[t->n_plans];
         make(t, perfile_session_event(below, t->n_plans), plan);
+        const pf_relayout *first = &t->plans[0].relayout;
         t->changes |= plan->changes;
+        t->cuts_trailers |= !plan->relayout.trailer.same;
+        t->one_trailer =
+            (t->n_plans == 0 || t->one_trailer) &&
+            memcmp(&plan->relayout.trailer, &first->trailer, sizeof first->trailer) == 0;
+        perfile_status st = check_ids(first, &plan->relayout, t->n_plans, err);
+        if (st != PERFILE_OK)
+            return st;
         t->n_plans++;
         t->plain = plain_types(t);
     }

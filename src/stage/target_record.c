@@ -33,11 +33,16 @@ static unsigned drop(pf_target *t, const perfile_record *r, unsigned kind, uint3
     return PF_DROP;
 }
 
+static bool is_counted(uint32_t type)
+{
+    return type == PERFILE_RECORD_SAMPLE || type == PERFILE_RECORD_READ;
+}
+
 /* The plan for records of `r`'s event; NULL when nobody knows whose it is. */
 static const pf_target_plan *plan_of(const pf_target *t, const perfile_record *r)
 {
     const perfile_session *s = t->base.below->session;
-    if (s->shared)
+    if (s->shared || (t->one_trailer && !is_counted(r->type)))
         return &t->plans[0];
     pf_whose whose = pf_whose_of(r);
     if (whose.damage || !whose.event || whose.event->index >= t->n_plans)
@@ -78,10 +83,10 @@ static void turn_weight(pf_target *t, const perfile_record *r, uint8_t *copy)
 
 static void count_fields(pf_target *t, const pf_target_plan *plan, const perfile_record *r)
 {
-    if (r->type != PERFILE_RECORD_SAMPLE) {
+    if (r->type == PERFILE_RECORD_READ)
         pf_target_lose_bits(t, PERFILE_LOSS_READ_FIELD, plan->lost_by_read, r->offset);
+    if (r->type != PERFILE_RECORD_SAMPLE)
         return;
-    }
     pf_target_lose_bits(t, PERFILE_LOSS_SAMPLE_FIELD, plan->lost_sample, r->offset);
     pf_target_lose_bits(t, PERFILE_LOSS_READ_FIELD, plan->lost_read, r->offset);
     pf_target_lose_bits(t, PERFILE_LOSS_BRANCH_FIELD, plan->lost_branch, r->offset);
@@ -109,7 +114,8 @@ static unsigned in_new_layout(pf_target *t, const pf_target_plan *plan, const pe
 
 static unsigned of_event(pf_target *t, const perfile_record *r, perfile_record *out)
 {
-    if (!t->changes || (r->type != PERFILE_RECORD_SAMPLE && r->type != PERFILE_RECORD_READ))
+    const bool changes = is_counted(r->type) ? t->changes : t->cuts_trailers;
+    if (!changes || r->type >= PERFILE_RECORD_USER)
         return PF_AS_STORED;
     const pf_target_plan *plan = plan_of(t, r);
     if (!plan)
@@ -123,7 +129,7 @@ static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *ou
 {
     perfile_mmap2 v;
     if (!pf_target_has_map_build_id(t, r))
-        return PF_AS_STORED;
+        return of_event(t, r, out);
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return drop(t, r, PERFILE_LOSS_UNREADABLE, 0);
     uint8_t *bytes = pf_target_take(t);
@@ -133,7 +139,11 @@ static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *ou
     out->misc = pf_load_u16(bytes + 4, is_swapped(r));
     pf_target_place(t, out, HEADER + r->body.len);
     t->sum.mappings++;
-    return PF_CHANGED;
+    if (!t->cuts_trailers)
+        return PF_CHANGED;
+    const pf_target_plan *plan = plan_of(t, r);
+    const perfile_record turned = *out;
+    return plan ? in_new_layout(t, plan, &turned, out) : drop(t, r, PERFILE_LOSS_UNREADABLE, 0);
 }
 
 /* HEADER_ATTR and HEADER_FEATURE. */
@@ -187,6 +197,10 @@ unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record 
     out->session = t->base.session;
     if (r->family != PERFILE_FAMILY_PERF)
         return PF_AS_STORED;
+    if (pf_target_drops_record(t, r->type)) {
+        t->sum.dropped++;
+        return PF_DROP;
+    }
     if (!pf_release_knows_type(t->release, r->type))
         return drop(t, r, PERFILE_LOSS_RECORDS, r->type);
     if (r->body.len > UINT16_MAX - HEADER)

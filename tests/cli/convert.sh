@@ -47,6 +47,16 @@ expect 0 "one behind the other" --to perf.data -o one.data "$captures/threads.da
 expect 0 "" --to dir -o made group.data
 [ -f made/data ] || say "no directory was made"
 
+# A version that knows no directories gets one file, and nothing says otherwise.
+expect 0 "does not know feature DIR_FORMAT" --target perf-4.19 -o for-4.19 "$captures/threads.data"
+[ -f for-4.19 ] || say "for perf 4.19 a directory was written"
+"$PERFILE" validate --for perf-4.19 for-4.19 | grep -qx "for-4.19: perf 4.19 opens it and reads all of it" ||
+    say "perf 4.19 does not read what was made for it"
+expect 0 "does not know" --target perf-5.10 -o for-5.10 "$captures/threads.data"
+[ -f for-5.10/data.0 ] || say "for perf 5.10 no directory was written"
+expect 2 "perf-4.19 knows no directories" --target perf-4.19 --to dir -o x group.data
+expect 1 "perf 4.19 knows no COMPRESSED" --target perf-4.19 --compress -o x group.data
+
 # What lies in a directory beside the records is not copied, and that is said by every command.
 mkdir made/kcore_dir
 cp "$captures/README.md" made/kcore_dir/
@@ -59,6 +69,24 @@ for command in "convert" "filter --every 2" "sort" "merge" "recover"; do
 done
 command=convert
 rm -r made/kcore_dir made/notes
+
+# The list of features of a pipe ends, as the perf that recorded the capture or shall read it ends it.
+for options in "convert" "filter" "sort" "merge"; do
+    for kind in cpu-clock.data big-endian.data zstd.data stat.data; do
+        "$PERFILE" $options --to pipe -f -o ended.data "$captures/$kind" 2>/dev/null
+        "$PERFILE" validate ended.data 2>&1 | grep -q V-503 && say "$options $kind: the features do not end"
+    done
+done
+"$PERFILE" split --to pipe --records 20 -o 'ended-%d.data' "$captures/cpu-clock.data" 2>/dev/null
+for part in ended-*.data; do
+    "$PERFILE" validate "$part" 2>&1 | grep -q V-503 && say "split $part: the features do not end"
+done
+for version in 4.19:23 5.10:30 6.1:32 7.3:35; do
+    "$PERFILE" convert --target "perf-${version%:*}" --to pipe -f -o ended.data group.data 2>/dev/null
+    "$PERFILE" validate ended.data 2>&1 | grep -q V-503 && say "for perf ${version%:*} the features do not end"
+    [ "$("$PERFILE" dump --format jsonl --type HEADER_FEATURE ended.data 2>/dev/null | grep -o '"feat_id":"[0-9]*"' |
+        tail -1)" = "\"feat_id\":\"${version#*:}\"" ] || say "for perf ${version%:*} they end with another number"
+done
 
 # Damage.
 expect 1 "offset 1936: impossible size" -f -o x "$captures/bad-size.data"

@@ -362,6 +362,32 @@ static void features_are_dropped(void **state)
     }
 }
 
+/* The end of the features has the number that the version waits for, or is not there. */
+static void the_list_of_features_ends(void **state)
+{
+    static const struct {
+        const char *version;
+        uint64_t end; /* 0: none */
+    } cases[] = {{"3.16", 0}, {"4.19", 23}, {"5.10", 30}, {"5.15", 32}, {"6.1", 32}, {"7.3", 35}};
+    static const uint64_t ends[] = {23, 30, 32, 35, 77};
+    build_attr_plan plan = chain_plan();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++) {
+            result out;
+            BUILDER b = {.swap = false};
+            begin(&b, &plan);
+            feature_record(&b, PERFILE_FEATURE_HOSTNAME, "host");
+            feature_record(&b, ends[k], NULL);
+            run(&out, &b, cases[i].version);
+            assert_int_equal(out.n, cases[i].end ? 3 : 1);
+            if (cases[i].end)
+                assert_int_equal(pf_load_u64(out.records[2]->body.ptr, false), cases[i].end);
+            assert_int_equal(out.lost[PERFILE_LOSS_FEATURE], 0);
+            done(&out);
+        }
+}
+
 static void ranges_of_cpus(void **state)
 {
     result out;
@@ -484,6 +510,7 @@ int main(void)
         cmocka_unit_test(attrs_are_cut),
         cmocka_unit_test(short_attrs_grow_in_records),
         cmocka_unit_test(features_are_dropped),
+        cmocka_unit_test(the_list_of_features_ends),
         cmocka_unit_test(ranges_of_cpus),
         cmocka_unit_test(usage),
         cmocka_unit_test(every_allocation_may_fail),

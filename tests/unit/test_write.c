@@ -450,6 +450,9 @@ static void targets(void **state)
     } cases[] = {
         {{.target = "perf-6.1"}, NULL, 128, 32},
         {{.target = "7.3"}, NULL, 144, 35},
+        {{.target = "5.10"}, NULL, 120, 30},
+        {{.target = "4.19"}, NULL, 112, 23},
+        {{.target = "3.16"}, NULL, 96, 0}, /* has no features in pipes */
         {{.target = "6.1", .attr_size = 112}, NULL, 112, 32},
         {{.target = "6.1", .attr_size = 136}, "of 128 bytes", 0, 0},
         {{.target = "6.1", .compress_level = 1, .compressed2 = true}, "COMPRESSED2", 0, 0},
@@ -474,7 +477,13 @@ static void targets(void **state)
         }
         assert_int_equal(st, PERFILE_OK);
         assert_int_equal(written_events(w, NULL), PERFILE_OK);
-        assert_int_equal(written_features(w, NULL), PERFILE_OK);
+        st = written_features(w, &err);
+        if (cases[i].end == 0)
+            says(st, PERFILE_E_USAGE, "no features in a pipe");
+        else if (cases[i].end == 23)
+            says(st, PERFILE_E_USAGE, "stops at 29");
+        else
+            assert_int_equal(st, PERFILE_OK);
         perfile_elf_machine m = {.e_machine = 62};
         st = perfile_writer_set_elf_machine(w, &m, sizeof m, &err);
         if (cases[i].end == 32)
@@ -491,6 +500,72 @@ static void targets(void **state)
         assert_int_equal(last, cases[i].end);
         assert_int_equal(perfile_session_event(perfile_stream_session(s), 1)->attr.size,
                          cases[i].attr_size);
+        perfile_stream_close(s);
+        close_writer(w, sink);
+    }
+}
+
+/* Without a target the list of features ends as the perf that recorded the capture ends it. */
+static void the_list_of_features_ends(void **state)
+{
+    static const struct {
+        const char *version; /* NULL: none is set */
+        uint32_t feature;    /* the last one, 0: VERSION */
+        uint32_t end;
+    } cases[] = {
+        {"6.1.192", 0, 32},
+        {"5.10.0-28-amd64", 0, 30},
+        {"4.17", 0, 23},
+        {"5.13.0", 0, 30},
+        {"5.14.rc1", 0, 32},
+        {"6.12.107", 0, 32},
+        {"7.2.13", 0, 35},
+        {"7.0.1", 0, 34},
+        {"99.1", 0, 35},
+        {"4.16.3", 0, 32},
+        {"2.6.32", 0, 32},
+        {"git", 0, 32},
+        {"", 0, 32},
+        {"6", 0, 32},
+        {"5.10.", 30, 32},
+        {"6.1", 33, 34},
+        {NULL, 3, 32},
+        {NULL, 34, 35},
+        {"6.1.192", 131, 35},
+        {"4.18.0-553.el8", 31, 32},
+        {"123456789.1", 0, 32},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        perfile_sink *sink;
+        perfile_source *source;
+        perfile_stream *s;
+        const perfile_record *r;
+        perfile_writer *w = open_writer(PERFILE_FORM_PIPE, &sink);
+        uint64_t n = 0, last = 0, size = 0;
+        assert_int_equal(written_events(w, NULL), PERFILE_OK);
+        if (cases[i].version)
+            assert_int_equal(
+                perfile_writer_text(w, PERFILE_FEATURE_VERSION, cases[i].version, NULL),
+                PERFILE_OK);
+        if (cases[i].feature)
+            assert_int_equal(
+                perfile_writer_feature(w, cases[i].feature, written_text("12345678"), NULL),
+                PERFILE_OK);
+        assert_int_equal(written_sample(w, 0, 0, NULL), PERFILE_OK);
+        assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+        assert_int_equal(perfile_source_memory(perfile_sink_bytes(sink), "m", &source, NULL),
+                         PERFILE_OK);
+        assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+        while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+            if (r->type == PERFILE_RECORD_HEADER_FEATURE) {
+                n++;
+                last = pf_load_u64(r->body.ptr, false);
+                size = perfile_record_size(r);
+            }
+        assert_int_equal(n, 1 + (cases[i].version != NULL) + (cases[i].feature != 0));
+        assert_int_equal(last, cases[i].end);
+        assert_int_equal(size, 16);
         perfile_stream_close(s);
         close_writer(w, sink);
     }
@@ -586,6 +661,7 @@ int main(void)
         cmocka_unit_test(names_that_were_not_given),
         cmocka_unit_test(progressive_files_appear_early),
         cmocka_unit_test(targets),
+        cmocka_unit_test(the_list_of_features_ends),
         cmocka_unit_test(abort_leaves_nothing),
         cmocka_unit_test(directories_replace_captures),
         cmocka_unit_test(directories_have_no_holes),
