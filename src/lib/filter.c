@@ -34,7 +34,8 @@ static void tell(filtering *f, uint64_t done)
         return;
     if (f->may_pass && perfile_filter_wants_pass(f->filter, NULL))
         more = 1;
-    f->writing.progress(f->writing.user, before * total + done, (before + 1 + more) * total);
+    f->writing.progress(f->writing.user, pf_progress_share(before, before + 1 + more, done, total),
+                        total);
 }
 
 static void on_pass(void *user, const perfile_record *at)

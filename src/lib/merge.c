@@ -81,8 +81,7 @@ static void on_sort(void *user, uint64_t done, uint64_t total)
 
 static void begin_progress(input *x)
 {
-    /* Sorting reads it twice. */
-    x->total = 2 * pf_container_bytes(perfile_stream_container(x->stream));
+    x->total = pf_container_bytes(perfile_stream_container(x->stream));
     x->all->total += x->total;
     x->all->unknown += x->total == 0;
 }

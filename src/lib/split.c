@@ -32,8 +32,9 @@ void pf_split_tell(void *splitting, const perfile_record *at)
     }
     pf_progress *p = &s->all.progress;
     if (pf_progress_at(p, at) && s->writing.progress)
-        s->writing.progress(s->writing.user, (s->all.n - 1) * p->total + p->done,
-                            passes_in_all(s) * p->total);
+        s->writing.progress(s->writing.user,
+                            pf_progress_share(s->all.n - 1, passes_in_all(s), p->done, p->total),
+                            p->total);
 }
 
 static perfile_status refuse_damage(const pf_splitting *s, const perfile_stream *stream,

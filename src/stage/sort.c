@@ -14,10 +14,11 @@ static pf_sort *sort_of(perfile_stream *s)
     return (pf_sort *)(void *)s;
 }
 
-void pf_sort_progress(pf_sort *x, uint64_t done, uint64_t total)
+void pf_sort_progress(pf_sort *x, uint64_t done)
 {
+    /* Each byte is half done when it was read, and done when it is handed out. */
     if (x->options.progress)
-        x->options.progress(x->options.user, done, total);
+        x->options.progress(x->options.user, x->total ? done / 2 : done, x->total);
 }
 
 static perfile_status begin_writing(pf_sort *x, perfile_error *err)
@@ -43,7 +44,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     }
     if (x->done > x->told + 2 * x->step) {
         x->told = x->done;
-        pf_sort_progress(x, x->done, 2 * x->total);
+        pf_sort_progress(x, x->done);
     }
     return pf_sort_merge(x, err);
 }

@@ -84,6 +84,6 @@ perfile_status pf_sort_plan(pf_sort *x, perfile_error *err);
 perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err);
 perfile_status pf_sort_merge(pf_sort *x, perfile_error *err);
 
-void pf_sort_progress(pf_sort *x, uint64_t done, uint64_t total);
+void pf_sort_progress(pf_sort *x, uint64_t done);
 
 #endif

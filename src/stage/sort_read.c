@@ -226,7 +226,7 @@ static void look_around(pf_sort *x, const perfile_record *r)
     if (r->flags & PERFILE_REC_STABLE && !x->stays_mapped)
         pf_stream_release(x->base.below, r->part, x->released, behind - x->released);
     x->released = behind;
-    pf_sort_progress(x, x->done + r->offset, 2 * x->total);
+    pf_sort_progress(x, x->done + r->offset);
 }
 
 /* What is taken without being made records is not handed out. */
