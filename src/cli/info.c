@@ -2,14 +2,17 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/damage.h"
 #include "cli/print.h"
 
 static const char help[] =
-    "perfile info says what a capture is: its form, the machine and the command that made it,\n"
-    "its events, the time it covers, what was lost while recording, and whether it is whole.\n"
+    "perfile info says what a capture is: its form, when, by which command and on what machine it\n"
+    "was made, its events and how they were sampled, the time it covers, what was lost while\n"
+    "recording, and whether it is whole.\n"
     "\n"
     "Usage: perfile info [OPTION ...] FILE ...\n"
     "\n"
@@ -43,6 +46,23 @@ static bool walk(cli_found *x, const settings *set)
     return true;
 }
 
+/* When the file, or `data` of a directory, was last written. */
+static void look_at_file(cli_found *x, const char *path)
+{
+    char data[4096];
+    struct stat sb;
+    bool there = strcmp(path, "-") == 0 ? fstat(0, &sb) == 0 : stat(path, &sb) == 0;
+    if (there && S_ISDIR(sb.st_mode)) {
+        int n = snprintf(data, sizeof data, "%s/data", path);
+        there = n > 0 && (size_t)n < sizeof data && stat(data, &sb) == 0;
+    }
+    if (!there || !S_ISREG(sb.st_mode) || sb.st_mtim.tv_sec < 0)
+        return;
+    x->has_file_time = true;
+    x->file_time =
+        (uint64_t)sb.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)sb.st_mtim.tv_nsec;
+}
+
 static bool gather_and_print(cli_found *x, const settings *set)
 {
     x->session = perfile_stream_session(x->in.stream);
@@ -66,6 +86,7 @@ static int info_of(const char *path, const settings *set)
         return CLI_FAILED;
     }
     bool ok = true;
+    look_at_file(x, path);
     if (cli_open(&x->in, path, &set->how) == CLI_DONE)
         ok = gather_and_print(x, set);
     if (!ok)

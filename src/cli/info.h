@@ -3,6 +3,7 @@
 #define CLI_INFO_H
 
 #include "cli/input.h"
+#include "cli/losses.h"
 #include "perfile/model.h"
 
 /* Per event; the last one counts records that belong to none. */
@@ -17,6 +18,8 @@ typedef struct cli_found {
     const perfile_container *container;
     perfile_model *model;
     bool walked;
+    bool has_file_time;
+    uint64_t file_time; /* when the file was last written: ns since 1970 */
     perfile_summary sum;
 
     cli_event_counts *events;
@@ -28,14 +31,8 @@ typedef struct cli_found {
     uint32_t n_cpus;           /* that records were taken on */
     uint8_t cpu_seen[1 << 13]; /* a bit each */
 
-    uint64_t lost_records; /* LOST: records or samples that found no room */
-    uint64_t lost_samples; /* LOST_SAMPLES */
-    uint64_t throttles;
-    uint64_t unthrottles;
-    uint64_t aux_truncated;
+    cli_losses losses;
     uint64_t aux_bytes;
-    uint64_t auxtrace_errors;
-    uint64_t map_timeouts; /* mappings that were not told */
 
     uint64_t compressed_records;
     uint64_t compressed_bytes;
@@ -43,6 +40,13 @@ typedef struct cli_found {
 
 /* Takes in one record; false when there is no memory. */
 bool cli_info_feed(cli_found *x, const perfile_record *r);
+
+/* When it was recorded: ns since 1970, by the clocks of the capture or else the file's time; false
+ * when not known. */
+bool cli_info_captured(const cli_found *x, uint64_t *wall, bool *of_file);
+
+/* "fp", "dwarf", "lbr": how call chains of the event were found; NULL when it has none. */
+const char *cli_info_call_graph(const perfile_attr *a);
 
 /* Prints it; false when there is no memory. */
 bool cli_info_json(cli_found *x);

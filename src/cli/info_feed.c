@@ -2,8 +2,6 @@
 
 #include "cli/info.h"
 
-enum { AUX_TRUNCATED = 1 };
-
 static cli_event_counts *counts_of(cli_found *x, const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
@@ -43,42 +41,14 @@ static void feed_cpu(cli_found *x, const perfile_record *r)
     x->cpu_seen[cpu / 8] |= bit;
 }
 
-/* What got lost on the way to the file, and what the file has besides samples. */
-static void feed_loss(cli_found *x, const perfile_record *r)
+/* What the file has besides samples. */
+static void feed_bulk(cli_found *x, const perfile_record *r)
 {
-    perfile_lost lost;
-    perfile_lost_samples samples;
-    perfile_aux aux;
     perfile_auxtrace auxtrace;
     switch (r->type) {
-    case PERFILE_RECORD_LOST:
-        if (perfile_lost_decode(r, &lost, sizeof lost, NULL) == PERFILE_OK)
-            x->lost_records += lost.lost;
-        break;
-    case PERFILE_RECORD_LOST_SAMPLES:
-        if (perfile_lost_samples_decode(r, &samples, sizeof samples, NULL) == PERFILE_OK)
-            x->lost_samples += samples.lost;
-        break;
-    case PERFILE_RECORD_THROTTLE:
-        x->throttles++;
-        break;
-    case PERFILE_RECORD_UNTHROTTLE:
-        x->unthrottles++;
-        break;
-    case PERFILE_RECORD_AUX:
-        if (perfile_aux_decode(r, &aux, sizeof aux, NULL) == PERFILE_OK)
-            x->aux_truncated += aux.flags & AUX_TRUNCATED;
-        break;
     case PERFILE_RECORD_AUXTRACE:
         if (perfile_auxtrace_decode(r, &auxtrace, sizeof auxtrace, NULL) == PERFILE_OK)
             x->aux_bytes += r->extra.len;
-        break;
-    case PERFILE_RECORD_AUXTRACE_ERROR:
-        x->auxtrace_errors++;
-        break;
-    case PERFILE_RECORD_MMAP:
-    case PERFILE_RECORD_MMAP2:
-        x->map_timeouts += (r->misc & PERFILE_MISC_PROC_MAP_TIMEOUT) != 0;
         break;
     case PERFILE_RECORD_COMPRESSED:
     case PERFILE_RECORD_COMPRESSED2:
@@ -98,7 +68,8 @@ bool cli_info_feed(cli_found *x, const perfile_record *r)
     if (perfile_model_feed(x->model, r, NULL) != PERFILE_OK)
         return false;
     if (r->type >= PERFILE_RECORD_USER) {
-        feed_loss(x, r);
+        cli_losses_feed(&x->losses, r);
+        feed_bulk(x, r);
         return true;
     }
     cli_event_counts *counts = counts_of(x, r);
@@ -109,7 +80,7 @@ bool cli_info_feed(cli_found *x, const perfile_record *r)
         counts->samples++;
         x->samples++;
     } else {
-        feed_loss(x, r);
+        cli_losses_feed(&x->losses, r);
     }
     feed_time(x, r);
     feed_cpu(x, r);

@@ -63,6 +63,20 @@ static void clock_facts(const cli_found *x)
     cli_json_object_end();
 }
 
+static void captured(const cli_found *x)
+{
+    uint64_t wall;
+    bool of_file;
+    if (!cli_info_captured(x, &wall, &of_file)) {
+        cli_json_null("captured");
+        return;
+    }
+    cli_json_object("captured");
+    cli_json_decimal("time", wall);
+    cli_json_string("from", of_file ? "file" : "clock");
+    cli_json_object_end();
+}
+
 static void events(const cli_found *x)
 {
     cli_json_array("events");
@@ -74,6 +88,11 @@ static void events(const cli_found *x)
         cli_json_number("type", e->attr.type);
         cli_json_hex("config", e->attr.config);
         cli_json_number("ids", e->ids.n);
+        if (e->attr.is_freq)
+            cli_json_decimal("sample_freq", e->attr.sample_freq);
+        else
+            cli_json_decimal("sample_period", e->attr.sample_period);
+        cli_json_string("call_graph", cli_info_call_graph(&e->attr));
         if (x->walked) {
             bool counted = i < x->n_events;
             cli_json_number("records", counted ? x->events[i].records : 0);
@@ -142,13 +161,7 @@ static bool counts(cli_found *x)
     }
 
     cli_json_object("losses");
-    cli_json_number("lost_records", x->lost_records);
-    cli_json_number("lost_samples", x->lost_samples);
-    cli_json_number("throttles", x->throttles);
-    cli_json_number("unthrottles", x->unthrottles);
-    cli_json_number("aux_truncated", x->aux_truncated);
-    cli_json_number("auxtrace_errors", x->auxtrace_errors);
-    cli_json_number("map_timeouts", x->map_timeouts);
+    cli_losses_json(&x->losses, x->session);
     cli_json_object_end();
     cli_json_number("aux_bytes", x->aux_bytes);
     return true;
@@ -161,6 +174,7 @@ bool cli_info_json(cli_found *x)
     form(x);
     host(x);
     clock_facts(x);
+    captured(x);
     events(x);
     features(x);
     cli_json_bool("walked", x->walked);

@@ -103,6 +103,36 @@ static void times(const cli_found *x)
     }
 }
 
+static void captured(const cli_found *x)
+{
+    char text[40];
+    uint64_t wall;
+    bool of_file;
+    if (!cli_info_captured(x, &wall, &of_file))
+        return;
+    cli_wall(wall, text, sizeof text);
+    label("captured");
+    if (of_file)
+        cli_print("%.19sZ, when the file was last written\n", text);
+    else
+        cli_print("%s\n", text);
+}
+
+/* How often the event was sampled, and with what call chains. */
+static void sampling(const perfile_attr *a)
+{
+    const char *call_graph = cli_info_call_graph(a);
+    if (a->is_freq)
+        cli_print(", %" PRIu64 " Hz", a->sample_freq);
+    else if (a->sample_period)
+        cli_print(", period %" PRIu64, a->sample_period);
+    if (!call_graph)
+        return;
+    cli_print(", call graph %s", call_graph);
+    if (a->sample_type & PERFILE_SAMPLE_STACK_USER)
+        cli_print(" (%" PRIu32 " bytes of stack)", a->sample_stack_user);
+}
+
 static void events(const cli_found *x)
 {
     uint32_t n = perfile_session_n_events(x->session);
@@ -119,6 +149,7 @@ static void events(const cli_found *x)
             cli_print(": ");
             plural(samples, "sample", "samples");
         }
+        sampling(&e->attr);
         cli_print("\n");
     }
     if (x->walked && x->other.samples) {
@@ -175,32 +206,11 @@ static bool world(cli_found *x)
     return true;
 }
 
-/* One item of the list of losses; *any says whether one stands before it. */
-static void loss(bool *any, uint64_t n, const char *one, const char *many)
-{
-    if (!n)
-        return;
-    if (*any)
-        cli_print(", ");
-    else
-        label("lost");
-    *any = true;
-    plural(n, one, many);
-}
-
 static void losses(const cli_found *x)
 {
-    bool any = false;
-    loss(&any, x->lost_records, "record", "records");
-    loss(&any, x->lost_samples, "sample", "samples");
-    loss(&any, x->throttles, "throttling", "throttlings");
-    loss(&any, x->aux_truncated, "AUX span truncated", "AUX spans truncated");
-    loss(&any, x->auxtrace_errors, "AUX trace error", "AUX trace errors");
-    loss(&any, x->map_timeouts, "incomplete list of mappings", "incomplete lists of mappings");
-    if (!any) {
-        label("lost");
+    label("lost");
+    if (!cli_losses_print(&x->losses, x->session, x->samples, ""))
         cli_print("nothing, as far as the recording says");
-    }
     cli_print("\n");
 }
 
@@ -228,6 +238,7 @@ static void state(const cli_found *x)
 bool cli_info_text(cli_found *x)
 {
     form(x);
+    captured(x);
     host(x);
     events(x);
     clock_facts(x);

@@ -24,6 +24,8 @@ while IFS= read -r line; do
     esac
 done <"$here/shown" >"$here/printed"
 cd "$here" || exit 1
+# The time of a file is that of the checkout.
+sed -i 's/^captured .*Z, when the file/captured     (a date), when the file/' shown printed
 diff -u shown printed || exit 1
 commands=$(grep -c '^\$ perfile ' shown)
 if [ "$commands" -lt 5 ]; then
