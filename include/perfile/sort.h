@@ -22,8 +22,8 @@ typedef struct perfile_sort_options {
      * Beyond that temporary files are used. */
     uint64_t max_memory;
     const char *temporary; /* folder for them, NULL: TMPDIR, or /tmp; borrowed */
-    /* Now and then: `done` of the `total` bytes of the input (0: not known).  Half of a byte is done
-     * when it was read, the other half when it is handed out.  May be NULL. */
+    /* Now and then: `done` of the `total` bytes of the input (0: not known).  Half of a byte is
+     * done when it was read, the other half when it is handed out.  May be NULL. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
     /* A mapped input of no more bytes stays mapped between the passes: to map it twice costs as
