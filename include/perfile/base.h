@@ -79,8 +79,9 @@ typedef struct perfile_error {
     uint64_t reserved2[4];
 } perfile_error;
 
-/* Bounds on memory, each with a documented default; 0 means the default.  Exceeding one is
- * PERFILE_E_LIMIT with the member's name in perfile_error.where. */
+/* Bounds on what an input may cost, each with a documented default; 0 means the default, and
+ * UINT64_MAX that there is no bound.  Exceeding one is PERFILE_E_LIMIT with the member's name in
+ * perfile_error.where.  format/limits.md says what they come to together. */
 typedef struct perfile_limits {
     size_t size;
     uint64_t
@@ -91,7 +92,13 @@ typedef struct perfile_limits {
     uint64_t session_bytes; /* copies of attrs, ids, names and features of a stream: 512 MiB */
     uint64_t spool_bytes;   /* temporary file for file-form bytes from a pipe: 64 GiB */
     uint64_t held_bytes;    /* records that wait for one behind them (perfile_target()): 64 MiB */
-    uint64_t reserved[3];
+    uint64_t model_bytes;   /* what a perfile_model keeps of the records it was fed: 512 MiB */
+    /* Decompressed bytes of a stream for each compressed one, beyond inflate_bytes: 1024. */
+    uint64_t inflate_ratio;
+    /* Bytes of all parts that perfile_split_capture() writes for each byte of its input, beyond
+     * 16 MiB: 20. */
+    uint64_t growth_ratio;
+    uint64_t reserved[4];
 } perfile_limits;
 
 /* "0.1.0" of the library that runs. */

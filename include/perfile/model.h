@@ -5,7 +5,9 @@
  * is right as soon as the records that concern it were fed.  Records without a time count as being
  * from before the recording; of two with the same time the later one in the stream wins.
  *
- * Memory grows with the records of these kinds that arrived, not with anything they promise. */
+ * Memory grows with the records of these kinds that arrived, not with anything they promise, up to
+ * perfile_limits.model_bytes of the stream.  What a record says that another one said before, all
+ * the same, costs nothing.  Lists that are asked for come on top of that. */
 #ifndef PERFILE_MODEL_H
 #define PERFILE_MODEL_H
 
@@ -70,7 +72,7 @@ typedef struct perfile_mapping {
 } perfile_mapping;
 
 /* `s` is asked for build ids and for simpleperf's records of what existed at the start (feature
- * INIT_MAP), and must outlive the model.  PERFILE_E_NOMEM. */
+ * INIT_MAP), and must outlive the model.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_new(const perfile_session *s,
                                                               perfile_model **model,
                                                               perfile_error *err);
@@ -80,7 +82,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_new(const perfile_sess
 PERFILE_API bool perfile_model_wants(uint32_t type);
 
 /* Takes what `r` says.  Records that say nothing, or cannot be decoded, are passed over.
- * PERFILE_E_NOMEM; the model can be asked on, but may lack what this record said. */
+ * PERFILE_E_NOMEM, PERFILE_E_LIMIT (model_bytes); the model can be asked on, but may lack what this
+ * record said. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_feed(perfile_model *model,
                                                                const perfile_record *r,
                                                                perfile_error *err);

@@ -24,5 +24,8 @@ void pf_limits_fill(perfile_limits *out, const perfile_limits *given)
     default_to(&l.session_bytes, 512 * MIB);
     default_to(&l.spool_bytes, 64 * GIB);
     default_to(&l.held_bytes, 64 * MIB);
+    default_to(&l.model_bytes, 512 * MIB);
+    default_to(&l.inflate_ratio, 1024);
+    default_to(&l.growth_ratio, 20);
     *out = l;
 }

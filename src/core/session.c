@@ -31,6 +31,7 @@ perfile_status pf_session_new(bool swapped, const perfile_options *options,
     perfile_limits limits;
     pf_limits_fill(&limits, options ? options->limits : NULL);
     pf_arena_init(&s->arena, limits.session_bytes, "session_bytes");
+    s->model_bytes = limits.model_bytes;
     s->swapped = swapped;
     s->as_stored = options && options->as_stored;
     s->ids.seed = new_seed(s);
@@ -281,6 +282,11 @@ perfile_status pf_session_settle(perfile_session *s, perfile_error *err)
 bool pf_session_has_tracepoint(const perfile_session *s, uint64_t config)
 {
     return pf_tracepoints_find(&s->names.tracepoints, config) != NULL;
+}
+
+uint64_t pf_session_model_bytes(const perfile_session *s)
+{
+    return s->model_bytes;
 }
 
 bool pf_session_as_stored(const perfile_session *s)

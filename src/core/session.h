@@ -55,6 +55,9 @@ static inline bool pf_session_wants(uint32_t type)
  * something: names, groups and the shared layout are settled. */
 perfile_status pf_session_settle(perfile_session *s, perfile_error *err);
 
+/* perfile_limits.model_bytes, for models of this session. */
+uint64_t pf_session_model_bytes(const perfile_session *s);
+
 /* What decoders need to know of the session; see schema/context.h. */
 bool pf_session_as_stored(const perfile_session *s);
 

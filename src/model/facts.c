@@ -16,7 +16,8 @@ bool pf_model_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build
         return false;
     if (pf_index_get(&m->id_index, (uintptr_t)file) != PF_INDEX_NONE)
         return true;
-    if (!PF_PUSH(m->ids) || !pf_index_put(&m->id_index, (uintptr_t)file, (uint32_t)m->ids.n))
+    if (!PF_PUSH(&m->budget, m->ids) ||
+        !pf_index_put(&m->id_index, (uintptr_t)file, (uint32_t)m->ids.n))
         return false;
     pf_named_id *id = &m->ids.at[m->ids.n++];
     id->size = (uint8_t)(build_id.len < sizeof id->bytes ? build_id.len : sizeof id->bytes);

@@ -15,6 +15,23 @@ static bool before(const pf_change *a, const pf_change *b)
     return a->sequence < b->sequence;
 }
 
+/* Whether two changes differ in nothing but when they were said. */
+static bool repeats(const pf_change *a, const pf_change *b)
+{
+    return a->key == b->key && a->time == b->time && a->value == b->value && a->pid == b->pid &&
+           a->flags == b->flags;
+}
+
+/* Keeps the last of changes that repeat each other, in the last run. */
+static void drop_repeats(pf_history *h)
+{
+    size_t kept = h->begin[h->n_runs - 1];
+    for (size_t i = kept; i < h->sorted; i++)
+        if (i + 1 == h->sorted || !repeats(&h->all[i], &h->all[i + 1]))
+            h->all[kept++] = h->all[i];
+    h->n = h->sorted = kept;
+}
+
 static size_t run_end(const pf_history *h, unsigned run)
 {
     return run + 1 < h->n_runs ? h->begin[run + 1] : h->sorted;
@@ -41,18 +58,18 @@ static void merge_last(pf_history *h)
         else
             *--end = *--from_b;
     }
+    drop_repeats(h);
 }
 
 static bool scratch_for(pf_history *h, size_t n)
 {
     if (h->scratch_cap >= n)
         return true;
-    size_t cap = n * 2;
-    pf_change *p = pf_realloc(h->scratch, cap, sizeof *p);
+    pf_change *p = pf_realloc(h->scratch, n, sizeof *p); /* work space is not charged */
     if (!p)
         return false;
     h->scratch = p;
-    h->scratch_cap = cap;
+    h->scratch_cap = n;
     return true;
 }
 
@@ -82,6 +99,7 @@ static bool flush(pf_history *h, bool whole)
         }
         h->begin[h->n_runs++] = h->sorted;
         h->sorted = h->n;
+        drop_repeats(h);
     }
     while (h->n_runs > 1) {
         size_t last = run_end(h, h->n_runs - 1) - h->begin[h->n_runs - 1];
@@ -95,16 +113,20 @@ static bool flush(pf_history *h, bool whole)
 
 bool pf_history_add(pf_history *h, const pf_change *c)
 {
+    if (h->n > h->sorted && repeats(&h->all[h->n - 1], c)) {
+        h->all[h->n - 1].sequence = c->sequence;
+        return true;
+    }
+    if (h->n - h->sorted == TAIL && !flush(h, false))
+        return false;
     if (h->n == h->cap) {
-        size_t cap = h->cap ? h->cap * 2 : TAIL;
-        pf_change *all = pf_realloc(h->all, cap, sizeof *all);
+        size_t cap = h->cap ? h->cap + h->cap / 2 : TAIL;
+        pf_change *all = pf_budget_realloc(h->budget, h->all, h->cap, cap, sizeof *all);
         if (!all)
             return false;
         h->all = all;
         h->cap = cap;
     }
-    if (h->n - h->sorted == TAIL && !flush(h, false))
-        return false;
     h->all[h->n++] = *c;
     return true;
 }
@@ -164,7 +186,7 @@ size_t pf_history_lower(const pf_history *h, uint64_t key, uint64_t time)
 
 void pf_history_free(pf_history *h)
 {
-    pf_free(h->all);
+    pf_budget_free(h->budget, h->all, h->cap, sizeof *h->all);
     pf_free(h->scratch);
     *h = (pf_history){0};
 }

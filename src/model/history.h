@@ -2,13 +2,14 @@
  *
  * Sorted runs of falling length lie one behind the other in one array; two of about the same length
  * are merged.  So adding costs O(log n) whatever the order, there is nothing to balance, and what
- * comes in order is never moved. */
+ * comes in order is never moved.
+ *
+ * A change that says the same again, with nothing between the two, is kept once, as the later one:
+ * a capture that repeats itself costs nothing. */
 #ifndef PF_MODEL_HISTORY_H
 #define PF_MODEL_HISTORY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/budget.h"
 
 typedef struct pf_change {
     uint64_t key; /* which thing */
@@ -23,6 +24,7 @@ enum { PF_HISTORY_RUNS = 64 };
 
 /* All zeros is an empty history. */
 typedef struct pf_history {
+    pf_budget *budget; /* may be NULL */
     pf_change *all;
     size_t n, cap;
     size_t begin[PF_HISTORY_RUNS]; /* of each run */
@@ -32,7 +34,7 @@ typedef struct pf_history {
     size_t scratch_cap;
 } pf_history;
 
-/* False when there is no memory; the history is unchanged. */
+/* False when there is no memory or no room in the budget; the history is unchanged. */
 bool pf_history_add(pf_history *h, const pf_change *c);
 
 /* The latest change of `key` with a time up to `time`, or NULL.  Valid until the next add. */

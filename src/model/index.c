@@ -3,8 +3,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/alloc.h"
-
 static uint64_t mix(uint64_t x)
 {
     x ^= x >> 32;
@@ -54,14 +52,15 @@ uint32_t pf_index_get(const pf_index *x, uint64_t key)
 
 static bool grow(pf_index *x)
 {
-    pf_index wide = {.seed = x->seed, .n = x->n, .size = x->size ? x->size * 2 : 32};
-    wide.slots = pf_alloc(wide.size, sizeof *wide.slots);
+    pf_index wide = *x;
+    wide.size = x->size ? x->size * 2 : 32;
+    wide.slots = pf_budget_alloc(x->budget, wide.size, sizeof *wide.slots);
     if (!wide.slots)
         return false;
     for (size_t i = 0; i < x->size; i++)
         if (x->slots[i].value)
             *slot_of(&wide, x->slots[i].key) = x->slots[i];
-    pf_free(x->slots);
+    pf_budget_free(x->budget, x->slots, x->size, sizeof *x->slots);
     *x = wide;
     return true;
 }
@@ -77,7 +76,7 @@ bool pf_index_put(pf_index *x, uint64_t key, uint32_t value)
 
 void pf_index_free(pf_index *x)
 {
-    pf_free(x->slots);
+    pf_budget_free(x->budget, x->slots, x->size, sizeof *x->slots);
     *x = (pf_index){0};
 }
 
@@ -101,7 +100,7 @@ static char **text_slot(const pf_texts *t, const uint8_t *text, size_t n)
 static bool grow_texts(pf_texts *t)
 {
     size_t size = t->size ? t->size * 2 : 64;
-    char **slots = pf_alloc(size, sizeof *slots);
+    char **slots = pf_budget_alloc(t->budget, size, sizeof *slots);
     if (!slots)
         return false;
     pf_texts wide = *t;
@@ -110,7 +109,7 @@ static bool grow_texts(pf_texts *t)
     for (size_t i = 0; i < t->size; i++)
         if (t->slots[i])
             *text_slot(&wide, (const uint8_t *)t->slots[i], strlen(t->slots[i])) = t->slots[i];
-    pf_free(t->slots);
+    pf_budget_free(t->budget, t->slots, t->size, sizeof *t->slots);
     t->slots = slots;
     t->size = size;
     return true;
@@ -120,7 +119,7 @@ static char *store(pf_texts *t, const uint8_t *text, size_t n)
 {
     if (t->left < n + 1) {
         size_t size = n + 1 > BLOCK ? n + 1 : BLOCK;
-        struct pf_texts_block *b = pf_alloc(sizeof *b + size, 1);
+        struct pf_texts_block *b = pf_budget_alloc(t->budget, sizeof *b + size, 1);
         if (!b)
             return NULL;
         b->next = t->blocks;
@@ -168,9 +167,9 @@ void pf_texts_free(pf_texts *t)
 {
     while (t->blocks) {
         struct pf_texts_block *next = t->blocks->next;
-        pf_free(t->blocks);
+        pf_budget_free(t->budget, t->blocks, sizeof *next + t->blocks->size, 1);
         t->blocks = next;
     }
-    pf_free(t->slots);
+    pf_budget_free(t->budget, t->slots, t->size, sizeof *t->slots);
     *t = (pf_texts){0};
 }

@@ -2,10 +2,7 @@
 #ifndef PF_MODEL_INDEX_H
 #define PF_MODEL_INDEX_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/budget.h"
 #include "perfile/base.h"
 
 /* The seed makes places in the tables unknown to whoever made the input: a capture cannot be
@@ -18,6 +15,7 @@ uint64_t pf_index_hash(uint64_t seed, const uint8_t *p, size_t n);
 /* From a number to a position.  All zeros but `seed` is an empty one. */
 typedef struct pf_index {
     uint64_t seed;
+    pf_budget *budget; /* may be NULL */
     struct pf_index_slot {
         uint64_t key;
         uint32_t value; /* position + 1; 0 is empty */
@@ -28,20 +26,22 @@ typedef struct pf_index {
 #define PF_INDEX_NONE UINT32_MAX
 
 uint32_t pf_index_get(const pf_index *x, uint64_t key);
-/* `key` must not be there.  False when there is no memory. */
+/* `key` must not be there.  False when there is no memory, or no room in the budget. */
 bool pf_index_put(pf_index *x, uint64_t key, uint32_t value);
 void pf_index_free(pf_index *x);
 
 /* Texts, each kept once; they do not move. */
 typedef struct pf_texts {
     uint64_t seed;
+    pf_budget *budget; /* may be NULL */
     char **slots;
     size_t n, size;
     struct pf_texts_block *blocks;
     size_t left; /* bytes free in the first block */
 } pf_texts;
 
-/* The text that equals `text` (its bytes before the first NUL); NULL when there is no memory. */
+/* The text that equals `text` (its bytes before the first NUL); NULL when there is no memory, or no
+ * room in the budget. */
 const char *pf_texts_keep(pf_texts *t, perfile_bytes text);
 /* That text if it is kept, else NULL. */
 const char *pf_texts_find(const pf_texts *t, perfile_bytes text);

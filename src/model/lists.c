@@ -5,18 +5,89 @@
 #include "base/error.h"
 #include "model/state.h"
 
-/* Steps through the changes of one kind of one number, in order of time. */
+/* Steps through the changes of one kind of one thread, in order of time: positions in m->order. */
 typedef struct span {
-    const pf_change *at, *end;
+    size_t at, end;
 } span;
 
-static span changes_of(const perfile_model *m, uint32_t kind, uint32_t number)
+/* The change at a place of m->order. */
+static const pf_change *change_at(const perfile_model *m, size_t place)
 {
-    uint64_t key = pf_key(kind, number);
-    size_t from = pf_history_lower(&m->history, key, 0);
-    size_t to = pf_history_lower(&m->history, key + 1, 0);
+    return &m->history.all[m->order[place]];
+}
+
+/* The first place of m->order that is not before the changes `key` of process `pid`. */
+static size_t place_of(const perfile_model *m, uint64_t key, uint64_t pid)
+{
+    size_t low = 0, high = m->n_order;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const pf_change *c = change_at(m, mid);
+        if (c->key < key || (c->key == key && c->pid < pid))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static span changes_of(const perfile_model *m, uint32_t kind, pf_task task)
+{
+    uint64_t key = pf_key(kind, task.tid);
+    return (span){place_of(m, key, task.pid), place_of(m, key, (uint64_t)task.pid + 1)};
+}
+
+/* A process and a place in the history: what m->order is sorted by within a key. */
+typedef struct owned {
+    uint32_t pid, place;
+} owned;
+
+static int by_owner(const void *a, const void *b)
+{
+    const owned *x = a;
+    const owned *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Puts changes of one key, at [from, to) of the history, in order of their processes. */
+static void order_key(perfile_model *m, size_t from, size_t to, owned *scratch)
+{
+    bool mixed = false;
+    for (size_t i = from; i < to; i++) {
+        scratch[i - from] = (owned){m->history.all[i].pid, (uint32_t)i};
+        mixed |= i > from && scratch[i - from].pid != scratch[i - from - 1].pid;
+    }
+    if (mixed)
+        qsort(scratch, to - from, sizeof *scratch, by_owner);
+    for (size_t i = from; i < to; i++)
+        m->order[i] = scratch[i - from].place;
+}
+
+/* A number may have been that of threads of many processes.  Each is looked for among its own
+ * changes only, else the time it takes would be the product of the two. */
+static bool make_order(perfile_model *m)
+{
     const pf_change *all = m->history.all;
-    return all ? (span){all + from, all + to} : (span){NULL, NULL};
+    size_t n = m->history.n, longest = 0;
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && all[to].key == all[from].key;)
+            to++;
+        longest = to - from > longest ? to - from : longest;
+    }
+    owned *scratch = pf_alloc(longest + 1, sizeof *scratch);
+    m->order = pf_alloc(n + 1, sizeof *m->order);
+    m->n_order = n;
+    if (scratch && m->order)
+        for (size_t from = 0, to; from < n; from = to) {
+            for (to = from + 1; to < n && all[to].key == all[from].key;)
+                to++;
+            order_key(m, from, to, scratch);
+        }
+    bool ok = scratch && m->order;
+    pf_free(scratch);
+    return ok;
 }
 
 static int by_number(const void *a, const void *b)
@@ -33,86 +104,96 @@ static void live(perfile_model *m, perfile_thread *t, uint64_t start, uint64_t n
                  span *ends)
 {
     t->end = PERFILE_NO_TIME;
-    for (; ends->at < ends->end && ends->at->time < next; ends->at++) {
-        if (ends->at->time < start || ends->at->pid != t->pid)
+    for (; ends->at < ends->end && change_at(m, ends->at)->time < next; ends->at++) {
+        const pf_change *c = change_at(m, ends->at);
+        if (c->time < start)
             continue;
-        t->end = ends->at->time;
+        t->end = c->time;
         if (t->ppid == PERFILE_NO_PID) {
-            t->ppid = (uint32_t)(ends->at->value >> 32);
-            t->ptid = (uint32_t)ends->at->value;
+            t->ppid = (uint32_t)(c->value >> 32);
+            t->ptid = (uint32_t)c->value;
         }
     }
-    while (names->at < names->end && names->at->time < start)
+    while (names->at < names->end && change_at(m, names->at)->time < start)
         names->at++;
-    t->names = m->names + (names->at - m->history.all);
-    for (; names->at < names->end && names->at->time < next; names->at++)
+    t->names = m->names + names->at;
+    for (; names->at < names->end && change_at(m, names->at)->time < next; names->at++)
         t->n_names++;
     t->comm = perfile_model_comm(m, t->pid, t->tid, next - 1);
 }
 
 /* Whether something is known of the thread from before `first`. */
-static bool lived_before(const perfile_thread *t, span names, span ends, uint64_t first)
+static bool lived_before(const perfile_model *m, span names, span ends, uint64_t first)
 {
-    return (names.at < names.end && names.at->pid == t->pid && names.at->time < first) ||
-           (ends.at < ends.end && ends.at->pid == t->pid && ends.at->time < first);
+    return (names.at < names.end && change_at(m, names.at)->time < first) ||
+           (ends.at < ends.end && change_at(m, ends.at)->time < first);
 }
 
 /* Appends the lives of `task`.  There is room: one, and one for each START. */
 static void add_lives(perfile_model *m, pf_task task)
 {
-    span starts = changes_of(m, PF_START, task.tid);
-    span names = changes_of(m, PF_NAME, task.tid);
-    span ends = changes_of(m, PF_END, task.tid);
+    span starts = changes_of(m, PF_START, task);
+    span names = changes_of(m, PF_NAME, task);
+    span ends = changes_of(m, PF_END, task);
     perfile_thread fresh = {.pid = task.pid,
                             .tid = task.tid,
                             .ppid = PERFILE_NO_PID,
                             .ptid = PERFILE_NO_PID,
                             .start = PERFILE_NO_TIME};
-    while (starts.at < starts.end && starts.at->pid != task.pid)
-        starts.at++;
-    uint64_t first = starts.at < starts.end ? starts.at->time : PERFILE_NO_TIME;
-    if (first == PERFILE_NO_TIME || lived_before(&fresh, names, ends, first)) {
+    uint64_t first = starts.at < starts.end ? change_at(m, starts.at)->time : PERFILE_NO_TIME;
+    if (first == PERFILE_NO_TIME || lived_before(m, names, ends, first)) {
         perfile_thread *t = &m->threads[m->n_threads++];
         *t = fresh;
         live(m, t, 0, first, &names, &ends);
     }
     while (starts.at < starts.end) {
-        const pf_change *s = starts.at++;
-        while (starts.at < starts.end && (starts.at->pid != task.pid || starts.at->time == s->time))
+        const pf_change *s = change_at(m, starts.at++);
+        while (starts.at < starts.end && change_at(m, starts.at)->time == s->time)
             starts.at++;
         perfile_thread *t = &m->threads[m->n_threads++];
         *t = fresh;
         t->ppid = (uint32_t)(s->value >> 32);
         t->ptid = (uint32_t)s->value;
         t->start = s->time ? s->time : PERFILE_NO_TIME;
-        live(m, t, s->time, starts.at < starts.end ? starts.at->time : PERFILE_NO_TIME, &names,
+        live(m, t, s->time,
+             starts.at < starts.end ? change_at(m, starts.at)->time : PERFILE_NO_TIME, &names,
              &ends);
     }
+}
+
+static bool fill_threads(perfile_model *m)
+{
+    size_t starts = 0;
+    for (size_t i = 0; i < m->history.n; i++) {
+        const pf_change *c = change_at(m, i);
+        starts += c->key >> 32 == PF_START;
+        if (c->key >> 32 == PF_NAME)
+            m->names[i] = (perfile_thread_name){c->time, (const char *)(uintptr_t)c->value,
+                                                c->flags & PF_EXEC};
+    }
+    m->threads = pf_alloc(m->tasks.n + starts + 1, sizeof *m->threads);
+    if (!m->threads)
+        return false;
+    if (m->tasks.n)
+        qsort(m->tasks.at, m->tasks.n, sizeof *m->tasks.at, by_number);
+    for (size_t i = 0; i < m->tasks.n; i++)
+        add_lives(m, m->tasks.at[i]);
+    return true;
 }
 
 static bool make_threads(perfile_model *m)
 {
     if (!pf_history_settle(&m->history))
         return false;
-    size_t n = m->history.n;
     pf_free(m->names);
     pf_free(m->threads);
+    m->threads = NULL;
     m->n_threads = 0;
-    m->names = pf_alloc(n + 1, sizeof *m->names);
-    m->threads = pf_alloc(m->tasks.n + n + 1, sizeof *m->threads);
-    if (!m->names || !m->threads)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        const pf_change *c = &m->history.all[i];
-        if (c->key >> 32 == PF_NAME)
-            m->names[i] = (perfile_thread_name){c->time, (const char *)(uintptr_t)c->value,
-                                                c->flags & PF_EXEC};
-    }
-    if (m->tasks.n)
-        qsort(m->tasks.at, m->tasks.n, sizeof *m->tasks.at, by_number);
-    for (size_t i = 0; i < m->tasks.n; i++)
-        add_lives(m, m->tasks.at[i]);
-    return true;
+    m->names = pf_alloc(m->history.n + 1, sizeof *m->names);
+    bool ok = m->names && m->history.n < UINT32_MAX && make_order(m) && fill_threads(m);
+    pf_free(m->order);
+    m->order = NULL;
+    return ok;
 }
 
 /* Lives of main threads make processes; threads without one make one too.  Threads are sorted by
@@ -173,7 +254,7 @@ static perfile_status need_threads(perfile_model *m, perfile_error *err)
         return PERFILE_OK;
     if (!make_threads(m) || !make_processes(m)) {
         pf_model_forget(m);
-        return pf_fail_nomem(err, "model");
+        return pf_model_fail(m, err);
     }
     m->has_threads = true;
     return PERFILE_OK;
@@ -257,7 +338,7 @@ perfile_status perfile_model_mappings(perfile_model *m, const perfile_mapping **
 {
     if (!m->has_sorted && !make_mappings(m)) {
         pf_model_forget(m);
-        return pf_fail_nomem(err, "model");
+        return pf_model_fail(m, err);
     }
     m->has_sorted = true;
     *mappings = m->sorted;

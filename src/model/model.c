@@ -5,19 +5,30 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "core/session.h"
 #include "model/state.h"
 
 enum { GENERATIONS = 32 };
 #define HOLE UINT32_MAX /* a span where a symbol went */
 
-void *pf_array_widen(void *at, size_t *cap, size_t width)
+void *pf_array_widen(pf_budget *budget, void *at, size_t *cap, size_t width)
 {
     /* Positions are kept in 32 bits. */
-    size_t wide = *cap ? *cap * 2 : 16;
-    void *p = wide < UINT32_MAX ? pf_realloc(at, wide, width) : NULL;
+    size_t wide = *cap ? *cap + *cap / 2 : 16;
+    void *p = wide < UINT32_MAX ? pf_budget_realloc(budget, at, *cap, wide, width) : NULL;
     if (p)
         *cap = wide;
     return p;
+}
+
+perfile_status pf_model_fail(perfile_model *m, perfile_error *err)
+{
+    if (!m->budget.refused)
+        return pf_fail_nomem(err, "model");
+    m->budget.refused = false;
+    return pf_fail(err, PERFILE_E_LIMIT, "model_bytes",
+                   "processes, names and mappings need more than %llu bytes",
+                   (unsigned long long)m->budget.limit);
 }
 
 perfile_status perfile_model_new(const perfile_session *s, perfile_model **model,
@@ -27,12 +38,20 @@ perfile_status perfile_model_new(const perfile_session *s, perfile_model **model
     if (!m)
         return pf_fail_nomem(err, "model");
     m->session = s;
-    m->texts.seed = m->task_index.seed = m->space_index.seed = m->id_index.seed = pf_index_seed(m);
+    m->budget.limit = pf_session_model_bytes(s);
+    pf_index *const indexes[] = {&m->task_index, &m->space_index, &m->id_index, &m->mapping_index};
+    m->texts.seed = pf_index_seed(m);
+    m->texts.budget = m->history.budget = m->gone.budget = m->symbols.budget = &m->budget;
+    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++) {
+        indexes[i]->seed = m->texts.seed;
+        indexes[i]->budget = &m->budget;
+    }
     m->last_task = (pf_task){PERFILE_NO_PID, PERFILE_NO_PID};
     m->idle = pf_texts_keep(&m->texts, (perfile_bytes){(const uint8_t *)"swapper", 7});
     if (!m->idle || !pf_model_learn(m)) {
+        perfile_status st = pf_model_fail(m, err);
         perfile_model_close(m);
-        return pf_fail_nomem(err, "model");
+        return st;
     }
     *model = m;
     return PERFILE_OK;
@@ -62,13 +81,14 @@ void perfile_model_close(perfile_model *m)
     pf_index_free(&m->task_index);
     pf_index_free(&m->space_index);
     pf_index_free(&m->id_index);
+    pf_index_free(&m->mapping_index);
     for (size_t i = 0; i < m->spaces.n; i++)
         pf_space_free(&m->spaces.at[i]);
     pf_space_free(&m->symbols);
-    pf_free(m->spaces.at);
-    pf_free(m->tasks.at);
-    pf_free(m->mappings.at);
-    pf_free(m->ids.at);
+    PF_DROP(&m->budget, m->spaces);
+    PF_DROP(&m->budget, m->tasks);
+    PF_DROP(&m->budget, m->mappings);
+    PF_DROP(&m->budget, m->ids);
     pf_free(m);
 }
 
@@ -100,7 +120,8 @@ static bool see_task(perfile_model *m, uint32_t pid, uint32_t tid)
         return true;
     uint64_t key = pf_pair(pid, tid);
     if (pf_index_get(&m->task_index, key) == PF_INDEX_NONE) {
-        if (!PF_PUSH(m->tasks) || !pf_index_put(&m->task_index, key, (uint32_t)m->tasks.n))
+        if (!PF_PUSH(&m->budget, m->tasks) ||
+            !pf_index_put(&m->task_index, key, (uint32_t)m->tasks.n))
             return false;
         m->tasks.at[m->tasks.n++] = (pf_task){pid, tid};
     }
@@ -150,12 +171,12 @@ static bool feed_exit(perfile_model *m, const perfile_record *r, uint64_t time)
 }
 
 static bool add_span(perfile_model *m, pf_space *s, uint64_t addr, uint64_t len, uint64_t time,
-                     uint32_t mapping)
+                     uint32_t mapping, bool again)
 {
     pf_span span = {.begin = addr, .time = time, .sequence = m->sequence, .mapping = mapping};
     if (pf_add_u64(addr, len, &span.end))
         span.end = UINT64_MAX;
-    return span.end == span.begin || pf_space_add(s, &span);
+    return span.end == span.begin || pf_space_add(s, &span, again);
 }
 
 static pf_space *space_of(perfile_model *m, uint32_t pid)
@@ -163,21 +184,66 @@ static pf_space *space_of(perfile_model *m, uint32_t pid)
     uint32_t at = pf_index_get(&m->space_index, pid);
     if (at != PF_INDEX_NONE)
         return &m->spaces.at[at];
-    if (!PF_PUSH(m->spaces) || !pf_index_put(&m->space_index, pid, (uint32_t)m->spaces.n))
+    if (!PF_PUSH(&m->budget, m->spaces) ||
+        !pf_index_put(&m->space_index, pid, (uint32_t)m->spaces.n))
         return NULL;
-    m->spaces.at[m->spaces.n] = (pf_space){0};
+    m->spaces.at[m->spaces.n] = (pf_space){.budget = &m->budget};
     return &m->spaces.at[m->spaces.n++];
 }
 
+/* What a mapping is known by: all of it but its build id. */
+static uint64_t content_of(uint64_t seed, const perfile_mapping *x)
+{
+    const uint64_t words[] = {pf_pair(x->pid, x->tid),
+                              x->addr,
+                              x->len,
+                              x->pgoff,
+                              x->start,
+                              (uintptr_t)x->name,
+                              x->ino,
+                              x->ino_generation,
+                              pf_pair(x->maj, x->min),
+                              pf_pair(x->prot, x->flags),
+                              (uint64_t)x->kind << 32 | (uint64_t)x->cpumode << 16 |
+                                  (uint64_t)x->has_inode << 2 | (uint64_t)x->has_prot << 1 |
+                                  (uint64_t)x->data};
+    uint64_t content = pf_index_hash(seed, (const uint8_t *)words, sizeof words);
+    return x->build_id_size ? pf_index_hash(content, x->build_id, x->build_id_size) : content;
+}
+
+/* Two of them with the same content_of() are one.  A build id that the record did not say may have
+ * been put in meanwhile. */
+static bool same_mapping(const perfile_mapping *a, const perfile_mapping *fresh)
+{
+    return a->pid == fresh->pid && a->tid == fresh->tid && a->addr == fresh->addr &&
+           a->len == fresh->len && a->pgoff == fresh->pgoff && a->start == fresh->start &&
+           a->name == fresh->name && a->ino == fresh->ino &&
+           a->ino_generation == fresh->ino_generation && a->maj == fresh->maj &&
+           a->min == fresh->min && a->prot == fresh->prot && a->flags == fresh->flags &&
+           a->kind == fresh->kind && a->cpumode == fresh->cpumode &&
+           a->has_inode == fresh->has_inode && a->has_prot == fresh->has_prot &&
+           a->data == fresh->data &&
+           (!fresh->build_id_size ||
+            (a->build_id_size == fresh->build_id_size &&
+             memcmp(a->build_id, fresh->build_id, fresh->build_id_size) == 0));
+}
+
+/* Adds a mapping, or what was said before once more: then it only becomes the latest. */
 static bool add_mapping(perfile_model *m, perfile_mapping *x, perfile_bytes name, pf_space *s)
 {
     x->end = PERFILE_NO_TIME;
     x->name = pf_texts_keep(&m->texts, name);
-    if (!x->name || !s || !PF_PUSH(m->mappings) ||
-        !add_span(m, s, x->addr, x->len, x->start, (uint32_t)m->mappings.n))
+    if (!x->name || !s)
+        return false;
+    uint64_t content = content_of(m->mapping_index.seed, x);
+    uint32_t at = pf_index_get(&m->mapping_index, content);
+    if (at != PF_INDEX_NONE && same_mapping(&m->mappings.at[at], x))
+        return add_span(m, s, x->addr, x->len, x->start, at, true);
+    if (!PF_PUSH(&m->budget, m->mappings) ||
+        (at == PF_INDEX_NONE && !pf_index_put(&m->mapping_index, content, (uint32_t)m->mappings.n)))
         return false;
     m->mappings.at[m->mappings.n++] = *x;
-    return true;
+    return add_span(m, s, x->addr, x->len, x->start, (uint32_t)m->mappings.n - 1, false);
 }
 
 static void set_build_id(perfile_mapping *x, perfile_bytes id)
@@ -224,7 +290,8 @@ static bool feed_ksymbol(perfile_model *m, const perfile_record *r, uint64_t tim
         return true;
     if (o.flags & 1) {
         pf_change c = {.key = o.addr, .time = time, .sequence = m->sequence};
-        return pf_history_add(&m->gone, &c) && add_span(m, &m->symbols, o.addr, o.len, time, HOLE);
+        return pf_history_add(&m->gone, &c) &&
+               add_span(m, &m->symbols, o.addr, o.len, time, HOLE, true);
     }
     perfile_mapping x = {.pid = PERFILE_NO_PID,
                          .tid = PERFILE_NO_PID,
@@ -274,13 +341,13 @@ perfile_status perfile_model_feed(perfile_model *m, const perfile_record *r, per
     if (r->type == PERFILE_RECORD_SAMPLE || r->type == PERFILE_RECORD_SWITCH) {
         size_t before = m->tasks.n;
         if (perfile_record_task(r, &pid, &tid) && !see_task(m, pid, tid))
-            return pf_fail_nomem(err, "model");
+            return pf_model_fail(m, err);
         if (m->tasks.n != before)
             pf_model_forget(m);
         return PERFILE_OK;
     }
     pf_model_forget(m);
-    return pf_model_record(m, r) ? PERFILE_OK : pf_fail_nomem(err, "model");
+    return pf_model_record(m, r) ? PERFILE_OK : pf_model_fail(m, err);
 }
 
 const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time)

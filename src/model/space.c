@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-
 /* Each span is in up to 2 log n lists, whose places are counted in 32 bits. */
 enum { LARGEST_RUN = 1 << 25 };
 
@@ -20,6 +18,40 @@ static int by_time(const void *a, const void *b)
     return later(x, y) - later(y, x);
 }
 
+/* Whether two spans differ in nothing but when they were said. */
+static bool repeats(const pf_span *a, const pf_span *b)
+{
+    return a->time == b->time && a->mapping == b->mapping && a->begin == b->begin &&
+           a->end == b->end;
+}
+
+/* Brings spans that repeat each other together, the last one last. */
+static int by_content(const void *a, const void *b)
+{
+    const pf_span *x = a;
+    const pf_span *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->mapping != y->mapping)
+        return x->mapping < y->mapping ? -1 : 1;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+/* Keeps the last of spans that repeat each other; returns how many are left. */
+static uint32_t drop_repeats(pf_span *spans, uint32_t n)
+{
+    uint32_t kept = 0;
+    qsort(spans, n, sizeof *spans, by_content);
+    for (uint32_t i = 0; i < n; i++)
+        if (i + 1 == n || !repeats(&spans[i], &spans[i + 1]))
+            spans[kept++] = spans[i];
+    return kept;
+}
+
 static int by_address(const void *a, const void *b)
 {
     const uint64_t *x = a;
@@ -27,12 +59,12 @@ static int by_address(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static void run_free(pf_space_run *r)
+static void run_free(pf_budget *budget, pf_space_run *r)
 {
-    pf_free(r->spans);
-    pf_free(r->points);
-    pf_free(r->first);
-    pf_free(r->lists);
+    pf_budget_free(budget, r->spans, r->n, sizeof *r->spans);
+    pf_budget_free(budget, r->points, (size_t)r->n * 2, sizeof *r->points);
+    pf_budget_free(budget, r->first, 2 * (size_t)r->n_leaves + 1, sizeof *r->first);
+    pf_budget_free(budget, r->lists, r->n_lists, sizeof *r->lists);
     *r = (pf_space_run){0};
 }
 
@@ -72,9 +104,9 @@ static void cover(pf_space_run *r, const pf_span *span, uint32_t position, bool 
     }
 }
 
-static bool make_points(pf_space_run *r)
+static bool make_points(pf_budget *budget, pf_space_run *r)
 {
-    r->points = pf_alloc((size_t)r->n * 2, sizeof *r->points);
+    r->points = pf_budget_alloc(budget, (size_t)r->n * 2, sizeof *r->points);
     if (!r->points)
         return false;
     for (uint32_t i = 0; i < r->n; i++) {
@@ -90,14 +122,14 @@ static bool make_points(pf_space_run *r)
     return true;
 }
 
-/* Makes the tree over r->spans; false when there is no memory. */
-static bool make_tree(pf_space_run *r)
+/* Makes the tree over r->spans; false when there is no memory, or no room in the budget. */
+static bool make_tree(pf_budget *budget, pf_space_run *r)
 {
     qsort(r->spans, r->n, sizeof *r->spans, by_time);
-    if (!make_points(r))
+    if (!make_points(budget, r))
         return false;
     uint32_t n_nodes = 2 * r->n_leaves;
-    r->first = pf_alloc((size_t)n_nodes + 1, sizeof *r->first);
+    r->first = pf_budget_alloc(budget, (size_t)n_nodes + 1, sizeof *r->first);
     if (!r->first)
         return false;
     for (uint32_t i = 0; i < r->n; i++)
@@ -110,9 +142,10 @@ static bool make_tree(pf_space_run *r)
         r->first[i] = sum;
         sum += count;
     }
-    r->lists = pf_alloc(sum, sizeof *r->lists);
+    r->lists = pf_budget_alloc(budget, sum, sizeof *r->lists);
     if (!r->lists)
         return false;
+    r->n_lists = sum;
     for (uint32_t i = 0; i < r->n; i++)
         cover(r, &r->spans[i], i, true);
     memmove(r->first + 1, r->first, (size_t)n_nodes * sizeof *r->first);
@@ -126,7 +159,7 @@ static bool merge(pf_space *s, uint32_t from)
     pf_space_run r = {.n = s->n_tail};
     for (uint32_t i = from; i < s->n_runs; i++)
         r.n += s->runs[i].n;
-    r.spans = pf_alloc(r.n, sizeof *r.spans);
+    r.spans = pf_budget_alloc(s->budget, r.n, sizeof *r.spans);
     if (!r.spans)
         return false;
     uint32_t n = 0;
@@ -135,14 +168,19 @@ static bool merge(pf_space *s, uint32_t from)
         n += s->runs[i].n;
     }
     memcpy(r.spans + n, s->tail, s->n_tail * sizeof *r.spans);
-    if (!make_tree(&r)) {
-        run_free(&r);
+    if (s->repeated) {
+        n = drop_repeats(r.spans, r.n);
+        pf_budget_give(s->budget, (r.n - n) * sizeof *r.spans);
+        r.n = n;
+    }
+    if (!make_tree(s->budget, &r)) {
+        run_free(s->budget, &r);
         return false;
     }
     for (uint32_t i = from; i < s->n_runs; i++)
-        run_free(&s->runs[i]);
+        run_free(s->budget, &s->runs[i]);
     s->runs[from] = r;
-    s->n_runs = from + 1;
+    s->n_runs = (uint16_t)(from + 1);
     s->n_tail = 0;
     return true;
 }
@@ -152,7 +190,7 @@ static bool flush(pf_space *s)
     if (s->n_runs == PF_SPACE_RUNS)
         return false;
     if (!s->runs) {
-        s->runs = pf_alloc(PF_SPACE_RUNS, sizeof *s->runs);
+        s->runs = pf_budget_alloc(s->budget, PF_SPACE_RUNS, sizeof *s->runs);
         if (!s->runs)
             return false;
     }
@@ -165,18 +203,23 @@ static bool flush(pf_space *s)
     return merge(s, from);
 }
 
-bool pf_space_add(pf_space *s, const pf_span *span)
+bool pf_space_add(pf_space *s, const pf_span *span, bool again)
 {
+    if (again && s->n_tail && repeats(&s->tail[s->n_tail - 1], span)) {
+        s->tail[s->n_tail - 1].sequence = span->sequence;
+        return true;
+    }
     if (s->n_tail == PF_SPACE_TAIL && !flush(s))
         return false;
     if (s->n_tail == s->cap_tail) {
-        uint32_t cap = s->cap_tail ? s->cap_tail * 2 : 4;
-        pf_span *tail = pf_realloc(s->tail, cap, sizeof *tail);
+        unsigned cap = s->cap_tail ? s->cap_tail * 2U : 2;
+        pf_span *tail = pf_budget_realloc(s->budget, s->tail, s->cap_tail, cap, sizeof *tail);
         if (!tail)
             return false;
         s->tail = tail;
-        s->cap_tail = cap;
+        s->cap_tail = (uint8_t)cap;
     }
+    s->repeated |= again;
     s->tail[s->n_tail++] = *span;
     return true;
 }
@@ -221,8 +264,8 @@ const pf_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t time)
 void pf_space_free(pf_space *s)
 {
     for (uint32_t i = 0; i < s->n_runs; i++)
-        run_free(&s->runs[i]);
-    pf_free(s->runs);
-    pf_free(s->tail);
+        run_free(s->budget, &s->runs[i]);
+    pf_budget_free(s->budget, s->runs, PF_SPACE_RUNS, sizeof *s->runs);
+    pf_budget_free(s->budget, s->tail, s->cap_tail, sizeof *s->tail);
     *s = (pf_space){0};
 }

@@ -46,19 +46,23 @@ typedef struct pf_named_id {
         size_t n, cap;                                                                             \
     }
 
-/* Makes room for one more; false when there is no memory. */
-#define PF_PUSH(array)                                                                             \
+/* Makes room for one more; false when there is no memory, or no room in the budget. */
+#define PF_PUSH(budget, array)                                                                     \
     ((array).n < (array).cap ||                                                                    \
-     (((array).wide = pf_array_widen((array).at, &(array).cap, sizeof *(array).at)) &&             \
+     (((array).wide = pf_array_widen(budget, (array).at, &(array).cap, sizeof *(array).at)) &&     \
       ((array).at = (array).wide, true)))
 
-/* `at` with twice the room, and *cap with it; NULL when there is no memory. */
-void *pf_array_widen(void *at, size_t *cap, size_t width);
+#define PF_DROP(budget, array) pf_budget_free(budget, (array).at, (array).cap, sizeof *(array).at)
+
+/* `at` with half as much room again, and *cap with it; NULL when there is no memory, or no room in
+ * the budget. */
+void *pf_array_widen(pf_budget *budget, void *at, size_t *cap, size_t width);
 
 enum { PF_MODEL_FACTS = 2 };
 
 struct perfile_model {
     const perfile_session *session;
+    pf_budget budget; /* limits.model_bytes: all but the lists */
     uint64_t sequence;
     pf_texts texts;
     const char *idle; /* what the kernel calls the idle threads, which never say it */
@@ -71,7 +75,8 @@ struct perfile_model {
     PF_ARRAY(pf_space) spaces;
     pf_space symbols;
     PF_ARRAY(perfile_mapping) mappings;
-    pf_index id_index; /* by name (a pointer) */
+    pf_index mapping_index; /* by a hash of what is in it */
+    pf_index id_index;      /* by name (a pointer) */
     PF_ARRAY(pf_named_id) ids;
     bool learnt[PF_MODEL_FACTS];
 
@@ -82,7 +87,11 @@ struct perfile_model {
     perfile_mapping *sorted;
     size_t n_threads, n_processes;
     bool has_threads, has_sorted;
+    uint32_t *order; /* changes of threads by number, process and time, while lists are made */
+    size_t n_order;
 };
+
+/* These return false when there is no memory, or no room in the budget. */
 
 /* Remembers a build id by the name of its file.  `build_id` empty: nothing to remember. */
 bool pf_model_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build_id);
@@ -93,8 +102,11 @@ void pf_model_name_build_id(const perfile_model *m, perfile_mapping *x);
 /* Takes what features say, as far as they are there by now. */
 bool pf_model_learn(perfile_model *m);
 
-/* Takes what a record says; false when there is no memory. */
+/* Takes what a record says. */
 bool pf_model_record(perfile_model *m, const perfile_record *r);
+
+/* PERFILE_E_LIMIT when something was refused since the last time, else PERFILE_E_NOMEM. */
+perfile_status pf_model_fail(perfile_model *m, perfile_error *err);
 
 /* Forgets the lists. */
 void pf_model_forget(perfile_model *m);

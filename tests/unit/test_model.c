@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "model/history.h"
 #include "model/space.h"
+#include "model/state.h"
 #include "perfile/model.h"
 
 enum { TRAILER = 16, SAMPLE_ID_ALL = 18, MAX_BODY = 160 };
@@ -344,7 +345,11 @@ static void history_is_like_a_list(void **state)
     pf_change *all = calloc(N, sizeof *all);
     pf_history h = {0};
     for (uint64_t i = 0; i < N; i++) {
-        pf_change c = {draw(7), draw(4) ? i : draw(N), i, draw(1000), 0, 0};
+        pf_change c = {draw(7), draw(4) ? i : draw(N), i, i, 0, 0};
+        if (i && draw(4) == 0) {
+            c = all[draw(draw(2) ? 3 : (uint32_t)i)];
+            c.sequence = i;
+        }
         all[i] = c;
         assert_true(pf_history_add(&h, &c));
         for (int k = 0; k < 3; k++) {
@@ -360,10 +365,12 @@ static void history_is_like_a_list(void **state)
         }
     }
     assert_true(pf_history_settle(&h));
-    assert_int_equal(h.n, N);
-    for (size_t i = 1; i < h.n; i++)
-        assert_true(h.all[i - 1].key < h.all[i].key ||
-                    (h.all[i - 1].key == h.all[i].key && h.all[i - 1].time <= h.all[i].time));
+    assert_in_range(h.n, N / 2, N * 3 / 4 + N / 10);
+    for (size_t i = 1; i < h.n; i++) {
+        const pf_change *a = &h.all[i - 1], *b = &h.all[i];
+        assert_true(a->key < b->key || (a->key == b->key && a->time <= b->time));
+        assert_false(a->key == b->key && a->time == b->time && a->value == b->value);
+    }
     pf_history_free(&h);
     free(all);
 }
@@ -377,10 +384,15 @@ static void space_is_like_a_list(void **state)
     for (uint32_t i = 0; i < N; i++) {
         uint64_t from = draw(ADDRESSES);
         pf_span x = {from, from + 1 + draw(draw(4) ? 10 : ADDRESSES), draw(3) ? i : draw(N), i, i};
+        bool again = i > N / 2 && draw(3) == 0;
         if (draw(100) == 0)
             x.end = UINT64_MAX;
+        if (again) {
+            x = all[draw(i)];
+            x.sequence = i;
+        }
         all[i] = x;
-        assert_true(pf_space_add(&s, &x));
+        assert_true(pf_space_add(&s, &x, again));
         for (int k = 0; k < 3; k++) {
             uint64_t addr = draw(2 * ADDRESSES);
             uint64_t time = draw(N);
@@ -425,6 +437,106 @@ static void hostile_order_is_no_trouble(void **state)
     assert_int_equal(n, N + 1);
     assert_int_equal(t[0].n_names, N);
     assert_comm(&w, N, N, PERFILE_NO_TIME, NULL);
+    stop(&w);
+}
+
+/* Records that say what others said before, in turns and with others over them, cost nothing; the
+ * later one wins nevertheless. */
+static void repetition_costs_nothing(void **state)
+{
+    (void)state;
+    enum { TURNS = 20000 };
+    world w;
+    made_record m[6];
+    uint64_t once = 0;
+    start(&w);
+    mmap_record(&m[0], &w, 1, 0x1000, 0x3000, "/lib/a", 5);
+    mmap_record(&m[1], &w, 1, 0x2000, 0x3000, "/lib/b", 5);
+    comm(&m[2], &w, 1, 1, "one", true, 5);
+    task(&m[3], &w, PERFILE_RECORD_FORK, 2, 1, 2, 1, 5);
+    task(&m[4], &w, PERFILE_RECORD_FORK, 3, 1, 3, 1, 5);
+    ksymbol(&m[5], &w, 0x9000, 16, "gone", true, 5);
+    for (int i = 0; i < TURNS; i++) {
+        for (size_t k = 0; k < sizeof m / sizeof m[0]; k++)
+            feed(&w, &m[k]);
+        if (i == TURNS / 100)
+            once = w.model->budget.used;
+    }
+    assert_mapped(&w, 1, 0x2000, 9, "/lib/b");
+    feed(&w, &m[0]);
+    assert_mapped(&w, 1, 0x2000, 9, "/lib/a");
+    assert_mapped(&w, 1, 0x4000, 9, "/lib/b");
+    assert_int_equal(w.model->budget.used, once);
+    const perfile_mapping *x;
+    const perfile_thread *t;
+    size_t n;
+    assert_int_equal(perfile_model_mappings(w.model, &x, &n, NULL), PERFILE_OK);
+    assert_int_equal(n, 2);
+    assert_int_equal(perfile_model_threads(w.model, &t, &n, NULL), PERFILE_OK);
+    assert_int_equal(n, 3);
+    assert_int_equal(t[0].n_names, 1);
+    stop(&w);
+}
+
+/* A number that thousands of processes used: each has its own names. */
+static void names_are_those_of_the_process(void **state)
+{
+    (void)state;
+    enum { N = 30000 };
+    world w;
+    made_record m;
+    const perfile_thread *t;
+    size_t n;
+    start(&w);
+    for (uint32_t i = 0; i < N; i++) {
+        comm(&m, &w, 10 + i, 7, i % 2 ? "odd" : "even", false, 5);
+        feed(&w, &m);
+        task(&m, &w, PERFILE_RECORD_FORK, 10 + i, 1, 7, 1, 4);
+        feed(&w, &m);
+        task(&m, &w, PERFILE_RECORD_EXIT, 10 + i, 1, 7, 1, 6 + i);
+        feed(&w, &m);
+    }
+    assert_int_equal(perfile_model_threads(w.model, &t, &n, NULL), PERFILE_OK);
+    assert_int_equal(n, N);
+    for (uint32_t i = 0; i < N; i++) {
+        assert_int_equal(t[i].n_names, 1);
+        assert_string_equal(t[i].names[0].name, i % 2 ? "odd" : "even");
+        assert_int_equal(t[i].start, 4);
+        assert_int_equal(t[i].end, 6 + i);
+    }
+    stop(&w);
+}
+
+/* What does not fit the limit is refused, and what does goes on being known. */
+static void a_limit_is_kept(void **state)
+{
+    (void)state;
+    enum { LIMIT = 1 << 20 };
+    world w;
+    made_record m;
+    char name[32];
+    perfile_error err = {0};
+    perfile_status st = PERFILE_OK;
+    start(&w);
+    w.model->budget.limit = LIMIT;
+    comm(&m, &w, 1, 1, "first", false, 1);
+    feed(&w, &m);
+    uint32_t i = 0;
+    for (; st == PERFILE_OK && i < LIMIT; i++) {
+        snprintf(name, sizeof name, "/lib/%u", (unsigned)i);
+        mmap_record(&m, &w, 1, i * UINT64_C(0x1000), 0x1000, name, 2);
+        st = perfile_model_feed(w.model, &m.r, &err);
+    }
+    assert_int_equal(st, PERFILE_E_LIMIT);
+    assert_string_equal(err.where, "model_bytes");
+    assert_in_range(i, 1000, 20000);
+    assert_true(w.model->budget.used <= LIMIT);
+    assert_comm(&w, 1, 1, 9, "first");
+    assert_mapped(&w, 1, 0x5000, 9, "/lib/5");
+    const perfile_mapping *x;
+    size_t n;
+    assert_int_equal(perfile_model_mappings(w.model, &x, &n, NULL), PERFILE_OK);
+    assert_true(n >= i - 1);
     stop(&w);
 }
 
@@ -495,6 +607,9 @@ int main(void)
         cmocka_unit_test(history_is_like_a_list),
         cmocka_unit_test(space_is_like_a_list),
         cmocka_unit_test(hostile_order_is_no_trouble),
+        cmocka_unit_test(repetition_costs_nothing),
+        cmocka_unit_test(names_are_those_of_the_process),
+        cmocka_unit_test(a_limit_is_kept),
         cmocka_unit_test(broken_records_are_passed_over),
         cmocka_unit_test(no_memory_is_survived),
     };
