@@ -25,6 +25,7 @@ static const char help[] =
     "  --force               IN may be damaged: convert what can be read\n"
     "  --report json         a JSON object with all that is not as it was, see format/reports.md\n"
     "  --from FORMAT         take the input for this format instead of looking\n"
+    "  --allow-growth        lift the limits on what an input may cost\n"
     "  --help                this text\n"
     "\n"
     "Examples:\n"
@@ -137,6 +138,7 @@ static int convert(settings *set, const char *path)
     set->how.progress = cli_writing_progress;
     set->how.form = set->w.form;
     set->how.from = set->w.from;
+    set->how.limits = set->w.limits;
     set->how.user = &x;
     cli_writing_begin(x.name);
     cli_conversion_begin(&x);
@@ -163,6 +165,7 @@ int cli_convert(int argc, char **argv)
         {"force", no_argument, NULL, OPTION_FORCE},
         {"report", required_argument, NULL, CLI_OPTION_REPORT},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
+        CLI_GROWTH_OPTION,
         {0},
     };
     settings set = {.how = {.size = sizeof set.how}};

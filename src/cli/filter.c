@@ -43,6 +43,7 @@ static const char help[] =
     "                     fail: write nothing\n"
     "  --json             what was kept as a JSON object\n"
     "  --from FORMAT      take the input for this format instead of looking\n"
+    "  --allow-growth     lift the limits on what an input may cost\n"
     "  --help             this text\n"
     "\n"
     "What is given twice holds when one of both does; different options must all hold.\n"
@@ -179,6 +180,7 @@ static int filter(settings *set, const char *path)
     bool directory = set->w.told_form ? set->w.directory : cli_is_directory(path) && !to_stdout;
     set->writing.form = to_stdout && !set->w.told_form ? PERFILE_FORM_PIPE : set->w.form;
     set->writing.from = set->w.from;
+    set->writing.limits = set->w.limits;
     set->writing.on_damage = set->w.fail ? PERFILE_FILTER_FAIL : set->w.on_damage;
     int status = look_at_terms(set);
     if (status != CLI_DONE)
@@ -230,6 +232,7 @@ int cli_filter(int argc, char **argv)
         {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE},
         {"json", no_argument, NULL, CLI_OPTION_JSON},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
+        CLI_GROWTH_OPTION,
         {0},
     };
     settings set = {.how = {.size = sizeof set.how}, .writing = {.size = sizeof set.writing}};

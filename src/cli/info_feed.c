@@ -65,7 +65,7 @@ static void feed_bulk(cli_found *x, const perfile_record *r)
 
 bool cli_info_feed(cli_found *x, const perfile_record *r)
 {
-    if (perfile_model_feed(x->model, r, NULL) != PERFILE_OK)
+    if (!cli_feed(&x->in, x->model, r))
         return false;
     if (r->type >= PERFILE_RECORD_USER) {
         cli_losses_feed(&x->losses, r);

@@ -9,8 +9,46 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "perfile/model.h"
 
 enum { RECORDS_PER_TICK = 1 << 10 };
+
+/* A window of a pipe is memory that is asked for at once: it stays as it is. */
+const perfile_limits cli_growth = {
+    .size = sizeof cli_growth,
+    .inflate_bytes = UINT64_MAX,
+    .zstd_window = 31,
+    .split_bytes = UINT64_MAX,
+    .session_bytes = UINT64_MAX,
+    .spool_bytes = UINT64_MAX,
+    .held_bytes = UINT64_MAX,
+    .model_bytes = UINT64_MAX,
+    .inflate_ratio = UINT64_MAX,
+    .growth_ratio = UINT64_MAX,
+};
+
+/* Whether --allow-growth lifts the limit of that name. */
+static bool is_lifted(const char *limit)
+{
+    static const char *const names[] = {"inflate_bytes", "zstd_window",   "split_bytes",
+                                        "session_bytes", "spool_bytes",   "held_bytes",
+                                        "model_bytes",   "inflate_ratio", "growth_ratio"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], limit) == 0)
+            return true;
+    return false;
+}
+
+bool cli_feed(cli_input *in, struct perfile_model *model, const perfile_record *r)
+{
+    perfile_error err;
+    if (in->limit.status)
+        return true;
+    perfile_status st = perfile_model_feed(model, r, &err);
+    if (st == PERFILE_E_LIMIT)
+        in->limit = err;
+    return st == PERFILE_OK || st == PERFILE_E_LIMIT;
+}
 
 int cli_reading_option(const char *command, const char *help, int option, cli_reading *how)
 {
@@ -23,6 +61,9 @@ int cli_reading_option(const char *command, const char *help, int option, cli_re
         return CLI_CONTINUE;
     case CLI_OPTION_FROM:
         how->from = optarg;
+        return CLI_CONTINUE;
+    case CLI_OPTION_GROWTH:
+        how->limits = &cli_growth;
         return CLI_CONTINUE;
     default: /* getopt has said what is wrong */
         cli_print_error("Try 'perfile %s --help'.\n", command);
@@ -60,7 +101,8 @@ void cli_say_error(const char *name, const perfile_error *err)
     else
         cli_say("%s: %s", name, message);
     if (err->status == PERFILE_E_LIMIT && err->where)
-        cli_say("%s: this is the limit '%s'", name, err->where);
+        cli_say("%s: this is the limit '%s'%s", name, err->where,
+                is_lifted(err->where) ? "; --allow-growth lifts it" : "");
 }
 
 /* A format that nobody knows is a wrong option, everything else could not be done. */
@@ -83,6 +125,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
         .envelopes = how->raw ? PERFILE_ENVELOPES_OUTER : PERFILE_ENVELOPES_BOTH,
         .as_stored = how->as_stored,
         .from = how->from,
+        .limits = how->limits,
         .waiting = how->waiting,
         .waiting_user = how->waiting_user,
     };
@@ -137,6 +180,11 @@ int cli_close(cli_input *in)
         cli_say_error(in->name, &in->error);
     if (in->stream)
         status = cli_say_damage(in);
+    if (in->limit.status) {
+        cli_say_error(in->name, &in->limit);
+        cli_say("%s: what later records say of them is not in the answer", in->name);
+        status = cli_worse(status, CLI_DAMAGED);
+    }
     if (in->status < 0)
         status = failure(in);
     in->status = PERFILE_OK;

@@ -12,7 +12,8 @@ typedef struct cli_reading {
     bool raw;       /* do not look into compressed records */
     bool as_stored; /* see perfile_options */
     const char *from;
-    void (*waiting)(void *user); /* see perfile_options; may be NULL */
+    const perfile_limits *limits; /* NULL: the defaults */
+    void (*waiting)(void *user);  /* see perfile_options; may be NULL */
     void *waiting_user;
 } cli_reading;
 
@@ -24,10 +25,13 @@ enum {
     CLI_OPTION_ON_DAMAGE,
     CLI_OPTION_JSON,
     CLI_OPTION_REPORT,
+    CLI_OPTION_GROWTH,
     CLI_OPTION_OWN /* those of the command */
 };
 /* clang-format off */
+#define CLI_GROWTH_OPTION {"allow-growth", no_argument, NULL, CLI_OPTION_GROWTH}
 #define CLI_READING_OPTIONS                                  \
+    CLI_GROWTH_OPTION,                                       \
     {"help", no_argument, NULL, CLI_OPTION_HELP},            \
     {"resync", no_argument, NULL, CLI_OPTION_RESYNC},        \
     {"from", required_argument, NULL, CLI_OPTION_FROM}
@@ -35,7 +39,11 @@ enum {
 #define CLI_READING_HELP                                                                           \
     "  --resync         go on behind damage, where records begin again\n"                          \
     "  --from FORMAT    take the input for this format instead of looking\n"                       \
+    "  --allow-growth   lift the limits on what an input may cost (format/limits.md)\n"            \
     "  --help           this text\n"
+
+/* What --allow-growth asks for: limits that nothing exceeds. */
+extern const perfile_limits cli_growth;
 
 /* Handles the options above and unknown ones: CLI_CONTINUE, or what to exit with. */
 int cli_reading_option(const char *command, const char *help, int option, cli_reading *how);
@@ -47,9 +55,10 @@ typedef struct cli_input {
     perfile_stream *stream;
     perfile_status status; /* of the last step */
     perfile_error error;
-    uint32_t countdown; /* records to the next look at the clock */
-    uint64_t done;      /* bytes of the parts before the one being read */
-    uint64_t total;     /* bytes of all parts, 0 when not known */
+    perfile_error limit; /* of a model that is not fed any more, see cli_feed(); status 0: none */
+    uint32_t countdown;  /* records to the next look at the clock */
+    uint64_t done;       /* bytes of the parts before the one being read */
+    uint64_t total;      /* bytes of all parts, 0 when not known */
     uint32_t part;
     struct {
         uint64_t first; /* offset in part `part` */
@@ -110,6 +119,12 @@ static inline bool cli_next_run(cli_input *in, const perfile_record **first, siz
         in->countdown -= (uint32_t)*n;
     return true;
 }
+
+struct perfile_model;
+
+/* Feeds a model.  What exceeds limits.model_bytes, and all that comes behind it, is left out: the
+ * answer is made of the rest, and cli_close() says so.  False when there is no memory. */
+bool cli_feed(cli_input *in, struct perfile_model *model, const perfile_record *r);
 
 /* Says what went wrong with `err`, which is of reading `name`. */
 void cli_say_error(const char *name, const perfile_error *err);

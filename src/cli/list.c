@@ -52,7 +52,7 @@ static bool walk(cli_listing *l, const settings *set)
         /* A stream has no other header than its first records. */
         if (set->header && r->type < PERFILE_RECORD_USER)
             break;
-        if (l->model && perfile_model_feed(l->model, r, NULL) != PERFILE_OK)
+        if (l->model && !cli_feed(&l->in, l->model, r))
             return false;
         if (s->feed && !s->feed(l, r))
             return false;

@@ -37,6 +37,7 @@ static const char help[] =
     "  --json             what was done as a JSON object\n"
     "  --report json      the same with the new numbers of all events and processes\n"
     "  --from FORMAT      take the inputs for this format instead of looking\n"
+    "  --allow-growth     lift the limits on what an input may cost\n"
     "  --help             this text\n"
     "\n"
     "Times of one boot of one machine and one clock stay as they are; others go by the wall "
@@ -254,7 +255,7 @@ static int open_files(settings *set, perfile_sink **sink)
 {
     perfile_error err;
     for (size_t i = 0; i < set->n; i++) {
-        if (perfile_source_path(set->paths[i], NULL, &set->in[i].source, &err) != PERFILE_OK) {
+        if (cli_source(&set->w, set->paths[i], &set->in[i].source, &err) != PERFILE_OK) {
             cli_say_error(set->in[i].name, &err);
             return CLI_FAILED;
         }
@@ -284,6 +285,7 @@ static int merge(settings *set)
                                  .note = cli_merge_note,
                                  .user = &x};
     perfile_merge_writing writing = {.size = sizeof writing,
+                                     .limits = set->w.limits,
                                      .form = to_stdout ? PERFILE_FORM_PIPE : set->w.form,
                                      .on_damage = set->w.on_damage,
                                      .max_memory = set->max_memory,
@@ -337,6 +339,7 @@ int cli_merge(int argc, char **argv)
         {"json", no_argument, NULL, CLI_OPTION_JSON},
         {"report", required_argument, NULL, CLI_OPTION_REPORT},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
+        CLI_GROWTH_OPTION,
         {0},
     };
     settings set = {0};

@@ -67,6 +67,9 @@ int cli_writing_option(const char *command, const char *help, int option, cli_wr
     case CLI_OPTION_FROM:
         w->from = optarg;
         return CLI_CONTINUE;
+    case CLI_OPTION_GROWTH:
+        w->limits = &cli_growth;
+        return CLI_CONTINUE;
     case CLI_OPTION_HELP:
         cli_print_help(false, help);
         return CLI_DONE;
@@ -166,11 +169,18 @@ int cli_output_open(const char *out, const char *in, const char *what, bool repl
     return CLI_DONE;
 }
 
+perfile_status cli_source(const cli_writing *w, const char *path, perfile_source **source,
+                          perfile_error *err)
+{
+    perfile_source_options how = {.size = sizeof how, .limits = w->limits};
+    return perfile_source_path(path, &how, source, err);
+}
+
 int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                      perfile_source **source, perfile_sink **sink)
 {
     perfile_error err;
-    if (perfile_source_path(path, NULL, source, &err) != PERFILE_OK) {
+    if (cli_source(w, path, source, &err) != PERFILE_OK) {
         cli_say_error(cli_input_name(path), &err);
         return CLI_FAILED;
     }

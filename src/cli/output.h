@@ -11,6 +11,7 @@
 typedef struct cli_writing {
     const char *out;
     const char *from;
+    const perfile_limits *limits; /* NULL: the defaults */
     bool replace;
     bool json;
     bool told_form; /* --to: `directory`, `form` */
@@ -49,6 +50,10 @@ void cli_say_beside(const char *in);
  * closed.  `sink` may be NULL. */
 void cli_writing_begin(const char *name);
 void cli_writing_end(perfile_sink *sink);
+
+/* Opens `path` to be read, with the limits that the user wants. */
+perfile_status cli_source(const cli_writing *w, const char *path, perfile_source **source,
+                          perfile_error *err);
 
 /* Opens `path` to be read and w->out to be written, or says why not and returns CLI_FAILED. */
 int cli_writing_open(const cli_writing *w, const char *path, bool directory,

@@ -22,6 +22,7 @@ static const char help[] =
     "  --big-endian       EVENT is of a capture in big-endian byte order\n"
     "  --report json      a JSON object with every gap, see format/reports.md\n"
     "  --from FORMAT      take the input for this format instead of looking\n"
+    "  --allow-growth     lift the limits on what an input may cost\n"
     "  --help             this text\n"
     "\n"
     "Examples:\n"
@@ -129,12 +130,13 @@ static int rescue(const settings *set, const char *path, const given *g)
                     .dry_run = set->dry_run};
     perfile_recover_options how = {.size = sizeof how,
                                    .from = set->w.from,
+                                   .limits = set->w.limits,
                                    .assume = g->assume.n_events ? &g->assume : NULL,
                                    .gap = on_gap,
                                    .note = on_note,
                                    .progress = cli_writing_progress,
                                    .user = &x};
-    if (perfile_source_path(path, NULL, &source, &err) != PERFILE_OK) {
+    if (cli_source(&set->w, path, &source, &err) != PERFILE_OK) {
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }
@@ -185,6 +187,7 @@ int cli_recover(int argc, char **argv)
         {"dry-run", no_argument, NULL, 'n'},
         {"report", required_argument, NULL, CLI_OPTION_REPORT},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
+        CLI_GROWTH_OPTION,
         {"attrs-from", required_argument, NULL, OPTION_ATTRS_FROM},
         {"event", required_argument, NULL, OPTION_EVENT},
         {"big-endian", no_argument, NULL, OPTION_BIG},

@@ -27,6 +27,7 @@ static const char help[] =
     "                         fail: write nothing\n"
     "  --json                 what was done as a JSON object\n"
     "  --from FORMAT          take the input for this format instead of looking\n"
+    "  --allow-growth         lift the limits on what an input may cost\n"
     "  --help                 this text\n"
     "\n"
     "Examples:\n"
@@ -127,8 +128,10 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
 static perfile_status run(settings *set, perfile_sink *sink, perfile_sorted *sorted,
                           perfile_copied *copied, perfile_error *err)
 {
-    perfile_options reading = {
-        .size = sizeof reading, .on_damage = set->w.on_damage, .from = set->w.from};
+    perfile_options reading = {.size = sizeof reading,
+                               .on_damage = set->w.on_damage,
+                               .from = set->w.from,
+                               .limits = set->w.limits};
     perfile_sort_options sorting = {
         .size = sizeof sorting, .max_memory = set->max_memory, .progress = cli_writing_progress};
     perfile_stream *s = NULL;
@@ -176,6 +179,7 @@ int cli_sort(int argc, char **argv)
         {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE},
         {"json", no_argument, NULL, CLI_OPTION_JSON},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
+        CLI_GROWTH_OPTION,
         {0},
     };
     settings set = {0};

@@ -34,6 +34,7 @@ static const char help[] =
     "                    fail: write nothing\n"
     "  --json            what was written as a JSON object\n"
     "  --from FORMAT     take the input for this format instead of looking\n"
+    "  --allow-growth    lift the limits on what an input may cost\n"
     "  --help            this text\n"
     "\n"
     "The parts appear when all of them are complete, or none does.\n"
@@ -195,7 +196,7 @@ static int split(settings *set, const char *path)
     perfile_error err = {0};
     perfile_source *source;
     cli_split_run x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
-    if (perfile_source_path(path, NULL, &source, &err) != PERFILE_OK) {
+    if (cli_source(&set->w, path, &source, &err) != PERFILE_OK) {
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }
@@ -204,6 +205,7 @@ static int split(settings *set, const char *path)
         set->how.flags |= PERFILE_SPLIT_REPLACE;
     set->writing.form = set->w.form;
     set->writing.from = set->w.from;
+    set->writing.limits = set->w.limits;
     set->writing.on_damage = set->w.fail ? PERFILE_FILTER_FAIL : set->w.on_damage;
     set->writing.note = cli_split_note;
     set->writing.done = cli_split_done;
@@ -242,6 +244,7 @@ int cli_split(int argc, char **argv)
         {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE},
         {"json", no_argument, NULL, CLI_OPTION_JSON},
         {"from", required_argument, NULL, CLI_OPTION_FROM},
+        CLI_GROWTH_OPTION,
         {0},
     };
     settings set = {.how = {.size = sizeof set.how}, .writing = {.size = sizeof set.writing}};

@@ -87,13 +87,13 @@ static bool count_keys(cli_counts *counts, cli_input *in, int comm)
     return true;
 }
 
-/* Feeds what names threads. */
-static bool feed(cli_counts *counts, const perfile_record *r)
+/* Feeds what names threads; limits are told of `in`. */
+static bool feed(cli_counts *counts, cli_input *in, const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_SAMPLE || !perfile_model_wants(r->type) ||
         r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2)
         return true;
-    return perfile_model_feed(counts->model, r, NULL) == PERFILE_OK;
+    return cli_feed(in, counts->model, r);
 }
 
 /* Counts those held with a time up to `limit`, and keeps the others. */
@@ -127,7 +127,7 @@ static bool count_held(cli_counts *counts, cli_input *in, int comm)
     if (!counts->held)
         return false;
     while (cli_next(in, &r)) {
-        if (!feed(counts, r))
+        if (!feed(counts, in, r))
             return false;
         cli_held h = {.bytes = bytes_of(r), .time = perfile_record_time(r)};
         if (h.time != PERFILE_NO_TIME && h.time > newest)
@@ -166,7 +166,7 @@ static bool learn_names(cli_counts *counts, cli_input *in, const char *path, con
     const perfile_record *r;
     if (cli_open(&counts->sideband, path, how) == CLI_DONE)
         while (cli_next(&counts->sideband, &r))
-            if (!feed(counts, r))
+            if (!feed(counts, in, r))
                 return false;
     if (counts->sideband.status < 0) {
         in->status = counts->sideband.status;
