@@ -1,5 +1,4 @@
 /* Finding the driver for a source, by evidence. */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,28 +59,43 @@ static perfile_status by_evidence(perfile_source *source, const pf_driver **driv
     return PERFILE_OK;
 }
 
+/* Options as this library knows them: what the caller's struct is too short for is a default. */
+static perfile_status take_options(const perfile_options *options, perfile_options *mine,
+                                   perfile_error *err)
+{
+    *mine = (perfile_options){.size = sizeof *mine};
+    if (!options)
+        return PERFILE_OK;
+    if (options->size < sizeof options->size)
+        return pf_fail(err, PERFILE_E_USAGE, "options.size", "options.size is %zu, not set",
+                       options->size);
+    memcpy(mine, options, options->size < sizeof *mine ? options->size : sizeof *mine);
+    mine->size = sizeof *mine;
+    return PERFILE_OK;
+}
+
 perfile_status perfile_open(perfile_source *source, const perfile_options *options,
                             perfile_stream **stream, perfile_error *err)
 {
     const pf_driver *driver;
-    if (options && options->size < sizeof options->size)
-        return pf_fail(err, PERFILE_E_USAGE, "options.size", "options.size is %zu, not set",
-                       options->size);
-    const char *from = options ? options->from : NULL;
-    if (from) {
-        driver = by_name(from);
+    perfile_options mine;
+    perfile_status st = take_options(options, &mine, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (mine.from) {
+        driver = by_name(mine.from);
         if (!driver)
-            return no_driver(from, err);
+            return no_driver(mine.from, err);
     } else {
-        perfile_status st = by_evidence(source, &driver, err);
+        st = by_evidence(source, &driver, err);
         if (st != PERFILE_OK)
             return st;
     }
-    if (options && options->size >= offsetof(perfile_options, reserved)) {
-        source->waiting = options->waiting;
-        source->waiting_user = options->waiting_user;
+    if (mine.waiting) {
+        source->waiting = mine.waiting;
+        source->waiting_user = mine.waiting_user;
     }
-    perfile_status st = driver->open(source, options, stream, err);
+    st = driver->open(source, &mine, stream, err);
     if (st != PERFILE_OK)
         source->waiting = NULL; /* the caller's again */
     return st;
@@ -91,12 +105,15 @@ perfile_status perfile_open_path(const char *path, const perfile_options *option
                                  perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
-    perfile_source_options source_options = {.size = sizeof source_options,
-                                             .limits = options ? options->limits : NULL};
-    perfile_status st = perfile_source_path(path, &source_options, &source, err);
+    perfile_options mine;
+    perfile_status st = take_options(options, &mine, err);
     if (st != PERFILE_OK)
         return st;
-    st = perfile_open(source, options, stream, err);
+    perfile_source_options source_options = {.size = sizeof source_options, .limits = mine.limits};
+    st = perfile_source_path(path, &source_options, &source, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_open(source, &mine, stream, err);
     if (st != PERFILE_OK)
         perfile_source_close(source);
     return st;

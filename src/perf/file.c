@@ -1,4 +1,9 @@
-/* Facts of the file form: attrs, ids, event types and features, from where the header says. */
+/* Facts of the file form: attrs, ids, event types and features, from where the header says.
+ *
+ * Id sections that share bytes with those of another attr are damage, and so are features with
+ * another feature: else a file of n bytes could say n bytes of facts for each attr and feature. */
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -35,9 +40,44 @@ perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint
     return PERFILE_OK;
 }
 
+/* A section among others of its kind. */
+typedef struct claim {
+    perfile_section section; /* inside the file, not empty */
+    uint32_t number;         /* of the attr or feature: of two that overlap the lower one is kept */
+} claim;
+
+static int by_place(const void *a, const void *b)
+{
+    const claim *x = a;
+    const claim *y = b;
+    if (x->section.offset != y->section.offset)
+        return x->section.offset < y->section.offset ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Sets lost[number] of sections that share bytes with one of a lower number, so that those that are
+ * kept share none and their bytes are no more than those of the file. */
+static void settle_claims(claim *claims, uint32_t n, bool *lost)
+{
+    const claim *kept = NULL;
+    if (n)
+        qsort(claims, n, sizeof *claims, by_place);
+    for (uint32_t i = 0; i < n; i++) {
+        const claim *c = &claims[i];
+        bool shared = kept && c->section.offset < kept->section.offset + kept->section.size;
+        if (shared && kept->number < c->number) {
+            lost[c->number] = true;
+            continue;
+        }
+        if (shared)
+            lost[kept->number] = true;
+        kept = c;
+    }
+}
+
 /* One entry of the attrs section: the attr, then where its ids are. */
 static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                               uint64_t offset, perfile_error *err)
+                               uint64_t offset, bool shared, perfile_error *err)
 {
     perfile_bytes entry;
     perfile_status st = pf_perf_bytes(s, offset, h->attr_size, &entry, err);
@@ -52,7 +92,7 @@ static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_pe
                          .offset = offset,
                          .origin = PERFILE_ORIGIN_CONTAINER,
                          .stable = s->stable};
-    if (ids.size && !pf_within(ids.offset, ids.size, s->size)) {
+    if (shared || (ids.size && !pf_within(ids.offset, ids.size, s->size))) {
         fact.ids_damage = PERFILE_DAMAGE_BAD_IDS;
         return pf_session_add_attr(p->base.session, &fact, err);
     }
@@ -97,6 +137,62 @@ static void look_at_attr(pf_perf_stream *p, const perfile_event *e, uint64_t ent
                          e->index);
 }
 
+/* Where the ids of each attr are: p->ids. */
+static perfile_status find_ids(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
+                               uint32_t n, perfile_error *err)
+{
+    p->ids = pf_alloc(n, sizeof *p->ids);
+    if (!p->ids)
+        return pf_fail_nomem(err, "ids");
+    for (; p->n_ids < n; p->n_ids++) {
+        uint64_t at = h->attrs.offset + (p->n_ids + (uint64_t)1) * h->attr_size - ID_SECTION;
+        perfile_bytes where;
+        perfile_status st = pf_perf_bytes(s, at, ID_SECTION, &where, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (where.len == 0)
+            continue;
+        perfile_section ids = {pf_load_u64(where.ptr, h->swap),
+                               pf_load_u64(where.ptr + 8, h->swap)};
+        if (pf_within(ids.offset, ids.size, s->size))
+            p->ids[p->n_ids] = ids;
+    }
+    return PERFILE_OK;
+}
+
+/* Which attrs have ids that share bytes with those of an attr in front of them. */
+static perfile_status find_shared_ids(const pf_perf_stream *p, bool **shared, perfile_error *err)
+{
+    claim *claims = pf_alloc(p->n_ids, sizeof *claims);
+    *shared = pf_alloc(p->n_ids, sizeof **shared);
+    uint32_t n = 0;
+    if (!claims || !*shared) {
+        pf_free(claims);
+        return pf_fail_nomem(err, "ids");
+    }
+    for (uint32_t i = 0; i < p->n_ids; i++)
+        if (p->ids[i].size)
+            claims[n++] = (claim){p->ids[i], i};
+    settle_claims(claims, n, *shared);
+    pf_free(claims);
+    return PERFILE_OK;
+}
+
+static perfile_status add_each_attr(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
+                                    const bool *shared, perfile_error *err)
+{
+    for (uint32_t i = 0; i < p->n_ids; i++) {
+        uint64_t offset = h->attrs.offset + (uint64_t)i * h->attr_size;
+        perfile_status st = add_attr(p, s, h, offset, shared[i], err);
+        if (st != PERFILE_OK)
+            return st;
+        const perfile_event *e = perfile_session_event(p->base.session, i);
+        if (e)
+            look_at_attr(p, e, h->attr_size);
+    }
+    return PERFILE_OK;
+}
+
 static perfile_status add_attrs(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                 perfile_error *err)
 {
@@ -105,15 +201,17 @@ static perfile_status add_attrs(pf_perf_stream *p, perfile_source *s, const pf_p
         return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_ATTRS, PERFILE_ROLE_ATTRS,
                                         h->attrs.offset, err);
     uint64_t n = h->attrs.size / h->attr_size;
-    for (uint64_t i = 0; i < n; i++) {
-        perfile_status st = add_attr(p, s, h, h->attrs.offset + i * h->attr_size, err);
-        if (st != PERFILE_OK)
-            return st;
-        const perfile_event *e = perfile_session_event(p->base.session, (uint32_t)i);
-        if (e)
-            look_at_attr(p, e, h->attr_size);
-    }
-    return PERFILE_OK;
+    if (n > UINT32_MAX)
+        return pf_fail(err, PERFILE_E_LIMIT, "attrs", "%llu attrs are too many",
+                       (unsigned long long)n);
+    bool *shared = NULL;
+    perfile_status st = find_ids(p, s, h, (uint32_t)n, err);
+    if (st == PERFILE_OK)
+        st = find_shared_ids(p, &shared, err);
+    if (st == PERFILE_OK)
+        st = add_each_attr(p, s, h, shared, err);
+    pf_free(shared);
+    return st;
 }
 
 static perfile_status add_event_types(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
@@ -230,27 +328,41 @@ static bool overwritten(const pf_perf_stream *p, const pf_perf_header *h, perfil
     return false;
 }
 
+/* The entry of a feature in the table, or nothing (false) where the table ends before it. */
+static perfile_status read_entry(perfile_source *s, const pf_perf_header *h, uint64_t at,
+                                 perfile_section *section, bool *there, perfile_error *err)
+{
+    perfile_bytes entry;
+    perfile_status st = pf_perf_bytes(s, at, TABLE_ENTRY, &entry, err);
+    *there = st == PERFILE_OK && entry.len;
+    if (*there)
+        *section = (perfile_section){pf_load_u64(entry.ptr, h->swap) + h->features_moved,
+                                     pf_load_u64(entry.ptr + 8, h->swap)};
+    return st;
+}
+
 static perfile_status add_feature(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                                  uint32_t number, uint64_t entry_at, perfile_error *err)
+                                  uint32_t number, uint64_t entry_at, bool shared,
+                                  perfile_error *err)
 {
     perfile_feature f = {.number = number,
                          .origin = PERFILE_ORIGIN_CONTAINER,
                          .flags = h->swap ? PERFILE_REC_SWAPPED : 0,
                          .session = p->base.session};
-    perfile_bytes entry;
-    perfile_status st = pf_perf_bytes(s, entry_at, TABLE_ENTRY, &entry, err);
+    perfile_section section;
+    bool there;
+    perfile_status st = read_entry(s, h, entry_at, &section, &there, err);
     if (st != PERFILE_OK)
         return st;
-    if (entry.len == 0) {
+    if (!there) {
         f.damage = PERFILE_DAMAGE_TRUNCATED_FEATURE_TABLE;
         f.offset = entry_at;
     } else {
-        f.offset = pf_load_u64(entry.ptr, h->swap) + h->features_moved;
-        f.size = pf_load_u64(entry.ptr + 8, h->swap);
+        f.offset = section.offset;
+        f.size = section.size;
         if (!pf_within(f.offset, f.size, s->size))
             f.damage = PERFILE_DAMAGE_OUT_OF_BOUNDS;
-        else if (!p->base.options.as_stored &&
-                 overwritten(p, h, (perfile_section){f.offset, f.size}))
+        else if (shared || (!p->base.options.as_stored && overwritten(p, h, section)))
             f.damage = PERFILE_DAMAGE_OVERLAP;
     }
     if (f.damage)
@@ -262,24 +374,45 @@ static perfile_status add_feature(pf_perf_stream *p, perfile_source *s, const pf
     return st == PERFILE_OK ? pf_session_add_feature(p->base.session, &f, s->stable, err) : st;
 }
 
+/* Where the table has the entry of a feature, `n` others being in front of it. */
+static uint64_t entry_of(const pf_perf_header *h, unsigned n)
+{
+    uint64_t table, at;
+    return !table_at(h, &table) || pf_add_u64(table, (uint64_t)n * TABLE_ENTRY, &at) ? UINT64_MAX
+                                                                                     : at;
+}
+
+/* Which features share bytes with a feature of a lower number. */
+static perfile_status find_shared_features(perfile_source *s, const pf_perf_header *h,
+                                           bool shared[PERFILE_N_FEATURES], perfile_error *err)
+{
+    claim claims[PERFILE_N_FEATURES];
+    unsigned n = 0, n_claims = 0;
+    for (uint32_t number = 0; number < PERFILE_N_FEATURES; number++) {
+        perfile_section section;
+        bool there;
+        if (!(h->features[number / 64] >> number % 64 & 1))
+            continue;
+        perfile_status st = read_entry(s, h, entry_of(h, n++), &section, &there, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (there && section.size && pf_within(section.offset, section.size, s->size))
+            claims[n_claims++] = (claim){section, number};
+    }
+    settle_claims(claims, n_claims, shared);
+    return PERFILE_OK;
+}
+
 static perfile_status add_features(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                    perfile_error *err)
 {
-    uint64_t table;
-    bool wraps = !table_at(h, &table);
+    bool shared[PERFILE_N_FEATURES] = {false};
     unsigned n = 0;
-    for (uint32_t number = 0; number < PERFILE_N_FEATURES; number++) {
-        if (!(h->features[number / 64] >> number % 64 & 1))
-            continue;
-        uint64_t at = UINT64_MAX;
-        if (wraps || pf_add_u64(table, (uint64_t)n * TABLE_ENTRY, &at))
-            at = UINT64_MAX;
-        perfile_status st = add_feature(p, s, h, number, at, err);
-        if (st != PERFILE_OK)
-            return st;
-        n++;
-    }
-    return PERFILE_OK;
+    perfile_status st = find_shared_features(s, h, shared, err);
+    for (uint32_t number = 0; number < PERFILE_N_FEATURES && st == PERFILE_OK; number++)
+        if (h->features[number / 64] >> number % 64 & 1)
+            st = add_feature(p, s, h, number, entry_of(h, n++), shared[number], err);
+    return st;
 }
 
 /* The range of the records. */
@@ -320,32 +453,6 @@ static void find_overwritten(const pf_perf_stream *p, pf_perf_part *part, const 
         if (overlap(data, p->ids[i]) && p->ids[i].offset + p->ids[i].size > behind)
             behind = p->ids[i].offset + p->ids[i].size;
     part->skip = behind < part->end ? behind : part->end;
-}
-
-/* Where the ids of each attr are, for those that need to know what lies where. */
-static perfile_status find_ids(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                               perfile_error *err)
-{
-    uint32_t n = perfile_session_n_events(p->base.session);
-    if (n == 0)
-        return PERFILE_OK;
-    p->ids = pf_alloc(n, sizeof *p->ids);
-    if (!p->ids)
-        return pf_fail_nomem(err, "ids");
-    for (; p->n_ids < n; p->n_ids++) {
-        uint64_t at = h->attrs.offset + (p->n_ids + (uint64_t)1) * h->attr_size - ID_SECTION;
-        perfile_bytes where;
-        perfile_status st = pf_perf_bytes(s, at, ID_SECTION, &where, err);
-        if (st != PERFILE_OK)
-            return st;
-        if (where.len == 0)
-            continue;
-        perfile_section ids = {pf_load_u64(where.ptr, h->swap),
-                               pf_load_u64(where.ptr + 8, h->swap)};
-        if (pf_within(ids.offset, ids.size, s->size))
-            p->ids[p->n_ids] = ids;
-    }
-    return PERFILE_OK;
 }
 
 /* What is known better than the header says. */
@@ -398,11 +505,8 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
     c->event_types = h->event_types;
     memcpy(c->features, h->features, sizeof c->features);
 
-    if (!a || !a->n_events) {
+    if (!a || !a->n_events)
         st = add_attrs(p, s, h, err);
-        if (st == PERFILE_OK)
-            st = find_ids(p, s, h, err);
-    }
     if (st == PERFILE_OK)
         st = add_event_types(p, s, h, err);
     if (st == PERFILE_OK)

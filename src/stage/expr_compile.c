@@ -121,7 +121,9 @@ perfile_status pf_expr_link(perfile_expr *e, perfile_error *err)
 static void take_options(perfile_expr *e, const perfile_expr_options *options)
 {
     const size_t known = sizeof(perfile_expr_provider);
-    if (!options || options->size < offsetof(perfile_expr_options, reserved) || !options->provider)
+    if (!options ||
+        options->size < offsetof(perfile_expr_options, provider) + sizeof options->provider ||
+        !options->provider)
         return;
     if (options->provider->size < known)
         return;
