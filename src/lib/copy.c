@@ -85,6 +85,15 @@ static bool goes_on(pf_copy *x, const perfile_record *r)
     return packed;
 }
 
+/* Samples that are written inside of their envelope. */
+static void count_packed(pf_copy *x, const perfile_record *first, size_t n)
+{
+    if (!(first->flags & PERFILE_REC_INNER && x->options.flags & PERFILE_COPY_COMPRESSED))
+        return;
+    for (const perfile_record *r = first; r < first + n; r++)
+        x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
+}
+
 /* A fact that a file has elsewhere cannot stay in the envelope. */
 static perfile_status may_be_packed(const pf_copy *x, const perfile_record *r, perfile_error *err)
 {
@@ -149,8 +158,10 @@ perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, p
 {
     if (first->family == PERFILE_FAMILY_DAMAGE)
         return meet_damage(x, first, err);
-    if (!goes_on(x, first))
+    if (!goes_on(x, first)) {
+        count_packed(x, first, n);
         return may_be_packed(x, first, err);
+    }
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
         return PERFILE_OK; /* the damage follows */
     if (announces_nothing(first))

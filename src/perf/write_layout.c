@@ -156,14 +156,19 @@ static void count_features(const perfile_writer *w, uint64_t bitmap[4], uint64_t
     }
 }
 
-/* Readers know by HOSTNAME how wide the longs of a big-endian writer were.  Where its absence would
- * make other features of these, there is one without a name. */
+/* Readers know by HOSTNAME how wide the longs of a big-endian writer were.  perf takes no feature
+ * of such a file without it, also not those by which records are read.  Where its absence would
+ * matter, there is one without a name. */
 static perfile_status make_hostname(perfile_writer *w, perfile_error *err)
 {
     uint64_t bitmap[4], narrow[4], n;
     bool big = w->swap != (bool)PF_NATIVE_BIG;
+    bool needed = w->features[PERFILE_FEATURE_COMPRESSED].there ||
+                  w->features[PERFILE_FEATURE_DIR_FORMAT].there ||
+                  w->features[PERFILE_FEATURE_AUXTRACE].there;
     count_features(w, bitmap, &n);
-    if (!big || !pf_perf_bitmap_narrow(bitmap, narrow))
+    if (!big || w->features[PERFILE_FEATURE_HOSTNAME].there ||
+        (!needed && !pf_perf_bitmap_narrow(bitmap, narrow)))
         return PERFILE_OK;
     return perfile_writer_text(w, PERFILE_FEATURE_HOSTNAME, "", err);
 }

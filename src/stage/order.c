@@ -95,16 +95,42 @@ static perfile_status take(pf_order *o, perfile_error *err)
     return learn(o, &o->base.run[0], err);
 }
 
-/* The next run that is not a piece; of one that the pieces make, they are cut. */
+/* How many of first[0 .. n) lie one behind the other.  Those of a driver all do; a stage may have
+ * left some out, or have made others in a buffer of its own. */
+static size_t adjacent(const perfile_record *first, size_t n)
+{
+    size_t i = 1;
+    while (i < n && first[i].header == first[i - 1].header + perfile_record_size(&first[i - 1]))
+        i++;
+    return i;
+}
+
+/* Sets o->at and o->n to the records that come next, of the same run or the next one. */
+static perfile_status next_records(pf_order *o, perfile_error *err)
+{
+    if (o->n_behind == 0) {
+        perfile_status st = perfile_stream_next_run(o->base.below, &o->at, &o->n_behind, err);
+        if (st != PERFILE_OK) {
+            o->n = o->n_behind = 0;
+            return st;
+        }
+    } else {
+        o->at = o->behind;
+    }
+    o->n = adjacent(o->at, o->n_behind);
+    o->n_behind -= o->n;
+    o->behind = o->at + o->n;
+    return PERFILE_OK;
+}
+
+/* The next records that are no piece; of one that the pieces make, they are cut. */
 static perfile_status fetch(pf_order *o, perfile_error *err)
 {
     for (;;) {
         o->turned = false;
-        perfile_status st = perfile_stream_next_run(o->base.below, &o->at, &o->n, err);
-        if (st != PERFILE_OK) {
-            o->n = 0;
+        perfile_status st = next_records(o, err);
+        if (st != PERFILE_OK)
             return st;
-        }
         if (o->at->family != PERFILE_FAMILY_PERF)
             return PERFILE_OK;
         if (!pf_order_is_piece(o->at))

@@ -17,9 +17,12 @@ typedef struct pf_order {
     pf_buffer pieces;         /* perfile_record, of the stream below; header is a place in `held` */
     pf_buffer held;           /* their bytes */
     size_t pieces_out;        /* handed out already; they go before what is in: */
-    const perfile_record *at; /* the run below that was fetched and waits, … */
-    size_t n;                 /* … 0: none */
-    bool turned;              /* it is in `bytes` already */
+    const perfile_record *at; /* of the run below that was fetched, records that wait and lie one
+                                 behind the other, … */
+    size_t n;                 /* … 0: none; … */
+    const perfile_record *behind; /* … and those of the run behind them, elsewhere in memory */
+    size_t n_behind;
+    bool turned; /* it is in `bytes` already */
 } pf_order;
 
 /* stage/order_split.c */
