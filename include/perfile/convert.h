@@ -12,9 +12,18 @@ extern "C" {
 
 enum {                                        /* perfile_convert_options.flags */
        PERFILE_CONVERT_DROP_UNKNOWN = 1 << 0, /* as PERFILE_COPY_DROP_UNKNOWN */
-       PERFILE_CONVERT_FORCE = 1 << 1,        /* damaged input: convert what can be read */
+       PERFILE_CONVERT_FORCE = 1 << 1,        /* the same as PERFILE_CONVERT_COPY */
        PERFILE_CONVERT_COMPRESS = 1 << 2,     /* … with `level` */
        PERFILE_CONVERT_DECOMPRESS = 1 << 3
+};
+
+enum { /* perfile_convert_options.on_damage */
+       PERFILE_CONVERT_FAIL = 0,
+       /* Every byte as it is, also damaged ones; where the form changes, as RESYNC. */
+       PERFILE_CONVERT_COPY,
+       PERFILE_CONVERT_STOP,   /* what is in front of the damage */
+       PERFILE_CONVERT_RESYNC, /* … and from where records begin again */
+       PERFILE_CONVERT_SALVAGE /* what can be trusted; see perfile_options.on_damage */
 };
 
 /* Set `size`; zeros leave everything as it is. */
@@ -30,7 +39,9 @@ typedef struct perfile_convert_options {
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    uint64_t reserved[7];
+    uint32_t on_damage; /* PERFILE_CONVERT_FAIL … */
+    uint32_t reserved0;
+    uint64_t reserved[6];
 } perfile_convert_options;
 
 typedef struct perfile_converted {
@@ -39,7 +50,7 @@ typedef struct perfile_converted {
     uint32_t byte_order; /* PERFILE_ORDER_… of the output */
     bool directory;
     bool same;    /* every byte of the output is that of the input */
-    bool damaged; /* the input was; with FORCE only */
+    bool damaged; /* the input was; not with FAIL */
     uint64_t reserved[6];
 } perfile_converted;
 
@@ -53,8 +64,8 @@ typedef struct perfile_converted {
  *
  * *result (its first `size` bytes; may be NULL) is filled as far as it went.
  * PERFILE_E_CORRUPT, TRUNCATED: the input is damaged, err->offset says where, and nothing was
- * written under the name of the sink (a pipe may have got the beginning).  With FORCE only when
- * nothing in it can be read. */
+ * written under the name of the sink (a pipe may have got the beginning).  Unless `on_damage` is
+ * FAIL only when nothing in it can be read. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_convert(perfile_source *source,
                                                             perfile_sink *sink,
                                                             const perfile_convert_options *options,

@@ -29,6 +29,7 @@ enum { /* perfile_note.kind */
        PERFILE_NOTE_DECOMPRESSED,     /* what was in compressed records stands in their place */
        PERFILE_NOTE_TARGET, /* a version of perf does not know it: perfile_target_loss.sentence */
        PERFILE_NOTE_UNSAID, /* no event has what a term of a filter asks its samples for */
+       PERFILE_NOTE_EMPTY,  /* a filter selects nothing: what there is instead */
        PERFILE_N_NOTES
 };
 

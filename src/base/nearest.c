@@ -111,6 +111,9 @@ size_t perfile_suggest(const char *word, const char *const *words, size_t n, cha
 {
     pf_nearest near;
     pf_nearest_begin(&near, word);
+    /* Lists are short, and so are their words: half of one has to be right. */
+    if (near.worst > near.n_wanted / 2 + 1)
+        near.worst = (unsigned)near.n_wanted / 2 + 1;
     for (size_t i = 0; i < n; i++)
         pf_nearest_offer(&near, words[i]);
     if (size)

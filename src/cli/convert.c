@@ -14,7 +14,7 @@ static const char help[] =
     "Usage: perfile convert [OPTION ...] -o OUT IN\n"
     "\n"
     "  -o, --output OUT      the new capture; - is standard output\n"
-    "  -f                    replace OUT if it exists\n"
+    "  -f, --force           replace OUT if it exists; --force alone also means --on-damage copy\n"
     "  --to FORM             perf.data, pipe or dir; else that of IN\n"
     "  --byte-order ORDER    little, big or native: of every field; else that of IN\n"
     "  --compress[=LEVEL]    compress records, 1 (fast, default) to 22\n"
@@ -22,19 +22,20 @@ static const char help[] =
     "  --target VERSION      for this perf, 3.16 to 7.3: perf-4.19, perf-5.10, perf-6.1 …\n"
     "  --keep-unknown        keep records and features that are not known (default)\n"
     "  --drop-unknown        leave them out\n"
-    "  --force               IN may be damaged: convert what can be read\n"
-    "  --report json         a JSON object with all that is not as it was, see format/reports.md\n"
-    "  --from FORMAT         take the input for this format instead of looking\n"
-    "  --allow-growth        lift the limits on what an input may cost\n"
-    "  --help                this text\n"
-    "\n"
+    "  --on-damage WHAT      fail: write nothing (default); copy: every byte as it is, or where "
+    "the\n"
+    "                        form changes, as resync; stop: convert what is in front of damage;\n"
+    "                        resync: go on where records begin again; salvage: with those that\n"
+    "                        can be trusted\n"
+    "  --json                a JSON object with all that is not as it was, see "
+    "format/reports.md\n" CLI_COMMON_HELP "\n"
     "Examples:\n"
     "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
     "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
     "  perfile convert --byte-order little -o here.data s390.data\n"
     "  perfile convert --compress=9 -o small.data perf.data\n"
     "\n"
-    "Exit status: 0 converted; 3 converted, but IN was damaged (--force); 1 not converted.\n";
+    "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n";
 
 enum {
     OPTION_ORDER = CLI_OPTION_OWN,
@@ -54,16 +55,15 @@ typedef struct settings {
 
 static int read_order(const char *word, settings *set)
 {
+    enum { LITTLE, BIG, NATIVE };
+    static const char *const words[] = {"little", "big", "native"};
     const uint16_t one = 1;
-    bool native = strcmp(word, "native") == 0;
     bool little_here = *(const uint8_t *)&one == 1;
-    if (strcmp(word, "little") == 0 || (native && little_here))
-        set->how.byte_order = PERFILE_ORDER_LITTLE;
-    else if (strcmp(word, "big") == 0 || native)
-        set->how.byte_order = PERFILE_ORDER_BIG;
-    else
-        return cli_usage("convert", "--byte-order takes little, big or native: '%s'", word);
-    return CLI_CONTINUE;
+    size_t which;
+    int status = cli_choose("convert", "--byte-order", word, words, 3, &which);
+    bool little = which == LITTLE || (which == NATIVE && little_here);
+    set->how.byte_order = little ? PERFILE_ORDER_LITTLE : PERFILE_ORDER_BIG;
+    return status;
 }
 
 static int read_level(const char *word, settings *set)
@@ -81,15 +81,18 @@ static int read_level(const char *word, settings *set)
 /* Takes a version that is known, or says which are. */
 static int read_target(const char *word, settings *set)
 {
-    char known[256] = "";
+    enum { MOST = 64, BYTES = 24 };
+    char names[MOST][BYTES];
+    const char *known[MOST];
+    size_t n = 0, which;
     set->how.target = word;
     if (perfile_target_attr_size(word))
         return CLI_CONTINUE;
-    for (size_t i = 0, n = 0; perfile_target_version_at(i) && n < sizeof known; i++) {
-        int add = snprintf(known + n, sizeof known - n, " perf-%s", perfile_target_version_at(i));
-        n += add > 0 ? (size_t)add : 0;
+    for (; n < MOST && perfile_target_version_at(n); n++) {
+        snprintf(names[n], BYTES, "perf-%s", perfile_target_version_at(n));
+        known[n] = names[n];
     }
-    return cli_usage("convert", "--target: '%s' is none of%s", word, known);
+    return cli_choose("convert", "--target", word, known, n, &which);
 }
 
 static int read_option(int option, settings *set)
@@ -110,8 +113,10 @@ static int read_option(int option, settings *set)
     case OPTION_DROP:
         set->how.flags |= PERFILE_CONVERT_DROP_UNKNOWN;
         return CLI_CONTINUE;
-    case OPTION_FORCE:
-        set->how.flags |= PERFILE_CONVERT_FORCE;
+    case OPTION_FORCE: /* what it was before --on-damage */
+        set->w.replace = true;
+        if (!set->w.told_damage)
+            set->w.copy = true;
         return CLI_CONTINUE;
     default:
         return cli_writing_option("convert", help, option, &set->w);
@@ -139,6 +144,11 @@ static int convert(settings *set, const char *path)
     set->how.form = set->w.form;
     set->how.from = set->w.from;
     set->how.limits = set->w.limits;
+    set->how.on_damage = set->w.copy                           ? PERFILE_CONVERT_COPY
+                         : !set->w.told_damage || set->w.fail  ? PERFILE_CONVERT_FAIL
+                         : set->w.on_damage == PERFILE_RESYNC  ? PERFILE_CONVERT_RESYNC
+                         : set->w.on_damage == PERFILE_SALVAGE ? PERFILE_CONVERT_SALVAGE
+                                                               : PERFILE_CONVERT_STOP;
     set->how.user = &x;
     cli_writing_begin(x.name);
     cli_conversion_begin(&x);
@@ -153,8 +163,7 @@ static int convert(settings *set, const char *path)
 int cli_convert(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"help", no_argument, NULL, CLI_OPTION_HELP},
-        {"output", required_argument, NULL, 'o'},
+        CLI_WRITING_OPTIONS,
         {"to", required_argument, NULL, CLI_OPTION_TO},
         {"byte-order", required_argument, NULL, OPTION_ORDER},
         {"compress", optional_argument, NULL, OPTION_COMPRESS},
@@ -163,19 +172,17 @@ int cli_convert(int argc, char **argv)
         {"keep-unknown", no_argument, NULL, OPTION_KEEP},
         {"drop-unknown", no_argument, NULL, OPTION_DROP},
         {"force", no_argument, NULL, OPTION_FORCE},
-        {"report", required_argument, NULL, CLI_OPTION_REPORT},
-        {"from", required_argument, NULL, CLI_OPTION_FROM},
-        CLI_GROWTH_OPTION,
         {0},
     };
-    settings set = {.how = {.size = sizeof set.how}};
+    settings set = {.w = {.may_copy = true}, .how = {.size = sizeof set.how}};
+    const char *in;
     int status = CLI_CONTINUE;
-    for (int c;
-         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:f", options, NULL)) != -1;)
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("convert", argc, argv, "o:f", options)) != -1;)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;
-    status = cli_writing_check("convert", argc - optind, &set.w);
+    status = cli_writing_input("convert", argc, argv, &set.w, &in);
     if (status != CLI_CONTINUE)
         return status;
     if (set.how.flags & PERFILE_CONVERT_COMPRESS && set.how.flags & PERFILE_CONVERT_DECOMPRESS)
@@ -183,5 +190,5 @@ int cli_convert(int argc, char **argv)
     if (set.w.directory && !knows_directories(&set))
         return cli_usage("convert", "%s knows no directories: --to perf.data or pipe",
                          set.how.target);
-    return convert(&set, argv[optind]);
+    return convert(&set, in);
 }

@@ -90,6 +90,7 @@ void cli_conversion_end(cli_conversion *x, const perfile_error *failed)
     cli_say_error(x->name, failed);
     if (helps_to_force(failed))
         cli_say(
-            "%s: --force converts what can be read; `perfile recover` saves what can be trusted",
+            "%s: --on-damage copy converts what can be read; `perfile recover` saves what can be "
+            "trusted",
             x->name);
 }

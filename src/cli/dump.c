@@ -20,6 +20,7 @@ static const char help[] =
     "  --format FORM    text (default): for people\n"
     "                   jsonl: a JSON object on each line\n"
     "                   cbor: the same objects as a CBOR sequence, see format/dump.cddl\n"
+    "  --json           the same as --format jsonl\n"
     "  --hex            text: each field beside its bytes and their offset\n"
     "  --type T[,T ...] these records only, such as sample,mmap2 or 9,10\n"
     "  --skip N         leave out the first N of them\n"
@@ -256,29 +257,31 @@ static int number_option(const char *name, uint64_t *value)
     return cli_usage("dump", "%s takes a number, not '%s'", name, optarg);
 }
 
-static int format_option(settings *set)
+static int format_option(const char *word, settings *set)
 {
-    for (size_t i = 0; perfile_emit_format(i); i++) {
-        if (strcmp(optarg, perfile_emit_format(i)) == 0) {
-            set->format = perfile_emit_format(i);
-            return CLI_CONTINUE;
-        }
-    }
-    return cli_usage("dump", "there is no format '%s'", optarg);
+    enum { MOST = 16 };
+    const char *words[MOST];
+    size_t n = 0, which;
+    for (; n < MOST && perfile_emit_format(n); n++)
+        words[n] = perfile_emit_format(n);
+    int status = cli_choose("dump", "--format", word, words, n, &which);
+    if (status == CLI_CONTINUE)
+        set->format = words[which];
+    return status;
 }
 
 static int read_option(int option, settings *set)
 {
-    const char *wrong;
     switch (option) {
     case OPTION_FORMAT:
-        return format_option(set);
+        return format_option(optarg, set);
+    case CLI_OPTION_JSON:
+        return format_option("jsonl", set);
     case OPTION_HEX:
         set->hex = true;
         return CLI_CONTINUE;
     case OPTION_TYPE:
-        wrong = cli_types_add(&set->types, optarg);
-        return wrong ? cli_usage("dump", "%s: '%s'", wrong, optarg) : CLI_CONTINUE;
+        return cli_types_add("dump", &set->types, optarg);
     case OPTION_SKIP:
         return number_option("--skip", &set->skip);
     case OPTION_LIMIT:
@@ -304,6 +307,7 @@ int cli_dump(int argc, char **argv)
 {
     static const struct option options[] = {
         CLI_READING_OPTIONS,
+        {"json", no_argument, NULL, CLI_OPTION_JSON},
         {"format", required_argument, NULL, OPTION_FORMAT},
         {"hex", no_argument, NULL, OPTION_HEX},
         {"type", required_argument, NULL, OPTION_TYPE},
@@ -318,15 +322,18 @@ int cli_dump(int argc, char **argv)
     settings set = {.format = "text", .output = "-", .limit = UINT64_MAX};
     int status = CLI_CONTINUE;
     for (int c;
-         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:f", options, NULL)) != -1;)
+         status == CLI_CONTINUE && (c = cli_next_option("dump", argc, argv, "o:f", options)) != -1;)
         status = read_option(c, &set);
-    if (status == CLI_CONTINUE && optind == argc)
-        status = cli_usage("dump", "which FILE?");
+    cli_inputs in;
+    if (status == CLI_CONTINUE)
+        status = cli_take_inputs("dump", argc, argv, &in);
+    if (status == CLI_CONTINUE && strcmp(set.format, "cbor") == 0)
+        status = cli_no_terminal("dump", set.output, "CBOR");
     if (status == CLI_CONTINUE && set.hex && !is_text(&set))
         status = cli_usage("dump", "--hex is for --format text");
     if (status == CLI_CONTINUE) {
         set.how.as_stored = !is_text(&set);
-        status = dump_all(argv + optind, argc - optind, &set);
+        status = dump_all(in.at, (int)in.n, &set);
     }
     cli_types_free(&set.types);
     return status;

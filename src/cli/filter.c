@@ -18,10 +18,12 @@ static const char help[] =
     "Usage: perfile filter [OPTION ...] -o OUT IN\n"
     "\n"
     "  --time A..B        seconds (12.5..13), with a unit (500ms..), after the first sample\n"
-    "                     (+1s..+2s), shares (10%..20%), UTC (2026-05-01T10:00..)\n"
+    "                     (+1s..+2s), shares (10%..20%), UTC (2026-05-01T10:00..);\n"
+    "                     also A,B and 10%-20% as perf has them\n"
     "  --pid, --tid LIST  processes, threads: 7,100-199\n"
     "  --cpu LIST         processors: 0-3,7\n"
-    "  --comm NAME        name of the thread at that time; * and ? stand for any\n"
+    "  --comm NAME        name of the thread at that time; * and ? stand for any; several\n"
+    "                     with commas, as for --event and --dso\n"
     "  --event NAME       event, or its position from 0\n"
     "  --type TYPE        record types: SAMPLE,MMAP2\n"
     "  --ip A..B          addresses: 0x400000..0x4fffff\n"
@@ -41,11 +43,7 @@ static const char help[] =
     "  --on-damage WHAT   stop: filter what is in front of damage (default); resync: go on where\n"
     "                     records begin again; salvage: with those that can be trusted;\n"
     "                     fail: write nothing\n"
-    "  --json             what was kept as a JSON object\n"
-    "  --from FORMAT      take the input for this format instead of looking\n"
-    "  --allow-growth     lift the limits on what an input may cost\n"
-    "  --help             this text\n"
-    "\n"
+    "  --json             what was kept as a JSON object\n" CLI_COMMON_HELP "\n"
     "What is given twice holds when one of both does; different options must all hold.\n"
     "Ends of ranges belong to them, and either may be left out.\n"
     "\n"
@@ -208,8 +206,7 @@ static int filter(settings *set, const char *path)
 int cli_filter(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"help", no_argument, NULL, CLI_OPTION_HELP},
-        {"output", required_argument, NULL, 'o'},
+        CLI_WRITING_OPTIONS,
         {"force", no_argument, NULL, 'f'},
         TERM("time", TIME),
         TERM("pid", PID),
@@ -229,22 +226,19 @@ int cli_filter(int argc, char **argv)
         {"compact-state", no_argument, NULL, OPTION_COMPACT},
         {"drop-field", required_argument, NULL, OPTION_DROP},
         {"to", required_argument, NULL, CLI_OPTION_TO},
-        {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE},
-        {"json", no_argument, NULL, CLI_OPTION_JSON},
-        {"from", required_argument, NULL, CLI_OPTION_FROM},
-        CLI_GROWTH_OPTION,
         {0},
     };
     settings set = {.how = {.size = sizeof set.how}, .writing = {.size = sizeof set.writing}};
     int status = CLI_CONTINUE;
-    for (int c;
-         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:f", options, NULL)) != -1;)
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("filter", argc, argv, "o:f", options)) != -1;)
         status = read_option(c, &set);
     set.how.terms = set.terms;
+    const char *in;
     if (status == CLI_CONTINUE)
-        status = cli_writing_check("filter", argc - optind, &set.w);
+        status = cli_writing_input("filter", argc, argv, &set.w, &in);
     if (status == CLI_CONTINUE)
-        status = filter(&set, argv[optind]);
+        status = filter(&set, in);
     free(set.terms);
     return status;
 }

@@ -107,7 +107,7 @@ int cli_info(int argc, char **argv)
         {0},
     };
     settings set = {0};
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+    for (int c; (c = cli_next_option("info", argc, argv, "", options)) != -1;) {
         int status = CLI_CONTINUE;
         if (c == OPTION_HEADER)
             set.header = true;
@@ -118,14 +118,16 @@ int cli_info(int argc, char **argv)
         if (status != CLI_CONTINUE)
             return status;
     }
-    if (optind == argc)
-        return cli_usage("info", "which FILE?");
+    cli_inputs in;
+    int status = cli_take_inputs("info", argc, argv, &in);
+    if (status != CLI_CONTINUE)
+        return status;
 
-    int status = CLI_DONE;
-    for (int i = optind; i < argc; i++) {
-        if (i > optind && !set.json)
+    status = CLI_DONE;
+    for (size_t i = 0; i < in.n; i++) {
+        if (i > 0 && !set.json)
             cli_print("\n");
-        status = cli_worse(status, info_of(argv[i], &set));
+        status = cli_worse(status, info_of(in.at[i], &set));
     }
     return status;
 }

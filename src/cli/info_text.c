@@ -231,8 +231,11 @@ static void state(const cli_found *x)
         cli_print(", %s missing at the end", bytes);
     }
     cli_print("\n");
+    char file[CLI_SHELL_WORD];
+    if (!cli_shell_file(x->in.path, file, sizeof file))
+        return;
     label("next");
-    cli_print("perfile recover -o OUT %s\n", x->in.name);
+    cli_print("perfile recover -o OUT %s\n", file);
 }
 
 bool cli_info_text(cli_found *x)

@@ -57,16 +57,16 @@ int cli_reading_option(const char *command, const char *help, int option, cli_re
         cli_print_help(false, help);
         return CLI_DONE;
     case CLI_OPTION_RESYNC:
-        how->resync = true;
-        return CLI_CONTINUE;
+        return cli_read_damage(command, "resync", 0, &how->damage);
+    case CLI_OPTION_ON_DAMAGE:
+        return cli_read_damage(command, optarg, 0, &how->damage);
     case CLI_OPTION_FROM:
         how->from = optarg;
         return CLI_CONTINUE;
     case CLI_OPTION_GROWTH:
         how->limits = &cli_growth;
         return CLI_CONTINUE;
-    default: /* getopt has said what is wrong */
-        cli_print_error("Try 'perfile %s --help'.\n", command);
+    default: /* cli_next_option() has said what is wrong */
         return CLI_USAGE;
     }
 }
@@ -120,7 +120,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
 {
     perfile_options options = {
         .size = sizeof options,
-        .on_damage = how->resync ? PERFILE_RESYNC : PERFILE_STOP,
+        .on_damage = how->damage.policy,
         .deliver = PERFILE_DELIVER_DAMAGE,
         .envelopes = how->raw ? PERFILE_ENVELOPES_OUTER : PERFILE_ENVELOPES_BOTH,
         .as_stored = how->as_stored,
@@ -129,7 +129,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
         .waiting = how->waiting,
         .waiting_user = how->waiting_user,
     };
-    *in = (cli_input){.name = cli_input_name(path)};
+    *in = (cli_input){.name = cli_input_name(path), .path = path, .fail = how->damage.fail};
     in->countdown = RECORDS_PER_TICK;
     cli_signals_file(in->name);
     in->status = perfile_open_path(path, &options, &in->stream, &in->error);
@@ -146,7 +146,20 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
         in->total += c->parts[i].size;
     }
     cli_progress_start(in->name);
-    return CLI_DONE;
+    if (in->fail)
+        cli_input_end(in);
+    return in->status < 0 ? CLI_FAILED : CLI_DONE;
+}
+
+bool cli_input_end(cli_input *in)
+{
+    if (!in->fail || in->status < 0 || cli_damages(in) == 0)
+        return false;
+    in->status = PERFILE_E_CORRUPT;
+    in->error = (perfile_error){
+        .status = PERFILE_E_CORRUPT, .offset = PERFILE_NO_OFFSET, .where = "on-damage"};
+    snprintf(in->error.message, sizeof in->error.message, "it is damaged, and --on-damage is fail");
+    return false;
 }
 
 void cli_input_tick(cli_input *in, const perfile_record *r)

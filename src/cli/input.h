@@ -2,13 +2,12 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
-#include <getopt.h>
-
+#include "cli/options.h"
 #include "perfile/stream.h"
 
 /* Options that every reading command has. */
 typedef struct cli_reading {
-    bool resync;
+    cli_on_damage damage;
     bool raw;       /* do not look into compressed records */
     bool as_stored; /* see perfile_options */
     const char *from;
@@ -17,30 +16,15 @@ typedef struct cli_reading {
     void *waiting_user;
 } cli_reading;
 
-enum {
-    CLI_OPTION_HELP = 1000,
-    CLI_OPTION_RESYNC,
-    CLI_OPTION_FROM,
-    CLI_OPTION_TO,
-    CLI_OPTION_ON_DAMAGE,
-    CLI_OPTION_JSON,
-    CLI_OPTION_REPORT,
-    CLI_OPTION_GROWTH,
-    CLI_OPTION_OWN /* those of the command */
-};
 /* clang-format off */
-#define CLI_GROWTH_OPTION {"allow-growth", no_argument, NULL, CLI_OPTION_GROWTH}
 #define CLI_READING_OPTIONS                                  \
-    CLI_GROWTH_OPTION,                                       \
-    {"help", no_argument, NULL, CLI_OPTION_HELP},            \
-    {"resync", no_argument, NULL, CLI_OPTION_RESYNC},        \
-    {"from", required_argument, NULL, CLI_OPTION_FROM}
+    CLI_COMMON_OPTIONS,                                      \
+    {"resync", no_argument, NULL, CLI_OPTION_RESYNC}
 /* clang-format on */
 #define CLI_READING_HELP                                                                           \
-    "  --resync         go on behind damage, where records begin again\n"                          \
-    "  --from FORMAT    take the input for this format instead of looking\n"                       \
-    "  --allow-growth   lift the limits on what an input may cost (format/limits.md)\n"            \
-    "  --help           this text\n"
+    "  --on-damage WHAT stop: report what is in front of damage (default); resync: go on where\n"  \
+    "                   records begin again (also --resync); salvage: with those that can be\n"    \
+    "                   trusted; fail: report nothing but the damage\n" CLI_COMMON_HELP
 
 /* What --allow-growth asks for: limits that nothing exceeds. */
 extern const perfile_limits cli_growth;
@@ -52,6 +36,8 @@ enum { CLI_N_DAMAGES = 64 };
 
 typedef struct cli_input {
     const char *name; /* for messages */
+    const char *path; /* as given */
+    bool fail;        /* damage is an error */
     perfile_stream *stream;
     perfile_status status; /* of the last step */
     perfile_error error;
@@ -79,17 +65,21 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how);
 void cli_input_tick(cli_input *in, const perfile_record *r);
 void cli_input_damage(cli_input *in, const perfile_record *r); /* in damage.c */
 
+/* With --on-damage fail: makes damage that was met the error of the input.  False, for the loops
+ * below, which are over. */
+bool cli_input_end(cli_input *in);
+
 /* The next record, those of family DAMAGE included; false at the end. */
 static inline bool cli_next_item(cli_input *in, const perfile_record **r)
 {
     in->status = perfile_stream_next(in->stream, r, &in->error);
     if (in->status != PERFILE_OK)
-        return false;
+        return cli_input_end(in);
     if (--in->countdown == 0)
         cli_input_tick(in, *r);
     if ((*r)->family == PERFILE_FAMILY_DAMAGE)
         cli_input_damage(in, *r);
-    return true;
+    return !(in->fail && (*r)->family == PERFILE_FAMILY_DAMAGE) || cli_input_end(in);
 }
 
 /* The next record, false at the end. */
@@ -107,10 +97,12 @@ static inline bool cli_next_run(cli_input *in, const perfile_record **first, siz
     do {
         in->status = perfile_stream_next_run(in->stream, first, n, &in->error);
         if (in->status != PERFILE_OK)
-            return false;
+            return cli_input_end(in);
         if ((*first)->family == PERFILE_FAMILY_DAMAGE) { /* alone in its run */
             cli_input_damage(in, *first);
             *n = 0;
+            if (in->fail)
+                return cli_input_end(in);
         }
     } while (*n == 0);
     if (in->countdown <= *n)

@@ -120,6 +120,22 @@ static int read_option(int option, settings *set)
     }
 }
 
+/* WHAT, the first word that is no option. */
+static int read_subject(int argc, char **argv, const cli_subject **subject)
+{
+    enum { N = sizeof subjects / sizeof subjects[0] };
+    const char *names[N];
+    size_t which;
+    for (size_t i = 0; i < N; i++)
+        names[i] = subjects[i]->name;
+    if (optind == argc)
+        return cli_usage("list", "missing word: list takes events, ids, processes, threads ...");
+    int status = cli_choose("list", "list", argv[optind++], names, N, &which);
+    if (status == CLI_CONTINUE)
+        *subject = subjects[which];
+    return status;
+}
+
 int cli_list(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -130,25 +146,21 @@ int cli_list(int argc, char **argv)
         {0},
     };
     settings set = {0};
-    for (int c; (c = getopt_long(argc, argv, "v", options, NULL)) != -1;) {
+    for (int c; (c = cli_next_option("list", argc, argv, "v", options)) != -1;) {
         int status = read_option(c == 'v' ? OPTION_VERBOSE : c, &set);
         if (status != CLI_CONTINUE)
             return status;
     }
-    if (optind == argc)
-        return cli_usage("list", "list what?");
-    const char *what = argv[optind++];
-    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++)
-        if (strcmp(what, subjects[i]->name) == 0)
-            set.subject = subjects[i];
-    if (!set.subject)
-        return cli_usage("list", "'%s' is nothing that can be listed", what);
-    if (optind == argc)
-        return cli_usage("list", "which FILE?");
-    set.heading = !set.json && argc - optind > 1;
+    cli_inputs in;
+    int status = read_subject(argc, argv, &set.subject);
+    if (status == CLI_CONTINUE)
+        status = cli_take_inputs("list", argc, argv, &in);
+    if (status != CLI_CONTINUE)
+        return status;
+    set.heading = !set.json && in.n > 1;
 
-    int status = CLI_DONE;
-    for (int i = optind; i < argc; i++)
-        status = cli_worse(status, list_of(argv[i], &set));
+    status = CLI_DONE;
+    for (size_t i = 0; i < in.n; i++)
+        status = cli_worse(status, list_of(in.at[i], &set));
     return status;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/signals.h"
 #include "perfile/base.h"
@@ -49,13 +50,14 @@ static int run(const char *name, int argc, char **argv)
     for (size_t i = 0; i < N_COMMANDS; i++) {
         if (strcmp(commands[i].name, name) != 0)
             continue;
-        /* getopt begins its messages with argv[0]. */
-        char title[32];
-        snprintf(title, sizeof title, "perfile %s", name);
-        argv[0] = title;
         return commands[i].run(argc, argv);
     }
-    cli_print_error("perfile: there is no command '%s'\nTry 'perfile --help'.\n", name);
+    const char *names[N_COMMANDS];
+    char meant[128];
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i].name;
+    cli_print_error("perfile: there is no command '%s'%s\nTry 'perfile --help'.\n", name,
+                    cli_meant(name, names, N_COMMANDS, meant, sizeof meant));
     return CLI_USAGE;
 }
 

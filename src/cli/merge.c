@@ -35,11 +35,8 @@ static const char help[] =
     "                     records begin again; salvage: with those that can be trusted;\n"
     "                     fail: write nothing\n"
     "  --json             what was done as a JSON object\n"
-    "  --report json      the same with the new numbers of all events and processes\n"
-    "  --from FORMAT      take the inputs for this format instead of looking\n"
-    "  --allow-growth     lift the limits on what an input may cost\n"
-    "  --help             this text\n"
-    "\n"
+    "  --report json      the same with the new numbers of all events and "
+    "processes\n" CLI_COMMON_HELP "\n"
     "Times of one boot of one machine and one clock stay as they are; others go by the wall "
     "clock,\n"
     "which `perf record -k CLOCK_MONOTONIC` writes down.  Where neither is known, --offset or\n"
@@ -142,7 +139,7 @@ static int find_input(const settings *set, const char *word, size_t len, size_t 
         position = 10 * position + (size_t)(word[i] - '0');
     if (len == 0 || i < len || position == 0 || position > set->n)
         return cli_usage("merge",
-                         "--offset: '%.*s' is none of the inputs, nor a position from 1 to %zu",
+                         "--offset: '%.*s' is neither an input nor a position from 1 to %zu",
                          (int)len, word, set->n);
     *at = position - 1;
     return CLI_CONTINUE;
@@ -196,9 +193,9 @@ static int read_option(int option, settings *set)
     case OPTION_OFFSET:
         return keep_offset(set, optarg);
     case OPTION_ALIGN:
-        if (strcmp(optarg, "start") != 0)
-            return cli_usage("merge", "--align takes start: '%s'", optarg);
-        return add_flag(set, PERFILE_MERGE_ALIGN_START);
+        add_flag(set, PERFILE_MERGE_ALIGN_START);
+        return cli_choose("merge", "--align", optarg, (const char *const[]){"start"}, 1,
+                          &(size_t){0});
     case OPTION_JOIN:
         return add_flag(set, PERFILE_MERGE_JOIN_EVENTS);
     case OPTION_MAP:
@@ -324,8 +321,7 @@ static int merge_paths(settings *set)
 int cli_merge(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"help", no_argument, NULL, CLI_OPTION_HELP},
-        {"output", required_argument, NULL, 'o'},
+        CLI_WRITING_OPTIONS,
         {"force", no_argument, NULL, 'f'},
         {"offset", required_argument, NULL, OPTION_OFFSET},
         {"align", required_argument, NULL, OPTION_ALIGN},
@@ -335,23 +331,25 @@ int cli_merge(int argc, char **argv)
         {"drop-conflicting", no_argument, NULL, OPTION_DROP},
         {"max-memory", required_argument, NULL, 'm'},
         {"to", required_argument, NULL, CLI_OPTION_TO},
-        {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE},
-        {"json", no_argument, NULL, CLI_OPTION_JSON},
-        {"report", required_argument, NULL, CLI_OPTION_REPORT},
-        {"from", required_argument, NULL, CLI_OPTION_FROM},
-        CLI_GROWTH_OPTION,
         {0},
     };
     settings set = {0};
     int status = CLI_CONTINUE;
-    for (int c;
-         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:fm:", options, NULL)) != -1;)
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("merge", argc, argv, "o:fm:", options)) != -1;)
         status = read_option(c, &set);
+    if (status == CLI_CONTINUE && optind == argc)
+        status = cli_usage("merge", "missing input: give the captures to merge");
+    if (status == CLI_CONTINUE && !set.w.out)
+        status = cli_usage("merge", "missing output: give -o OUT");
     if (status == CLI_CONTINUE)
-        status = cli_writing_check_several("merge", argc - optind, &set.w);
+        status = cli_no_terminal("merge", set.w.out, "a capture");
+    cli_inputs in;
+    if (status == CLI_CONTINUE)
+        status = cli_take_inputs("merge", argc, argv, &in);
     if (status == CLI_CONTINUE) {
-        set.paths = argv + optind;
-        set.n = (size_t)(argc - optind);
+        set.paths = in.at;
+        set.n = in.n;
         status = merge_paths(&set);
     }
     for (size_t i = 0; i < set.n && set.in; i++)

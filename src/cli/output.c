@@ -16,31 +16,24 @@
 
 static int read_form(const char *command, const char *word, cli_writing *w)
 {
+    static const char *const words[] = {"perf.data", "pipe", "dir"};
+    size_t which, n = sizeof words / sizeof words[0];
+    int status = cli_choose(command, "--to", word, words, n, &which);
     w->told_form = true;
-    w->directory = strcmp(word, "dir") == 0;
-    w->form = strcmp(word, "pipe") == 0 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
-    if (w->directory || w->form == PERFILE_FORM_PIPE || strcmp(word, "perf.data") == 0)
-        return CLI_CONTINUE;
-    return cli_usage(command, "--to takes perf.data, pipe or dir: '%s'", word);
+    w->directory = which == 2;
+    w->form = which == 1 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
+    return status;
 }
 
 static int read_damage(const char *command, const char *word, cli_writing *w)
 {
-    static const struct {
-        const char *word;
-        uint32_t on_damage;
-    } words[] = {{"stop", PERFILE_STOP},
-                 {"resync", PERFILE_RESYNC},
-                 {"salvage", PERFILE_SALVAGE},
-                 {"fail", PERFILE_STOP}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(word, words[i].word) != 0)
-            continue;
-        w->on_damage = words[i].on_damage;
-        w->fail = strcmp(word, "fail") == 0;
-        return CLI_CONTINUE;
-    }
-    return cli_usage(command, "--on-damage takes stop, resync, salvage or fail: '%s'", word);
+    cli_on_damage damage = {0};
+    int status = cli_read_damage(command, word, w->may_copy ? CLI_DAMAGE_COPY : 0, &damage);
+    w->told_damage = true;
+    w->on_damage = damage.policy;
+    w->fail = damage.fail;
+    w->copy = damage.copy;
+    return status;
 }
 
 int cli_writing_option(const char *command, const char *help, int option, cli_writing *w)
@@ -56,11 +49,12 @@ int cli_writing_option(const char *command, const char *help, int option, cli_wr
         return read_form(command, optarg, w);
     case CLI_OPTION_ON_DAMAGE:
         return read_damage(command, optarg, w);
+    case CLI_OPTION_RESYNC:
+        return read_damage(command, "resync", w);
     case CLI_OPTION_REPORT:
-        if (strcmp(optarg, "json") != 0)
-            return cli_usage(command, "--report takes json: '%s'", optarg);
         w->json = true;
-        return CLI_CONTINUE;
+        return cli_choose(command, "--report", optarg, (const char *const[]){"json"}, 1,
+                          &(size_t){0});
     case CLI_OPTION_JSON:
         w->json = true;
         return CLI_CONTINUE;
@@ -73,8 +67,7 @@ int cli_writing_option(const char *command, const char *help, int option, cli_wr
     case CLI_OPTION_HELP:
         cli_print_help(false, help);
         return CLI_DONE;
-    default: /* getopt has said what is wrong */
-        cli_print_error("Try 'perfile %s --help'.\n", command);
+    default: /* cli_next_option() has said what is wrong */
         return CLI_USAGE;
     }
 }
@@ -89,24 +82,20 @@ int cli_writing_memory(const char *command, const char *word, uint64_t *to)
     return CLI_CONTINUE;
 }
 
-int cli_writing_check(const char *command, int left, const cli_writing *w)
+int cli_writing_check(const char *command, const cli_writing *w)
 {
-    if (left != 1)
-        return cli_usage(command, left == 0 ? "which capture?" : "one capture at a time");
     if (!w->out)
-        return cli_usage(command, "where to? -o OUT");
+        return cli_usage(command, "missing output: give -o OUT");
     if (w->json && strcmp(w->out, "-") == 0)
         return cli_usage(command, "the report and the capture cannot both go to standard output");
-    return CLI_CONTINUE;
+    return cli_no_terminal(command, w->out, "a capture");
 }
 
-int cli_writing_check_several(const char *command, int left, const cli_writing *w)
+int cli_writing_input(const char *command, int argc, char **argv, const cli_writing *w,
+                      const char **in)
 {
-    if (left == 0)
-        return cli_usage(command, "which captures?");
-    if (!w->out)
-        return cli_usage(command, "where to? -o OUT");
-    return CLI_CONTINUE;
+    int status = cli_take_input(command, argc, argv, in);
+    return status == CLI_CONTINUE ? cli_writing_check(command, w) : status;
 }
 
 void cli_writing_progress(void *user, uint64_t done, uint64_t total)

@@ -2,8 +2,7 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
-#include <stdbool.h>
-
+#include "cli/options.h"
 #include "perfile/sink.h"
 #include "perfile/source.h"
 
@@ -17,20 +16,31 @@ typedef struct cli_writing {
     bool told_form; /* --to: `directory`, `form` */
     bool directory;
     uint32_t form;      /* PERFILE_FORM_…; 0: not told */
+    bool may_copy;      /* --on-damage takes copy, too: set by the command */
+    bool told_damage;   /* --on-damage: */
     uint32_t on_damage; /* PERFILE_STOP … */
-    bool fail;          /* --on-damage fail */
+    bool fail, copy;
 } cli_writing;
+
+/* clang-format off */
+#define CLI_WRITING_OPTIONS                                  \
+    CLI_COMMON_OPTIONS,                                      \
+    {"output", required_argument, NULL, 'o'},                \
+    {"json", no_argument, NULL, CLI_OPTION_JSON},            \
+    {"resync", no_argument, NULL, CLI_OPTION_RESYNC},        \
+    {"report", required_argument, NULL, CLI_OPTION_REPORT}
+/* clang-format on */
 
 /* Handles -o, -f, those of CLI_OPTION_HELP to CLI_OPTION_REPORT, and unknown ones: CLI_CONTINUE, or
  * what to exit with. */
 int cli_writing_option(const char *command, const char *help, int option, cli_writing *w);
 
-/* Whether there is one IN and an OUT that go together: CLI_CONTINUE, or CLI_USAGE. */
-int cli_writing_check(const char *command, int left, const cli_writing *w);
+/* Whether there is an OUT, and it goes with the report: CLI_CONTINUE, or CLI_USAGE. */
+int cli_writing_check(const char *command, const cli_writing *w);
 
-/* The same for commands with any number of them, whose report goes to standard error when OUT is
- * standard output. */
-int cli_writing_check_several(const char *command, int left, const cli_writing *w);
+/* The same, and takes the one IN. */
+int cli_writing_input(const char *command, int argc, char **argv, const cli_writing *w,
+                      const char **in);
 
 /* --max-memory SIZE, "64M": a number of bytes, KiB, MiB or GiB, as perfile_sort() wants it. */
 int cli_writing_memory(const char *command, const char *word, uint64_t *to);

@@ -20,16 +20,14 @@ static const char help[] =
     "  --event EVENT      an event in words, once for each of them, such as\n"
     "                     cycles:sample_type=IP|TID|TIME|PERIOD\n"
     "  --big-endian       EVENT is of a capture in big-endian byte order\n"
-    "  --report json      a JSON object with every gap, see format/reports.md\n"
-    "  --from FORMAT      take the input for this format instead of looking\n"
-    "  --allow-growth     lift the limits on what an input may cost\n"
-    "  --help             this text\n"
+    "  --on-damage WHAT   salvage (default) is all there is: records that can be trusted\n"
+    "  --json             a JSON object with every gap, see format/reports.md\n" CLI_COMMON_HELP
     "\n"
     "Examples:\n"
     "  perfile recover -o saved.data perf.data            after `perf record` was killed\n"
     "  perfile recover --dry-run perf.data                what would be rescued?\n"
     "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
-    "  perfile recover -n --report json perf.data | jq .gaps\n"
+    "  perfile recover -n --json perf.data | jq .gaps\n"
     "\n"
     "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n";
 
@@ -125,6 +123,7 @@ static int rescue(const settings *set, const char *path, const given *g)
     perfile_source *source;
     perfile_sink *sink = NULL;
     cli_rescue x = {.name = cli_input_name(path),
+                    .path = path,
                     .out = set->w.out,
                     .json = set->w.json,
                     .dry_run = set->dry_run};
@@ -173,6 +172,9 @@ static int read_option(int option, settings *set)
     case OPTION_BIG:
         set->big = true;
         return CLI_CONTINUE;
+    case CLI_OPTION_ON_DAMAGE:
+        return cli_choose("recover", "--on-damage", optarg, (const char *const[]){"salvage"}, 1,
+                          &(size_t){0});
     default:
         return cli_writing_option("recover", help, option, &set->w);
     }
@@ -181,13 +183,9 @@ static int read_option(int option, settings *set)
 int cli_recover(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"help", no_argument, NULL, CLI_OPTION_HELP},
-        {"output", required_argument, NULL, 'o'},
+        CLI_WRITING_OPTIONS,
         {"force", no_argument, NULL, 'f'},
         {"dry-run", no_argument, NULL, 'n'},
-        {"report", required_argument, NULL, CLI_OPTION_REPORT},
-        {"from", required_argument, NULL, CLI_OPTION_FROM},
-        CLI_GROWTH_OPTION,
         {"attrs-from", required_argument, NULL, OPTION_ATTRS_FROM},
         {"event", required_argument, NULL, OPTION_EVENT},
         {"big-endian", no_argument, NULL, OPTION_BIG},
@@ -195,15 +193,20 @@ int cli_recover(int argc, char **argv)
     };
     settings set = {0};
     int status = CLI_CONTINUE;
-    for (int c;
-         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:fn", options, NULL)) != -1;)
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("recover", argc, argv, "o:fn", options)) != -1;)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;
-    if (optind + 1 != argc)
-        return cli_usage("recover", optind == argc ? "which FILE?" : "one FILE at a time");
+    const char *in;
+    status = cli_take_input("recover", argc, argv, &in);
+    if (status != CLI_CONTINUE)
+        return status;
     if (!set.w.out && !set.dry_run)
-        return cli_usage("recover", "where to? -o OUT, or --dry-run");
+        return cli_usage("recover", "missing output: give -o OUT, or --dry-run");
+    if (!set.dry_run &&
+        (status = cli_no_terminal("recover", set.w.out, "a capture")) != CLI_CONTINUE)
+        return status;
     if (set.attrs_from && set.n_events)
         return cli_usage("recover", "--attrs-from or --event, not both");
     given *g = calloc(1, sizeof *g);
@@ -213,7 +216,7 @@ int cli_recover(int argc, char **argv)
     }
     status = take_given(&set, g);
     if (status == CLI_DONE)
-        status = rescue(&set, argv[optind], g);
+        status = rescue(&set, in, g);
     perfile_stream_close(g->sister);
     free(g->events);
     free(g);

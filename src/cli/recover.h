@@ -6,6 +6,7 @@
 
 typedef struct cli_rescue {
     const char *name; /* of the input, for messages */
+    const char *path; /* of it, as given */
     const char *out;
     bool json, dry_run;
     uint64_t n_gaps; /* told so far */

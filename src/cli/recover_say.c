@@ -224,12 +224,20 @@ static void say_lost(const cli_rescue *x)
 
 static void say_next(const cli_rescue *x)
 {
-    if (x->dry_run)
-        cli_say("%s: nothing was written; next: perfile recover -o OUT %s", x->name, x->name);
-    else if (x->sum.samples)
-        cli_say("%s: next: perf report -i %s", x->name, x->out);
-    else
-        cli_say("%s: no sample is among them; next: perfile dump %s", x->name, x->out);
+    char file[CLI_SHELL_WORD];
+    const char *path = x->dry_run ? x->path : x->out;
+    bool report = !x->dry_run && x->sum.samples;
+    bool known = strcmp(path, "-") != 0 && (report ? cli_shell_word(path, file, sizeof file)
+                                                   : cli_shell_file(path, file, sizeof file));
+    const char *what = x->dry_run       ? "nothing was written"
+                       : x->sum.samples ? NULL
+                                        : "no sample is among them";
+    const char *next = x->dry_run ? "perfile recover -o OUT "
+                       : report   ? "perf report -i "
+                                  : "perfile dump ";
+    if (what || known)
+        cli_say("%s: %s%s%s%s%s", x->name, what ? what : "", what && known ? "; " : "",
+                known ? "next: " : "", known ? next : "", known ? file : "");
 }
 
 void cli_rescue_end(cli_rescue *x, const perfile_error *failed)
@@ -238,8 +246,7 @@ void cli_rescue_end(cli_rescue *x, const perfile_error *failed)
     if (x->json)
         json_end(x, failed);
     if (x->n_gaps > SHOWN_GAPS && !x->json)
-        cli_say("%s: and %" PRIu64 " more gaps; --report json lists all", x->name,
-                x->n_gaps - SHOWN_GAPS);
+        cli_say("%s: and %" PRIu64 " more gaps; --json lists all", x->name, x->n_gaps - SHOWN_GAPS);
     if (failed) {
         cli_say_error(x->name, failed);
         cli_say("%s: nothing was written", x->name);

@@ -25,11 +25,7 @@ static const char help[] =
     "where\n"
     "                         records begin again; salvage: with those that can be trusted;\n"
     "                         fail: write nothing\n"
-    "  --json                 what was done as a JSON object\n"
-    "  --from FORMAT          take the input for this format instead of looking\n"
-    "  --allow-growth         lift the limits on what an input may cost\n"
-    "  --help                 this text\n"
-    "\n"
+    "  --json                 what was done as a JSON object\n" CLI_COMMON_HELP "\n"
     "Examples:\n"
     "  perfile sort -o sorted.data samples/captures/threads.data\n"
     "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
@@ -69,9 +65,9 @@ static void say_done(const settings *set, const perfile_sorted *s)
         snprintf(temporary, sizeof temporary, ", with %s of temporary files", bytes);
     }
     cli_say("%s: sorted %" PRIu64 " record%s, %" PRIu64 " sample%s of them; %" PRIu64
-            " %s earlier than the one before%s",
+            " record%s out of time order%s",
             set->name, s->records, s->records == 1 ? "" : "s", s->samples,
-            s->samples == 1 ? "" : "s", s->out_of_order, s->out_of_order == 1 ? "was" : "were",
+            s->samples == 1 ? "" : "s", s->out_of_order, s->out_of_order == 1 ? " was" : "s were",
             temporary);
 }
 
@@ -171,28 +167,22 @@ static int sort(settings *set)
 int cli_sort(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"help", no_argument, NULL, CLI_OPTION_HELP},
-        {"output", required_argument, NULL, 'o'},
+        CLI_WRITING_OPTIONS,
         {"force", no_argument, NULL, 'f'},
         {"to", required_argument, NULL, CLI_OPTION_TO},
         {"max-memory", required_argument, NULL, 'm'},
-        {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE},
-        {"json", no_argument, NULL, CLI_OPTION_JSON},
-        {"from", required_argument, NULL, CLI_OPTION_FROM},
-        CLI_GROWTH_OPTION,
         {0},
     };
     settings set = {0};
     int status = CLI_CONTINUE;
-    for (int c;
-         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:fm:", options, NULL)) != -1;)
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("sort", argc, argv, "o:fm:", options)) != -1;)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;
-    status = cli_writing_check("sort", argc - optind, &set.w);
+    status = cli_writing_input("sort", argc, argv, &set.w, &set.in);
     if (status != CLI_CONTINUE)
         return status;
-    set.in = argv[optind];
     set.name = cli_input_name(set.in);
     return sort(&set);
 }

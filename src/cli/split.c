@@ -32,11 +32,7 @@ static const char help[] =
     "  --on-damage WHAT  stop: split what is in front of damage (default); resync: go on where\n"
     "                    records begin again; salvage: with those that can be trusted;\n"
     "                    fail: write nothing\n"
-    "  --json            what was written as a JSON object\n"
-    "  --from FORMAT     take the input for this format instead of looking\n"
-    "  --allow-growth    lift the limits on what an input may cost\n"
-    "  --help            this text\n"
-    "\n"
+    "  --json            what was written as a JSON object\n" CLI_COMMON_HELP "\n"
     "The parts appear when all of them are complete, or none does.\n"
     "\n"
     "Examples:\n"
@@ -99,19 +95,18 @@ static bool read_number(const char *word, uint64_t *n)
     return word[0] >= '0' && word[0] <= '9' && !*end && !errno && *n > 0;
 }
 
-static bool read_key(const char *word, uint32_t *by)
+static int read_key(const char *word, uint32_t *by)
 {
     static const char *const words[] = {[PERFILE_SPLIT_TID] = "tid",
                                         [PERFILE_SPLIT_PID] = "pid",
                                         [PERFILE_SPLIT_CPU] = "cpu",
                                         [PERFILE_SPLIT_EVENT] = "event",
                                         [PERFILE_SPLIT_COMM] = "comm"};
-    for (uint32_t i = PERFILE_SPLIT_TID; i <= PERFILE_SPLIT_COMM; i++)
-        if (strcmp(word, words[i]) == 0) {
-            *by = i;
-            return true;
-        }
-    return false;
+    size_t which;
+    int status = cli_choose("split", "--by", word, words + PERFILE_SPLIT_TID,
+                            PERFILE_SPLIT_COMM - PERFILE_SPLIT_TID + 1, &which);
+    *by = PERFILE_SPLIT_TID + (uint32_t)which;
+    return status;
 }
 
 /* One of the four ways. */
@@ -138,9 +133,7 @@ static int read_way(int option, settings *set)
             return cli_usage("split", "--records takes a number from 1: '%s'", optarg);
         return CLI_CONTINUE;
     default:
-        if (!read_key(optarg, &set->how.by))
-            return cli_usage("split", "--by takes tid, pid, cpu, event or comm: '%s'", optarg);
-        return CLI_CONTINUE;
+        return read_key(optarg, &set->how.by);
     }
 }
 
@@ -164,13 +157,11 @@ static int read_option(int option, settings *set)
 }
 
 /* What is wrong with the options is told before anything is opened. */
-static int look_at(settings *set, int left)
+static int look_at(settings *set)
 {
     perfile_error err;
     if (!set->how.by)
-        return cli_usage("split", "how? --every, --size, --records or --by");
-    if (left != 1 || !set->w.out)
-        return cli_writing_check("split", left, &set->w);
+        return cli_usage("split", "missing way: give --every, --size, --records or --by");
     if (set->w.directory)
         return cli_usage("split", "--to takes perf.data or pipe: 'dir'");
     set->how.pattern = set->w.out;
@@ -231,8 +222,7 @@ static int split(settings *set, const char *path)
 int cli_split(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"help", no_argument, NULL, CLI_OPTION_HELP},
-        {"output", required_argument, NULL, 'o'},
+        CLI_WRITING_OPTIONS,
         {"force", no_argument, NULL, 'f'},
         {"every", required_argument, NULL, OPTION_EVERY},
         {"size", required_argument, NULL, OPTION_SIZE},
@@ -241,18 +231,17 @@ int cli_split(int argc, char **argv)
         {"no-state", no_argument, NULL, OPTION_NO_STATE},
         {"compact-state", no_argument, NULL, OPTION_COMPACT},
         {"to", required_argument, NULL, CLI_OPTION_TO},
-        {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE},
-        {"json", no_argument, NULL, CLI_OPTION_JSON},
-        {"from", required_argument, NULL, CLI_OPTION_FROM},
-        CLI_GROWTH_OPTION,
         {0},
     };
     settings set = {.how = {.size = sizeof set.how}, .writing = {.size = sizeof set.writing}};
     int status = CLI_CONTINUE;
-    for (int c;
-         status == CLI_CONTINUE && (c = getopt_long(argc, argv, "o:f", options, NULL)) != -1;)
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("split", argc, argv, "o:f", options)) != -1;)
         status = read_option(c, &set);
+    const char *in;
     if (status == CLI_CONTINUE)
-        status = look_at(&set, argc - optind);
-    return status == CLI_CONTINUE ? split(&set, argv[optind]) : status;
+        status = cli_writing_input("split", argc, argv, &set.w, &in);
+    if (status == CLI_CONTINUE)
+        status = look_at(&set);
+    return status == CLI_CONTINUE ? split(&set, in) : status;
 }

@@ -154,26 +154,30 @@ static int stats_of(const char *path, const settings *set)
     return ok ? status : CLI_FAILED;
 }
 
+static int read_order(const char *word, settings *set)
+{
+    static const char *const words[] = {"count", "bytes", "key"};
+    static int (*const orders[])(const void *, const void *) = {by_count, by_bytes, by_key};
+    size_t which;
+    int status = cli_choose("stats", "--sort", word, words, 3, &which);
+    if (status == CLI_CONTINUE)
+        set->order = orders[which];
+    return status;
+}
+
 static int read_option(int option, settings *set)
 {
     const char *wrong = NULL;
+    char meant[128] = "";
     switch (option) {
     case OPTION_BY:
         wrong = cli_keys_add(&set->keys, optarg);
+        cli_keys_meant(optarg, meant, sizeof meant);
         break;
     case OPTION_TYPE:
-        wrong = cli_types_add(&set->keys.types, optarg);
-        break;
+        return cli_types_add("stats", &set->keys.types, optarg);
     case OPTION_SORT:
-        if (strcmp(optarg, "count") == 0)
-            set->order = by_count;
-        else if (strcmp(optarg, "bytes") == 0)
-            set->order = by_bytes;
-        else if (strcmp(optarg, "key") == 0)
-            set->order = by_key;
-        else
-            wrong = "--sort takes count, bytes or key";
-        break;
+        return read_order(optarg, set);
     case OPTION_RAW:
         set->how.raw = true;
         break;
@@ -183,7 +187,7 @@ static int read_option(int option, settings *set)
     default:
         return cli_reading_option("stats", help, option, &set->how);
     }
-    return wrong ? cli_usage("stats", "%s: '%s'", wrong, optarg) : CLI_CONTINUE;
+    return wrong ? cli_usage("stats", "%s: '%s'%s", wrong, optarg, meant) : CLI_CONTINUE;
 }
 
 int cli_stats(int argc, char **argv)
@@ -199,17 +203,19 @@ int cli_stats(int argc, char **argv)
     };
     settings set = {.order = by_count};
     int status = CLI_CONTINUE;
-    for (int c; status == CLI_CONTINUE && (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
+    for (int c;
+         status == CLI_CONTINUE && (c = cli_next_option("stats", argc, argv, "", options)) != -1;)
         status = read_option(c, &set);
-    if (status == CLI_CONTINUE && optind == argc)
-        status = cli_usage("stats", "which FILE?");
+    cli_inputs in;
+    if (status == CLI_CONTINUE)
+        status = cli_take_inputs("stats", argc, argv, &in);
     if (status == CLI_CONTINUE) {
         if (set.keys.n == 0)
             cli_keys_add(&set.keys, "type");
-        set.heading = !set.json && argc - optind > 1;
+        set.heading = !set.json && in.n > 1;
         status = CLI_DONE;
-        for (int i = optind; i < argc; i++)
-            status = cli_worse(status, stats_of(argv[i], &set));
+        for (size_t i = 0; i < in.n; i++)
+            status = cli_worse(status, stats_of(in.at[i], &set));
     }
     cli_types_free(&set.keys.types);
     return status;

@@ -7,6 +7,7 @@
 
 #include "cli/json.h"
 #include "cli/names.h"
+#include "cli/options.h"
 #include "cli/text.h"
 
 enum { TYPE, EVENT, CPU, PID, TID, COMM, TIME, N_KINDS };
@@ -80,6 +81,25 @@ const char *cli_keys_add(cli_keys *keys, const char *list)
         list += n + (list[n] == ',');
     } while (*list);
     return NULL;
+}
+
+const char *cli_keys_meant(const char *list, char *out, size_t size)
+{
+    const char *names[N_KINDS];
+    char word[64];
+    for (unsigned kind = 0; kind < N_KINDS; kind++)
+        names[kind] = kinds[kind].name;
+    out[0] = '\0';
+    for (size_t n; *list && !out[0]; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(list, ",="), list);
+        bool known = false;
+        for (unsigned kind = 0; kind < N_KINDS; kind++)
+            known |= strcmp(word, names[kind]) == 0;
+        if (!known)
+            cli_meant(word, names, N_KINDS, out, size);
+    }
+    return out;
 }
 
 const char *cli_key_name(const cli_keys *keys, unsigned k)

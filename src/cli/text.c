@@ -19,6 +19,52 @@ bool cli_is_utf8(perfile_bytes text)
     return true;
 }
 
+/* Whether a shell takes each character of `word` as it is. */
+static bool is_plain(const char *word)
+{
+    const char *safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+    return *word && !word[strspn(word, safe)];
+}
+
+/* Whether `word` has to be written with escapes: $'a\x1b'. */
+static bool has_unprintable(const char *word)
+{
+    size_t n = strlen(word);
+    return perfile_printable((perfile_bytes){(const uint8_t *)word, n}, NULL, 0) != n;
+}
+
+bool cli_shell_word(const char *word, char *out, size_t size)
+{
+    size_t n = 0;
+    bool plain = is_plain(word), escapes = !plain && has_unprintable(word);
+    if (!plain)
+        n = (size_t)snprintf(out, size, escapes ? "$'" : "'");
+    for (const char *p = word; *p && n < size; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (escapes && (c < 0x20 || c >= 0x7f))
+            n += (size_t)snprintf(out + n, size - n, "\\%03o", (unsigned)c);
+        else if (c == '\'' && !plain)
+            n += (size_t)snprintf(out + n, size - n, escapes ? "\\'" : "'\\''");
+        else
+            n += (size_t)snprintf(out + n, size - n, "%s%c", c == '\\' && escapes ? "\\" : "", c);
+    }
+    if (!plain && n < size)
+        n += (size_t)snprintf(out + n, size - n, "'");
+    if (n >= size)
+        out[0] = '\0';
+    return n < size;
+}
+
+bool cli_shell_file(const char *path, char *out, size_t size)
+{
+    const char *front = path[0] == '-' ? "-- " : "";
+    size_t n = strlen(front);
+    if (strcmp(path, "-") == 0 || n >= size)
+        return false;
+    memcpy(out, front, n);
+    return cli_shell_word(path, out + n, size - n);
+}
+
 void cli_seconds(uint64_t ns, char *out, size_t size)
 {
     snprintf(out, size, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);

@@ -9,6 +9,15 @@
 /* Whether `text` is well-formed UTF-8. */
 bool cli_is_utf8(perfile_bytes text);
 
+/* Writes `word` as a shell takes it, without characters that drive a terminal; false, and nothing,
+ * when it does not fit. */
+enum { CLI_SHELL_WORD = 4096 };
+bool cli_shell_word(const char *word, char *out, size_t size);
+
+/* The same for a file in front of which no option stands: "-- -x" where it begins like an option.
+ * False also for "-", which cannot be read again. */
+bool cli_shell_file(const char *path, char *out, size_t size);
+
 /* Seconds with nine digits, of ns. */
 void cli_seconds(uint64_t ns, char *out, size_t size);
 

@@ -14,8 +14,9 @@ typedef struct cli_types {
     size_t n_high;
 } cli_types;
 
-/* Adds names or numbers, separated by commas.  What is wrong, or NULL. */
-const char *cli_types_add(cli_types *t, const char *list);
+/* Adds names or numbers, separated by commas, as --type of `command` has them: CLI_CONTINUE, or
+ * CLI_USAGE or CLI_FAILED, said. */
+int cli_types_add(const char *command, cli_types *t, const char *list);
 
 static inline bool cli_types_has(const cli_types *t, uint32_t type)
 {

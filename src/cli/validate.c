@@ -15,6 +15,7 @@ static const char help[] =
     "\n"
     "  --all            each finding; without, those of a kind are told once and counted\n"
     "  --format FORM    text (default), json or sarif, see format/reports.md\n"
+    "  --json           the same as --format json\n"
     "  --only R[,R ...] these rules only: V-302, or V-3 for all that begin so\n"
     "  --ignore R[,R ...]  all but these\n"
     "  --severity S     error, warning or note (default): nothing less than that\n"
@@ -111,6 +112,7 @@ static void read_all(cli_input *in)
     while ((in->status = perfile_stream_next_run(in->stream, &first, &n, &in->error)) == PERFILE_OK)
         if (++runs % 64 == 0)
             cli_input_tick(in, first);
+    cli_input_end(in);
     cli_progress_clear();
 }
 
@@ -181,38 +183,44 @@ static int validate_file(const char *path, const settings *set)
     return cli_worse(status, cli_end(&in));
 }
 
-static const cli_findings_form *form_of(const char *name)
+static int read_form(const char *word, settings *set)
 {
     static const cli_findings_form *const forms[] = {&cli_findings_text, &cli_findings_json,
                                                      &cli_findings_sarif};
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
-        if (strcmp(name, forms[i]->name) == 0)
-            return forms[i];
-    return NULL;
+    const char *const words[] = {forms[0]->name, forms[1]->name, forms[2]->name};
+    size_t which;
+    int status = cli_choose("validate", "--format", word, words, 3, &which);
+    if (status == CLI_CONTINUE)
+        set->form = forms[which];
+    return status;
 }
 
-static const char *read_severity(const char *word, uint32_t *severity)
+static int read_severity(const char *word, uint32_t *severity)
 {
-    for (unsigned s = PERFILE_SEVERITY_NOTE; s <= PERFILE_SEVERITY_ERROR; s++)
-        if (strcmp(word, perfile_severity_name(s)) == 0) {
-            *severity = s;
-            return NULL;
-        }
-    return "--severity takes error, warning or note";
+    static const uint32_t severities[] = {PERFILE_SEVERITY_ERROR, PERFILE_SEVERITY_WARNING,
+                                          PERFILE_SEVERITY_NOTE};
+    const char *words[3];
+    size_t which;
+    for (size_t i = 0; i < 3; i++)
+        words[i] = perfile_severity_name(severities[i]);
+    int status = cli_choose("validate", "--severity", word, words, 3, &which);
+    if (status == CLI_CONTINUE)
+        *severity = severities[which];
+    return status;
 }
 
-static const char *read_version(const char *word, const char **version)
+static int read_version(const char *word, const char **version)
 {
+    enum { MOST = 64 };
+    const char *words[MOST];
     const char *name = strncmp(word, "perf-", 5) == 0 ? word + 5 : word;
-    for (size_t i = 0; (*version = perfile_check_version_at(i)); i++)
-        if (strcmp(name, *version) == 0)
-            return NULL;
-    static char known[160] = "--for knows";
-    for (size_t i = 0; perfile_check_version_at(i); i++) {
-        size_t n = strlen(known);
-        snprintf(known + n, sizeof known - n, "%s %s", i ? "," : "", perfile_check_version_at(i));
-    }
-    return known;
+    size_t n = 0, which;
+    while (n < MOST && (words[n] = perfile_check_version_at(n)))
+        n++;
+    int status = cli_choose("validate", "--for", name, words, n, &which);
+    if (status == CLI_CONTINUE)
+        *version = words[which];
+    return status;
 }
 
 /* Whether each word of `list` is an id, or the beginning of ids. */
@@ -240,9 +248,9 @@ static int read_option(int option, settings *set)
         set->all = true;
         break;
     case OPTION_FORMAT:
-        set->form = form_of(optarg);
-        wrong = set->form ? NULL : "--format takes text, json or sarif";
-        break;
+        return read_form(optarg, set);
+    case CLI_OPTION_JSON:
+        return read_form("json", set);
     case OPTION_ONLY:
         wrong = read_rules(optarg, &set->check.only);
         break;
@@ -250,14 +258,12 @@ static int read_option(int option, settings *set)
         wrong = read_rules(optarg, &set->check.ignore);
         break;
     case OPTION_SEVERITY:
-        wrong = read_severity(optarg, &set->check.severity);
-        break;
+        return read_severity(optarg, &set->check.severity);
     case OPTION_STRICT:
         set->strict = true;
         break;
     case OPTION_FOR:
-        wrong = read_version(optarg, &set->version);
-        break;
+        return read_version(optarg, &set->version);
     case OPTION_RULES:
         set->rules = true;
         break;
@@ -270,12 +276,12 @@ static int read_option(int option, settings *set)
     return wrong ? cli_usage("validate", "%s: '%s'", wrong, optarg) : CLI_CONTINUE;
 }
 
-static int validate_files(int argc, char **argv, const settings *set)
+static int validate_files(const cli_inputs *in, const settings *set)
 {
     int status = CLI_DONE;
     set->form->begin();
-    for (int i = 0; i < argc; i++)
-        status = cli_worse(status, validate_file(argv[i], set));
+    for (size_t i = 0; i < in->n; i++)
+        status = cli_worse(status, validate_file(in->at[i], set));
     set->form->end();
     return status;
 }
@@ -284,6 +290,7 @@ int cli_validate(int argc, char **argv)
 {
     static const struct option options[] = {
         CLI_READING_OPTIONS,
+        {"json", no_argument, NULL, CLI_OPTION_JSON},
         {"all", no_argument, NULL, OPTION_ALL},
         {"format", required_argument, NULL, OPTION_FORMAT},
         {"only", required_argument, NULL, OPTION_ONLY},
@@ -297,7 +304,8 @@ int cli_validate(int argc, char **argv)
     };
     settings set = {.check = {.size = sizeof set.check}, .form = &cli_findings_text};
     int status = CLI_CONTINUE;
-    for (int c; status == CLI_CONTINUE && (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("validate", argc, argv, "", options)) != -1;)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;
@@ -305,7 +313,7 @@ int cli_validate(int argc, char **argv)
         return cli_explain_rule(set.explain);
     if (set.rules)
         return cli_list_rules();
-    if (optind == argc)
-        return cli_usage("validate", "which FILE?");
-    return validate_files(argc - optind, argv + optind, &set);
+    cli_inputs in;
+    status = cli_take_inputs("validate", argc, argv, &in);
+    return status == CLI_CONTINUE ? validate_files(&in, &set) : status;
 }

@@ -130,12 +130,9 @@ static void file_end(const cli_validation *v)
         sep = ", ";
     }
     cli_print("\n");
-    if (v->in->stream && cli_damages(v->in) && strcmp(v->name, "standard input") != 0) {
-        cli_print("%s", v->name);
-        cli_print(": next: perfile recover -o OUT ");
-        cli_print("%s", v->name);
-        cli_print("\n");
-    }
+    char path[CLI_SHELL_WORD];
+    if (v->in->stream && cli_damages(v->in) && cli_shell_file(v->in->path, path, sizeof path))
+        cli_print("%s: next: perfile recover -o OUT %s\n", v->name, path);
 }
 
 static void nothing(void)

@@ -13,8 +13,13 @@
 perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,
                                perfile_error *err)
 {
+    static const uint32_t policies[] = {[PERFILE_CONVERT_FAIL] = PERFILE_STOP,
+                                        [PERFILE_CONVERT_COPY] = PERFILE_RESYNC,
+                                        [PERFILE_CONVERT_STOP] = PERFILE_STOP,
+                                        [PERFILE_CONVERT_RESYNC] = PERFILE_RESYNC,
+                                        [PERFILE_CONVERT_SALVAGE] = PERFILE_SALVAGE};
     perfile_options how = {.size = sizeof how,
-                           .on_damage = pf_convert_forced(x) ? PERFILE_RESYNC : PERFILE_STOP,
+                           .on_damage = policies[x->options.on_damage],
                            .deliver = PERFILE_DELIVER_DAMAGE,
                            .from = x->options.from,
                            .limits = x->options.limits};
@@ -121,6 +126,9 @@ static perfile_status plan(pf_convert *x, perfile_error *err)
     x->to_directory = pf_sink_is_directory(x->sink);
     if (x->to_directory && o->form == PERFILE_FORM_PIPE)
         return pf_fail(err, PERFILE_E_USAGE, "convert.form", "a directory holds files, not a pipe");
+    if (o->on_damage > PERFILE_CONVERT_SALVAGE)
+        return pf_fail(err, PERFILE_E_USAGE, "convert.on_damage", "there is no policy %u",
+                       (unsigned)o->on_damage);
     if (o->flags & PERFILE_CONVERT_COMPRESS && o->flags & PERFILE_CONVERT_DECOMPRESS)
         return pf_fail(err, PERFILE_E_USAGE, "convert.flags", "compress or decompress, not both");
     x->result.directory = x->to_directory;
@@ -151,6 +159,22 @@ static perfile_status spool(pf_convert *x, perfile_error *err)
     return st;
 }
 
+/* *image becomes false when damage has to be left out: what is whole stays as it is even then.  Of
+ * a directory that is not looked at first. */
+static perfile_status leave_out_damage(pf_convert *x, bool *image, perfile_error *err)
+{
+    bool damaged = x->from_directory;
+    perfile_status st = PERFILE_OK;
+    if (!*image || x->options.on_damage <= PERFILE_CONVERT_COPY)
+        return PERFILE_OK;
+    if (!damaged && !x->source->seekable)
+        st = spool(x, err);
+    if (st == PERFILE_OK && !damaged)
+        st = pf_convert_damaged(x, &damaged, err);
+    *image = !damaged;
+    return st;
+}
+
 static perfile_status convert(pf_convert *x, perfile_error *err)
 {
     perfile_status st = look_at_header(x, err);
@@ -159,6 +183,9 @@ static perfile_status convert(pf_convert *x, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     bool image = keeps_places(x);
+    st = leave_out_damage(x, &image, err);
+    if (st != PERFILE_OK)
+        return st;
     if (image && !x->turns)
         return pf_convert_image(x, err);
     /* The header of a file comes first, and its features last. */
@@ -181,6 +208,8 @@ perfile_status perfile_convert(perfile_source *source, perfile_sink *sink,
     if (options)
         memcpy(&x.options, options,
                options->size < sizeof x.options ? options->size : sizeof x.options);
+    if (x.options.flags & PERFILE_CONVERT_FORCE && x.options.on_damage == PERFILE_CONVERT_FAIL)
+        x.options.on_damage = PERFILE_CONVERT_COPY;
     perfile_status st = convert(&x, err);
     perfile_source_close(x.source);
     x.result.copied.losses +=

@@ -22,9 +22,10 @@ typedef struct pf_convert {
     uint64_t target_losses;
 } pf_convert;
 
+/* True if damage of the input is no error. */
 static inline bool pf_convert_forced(const pf_convert *x)
 {
-    return x->options.flags & PERFILE_CONVERT_FORCE;
+    return x->options.on_damage != PERFILE_CONVERT_FAIL;
 }
 
 /* Opens x->source, which is x's no longer. */
@@ -49,6 +50,8 @@ perfile_status pf_convert_kept(void *user, const perfile_record *r, const perfil
 perfile_status pf_convert_image(pf_convert *x, perfile_error *err);
 /* Whether there are compressed records, of a source that can be asked anywhere. */
 perfile_status pf_convert_packed(pf_convert *x, bool *packed, perfile_error *err);
+/* Whether a source that can be asked anywhere is damaged. */
+perfile_status pf_convert_damaged(pf_convert *x, bool *damaged, perfile_error *err);
 
 /* lib/convert_turn.c: the facts of a file in the other byte order, over those that were copied. */
 perfile_status pf_convert_turn_facts(pf_convert *x, const perfile_stream *stream,

@@ -86,7 +86,7 @@ static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error 
                                  .progress = x->options.progress,
                                  .user = x->options.user};
     copy.flags = (flags & PERFILE_CONVERT_DROP_UNKNOWN ? PERFILE_COPY_DROP_UNKNOWN : 0) |
-                 (flags & PERFILE_CONVERT_FORCE ? PERFILE_COPY_FORCE : 0) |
+                 (pf_convert_forced(x) ? PERFILE_COPY_FORCE : 0) |
                  (stay_packed(x) ? PERFILE_COPY_COMPRESSED : 0);
     perfile_writer *w;
     perfile_status st = perfile_writer_open(x->sink, &how, &w, err);

@@ -335,6 +335,24 @@ static perfile_status open_first(const pf_convert *x, pf_tee *tee, perfile_strea
     return st;
 }
 
+perfile_status pf_convert_damaged(pf_convert *x, bool *damaged, perfile_error *err)
+{
+    pf_tee tee = {.below = x->source};
+    const perfile_record *first;
+    perfile_stream *s;
+    perfile_summary sum;
+    size_t n;
+    perfile_status st = pf_convert_open_tee(x, &tee, &s, err);
+    if (st != PERFILE_OK)
+        return st;
+    while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK)
+        continue;
+    perfile_stream_summary(s, &sum, sizeof sum);
+    *damaged = sum.damages != 0;
+    perfile_stream_close(s);
+    return st < 0 ? st : PERFILE_OK;
+}
+
 /* Who compresses says so in a feature, which a pipe has before the records of the kernel; but not
  * all that say so do. */
 perfile_status pf_convert_packed(pf_convert *x, bool *packed, perfile_error *err)

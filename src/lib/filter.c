@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "io/out_dir.h"
+#include "lib/filter_empty.h"
 #include "lib/passes.h"
 #include "perf/header.h"
 #include "perfile/filter.h"
@@ -72,6 +73,22 @@ static void tell_unsaid(filtering *f)
                  name);
         on_note(f, &note);
     }
+}
+
+/* Nothing is selected: one more pass says what is there. */
+static perfile_status tell_empty(filtering *f, perfile_error *err)
+{
+    perfile_stream *s = NULL;
+    perfile_status st = PERFILE_OK;
+    perfile_filter_result(f->filter, &f->filtered, sizeof f->filtered);
+    if (f->filtered.selected || f->filtered.kept_samples || !f->options.n_terms)
+        return PERFILE_OK;
+    if (f->may_pass)
+        st = pf_passes_open(&f->all, &s, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_say_empty(f->filter, s, on_note, f, err);
+    perfile_stream_close(s);
+    return st;
 }
 
 static perfile_status open_pass(filtering *f, perfile_stream **stream, perfile_error *err)
@@ -164,6 +181,9 @@ static perfile_status filter(filtering *f, perfile_error *err)
         st = write_all(f, f->passes[f->n_passes - 1], err);
     if (st == PERFILE_OK)
         tell_unsaid(f);
+    /* The output is finished: what cannot be read once more is no failure of it. */
+    if (st == PERFILE_OK)
+        (void)tell_empty(f, NULL);
     return st;
 }
 

@@ -36,6 +36,7 @@ static const struct {
                             false},
     [PERFILE_NOTE_TARGET] = {"target", "%s%s", true},  /* told as it comes */
     [PERFILE_NOTE_UNSAID] = {"unsaid", "%s%s", false}, /* the same */
+    [PERFILE_NOTE_EMPTY] = {"empty", "%s%s", false},   /* the same */
     [PERFILE_NOTE_DECOMPRESSED] = {"decompressed", "%s decompressed%s", false},
 };
 

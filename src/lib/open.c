@@ -4,7 +4,9 @@
 
 #include "base/error.h"
 #include "io/source.h"
+#include "lib/foreign.h"
 #include "lib/registry.h"
+#include "perfile/damage.h"
 
 enum {
     PEEK_BYTES = 16 /* of a live pipe nothing more may be waited for */
@@ -29,11 +31,13 @@ static perfile_status no_driver(const char *from, perfile_error *err)
                    "no format is called '%s'; known: %s", from, known);
 }
 
-/* The driver with the most evidence; the first of all when there is none: it says what is wrong. */
+/* The driver with the most evidence; the first of all when there is none: it says what is wrong,
+ * and *foreign what the file may be instead. */
 static perfile_status by_evidence(perfile_source *source, const pf_driver **driver,
-                                  perfile_error *err)
+                                  const char **foreign, perfile_error *err)
 {
     perfile_bytes peek = {NULL, 0};
+    *foreign = NULL;
     if (!source->directory) {
         perfile_status st = pf_source_run(source, 0, PEEK_BYTES, &peek, err);
         if (st != PERFILE_OK)
@@ -52,6 +56,8 @@ static perfile_status by_evidence(perfile_source *source, const pf_driver **driv
             rival = pf_drivers[i];
         }
     }
+    if (!most)
+        *foreign = pf_foreign(peek);
     if (rival)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "options.from",
                        "'%s' may be %s or %s: say which", source->name, (*driver)->name,
@@ -79,6 +85,7 @@ perfile_status perfile_open(perfile_source *source, const perfile_options *optio
 {
     const pf_driver *driver;
     perfile_options mine;
+    const char *foreign = NULL;
     perfile_status st = take_options(options, &mine, err);
     if (st != PERFILE_OK)
         return st;
@@ -87,7 +94,7 @@ perfile_status perfile_open(perfile_source *source, const perfile_options *optio
         if (!driver)
             return no_driver(mine.from, err);
     } else {
-        st = by_evidence(source, &driver, err);
+        st = by_evidence(source, &driver, &foreign, err);
         if (st != PERFILE_OK)
             return st;
     }
@@ -98,6 +105,8 @@ perfile_status perfile_open(perfile_source *source, const perfile_options *optio
     st = driver->open(source, &mine, stream, err);
     if (st != PERFILE_OK)
         source->waiting = NULL; /* the caller's again */
+    if (st < 0 && foreign && err && err->damage == PERFILE_DAMAGE_BAD_MAGIC)
+        snprintf(err->message, sizeof err->message, "not a perf.data file: %s", foreign);
     return st;
 }
 

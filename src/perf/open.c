@@ -210,8 +210,10 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
         }
         if (st != PERFILE_OK) {
             if (err && err->sys == ENOENT)
-                pf_fail_io(err, ENOENT, "directory",
-                           "a directory is a capture when it holds a file 'data'");
+                pf_fail_io(
+                    err, ENOENT, "directory",
+                    "a directory is a capture when it holds a file 'data', as those of `perf "
+                    "record --threads`");
             p->n_parts = 0;
             perfile_stream_close(&p->base);
             return st;

@@ -156,7 +156,7 @@ static bool check_word(pf_compiler *c, const pf_operand *of, pf_operand *word)
     const pf_slot *s = &c->e->slots[of->slot];
     pf_expr_near_words(c->e, s, name, near, sizeof near);
     if (near[0] || s->of == PF_OF_TYPE)
-        return pf_code_fail(c, word->at, PERFILE_E_USAGE, "%.40s is none of %.*s%s%s%s", name,
+        return pf_code_fail(c, word->at, PERFILE_E_USAGE, "%.40s is no value of %.*s%s%s%s", name,
                             s->len < 40 ? (int)s->len : 40, c->text + s->at,
                             near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
     if (s->classes & PERFILE_EXPR_TEXT)

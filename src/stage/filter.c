@@ -125,7 +125,7 @@ static void begin_pass(pf_filter *x, const perfile_stream *s)
     x->session = perfile_stream_session(s);
     x->tells_times = perfile_session_feature(x->session, PERFILE_FEATURE_SAMPLE_TIME);
     x->generation = UINT64_MAX;
-    x->resolved = x->event_found = false;
+    x->resolved = false;
     x->n_events = 0;
     x->countdown = x->counted = 0;
 }

@@ -27,6 +27,8 @@ typedef struct pf_period {
 typedef struct pf_pattern {
     char *text;
     size_t len;
+    uint32_t of; /* position of the pattern that this is a part of, between commas; else its own */
+    bool found;  /* of events: one has such a name */
 } pf_pattern;
 
 /* Patterns for one name of a record; what became of a name is kept by its address. */
@@ -56,7 +58,6 @@ struct perfile_filter_state {
     bool resolved;       /* times are known, and events as far as they came */
     uint8_t *event_fits; /* by index of the event */
     uint32_t n_events, events_cap;
-    bool event_found;
     uint64_t window_end; /* state that is later is not needed */
 
     /* Passes. */
@@ -112,8 +113,9 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err);
 /* The name of a kind that selects no sample, as no event that was read says what it asks for; from
  * kind *next on, which moves behind it.  NULL: no more. */
 const char *pf_filter_unsaid(const pf_filter *x, uint32_t *next);
-/* filter_time.c: "A..B" */
-perfile_status pf_filter_period(const char *text, pf_period *out, perfile_error *err);
+/* filter_time.c: "A..B", "A,B", "10%-20%", "10%/2"; moves *text, which is of `whole`, behind it. */
+perfile_status pf_filter_period(const char **text, const char *whole, pf_period *out,
+                                perfile_error *err);
 /* The ranges in ns, once the capture is known. */
 perfile_status pf_filter_times(pf_filter *x, perfile_error *err);
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "stage/expr_glob.h"
 #include "stage/filter.h"
 
@@ -94,6 +95,21 @@ static perfile_status add_numbers(pf_ranges *to, const perfile_filter_term *t, u
     }
 }
 
+static perfile_status unknown_type(const char *word, size_t n, perfile_error *err)
+{
+    char name[40], meant[130];
+    pf_nearest near;
+    memcpy(name, word, n);
+    name[n] = '\0';
+    pf_nearest_begin(&near, name);
+    for (uint32_t type = 1; type < 256; type++)
+        if (perfile_record_type_name(type))
+            pf_nearest_offer(&near, perfile_record_type_name(type));
+    pf_nearest_put(&near, meant, sizeof meant);
+    return pf_fail(err, PERFILE_E_USAGE, "type", "--type: no record type is called '%s'%s%s%s",
+                   name, near.n ? "; did you mean " : "", meant, near.n ? "?" : "");
+}
+
 static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
 {
     char name[40];
@@ -110,18 +126,18 @@ static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perf
         if (type)
             r = (pf_interval){type, type};
         else if (!range(p, end, UINT32_MAX, false, &r))
-            return pf_fail(err, PERFILE_E_USAGE, "type", "--type: no record type is called '%.*s'",
-                           n < sizeof name ? (int)n : (int)sizeof name, p);
+            return unknown_type(p, n < sizeof name ? n : sizeof name - 1, err);
         perfile_status st = pf_ranges_add(&x->types, r.first, r.last, err);
         if (st != PERFILE_OK || *end == '\0')
             return st;
     }
 }
 
-static perfile_status add_pattern(pf_patterns *to, const perfile_filter_term *t, perfile_error *err)
+/* One name, a part of the text of `t`. */
+static perfile_status add_name(pf_patterns *to, const perfile_filter_term *t, const char *name,
+                               size_t n, perfile_error *err)
 {
-    size_t n = strlen(t->text);
-    const char *wrong = pf_expr_glob_wrong((perfile_bytes){(const uint8_t *)t->text, n});
+    const char *wrong = pf_expr_glob_wrong((perfile_bytes){(const uint8_t *)name, n});
     if (wrong)
         return pf_fail(err, PERFILE_E_USAGE, names[t->kind], "--%s '%s': %s", names[t->kind],
                        t->text, wrong);
@@ -131,22 +147,62 @@ static perfile_status add_pattern(pf_patterns *to, const perfile_filter_term *t,
     char *copy = more ? pf_alloc(n + 1, 1) : NULL;
     if (!copy)
         return pf_fail_nomem(err, "filter");
-    memcpy(copy, t->text, n);
-    to->at[to->n++] = (pf_pattern){copy, n};
+    memcpy(copy, name, n);
+    to->at[to->n] = (pf_pattern){.text = copy, .len = n, .of = to->n};
+    to->n++;
     return PERFILE_OK;
+}
+
+/* Where a name ends: at a comma that is neither escaped nor in a set, nor between the slashes of an
+ * event ("cpu/event=1,umask=2/"). */
+static const char *name_end(const char *p, bool event)
+{
+    bool in_set = false, in_slashes = false;
+    for (; *p && (*p != ',' || in_set || in_slashes); p++) {
+        if (*p == '\\' && p[1])
+            p++;
+        else if (*p == '[' || *p == ']')
+            in_set = *p == '[';
+        else if (*p == '/' && event)
+            in_slashes = !in_slashes;
+    }
+    return p;
+}
+
+/* The text, and where it has commas the names between them: a thread may be called "a,b", and only
+ * the capture knows. */
+static perfile_status add_pattern(pf_patterns *to, const perfile_filter_term *t, perfile_error *err)
+{
+    perfile_status st = add_name(to, t, t->text, strlen(t->text), err);
+    if (!strchr(t->text, ','))
+        return st;
+    uint32_t whole = to->n - 1;
+    for (const char *p = t->text, *end; st == PERFILE_OK; p = end + 1) {
+        end = name_end(p, t->kind == PERFILE_BY_EVENT);
+        if (end > p)
+            st = add_name(to, t, p, (size_t)(end - p), err);
+        if (end > p && st == PERFILE_OK)
+            to->at[to->n - 1].of = whole;
+        if (!*end)
+            break;
+    }
+    return st;
 }
 
 static perfile_status add_period(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
 {
-    pf_period period;
-    perfile_status st = pf_filter_period(t->text, &period, err);
-    if (st != PERFILE_OK)
-        return st;
-    pf_period *more = pf_realloc(x->periods, (size_t)x->n_periods + 1, sizeof *more);
-    if (!more)
-        return pf_fail_nomem(err, "filter");
-    x->periods = more;
-    x->periods[x->n_periods++] = period;
+    const char *text = t->text;
+    do {
+        pf_period period;
+        perfile_status st = pf_filter_period(&text, t->text, &period, err);
+        if (st != PERFILE_OK)
+            return st;
+        pf_period *more = pf_realloc(x->periods, (size_t)x->n_periods + 1, sizeof *more);
+        if (!more)
+            return pf_fail_nomem(err, "filter");
+        x->periods = more;
+        x->periods[x->n_periods++] = period;
+    } while (*text);
     return PERFILE_OK;
 }
 

@@ -233,17 +233,38 @@ bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
 }
 
 /* A position when it is digits, else a name. */
+static bool is_named(pf_pattern *p, const perfile_event *e)
+{
+    uint64_t position = 0;
+    size_t k = 0;
+    for (; k < p->len && k < 9 && p->text[k] >= '0' && p->text[k] <= '9'; k++)
+        position = 10 * position + (uint64_t)(p->text[k] - '0');
+    if (k && k == p->len && position == e->index)
+        return true;
+    return pf_filter_fits_text(&(pf_patterns){.at = p, .n = 1}, e->name, false);
+}
+
+/* Every pattern is tried, so that each that names no event is known. */
 static bool event_named(const pf_patterns *p, const perfile_event *e)
 {
+    bool named = false;
     for (uint32_t i = 0; i < p->n; i++) {
-        uint64_t position = 0;
-        size_t k = 0;
-        for (; k < p->at[i].len && k < 9 && p->at[i].text[k] >= '0' && p->at[i].text[k] <= '9'; k++)
-            position = 10 * position + (uint64_t)(p->at[i].text[k] - '0');
-        if (k && k == p->at[i].len && position == e->index)
-            return true;
+        bool fits = is_named(&p->at[i], e);
+        p->at[i].found |= fits;
+        named |= fits;
     }
-    return pf_filter_fits_text(p, e->name, false);
+    return named;
+}
+
+/* The first that no event has; of "a,b" the whole or both parts have to be there. */
+static const pf_pattern *event_missing(const pf_patterns *p)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        bool is_list = i + 1 < p->n && p->at[i + 1].of == i;
+        if (!p->at[i].found && !is_list && !p->at[p->at[i].of].found)
+            return &p->at[i];
+    }
+    return NULL;
 }
 
 static perfile_status resolve_events(pf_filter *x, perfile_error *err)
@@ -259,7 +280,6 @@ static perfile_status resolve_events(pf_filter *x, perfile_error *err)
     x->n_events = n;
     for (uint32_t i = 0; i < n; i++) {
         x->event_fits[i] = event_named(&x->events, perfile_session_event(x->session, i));
-        x->event_found |= x->event_fits[i];
     }
     return PERFILE_OK;
 }
@@ -286,7 +306,8 @@ perfile_status pf_filter_resolved(const pf_filter *x, perfile_error *err)
     enum { SHOWN = 5 };
     char list[160];
     size_t len = 0;
-    if (!pf_filter_has(x, PERFILE_BY_EVENT) || x->event_found)
+    const pf_pattern *missing = event_missing(&x->events);
+    if (!missing)
         return PERFILE_OK;
     list[0] = '\0';
     uint32_t n = perfile_session_n_events(x->session);
@@ -300,6 +321,6 @@ perfile_status pf_filter_resolved(const pf_filter *x, perfile_error *err)
         list[len] = '\0';
     }
     return pf_fail(err, PERFILE_E_USAGE, "event",
-                   "--event: no event is called '%s'; there %s: %s%s", x->events.at[0].text,
+                   "--event: no event is called '%s'; there %s: %s%s", missing->text,
                    n == 1 ? "is" : "are", n ? list : "none", n > SHOWN ? " ..." : "");
 }

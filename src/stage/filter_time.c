@@ -11,7 +11,7 @@
 static perfile_status refuse(const char *text, const char *why, perfile_error *err)
 {
     return pf_fail(err, PERFILE_E_USAGE, "time",
-                   "--time takes A..B, each like 12.5 (seconds), 500ms, +1s, 10%% or "
+                   "--time takes A..B or A,B, each like 12.5 (seconds), 500ms, +1s, 10%% or "
                    "2026-05-01T10:00:00: '%s' %s",
                    text, why);
 }
@@ -158,19 +158,74 @@ static bool moment(const char *p, const char *end, pf_moment *out)
     return wall(p, end, &out->ns);
 }
 
-perfile_status pf_filter_period(const char *text, pf_period *out, perfile_error *err)
+/* Where the first time of text[0 .. end) ends, and the second begins at *second: "A..B", and as
+ * perf has it "A,B", "10%-20%".  NULL: there is one time only. */
+static const char *between(const char *text, const char *end, const char **second)
 {
+    for (const char *p = text; p + 1 < end; p++) {
+        if (p[0] != '.' || p[1] != '.')
+            continue;
+        p += p + 2 < end && p[2] == '.'; /* "1...2": a point that ends the first number */
+        *second = p + 2;
+        return p;
+    }
+    const char *mark = memchr(text, ',', (size_t)(end - text));
+    const char *percent = memchr(text, '%', (size_t)(end - text));
+    if (!mark && percent && percent + 1 < end && percent[1] == '-')
+        mark = percent + 1;
+    *second = mark ? mark + 1 : NULL;
+    return mark;
+}
+
+/* "10%/2": the second of ten parts. */
+static bool part(const char *text, const char *end, pf_period *out)
+{
+    const char *slash = memchr(text, '/', (size_t)(end - text));
+    uint64_t width, n;
+    if (!slash || !share(text, slash, &width) || !width)
+        return false;
+    const char *p = slash + 1;
+    if (!decimal(&p, end, 1, &n) || p != end || n == 0 || n > (BILLION + width - 1) / width)
+        return false;
+    out->from = (pf_moment){PF_SHARE, (n - 1) * width};
+    out->to = (pf_moment){PF_SHARE, n * width < BILLION ? n * width : BILLION};
+    return true;
+}
+
+static perfile_status period(const char *text, const char *end, const char *whole, pf_period *out,
+                             perfile_error *err)
+{
+    const char *second;
     *out = (pf_period){{PF_OPEN, 0}, {PF_OPEN, 0}};
-    const char *dots = strstr(text, "..");
-    if (!dots || !text[2])
-        return refuse(text, "has no range", err);
-    if (dots[2] == '.')
-        dots++; /* "1...2": a point that ends the first number */
-    if (!moment(text, dots, &out->from))
-        return refuse(text, "does not begin with a time", err);
-    if (!moment(dots + 2, dots + strlen(dots), &out->to))
-        return refuse(text, "does not end with a time", err);
+    if (part(text, end, out))
+        return PERFILE_OK;
+    const char *first = between(text, end, &second);
+    if (!first || (first == text && second == end))
+        return refuse(whole, "has no range", err);
+    if (!moment(text, first, &out->from))
+        return refuse(whole, "does not begin with a time", err);
+    if (!moment(second, end, &out->to))
+        return refuse(whole, "does not end with a time", err);
     return PERFILE_OK;
+}
+
+/* "10%-20%,30%-40%": how perf has several. */
+static const char *next_share(const char *text)
+{
+    const char *comma = strchr(text, ',');
+    size_t n = comma ? (size_t)(comma - text) : 0;
+    bool range = n && !strstr(text, "..") &&
+                 (memchr(text, '/', n) || (memchr(text, '%', n) && memchr(text, '-', n)));
+    return range ? comma : text + strlen(text);
+}
+
+perfile_status pf_filter_period(const char **text, const char *whole, pf_period *out,
+                                perfile_error *err)
+{
+    const char *end = next_share(*text);
+    perfile_status st = period(*text, end, whole, out, err);
+    *text = *end ? end + 1 : end;
+    return st;
 }
 
 static perfile_status when(const pf_filter *x, const pf_moment *m, bool is_end, uint64_t *ns,

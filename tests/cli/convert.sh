@@ -12,12 +12,12 @@ expect 1 "never changed" -f -o group.data group.data
 ln -s group.data link.data
 expect 1 "never changed" -f -o link.data group.data
 cmp -s group.data "$captures/group.data" || say "the input was changed"
-expect 2 "where to?" group.data
-expect 2 "which capture?" -o x
+expect 2 "missing output: give -o OUT" group.data
+expect 2 "missing input: give " -o x
 expect 2 "perf.data, pipe or dir" --to file -o x group.data
 expect 2 "little, big or native" --byte-order middle -o x group.data
 expect 2 "a level from 1 to 22" --compress=23 -o x group.data
-expect 2 "is none of perf-3.16" --target 9.9 -o x group.data
+expect 2 "--target takes perf-3" --target 9.9 -o x group.data
 expect 0 "perf 3.16 does not know" --target perf-3.16 -o old.data group.data
 "$PERFILE" info old.data >/dev/null || say "what was made for perf 3.16 is damaged"
 expect 2 "not both" --compress --decompress -o x group.data
@@ -90,7 +90,7 @@ done
 
 # Damage.
 expect 1 "offset 1936: impossible size" -f -o x "$captures/bad-size.data"
-expect 1 "--force converts what can be read" -f --to pipe -o x "$captures/bad-size.data"
+expect 1 "--on-damage copy converts what can be read" -f --to pipe -o x "$captures/bad-size.data"
 [ -e x ] && say "something was written of a damaged capture"
 expect 3 "of no record" --force --to pipe -o x "$captures/bad-size.data"
 "$PERFILE" info x >/dev/null || say "what was forced is damaged"

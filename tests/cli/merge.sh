@@ -37,11 +37,11 @@ expect 0 "clocks: aligned" --align start -o aligned.data a.data b.data
 [ "$(samples aligned.data)" = $(($(samples a.data) + $(samples b.data))) ] || say "samples are missing"
 
 # Wrong words.
-expect 2 "which captures?" -o x
-expect 2 "where to?" a.data
-expect 2 "is none of the inputs, nor a position from 1 to 2" --offset 3=1s -o x a.data b.data
-expect 2 "is none of the inputs" --offset 0=1s -o x a.data b.data
-expect 2 "is none of the inputs" --offset 99999999999999999999=1s -o x a.data b.data
+expect 2 "missing input: give " -o x
+expect 2 "missing output: give -o OUT" a.data
+expect 2 "is neither an input nor a position from 1 to 2" --offset 3=1s -o x a.data b.data
+expect 2 "is neither an input" --offset 0=1s -o x a.data b.data
+expect 2 "is neither an input" --offset 99999999999999999999=1s -o x a.data b.data
 expect 2 "is given 2 times" --offset a.data=1s -o x a.data a.data
 expect 2 "two of them are for 'b.data'" --offset 2=1s --offset b.data=1s -o x a.data b.data
 expect 2 "takes IN=TIME" --offset 1s -o x a.data b.data
@@ -60,7 +60,7 @@ expect 2 "--report takes json" --report text -o x a.data b.data
 expect 2 "can be read once" -o x - -
 [ -e x ] && say "something was written for wrong words"
 expect 1 "missing.data: cannot open: No such file" -o x a.data missing.data
-expect 1 "text.data: offset 0: begins with" -o x a.data "$captures/text.data"
+expect 1 "text.data: offset 0: not a perf.data file" -o x a.data "$captures/text.data"
 [ -e x ] && say "something was written for what is no capture"
 
 # Damage: by --on-damage, and with the name of the input that has it.

@@ -16,8 +16,8 @@ expect 1 "never changed" -f -o link.data killed.data
 grep -q "header is written last" err || say "into a pipe: $(cat err)"
 [ -s out ] && say "something was written into a pipe"
 expect 3 "nothing was written; next:" --dry-run killed.data
-expect 2 "where to?" killed.data
-expect 2 "which FILE?" -o x
+expect 2 "missing output: give -o OUT" killed.data
+expect 2 "missing input: give a FILE" -o x
 expect 2 "--report takes json" --report xml -o x killed.data
 expect 2 "no sample_type" --event cycles -o x killed.data
 expect 2 "not both" --event cycles:sample_type=IP --attrs-from saved.data -o x killed.data

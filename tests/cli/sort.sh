@@ -11,9 +11,9 @@ cmp -s in.data before.data || say "the input was changed"
 expect 1 "-f replaces it" -o out.data in.data
 expect 0 "sorted" -f -o out.data in.data
 expect 1 "choose another OUT" -f -o in.data in.data
-expect 2 "where to?" in.data
-expect 2 "which capture?" -o x
-expect 2 "one capture at a time" -o x in.data in.data
+expect 2 "missing output: give -o OUT" in.data
+expect 2 "missing input: give " -o x
+expect 2 "one input at a time" -o x in.data in.data
 expect 2 "such as 64M: 'much'" --max-memory much -o x in.data
 expect 2 "such as 64M: '-1'" --max-memory=-1 -o x in.data
 expect 2 "such as 64M: '99999999999999G'" --max-memory 99999999999999G -o x in.data

@@ -44,11 +44,11 @@ for size in 8192 8K 8k 8KiB; do
 done
 
 # What is asked in a wrong way is told before the input is opened.
-expect 2 "how? --every" -o 'parts/%d' missing
+expect 2 "missing way: give --every" -o 'parts/%d' missing
 expect 2 "one of --every" --every 1s --by pid -o 'parts/%d' missing
-expect 2 "where to?" --every 1s missing
-expect 2 "which capture?" --every 1s -o 'parts/%d'
-expect 2 "one capture at a time" --every 1s -o 'parts/%d' missing missing
+expect 2 "missing output: give -o OUT" --every 1s missing
+expect 2 "missing input: give " --every 1s -o 'parts/%d'
+expect 2 "one input at a time" --every 1s -o 'parts/%d' missing missing
 for time in 1x 0 0s -1 '' s 1e9 0.1ns 99999999999h; do
     expect 2 "--every takes a time" "--every=$time" -o 'parts/%d' missing
 done

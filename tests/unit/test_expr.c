@@ -367,7 +367,7 @@ static const struct {
     {"type == ", 9, "missing at the end"},
     {"perid > 5", 1, "there is no perid; did you mean period"},
     {"type == SMAPLE", 9, "did you mean SAMPLE"},
-    {"type == \"FOO\"", 9, "is none of type"},
+    {"type == \"FOO\"", 9, "is no value of type"},
     {"cpumode == KERNLE", 12, "did you mean kernel"},
     {"prot & EXEX", 8, "did you mean exec"},
     {"mmap2.filenam == \"x\"", 1, "did you mean filename"},
@@ -434,7 +434,7 @@ static const struct {
     {"switch.pid == 1", 1, "switch records have no pid"},
     {"pid == 1 or pid == 2", 10, "write ||"},
     {"PID == 1", 1, "did you mean pid"},
-    {"type == PROG_LOAD", 9, "none of type"},
+    {"type == PROG_LOAD", 9, "no value of type"},
 };
 
 static void refused(void **state)

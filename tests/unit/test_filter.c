@@ -337,7 +337,9 @@ static void days_of_the_wall_clock(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof days / sizeof days[0]; i++) {
         pf_period p;
-        assert_int_equal(pf_filter_period(days[i].text, &p, NULL), PERFILE_OK);
+        const char *text = days[i].text;
+        assert_int_equal(pf_filter_period(&text, text, &p, NULL), PERFILE_OK);
+        assert_string_equal(text, "");
         assert_int_equal(p.from.kind, PF_WALL);
         assert_true(p.from.ns == days[i].seconds * UINT64_C(1000000000));
     }

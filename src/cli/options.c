@@ -1,0 +1,224 @@
+/* Reading of options: getopt with messages of our own, because those of getopt print an argument as
+ * it is, and know no word that may have been meant. */
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "perfile/stream.h"
+#include "perfile/text.h"
+
+enum { MOST_OPTIONS = 64, MOST_LETTERS = 32, MOST_GIVEN = 1024, MEANT = 160 };
+
+/* What -i gave in the command line that is being read. */
+static struct {
+    char *at[MOST_GIVEN];
+    int n;
+} given;
+
+const char *cli_meant(const char *word, const char *const *words, size_t n, char *out, size_t size)
+{
+    char near[MEANT];
+    bool letters = strpbrk(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
+    out[0] = '\0';
+    if (letters && perfile_suggest(word, words, n, near, sizeof near))
+        snprintf(out, size, "; did you mean %s?", near);
+    return out;
+}
+
+static int unknown_option(const char *command, const char *word, const struct option *options)
+{
+    char names[MOST_OPTIONS][40], meant[MEANT + 24];
+    const char *near[MOST_OPTIONS];
+    size_t n = 0, len = strcspn(word, "=");
+    char wanted[40];
+    for (; options->name && n < MOST_OPTIONS; options++, n++) {
+        snprintf(names[n], sizeof names[n], "--%s", options->name);
+        near[n] = names[n];
+    }
+    snprintf(wanted, sizeof wanted, "%.*s", (int)len, word);
+    return cli_usage(command, "there is no option '%.*s'%s", (int)len, word,
+                     cli_meant(wanted, near, n, meant, sizeof meant));
+}
+
+/* "--co" of --comm and --compact-state; false when it is the beginning of one at most. */
+static bool say_ambiguous(const char *command, const char *word, const struct option *options)
+{
+    char list[MEANT] = "";
+    size_t len = strcspn(word, "=") - 2, used = 0, n = 0;
+    for (; options->name; options++) {
+        if (strncmp(options->name, word + 2, len) != 0)
+            continue;
+        int add =
+            snprintf(list + used, sizeof list - used, "%s--%s", n++ ? ", " : "", options->name);
+        used += add > 0 && used + (size_t)add < sizeof list ? (size_t)add : 0;
+    }
+    if (n > 1)
+        cli_usage(command, "'%.*s' may be %s", (int)len + 2, word, list);
+    return n > 1;
+}
+
+/* The word that getopt has just read is wrong: `c` is what it returned. */
+static int wrong_option(const char *command, char **argv, const char *letters,
+                        const struct option *options, int c)
+{
+    const char *word = argv[optind - 1];
+    bool is_long = strncmp(word, "--", 2) == 0;
+    if (c == ':') {
+        if (is_long)
+            return cli_usage(command, "%s needs a value", word);
+        return cli_usage(command, "-%c needs a value", optopt);
+    }
+    if (optopt == 0) {
+        if (say_ambiguous(command, word, options))
+            return CLI_USAGE;
+        return unknown_option(command, word, options);
+    }
+    if (optopt < 128 && !strchr(letters, optopt)) {
+        /* "-json": getopt takes words behind one stroke for letters. */
+        const char *letters_of = argv[optind] && argv[optind][0] == '-' ? argv[optind] + 1 : "";
+        for (const struct option *o = options; o->name; o++)
+            if (strcmp(letters_of, o->name) == 0)
+                return cli_usage(command, "there is no option '-%c'; did you mean --%s?", optopt,
+                                 o->name);
+        return cli_usage(command, "there is no option '-%c'", optopt);
+    }
+    if (optopt < 0 || (optopt >= 128 && optopt < 256))
+        return cli_usage(command, "there is no option '-%c'", optopt);
+    return cli_usage(command, "%.*s takes no value", (int)strcspn(word, "="), word);
+}
+
+/* Puts what -i gave behind the operands, where there is room: each stood in argv, too. */
+static void put_given(int argc, char **argv)
+{
+    int n = given.n;
+    given.n = 0;
+    memmove(argv + optind - n, argv + optind, (size_t)(argc - optind) * sizeof *argv);
+    optind -= n;
+    for (int i = 0; i < n; i++)
+        argv[argc - n + i] = given.at[i];
+}
+
+int cli_next_option(const char *command, int argc, char **argv, const char *letters,
+                    const struct option *options)
+{
+    char all[MOST_LETTERS];
+    snprintf(all, sizeof all, ":hi:%s", letters);
+    if (optind <= 1)
+        given.n = 0;
+    opterr = 0;
+    int c = getopt_long(argc, argv, all, options, NULL);
+    while (c == 'i' && given.n < MOST_GIVEN) {
+        given.at[given.n++] = optarg;
+        c = getopt_long(argc, argv, all, options, NULL);
+    }
+    if (c == 'h')
+        return CLI_OPTION_HELP;
+    if (c == -1) {
+        put_given(argc, argv);
+        return -1;
+    }
+    if (c == 'i') {
+        cli_usage(command, "more than %d -i: give the files without it", MOST_GIVEN);
+        return '?';
+    }
+    if (c == '?' || c == ':') {
+        wrong_option(command, argv, all, options, c);
+        return '?';
+    }
+    return c;
+}
+
+/* Who types `perfile info -` and nothing else should know why nothing happens. */
+static void say_terminal(const cli_inputs *in)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (strcmp(in->at[i], "-") == 0 && isatty(STDIN_FILENO)) {
+            cli_say("standard input is a terminal: waiting for a capture, as of `perf record -o - "
+                    "COMMAND | perfile ... -`");
+            return;
+        }
+}
+
+int cli_no_terminal(const char *command, const char *out, const char *what)
+{
+    if (strcmp(out, "-") != 0 || !isatty(STDOUT_FILENO))
+        return CLI_CONTINUE;
+    return cli_usage(
+        command,
+        "standard output is a terminal, and %s is binary: give -o FILE, or redirect it "
+        "(`| cat` if a terminal is what you want)",
+        what);
+}
+
+static bool is_there(const char *path)
+{
+    struct stat sb;
+    return stat(path, &sb) == 0;
+}
+
+int cli_take_inputs(const char *command, int argc, char **argv, cli_inputs *in)
+{
+    static char usual[] = "perf.data";
+    static char *usual_list[] = {usual, NULL};
+    *in = (cli_inputs){argv + optind, (size_t)(argc - optind)};
+    say_terminal(in);
+    if (in->n)
+        return CLI_CONTINUE;
+    /* As perf does, but where standard input may be meant nothing is guessed. */
+    if (!isatty(STDIN_FILENO))
+        return cli_usage(command, "missing input: give a FILE, or - for standard input");
+    if (!is_there(usual))
+        return cli_usage(command, "missing input: give a FILE (there is no %s here)", usual);
+    *in = (cli_inputs){usual_list, 1};
+    return CLI_CONTINUE;
+}
+
+int cli_take_input(const char *command, int argc, char **argv, const char **in)
+{
+    cli_inputs all;
+    int status = cli_take_inputs(command, argc, argv, &all);
+    if (status == CLI_CONTINUE && all.n > 1)
+        status = cli_usage(command, "one input at a time: '%s' is one more", all.at[1]);
+    if (status == CLI_CONTINUE)
+        *in = all.at[0];
+    return status;
+}
+
+int cli_choose(const char *command, const char *option, const char *word, const char *const *words,
+               size_t n, size_t *which)
+{
+    char list[256] = "", meant[MEANT + 24];
+    size_t used = 0;
+    for (*which = 0; *which < n; ++*which)
+        if (strcmp(word, words[*which]) == 0)
+            return CLI_CONTINUE;
+    for (size_t i = 0; i < n && used < sizeof list; i++) {
+        const char *between = i == 0 ? "" : i + 1 == n ? " or " : ", ";
+        int add = snprintf(list + used, sizeof list - used, "%s%s", between, words[i]);
+        used += add > 0 ? (size_t)add : 0;
+    }
+    return cli_usage(command, "%s takes %s: '%s'%s", option, list, word,
+                     cli_meant(word, words, n, meant, sizeof meant));
+}
+
+int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage)
+{
+    static const char *const words[] = {"stop", "resync", "salvage", "fail", "copy"};
+    static const cli_on_damage what[] = {
+        {.told = true, .policy = PERFILE_STOP},
+        {.told = true, .policy = PERFILE_RESYNC},
+        {.told = true, .policy = PERFILE_SALVAGE},
+        {.told = true, .policy = PERFILE_STOP, .fail = true},
+        {.told = true, .policy = PERFILE_RESYNC, .copy = true},
+    };
+    size_t which, n = sizeof words / sizeof words[0];
+    int status =
+        cli_choose(command, "--on-damage", word, words, also & CLI_DAMAGE_COPY ? n : n - 1, &which);
+    if (status == CLI_CONTINUE)
+        *damage = what[which];
+    return status;
+}

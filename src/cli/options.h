@@ -1,0 +1,78 @@
+/* Options as all commands read them, and what they have in common. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    CLI_OPTION_HELP = 1000,
+    CLI_OPTION_RESYNC,
+    CLI_OPTION_FROM,
+    CLI_OPTION_TO,
+    CLI_OPTION_ON_DAMAGE,
+    CLI_OPTION_JSON,
+    CLI_OPTION_REPORT,
+    CLI_OPTION_GROWTH,
+    CLI_OPTION_OWN /* those of the command */
+};
+/* clang-format off */
+/* Of every command.  `-i FILE` is another FILE for cli_next_option(), which every command calls. */
+#define CLI_COMMON_OPTIONS                                               \
+    {"help", no_argument, NULL, CLI_OPTION_HELP},                        \
+    {"input", required_argument, NULL, 'i'},                             \
+    {"from", required_argument, NULL, CLI_OPTION_FROM},                  \
+    {"allow-growth", no_argument, NULL, CLI_OPTION_GROWTH},              \
+    {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE}
+/* clang-format on */
+#define CLI_COMMON_HELP                                                                            \
+    "  -i, --input FILE FILE in the way of perf; without any: perf.data, on a terminal\n"          \
+    "  --from FORMAT    take the input for this format instead of looking\n"                       \
+    "  --allow-growth   lift the limits on what an input may cost (format/limits.md)\n"            \
+    "  --help           this text\n"
+
+/* The next option as getopt_long() has it, -1 behind the last.  What is wrong is said here, with
+ * the words that may have been meant, and '?' returned.  `letters` without -i and -h.  Behind the
+ * last option argv[optind] and on are the operands, and those that -i gave. */
+int cli_next_option(const char *command, int argc, char **argv, const char *letters,
+                    const struct option *options);
+
+/* Inputs: what stands behind the options. */
+typedef struct cli_inputs {
+    char **at;
+    size_t n;
+} cli_inputs;
+
+/* Takes argv[optind] and on; perf.data when there is none, standard input is a terminal, and
+ * perf.data is there.  CLI_CONTINUE, or CLI_USAGE. */
+int cli_take_inputs(const char *command, int argc, char **argv, cli_inputs *in);
+/* The same for commands with one input. */
+int cli_take_input(const char *command, int argc, char **argv, const char **in);
+
+/* Refuses `out` when it is standard output and that is a terminal, to which nothing binary goes
+ * (`what`: "a capture"): CLI_CONTINUE, or CLI_USAGE. */
+int cli_no_terminal(const char *command, const char *out, const char *what);
+
+/* *which: the position of `word` among the words that `option` ("--sort") takes.  CLI_CONTINUE, or
+ * CLI_USAGE, said with the words that there are and the one that may have been meant. */
+int cli_choose(const char *command, const char *option, const char *word, const char *const *words,
+               size_t n, size_t *which);
+
+/* "; did you mean a or b?", or nothing: for the end of a sentence. */
+const char *cli_meant(const char *word, const char *const *words, size_t n, char *out, size_t size);
+
+/* What to do about damage, as --on-damage says. */
+typedef struct cli_on_damage {
+    bool told;       /* the option was given */
+    bool fail, copy; /* fail: nothing is written or reported; copy: bytes as they are */
+    uint32_t policy; /* PERFILE_STOP, RESYNC or SALVAGE */
+} cli_on_damage;
+
+enum { /* cli_read_damage(): words beside stop, resync, salvage and fail */
+       CLI_DAMAGE_COPY = 1 << 0
+};
+int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage);
+
+#endif
