@@ -36,7 +36,7 @@ enum { /* what a rule looks at */
 
 /* PERFILE_RULE_V_001 …: positions of the rows of format/rules.def. */
 enum {
-#define RULE(id, name, severity, lesser, where, sentence, why, minds) PERFILE_RULE_##id,
+#define RULE(id, name, severity, lesser, where, sentence, why, effect) PERFILE_RULE_##id,
 #include "perfile/format/rules.def"
     PERFILE_N_RULES
 };
@@ -49,7 +49,8 @@ typedef struct perfile_rule {
     uint8_t where;        /* PERFILE_WHERE_… */
     const char *sentence; /* what holds */
     const char *why;      /* why it matters */
-    const char *minds;    /* which versions of perf do not take it */
+    const char *effect;   /* what readers make of it; what versions of perf do: see
+                           * perfile_rule_verdict_at() */
 } perfile_rule;
 
 /* The rule at `position`, NULL behind the last; the position of "V-302" (case does not count), or
@@ -133,16 +134,40 @@ PERFILE_API void perfile_check_tally(const perfile_stream *check, unsigned rule,
  * last. */
 PERFILE_API const char *perfile_check_version_at(size_t position);
 
-enum { /* what becomes of a capture in a version of perf, the worst last */
-       PERFILE_VERDICT_READS = 0, /* opens it and reads all */
-       PERFILE_VERDICT_LOSES,     /* opens it, and loses something */
+enum { /* what becomes of a capture in `perf report --stats` of a version, the worst last */
+       PERFILE_VERDICT_READS = 0, /* opens it and reads all records */
+       PERFILE_VERDICT_LOSES,     /* opens it, and loses records or fields */
        PERFILE_VERDICT_STOPS,     /* opens it, and does not come to its end */
        PERFILE_VERDICT_REFUSES    /* does not open it */
 };
 
+/* One thing that versions of perf make of captures that break a rule.  Strings are static. */
+typedef struct perfile_rule_verdict {
+    const char *from, *to; /* versions, both included: "6.1" */
+    uint8_t verdict;       /* PERFILE_VERDICT_… */
+    uint8_t form;          /* PERFILE_VERDICT_OF_… */
+    bool lesser;           /* of the milder case */
+    uint8_t reserved0[5];
+    const char *when; /* what it is that they mind, a sentence; NULL: whatever breaks the rule */
+    uint64_t reserved[3];
+} perfile_rule_verdict;
+
+enum { /* perfile_rule_verdict.form: which captures it is about */
+       PERFILE_VERDICT_OF_ANY = 0,
+       PERFILE_VERDICT_OF_FILE, /* directories too */
+       PERFILE_VERDICT_OF_PIPE
+};
+
+/* What `format/versions.def` says about the rule at `rule`, one by one; false behind the last.
+ * Fills the first `size` bytes of *verdict. */
+PERFILE_API bool perfile_rule_verdict_at(size_t rule, size_t position,
+                                         perfile_rule_verdict *verdict, size_t size);
+
 /* What perf `version` ("6.1", "perf-6.1") does with the capture that went through `check`, to be
  * asked at its end, whichever rules are told.  `reason` is called for each thing that
- * it minds, with a sentence.  PERFILE_E_USAGE: no such version, or no stage. */
+ * it minds, with a sentence; with PERFILE_VERDICT_READS for what it passes over without losing a
+ * record, and for what only other commands of perf mind.  PERFILE_E_USAGE: no such version, or no
+ * stage. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_check_version(const perfile_stream *check, const char *version, unsigned *verdict,
                       void (*reason)(void *user, unsigned verdict, const char *sentence),

@@ -96,7 +96,7 @@ typedef struct perfile_target_summary {
 PERFILE_API void perfile_target_summary_of(const perfile_stream *stream,
                                            perfile_target_summary *out, size_t size);
 
-/* "3.16" … in ascending order, NULL behind the last. */
+/* "3.8" … in ascending order, NULL behind the last. */
 PERFILE_API const char *perfile_target_version_at(size_t position);
 
 /* Whether that version knows the feature (PERFILE_FEATURE_…); DIR_FORMAT says whether it opens

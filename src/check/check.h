@@ -98,6 +98,14 @@ typedef struct pf_check {
     uint64_t lost_records, lost_samples, throttles;
     uint64_t map_build_ids; /* MMAP2 records that have one */
 
+    /* What versions of perf mind although no rule does: see traits.c. */
+    uint64_t odd_sizes;     /* records whose size is no multiple of 8 and has to be one */
+    uint64_t too_short;     /* records that are shorter than newer versions have them */
+    uint64_t unswapped_ids; /* ids in records that older versions do not swap */
+    uint64_t aux_payloads;  /* AUXTRACE records with bytes behind them */
+    uint64_t marker;        /* the number that ends the features in the stream; 0 without */
+    uint64_t feature_most;  /* the greatest number of these features, and of their end */
+
     /* Features in the stream. */
     bool has_feature_records, has_marker, has_auxtrace_info;
     uint64_t last_feature_offset;

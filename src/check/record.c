@@ -38,12 +38,28 @@ static const string_row strings[] = {
 
 enum { CPUMODES = 6, EVENT_TYPE_NAME = 64 };
 
+/* What newer versions of perf check of records, from format/versions.def. */
+static const bool unaligned[PF_CHECK_TYPES] = {
+#define UNALIGNED(type) [PERFILE_RECORD_##type] = true,
+#include "format/versions.def"
+};
+static const bool unswapped[PF_CHECK_TYPES] = {
+#define UNSWAPPED(type) [PERFILE_RECORD_##type] = true,
+#include "format/versions.def"
+};
+static const uint16_t least[PF_CHECK_TYPES] = {
+#define LEAST(type, bytes) [PERFILE_RECORD_##type] = (bytes),
+#include "format/versions.def"
+};
+
 static void header_is_odd(pf_check *c, const perfile_record *r)
 {
     char buf[24];
     const char *name = pf_check_type_name(r->type, buf);
     size_t size = perfile_record_size(r);
     bool odd = r->type >= PF_CHECK_TYPES || pf_odd_size[r->type];
+    if (size % 8 && (r->type >= PF_CHECK_TYPES || !unaligned[r->type]))
+        c->odd_sizes++;
     if (size % 8 && !odd)
         pf_find(c, PERFILE_RULE_V_203, PF_FULL, r, "record.size",
                 "%s of %zu bytes, no multiple of 8", name, size);
@@ -187,6 +203,7 @@ static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile
     uint64_t id = t->present & PERFILE_SAMPLE_IDENTIFIER ? t->identifier : t->id;
     if (!(t->present & (PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID)) || id == 0 || !c->has_ids)
         return;
+    c->unswapped_ids += unswapped[r->type];
     if (c->has_last && id == c->last_id)
         return;
     const perfile_event *e = perfile_session_event_by_id(c->session, id);
@@ -270,6 +287,8 @@ void pf_check_record(pf_check *c, const perfile_record *r)
     pf_decoded d;
     c->last_type = r->type;
     pf_check_header(c, r);
+    c->too_short += r->type < PF_CHECK_TYPES && perfile_record_size(r) < least[r->type];
+    c->aux_payloads += r->type == PERFILE_RECORD_AUXTRACE && r->extra.len;
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
         pf_check_round(c);
         return;

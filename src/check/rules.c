@@ -20,8 +20,8 @@ enum {
 };
 
 static const perfile_rule rules[PERFILE_N_RULES] = {
-#define RULE(id, name, severity, lesser, where, sentence, why, minds)                              \
-    {name, SEVERITY_##severity, SEVERITY_##lesser, WHERE_##where, sentence, why, minds},
+#define RULE(id, name, severity, lesser, where, sentence, why, effect)                             \
+    {name, SEVERITY_##severity, SEVERITY_##lesser, WHERE_##where, sentence, why, effect},
 #include "format/rules.def"
 };
 

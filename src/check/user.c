@@ -114,8 +114,12 @@ static void check_feature_record(pf_check *c, const perfile_record *r)
 {
     check_pipe_only(c, r);
     perfile_feature f;
-    if (perfile_record_feature(r, &f, NULL) == PERFILE_OK && pf_feature_ends_list(&f)) {
+    bool read = perfile_record_feature(r, &f, NULL) == PERFILE_OK;
+    if (read && f.number > c->feature_most)
+        c->feature_most = f.number;
+    if (read && pf_feature_ends_list(&f)) {
         c->has_marker = true;
+        c->marker = f.number;
         return;
     }
     c->has_feature_records = true;

@@ -7,15 +7,16 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "core/releases.h"
+#include "check/traits.h"
 
 enum { LEVEL_FULL = PF_FULL, LEVEL_LESSER = PF_LESSER };
 
 static const struct {
-    uint8_t rule, level, from, to, verdict;
+    uint8_t rule, level, from, to, form, verdict;
 } minds[] = {
-#define MINDS(rule, level, from, to, verdict)                                                      \
-    {PERFILE_RULE_##rule, LEVEL_##level, PF_PERF_##from, PF_PERF_##to, PERFILE_VERDICT_##verdict},
+#define MINDS(rule, level, from, to, form, verdict)                                                \
+    {PERFILE_RULE_##rule, LEVEL_##level,  PF_PERF_##from,                                          \
+     PF_PERF_##to,        PF_FORM_##form, PERFILE_VERDICT_##verdict},
 #include "format/versions.def"
 };
 
@@ -66,11 +67,6 @@ static void look_at_attrs(answer *a)
         say(a, PERFILE_VERDICT_REFUSES,
             "event %" PRIu32 " has an attr of %" PRIu32 " bytes, it knows %" PRIu32, index, largest,
             a->perf->attr_size);
-    /* The first event is asked alone. */
-    const perfile_event *first = perfile_session_event(a->c->session, 0);
-    if (first && first->attr.sample_type & PERFILE_SAMPLE_READ &&
-        !(first->attr.read_format & PERFILE_FORMAT_ID))
-        say(a, PERFILE_VERDICT_REFUSES, "the first event has READ without FORMAT_ID (V-111)");
 }
 
 /* "CGROUP, AUX" of the bits of a word. */
@@ -146,22 +142,15 @@ static void look_at_types(answer *a)
     for (uint32_t type = 1; type < N_OWN_TYPES; type++) {
         if (!c->by_type[type] || pf_release_knows_type(a->perf, type))
             continue;
-        /* The newest pass over records of tools that they do not know. */
-        bool passes = type >= PERFILE_RECORD_USER && a->position == PF_N_RELEASES - 1;
+        bool passes = type >= PERFILE_RECORD_USER && a->perf->skips_tools;
         say(a, passes ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
             "it does not know records of type %s, there are %" PRIu64,
             pf_check_type_name(type, buf), c->by_type[type]);
     }
     if (c->by_type[PF_CHECK_TYPES])
-        say(a, a->position == PF_N_RELEASES - 1 ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
+        say(a, a->perf->skips_tools ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
             "it does not know records of other tools, there are %" PRIu64,
             c->by_type[PF_CHECK_TYPES]);
-    bool payloads = c->by_type[PERFILE_RECORD_HEADER_TRACING_DATA] ||
-                    c->by_type[PERFILE_RECORD_COMPRESSED] || c->by_type[PERFILE_RECORD_COMPRESSED2];
-    if (c->pipe && payloads && a->perf->lost_payloads)
-        say(a, PERFILE_VERDICT_STOPS,
-            "its report loses its place in pipes with tracing data or "
-            "compressed records; its script does not");
 }
 
 static void look_at_features(answer *a)
@@ -173,9 +162,16 @@ static void look_at_features(answer *a)
         /* An empty one in a stream ends the list. */
         bool is_end = f->origin == PERFILE_ORIGIN_STREAM && f->payload.len == 0;
         if (f->number > a->perf->feature && !is_end)
-            say(a, PERFILE_VERDICT_LOSES, "it passes over feature %s (%" PRIu32 ")",
+            say(a, PERFILE_VERDICT_READS, "passes over feature %s (%" PRIu32 ")",
                 name ? name : "without name", f->number);
     }
+}
+
+/* Whether a row of the table is about this version and the form of this capture. */
+static bool is_about(const answer *a, unsigned from, unsigned to, unsigned form)
+{
+    return a->position >= from && a->position <= to &&
+           (form == PF_FORM_ANY || (form == PF_FORM_PIPE) == a->c->pipe);
 }
 
 static void look_at_rules(answer *a)
@@ -183,10 +179,51 @@ static void look_at_rules(answer *a)
     for (size_t i = 0; i < sizeof minds / sizeof minds[0]; i++) {
         const perfile_rule *row = perfile_rule_at(minds[i].rule);
         uint64_t n = a->c->met[minds[i].rule][minds[i].level];
-        if (n && a->position >= minds[i].from && a->position <= minds[i].to)
+        if (n && is_about(a, minds[i].from, minds[i].to, minds[i].form))
             say(a, minds[i].verdict, "%s is broken (%" PRIu64 " finding%s); it says that %s",
                 row->id, n, n == 1 ? "" : "s", row->sentence);
     }
+}
+
+static void look_at_traits(answer *a)
+{
+    const pf_trait_row *t;
+    for (size_t i = 0; (t = pf_trait_at(i)); i++)
+        if (is_about(a, t->from, t->to, t->form) && t->holds(a->c, a->perf))
+            say(a, t->verdict, "%s (%s)", t->sentence, perfile_rule_at(t->rule)->id);
+}
+
+/* What a row says, for those who ask what versions make of a rule. */
+static perfile_rule_verdict told(unsigned from, unsigned to, unsigned form, unsigned verdict)
+{
+    return (perfile_rule_verdict){.from = pf_releases[from].name,
+                                  .to = pf_releases[to].name,
+                                  .form = (uint8_t)form,
+                                  .verdict = (uint8_t)verdict};
+}
+
+bool perfile_rule_verdict_at(size_t rule, size_t position, perfile_rule_verdict *verdict,
+                             size_t size)
+{
+    perfile_rule_verdict v = {0};
+    const pf_trait_row *t;
+    size_t n = 0;
+    bool found = false;
+    for (size_t i = 0; !found && i < sizeof minds / sizeof minds[0]; i++)
+        if (minds[i].rule == rule && n++ == position) {
+            v = told(minds[i].from, minds[i].to, minds[i].form, minds[i].verdict);
+            v.lesser = minds[i].level == PF_LESSER;
+            found = true;
+        }
+    for (size_t i = 0; !found && (t = pf_trait_at(i)); i++)
+        if (t->rule == rule && n++ == position) {
+            v = told(t->from, t->to, t->form, t->verdict);
+            v.when = t->sentence;
+            found = true;
+        }
+    if (found)
+        memcpy(verdict, &v, size < sizeof v ? size : sizeof v);
+    return found;
 }
 
 const char *perfile_check_version_at(size_t position)
@@ -217,6 +254,7 @@ perfile_check_version(const perfile_stream *check, const char *version, unsigned
     look_at_types(&a);
     look_at_features(&a);
     look_at_rules(&a);
+    look_at_traits(&a);
     *verdict = a.verdict;
     return PERFILE_OK;
 }

@@ -19,7 +19,7 @@ static const char help[] =
     "  --byte-order ORDER    little, big or native: of every field; else that of IN\n"
     "  --compress[=LEVEL]    compress records, 1 (fast, default) to 22\n"
     "  --decompress          write what is in compressed records instead of them\n"
-    "  --target VERSION      for this perf, 3.16 to 7.3: perf-4.19, perf-5.10, perf-6.1 …\n"
+    "  --target VERSION      for this perf, 3.8 to 7.3: perf-4.19, perf-5.10, perf-6.1 …\n"
     "  --keep-unknown        keep records and features that are not known (default)\n"
     "  --drop-unknown        leave them out\n"
     "  --on-damage WHAT      fail: write nothing (default); copy: every byte as it is, or where "

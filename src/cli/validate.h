@@ -42,5 +42,8 @@ const char *cli_verdict_words(unsigned verdict);
 /* `--rules` and `--explain ID`; the exit status. */
 int cli_list_rules(void);
 int cli_explain_rule(const char *id);
+/* What readers make of captures that break the rule, line by line. */
+void cli_put_effects(const perfile_rule *rule, void (*put)(void *user, const char *line),
+                     void *user);
 
 #endif

@@ -22,6 +22,20 @@ static void text(const char *key, const char *words)
     cli_json_object_end();
 }
 
+/* Lines as one text, cut where there is no room. */
+typedef struct lines {
+    char text[4096];
+    size_t len;
+} lines;
+
+static void add_line(void *user, const char *line)
+{
+    lines *l = user;
+    int n = snprintf(l->text + l->len, sizeof l->text - l->len, "%s%s", l->len ? "\n" : "", line);
+    size_t left = sizeof l->text - l->len - 1;
+    l->len += n > 0 && (size_t)n < left ? (size_t)n : left;
+}
+
 static void begin(void)
 {
     const perfile_rule *r;
@@ -41,7 +55,9 @@ static void begin(void)
         cli_json_string("id", r->id);
         text("shortDescription", r->sentence);
         text("fullDescription", r->why);
-        text("help", r->minds);
+        lines effects = {.len = 0};
+        cli_put_effects(r, add_line, &effects);
+        text("help", effects.text);
         cli_json_object("defaultConfiguration");
         cli_json_string("level", level(r->severity));
         cli_json_object_end();

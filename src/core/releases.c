@@ -8,13 +8,13 @@
 
 const pf_release pf_releases[PF_N_RELEASES] = {
 #define PF_IS(id, member, value) [PF_PERF_##id].member = (value)
-#define PERF(id, number, attr, kernel, user, last_feature, loses)                                  \
+#define PERF(id, number, attr, kernel, user, last_feature)                                         \
     PF_IS(id, name, number), PF_IS(id, attr_size, attr), PF_IS(id, kernel_type, kernel),           \
-        PF_IS(id, user_type, user), PF_IS(id, feature, last_feature),                              \
-        PF_IS(id, lost_payloads, loses),
-#define KNOWS(id, sample, read, branch, flag, maps, own)                                           \
+        PF_IS(id, user_type, user), PF_IS(id, feature, last_feature),
+#define KNOWS(id, sample, read, branch, flag, maps, own, skips)                                    \
     PF_IS(id, sample_bits, sample), PF_IS(id, read_bits, read), PF_IS(id, branch_bits, branch),    \
-        PF_IS(id, flag_bits, flag), PF_IS(id, cpu_maps, maps), PF_IS(id, own_attr, own),
+        PF_IS(id, flag_bits, flag), PF_IS(id, cpu_maps, maps), PF_IS(id, own_attr, own),           \
+        PF_IS(id, skips_tools, skips),
 #include "format/versions.def"
 };
 

@@ -6,7 +6,7 @@
 
 /* Positions of the rows, in ascending order: PF_PERF_V6_1 … */
 enum {
-#define PERF(id, name, attr_size, kernel_type, user_type, feature, lost_payloads) PF_PERF_##id,
+#define PERF(id, name, attr_size, kernel_type, user_type, feature) PF_PERF_##id,
 #include "format/versions.def"
     PF_N_RELEASES
 };
@@ -17,7 +17,7 @@ typedef struct pf_release {
     uint32_t sample_bits, read_bits, branch_bits, flag_bits;
     uint32_t kernel_type, user_type, feature;
     uint32_t cpu_maps;
-    bool own_attr, lost_payloads;
+    bool own_attr, skips_tools;
 } pf_release;
 
 extern const pf_release pf_releases[PF_N_RELEASES];

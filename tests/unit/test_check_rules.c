@@ -234,7 +234,7 @@ static void rows_are_whole_and_in_order(void **state)
     const perfile_rule *r;
     size_t n = 0;
     for (; (r = perfile_rule_at(n)); n++) {
-        assert_true(r->sentence[0] && r->why[0] && r->minds[0]);
+        assert_true(r->sentence[0] && r->why[0] && r->effect);
         assert_true(r->severity > r->lesser);
         assert_int_equal(perfile_rule_find(r->id), n);
         assert_true(n == 0 || strcmp(perfile_rule_at(n - 1)->id, r->id) < 0);
@@ -242,6 +242,45 @@ static void rows_are_whole_and_in_order(void **state)
     assert_int_equal(n, PERFILE_N_RULES);
     assert_int_equal(perfile_rule_find("v-302"), PERFILE_RULE_V_302);
     assert_int_equal(perfile_rule_find("V-3"), PERFILE_N_RULES);
+}
+
+/* Whether a sentence says what some version refuses or stops at. */
+static bool judges(const char *sentence)
+{
+    static const char *const words[] = {"refuse", "stop", "every perf", "abort"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(sentence, words[i]))
+            return true;
+    const char *perf = strstr(sentence, "perf ");
+    return perf && perf[5] >= '0' && perf[5] <= '9';
+}
+
+/* What versions of perf make of a rule stands in one table. */
+static void verdicts_stand_in_one_place(void **state)
+{
+    (void)state;
+    assert_true(judges("perf 7 skips it") && judges("every perf reads on"));
+    assert_true(!judges("perf warns"));
+    size_t n = 0, with_sentence = 0;
+    for (size_t i = 0; i < PERFILE_N_RULES; i++) {
+        perfile_rule_verdict v;
+        if (judges(perfile_rule_at(i)->effect))
+            fail_msg("%s: its row in rules.def says what versions.def is for: %s",
+                     perfile_rule_at(i)->id, perfile_rule_at(i)->effect);
+        for (size_t k = 0; perfile_rule_verdict_at(i, k, &v, sizeof v); k++, n++) {
+            size_t from = 0, to = 0;
+            while (perfile_check_version_at(from) && strcmp(perfile_check_version_at(from), v.from))
+                from++;
+            while (perfile_check_version_at(to) && strcmp(perfile_check_version_at(to), v.to))
+                to++;
+            assert_true(from <= to && perfile_check_version_at(to));
+            assert_true(v.verdict <= PERFILE_VERDICT_REFUSES && v.form <= PERFILE_VERDICT_OF_PIPE);
+            /* A milder case that nothing can be is a mistake in the table. */
+            assert_true(!v.lesser || perfile_rule_at(i)->lesser);
+            with_sentence += v.when != NULL;
+        }
+    }
+    assert_true(n > 50 && with_sentence > 10);
 }
 
 static heard check_with(const char *only, const char *ignore, uint32_t severity, uint32_t most)
@@ -443,6 +482,7 @@ int main(void)
         cmocka_unit_test(the_good_stream_breaks_no_rule),
         cmocka_unit_test(a_directory_has_a_known_form),
         cmocka_unit_test(rows_are_whole_and_in_order),
+        cmocka_unit_test(verdicts_stand_in_one_place),
         cmocka_unit_test(findings_are_chosen),
         cmocka_unit_test(records_pass_as_they_are),
         cmocka_unit_test(a_rule_that_is_none_is_refused),

@@ -1,0 +1,203 @@
+#include "check/traits.h"
+
+#include "core/layout.h"
+
+enum { PAGE = 4096, HEADER = 104 };
+
+/* Words of a sample in front of its id, -1 without one: as perf counts them, which looks at nothing
+ * but sample_type. */
+static int place_in_sample(uint64_t type)
+{
+    const uint64_t front =
+        PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ADDR;
+    if (type & PERFILE_SAMPLE_IDENTIFIER)
+        return 0;
+    return type & PERFILE_SAMPLE_ID ? __builtin_popcountll(type & front) : -1;
+}
+
+/* Words of a trailer from its end to the id. */
+static int place_in_trailer(uint64_t type)
+{
+    if (type & PERFILE_SAMPLE_IDENTIFIER)
+        return 1;
+    if (!(type & PERFILE_SAMPLE_ID))
+        return -1;
+    return 1 + !!(type & PERFILE_SAMPLE_CPU) + !!(type & PERFILE_SAMPLE_STREAM_ID);
+}
+
+static uint64_t sample_type_of(const pf_check *c, uint32_t event)
+{
+    return perfile_session_event(c->session, event)->attr.sample_type;
+}
+
+/* A feature of the header, not one of the records; NULL without. */
+static const perfile_feature *feature_of_header(const pf_check *c, uint32_t number)
+{
+    for (uint32_t i = 0; i < perfile_session_n_features(c->session); i++) {
+        const perfile_feature *f = perfile_session_feature_at(c->session, i);
+        if (f->number == number && f->origin == PERFILE_ORIGIN_CONTAINER)
+            return f;
+    }
+    return NULL;
+}
+
+/* perf does not compare the events of files with the feature STAT. */
+static bool compares_events(const pf_check *c)
+{
+    return perfile_session_n_events(c->session) > 1 && !feature_of_header(c, PERFILE_FEATURE_STAT);
+}
+
+static bool ids_differ(const pf_check *c)
+{
+    uint64_t first = sample_type_of(c, 0);
+    if (place_in_sample(first) < 0)
+        return true;
+    for (uint32_t i = 1; i < perfile_session_n_events(c->session); i++) {
+        uint64_t type = sample_type_of(c, i);
+        if (place_in_sample(type) != place_in_sample(first) ||
+            place_in_trailer(type) != place_in_trailer(first))
+            return true;
+    }
+    return false;
+}
+
+static bool holds_EVENTS_OF_TWO_TYPES(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    for (uint32_t i = 1; i < perfile_session_n_events(c->session); i++)
+        if (sample_type_of(c, i) != sample_type_of(c, 0))
+            return compares_events(c);
+    return false;
+}
+
+static bool holds_IDS_AT_TWO_PLACES(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return compares_events(c) && ids_differ(c);
+}
+
+static bool holds_IDS_NOWHERE(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return perfile_session_n_events(c->session) > 1 && c->by_type[PERFILE_RECORD_SAMPLE] &&
+           ids_differ(c);
+}
+
+static bool holds_FIRST_READS_NO_ID(const pf_check *c, const pf_release *perf)
+{
+    const perfile_event *first = perfile_session_event(c->session, 0);
+    (void)perf;
+    return first && first->attr.sample_type & PERFILE_SAMPLE_READ &&
+           !(first->attr.read_format & PERFILE_FORMAT_ID) &&
+           !feature_of_header(c, PERFILE_FEATURE_STAT);
+}
+
+static bool holds_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return perfile_stream_container(&c->base)->big_endian &&
+           perfile_session_n_events(c->session) > 1 && c->unswapped_ids;
+}
+
+static bool overlap(const perfile_extent *a, const perfile_extent *b)
+{
+    return a->length && b->length && a->offset - b->offset < b->length
+               ? true
+               : a->length && b->length && b->offset - a->offset < a->length;
+}
+
+/* Whether attrs or ids share bytes with a part of this role. */
+static bool is_overwritten(const pf_check *c, uint32_t role)
+{
+    const perfile_container *k = perfile_stream_container(&c->base);
+    for (uint32_t i = 0; i < k->n_extents; i++)
+        for (uint32_t j = 0; k->extents[i].role == role && j < k->n_extents; j++)
+            if ((k->extents[j].role == PERFILE_ROLE_ATTRS ||
+                 k->extents[j].role == PERFILE_ROLE_IDS) &&
+                overlap(&k->extents[i], &k->extents[j]))
+                return true;
+    return false;
+}
+
+static bool holds_RECORDS_OVERWRITTEN(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return is_overwritten(c, PERFILE_ROLE_RECORDS);
+}
+
+static bool holds_FEATURES_OVERWRITTEN(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return is_overwritten(c, PERFILE_ROLE_FEATURE);
+}
+
+static bool holds_NO_HOSTNAME(const pf_check *c, const pf_release *perf)
+{
+    const perfile_container *k = perfile_stream_container(&c->base);
+    (void)perf;
+    return k->big_endian && !k->unterminated && k->header_size >= HEADER &&
+           !(k->features[0] >> PERFILE_FEATURE_HOSTNAME & 1);
+}
+
+static bool holds_ODD_SIZE(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return c->odd_sizes;
+}
+
+static bool holds_TOO_SHORT(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return c->too_short;
+}
+
+/* The number behind its last feature is taken for the end, those above for a mistake. */
+static bool holds_FEATURE_STOPS_REPORT(const pf_check *c, const pf_release *perf)
+{
+    return c->feature_most > (uint64_t)perf->feature + 1;
+}
+
+static bool holds_MARKER_STOPS_SCRIPT(const pf_check *c, const pf_release *perf)
+{
+    return c->marker && c->marker <= perf->feature;
+}
+
+static bool holds_TRACING_DATA_IN_PIPE(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return c->by_type[PERFILE_RECORD_HEADER_TRACING_DATA];
+}
+
+static bool holds_AUX_DATA_IN_PIPE(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return c->aux_payloads;
+}
+
+static bool holds_COMPRESSED_IN_PIPE(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return (c->by_type[PERFILE_RECORD_COMPRESSED] || c->by_type[PERFILE_RECORD_COMPRESSED2]) &&
+           !feature_of_header(c, PERFILE_FEATURE_COMPRESSED);
+}
+
+static bool holds_BUFFER_OF_NO_PAGES(const pf_check *c, const pf_release *perf)
+{
+    perfile_compression v;
+    const perfile_feature *f = feature_of_header(c, PERFILE_FEATURE_COMPRESSED);
+    (void)perf;
+    return f && perfile_compression_decode(f, &v, sizeof v, NULL) == PERFILE_OK &&
+           (v.mmap_len < PAGE || v.mmap_len % PAGE);
+}
+
+static const pf_trait_row rows[] = {
+#define TRAIT(id, rule, from, to, form, verdict, sentence)                                         \
+    {PERFILE_RULE_##rule,       PF_PERF_##from, PF_PERF_##to, PF_FORM_##form,                      \
+     PERFILE_VERDICT_##verdict, holds_##id,     sentence},
+#include "format/versions.def"
+};
+
+const pf_trait_row *pf_trait_at(size_t position)
+{
+    return position < sizeof rows / sizeof rows[0] ? &rows[position] : NULL;
+}
