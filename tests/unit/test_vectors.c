@@ -138,9 +138,48 @@ static void records_say_what_their_bytes_mean(void **state)
     }
 }
 
+/* simpleperf's UNWINDING_RESULT in its three forms: behind stack_end, behind dyn_size (unwinding
+ * failed) or behind a call chain it may end. */
+static void unwinding_may_end_without_a_chain(void **state)
+{
+    static const char body[] = "0100000000000000 0200000000000000 0300000000000000"
+                               "0400000000000000 0500000000000000 0600000000000000"
+                               "0200000000000000 0300000000000000 0700000000000000"
+                               "0800000000000000 0800000000000000 1111111111111111"
+                               "0400000000000000"
+                               "0100000000000000 0900000000000000 0a00000000000000";
+    static const struct {
+        size_t bytes;
+        bool decodes, has_regs, has_chain;
+    } forms[] = {
+        {48, true, false, false}, {104, true, true, false}, {128, true, true, true},
+        {96, false, true, false}, {112, false, true, true}, {120, false, true, true},
+    };
+    perfile_bytes whole = hex(body);
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        perfile_sp_unwinding_result v;
+        const perfile_record r = {.header = whole.ptr,
+                                  .body = {whole.ptr, forms[i].bytes},
+                                  .type = PERFILE_RECORD_SIMPLEPERF_UNWINDING_RESULT};
+        perfile_status st = perfile_sp_unwinding_result_decode(&r, &v, sizeof v, NULL);
+        assert_int_equal(st == PERFILE_OK, forms[i].decodes);
+        if (st != PERFILE_OK)
+            continue;
+        assert_int_equal(v.has_regs, forms[i].has_regs);
+        assert_int_equal(v.has_chain, forms[i].has_chain);
+        if (forms[i].has_regs)
+            assert_int_equal(v.dyn_size, 4);
+        if (forms[i].has_chain)
+            assert_int_equal(perfile_word(&v.ips, 0), 9);
+    }
+    free((void *)(uintptr_t)whole.ptr);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unwinding_may_end_without_a_chain),
         cmocka_unit_test(records_say_what_their_bytes_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
