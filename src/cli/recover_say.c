@@ -224,6 +224,10 @@ static void say_lost(const cli_rescue *x)
 
 static void say_next(const cli_rescue *x)
 {
+    if (x->dry_run && !x->sum.damaged) {
+        cli_say("%s: nothing was written, and nothing needs recovering", x->name);
+        return;
+    }
     char file[CLI_SHELL_WORD];
     const char *path = x->dry_run ? x->path : x->out;
     bool report = !x->dry_run && x->sum.samples;

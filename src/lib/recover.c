@@ -182,7 +182,7 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
     bool sound = pf_record_readable(whole, PERFILE_WALK_ALL) && !pf_recover_fact_record(x, whole) &&
                  !pf_recover_broken(x, whole) &&
                  (whole->type != PERFILE_RECORD_SAMPLE || pf_vet_sample(whole));
-    if (!sound)
+    if (!sound && !pf_recover_is_sound(x))
         return lose_held(x, whole, err);
     while (at < x->held.len && st == PERFILE_OK) {
         const uint8_t *p = x->held.ptr + at;
@@ -367,11 +367,13 @@ static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair
     const perfile_assume *given = x->options.assume;
     perfile_bytes bytes;
     perfile_status st = pf_perf_repair(file, given, r, err);
-    if (st != PERFILE_OK || (given && given->n_events) || !file->stable)
+    if (st != PERFILE_OK || !file->stable)
         return st;
     st = pf_source_run(file, 0, 1, &bytes, err);
     if (st != PERFILE_OK || bytes.len < file->size)
         return st;
+    if (given && given->n_events)
+        return pf_recover_compare(x, file, bytes, r, err);
     return pf_recover_choose(bytes, r, err);
 }
 
@@ -390,18 +392,38 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
         return st;
     }
     if (!whole->seekable) {
-        perfile_bytes head;
-        pf_perf_header h;
-        st = pf_source_run(whole, 0, PF_PERF_PIPE_HEADER, &head, err);
-        if (st != PERFILE_OK ||
-            (pf_perf_header_begin(head, &h) == 0 && h.form == PERFILE_FORM_PIPE))
-            return st;
         st = pf_source_spool(whole, source, err);
         if (st != PERFILE_OK)
             return st;
         perfile_source_close(whole);
     }
     return repair_file(x, *source, r, err);
+}
+
+/* A driver that opened a directory is done with its source: to read it once more takes another. */
+static perfile_status keep_source(pf_recover *x, perfile_source *source, perfile_error *err)
+{
+    x->source = source;
+    if (!source->directory)
+        return PERFILE_OK;
+    perfile_status st = perfile_source_path(source->name, &source->options, &x->again, err);
+    x->source = x->again;
+    return st;
+}
+
+/* What is odd is guessed about, too: nothing of it holds where nothing is wrong. */
+static perfile_status forget_guesses(const pf_recover *x, perfile_source *source, pf_repair *r,
+                                     perfile_error *err)
+{
+    bool sound = false;
+    perfile_status st = PERFILE_OK;
+    if (r->guessed || r->no_events || r->unsound)
+        st = pf_recover_sound(x, source, x->options.assume, true, &sound, err);
+    if (sound) {
+        r->guessed = 0;
+        r->no_events = r->unsound = false;
+    }
+    return st;
 }
 
 perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
@@ -421,8 +443,12 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
                            .limits = x.options.limits,
                            .assume = x.options.assume};
     perfile_status st = repair(&x, &source, &r, err);
-    if (r.guessed)
-        how.assume = &r.assume;
+    if (st == PERFILE_OK)
+        st = forget_guesses(&x, source, &r, err);
+    if (st == PERFILE_OK)
+        st = keep_source(&x, source, err);
+    how.assume = r.guessed ? &r.assume : x.options.assume;
+    x.assume = how.assume;
     x.given = how.assume && how.assume->n_events;
     x.guessed = r.guessed;
     x.no_events = r.no_events;
@@ -431,12 +457,15 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
         st = perfile_open(source, &how, &x.stream, err);
     if (st != PERFILE_OK)
         perfile_source_close(source);
-    if (st == PERFILE_OK)
+    if (st == PERFILE_OK) {
+        pf_recover_ask_first(&x);
         st = pf_recover_check(&x, err);
+    }
     if (st == PERFILE_OK)
         st = recover(&x, err);
     perfile_writer_close(x.writer);
     perfile_stream_close(x.stream);
+    perfile_source_close(x.again);
     pf_repair_free(&r);
     pf_buffer_free(&x.bad);
     pf_buffer_free(&x.bad_events);

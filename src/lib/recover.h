@@ -10,6 +10,10 @@ typedef struct pf_recover {
     perfile_recover_options options;
     perfile_recovered result;
     perfile_stream *stream;
+    perfile_source *source;       /* of the stream, which owns it, or `again` */
+    perfile_source *again;        /* the directory once more; NULL: it is none */
+    const perfile_assume *assume; /* what the stream was opened with */
+    bool asked, sound;            /* of pf_recover_is_sound() */
     const perfile_session *session;
     const perfile_container *container;
     perfile_sink *sink;
@@ -18,6 +22,7 @@ typedef struct pf_recover {
     bool no_events;         /* those of the input go with none of its samples */
     bool unsound;           /* they break rules */
     bool given;             /* the events are not those of the records */
+    perfile_assume own;     /* x->options.assume without its events, when they do not fit */
 
     pf_buffer bad;        /* pf_bad: records of the next run that break a rule */
     pf_buffer bad_events; /* uint64_t: where the attrs of events that break a rule lie */
@@ -39,9 +44,24 @@ perfile_status pf_recover_check(pf_recover *x, perfile_error *err);
  * events that were left out their records belong to nobody. */
 const char *pf_recover_broken(const pf_recover *x, const perfile_record *r);
 
+/* lib/recover_sound.c: whether `source`, read with `assume`, has no damage and breaks no rule of
+ * severity error; without `strict`, rules for the container and its feature sections do not count.
+ */
+perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
+                                const perfile_assume *assume, bool strict, bool *sound,
+                                perfile_error *err);
+/* The same for records and events of what x->stream reads; found out when it is asked first. */
+bool pf_recover_is_sound(pf_recover *x);
+/* Makes the stream ask that before it leaves anything out. */
+void pf_recover_ask_first(pf_recover *x);
+
 /* lib/recover_events.c: events for `file` that break no rule, in r->assume, when its own do. */
 struct pf_repair;
 perfile_status pf_recover_choose(perfile_bytes file, struct pf_repair *r, perfile_error *err);
+/* lib/recover_given.c: `r` is made with the events that the caller gives; those of the file itself
+ * take their place when more of its samples fit them. */
+perfile_status pf_recover_compare(pf_recover *x, perfile_source *source, perfile_bytes file,
+                                  struct pf_repair *r, perfile_error *err);
 
 /* lib/recover_facts.c: what stands beside the records. */
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err);

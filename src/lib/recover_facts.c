@@ -84,7 +84,8 @@ static uint32_t attr_record(pf_recover *x, const perfile_record *r)
 {
     uint32_t n = perfile_session_n_events(x->session);
     const perfile_event *e = n ? perfile_session_event(x->session, n - 1) : NULL;
-    if (!e || e->offset != r->offset + PF_PERF_RECORD_HEADER || !is_foreign(x, e))
+    if (!e || e->offset != r->offset + PF_PERF_RECORD_HEADER || !is_foreign(x, e) ||
+        pf_recover_is_sound(x))
         return 0;
     (void)!pf_buffer_append(&x->dropped, &e->index, sizeof e->index);
     return PERFILE_DAMAGE_IMPLAUSIBLE;
@@ -107,7 +108,7 @@ static uint32_t tracing_record(const perfile_record *r)
     return f.payload.ptr ? pf_feature_damage(&f) : 0;
 }
 
-uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
+static uint32_t fact_damage(pf_recover *x, const perfile_record *r)
 {
     const perfile_session *s = r->session;
     perfile_feature f;
@@ -127,6 +128,12 @@ uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
     default:
         return 0;
     }
+}
+
+uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
+{
+    uint32_t damage = fact_damage(x, r);
+    return damage && !pf_recover_is_sound(x) ? damage : 0;
 }
 
 /* The entries of BUILD_ID that are whole: their name ends.  In x->scratch. */

@@ -25,7 +25,9 @@ void pf_perf_end_envelopes(pf_perf_stream *p)
     size_t left = p->inner.len - p->inner_at;
     if (left && !p->inner_broken)
         pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_TRUNCATED_COMPRESSED,
+                                             .flags = PERFILE_REC_INNER,
                                              .offset = p->pos,
+                                             .stream_offset = p->inner_pos + p->inner_at,
                                              .lost = left});
     if (p->split_open)
         pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
@@ -247,6 +249,8 @@ static bool look_inside(pf_perf_stream *p, perfile_bytes *rest)
 {
     if (p->inner_at >= p->inner_trusted) {
         pf_ahead a = pf_perf_look_ahead(&p->inner_vet, *rest, false, false);
+        if (a.broken && pf_perf_believed(p))
+            return true;
         p->inner_trusted = p->inner_at + a.trusted;
         if (a.trusted == 0 && a.broken) {
             pf_perf_damage(p, &(pf_perf_pending){.damage = a.damage,

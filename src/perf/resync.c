@@ -36,6 +36,27 @@ bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, unsigned least)
     return n >= least;
 }
 
+bool pf_perf_swallows(pf_vet *v, perfile_bytes record)
+{
+    v->budget = (int64_t)record.len * 64 + 4096;
+    for (size_t from = 1; from < record.len && v->budget > 0; from++) {
+        unsigned n = 0;
+        for (size_t at = from; n < CHAIN; n++) {
+            perfile_record r;
+            if (!pf_perf_possible(record.ptr + at, record.len - at, v->swap))
+                break;
+            pf_frame f = pf_frame_at(record.ptr + at, v->swap);
+            pf_vet_fill(v, record.ptr + at, &f, &r);
+            if (!closely(v, &r))
+                break;
+            at += f.size;
+        }
+        if (n == CHAIN)
+            return true;
+    }
+    return false;
+}
+
 size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from)
 {
     /* A file made for it could have a long record at every place. */

@@ -68,6 +68,8 @@ typedef struct pf_perf_stream {
     uint64_t trusted; /* up to here of the part */
     uint64_t gap_end;
     pf_vet vet;
+    bool (*believes)(void *user); /* see pf_perf_ask_before_gaps() */
+    void *believes_user;
 
     /* Compressed records: one zstd stream a part. */
     pf_inflate *inflate;
@@ -116,6 +118,23 @@ void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what);
 
 /* How many bytes the part has from p->pos on; of a pipe they are read to be counted. */
 perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_error *err);
+
+/* PERFILE_SALVAGE: asks `believes` at the first place where records do not look right.  True: the
+ * capture is known to be whole, all of it is read as it is from there on.  Otherwise salvage goes
+ * on.  It may read the sources of the stream. */
+void pf_perf_ask_before_gaps(perfile_stream *s, bool (*believes)(void *user), void *user);
+
+/* Whether the records that do not look right are to be taken as they are. */
+static inline bool pf_perf_believed(pf_perf_stream *p)
+{
+    bool believed = p->believes && p->believes(p->believes_user);
+    p->believes = NULL;
+    if (believed) {
+        p->salvage = false;
+        p->base.options.on_damage = PERFILE_STOP;
+    }
+    return believed;
+}
 
 /* Ends the part at the next call because of `damage` at `offset`: `lost` bytes and all that is left
  * of it. */

@@ -160,6 +160,13 @@ perfile_status pf_walk_pass_gap(pf_perf_stream *p, perfile_error *err)
     return PERFILE_OK;
 }
 
+void pf_perf_ask_before_gaps(perfile_stream *s, bool (*believes)(void *user), void *user)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    p->believes = believes;
+    p->believes_user = user;
+}
+
 perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile_error *err)
 {
     perfile_source *source = p->file->source;
@@ -170,6 +177,8 @@ perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile
         return st;
     bool last = run->len >= left || run->len < need;
     pf_ahead a = pf_perf_look_ahead(&p->vet, *run, last, p->island);
+    if (a.broken && pf_perf_believed(p))
+        return pf_perf_at_least(p, PF_PERF_RECORD_HEADER, run, err);
     p->trusted = p->pos + a.trusted;
     p->gap = a.broken;
     p->gap_damage = a.damage;

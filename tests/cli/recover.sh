@@ -50,6 +50,21 @@ expect 3 "193 samples" -f -o sister.data --attrs-from "$captures/cpu-clock.data"
 words=$("$PERFILE" list events killed.data 2>/dev/null | awk 'NR == 2 {print $NF}')
 expect 3 "193 samples" -f -o words.data --event "cpu-clock:sample_type=$words" attrs.data
 
+# Events of another command: those of the file itself fit better, and that is told.
+expect 3 "193 samples" -f -o own.data killed.data
+expect 3 "193 samples" -f -o other.data --attrs-from "$captures/callgraph.data" killed.data
+grep -q "0 fit the events that were given and [0-9]* those of the file" err ||
+    say "attrs of another command: $(cat err)"
+cmp -s own.data other.data || say "attrs of another command: something else is recovered"
+# Where the file has none, at least the number is told.
+expect 3 "only 0 fit the events that were given" -f -o none.data --attrs-from "$captures/callgraph.data" attrs.data
+expect 0 "fit the events" -f -o whole.data --attrs-from "$captures/callgraph.data" "$captures/cpu-clock.data"
+
+# Nothing to recover.
+expect 0 "nothing needs recovering" -n "$captures/cpu-clock.data"
+grep -q "next:" err && say "a whole capture: $(cat err)"
+expect 3 "next: perfile recover" -n killed.data
+
 # A directory that lacks a file.
 mkdir directory
 cp "$captures/cpu-clock.data" directory/data
