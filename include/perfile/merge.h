@@ -110,7 +110,10 @@ typedef struct perfile_merged {
     uint64_t rounds;
     uint32_t inputs, hosts, events;
     uint32_t new_ids; /* ids that got another number */
-    uint64_t reserved[6];
+    uint32_t boots;   /* of all hosts; processes and the kernel's addresses are of one boot */
+    uint32_t boots_unproven; /* inputs of a host that is there already, whose boot may be the same:
+                              * told by an offset of 0 */
+    uint64_t reserved[5];
 } perfile_merged;
 
 /* What the stage has done so far; zeros when `stream` is no such stage. */
@@ -133,9 +136,9 @@ typedef struct perfile_merged_input {
     uint64_t samples;
     int64_t offset;   /* ns that were added to its times */
     uint32_t clock;   /* PERFILE_CLOCK_… */
-    uint32_t host;    /* from 0: inputs of one boot of one machine have the same */
+    uint32_t host;    /* from 0: inputs of one machine have the same */
     uint32_t part_of; /* position of the first input of the same recording; its own: none before */
-    uint32_t reserved0;
+    uint32_t boot;    /* from 0: inputs of one boot of one machine have the same */
     uint64_t reserved[4];
 } perfile_merged_input;
 

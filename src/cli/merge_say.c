@@ -82,6 +82,7 @@ static void json_input(const cli_merge_run *x, size_t i, const perfile_merged_in
     cli_json_number("records", in->records);
     cli_json_number("samples", in->samples);
     cli_json_number("host", in->host);
+    cli_json_number("boot", in->boot);
     cli_json_string("clock", perfile_merge_clock_name(in->clock));
     cli_json_string("offset_ns", offset);
     cli_json_number("part_of", in->part_of);
@@ -188,6 +189,8 @@ static void json_end(const cli_merge_run *x, const perfile_error *failed)
     cli_json_number("records", m->records);
     cli_json_number("samples", m->samples);
     cli_json_number("hosts", m->hosts);
+    cli_json_number("boots", m->boots);
+    cli_json_number("boots_unproven", m->boots_unproven);
     cli_json_number("events", m->events);
     cli_json_number("new_ids", m->new_ids);
     cli_json_number("facts", m->facts);
@@ -225,13 +228,25 @@ static void clock_words(const cli_merge_run *x, char *out, size_t size)
     }
 }
 
+/* Of how many hosts, and of how many boots of them. */
+static void host_words(const perfile_merged *m, char *out, size_t size)
+{
+    int n = m->hosts > 1 ? snprintf(out, size, ", %" PRIu32 " hosts", m->hosts) : 0;
+    out[n] = '\0';
+    if (m->boots <= m->hosts)
+        return;
+    if (n == 0)
+        n = snprintf(out, size, ", one host");
+    snprintf(out + n, size - (size_t)n, "%s",
+             m->boots_unproven ? " (not proven to be one boot)" : " (different boots)");
+}
+
 static void say_line(const cli_merge_run *x)
 {
     const perfile_merged *m = &x->result;
-    char records[32], samples[32], clocks[160], hosts[32] = "";
+    char records[32], samples[32], clocks[160], hosts[80];
     clock_words(x, clocks, sizeof clocks);
-    if (m->hosts > 1)
-        snprintf(hosts, sizeof hosts, ", %" PRIu32 " hosts", m->hosts);
+    host_words(m, hosts, sizeof hosts);
     cli_say("merged %s record%s (%s sample%s) of %zu capture%s%s%s",
             cli_grouped(m->records, records), m->records == 1 ? "" : "s",
             cli_grouped(m->samples, samples), m->samples == 1 ? "" : "s", x->n,
@@ -253,6 +268,10 @@ static void say_notes(const cli_merge_run *x)
         cli_say("%zu more of that kind", x->more_notes);
     if (x->result.hosts > 1 && !mixed)
         cli_say("kernel maps and CPU numbers of different hosts cannot be kept apart in perf.data");
+    else if (x->result.boots > 1 && !mixed)
+        cli_say("kernel maps and processes of different boots cannot be kept apart in perf.data%s",
+                x->result.boots_unproven ? "; where the boot is the same, --offset IN=0 says so"
+                                         : "");
 }
 
 /* What was wrong with an input. */

@@ -143,7 +143,7 @@ static void tell_all(pf_merge *x)
         return;
     x->told = true;
     tell_count(x, PERFILE_MERGE_RECORDS, sum->of_nobody,
-               "records of events that no attr lists were left out: nobody knows how to read them");
+               "records were left out: no event of the output says how to read them");
     tell_count(x, PERFILE_MERGE_RECORDS, sum->unreadable,
                "records were left out that do not hold what their event says");
     tell_count(x, PERFILE_MERGE_RECORDS, x->foreign_counters,

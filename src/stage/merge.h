@@ -72,6 +72,9 @@ typedef struct pf_merge_input {
     uint64_t first_sample, last_sample, n_samples, first_bytes, bytes;
     uint64_t kernel;             /* where the kernel is mapped, 0: not known */
     uint32_t host;               /* boot of a machine */
+    uint32_t machine;            /* from 0: inputs of one machine have the same */
+    uint32_t unproven;           /* position of an input of the same machine, whose boot may be the
+                                  * same, PF_MERGE_NO_INPUT: none */
     uint32_t first_of_recording; /* position of the first input of it */
     bool is_part;                /* of a recording that another input has another part of */
     uint32_t why;                /* PERFILE_CLOCK_… */
@@ -113,7 +116,7 @@ typedef struct pf_merge {
     uint32_t n_inputs;
     pf_merge_head *heap;
     uint32_t n_heap;
-    uint32_t n_hosts;
+    uint32_t n_hosts;               /* boots */
     uint32_t clock_of;              /* the input whose clock the output has */
     bool sample_id_all;             /* of the output */
     bool adds_ids;                  /* events get IDENTIFIER */

@@ -53,7 +53,7 @@ static perfile_status begin(pf_merge *x, perfile_error *err)
     }
     if (st == PERFILE_OK && !pf_buffer_reserve(&x->bytes, BYTES))
         st = pf_fail_nomem(err, "merge");
-    x->result.hosts = x->n_hosts;
+    x->result.boots = x->n_hosts;
     return st;
 }
 

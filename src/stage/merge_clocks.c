@@ -83,6 +83,11 @@ static perfile_status refuse(const pf_merge_input *a, const pf_merge_input *b, b
 {
     char one[40], other[40];
     domain da = domain_of(a), db = domain_of(b);
+    if (b->unproven != PF_MERGE_NO_INPUT && b->machine == a->machine && da.clock == db.clock)
+        return pf_fail(err, PERFILE_E_USAGE, "merge.clock",
+                       "pass --offset %u=0 if %s and %s are of one boot (they are of one host, and "
+                       "nothing proves the boot), else --offset %u=TIME or --align start",
+                       b->at + 1, a->name, b->name, b->at + 1);
     return pf_fail(
         err, PERFILE_E_USAGE, "merge.clock",
         "pass --offset %u=TIME or --align start: %s (%s) and %s (%s) have clocks that %s, "

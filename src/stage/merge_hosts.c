@@ -1,4 +1,4 @@
-/* Which inputs were recorded on one boot of one machine, and which are of one recording. */
+/* Which inputs were recorded on one machine, on one boot of it, and which are of one recording. */
 #include <string.h>
 
 #include "perfile/abi.h"
@@ -113,28 +113,73 @@ static bool ids_contradict(const pf_merge_input *a, const pf_merge_input *b)
     return false;
 }
 
-/* Both say the same host and kernel, and one of these: the clocks began at the same time; the
- * kernel lies where it was put by chance; they were recorded at the same time since the boot. */
-static bool same_boot(const pf_merge_input *a, const pf_merge_input *b)
+static bool same_machine(const pf_merge_input *a, const pf_merge_input *b)
+{
+    return both_know_host(a, b) &&
+           facts_agree(a, b, PERFILE_FACT_HOSTNAME, PERFILE_FACT_HOSTNAME + 1) &&
+           facts_agree(a, b, PERFILE_FACT_ARCH, PERFILE_FACT_CPUID + 1) &&
+           perfile_session_n_cpus(a->session) == perfile_session_n_cpus(b->session);
+}
+
+/* Whether the caller says that the clocks of both are one, which begins anew with each boot. */
+static bool told_one_clock(const pf_merge_input *a, const pf_merge_input *b,
+                           const perfile_clock *one, const perfile_clock *other)
+{
+    return (a->has_offset || b->has_offset) && !(a->has_offset && a->told) &&
+           !(b->has_offset && b->told) && one->known == other->known &&
+           one->clockid == other->clockid;
+}
+
+typedef enum proof { PROOF_OTHER, PROOF_NONE, PROOF_SAME } proof;
+
+/* Whether two inputs of one machine are of one boot.  It is one if the clocks began at the same
+ * time; the kernel lies where it was put by chance; they were recorded at the same time since the
+ * boot; or the caller says so. */
+static proof boot_of(const pf_merge_input *a, const pf_merge_input *b)
 {
     enum { SAME = 1000 * 1000 * 1000 }; /* ns: the wall clock is set now and then */
     perfile_clock one, other;
     uint64_t apart;
-    if (!both_know_host(a, b) ||
-        !facts_agree(a, b, PERFILE_FACT_HOSTNAME, PERFILE_FACT_OSRELEASE + 1) ||
-        !facts_agree(a, b, PERFILE_FACT_ARCH, PERFILE_FACT_CPUID + 1) ||
-        perfile_session_n_cpus(a->session) != perfile_session_n_cpus(b->session) ||
+    if (!facts_agree(a, b, PERFILE_FACT_OSRELEASE, PERFILE_FACT_OSRELEASE + 1) ||
         ids_contradict(a, b))
-        return false;
+        return PROOF_OTHER;
     perfile_session_clock(a->session, &one);
     perfile_session_clock(b->session, &other);
     if (boots_known(&one, &other, &apart))
-        return apart <= SAME;
+        return apart <= SAME ? PROOF_SAME : PROOF_OTHER;
     if (kernel_is_known(a, b) && a->kernel != b->kernel)
-        return false;
+        return PROOF_OTHER;
     if (kernel_is_known(a, b) && !usual_place(a->kernel))
-        return true;
-    return one.known == other.known && one.clockid == other.clockid && overlap(a, b);
+        return PROOF_SAME;
+    bool same = (one.known == other.known && one.clockid == other.clockid && overlap(a, b)) ||
+                told_one_clock(a, b, &one, &other);
+    return same ? PROOF_SAME : PROOF_NONE;
+}
+
+/* Finds the machine and the boot of `in` among the inputs in front of it. */
+static void place(pf_merge *x, pf_merge_input *in)
+{
+    for (uint32_t k = 0; k < in->at; k++) {
+        const pf_merge_input *before = &x->inputs[k];
+        const bool recorded_together = in->host == before->host;
+        if (!recorded_together && !same_machine(before, in))
+            continue;
+        in->machine = before->machine;
+        if (in->host != UINT32_MAX)
+            continue;
+        const proof boot = boot_of(before, in);
+        if (boot == PROOF_SAME)
+            in->host = before->host;
+        else if (boot == PROOF_NONE && in->unproven == PF_MERGE_NO_INPUT)
+            in->unproven = k;
+    }
+    if (in->machine == UINT32_MAX)
+        in->machine = x->result.hosts++;
+    if (in->host == UINT32_MAX)
+        in->host = x->n_hosts++;
+    else
+        in->unproven = PF_MERGE_NO_INPUT;
+    x->result.boots_unproven += in->unproven != PF_MERGE_NO_INPUT;
 }
 
 perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
@@ -144,7 +189,8 @@ perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
     for (uint32_t i = 0; i < x->n_inputs; i++) {
         pf_merge_input *in = &x->inputs[i];
         in->first_of_recording = i;
-        in->host = UINT32_MAX;
+        in->host = in->machine = UINT32_MAX;
+        in->unproven = PF_MERGE_NO_INPUT;
         for (uint32_t k = 0; k < i && in->first_of_recording == i; k++) {
             pf_merge_input *before = &x->inputs[k];
             if (!same_recording(before, in))
@@ -154,11 +200,7 @@ perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
             bool parts = !same_samples(before, in) && (both_know_host(before, in) || join);
             in->is_part = before->is_part = parts || in->is_part;
         }
-        for (uint32_t k = 0; k < i && in->host == UINT32_MAX; k++)
-            if (same_boot(&x->inputs[k], in))
-                in->host = x->inputs[k].host;
-        if (in->host == UINT32_MAX)
-            in->host = x->n_hosts++;
+        place(x, in);
     }
     return PERFILE_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/order.h"
 #include "core/layout.h"
 #include "core/parts.h"
+#include "core/state.h"
 #include "perfile/encode.h"
 #include "perfile/field.h"
 #include "schema/trailer.h"
@@ -317,8 +318,21 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
     return w->st;
 }
 
-/* Records of the kernel of an unknown event are read as all events agree. */
-static bool find_plan(const pf_merge_input *in, const perfile_record *r,
+/* Without trailers a READ is read as one of the first event.  True if it means the same in the
+ * output, where another input may have brought the first event. */
+static bool read_stays(const pf_merge *x, const pf_merge_event *event, const pf_merge_plan *plan)
+{
+    const perfile_event *first = perfile_session_event(x->base.session, 0);
+    const uint64_t format = plan->relayout.from.read_format;
+    if (!event || event->out == 0 || first->layout->sample_id_all)
+        return true;
+    return format == first->layout->read_format && format & PERFILE_FORMAT_ID;
+}
+
+/* Finds the event and plan of a record of the kernel; false if nobody could read it in the output.
+ * One of an unknown event is read as all events agree: those of the input, and so those of the
+ * output have to. */
+static bool find_plan(const pf_merge *x, const pf_merge_input *in, const perfile_record *r,
                       const pf_merge_event **event, const pf_merge_plan **plan)
 {
     const perfile_event *e = perfile_record_event(r);
@@ -327,11 +341,18 @@ static bool find_plan(const pf_merge_input *in, const perfile_record *r,
     if (e) {
         *event = &in->events[e->index];
         *plan = &in->plans[(*event)->plan];
-    } else if (in->n_events && in->n_plans == 1 && r->type != PERFILE_RECORD_SAMPLE) {
-        *event = &in->events[0];
+        return r->type != PERFILE_RECORD_READ || read_stays(x, *event, *plan);
     }
-    return *plan || in->n_events == 0 ||
-           (r->type != PERFILE_RECORD_SAMPLE && !pf_record_known(r->type));
+    if (in->n_events == 0 || (r->type != PERFILE_RECORD_SAMPLE && !pf_record_known(r->type))) {
+        if (in->n_events && in->n_plans == 1)
+            *event = &in->events[0];
+        return true;
+    }
+    if (!*plan || !x->base.session->shared)
+        return false;
+    if (r->type != PERFILE_RECORD_SAMPLE)
+        *event = &in->events[0];
+    return true;
 }
 
 /* An EVENT_UPDATE of an id that none of several events has: a reader may have taken it for that of
@@ -380,7 +401,7 @@ perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_re
         return PERFILE_OK;
     if (in->n_events == 1)
         w.event = &in->events[0]; /* of tools' records, too */
-    if (*drop || (r->type < PERFILE_RECORD_USER && !find_plan(in, r, &w.event, &plan))) {
+    if (*drop || (r->type < PERFILE_RECORD_USER && !find_plan(x, in, r, &w.event, &plan))) {
         x->result.of_nobody++;
         *drop = true;
         return PERFILE_OK;

@@ -50,7 +50,8 @@ void perfile_merge_input_result(const perfile_stream *stream, size_t position,
         one = in->result;
         one.offset = (int64_t)in->offset;
         one.clock = in->why;
-        one.host = in->host;
+        one.host = in->machine;
+        one.boot = in->host;
         one.part_of = in->first_of_recording;
     }
     memcpy(out, &one, size < sizeof one ? size : sizeof one);

@@ -68,8 +68,7 @@ perfile_status pf_join_nodes(pf_merge *x, uint32_t number, perfile_error *err)
             return pf_join_same(x, number, err);
     if (!pf_fact_is_same(x, number))
         pf_fact_tell(x, PERFILE_MERGE_JOINED, number, PF_MERGE_NO_INPUT, 0,
-                     "what was free of the memory is that of %s",
-                     x->inputs[pf_fact_first_input(x, number)].name);
+                     "free memory taken from %s", x->inputs[pf_fact_first_input(x, number)].name);
     return pf_fact_add(x, number, first->payload, true, err);
 }
 

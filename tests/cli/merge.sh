@@ -113,7 +113,7 @@ assert eval(sys.argv[1]), r' "$1"
 "$PERFILE" merge --report json --offset 2=-1.5ms -o - a.data b.data 2>report >stream.data
 report 'r["out"] == "-" and r["inputs"][1]["offset_ns"] == "-1500000"' <report || say "the report of a stream: $(cat report)"
 "$PERFILE" merge --json -o none.data a.data b.data 2>err |
-    report 'r["out"] is None and "clock" in r["error"] and r["inputs"] == []' || say "the report of a failure"
+    report 'r["out"] is None and "--offset 2=0" in r["error"] and r["inputs"] == []' || say "the report of a failure"
 "$PERFILE" merge --json --on-damage resync --align start -f -o out.data "$bad" a.data 2>err |
     report 'r["damages"] == r["inputs"][0]["damages"] == 1 and r["inputs"][1]["damages"] == 0' ||
     say "damage in the report"

@@ -456,6 +456,49 @@ static void hosts_merge_by_wall_clock(void **state)
     }
 }
 
+/* Of one host, one after the other: nothing says whether it was booted in between. */
+static void one_host_is_one_host(void **state)
+{
+    const int64_t none = 0, some = 5;
+    recording two[2] = {usual, usual};
+    merged m;
+    (void)state;
+    two[1].first = 1000000;
+    two[1].ids[0] = 27;
+    two[1].event = "second";
+    merge(&m, two, 2, 0, NULL);
+    assert_int_equal(m.status, PERFILE_E_USAGE);
+    assert_non_null(strstr(m.err.message, "--offset 2=0"));
+    assert_non_null(strstr(m.err.message, "of one host"));
+    close_merged(&m);
+
+    merge(&m, two, 2, 0, &none);
+    ended(&m);
+    assert_int_equal(m.sum.hosts, 1);
+    assert_int_equal(m.sum.boots, 1);
+    assert_int_equal(m.sum.boots_unproven, 0);
+    close_merged(&m);
+
+    for (unsigned aligned = 0; aligned < 2; aligned++) {
+        merge(&m, two, 2, aligned ? PERFILE_MERGE_ALIGN_START : 0, aligned ? NULL : &some);
+        ended(&m);
+        assert_int_equal(m.sum.hosts, 1);
+        assert_int_equal(m.sum.boots, 2);
+        assert_int_equal(m.sum.boots_unproven, 1);
+        assert_int_equal(m.inputs[1].host, 0);
+        assert_int_equal(m.inputs[1].boot, 1);
+        close_merged(&m);
+    }
+
+    two[1].host = "b";
+    merge(&m, two, 2, 0, &none);
+    ended(&m);
+    assert_int_equal(m.sum.hosts, 2);
+    assert_int_equal(m.sum.boots, 2);
+    assert_int_equal(m.sum.boots_unproven, 0);
+    close_merged(&m);
+}
+
 /* The attr of B says the clock of the output, although its own had no room for one. */
 static void converted_events_say_the_clock_of_the_output(void **state)
 {
@@ -677,6 +720,7 @@ int main(void)
         cmocka_unit_test(attrs_are_as_short_as_the_oldest),
         cmocka_unit_test(parts_share_events_and_state),
         cmocka_unit_test(hosts_merge_by_wall_clock),
+        cmocka_unit_test(one_host_is_one_host),
         cmocka_unit_test(converted_events_say_the_clock_of_the_output),
         cmocka_unit_test(clocks_are_never_guessed),
         cmocka_unit_test(starts_are_aligned),

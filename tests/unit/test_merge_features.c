@@ -132,7 +132,7 @@ static void test_nodes(bool swap)
     add_node(1, 100, 40);
     join();
     is_as_in(0, PERFILE_FEATURE_NUMA_TOPOLOGY);
-    says("0 14 -1 0 feature NUMA_TOPOLOGY: what was free of the memory is that of a.data");
+    says("0 14 -1 0 feature NUMA_TOPOLOGY: free memory taken from a.data");
     end();
     begin(2, swap);
     add_node(0, 100, 50);
