@@ -11,6 +11,8 @@
  *   samples: they wait for it, at most perfile_limits.held_bytes of records, then go on without.
  * - Fields of newer bits of sample_type, read_format and branch_sample_type are cut out of samples
  *   and READ records; every other byte of them stays as stored.
+ * - Where the version has no IDENTIFIER, its id stands where ID has it; where it has no MMAP2
+ *   records, they become MMAP.
  * - The build ids of MMAP2 records that the version would take for an inode become HEADER_BUILD_ID
  *   records, in front of the first such mapping.
  * - Attrs are cut to the version's size, those of HEADER_ATTR records also filled up to it where
@@ -43,6 +45,7 @@ enum { /* perfile_target_loss.kind: what `name` names and `count` counts */
        PERFILE_LOSS_BUILD_ID,      /* build ids of mappings that fit no record */
        PERFILE_LOSS_UNREADABLE, /* records that would have to change and cannot be read: dropped */
        PERFILE_LOSS_TOO_LONG,   /* records of more than 65,535 bytes: dropped */
+       PERFILE_LOSS_MAPPING,    /* MMAP2 records that became MMAP */
        PERFILE_N_LOSSES
 };
 

@@ -118,6 +118,8 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
                                       bool *is_new, perfile_error *err);
 /* Turns the record at `bytes` into one with an inode, of zeros. */
 void pf_target_turn_map(uint8_t *bytes, bool swapped);
+/* The MMAP2 record `r`, whose name is at `filename`, as MMAP to `out`; its bytes. */
+size_t pf_target_older_map(const perfile_record *r, const uint8_t *filename, uint8_t *out);
 
 /* target_cpus.c: whether the record has processors as a range, which the version does not know; the
  * same as a list, to `out` (room for 65,535 bytes), 0: it does not fit. */

@@ -35,7 +35,7 @@ static uint64_t dropped_bits(const pf_target *t, unsigned word)
 }
 
 /* The bits of `v` that the version has in this word and the caller does not drop; those of a newer
- * weight become the older one. */
+ * weight become the older one, and an id in front becomes one behind ADDR. */
 static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
 {
     const pf_release *release = t->release;
@@ -43,7 +43,9 @@ static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
                                     release->flag_bits};
     uint64_t known = v & pf_low_bits(n[word]);
     if (word == PF_WORD_SAMPLE_TYPE && (v & ~known) & PERFILE_SAMPLE_WEIGHT_STRUCT)
-        known |= PERFILE_SAMPLE_WEIGHT;
+        known |= PERFILE_SAMPLE_WEIGHT & pf_low_bits(release->sample_bits);
+    if (word == PF_WORD_SAMPLE_TYPE && (v & ~known) & PERFILE_SAMPLE_IDENTIFIER)
+        known |= PERFILE_SAMPLE_ID;
     return known & ~dropped_bits(t, word);
 }
 
@@ -51,7 +53,7 @@ static void count_bits(rewriting *w, unsigned word, uint64_t lost)
 {
     lost &= ~dropped_bits(w->t, word);
     if (word == PF_WORD_SAMPLE_TYPE)
-        lost &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT;
+        lost &= ~(uint64_t)(PERFILE_SAMPLE_WEIGHT_STRUCT | PERFILE_SAMPLE_IDENTIFIER);
     for (uint32_t bit = 0; lost; bit++, lost >>= 1) {
         pf_loss *loss = &w->t->attr_bits[word][bit];
         if (lost & 1 && loss->count++ == 0)

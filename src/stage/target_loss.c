@@ -159,6 +159,11 @@ static void say(char *out, size_t room, const pf_target *t, const perfile_target
     case PERFILE_LOSS_BUILD_ID:
         snprintf(out, room, "%" PRIu64 " mapping%s lost the build id: it fits no record", n, s);
         break;
+    case PERFILE_LOSS_MAPPING:
+        snprintf(out, room,
+                 "perf %s does not know MMAP2: %" PRIu64 " mapping%s lost inode and protection", v,
+                 n, s);
+        break;
     case PERFILE_LOSS_UNREADABLE:
         snprintf(out, room, "%" PRIu64 " record%s would have to change and cannot be read: dropped",
                  n, s);

@@ -28,6 +28,21 @@ void pf_target_turn_map(uint8_t *bytes, bool swapped)
     memset(bytes + UNION_AT, 0, UNION_BYTES);
 }
 
+size_t pf_target_older_map(const perfile_record *r, const uint8_t *filename, uint8_t *out)
+{
+    enum { HEADER = 8, SIZE_AT = 6, COMMON = 32 /* up to pgoff */ };
+    const bool swapped = r->flags & PERFILE_REC_SWAPPED;
+    const size_t rest = (size_t)(r->body.ptr + r->body.len - filename);
+    const size_t n = HEADER + COMMON + rest;
+    memcpy(out, r->header, HEADER);
+    memcpy(out + HEADER, r->body.ptr, COMMON);
+    memcpy(out + HEADER + COMMON, filename, rest);
+    pf_store_u32(out, PERFILE_RECORD_MMAP, swapped);
+    pf_store_u16(out + 4, r->misc & (uint16_t) ~(unsigned)PERFILE_MISC_MMAP_BUILD_ID, swapped);
+    pf_store_u16(out + SIZE_AT, (uint16_t)n, swapped);
+    return n;
+}
+
 /* The kernel's mapping is named after a symbol in it: [kernel.kallsyms]_text. */
 static perfile_bytes file_of(perfile_bytes name)
 {

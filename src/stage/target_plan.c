@@ -6,6 +6,14 @@
 #include "core/layout.h"
 #include "stage/target.h"
 
+/* The id that comes in is the one that the record has in its word `from`, as IDENTIFIER. */
+static void take_own_id(pf_relayout_words *w, int from)
+{
+    for (uint8_t i = 0; i < w->n_pieces; i++)
+        if (w->pieces[i].n == 0)
+            w->pieces[i] = (pf_relayout_piece){.from = (uint8_t)from, .n = 1};
+}
+
 static void make(pf_target *t, const perfile_event *e, pf_target_plan *plan)
 {
     perfile_layout to;
@@ -16,14 +24,20 @@ static void make(pf_target *t, const perfile_event *e, pf_target_plan *plan)
     if (pf_relayout_plan(&plan->relayout, from, &to, NULL) != PERFILE_OK)
         return;
     uint64_t lost = from->sample_type & ~to.sample_type;
-    plan->turn_weight = lost & PERFILE_SAMPLE_WEIGHT_STRUCT;
+    take_own_id(&plan->relayout.front, from->sample_slot[PF_SLOT_IDENTIFIER]);
+    take_own_id(&plan->relayout.trailer,
+                from->trailer_slots - from->trailer_slot[PF_SLOT_IDENTIFIER]);
+    plan->turn_weight =
+        lost & PERFILE_SAMPLE_WEIGHT_STRUCT && to.sample_type & PERFILE_SAMPLE_WEIGHT;
     plan->changes = plan->turn_weight ||
                     !pf_relayout_same(&plan->relayout, PERFILE_RECORD_SAMPLE) ||
                     !pf_relayout_same(&plan->relayout, PERFILE_RECORD_READ);
     /* Bits that the tables do not know have no field that could be found; what the caller drops is
      * no loss. */
     plan->lost_sample = lost & pf_low_bits(pf_releases[PF_N_RELEASES - 1].sample_bits) &
-                        ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT & ~t->options.drop;
+                        ~(uint64_t)PERFILE_SAMPLE_IDENTIFIER & ~t->options.drop;
+    if (plan->turn_weight)
+        plan->lost_sample &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT;
     plan->lost_by_read = from->read_format & ~to.read_format;
     if (from->sample_type & PERFILE_SAMPLE_READ)
         plan->lost_read = plan->lost_by_read;
@@ -64,10 +78,10 @@ static perfile_status check_ids(const pf_relayout *first, const pf_relayout *oth
                      pf_layout_trailer_id(&first->to) == pf_layout_trailer_id(&other->to);
     if (has || !had)
         return PERFILE_OK;
-    return pf_fail(err, PERFILE_E_UNSUPPORTED, "options.drop",
-                   "events 0 and %u do not both have the fields that are dropped: without them "
-                   "their ids would stand at different places, and nobody could tell whose a "
-                   "record is",
+    return pf_fail(err, PERFILE_E_UNSUPPORTED, "target.sample_type",
+                   "events 0 and %u do not have the same fields in front of their ids: their ids "
+                   "would stand at different places without those that are left out, and nobody "
+                   "could tell whose a record is",
                    number);
 }
 

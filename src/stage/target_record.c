@@ -125,6 +125,16 @@ static unsigned of_event(pf_target *t, const perfile_record *r, perfile_record *
     return same ? (unsigned)PF_AS_STORED : in_new_layout(t, plan, r, out);
 }
 
+/* `out`, which was made of `r`, in the layout that the event has now. */
+static unsigned with_new_trailer(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    if (!t->cuts_trailers)
+        return PF_CHANGED;
+    const pf_target_plan *plan = plan_of(t, r);
+    const perfile_record made = *out;
+    return plan ? in_new_layout(t, plan, &made, out) : drop(t, r, PERFILE_LOSS_UNREADABLE, 0);
+}
+
 static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     perfile_mmap2 v;
@@ -139,11 +149,22 @@ static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *ou
     out->misc = pf_load_u16(bytes + 4, is_swapped(r));
     pf_target_place(t, out, HEADER + r->body.len);
     t->sum.mappings++;
-    if (!t->cuts_trailers)
-        return PF_CHANGED;
-    const pf_target_plan *plan = plan_of(t, r);
-    const perfile_record turned = *out;
-    return plan ? in_new_layout(t, plan, &turned, out) : drop(t, r, PERFILE_LOSS_UNREADABLE, 0);
+    return with_new_trailer(t, r, out);
+}
+
+/* MMAP2 for a version that has only MMAP: without inode and protection. */
+static unsigned of_newer_map(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    perfile_mmap2 v;
+    if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK || !v.filename.ptr)
+        return drop(t, r, PERFILE_LOSS_UNREADABLE, 0);
+    size_t n = pf_target_older_map(r, v.filename.ptr, pf_target_take(t));
+    out->type = PERFILE_RECORD_MMAP;
+    out->misc &= (uint16_t) ~(unsigned)PERFILE_MISC_MMAP_BUILD_ID;
+    pf_target_place(t, out, n);
+    pf_target_lose(t, PERFILE_LOSS_MAPPING, 0, r->offset);
+    t->sum.mappings += pf_target_has_map_build_id(t, r);
+    return with_new_trailer(t, r, out);
 }
 
 /* HEADER_ATTR and HEADER_FEATURE. */
@@ -179,7 +200,8 @@ static unsigned by_type(pf_target *t, const perfile_record *r, perfile_record *o
 {
     switch (r->type) {
     case PERFILE_RECORD_MMAP2:
-        return of_map(t, r, out);
+        return pf_release_knows_type(t->release, r->type) ? of_map(t, r, out)
+                                                          : of_newer_map(t, r, out);
     case PERFILE_RECORD_HEADER_ATTR:
     case PERFILE_RECORD_HEADER_FEATURE:
         return of_header(t, r, out);
@@ -201,7 +223,7 @@ unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record 
         t->sum.dropped++;
         return PF_DROP;
     }
-    if (!pf_release_knows_type(t->release, r->type))
+    if (!pf_release_knows_type(t->release, r->type) && r->type != PERFILE_RECORD_MMAP2)
         return drop(t, r, PERFILE_LOSS_RECORDS, r->type);
     if (r->body.len > UINT16_MAX - HEADER)
         return drop(t, r, PERFILE_LOSS_TOO_LONG, 0);

@@ -388,6 +388,82 @@ static void the_list_of_features_ends(void **state)
         }
 }
 
+/* Whatever a version knows: samples and other records are of the events that they were of, and
+ * mappings are there. */
+static void every_version_knows_whose(void **state)
+{
+    const uint64_t types[2] = {PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TIME,
+                               PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TIME |
+                                   PERFILE_SAMPLE_PERIOD};
+    (void)state;
+    FOR_BOTH_ORDERS(b)
+    for (size_t v = 0; perfile_target_version_at(v); v++) {
+        BUILDER b = {.swap = b_swap};
+        result out;
+        build_bytes(&b, b.swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
+        build_u64(&b, 16);
+        for (unsigned e = 0; e < 2; e++) {
+            const build_attr_plan plan = {.type = 1,
+                                          .config = e,
+                                          .size = 64,
+                                          .sample_type = types[e],
+                                          .flags = (uint64_t)1 << PERFILE_ATTR_BIT_SAMPLE_ID_ALL};
+            size_t start = build_begin(&b, PERFILE_RECORD_HEADER_ATTR, 0);
+            build_attr(&b, &plan);
+            build_u64(&b, 70 + e);
+            build_end(&b, start);
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            size_t start = build_begin(&b, PERFILE_RECORD_SAMPLE, 2);
+            build_u64(&b, 70 + i % 2);
+            build_u64(&b, 0x401000);
+            build_u64(&b, 100 + i);
+            if (i % 2)
+                build_u64(&b, 1000);
+            build_end(&b, start);
+            start = build_begin(&b, i < 2 ? PERFILE_RECORD_COMM : PERFILE_RECORD_MMAP2, 2);
+            build_u32(&b, 5);
+            build_u32(&b, 7);
+            if (i >= 2) {
+                build_u64(&b, 0x1000);
+                build_u64(&b, 0x2000);
+                build_zeros(&b, 8 + 24);
+                build_u32(&b, 5);
+                build_u32(&b, 2);
+            }
+            build_text(&b, "/bin/a");
+            build_u64(&b, 100 + i);
+            build_u64(&b, 70 + i % 2);
+            build_end(&b, start);
+        }
+        run(&out, &b, perfile_target_version_at(v));
+        assert_int_equal(out.n, 10);
+        for (unsigned i = 0; i < 8; i++) {
+            const perfile_record *r = out.records[2 + i];
+            assert_int_equal(perfile_record_event(r)->attr.config, i / 2 % 2);
+            assert_int_equal(perfile_record_time(r), 100 + i / 2);
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            const perfile_record *r = out.records[7 + 2 * i];
+            perfile_mmap old;
+            perfile_mmap2 new;
+            perfile_bytes name;
+            if (r->type == PERFILE_RECORD_MMAP) {
+                assert_int_equal(perfile_mmap_decode(r, &old, sizeof old, NULL), PERFILE_OK);
+                assert_int_equal(old.len, 0x2000);
+                name = old.filename;
+            } else {
+                assert_int_equal(perfile_mmap2_decode(r, &new, sizeof new, NULL), PERFILE_OK);
+                assert_int_equal(new.len, 0x2000);
+                name = new.filename;
+            }
+            assert_int_equal(name.len, 6);
+            assert_memory_equal(name.ptr, "/bin/a", 6);
+        }
+        done(&out);
+    }
+}
+
 static void ranges_of_cpus(void **state)
 {
     result out;
@@ -511,6 +587,7 @@ int main(void)
         cmocka_unit_test(short_attrs_grow_in_records),
         cmocka_unit_test(features_are_dropped),
         cmocka_unit_test(the_list_of_features_ends),
+        cmocka_unit_test(every_version_knows_whose),
         cmocka_unit_test(ranges_of_cpus),
         cmocka_unit_test(usage),
         cmocka_unit_test(every_allocation_may_fail),
