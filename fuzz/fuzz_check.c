@@ -141,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t flags = choose(&c, 1);
     perfile_limits limits = {.size = sizeof limits,
                              .inflate_bytes = 1 << 20,
-                             .zstd_window = 20,
+                             .zstd_window = 21,
                              .split_bytes = 1 << 20,
                              .session_bytes = 16 << 20};
     perfile_options options = {

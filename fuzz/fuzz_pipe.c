@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     d.bytes = (perfile_bytes){data, c.left};
     perfile_limits limits = {.size = sizeof limits,
                              .inflate_bytes = 1 << 20,
-                             .zstd_window = 20,
+                             .zstd_window = 21,
                              .session_bytes = 16 << 20};
     perfile_options options = {
         .size = sizeof options,

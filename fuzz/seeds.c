@@ -1,15 +1,15 @@
-/* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record, feature, encode,
- * ring and expr, and FOLDER/../perfile.dict.  They come from the tables and from generated captures
- * alone.
- */
+/* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record …, and
+ * FOLDER/../perfile.dict.  They come from the tables and from generated captures alone. */
+#include "seeds.h"
+
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "tests/captures.h"
+#include "tests/hostile/every/every.h"
 
 enum { SAMPLES = 3 };
 
-static void put(const char *folder, const char *target, const char *name, const builder *b)
+void seeds_put(const char *folder, const char *target, const char *name, const builder *b)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, target);
@@ -48,8 +48,8 @@ static void put_record(const char *folder, const pf_row *row, dice *d)
                                                  : row->number - PERFILE_RECORD_SIMPLEPERF + 200));
         build_u8(&b, 1 << 2);
         snprintf(name, sizeof name, "%u", row->number);
-        put(folder, "record", name, &b);
-        put(folder, "encode", name, &b);
+        seeds_put(folder, "record", name, &b);
+        seeds_put(folder, "encode", name, &b);
     }
     build_clear(&b);
     pf_session_free(s);
@@ -66,7 +66,7 @@ static void put_feature(const char *folder, const pf_row *row, dice *d)
         build_u8(&b, (uint8_t)row->number);
         build_u8(&b, 4);
         snprintf(name, sizeof name, "%u", row->number);
-        put(folder, "feature", name, &b);
+        seeds_put(folder, "feature", name, &b);
     }
     build_clear(&b);
     pf_session_free(s);
@@ -107,7 +107,7 @@ static void put_ring(const char *folder, const char *name, uint8_t mode, uint64_
     build_bytes(&b, "\x01\x0d\x06\x05\x08\x00\x06\x05\x03\x04", 10);
     build_u8(&b, ROOM_SHIFT);
     build_u8(&b, mode);
-    put(folder, "ring", name, &b);
+    seeds_put(folder, "ring", name, &b);
     build_clear(&b);
 }
 
@@ -158,7 +158,7 @@ static void put_expressions(const char *folder)
         build_u8(&b, i % 3 ? PERFILE_RECORD_SAMPLE : PERFILE_RECORD_MMAP2);
         build_u8(&b, (uint8_t)(4 | 2 | i % 2));
         snprintf(name, sizeof name, "%zu", i);
-        put(folder, "expr", name, &b);
+        seeds_put(folder, "expr", name, &b);
         build_clear(&b);
     }
 }
@@ -205,7 +205,7 @@ static void put_chains(const char *folder, bool swap)
     build_u64(&b, 5);
     build_end(&b, start);
     build_u8(&b, 2);
-    put(folder, "target", swap ? "chains-big" : "chains-little", &b);
+    seeds_put(folder, "target", swap ? "chains-big" : "chains-little", &b);
     build_clear(&b);
 }
 
@@ -228,9 +228,97 @@ static void put_pairs(const char *folder)
             build_u8(&one, (uint8_t)(first >> shift));
         build_u8(&one, (uint8_t)(i * 37 & 0x1f));
         build_u8(&one, (uint8_t)(i % 2 ? 4 : 8 * i));
-        put(folder, "merge", name, &one);
+        seeds_put(folder, "merge", name, &one);
         build_clear(&one);
         build_clear(&two);
+    }
+}
+
+/* `value` as the choices of `bytes` bytes: the last one is taken first, as the highest. */
+static void build_choices(builder *b, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        build_u8(b, (uint8_t)(value >> 8 * i));
+}
+
+/* Seeds of the targets that look at all that is done with a capture. */
+static void put_whole(const char *folder, const char *name, const builder *capture, unsigned turn)
+{
+    static const unsigned froms[] = {0, 1, 2, 3, 4};
+    builder b = {0};
+    char numbered[96];
+    build_bytes(&b, capture->b.ptr, capture->b.len);
+    const size_t whole = b.b.len;
+    for (unsigned i = 0; i < 3; i++) {
+        /* fuzz_emit.c: text; JSON Lines and CBOR; with damage passed over */
+        static const uint64_t how[] = {0x20, 0x07, 0x0b};
+        b.b.len = whole;
+        build_choices(&b, how[i] ^ (turn & 1) << 7 ^ (turn & 2) << 7, 2);
+        snprintf(numbered, sizeof numbered, "%s-%u", name, i);
+        seeds_put(folder, "emit", numbered, &b);
+    }
+    b.b.len = whole;
+    build_choices(&b, turn % 6, 1);
+    seeds_put(folder, "model", name, &b);
+    /* fuzz_failing.c: each operation, with memory, callbacks, files and directories */
+    for (unsigned i = 0; i < 8; i++) {
+        b.b.len = whole;
+        build_choices(&b, turn * 131 + i * 17, 2);
+        build_choices(&b,
+                      (turn + i / 4) % 2 | turn % 4 << 1 | i << 3 | turn * 5 % 256 << 8 |
+                          turn % 3 << 16 | froms[(turn + i) % 5] << 18 |
+                          (uint64_t)((turn / 2 + i) % 4) << 21 | (uint64_t)(turn * 3 % 16) << 24,
+                      4);
+        snprintf(numbered, sizeof numbered, "%s-%u", name, i);
+        seeds_put(folder, "failing", numbered, &b);
+    }
+    build_clear(&b);
+}
+
+/* The files of a directory one behind the other, with their lengths behind them. */
+static void put_directory(const char *folder, const char *name, const builder *first, unsigned turn)
+{
+    builder b = {.swap = false}, part = {.swap = first->swap};
+    char numbered[96];
+    const unsigned n = turn % 3;
+    for (unsigned i = 0; i < 4; i++) {
+        b.b.len = 0;
+        build_bytes(&b, first->b.ptr, first->b.len);
+        for (unsigned k = 0; k < n; k++) {
+            part.b.len = 0;
+            capture_stream(&part, 2 + k);
+            build_bytes(&b, part.b.ptr, part.b.len);
+        }
+        /* Read from the end: choices, odd files, the length of each but the last. */
+        if (n > 1)
+            build_choices(&b, part.b.len, 2);
+        if (n > 0)
+            build_choices(&b, first->b.len, 2);
+        build_choices(&b, turn * 7 + i, 1);
+        build_choices(&b,
+                      (turn + 2 * i) % 8 | turn % 3 << 3 | n << 5 | turn * 37 % 256 << 8 |
+                          (uint64_t)(i == 3) << 16 | (uint64_t)(turn * 5 + i) % 16 << 17,
+                      4);
+        snprintf(numbered, sizeof numbered, "%s-%u", name, i);
+        seeds_put(folder, "directory", numbered, &b);
+    }
+    build_clear(&b);
+    build_clear(&part);
+}
+
+/* Forms of which there is no other generator: see tests/hostile/every/forms.c. */
+static void put_forms(const char *folder)
+{
+    static const char *const names[] = {"version1", "tracepoint"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        every_form form;
+        if (!every_form_make(names[i], &form))
+            abort();
+        seeds_put(folder, "recover", names[i], &form.file);
+        put_whole(folder, names[i], &form.file, i);
+        put_directory(folder, names[i], &form.file, i);
+        build_clear(&form.file);
+        build_clear(&form.second);
     }
 }
 
@@ -276,29 +364,31 @@ int main(int argc, char **argv)
         builder b;
         capture_make(&b, form / 2, form % 2, SAMPLES);
         snprintf(name, sizeof name, "%s-%s", capture_names[form / 2], form % 2 ? "big" : "little");
-        put(argv[1], "recover", name, &b);
+        seeds_put(argv[1], "recover", name, &b);
+        put_whole(argv[1], name, &b, form);
+        put_directory(argv[1], name, &b, form);
         size_t whole = b.b.len;
         build_u8(&b, (uint8_t)(form & 1)); /* from a pipe */
         build_u8(&b, (uint8_t)(form * 37));
-        put(argv[1], "convert", name, &b);
+        seeds_put(argv[1], "convert", name, &b);
         b.b.len = whole;
         build_u8(&b, (uint8_t)(form * 41)); /* how: see fuzz_filter.c */
         build_u8(&b, (uint8_t)(form * 37));
         build_u8(&b, (uint8_t)(form * 7));
-        put(argv[1], "filter", name, &b);
+        seeds_put(argv[1], "filter", name, &b);
         b.b.len = whole;
         build_u8(&b, (uint8_t)(form % 5)); /* how: see fuzz_split.c */
         build_u8(&b, (uint8_t)(form * 37));
-        put(argv[1], "split", name, &b);
+        seeds_put(argv[1], "split", name, &b);
         b.b.len = whole;
         build_u8(&b, (uint8_t)(form / 2 + form));
-        put(argv[1], "target", name, &b);
+        seeds_put(argv[1], "target", name, &b);
         b.b.len--;
         build_u8(&b, (uint8_t)(form % 3));
-        put(argv[1], "open", name, &b);
+        seeds_put(argv[1], "open", name, &b);
         b.b.ptr[b.b.len - 1] = 200;
         build_u8(&b, (uint8_t)(form % 2));
-        put(argv[1], "pipe", name, &b);
+        seeds_put(argv[1], "pipe", name, &b);
         build_clear(&b);
     }
     const pf_row *rows = pf_record_rows(&n);
@@ -312,6 +402,8 @@ int main(int argc, char **argv)
     put_rings(argv[1]);
     put_pairs(argv[1]);
     put_expressions(argv[1]);
+    put_forms(argv[1]);
+    seeds_put_commands(argv[1]);
     put_dictionary(argv[1]);
     return 0;
 }

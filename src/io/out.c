@@ -259,7 +259,11 @@ void pf_sink_look(perfile_sink *s)
 {
     struct stat sb;
     int flags = fcntl(s->fd, F_GETFL);
-    if (fstat(s->fd, &sb) < 0 || !S_ISREG(sb.st_mode) || flags < 0 || (flags & O_APPEND))
+    if (fstat(s->fd, &sb) < 0) {
+        (void)keep_io(s, errno, "write", NULL);
+        return;
+    }
+    if (!S_ISREG(sb.st_mode) || flags < 0 || (flags & O_APPEND))
         return;
     off_t at = lseek(s->fd, 0, SEEK_CUR);
     if (at < 0)

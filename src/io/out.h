@@ -53,7 +53,11 @@ static inline void pf_sink_commit(perfile_sink *s, size_t n)
 }
 
 /* Larger writes cost the kernel less for each byte; of many files at once each has less. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { PF_SINK_BUFFER = 4 << 10, PF_SINK_PART_BUFFER = 1 << 10 }; /* small outputs fill them, too */
+#else
 enum { PF_SINK_BUFFER = 1 << 20, PF_SINK_PART_BUFFER = 256 << 10 };
+#endif
 
 /* A sink with its name and, unless it is memory, a buffer of that size. */
 perfile_status pf_sink_make(pf_sink_kind kind, const char *name,

@@ -23,6 +23,9 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
         return pf_fail(err, PERFILE_E_USAGE, "writer.compress_level",
                        "level %d: zstd has 1 to %d, 0 compresses nothing", o->compress_level,
                        PF_DEFLATE_LEVEL_MOST);
+    perfile_status st = pf_sink_status(sink, err); /* it may be what keeps it from being patched */
+    if (st != PERFILE_OK)
+        return st;
     if (o->form == PERFILE_FORM_FILE && !pf_sink_can_patch(sink))
         return pf_fail(err, PERFILE_E_USAGE, "writer.sink",
                        "'%s' cannot hold a perf.data file, whose header is written last: give the "
