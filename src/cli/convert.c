@@ -14,7 +14,7 @@ static const char help[] =
     "Usage: perfile convert [OPTION ...] -o OUT IN\n"
     "\n"
     "  -o, --output OUT      the new capture; - is standard output\n"
-    "  -f, --force           replace OUT if it exists; --force alone also means --on-damage copy\n"
+    "  -f, --force           replace OUT if it exists; --force also means --on-damage copy\n"
     "  --to FORM             perf.data, pipe or dir; else that of IN\n"
     "  --byte-order ORDER    little, big or native: of every field; else that of IN\n"
     "  --compress[=LEVEL]    compress records, 1 (fast, default) to 22\n"
@@ -28,14 +28,15 @@ static const char help[] =
     "                        resync: go on where records begin again; salvage: with those that\n"
     "                        can be trusted\n"
     "  --json                a JSON object with all that is not as it was, see "
-    "format/reports.md\n" CLI_COMMON_HELP "\n"
-    "Examples:\n"
-    "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
-    "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
-    "  perfile convert --byte-order little -o here.data s390.data\n"
-    "  perfile convert --compress=9 -o small.data perf.data\n"
-    "\n"
-    "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n";
+    "format/reports.md\n" CLI_INPUT_HELP("     ") CLI_COMMON_HELP(
+        "     ") "\n"
+                 "Examples:\n"
+                 "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
+                 "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
+                 "  perfile convert --byte-order little -o here.data s390.data\n"
+                 "  perfile convert --compress=9 -o small.data perf.data\n"
+                 "\n"
+                 "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n";
 
 enum {
     OPTION_ORDER = CLI_OPTION_OWN,

@@ -43,18 +43,21 @@ static const char help[] =
     "  --on-damage WHAT   stop: filter what is in front of damage (default); resync: go on where\n"
     "                     records begin again; salvage: with those that can be trusted;\n"
     "                     fail: write nothing\n"
-    "  --json             what was kept as a JSON object\n" CLI_COMMON_HELP "\n"
-    "What is given twice holds when one of both does; different options must all hold.\n"
-    "Ends of ranges belong to them, and either may be left out.\n"
-    "\n"
-    "Examples:\n"
-    "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"
-    "  perfile filter --comm 'work*' --cpu 0-3 -o work.data samples/captures/fields.data\n"
-    "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big.data "
-    "samples/captures/cpu-clock.data\n"
-    "  perfile filter --every 100 --to pipe -o - samples/captures/pipe.data | perfile stats -\n"
-    "\n"
-    "Exit status: 0 filtered; 3 filtered, but IN was damaged; 1 nothing was written.\n";
+    "  --json             what was kept as a JSON object\n" CLI_INPUT_HELP("  ") CLI_COMMON_HELP(
+        "  ") "\n"
+              "What is given twice holds when one of both does; different options must all hold.\n"
+              "Ends of ranges belong to them, and either may be left out.\n"
+              "\n"
+              "Examples:\n"
+              "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"
+              "  perfile filter --comm 'work*' --cpu 0-3 -o work.data "
+              "samples/captures/fields.data\n"
+              "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big.data "
+              "samples/captures/cpu-clock.data\n"
+              "  perfile filter --every 100 --to pipe -o - samples/captures/pipe.data | perfile "
+              "stats -\n"
+              "\n"
+              "Exit status: 0 filtered; 3 filtered, but IN was damaged; 1 nothing was written.\n";
 
 /* Options of terms are CLI_OPTION_TERM and the kind. */
 enum {

@@ -24,7 +24,8 @@ typedef struct cli_reading {
 #define CLI_READING_HELP                                                                           \
     "  --on-damage WHAT stop: report what is in front of damage (default); resync: go on where\n"  \
     "                   records begin again (also --resync); salvage: with those that can be\n"    \
-    "                   trusted; fail: report nothing but the damage\n" CLI_COMMON_HELP
+    "                   trusted; fail: report nothing but the damage\n" CLI_INPUT_HELP("")         \
+        CLI_COMMON_HELP("")
 
 /* What --allow-growth asks for: limits that nothing exceeds. */
 extern const perfile_limits cli_growth;

@@ -32,7 +32,8 @@ static void help(bool error)
         error,
         "\n"
         "FILE is a perf.data file, a stream of `perf record -o -`, or a directory of\n"
-        "`perf record --threads`; - is standard input.\n"
+        "`perf record --threads`; - is standard input.  -i FILE is the same, and without any\n"
+        "perf.data is read, where standard input is a terminal.\n"
         "\n"
         "Examples:\n"
         "  perfile info perf.data                 what is this?\n"

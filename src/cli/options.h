@@ -27,11 +27,13 @@ enum {
     {"allow-growth", no_argument, NULL, CLI_OPTION_GROWTH},              \
     {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE}
 /* clang-format on */
-#define CLI_COMMON_HELP                                                                            \
-    "  -i, --input FILE FILE in the way of perf; without any: perf.data, on a terminal\n"          \
-    "  --from FORMAT    take the input for this format instead of looking\n"                       \
-    "  --allow-growth   lift the limits on what an input may cost (format/limits.md)\n"            \
-    "  --help           this text\n"
+/* `pad`: spaces by which the column of the command lies further right than 19. */
+#define CLI_INPUT_HELP(pad)                                                                        \
+    "  -i, --input FILE " pad "FILE in the way of perf; without any: perf.data, on a terminal\n"
+#define CLI_COMMON_HELP(pad)                                                                       \
+    "  --from FORMAT    " pad "take the input for this format instead of looking\n"                \
+    "  --allow-growth   " pad "lift the limits on what an input may cost (format/limits.md)\n"     \
+    "  --help           " pad "this text\n"
 
 /* The next option as getopt_long() has it, -1 behind the last.  What is wrong is said here, with
  * the words that may have been meant, and '?' returned.  `letters` without -i and -h.  Behind the

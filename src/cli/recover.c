@@ -21,15 +21,18 @@ static const char help[] =
     "                     cycles:sample_type=IP|TID|TIME|PERIOD\n"
     "  --big-endian       EVENT is of a capture in big-endian byte order\n"
     "  --on-damage WHAT   salvage (default) is all there is: records that can be trusted\n"
-    "  --json             a JSON object with every gap, see format/reports.md\n" CLI_COMMON_HELP
-    "\n"
-    "Examples:\n"
-    "  perfile recover -o saved.data perf.data            after `perf record` was killed\n"
-    "  perfile recover --dry-run perf.data                what would be rescued?\n"
-    "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
-    "  perfile recover -n --json perf.data | jq .gaps\n"
-    "\n"
-    "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n";
+    "  --json             a JSON object with every gap, see format/reports.md\n" CLI_INPUT_HELP(
+        "  ")
+        CLI_COMMON_HELP(
+            "  ") "\n"
+                  "Examples:\n"
+                  "  perfile recover -o saved.data perf.data            after `perf record` was "
+                  "killed\n"
+                  "  perfile recover --dry-run perf.data                what would be rescued?\n"
+                  "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
+                  "  perfile recover -n --json perf.data | jq .gaps\n"
+                  "\n"
+                  "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n";
 
 enum { OPTION_ATTRS_FROM = CLI_OPTION_OWN, OPTION_EVENT, OPTION_BIG };
 enum { MOST_EVENTS = 64 };

@@ -25,15 +25,21 @@ static const char help[] =
     "where\n"
     "                         records begin again; salvage: with those that can be trusted;\n"
     "                         fail: write nothing\n"
-    "  --json                 what was done as a JSON object\n" CLI_COMMON_HELP "\n"
-    "Examples:\n"
-    "  perfile sort -o sorted.data samples/captures/threads.data\n"
-    "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
-    "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
-    "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
-    "  perfile sort -o one.data perf.data.dir             the files of --threads in one\n"
-    "\n"
-    "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n";
+    "  --json                 what was done as a JSON object\n" CLI_INPUT_HELP("      ")
+        CLI_COMMON_HELP(
+            "      ") "\n"
+                      "Examples:\n"
+                      "  perfile sort -o sorted.data samples/captures/threads.data\n"
+                      "  perfile sort --max-memory 64M -f -o sorted.data "
+                      "samples/captures/tracepoints.data\n"
+                      "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
+                      "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
+                      "  perfile sort -o one.data perf.data.dir             the files of --threads "
+                      "in "
+                      "one\n"
+                      "\n"
+                      "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was "
+                      "written.\n";
 
 typedef struct settings {
     cli_writing w;

@@ -32,16 +32,18 @@ static const char help[] =
     "  --on-damage WHAT  stop: split what is in front of damage (default); resync: go on where\n"
     "                    records begin again; salvage: with those that can be trusted;\n"
     "                    fail: write nothing\n"
-    "  --json            what was written as a JSON object\n" CLI_COMMON_HELP "\n"
-    "The parts appear when all of them are complete, or none does.\n"
-    "\n"
-    "Examples:\n"
-    "  perfile split --every 10ms -o 'part-%04d.data' samples/captures/callgraph.data\n"
-    "  perfile split --by pid -o 'process-%s.data' samples/captures/threads.data\n"
-    "  perfile split --size 100M -o 'piece-%d.data' samples/captures/tracepoints.data\n"
-    "  perfile split --records 10 --json -o 'ten-%d.data' samples/captures/cpu-clock.data\n"
-    "\n"
-    "Exit status: 0 split; 3 split, but IN was damaged; 1 nothing was written.\n";
+    "  --json            what was written as a JSON object\n" CLI_INPUT_HELP(" ") CLI_COMMON_HELP(
+        " ") "\n"
+             "The parts appear when all of them are complete, or none does.\n"
+             "\n"
+             "Examples:\n"
+             "  perfile split --every 10ms -o 'part-%04d.data' samples/captures/callgraph.data\n"
+             "  perfile split --by pid -o 'process-%s.data' samples/captures/threads.data\n"
+             "  perfile split --size 100M -o 'piece-%d.data' samples/captures/tracepoints.data\n"
+             "  perfile split --records 10 --json -o 'ten-%d.data' "
+             "samples/captures/cpu-clock.data\n"
+             "\n"
+             "Exit status: 0 split; 3 split, but IN was damaged; 1 nothing was written.\n";
 
 enum {
     OPTION_EVERY = CLI_OPTION_OWN,

@@ -6,7 +6,7 @@ set -eu
 
 # check FOLDER: prints each line that prints by itself; its status says whether there was none.
 check() {
-    ! grep -nE '(^|[^a-z_])(v?printf|v?fprintf|f?puts|f?putc|putchar|fwrite|perror|v?dprintf|write) ?\(' "$1"/*.c "$1"/*.h |
+    ! grep -nE '(^|[^a-z_])(v?printf|v?fprintf|f?puts|f?putc|putchar|fwrite|perror|v?dprintf|write) ?\(' -r --include=*.[ch] "$1" |
         grep -vE '^[^:]*/(print|json)\.[ch]:|^[^:]*/signals\.c:[0-9]*:.*write\(STDERR_FILENO, text|format\(printf|:[0-9]*: \*|:[0-9]*:/\*'
 }
 
