@@ -163,7 +163,7 @@ static perfile_status make_hostname(perfile_writer *w, perfile_error *err)
 {
     uint64_t bitmap[4], narrow[4], n;
     bool big = w->swap != (bool)PF_NATIVE_BIG;
-    bool needed = w->features[PERFILE_FEATURE_COMPRESSED].there ||
+    bool needed = w->target || w->features[PERFILE_FEATURE_COMPRESSED].there ||
                   w->features[PERFILE_FEATURE_DIR_FORMAT].there ||
                   w->features[PERFILE_FEATURE_AUXTRACE].there;
     count_features(w, bitmap, &n);
