@@ -109,7 +109,7 @@ typedef struct perfile_splitted {
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_split_check(const perfile_split_options *options, perfile_error *err);
 
-/* Reads the capture on `source`, two or three times and twice more for every further 128 parts, and
+/* Reads the capture on `source`, two or three times and twice more for every further 512 parts, and
  * writes the parts.  What cannot be read twice goes to a temporary file.  The source is closed in
  * any case.
  *
@@ -118,7 +118,8 @@ perfile_split_check(const perfile_split_options *options, perfile_error *err);
  *
  * *sum (its first `size` bytes; may be NULL) is filled as far as it went.
  * PERFILE_E_IO with EEXIST: a file with the name of a part exists, see PERFILE_SPLIT_REPLACE;
- * PERFILE_E_LIMIT: there would be more than PERFILE_SPLIT_MOST_PARTS. */
+ * PERFILE_E_LIMIT: there would be more than PERFILE_SPLIT_MOST_PARTS, or they would have more bytes
+ * than limits.growth_ratio allows: what is in every part makes many small ones large. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_split_capture(
     perfile_source *source, const perfile_split_options *options,
     const perfile_split_writing *writing, perfile_splitted *sum, size_t size, perfile_error *err);

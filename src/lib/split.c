@@ -2,16 +2,19 @@
 #include "lib/split.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "lib/copy.h"
 
 /* Passes that are to come when so many are behind us: two for each lot of parts. */
 static uint64_t passes_in_all(const pf_splitting *s)
 {
-    uint64_t lots = (s->split.n + PF_SPLIT_OPEN - 1) / PF_SPLIT_OPEN;
+    uint64_t lots = (s->split.n + s->lot - 1) / s->lot;
     if (!s->found || lots == 0)
         lots = 1;
     return (s->looked ? 2 : 1) + lots * (s->split.state ? 2 : 1);
@@ -174,6 +177,59 @@ static void begin_passes(pf_splitting *s, perfile_source *source)
     pf_passes_begin(&s->all, source, &how);
 }
 
+static uint32_t parts_at_once(void)
+{
+    enum { OTHERS = 64 };
+    struct rlimit files;
+    bool many = getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur >= PF_SPLIT_OPEN + OTHERS;
+    return many ? PF_SPLIT_OPEN : PF_SPLIT_OPEN_LEAST;
+}
+
+/* How many bytes all parts may have: so many times those of the capture, and a little for captures
+ * of a few kB, of which facts are the most. */
+static void set_most(pf_splitting *s)
+{
+    enum { ALWAYS = 16 << 20 };
+    perfile_limits limits;
+    perfile_summary sum;
+    pf_limits_fill(&limits, s->writing.limits);
+    perfile_stream_summary(s->found, &sum, sizeof sum);
+    uint64_t bytes = pf_container_bytes(perfile_stream_container(s->found)), most;
+    if (sum.inner_bytes > bytes)
+        bytes = sum.inner_bytes;
+    if (limits.growth_ratio == UINT64_MAX ||
+        __builtin_mul_overflow(bytes, limits.growth_ratio, &most) ||
+        pf_add_u64(most, ALWAYS, &s->most))
+        s->most = UINT64_MAX;
+}
+
+static perfile_status too_much(const pf_splitting *s, perfile_error *err)
+{
+    return pf_fail(err, PERFILE_E_LIMIT, "growth_ratio",
+                   "%u parts repeat what each needs, and would have more than %llu bytes together: "
+                   "make larger parts, or repeat less (--no-state, --compact-state)",
+                   s->split.n, (unsigned long long)s->most);
+}
+
+perfile_status pf_split_grew(pf_splitting *s, uint64_t bytes, perfile_error *err)
+{
+    s->grown += bytes;
+    return s->grown > s->most ? too_much(s, err) : PERFILE_OK;
+}
+
+/* Facts are in every part: what they come to is known before anything is written. */
+static perfile_status weigh_facts(pf_splitting *s, perfile_error *err)
+{
+    uint64_t all = 0;
+    set_most(s);
+    if (s->most != UINT64_MAX &&
+        (__builtin_mul_overflow(pf_split_facts(s->found), (uint64_t)s->split.n, &all) ||
+         all > s->most))
+        return too_much(s, err);
+    s->grown = s->most == UINT64_MAX ? 0 : all;
+    return PERFILE_OK;
+}
+
 static perfile_status split(pf_splitting *s, perfile_error *err)
 {
     perfile_status st = begin_output(s, err);
@@ -182,8 +238,10 @@ static perfile_status split(pf_splitting *s, perfile_error *err)
     if (st == PERFILE_OK)
         st = find(s, err);
     if (st == PERFILE_OK)
+        st = weigh_facts(s, err);
+    if (st == PERFILE_OK)
         st = name_parts(s, err);
-    for (uint32_t i = 0; i < s->split.n && st == PERFILE_OK; i += PF_SPLIT_OPEN)
+    for (uint32_t i = 0; i < s->split.n && st == PERFILE_OK; i += s->lot)
         st = pf_split_write(s, i, err);
     return st;
 }
@@ -221,6 +279,7 @@ perfile_status perfile_split_capture(perfile_source *source, const perfile_split
     if (st == PERFILE_OK)
         st = pf_split_init(&s->split, &how, err);
     if (st == PERFILE_OK) {
+        s->lot = parts_at_once();
         begin_passes(s, source);
         st = end_output(s, split(s, err), err);
         source = s->all.source;

@@ -74,25 +74,31 @@ static perfile_status choose(lot *l, perfile_error *err)
     return st;
 }
 
-static perfile_status put(output *o, const perfile_record *r, size_t n, perfile_error *err)
+static perfile_status put(pf_splitting *s, output *o, const perfile_record *r, size_t n,
+                          perfile_error *err)
 {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += perfile_record_size(&r[i]);
     o->filter->result.kept += n;
-    return pf_copy_take(&o->copy, r, n, err);
+    perfile_status st = pf_split_grew(s, bytes, err);
+    return st == PERFILE_OK ? pf_copy_take(&o->copy, r, n, err) : st;
 }
 
 /* The records of the run that go to the part: as they stand there, or those that are scattered one
  * behind the other. */
-static perfile_status give(output *o, const perfile_record *first, perfile_error *err)
+static perfile_status give(pf_splitting *s, output *o, const perfile_record *first,
+                           perfile_error *err)
 {
     perfile_record some[PERFILE_RUN_RECORDS];
     size_t n = 0;
     unsigned from = (unsigned)__builtin_ctzll(o->here);
     unsigned len = (unsigned)__builtin_popcountll(o->here);
     if (o->here >> from == pf_run_bits(len))
-        return put(o, first + from, len, err);
+        return put(s, o, first + from, len, err);
     for (uint64_t left = o->here; left; left &= left - 1)
         some[n++] = first[__builtin_ctzll(left)];
-    return put(o, some, n, err);
+    return put(s, o, some, n, err);
 }
 
 /* Bytes behind a record are read once, for all parts that it is in. */
@@ -106,7 +112,8 @@ static perfile_status give_extra(lot *l, const perfile_record *r, perfile_error 
     while (any && (st = perfile_stream_extra(l->stream, r, &piece, err)) == PERFILE_OK)
         for (uint32_t k = 0; k < l->n; k++)
             if (pf_copy_wants_extra(&l->at[k].copy) &&
-                (st = perfile_writer_extra(l->at[k].writer, piece, err)) != PERFILE_OK)
+                ((st = pf_split_grew(l->s, piece.len, err)) != PERFILE_OK ||
+                 (st = perfile_writer_extra(l->at[k].writer, piece, err)) != PERFILE_OK))
                 return st;
     return st == PERFILE_END ? PERFILE_OK : st;
 }
@@ -164,7 +171,7 @@ static perfile_status give_pieces(lot *l, const perfile_record *whole, perfile_e
         at += size;
         for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
             if (theirs ? l->at[k].here & 1 : l->first + k == l->s->split.at)
-                st = put(&l->at[k], &all[i], 1, err);
+                st = put(l->s, &l->at[k], &all[i], 1, err);
     }
     pf_buffer_clear(&l->pieces);
     pf_buffer_clear(&l->bytes);
@@ -190,7 +197,7 @@ static perfile_status write_run(lot *l, const perfile_record *first, size_t n, p
     }
     for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
         if (l->at[k].here)
-            st = give(&l->at[k], first, err);
+            st = give(l->s, &l->at[k], first, err);
     return st == PERFILE_OK && first->extra.len ? give_extra(l, first, err) : st;
 }
 
@@ -315,7 +322,7 @@ perfile_status pf_split_write(pf_splitting *s, uint32_t first, perfile_error *er
     const pf_split *x = &s->split;
     lot l = {.s = s, .first = first};
     perfile_status st = PERFILE_OK;
-    l.n = x->n - first < PF_SPLIT_OPEN ? x->n - first : PF_SPLIT_OPEN;
+    l.n = x->n - first < s->lot ? x->n - first : s->lot;
     l.at = pf_alloc(l.n, sizeof *l.at);
     if (!l.at)
         return pf_fail_nomem(err, "split");

@@ -1,4 +1,5 @@
 /* Records inside records: zstd streams cut into COMPRESSED records, simpleperf's SPLIT records. */
+#include "base/checked.h"
 #include "base/error.h"
 #include "perf/take.h"
 #include "schema/rows.h"
@@ -89,6 +90,21 @@ static bool find_frame(perfile_bytes *in)
     return false;
 }
 
+/* What all compressed records together have made: few bytes of zstd can hold any number. */
+static perfile_status check_ratio(pf_perf_stream *p, perfile_bytes in, perfile_error *err)
+{
+    const perfile_limits *l = &p->base.limits;
+    uint64_t most;
+    p->compressed += in.len;
+    if (l->inflate_ratio == UINT64_MAX ||
+        __builtin_mul_overflow(p->compressed, l->inflate_ratio, &most) ||
+        pf_add_u64(most, l->inflate_bytes, &most) || p->base.summary.inner_bytes <= most)
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_LIMIT, "inflate_ratio",
+                   "%llu bytes of compressed records hold more than %llu bytes",
+                   (unsigned long long)p->compressed, (unsigned long long)most);
+}
+
 static perfile_status feed(pf_perf_stream *p, perfile_bytes in, bool padded, perfile_error *why)
 {
     uint64_t limit = p->base.limits.inflate_bytes;
@@ -118,7 +134,10 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
     }
     p->frame_lost = false;
     perfile_error why;
-    perfile_status st = feed(p, in, padded, &why);
+    perfile_status st = check_ratio(p, in, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = feed(p, in, padded, &why);
     if (st == PERFILE_OK)
         return PERFILE_OK;
     /* A frame that never ended may be followed by another. */

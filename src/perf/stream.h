@@ -73,7 +73,8 @@ typedef struct pf_perf_stream {
 
     /* Compressed records: one zstd stream a part. */
     pf_inflate *inflate;
-    pf_buffer inner; /* decompressed, from inner_pos of the stream on */
+    uint64_t compressed; /* bytes of zstd of all parts */
+    pf_buffer inner;     /* decompressed, from inner_pos of the stream on */
     uint64_t inner_pos;
     size_t inner_at;   /* bytes of it that were handed out */
     uint64_t envelope; /* sequence and offset of the last envelope */

@@ -104,6 +104,8 @@ void pf_split_names_free(pf_split_names *names);
 perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n,
                               perfile_error *err);
 void pf_split_weighed(pf_split *x, const perfile_stream *s);
+/* How many bytes of facts every part has, at least. */
+uint64_t pf_split_facts(const perfile_stream *s);
 perfile_status pf_split_grow(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid,
                              uint64_t data_bytes, bool *cut, perfile_error *err);
 

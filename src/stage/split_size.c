@@ -55,7 +55,21 @@ perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n
     return ok ? PERFILE_OK : pf_fail_nomem(err, "split");
 }
 
-/* Header, events and features, in whichever form they are written. */
+/* Bytes of header, events and features as they are at least, in whichever form they are written. */
+uint64_t pf_split_facts(const perfile_stream *s)
+{
+    enum { HEADER = 16, EVENT = 64 };
+    const perfile_session *session = perfile_stream_session(s);
+    uint64_t bytes = HEADER;
+    for (uint32_t i = 0; i < perfile_session_n_events(session); i++)
+        bytes += EVENT + 8 * (uint64_t)perfile_session_event(session, i)->ids.n;
+    for (uint32_t i = 0; i < perfile_session_n_features(session); i++)
+        if (perfile_session_feature_at(session, i)->number != PERFILE_FEATURE_BUILD_ID)
+            bytes += perfile_session_feature_at(session, i)->payload.len;
+    return bytes;
+}
+
+/* The same, rather too much. */
 void pf_split_weighed(pf_split *x, const perfile_stream *s)
 {
     enum { HEADER = 104, EVENT = 400, FEATURE = 64, EVENT_TYPE = 80 };
