@@ -13,6 +13,7 @@ typedef struct cli_listing {
     bool json;
     bool verbose;
     void *collected; /* of the subject */
+    uint32_t ranged; /* processors listed one by one that the capture names by ranges */
 } cli_listing;
 
 typedef struct cli_subject {

@@ -64,7 +64,31 @@ static void put_cpus(const perfile_cpu_map_data *map)
     }
 }
 
-static void event_json(const cli_listing *l, const perfile_event *e)
+/* A range of a few bytes can name 65536 processors: after two of them ranges are written as such.
+ */
+static void cpus_json(cli_listing *l, const perfile_cpu_map_data *map)
+{
+    enum { RANGED_MOST = 1 << 17 };
+    uint64_t step = 0;
+    uint32_t cpu;
+    if (map->is_range && map->start_cpu <= map->end_cpu) {
+        uint32_t n = (uint32_t)map->end_cpu - map->start_cpu + 1;
+        if (n > RANGED_MOST - l->ranged) {
+            char range[32];
+            snprintf(range, sizeof range, "%u-%u", (unsigned)map->start_cpu,
+                     (unsigned)map->end_cpu);
+            cli_json_string("cpu_range", range);
+            return;
+        }
+        l->ranged += n;
+    }
+    cli_json_array("cpus");
+    while (next_cpu(map, &step, &cpu))
+        cli_json_number(NULL, cpu);
+    cli_json_array_end();
+}
+
+static void event_json(cli_listing *l, const perfile_event *e)
 {
     cli_json_object(NULL);
     cli_json_number("index", e->index);
@@ -74,14 +98,8 @@ static void event_json(const cli_listing *l, const perfile_event *e)
         cli_json_string("unit", e->unit);
     cli_json_real("scale", e->scale);
     attr_json(l, e);
-    if (e->cpus) {
-        uint64_t step = 0;
-        uint32_t cpu;
-        cli_json_array("cpus");
-        while (next_cpu(e->cpus, &step, &cpu))
-            cli_json_number(NULL, cpu);
-        cli_json_array_end();
-    }
+    if (e->cpus)
+        cpus_json(l, e->cpus);
     cli_json_array("ids");
     for (size_t i = 0; i < e->ids.n; i++)
         cli_json_decimal(NULL, perfile_word(&e->ids, i));

@@ -1,0 +1,294 @@
+"""What every command costs for the worst inputs that are known, against the lines of format/limits.md.
+
+cost.py PERFILE COMMANDS.DEF LIMITS.MD [BYTES]
+
+Each input is made at three sizes (BYTES / 4, BYTES / 2, BYTES), and each command line is run on each: peak memory, processor
+time and output have to lie below the lines, and time must not grow faster than the input.  A command that is in commands.def
+and has no command line here is an error, and so is one without a row in the table of limits.md.
+"""
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import threading
+
+TID, TIME, ID = 1 << 1, 1 << 2, 1 << 16
+SAMPLE_TYPE = TID | TIME | ID
+SANITIZED = "-fsanitize" in os.environ.get("PERFILE_CFLAGS", "")
+
+
+def attr(sample_type=SAMPLE_TYPE, size=112):
+    body = struct.pack("<IIQQQQQ", 1, size, 0, 1, sample_type, 0, 1 << 18)
+    return body.ljust(size, b"\0")
+
+
+def record(kind, misc, body):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def trailer(pid, tid, time):
+    return struct.pack("<IIQQ", pid, tid, time, 7)
+
+
+def text(s):
+    s = s.encode() + b"\0"
+    return s + b"\0" * (-len(s) % 8)
+
+
+def sample(pid, tid, time):
+    return record(9, 2, struct.pack("<QIIQ", 7, pid, tid, time))
+
+
+def mmap2(pid, addr, name, time):
+    return record(10, 2, struct.pack("<IIQQQIIQQII", pid, pid, addr, 0x1000, 0, 8, 1, 1, 0, 5, 2) + text(name) + trailer(pid, pid, time))
+
+
+def comm(pid, tid, name, time):
+    return record(3, 0, struct.pack("<II", pid, tid) + text(name) + trailer(pid, tid, time))
+
+
+def fork(pid, ppid, tid, ptid, time):
+    return record(7, 0, struct.pack("<IIIIQ", pid, ppid, tid, ptid, time) + trailer(pid, tid, time))
+
+
+def header_attr(ids):
+    return record(64, 0, attr() + struct.pack("<%dQ" % len(ids), *ids))
+
+
+def pipe(*records):
+    return b"PERFILE2" + struct.pack("<Q", 16) + header_attr([7]) + b"".join(records)
+
+
+def fill(size, make):
+    """A pipe of the records make(0), make(1) ... up to that size."""
+    out, n, i = [], 0, 0
+    while n < size:
+        r = make(i)
+        out.append(r)
+        n += len(r)
+        i += 1
+    return pipe(*out)
+
+
+def file_of(attrs, ids, features, payload, records=b""):
+    """A file: attrs with their id sections (places in `ids`), features with theirs (places in `payload`)."""
+    entry = 112 + 16
+    at_ids = 104 + entry * len(attrs)
+    at_data = at_ids + len(ids)
+    behind = at_data + len(records) + 16 * len(features)
+    bits = 0
+    for number, _, _ in features:
+        bits |= 1 << number
+    words = struct.pack("<8Q", 104, entry, 104, entry * len(attrs), at_data, len(records), 0, 0)
+    out = b"PERFILE2" + words + bits.to_bytes(32, "little")
+    out += b"".join(attr() + struct.pack("<QQ", at_ids + offset, size) for offset, size in attrs)
+    out += ids + records
+    out += b"".join(struct.pack("<QQ", behind + offset, size) for _, offset, size in features)
+    return out + payload
+
+
+def shared_ids(size):
+    n = size // 2 // 8
+    ids = struct.pack("<%dQ" % n, *range(1, n + 1))
+    return file_of([(0, len(ids))] * (size // 2 // 128), ids, [], b"", sample(1, 1, 1))
+
+
+def shared_features(size):
+    return file_of([(0, 8)], struct.pack("<Q", 7), [(number, 0, size) for number in range(2, 250)], b"\xaa" * size, sample(1, 1, 1))
+
+
+def many_events(size):
+    return file_of([(8 * i, 8) for i in range(size // 136)], struct.pack("<%dQ" % (size // 136), *range(1, size // 136 + 1)), [], b"",
+                   sample(1, 1, 1))
+
+
+def one_number(size):
+    """Thousands of processes with one thread number, and as many names of it."""
+    return fill(size, lambda i: comm(i // 2 + 1, 7, "n%d" % i, i) if i % 2 else sample(i // 2 + 1, 7, i))
+
+
+def cpu_ranges(size):
+    """Events that name 65536 processors each, in a few bytes."""
+    def make(i):
+        return header_attr([i + 8]) + record(78, 0, struct.pack("<QQHBBHH", 3, i + 8, 2, 0, 0, 0, 65535).ljust(24, b"\0"))
+    return fill(size, make)
+
+
+def threads_and_mappings(size):
+    """Threads of one process that has all the mappings: each part of a split needs them all."""
+    half = fill(size // 2, lambda i: mmap2(1, 0x1000 * i, "/lib/%d" % i, 1))
+    return half + b"".join(sample(1, i + 1, 9) for i in range(size // 2 // 32))
+
+
+INPUTS = {
+    "shared-ids": shared_ids,
+    "shared-features": shared_features,
+    "events": many_events,
+    "equal-mappings": lambda size: fill(size, lambda i: mmap2(1, 0x1000, "/bin/x", 5)),
+    "mappings-in-turns": lambda size: fill(size, lambda i: mmap2(1, 0x1000 * (i % 7), "/bin/x", 5)),
+    "mappings": lambda size: fill(size, lambda i: mmap2(i, 0x1000 * i, "/%d" % i, size - i)),
+    "mappings-of-one": lambda size: fill(size, lambda i: mmap2(1, 0x1000 * (i * 7919 % 10007), "/%d" % i, size - i)),
+    "forks": lambda size: fill(size, lambda i: fork(i + 2, i + 1, i + 2, i + 1, i)),
+    "equal-forks": lambda size: fill(size, lambda i: fork(2 + i % 3, 1, 2 + i % 3, 1, 5)),
+    "names": lambda size: fill(size, lambda i: comm(1, 1, "n%d" % i, size - i)),
+    "one-number": one_number,
+    "tasks": lambda size: fill(size, lambda i: sample(i // 4 + 1, i + 1, i)),
+    "rounds": lambda size: fill(size, lambda i: record(68, 0, b"")),
+    "backwards": lambda size: fill(size, lambda i: sample(1, 1, size - i)),
+    "cpu-ranges": cpu_ranges,
+    "threads-and-mappings": threads_and_mappings,
+}
+MADE_BY_COMMAND = ("zstd", "parts")
+
+# Command lines: {in} is the input, {out} what is written.  `small`: thousands of files are slow for any program.
+LINES = {
+    "info": ["{in}", "--json {in}"],
+    "list": ["events {in}", "events --json {in}", "ids {in}", "ids --json {in}", "processes --json {in}", "threads {in}",
+             "threads --json {in}", "mappings {in}", "mappings --json {in}", "build-ids --json {in}", "features --json {in}",
+             "cpus --json {in}"],
+    "stats": ["{in}", "--by comm,event {in}", "--by tid --json {in}"],
+    "validate": ["{in}", "--format json {in}"],
+    "dump": ["{in}", "--format jsonl {in}", "--format cbor {in}"],
+    "convert": ["--force --to pipe -o {out} {in}", "--force -o {out} {in}"],
+    "filter": ["--comm n1 -o {out} {in}", "--pid 1 -o {out} {in}"],
+    "merge": ["-o {out} {in}"],
+    "recover": ["-o {out} {in}"],
+    "sort": ["-o {out} {in}"],
+    "split": ["--every 1ms -o {out}/%d {in}", "--size 32K -o {out}/%d {in}", "--by pid -o {out}/%s {in}", "--by tid -o {out}/%s {in}",
+              "--by comm -o {out}/%s {in}"],
+}
+SMALL = {"split": 16}
+
+
+def lines_of(path):
+    """The table of limits.md: command -> (memory, time, output) for each byte; and what is always allowed."""
+    table = {}
+    for row in open(path, encoding="utf-8"):
+        m = re.match(r"\| `([a-z]+)` \| (\d+) MiB \| (\d+) \| ([\d.]+) \| (\d+) KiB \| (\d+) \|", row)
+        if m:
+            table[m[1]] = {"memory0": int(m[2]) << 20, "memory": int(m[3]), "time": float(m[4]), "output0": int(m[5]) << 10,
+                           "output": int(m[6])}
+    return table
+
+
+class Run:
+    """A command that ended: status, seconds of processor time, peak memory, bytes of output."""
+
+    def __init__(self, command, out):
+        shutil.rmtree(out, ignore_errors=True)
+        if os.path.exists(out):
+            os.remove(out)
+        if "/%" in " ".join(command):
+            os.mkdir(out)
+        p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        said = []
+        reader = threading.Thread(target=lambda: said.append(p.stderr.read()))
+        reader.start()
+        self.output = 0
+        while piece := p.stdout.read(1 << 20):
+            self.output += len(piece)
+        reader.join()
+        _, status, usage = os.wait4(p.pid, 0)
+        p.returncode = self.status = os.waitstatus_to_exitcode(status)
+        self.said = said[0].decode(errors="replace")
+        self.output += len(said[0])
+        self.seconds = usage.ru_utime + usage.ru_stime
+        self.memory = usage.ru_maxrss << 10
+        for folder, _, names in os.walk(out):
+            self.output += sum(os.path.getsize(os.path.join(folder, name)) for name in names)
+        if os.path.isfile(out):
+            self.output += os.path.getsize(out)
+
+
+def make(perfile, name, size):
+    """Makes the input; returns its path and how many bytes of records and facts it holds, uncompressed."""
+    path = "%s-%d.data" % (name, size)
+    if name == "parts":
+        os.mkdir(path)
+        half = shared_ids(size)
+        open(path + "/data", "wb").write(file_of([(0, 8)], struct.pack("<Q", 7), [], b"", b""))
+        n = min(size // 64, 4000)
+        each = sample(1, 1, 1) * max(1, size // n // 32)
+        for i in range(n):
+            open("%s/data.%d" % (path, i), "wb").write(each)
+        return path, n * len(each) + len(half) // 4
+    if name == "zstd":
+        plain = INPUTS["mappings-in-turns"](4 * size)
+        open("plain.data", "wb").write(plain)
+        subprocess.run([perfile, "convert", "--compress", "-f", "-o", path, "plain.data"], check=True, stderr=subprocess.DEVNULL)
+        return path, len(plain)
+    content = INPUTS[name](size)
+    open(path, "wb").write(content)
+    return path, len(content)
+
+
+def judge(what, n, run, line, factor):
+    """What of a run lies above its line."""
+    wrong = []
+    if run.status not in (0, 1, 3):
+        wrong.append("%s: exit status %d: %s" % (what, run.status, run.said[-300:]))
+    if run.status and not (run.said or run.output):
+        wrong.append("%s: exit status %d without a word" % (what, run.status))
+    if not SANITIZED and run.memory > line["memory0"] + line["memory"] * n:
+        wrong.append("%s: %.1f MB of memory for %.2f MB" % (what, run.memory / 1e6, n / 1e6))
+    if run.output > line["output0"] + line["output"] * n:
+        wrong.append("%s: %.1f MB of output for %.2f MB" % (what, run.output / 1e6, n / 1e6))
+    if run.seconds > factor * (1 + line["time"] * n / 1e6):
+        wrong.append("%s: %.2f s for %.2f MB" % (what, run.seconds, n / 1e6))
+    return wrong
+
+
+def measure(perfile, command, words, inputs, line, worst):
+    """One command line on one input at three sizes."""
+    wrong, factor, times = [], 10 if SANITIZED else 1, []
+    for path, n in inputs:
+        argv = [perfile, command] + [w.replace("{in}", path).replace("{out}", "out") for w in words.split()]
+        run = Run(argv, "out")
+        wrong += judge(" ".join(argv[1:]), n, run, line, factor)
+        times.append((n, run.seconds))
+        w = worst.setdefault(command, [0, 0, 0])
+        w[0] = max(w[0], run.memory / n)
+        w[1] = max(w[1], run.seconds / n * 1e6)
+        w[2] = max(w[2], run.output / n)
+    # Four times the input may take four times as long, and half as much again.
+    (n0, t0), (n1, t1) = times[0], times[-1]
+    if t1 > 1.5 * n1 / n0 * t0 + 0.4 * factor:
+        wrong.append("%s %s: %.2f s for %.2f MB, %.2f s for %.2f MB" % (command, words, t0, n0 / 1e6, t1, n1 / 1e6))
+    return wrong
+
+
+def main():
+    perfile, definitions, limits = sys.argv[1:4]
+    size = int(sys.argv[4]) if len(sys.argv) > 4 else (1 << 17 if SANITIZED else 1 << 19)
+    commands = re.findall(r"^COMMAND\((\w+),", open(definitions, encoding="utf-8").read(), re.M)
+    table = lines_of(limits)
+    wrong = ["%s has no command line here" % c for c in commands if c not in LINES]
+    wrong += ["%s has no row in limits.md" % c for c in commands if c not in table]
+    if wrong:
+        sys.exit("\n".join(wrong))
+    runs, worst = 0, {}
+    only = os.environ.get("ONLY")
+    for name in list(INPUTS) + list(MADE_BY_COMMAND):
+        if only and only not in name:
+            continue
+        made = {}
+        for command in commands:
+            step = size // SMALL.get(command, 1)
+            if step not in made:
+                made[step] = [make(perfile, name, s) for s in (step // 4, step // 2, step)]
+            for words in LINES[command]:
+                wrong += measure(perfile, command, words, made[step], table[command], worst)
+                runs += 3
+        for paths in made.values():
+            for path, _ in paths:
+                shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+    for command, (memory, seconds, output) in worst.items():
+        print("%-9s worst: %6.0f bytes of memory, %6.2f us, %6.1f bytes of output a byte" % (command, memory, seconds, output))
+    print("%d runs, %d above their line%s" % (runs, len(wrong), "; memory is not judged under sanitizers" if SANITIZED else ""))
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+main()
