@@ -20,10 +20,27 @@ enum {
                                       a progressive writer */
 };
 
+/* What the output is made of.  An input is never changed, and what it keeps from others the output
+ * keeps from them, too.
+ *
+ * Opening and finishing fail with PERFILE_E_IO (err->sys is 0) when the sink would write to an
+ * input, take its place, stand inside a directory that is one, or take the place of a directory
+ * that holds one.  Inputs are known by device and inode, under whatever path or link, and a
+ * descriptor that is one of them (standard output) counts.  Every function that is given a source
+ * or stream and a sink or writer tells the sink of the one what the other must not touch: `inputs`
+ * is for what is read besides, and to be told before anything is read.
+ *
+ * Mode: files get what the umask gives, or a file that is replaced has, of that what all inputs
+ * that are files or directories grant; to a group that is not the input's no more than to
+ * everybody. A directory can be entered by those who may read its files, and by its owner.  Until a
+ * file or directory has its name only its owner can read and write it. */
 typedef struct perfile_sink_options {
     size_t size;
     uint32_t flags; /* PERFILE_SINK_… */
     uint32_t reserved0;
+    const char *const
+        *inputs; /* paths, "-" for standard input; looked at when the sink is opened */
+    size_t n_inputs;
     uint64_t reserved[4];
 } perfile_sink_options;
 
@@ -53,11 +70,20 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_fd(int fd, const char *
                                                             perfile_error *err);
 
 /* Writes a directory that appears under `path` when perfile_sink_finish() succeeds, whole or not at
- * all.  What is written here goes to its file `data`; a perfile_writer on it writes `data.N`
- * beside. With PERFILE_SINK_REPLACE another capture of that name may exist: a file, or a directory
- * that holds nothing but `data` and `data.N`.  PERFILE_E_IO with EEXIST otherwise. */
+ * all; what it replaces is there until then, and where the system can exchange names (Linux) there
+ * is no time between.  What is written here goes to its file `data`; a perfile_writer on it writes
+ * `data.N` beside. With PERFILE_SINK_REPLACE another capture of that name may exist: a file, or a
+ * directory that holds nothing but `data` and `data.N`.  PERFILE_E_IO with EEXIST otherwise. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_directory(
     const char *path, const perfile_sink_options *options, perfile_sink **sink, perfile_error *err);
+
+/* Whether an output may be written beside these inputs, as perfile_sink_options says: to `path`
+ * ("-" is standard output), or with NULL to `fd`.  For whoever writes without a sink.  PERFILE_E_IO
+ * when it may not. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_output_check(const char *path, int fd,
+                                                                 const char *const *inputs,
+                                                                 size_t n_inputs,
+                                                                 perfile_error *err);
 
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_sink_callback(const perfile_sink_callbacks *callbacks, const char *name,

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/dump_place.h"
 #include "cli/input.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/types.h"
@@ -217,23 +218,18 @@ static int output_failed(const char *output, const perfile_error *err)
     if (err->sys == EPIPE)
         return CLI_DONE;
     cli_progress_clear();
-    if (err->sys == EEXIST)
-        cli_say("%s: it exists; -f replaces it", name);
-    else
-        cli_say_error(name, err);
+    cli_say_error(name, err);
     return CLI_FAILED;
 }
 
 static int dump_all(char **paths, int n, const settings *set)
 {
-    perfile_sink_options options = {.size = sizeof options,
-                                    .flags = set->force ? PERFILE_SINK_REPLACE : 0};
+    const cli_output o = {set->output, set->force, false, (const char *const *)paths, (size_t)n};
     perfile_sink *sink;
     perfile_error err = {0};
-    if (perfile_sink_path(set->output, &options, &sink, &err) != PERFILE_OK)
-        return output_failed(set->output, &err);
+    if (cli_output_open(&o, &sink) != CLI_DONE)
+        return CLI_FAILED;
     bool file = perfile_sink_temporary(sink) != NULL;
-    cli_signals_temporary(perfile_sink_temporary(sink));
     int status = CLI_DONE;
     bool whole = true;
     for (int i = 0; i < n; i++)

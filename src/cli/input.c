@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/damage.h"
 #include "cli/print.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "perfile/model.h"
@@ -132,7 +133,9 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     *in = (cli_input){.name = cli_input_name(path), .path = path, .fail = how->damage.fail};
     in->countdown = RECORDS_PER_TICK;
     cli_signals_file(in->name);
-    in->status = perfile_open_path(path, &options, &in->stream, &in->error);
+    in->status = cli_output_check(&path, 1, &in->error);
+    if (in->status == PERFILE_OK)
+        in->status = perfile_open_path(path, &options, &in->stream, &in->error);
     if (in->status != PERFILE_OK) {
         in->stream = NULL;
         return failure(in);

@@ -261,13 +261,11 @@ static int open_files(settings *set, perfile_sink **sink)
             cli_say_error(set->in[i].name, &err);
             return CLI_FAILED;
         }
-        if (i && cli_output_apart(set->w.out, set->paths[i], "one of the inputs") != CLI_DONE)
-            return CLI_FAILED;
-        if (i)
-            cli_say_beside(set->paths[i]);
+        cli_say_beside(set->paths[i]);
     }
-    return cli_output_open(set->w.out, set->paths[0], "one of the inputs", set->w.replace, false,
-                           sink);
+    const cli_output o = {set->w.out, set->w.replace, false, (const char *const *)set->paths,
+                          set->n};
+    return cli_output_open(&o, sink);
 }
 
 static int merge(settings *set)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "perfile/stream.h"
 #include "perfile/text.h"
 
@@ -165,6 +166,8 @@ int cli_take_inputs(const char *command, int argc, char **argv, cli_inputs *in)
     static char usual[] = "perf.data";
     static char *usual_list[] = {usual, NULL};
     *in = (cli_inputs){argv + optind, (size_t)(argc - optind)};
+    if (cli_output_apart((const char *const *)in->at, in->n) != CLI_DONE)
+        return CLI_FAILED;
     say_terminal(in);
     if (in->n)
         return CLI_CONTINUE;

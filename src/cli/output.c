@@ -1,9 +1,12 @@
 #include "cli/output.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
@@ -110,51 +113,61 @@ bool cli_is_directory(const char *path)
     return stat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
 }
 
-static bool same_file(const char *a, const char *b)
+/* Whatever the command still writes there goes nowhere. */
+static void silence(int fd)
 {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0 || dup2(nowhere, fd) < 0)
+        _exit(CLI_FAILED);
+    close(nowhere);
 }
 
-static bool inside(const char *out, const char *directory)
+perfile_status cli_output_check(const char *const *inputs, size_t n, perfile_error *err)
 {
-    char path[4096];
-    size_t n = strlen(out);
-    if (!cli_is_directory(directory) || n >= sizeof path)
-        return false;
-    memcpy(path, out, n + 1);
-    char *slash = strrchr(path, '/');
-    if (slash)
-        slash[slash == path] = '\0';
-    return same_file(slash ? path : ".", directory);
+    perfile_status errors = perfile_output_check(NULL, STDERR_FILENO, inputs, n, err);
+    if (errors != PERFILE_OK)
+        silence(STDERR_FILENO); /* then there is no place to say it */
+    perfile_status st = perfile_output_check("-", STDOUT_FILENO, inputs, n, err);
+    if (st != PERFILE_OK)
+        silence(STDOUT_FILENO);
+    return st == PERFILE_OK ? errors : st;
 }
 
-int cli_output_apart(const char *out, const char *in, const char *what)
+int cli_output_apart(const char *const *inputs, size_t n)
 {
-    if (!same_file(out, in) && !inside(out, in))
+    perfile_error err;
+    if (cli_output_check(inputs, n, &err) == PERFILE_OK)
         return CLI_DONE;
-    cli_say("%s: OUT is %s or lies inside it, which is never changed: choose another OUT", out,
-            what);
+    cli_say("%s", err.message);
     return CLI_FAILED;
 }
 
-int cli_output_open(const char *out, const char *in, const char *what, bool replace, bool directory,
-                    perfile_sink **sink)
+static void say_not_opened(const cli_output *o, const perfile_error *err)
+{
+    const char *name = strcmp(o->out, "-") == 0 ? "standard output" : o->out;
+    if (err->sys == EPIPE)
+        return;
+    cli_say_error(name, err);
+    if (err->sys == EEXIST && !o->replace)
+        cli_say("%s: -f replaces it", name);
+}
+
+int cli_output_open(const cli_output *o, perfile_sink **sink)
 {
     perfile_error err;
-    perfile_sink_options how = {.size = sizeof how, .flags = replace ? PERFILE_SINK_REPLACE : 0};
-    if (cli_output_apart(out, in, what) != CLI_DONE)
+    perfile_sink_options how = {.size = sizeof how,
+                                .flags = o->replace ? PERFILE_SINK_REPLACE : 0,
+                                .inputs = o->inputs,
+                                .n_inputs = o->n_inputs};
+    if (cli_output_apart(o->inputs, o->n_inputs) != CLI_DONE)
         return CLI_FAILED;
-    perfile_status st = directory ? perfile_sink_directory(out, &how, sink, &err)
-                                  : perfile_sink_path(out, &how, sink, &err);
+    perfile_status st = o->directory ? perfile_sink_directory(o->out, &how, sink, &err)
+                                     : perfile_sink_path(o->out, &how, sink, &err);
     if (st != PERFILE_OK) {
-        cli_say_error(out, &err);
-        if (!replace && same_file(out, out))
-            cli_say("%s: -f replaces it", out);
+        say_not_opened(o, &err);
         return CLI_FAILED;
     }
     cli_signals_temporary(perfile_sink_temporary(*sink));
-    cli_say_beside(in);
     return CLI_DONE;
 }
 
@@ -169,13 +182,16 @@ int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                      perfile_source **source, perfile_sink **sink)
 {
     perfile_error err;
+    const cli_output o = {w->out, w->replace, directory, &path, 1};
     if (cli_source(w, path, source, &err) != PERFILE_OK) {
         cli_say_error(cli_input_name(path), &err);
         return CLI_FAILED;
     }
-    int status = cli_output_open(w->out, path, "IN", w->replace, directory, sink);
+    int status = cli_output_open(&o, sink);
     if (status != CLI_DONE)
         perfile_source_close(*source);
+    else
+        cli_say_beside(path);
     return status;
 }
 

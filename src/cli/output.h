@@ -50,8 +50,13 @@ void cli_writing_progress(void *user, uint64_t done, uint64_t total);
 
 bool cli_is_directory(const char *path);
 
-/* Whether `out` neither is `in` nor lies inside it, or says so and returns CLI_FAILED. */
-int cli_output_apart(const char *out, const char *in, const char *what);
+/* Whether what goes to standard output and standard error changes none of these inputs; else says
+ * so, sees to it that nothing is written there any more, and returns CLI_FAILED.  cli_take_inputs() asks for
+ * the operands of every command, cli_open() and cli_output_open() for what they are given. */
+int cli_output_apart(const char *const *inputs, size_t n);
+
+/* The same without saying so. */
+perfile_status cli_output_check(const char *const *inputs, size_t n, perfile_error *err);
 
 /* Says what lies in `in`, if that is a directory, and is not copied: kcore_dir and the like. */
 void cli_say_beside(const char *in);
@@ -69,10 +74,18 @@ perfile_status cli_source(const cli_writing *w, const char *path, perfile_source
 int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                      perfile_source **source, perfile_sink **sink);
 
-/* Opens `out` for a capture that is made of `in`, a file (or "-") or with `directory` a directory,
- * or says why not and returns CLI_FAILED.  `in`, the word for it in messages being `what`, is never
- * what `out` takes the place of. */
-int cli_output_open(const char *out, const char *in, const char *what, bool replace, bool directory,
-                    perfile_sink **sink);
+/* What a command writes, and everything that it reads for that. */
+typedef struct cli_output {
+    const char *out; /* "-": standard output */
+    bool replace;
+    bool directory;
+    const char *const *inputs; /* paths and "-", reference captures among them */
+    size_t n_inputs;
+} cli_output;
+
+/* Opens it, or says why not and returns CLI_FAILED.  No command opens an output in another way (but
+ * for split, whose names the library makes): that inputs stay as they are is seen to here and in
+ * the sink. */
+int cli_output_open(const cli_output *o, perfile_sink **sink);
 
 #endif

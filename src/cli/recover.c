@@ -142,11 +142,15 @@ static int rescue(const settings *set, const char *path, const given *g)
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }
-    if (!set->dry_run &&
-        cli_output_open(set->w.out, path, "FILE", set->w.replace, false, &sink) != CLI_DONE) {
+    const char *const inputs[] = {path, set->attrs_from};
+    const cli_output o = {set->w.out, set->w.replace, false, inputs, set->attrs_from ? 2 : 1};
+    int status = set->dry_run ? cli_output_apart(o.inputs, o.n_inputs) : cli_output_open(&o, &sink);
+    if (status != CLI_DONE) {
         perfile_source_close(source);
         return CLI_FAILED;
     }
+    if (!set->dry_run)
+        cli_say_beside(path);
     cli_writing_begin(x.name);
     cli_rescue_begin(&x);
     perfile_status st = perfile_recover(source, sink, &how, &x.sum, sizeof x.sum, &err);

@@ -153,8 +153,11 @@ static int sort(settings *set)
     perfile_sink *sink = NULL;
     perfile_sorted sorted = {0};
     perfile_copied copied = {0};
-    if (cli_output_open(set->w.out, set->in, "IN", set->w.replace, false, &sink) != CLI_DONE)
+    const char *in = set->in;
+    const cli_output o = {set->w.out, set->w.replace, false, &in, 1};
+    if (cli_output_open(&o, &sink) != CLI_DONE)
         return CLI_FAILED;
+    cli_say_beside(set->in);
     cli_writing_begin(set->name);
     perfile_status st = run(set, sink, &sorted, &copied, &err);
     cli_progress_clear();

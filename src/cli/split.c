@@ -193,6 +193,10 @@ static int split(settings *set, const char *path)
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }
+    if (cli_output_apart(&path, 1) != CLI_DONE) {
+        perfile_source_close(source);
+        return CLI_FAILED;
+    }
     cli_say_beside(path);
     if (set->w.replace)
         set->how.flags |= PERFILE_SPLIT_REPLACE;

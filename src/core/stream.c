@@ -97,8 +97,17 @@ const char *perfile_stream_name(const perfile_stream *s)
 
 void perfile_stream_close(perfile_stream *s)
 {
-    if (s)
-        s->ops->close(s);
+    if (!s)
+        return;
+    pf_inputs_free(&s->inputs);
+    s->ops->close(s);
+}
+
+const pf_inputs *pf_stream_inputs(const perfile_stream *s)
+{
+    while (s->below)
+        s = s->below;
+    return &s->inputs;
 }
 
 void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *below)

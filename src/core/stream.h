@@ -57,6 +57,7 @@ struct perfile_stream {
     perfile_options options; /* limits point to `limits` */
     perfile_limits limits;
     const char *name;
+    pf_inputs inputs;        /* of a stream without one below: what is read for it */
     pf_usual_fn *sampled_by; /* what wrote `sample`; NULL: it needs clearing */
     perfile_sample sample;   /* perfile_stream_sample() */
     pf_framed framed;
@@ -64,6 +65,9 @@ struct perfile_stream {
     /* Few enough to stay in the first cache, enough that a run costs little beside them. */
     perfile_record run[PERFILE_RUN_RECORDS];
 };
+
+/* What is read for `s`. */
+const pf_inputs *pf_stream_inputs(const perfile_stream *s);
 
 /* Makes `s`, all zero, a stage on `below`, which it owns from here on. */
 void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *below);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stddef.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -168,6 +169,7 @@ perfile_status pf_sink_appear(perfile_sink *s, perfile_error *err)
     perfile_error e;
     if (st != PERFILE_OK || !s->temporary || s->appeared)
         return st;
+    pf_out_file_show(s);
     st = pf_out_file_appear(s, &e);
     return st == PERFILE_OK ? st : keep(s, &e, err);
 }
@@ -232,6 +234,8 @@ perfile_status pf_sink_make(pf_sink_kind kind, const char *name,
             return pf_fail(err, PERFILE_E_USAGE, "sink.options", "size is %zu, not set by sizeof",
                            options->size);
         memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+        if (options->size < offsetof(perfile_sink_options, reserved))
+            o.n_inputs = 0;
     }
     if (o.flags & ~(uint32_t)(PERFILE_SINK_REPLACE | PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL))
         return pf_fail(err, PERFILE_E_USAGE, "sink.options", "unknown flags 0x%x", o.flags);
@@ -251,8 +255,52 @@ perfile_status pf_sink_make(pf_sink_kind kind, const char *name,
         return pf_fail_nomem(err, "sink");
     }
     memcpy(s->name, name, n);
+    for (size_t i = 0; i < o.n_inputs; i++) {
+        if (!pf_inputs_add_path(&s->inputs, o.inputs[i])) {
+            perfile_sink_close(s);
+            return pf_fail_nomem(err, "sink");
+        }
+    }
     *sink = s;
     return PERFILE_OK;
+}
+
+perfile_status pf_sink_apart(perfile_sink *s, perfile_error *err)
+{
+    if (s->kind != PF_SINK_FD || !s->inputs.n)
+        return PERFILE_OK;
+    return s->target ? pf_inputs_apart(&s->inputs, s->target, s->name, err)
+                     : pf_inputs_apart_fd(&s->inputs, s->fd, s->name, err);
+}
+
+perfile_status pf_sink_reads(perfile_sink *s, const pf_inputs *inputs, perfile_error *err)
+{
+    if (s->error.status || s->finished)
+        return writable(s, err);
+    perfile_error e;
+    if (!pf_inputs_join(&s->inputs, inputs))
+        return keep_nomem(s, err);
+    if (s->appeared && s->own_fd)
+        pf_out_file_narrow(s);
+    return pf_sink_apart(s, &e) == PERFILE_OK ? PERFILE_OK : keep(s, &e, err);
+}
+
+perfile_status perfile_output_check(const char *path, int fd, const char *const *inputs,
+                                    size_t n_inputs, perfile_error *err)
+{
+    pf_inputs in = {0};
+    perfile_status st = PERFILE_OK;
+    bool standard = path && strcmp(path, "-") == 0;
+    for (size_t i = 0; i < n_inputs && st == PERFILE_OK; i++)
+        if (!pf_inputs_add_path(&in, inputs[i]))
+            st = pf_fail_nomem(err, "sink");
+    if (st == PERFILE_OK && path && !standard)
+        st = pf_inputs_apart(&in, path, path, err);
+    else if (st == PERFILE_OK)
+        st = pf_inputs_apart_fd(&in, standard ? STDOUT_FILENO : fd,
+                                standard ? "standard output" : "output", err);
+    pf_inputs_free(&in);
+    return st;
 }
 
 void pf_sink_look(perfile_sink *s)
@@ -282,6 +330,10 @@ perfile_status perfile_sink_fd(int fd, const char *name, const perfile_sink_opti
     s->fd = fd;
     if (fcntl(fd, F_GETFL) < 0) {
         st = pf_fail_io(err, errno, "sink", "cannot write '%s'", s->name);
+    } else {
+        st = pf_sink_apart(s, err);
+    }
+    if (st != PERFILE_OK) {
         perfile_sink_close(s);
         return st;
     }
@@ -379,6 +431,7 @@ void perfile_sink_close(perfile_sink *sink)
     if (sink->callbacks.close)
         sink->callbacks.close(sink->callbacks.user);
     pf_buffer_free(&sink->buffer);
+    pf_inputs_free(&sink->inputs);
     pf_free(sink->name);
     pf_free(sink);
 }

@@ -3,6 +3,7 @@
 #define PF_IO_OUT_H
 
 #include "base/buffer.h"
+#include "io/inputs.h"
 #include "perfile/sink.h"
 
 typedef struct pf_out_dir pf_out_dir;
@@ -19,11 +20,13 @@ struct perfile_sink {
     int fd;
     bool own_fd;
     bool patchable;
-    uint64_t start;  /* offset in the file of our first byte */
-    char *target;    /* under which the file appears, or NULL */
-    char *temporary; /* under which it is written */
-    bool appeared;   /* the file has its name; `temporary` stays, a signal handler may look */
-    pf_out_dir *dir; /* what is written is `data` of a directory; NULL else */
+    uint64_t start;   /* offset in the file of our first byte */
+    char *target;     /* under which the file appears, or NULL */
+    char *temporary;  /* under which it is written */
+    bool appeared;    /* the file has its name; `temporary` stays, a signal handler may look */
+    mode_t plain;     /* mode of new files there */
+    pf_inputs inputs; /* what must stay as it is */
+    pf_out_dir *dir;  /* what is written is `data` of a directory; NULL else */
     perfile_sink_callbacks callbacks;
 
     bool finished;
@@ -66,6 +69,13 @@ perfile_status pf_sink_make(pf_sink_kind kind, const char *name,
 
 /* Finds out whether and where bytes of s->fd can be replaced once they are written. */
 void pf_sink_look(perfile_sink *s);
+
+/* Tells the sink what is read to make its output: refuses what would change that, for good, and
+ * limits the mode of what appears. */
+perfile_status pf_sink_reads(perfile_sink *s, const pf_inputs *inputs, perfile_error *err);
+
+/* Whether the output may still take its place: PERFILE_E_IO when an input is there. */
+perfile_status pf_sink_apart(perfile_sink *s, perfile_error *err);
 
 /* The error that was kept, or PERFILE_OK. */
 perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err);

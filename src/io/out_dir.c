@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -20,6 +22,13 @@ struct pf_out_dir {
     perfile_sink **parts; /* NULL: nothing was written there yet */
     uint32_t n_parts;
 };
+
+/* What stands under the name of the new directory. */
+typedef struct replaced {
+    bool there;
+    mode_t directory; /* bits of 0777 of its own */
+    mode_t files;     /* bits of 0666 that all its files have */
+} replaced;
 
 static perfile_status cannot(const perfile_sink *s, int sys, const char *what, perfile_error *err)
 {
@@ -39,16 +48,9 @@ static void name_of_part(char name[PART_NAME], uint32_t n)
     snprintf(name, PART_NAME, "data.%" PRIu32, n);
 }
 
-static bool is_part_name(const char *name)
-{
-    if (strcmp(name, "data") == 0)
-        return true;
-    return strncmp(name, "data.", 5) == 0 && name[5] && !name[5 + strspn(name + 5, "0123456789")];
-}
-
 /* Goes through the files of the directory `path`: whether all of them are those of a capture, and
- * removes them when asked to. */
-static bool only_a_capture(const char *path, bool remove_them)
+ * removes them when asked to.  *files (may be NULL) loses the bits that one of them has not. */
+static bool only_a_capture(const char *path, bool remove_them, mode_t *files)
 {
     DIR *dir = opendir(path);
     const struct dirent *e;
@@ -57,9 +59,11 @@ static bool only_a_capture(const char *path, bool remove_them)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         struct stat sb;
-        only = is_part_name(e->d_name) &&
+        only = pf_inputs_is_part_name(e->d_name) &&
                fstatat(dirfd(dir), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
                S_ISREG(sb.st_mode) && (!remove_them || unlinkat(dirfd(dir), e->d_name, 0) == 0);
+        if (only && files)
+            *files &= sb.st_mode;
     }
     if (dir)
         closedir(dir);
@@ -73,19 +77,41 @@ const char *pf_out_dir_path(const perfile_sink *s)
 
 static void remove_capture(const char *path)
 {
-    if (unlink(path) < 0 && only_a_capture(path, true))
+    if (unlink(path) == 0)
+        return;
+    (void)chmod(path, 0700); /* it may be one that nobody may write to */
+    if (only_a_capture(path, true, NULL))
         (void)rmdir(path);
 }
 
-/* What stands in the way of the new directory. */
-static perfile_status look_at_target(const perfile_sink *s, perfile_error *err)
+/* Who may read a directory may enter it. */
+static mode_t of_directory(mode_t mode)
+{
+    return mode | (mode & 0444) >> 2;
+}
+
+/* What stands in the way of the new directory, or may be replaced by it: under the name `path`, its
+ * own or, once the names have been exchanged, that of the temporary one. */
+static perfile_status look_at(perfile_sink *s, const char *path, replaced *old, perfile_error *err)
 {
     struct stat sb;
-    if (lstat(s->target, &sb) < 0)
+    const mode_t none = 07777;
+    *old = (replaced){.files = none};
+    perfile_status st = pf_inputs_apart(&s->inputs, path, s->name, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (lstat(path, &sb) < 0)
         return errno == ENOENT ? PERFILE_OK : cannot(s, errno, "create", err);
     if (!(s->flags & PERFILE_SINK_REPLACE))
         return cannot(s, EEXIST, "create", err);
-    if (S_ISREG(sb.st_mode) || (S_ISDIR(sb.st_mode) && only_a_capture(s->target, false)))
+    old->there = true;
+    bool capture =
+        S_ISREG(sb.st_mode) || (S_ISDIR(sb.st_mode) && only_a_capture(path, false, &old->files));
+    if (S_ISREG(sb.st_mode))
+        old->files = sb.st_mode;
+    old->files = old->files == none ? s->plain : old->files & 0666;
+    old->directory = S_ISDIR(sb.st_mode) ? sb.st_mode & 0777 : of_directory(old->files);
+    if (capture)
         return PERFILE_OK;
     return pf_fail_io(err, EEXIST, "sink",
                       "cannot create '%s': what is there holds more than a capture, and is not "
@@ -98,10 +124,10 @@ static perfile_status make_folder(perfile_sink *s, perfile_error *err)
     int made = -1;
     for (unsigned i = 0; i < 100 && made < 0; i++) {
         pf_free(s->dir->path);
-        s->dir->path = pf_out_file_beside(s->target, s, i);
+        s->dir->path = pf_out_file_beside(s->target, "perfile", s, i);
         if (!s->dir->path)
             return pf_fail_nomem(err, "sink");
-        made = mkdir(s->dir->path, 0777);
+        made = mkdir(s->dir->path, 0700);
         if (made < 0 && errno != EEXIST)
             break;
     }
@@ -129,6 +155,7 @@ static perfile_status open_file(perfile_sink *s, const char *folder, const char 
     if (s->fd < 0)
         return cannot(s, sys, "create", err);
     s->own_fd = true;
+    s->plain = pf_out_file_hide(s->fd);
     pf_sink_look(s);
     return PERFILE_OK;
 }
@@ -150,8 +177,9 @@ perfile_status perfile_sink_directory(const char *path, const perfile_sink_optio
     s->target = copy_of(path, n);
     if (!s->dir || !s->target)
         st = pf_fail_nomem(err, "sink");
+    replaced old;
     if (st == PERFILE_OK)
-        st = look_at_target(s, err);
+        st = look_at(s, s->target, &old, err);
     if (st == PERFILE_OK)
         st = make_folder(s, err);
     if (st == PERFILE_OK)
@@ -220,12 +248,52 @@ uint32_t pf_sink_parts(const perfile_sink *s)
     return s->dir ? s->dir->n_parts : 0;
 }
 
-/* Whom a new name takes the place of is out of the way before, and gone afterwards. */
-static perfile_status replace(perfile_sink *s, perfile_error *err)
+/* Gives what was written the mode that it shall have under its name; see perfile_sink_options. */
+static void show(const perfile_sink *s, const replaced *old)
 {
-    char *old = pf_out_file_beside(s->dir->path, s, 0);
+    const pf_out_dir *d = s->dir;
+    struct stat sb;
+    if (stat(d->path, &sb) < 0)
+        return;
+    mode_t granted = pf_inputs_grant(&s->inputs, sb.st_gid);
+    mode_t files = (old->there ? old->files : s->plain) & granted;
+    mode_t whole = old->there ? old->directory : of_directory(s->plain) | 0700;
+    size_t len = strlen(d->path) + PART_NAME + 1;
+    char *file = pf_alloc(len, 1);
+    if (!file)
+        return; /* then only the owner may read it */
+    snprintf(file, len, "%s/data", d->path);
+    (void)chmod(file, files);
+    for (uint32_t i = 0; i < d->n_parts; i++) {
+        snprintf(file, len, "%s/data.%" PRIu32, d->path, i);
+        (void)chmod(file, files);
+    }
+    pf_free(file);
+    (void)chmod(d->path, whole & (of_directory(granted) | 0700));
+}
+
+/* Exchanges two names in one step, where the system and the file system can. */
+static bool exchange(const char *a, const char *b)
+{
+#ifdef SYS_renameat2
+    enum { EXCHANGE = 1 << 1 /* RENAME_EXCHANGE */ };
+    return syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, EXCHANGE) == 0;
+#else
+    (void)a, (void)b;
+    return false;
+#endif
+}
+
+/* The old one is moved away, the new one gets its name.  In between there is neither: no signal
+ * ends the process there, but for SIGKILL. */
+static perfile_status replace_in_steps(perfile_sink *s, perfile_error *err)
+{
+    char *old = pf_out_file_beside(s->target, "perfile-old", s, 0);
     if (!old)
         return pf_fail_nomem(err, "sink");
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     perfile_status st = PERFILE_OK;
     bool there = rename(s->target, old) == 0;
     if (!there && errno != ENOENT)
@@ -236,21 +304,39 @@ static perfile_status replace(perfile_sink *s, perfile_error *err)
             (void)rename(old, s->target);
         there = false;
     }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (there)
         remove_capture(old);
     pf_free(old);
     return st;
 }
 
+/* After the exchange the old one has the temporary name.  If it is not what was looked at before,
+ * but something that must stay, it gets its name back. */
+static perfile_status replace(perfile_sink *s, perfile_error *err)
+{
+    replaced old;
+    if (!exchange(s->dir->path, s->target))
+        return replace_in_steps(s, err);
+    perfile_status st = look_at(s, s->dir->path, &old, err);
+    if (st == PERFILE_OK)
+        remove_capture(s->dir->path);
+    else
+        (void)exchange(s->dir->path, s->target);
+    return st;
+}
+
 static perfile_status appear(perfile_sink *s, perfile_error *err)
 {
-    perfile_status st = look_at_target(s, err);
+    replaced old;
+    perfile_status st = look_at(s, s->target, &old, err);
     if (st != PERFILE_OK)
         return st;
-    if (s->flags & PERFILE_SINK_REPLACE)
+    show(s, &old);
+    if (old.there)
         return replace(s, err);
     /* mkdir() never takes what came into being meanwhile, and rename() takes an empty directory. */
-    if (mkdir(s->target, 0777) < 0)
+    if (mkdir(s->target, 0700) < 0)
         return cannot(s, errno, "create", err);
     if (rename(s->dir->path, s->target) < 0) {
         st = cannot(s, errno, "create", err);

@@ -9,15 +9,20 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "io/inputs.h"
 #include "io/out_file.h"
 
 enum { FILE_NAME = 24, BUFFER = 64 << 10 /* there are many at a time */ };
 
 struct pf_out_set {
     char *folder;
-    char *path; /* room for that of a file in it */
+    char *path;  /* room for that of a file in it */
+    char *place; /* the path that the folder was made for */
     bool replace;
     uint32_t n;
+    mode_t plain; /* of new files there */
+    gid_t group;
+    pf_inputs inputs;
 };
 
 static perfile_status cannot(int sys, const char *what, const char *name, perfile_error *err)
@@ -32,38 +37,57 @@ static const char *path_of(const pf_out_set *set, const char *kind, uint32_t n)
     return set->path;
 }
 
-perfile_status pf_out_set_new(const char *path, bool replace, pf_out_set **set, perfile_error *err)
+static void release(pf_out_set *s)
 {
+    pf_inputs_free(&s->inputs);
+    pf_free(s->folder);
+    pf_free(s->place);
+    pf_free(s->path);
+    pf_free(s);
+}
+
+static perfile_status make_folder(pf_out_set *s, perfile_error *err)
+{
+    for (unsigned i = 0; i < 100; i++) {
+        pf_free(s->folder);
+        pf_free(s->path);
+        s->path = NULL;
+        s->folder = pf_out_file_beside(s->place, "perfile-split", s, i);
+        if (s->folder)
+            s->path = pf_alloc(strlen(s->folder) + FILE_NAME, 1);
+        if (!s->path)
+            return pf_fail_nomem(err, "sink");
+        if (mkdir(s->folder, 0700) == 0)
+            return PERFILE_OK;
+        if (errno != EEXIST)
+            break;
+    }
+    return cannot(errno, "create", s->place, err);
+}
+
+perfile_status pf_out_set_new(const char *path, bool replace, const pf_inputs *inputs,
+                              pf_out_set **set, perfile_error *err)
+{
+    size_t n = strlen(path) + 1;
     pf_out_set *s = pf_alloc(1, sizeof *s);
     if (!s)
         return pf_fail_nomem(err, "sink");
     s->replace = replace;
-    int made = -1;
-    for (unsigned i = 0; i < 100 && made < 0; i++) {
-        pf_free(s->folder);
-        s->folder = pf_out_file_beside(path, s, i);
-        if (!s->folder)
-            break;
-        made = mkdir(s->folder, 0777);
-        if (made < 0 && errno != EEXIST)
-            break;
-    }
+    s->place = pf_alloc(n, 1);
     perfile_status st = PERFILE_OK;
-    if (!s->folder)
+    if (!s->place || !pf_inputs_join(&s->inputs, inputs))
         st = pf_fail_nomem(err, "sink");
-    else if (made < 0)
-        st = cannot(errno, "create", path, err);
-    else if (!(s->path = pf_alloc(strlen(s->folder) + FILE_NAME, 1)))
-        st = pf_fail_nomem(err, "sink");
-    if (st != PERFILE_OK && made == 0)
-        (void)rmdir(s->folder);
-    if (st != PERFILE_OK) {
-        pf_free(s->folder);
-        pf_free(s);
-        return st;
-    }
-    *set = s;
-    return PERFILE_OK;
+    else
+        memcpy(s->place, path, n);
+    if (st == PERFILE_OK)
+        st = pf_inputs_apart_place(&s->inputs, path, path, err);
+    if (st == PERFILE_OK)
+        st = make_folder(s, err);
+    if (st == PERFILE_OK)
+        *set = s;
+    else
+        release(s);
+    return st;
 }
 
 const char *pf_out_set_folder(const pf_out_set *set)
@@ -87,26 +111,34 @@ perfile_status pf_out_set_next(pf_out_set *set, const char *name, perfile_sink *
         perfile_sink_close(s);
         return st;
     }
+    struct stat sb;
     s->own_fd = true;
+    set->plain = pf_out_file_hide(s->fd);
+    if (fstat(s->fd, &sb) == 0)
+        set->group = sb.st_gid;
     pf_sink_look(s);
     set->n++;
     *sink = s;
     return PERFILE_OK;
 }
 
-perfile_status pf_out_set_may(const char *name, bool replace, perfile_error *err)
+perfile_status pf_out_set_may(pf_out_set *set, const char *name, perfile_error *err)
 {
     struct stat sb;
+    perfile_status st = pf_inputs_apart_self(&set->inputs, name, name, err);
+    if (st != PERFILE_OK)
+        return st;
     if (lstat(name, &sb) < 0)
         return errno == ENOENT ? PERFILE_OK : cannot(errno, "create", name, err);
-    if (!replace)
+    if (!set->replace)
         return cannot(EEXIST, "create", name, err);
     if (S_ISREG(sb.st_mode) || S_ISLNK(sb.st_mode))
         return PERFILE_OK;
     return pf_fail_io(err, EEXIST, "sink", "cannot create '%s': what is there is no file", name);
 }
 
-static int appear(pf_out_set *set, uint32_t n, const char *name)
+/* Without replacing anything. */
+static int appear_new(pf_out_set *set, uint32_t n, const char *name)
 {
     const char *from = path_of(set, "data", n);
     struct stat sb;
@@ -121,24 +153,46 @@ static int appear(pf_out_set *set, uint32_t n, const char *name)
     return rename(from, name) < 0 ? errno : 0;
 }
 
+/* Keeps what has the name, if anything has, as old.N: by a second name, so that the first is never
+ * without a file, or by moving it away where that cannot be. */
+static int keep_old(pf_out_set *set, uint32_t n, const char *name)
+{
+    const char *old = path_of(set, "old", n);
+    if (link(name, old) == 0 || errno == ENOENT || rename(name, old) == 0)
+        return 0;
+    return errno == ENOENT ? 0 : errno;
+}
+
+static perfile_status appear(pf_out_set *set, uint32_t n, const char *name, perfile_error *err)
+{
+    int sys;
+    perfile_status st = pf_inputs_apart_self(&set->inputs, name, name, err);
+    if (st != PERFILE_OK)
+        return st;
+    (void)chmod(path_of(set, "data", n),
+                pf_out_file_mode(name, set->plain, &set->inputs, set->group));
+    if (!set->replace)
+        sys = appear_new(set, n, name);
+    else if ((sys = keep_old(set, n, name)) == 0 && rename(path_of(set, "data", n), name) < 0)
+        sys = errno;
+    return sys ? cannot(sys, "create", name, err) : PERFILE_OK;
+}
+
 perfile_status pf_out_set_appear(pf_out_set *set, const char *(*name)(void *user, uint32_t n),
                                  void *user, perfile_error *err)
 {
-    int sys = 0;
     uint32_t n = 0;
-    for (; n < set->n; n++) {
-        if (set->replace && rename(name(user, n), path_of(set, "old", n)) < 0 && errno != ENOENT)
-            sys = errno;
-        if (sys || (sys = appear(set, n, name(user, n))) != 0)
-            break;
-    }
-    if (!sys)
+    perfile_status st = pf_inputs_apart_place(&set->inputs, set->place, set->place, err);
+    while (n < set->n && st == PERFILE_OK &&
+           (st = appear(set, n, name(user, n), err)) == PERFILE_OK)
+        n++;
+    if (st == PERFILE_OK)
         return PERFILE_OK;
-    perfile_status st = cannot(sys, "create", name(user, n), err);
-    for (uint32_t i = 0; i < n; i++)
-        (void)unlink(name(user, i));
-    for (uint32_t i = 0; i <= n && set->replace; i++)
-        (void)rename(path_of(set, "old", i), name(user, i));
+    for (uint32_t i = 0; i <= n && i < set->n; i++) {
+        bool back = set->replace && rename(path_of(set, "old", i), name(user, i)) == 0;
+        if (!back && i < n)
+            (void)unlink(name(user, i));
+    }
     return st;
 }
 
@@ -152,7 +206,5 @@ void pf_out_set_close(pf_out_set *set)
             (void)unlink(path_of(set, "old", i));
     }
     (void)rmdir(set->folder);
-    pf_free(set->folder);
-    pf_free(set->path);
-    pf_free(set);
+    release(set);
 }

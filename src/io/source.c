@@ -60,9 +60,9 @@ perfile_status pf_source_new(size_t bytes, const pf_source_ops *ops, const char 
     return PERFILE_OK;
 }
 
-perfile_status pf_source_of_fd(int fd, bool own, const char *name,
-                               const perfile_source_options *options, perfile_source **source,
-                               perfile_error *err)
+static perfile_status of_kind(int fd, bool own, const char *name,
+                              const perfile_source_options *options, perfile_source **source,
+                              perfile_error *err)
 {
     struct stat sb;
     if (fstat(fd, &sb) < 0)
@@ -74,10 +74,29 @@ perfile_status pf_source_of_fd(int fd, bool own, const char *name,
     return pf_source_window(fd, own, PF_SIZE_UNKNOWN, name, options, source, err);
 }
 
+/* `path` is where `fd` was opened, NULL when that is not known. */
+static perfile_status of_fd(int fd, bool own, const char *path, const char *name,
+                            const perfile_source_options *options, perfile_source **source,
+                            perfile_error *err)
+{
+    pf_inputs inputs = {0};
+    perfile_status st = PERFILE_OK;
+    if (!pf_inputs_add_fd(&inputs, fd) || (inputs.n && path && !pf_inputs_add_above(&inputs, path)))
+        st = pf_fail_nomem(err, "source.inputs");
+    /* A map closes the descriptor. */
+    if (st == PERFILE_OK)
+        st = of_kind(fd, own, name, options, source, err);
+    if (st == PERFILE_OK)
+        (*source)->inputs = inputs;
+    else
+        pf_inputs_free(&inputs);
+    return st;
+}
+
 perfile_status perfile_source_fd(int fd, const char *name, const perfile_source_options *options,
                                  perfile_source **source, perfile_error *err)
 {
-    return pf_source_of_fd(fd, false, name, options, source, err);
+    return of_fd(fd, false, NULL, name, options, source, err);
 }
 
 perfile_status perfile_source_path(const char *path, const perfile_source_options *options,
@@ -94,7 +113,7 @@ perfile_status perfile_source_path(const char *path, const perfile_source_option
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return pf_fail_io(err, errno, "source.open", "cannot open '%s'", path);
-    perfile_status st = pf_source_of_fd(fd, true, path, options, source, err);
+    perfile_status st = of_fd(fd, true, path, path, options, source, err);
     if (st != PERFILE_OK)
         close(fd);
     return st;
@@ -129,6 +148,7 @@ void perfile_source_close(perfile_source *source)
         return;
     if (source->ops->close)
         source->ops->close(source);
+    pf_inputs_free(&source->inputs);
     pf_free(source->name);
     pf_free(source);
 }

@@ -2,6 +2,7 @@
 #ifndef PF_IO_SOURCE_H
 #define PF_IO_SOURCE_H
 
+#include "io/inputs.h"
 #include "perfile/source.h"
 
 #define PF_SIZE_UNKNOWN UINT64_MAX
@@ -29,6 +30,7 @@ struct perfile_source {
     void *waiting_user;
     perfile_source_options options; /* as given, defaults filled in; limits points to `limits` */
     perfile_limits limits;
+    pf_inputs inputs; /* what is read: no output takes its place */
 };
 
 /* The longest contiguous span at `offset`, at least `need` bytes of it unless the input ends

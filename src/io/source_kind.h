@@ -10,13 +10,8 @@ perfile_status pf_source_new(size_t bytes, const pf_source_ops *ops, const char 
                              const perfile_source_options *options, void *source,
                              perfile_error *err);
 
-/* What `fd` is decides the kind: mapped, window, stream or directory.  With `own`, closing the
- * source closes `fd`: from success on. */
-perfile_status pf_source_of_fd(int fd, bool own, const char *name,
-                               const perfile_source_options *options, perfile_source **source,
-                               perfile_error *err);
-
-/* A regular file of `size` bytes; a window where it cannot or must not be mapped. */
+/* A regular file of `size` bytes; a window where it cannot or must not be mapped.  With `own`,
+ * closing the source closes `fd`: from success on. */
 perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
                              const perfile_source_options *options, perfile_source **source,
                              perfile_error *err);

@@ -40,10 +40,17 @@ perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, p
     if (st != PERFILE_OK)
         return st;
     uint64_t size = 0;
+    pf_inputs inputs = {0};
     st = copy_to(from, fd, &size, err);
+    if (st == PERFILE_OK && !pf_inputs_join(&inputs, &from->inputs))
+        st = pf_fail_nomem(err, "spool");
     if (st == PERFILE_OK)
         st = pf_source_map(fd, true, size, from->name, &from->options, spooled, err);
-    if (st != PERFILE_OK)
+    if (st == PERFILE_OK) {
+        (*spooled)->inputs = inputs;
+    } else {
+        pf_inputs_free(&inputs);
         close(fd);
+    }
     return st;
 }

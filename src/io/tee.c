@@ -59,6 +59,10 @@ perfile_status pf_source_tee(pf_tee *tee, perfile_source **source, perfile_error
     perfile_status st = pf_source_new(sizeof *t, &tee_ops, below->name, &below->options, &t, err);
     if (st != PERFILE_OK)
         return st;
+    if (!pf_inputs_join(&t->base.inputs, &below->inputs)) {
+        perfile_source_close(&t->base);
+        return pf_fail_nomem(err, "source.inputs");
+    }
     t->base.size = below->size;
     t->base.stable = below->stable;
     t->base.seekable = below->seekable;

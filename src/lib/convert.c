@@ -210,7 +210,9 @@ perfile_status perfile_convert(perfile_source *source, perfile_sink *sink,
                options->size < sizeof x.options ? options->size : sizeof x.options);
     if (x.options.flags & PERFILE_CONVERT_FORCE && x.options.on_damage == PERFILE_CONVERT_FAIL)
         x.options.on_damage = PERFILE_CONVERT_COPY;
-    perfile_status st = convert(&x, err);
+    perfile_status st = pf_sink_reads(sink, &source->inputs, err);
+    if (st == PERFILE_OK)
+        st = convert(&x, err);
     perfile_source_close(x.source);
     x.result.copied.losses +=
         x.target_losses + pf_notes_tell(&x.notes, x.options.note, x.options.user);

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/stream.h"
+#include "io/out.h"
 #include "perf/write.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
@@ -266,7 +267,9 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     /* Who is to be told what is damaged gets it, whether or not it was asked for. */
     for (perfile_stream *below = s; below; below = below->below)
         below->options.deliver |= PERFILE_DELIVER_DAMAGE;
-    perfile_status st = copy(x, err);
+    perfile_status st = pf_sink_reads(w->sink, pf_stream_inputs(s), err);
+    if (st == PERFILE_OK)
+        st = copy(x, err);
     perfile_summary sum;
     perfile_stream_summary(s, &sum, sizeof sum);
     x->result.bytes = sum.bytes;

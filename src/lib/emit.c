@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/stream.h"
+#include "io/out.h"
 #include "lib/registry.h"
 
 static const pf_emit_ops *form_at(size_t position)
@@ -39,7 +41,9 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
                                     perfile_error *err)
 {
     perfile_emitter *e;
-    perfile_status st = new_emitter(format, sink, &e, err);
+    perfile_status st = pf_sink_reads(sink, pf_stream_inputs(stream), err);
+    if (st == PERFILE_OK)
+        st = new_emitter(format, sink, &e, err);
     if (st != PERFILE_OK)
         return st;
     e->stream = stream;

@@ -210,7 +210,9 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
                                  .from = f.writing.from,
                                  .limits = f.writing.limits};
     pf_passes_begin(&f.all, source, &how);
-    perfile_status st = filter(&f, err);
+    perfile_status st = pf_sink_reads(sink, &source->inputs, err);
+    if (st == PERFILE_OK)
+        st = filter(&f, err);
     if (f.filter)
         perfile_filter_result(f.filter, &f.filtered, sizeof f.filtered);
     copy_out(filtered, filtered_size, &f.filtered, sizeof f.filtered);

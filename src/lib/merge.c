@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/stream.h"
+#include "io/out.h"
 #include "lib/notes.h"
 #include "perfile/merge_captures.h"
 #include "perfile/order.h"
@@ -323,6 +324,8 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
     copy_out(writing ? &m.writing : NULL, sizeof m.writing, writing, writing ? writing->size : 0);
     m.options.size = sizeof m.options;
     perfile_status st = begin(&m, in, n, err);
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        st = pf_sink_reads(sink, &in[i].source->inputs, err);
     if (st == PERFILE_OK)
         st = merge(&m, err);
     tell_inputs(&m);

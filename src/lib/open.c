@@ -102,9 +102,17 @@ perfile_status perfile_open(perfile_source *source, const perfile_options *optio
         source->waiting = mine.waiting;
         source->waiting_user = mine.waiting_user;
     }
-    st = driver->open(source, &mine, stream, err);
-    if (st != PERFILE_OK)
+    pf_inputs inputs = {0};
+    if (!pf_inputs_join(&inputs, &source->inputs))
+        st = pf_fail_nomem(err, "open");
+    if (st == PERFILE_OK)
+        st = driver->open(source, &mine, stream, err);
+    if (st == PERFILE_OK) {
+        (*stream)->inputs = inputs;
+    } else {
+        pf_inputs_free(&inputs);
         source->waiting = NULL; /* the caller's again */
+    }
     if (st < 0 && foreign && err && err->damage == PERFILE_DAMAGE_BAD_MAGIC)
         snprintf(err->message, sizeof err->message, "not a perf.data file: %s", foreign);
     return st;

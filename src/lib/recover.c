@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "core/readable.h"
+#include "io/out.h"
 #include "perfile/field.h"
 #include "io/source.h"
 #include "perf/frame.h"
@@ -442,7 +443,9 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
                            .from = x.options.from,
                            .limits = x.options.limits,
                            .assume = x.options.assume};
-    perfile_status st = repair(&x, &source, &r, err);
+    perfile_status st = sink ? pf_sink_reads(sink, &source->inputs, err) : PERFILE_OK;
+    if (st == PERFILE_OK)
+        st = repair(&x, &source, &r, err);
     if (st == PERFILE_OK)
         st = forget_guesses(&x, source, &r, err);
     if (st == PERFILE_OK)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -79,35 +78,6 @@ static perfile_status find(pf_splitting *s, perfile_error *err)
     return st == PERFILE_OK ? refuse_damage(s, stream, err) : st;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* Whether a file of that name is the input, or would lie in it. */
-static bool is_input(const pf_splitting *s, const char *name, size_t folder_len)
-{
-    char *folder = s->all.source->directory ? pf_alloc(folder_len + 2, 1) : NULL;
-    if (!folder)
-        return same_file(name, s->all.source->name);
-    memcpy(folder, folder_len ? name : ".", folder_len ? folder_len : 1);
-    bool inside = same_file(folder, s->all.source->name);
-    pf_free(folder);
-    return inside;
-}
-
-static perfile_status may_be_called(const pf_splitting *s, const char *name, perfile_error *err)
-{
-    const char *slash = strrchr(name, '/');
-    if (is_input(s, name, slash ? (size_t)(slash - name) + 1 : 0))
-        return pf_fail_io(err, 0, "split.pattern",
-                          "'%s' is the input or lies inside it, which is never changed: choose "
-                          "other names",
-                          name);
-    return pf_out_set_may(name, s->split.options.flags & PERFILE_SPLIT_REPLACE, err);
-}
-
 /* What can be told before anything is read. */
 static perfile_status begin_output(pf_splitting *s, perfile_error *err)
 {
@@ -119,10 +89,10 @@ static perfile_status begin_output(pf_splitting *s, perfile_error *err)
                                : pf_fail(err, PERFILE_E_USAGE, "split.pattern",
                                          "where the parts go is not said");
     perfile_status st = pf_split_name(&names, pattern, 0, "0", &name, err);
-    if (st == PERFILE_OK && !strstr(pattern, "%s"))
-        st = may_be_called(s, name, err);
     if (st == PERFILE_OK)
-        st = pf_out_set_new(name, replace, &s->set, err);
+        st = pf_out_set_new(name, replace, &s->all.source->inputs, &s->set, err);
+    if (st == PERFILE_OK && !strstr(pattern, "%s"))
+        st = pf_out_set_may(s->set, name, err);
     if (st == PERFILE_OK && s->writing.temporary)
         s->writing.temporary(s->writing.user, pf_out_set_folder(s->set));
     pf_split_names_free(&names);
@@ -139,7 +109,7 @@ static perfile_status name_parts(pf_splitting *s, perfile_error *err)
         const char *key = pf_split_word(&s->split, pf_split_homes(&s->split)[i].key, buffer);
         st = pf_split_name(&s->names, pattern, i, key, &name, err);
         if (st == PERFILE_OK)
-            st = may_be_called(s, name, err);
+            st = pf_out_set_may(s->set, name, err);
         if (st == PERFILE_OK && !pf_buffer_append(&s->name_of, &name, sizeof name))
             st = pf_fail_nomem(err, "split");
     }

@@ -234,6 +234,8 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
     pf_split_describe(s, l->first + k, buffer, &part);
     perfile_status st = s->set ? pf_out_set_next(s->set, part.name, &o->sink, err)
                                : s->writing.open(s->writing.user, &part, &o->sink, err);
+    if (st == PERFILE_OK && !s->set)
+        st = pf_sink_reads(o->sink, &s->all.source->inputs, err);
     if (st == PERFILE_OK)
         st = perfile_writer_open(o->sink, &how, &o->writer, err);
     if (st != PERFILE_OK)

@@ -85,6 +85,8 @@ static perfile_status take_inputs(pf_merge *x, const perfile_merge_input *inputs
         if (!inputs[i].stream->keys)
             return pf_fail(err, PERFILE_E_USAGE, "merge", "%s is not sorted: see perfile_sort()",
                            inputs[i].name);
+        if (!pf_inputs_join(&x->base.inputs, pf_stream_inputs(inputs[i].stream)))
+            return pf_fail_nomem(err, "merge");
         x->inputs[i] = (pf_merge_input){.stream = inputs[i].stream,
                                         .name = end_of(inputs[i].name),
                                         .at = (uint32_t)i,
@@ -118,6 +120,7 @@ perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
     if (st == PERFILE_OK)
         st = begin(x, err);
     if (st != PERFILE_OK) {
+        pf_inputs_free(&x->base.inputs);
         pf_merge_release(x);
         return st;
     }

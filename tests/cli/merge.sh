@@ -19,12 +19,12 @@ expect 0 "(166 samples) of 2 captures; clocks: same recording" -o twice.data a.d
 [ "$(samples twice.data)" = 166 ] || say "with itself: $(samples twice.data) samples"
 expect 1 "-f replaces it" -o twice.data a.data a.data
 expect 0 "same recording" -f -o twice.data a.data a.data
-expect 1 "choose another OUT" -f -o a.data a.data b.data
-expect 1 "choose another OUT" -f --align start -o b.data a.data b.data
+expect 1 "choose another output" -f -o a.data a.data b.data
+expect 1 "choose another output" -f --align start -o b.data a.data b.data
 ln -s b.data link.data
-expect 1 "choose another OUT" -f --align start -o link.data a.data b.data
+expect 1 "choose another output" -f --align start -o link.data a.data b.data
 cp -r "$captures/threads.data" dir.data
-expect 1 "choose another OUT" -f --align start -o dir.data/data a.data dir.data
+expect 1 "choose another output" -f --align start -o dir.data/data a.data dir.data
 cmp -s a.data before.data || say "an input was changed"
 
 # Clocks are never guessed.

@@ -10,7 +10,7 @@ cmp -s in.data before.data || say "the input was changed"
 [ "$(wc -l <err)" = 1 ] || say "more than a line: $(cat err)"
 expect 1 "-f replaces it" -o out.data in.data
 expect 0 "sorted" -f -o out.data in.data
-expect 1 "choose another OUT" -f -o in.data in.data
+expect 1 "choose another output" -f -o in.data in.data
 expect 2 "missing output: give -o OUT" in.data
 expect 2 "missing input: give " -o x
 expect 2 "one input at a time" -o x in.data in.data

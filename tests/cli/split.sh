@@ -87,7 +87,7 @@ expect 1 "is no file" -f --records 10 -o 'parts/%d' in.data
 [ "$(cat parts/0)" = mine ] || say "replaced although it failed"
 there "0 2"
 cp in.data parts/1
-expect 1 "is the input" -f --records 10 -o 'parts/%d' parts/1
+expect 1 "is an input" -f --records 10 -o 'parts/%d' parts/1
 cmp -s in.data parts/1 || say "the input was changed"
 there 1
 
