@@ -55,11 +55,12 @@ void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len);
 perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err);
 
 /* Opens `entry` inside the directory that `dir` is: a regular file, with the options of `dir`.
- * PERFILE_E_USAGE when `entry` is not a plain name. */
+ * PERFILE_E_USAGE when `entry` is not a plain name, PERFILE_E_UNSUPPORTED when it is a symbolic
+ * link, which is not followed, or no regular file. */
 perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
                                perfile_source **source, perfile_error *err);
 
-/* Names in the directory that begin with `prefix`, regular files only, sorted: all-digit
+/* Names in the directory that begin with `prefix`, regular files and links only, sorted: all-digit
  * remainders first, by number, then the others by bytes.  One block, released with pf_free(). */
 perfile_status pf_source_list(const perfile_source *dir, const char *prefix, char ***names,
                               size_t *n, perfile_error *err);

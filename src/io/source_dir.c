@@ -89,13 +89,19 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
     if (!path)
         return pf_fail_nomem(err, "source.entry");
 
-    /* Without O_NONBLOCK, opening a FIFO would wait for a writer. */
+    /* Without O_NONBLOCK, opening a FIFO would wait for a writer.  Links are not followed: what one
+     * in a directory of somebody else points at is not that person's to hand on. */
     const pf_dir *d = (const pf_dir *)dir;
     do
-        fd = openat(d->fd, entry, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        fd = openat(d->fd, entry, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
     while (fd < 0 && errno == EINTR);
     struct stat sb;
-    if (fd < 0 || fstat(fd, &sb) < 0)
+    if (fd < 0 && (errno == ELOOP || errno == EMLINK))
+        st = pf_fail(err, PERFILE_E_UNSUPPORTED, "source.open",
+                     "'%s' is a symbolic link, which is not followed inside a directory: put the "
+                     "file itself there",
+                     path);
+    else if (fd < 0 || fstat(fd, &sb) < 0)
         st = pf_fail_io(err, errno, "source.open", "cannot open '%s'", path);
     else if (!S_ISREG(sb.st_mode))
         st = pf_fail(err, PERFILE_E_UNSUPPORTED, "source.open", "'%s' is not a regular file", path);
@@ -158,8 +164,10 @@ static perfile_status collect(const pf_dir *d, const char *prefix, pf_buffer *te
             break;
         }
         struct stat sb;
-        if (strncmp(e->d_name, prefix, skip) != 0 || fstatat(d->fd, e->d_name, &sb, 0) < 0 ||
-            !S_ISREG(sb.st_mode))
+        /* Links are listed, so that opening them says what is wrong. */
+        if (strncmp(e->d_name, prefix, skip) != 0 ||
+            fstatat(d->fd, e->d_name, &sb, AT_SYMLINK_NOFOLLOW) < 0 ||
+            (!S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode)))
             continue;
         if (!pf_buffer_append(text, e->d_name, strlen(e->d_name) + 1)) {
             st = pf_fail_nomem(err, "source.list");

@@ -30,7 +30,7 @@ mkdir -p keep/in/D keep/in/D/sub
 cp "$captures/cpu-clock.data" keep/in/x0
 cp "$captures/dwarf.data" keep/in/y0
 cp "$captures/cpu-clock.data" keep/in/D/data
-tail -c +265 "$captures/killed.data" | head -c 832 >keep/in/D/data.0
+tail -c +265 "$captures/killed.data" | head -c 824 >keep/in/D/data.0
 echo beside >keep/in/D/sub/beside
 chmod -R u+w keep
 cp -a keep/in in
@@ -248,17 +248,25 @@ for command in $commands; do
             attempts "$command" "$variant" "a file" in/x0 -- $onto_file
     done
     # Captures that are read besides, given by an option.
+    # (-i FILE gives the input itself: then there is no other.)
     for option in $(sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z-]*\)[ =]\(REF\|FILE\)\b.*/\2/p' <<<"$help"); do
-        works "$command" "$option in/x0" in/y0 || {
-            say "$command $option REF: this test knows no case for it"
+        beside=in/y0
+        works "$command" "$option in/x0" $beside || beside=
+        # shellcheck disable=SC2086
+        works "$command" "$option in/x0" $beside || {
+            say "$command $option FILE: this test knows no case for it"
             continue
         }
         # shellcheck disable=SC2086
-        attempts "$command" "$option in/x0" "a reference" in/y0 -- $onto_file
+        attempts "$command" "$option in/x0" "a reference" $beside -- $onto_file
         # shellcheck disable=SC2086
-        attempts "$command" "$option in/D" "a directory as reference" in/y0 -- $onto_directory
+        attempts "$command" "$option in/D" "a directory as reference" $beside -- $onto_directory
     done
 done
+# Nothing in the command opens a file to write but the function that looks at the inputs.
+opened=$(cd "$PERFILE_SOURCE/src/cli" &&
+    grep -lE 'perfile_sink_(path|directory|fd)\(|perfile_writer_create\(|\<fopen\(|\<creat\(|O_CREAT' ./*.c)
+[ "$opened" = ./output.c ] || say "outputs are opened in $opened"
 [ "$writers" -ge 7 ] || say "only $writers commands write"
 [ "$runs" -ge 900 ] && [ "$refused" -ge 700 ] || say "only $runs runs, $refused refused"
 echo "$runs runs, $refused refused"

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "io/out.h"
+#include "io/source.h"
 #include "random.h"
 
 #define N 1500000u
@@ -221,6 +222,53 @@ static void links_are_followed(void **state)
     perfile_sink_close(s);
     assert_int_equal(stat("/dev/null", &sb), 0);
     assert_true(S_ISCHR(sb.st_mode));
+}
+
+/* However a sink comes to know of it, also when it becomes one only while the sink is open. */
+static void an_input_is_never_replaced(void **state)
+{
+    (void)state;
+    static const char *const inputs[] = {"out/in", "out/D"};
+    const perfile_sink_options o = {
+        .size = sizeof o, .flags = PERFILE_SINK_REPLACE, .inputs = inputs, .n_inputs = 2};
+    perfile_sink *s;
+    perfile_source *source;
+    perfile_error err;
+    assert_int_equal(system("echo in >out/in && mkdir out/D && echo part >out/D/data"), 0);
+    assert_int_equal(perfile_sink_path("out/./in", &o, &s, &err), PERFILE_E_IO);
+    assert_int_equal(err.sys, 0);
+    assert_int_equal(perfile_sink_path("out/D/new", &o, &s, &err), PERFILE_E_IO);
+    assert_int_equal(perfile_sink_directory("out/D/", &o, &s, &err), PERFILE_E_IO);
+    assert_int_equal(perfile_sink_directory("out", &o, &s, &err), PERFILE_E_IO);
+    assert_int_equal(perfile_output_check("out/D/data", -1, inputs, 2, &err), PERFILE_E_IO);
+    assert_int_equal(perfile_output_check("out/new", -1, inputs, 2, &err), PERFILE_OK);
+
+    assert_int_equal(perfile_sink_path("out/a", &o, &s, NULL), PERFILE_OK);
+    write_all(s);
+    assert_int_equal(link("out/in", "out/a"), 0);
+    assert_int_equal(perfile_sink_finish(s, &err), PERFILE_E_IO);
+    perfile_sink_close(s);
+    assert_int_equal(perfile_sink_directory("out/b", &o, &s, NULL), PERFILE_OK);
+    write_all(s);
+    assert_int_equal(mkdir("out/b", 0777) || link("out/in", "out/b/data"), 0);
+    assert_int_equal(perfile_sink_finish(s, &err), PERFILE_E_IO);
+    perfile_sink_close(s);
+    assert_int_equal(perfile_output_check("out/b", -1, inputs, 2, &err), PERFILE_E_IO);
+
+    assert_int_equal(perfile_sink_path("out/in", &replace, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_source_path("out/a", NULL, &source, NULL), PERFILE_OK);
+    assert_int_equal(pf_sink_reads(s, &source->inputs, &err), PERFILE_E_IO);
+    assert_int_equal(perfile_sink_write(s, bytes(0, 1), &err), PERFILE_E_IO);
+    assert_int_equal(perfile_sink_finish(s, &err), PERFILE_E_IO);
+    perfile_sink_close(s);
+    perfile_source_close(source);
+
+    int fd = open("out/in", O_WRONLY | O_APPEND);
+    assert_int_equal(perfile_sink_fd(fd, "fd", &o, &s, &err), PERFILE_E_IO);
+    assert_int_equal(perfile_output_check(NULL, fd, inputs, 2, &err), PERFILE_E_IO);
+    close(fd);
+    assert_int_equal(system("[ \"$(cat out/in out/D/data | tr '\\n' .)\" = in.part. ]"), 0);
+    assert_int_equal(names_in_out(), 4);
 }
 
 static void places_that_cannot_be_written_are_told(void **state)
@@ -528,6 +576,7 @@ int main(void)
         cmocka_unit_test_setup(what_was_given_up_is_gone, fresh),
         cmocka_unit_test_setup(an_existing_file_is_not_touched, fresh),
         cmocka_unit_test_setup(links_are_followed, fresh),
+        cmocka_unit_test_setup(an_input_is_never_replaced, fresh),
         cmocka_unit_test_setup(places_that_cannot_be_written_are_told, fresh),
         cmocka_unit_test(a_closed_pipe_is_a_lasting_error),
         cmocka_unit_test(pipes_take_all),

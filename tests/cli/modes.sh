@@ -1,0 +1,196 @@
+# What an input keeps from others its outputs keep from them, too, while they are written and
+# afterwards, for each command that writes; and links inside a directory are not followed.
+set -u
+. "$PERFILE_SOURCE/tests/cli/expect.inc"
+umask 022
+cp "$captures/cpu-clock.data" file
+mkdir D
+cp file D/data
+tail -c +265 "$captures/killed.data" | head -c 824 >D/data.0
+mkfifo pipe
+tried=0
+
+words_of() {
+    case $1 in
+    filter) echo "--every 2" ;;
+    split) echo "--records 1000000" ;;
+    esac
+}
+
+# mode MODES FILE WHAT: whether the file has one of these.
+mode() {
+    local have
+    have=$(stat -c %a "$2") || { say "$3: no $2"; return; }
+    tried=$((tried + 1))
+    case " $1 " in *" $have "*) ;; *) say "$3: mode $have, not $1" ;; esac
+}
+
+# run MASK COMMAND ARGUMENT ...: what it says is of no interest.
+run() {
+    (umask "$1" && shift && "$PERFILE" "$@" >said 2>err)
+    case $? in
+    0 | 3) ;;
+    *) say "$*: $(head -1 err)" ;;
+    esac
+}
+
+writers=
+for command in $(sed -n 's/^COMMAND(\([a-z]*\),.*/\1/p' "$PERFILE_SOURCE/src/cli/commands.def"); do
+    help=$("$PERFILE" "$command" --help)
+    grep -q -- '^ *-o\b' <<<"$help" && writers+=" $command"
+done
+
+for command in $writers; do
+    words=$(words_of "$command")
+    out=made name=made
+    [ "$command" = split ] && out=made%d name=made0
+    whole=
+    grep -q -- '^ *--to ' <<<"$("$PERFILE" "$command" --help)" && whole="--to perf.data"
+    # umask, mode of the input, mode of the output
+    for three in 022:600:600 022:640:640 022:644:644 077:644:600 000:604:604 002:664:664 022:400:400; do
+        IFS=: read -r mask given wanted <<<"$three"
+        chmod "$given" file
+        run "$mask" "$command" $words -f -o "$out" file
+        mode "$wanted" "$name" "$command, umask $mask, input $given"
+        rm -f "$name"
+    done
+    chmod 600 file
+    run 022 "$command" $words -f -o "$out" - <file
+    mode 600 "$name" "$command, standard input 600"
+    # What is replaced keeps its mode, but for that what the input denies.
+    for three in 600:644:600 644:644:644 666:644:644 666:600:600 640:604:600; do
+        IFS=: read -r old given wanted <<<"$three"
+        rm -f "$name"
+        touch "$name"
+        chmod "$old" "$name"
+        chmod "$given" file
+        run 022 "$command" $words -f -o "$out" file
+        mode "$wanted" "$name" "$command, $old replaced, input $given"
+    done
+    rm -f "$name"
+    # A directory: of all its files, and of who may enter it.
+    chmod 644 file D/data
+    chmod 640 D/data.0
+    run 022 "$command" $words $whole -f -o "$out" D
+    mode 640 "$name" "$command, a directory with a file of 640"
+    chmod 644 D/data.0
+    chmod 700 D
+    run 022 "$command" $words $whole -f -o "$out" D
+    mode 600 "$name" "$command, a directory that others may not enter"
+    rm -f "$name"
+    chmod 755 D
+    # A pipe says nothing.
+    cat file | run 027 "$command" $words -f -o "$out" -
+    mode 640 "$name" "$command, a pipe"
+    rm -f "$name"
+
+    # While it is written: of a stream that waits.
+    umask 022
+    "$PERFILE" "$command" $words -f -o "$out" - <pipe >said 2>err &
+    pid=$!
+    exec 3>pipe
+    head -c 2000 "$captures/pipe.data" >&3
+    for ((i = 0; i < 100; i++)); do
+        temporary=$(echo made*.perfile*)
+        [ -e "$temporary" ] && break
+        sleep 0.05
+    done
+    case $(stat -c %A "$temporary") in
+    -rw-------) tried=$((tried + 1)) ;;
+    drwx------) tried=$((tried + 1)) ;;
+    *) say "$command: a temporary file has mode $(stat -c %A "$temporary")" ;;
+    esac
+    exec 3>&-
+    wait "$pid"
+    rm -f "$name"
+done
+
+# A reference counts, and of several inputs each.
+chmod 644 file
+cp file other
+chmod 600 other
+run 022 recover -f -o made --attrs-from other file
+mode 600 made "recover, a reference of 600"
+rm made
+run 022 merge -f -o made file other
+mode 600 made "merge, the second of 600"
+rm made
+
+# Directories: who may read their files may enter them.
+for three in 022:600:700 022:640:750 022:644:755 077:644:700 022:444:755; do
+    IFS=: read -r mask given wanted <<<"$three"
+    for command in convert filter; do
+        chmod "$given" file
+        # shellcheck disable=SC2046
+        run "$mask" "$command" $(words_of "$command") --to dir -f -o dir file
+        mode "$wanted" dir "$command --to dir, umask $mask, input $given"
+        [ "$mask" = 077 ] && given=600
+        mode "$given" dir/data "$command --to dir, umask $mask, input $given"
+        rm -rf dir
+    done
+done
+chmod 644 file
+run 022 convert --to dir -o dir file
+chmod 600 dir/data
+chmod 700 dir
+run 022 convert --to dir -f -o dir file
+mode 700 dir "a directory of 700 replaced"
+mode 600 dir/data "a directory of 600 replaced"
+
+# A link in a directory is not followed: what it points at does not land in an output.
+command=info
+cp file secret
+mv D/data.0 part
+ln -s ../secret D/data.0
+for command in info "dump" "stats" "convert --force --to dir -o linked" "convert --to perf.data -o linked" \
+    "recover -o linked" "filter -o linked" "sort -o linked" "validate"; do
+    # shellcheck disable=SC2086
+    "$PERFILE" $command D >said 2>err
+    [ $? = 1 ] || say "$command: a part that is a link: status $?: $(cat err)"
+    cat said err | grep -q "data.0.*is a symbolic link, which is not followed" ||
+        say "$command: a part that is a link: $(cat err)"
+    [ ! -e linked ] || say "$command: a part that is a link is followed"
+    rm -rf linked
+done
+rm D/data.0
+mv D/data secret
+ln -s ../secret D/data
+command=info
+expect 1 "is a symbolic link, which is not followed" D
+rm D/data
+mv secret D/data
+mv part D/data.0
+ln -s D linked
+run 022 info linked # the path itself may be one
+
+# A signal in the middle of replacing a directory leaves the old or the new one under the name.
+if strace -o trace -e trace=none true 2>/dev/null; then
+    replaced() {
+        rm -rf dir*
+        "$PERFILE" convert --to dir -o dir file
+        ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=rename,renameat2 "$@" \
+            "$PERFILE" convert --to dir -f -o dir "$captures/dwarf.data" >said 2>err
+        "$PERFILE" info dir >said 2>err || say "$*: what is left under the name: $(cat err)"
+        tried=$((tried + 1))
+    }
+    replaced -e inject=renameat2:signal=SIGTERM:when=1
+    replaced -e inject=rename:signal=SIGTERM:when=1
+    replaced -e inject=renameat2:error=EINVAL -e inject=rename:signal=SIGTERM:when=1
+    replaced -e inject=renameat2:error=ENOSYS -e inject=rename:signal=SIGTERM:when=2
+    # Killed while split replaces files: each name has a file, and the rest is where one sees it.
+    rm -f part*
+    "$PERFILE" split --records 20 -o part%d file 2>err
+    names=$(ls part*)
+    strace -f -o trace -e trace=rename -e inject=rename:signal=SIGKILL:when=2 \
+        "$PERFILE" split --records 20 -f -o part%d file >said 2>err || :
+    for name in $names; do
+        "$PERFILE" info "$name" >said 2>err || say "killed split: $name: $(cat err)"
+    done
+    left=$(echo part0.perfile-split-*)
+    [ -f "$left/old.0" ] && [ -f "$left/data.2" ] || say "killed split: left are $(ls -d part0* "$left")"
+    rm -rf "$left"
+else
+    echo "strace is missing: 5 signals were not tried" >&2
+fi
+[ "$tried" -ge 100 ] || say "only $tried tried"
+exit "$failed"
