@@ -48,8 +48,8 @@ typedef struct cli_inputs {
 } cli_inputs;
 
 /* Takes argv[optind] and on; perf.data when there is none, standard input is a terminal, and
- * perf.data is there.  CLI_CONTINUE, CLI_USAGE, or CLI_FAILED when standard output or standard error
- * is one of them. */
+ * perf.data is there.  CLI_CONTINUE, CLI_USAGE, or CLI_FAILED when standard output or standard
+ * error is one of them. */
 int cli_take_inputs(const char *command, int argc, char **argv, cli_inputs *in);
 /* The same for commands with one input. */
 int cli_take_input(const char *command, int argc, char **argv, const char **in);

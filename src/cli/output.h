@@ -51,8 +51,9 @@ void cli_writing_progress(void *user, uint64_t done, uint64_t total);
 bool cli_is_directory(const char *path);
 
 /* Whether what goes to standard output and standard error changes none of these inputs; else says
- * so, sees to it that nothing is written there any more, and returns CLI_FAILED.  cli_take_inputs() asks for
- * the operands of every command, cli_open() and cli_output_open() for what they are given. */
+ * so, sees to it that nothing is written there any more, and returns CLI_FAILED.  cli_take_inputs()
+ * asks for the operands of every command, cli_open() and cli_output_open() for what they are given.
+ */
 int cli_output_apart(const char *const *inputs, size_t n);
 
 /* The same without saying so. */
