@@ -119,6 +119,11 @@ void cli_json_bytes(const char *key, perfile_bytes bytes)
     putc('"', out());
 }
 
+static bool is_plain(uint8_t c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 /* Well-formed UTF-8.  What is not printable is escaped, though JSON asks for less: reports are read
  * on terminals, too. */
 static void put_text(perfile_bytes text)
@@ -126,6 +131,12 @@ static void put_text(perfile_bytes text)
     putc('"', out());
     for (size_t i = 0, n; i < text.len; i += n) {
         uint32_t code;
+        for (n = 0; i + n < text.len && is_plain(text.ptr[i + n]); n++)
+            continue;
+        if (n) {
+            fwrite(text.ptr + i, 1, n, out());
+            continue;
+        }
         n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
         if (code == '"' || code == '\\')
             fprintf(out(), "\\%c", (int)code);

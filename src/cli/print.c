@@ -55,20 +55,30 @@ static void put_padded(printer *p, const spec *s, const char *text, size_t n)
     put_blank(p, s->left ? blank : 0, ' ');
 }
 
-/* Characters one by one, as they may be shown; returns how many bytes that makes. */
-static size_t put_shown(printer *p, const char *text, size_t n)
+/* Bytes at the beginning of `text` that are ASCII and printable. */
+static size_t plain_run(const char *text, size_t n)
 {
-    size_t shown = 0;
+    size_t i = 0;
+    while (i < n && (unsigned char)text[i] >= 0x20 && (unsigned char)text[i] < 0x7f)
+        i++;
+    return i;
+}
+
+/* The text as it may be shown. */
+static void put_shown(printer *p, const char *text, size_t n)
+{
     for (size_t i = 0, from; i < n; i += from) {
         char one[17];
+        from = plain_run(text + i, n - i);
+        if (from) {
+            put(p, text + i, from);
+            continue;
+        }
         const uint8_t *at = (const uint8_t *)text + i;
         from = perfile_utf8_char(at, n - i, NULL);
         from = from ? from : 1;
-        size_t bytes = perfile_printable((perfile_bytes){at, from}, one, sizeof one);
-        put(p, one, bytes);
-        shown += bytes;
+        put(p, one, perfile_printable((perfile_bytes){at, from}, one, sizeof one));
     }
-    return shown;
 }
 
 static void put_string(printer *p, const spec *s, const char *text)
