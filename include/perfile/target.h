@@ -15,6 +15,8 @@
  *   records, they become MMAP.
  * - The build ids of MMAP2 records that the version would take for an inode become HEADER_BUILD_ID
  *   records, in front of the first such mapping.
+ * - Versions that refuse files whose events differ in sample_type (up to 3.10) get the fields that
+ *   all events have; of a stream, whose events come one by one, that cannot be known.
  * - Attrs are cut to the version's size, those of HEADER_ATTR records also filled up to it where
  *   the version wants that; newer features are dropped.
  * - Sets of processors that are stored as a range become lists where the version has none.

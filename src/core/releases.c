@@ -119,3 +119,19 @@ bool pf_release_knows_member(const pf_release *r, const char *member)
             return r == &pf_release_any || r >= &pf_releases[late[i].from];
     return true;
 }
+
+bool pf_release_wants_one_type(const pf_release *r)
+{
+    static const struct {
+        const char *trait;
+        uint32_t from, to;
+    } traits[] = {
+#define TRAIT(id, rule, from, to, form, verdict, sentence) {#id, PF_PERF_##from, PF_PERF_##to},
+#include "format/versions.def"
+    };
+    for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++)
+        if (strcmp(traits[i].trait, "EVENTS_OF_TWO_TYPES") == 0 && r != &pf_release_any &&
+            r >= &pf_releases[traits[i].from] && r <= &pf_releases[traits[i].to])
+            return true;
+    return false;
+}

@@ -43,6 +43,9 @@ uint32_t pf_end_of_features(perfile_bytes version);
  * version that knows them all, or of the newest. */
 uint32_t pf_end_of_features_behind(uint32_t end, uint32_t last);
 
+/* Whether it refuses files whose events differ in sample_type: the trait EVENTS_OF_TWO_TYPES. */
+bool pf_release_wants_one_type(const pf_release *r);
+
 /* The `n` lowest bits. */
 static inline uint64_t pf_low_bits(uint32_t n)
 {

@@ -45,6 +45,7 @@ typedef struct pf_target {
     char version[24];
     pf_target_plan *plans;
     uint32_t n_plans, plans_cap;
+    uint64_t common;    /* of sample_type: what all events have, for versions that want that */
     bool changes;       /* a plan does */
     bool cuts_trailers; /* a plan does */
     bool one_trailer;   /* all plans do the same with trailers */

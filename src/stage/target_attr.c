@@ -46,7 +46,23 @@ static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
         known |= PERFILE_SAMPLE_WEIGHT & pf_low_bits(release->sample_bits);
     if (word == PF_WORD_SAMPLE_TYPE && (v & ~known) & PERFILE_SAMPLE_IDENTIFIER)
         known |= PERFILE_SAMPLE_ID;
+    if (word == PF_WORD_SAMPLE_TYPE)
+        known &= t->common;
     return known & ~dropped_bits(t, word);
+}
+
+/* Events that come in a stream later are cut to what these have. */
+static void find_common(pf_target *t, const perfile_session *below)
+{
+    uint64_t common = UINT64_MAX;
+    uint32_t n = perfile_session_n_events(below);
+    t->common = UINT64_MAX;
+    if (!pf_release_wants_one_type(t->release))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        common &=
+            known_bits(t, PF_WORD_SAMPLE_TYPE, perfile_session_event(below, i)->attr.sample_type);
+    t->common = common;
 }
 
 static void count_bits(rewriting *w, unsigned word, uint64_t lost)
@@ -243,6 +259,7 @@ perfile_status pf_target_facts(pf_target *t, perfile_error *err)
     const perfile_session *below = t->base.below->session;
     perfile_session *mine = t->base.session;
     perfile_status st = PERFILE_OK;
+    find_common(t, below);
     for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_events(below); i++)
         st = add_event(t, perfile_session_event(below, i), err);
     for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_event_types(below); i++) {

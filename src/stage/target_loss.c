@@ -1,6 +1,7 @@
 /* What a version cannot have: counted as it is met, told at the end. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/order.h"
 #include "perfile/field.h"
@@ -96,6 +97,16 @@ static const char *name_of(unsigned kind, uint32_t key, char buf[24])
     return name ? name : buf;
 }
 
+/* Whether the version knows a field that was cut out: then other events lack it. */
+static bool knows_field(const pf_target *t, const char *name)
+{
+    char buf[24];
+    for (uint32_t bit = 0; bit < t->release->sample_bits; bit++)
+        if (strcmp(bit_name(PF_WORD_SAMPLE_TYPE, bit, buf), name) == 0)
+            return true;
+    return false;
+}
+
 /* What is said of `count` things called `name`. */
 static void say(char *out, size_t room, const pf_target *t, const perfile_target_loss *l)
 {
@@ -113,8 +124,12 @@ static void say(char *out, size_t room, const pf_target *t, const perfile_target
     case PERFILE_LOSS_SAMPLE_FIELD:
     case PERFILE_LOSS_BRANCH_FIELD:
         snprintf(out, room,
-                 "perf %s does not know %s in samples: it was cut out of %" PRIu64 " sample%s", v,
-                 name, n, s);
+                 "perf %s does not know %s in samples%s: it was cut out of %" PRIu64 " sample%s", v,
+                 name,
+                 l->kind == PERFILE_LOSS_SAMPLE_FIELD && knows_field(t, name)
+                     ? " of some events without those of others"
+                     : "",
+                 n, s);
         break;
     case PERFILE_LOSS_READ_FIELD:
         snprintf(out, room,
