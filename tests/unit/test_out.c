@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "io/out.h"
 #include "io/source.h"
+#include "perfile/perfile.h"
 #include "random.h"
 
 #define N 1500000u
@@ -269,6 +270,87 @@ static void an_input_is_never_replaced(void **state)
     close(fd);
     assert_int_equal(system("[ \"$(cat out/in out/D/data | tr '\\n' .)\" = in.part. ]"), 0);
     assert_int_equal(names_in_out(), 4);
+}
+
+/* Every function with a source or stream and a sink sees to it by itself. */
+static perfile_status convert(perfile_source *in, perfile_sink *out, perfile_error *err)
+{
+    return perfile_convert(in, out, NULL, NULL, 0, err);
+}
+
+static perfile_status filter(perfile_source *in, perfile_sink *out, perfile_error *err)
+{
+    return perfile_filter_capture(in, out, NULL, NULL, NULL, 0, NULL, 0, err);
+}
+
+static perfile_status merge(perfile_source *in, perfile_sink *out, perfile_error *err)
+{
+    perfile_merge_source one = {.source = in};
+    return perfile_merge_captures(&one, 1, out, NULL, NULL, NULL, 0, NULL, 0, err);
+}
+
+static perfile_status recover(perfile_source *in, perfile_sink *out, perfile_error *err)
+{
+    return perfile_recover(in, out, NULL, NULL, 0, err);
+}
+
+static perfile_status copy_sorted(perfile_source *in, perfile_sink *out, perfile_error *err)
+{
+    const perfile_writer_options how = {.size = sizeof how, .as_stored = true};
+    perfile_stream *s;
+    perfile_writer *w;
+    assert_int_equal(perfile_open(in, NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sort(s, NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open(out, &how, &w, NULL), PERFILE_OK);
+    perfile_status st = perfile_copy(s, w, NULL, NULL, 0, err);
+    perfile_writer_close(w);
+    perfile_stream_close(s);
+    return st;
+}
+
+static perfile_status dump(perfile_source *in, perfile_sink *out, perfile_error *err)
+{
+    perfile_stream *s;
+    perfile_emitter *e = NULL;
+    assert_int_equal(perfile_open(in, NULL, &s, NULL), PERFILE_OK);
+    perfile_status st = perfile_emitter_open("jsonl", s, out, NULL, &e, err);
+    perfile_emitter_close(e);
+    perfile_stream_close(s);
+    return st;
+}
+
+static void a_source_and_a_sink_are_apart(void **state)
+{
+    (void)state;
+    static perfile_status (*const functions[])(perfile_source *, perfile_sink *,
+                                               perfile_error *) = {convert, filter,      merge,
+                                                                   recover, copy_sorted, dump};
+    assert_int_equal(system("cp \"$PERFILE_SOURCE/samples/captures/cpu-clock.data\" out/in &&"
+                            "cp out/in same && chmod 600 out/in && ln -s in out/link"),
+                     0);
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        perfile_source *in;
+        perfile_sink *out;
+        perfile_error err = {0};
+        assert_int_equal(perfile_source_path("out/in", NULL, &in, NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_path("out/link", &replace, &out, NULL), PERFILE_OK);
+        assert_int_equal(functions[i](in, out, &err), PERFILE_E_IO);
+        assert_string_equal(err.where, "sink.inputs");
+        assert_int_equal(perfile_sink_finish(out, NULL), PERFILE_E_IO);
+        perfile_sink_close(out);
+
+        struct stat sb;
+        assert_int_equal(perfile_source_path("out/in", NULL, &in, NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_path("out/new", NULL, &out, NULL), PERFILE_OK);
+        assert_int_equal(functions[i](in, out, &err), PERFILE_OK);
+        assert_int_equal(perfile_sink_finish(out, NULL), PERFILE_OK);
+        perfile_sink_close(out);
+        assert_int_equal(stat("out/new", &sb), 0);
+        assert_int_equal(sb.st_mode & 0777, 0600);
+        assert_int_equal(unlink("out/new"), 0);
+    }
+    assert_int_equal(system("cmp out/in same"), 0);
+    assert_int_equal(names_in_out(), 2);
 }
 
 static void places_that_cannot_be_written_are_told(void **state)
@@ -577,6 +659,7 @@ int main(void)
         cmocka_unit_test_setup(an_existing_file_is_not_touched, fresh),
         cmocka_unit_test_setup(links_are_followed, fresh),
         cmocka_unit_test_setup(an_input_is_never_replaced, fresh),
+        cmocka_unit_test_setup(a_source_and_a_sink_are_apart, fresh),
         cmocka_unit_test_setup(places_that_cannot_be_written_are_told, fresh),
         cmocka_unit_test(a_closed_pipe_is_a_lasting_error),
         cmocka_unit_test(pipes_take_all),
