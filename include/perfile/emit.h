@@ -1,4 +1,4 @@
-/* Records into other forms: text for people, JSON lines, CBOR.
+/* Records into other forms: text for people, JSON lines, CBOR, tab-separated values.
  *
  * An emitter is a thing that records are put into:
  *
@@ -16,6 +16,7 @@
 #ifndef PERFILE_EMIT_H
 #define PERFILE_EMIT_H
 
+#include "model.h"
 #include "sink.h"
 #include "stream.h"
 
@@ -25,16 +26,26 @@ extern "C" {
 
 typedef struct perfile_emitter perfile_emitter;
 
-enum {                               /* perfile_emit_options.flags */
-       PERFILE_EMIT_HEX = 1 << 0,    /* "text": every field beside its bytes and their place */
-       PERFILE_EMIT_RECORDS = 1 << 1 /* "text": records only, nothing of the header */
+enum {                            /* perfile_emit_options.flags */
+       PERFILE_EMIT_HEX = 1 << 0, /* "text": every field beside its bytes and their place */
+       /* Records only, nothing of the header, events and features; not of "jsonl" and "cbor" as the
+        * contract has them. */
+       PERFILE_EMIT_RECORDS = 1 << 1,
+       /* "jsonl" and "cbor": each record with the name of its event, and with a model with that of
+        * its thread and, if it is a sample, of what is mapped at its address. */
+       PERFILE_EMIT_RESOLVE = 1 << 2
 };
 
 typedef struct perfile_emit_options {
     size_t size;
     uint32_t flags; /* PERFILE_EMIT_… */
     uint32_t reserved0;
-    uint64_t reserved[4];
+    /* "tsv": the columns, separated by commas; see perfile_emit_fields_check().  Copied. */
+    const char *fields;
+    /* Fed with all that the records refer to; it must outlive the emitter.  NULL: names of threads
+     * and of what is mapped are not known. */
+    const perfile_model *model;
+    uint64_t reserved[2];
 } perfile_emit_options;
 
 /* What came of it, as exit status of a command. */
@@ -47,6 +58,14 @@ enum {
 /* The form at `position` ("text" …), NULL behind the last; and what it is, in words. */
 PERFILE_API const char *perfile_emit_format(size_t position);
 PERFILE_API const char *perfile_emit_format_doc(size_t position);
+
+/* Whether `fields` are columns of "tsv": names of fields as format/expressions.md has them (`time`,
+ * `values.value`, `mmap2.filename`; no parts of words, no elements of lists), and `event`, `comm`,
+ * `dso`.  *model: one is needed for them.  PERFILE_E_USAGE: err->message names the first that is
+ * none; PERFILE_E_NOMEM. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_fields_check(const char *fields,
+                                                                      bool *model,
+                                                                      perfile_error *err);
 
 /* Borrows stream and sink, which must outlive the emitter.  `stream` is asked for facts, and for
  * bytes behind records (perfile_stream_extra()), so put a record before the next one is fetched.

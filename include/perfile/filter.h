@@ -33,6 +33,7 @@
 #define PERFILE_FILTER_H
 
 #include "copy.h"
+#include "model.h"
 #include "sink.h"
 
 #ifdef __cplusplus
@@ -75,7 +76,11 @@ enum {                                   /* perfile_filter_options.flags */
        PERFILE_FILTER_FACTS_FIRST = 1 << 2,
        /* Of names, namespaces and mappings from before the time that is wanted only the last of
         * each thread and place, but all of processes that forked others which are needed. */
-       PERFILE_FILTER_COMPACT_STATE = 1 << 3
+       PERFILE_FILTER_COMPACT_STATE = 1 << 3,
+       /* Hand on what is selected and nothing else: for those who look at records and write no
+        * capture.  Every record is asked, also facts and compressed ones; the session has the facts
+        * of the whole capture. */
+       PERFILE_FILTER_ONLY = 1 << 4
 };
 
 /* Set `size`; zeros select everything. */
@@ -167,6 +172,32 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_capture(
     perfile_source *source, perfile_sink *sink, const perfile_filter_options *options,
     const perfile_filter_writing *writing, perfile_filtered *filtered, size_t filtered_size,
     perfile_copied *copied, size_t copied_size, perfile_error *err);
+
+/* How a capture is read through a filter.  Set `size`; zeros are the defaults. */
+typedef struct perfile_filter_reading {
+    size_t size;
+    const perfile_options *how; /* as for perfile_open() */
+    bool model;                 /* fill *model */
+    uint32_t passes;            /* filled: that were done before the stream can be read */
+    /* Filled (may be NULL): PERFILE_E_LIMIT when the model reached perfile_limits.model_bytes and
+     * knows nothing of what came later; else its status is PERFILE_OK.  Without it that fails. */
+    perfile_error *limit;
+    /* While they are done: bytes of the input, of `total` (0: not known), a byte counting once. */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+    uint64_t reserved[6];
+} perfile_filter_reading;
+
+/* Opens the capture on `source`, does what passes the filter wants, and puts it on the stream:
+ * *stream, which owns everything from success on.  On failure the source is closed, too.  A pipe
+ * that has to be read more than once goes to a temporary file.  `options` may be NULL: everything
+ * is selected.  With reading->model the whole capture is read once more before, and *model (which
+ * lives as long as the stream) knows all names and mappings from the first record on; else `model`
+ * may be NULL.
+ * Errors of perfile_open(), perfile_filter_new() and perfile_filter(). */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_open(
+    perfile_source *source, const perfile_filter_options *options, perfile_filter_reading *reading,
+    perfile_stream **stream, const perfile_model **model, perfile_error *err);
 
 #ifdef __cplusplus
 }

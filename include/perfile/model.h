@@ -100,6 +100,19 @@ PERFILE_API const char *perfile_model_comm(const perfile_model *model, uint32_t 
 PERFILE_API const perfile_mapping *perfile_model_mapping(const perfile_model *model, uint32_t pid,
                                                          uint64_t addr, uint64_t time);
 
+/* The name of the thread of a record at its time; NULL when not known. */
+PERFILE_API const char *perfile_model_record_comm(const perfile_model *model,
+                                                  const perfile_record *r);
+
+/* What was mapped at the address of a SAMPLE of user or kernel code; NULL when not known.  Valid
+ * until the next feed. */
+PERFILE_API const perfile_mapping *perfile_model_record_mapping(const perfile_model *model,
+                                                                const perfile_record *r);
+
+/* The name of a mapping as perf calls the object: that of the kernel is stored with a symbol behind
+ * it, "[kernel.kallsyms]_text".  Lives as long as the model; equal names are at equal places. */
+PERFILE_API perfile_bytes perfile_mapping_dso(const perfile_mapping *mapping);
+
 /* All of them, sorted by process, then thread or address, then time.  The lists are made when asked
  * for and are valid until the next feed.  PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_threads(perfile_model *model,

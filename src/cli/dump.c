@@ -9,8 +9,8 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/select.h"
 #include "cli/signals.h"
-#include "cli/types.h"
 #include "perfile/emit.h"
 
 static const char help[] =
@@ -18,32 +18,43 @@ static const char help[] =
     "\n"
     "Usage: perfile dump [OPTION ...] FILE ...\n"
     "\n"
-    "  --format FORM    text (default): for people\n"
-    "                   jsonl: a JSON object on each line\n"
-    "                   cbor: the same objects as a CBOR sequence, see format/dump.cddl\n"
-    "  --json           the same as --format jsonl\n"
-    "  --hex            text: each field beside its bytes and their offset\n"
-    "  --type T[,T ...] these records only, such as sample,mmap2 or 9,10\n"
-    "  --skip N         leave out the first N of them\n"
-    "  --limit N        N of them at most\n"
-    "  --at OFFSET      begin with the record that this byte of the file is part of, or say what\n"
-    "                   else it is part of\n"
-    "  --raw            do not look into compressed records\n"
-    "  -o, --output OUT write to this file, which appears when it is complete\n"
-    "  -f, --force      OUT may exist\n" CLI_READING_HELP "\n"
-    "jsonl and cbor print what is stored, as it is stored; text knows of oddities of recorders\n"
-    "and mends them.  With --type, --skip or --at text has records only, no header.\n"
+    "  --format FORM      text (default): for people\n"
+    "                     jsonl: a JSON object on each line\n"
+    "                     cbor: the same objects as a CBOR sequence, see format/dump.cddl\n"
+    "                     tsv: a line for each sample, a column for each field\n"
+    "  --json             the same as --format jsonl\n"
+    "  --fields F[,F ...] tsv: the columns, such as time,pid,period,ip; also event, comm, dso\n"
+    "  --resolve          jsonl, cbor: name the event, thread and mapped file of each record\n"
+    "  --hex              text: each field beside its bytes and their offset\n"
+    "  --skip N           leave out the first N records\n"
+    "  --limit N          N records at most\n"
+    "  --at OFFSET        begin with the record that this byte of the file is part of, or say\n"
+    "                     what else it is part of\n"
+    "  --header           the header and what it says of events and features, too, where it\n"
+    "                     would be left out\n"
+    "  --raw              do not look into compressed records\n"
+    "  -o, --output OUT   write to this file, which appears when it is complete\n"
+    "  -f, --force        OUT may exist\n" CLI_READING_HELP "\n"
+    "Which records:\n" CLI_SELECT_HELP "\n"
+    "What is given twice holds when one of both does; different options must all hold.\n"
+    "jsonl and cbor print what is stored, as it is stored; text and tsv know of oddities of\n"
+    "recorders and mend them.  With --skip, --at or an option that says which records there is\n"
+    "no header; tsv has samples unless --type says something else.\n"
     "\n"
     "Examples:\n"
     "  perfile dump perf.data | less\n"
     "  perfile dump --hex --at 0x1a8 --limit 1 perf.data   what is this byte?\n"
     "  perfile dump --type comm,fork,exit perf.data\n"
+    "  perfile dump --format tsv --fields time,comm,pid,cpu,event,period,ip,dso perf.data\n"
+    "  perfile dump --format jsonl --resolve --comm 'perf*' --time +0s..+1s perf.data\n"
     "  perfile dump --format jsonl perf.data | jq -c 'select(.type == 9).body.ip'\n";
 
 enum {
     OPTION_FORMAT = CLI_OPTION_OWN,
+    OPTION_FIELDS,
+    OPTION_RESOLVE,
+    OPTION_HEADER,
     OPTION_HEX,
-    OPTION_TYPE,
     OPTION_SKIP,
     OPTION_LIMIT,
     OPTION_AT,
@@ -52,13 +63,18 @@ enum {
 
 typedef struct settings {
     cli_reading how;
-    const char *format;
+    const char *format; /* NULL: not told */
+    const char *fields;
     const char *output;
-    bool hex, force;
+    bool hex, force, resolve, header;
     bool has_at;
+    bool samples; /* only these */
+    bool headed;  /* the names of columns stand above already */
     uint64_t skip, limit, at;
-    cli_types types;
+    cli_selection select;
 } settings;
+
+static const char usual_fields[] = "time,comm,pid,tid,cpu,event,period,ip,dso";
 
 /* What is shown while the input is waited for: all so far. */
 typedef struct live {
@@ -93,9 +109,23 @@ typedef struct choice {
     bool begun;
 } choice;
 
-static bool is_text(const settings *set)
+static bool is_format(const settings *set, const char *name)
 {
-    return strcmp(set->format, "text") == 0;
+    return strcmp(set->format, name) == 0;
+}
+
+/* Whether a contract says what is printed. */
+static bool has_contract(const settings *set)
+{
+    return is_format(set, "jsonl") || is_format(set, "cbor");
+}
+
+/* Who looks for certain records does not want to leaf past everything else. */
+static bool without_header(const settings *set)
+{
+    if (is_format(set, "tsv"))
+        return set->headed;
+    return !set->header && (set->has_at || set->skip || cli_selects(&set->select));
 }
 
 /* Whether byte `at` of the file is one of `r`.  What came out of a compressed record has the offset
@@ -114,7 +144,7 @@ static bool chosen(choice *c, const perfile_record *r)
         return false;
     if (r->family == PERFILE_FAMILY_DAMAGE)
         return true;
-    if (!cli_types_has(&c->set->types, r->type))
+    if (c->set->samples && r->type != PERFILE_RECORD_SAMPLE)
         return false;
     if (c->skip) {
         c->skip--;
@@ -154,11 +184,11 @@ static int emit_failed(const char *name, const perfile_error *err)
 /* *whole becomes false when the output lacks something that the input has. */
 static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
 {
-    perfile_emit_options options = {.size = sizeof options,
-                                    .flags = set->hex ? PERFILE_EMIT_HEX : 0};
-    /* Who looks for certain records does not want to leaf past everything else. */
-    if (set->has_at || set->skip || set->types.any)
-        options.flags |= PERFILE_EMIT_RECORDS;
+    perfile_emit_options options = {
+        .size = sizeof options, .fields = set->fields, .model = in->model};
+    options.flags |= set->hex ? PERFILE_EMIT_HEX : 0;
+    options.flags |= set->resolve ? PERFILE_EMIT_RESOLVE : 0;
+    options.flags |= without_header(set) ? PERFILE_EMIT_RECORDS : 0;
     perfile_emitter *e = NULL;
     perfile_error err = {0};
     bool found = true;
@@ -187,7 +217,9 @@ static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
     if (failed)
         return CLI_FAILED;
     /* The outcome is what the contract of jsonl says; it counts what was emitted. */
-    return is_text(set) ? cli_worse(status, outcome ? CLI_DAMAGED : CLI_DONE) : outcome;
+    if (has_contract(set) && !without_header(set))
+        return outcome;
+    return cli_worse(status, outcome ? CLI_DAMAGED : CLI_DONE);
 }
 
 static int dump_of(const char *path, const settings *set, perfile_sink *sink, bool *whole)
@@ -202,7 +234,7 @@ static int dump_of(const char *path, const settings *set, perfile_sink *sink, bo
     perfile_error open_error = in.error;
     int status = cli_close(&in);
     perfile_error err = {0};
-    if (is_text(set) || !open_error.damage) {
+    if (!has_contract(set) || !open_error.damage) {
         *whole = false;
     } else if (perfile_emit_failure(set->format, sink, open_error.damage, open_error.offset, &err) <
                0) {
@@ -222,7 +254,7 @@ static int output_failed(const char *output, const perfile_error *err)
     return CLI_FAILED;
 }
 
-static int dump_all(char **paths, int n, const settings *set)
+static int dump_all(char **paths, int n, settings *set)
 {
     const cli_output o = {set->output, set->force, false, (const char *const *)paths, (size_t)n};
     perfile_sink *sink;
@@ -232,8 +264,10 @@ static int dump_all(char **paths, int n, const settings *set)
     bool file = perfile_sink_temporary(sink) != NULL;
     int status = CLI_DONE;
     bool whole = true;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        set->headed = i > 0;
         status = cli_worse(status, dump_of(paths[i], set, sink, &whole));
+    }
     if (file && !whole)
         cli_say("%s: not written", set->output);
     else if (perfile_sink_finish(sink, &err) < 0 && status != CLI_FAILED)
@@ -268,6 +302,8 @@ static int format_option(const char *word, settings *set)
 
 static int read_option(int option, settings *set)
 {
+    if (cli_is_selection(option))
+        return cli_selection_option("dump", option, &set->select);
     switch (option) {
     case OPTION_FORMAT:
         return format_option(optarg, set);
@@ -276,8 +312,15 @@ static int read_option(int option, settings *set)
     case OPTION_HEX:
         set->hex = true;
         return CLI_CONTINUE;
-    case OPTION_TYPE:
-        return cli_types_add("dump", &set->types, optarg);
+    case OPTION_FIELDS:
+        set->fields = optarg;
+        return CLI_CONTINUE;
+    case OPTION_RESOLVE:
+        set->resolve = true;
+        return CLI_CONTINUE;
+    case OPTION_HEADER:
+        set->header = true;
+        return CLI_CONTINUE;
     case OPTION_SKIP:
         return number_option("--skip", &set->skip);
     case OPTION_LIMIT:
@@ -299,6 +342,36 @@ static int read_option(int option, settings *set)
     }
 }
 
+/* Whether the options go together, and what follows from them. */
+static int settle(settings *set)
+{
+    perfile_error err;
+    if (!set->format)
+        set->format = set->fields ? "tsv" : "text";
+    if (set->hex && !is_format(set, "text"))
+        return cli_usage("dump", "--hex is for --format text");
+    if (set->resolve && !has_contract(set))
+        return cli_usage("dump", "--resolve is for --format jsonl and cbor");
+    if (set->fields && !is_format(set, "tsv"))
+        return cli_usage("dump", "--fields is for --format tsv");
+    int status = cli_selection_check("dump", &set->select);
+    if (status == CLI_CONTINUE && is_format(set, "cbor"))
+        status = cli_no_terminal("dump", set->output, "CBOR");
+    if (status != CLI_CONTINUE)
+        return status;
+    set->how.as_stored = has_contract(set);
+    set->how.selection = &set->select;
+    set->how.model = set->resolve;
+    if (!is_format(set, "tsv"))
+        return CLI_CONTINUE;
+    if (!set->fields)
+        set->fields = usual_fields;
+    set->samples = !cli_selects_by(&set->select, PERFILE_BY_TYPE);
+    if (perfile_emit_fields_check(set->fields, &set->how.model, &err) != PERFILE_OK)
+        return cli_usage("dump", "--fields: %s", err.message);
+    return CLI_CONTINUE;
+}
+
 int cli_dump(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -306,7 +379,10 @@ int cli_dump(int argc, char **argv)
         {"json", no_argument, NULL, CLI_OPTION_JSON},
         {"format", required_argument, NULL, OPTION_FORMAT},
         {"hex", no_argument, NULL, OPTION_HEX},
-        {"type", required_argument, NULL, OPTION_TYPE},
+        CLI_SELECT_OPTIONS,
+        {"fields", required_argument, NULL, OPTION_FIELDS},
+        {"resolve", no_argument, NULL, OPTION_RESOLVE},
+        {"header", no_argument, NULL, OPTION_HEADER},
         {"skip", required_argument, NULL, OPTION_SKIP},
         {"limit", required_argument, NULL, OPTION_LIMIT},
         {"at", required_argument, NULL, OPTION_AT},
@@ -315,7 +391,7 @@ int cli_dump(int argc, char **argv)
         {"force", no_argument, NULL, 'f'},
         {0},
     };
-    settings set = {.format = "text", .output = "-", .limit = UINT64_MAX};
+    settings set = {.output = "-", .limit = UINT64_MAX};
     int status = CLI_CONTINUE;
     for (int c;
          status == CLI_CONTINUE && (c = cli_next_option("dump", argc, argv, "o:f", options)) != -1;)
@@ -323,14 +399,10 @@ int cli_dump(int argc, char **argv)
     cli_inputs in;
     if (status == CLI_CONTINUE)
         status = cli_take_inputs("dump", argc, argv, &in);
-    if (status == CLI_CONTINUE && strcmp(set.format, "cbor") == 0)
-        status = cli_no_terminal("dump", set.output, "CBOR");
-    if (status == CLI_CONTINUE && set.hex && !is_text(&set))
-        status = cli_usage("dump", "--hex is for --format text");
-    if (status == CLI_CONTINUE) {
-        set.how.as_stored = !is_text(&set);
+    if (status == CLI_CONTINUE)
+        status = settle(&set);
+    if (status == CLI_CONTINUE)
         status = dump_all(in.at, (int)in.n, &set);
-    }
-    cli_types_free(&set.types);
+    cli_selection_free(&set.select);
     return status;
 }

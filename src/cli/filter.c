@@ -1,14 +1,13 @@
 #include "cli/filter.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/select.h"
 #include "perfile/field.h"
 
 static const char help[] =
@@ -16,24 +15,7 @@ static const char help[] =
     "understand them: names, mappings and ancestors of the processes that are left.\n"
     "\n"
     "Usage: perfile filter [OPTION ...] -o OUT IN\n"
-    "\n"
-    "  --time A..B        seconds (12.5..13), with a unit (500ms..), after the first sample\n"
-    "                     (+1s..+2s), shares (10%..20%), UTC (2026-05-01T10:00..);\n"
-    "                     also A,B and 10%-20% as perf has them\n"
-    "  --pid, --tid LIST  processes, threads: 7,100-199\n"
-    "  --cpu LIST         processors: 0-3,7\n"
-    "  --comm NAME        name of the thread at that time; * and ? stand for any; several\n"
-    "                     with commas, as for --event and --dso\n"
-    "  --event NAME       event, or its position from 0\n"
-    "  --type TYPE        record types: SAMPLE,MMAP2\n"
-    "  --ip A..B          addresses: 0x400000..0x4fffff\n"
-    "  --dso NAME         what is mapped at the address: a path, or the last part of it\n"
-    "  --cgroup NAME      path of the cgroup\n"
-    "  --where EXPR       a condition on fields, see format/expressions.md\n"
-    "  --invert           keep what does not fit\n"
-    "  --every N          of what fits, one sample in N\n"
-    "  --head N           of what fits, the first N samples\n"
-    "  --no-state         nothing but what fits\n"
+    "\n" CLI_SELECT_HELP "  --no-state         nothing but what fits\n"
     "  --compact-state    of names and mappings from before the time only the last ones\n"
     "  --drop-field LIST  cut fields out of samples: callchain,stack_user,regs_user,raw ...\n"
     "\n"
@@ -59,34 +41,13 @@ static const char help[] =
               "\n"
               "Exit status: 0 filtered; 3 filtered, but IN was damaged; 1 nothing was written.\n";
 
-/* Options of terms are CLI_OPTION_TERM and the kind. */
-enum {
-    OPTION_INVERT = CLI_OPTION_OWN,
-    OPTION_EVERY,
-    OPTION_HEAD,
-    OPTION_NO_STATE,
-    OPTION_COMPACT,
-    OPTION_DROP,
-    OPTION_TERM
-};
+enum { OPTION_NO_STATE = CLI_OPTION_OWN, OPTION_COMPACT, OPTION_DROP };
 
 typedef struct settings {
     cli_writing w;
-    perfile_filter_term *terms;
-    perfile_filter_options how;
+    cli_selection select;
     perfile_filter_writing writing;
 } settings;
-
-static int read_number(const char *option, const char *word, uint64_t *to)
-{
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(word, &end, 10);
-    if (word[0] < '0' || word[0] > '9' || *end || errno || n == 0)
-        return cli_usage("filter", "--%s takes a number from 1: '%s'", option, word);
-    *to = n;
-    return CLI_CONTINUE;
-}
 
 /* "callchain,raw": names of bits of sample_type in small letters. */
 static int read_fields(const char *list, settings *set)
@@ -116,59 +77,22 @@ static int read_fields(const char *list, settings *set)
     }
 }
 
-static int add_term(unsigned kind, const char *text, settings *set)
-{
-    size_t n = set->how.n_terms;
-    perfile_filter_term *more = realloc(set->terms, (n + 1) * sizeof *more);
-    if (!more) {
-        cli_say("out of memory");
-        return CLI_FAILED;
-    }
-    more[n] = (perfile_filter_term){.kind = kind, .text = text};
-    set->terms = more;
-    set->how.n_terms++;
-    return CLI_CONTINUE;
-}
-
 static int read_option(int option, settings *set)
 {
     switch (option) {
-    case OPTION_INVERT:
-        set->how.flags |= PERFILE_FILTER_INVERT;
-        return CLI_CONTINUE;
     case OPTION_NO_STATE:
-        set->how.flags |= PERFILE_FILTER_NO_STATE;
+        set->select.how.flags |= PERFILE_FILTER_NO_STATE;
         return CLI_CONTINUE;
-    case OPTION_EVERY:
-        return read_number("every", optarg, &set->how.every);
-    case OPTION_HEAD:
-        return read_number("head", optarg, &set->how.head);
     case OPTION_COMPACT:
-        set->how.flags |= PERFILE_FILTER_COMPACT_STATE;
+        set->select.how.flags |= PERFILE_FILTER_COMPACT_STATE;
         return CLI_CONTINUE;
     case OPTION_DROP:
         return read_fields(optarg, set);
     default:
-        if (option >= OPTION_TERM && option < OPTION_TERM + PERFILE_N_BY)
-            return add_term((unsigned)(option - OPTION_TERM), optarg, set);
+        if (cli_is_selection(option))
+            return cli_selection_option("filter", option, &set->select);
         return cli_writing_option("filter", help, option, &set->w);
     }
-}
-
-/* A wrong term is told before anything is opened. */
-static int look_at_terms(const settings *set)
-{
-    perfile_error err;
-    perfile_filter_state *filter;
-    perfile_status st = perfile_filter_new(&set->how, &filter, &err);
-    if (st == PERFILE_E_USAGE || st == PERFILE_E_LIMIT)
-        return cli_usage_error("filter", &err);
-    if (st != PERFILE_OK) {
-        cli_say("%s", err.message);
-        return CLI_FAILED;
-    }
-    perfile_filter_close(filter);
-    return CLI_DONE;
 }
 
 static int filter(settings *set, const char *path)
@@ -183,8 +107,8 @@ static int filter(settings *set, const char *path)
     set->writing.from = set->w.from;
     set->writing.limits = set->w.limits;
     set->writing.on_damage = set->w.fail ? PERFILE_FILTER_FAIL : set->w.on_damage;
-    int status = look_at_terms(set);
-    if (status != CLI_DONE)
+    int status = cli_selection_check("filter", &set->select);
+    if (status != CLI_CONTINUE)
         return status;
     if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
         return CLI_FAILED;
@@ -192,8 +116,9 @@ static int filter(settings *set, const char *path)
     set->writing.progress = cli_writing_progress;
     set->writing.user = &x;
     cli_writing_begin(x.name);
-    perfile_status st = perfile_filter_capture(source, sink, &set->how, &set->writing, &x.filtered,
-                                               sizeof x.filtered, &x.copied, sizeof x.copied, &err);
+    perfile_status st =
+        perfile_filter_capture(source, sink, &set->select.how, &set->writing, &x.filtered,
+                               sizeof x.filtered, &x.copied, sizeof x.copied, &err);
     cli_filter_say(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     if (st != PERFILE_OK)
@@ -201,47 +126,28 @@ static int filter(settings *set, const char *path)
     return x.copied.damages ? CLI_DAMAGED : CLI_DONE;
 }
 
-#define TERM(name, kind)                                                                           \
-    {                                                                                              \
-        name, required_argument, NULL, OPTION_TERM + PERFILE_BY_##kind                             \
-    }
-
 int cli_filter(int argc, char **argv)
 {
     static const struct option options[] = {
         CLI_WRITING_OPTIONS,
         {"force", no_argument, NULL, 'f'},
-        TERM("time", TIME),
-        TERM("pid", PID),
-        TERM("tid", TID),
-        TERM("cpu", CPU),
-        TERM("type", TYPE),
-        TERM("ip", IP),
-        TERM("event", EVENT),
-        TERM("comm", COMM),
-        TERM("dso", DSO),
-        TERM("cgroup", CGROUP),
-        TERM("where", WHERE),
-        {"invert", no_argument, NULL, OPTION_INVERT},
-        {"every", required_argument, NULL, OPTION_EVERY},
-        {"head", required_argument, NULL, OPTION_HEAD},
+        CLI_SELECT_OPTIONS,
         {"no-state", no_argument, NULL, OPTION_NO_STATE},
         {"compact-state", no_argument, NULL, OPTION_COMPACT},
         {"drop-field", required_argument, NULL, OPTION_DROP},
         {"to", required_argument, NULL, CLI_OPTION_TO},
         {0},
     };
-    settings set = {.how = {.size = sizeof set.how}, .writing = {.size = sizeof set.writing}};
+    settings set = {.writing = {.size = sizeof set.writing}};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
                 (c = cli_next_option("filter", argc, argv, "o:f", options)) != -1;)
         status = read_option(c, &set);
-    set.how.terms = set.terms;
     const char *in;
     if (status == CLI_CONTINUE)
         status = cli_writing_input("filter", argc, argv, &set.w, &in);
     if (status == CLI_CONTINUE)
         status = filter(&set, in);
-    free(set.terms);
+    cli_selection_free(&set.select);
     return status;
 }

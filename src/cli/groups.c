@@ -56,15 +56,15 @@ static bool find(cli_groups *g, const uint64_t *key)
     return true;
 }
 
-bool cli_groups_add(cli_groups *g, const uint64_t *key, uint64_t records, uint64_t bytes)
+cli_group *cli_groups_add(cli_groups *g, const uint64_t *key, uint64_t records, uint64_t bytes)
 {
     /* Neighbours are often alike. */
     if ((g->n == 0 || memcmp(g->at[g->last].key, key, g->n_keys * sizeof *key) != 0) &&
         !find(g, key))
-        return false;
+        return NULL;
     g->at[g->last].records += records;
     g->at[g->last].bytes += bytes;
-    return true;
+    return &g->at[g->last];
 }
 
 void cli_groups_free(cli_groups *g)

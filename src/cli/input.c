@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/select.h"
 #include "cli/signals.h"
 #include "perfile/model.h"
 
@@ -106,15 +107,46 @@ void cli_say_error(const char *name, const perfile_error *err)
                 is_lifted(err->where) ? "; --allow-growth lifts it" : "");
 }
 
-/* A format that nobody knows is a wrong option, everything else could not be done. */
+/* A format that nobody knows, or an event that the capture does not have, is a wrong option;
+ * everything else could not be done. */
 static int failure(const cli_input *in)
 {
-    return strcmp(in->error.where, "options.from") == 0 ? CLI_USAGE : CLI_FAILED;
+    bool wrong = in->selects && in->status == PERFILE_E_USAGE;
+    return wrong || strcmp(in->error.where, "options.from") == 0 ? CLI_USAGE : CLI_FAILED;
 }
 
 const char *cli_input_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+static void on_pass(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    cli_progress_step(done, total);
+}
+
+/* Through a filter, or after a pass that learns names and mappings. */
+static perfile_status open_selected(cli_input *in, const char *path, const cli_reading *how,
+                                    const perfile_options *options)
+{
+    perfile_source *source;
+    perfile_filter_options select = {.size = sizeof select};
+    perfile_filter_reading reading = {.size = sizeof reading,
+                                      .how = options,
+                                      .model = how->model,
+                                      .progress = on_pass,
+                                      .limit = &in->limit};
+    perfile_status st = perfile_source_path(path, NULL, &source, &in->error);
+    if (st != PERFILE_OK)
+        return st;
+    if (how->selection)
+        select = how->selection->how;
+    select.flags |= how->with_state ? 0 : PERFILE_FILTER_ONLY;
+    cli_progress_start(in->name);
+    st = perfile_filter_open(source, &select, &reading, &in->stream, &in->model, &in->error);
+    in->passes = reading.passes;
+    return st;
 }
 
 int cli_open(cli_input *in, const char *path, const cli_reading *how)
@@ -133,8 +165,11 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     *in = (cli_input){.name = cli_input_name(path), .path = path, .fail = how->damage.fail};
     in->countdown = RECORDS_PER_TICK;
     cli_signals_file(in->name);
+    in->selects = how->selection && cli_selects(how->selection);
     in->status = cli_output_check(&path, 1, &in->error);
-    if (in->status == PERFILE_OK)
+    if (in->status == PERFILE_OK && (in->selects || how->model))
+        in->status = open_selected(in, path, how, &options);
+    else if (in->status == PERFILE_OK)
         in->status = perfile_open_path(path, &options, &in->stream, &in->error);
     if (in->status != PERFILE_OK) {
         in->stream = NULL;
@@ -148,7 +183,8 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
         }
         in->total += c->parts[i].size;
     }
-    cli_progress_start(in->name);
+    if (!in->passes)
+        cli_progress_start(in->name);
     if (in->fail)
         cli_input_end(in);
     return in->status < 0 ? CLI_FAILED : CLI_DONE;
@@ -171,7 +207,10 @@ void cli_input_tick(cli_input *in, const perfile_record *r)
     const perfile_container *c = perfile_stream_container(in->stream);
     for (; in->part < r->part && in->part < c->n_parts; in->part++)
         in->done += in->total ? c->parts[in->part].size : 0;
-    cli_progress_step(in->done + r->offset, in->total);
+    /* A byte that is read again is done by as much less each time. */
+    uint64_t done = in->done + r->offset;
+    cli_progress_step(in->total ? (in->passes * in->total + done) / (in->passes + 1) : done,
+                      in->total);
 }
 
 int cli_end(cli_input *in)

@@ -3,7 +3,7 @@
 #define CLI_INPUT_H
 
 #include "cli/options.h"
-#include "perfile/stream.h"
+#include "perfile/model.h"
 
 /* Options that every reading command has. */
 typedef struct cli_reading {
@@ -11,8 +11,11 @@ typedef struct cli_reading {
     bool raw;       /* do not look into compressed records */
     bool as_stored; /* see perfile_options */
     const char *from;
-    const perfile_limits *limits; /* NULL: the defaults */
-    void (*waiting)(void *user);  /* see perfile_options; may be NULL */
+    const perfile_limits *limits;          /* NULL: the defaults */
+    const struct cli_selection *selection; /* which records; NULL: all */
+    bool with_state;             /* beside those that are selected, what `filter` keeps for them */
+    bool model;                  /* cli_input.model is wanted */
+    void (*waiting)(void *user); /* see perfile_options; may be NULL */
     void *waiting_user;
 } cli_reading;
 
@@ -40,7 +43,10 @@ typedef struct cli_input {
     const char *path; /* as given */
     bool fail;        /* damage is an error */
     perfile_stream *stream;
-    perfile_status status; /* of the last step */
+    const perfile_model *model; /* all names and mappings, when asked for */
+    uint32_t passes;            /* that the capture was read before, for a model or a selection */
+    bool selects;               /* with a selection, which may not fit the capture */
+    perfile_status status;      /* of the last step */
     perfile_error error;
     perfile_error limit; /* of a model that is not fed any more, see cli_feed(); status 0: none */
     uint32_t countdown;  /* records to the next look at the clock */

@@ -7,6 +7,7 @@
 #include "cli/damage.h"
 #include "cli/json.h"
 #include "cli/print.h"
+#include "cli/select.h"
 
 static const char help[] =
     "perfile list shows one kind of thing that a capture knows.\n"
@@ -25,10 +26,14 @@ static const char help[] =
     "  --verbose        events: every member of the attr\n"
     "  --header         do not walk the records: what the header alone says\n"
     "  --json           a JSON object for each FILE, see format/reports.md\n" CLI_READING_HELP "\n"
+    "Of what `filter` would keep with the same options:\n" CLI_SELECT_HELP "\n"
+    "What is given twice holds when one of both does; different options must all hold.\n"
+    "\n"
     "Examples:\n"
     "  perfile list events --verbose perf.data     like `perf evlist -v`\n"
     "  perfile list build-ids perf.data            like `perf buildid-list`\n"
     "  perfile list features perf.data             like `perf report --header-only -I`\n"
+    "  perfile list mappings --comm 'perf*' perf.data   of the processes that they need\n"
     "  perfile list threads --json perf.data | jq '.threads[] | select(.pid == 1)'\n";
 
 static const cli_subject *const subjects[] = {
@@ -42,6 +47,7 @@ typedef struct settings {
     cli_reading how;
     const cli_subject *subject;
     bool json, verbose, header, heading;
+    cli_selection select;
 } settings;
 
 static bool walk(cli_listing *l, const settings *set)
@@ -105,6 +111,8 @@ static int list_of(const char *path, const settings *set)
 
 static int read_option(int option, settings *set)
 {
+    if (cli_is_selection(option))
+        return cli_selection_option("list", option, &set->select);
     switch (option) {
     case OPTION_VERBOSE:
         set->verbose = true;
@@ -143,24 +151,31 @@ int cli_list(int argc, char **argv)
         {"verbose", no_argument, NULL, OPTION_VERBOSE},
         {"header", no_argument, NULL, OPTION_HEADER},
         {"json", no_argument, NULL, OPTION_JSON},
+        CLI_SELECT_OPTIONS,
         {0},
     };
     settings set = {0};
-    for (int c; (c = cli_next_option("list", argc, argv, "v", options)) != -1;) {
-        int status = read_option(c == 'v' ? OPTION_VERBOSE : c, &set);
-        if (status != CLI_CONTINUE)
-            return status;
-    }
+    int status = CLI_CONTINUE;
+    for (int c;
+         status == CLI_CONTINUE && (c = cli_next_option("list", argc, argv, "v", options)) != -1;)
+        status = read_option(c == 'v' ? OPTION_VERBOSE : c, &set);
     cli_inputs in;
-    int status = read_subject(argc, argv, &set.subject);
+    if (status == CLI_CONTINUE)
+        status = read_subject(argc, argv, &set.subject);
     if (status == CLI_CONTINUE)
         status = cli_take_inputs("list", argc, argv, &in);
-    if (status != CLI_CONTINUE)
-        return status;
-    set.heading = !set.json && in.n > 1;
-
-    status = CLI_DONE;
-    for (size_t i = 0; i < in.n; i++)
-        status = cli_worse(status, list_of(in.at[i], &set));
+    if (status == CLI_CONTINUE && set.header && cli_selects(&set.select))
+        status = cli_usage("list", "--header looks at no records, of which others would be chosen");
+    if (status == CLI_CONTINUE)
+        status = cli_selection_check("list", &set.select);
+    if (status == CLI_CONTINUE) {
+        set.heading = !set.json && in.n > 1;
+        set.how.selection = &set.select;
+        set.how.with_state = true;
+        status = CLI_DONE;
+        for (size_t i = 0; i < in.n; i++)
+            status = cli_worse(status, list_of(in.at[i], &set));
+    }
+    cli_selection_free(&set.select);
     return status;
 }

@@ -10,15 +10,15 @@
 #include "cli/options.h"
 #include "cli/text.h"
 
-enum { TYPE, EVENT, CPU, PID, TID, COMM, TIME, N_KINDS };
+enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, N_KINDS };
 
 static const struct {
     const char *name;
     const char *heading;
 } kinds[N_KINDS] = {
-    [TYPE] = {"type", "TYPE"},  [EVENT] = {"event", "EVENT"}, [CPU] = {"cpu", ">CPU"},
-    [PID] = {"pid", ">PID"},    [TID] = {"tid", ">TID"},      [COMM] = {"comm", "COMM"},
-    [TIME] = {"time", ">TIME"},
+    [TYPE] = {"type", "TYPE"}, [EVENT] = {"event", "EVENT"}, [CPU] = {"cpu", ">CPU"},
+    [PID] = {"pid", ">PID"},   [TID] = {"tid", ">TID"},      [COMM] = {"comm", "COMM"},
+    [DSO] = {"dso", "DSO"},    [TIME] = {"time", ">TIME"},
 };
 
 #define NONE UINT64_MAX
@@ -63,7 +63,7 @@ static const char *add_key(cli_keys *keys, const char *word)
         keys->n++;
         return NULL;
     }
-    return "the keys are type, event, cpu, pid, tid, comm and time=STEP";
+    return "the keys are type, event, cpu, pid, tid, comm, dso and time=STEP";
 }
 
 const char *cli_keys_add(cli_keys *keys, const char *list)
@@ -72,7 +72,7 @@ const char *cli_keys_add(cli_keys *keys, const char *list)
         char word[64];
         size_t n = strcspn(list, ",");
         if (n >= sizeof word)
-            return "the keys are type, event, cpu, pid, tid, comm and time=STEP";
+            return "the keys are type, event, cpu, pid, tid, comm, dso and time=STEP";
         memcpy(word, list, n);
         word[n] = 0;
         const char *wrong = add_key(keys, word);
@@ -110,6 +110,12 @@ const char *cli_key_name(const cli_keys *keys, unsigned k)
 const char *cli_key_heading(const cli_keys *keys, unsigned k)
 {
     return kinds[keys->kind[k]].heading;
+}
+
+/* The name of a mapping, whose place is the value. */
+static perfile_bytes dso_of(uint64_t value)
+{
+    return perfile_mapping_dso(&(perfile_mapping){.name = (const char *)(uintptr_t)value});
 }
 
 /* What a value stands for: its word, or NULL when it is a number or nothing. */
@@ -150,6 +156,9 @@ void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
     case COMM:
         cli_json_string("comm", word_of(counts, k, value, buf, sizeof buf));
         break;
+    case DSO:
+        cli_json_text("dso", dso_of(value));
+        break;
     case TIME:
         cli_json_decimal("time", value * counts->keys->step[k]);
         break;
@@ -164,6 +173,8 @@ void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_tabl
     const char *word = value != NONE ? word_of(counts, k, value, buf, sizeof buf) : "-";
     if (word) {
         cli_cell_string(t, word);
+    } else if (counts->keys->kind[k] == DSO) {
+        cli_cell_text(t, dso_of(value));
     } else if (counts->keys->kind[k] == TIME) {
         cli_seconds(value * counts->keys->step[k], buf, sizeof buf);
         cli_cell_string(t, buf);
@@ -174,9 +185,12 @@ void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_tabl
     }
 }
 
-uint64_t cli_key_value(const cli_keys *keys, unsigned k, const perfile_record *r)
+uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
+                       const perfile_record *r)
 {
     uint32_t pid, tid, cpu;
+    const perfile_mapping *mapping;
+    const char *name;
     switch (keys->kind[k]) {
     case TYPE:
         return r->type;
@@ -190,6 +204,12 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const perfile_record *r
         return perfile_record_task(r, &pid, &tid) ? pid : NONE;
     case TID:
         return perfile_record_task(r, &pid, &tid) ? tid : NONE;
+    case COMM:
+        name = perfile_model_record_comm(in->model, r);
+        return name ? (uintptr_t)name : NONE;
+    case DSO:
+        mapping = perfile_model_record_mapping(in->model, r);
+        return mapping ? (uintptr_t)mapping->name : NONE;
     case TIME: {
         uint64_t time = perfile_record_time(r);
         return time != PERFILE_NO_TIME ? time / keys->step[k] : NONE;
@@ -202,20 +222,21 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const perfile_record *r
 int cli_key_order(const cli_keys *keys, unsigned k, uint64_t a, uint64_t b)
 {
     /* Names are places in memory, which say nothing. */
-    if (keys->kind[k] == COMM && a != NONE && b != NONE)
+    bool names = keys->kind[k] == COMM || keys->kind[k] == DSO;
+    if (names && a != NONE && b != NONE)
         return strcmp((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
     return (a > b) - (a < b);
 }
 
-int cli_key_comm(const cli_keys *keys)
+int cli_key_resolved(const cli_keys *keys)
 {
     for (unsigned k = 0; k < keys->n; k++)
-        if (keys->kind[k] == COMM)
+        if (keys->kind[k] == COMM || keys->kind[k] == DSO)
             return (int)k;
     return -1;
 }
 
 bool cli_keys_type_only(const cli_keys *keys)
 {
-    return keys->n == 1 && keys->kind[0] == TYPE && !keys->types.any;
+    return keys->n == 1 && keys->kind[0] == TYPE;
 }

@@ -5,14 +5,13 @@
 #include "cli/groups.h"
 #include "cli/input.h"
 #include "cli/table.h"
-#include "cli/types.h"
+#include "cli/losses.h"
 #include "perfile/model.h"
 
 typedef struct cli_keys {
     unsigned n;
     uint8_t kind[CLI_MAX_KEYS];
     uint64_t step[CLI_MAX_KEYS]; /* ns, of time */
-    cli_types types;             /* which records count */
 } cli_keys;
 
 /* Adds keys, separated by commas.  What is wrong, or NULL. */
@@ -27,25 +26,24 @@ const char *cli_key_heading(const cli_keys *keys, unsigned k);
 typedef struct cli_counts {
     const cli_keys *keys;
     cli_groups groups;
-    uint64_t records, bytes;
-    perfile_model *model;  /* when names of threads are asked for */
-    cli_input sideband;    /* of the first reading */
-    struct cli_held *held; /* records whose thread may yet get another name */
-    size_t n_held;
+    cli_group total;
+    bool periods; /* they were looked at */
+    cli_losses losses;
     const perfile_session *session;
 } cli_counts;
 
 void cli_counts_start(cli_counts *counts, const cli_keys *keys);
 
-/* Counts all records of `in`, which is open on `path`.  False when there is no memory; the end of
- * reading is in in->status. */
-bool cli_count(cli_counts *counts, cli_input *in, const char *path, const cli_reading *how);
+/* Counts all records of `in`.  False when there is no memory; the end of reading is in in->status.
+ */
+bool cli_count(cli_counts *counts, cli_input *in);
 
-/* The value of key `k`; UINT64_MAX when the record has none, and for comm. */
-uint64_t cli_key_value(const cli_keys *keys, unsigned k, const perfile_record *r);
+/* The value of key `k`; UINT64_MAX when the record has none. */
+uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
+                       const perfile_record *r);
 
-/* Which key is comm, or -1; whether `type` is all that is asked for. */
-int cli_key_comm(const cli_keys *keys);
+/* Which key needs names and mappings, or -1; whether `type` is all that is asked for. */
+int cli_key_resolved(const cli_keys *keys);
 bool cli_keys_type_only(const cli_keys *keys);
 
 /* Below 0, 0 or above, as a stands before, with or behind b. */

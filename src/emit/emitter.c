@@ -68,6 +68,8 @@ void perfile_emitter_close(perfile_emitter *e)
 {
     if (!e)
         return;
+    if (e->ops->close)
+        e->ops->close(e);
     pf_buffer_free(&e->out);
     pf_free(e);
 }

@@ -9,6 +9,9 @@ typedef struct pf_emit_ops {
     const char *name;
     const char *doc;
     size_t size; /* of the emitter */
+    /* May be NULL: what the options ask for, before the first record; and what that holds. */
+    perfile_status (*open)(perfile_emitter *e, perfile_error *err);
+    void (*close)(perfile_emitter *e);
     perfile_status (*begin)(perfile_emitter *e, perfile_error *err);
     perfile_status (*put)(perfile_emitter *e, const perfile_record *r, perfile_error *err);
     perfile_status (*finish)(perfile_emitter *e, perfile_error *err);
@@ -24,10 +27,12 @@ struct perfile_emitter {
     const perfile_container *container;
     perfile_sink *sink;
     uint32_t flags;
-    bool no_memory;     /* `out` could not grow: what it holds is not complete */
-    bool decoded;       /* something was */
-    bool by_walk;       /* for laws: nothing at once, see emit/sample.inc … */
-    uint64_t n_at_once; /* … and how often that was done */
+    const perfile_model *model; /* may be NULL */
+    const char *fields;         /* while opening: see perfile_emit_options */
+    bool no_memory;             /* `out` could not grow: what it holds is not complete */
+    bool decoded;               /* something was */
+    bool by_walk;               /* for laws: nothing at once, see emit/sample.inc … */
+    uint64_t n_at_once;         /* … and how often that was done */
     pf_buffer out;
     uint64_t n_records;
     uint64_t n_errors;
@@ -80,6 +85,6 @@ static inline const char *pf_emit_part_name(const perfile_emitter *e, uint32_t p
 }
 
 /* All forms; lib/registry.c lists them. */
-extern const pf_emit_ops pf_emit_text, pf_emit_jsonl, pf_emit_cbor;
+extern const pf_emit_ops pf_emit_text, pf_emit_jsonl, pf_emit_cbor, pf_emit_tsv;
 
 #endif

@@ -1,5 +1,4 @@
 /* Finding the form that an emitter is asked for. */
-#include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -49,8 +48,17 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
     e->stream = stream;
     e->session = perfile_stream_session(stream);
     e->container = perfile_stream_container(stream);
-    if (options && options->size >= offsetof(perfile_emit_options, flags) + sizeof options->flags)
-        e->flags = options->flags;
+    perfile_emit_options how = {.size = sizeof how};
+    if (options)
+        memcpy(&how, options, options->size < sizeof how ? options->size : sizeof how);
+    e->flags = how.flags;
+    e->model = how.model;
+    e->fields = how.fields;
+    st = e->ops->open ? e->ops->open(e, err) : PERFILE_OK;
+    if (st != PERFILE_OK) {
+        perfile_emitter_close(e);
+        return st;
+    }
     *emitter = e;
     return PERFILE_OK;
 }

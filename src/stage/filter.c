@@ -20,6 +20,8 @@ typedef struct stage {
 static uint64_t asked_of(const pf_filter *x, const pf_run *run)
 {
     uint64_t asked = run->samples;
+    if (x->only)
+        return run->all;
     for (uint64_t left = run->all & ~run->samples; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         unsigned class = pf_keeping_class(run->first[i].type);
@@ -55,6 +57,13 @@ perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selec
 static bool is_plain(const perfile_record *r)
 {
     return r->family != PERFILE_FAMILY_DAMAGE && !(r->flags & PERFILE_REC_ENVELOPE);
+}
+
+/* Whether the record is asked for itself: what others come out of goes with them, unless each one
+ * is asked. */
+static bool is_asked(const pf_filter *x, const perfile_record *r)
+{
+    return is_plain(r) || (x->only && r->family != PERFILE_FAMILY_DAMAGE);
 }
 
 /* A pass that only looks: the model, and from when to when. */
@@ -205,7 +214,7 @@ static perfile_status decide(pf_filter *x, const pf_run *run, uint64_t *keep, pe
     uint64_t selected;
     const perfile_record *first = run->first;
     perfile_status st = PERFILE_OK;
-    if (!is_plain(first)) {
+    if (!is_asked(x, first)) {
         *keep = run->all;
         return PERFILE_OK;
     }
@@ -218,7 +227,7 @@ static perfile_status decide(pf_filter *x, const pf_run *run, uint64_t *keep, pe
     if (st != PERFILE_OK)
         return st;
     *keep = selects_all(x) ? run->all : selected;
-    if (!selects_all(x))
+    if (!selects_all(x) && !x->only)
         st = keep_others(x, first, run->all & ~run->samples, keep, err);
     if (st == PERFILE_OK)
         pf_filter_sum(x, run, selected, *keep);
@@ -248,6 +257,8 @@ static void hand_on(stage *g)
 
 static perfile_status finish(stage *g, perfile_error *err)
 {
+    if (g->x->only)
+        return PERFILE_END; /* the facts stay those of the capture */
     pf_filter_facts(g->x, g->base.below);
     perfile_status st = pf_filter_build_ids(g->x, g->base.below, err);
     return st == PERFILE_OK ? PERFILE_END : st;
@@ -281,7 +292,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             st = pf_filter_drop_ahead(x, s->below, err);
         if (st == PERFILE_OK)
             st = perfile_stream_next_run(s->below, &g->first, &n, err);
-        if (st == PERFILE_OK && pf_pieces_is_one(g->first))
+        if (st == PERFILE_OK && !x->only && pf_pieces_is_one(g->first))
             st = pf_pieces_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK)
             st = decide_run(g, n, &dropped, err);
@@ -306,9 +317,13 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
 static void close_stage(perfile_stream *s)
 {
     stage *g = (stage *)(void *)s;
+    void (*closed)(void *user) = g->x->closed;
+    void *user = g->x->closed_user;
     pf_pieces_free(&g->pieces);
     perfile_stream_close(s->below);
     pf_free(s);
+    if (closed)
+        closed(user);
 }
 
 static const pf_stream_ops stage_ops = {.fill = fill, .close = close_stage};
@@ -339,7 +354,8 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
     if (options)
         memcpy(&x->options, options,
                options->size < sizeof *options ? options->size : sizeof *options);
-    x->no_state = x->options.flags & PERFILE_FILTER_NO_STATE;
+    x->only = x->options.flags & PERFILE_FILTER_ONLY;
+    x->no_state = x->only || x->options.flags & PERFILE_FILTER_NO_STATE;
     x->compact = x->options.flags & PERFILE_FILTER_COMPACT_STATE;
     x->invert = x->options.flags & PERFILE_FILTER_INVERT;
     x->first_time = x->kept_first = PERFILE_NO_TIME;

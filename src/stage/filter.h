@@ -43,6 +43,7 @@ struct perfile_filter_state {
     uint32_t given;   /* kinds that have terms, by bit */
     bool tests_state; /* TYPE or WHERE can select state */
     bool no_state, invert, compact;
+    bool only; /* nothing is handed on that is not selected, and every record is asked */
 
     pf_ranges pids, tids, cpus, types, ips, times;
     pf_period *periods;
@@ -92,6 +93,8 @@ struct perfile_filter_state {
     pf_buffer build_ids;            /* feature BUILD_ID of what is kept */
     uint8_t sample_time[16];        /* feature SAMPLE_TIME of what is kept */
     perfile_filtered result;
+    void (*closed)(void *user); /* when the stage is closed; may be NULL */
+    void *closed_user;
 };
 
 typedef perfile_filter_state pf_filter;

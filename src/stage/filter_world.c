@@ -6,17 +6,21 @@
 #include "stage/expr_glob.h"
 #include "stage/filter.h"
 
-static bool pattern_fits(const pf_pattern *p, const char *text)
+static bool pattern_fits(const pf_pattern *p, const char *text, size_t n)
 {
-    pf_expr_text t = {{(const uint8_t *)text, strlen(text)}, false};
+    pf_expr_text t = {{(const uint8_t *)text, n}, false};
     return pf_expr_glob(&t, (perfile_bytes){(const uint8_t *)p->text, p->len});
 }
 
 bool pf_filter_fits_text(const pf_patterns *p, const char *name, bool path)
 {
+    const size_t n = strlen(name);
     const char *slash = path ? strrchr(name, '/') : NULL;
+    const size_t dso = path ? perfile_mapping_dso(&(perfile_mapping){.name = name}).len : n;
     for (uint32_t i = 0; i < p->n; i++)
-        if (pattern_fits(&p->at[i], name) || (slash && pattern_fits(&p->at[i], slash + 1)))
+        if (pattern_fits(&p->at[i], name, n) ||
+            (slash && pattern_fits(&p->at[i], slash + 1, strlen(slash + 1))) ||
+            (dso < n && pattern_fits(&p->at[i], name, dso)))
             return true;
     return false;
 }
@@ -75,23 +79,12 @@ perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_err
 
 const char *pf_filter_comm(const pf_filter *x, const perfile_record *r)
 {
-    uint32_t pid, tid;
-    if (!x->model || !perfile_record_task(r, &pid, &tid))
-        return NULL;
-    return perfile_model_comm(x->model, pid, tid, perfile_record_time(r));
+    return x->model ? perfile_model_record_comm(x->model, r) : NULL;
 }
 
 const char *pf_filter_dso(const pf_filter *x, const perfile_record *r)
 {
-    enum { KERNEL = 1, USER = 2 };
-    uint32_t pid = PERFILE_NO_PID, tid;
-    uint64_t ip;
-    unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
-    if (!x->model || (mode != KERNEL && mode != USER) ||
-        !perfile_sample_field(r, PERFILE_SAMPLE_IP, &ip) ||
-        (mode == USER && !perfile_record_task(r, &pid, &tid)))
-        return NULL;
-    const perfile_mapping *m = perfile_model_mapping(x->model, pid, ip, perfile_record_time(r));
+    const perfile_mapping *m = x->model ? perfile_model_record_mapping(x->model, r) : NULL;
     return m ? m->name : NULL;
 }
 

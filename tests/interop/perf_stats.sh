@@ -1,5 +1,5 @@
-# `perf report --stats` and `perfile stats` agree: how many records of each type, how many in all, and
-# how many samples of each event; of our captures, of those of $PERFILE_CORPUS, and of some that are
+# `perf report --stats` and `perfile stats` agree: how many records of each type, how many in all,
+# how many samples of each event, and how many were lost; of our captures, of those of $PERFILE_CORPUS, and of some that are
 # recorded here, where perf can record.
 #
 # What is comparable was found out with perf 6.1: every type, envelopes (COMPRESSED) included, and
@@ -76,7 +76,7 @@ if cmp -s perf perfile || cmp -s perf-events perfile-events; then
     failed=1
 fi
 
-echo "$compared captures compared ($by_script with perf script, $events by event too), $skipped skipped"
+echo "$compared captures compared ($by_script with perf script, $events by event too, $lossy with lost samples), $skipped skipped"
 if [ "$compared" -lt 18 ]; then
     echo "FAILED: perf reads at least 18 of our own captures"
     failed=1

@@ -286,7 +286,7 @@ static void forms_have_names(void **state)
         assert_non_null(perfile_emit_format_doc(n));
         n++;
     }
-    assert_int_equal(n, 3);
+    assert_int_equal(n, 4);
     assert_null(perfile_emit_format_doc(n));
     assert_int_equal(perfile_emit_failure("csv", NULL, 0, 0, NULL), PERFILE_E_USAGE);
     perfile_emitter_close(NULL);

@@ -1,0 +1,163 @@
+#include "emit/tsv_columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "perfile/emit.h"
+#include "perfile/expr.h"
+
+static const struct {
+    const char *name;
+    uint8_t what;
+} own[] = {
+    {"type", PF_TSV_TYPE},   {"misc", PF_TSV_MISC},     {"cpumode", PF_TSV_CPUMODE},
+    {"size", PF_TSV_SIZE},   {"offset", PF_TSV_OFFSET}, {"sequence", PF_TSV_SEQUENCE},
+    {"event", PF_TSV_EVENT}, {"comm", PF_TSV_COMM},     {"dso", PF_TSV_DSO},
+};
+
+static const struct {
+    const char *name;
+    uint32_t bit;
+    uint8_t shift;
+    bool is_hex, is_half;
+} fixed[] = {
+    {"ip", PERFILE_SAMPLE_IP, 0, true, false},
+    {"pid", PERFILE_SAMPLE_TID, 0, false, true},
+    {"tid", PERFILE_SAMPLE_TID, 32, false, true},
+    {"time", PERFILE_SAMPLE_TIME, 0, false, false},
+    {"addr", PERFILE_SAMPLE_ADDR, 0, true, false},
+    {"id", PERFILE_SAMPLE_ID, 0, false, false},
+    {"stream_id", PERFILE_SAMPLE_STREAM_ID, 0, false, false},
+    {"cpu", PERFILE_SAMPLE_CPU, 0, false, true},
+    {"period", PERFILE_SAMPLE_PERIOD, 0, false, false},
+    {"identifier", PERFILE_SAMPLE_IDENTIFIER, 0, false, false},
+};
+
+/* Looks a name up among those that expressions know, which are made of the same rows. */
+typedef struct search {
+    const char *wanted;
+    size_t wanted_n;
+    bool found, number, of_structs; /* a list whose items have fields */
+} search;
+
+/* Whether `wanted` is "record.name", or "name" of whatever record. */
+static bool is_called(const char *wanted, size_t n, const char *record, const char *name)
+{
+    size_t of_record = strlen(record), of_name = strlen(name);
+    if (n == of_name && memcmp(wanted, name, n) == 0)
+        return true;
+    return of_record && n == of_record + 1 + of_name && memcmp(wanted, record, of_record) == 0 &&
+           wanted[of_record] == '.' && memcmp(wanted + of_record + 1, name, of_name) == 0;
+}
+
+static void look(void *user, const perfile_expr_name *what)
+{
+    const uint32_t values = PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT | PERFILE_EXPR_LIST;
+    search *s = user;
+    if (what->list && is_called(s->wanted, s->wanted_n, what->record, what->list))
+        s->of_structs = true;
+    if (what->list || !(what->type & values) ||
+        !is_called(s->wanted, s->wanted_n, what->record, what->name))
+        return;
+    s->found = true;
+    s->number |= (what->type & PERFILE_EXPR_NUMBER) != 0;
+}
+
+static bool is_field(const char *name)
+{
+    search s = {.wanted = name, .wanted_n = strlen(name)};
+    perfile_expr_names(look, &s);
+    const char *dot = strrchr(name, '.');
+    if (!s.found || s.of_structs || !dot)
+        return s.found && !s.of_structs;
+    /* A part of a word is no field. */
+    search around = {.wanted = name, .wanted_n = (size_t)(dot - name)};
+    perfile_expr_names(look, &around);
+    return !around.number;
+}
+
+/* "mmap2.addr": which records it is of. */
+static void set_record(pf_tsv_column *c)
+{
+    static const char trailer[] = "sample_id.";
+    char record[PF_TSV_NAME];
+    size_t n = strcspn(c->name, ".");
+    c->path = c->name;
+    if (strncmp(c->name, trailer, sizeof trailer - 1) == 0) {
+        c->of_trailer = true;
+        c->path = c->name + sizeof trailer - 1;
+        return;
+    }
+    if (!c->name[n])
+        return;
+    memcpy(record, c->name, n);
+    record[n] = '\0';
+    c->type = perfile_record_type_number(record);
+    c->of_record = c->type != 0;
+    c->path = c->name + (c->of_record ? n + 1 : 0);
+}
+
+static bool set_own(pf_tsv_column *c)
+{
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (strcmp(c->name, own[i].name) != 0)
+            continue;
+        c->what = own[i].what;
+        return true;
+    }
+    return false;
+}
+
+static perfile_status set_column(pf_tsv_column *c, const char *name, size_t n, perfile_error *err)
+{
+    *c = (pf_tsv_column){.what = PF_TSV_FIELD};
+    if (n >= sizeof c->name)
+        return pf_fail(err, PERFILE_E_USAGE, "fields", "no field is called '%.*s'", PF_TSV_NAME,
+                       name);
+    memcpy(c->name, name, n);
+    if (set_own(c))
+        return PERFILE_OK;
+    if (!is_field(c->name))
+        return pf_fail(err, PERFILE_E_USAGE, "fields",
+                       n ? "no field is called '%s'" : "a field has no name%s", c->name);
+    set_record(c);
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+        if (strcmp(c->path, fixed[i].name) != 0 || c->of_trailer ||
+            (c->of_record && c->type != PERFILE_RECORD_SAMPLE))
+            continue;
+        c->bit = fixed[i].bit;
+        c->shift = fixed[i].shift;
+        c->is_hex = fixed[i].is_hex;
+        c->is_half = fixed[i].is_half;
+    }
+    return PERFILE_OK;
+}
+
+perfile_status pf_tsv_columns(const char *names, pf_tsv_column *columns, uint32_t *n,
+                              perfile_error *err)
+{
+    for (const char *p = names, *end;; p = end + 1) {
+        end = p + strcspn(p, ",");
+        if (*n == PF_TSV_MOST_COLUMNS)
+            return pf_fail(err, PERFILE_E_USAGE, "fields", "more than %d fields",
+                           PF_TSV_MOST_COLUMNS);
+        perfile_status st = set_column(&columns[*n], p, (size_t)(end - p), err);
+        if (st != PERFILE_OK)
+            return st;
+        ++*n;
+        if (!*end)
+            return PERFILE_OK;
+    }
+}
+
+perfile_status perfile_emit_fields_check(const char *fields, bool *model, perfile_error *err)
+{
+    pf_tsv_column columns[PF_TSV_MOST_COLUMNS];
+    uint32_t n = 0;
+    perfile_status st = pf_tsv_columns(fields, columns, &n, err);
+    *model = false;
+    for (uint32_t i = 0; i < n; i++)
+        *model |= columns[i].what == PF_TSV_COMM || columns[i].what == PF_TSV_DSO;
+    return st;
+}

@@ -1,0 +1,153 @@
+/* A capture that is read through a filter: opened as often as the filter wants, for those who look
+ * at records and write no capture. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "lib/passes.h"
+#include "perfile/filter.h"
+#include "stage/filter.h"
+
+enum { MOST_PASSES = 3 };
+
+/* What a stream owns that stands on several passes: the filter knows places of what they read, so
+ * they stay open.  Released when the last of them, the stream itself, is closed. */
+typedef struct pf_reading {
+    pf_passes all;
+    perfile_filter_state *filter;
+    perfile_model *model;
+    perfile_stream *passes[MOST_PASSES]; /* but for the last one */
+    uint32_t n_passes;
+    perfile_error *limit;
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+} pf_reading;
+
+static void release(void *user)
+{
+    pf_reading *x = user;
+    while (x->n_passes)
+        perfile_stream_close(x->passes[--x->n_passes]);
+    perfile_model_close(x->model);
+    perfile_filter_close(x->filter);
+    perfile_source_close(x->all.source);
+    pf_free(x);
+}
+
+static void on_pass(void *user, const perfile_record *at)
+{
+    pf_reading *x = user;
+    pf_progress *p = &x->all.progress;
+    if (pf_progress_at(p, at) && x->progress)
+        x->progress(x->user, pf_progress_share(x->all.n - 1, x->all.n + 1, p->done, p->total),
+                    p->total);
+}
+
+static perfile_status open_pass(pf_reading *x, perfile_stream **stream, perfile_error *err)
+{
+    perfile_status st = pf_passes_open(&x->all, stream, err);
+    if (st == PERFILE_OK)
+        x->passes[x->n_passes++] = *stream;
+    return st;
+}
+
+/* Names and mappings of the whole capture. */
+static perfile_status feed(pf_reading *x, const perfile_record *first, size_t n, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        if (first[i].family == PERFILE_FAMILY_PERF && first[i].type != PERFILE_RECORD_SAMPLE &&
+            perfile_model_wants(first[i].type))
+            st = perfile_model_feed(x->model, &first[i], err);
+    return st;
+}
+
+static perfile_status make_model(pf_reading *x, perfile_error *err)
+{
+    perfile_stream *s;
+    const perfile_record *first;
+    const perfile_thread *threads;
+    size_t n;
+    perfile_status st = open_pass(x, &s, err);
+    if (st == PERFILE_OK)
+        st = perfile_model_new(perfile_stream_session(s), &x->model, err);
+    while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK) {
+        on_pass(x, first);
+        st = feed(x, first, n, err);
+    }
+    if (st == PERFILE_E_LIMIT && x->limit && strcmp(err->where, "model_bytes") == 0) {
+        *x->limit = *err;
+        st = PERFILE_END;
+    }
+    /* A model that has made its lists has everything in order, and answers faster. */
+    return st == PERFILE_END ? perfile_model_threads(x->model, &threads, &n, err) : st;
+}
+
+/* Passes need a source that can be read again; so do the bytes of a file in a pipe, which the
+ * driver would copy for each of them. */
+static perfile_status make_seekable(pf_reading *x, perfile_error *err)
+{
+    return pf_passes_seekable(&x->all) ? PERFILE_OK : pf_passes_spool(&x->all, err);
+}
+
+static perfile_status open_all(pf_reading *x, bool model, perfile_stream **stream,
+                               perfile_error *err)
+{
+    perfile_stream *s;
+    perfile_status st = PERFILE_OK;
+    if (model || perfile_filter_wants_pass(x->filter, NULL))
+        st = make_seekable(x, err);
+    if (st == PERFILE_OK && model)
+        st = make_model(x, err);
+    while (st == PERFILE_OK && x->n_passes < MOST_PASSES &&
+           perfile_filter_wants_pass(x->filter, NULL)) {
+        st = open_pass(x, &s, err);
+        if (st == PERFILE_OK)
+            st = perfile_filter_learn(x->filter, s, err);
+    }
+    if (st == PERFILE_OK)
+        st = pf_passes_open(&x->all, &s, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_filter(s, x->filter, stream, err);
+    if (st != PERFILE_OK)
+        perfile_stream_close(s);
+    return st;
+}
+
+perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_options *options,
+                                   perfile_filter_reading *reading, perfile_stream **stream,
+                                   const perfile_model **model, perfile_error *err)
+{
+    perfile_options how = {.size = sizeof how};
+    pf_reading *x = pf_alloc(1, sizeof *x);
+    if (!x) {
+        perfile_source_close(source);
+        return pf_fail_nomem(err, "filter");
+    }
+    if (reading->how)
+        memcpy(&how, reading->how,
+               reading->how->size < sizeof how ? reading->how->size : sizeof how);
+    how.size = sizeof how;
+    x->progress = reading->progress;
+    x->user = reading->user;
+    x->limit = reading->limit;
+    pf_passes_begin(&x->all, source, &how);
+    perfile_status st = perfile_filter_new(options, &x->filter, err);
+    if (st == PERFILE_OK) {
+        x->filter->progress = on_pass;
+        x->filter->progress_user = x;
+        st = open_all(x, reading->model, stream, err);
+    }
+    reading->passes = x->n_passes;
+    if (st != PERFILE_OK) {
+        release(x);
+        return st;
+    }
+    x->filter->progress = NULL; /* who reads sees it */
+    x->filter->closed = release;
+    x->filter->closed_user = x;
+    if (model)
+        *model = x->model;
+    return PERFILE_OK;
+}
