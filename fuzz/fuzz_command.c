@@ -235,8 +235,9 @@ static void check_words(const line *l, int status)
         ENSURE(well_json(out, &n));
         ENSURE(n || status == CLI_FAILED);
     }
+    bool table = has_word(l, "tsv") || has_word(l, "--fields");
     if (!may_be_binary(l))
-        ENSURE(well_text(out));
+        ENSURE(table ? well_table(out) : well_text(out));
     free((void *)(uintptr_t)out.ptr);
     free((void *)(uintptr_t)err.ptr);
 }

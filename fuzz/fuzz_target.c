@@ -51,6 +51,9 @@ static bool count_input(const uint8_t *block, size_t size, uint64_t *n)
     return st == PERFILE_END;
 }
 
+/* Records that came; UINT64_MAX when the stage refuses the capture: for versions without IDENTIFIER
+ * ids have to stand at one place in all events, which those of a pipe may not when the last is
+ * known. */
 static uint64_t drain(perfile_stream *s, const pf_release *release)
 {
     const perfile_record *r;
@@ -69,6 +72,8 @@ static uint64_t drain(perfile_stream *s, const pf_release *release)
         ENSURE(pf_load_u16(r->header + 6, swap) == 8 + r->body.len);
         last = r->sequence;
     }
+    if (st == PERFILE_E_UNSUPPORTED && !(release->sample_bits & PERFILE_SAMPLE_IDENTIFIER))
+        return UINT64_MAX;
     ENSURE(st == PERFILE_END);
     return n;
 }
@@ -93,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint64_t out = drain(s, release);
         perfile_target_summary_of(s, &once, sizeof once);
         ENSURE(told == once.losses);
-        ENSURE(n + once.build_ids == out + once.dropped);
+        ENSURE(out == UINT64_MAX || n + once.build_ids == out + once.dropped);
         perfile_stream_close(s);
 
         const perfile_target_options again = {.size = sizeof again, .version = release->name};
@@ -103,7 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ENSURE(drain(s, release) == out);
         perfile_target_summary_of(s, &twice, sizeof twice);
         /* A chain may end with two cookies, one behind the other. */
-        ENSURE(chains || once.merged || twice.losses + twice.dropped + twice.changed == 0);
+        ENSURE(out == UINT64_MAX || chains || once.merged ||
+               twice.losses + twice.dropped + twice.changed == 0);
         perfile_stream_close(s);
     }
     free(block);

@@ -36,17 +36,29 @@ static inline size_t well_character(const uint8_t *p, const uint8_t *end)
     return value >= least[n] && value < 0x110000 && !surrogate ? n : 0;
 }
 
-/* Text that does nothing to a terminal: UTF-8 without control characters but line ends. */
-static inline bool well_text(perfile_bytes text)
+/* Text that does nothing to a terminal: UTF-8 without control characters but line ends and
+ * `control`. */
+static inline bool well_printable(perfile_bytes text, char control)
 {
     const uint8_t *p = text.ptr, *end = p + text.len;
     for (size_t n; p != end; p += n) {
         n = well_character(p, end);
-        if (n == 0 || (p[0] < 0x20 && p[0] != '\n') || p[0] == 0x7f ||
+        if (n == 0 || (p[0] < 0x20 && p[0] != '\n' && p[0] != control) || p[0] == 0x7f ||
             (p[0] == 0xc2 && p[1] < 0xa0))
             return false;
     }
     return true;
+}
+
+static inline bool well_text(perfile_bytes text)
+{
+    return well_printable(text, '\n');
+}
+
+/* The same with tabs between the cells. */
+static inline bool well_table(perfile_bytes text)
+{
+    return well_printable(text, '\t');
 }
 
 /* The names of the members of all objects that are open, to find one that comes twice. */

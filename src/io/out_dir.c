@@ -249,19 +249,19 @@ uint32_t pf_sink_parts(const perfile_sink *s)
 }
 
 /* Gives what was written the mode that it shall have under its name; see perfile_sink_options. */
-static void show(const perfile_sink *s, const replaced *old)
+static perfile_status show(const perfile_sink *s, const replaced *old, perfile_error *err)
 {
     const pf_out_dir *d = s->dir;
     struct stat sb;
     if (stat(d->path, &sb) < 0)
-        return;
+        return cannot(s, errno, "create", err);
     mode_t granted = pf_inputs_grant(&s->inputs, sb.st_gid);
     mode_t files = (old->there ? old->files : s->plain) & granted;
     mode_t whole = old->there ? old->directory : of_directory(s->plain) | 0700;
     size_t len = strlen(d->path) + PART_NAME + 1;
     char *file = pf_alloc(len, 1);
     if (!file)
-        return; /* then only the owner may read it */
+        return pf_fail_nomem(err, "sink");
     snprintf(file, len, "%s/data", d->path);
     (void)chmod(file, files);
     for (uint32_t i = 0; i < d->n_parts; i++) {
@@ -270,6 +270,7 @@ static void show(const perfile_sink *s, const replaced *old)
     }
     pf_free(file);
     (void)chmod(d->path, whole & (of_directory(granted) | 0700));
+    return PERFILE_OK;
 }
 
 /* Exchanges two names in one step, where the system and the file system can. */
@@ -330,9 +331,10 @@ static perfile_status appear(perfile_sink *s, perfile_error *err)
 {
     replaced old;
     perfile_status st = look_at(s, s->target, &old, err);
+    if (st == PERFILE_OK)
+        st = show(s, &old, err);
     if (st != PERFILE_OK)
         return st;
-    show(s, &old);
     if (old.there)
         return replace(s, err);
     /* mkdir() never takes what came into being meanwhile, and rename() takes an empty directory. */
