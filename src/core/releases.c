@@ -63,11 +63,11 @@ static bool take_number(perfile_bytes *text, uint32_t *number)
 uint32_t pf_end_of_features(perfile_bytes version)
 {
     uint32_t major, minor, number = 0;
-    if (!take_number(&version, &major) || !version.len || version.ptr[0] != '.')
+    if (!version.len || !take_number(&version, &major) || !version.len || version.ptr[0] != '.')
         return 0;
     version.ptr++;
     version.len--;
-    if (!take_number(&version, &minor))
+    if (!version.len || !take_number(&version, &minor))
         return 0;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         if (major > ends[i].major || (major == ends[i].major && minor >= ends[i].minor))
