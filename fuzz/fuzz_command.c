@@ -40,8 +40,9 @@ typedef struct line {
     bool writer; /* of captures */
 } line;
 
-/* What the commands print goes to files without a name. */
+/* What the commands print goes to files without a name; what a sanitizer says does not. */
 static int out_fd, err_fd, own_err, home_fd;
+void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
 /* A mapped file is a heap block of exactly its size here: who reads behind its end is caught. */
 void *__wrap_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t offset);
@@ -103,6 +104,8 @@ static void begin(void)
     own_err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     home_fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ENSURE(own_err >= 0 && home_fd >= 0);
+    if (__sanitizer_set_report_fd)
+        __sanitizer_set_report_fd((void *)(intptr_t)own_err);
     /* The fuzzer says nothing there. */
     ENSURE(dup2(out_fd, STDOUT_FILENO) == STDOUT_FILENO);
 }
@@ -258,12 +261,10 @@ static void check_capture(const char *name, int status)
     ENSURE(st == PERFILE_END && (status != CLI_DONE || sum.damages == 0));
 }
 
-/* "NAME.abcdefgh", as what is not complete is called. */
+/* "NAME.perfile-abcdefgh", as what is not complete is called. */
 static bool is_temporary(const char *name)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
-    size_t n = strlen(name);
-    return n > 9 && name[n - 9] == '.' && strspn(name + n - 8, letters) == 8;
+    return strstr(name, ".perfile-") != NULL;
 }
 
 static const scratch_entry *entry(const scratch_entries *list, const char *name)

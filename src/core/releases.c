@@ -55,9 +55,11 @@ static bool take_number(perfile_bytes *text, uint32_t *number)
             break;
         *number = 10 * *number + digit;
     }
+    if (n == 0)
+        return false; /* and nothing is added to a pointer that may be NULL */
     text->ptr += n;
     text->len -= n;
-    return n > 0;
+    return true;
 }
 
 uint32_t pf_end_of_features(perfile_bytes version)
