@@ -13,11 +13,15 @@
 #include "streamed.h"
 
 enum {
-    CAPTURE_BYTES = 8192,   /* recorded captures above that are left out */
-    RECORDED_STEP = 11,     /* of recorded ones, one byte in so many */
-    ALLOCATIONS = 5000,     /* a capture of a few KB needs far fewer */
-    CHECK_STEP = 3,         /* one in so many is checked too */
-    EMIT_STEP = 7,          /* one in so many is emitted too */
+    CAPTURE_BYTES = 8192, /* recorded captures above that are left out */
+    RECORDED_STEP = 11,   /* of recorded ones, one byte in so many */
+    ALLOCATIONS = 5000,   /* a capture of a few KB needs far fewer */
+    CHECK_STEP = 3,       /* one in so many is checked too */
+#if defined(__SANITIZE_ADDRESS__)
+    EMIT_STEP = 61, /* large blocks, such as the buffer of a sink, take long there */
+#else
+    EMIT_STEP = 7, /* one in so many is emitted too */
+#endif
     SECONDS = 2,            /* of processor time, one reading; it takes far less */
     ADDRESS_SPACE_MB = 1024 /* without sanitizers */
 };
