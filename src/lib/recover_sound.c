@@ -100,6 +100,18 @@ static bool some_swallows(pf_verdict *verdict, const perfile_record *r, size_t n
     return swallows;
 }
 
+/* True if the header knows of no records, and there are bytes that it says nothing of: records may
+ * be there, and only their place be gone. */
+static bool hides_records(const perfile_stream *s)
+{
+    const perfile_container *k = perfile_stream_container(s);
+    bool unclaimed = false;
+    for (uint32_t i = 0; i < k->n_extents; i++)
+        unclaimed |=
+            k->extents[i].role == PERFILE_ROLE_GAP || k->extents[i].role == PERFILE_ROLE_TAIL;
+    return k->form == PERFILE_FORM_FILE && k->data.size == 0 && unclaimed;
+}
+
 perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
                                 const perfile_assume *assume, bool strict, bool *sound,
                                 perfile_error *err)
@@ -129,6 +141,7 @@ perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
         return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
     }
     v.session = perfile_stream_session(s);
+    v.wrong = strict && hides_records(s);
     st = perfile_check(s, &check, &s, err);
     while (st == PERFILE_OK && !v.wrong && no_damage(s)) {
         st = perfile_stream_next_run(s, &r, &n, err);

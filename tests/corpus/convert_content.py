@@ -64,7 +64,8 @@ def read(path):
                 c.types.append([body["event_id"], body["name"]])
             elif name == "HEADER_FEATURE" and "feat_id" in body:
                 data = body.get("data", body.get("error"))
-                if data != {"data": ""}:  # that ends their list
+                # One without content ends their list; below 32 its number is that of a feature.
+                if data not in ({"data": ""}, "short-body") or d["size"] > 16:
                     c.feature(int(body["feat_id"]), body.get("name"), data)
             elif name == "HEADER_TRACING_DATA":
                 c.feature(1, "TRACING_DATA", {})
@@ -95,6 +96,8 @@ def differences(a, b, lost, but):
         yield "event types: %.200s and %.200s" % (a.types, b.types)
     for number in sorted(set(a.features) | set(b.features)):
         one, other = a.features.get(number), b.features.get(number)
+        if number == 3 and one is None and other == {"string": ""} and b.endian == "big":
+            continue  # perf finds the byte order of the feature bits by HOSTNAME
         if number not in lost and one != other and not ("unknown" in but and unknown(one)):
             yield "feature %s: %.200s and %.200s" % (number, json.dumps(one), json.dumps(other))
     ones = [r for r in a.records if counts(r, but)]
