@@ -209,7 +209,7 @@ def make(perfile, name, size):
         os.mkdir(path)
         half = shared_ids(size)
         open(path + "/data", "wb").write(file_of([(0, 8)], struct.pack("<Q", 7), [], b"", b""))
-        n = min(size // 64, 4000)
+        n = min(size // 512, 1000)
         each = sample(1, 1, 1) * max(1, size // n // 32)
         for i in range(n):
             open("%s/data.%d" % (path, i), "wb").write(each)
