@@ -15,6 +15,6 @@ for version in $versions; do
     done
     # No sample gets lost by it.
     "$PERFILE" convert -f --target "perf-$version" -o "$here/out.data" mixed.data 2>/dev/null
-    "$PERFILE" stats "$here/out.data" | awk -v v="$version" '$3 == "SAMPLE" { n = $1 } END { if (n != 37) print v ": " n " samples of 37" }'
+    "$PERFILE" stats "$here/out.data" | awk -v v="$version" '$NF == "SAMPLE" { n = $1 } END { if (n != 37) print v ": " n " samples of 37" }'
 done
 [ "$tried" -ge 100 ] && echo "all of them"

@@ -114,7 +114,7 @@ class Input:
 
     def __init__(self, at, capture, said, report, base):
         self.at, self.capture, self.base = at, capture, base
-        self.offset, self.host = int(said["offset_ns"]), said["host"]
+        self.offset, self.host = int(said["offset_ns"]), said["boot"]
         self.ids = {m["id"]: m["new_id"] for m in report["ids"] if m["input"] == at}
         self.pids = {m["pid"]: m["new_pid"] for m in report["pids"] if m["input"] == at}
 
@@ -240,7 +240,8 @@ def short(r):
 
 
 def left_out_of(report):
-    return sum(report[k] for k in ("repeated", "of_nobody", "unreadable", "conflicting")) + sum(
+    # A note of kind "records" tells of_nobody, too.
+    return sum(report[k] for k in ("repeated", "unreadable", "conflicting")) + sum(
         n["count"] for n in report["notes"] if n["kind"] == "records")
 
 
@@ -370,7 +371,7 @@ def split_and_merge(path, capture):
 
 def self_check(capture):
     """What is compared can differ."""
-    source = Input(0, capture, {"offset_ns": "0", "host": 0}, {"ids": [], "pids": []}, 0)
+    source = Input(0, capture, {"offset_ns": "0", "boot": 0}, {"ids": [], "pids": []}, 0)
     compare = Comparison(source, capture, False)
     r = next(r for r in capture.records if r["name"] == "SAMPLE")
     assert compare.record(r, r)
