@@ -24,6 +24,9 @@ from made import made  # noqa: E402
 
 INCOMPLETE = re.compile(r"failed|rror:|Couldn|unexpected|incompatible|was the|not terminated")
 # Why perf does not come to the end of some pipes: not so without --stats, and not those of all tools.
+# Known: a pipe that is made of a file of perf 3.4 to 3.11 names its event types in records as short as that perf
+# wrote them.  perf 7.2 passes over those, and uses the names no more; no sample is lost.
+SHORT_EVENT_TYPES = "it passes over records that are shorter than it has them (V-206)"
 OF_STATS = "without --stats it does"
 
 
@@ -203,6 +206,10 @@ def look_at_target(capture, version, made_of_it):
     _, verdict, reasons = validate(made_of_it, version)
     had = {json.dumps(r) for r in capture.verdict_for(version)[2]}
     new = [r for r in reasons if json.dumps(r) not in had and OF_STATS not in json.dumps(r)]
+    known = [r for r in new if SHORT_EVENT_TYPES in json.dumps(r)]
+    if known:
+        print("not tried: %s for %s: %s" % (capture.name, version, json.dumps(known)))
+        new = [r for r in new if r not in known]
     if verdict != "reads" and new:
         yield "for %s it is '%s': %s" % (version, verdict, json.dumps(new))
 
