@@ -228,6 +228,10 @@ def look_at_perf(capture, made_of_it, samples, verdict, reasons):
     reads = verdict in ("reads", "loses")
     if perf is None and reads and os.path.isfile(made_of_it) and swaps_ids_by_halves(made_of_it, why):
         return
+    if perf is None and reads and "failed to process type: 8 " in why:
+        # Known: perf 6.1 does not find the event of READ records of some layouts; no rule says which.
+        print("not tried: %s: perf 6.1 stops at a READ record, and the verdict does not know it" % capture.name)
+        return
     if perf is None and reads:
         yield "perf does not read it and the verdict is %s: %s" % (verdict, why)
     elif perf is not None and not reads and not all(OF_STATS in json.dumps(r) for r in reasons[:1]):
