@@ -322,6 +322,14 @@ static void tell_guesses(pf_recover *x)
     }
 }
 
+/* Whether what was done follows from the capture, and not from something that failed. */
+static perfile_status follows(const pf_recover *x, perfile_error *err)
+{
+    if (x->failed.status != PERFILE_OK && err)
+        *err = x->failed;
+    return x->failed.status;
+}
+
 static perfile_status recover(pf_recover *x, perfile_error *err)
 {
     x->session = perfile_stream_session(x->stream);
@@ -341,6 +349,8 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
             return st;
     }
     perfile_status st = copy_records(x, err);
+    if (st == PERFILE_OK)
+        st = follows(x, err);
     x->result.events = perfile_session_n_events(x->session);
     perfile_summary sum;
     perfile_stream_summary(x->stream, &sum, sizeof sum);
@@ -356,6 +366,8 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     tell_guesses(x);
     if (st == PERFILE_OK)
         st = pf_recover_features(x, err);
+    if (st == PERFILE_OK)
+        st = follows(x, err);
     if (st == PERFILE_OK && x->writer)
         st = perfile_writer_finish(x->writer, err);
     return st;

@@ -14,6 +14,9 @@ typedef struct pf_recover {
     perfile_source *again;        /* the directory once more; NULL: it is none */
     const perfile_assume *assume; /* what the stream was opened with */
     bool asked, sound;            /* of pf_recover_is_sound() */
+    /* What failed where it cannot be returned; status PERFILE_OK: nothing.  The result is that of
+     * another capture then, and perfile_recover() returns this instead. */
+    perfile_error failed;
     const perfile_session *session;
     const perfile_container *container;
     perfile_sink *sink;
@@ -50,7 +53,8 @@ const char *pf_recover_broken(const pf_recover *x, const perfile_record *r);
 perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
                                 const perfile_assume *assume, bool strict, bool *sound,
                                 perfile_error *err);
-/* The same for records and events of what x->stream reads; found out when it is asked first. */
+/* The same for records and events of what x->stream reads; found out when it is asked first. False,
+ * too, when that failed: x->failed. */
 bool pf_recover_is_sound(pf_recover *x);
 /* Makes the stream ask that before it leaves anything out. */
 void pf_recover_ask_first(pf_recover *x);

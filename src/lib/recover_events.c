@@ -63,8 +63,10 @@ static void on_finding(void *user, const perfile_finding *f)
     if (!about_event || f->severity != PERFILE_SEVERITY_ERROR)
         return;
     while (t->wrong.len <= f->event)
-        if (!pf_buffer_append(&t->wrong, &nothing, 1))
+        if (!pf_buffer_append(&t->wrong, &nothing, 1)) {
+            t->events.no_memory = true;
             return;
+        }
     t->wrong.ptr[f->event] |= wrong_of(f->rule);
     t->errors++;
 }
@@ -115,6 +117,8 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
         st = copy_events(perfile_stream_session(s), &t->events, err);
     t->swap = perfile_session_swapped(perfile_stream_session(s));
     perfile_stream_close(s);
+    if (t->events.no_memory)
+        return pf_fail_nomem(err, "recover.events");
     if (st == PERFILE_OK)
         pf_repair_settle(&t->events);
     return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
@@ -239,6 +243,8 @@ static perfile_status choose(perfile_bytes file, const perfile_assume *base, con
             pf_repair_settle(&c.events);
         else if (i > 0)
             st = put_right(now, i == 2, &c.events, err);
+        if (c.events.no_memory)
+            st = pf_fail_nomem(err, "recover.events");
         if (st == PERFILE_OK)
             st = improve(file, base, &c, err);
         if (st == PERFILE_OK && is_better(&c, best)) {

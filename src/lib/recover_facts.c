@@ -87,7 +87,8 @@ static uint32_t attr_record(pf_recover *x, const perfile_record *r)
     if (!e || e->offset != r->offset + PF_PERF_RECORD_HEADER || !is_foreign(x, e) ||
         pf_recover_is_sound(x))
         return 0;
-    (void)!pf_buffer_append(&x->dropped, &e->index, sizeof e->index);
+    if (!pf_buffer_append(&x->dropped, &e->index, sizeof e->index))
+        (void)pf_fail_nomem(&x->failed, "recover");
     return PERFILE_DAMAGE_IMPLAUSIBLE;
 }
 
@@ -148,8 +149,10 @@ static perfile_bytes whole_build_ids(pf_recover *x, const perfile_feature *f)
         if (size < HEADER || size > f->payload.len - at)
             break;
         if (size > FIXED && memchr(entry + FIXED, 0, size - FIXED) &&
-            !pf_buffer_append(&x->scratch, entry, size))
+            !pf_buffer_append(&x->scratch, entry, size)) {
+            (void)pf_fail_nomem(&x->failed, "recover");
             break;
+        }
     }
     return (perfile_bytes){x->scratch.ptr, x->scratch.len};
 }

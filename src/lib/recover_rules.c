@@ -8,23 +8,25 @@ typedef struct pf_bad {
     const char *rule;
 } pf_bad;
 
-/* A record that is not noted for want of memory is kept: it can be read all the same.  What is
- * wrong with the container does not matter: a new one is made. */
+/* What is wrong with the container does not matter: a new one is made. */
 static void on_finding(void *user, const perfile_finding *f)
 {
     pf_recover *x = user;
     const perfile_rule *rule = perfile_rule_at(f->rule);
     bool about_record = f->sequence != PERFILE_NO_SEQUENCE && f->type != UINT32_MAX;
+    bool kept = true;
     if (rule->where == PERFILE_WHERE_CONTAINER)
         return;
     if (rule->where == PERFILE_WHERE_ATTR) {
-        (void)!pf_buffer_append(&x->bad_events, &f->offset, sizeof f->offset);
+        kept = pf_buffer_append(&x->bad_events, &f->offset, sizeof f->offset);
     } else if (about_record && f->type != PERFILE_RECORD_HEADER_ATTR) {
         pf_bad bad = {f->sequence, rule->id};
-        (void)!pf_buffer_append(&x->bad, &bad, sizeof bad);
+        kept = pf_buffer_append(&x->bad, &bad, sizeof bad);
     } else if (f->feature < PERFILE_N_FEATURES) {
         x->bad_features[f->feature / 64] |= (uint64_t)1 << f->feature % 64;
     }
+    if (!kept)
+        (void)pf_fail_nomem(&x->failed, "recover");
 }
 
 perfile_status pf_recover_check(pf_recover *x, perfile_error *err)

@@ -112,6 +112,12 @@ static bool hides_records(const perfile_stream *s)
     return k->form == PERFILE_FORM_FILE && k->data.size == 0 && unclaimed;
 }
 
+/* What says nothing of the capture, so that no answer follows from it. */
+static perfile_status no_answer(perfile_status st)
+{
+    return st == PERFILE_E_NOMEM || st == PERFILE_E_IO ? st : PERFILE_OK;
+}
+
 perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
                                 const perfile_assume *assume, bool strict, bool *sound,
                                 perfile_error *err)
@@ -134,11 +140,12 @@ perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
                             ? perfile_source_path(source->name, &source->options, &own, err)
                             : open_view(source, &own, err);
     if (st != PERFILE_OK)
-        return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
+        return no_answer(st);
     st = perfile_open(own, &how, &s, err);
     if (st != PERFILE_OK) {
         perfile_source_close(own);
-        return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
+        /* A directory without `data` cannot be opened, which is an answer. */
+        return source->directory && st == PERFILE_E_IO ? PERFILE_OK : no_answer(st);
     }
     v.session = perfile_stream_session(s);
     v.wrong = strict && hides_records(s);
@@ -149,14 +156,16 @@ perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
     }
     *sound = st == PERFILE_END && !v.wrong && no_damage(s);
     perfile_stream_close(s);
-    return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
+    return no_answer(st);
 }
 
 bool pf_recover_is_sound(pf_recover *x)
 {
     if (!x->asked) {
+        perfile_error err; /* of the capture it may say something that is an answer */
         x->asked = true;
-        (void)!pf_recover_sound(x, x->source, x->assume, false, &x->sound, NULL);
+        if (pf_recover_sound(x, x->source, x->assume, false, &x->sound, &err) != PERFILE_OK)
+            x->failed = err;
     }
     return x->sound;
 }

@@ -1,6 +1,7 @@
 #include "perf/repair.h"
 
 #include "base/checked.h"
+#include "base/error.h"
 #include "perf/driver.h"
 #include "perf/salvage.h"
 
@@ -297,8 +298,8 @@ static perfile_status choose_events(pf_repair *r, perfile_bytes file, bool swap,
     return PERFILE_OK;
 }
 
-perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *given, pf_repair *r,
-                              perfile_error *err)
+static perfile_status repair(perfile_source *source, const perfile_assume *given, pf_repair *r,
+                             perfile_error *err)
 {
     perfile_assume none = {.size = sizeof none};
     perfile_bytes file;
@@ -340,6 +341,14 @@ perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *give
     if (given->n_events || r->events.len || file.len < source->size)
         return PERFILE_OK;
     return better_events(r, file, h.swap, err);
+}
+
+perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *given, pf_repair *r,
+                              perfile_error *err)
+{
+    perfile_status st = repair(source, given, r, err);
+    /* Another guess would have been made. */
+    return st == PERFILE_OK && r->no_memory ? pf_fail_nomem(err, "recover.events") : st;
 }
 
 void pf_repair_free(pf_repair *r)

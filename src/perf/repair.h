@@ -26,6 +26,7 @@ typedef struct pf_repair {
     uint32_t guessed;
     bool no_events;        /* those that the file has go with none of its samples */
     bool unsound;          /* they break rules, and there are no others */
+    bool no_memory;        /* events were found that could not be kept */
     perfile_assume assume; /* valid while this is */
     pf_buffer events;      /* perfile_assumed_event; offsets in `bytes` until the end */
     pf_buffer bytes;       /* their attrs and ids */

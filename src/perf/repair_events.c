@@ -59,9 +59,11 @@ bool pf_repair_add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
 {
     /* Places in `bytes`, which moves as it grows. */
     perfile_assumed_event e = {{NULL, attr.len}, {NULL, ids.len}};
-    return pf_buffer_append(&r->bytes, attr.ptr, attr.len) &&
-           pf_buffer_append(&r->bytes, ids.ptr, ids.len) &&
-           pf_buffer_append(&r->events, &e, sizeof e);
+    bool ok = pf_buffer_append(&r->bytes, attr.ptr, attr.len) &&
+              pf_buffer_append(&r->bytes, ids.ptr, ids.len) &&
+              pf_buffer_append(&r->events, &e, sizeof e);
+    r->no_memory |= !ok;
+    return ok;
 }
 
 void pf_repair_settle(pf_repair *r)
@@ -217,8 +219,10 @@ static bool share_ids(pf_repair *r, const uint8_t *entries, size_t n, size_t wid
         size_t first = at;
         pf_buffer ids = {0};
         while (at < n && (at == first || pf_load_u64(entries + at * width + 8, swap) != 0)) {
-            if (!pf_buffer_append(&ids, entries + at * width, 8))
+            if (!pf_buffer_append(&ids, entries + at * width, 8)) {
+                r->no_memory = true;
                 break;
+            }
             at++;
         }
         bool ok = pf_repair_add(r, given->events[i].attr, (perfile_bytes){ids.ptr, ids.len});
