@@ -59,7 +59,7 @@ else
 fi
 
 start=$SECONDS
-"$program" "${extra[@]}" "-runs=$runs" "-seed=$seed" -max_len=16384 -timeout=60 -rss_limit_mb=4096 \
+"$program" "${extra[@]}" "-runs=$runs" "-seed=$seed" -max_len="${PERFILE_FUZZ_LEN:-16384}" -timeout=60 -rss_limit_mb=4096 \
     -entropic=0 -print_final_stats=1 "-artifact_prefix=$folder/found/" "$folder/seeds" >"$folder/log" 2>&1
 status=$?
 done_runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/log")
