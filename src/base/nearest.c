@@ -107,6 +107,16 @@ void pf_nearest_put(const pf_nearest *near, char *out, size_t size)
     }
 }
 
+/* Whether one is the beginning of the other, and more than half of it: "jsonlines", "sal". */
+static bool begins(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b), less = n < m ? n : m, more = n < m ? m : n;
+    for (size_t i = 0; i < less; i++)
+        if (folded(a[i]) != folded(b[i]))
+            return false;
+    return less > 2 && 2 * less > more;
+}
+
 size_t perfile_suggest(const char *word, const char *const *words, size_t n, char *out, size_t size)
 {
     pf_nearest near;
@@ -114,8 +124,12 @@ size_t perfile_suggest(const char *word, const char *const *words, size_t n, cha
     /* Lists are short, and so are their words: half of one has to be right. */
     if (near.worst > near.n_wanted / 2 + 1)
         near.worst = (unsigned)near.n_wanted / 2 + 1;
-    for (size_t i = 0; i < n; i++)
-        pf_nearest_offer(&near, words[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (begins(word, words[i]))
+            pf_nearest_offer_as(&near, words[i], word, 1);
+        else
+            pf_nearest_offer(&near, words[i]);
+    }
     if (size)
         pf_nearest_put(&near, out, size);
     return near.n;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "perfile/emit.h"
 #include "perfile/expr.h"
 
@@ -35,6 +36,8 @@ static const struct {
 };
 
 /* Looks a name up among those that expressions know, which are made of the same rows. */
+enum { FIELD_TYPES = PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT | PERFILE_EXPR_LIST };
+
 typedef struct search {
     const char *wanted;
     size_t wanted_n;
@@ -53,11 +56,10 @@ static bool is_called(const char *wanted, size_t n, const char *record, const ch
 
 static void look(void *user, const perfile_expr_name *what)
 {
-    const uint32_t values = PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT | PERFILE_EXPR_LIST;
     search *s = user;
     if (what->list && is_called(s->wanted, s->wanted_n, what->record, what->list))
         s->of_structs = true;
-    if (what->list || !(what->type & values) ||
+    if (what->list || !(what->type & FIELD_TYPES) ||
         !is_called(s->wanted, s->wanted_n, what->record, what->name))
         return;
     s->found = true;
@@ -109,6 +111,46 @@ static bool set_own(pf_tsv_column *c)
     return false;
 }
 
+/* Offers a name that a column can have, and "record.name" to who asked for that record. */
+static void offer(void *user, const perfile_expr_name *what)
+{
+    pf_nearest *near = user, probe;
+    const char *last = strrchr(what->name, '.');
+    char qualified[PF_TSV_NAME];
+    size_t n = strlen(what->record);
+    if (what->list || !(what->type & FIELD_TYPES))
+        return;
+    if (n && strncmp(near->wanted, what->record, n) == 0 && near->wanted[n] == '.') {
+        snprintf(qualified, sizeof qualified, "%s.%s", what->record, what->name);
+        pf_nearest_offer(near, qualified);
+        return;
+    }
+    /* Few names come near: only those are worth the question whether they are fields. */
+    pf_nearest_begin(&probe, near->wanted);
+    pf_nearest_offer(&probe, what->name);
+    if (last)
+        pf_nearest_offer_as(&probe, what->name, last + 1, 1);
+    if (!probe.n || !is_field(what->name))
+        return;
+    pf_nearest_offer(near, what->name);
+    if (last)
+        pf_nearest_offer_as(near, what->name, last + 1, 1);
+}
+
+/* PERFILE_E_USAGE, with the names that may have been meant. */
+static perfile_status no_such_field(const char *name, perfile_error *err)
+{
+    pf_nearest near;
+    char list[160];
+    pf_nearest_begin(&near, name);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        pf_nearest_offer(&near, own[i].name);
+    perfile_expr_names(offer, &near);
+    pf_nearest_put(&near, list, sizeof list);
+    return pf_fail(err, PERFILE_E_USAGE, "fields", "no field is called '%s'%s%s%s", name,
+                   near.n ? "; did you mean " : "", list, near.n ? "?" : "");
+}
+
 static perfile_status set_column(pf_tsv_column *c, const char *name, size_t n, perfile_error *err)
 {
     *c = (pf_tsv_column){.what = PF_TSV_FIELD};
@@ -118,9 +160,10 @@ static perfile_status set_column(pf_tsv_column *c, const char *name, size_t n, p
     memcpy(c->name, name, n);
     if (set_own(c))
         return PERFILE_OK;
+    if (!n)
+        return pf_fail(err, PERFILE_E_USAGE, "fields", "a field has no name");
     if (!is_field(c->name))
-        return pf_fail(err, PERFILE_E_USAGE, "fields",
-                       n ? "no field is called '%s'" : "a field has no name%s", c->name);
+        return no_such_field(c->name, err);
     set_record(c);
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
         if (strcmp(c->path, fixed[i].name) != 0 || c->of_trailer ||

@@ -65,7 +65,10 @@ for words, meant in (
         (("filter", "--on-damage", "salvge", "-o", "o", "x"), "salvage"), (("filter", "--too", "x"), "--to"),
         (("filter", "--type", "SAMPEL", "-o", "o", "x"), "SAMPLE"), (("validate", "--severity", "eror", "x"), "error"),
         (("merge", "--join-event", "--aling", "start", "x"), "--align"), (("stats", "--by", "com", "x"), "comm"),
-        (("filter", "--where", "perid > 1", "-o", "o", "x"), "period")):
+        (("filter", "--where", "perid > 1", "-o", "o", "x"), "period"), (("dump", "--format", "jsonlines", "x"), "jsonl"),
+        (("dump", "--fields", "tim", "x"), "time"), (("dump", "--fields", "pid,cmm", "x"), "comm"),
+        (("dump", "--fields", "perid", "x"), "period"), (("dump", "--fields", "mmap2.filname", "x"), "mmap2.filename"),
+        (("dump", "--fields", "sequenc", "x"), "sequence"), (("dump", "--fields", "time_enabld", "x"), "values.time_enabled")):
     done = expect(2, "did you mean", *words)
     check(re.search(rf"did you mean [^?]*{re.escape(meant)}", done.stderr), words, "does not suggest", meant, done.stderr)
 # Every option of every command with one letter more is suggested.
@@ -74,6 +77,15 @@ for command in commands:
     for option in sorted(set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", text, re.M))):
         done = expect(2, "there is no option", command, option + "q")
         check(re.search(rf"did you mean [^?]*{option}\b", done.stderr), command, option, done.stderr)
+
+expect(2, "no field is called 'frobnicate'\n", "dump", "--fields", "frobnicate", "x")
+# Every field that is suggested is one: each word of --fields with one letter less.
+for field in ("type misc cpumode size offset sequence event comm dso ip time addr period callchain raw data_src cgroup "
+              "mmap2.pgoff mmap2.build_id fork.ppid sample_id.time values.time_enabled regs_user.abi").split():
+    done = expect(2, "did you mean", "dump", "--fields", field[:-1] + "q", "x")
+    for meant in re.split(", | or ", re.search(r"did you mean ([^?]*)", done.stderr)[1]):
+        done = run("dump", "--fields", meant, "--limit", "1", "callgraph.data")
+        check(done.returncode == 0, "the suggested field", meant, "is none:", done.stderr)
 
 # -i, --input: in every command, as the operand would be.
 for command in commands:
