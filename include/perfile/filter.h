@@ -185,7 +185,10 @@ typedef struct perfile_filter_reading {
     /* While they are done: bytes of the input, of `total` (0: not known), a byte counting once. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    uint64_t reserved[6];
+    /* When the stream was read to its end and nothing is selected: notes of the kinds UNSAID and
+     * EMPTY, as of perfile_filter_capture(); may be NULL. */
+    void (*note)(void *user, const perfile_note *note);
+    uint64_t reserved[5];
 } perfile_filter_reading;
 
 /* Opens the capture on `source`, does what passes the filter wants, and puts it on the stream:

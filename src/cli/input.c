@@ -126,6 +126,14 @@ static void on_pass(void *user, uint64_t done, uint64_t total)
     cli_progress_step(done, total);
 }
 
+/* What the selection says of itself, as `filter` does. */
+static void on_note(void *user, const perfile_note *note)
+{
+    const cli_input *in = user;
+    cli_progress_clear();
+    cli_say("%s: %s", in->name, note->text);
+}
+
 /* Through a filter, or after a pass that learns names and mappings. */
 static perfile_status open_selected(cli_input *in, const char *path, const cli_reading *how,
                                     const perfile_options *options)
@@ -136,6 +144,8 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
                                       .how = options,
                                       .model = how->model,
                                       .progress = on_pass,
+                                      .note = on_note,
+                                      .user = in,
                                       .limit = &in->limit};
     perfile_status st = perfile_source_path(path, NULL, &source, &in->error);
     if (st != PERFILE_OK)

@@ -59,38 +59,6 @@ static void on_note(void *user, const perfile_note *note)
         f->writing.note(f->writing.user, note);
 }
 
-static void tell_unsaid(filtering *f)
-{
-    char text[96];
-    uint32_t next = 0;
-    const char *name;
-    perfile_note note = {.kind = PERFILE_NOTE_UNSAID,
-                         .number = UINT32_MAX,
-                         .offset = PERFILE_NO_OFFSET,
-                         .text = text};
-    while ((name = pf_filter_unsaid(f->filter, &next))) {
-        snprintf(text, sizeof text, "--%s selects no sample: no event records what it asks for",
-                 name);
-        on_note(f, &note);
-    }
-}
-
-/* Nothing is selected: one more pass says what is there. */
-static perfile_status tell_empty(filtering *f, perfile_error *err)
-{
-    perfile_stream *s = NULL;
-    perfile_status st = PERFILE_OK;
-    perfile_filter_result(f->filter, &f->filtered, sizeof f->filtered);
-    if (f->filtered.selected || f->filtered.kept_samples || !f->options.n_terms)
-        return PERFILE_OK;
-    if (f->may_pass)
-        st = pf_passes_open(&f->all, &s, err);
-    if (st == PERFILE_OK)
-        st = pf_filter_say_empty(f->filter, s, on_note, f, err);
-    perfile_stream_close(s);
-    return st;
-}
-
 static perfile_status open_pass(filtering *f, perfile_stream **stream, perfile_error *err)
 {
     perfile_status st = pf_passes_open(&f->all, stream, err);
@@ -180,10 +148,7 @@ static perfile_status filter(filtering *f, perfile_error *err)
     if (st == PERFILE_OK)
         st = write_all(f, f->passes[f->n_passes - 1], err);
     if (st == PERFILE_OK)
-        tell_unsaid(f);
-    /* The output is finished: what cannot be read once more is no failure of it. */
-    if (st == PERFILE_OK)
-        (void)tell_empty(f, NULL);
+        pf_filter_say_empty(f->filter, &f->all, f->may_pass, on_note, f);
     return st;
 }
 

@@ -147,27 +147,57 @@ static void put_there(const pf_filter *x, const there *t, char *text)
         put_names(text, ", files ", &t->files);
 }
 
-perfile_status pf_filter_say_empty(const pf_filter *x, perfile_stream *s,
-                                   void (*say)(void *user, const perfile_note *note), void *user,
-                                   perfile_error *err)
+typedef void say_fn(void *user, const perfile_note *note);
+
+static void say_unsaid(const pf_filter *x, say_fn *say, void *user)
+{
+    char text[96];
+    uint32_t next = 0;
+    const char *name;
+    perfile_note note = {.kind = PERFILE_NOTE_UNSAID,
+                         .number = UINT32_MAX,
+                         .offset = PERFILE_NO_OFFSET,
+                         .text = text};
+    while ((name = pf_filter_unsaid(x, &next))) {
+        snprintf(text, sizeof text, "--%s selects no sample: no event records what it asks for",
+                 name);
+        say(user, &note);
+    }
+}
+
+/* Reads the capture once more; false when that cannot be done. */
+static bool look_at_all(there *t, pf_passes *passes)
+{
+    const perfile_record *r;
+    perfile_stream *s;
+    perfile_status st = pf_passes_open(passes, &s, NULL);
+    if (st != PERFILE_OK)
+        return false;
+    while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK)
+        look_at(t, r);
+    perfile_stream_close(s);
+    return st == PERFILE_END;
+}
+
+void pf_filter_say_empty(const pf_filter *x, pf_passes *passes, bool may_pass, say_fn *say,
+                         void *user)
 {
     const range none = {UINT64_MAX, 0};
     there t = {.time = none, .pid = none, .tid = none, .cpu = none, .ip = none};
     char text[MOST_TEXT] = "no sample is selected";
-    const perfile_record *r;
-    perfile_status st = PERFILE_END;
     perfile_note note = {.kind = PERFILE_NOTE_EMPTY,
                          .number = UINT32_MAX,
                          .offset = PERFILE_NO_OFFSET,
                          .text = text};
-    while (s && (st = perfile_stream_next(s, &r, err)) == PERFILE_OK)
-        look_at(&t, r);
-    if (st < 0)
-        return st;
-    if (s && t.samples == 0)
+    if (!say)
+        return;
+    say_unsaid(x, say, user);
+    if (x->selects_any || !x->options.n_terms)
+        return;
+    bool all = may_pass && look_at_all(&t, passes);
+    if (all && t.samples == 0)
         put(text, "; the capture has none");
-    else if (s)
+    else if (all)
         put_there(x, &t, text);
     say(user, &note);
-    return PERFILE_OK;
 }

@@ -1,13 +1,14 @@
-/* The note about a filter that selects nothing. */
+/* Notes about a filter that selects nothing. */
 #ifndef PF_LIB_FILTER_EMPTY_H
 #define PF_LIB_FILTER_EMPTY_H
 
+#include "lib/passes.h"
 #include "stage/filter.h"
 
-/* Reads `s`, the capture once more, to its end (NULL: it cannot be read again) and says what is
- * there. */
-perfile_status pf_filter_say_empty(const pf_filter *x, perfile_stream *s,
-                                   void (*say)(void *user, const perfile_note *note), void *user,
-                                   perfile_error *err);
+/* Once all was filtered: says which terms ask for what no event records, and when nothing is
+ * selected what there is instead, which takes one more pass.  Without it (`may_pass`), or when that
+ * fails, only that nothing is.  `say` may be NULL. */
+void pf_filter_say_empty(const pf_filter *x, pf_passes *passes, bool may_pass,
+                         void (*say)(void *user, const perfile_note *note), void *user);
 
 #endif

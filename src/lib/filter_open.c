@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "lib/filter_empty.h"
 #include "lib/passes.h"
 #include "perfile/filter.h"
 #include "stage/filter.h"
@@ -20,6 +21,7 @@ typedef struct pf_reading {
     uint32_t n_passes;
     perfile_error *limit;
     void (*progress)(void *user, uint64_t done, uint64_t total);
+    void (*note)(void *user, const perfile_note *note);
     void *user;
 } pf_reading;
 
@@ -49,6 +51,12 @@ static perfile_status open_pass(pf_reading *x, perfile_stream **stream, perfile_
     if (st == PERFILE_OK)
         x->passes[x->n_passes++] = *stream;
     return st;
+}
+
+static void on_end(void *user)
+{
+    pf_reading *x = user;
+    pf_filter_say_empty(x->filter, &x->all, pf_passes_seekable(&x->all), x->note, x->user);
 }
 
 /* Names and mappings of the whole capture. */
@@ -130,6 +138,7 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
                reading->how->size < sizeof how ? reading->how->size : sizeof how);
     how.size = sizeof how;
     x->progress = reading->progress;
+    x->note = reading->note;
     x->user = reading->user;
     x->limit = reading->limit;
     pf_passes_begin(&x->all, source, &how);
@@ -145,6 +154,7 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
         return st;
     }
     x->filter->progress = NULL; /* who reads sees it */
+    x->filter->ended = on_end;
     x->filter->closed = release;
     x->filter->closed_user = x;
     if (model)

@@ -196,12 +196,26 @@ static perfile_status keep_others(pf_filter *x, const perfile_record *first, uin
     return st;
 }
 
+/* Whether something of the run was asked for: state is only by its type or a condition, not because
+ * it is of the same process or time. */
+static bool selects_any(const pf_filter *x, const pf_run *run, uint64_t selected)
+{
+    bool state = pf_filter_has(x, PERFILE_BY_TYPE) || pf_filter_has(x, PERFILE_BY_WHERE);
+    if (selected & run->samples || (selected && state))
+        return true;
+    for (uint64_t left = selected; left; left &= left - 1)
+        if (pf_keeping_class(run->first[__builtin_ctzll(left)].type) == PF_KEEP_DATA)
+            return true;
+    return false;
+}
+
 void pf_filter_sum(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep)
 {
     perfile_filtered *sum = &x->result;
     sum->records += run->n;
     sum->kept += (unsigned)__builtin_popcountll(keep);
     sum->selected += (unsigned)__builtin_popcountll(selected);
+    x->selects_any = x->selects_any || selects_any(x, run, selected);
     if (x->chosen)
         return; /* the pass before has counted the samples */
     sum->samples += (unsigned)__builtin_popcountll(run->samples);
@@ -257,11 +271,16 @@ static void hand_on(stage *g)
 
 static perfile_status finish(stage *g, perfile_error *err)
 {
-    if (g->x->only)
-        return PERFILE_END; /* the facts stay those of the capture */
-    pf_filter_facts(g->x, g->base.below);
-    perfile_status st = pf_filter_build_ids(g->x, g->base.below, err);
-    return st == PERFILE_OK ? PERFILE_END : st;
+    perfile_status st = PERFILE_OK;
+    if (!g->x->only) { /* else the facts stay those of the capture */
+        pf_filter_facts(g->x, g->base.below);
+        st = pf_filter_build_ids(g->x, g->base.below, err);
+    }
+    if (st != PERFILE_OK)
+        return st;
+    if (g->x->ended)
+        g->x->ended(g->x->closed_user);
+    return PERFILE_END;
 }
 
 static perfile_status decide_run(stage *g, size_t n, bool *dropped, perfile_error *err)

@@ -93,8 +93,10 @@ struct perfile_filter_state {
     pf_buffer build_ids;            /* feature BUILD_ID of what is kept */
     uint8_t sample_time[16];        /* feature SAMPLE_TIME of what is kept */
     perfile_filtered result;
+    bool selects_any;           /* a sample, or another record that the terms ask for */
+    void (*ended)(void *user);  /* when the stage is read to its end; may be NULL */
     void (*closed)(void *user); /* when the stage is closed; may be NULL */
-    void *closed_user;
+    void *closed_user;          /* of both */
 };
 
 typedef perfile_filter_state pf_filter;

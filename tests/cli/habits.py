@@ -282,6 +282,19 @@ for words, there in ((["--time", "1,2"], times), (["--pid", "1"], "pid "), (["--
     with open("callgraph.data", "rb") as file:
         expect(0, "no sample is selected", "filter", *words, "-f", "-o", "o", "-", stdin=file)
     check(run("validate", "--severity", "error", "o").returncode == 0, words)
-check("no sample" not in run("filter", "--type", "COMM", "-f", "-o", "o", "callgraph.data").stderr, "COMM is no sample")
-check("no sample" not in run("filter", "--pid", "0..", "-f", "-o", "o", "callgraph.data").stderr, "all are selected")
+    # stats, list and dump say the same, beside their reports.
+    note = [line for line in done.stderr.splitlines() if "no sample is selected" in line]
+    for command in (["stats"], ["stats", "--by", "comm,dso", "--json"], ["list", "threads"], ["dump"], ["dump", "--json"]):
+        other = run(*command, *words, "callgraph.data")
+        check(other.returncode == 0 and other.stderr.splitlines() == note, command, words, other.returncode, other.stderr)
+        if "--json" in command:
+            [json.loads(line) for line in other.stdout.splitlines()]
+    expect(0, "no sample is selected", "stats", *words, "-", stdin=subprocess.Popen(
+        ["cat", "pipe.data"], stdout=subprocess.PIPE).stdout)
+for command in (["filter", "-f", "-o", "o"], ["stats"], ["list", "threads"], ["dump"]):
+    for words in (["--type", "COMM"], ["--pid", "0.."], ["--where", "type == COMM"], []):
+        expect(0, None if command[0] != "filter" else "kept", *command, *words, "callgraph.data")
+        check("no sample" not in run(*command, *words, "callgraph.data").stderr, command, words, "something is selected")
+    done = expect(0, "--cgroup selects no sample: no event records", *command, "--cgroup", "x", "callgraph.data")
+check(not run("dump", "--limit", "1", "--pid", "0..", "callgraph.data").stderr, "dump that does not read to the end")
 sys.exit(failed != 0)
