@@ -40,3 +40,12 @@ const char *pf_foreign(perfile_bytes head)
         return "it is text, perhaps of `perf script`; give the perf.data file that it was made of";
     return NULL;
 }
+
+const char *pf_foreign_source(perfile_source *source)
+{
+    enum { HEAD_BYTES = 64 };
+    perfile_bytes head;
+    if (source->directory || pf_source_run(source, 0, HEAD_BYTES, &head, NULL) != PERFILE_OK)
+        return NULL;
+    return pf_foreign(head);
+}

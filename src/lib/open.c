@@ -114,7 +114,7 @@ perfile_status perfile_open(perfile_source *source, const perfile_options *optio
         source->waiting = NULL; /* the caller's again */
     }
     if (st < 0 && foreign && err && err->damage == PERFILE_DAMAGE_BAD_MAGIC)
-        snprintf(err->message, sizeof err->message, "not a perf.data file: %s", foreign);
+        snprintf(err->message, sizeof err->message, PF_FOREIGN_MESSAGE, foreign);
     return st;
 }
 

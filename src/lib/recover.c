@@ -6,6 +6,7 @@
 #include "io/out.h"
 #include "perfile/field.h"
 #include "io/source.h"
+#include "lib/foreign.h"
 #include "perf/frame.h"
 #include "perf/repair.h"
 #include "perf/vet.h"
@@ -283,6 +284,9 @@ static perfile_status copy_records(pf_recover *x, perfile_error *err)
 /* Nothing to write, in words. */
 static perfile_status nothing(pf_recover *x, perfile_error *err)
 {
+    const char *foreign = x->guessed & PF_GUESS_HEADER ? pf_foreign_source(x->source) : NULL;
+    if (foreign)
+        return pf_fail(err, PERFILE_E_CORRUPT, "recover.header", PF_FOREIGN_MESSAGE, foreign);
     if (x->guessed & PF_GUESS_HEADER && x->result.records == 0)
         return pf_fail(err, PERFILE_E_CORRUPT, "recover.header",
                        "nothing in it looks like a perf.data capture");

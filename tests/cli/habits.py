@@ -229,7 +229,7 @@ for one, other in ((["convert", "-f", "-o", "o", "--json"], ["convert", "-f", "-
 # Files that are something else.
 whole = open("callgraph.data", "rb").read()
 for name, data, words in (("a.gz", gzip.compress(whole), "gzip -dc"), ("a.xz", lzma.compress(whole), "xz -dc"),
-                          ("a.bz2", bz2.compress(whole), "bzip2 -dc"), ("a.zst", b"\x28\xb5\x2f\xfd" + whole, "zstd -dc"),
+                          ("a.bz2", bz2.compress(whole), "bzip2 -dc"), ("a.zst", b"\x28\xb5\x2f\xfd" + gzip.compress(whole), "zstd -dc"),
                           ("elf", open(perfile, "rb").read(5000), "ELF"),
                           ("script.txt", b"perl 123 [000] 12.345: 1 cycles: ffff\n", "perf script")):
     open(name, "wb").write(data)
@@ -239,6 +239,12 @@ for name, data, words in (("a.gz", gzip.compress(whole), "gzip -dc"), ("a.xz", l
     for command in ("convert", "filter", "sort", "merge"):
         expect(1, words, command, "-f", "-o", "o", name)
     expect(1, words, "info", "-", stdin=open(name, "rb"))
+    # A file that was made unreadable may look like this, too: it is only said when nothing is left.
+    expect(1, words, "recover", "-f", "-o", "o", name)
+    expect(1, words, "recover", "-n", "-", stdin=open(name, "rb"))
+    check(words in json.loads(run("recover", "-n", "--json", name).stdout)["error"], name, "recover --json")
+open("begins.data", "wb").write(b"perl 123 [000] 12.345: 1 cycles: ffff\n" + whole[38:])
+expect(3, "would keep", "recover", "-n", "begins.data")
 os.mkdir("empty-folder")
 done = expect(1, "'data'", "info", "empty-folder")
 check("perf record --threads" in done.stderr, done.stderr)
