@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/json.h"
@@ -98,11 +100,62 @@ static place first_place(const cli_input *in, unsigned kind)
     return place_of_fact(perfile_stream_session(in->stream), kind);
 }
 
+/* The number of a file data.N. */
+static bool number_of(const char *name, uint64_t *number)
+{
+    static const char front[] = "data.";
+    if (!name || strncmp(name, front, sizeof front - 1) != 0)
+        return false;
+    const char *digits = name + sizeof front - 1;
+    char *end;
+    *number = strtoull(digits, &end, 10);
+    return digits[0] >= '0' && digits[0] <= '9' && !*end && *number < UINT64_MAX;
+}
+
+bool cli_missing_parts(const cli_input *in, char *out, size_t size)
+{
+    const perfile_container *c = perfile_stream_container(in->stream);
+    uint64_t expected = 0, number;
+    size_t len = 0;
+    bool missing = false;
+    for (uint32_t i = 0; i < c->n_damages; i++)
+        missing |= c->damages[i].damage == PERFILE_DAMAGE_BAD_DIRECTORY;
+    if (!missing || !size)
+        return false;
+    out[0] = '\0';
+    /* They stand in the order of their numbers. */
+    for (uint32_t i = 0; i < c->n_parts && len < size; i++) {
+        if (!number_of(c->parts[i].name, &number))
+            continue;
+        int n = 0;
+        if (number == expected + 1)
+            n = snprintf(out + len, size - len, "%sdata.%" PRIu64, len ? ", " : "", expected);
+        else if (number > expected)
+            n = snprintf(out + len, size - len, "%sdata.%" PRIu64 "..data.%" PRIu64,
+                         len ? ", " : "", expected, number - 1);
+        len += n > 0 ? (size_t)n : 0;
+        expected = number + 1;
+    }
+    if (!expected)
+        snprintf(out, size, "every data.N");
+    return out[0] != '\0';
+}
+
+bool cli_recoverable(const cli_input *in)
+{
+    const perfile_container *c = perfile_stream_container(in->stream);
+    uint64_t holes = 0;
+    for (uint32_t i = 0; i < c->n_damages; i++)
+        holes += c->damages[i].damage == PERFILE_DAMAGE_BAD_DIRECTORY;
+    return cli_damages(in) > holes;
+}
+
 static void say_kind(const cli_input *in, unsigned kind, uint64_t count)
 {
     char offset[64] = "";
     char times[64] = "";
     char bytes[64] = "";
+    char parts[256] = "";
     place at = first_place(in, kind);
     uint64_t lost = in->damage[kind].lost;
     if (at.offset != PERFILE_NO_OFFSET)
@@ -112,8 +165,9 @@ static void say_kind(const cli_input *in, unsigned kind, uint64_t count)
                  offset[0] ? ", first here" : "");
     if (lost)
         snprintf(bytes, sizeof bytes, ", %" PRIu64 " byte%s lost", lost, lost == 1 ? "" : "s");
-    cli_say("%s: %s%s%s%s%s%s%s", in->name, at.part ? at.part : "", at.part ? ": " : "", offset,
-            at.what, perfile_damage_text(kind), times, bytes);
+    bool named = kind == PERFILE_DAMAGE_BAD_DIRECTORY && cli_missing_parts(in, parts, sizeof parts);
+    cli_say("%s: %s%s%s%s%s%s%s%s%s", in->name, at.part ? at.part : "", at.part ? ": " : "", offset,
+            at.what, perfile_damage_text(kind), named ? ": " : "", parts, times, bytes);
 }
 
 uint64_t cli_damages(const cli_input *in)

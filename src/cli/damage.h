@@ -14,6 +14,13 @@ void cli_check_features(cli_input *in);
 /* How many damages there are. */
 uint64_t cli_damages(const cli_input *in);
 
+/* Which files of a directory are missing, as far as their numbers tell: "data.0, data.3..data.5" or
+ * "every data.N".  False when none is. */
+bool cli_missing_parts(const cli_input *in, char *out, size_t size);
+
+/* Whether there is damage beside missing files, of which recover() saves what can be saved. */
+bool cli_recoverable(const cli_input *in);
+
 /* "damage": the member of a report, {"count":…,"lost":…,"kinds":[…]}. */
 void cli_json_damage(const cli_input *in);
 

@@ -231,8 +231,14 @@ static void state(const cli_found *x)
         cli_print(", %s missing at the end", bytes);
     }
     cli_print("\n");
-    char file[CLI_SHELL_WORD];
-    if (!cli_shell_file(x->in.path, file, sizeof file))
+    char file[CLI_SHELL_WORD], parts[256];
+    if (cli_missing_parts(&x->in, parts, sizeof parts)) {
+        label("missing");
+        cli_print("%s: their records are not here, and recover cannot bring them back\n", parts);
+        label("next");
+        cli_print("get %s from where the directory was recorded\n", parts);
+    }
+    if (!cli_recoverable(&x->in) || !cli_shell_file(x->in.path, file, sizeof file))
         return;
     label("next");
     cli_print("perfile recover -o OUT %s\n", file);

@@ -130,8 +130,10 @@ static void file_end(const cli_validation *v)
         sep = ", ";
     }
     cli_print("\n");
-    char path[CLI_SHELL_WORD];
-    if (v->in->stream && cli_damages(v->in) && cli_shell_file(v->in->path, path, sizeof path))
+    char path[CLI_SHELL_WORD], parts[256];
+    if (v->in->stream && cli_missing_parts(v->in, parts, sizeof parts))
+        cli_print("%s: next: get %s from where the directory was recorded\n", v->name, parts);
+    if (v->in->stream && cli_recoverable(v->in) && cli_shell_file(v->in->path, path, sizeof path))
         cli_print("%s: next: perfile recover -o OUT %s\n", v->name, path);
 }
 

@@ -8,8 +8,17 @@ for directory in all some none; do
         "$PERFILE" $command $directory >out 2>err
         echo "$command $directory: exit status $?"
     done
-    "$PERFILE" info $directory 2>/dev/null | grep -E '^(form|state)'
+    "$PERFILE" info $directory 2>/dev/null | grep -E '^(form|state|missing|next)'
     "$PERFILE" validate $directory 2>&1 | grep -c V-018
+    "$PERFILE" validate $directory 2>&1 | grep next
+    "$PERFILE" stats $directory 2>&1 >/dev/null
 done
+# Which ones: a range, too; and recover is offered for damage that it can do something about.
+cp -r all far
+cp far/data.1 far/data.3
+cp far/data.1 far/data.12
+"$PERFILE" info far 2>/dev/null | grep -E '^(state|missing|next)'
+truncate -s -5 far/data.12
+"$PERFILE" info far 2>/dev/null | grep -E '^(state|missing|next)'
 # One that never had any: `data` says so.
 "$PERFILE" convert --to dir -o single "$PERFILE_SOURCE/samples/captures/cpu-clock.data" && "$PERFILE" info single | grep -E '^(form|state)'
