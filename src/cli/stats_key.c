@@ -40,6 +40,20 @@ static uint64_t span_of(const char *word)
     return 0;
 }
 
+/* The keys that there are, as a sentence. */
+static const char *no_such_key(void)
+{
+    static char text[128];
+    size_t len = 0;
+    for (unsigned kind = 0; kind < N_KINDS && len < sizeof text; kind++) {
+        const char *between = kind == 0 ? "the keys are " : kind + 1 < N_KINDS ? ", " : " and ";
+        int n = snprintf(text + len, sizeof text - len, "%s%s%s", between, kinds[kind].name,
+                         kind == TIME ? "=STEP" : "");
+        len += n > 0 ? (size_t)n : 0;
+    }
+    return text;
+}
+
 static const char *add_key(cli_keys *keys, const char *word)
 {
     const char *value = strchr(word, '=');
@@ -63,7 +77,7 @@ static const char *add_key(cli_keys *keys, const char *word)
         keys->n++;
         return NULL;
     }
-    return "the keys are type, event, cpu, pid, tid, comm, dso and time=STEP";
+    return no_such_key();
 }
 
 const char *cli_keys_add(cli_keys *keys, const char *list)
@@ -72,7 +86,7 @@ const char *cli_keys_add(cli_keys *keys, const char *list)
         char word[64];
         size_t n = strcspn(list, ",");
         if (n >= sizeof word)
-            return "the keys are type, event, cpu, pid, tid, comm, dso and time=STEP";
+            return no_such_key();
         memcpy(word, list, n);
         word[n] = 0;
         const char *wrong = add_key(keys, word);

@@ -1,13 +1,23 @@
 """reports.py COMMAND SCHEMAS CAPTURE ...: every --json report of every capture fits its schema."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
 import jsonschema
 
 command, schemas, captures = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
-every_key = ["--by", "type,event,cpu,pid,tid,comm,time=1ms"]
+
+# Every key of stats, from what it says of a wrong one; the schema knows the same.
+said = subprocess.run([command, "stats", "--by", "?", "x"], stderr=subprocess.PIPE, text=True).stderr
+keys = re.split(", | and ", re.search(r"the keys are (.*): '", said)[1])
+every_key = ["--by", ",".join(keys).replace("=STEP", "=1ms")]
+known = json.loads((schemas / "stats.schema.json").read_text())["properties"]["by"]["items"]["enum"]
+assert sorted(key.split("=")[0] for key in keys) == sorted(known), (keys, known)
+text = subprocess.run([command, "stats", "--help"], stdout=subprocess.PIPE, text=True).stdout
+text = re.search(r"--by KEY(.*?)--sort", text, re.DOTALL)[1]
+assert all(re.search(rf"\b{key}\b", text) for key in keys), (keys, text)
 
 
 def load(path):
