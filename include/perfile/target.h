@@ -19,6 +19,9 @@
  *   all events have; of a stream, whose events come one by one, that cannot be known.
  * - Attrs are cut to the version's size, those of HEADER_ATTR records also filled up to it where
  *   the version wants that; newer features are dropped.
+ * - HEADER_BUILD_ID, CPU_MAP, EVENT_UPDATE and AUXTRACE_ERROR records of a size that is no multiple
+ *   of 8, at which versions from 7.2 on stop, are filled up with zeros, and so are short
+ *   HEADER_EVENT_TYPE records, over which they pass.
  * - Sets of processors that are stored as a range become lists where the version has none.
  * - Compressed records are not handed on, what is in them is.
  *

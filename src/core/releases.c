@@ -122,7 +122,7 @@ bool pf_release_knows_member(const pf_release *r, const char *member)
     return true;
 }
 
-bool pf_release_wants_one_type(const pf_release *r)
+bool pf_release_has_trait(const pf_release *r, const char *trait)
 {
     static const struct {
         const char *trait;
@@ -132,8 +132,13 @@ bool pf_release_wants_one_type(const pf_release *r)
 #include "format/versions.def"
     };
     for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++)
-        if (strcmp(traits[i].trait, "EVENTS_OF_TWO_TYPES") == 0 && r != &pf_release_any &&
+        if (strcmp(traits[i].trait, trait) == 0 && r != &pf_release_any &&
             r >= &pf_releases[traits[i].from] && r <= &pf_releases[traits[i].to])
             return true;
     return false;
+}
+
+bool pf_release_wants_one_type(const pf_release *r)
+{
+    return pf_release_has_trait(r, "EVENTS_OF_TWO_TYPES");
 }

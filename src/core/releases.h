@@ -43,6 +43,8 @@ uint32_t pf_end_of_features(perfile_bytes version);
  * version that knows them all, or of the newest. */
 uint32_t pf_end_of_features_behind(uint32_t end, uint32_t last);
 
+/* Whether it is one of the versions that have the TRAIT ("ODD_SIZE"), in whatever form. */
+bool pf_release_has_trait(const pf_release *r, const char *trait);
 /* Whether it refuses files whose events differ in sample_type: the trait EVENTS_OF_TWO_TYPES. */
 bool pf_release_wants_one_type(const pf_release *r);
 

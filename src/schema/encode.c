@@ -31,6 +31,8 @@ enum {
 /* Here, lengths are those of what is given. */
 #undef LEFT
 #define LEFT left
+#undef PF_UP_TO
+#define PF_UP_TO(bound) (bound)
 #undef PF_BUILD_ID_SIZE
 #define PF_BUILD_ID_SIZE(member) o->build_id.len
 

@@ -340,6 +340,8 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
         return pf_fail_nomem(err, "target");
     t->options = o;
     t->release = release;
+    t->wants_even_sizes = pf_release_has_trait(release, "ODD_SIZE");
+    t->wants_whole_names = pf_release_has_trait(release, "TOO_SHORT");
     pf_stream_on(&t->base, &target_ops, below);
     t->base.session = NULL;
     st = begin(t, below, err);

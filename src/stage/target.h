@@ -45,10 +45,12 @@ typedef struct pf_target {
     char version[24];
     pf_target_plan *plans;
     uint32_t n_plans, plans_cap;
-    uint64_t common;    /* of sample_type: what all events have, for versions that want that */
-    bool changes;       /* a plan does */
-    bool cuts_trailers; /* a plan does */
-    bool one_trailer;   /* all plans do the same with trailers */
+    uint64_t common;        /* of sample_type: what all events have, for versions that want that */
+    bool changes;           /* a plan does */
+    bool cuts_trailers;     /* a plan does */
+    bool one_trailer;       /* all plans do the same with trailers */
+    bool wants_even_sizes;  /* the version has the trait ODD_SIZE … */
+    bool wants_whole_names; /* … or TOO_SHORT */
     uint64_t plain; /* kernel types, by bit, whose records stay as they are and wait for nothing */
     bool ended, told;
     bool release_all; /* nothing may wait any longer */

@@ -185,10 +185,38 @@ static unsigned of_header(pf_target *t, const perfile_record *r, perfile_record 
     return PF_CHANGED;
 }
 
+/* Bytes of the record as versions want it that know no odd sizes, or pass over names that have not
+ * their whole place. */
+static size_t whole_size(const pf_target *t, const perfile_record *r)
+{
+    enum { EVENT_TYPE = 80, UNIT = 8 };
+    size_t n = HEADER + r->body.len;
+    if (r->type == PERFILE_RECORD_HEADER_EVENT_TYPE && n < EVENT_TYPE && t->wants_whole_names)
+        return EVENT_TYPE;
+    return t->wants_even_sizes ? (n + UNIT - 1) / UNIT * UNIT : n;
+}
+
+/* Of records that end with a text or a list with its length: zeros behind it are no part of it. */
+static unsigned filled_up(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    size_t n = HEADER + r->body.len, whole = whole_size(t, r);
+    if (n == whole)
+        return PF_AS_STORED;
+    if (whole > UINT16_MAX)
+        return drop(t, r, PERFILE_LOSS_TOO_LONG, 0);
+    uint8_t *bytes = pf_target_take(t);
+    memcpy(bytes, r->header, HEADER);
+    memcpy(bytes + HEADER, r->body.ptr, r->body.len);
+    memset(bytes + n, 0, whole - n);
+    pf_store_u16(bytes + SIZE_AT, (uint16_t)whole, is_swapped(r));
+    pf_target_place(t, out, whole);
+    return PF_CHANGED;
+}
+
 static unsigned of_cpus(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     if (!pf_target_has_range(t, r))
-        return PF_AS_STORED;
+        return filled_up(t, r, out);
     size_t n = pf_target_list(r, pf_target_take(t));
     if (n == 0)
         return drop(t, r, PERFILE_LOSS_TOO_LONG, 0);
@@ -205,6 +233,10 @@ static unsigned by_type(pf_target *t, const perfile_record *r, perfile_record *o
     case PERFILE_RECORD_HEADER_ATTR:
     case PERFILE_RECORD_HEADER_FEATURE:
         return of_header(t, r, out);
+    case PERFILE_RECORD_HEADER_BUILD_ID:
+    case PERFILE_RECORD_HEADER_EVENT_TYPE:
+    case PERFILE_RECORD_AUXTRACE_ERROR:
+        return filled_up(t, r, out);
     case PERFILE_RECORD_CPU_MAP:
     case PERFILE_RECORD_EVENT_UPDATE:
         return of_cpus(t, r, out);

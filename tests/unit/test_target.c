@@ -84,6 +84,63 @@ static void mappings_lose_no_build_id(void **state)
     }
 }
 
+/* Versions that stop at odd sizes, and pass over event types without the whole place of a name. */
+static void texts_are_filled_up(void **state)
+{
+    enum { N = 9, EVENT_TYPE = 80 };
+    static const struct {
+        const char *version;
+        bool whole;
+    } versions[] = {{"7.2", true}, {"7.3", true}, {"6.12", false}, {"5.10", false}};
+    build_attr_plan plan = chain_plan();
+    (void)state;
+    FOR_BOTH_ORDERS(b)
+    for (size_t v = 0; v < sizeof versions / sizeof versions[0]; v++) {
+        BUILDER b = {.swap = b_swap};
+        result out;
+        size_t odd = 0;
+        begin(&b, &plan);
+        for (size_t i = 0; i < N; i++) {
+            size_t start = build_begin(&b, PERFILE_RECORD_HEADER_BUILD_ID, 2);
+            build_u32(&b, UINT32_MAX);
+            build_zeros(&b, 24);
+            build_bytes(&b, "/long/name", i + 1);
+            build_end(&b, start);
+            odd += (8 + 4 + 24 + i + 1) % 8 != 0;
+        }
+        size_t start = build_begin(&b, PERFILE_RECORD_HEADER_EVENT_TYPE, 0);
+        build_u64(&b, 4711);
+        build_bytes(&b, "cycles", 6);
+        build_end(&b, start);
+        start = build_begin(&b, PERFILE_RECORD_CPU_MAP, 0);
+        build_u16(&b, 0);
+        build_u16(&b, 1);
+        build_u16(&b, 3);
+        build_end(&b, start);
+        run(&out, &b, versions[v].version);
+        assert_int_equal(n_of(&out, PERFILE_RECORD_HEADER_BUILD_ID), N);
+        for (size_t i = 0; i < N; i++) {
+            const perfile_record *r = nth(&out, PERFILE_RECORD_HEADER_BUILD_ID, i);
+            size_t stored = 8 + 4 + 24 + i + 1;
+            assert_int_equal(perfile_record_size(r),
+                             versions[v].whole ? (stored + 7) / 8 * 8 : stored);
+            perfile_header_build_id id;
+            assert_int_equal(perfile_header_build_id_decode(r, &id, sizeof id, NULL), PERFILE_OK);
+            assert_int_equal(id.filename.len, i + 1);
+            assert_memory_equal(id.filename.ptr, "/long/name", i + 1);
+        }
+        const perfile_record *r = nth(&out, PERFILE_RECORD_HEADER_EVENT_TYPE, 0);
+        assert_int_equal(perfile_record_size(r), versions[v].whole ? EVENT_TYPE : 22);
+        assert_int_equal(perfile_session_event_type(perfile_stream_session(out.s), 0)->name.len, 6);
+        if (versions[v].whole) {
+            assert_int_equal(perfile_record_size(nth(&out, PERFILE_RECORD_CPU_MAP, 0)), 16);
+            assert_int_equal(out.sum.changed, odd + 2);
+        }
+        assert_int_equal(out.lost[PERFILE_LOSS_RECORDS] + out.lost[PERFILE_LOSS_TOO_LONG], 0);
+        done(&out);
+    }
+}
+
 /* More than are remembered: told again and again, none is missing. */
 static void many_build_ids(void **state)
 {
@@ -581,6 +638,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mappings_lose_no_build_id),
         cmocka_unit_test(many_build_ids),
+        cmocka_unit_test(texts_are_filled_up),
         cmocka_unit_test(fields_are_cut_out),
         cmocka_unit_test(unreadable_ones_are_counted),
         cmocka_unit_test(attrs_are_cut),
