@@ -48,9 +48,11 @@ enum { /* perfile_target_loss.kind: what `name` names and `count` counts */
        PERFILE_LOSS_CHAIN_MISSING, /* samples whose user call chain is not in the capture */
        PERFILE_LOSS_CHAIN_ALONE,   /* CALLCHAIN_DEFERRED records of no sample: dropped */
        PERFILE_LOSS_BUILD_ID,      /* build ids of mappings that fit no record */
-       PERFILE_LOSS_UNREADABLE, /* records that would have to change and cannot be read: dropped */
-       PERFILE_LOSS_TOO_LONG,   /* records of more than 65,535 bytes: dropped */
-       PERFILE_LOSS_MAPPING,    /* MMAP2 records that became MMAP */
+       /* A record type: records that would have to change and cannot be read, or are of a type that
+        * no table describes: dropped. */
+       PERFILE_LOSS_UNREADABLE,
+       PERFILE_LOSS_TOO_LONG, /* a record type: records of more than 65,535 bytes: dropped */
+       PERFILE_LOSS_MAPPING,  /* MMAP2 records that became MMAP */
        PERFILE_N_LOSSES
 };
 

@@ -23,7 +23,8 @@ typedef struct filtering {
     uint32_t n_passes;
     perfile_filtered filtered;
     perfile_copied copied;
-    bool failing; /* on damage */
+    uint64_t losses; /* of the stage that drops fields */
+    bool failing;    /* on damage */
     bool may_pass;
 } filtering;
 
@@ -57,6 +58,19 @@ static void on_note(void *user, const perfile_note *note)
     const filtering *f = user;
     if (f->writing.note)
         f->writing.note(f->writing.user, note);
+}
+
+/* A record that would have to lose a field, and of which nobody knows where it is. */
+static void on_loss(void *user, const perfile_target_loss *loss)
+{
+    filtering *f = user;
+    const perfile_note note = {.kind = PERFILE_NOTE_TARGET,
+                               .number = UINT32_MAX,
+                               .count = loss->count,
+                               .offset = loss->first_offset,
+                               .text = loss->sentence};
+    f->losses++;
+    on_note(f, &note);
 }
 
 static perfile_status open_pass(filtering *f, perfile_stream **stream, perfile_error *err)
@@ -141,7 +155,8 @@ static perfile_status filter(filtering *f, perfile_error *err)
     if (st == PERFILE_OK)
         st = perfile_filter(s, f->filter, &f->passes[f->n_passes - 1], err);
     if (st == PERFILE_OK && f->writing.drop) {
-        perfile_target_options how = {.size = sizeof how, .drop = f->writing.drop};
+        perfile_target_options how = {
+            .size = sizeof how, .drop = f->writing.drop, .loss = on_loss, .user = f};
         s = f->passes[f->n_passes - 1];
         st = perfile_target(s, &how, &f->passes[f->n_passes - 1], err);
     }
@@ -156,6 +171,20 @@ static void copy_out(void *out, size_t out_size, const void *from, size_t size)
 {
     if (out)
         memcpy(out, from, out_size < size ? out_size : size);
+}
+
+/* What the filter kept, without that of which the fields could not be dropped. */
+static void count(filtering *f)
+{
+    perfile_target_summary dropped = {0};
+    perfile_filtered *sum = &f->filtered;
+    perfile_filter_result(f->filter, sum, sizeof *sum);
+    if (f->n_passes)
+        perfile_target_summary_of(f->passes[f->n_passes - 1], &dropped, sizeof dropped);
+    sum->kept -= dropped.dropped < sum->kept ? dropped.dropped : sum->kept;
+    if (dropped.dropped && f->copied.samples < sum->kept_samples)
+        sum->kept_samples = f->copied.samples;
+    f->copied.losses += f->losses;
 }
 
 perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink,
@@ -179,7 +208,7 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
     if (st == PERFILE_OK)
         st = filter(&f, err);
     if (f.filter)
-        perfile_filter_result(f.filter, &f.filtered, sizeof f.filtered);
+        count(&f);
     copy_out(filtered, filtered_size, &f.filtered, sizeof f.filtered);
     copy_out(copied, copied_size, &f.copied, sizeof f.copied);
     while (f.n_passes)

@@ -135,7 +135,7 @@ static perfile_status take_chain(pf_target *t, const perfile_record *r, perfile_
     uint64_t found;
     t->sum.dropped++;
     if (perfile_callchain_deferred_decode(r, &v, sizeof v, NULL) != PERFILE_OK) {
-        pf_target_lose(t, PERFILE_LOSS_UNREADABLE, 0, r->offset);
+        pf_target_lose(t, PERFILE_LOSS_UNREADABLE, r->type, r->offset);
         return PERFILE_OK;
     }
     if (!perfile_record_task(r, &pid, &tid))

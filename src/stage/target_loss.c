@@ -74,6 +74,8 @@ static const char *name_of(unsigned kind, uint32_t key, char buf[24])
     const char *name = NULL;
     switch (kind) {
     case PERFILE_LOSS_RECORDS:
+    case PERFILE_LOSS_UNREADABLE:
+    case PERFILE_LOSS_TOO_LONG:
         if (key == PF_LOSS_KEYS - 1)
             return "of other tools";
         if (!(name = perfile_record_type_name(key)))
@@ -107,12 +109,26 @@ static bool knows_field(const pf_target *t, const char *name)
     return false;
 }
 
+/* "3 MMAP2 records", "1 record of type 40". */
+static void say_records(char *out, size_t room, const perfile_target_loss *l)
+{
+    const char *s = l->count == 1 ? "" : "s";
+    bool named = perfile_record_type_number(l->name) != 0;
+    if (named)
+        snprintf(out, room, "%" PRIu64 " %s record%s", l->count, l->name, s);
+    else
+        snprintf(out, room, "%" PRIu64 " record%s%s%s", l->count, s,
+                 strncmp(l->name, "of ", 3) == 0 ? " " : " of ", l->name);
+}
+
 /* What is said of `count` things called `name`. */
 static void say(char *out, size_t room, const pf_target *t, const perfile_target_loss *l)
 {
     const char *v = t->release->name, *name = l->name, *s = l->count == 1 ? "" : "s";
     const char *were = l->count == 1 ? "was" : "were";
     const uint64_t n = l->count;
+    char records[80];
+    say_records(records, sizeof records, l);
     switch (l->kind) {
     case PERFILE_LOSS_RECORDS:
         snprintf(out, room, "perf %s does not know records %s: %" PRIu64 " record%s %s dropped", v,
@@ -180,12 +196,10 @@ static void say(char *out, size_t room, const pf_target *t, const perfile_target
                  n, s);
         break;
     case PERFILE_LOSS_UNREADABLE:
-        snprintf(out, room, "%" PRIu64 " record%s would have to change and cannot be read: dropped",
-                 n, s);
+        snprintf(out, room, "%s would have to change and cannot be read: dropped", records);
         break;
     default:
-        snprintf(out, room, "%" PRIu64 " record%s of more than 65,535 bytes %s dropped", n, s,
-                 were);
+        snprintf(out, room, "%s of more than 65,535 bytes %s dropped", records, were);
     }
 }
 

@@ -106,7 +106,7 @@ static unsigned in_new_layout(pf_target *t, const pf_target_plan *plan, const pe
         pf_target_place(t, &copy, HEADER + r->body.len);
     }
     if (pf_relayout_record(&plan->relayout, &copy, 0, pf_target_take(t), &n, NULL) != PERFILE_OK)
-        return drop(t, r, PERFILE_LOSS_UNREADABLE, 0);
+        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
     pf_target_place(t, out, n);
     count_fields(t, plan, r);
     return PF_CHANGED;
@@ -119,7 +119,7 @@ static unsigned of_event(pf_target *t, const perfile_record *r, perfile_record *
         return PF_AS_STORED;
     const pf_target_plan *plan = plan_of(t, r);
     if (!plan)
-        return drop(t, r, PERFILE_LOSS_UNREADABLE, 0);
+        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
     bool same = pf_relayout_same(&plan->relayout, r->type) &&
                 !(plan->turn_weight && r->type == PERFILE_RECORD_SAMPLE);
     return same ? (unsigned)PF_AS_STORED : in_new_layout(t, plan, r, out);
@@ -132,7 +132,7 @@ static unsigned with_new_trailer(pf_target *t, const perfile_record *r, perfile_
         return PF_CHANGED;
     const pf_target_plan *plan = plan_of(t, r);
     const perfile_record made = *out;
-    return plan ? in_new_layout(t, plan, &made, out) : drop(t, r, PERFILE_LOSS_UNREADABLE, 0);
+    return plan ? in_new_layout(t, plan, &made, out) : drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
 }
 
 static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *out)
@@ -141,7 +141,7 @@ static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *ou
     if (!pf_target_has_map_build_id(t, r))
         return of_event(t, r, out);
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
-        return drop(t, r, PERFILE_LOSS_UNREADABLE, 0);
+        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
     uint8_t *bytes = pf_target_take(t);
     memcpy(bytes, r->header, HEADER);
     memcpy(bytes + HEADER, r->body.ptr, r->body.len);
@@ -157,7 +157,7 @@ static unsigned of_newer_map(pf_target *t, const perfile_record *r, perfile_reco
 {
     perfile_mmap2 v;
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK || !v.filename.ptr)
-        return drop(t, r, PERFILE_LOSS_UNREADABLE, 0);
+        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
     size_t n = pf_target_older_map(r, v.filename.ptr, pf_target_take(t));
     out->type = PERFILE_RECORD_MMAP;
     out->misc &= (uint16_t) ~(unsigned)PERFILE_MISC_MMAP_BUILD_ID;
@@ -203,7 +203,7 @@ static unsigned filled_up(pf_target *t, const perfile_record *r, perfile_record 
     if (n == whole)
         return PF_AS_STORED;
     if (whole > UINT16_MAX)
-        return drop(t, r, PERFILE_LOSS_TOO_LONG, 0);
+        return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
     uint8_t *bytes = pf_target_take(t);
     memcpy(bytes, r->header, HEADER);
     memcpy(bytes + HEADER, r->body.ptr, r->body.len);
@@ -219,7 +219,7 @@ static unsigned of_cpus(pf_target *t, const perfile_record *r, perfile_record *o
         return filled_up(t, r, out);
     size_t n = pf_target_list(r, pf_target_take(t));
     if (n == 0)
-        return drop(t, r, PERFILE_LOSS_TOO_LONG, 0);
+        return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
     pf_target_place(t, out, n);
     return PF_CHANGED;
 }
@@ -258,7 +258,7 @@ unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record 
     if (!pf_release_knows_type(t->release, r->type) && r->type != PERFILE_RECORD_MMAP2)
         return drop(t, r, PERFILE_LOSS_RECORDS, r->type);
     if (r->body.len > UINT16_MAX - HEADER)
-        return drop(t, r, PERFILE_LOSS_TOO_LONG, 0);
+        return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
     unsigned what = by_type(t, r, out);
     t->sum.changed += what == PF_CHANGED;
     return what;

@@ -293,6 +293,7 @@ static void unreadable_ones_are_counted(void **state)
     run(&out, &b, "4.19");
     assert_int_equal(n_of(&out, PERFILE_RECORD_SAMPLE), 0);
     assert_int_equal(out.lost[PERFILE_LOSS_UNREADABLE], 1);
+    assert_non_null(strstr(out.names, "SAMPLE"));
     assert_int_equal(out.sum.dropped, 1);
     done(&out);
     run(&out, &b, "6.1"); /* nothing has to change: it stays */
