@@ -44,8 +44,16 @@ static void merge_last(pf_history *h)
     pf_change *b = h->all + h->begin[h->n_runs - 1];
     pf_change *end = h->all + h->sorted;
     h->n_runs--;
-    if (a == b || b == end || !before(b, b - 1))
+    if (a == b || b == end)
         return;
+    if (!before(b, b - 1)) {
+        /* In order as they stand: only where they meet may one repeat the other. */
+        if (repeats(b - 1, b)) {
+            memmove(b - 1, b, (size_t)(end - b) * sizeof *b);
+            h->n = --h->sorted;
+        }
+        return;
+    }
 
     /* From behind: the second run is the shorter one and waits in the scratch. */
     size_t n = (size_t)(end - b);
