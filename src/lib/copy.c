@@ -63,12 +63,6 @@ static perfile_status meet_damage(pf_copy *x, const perfile_record *r, perfile_e
     return PERFILE_OK;
 }
 
-static bool is_piece(const perfile_record *r)
-{
-    return r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-           r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
-}
-
 /* Whether the record goes on at all: of an envelope and what is in it, one does. */
 static bool goes_on(pf_copy *x, const perfile_record *r)
 {
@@ -77,7 +71,7 @@ static bool goes_on(pf_copy *x, const perfile_record *r)
         return r->envelope != x->split && !packed;
     if (!(r->flags & PERFILE_REC_ENVELOPE))
         return true;
-    if (is_piece(r)) {
+    if (pf_pieces_is_one(r)) {
         x->split = r->sequence;
         return true;
     }
@@ -155,14 +149,32 @@ static perfile_status leave_out(pf_copy *x, const perfile_record *r, perfile_err
     return PERFILE_OK;
 }
 
+/* Pieces of a record, when it has come. */
+static perfile_status put_pieces(pf_copy *x, const perfile_record *next, perfile_error *err)
+{
+    perfile_record r;
+    pf_pieces_settle(&x->pieces, next, true);
+    perfile_status st = x->pieces.giving && !x->begun ? pf_copy_release(x, err) : PERFILE_OK;
+    while (st == PERFILE_OK && x->pieces.giving && pf_pieces_give(&x->pieces, &r))
+        st = pf_copy_put(x, &r, 1, err);
+    return st;
+}
+
 perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
 {
     if (first->family == PERFILE_FAMILY_DAMAGE)
         return meet_damage(x, first, err);
+    if (x->pieces.records.len && !pf_pieces_is_one(first)) {
+        perfile_status st = put_pieces(x, first, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
     if (!goes_on(x, first)) {
         count_packed(x, first, n);
         return may_be_packed(x, first, err);
     }
+    if (pf_pieces_is_one(first))
+        return pf_pieces_hold(&x->pieces, first, err);
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
         return PERFILE_OK; /* the damage follows */
     if (announces_nothing(first))
@@ -254,6 +266,7 @@ void pf_copy_free(pf_copy *x)
     pf_buffer_free(&x->held);
     pf_buffer_free(&x->ids);
     pf_buffer_free(&x->build_ids);
+    pf_pieces_free(&x->pieces);
 }
 
 perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,

@@ -25,9 +25,7 @@ typedef struct lot {
     output *at;
     uint32_t parts[PERFILE_RUN_RECORDS];
 
-    /* Records of simpleperf in pieces: these wait for the whole, which says whose they are. */
-    pf_buffer pieces; /* perfile_record, … */
-    pf_buffer bytes;  /* … and their bytes, one behind the other */
+    pf_pieces pieces; /* wait for the whole, which says whose they are */
 } lot;
 
 /* Where the records of the run belong, as far as that is one of these parts: output.here.  Whether
@@ -138,63 +136,31 @@ static perfile_status add_needed(lot *l, const perfile_record *first, size_t n, 
     return st;
 }
 
-static bool is_piece(const perfile_record *r)
+/* Pieces go where the whole goes. */
+static perfile_status give_pieces(lot *l, const perfile_record *next, perfile_error *err)
 {
-    return r->flags & PERFILE_REC_ENVELOPE && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-                                               r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
-}
-
-static perfile_status hold(lot *l, const perfile_record *r, perfile_error *err)
-{
-    return pf_buffer_append(&l->pieces, r, sizeof *r) &&
-                   pf_buffer_append(&l->bytes, r->header, perfile_record_size(r))
-               ? PERFILE_OK
-               : pf_fail_nomem(err, "split");
-}
-
-/* Pieces go where the whole goes; those of none to the part of the record before. */
-static perfile_status give_pieces(lot *l, const perfile_record *whole, perfile_error *err)
-{
-    enum { HEADER = 8 };
-    perfile_record *all = (perfile_record *)(void *)l->pieces.ptr;
-    size_t n = l->pieces.len / sizeof *all, at = 0;
+    perfile_record r;
     perfile_status st = PERFILE_OK;
-    if (n == 0)
-        return st;
-    bool theirs =
-        whole && whole->flags & PERFILE_REC_INNER && whole->envelope == all[n - 1].sequence;
-    for (size_t i = 0; i < n; i++) {
-        size_t size = perfile_record_size(&all[i]);
-        all[i].header = l->bytes.ptr + at;
-        all[i].body.ptr = all[i].header + HEADER;
-        all[i].flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
-        at += size;
+    pf_pieces_settle(&l->pieces, next, true);
+    while (st == PERFILE_OK && l->pieces.giving && pf_pieces_give(&l->pieces, &r))
         for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
-            if (theirs ? l->at[k].here & 1 : l->first + k == l->s->split.at)
-                st = put(l->s, &l->at[k], &all[i], 1, err);
-    }
-    pf_buffer_clear(&l->pieces);
-    pf_buffer_clear(&l->bytes);
+            if (l->at[k].here & 1)
+                st = put(l->s, &l->at[k], &r, 1, err);
     return st;
 }
 
 static perfile_status write_run(lot *l, const perfile_record *first, size_t n, perfile_error *err)
 {
-    uint32_t before = l->s->split.at;
     bool samples = true;
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; i < n; i++)
         samples &= first[i].type == PERFILE_RECORD_SAMPLE;
-    if (!place(l, first, n) && samples && !l->pieces.len)
+    if (!place(l, first, n) && samples && !l->pieces.records.len)
         return PERFILE_OK;
     if (!samples)
         st = add_needed(l, first, n, err);
-    if (st == PERFILE_OK && l->pieces.len) {
-        uint32_t now = l->s->split.at;
-        l->s->split.at = before;
+    if (st == PERFILE_OK && l->pieces.records.len)
         st = give_pieces(l, first, err);
-        l->s->split.at = now;
-    }
     for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
         if (l->at[k].here)
             st = give(l->s, &l->at[k], first, err);
@@ -208,14 +174,14 @@ static perfile_status write_all(lot *l, perfile_error *err)
     perfile_status st;
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
         pf_split_tell(l->s, first);
-        if (is_piece(first))
-            st = hold(l, first, err);
+        if (pf_pieces_is_one(first))
+            st = pf_pieces_hold(&l->pieces, first, err);
         else if (pf_split_plain(first))
             st = write_run(l, first, n, err);
         if (st != PERFILE_OK)
             return st;
     }
-    return st == PERFILE_END ? give_pieces(l, NULL, err) : st;
+    return st == PERFILE_END ? PERFILE_OK : st;
 }
 
 static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
@@ -341,8 +307,7 @@ perfile_status pf_split_write(pf_splitting *s, uint32_t first, perfile_error *er
         pf_copy_free(&l.at[k].copy);
         perfile_filter_close(l.at[k].filter);
     }
-    pf_buffer_free(&l.pieces);
-    pf_buffer_free(&l.bytes);
+    pf_pieces_free(&l.pieces);
     pf_free(l.at);
     return st;
 }

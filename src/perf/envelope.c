@@ -161,20 +161,26 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
     return PERFILE_OK;
 }
 
+/* What it takes to hold a piece beside its bytes: whoever copies records holds all of them. */
+enum { SPLIT_PIECE = 128 };
+
 /* Puts the pieces of a record above 64 KiB together. */
 static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
 {
     if (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END) {
         pf_frame f = {0};
+        if (!p->split_open) { /* an end of nothing */
+            pf_buffer_clear(&p->split);
+            p->split_offset = r->offset;
+        }
         if (p->split.len >= PF_PERF_RECORD_HEADER)
             f = pf_frame_at(p->split.ptr, p->swap);
         if (f.size >= PF_PERF_RECORD_HEADER && f.size == p->split.len) {
             p->split_ready = true;
         } else {
-            pf_perf_damage(p,
-                           &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
-                                              .offset = p->split_open ? p->split_offset : r->offset,
-                                              .lost = p->split.len});
+            pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
+                                                 .offset = p->split_offset,
+                                                 .lost = p->split.len});
         }
         p->split_open = false;
         return PERFILE_OK;
@@ -183,8 +189,9 @@ static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfil
         pf_buffer_clear(&p->split);
         p->split_open = true;
         p->split_offset = r->offset;
+        p->split_pieces = 0;
     }
-    if (p->split.len + r->body.len > p->base.limits.split_bytes)
+    if (p->split.len + r->body.len + ++p->split_pieces * SPLIT_PIECE > p->base.limits.split_bytes)
         return pf_fail(err, PERFILE_E_LIMIT, "split_bytes",
                        "a record in pieces has more than %llu bytes",
                        (unsigned long long)p->base.limits.split_bytes);

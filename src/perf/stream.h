@@ -91,6 +91,7 @@ typedef struct pf_perf_stream {
     bool split_ready;
     bool split_open;
     uint64_t split_offset;
+    uint64_t split_pieces; /* so many of it */
 
     /* Damage that is told before anything else, in order. */
     pf_perf_pending pending[4];

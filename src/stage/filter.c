@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "stage/filter_pieces.h"
+#include "stage/pieces.h"
 
 typedef struct stage {
     perfile_stream base;
@@ -315,8 +315,6 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             st = pf_pieces_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK)
             st = decide_run(g, n, &dropped, err);
-        else if (st == PERFILE_END && g->pieces.records.len)
-            st = PERFILE_OK, g->pieces.giving = true; /* of a record that is not whole */
         else if (st == PERFILE_END && !x->resolved && pf_filter_resolved(x, err) != PERFILE_OK)
             st = PERFILE_E_USAGE;
         else if (st == PERFILE_END)

@@ -1,4 +1,4 @@
-#include "stage/filter_pieces.h"
+#include "stage/pieces.h"
 
 #include "base/error.h"
 
@@ -7,7 +7,7 @@ perfile_status pf_pieces_hold(pf_pieces *p, const perfile_record *r, perfile_err
     return pf_buffer_append(&p->records, r, sizeof *r) &&
                    pf_buffer_append(&p->bytes, r->header, perfile_record_size(r))
                ? PERFILE_OK
-               : pf_fail_nomem(err, "filter");
+               : pf_fail_nomem(err, "pieces");
 }
 
 static void forget(pf_pieces *p)
@@ -24,6 +24,27 @@ static const perfile_record *all_of(const pf_pieces *p, size_t *n)
     return (const perfile_record *)(const void *)p->records.ptr;
 }
 
+/* To the first of the last pieces, those that make `size` bytes: what is in front of them was never
+ * finished. */
+static bool skip_others(pf_pieces *p, uint64_t size)
+{
+    size_t n;
+    const perfile_record *all = all_of(p, &n);
+    p->given = n;
+    p->given_bytes = p->bytes.len;
+    while (p->given && size) {
+        const perfile_record *r = &all[p->given - 1];
+        if (r->body.len > size)
+            break;
+        size -= r->body.len;
+        p->given--;
+        p->given_bytes -= perfile_record_size(r);
+    }
+    if (size)
+        forget(p);
+    return size == 0;
+}
+
 void pf_pieces_settle(pf_pieces *p, const perfile_record *next, bool kept)
 {
     size_t n;
@@ -31,10 +52,10 @@ void pf_pieces_settle(pf_pieces *p, const perfile_record *next, bool kept)
     if (n == 0)
         return;
     bool whole = next->flags & PERFILE_REC_INNER && next->envelope == all[n - 1].sequence;
-    if (whole && !kept)
+    if (whole && kept)
+        p->giving = skip_others(p, perfile_record_size(next));
+    else if (whole || all[n - 1].type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END)
         forget(p);
-    else
-        p->giving = true;
 }
 
 bool pf_pieces_give(pf_pieces *p, perfile_record *r)
