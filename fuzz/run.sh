@@ -19,7 +19,7 @@ corpus=${PERFILE_CORPUS:-$home/../../shared/corpus}
 # Files of the targets lie in memory where there is such a file system.
 [ -n "${TMPDIR:-}" ] || { [ -w /dev/shm ] && export TMPDIR=/dev/shm; }
 # Freed memory is not kept for long, which takes half of the time otherwise.
-export ASAN_OPTIONS=quarantine_size_mb=8:thread_local_quarantine_size_kb=128:max_malloc_fill_size=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+export ASAN_OPTIONS=quarantine_size_mb=1:thread_local_quarantine_size_kb=64:max_malloc_fill_size=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/perfile-fuzz-$target-XXXXXX") || exit 2
 mkdir "$folder/seeds" "$folder/found"

@@ -11,7 +11,7 @@ enum {
     PF_CHECK_TYPES = 128,    /* record types that are counted one by one */
     PF_CHECK_CPUS = 4096,    /* processors whose time is followed */
     PF_CHECK_BUFFERS = 1024, /* AUX buffers whose offset is followed */
-    PF_CHECK_COOKIES = 1 << 14,
+    PF_CHECK_COOKIES = 1 << 13,
     PF_CHECK_PLACES =
         1 << 15, /* processes, and pages of their samples, that are looked up at the end */
     PF_CHECK_SEEN = 1 << 10,   /* of these the last, in a small table */
