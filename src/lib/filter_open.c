@@ -83,7 +83,7 @@ static perfile_status make_model(pf_reading *x, perfile_error *err)
         on_pass(x, first);
         st = feed(x, first, n, err);
     }
-    if (st == PERFILE_E_LIMIT && x->limit && strcmp(err->where, "model_bytes") == 0) {
+    if (st == PERFILE_E_LIMIT && x->limit && x->model && strcmp(err->where, "model_bytes") == 0) {
         *x->limit = *err;
         st = PERFILE_END;
     }

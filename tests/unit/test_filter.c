@@ -380,6 +380,90 @@ static void odd_pids_and_many_ranges(void **state)
     pf_ranges_free(&r);
 }
 
+/* Reads the capture through a filter to its end. */
+static perfile_status read_bytes(perfile_bytes in, const perfile_filter_options *how,
+                                 const perfile_options *options, perfile_error *limit,
+                                 perfile_error *err)
+{
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_model *model;
+    const perfile_record *r;
+    perfile_filter_reading reading = {
+        .size = sizeof reading, .how = options, .model = limit != NULL, .limit = limit};
+    perfile_status st = perfile_source_memory(in, "capture", &source, err);
+    if (st == PERFILE_OK)
+        st = perfile_filter_open(source, how, &reading, &s, &model, err);
+    if (st != PERFILE_OK)
+        return st;
+    while ((st = perfile_stream_next(s, &r, err)) == PERFILE_OK)
+        continue;
+    perfile_stream_close(s);
+    return st == PERFILE_END ? PERFILE_OK : st;
+}
+
+/* Without names and mappings nobody knows what fits: whoever selects by them stops, whether a
+ * capture is written (filter) or read with its state (list) or without (stats, dump); others go on,
+ * and what they tell of names is what was known up to then. */
+static void a_model_of_its_own_that_is_full_is_an_error(void **state)
+{
+    static const struct {
+        perfile_filter_term term;
+        bool asks;
+    } terms[] = {
+        {{.kind = PERFILE_BY_COMM, .text = "*"}, true},
+        {{.kind = PERFILE_BY_DSO, .text = "*"}, true},
+        {{.kind = PERFILE_BY_WHERE, .text = "comm ~ '*'"}, true},
+        {{.kind = PERFILE_BY_WHERE, .text = "period >= 0"}, false},
+        {{.kind = PERFILE_BY_PID, .text = "0.."}, false},
+    };
+    static const unsigned forms[] = {CAPTURE_FILE, CAPTURE_PIPE};
+    enum { N_TERMS = sizeof terms / sizeof terms[0], LEAST = 1, ENOUGH = 1 << 20 };
+    unsigned refused = 0, cut = 0;
+    (void)state;
+    for (size_t i = 0; i < 2 * N_TERMS; i++) {
+        for (uint64_t bytes = LEAST; bytes <= ENOUGH; bytes *= 2) {
+            const bool asks = terms[i / 2].asks;
+            const perfile_limits limits = {.size = sizeof limits, .model_bytes = bytes};
+            const perfile_options options = {.size = sizeof options, .limits = &limits};
+            const perfile_filter_writing writing = {.size = sizeof writing, .limits = &limits};
+            builder b;
+            perfile_source *source;
+            perfile_sink *sink;
+            perfile_error err[4] = {0}, limit = {0};
+            perfile_status st[4];
+            perfile_filter_options how = {
+                .size = sizeof how, .n_terms = 1, .terms = &terms[i / 2].term};
+            capture_make(&b, forms[i % 2], false, N);
+            assert_int_equal(perfile_source_memory(built(&b), "capture", &source, NULL),
+                             PERFILE_OK);
+            assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+            st[0] = perfile_filter_capture(source, sink, &how, &writing, NULL, 0, NULL, 0, &err[0]);
+            perfile_sink_close(sink);
+            st[1] = read_bytes(built(&b), &how, &options, NULL, &err[1]);
+            how.flags = PERFILE_FILTER_ONLY;
+            st[2] = read_bytes(built(&b), &how, &options, NULL, &err[2]);
+            st[3] = read_bytes(built(&b), &how, &options, &limit, &err[3]);
+            for (size_t k = 0; k < 4; k++) {
+                if (k < 3)
+                    assert_int_equal(st[k], st[0]);
+                assert_true(st[k] == PERFILE_OK || st[k] == PERFILE_E_LIMIT);
+                if (st[k] != PERFILE_OK)
+                    assert_string_equal(err[k].where, "model_bytes");
+            }
+            assert_true(asks || st[0] == PERFILE_OK);
+            assert_true(st[0] == PERFILE_OK || st[3] != PERFILE_OK);
+            assert_true(!asks || bytes > LEAST || st[0] == PERFILE_E_LIMIT);
+            assert_true(bytes < ENOUGH || (st[3] == PERFILE_OK && limit.status == PERFILE_OK));
+            refused += st[0] == PERFILE_E_LIMIT;
+            cut += st[3] == PERFILE_OK && limit.status == PERFILE_E_LIMIT;
+            build_clear(&b);
+        }
+    }
+    assert_true(refused > 0);
+    print_message("%u refused, %u with a model that is cut\n", refused, cut);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     const perfile_filter_term terms[] = {{.kind = PERFILE_BY_TIME, .text = "10%.."},
@@ -426,6 +510,7 @@ int main(void)
         cmocka_unit_test(wrong_terms_are_refused),
         cmocka_unit_test(days_of_the_wall_clock),
         cmocka_unit_test(odd_pids_and_many_ranges),
+        cmocka_unit_test(a_model_of_its_own_that_is_full_is_an_error),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
