@@ -1,16 +1,14 @@
-/* Facts of the file form: attrs, ids, event types and features, from where the header says.
- *
- * Id sections that share bytes with those of another attr are damage, and so are features with
- * another feature: else a file of n bytes could say n bytes of facts for each attr and feature. */
+/* The file form: where its sections are, and its features; attrs and ids are in file_attrs.c. */
+#include "perf/file.h"
+
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "perf/stream.h"
 #include "schema/rows.h"
 
-enum { ATTR_ENTRY_MIN = 80, ID_SECTION = 16, EVENT_TYPE = 72, TABLE_ENTRY = 16 };
+enum { TABLE_ENTRY = 16 };
 
 perfile_status pf_perf_bytes(perfile_source *s, uint64_t offset, uint64_t size,
                              perfile_bytes *bytes, perfile_error *err)
@@ -40,30 +38,22 @@ perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint
     return PERFILE_OK;
 }
 
-/* A section among others of its kind. */
-typedef struct claim {
-    perfile_section section; /* inside the file, not empty */
-    uint32_t number;         /* of the attr or feature: of two that overlap the lower one is kept */
-} claim;
-
 static int by_place(const void *a, const void *b)
 {
-    const claim *x = a;
-    const claim *y = b;
+    const pf_claim *x = a;
+    const pf_claim *y = b;
     if (x->section.offset != y->section.offset)
         return x->section.offset < y->section.offset ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Sets lost[number] of sections that share bytes with one of a lower number, so that those that are
- * kept share none and their bytes are no more than those of the file. */
-static void settle_claims(claim *claims, uint32_t n, bool *lost)
+void pf_perf_settle_claims(pf_claim *claims, uint32_t n, bool *lost)
 {
-    const claim *kept = NULL;
+    const pf_claim *kept = NULL;
     if (n)
         qsort(claims, n, sizeof *claims, by_place);
     for (uint32_t i = 0; i < n; i++) {
-        const claim *c = &claims[i];
+        const pf_claim *c = &claims[i];
         bool shared = kept && c->section.offset < kept->section.offset + kept->section.size;
         if (shared && kept->number < c->number) {
             lost[c->number] = true;
@@ -73,169 +63,6 @@ static void settle_claims(claim *claims, uint32_t n, bool *lost)
             lost[kept->number] = true;
         kept = c;
     }
-}
-
-/* One entry of the attrs section: the attr, then where its ids are. */
-static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                               uint64_t offset, bool shared, perfile_error *err)
-{
-    perfile_bytes entry;
-    perfile_status st = pf_perf_bytes(s, offset, h->attr_size, &entry, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (entry.len == 0)
-        return pf_fail(err, PERFILE_E_IO, "attrs", "the attr at %llu could not be read",
-                       (unsigned long long)offset);
-    const uint8_t *where = entry.ptr + entry.len - ID_SECTION;
-    perfile_section ids = {pf_load_u64(where, h->swap), pf_load_u64(where + 8, h->swap)};
-    pf_attr_fact fact = {.attr = {entry.ptr, entry.len - ID_SECTION},
-                         .offset = offset,
-                         .origin = PERFILE_ORIGIN_CONTAINER,
-                         .stable = s->stable};
-    if (shared || (ids.size && !pf_within(ids.offset, ids.size, s->size))) {
-        fact.ids_damage = PERFILE_DAMAGE_BAD_IDS;
-        return pf_session_add_attr(p->base.session, &fact, err);
-    }
-    uint8_t *copy = NULL;
-    if (!s->stable) {
-        /* The next span takes the place of this one. */
-        copy = pf_alloc(entry.len, 1);
-        if (!copy)
-            return pf_fail_nomem(err, "attrs");
-        memcpy(copy, entry.ptr, entry.len);
-        fact.attr.ptr = copy;
-    }
-    st = pf_perf_bytes(s, ids.offset, ids.size & ~UINT64_C(7), &fact.ids, err);
-    if (st == PERFILE_OK)
-        st = pf_session_add_attr(p->base.session, &fact, err);
-    pf_free(copy);
-    return st;
-}
-
-static bool any_byte(perfile_bytes b)
-{
-    for (size_t i = 0; i < b.len; i++)
-        if (b.ptr[i])
-            return true;
-    return false;
-}
-
-static void look_at_attr(pf_perf_stream *p, const perfile_event *e, uint64_t entry_size)
-{
-    uint64_t size = e->attr.size ? e->attr.size : 64;
-    if (e->damage)
-        pf_stream_damage(&p->base, e->damage, e->offset, 0);
-    else if (size + ID_SECTION != entry_size)
-        pf_stream_notice(&p->base, e->offset, "attr.size", "attr %u has %u bytes, its entry %llu",
-                         e->index, e->attr.size, (unsigned long long)(entry_size - ID_SECTION));
-    if (e->ids_damage)
-        pf_stream_damage(&p->base, e->ids_damage, e->offset, 0);
-    if (any_byte(e->attr.extra))
-        pf_stream_notice(&p->base, e->offset, "attr.extra",
-                         "attr %u has members that are newer than this library: the layout of its "
-                         "records may differ",
-                         e->index);
-}
-
-/* Where the ids of each attr are: p->ids. */
-static perfile_status find_ids(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                               uint32_t n, perfile_error *err)
-{
-    p->ids = pf_alloc(n, sizeof *p->ids);
-    if (!p->ids)
-        return pf_fail_nomem(err, "ids");
-    for (; p->n_ids < n; p->n_ids++) {
-        uint64_t at = h->attrs.offset + (p->n_ids + (uint64_t)1) * h->attr_size - ID_SECTION;
-        perfile_bytes where;
-        perfile_status st = pf_perf_bytes(s, at, ID_SECTION, &where, err);
-        if (st != PERFILE_OK)
-            return st;
-        if (where.len == 0)
-            continue;
-        perfile_section ids = {pf_load_u64(where.ptr, h->swap),
-                               pf_load_u64(where.ptr + 8, h->swap)};
-        if (pf_within(ids.offset, ids.size, s->size))
-            p->ids[p->n_ids] = ids;
-    }
-    return PERFILE_OK;
-}
-
-/* Which attrs have ids that share bytes with those of an attr in front of them. */
-static perfile_status find_shared_ids(const pf_perf_stream *p, bool **shared, perfile_error *err)
-{
-    claim *claims = pf_alloc(p->n_ids, sizeof *claims);
-    *shared = pf_alloc(p->n_ids, sizeof **shared);
-    uint32_t n = 0;
-    if (!claims || !*shared) {
-        pf_free(claims);
-        return pf_fail_nomem(err, "ids");
-    }
-    for (uint32_t i = 0; i < p->n_ids; i++)
-        if (p->ids[i].size)
-            claims[n++] = (claim){p->ids[i], i};
-    settle_claims(claims, n, *shared);
-    pf_free(claims);
-    return PERFILE_OK;
-}
-
-static perfile_status add_each_attr(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                                    const bool *shared, perfile_error *err)
-{
-    for (uint32_t i = 0; i < p->n_ids; i++) {
-        uint64_t offset = h->attrs.offset + (uint64_t)i * h->attr_size;
-        perfile_status st = add_attr(p, s, h, offset, shared[i], err);
-        if (st != PERFILE_OK)
-            return st;
-        const perfile_event *e = perfile_session_event(p->base.session, i);
-        if (e)
-            look_at_attr(p, e, h->attr_size);
-    }
-    return PERFILE_OK;
-}
-
-static perfile_status add_attrs(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                                perfile_error *err)
-{
-    if (h->attr_size < ATTR_ENTRY_MIN || h->attr_size % 8 ||
-        !pf_within(h->attrs.offset, h->attrs.size, s->size))
-        return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_ATTRS, PERFILE_ROLE_ATTRS,
-                                        h->attrs.offset, err);
-    uint64_t n = h->attrs.size / h->attr_size;
-    if (n > UINT32_MAX)
-        return pf_fail(err, PERFILE_E_LIMIT, "attrs", "%llu attrs are too many",
-                       (unsigned long long)n);
-    bool *shared = NULL;
-    perfile_status st = find_ids(p, s, h, (uint32_t)n, err);
-    if (st == PERFILE_OK)
-        st = find_shared_ids(p, &shared, err);
-    if (st == PERFILE_OK)
-        st = add_each_attr(p, s, h, shared, err);
-    pf_free(shared);
-    return st;
-}
-
-static perfile_status add_event_types(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                                      perfile_error *err)
-{
-    if (!pf_within(h->event_types.offset, h->event_types.size, s->size))
-        return PERFILE_OK;
-    uint64_t n = h->event_types.size / EVENT_TYPE;
-    for (uint64_t i = 0; i < n; i++) {
-        perfile_bytes entry;
-        perfile_status st =
-            pf_perf_bytes(s, h->event_types.offset + i * EVENT_TYPE, EVENT_TYPE, &entry, err);
-        if (st != PERFILE_OK || entry.len == 0)
-            return st;
-        perfile_bytes name = {entry.ptr + 8, entry.len - 8};
-        const uint8_t *nul = memchr(name.ptr, 0, name.len);
-        if (nul)
-            name.len = (size_t)(nul - name.ptr);
-        st = pf_session_add_event_type(p->base.session, pf_load_u64(entry.ptr, h->swap), name,
-                                       s->stable, err);
-        if (st != PERFILE_OK)
-            return st;
-    }
-    return PERFILE_OK;
 }
 
 static unsigned count_features(const uint64_t features[4])
@@ -386,7 +213,7 @@ static uint64_t entry_of(const pf_perf_header *h, unsigned n)
 static perfile_status find_shared_features(perfile_source *s, const pf_perf_header *h,
                                            bool shared[PERFILE_N_FEATURES], perfile_error *err)
 {
-    claim claims[PERFILE_N_FEATURES];
+    pf_claim claims[PERFILE_N_FEATURES];
     unsigned n = 0, n_claims = 0;
     for (uint32_t number = 0; number < PERFILE_N_FEATURES; number++) {
         perfile_section section;
@@ -397,9 +224,9 @@ static perfile_status find_shared_features(perfile_source *s, const pf_perf_head
         if (st != PERFILE_OK)
             return st;
         if (there && section.size && pf_within(section.offset, section.size, s->size))
-            claims[n_claims++] = (claim){section, number};
+            claims[n_claims++] = (pf_claim){section, number};
     }
-    settle_claims(claims, n_claims, shared);
+    pf_perf_settle_claims(claims, n_claims, shared);
     return PERFILE_OK;
 }
 
@@ -506,9 +333,9 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
     memcpy(c->features, h->features, sizeof c->features);
 
     if (!a || !a->n_events)
-        st = add_attrs(p, s, h, err);
+        st = pf_perf_file_attrs(p, s, h, err);
     if (st == PERFILE_OK)
-        st = add_event_types(p, s, h, err);
+        st = pf_perf_file_event_types(p, s, h, err);
     if (st == PERFILE_OK)
         st = is_unterminated(p, s, h, &c->unterminated, err);
     if (st == PERFILE_OK && !c->unterminated)
