@@ -4,7 +4,12 @@
  * mode it may have.  A source knows what it reads, a stream what its sources read, and a sink is
  * told of both (pf_sink_reads()) by whatever function is given one of each, so that no caller can
  * forget it.  Inputs are known by device and inode, which links, other spellings of a path and
- * descriptors share; what lies inside of what is found out along the real path. */
+ * descriptors share; what lies inside of what is found out along the real path.
+ *
+ * Not found out: that a place lies inside a directory that is read because a directory two or more
+ * levels inside of it is mounted there once more (a bind mount).  The way up from that place leads
+ * through the mount point and never comes by the input.  Nothing that is read is there: records of
+ * a directory are in its own files, which are known by their inodes wherever they are seen. */
 #ifndef PF_IO_INPUTS_H
 #define PF_IO_INPUTS_H
 

@@ -1,5 +1,6 @@
 # What an input keeps from others its outputs keep from them, too, while they are written and
-# afterwards, for each command that writes; and links inside a directory are not followed.
+# afterwards, for each command that writes; and links inside a directory are not followed.  Outputs
+# where nothing may be written, and in a FIFO.
 set -u
 . "$PERFILE_SOURCE/tests/cli/expect.inc"
 umask 022
@@ -192,5 +193,85 @@ if strace -o trace -e trace=none true 2>/dev/null; then
 else
     echo "strace is missing: 5 signals were not tried" >&2
 fi
+# A folder where nothing may be made: said once, what is there stays, nothing is left.  root may do
+# everything, so it becomes somebody else.
+as=
+[ "$(id -u)" = 0 ] && as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+mkdir locked
+chmod 644 file
+if $as "$PERFILE" info file >said 2>err && $as test ! -w file -o -z "$as"; then
+    for command in $writers; do
+        rm -rf locked
+        mkdir locked
+        cp file locked/old
+        cp file locked/old0
+        chmod 666 locked/old*
+        chmod 555 locked
+        number=
+        [ "$command" = split ] && number=%d
+        ways=("-o locked/new$number" "-f -o locked/new$number" "-f -o locked/old$number")
+        grep -q -- '^ *--to .*dir' <<<"$("$PERFILE" "$command" --help)" && ways+=("--to dir -o locked/new$number")
+        for way in "${ways[@]}"; do
+            # shellcheck disable=SC2046,SC2086
+            $as "$PERFILE" "$command" $(words_of "$command") $way file >said 2>err
+            rc=$?
+            [ $rc = 1 ] && grep -q "locked/.*Permission denied" err || say "$command $way: status $rc: $(cat err)"
+            [ "$(ls -A locked | paste -sd' ')" = "old old0" ] || say "$command $way: left $(ls -A locked)"
+            cmp -s locked/old file && cmp -s locked/old0 file || say "$command $way: changed what was there"
+            tried=$((tried + 1))
+        done
+        chmod 755 locked
+    done
+    # A directory that is replaced as a whole need not be one that may be written to.
+    mkdir open
+    [ -z "$as" ] || chown 65534:65534 open
+    $as "$PERFILE" convert --to dir -o open/dir file
+    chmod 555 open/dir
+    $as "$PERFILE" filter --every 2 --to dir -f -o open/dir file 2>err || say "replacing a directory of 555: $(cat err)"
+    mode 555 open/dir "a directory of 555 replaced"
+    [ "$(ls -A open)" = dir ] || say "replacing a directory of 555 leaves $(ls -A open)"
+    chmod 755 open/dir
+else
+    echo "not tried: outputs in a folder without permission: root cannot become somebody who reads here"
+fi
+
+# A FIFO takes what can be written from the beginning to the end; else it is refused.  It is never replaced.
+mkdir fifos
+cd fifos || exit 1
+mkfifo ff ff0
+for command in $writers; do
+    words=$(words_of "$command")
+    fifo=ff out=ff
+    [ "$command" = split ] && fifo=ff0 out=ff%d
+    ways=("" "-f")
+    grep -q -- '^ *--to .*pipe' <<<"$("$PERFILE" "$command" --help)" && [ "$command" != split ] && ways+=("--to pipe")
+    for way in "${ways[@]}"; do
+        exec 4<>$fifo 5<$fifo
+        cat <&5 >got 4>&- &
+        reader=$!
+        # shellcheck disable=SC2086
+        timeout 60 "$PERFILE" "$command" $words $way -o $out ../file >said 2>err 4>&- 5<&-
+        rc=$?
+        exec 4>&- 5<&-
+        wait $reader
+        [ -p $fifo ] || say "$command $way: the FIFO was replaced"
+        case $rc in
+        0 | 3)
+            if [ "$command" = dump ]; then
+                [ -s got ] || say "$command $way: nothing came out of the FIFO"
+            else
+                "$PERFILE" validate --severity error got >said 2>&1 || say "$command $way: out of the FIFO came: $(head -3 said)"
+            fi
+            ;;
+        1 | 2)
+            [ "$way" != "--to pipe" ] || say "$command $way: status $rc: $(cat err)"
+            [ ! -s got ] && grep -q "$fifo" err || say "$command $way: status $rc, wrote $(wc -c <got) bytes: $(cat err)"
+            ;;
+        *) say "$command $way: status $rc: $(cat err)" ;;
+        esac
+        [ "$(ls -A | paste -sd' ')" = "err ff ff0 got said" ] || say "$command $way: left $(ls -A)"
+        tried=$((tried + 1))
+    done
+done
 [ "$tried" -ge 100 ] || say "only $tried tried"
 exit "$failed"
