@@ -20,9 +20,9 @@ else()
   set(perfile_sanitize_flags "")
 endif()
 
-# A program starts four times as fast with its addresses fixed (a sanitizer puts a pointer beside each
-# check, and a program that can be loaded anywhere has to move them all) and without shared libraries of
-# the sanitizers.  The scripts of the tests start it tens of thousands of times.
+# Of programs that take the static library.  They start four times as fast with their addresses fixed (a
+# sanitizer puts a pointer beside each check, and what can be loaded anywhere has to move them all) and
+# without shared libraries of the sanitizers.  The scripts of the tests start them tens of thousands of times.
 set(perfile_sanitize_programs "")
 if(perfile_sanitizers MATCHES "address" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
   set(perfile_sanitize_programs -no-pie)
@@ -34,10 +34,6 @@ endif()
 function(perfile_sanitize target)
   target_compile_options(${target} PRIVATE ${perfile_sanitize_flags})
   target_link_options(${target} PRIVATE ${perfile_sanitize_flags})
-  get_target_property(type ${target} TYPE)
-  if(type STREQUAL "EXECUTABLE")
-    target_link_options(${target} PRIVATE ${perfile_sanitize_programs})
-  endif()
   if(PERFILE_FUZZ)
     target_compile_definitions(${target} PRIVATE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   endif()

@@ -13,3 +13,9 @@ enough() {
     fi
     [ -d "$PERFILE_CORPUS" ] || [ "$2" -ge "$3" ] || echo "not tried: $1: $2 of at least $3, there is no corpus"
 }
+
+# The captures of the corpus: lines of its MANIFEST.tsv, one in $PERFILE_EVERY, without parts of directories.
+corpus_lines() {
+    awk -F '\t' -v every="${PERFILE_EVERY:-1}" 'NR > 1 && $1 !~ /\.data\/./ && ++n % every == 0' \
+        "$PERFILE_CORPUS/MANIFEST.tsv"
+}

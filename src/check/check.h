@@ -102,6 +102,9 @@ typedef struct pf_check {
     uint64_t odd_sizes;     /* records whose size is no multiple of 8 and has to be one */
     uint64_t too_short;     /* records that are shorter than newer versions have them */
     uint64_t unswapped_ids; /* ids in records that older versions do not swap */
+    uint64_t raw_samples;   /* samples with raw data */
+    uint64_t first_id_at;   /* where the first id that a record has stands in HEADER_ATTR, from the
+                               attr;   0: none among the first of their events */
     uint64_t aux_payloads;  /* AUXTRACE records with bytes behind them */
     uint64_t marker;        /* the number that ends the features in the stream; 0 without */
     uint64_t feature_most;  /* the greatest number of these features, and of their end */
@@ -160,6 +163,8 @@ void pf_check_sample(pf_check *c, const perfile_record *r);
 /* Whether the sample can be read and its raw data are those of its event: then it breaks no rule
  * whose severity is error.  Else it is to be looked at. */
 bool pf_check_raw_fits(const pf_check *c, const perfile_record *r);
+/* A record has this id, which is one of `e`: notes where it stands, see traits.c. */
+void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id);
 /* record.c: every record but samples, and what is common to all. */
 void pf_check_record(pf_check *c, const perfile_record *r);
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage);

@@ -43,8 +43,10 @@ static const bool unaligned[PF_CHECK_TYPES] = {
 #define UNALIGNED(type) [PERFILE_RECORD_##type] = true,
 #include "format/versions.def"
 };
-static const bool unswapped[PF_CHECK_TYPES] = {
-#define UNSWAPPED(type) [PERFILE_RECORD_##type] = true,
+static const struct {
+    uint16_t from, to;
+} unswapped[PF_CHECK_TYPES] = {
+#define UNSWAPPED(type, from, to) [PERFILE_RECORD_##type] = {from, to},
 #include "format/versions.def"
 };
 static const uint16_t least[PF_CHECK_TYPES] = {
@@ -198,12 +200,24 @@ static bool check_strings(pf_check *c, const perfile_record *r, const pf_decoded
     return any;
 }
 
+/* Whether the id of the trailer stands where some versions of perf do not swap the record. */
+static bool is_unswapped(const perfile_record *r, const perfile_sample_id *t)
+{
+    size_t words = 1; /* from the end */
+    if (!(t->present & PERFILE_SAMPLE_IDENTIFIER)) {
+        words += t->present & PERFILE_SAMPLE_CPU ? 1 : 0;
+        words += t->present & PERFILE_SAMPLE_STREAM_ID ? 1 : 0;
+    }
+    size_t place = perfile_record_size(r) - 8 * words;
+    return place >= unswapped[r->type].from && place < unswapped[r->type].to;
+}
+
 static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile_sample_id *t)
 {
     uint64_t id = t->present & PERFILE_SAMPLE_IDENTIFIER ? t->identifier : t->id;
     if (!(t->present & (PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID)) || id == 0 || !c->has_ids)
         return;
-    c->unswapped_ids += unswapped[r->type];
+    c->unswapped_ids += is_unswapped(r, t);
     if (c->has_last && id == c->last_id)
         return;
     const perfile_event *e = perfile_session_event_by_id(c->session, id);
@@ -214,6 +228,7 @@ static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile
         c->has_last = true;
         c->last_id = id;
         c->last_owner = e->index;
+        pf_check_note_id(c, e, id);
     }
 }
 

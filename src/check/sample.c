@@ -15,6 +15,7 @@
 
 enum {
     LEAST_RAW = 8,
+    FIRST_IDS = 16, /* as many as the greatest attr is longer than the least, and more */
     CPUMODE_USER = 2,
     MISPREDICTED_PREDICTED = 3,
     BRANCH_ENTRY = 24,
@@ -24,6 +25,17 @@ enum {
 static bool is_swapped(const perfile_record *r)
 {
     return r->flags & PERFILE_REC_SWAPPED;
+}
+
+void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id)
+{
+    if (e->origin != PERFILE_ORIGIN_STREAM)
+        return;
+    for (size_t i = 0; i < e->ids.n && i < FIRST_IDS; i++) {
+        uint64_t place = e->attr.size + 8 * i;
+        if (perfile_word(&e->ids, i) == id && (!c->first_id_at || place < c->first_id_at))
+            c->first_id_at = place;
+    }
 }
 
 /* Whose the sample is; tells when nobody knows. */
@@ -44,6 +56,7 @@ static const pf_check_plan *owner_of(pf_check *c, const perfile_record *r, const
     c->has_last = true;
     c->last_id = id;
     c->last_owner = e->index;
+    pf_check_note_id(c, e, id);
     return &c->plans[e->index];
 }
 
@@ -196,8 +209,10 @@ static void check_heavy(pf_check *c, const perfile_record *r, const perfile_samp
 {
     if (s->present & PERFILE_SAMPLE_READ)
         check_values(c, r, s);
-    if (s->present & PERFILE_SAMPLE_RAW)
+    if (s->present & PERFILE_SAMPLE_RAW) {
+        c->raw_samples++;
         check_raw(c, r, s, plan);
+    }
     if (s->present & PERFILE_SAMPLE_BRANCH_STACK)
         check_branches(c, r, s);
     if (s->present & PERFILE_SAMPLE_REGS_USER)

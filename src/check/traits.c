@@ -92,11 +92,36 @@ static bool holds_FIRST_READS_NO_ID(const pf_check *c, const pf_release *perf)
            !feature_of_header(c, PERFILE_FEATURE_STAT);
 }
 
+static bool is_big_endian(const pf_check *c)
+{
+    return perfile_stream_container(&c->base)->big_endian;
+}
+
 static bool holds_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return perfile_stream_container(&c->base)->big_endian &&
-           perfile_session_n_events(c->session) > 1 && c->unswapped_ids;
+    return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->unswapped_ids;
+}
+
+static bool holds_FIRST_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
+{
+    return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->first_id_at &&
+           c->first_id_at < perf->attr_size;
+}
+
+static bool holds_RAW_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return is_big_endian(c) && c->raw_samples;
+}
+
+static bool holds_HALVES_EXCHANGED(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++)
+        if (sample_type_of(c, i) & (PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU))
+            return is_big_endian(c) && c->by_type[PERFILE_RECORD_SAMPLE];
+    return false;
 }
 
 static bool overlap(const perfile_extent *a, const perfile_extent *b)

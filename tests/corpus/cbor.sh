@@ -1,6 +1,7 @@
 #!/bin/bash
 # `dump --format cbor` of every capture fits format/dump.cddl, and says what jsonl says.
 set -u
+. "$PERFILE_SOURCE/tests/enough.bash"
 
 cddl=$PERFILE_SOURCE/tests/corpus/cddl.py
 
@@ -32,10 +33,8 @@ fi
 : >captures
 find "$PERFILE_SOURCE/samples/captures" -maxdepth 1 -name '*.data' | sort >>captures
 if [ -f "$PERFILE_CORPUS/MANIFEST.tsv" ]; then
-    # A directory has a line of its own, with a / at the end.
-    tail -n +2 "$PERFILE_CORPUS/MANIFEST.tsv" | cut -f 1 |
-        awk '/\/$/ { sub(/\/$/, ""); dir = $0; print; next } !dir || index($0, dir "/") != 1' |
-        sed "s|^|$PERFILE_CORPUS/|" >>captures
+    # A directory has a / at the end.
+    corpus_lines | cut -f 1 | sed "s|/\$||; s|^|$PERFILE_CORPUS/|" >>captures
     skipped=
 else
     skipped="no corpus at $PERFILE_CORPUS"

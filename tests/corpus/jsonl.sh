@@ -5,6 +5,7 @@
 # jsonl.sh              all captures that there are
 # jsonl.sh CAPTURE EXPECTED ...   pairs of them
 set -u
+. "$PERFILE_SOURCE/tests/enough.bash"
 
 # What one capture gives against the file EXPECTED; prints the first differences.
 compare() {
@@ -69,7 +70,7 @@ if [ ! -f "$PERFILE_CORPUS/expected.tar.zst" ]; then
 elif ! { mkdir expected && zstd -dcq "$PERFILE_CORPUS/expected.tar.zst" | tar -xf - -C expected; }; then
     skipped="expected.tar.zst could not be unpacked"
 else
-    tail -n +2 "$PERFILE_CORPUS/MANIFEST.tsv" | cut -f 1 | while read -r capture; do
+    corpus_lines | cut -f 1 | while read -r capture; do
         if [ -f "expected/${capture%/}.jsonl" ]; then
             printf '%s\n%s\n' "$PERFILE_CORPUS/${capture%/}" "expected/${capture%/}.jsonl" >>pairs
         fi

@@ -79,7 +79,8 @@ while read -r capture; do
     diff <(grep -vE 'COMPRESSED|total' wanted) <(grep -v total got) >difference ||
         say "$capture: $(head -3 difference)"
 done < <(find "$PERFILE_CORPUS" "$PERFILE_SOURCE/samples/captures" -type f \
-    ! -name '*.jsonl' ! -name '*.tsv' ! -name '*.md' ! -name '*.zst' ! -name '*.py' 2>/dev/null)
+    ! -name '*.jsonl' ! -name '*.tsv' ! -name '*.md' ! -name '*.zst' ! -name '*.py' 2>/dev/null |
+    sort | awk "NR % ${PERFILE_EVERY:-1} == 0")
 
 echo "$killed killed captures, $whole whole ones, $broken of them break rules"
 if [ "$killed" = 0 ] || [ "$whole" = 0 ]; then

@@ -261,7 +261,7 @@ def measure(perfile, command, words, inputs, line, worst):
 
 def main():
     perfile, definitions, limits = sys.argv[1:4]
-    size = int(sys.argv[4]) if len(sys.argv) > 4 else (1 << 17 if SANITIZED else 1 << 19)
+    size = int(sys.argv[4]) if len(sys.argv) > 4 else (1 << 15 if SANITIZED else 1 << 19)
     commands = re.findall(r"^COMMAND\((\w+),", open(definitions, encoding="utf-8").read(), re.M)
     table = lines_of(limits)
     wrong = ["%s has no command line here" % c for c in commands if c not in LINES]

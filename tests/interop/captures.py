@@ -4,10 +4,11 @@ import re
 import subprocess
 
 PERFILE, SOURCE, CORPUS = (os.environ[n] for n in ("PERFILE", "PERFILE_SOURCE", "PERFILE_CORPUS"))
+EVERY = int(os.environ.get("PERFILE_EVERY", "1"))
 
 
 def captures():
-    """(path, name) of each."""
+    """(path, name) of each of ours, and of one in $PERFILE_EVERY of the others."""
     own = os.path.join(SOURCE, "samples/captures")
     for name in sorted(os.listdir(own)):
         if name.endswith(".data"):
@@ -18,10 +19,10 @@ def captures():
         return
     with open(manifest) as f:
         next(f)
-        for line in f:
-            name = line.split("\t")[0]
-            if not re.search(r"\.data/.", name):  # a part of a directory
-                yield os.path.join(CORPUS, name.rstrip("/")), name
+        names = (line.split("\t")[0] for line in f)
+        whole = [name for name in names if not re.search(r"\.data/.", name)]  # a part of a directory
+        for name in whole[EVERY - 1::EVERY]:
+            yield os.path.join(CORPUS, name.rstrip("/")), name
 
 
 def run(*command):

@@ -20,6 +20,7 @@ for tool in perf jq; do
     fi
 done
 export HOME=$PWD
+. "$PERFILE_SOURCE/tests/enough.bash"
 . "$PERFILE_SOURCE/tests/interop/perf_counts.inc"
 
 cd "$PERFILE_SOURCE/samples/captures" || exit 1
@@ -31,11 +32,8 @@ done
 
 if [ -f "$PERFILE_CORPUS/MANIFEST.tsv" ]; then
     while IFS=$'\t' read -r capture _; do
-        case $capture in
-        file | *.data/?*) ;; # the heading; parts of a directory
-        *) compare "$PERFILE_CORPUS/${capture%/}" "$capture" ;;
-        esac
-    done <"$PERFILE_CORPUS/MANIFEST.tsv"
+        compare "$PERFILE_CORPUS/${capture%/}" "$capture"
+    done < <(corpus_lines)
 else
     echo "not tried: captures of others: there is no corpus"
 fi

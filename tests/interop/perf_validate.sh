@@ -7,6 +7,7 @@
 # perf refuses), and pipes with tracing data or compressed records, of which `perf report` of 6.1 loses its
 # place while `perf script` does not, have a column in format/versions.def.
 set -u
+. "$PERFILE_SOURCE/tests/enough.bash"
 for tool in perf jq; do
     if ! command -v "$tool" >/dev/null; then
         echo "$tool is not installed"
@@ -61,11 +62,8 @@ for capture in "$PERFILE_SOURCE"/samples/captures/*.data; do
 done
 if [ -f "$PERFILE_CORPUS/MANIFEST.tsv" ]; then
     while IFS=$'\t' read -r capture _; do
-        case $capture in
-        file | *.data/?*) ;;
-        *) compare "$PERFILE_CORPUS/${capture%/}" "$capture" ;;
-        esac
-    done <"$PERFILE_CORPUS/MANIFEST.tsv"
+        compare "$PERFILE_CORPUS/${capture%/}" "$capture"
+    done < <(corpus_lines)
 else
     echo "not tried: captures of others: there is no corpus"
 fi

@@ -8,7 +8,11 @@
 
 #include "fake_ring.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SNAPSHOTS = 1000, CHANGES = 80000 }; /* each takes many times as long there */
+#else
 enum { SNAPSHOTS = 5000, CHANGES = 400000 };
+#endif
 
 typedef struct writer {
     fake_ring ring;

@@ -32,6 +32,19 @@ EOF
         tail -n +2 "$PERFILE_CORPUS/MANIFEST.tsv" | cut -f 1 | grep -v '\.data/.' | sed "s,^,$PERFILE_CORPUS/,; s,/$,,"
     fi
 } >list
+# Those of the writers' law, and ours as pipes of the other byte order, with attrs of several sizes.
+mkdir made turned
+PYTHONPATH=$PERFILE_SOURCE/tests/interop python3 -c '
+import made
+for name, content in made.made():
+    open("made/" + name, "wb").write(content)'
+for capture in "$PERFILE_SOURCE"/samples/captures/*.data; do
+    for target in 4.19 5.10 6.1 7.2; do
+        "$PERFILE" convert --to pipe --byte-order big --target "perf-$target" \
+            -o "turned/$target-${capture##*/}" "$capture" >/dev/null 2>&1
+    done
+done
+printf '%s\n' "$PWD"/made/* "$PWD"/turned/* >>list
 given=$(wc -l <list)
 roots=
 for root in here trixie sid; do
