@@ -145,8 +145,8 @@ static bool keeps_places(const pf_convert *x)
 {
     const uint32_t rewriting =
         PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS | PERFILE_CONVERT_DECOMPRESS;
-    bool same_form = x->from_directory == x->to_directory &&
-                     (!x->known || x->result.form == x->header.form);
+    bool same_form =
+        x->from_directory == x->to_directory && (!x->known || x->result.form == x->header.form);
     return same_form && !x->options.target && !(x->options.flags & rewriting);
 }
 
