@@ -2,11 +2,12 @@
 # $PERFILE_CORPUS beside those of samples/captures; enough.py is the same for Python.
 
 # enough WHAT COUNT LEAST OWN: COUNT of WHAT were tried.  LEAST of them have to be where the corpus is,
-# one in $PERFILE_EVERY of that when only so many captures are looked at, and OWN where it is not.
+# and OWN where it is not; one in $PERFILE_EVERY of that when only so many captures are looked at.
 # What is missing to LEAST without the corpus is counted as not tried (see run.sh).
 enough() {
     local least=$4
-    [ -d "$PERFILE_CORPUS" ] && least=$(($3 / ${PERFILE_EVERY:-1}))
+    [ -d "$PERFILE_CORPUS" ] && least=$3
+    least=$((least / ${PERFILE_EVERY:-1}))
     if [ "$2" -lt "$least" ]; then
         echo "too few $1: $2, at least $least"
         return 1

@@ -6,9 +6,10 @@ EVERY = int(os.environ.get("PERFILE_EVERY", "1"))
 
 
 def enough(what, count, least, own):
-    """Whether `count` of `what` are `least` with the corpus, or `own` without it."""
+    """Whether `count` of `what` are `least` with the corpus, or `own` without it; one in
+    $PERFILE_EVERY of that when only so many captures are looked at."""
     has_corpus = os.path.isdir(CORPUS)
-    needed = least // EVERY if has_corpus else own
+    needed = (least if has_corpus else own) // EVERY
     if count < needed:
         print("too few %s: %d, at least %d" % (what, count, needed))
         return False

@@ -1,7 +1,11 @@
 # A file that is cut while it is mapped: a sentence, exit status 1.
 head -c 264 "$PERFILE_SOURCE/samples/captures/killed.data" >big.data
 tail -c +265 "$PERFILE_SOURCE/samples/captures/killed.data" >records
-for i in $(seq 2000); do cat records; done >>big.data
+for i in {1..11}; do # 2048 times
+    cat records records >twice
+    mv twice records
+done
+cat records >>big.data
 mkfifo out
 ("$PERFILE" dump big.data >out 2>err; echo $? >rc) &
 # The command waits for the reader, who waits until the file is cut.

@@ -118,5 +118,5 @@ cmp -s before after && say "records that differ are not seen"
 
 echo "$same with everything, $twice twice, $damaged damaged"
 enough "captures with everything kept" "$same" 160 15 || failed=1
-enough "captures filtered twice" "$twice" 400 40 || failed=1
+enough "captures filtered twice" "$twice" 400 24 || failed=1
 [ "$failed" = 0 ]

@@ -317,17 +317,18 @@ def try_all(capture, tally):
 def main():
     bad, tally = 0, Counter()
     # It takes long: half of them where not all are asked for.
-    for capture in sys.argv[1:] or itertools.islice(captures(), 0, None, 2 if EVERY > 1 else 1):
+    share = 2 if EVERY > 1 else 1
+    for capture in sys.argv[1:] or itertools.islice(captures(), 0, None, share):
         if os.path.isdir(capture) or os.path.getsize(capture) > MOST_BYTES:
             continue
         bad += try_all(capture, tally)
     tried = tally.pop("captures", 0)
     print("%d captures: %s" % (tried, dict(tally)))
     if not sys.argv[1:]:
-        bad += not enough("captures split", tried, 40, 18)
+        bad += not enough("captures split", tried, 40 // share, 18 // share)
         # `within`: parts of --size that are no larger than that; the state of small captures takes more.
         for way, n in tally.items():
-            bad += not enough("captures split " + way, n, 40, 0 if way == "within" else 18)
+            bad += not enough("captures split " + way, n, 40 // share, 0 if way == "within" else 18 // share)
     sys.exit(bad != 0)
 
 

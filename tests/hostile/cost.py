@@ -7,13 +7,14 @@ time and output have to lie below the lines, and time must not grow faster than 
 and has no command line here is an error, and so is one without a row in the table of limits.md.
 """
 import os
-import random
 import re
 import shutil
 import struct
 import subprocess
 import sys
 import threading
+
+from chosen import CASES, chosen
 
 TID, TIME, ID = 1 << 1, 1 << 2, 1 << 16
 SAMPLE_TYPE = TID | TIME | ID
@@ -269,10 +270,6 @@ def main():
     wrong += ["%s has no row in limits.md" % c for c in commands if c not in table]
     if wrong:
         sys.exit("\n".join(wrong))
-    # Under sanitizers one case in so many, and others the next time.
-    every, case = int(os.environ.get("PERFILE_CASES", "1")), int(os.environ.get("PERFILE_SEED") or random.randrange(1000))
-    if every > 1:
-        print("one case of %d, PERFILE_SEED=%d" % (every, case))
     runs, worst = 0, {}
     only = os.environ.get("ONLY")
     for name in list(INPUTS) + list(MADE_BY_COMMAND):
@@ -284,8 +281,7 @@ def main():
             if step not in made:
                 made[step] = [make(perfile, name, s) for s in (step // 4, step // 2, step)]
             for words in LINES[command]:
-                case += 1
-                if case % every:
+                if not chosen():
                     continue
                 wrong += measure(perfile, command, words, made[step], table[command], worst)
                 runs += 3
@@ -295,7 +291,7 @@ def main():
     for command, (memory, seconds, output) in worst.items():
         print("%-9s worst: %6.0f bytes of memory, %6.2f us, %6.1f bytes of output a byte" % (command, memory, seconds, output))
     print("%d runs, %d above their line%s" % (runs, len(wrong), "; memory is not judged under sanitizers" if SANITIZED else ""))
-    if not only and runs < 1600 // every:
+    if not only and runs < 1600 // CASES:
         wrong.append("only %d runs" % runs)
     if wrong:
         sys.exit("\n".join(wrong))
