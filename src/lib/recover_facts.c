@@ -63,8 +63,8 @@ bool pf_recover_lacks_events(const pf_recover *x)
 static uint32_t feature_record(const perfile_session *s, const perfile_feature *f)
 {
     uint32_t damage = pf_feature_damage(f);
-    uint32_t events = perfile_session_n_events(s), described = n_described(f);
-    if (!damage && described && events && described != events)
+    uint32_t events = perfile_session_n_events(s);
+    if (!damage && f->number == PERFILE_FEATURE_EVENT_DESC && events && n_described(f) != events)
         damage = PERFILE_DAMAGE_IMPLAUSIBLE;
     return damage;
 }
