@@ -1,5 +1,7 @@
 #include "core/event_desc.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/order.h"
 
@@ -46,19 +48,32 @@ static bool put_event(pf_buffer *out, const perfile_event *e, const char *name, 
            put_padded(out, name, len, room) && put_ids(out, &e->ids, swap);
 }
 
-perfile_status pf_event_desc_make(const perfile_session *s, const char *const *names,
-                                  pf_buffer *out, perfile_error *err)
+static bool is_among(perfile_bytes indices, uint32_t i)
 {
-    uint32_t n = perfile_session_n_events(s);
+    for (size_t at = 0; at < indices.len; at += sizeof i)
+        if (memcmp(indices.ptr + at, &i, sizeof i) == 0)
+            return true;
+    return false;
+}
+
+perfile_status pf_event_desc_make(const perfile_session *s, const char *const *names,
+                                  perfile_bytes left_out, pf_buffer *out, perfile_error *err)
+{
+    uint32_t n = perfile_session_n_events(s), described = 0;
     bool swap = perfile_session_swapped(s);
     size_t attr_size = ATTR_LEAST;
     for (uint32_t i = 0; i < n; i++) {
+        if (is_among(left_out, i))
+            continue;
+        described++;
         size_t size = perfile_session_event(s, i)->stored.len;
         attr_size = size > attr_size ? size : attr_size;
     }
-    bool fits = put_u32(out, n, swap) && put_u32(out, (uint32_t)attr_size, swap);
+    bool fits = put_u32(out, described, swap) && put_u32(out, (uint32_t)attr_size, swap);
     for (uint32_t i = 0; i < n && fits; i++) {
         const perfile_event *e = perfile_session_event(s, i);
+        if (is_among(left_out, i))
+            continue;
         fits = put_event(out, e, names ? names[i] : e->name, attr_size, swap);
     }
     return fits ? PERFILE_OK : pf_fail_nomem(err, "session.events");

@@ -6,8 +6,9 @@
 #include "perfile/session.h"
 
 /* Its payload, behind what is in `out`.  names[i] is what event i is called; NULL: as the session
- * calls them.  Attrs are those that are stored. */
+ * calls them.  Attrs are those that are stored.  `left_out`: indices (uint32_t) of events that are
+ * not described. */
 perfile_status pf_event_desc_make(const perfile_session *s, const char *const *names,
-                                  pf_buffer *out, perfile_error *err);
+                                  perfile_bytes left_out, pf_buffer *out, perfile_error *err);
 
 #endif

@@ -11,7 +11,8 @@ perfile_status pf_recover_describe(pf_recover *x, perfile_error *err)
     if (!x->writer)
         return PERFILE_OK;
     pf_buffer_clear(&x->scratch);
-    perfile_status st = pf_event_desc_make(x->session, NULL, &x->scratch, err);
+    const perfile_bytes dropped = {x->dropped.ptr, x->dropped.len};
+    perfile_status st = pf_event_desc_make(x->session, NULL, dropped, &x->scratch, err);
     if (st != PERFILE_OK)
         return st;
     return perfile_writer_feature(x->writer, PERFILE_FEATURE_EVENT_DESC,

@@ -105,7 +105,7 @@ static bool needs_desc(const pf_merge *x, const char *const *names, uint32_t n)
 static perfile_status add_desc(pf_merge *x, const char *const *names, perfile_error *err)
 {
     pf_buffer made = {0};
-    perfile_status st = pf_event_desc_make(x->base.session, names, &made, err);
+    perfile_status st = pf_event_desc_make(x->base.session, names, (perfile_bytes){0}, &made, err);
     if (st == PERFILE_OK && made.len)
         st = pf_fact_add(x, PERFILE_FEATURE_EVENT_DESC, (perfile_bytes){made.ptr, made.len}, false,
                          err);
