@@ -36,12 +36,27 @@ bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, unsigned least)
     return n >= least;
 }
 
+/* Whether the record would be as it should be if it ended in front of its byte `end`, and what
+ * follows were another: then the two have become one, by a wrong size.  A header alone can be
+ * anything. */
+static bool ends_at(const pf_vet *v, perfile_bytes record, size_t end)
+{
+    perfile_record r;
+    pf_frame f = pf_frame_at(record.ptr, v->swap);
+    if (end < PF_PERF_RECORD_HEADER || record.len - end <= PF_PERF_RECORD_HEADER)
+        return false;
+    f.size = (uint32_t)end;
+    pf_vet_fill(v, record.ptr, &f, &r);
+    return pf_vet_record(&r) == 0 && pf_vet_closely(v, &r) == 0;
+}
+
 bool pf_perf_swallows(pf_vet *v, perfile_bytes record)
 {
     v->budget = (int64_t)record.len * 64 + 4096;
     for (size_t from = 1; from < record.len && v->budget > 0; from++) {
         unsigned n = 0;
-        for (size_t at = from; n < CHAIN; n++) {
+        size_t at = from;
+        for (; n < CHAIN; n++) {
             perfile_record r;
             if (!pf_perf_possible(record.ptr + at, record.len - at, v->swap))
                 break;
@@ -51,7 +66,7 @@ bool pf_perf_swallows(pf_vet *v, perfile_bytes record)
                 break;
             at += f.size;
         }
-        if (n == CHAIN)
+        if (n == CHAIN || (n && at == record.len && ends_at(v, record, from)))
             return true;
     }
     return false;

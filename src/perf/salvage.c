@@ -286,11 +286,13 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
             return broken_at(v, bytes, at, damage, SEARCH, island);
         pf_vet_fill(v, bytes.ptr + at, &f, &r);
         uint32_t odd = pf_vet_record(&r);
+        bool room = whole > LARGE || odd & PF_ODD_ROOM;
+        odd &= PF_ODD_HARD;
         if (stray_attr(&seen, &r))
             odd |= PF_ODD_BODY;
         if (odd & PF_ODD_TYPE && begins_stream(v, bytes, at))
             break;
-        if (!odd && whole > LARGE && r.type != PERFILE_RECORD_SAMPLE && !teaches(r.type) &&
+        if (!odd && room && r.type != PERFILE_RECORD_SAMPLE && !teaches(r.type) &&
             perfile_session_n_events(v->session)) {
             size_t resume = inside(v, bytes, at, whole);
             if (resume != SEARCH)

@@ -35,8 +35,8 @@ static inline bool pf_perf_possible(const uint8_t *at, size_t left, bool swap)
  * them; of fewer than four up to the end of the bytes, but of `least`. */
 bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, unsigned least);
 
-/* Whether records that look right, four at least, stand in a row inside the bytes of one: then its
- * size is wrong, and it has swallowed them. */
+/* Whether records that look right stand in a row inside the bytes of one, four at least or up to
+ * its end: then its size is wrong, and it has swallowed them. */
 bool pf_perf_swallows(pf_vet *v, perfile_bytes record);
 
 /* The first place in `bytes` at `from` or behind it where such a chain begins; bytes.len when there

@@ -7,6 +7,7 @@
 
 enum {
     CPUMODES = 6,
+    STRING_ROOM = 8,     /* its NUL and padding */
     MISC_UNUSED = 0x0ff8 /* of kernel records */
 };
 #define SLACK_NS   UINT64_C(100000000) /* buffers of processors are written one after the other */
@@ -68,6 +69,8 @@ static void look_at(void *user, const perfile_field *f, const perfile_value *v)
             l->odd |= PF_ODD_LOOK;
         if (l->kernel && v->width && v->u.bytes.len == v->width)
             l->odd |= PF_ODD_BODY; /* no NUL */
+        if (l->kernel && v->width > v->u.bytes.len + STRING_ROOM)
+            l->odd |= PF_ODD_ROOM;
         break;
     default:
         break;
@@ -122,7 +125,7 @@ uint32_t pf_vet_record(const perfile_record *r)
     uint32_t odd = vet_frame(r);
     if (!odd)
         odd = r->type == PERFILE_RECORD_SAMPLE ? vet_sample(r) : walk(r);
-    return odd & PF_ODD_HARD;
+    return odd & (PF_ODD_HARD | PF_ODD_ROOM);
 }
 
 bool pf_vet_time(const pf_vet *v, uint64_t time, uint64_t after)
@@ -149,7 +152,7 @@ uint32_t pf_vet_closely(const pf_vet *v, const perfile_record *r)
         return odd;
     if (r->type == PERFILE_RECORD_SAMPLE)
         odd |= vet_sample(r) | (pf_whose_of(r).event ? 0U : (uint32_t)PF_ODD_ID);
-    odd |= walk(r);
+    odd |= walk(r) & ~(uint32_t)PF_ODD_ROOM;
     uint64_t time = perfile_record_time(r);
     if (time != PERFILE_NO_TIME && time != 0 && !pf_vet_time(v, time, PERFILE_NO_TIME))
         odd |= PF_ODD_TIME;

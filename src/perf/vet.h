@@ -14,6 +14,7 @@ enum {
     PF_ODD_TIME = 1 << 4, /* far from those around it */
     PF_ODD_MISC = 1 << 5, /* bits that nobody sets */
     PF_ODD_LOOK = 1 << 6, /* numbers and names that no system has */
+    PF_ODD_ROOM = 1 << 7, /* bytes behind the string at its end, in which others may lie */
     PF_ODD_HARD = PF_ODD_TYPE | PF_ODD_SIZE | PF_ODD_BODY | PF_ODD_ID
 };
 
@@ -42,7 +43,7 @@ static inline void pf_vet_fill(const pf_vet *v, const uint8_t *p, const pf_frame
                           .session = v->session};
 }
 
-/* What is hard to believe of `r`: PF_ODD_HARD only. */
+/* What is hard to believe of `r`: PF_ODD_HARD, and PF_ODD_ROOM. */
 uint32_t pf_vet_record(const perfile_record *r);
 
 /* Whether a SAMPLE is of an event that is known, and fits it. */

@@ -462,6 +462,50 @@ static void attrs_get_one_size(void **state)
     perfile_sink_close(sink);
 }
 
+/* A record that ends with a name gets the size of itself and the next one: behind the name is room,
+ * and no rule calls that an error.  The next one comes back, the other is told as lost. */
+static void a_name_with_room_hides_no_record(void **state)
+{
+    (void)state;
+    builder b = {0};
+    char path[4096];
+    uint8_t block[16384];
+    unsigned tried = 0;
+    snprintf(path, sizeof path, "%s/samples/captures/cpu-clock.data", getenv("PERFILE_SOURCE"));
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    size_t n = fread(block, 1, sizeof block, f);
+    fclose(f);
+    assert_true(n > 104 && n < sizeof block);
+    build_bytes(&b, block, n);
+    const size_t begin = (size_t)pf_load_u64(b.b.ptr + 40, false);
+    const size_t end = begin + (size_t)pf_load_u64(b.b.ptr + 48, false);
+    const uint64_t records = content_of(built(&b)).records;
+    for (size_t at = begin; at < end;) {
+        uint8_t *p = b.b.ptr + at;
+        const pf_frame own = pf_frame_at(p, false);
+        const bool last = at + own.size >= end;
+        const bool named = own.type == PERFILE_RECORD_COMM || own.type == PERFILE_RECORD_MMAP2;
+        const pf_frame next = pf_frame_at(p + (last ? 0 : own.size), false);
+        /* A header alone is too little to know it by. */
+        if (named && !last && next.size > PF_PERF_RECORD_HEADER) {
+            perfile_sink *sink;
+            perfile_recovered sum;
+            pf_store_u16(p + 6, (uint16_t)(own.size + next.size), false);
+            assert_int_equal(rescue(built(&b), NULL, &sink, &sum), PERFILE_OK);
+            assert_true(sum.damaged);
+            assert_int_equal(sum.lost, own.size);
+            assert_int_equal(sum.records, records - 1);
+            perfile_sink_close(sink);
+            pf_store_u16(p + 6, (uint16_t)own.size, false);
+            tried++;
+        }
+        at += own.size;
+    }
+    assert_true(tried >= 5);
+    build_clear(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +520,7 @@ int main(void)
         cmocka_unit_test(nothing_appears_without_finish),
         cmocka_unit_test(events_are_told_apart),
         cmocka_unit_test(attrs_get_one_size),
+        cmocka_unit_test(a_name_with_room_hides_no_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
