@@ -103,6 +103,7 @@ typedef struct pf_check {
     uint64_t too_short;     /* records that are shorter than newer versions have them */
     uint64_t unswapped_ids; /* ids in records that older versions do not swap */
     uint64_t raw_samples;   /* samples with raw data */
+    uint64_t short_reads;   /* READ records that have not all counter values */
     uint64_t first_id_at;   /* where the first id that a record has stands in HEADER_ATTR, from the
                                attr;   0: none among the first of their events */
     uint64_t aux_payloads;  /* AUXTRACE records with bytes behind them */

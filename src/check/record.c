@@ -36,7 +36,7 @@ static const string_row strings[] = {
 #include "format/records.def"
 };
 
-enum { CPUMODES = 6, EVENT_TYPE_NAME = 64 };
+enum { CPUMODES = 6, EVENT_TYPE_NAME = 64, WHOLE_READ = 48 /* of which perf swaps every value */ };
 
 /* What newer versions of perf check of records, from format/versions.def. */
 static const bool unaligned[PF_CHECK_TYPES] = {
@@ -303,6 +303,7 @@ void pf_check_record(pf_check *c, const perfile_record *r)
     c->last_type = r->type;
     pf_check_header(c, r);
     c->too_short += r->type < PF_CHECK_TYPES && perfile_record_size(r) < least[r->type];
+    c->short_reads += r->type == PERFILE_RECORD_READ && perfile_record_size(r) < WHOLE_READ;
     c->aux_payloads += r->type == PERFILE_RECORD_AUXTRACE && r->extra.len;
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
         pf_check_round(c);

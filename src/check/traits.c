@@ -103,6 +103,12 @@ static bool holds_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
     return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->unswapped_ids;
 }
 
+static bool holds_NEXT_SWAPPED(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return is_big_endian(c) && c->short_reads;
+}
+
 static bool holds_FIRST_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
     return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->first_id_at &&

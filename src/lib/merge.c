@@ -40,11 +40,16 @@ static bool fails_on_damage(const merging *m)
     return m->options.flags & PERFILE_MERGE_FAIL_ON_DAMAGE;
 }
 
-/* Whether the stage has said which input it is of. */
-static bool says_input(const char *message, const char *name)
+/* What the stage says behind the input that it is of, of whose name it has the end; NULL: it has
+ * not said which one. */
+static const char *behind_input(const char *message, const char *name)
 {
-    size_t n = strlen(name);
-    return strncmp(message, name, n) == 0 && message[n] == ':' && message[n + 1] == ' ';
+    for (const char *end = name; *end; end++) {
+        size_t n = strlen(end);
+        if (strncmp(message, end, n) == 0 && message[n] == ':' && message[n + 1] == ' ')
+            return message + n + 2;
+    }
+    return NULL;
 }
 
 /* In front of the message: which input it is of, and where. */
@@ -56,7 +61,9 @@ static void name_input(const char *name, perfile_error *err)
     memcpy(message, err->message, sizeof message);
     if (!message[0])
         snprintf(message, sizeof message, "%s", perfile_status_text(err->status));
-    const char *words = message + (says_input(message, name) ? strlen(name) + 2 : 0);
+    const char *words = behind_input(message, name);
+    if (!words)
+        words = message;
     if (err->offset != PERFILE_NO_OFFSET)
         snprintf(offset, sizeof offset, "offset %" PRIu64 ": ", err->offset);
     int used = snprintf(err->message, sizeof err->message, "%.120s: %s", name, offset);
@@ -196,7 +203,7 @@ static void name_failed(const merging *m, perfile_error *err)
 {
     for (size_t i = 0; i < m->n; i++) {
         const input *x = &m->inputs[i];
-        if ((x->stream && x->stream->final < 0) || (err && says_input(err->message, x->name))) {
+        if ((x->stream && x->stream->final < 0) || (err && behind_input(err->message, x->name))) {
             name_input(x->name, err);
             return;
         }

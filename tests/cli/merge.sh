@@ -69,6 +69,11 @@ expect 3 "bad-size.data: offset 1936: impossible size" -o stop.data a.data "$bad
 expect 3 "bad-size.data: offset 1936: impossible size" --on-damage resync -o resync.data a.data "$bad" --align start
 expect 3 "impossible size" --on-damage salvage -o salvage.data a.data "$bad" --align start
 expect 1 "bad-size.data: offset 1936: impossible size" --on-damage fail -o fail.data a.data "$bad" --align start
+# With a path that a message has no room for, too.
+long=a-folder-with-a-long-name/and-another-one-in-it/bad-size.data
+mkdir -p "${long%/*}"
+cp "$bad" "$long"
+expect 1 "bad-size.data: offset 1936: impossible size" --on-damage fail -o fail.data a.data "$long" --align start
 [ -e fail.data ] && say "--on-damage fail has written something"
 [ "$(samples stop.data)" -lt "$(samples resync.data)" ] || say "resync gives no more than stop"
 

@@ -19,7 +19,7 @@ enum {
     ALLOCATIONS = 5000,   /* a capture of a few KB needs far fewer */
     CHECK_STEP = 3,       /* one in so many is checked too */
 #if defined(__SANITIZE_ADDRESS__)
-    STEP = 5,       /* one damage in so many, and other ones each time */
+    STEP = 15,      /* one damage in so many, and other ones each time */
     EMIT_STEP = 61, /* large blocks, such as the buffer of a sink, take long there */
 #else
     STEP = 1,
