@@ -43,12 +43,9 @@ static bool is_lifted(const char *limit)
 
 bool cli_feed(cli_input *in, struct perfile_model *model, const perfile_record *r)
 {
-    perfile_error err;
     if (in->limit.status)
         return true;
-    perfile_status st = perfile_model_feed(model, r, &err);
-    if (st == PERFILE_E_LIMIT)
-        in->limit = err;
+    perfile_status st = perfile_model_feed(model, r, &in->limit);
     return st == PERFILE_OK || st == PERFILE_E_LIMIT;
 }
 

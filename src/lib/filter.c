@@ -163,7 +163,7 @@ static perfile_status filter(filtering *f, perfile_error *err)
     if (st == PERFILE_OK)
         st = write_all(f, f->passes[f->n_passes - 1], err);
     if (st == PERFILE_OK)
-        pf_filter_say_empty(f->filter, &f->all, f->may_pass, on_note, f);
+        pf_filter_say_empty(f->filter, on_note, f);
     return st;
 }
 

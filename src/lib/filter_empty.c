@@ -7,82 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "perfile/records.h"
-
-enum { MOST_NAMES = 5, NAME_BYTES = 32, MOST_TEXT = 400 };
-
-typedef struct range {
-    uint64_t least, most;
-} range;
-
-typedef struct names {
-    char at[MOST_NAMES][NAME_BYTES];
-    size_t n;
-    bool more;
-} names;
-
-typedef struct there {
-    uint64_t samples;
-    range time, pid, tid, cpu, ip;
-    names comms, files;
-} there;
-
-static void widen(range *r, uint64_t value)
-{
-    r->least = value < r->least ? value : r->least;
-    r->most = value > r->most ? value : r->most;
-}
-
-static void add_name(names *all, perfile_bytes name)
-{
-    char text[NAME_BYTES];
-    size_t n = name.len < sizeof text - 1 ? name.len : sizeof text - 1;
-    if (!n)
-        return;
-    memcpy(text, name.ptr, n);
-    text[n] = '\0';
-    for (size_t i = 0; i < all->n; i++)
-        if (strcmp(all->at[i], text) == 0)
-            return;
-    all->more |= all->n == MOST_NAMES;
-    if (all->n < MOST_NAMES)
-        memcpy(all->at[all->n++], text, sizeof text);
-}
-
-static perfile_bytes last_part(perfile_bytes path)
-{
-    for (size_t i = path.len; i; i--)
-        if (path.ptr[i - 1] == '/')
-            return (perfile_bytes){path.ptr + i, path.len - i};
-    return path;
-}
-
-static void look_at(there *t, const perfile_record *r)
-{
-    uint32_t pid, tid, cpu;
-    uint64_t ip, time = perfile_record_time(r);
-    perfile_comm comm;
-    perfile_mmap2 file;
-    if (r->type == PERFILE_RECORD_COMM &&
-        perfile_comm_decode(r, &comm, sizeof comm, NULL) == PERFILE_OK)
-        add_name(&t->comms, comm.comm);
-    if (r->type == PERFILE_RECORD_MMAP2 &&
-        perfile_mmap2_decode(r, &file, sizeof file, NULL) == PERFILE_OK)
-        add_name(&t->files, last_part(file.filename));
-    if (r->type != PERFILE_RECORD_SAMPLE)
-        return;
-    t->samples++;
-    if (time != PERFILE_NO_TIME)
-        widen(&t->time, time);
-    if (perfile_record_task(r, &pid, &tid)) {
-        widen(&t->pid, pid);
-        widen(&t->tid, tid);
-    }
-    if (perfile_record_cpu(r, &cpu))
-        widen(&t->cpu, cpu);
-    if (perfile_sample_field(r, PERFILE_SAMPLE_IP, &ip))
-        widen(&t->ip, ip);
-}
+enum { MOST_TEXT = 400 };
 
 static void put(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -95,29 +20,30 @@ static void put(char *text, const char *format, ...)
     va_end(args);
 }
 
-static void put_range(char *text, const char *what, const range *r, bool hex)
-{
-    if (r->least > r->most)
-        put(text, ", without %s", what);
-    else if (hex)
-        put(text, ", %s 0x%" PRIx64 "..0x%" PRIx64, what, r->least, r->most);
-    else if (r->least == r->most)
-        put(text, ", %s %" PRIu64, what, r->least);
-    else
-        put(text, ", %s %" PRIu64 "..%" PRIu64, what, r->least, r->most);
-}
-
-static void put_time(char *text, const range *r)
+static void put_time(char *text, uint64_t ns)
 {
     const uint64_t second = 1000000000;
-    if (r->least > r->most)
-        put(text, ", without a time");
-    else
-        put(text, ", time %" PRIu64 ".%09" PRIu64 "..%" PRIu64 ".%09" PRIu64, r->least / second,
-            r->least % second, r->most / second, r->most % second);
+    put(text, "%" PRIu64 ".%09" PRIu64, ns / second, ns % second);
 }
 
-static void put_names(char *text, const char *what, const names *all)
+static void put_range(char *text, unsigned place, const pf_there_range *r)
+{
+    static const char *const names[PF_PLACES] = {"time", "pid", "tid", "cpu", "ip"};
+    put(text, "%s%s", r->least > r->most ? "without " : "", names[place]);
+    if (r->least > r->most)
+        return;
+    put(text, " ");
+    for (int end = 0; end < (r->least == r->most ? 1 : 2); end++) {
+        uint64_t value = end ? r->most : r->least;
+        put(text, "%s", end ? ".." : "");
+        if (place == PF_PLACE_TIME)
+            put_time(text, value);
+        else
+            put(text, place == PF_PLACE_IP ? "0x%" PRIx64 : "%" PRIu64, value);
+    }
+}
+
+static void put_names(char *text, const char *what, const pf_there_names *all)
 {
     for (size_t i = 0; i < all->n; i++)
         put(text, "%s%s", i ? ", " : what, all->at[i]);
@@ -125,26 +51,21 @@ static void put_names(char *text, const char *what, const names *all)
 }
 
 /* Of what was asked for, or the times when it was none of these. */
-static void put_there(const pf_filter *x, const there *t, char *text)
+static void put_there(const pf_filter *x, char *text)
 {
-    const uint32_t ranges = 1U << PERFILE_BY_PID | 1U << PERFILE_BY_TID | 1U << PERFILE_BY_CPU |
-                            1U << PERFILE_BY_IP | 1U << PERFILE_BY_COMM | 1U << PERFILE_BY_DSO;
-    put(text, "; there %s %" PRIu64 " sample%s", t->samples == 1 ? "is" : "are", t->samples,
-        t->samples == 1 ? "" : "s");
-    if (pf_filter_has(x, PERFILE_BY_PID))
-        put_range(text, "pid", &t->pid, false);
-    if (pf_filter_has(x, PERFILE_BY_TID))
-        put_range(text, "tid", &t->tid, false);
-    if (pf_filter_has(x, PERFILE_BY_CPU))
-        put_range(text, "cpu", &t->cpu, false);
-    if (pf_filter_has(x, PERFILE_BY_IP))
-        put_range(text, "ip", &t->ip, true);
-    if (pf_filter_has(x, PERFILE_BY_TIME) || !(x->given & ranges))
-        put_time(text, &t->time);
-    if (pf_filter_has(x, PERFILE_BY_COMM))
-        put_names(text, ", threads called ", &t->comms);
-    if (pf_filter_has(x, PERFILE_BY_DSO))
-        put_names(text, ", files ", &t->files);
+    const pf_there *t = &x->there;
+    uint64_t n = x->result.samples;
+    const char *before = ", ";
+    put(text, "; there %s %" PRIu64 " sample%s", n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
+    for (unsigned k = 0; k < PF_PLACES; k++) {
+        if (!(t->looked >> k & 1))
+            continue;
+        put(text, "%s", before);
+        put_range(text, k, &t->ranges[k]);
+        before = "; those that fit: ";
+    }
+    put_names(text, ", threads called ", &t->comms);
+    put_names(text, ", files ", &t->files);
 }
 
 typedef void say_fn(void *user, const perfile_note *note);
@@ -165,25 +86,8 @@ static void say_unsaid(const pf_filter *x, say_fn *say, void *user)
     }
 }
 
-/* Reads the capture once more; false when that cannot be done. */
-static bool look_at_all(there *t, pf_passes *passes)
+void pf_filter_say_empty(const pf_filter *x, say_fn *say, void *user)
 {
-    const perfile_record *r;
-    perfile_stream *s;
-    perfile_status st = pf_passes_open(passes, &s, NULL);
-    if (st != PERFILE_OK)
-        return false;
-    while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK)
-        look_at(t, r);
-    perfile_stream_close(s);
-    return st == PERFILE_END;
-}
-
-void pf_filter_say_empty(const pf_filter *x, pf_passes *passes, bool may_pass, say_fn *say,
-                         void *user)
-{
-    const range none = {UINT64_MAX, 0};
-    there t = {.time = none, .pid = none, .tid = none, .cpu = none, .ip = none};
     char text[MOST_TEXT] = "no sample is selected";
     perfile_note note = {.kind = PERFILE_NOTE_EMPTY,
                          .number = UINT32_MAX,
@@ -194,10 +98,9 @@ void pf_filter_say_empty(const pf_filter *x, pf_passes *passes, bool may_pass, s
     say_unsaid(x, say, user);
     if (x->selects_any || !x->options.n_terms)
         return;
-    bool all = may_pass && look_at_all(&t, passes);
-    if (all && t.samples == 0)
+    if (x->result.samples == 0)
         put(text, "; the capture has none");
-    else if (all)
-        put_there(x, &t, text);
+    else
+        put_there(x, text);
     say(user, &note);
 }

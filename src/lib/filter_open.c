@@ -56,7 +56,7 @@ static perfile_status open_pass(pf_reading *x, perfile_stream **stream, perfile_
 static void on_end(void *user)
 {
     pf_reading *x = user;
-    pf_filter_say_empty(x->filter, &x->all, pf_passes_seekable(&x->all), x->note, x->user);
+    pf_filter_say_empty(x->filter, x->note, x->user);
 }
 
 /* Names and mappings of the whole capture. */

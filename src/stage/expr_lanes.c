@@ -22,8 +22,8 @@ static uint64_t fast_range(const pf_run *run, const pf_step *s, const pf_slot *s
     part_of(slot, &shift, &mask);
     if (!range_of(s, &low, &wide))
         return 0;
-    for (size_t i = 0; i < run->n; i++)
-        yes |= (uint64_t)((pf_run_word(run, i, word) >> shift & mask) - low <= wide) << i;
+    for (size_t i = run->n; i-- > 0;) /* the last first: bits are moved up by one each */
+        yes = 2 * yes + ((pf_run_word(run, i, word) >> shift & mask) - low <= wide);
     return yes;
 }
 
@@ -45,9 +45,9 @@ static uint64_t cpumodes(const pf_run *run, const pf_step *s)
     uint64_t yes = 0, low, wide;
     if (!range_of(s, &low, &wide))
         return 0;
-    for (size_t i = 0; i < run->n; i++) {
+    for (size_t i = run->n; i-- > 0;) {
         uint64_t mode = run->first[i].misc & PERFILE_MISC_CPUMODE_MASK;
-        yes |= (uint64_t)(mode - low <= wide) << i;
+        yes = 2 * yes + (mode - low <= wide);
     }
     return yes;
 }

@@ -47,11 +47,15 @@ perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selec
         return PERFILE_OK;
     }
     uint64_t asked = asked_of(x, run);
+    if (x->given && !x->there.over)
+        pf_there_look(&x->there, run, x->given);
     if (selects_all(x) || !asked) {
         *selected = asked;
         return PERFILE_OK;
     }
-    return pf_filter_test(x, run, asked, selected, err);
+    st = pf_filter_test(x, run, asked, selected, err);
+    x->there.over |= st == PERFILE_OK && (*selected & run->samples);
+    return st;
 }
 
 static bool is_plain(const perfile_record *r)
@@ -376,6 +380,7 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
     x->compact = x->options.flags & PERFILE_FILTER_COMPACT_STATE;
     x->invert = x->options.flags & PERFILE_FILTER_INVERT;
     x->first_time = x->kept_first = PERFILE_NO_TIME;
+    pf_there_begin(&x->there);
     perfile_status st = pf_filter_terms(x, err);
     x->tests_state =
         x->no_state || pf_filter_has(x, PERFILE_BY_TYPE) || pf_filter_has(x, PERFILE_BY_WHERE);

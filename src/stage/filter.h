@@ -10,6 +10,7 @@
 #include "perfile/model.h"
 #include "stage/filter_births.h"
 #include "stage/filter_ranges.h"
+#include "stage/filter_there.h"
 #include "stage/keeping.h"
 #include "stage/pids.h"
 #include "stage/run.h"
@@ -94,6 +95,7 @@ struct perfile_filter_state {
     uint8_t sample_time[16];        /* feature SAMPLE_TIME of what is kept */
     perfile_filtered result;
     bool selects_any;           /* a sample, or another record that the terms ask for */
+    pf_there there;             /* what the samples have instead */
     void (*ended)(void *user);  /* when the stage is read to its end; may be NULL */
     void (*closed)(void *user); /* when the stage is closed; may be NULL */
     void *closed_user;          /* of both */

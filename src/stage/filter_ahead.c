@@ -4,9 +4,7 @@
 /* Whether fields of fixed places say what of them is selected. */
 static bool by_places(const pf_filter *x)
 {
-    const uint32_t fixed = 1U << PERFILE_BY_TIME | 1U << PERFILE_BY_PID | 1U << PERFILE_BY_TID |
-                           1U << PERFILE_BY_CPU | 1U << PERFILE_BY_IP;
-    return x->given && !(x->given & ~fixed) && x->resolved;
+    return x->given && !(x->given & ~pf_place_kinds()) && x->resolved;
 }
 
 perfile_status pf_filter_choose_ahead(pf_filter *x, perfile_stream *s, perfile_error *err)

@@ -78,36 +78,67 @@ static bool cgroup_fits(pf_filter *x, const perfile_record *r)
     return pf_filter_fits(&x->cgroups, pf_filter_cgroup(x, r), false);
 }
 
-/* That of the samples of an even run. */
-static uint64_t even_samples(const pf_ranges *set, const pf_run *run, size_t slot, unsigned shift,
-                             uint64_t mask)
+/* Of which samples of an even run the value is in the range.  Where `all` is not NULL, it is
+ * widened by the values: while nothing is selected this loop is most of what is done. */
+static inline uint64_t in_one(const pf_interval *in, const pf_run *run, const pf_place *place,
+                              size_t slot, pf_there_range *all)
 {
+    const pf_place p = *place;
+    const uint64_t low = in->first, wide = in->last - low;
+    pf_there_range r = {UINT64_MAX, 0};
     uint64_t yes = 0;
-    if (set->n == 1) {
-        uint64_t low = set->at[0].first, wide = set->at[0].last - low;
-        for (size_t i = 0; i < run->n; i++)
-            yes |= (uint64_t)((pf_run_word(run, i, slot) >> shift & mask) - low <= wide) << i;
-        return yes;
+    for (size_t i = run->n; i-- > 0;) { /* the last first: bits are moved up by one each */
+        uint64_t value = pf_place_value(&p, pf_run_word(run, i, slot));
+        yes = 2 * yes + (value - low <= wide);
+        if (all)
+            pf_there_widen(&r, value);
     }
-    for (size_t i = 0; i < run->n; i++)
-        yes |= (uint64_t)pf_ranges_have(set, pf_run_word(run, i, slot) >> shift & mask) << i;
+    if (all) {
+        pf_there_widen(all, r.least);
+        pf_there_widen(all, r.most);
+    }
     return yes;
 }
 
-/* Of which samples a field of fixed place is in the set; `shift` and `mask` cut it out. */
-static uint64_t samples(const pf_ranges *set, const pf_run *run, uint32_t field, unsigned shift,
-                        uint64_t mask)
+static uint64_t even_samples(const pf_ranges *set, const pf_run *run, uint64_t asked,
+                             const pf_place *p, pf_there_range *all)
 {
-    uint64_t values[PERFILE_RUN_RECORDS];
-    uint32_t at[PERFILE_RUN_RECORDS];
     uint64_t yes = 0;
-    if (run->even) {
-        int slot = run->even->sample_slot[__builtin_ctz(field)];
-        return slot < 0 ? 0 : even_samples(set, run, (size_t)slot, shift, mask);
+    int at = run->even->sample_slot[__builtin_ctz(p->field)];
+    size_t slot = (size_t)at;
+    if (at < 0)
+        return 0;
+    if (set->n == 1 && !all)
+        return in_one(set->at, run, p, slot, NULL);
+    if (set->n == 1 && asked == run->all)
+        return in_one(set->at, run, p, slot, all);
+    for (uint64_t left = asked; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        uint64_t value = pf_place_value(p, pf_run_word(run, i, slot));
+        yes |= (uint64_t)pf_ranges_have(set, value) << i;
+        if (all)
+            pf_there_widen(all, value);
     }
-    size_t found = perfile_sample_fields(run->first, run->n, field, values, at);
-    for (size_t i = 0; i < found; i++)
-        yes |= (uint64_t)pf_ranges_have(set, values[i] >> shift & mask) << at[i];
+    return yes;
+}
+
+/* Which of the samples `asked` have a value in the set at place k. */
+static uint64_t samples(pf_filter *x, const pf_ranges *set, const pf_run *run, uint64_t asked,
+                        unsigned k)
+{
+    uint64_t values[PERFILE_RUN_RECORDS], yes = 0;
+    uint32_t at[PERFILE_RUN_RECORDS];
+    const pf_place *p = &pf_places[k];
+    pf_there_range *all = x->there.over ? NULL : pf_there_place(&x->there, k);
+    if (run->even)
+        return even_samples(set, run, asked, p, all);
+    size_t found = perfile_sample_fields(run->first, run->n, p->field, values, at);
+    for (size_t i = 0; i < found; i++) {
+        uint64_t value = pf_place_value(p, values[i]);
+        yes |= (uint64_t)pf_ranges_have(set, value) << at[i];
+        if (all && asked >> at[i] & 1)
+            pf_there_widen(all, value);
+    }
     return yes;
 }
 
@@ -146,27 +177,19 @@ static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, p
 /* The kinds whose fields have a fixed place in samples. */
 static uint64_t fixed_places(pf_filter *x, const pf_run *run, uint64_t asked)
 {
-    static const struct {
-        uint32_t kind, field;
-        unsigned shift;
-        uint64_t mask;
-        looks *others;
-    } kinds[] = {
-        {PERFILE_BY_TIME, PERFILE_SAMPLE_TIME, 0, UINT64_MAX, time_fits},
-        {PERFILE_BY_PID, PERFILE_SAMPLE_TID, 0, UINT32_MAX, pid_fits},
-        {PERFILE_BY_TID, PERFILE_SAMPLE_TID, 32, UINT32_MAX, tid_fits},
-        {PERFILE_BY_CPU, PERFILE_SAMPLE_CPU, 0, UINT32_MAX, cpu_fits},
-        {PERFILE_BY_IP, PERFILE_SAMPLE_IP, 0, UINT64_MAX, NULL},
-    };
-    const pf_ranges *sets[] = {&x->times, &x->pids, &x->tids, &x->cpus, &x->ips};
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && asked; k++) {
-        if (!pf_filter_has(x, kinds[k].kind))
+    static looks *const others[PF_PLACES] = {[PF_PLACE_TIME] = time_fits,
+                                             [PF_PLACE_PID] = pid_fits,
+                                             [PF_PLACE_TID] = tid_fits,
+                                             [PF_PLACE_CPU] = cpu_fits};
+    const pf_ranges *const sets[PF_PLACES] = {&x->times, &x->pids, &x->tids, &x->cpus, &x->ips};
+    for (unsigned k = 0; k < PF_PLACES && asked; k++) {
+        if (!pf_filter_has(x, pf_places[k].kind))
             continue;
         uint64_t yes = 0;
         if (asked & run->samples)
-            yes = samples(sets[k], run, kinds[k].field, kinds[k].shift, kinds[k].mask);
-        if (kinds[k].others)
-            yes |= each(x, run->first, asked & ~run->samples, kinds[k].others);
+            yes = samples(x, sets[k], run, asked & run->samples, k);
+        if (others[k])
+            yes |= each(x, run->first, asked & ~run->samples, others[k]);
         asked &= yes;
     }
     return asked;
