@@ -99,16 +99,16 @@ typedef struct pf_check {
     uint64_t map_build_ids; /* MMAP2 records that have one */
 
     /* What versions of perf mind although no rule does: see traits.c. */
-    uint64_t odd_sizes;     /* records whose size is no multiple of 8 and has to be one */
-    uint64_t too_short;     /* records that are shorter than newer versions have them */
-    uint64_t unswapped_ids; /* ids in records that older versions do not swap */
-    uint64_t raw_samples;   /* samples with raw data */
-    uint64_t short_reads;   /* READ records that have not all counter values */
-    uint64_t first_id_at;   /* where the first id that a record has stands in HEADER_ATTR, from the
-                               attr;   0: none among the first of their events */
-    uint64_t aux_payloads;  /* AUXTRACE records with bytes behind them */
-    uint64_t marker;        /* the number that ends the features in the stream; 0 without */
-    uint64_t feature_most;  /* the greatest number of these features, and of their end */
+    uint64_t odd_sizes;      /* records whose size is no multiple of 8 and has to be one */
+    uint64_t too_short;      /* records that are shorter than newer versions have them */
+    uint64_t unswapped_ids;  /* ids in records that older versions do not swap */
+    uint64_t raw_samples;    /* samples with raw data */
+    uint64_t swapped_beyond; /* records that are shorter than what some versions swap of them */
+    uint64_t first_id_at;    /* where the first id that a record has stands in HEADER_ATTR, from the
+                                attr;   0: none among the first of their events */
+    uint64_t aux_payloads;   /* AUXTRACE records with bytes behind them */
+    uint64_t marker;         /* the number that ends the features in the stream; 0 without */
+    uint64_t feature_most;   /* the greatest number of these features, and of their end */
 
     /* Features in the stream. */
     bool has_feature_records, has_marker, has_auxtrace_info;

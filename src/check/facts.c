@@ -59,6 +59,12 @@ static void check_clock_data(pf_check *c, const perfile_feature *f)
                         "it has no times");
 }
 
+static bool name_ends(const perfile_feature *f, perfile_bytes name)
+{
+    const uint8_t *end = f->payload.ptr + f->payload.len;
+    return name.ptr && name.ptr + name.len < end && name.ptr[name.len] == 0;
+}
+
 static void check_build_ids(pf_check *c, const perfile_feature *f)
 {
     perfile_build_ids v;
@@ -66,9 +72,7 @@ static void check_build_ids(pf_check *c, const perfile_feature *f)
     if (perfile_build_ids_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
         return;
     while (perfile_build_id_entry_next(&v.build_ids, &e, sizeof e) == PERFILE_OK) {
-        perfile_bytes name = e.id.filename;
-        const uint8_t *end = f->payload.ptr + f->payload.len;
-        if (!name.ptr || name.ptr + name.len >= end || name.ptr[name.len] != 0)
+        if (!name_ends(f, e.id.filename))
             pf_find_feature(c, PERFILE_RULE_V_611, PF_FULL, f, "build_id_entry.filename",
                             "the name of an entry does not end");
         if (e.id.has_size && (e.id.size == 0 || e.id.size > BUILD_ID_BYTES))
@@ -111,23 +115,52 @@ static void check_pmus(pf_check *c, const perfile_feature *f)
     }
 }
 
-/* Its own byte order stands behind the magic and the version. */
-static void check_tracing(pf_check *c, const perfile_feature *f)
+typedef enum pf_tracing { TRACING_CUT, TRACING_MAGIC, TRACING_ORDER, TRACING_WHOLE } pf_tracing;
+
+/* How much of the beginning is right: the magic, a version that ends, the byte order. */
+static pf_tracing tracing_begins(const perfile_feature *f, unsigned *order)
 {
     enum { MAGIC = 10 };
     perfile_bytes p = f->payload;
     const uint8_t *nul = p.len > MAGIC ? memchr(p.ptr + MAGIC, 0, p.len - MAGIC) : NULL;
     if (!nul || (size_t)(nul - p.ptr) + 1 >= p.len)
-        return;
-    unsigned order = nul[1];
+        return TRACING_CUT;
+    *order = nul[1];
     if (memcmp(p.ptr, "\x17\x08\x44tracing", MAGIC) != 0)
+        return TRACING_MAGIC;
+    return *order > 1 ? TRACING_ORDER : TRACING_WHOLE;
+}
+
+static void check_tracing(pf_check *c, const perfile_feature *f)
+{
+    unsigned order;
+    pf_tracing begin = tracing_begins(f, &order);
+    if (begin == TRACING_MAGIC)
         pf_find_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.magic", "wrong magic");
-    else if (order > 1)
+    else if (begin == TRACING_ORDER)
         pf_find_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.big_endian",
                         "byte order %u, not 0 or 1", order);
-    else if ((bool)order != perfile_session_big_endian(c->session))
+    else if (begin == TRACING_WHOLE && (bool)order != perfile_session_big_endian(c->session))
         pf_find_feature(c, PERFILE_RULE_V_614, PF_LESSER, f, "tracing_data.big_endian",
                         "it has another byte order than the file");
+}
+
+bool pf_feature_is_wrong(const perfile_feature *f)
+{
+    perfile_build_ids v;
+    perfile_build_id_entry e;
+    unsigned order;
+    bool wrong = false;
+    if (f->number == PERFILE_FEATURE_TRACING_DATA) {
+        pf_tracing begin = tracing_begins(f, &order);
+        return begin == TRACING_MAGIC || begin == TRACING_ORDER;
+    }
+    if (f->number != PERFILE_FEATURE_BUILD_ID ||
+        perfile_build_ids_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
+        return false;
+    while (perfile_build_id_entry_next(&v.build_ids, &e, sizeof e) == PERFILE_OK)
+        wrong |= !name_ends(f, e.id.filename);
+    return wrong;
 }
 
 /* The machine of uname that goes with an ELF machine. */

@@ -36,7 +36,7 @@ static const string_row strings[] = {
 #include "format/records.def"
 };
 
-enum { CPUMODES = 6, EVENT_TYPE_NAME = 64, WHOLE_READ = 48 /* of which perf swaps every value */ };
+enum { CPUMODES = 6, EVENT_TYPE_NAME = 64 };
 
 /* What newer versions of perf check of records, from format/versions.def. */
 static const bool unaligned[PF_CHECK_TYPES] = {
@@ -47,6 +47,10 @@ static const struct {
     uint16_t from, to;
 } unswapped[PF_CHECK_TYPES] = {
 #define UNSWAPPED(type, from, to) [PERFILE_RECORD_##type] = {from, to},
+#include "format/versions.def"
+};
+static const uint16_t swapped[PF_CHECK_TYPES] = {
+#define SWAPPED(type, bytes) [PERFILE_RECORD_##type] = (bytes),
 #include "format/versions.def"
 };
 static const uint16_t least[PF_CHECK_TYPES] = {
@@ -302,8 +306,10 @@ void pf_check_record(pf_check *c, const perfile_record *r)
     pf_decoded d;
     c->last_type = r->type;
     pf_check_header(c, r);
-    c->too_short += r->type < PF_CHECK_TYPES && perfile_record_size(r) < least[r->type];
-    c->short_reads += r->type == PERFILE_RECORD_READ && perfile_record_size(r) < WHOLE_READ;
+    if (r->type < PF_CHECK_TYPES) {
+        c->too_short += perfile_record_size(r) < least[r->type];
+        c->swapped_beyond += perfile_record_size(r) < swapped[r->type];
+    }
     c->aux_payloads += r->type == PERFILE_RECORD_AUXTRACE && r->extra.len;
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
         pf_check_round(c);

@@ -106,7 +106,7 @@ static bool holds_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 static bool holds_NEXT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return is_big_endian(c) && c->short_reads;
+    return is_big_endian(c) && c->swapped_beyond;
 }
 
 static bool holds_FIRST_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)

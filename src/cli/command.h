@@ -18,6 +18,9 @@ enum {
 /* The worse of two: could not, then wrong usage, then damaged, then done. */
 int cli_worse(int a, int b);
 
+/* Of a command that has written something: with `st`, of an input with damage or without. */
+int cli_status_of(perfile_status st, bool damaged);
+
 /* "perfile: " and the words on standard error. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -156,9 +156,7 @@ static int convert(settings *set, const char *path)
     perfile_status st = perfile_convert(source, sink, &set->how, &x.sum, sizeof x.sum, &err);
     cli_conversion_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
-    if (st != PERFILE_OK)
-        return CLI_FAILED;
-    return x.sum.damaged ? CLI_DAMAGED : CLI_DONE;
+    return cli_status_of(st, x.sum.damaged);
 }
 
 int cli_convert(int argc, char **argv)

@@ -121,9 +121,7 @@ static int filter(settings *set, const char *path)
                                sizeof x.filtered, &x.copied, sizeof x.copied, &err);
     cli_filter_say(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
-    if (st != PERFILE_OK)
-        return st == PERFILE_E_USAGE ? CLI_USAGE : CLI_FAILED;
-    return x.copied.damages ? CLI_DAMAGED : CLI_DONE;
+    return cli_status_of(st, x.copied.damages);
 }
 
 int cli_filter(int argc, char **argv)

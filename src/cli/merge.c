@@ -304,9 +304,7 @@ static int merge(settings *set)
                                                sizeof x.result, &x.copied, sizeof x.copied, &err);
     cli_merge_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
-    if (st != PERFILE_OK)
-        return st == PERFILE_E_USAGE ? CLI_USAGE : CLI_FAILED;
-    return x.copied.damages ? CLI_DAMAGED : CLI_DONE;
+    return cli_status_of(st, x.copied.damages);
 }
 
 static int merge_paths(settings *set)

@@ -157,9 +157,7 @@ static int rescue(const settings *set, const char *path, const given *g)
     cli_rescue_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     cli_rescue_clear(&x);
-    if (st != PERFILE_OK)
-        return CLI_FAILED;
-    return x.sum.damaged ? CLI_DAMAGED : CLI_DONE;
+    return cli_status_of(st, x.sum.damaged);
 }
 
 static int read_option(int option, settings *set)

@@ -16,6 +16,13 @@ int cli_worse(int a, int b)
     return rank[a] >= rank[b] ? a : b;
 }
 
+int cli_status_of(perfile_status st, bool damaged)
+{
+    if (st != PERFILE_OK)
+        return st == PERFILE_E_USAGE ? CLI_USAGE : CLI_FAILED;
+    return damaged ? CLI_DAMAGED : CLI_DONE;
+}
+
 void cli_say(const char *format, ...)
 {
     va_list args;

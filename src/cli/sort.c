@@ -164,13 +164,11 @@ static int sort(settings *set)
     cli_writing_end(sink);
     if (set->w.json)
         json_done(set, &sorted, &copied, st == PERFILE_OK ? NULL : &err);
-    if (st != PERFILE_OK) {
+    if (st != PERFILE_OK)
         cli_say_error(set->name, &err);
-        return CLI_FAILED;
-    }
-    if (!set->w.json)
+    else if (!set->w.json)
         say_done(set, &sorted);
-    return copied.damages ? CLI_DAMAGED : CLI_DONE;
+    return cli_status_of(st, copied.damages);
 }
 
 int cli_sort(int argc, char **argv)

@@ -220,9 +220,7 @@ static int split(settings *set, const char *path)
     if (st == PERFILE_E_IO && err.sys == EEXIST && !set->w.replace)
         cli_say("%s: -f replaces files that exist", set->w.out);
     cli_split_free(&x);
-    if (st != PERFILE_OK)
-        return st == PERFILE_E_USAGE ? CLI_USAGE : CLI_FAILED;
-    return x.sum.damages ? CLI_DAMAGED : CLI_DONE;
+    return cli_status_of(st, x.sum.damages);
 }
 
 int cli_split(int argc, char **argv)

@@ -124,14 +124,19 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
     return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
 }
 
+/* Leaves the known bits of a word; where the attr ends within it, the rest counts as zeros. */
 static void mask(uint8_t *attr, size_t len, size_t at, uint64_t known, bool swap)
 {
-    if (at + 8 > len)
+    uint8_t word[8] = {0};
+    if (at >= len)
         return;
-    uint64_t v = pf_load_u64(attr + at, swap) & known;
+    size_t n = len - at < sizeof word ? len - at : sizeof word;
+    memcpy(word, attr + at, n);
+    uint64_t v = pf_load_u64(word, swap) & known;
     if (swap)
         v = pf_swap_u64(v);
-    memcpy(attr + at, &v, sizeof v);
+    memcpy(word, &v, sizeof v);
+    memcpy(attr + at, word, n);
 }
 
 static bool id_known(const pf_buffer *ids, uint64_t id)

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/order.h"
+#include "check/feature.h"
 #include "core/readable.h"
 #include "lib/recover.h"
 #include "perfile/field.h"
@@ -59,10 +60,18 @@ bool pf_recover_lacks_events(const pf_recover *x)
            n_described(perfile_session_feature(x->session, PERFILE_FEATURE_EVENT_DESC)) != 0;
 }
 
+/* What is wrong with a feature that stands in a record: the checker tells such a finding when all
+ * records were read, which is too late to leave this one out. */
+static uint32_t damage_of(const perfile_feature *f)
+{
+    uint32_t damage = pf_feature_damage(f);
+    return !damage && pf_feature_is_wrong(f) ? PERFILE_DAMAGE_IMPLAUSIBLE : damage;
+}
+
 /* A record with a feature: that has to be whole, and about the events that there are. */
 static uint32_t feature_record(const perfile_session *s, const perfile_feature *f)
 {
-    uint32_t damage = pf_feature_damage(f);
+    uint32_t damage = damage_of(f);
     uint32_t events = perfile_session_n_events(s);
     if (!damage && f->number == PERFILE_FEATURE_EVENT_DESC && events && n_described(f) != events)
         damage = PERFILE_DAMAGE_IMPLAUSIBLE;
@@ -101,12 +110,12 @@ static uint32_t tracing_record(const perfile_record *r)
                          .session = r->session};
     const perfile_feature *t = perfile_session_feature(r->session, f.number);
     if (t && t->offset == r->offset)
-        return pf_feature_damage(t);
+        return damage_of(t);
     if (perfile_header_tracing_data_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return 0;
     f.payload = v.has_data ? v.data : r->extra;
     f.size = f.payload.len;
-    return f.payload.ptr ? pf_feature_damage(&f) : 0;
+    return f.payload.ptr ? damage_of(&f) : 0;
 }
 
 static uint32_t fact_damage(pf_recover *x, const perfile_record *r)
@@ -121,7 +130,7 @@ static uint32_t fact_damage(pf_recover *x, const perfile_record *r)
         return tracing_record(r);
     case PERFILE_RECORD_SIMPLEPERF_TRACING_DATA:
         t = perfile_session_feature(s, PERFILE_FEATURE_TRACING_DATA);
-        return t && t->offset == r->offset ? pf_feature_damage(t) : 0;
+        return t && t->offset == r->offset ? damage_of(t) : 0;
     case PERFILE_RECORD_HEADER_FEATURE:
         if (perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0)
             return 0; /* an empty one ends the list */
