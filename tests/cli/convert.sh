@@ -55,7 +55,7 @@ expect 0 "does not know feature DIR_FORMAT" --target perf-4.19 -o for-4.19 "$cap
 expect 0 "does not know" --target perf-5.10 -o for-5.10 "$captures/threads.data"
 [ -f for-5.10/data.0 ] || say "for perf 5.10 no directory was written"
 expect 2 "perf-4.19 knows no directories" --target perf-4.19 --to dir -o x group.data
-expect 1 "perf 4.19 knows no COMPRESSED" --target perf-4.19 --compress -o x group.data
+expect 2 "perf 4.19 knows no COMPRESSED" --target perf-4.19 --compress -o x group.data
 
 # What lies in a directory beside the records is not copied, and that is said by every command.
 mkdir made/kcore_dir
