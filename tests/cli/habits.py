@@ -286,7 +286,8 @@ for words, there in ((["--time", "1,2"], times), (["--pid", "1"], "pid "), (["--
     done = expect(0, "no sample is selected; there are", "filter", *words, "-f", "-o", "o", "callgraph.data")
     check(there in done.stderr, words, "does not say", there, done.stderr)
     with open("callgraph.data", "rb") as file:
-        expect(0, "no sample is selected", "filter", *words, "-f", "-o", "o", "-", stdin=file)
+        piped = expect(0, "no sample is selected", "filter", *words, "-f", "-o", "o", "-", stdin=file)
+        check(there in piped.stderr, words, "of standard input does not say", there, piped.stderr)
     check(run("validate", "--severity", "error", "o").returncode == 0, words)
     # stats, list and dump say the same, beside their reports.
     note = [line for line in done.stderr.splitlines() if "no sample is selected" in line]
@@ -295,8 +296,9 @@ for words, there in ((["--time", "1,2"], times), (["--pid", "1"], "pid "), (["--
         check(other.returncode == 0 and other.stderr.splitlines() == note, command, words, other.returncode, other.stderr)
         if "--json" in command:
             [json.loads(line) for line in other.stdout.splitlines()]
-    expect(0, "no sample is selected", "stats", *words, "-", stdin=subprocess.Popen(
+    piped = expect(0, "no sample is selected", "stats", *words, "-", stdin=subprocess.Popen(
         ["cat", "pipe.data"], stdout=subprocess.PIPE).stdout)
+    check(there.split()[0] in piped.stderr, words, "of a pipe does not say", there, piped.stderr)
 for command in (["filter", "-f", "-o", "o"], ["stats"], ["list", "threads"], ["dump"]):
     for words in (["--type", "COMM"], ["--pid", "0.."], ["--where", "type == COMM"], []):
         expect(0, None if command[0] != "filter" else "kept", *command, *words, "callgraph.data")
