@@ -212,6 +212,15 @@ static perfile_bytes printed(int fd)
     return (perfile_bytes){bytes, n};
 }
 
+/* getopt_long() takes the beginning of an option for it. */
+static bool asks_for_help(const line *l)
+{
+    for (int i = 1; i < l->n; i++)
+        if (strlen(l->words[i]) > 2 && strncmp("--help", l->words[i], strlen(l->words[i])) == 0)
+            return true;
+    return false;
+}
+
 /* What may be printed as it is: captures, CBOR, and lines of JSON that hold what is stored. */
 static bool may_be_binary(const line *l)
 {
@@ -260,7 +269,7 @@ static void check_words(const line *l, int status, const scratch_entries *before
     ENSURE(status == CLI_DONE || out.len + err.len);
     ENSURE(status != CLI_USAGE || err.len);
     ENSURE(well_text(err));
-    bool json = has_word(l, "--json") && !has_word(l, "--help") && !has_word(l, "--");
+    bool json = has_word(l, "--json") && !asks_for_help(l) && !has_word(l, "--");
     if (json && status != CLI_USAGE && !may_be_binary(l)) {
         ENSURE(well_json(out, &n));
         if (n == 0 && !l->writer)

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 
+from chosen import chosen
+
 perfile, source = sys.argv[1:3]
 samples = os.path.join(source, "samples/captures")
 commands = re.findall(r"^COMMAND\((\w+),", open(os.path.join(source, "src/cli/commands.def")).read(), re.M)
@@ -75,6 +77,8 @@ for words, meant in (
 for command in commands:
     text = run(command, "--help").stdout
     for option in sorted(set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", text, re.M))):
+        if not chosen():
+            continue
         done = expect(2, "there is no option", command, option + "q")
         check(re.search(rf"did you mean [^?]*{option}\b", done.stderr), command, option, done.stderr)
 
@@ -97,6 +101,8 @@ for command in commands:
     plain = run(command, *way[command], *out("a"), "callgraph.data")
     check(plain.returncode == 0, command, plain.stderr)
     for form in (["-i", "callgraph.data"], ["-icallgraph.data"], ["--input=callgraph.data"], ["--input", "callgraph.data"]):
+        if not chosen():
+            continue
         shutil.rmtree("b")
         os.mkdir("b")
         given = run(command, *form, *way[command], *out("b"))
@@ -292,6 +298,8 @@ for words, there in ((["--time", "1,2"], times), (["--pid", "1"], "pid "), (["--
     # stats, list and dump say the same, beside their reports.
     note = [line for line in done.stderr.splitlines() if "no sample is selected" in line]
     for command in (["stats"], ["stats", "--by", "comm,dso", "--json"], ["list", "threads"], ["dump"], ["dump", "--json"]):
+        if not chosen():
+            continue
         other = run(*command, *words, "callgraph.data")
         check(other.returncode == 0 and other.stderr.splitlines() == note, command, words, other.returncode, other.stderr)
         if "--json" in command:
