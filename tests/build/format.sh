@@ -1,7 +1,8 @@
 #!/bin/bash
 # The sources are as clang-format leaves them.  format/ is laid out by hand.
 set -eu
-command -v clang-format >/dev/null || { echo "clang-format was not found"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs clang-format
 
 # The check, on a file that is wrong.
 cp "$PERFILE_SOURCE/.clang-format" .

@@ -1,6 +1,7 @@
 # What would cost far more than the input is stopped, with the name of the limit; --allow-growth lifts it, and nothing is left behind.
 set -eu
-command -v python3 >/dev/null || { echo "python3 is needed"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs python3
 say() { echo "$*"; exit 1; }
 
 # A process of 2000 mappings and 260 threads: each part of a split by thread needs them all, 40 MB of 0.2 MB.

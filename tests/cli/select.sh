@@ -1,6 +1,7 @@
 # The options that say which records are wanted mean the same for filter, stats, list and dump: of every
 # capture, as a file and as a pipe.
-command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs jq
 captures=$PERFILE_SOURCE/samples/captures
 . "$PERFILE_SOURCE/tests/chosen.bash"
 failed=0 compared=0

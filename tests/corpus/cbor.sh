@@ -25,10 +25,8 @@ if [ $# -gt 0 ]; then
     exit 0
 fi
 
-if ! command -v python3 >/dev/null; then
-    echo "skipped: python3 is not there"
-    exit 77
-fi
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs python3
 
 : >captures
 find "$PERFILE_SOURCE/samples/captures" -maxdepth 1 -name '*.data' | sort >>captures

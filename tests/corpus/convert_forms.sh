@@ -1,5 +1,6 @@
 # Every capture in every form says the same: see convert_forms.py.
 set -eu
-command -v python3 >/dev/null || { echo "python3 was not found"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs python3
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
 python3 "$PERFILE_SOURCE/tests/corpus/convert_forms.py"

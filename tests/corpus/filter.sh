@@ -1,5 +1,6 @@
 # What is kept, for every capture and every kind of term: see filter.py.
 set -eu
-command -v python3 >/dev/null || { echo "python3 was not found"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs python3
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
 python3 "$PERFILE_SOURCE/tests/corpus/filter.py"

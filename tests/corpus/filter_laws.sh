@@ -6,7 +6,8 @@ set -u
 failed=0 same=0 twice=0 damaged=0
 own=$PERFILE_SOURCE/samples/captures
 
-command -v python3 >/dev/null || { echo "python3 was not found"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs python3
 
 say() {
     echo "$*"

@@ -50,10 +50,8 @@ if [ $# -gt 0 ]; then
     exit "$status"
 fi
 
-if ! command -v jq >/dev/null; then
-    echo "skipped: jq is not there"
-    exit 77
-fi
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs jq
 
 : >pairs
 samples=$PERFILE_SOURCE/samples/captures

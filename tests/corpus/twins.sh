@@ -3,7 +3,8 @@
 # same where the machine has no say: every field of the attrs, which records there are, the fields of each, and
 # the names that processes took.  (The values that differ are compared with their expected dumps.)
 set -eu
-command -v jq >/dev/null || { echo "jq was not found"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs jq
 [ -d "$PERFILE_CORPUS/recorded" ] || { echo "no captures in $PERFILE_CORPUS"; exit 77; }
 
 facts() {

@@ -4,12 +4,8 @@
 # are skipped, with what perf said.
 set -u
 . "$PERFILE_SOURCE/tests/enough.bash"
-for tool in perf jq; do
-    if ! command -v "$tool" >/dev/null; then
-        echo "$tool is not installed"
-        exit 77
-    fi
-done
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf jq
 export HOME=$PWD
 . "$PERFILE_SOURCE/tests/interop/perf_counts.inc"
 kinds=0 seen=0 every=${PERFILE_EVERY:-1}

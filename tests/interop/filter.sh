@@ -2,7 +2,8 @@
 # with the same names and symbols as in the full capture.
 set -u
 . "$PERFILE_SOURCE/tests/enough.bash"
-command -v perf >/dev/null || { echo "perf is not installed"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
 export HOME=$PWD
 incomplete='failed|rror:|Couldn|unexpected|incompatible|was the|not terminated'

@@ -5,10 +5,8 @@ if ! [ -x "$generate" ]; then
     echo "the samples were not built (PERFILE_BUILD_SAMPLES)"
     exit 77
 fi
-if ! command -v perf >/dev/null; then
-    echo "perf is not installed"
-    exit 77
-fi
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf
 export HOME=$PWD
 failed=0
 wrong() {

@@ -2,7 +2,8 @@
 # both by time, and every line of `perf script` that either has.  Then the same as if they were of two
 # machines, with equal ids on purpose, and in every form.
 set -u
-command -v perf >/dev/null || { echo "perf is not installed"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
 export HOME=$PWD
 failed=0

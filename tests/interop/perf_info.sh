@@ -10,12 +10,8 @@
 # So the words are compared, quotes taken away.  What perf does not know ("(null)", 0) is not compared:
 # it stops at the first feature that is damaged.  Where there is no CPUID it may say that of this machine.
 set -u
-for tool in perf python3; do
-    if ! command -v "$tool" >/dev/null; then
-        echo "$tool is not installed"
-        exit 77
-    fi
-done
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf python3
 export HOME=$PWD PYTHONPATH=$PERFILE_SOURCE/tests/interop PYTHONDONTWRITEBYTECODE=1
 exec python3 - <<'PYTHON'
 import collections

@@ -12,12 +12,8 @@
 # - Build ids are padded with zeros to 20 bytes.  Without the feature BUILD_ID it lists what samples
 #   hit, and looks into files of this machine: only captures with the feature are compared.
 set -u
-for tool in perf python3; do
-    if ! command -v "$tool" >/dev/null; then
-        echo "$tool is not installed"
-        exit 77
-    fi
-done
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf python3
 export HOME=$PWD PYTHONPATH=$PERFILE_SOURCE/tests/interop PYTHONDONTWRITEBYTECODE=1
 exec python3 - <<'PYTHON'
 import json

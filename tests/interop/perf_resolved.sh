@@ -8,12 +8,8 @@
 # - samples of kernel addresses, where there is no mapping of the kernel: it takes that of this machine;
 # - big-endian pipes, in which it takes process for thread.
 set -u
-for tool in perf python3; do
-    if ! command -v "$tool" >/dev/null; then
-        echo "$tool is not installed"
-        exit 77
-    fi
-done
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf python3
 export HOME=$PWD PYTHONPATH=$PERFILE_SOURCE/tests/interop PYTHONDONTWRITEBYTECODE=1
 exec python3 - <<'PYTHON'
 import collections

@@ -14,12 +14,8 @@
 #   the name (hotspot/perf.data.true.v2);
 # - LBR call chains, which it joins with the branch stack.
 set -u
-for tool in perf python3; do
-    if ! command -v "$tool" >/dev/null; then
-        echo "$tool is not installed"
-        exit 77
-    fi
-done
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf python3
 export HOME=$PWD PYTHONPATH=$PERFILE_SOURCE/tests/interop PYTHONDONTWRITEBYTECODE=1
 exec python3 - <<'PYTHON'
 import collections

@@ -13,12 +13,8 @@
 #   values.  Then its events add up to more samples than it has records of that type, and are not
 #   compared.  Names of events are not compared here: perf appends modifiers (:HG).
 set -u
-for tool in perf jq; do
-    if ! command -v "$tool" >/dev/null; then
-        echo "$tool is not installed"
-        exit 77
-    fi
-done
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf jq
 export HOME=$PWD
 . "$PERFILE_SOURCE/tests/enough.bash"
 . "$PERFILE_SOURCE/tests/interop/perf_counts.inc"

@@ -8,12 +8,8 @@
 # place while `perf script` does not, have a column in format/versions.def.
 set -u
 . "$PERFILE_SOURCE/tests/enough.bash"
-for tool in perf jq; do
-    if ! command -v "$tool" >/dev/null; then
-        echo "$tool is not installed"
-        exit 77
-    fi
-done
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf jq
 case $(perf --version) in
 *' 6.1.'*) ;;
 *)

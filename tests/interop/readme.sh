@@ -1,10 +1,8 @@
 # What README.md shows is what is printed: every `$ perfile …` in a console block is run and its output
 # compared, and the program of "The library" is compiled and run.
 set -u
-command -v jq >/dev/null || {
-    echo "jq is not installed"
-    exit 77
-}
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs jq
 here=$PWD
 readme=$PERFILE_SOURCE/README.md
 

@@ -5,10 +5,8 @@ if ! [ -x "$record" ]; then
     echo "the samples were not built (PERFILE_BUILD_SAMPLES)"
     exit 77
 fi
-if ! command -v perf >/dev/null; then
-    echo "perf is not installed"
-    exit 77
-fi
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf
 export HOME=$PWD
 busy='i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
 

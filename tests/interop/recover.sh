@@ -1,9 +1,8 @@
 # Recordings made here, killed and cut: recover finds as many samples as there are, and perf reads
 # the result to its end with that count.
 set -u
-for tool in perf python3; do
-    command -v "$tool" >/dev/null || { echo "$tool is not installed"; exit 77; }
-done
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf python3
 export HOME=$PWD
 perf record -q -e cpu-clock -o try.data -- true >/dev/null 2>&1 || { echo "perf cannot record here"; exit 77; }
 failed=0

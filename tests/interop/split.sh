@@ -1,7 +1,8 @@
 # perf reads the parts that split makes, and counts in all of them together the samples of the whole.
 set -u
 . "$PERFILE_SOURCE/tests/enough.bash"
-command -v perf >/dev/null || { echo "perf is not installed"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf
 [ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
 export HOME=$PWD
 incomplete='failed|rror:|Couldn|unexpected|incompatible|was the|not terminated'

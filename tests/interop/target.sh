@@ -7,13 +7,9 @@
 # and the build ids of mappings that are made inodes for 5.10, is looked at by themselves.
 set -u
 . "$PERFILE_SOURCE/tests/enough.bash"
-for tool in perf jq python3; do
-    command -v "$tool" >/dev/null || { echo "$tool is not installed"; exit 77; }
-done
-case $(perf --version) in
-"perf version 6.1"*) ;;
-*) echo "perf is $(perf --version), not 6.1"; exit 77 ;;
-esac
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs perf jq python3
+needs_perf 6.1
 export HOME=$PWD
 writes=$PERFILE_BUILD/tests/corpus/corpus_target
 [ -x "$writes" ] || { echo "the test program was not built"; exit 77; }
