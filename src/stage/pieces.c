@@ -25,7 +25,7 @@ static const perfile_record *all_of(const pf_pieces *p, size_t *n)
 }
 
 /* To the first of the last pieces, those that make `size` bytes: what is in front of them was never
- * finished. */
+ * finished.  The end has nothing of the record, whatever stands in it. */
 static bool skip_others(pf_pieces *p, uint64_t size)
 {
     size_t n;
@@ -34,9 +34,10 @@ static bool skip_others(pf_pieces *p, uint64_t size)
     p->given_bytes = p->bytes.len;
     while (p->given && size) {
         const perfile_record *r = &all[p->given - 1];
-        if (r->body.len > size)
+        size_t part = r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ? r->body.len : 0;
+        if (part > size)
             break;
-        size -= r->body.len;
+        size -= part;
         p->given--;
         p->given_bytes -= perfile_record_size(r);
     }

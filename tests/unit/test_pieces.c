@@ -6,7 +6,7 @@
 #include "fuzz/operations.h"
 #include "splitting.h"
 
-enum { WHOLE, NO_END, NO_BEGIN, ONE_LOST, END_TWICE, MIXED, UNFINISHED_FIRST, KINDS };
+enum { WHOLE, NO_END, NO_BEGIN, ONE_LOST, END_TWICE, MIXED, UNFINISHED_FIRST, FULL_END, KINDS };
 
 /* SPLIT_END written wrongly: a type that nobody knows. */
 #define NO_SPLIT_END (PERFILE_RECORD_SIMPLEPERF_SPLIT_END | 1U << 31)
@@ -16,6 +16,16 @@ static void put_end(builder *b, uint32_t type)
     build_u32(b, type);
     build_u16(b, 0);
     build_u16(b, 8);
+}
+
+/* An end with bytes as many as a piece has, which are nothing of the record. */
+static void put_full_end(builder *b)
+{
+    build_u32(b, PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
+    build_u16(b, 0);
+    build_u16(b, 8 + 24);
+    for (unsigned i = 0; i < 3; i++)
+        build_u64(b, i);
 }
 
 /* A large sample, cut. */
@@ -34,7 +44,10 @@ static void put_pieces(builder *b, unsigned kind)
         if (kind == MIXED)
             capture_sample(b, (uint32_t)i + 1);
     }
-    put_end(b, kind == NO_END ? NO_SPLIT_END : PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
+    if (kind == FULL_END)
+        put_full_end(b);
+    else
+        put_end(b, kind == NO_END ? NO_SPLIT_END : PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
     if (kind == END_TWICE)
         put_end(b, PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
     build_clear(&whole);
@@ -72,12 +85,12 @@ static uint64_t read_all(perfile_bytes in, perfile_summary *sum)
     return samples;
 }
 
-static const uint64_t samples_of[KINDS] = {5, 4, 4, 4, 5, 8, 5};
+static const uint64_t samples_of[KINDS] = {5, 4, 4, 4, 5, 8, 5, 5};
 
 static void what_makes_no_record_is_damage(void **state)
 {
     (void)state;
-    static const uint64_t damages[KINDS] = {0, 1, 1, 1, 1, 0, 2};
+    static const uint64_t damages[KINDS] = {0, 1, 1, 1, 1, 0, 2, 0};
     for (unsigned kind = 0; kind < KINDS; kind++) {
         builder b;
         perfile_summary sum;
