@@ -41,14 +41,6 @@ static bool is_lifted(const char *limit)
     return false;
 }
 
-bool cli_feed(cli_input *in, struct perfile_model *model, const perfile_record *r)
-{
-    if (in->limit.status)
-        return true;
-    perfile_status st = perfile_model_feed(model, r, &in->limit);
-    return st == PERFILE_OK || st == PERFILE_E_LIMIT;
-}
-
 int cli_reading_option(const char *command, const char *help, int option, cli_reading *how)
 {
     switch (option) {

@@ -119,11 +119,15 @@ static inline bool cli_next_run(cli_input *in, const perfile_record **first, siz
     return true;
 }
 
-struct perfile_model;
-
 /* Feeds a model.  What exceeds limits.model_bytes, and all that comes behind it, is left out: the
  * answer is made of the rest, and cli_close() says so.  False when there is no memory. */
-bool cli_feed(cli_input *in, struct perfile_model *model, const perfile_record *r);
+static inline bool cli_feed(cli_input *in, perfile_model *model, const perfile_record *r)
+{
+    if (in->limit.status)
+        return true;
+    perfile_status st = perfile_model_feed(model, r, &in->limit);
+    return st == PERFILE_OK || st == PERFILE_E_LIMIT;
+}
 
 /* Says what went wrong with `err`, which is of reading `name`. */
 void cli_say_error(const char *name, const perfile_error *err);

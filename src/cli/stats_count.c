@@ -42,13 +42,13 @@ static bool count_types(cli_counts *counts, cli_input *in)
     bool ok = true;
     while (cli_next_run(in, &r, &n)) {
         uint64_t samples = low[PERFILE_RECORD_SAMPLE].records;
-        for (size_t i = 0; i < n; i++) {
-            if (r[i].type < N_TYPES) {
-                low[r[i].type].records++;
-                low[r[i].type].bytes += bytes_of(&r[i]);
+        for (const perfile_record *at = r, *end = r + n; at < end; at++) {
+            if (at->type < N_TYPES) {
+                low[at->type].records++;
+                low[at->type].bytes += bytes_of(at);
             } else {
-                uint64_t key = r[i].type;
-                ok = cli_groups_add(&counts->groups, &key, 1, bytes_of(&r[i])) && ok;
+                uint64_t key = at->type;
+                ok = cli_groups_add(&counts->groups, &key, 1, bytes_of(at)) && ok;
             }
         }
         if (low[PERFILE_RECORD_SAMPLE].records - samples != n)
