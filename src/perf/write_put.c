@@ -5,6 +5,7 @@
 #include "base/order.h"
 #include "io/out.h"
 #include "perf/frame.h"
+#include "perfile/records.h"
 
 enum { SPAN_BYTES = 1 << 20 /* so that it is written while it is near */ };
 
@@ -22,13 +23,16 @@ static inline perfile_status add_span(perfile_writer *w, const uint8_t *bytes, s
     return st;
 }
 
-/* The index of AUX traces has the place of each record. */
+/* The index of AUX traces has the place of each record that can be read as one. */
 static perfile_status note_aux(perfile_writer *w, const perfile_record *r, perfile_error *err)
 {
+    perfile_auxtrace v;
     if (w->at)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
                        "AUX traces stand in the file `data` of a directory, not in data.%u",
                        w->at - 1);
+    if (perfile_auxtrace_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
     uint64_t entry[2] = {pf_write_u64(w, w->data_start + w->part->bytes),
                          pf_write_u64(w, PF_PERF_RECORD_HEADER + r->body.len)};
     return pf_buffer_append(&w->aux_index, entry, sizeof entry)

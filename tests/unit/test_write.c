@@ -270,6 +270,31 @@ static void records_that_are_none(void **state)
     close_writer(w, sink);
 }
 
+/* A header without the fields is handed on as it is, and is no place where AUX data are. */
+static void short_auxtrace_is_not_indexed(void **state)
+{
+    (void)state;
+    static const uint32_t words[2] = {PERFILE_RECORD_AUXTRACE, 8 << 16};
+    const uint8_t *header = (const uint8_t *)words;
+    perfile_record r = {.family = PERFILE_FAMILY_PERF,
+                        .header = header,
+                        .body = {header + 8, 0},
+                        .type = PERFILE_RECORD_AUXTRACE};
+    perfile_sink *sink;
+    perfile_source *source;
+    perfile_stream *s;
+    perfile_writer *w = open_writer(PERFILE_FORM_FILE, &sink);
+    assert_int_equal(written_events(w, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_put(w, &r, &err), PERFILE_OK);
+    assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+    assert_int_equal(perfile_source_memory(perfile_sink_bytes(sink), "m", &source, NULL),
+                     PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    assert_null(perfile_session_feature(perfile_stream_session(s), PERFILE_FEATURE_AUXTRACE));
+    perfile_stream_close(s);
+    close_writer(w, sink);
+}
+
 static size_t count_records(const char *path, perfile_bytes bytes, uint32_t part)
 {
     perfile_source *source;
@@ -657,6 +682,7 @@ int main(void)
         cmocka_unit_test(pipes_are_narrow),
         cmocka_unit_test(pipes_may_go_on_with_facts),
         cmocka_unit_test(records_that_are_none),
+        cmocka_unit_test(short_auxtrace_is_not_indexed),
         cmocka_unit_test(spans_of_a_ring),
         cmocka_unit_test(names_that_were_not_given),
         cmocka_unit_test(progressive_files_appear_early),
