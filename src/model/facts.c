@@ -92,9 +92,11 @@ bool pf_model_learn(perfile_model *m)
             m->learnt[i] ? NULL : perfile_session_feature(m->session, facts[i].number);
         if (!f || !f->payload.len)
             continue;
-        if (!facts[i].learn(m, f))
+        m->learnt[i] = true; /* before: a record in INIT_MAP may say that there is a feature */
+        if (!facts[i].learn(m, f)) {
+            m->learnt[i] = false;
             return false;
-        m->learnt[i] = true;
+        }
     }
     return true;
 }

@@ -185,12 +185,34 @@ static void init_map(void **state)
     }
 }
 
+/* A record among those of INIT_MAP that says there is a feature: INIT_MAP is not learnt from within
+ * itself, and what follows is learnt. */
+static void init_map_that_names_a_feature(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        builder b = {.swap = swap};
+        perfile_session *s = session_of(swap);
+        size_t start = build_begin(&b, PERFILE_RECORD_HEADER_FEATURE, 0);
+        build_u64(&b, PERFILE_FEATURE_INIT_MAP);
+        build_end(&b, start);
+        put_mmap(&b, 7, "/bin/work", 0);
+        add_feature(s, PERFILE_FEATURE_INIT_MAP, &b);
+        perfile_model *m = model_of(s);
+        assert_non_null(perfile_model_mapping(m, 7, 0x1800, 100));
+        perfile_model_close(m);
+        pf_session_free(s);
+        build_clear(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(build_ids_by_name),
         cmocka_unit_test(build_ids_that_come_late),
         cmocka_unit_test(init_map),
+        cmocka_unit_test(init_map_that_names_a_feature),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
