@@ -165,6 +165,8 @@ static perfile_status add_input(making *m, pf_merge_input *in, perfile_error *er
             st = add_ids(m, in, k, err);
     }
     in->n_known = in->new_ids.len / sizeof(perfile_merged_id);
+    /* Before the ids of an only event are said, by an ID_INDEX record, any id means it. */
+    in->renumbers |= in->n_events == 1 && in->session->n_idless == 1;
     return st;
 }
 

@@ -23,6 +23,7 @@ typedef struct recording {
     uint32_t stat_thread; /* not 0: of perf stat, of this thread */
     uint32_t attr_size;
     uint64_t config3; /* needs an attr of 136 bytes */
+    uint64_t renamed; /* not 0: an EVENT_UPDATE of this id, and ID_INDEX behind it */
 } recording;
 
 #define TYPE                                                                                       \
@@ -108,6 +109,15 @@ static void put_state(perfile_writer *w, const recording *c)
         ok(perfile_writer_put_thread_map(w, &threads, sizeof threads, NULL, &err), &err);
         ok(perfile_writer_put_stat(w, &stat, sizeof stat, NULL, &err), &err);
     }
+    perfile_event_update update = {
+        .type = 2, .id = c->renamed, .has_name = true, .name = text("renamed")};
+    perfile_id_index_entry entries[2] = {{.id = 472}, {.id = 473}};
+    perfile_id_index index = {.nr = 2,
+                              .entries = perfile_id_index_entry_list(entries, 2, sizeof *entries)};
+    if (c->renamed) {
+        ok(perfile_writer_put_event_update(w, &update, sizeof update, NULL, &err), &err);
+        ok(perfile_writer_put_id_index(w, &index, sizeof index, NULL, &err), &err);
+    }
     perfile_auxtrace_info info = {.type = 1};
     if (c->aux)
         ok(perfile_writer_put_auxtrace_info(w, &info, sizeof info, NULL, &err), &err);
@@ -186,7 +196,7 @@ typedef struct merged {
     uint32_t lost_events[MOST];
     char comms[MOST][32];
     uint32_t comm_pids[MOST], fork_pids[MOST];
-    size_t n_lost, n_comms, n_forks, n_convs, n_stats;
+    size_t n_lost, n_comms, n_forks, n_convs, n_stats, n_updates;
     uint64_t zero;
     unsigned steps_back;
 } merged;
@@ -207,6 +217,7 @@ static void look(merged *m, const perfile_record *r)
     perfile_comm comm;
     perfile_fork fork;
     perfile_time_conv conv;
+    perfile_event_update update;
     const perfile_event *e = perfile_record_event(r);
     switch (r->type) {
     case PERFILE_RECORD_SAMPLE:
@@ -239,6 +250,11 @@ static void look(merged *m, const perfile_record *r)
         ok(perfile_time_conv_decode(r, &conv, sizeof conv, &err), &err);
         m->zero = conv.time_zero;
         m->n_convs++;
+        break;
+    case PERFILE_RECORD_EVENT_UPDATE:
+        ok(perfile_event_update_decode(r, &update, sizeof update, &err), &err);
+        assert_non_null(perfile_session_event_by_id(r->session, update.id));
+        m->n_updates++;
         break;
     default:
         m->n_stats += r->type == PERFILE_RECORD_STAT;
@@ -698,6 +714,27 @@ static void counters_move_with_the_clock(void **state)
     close_merged(&m);
 }
 
+/* An event without ids, which ID_INDEX tells later: until then any id is taken for its own. */
+static void updates_are_of_events(void **state)
+{
+    const int64_t later = 6000;
+    recording two[2] = {usual, usual};
+    merged m;
+    (void)state;
+    two[0].sample_type = two[1].sample_type = TYPE & ~(uint64_t)PERFILE_SAMPLE_IDENTIFIER;
+    two[0].ids[0] = two[0].ids[1] = two[1].ids[0] = two[1].ids[1] = 0;
+    two[0].renamed = two[1].renamed = 71;
+    merge(&m, two, 2, PERFILE_MERGE_JOIN_EVENTS, &later);
+    ended(&m);
+    assert_int_equal(m.n_updates, 1); /* both say the same */
+    assert_int_equal(m.n, 2 * N);
+    close_merged(&m);
+    merge(&m, two, 1, 0, NULL);
+    ended(&m);
+    assert_int_equal(m.n_updates, 1);
+    close_merged(&m);
+}
+
 static void one_input_is_fine(void **state)
 {
     recording one = usual;
@@ -729,6 +766,7 @@ int main(void)
         cmocka_unit_test(trailers_are_made),
         cmocka_unit_test(conflicts_are_refused_or_dropped),
         cmocka_unit_test(counters_move_with_the_clock),
+        cmocka_unit_test(updates_are_of_events),
         cmocka_unit_test(one_input_is_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
