@@ -10,7 +10,7 @@
 #include "scratch.h"
 
 enum { FAIL_NOTHING, FAIL_MEMORY, FAIL_INPUT_OUTPUT };
-enum { FROM_MEMORY, FROM_PIPE, FROM_SEEKABLE, FROM_FILE, FROM_WINDOW, FROM_KINDS };
+enum { FROM_MEMORY, FROM_PIPE, FROM_SEEKABLE, FROM_FILE, FROM_WINDOW, FROM_SEQUENCE, FROM_KINDS };
 enum { TO_MEMORY, TO_CALLBACK, TO_FILE, TO_DIRECTORY, TO_KINDS };
 
 /* What fails, and how often it was asked for. */
@@ -163,7 +163,9 @@ static perfile_status open_source(const attempt *a, caller *c, perfile_source **
         callbacks.total = 0;
         return perfile_source_callback(&callbacks, "callbacks", &how, source, err);
     default:
-        how.flags = a->from == FROM_WINDOW ? PERFILE_SOURCE_NO_MAP : 0;
+        how.flags = a->from == FROM_WINDOW     ? PERFILE_SOURCE_NO_MAP
+                    : a->from == FROM_SEQUENCE ? PERFILE_SOURCE_SEQUENTIAL
+                                               : 0;
         snprintf(path, sizeof path, "%s/in", scratch_path);
         return perfile_source_path(path, &how, source, err);
     }

@@ -1,7 +1,8 @@
 /* Where bytes come from.
  *
  * A source answers one question: which bytes are there at this offset?  Regular files are mapped,
- * so that records are views of the file itself; everything else is read through one window. */
+ * so that records are views of the file itself, unless they are read once from front to back;
+ * everything else is read through one window. */
 #ifndef PERFILE_SOURCE_H
 #define PERFILE_SOURCE_H
 
@@ -16,7 +17,14 @@ typedef struct perfile_source perfile_source;
 enum {
     /* Read regular files through a window instead of mapping them: for whoever cannot accept
      * SIGBUS when somebody cuts the file under the map. */
-    PERFILE_SOURCE_NO_MAP = 1 << 0
+    PERFILE_SOURCE_NO_MAP = 1 << 0,
+    /* Records will be read from front to back, once or a few times: regular files are read into a
+     * window of 256 KiB to 4 MiB, which takes less time than mapping them, and what is longer
+     * than that (AUX traces) or stays (attrs, features) is mapped.  Records are valid until the
+     * next is asked for, as those of a pipe are.  Not for perfile_sort() and perfile_merge(), which
+     * keep places of mapped records instead of the records.  The files of a directory are mapped
+     * all the same. */
+    PERFILE_SOURCE_SEQUENTIAL = 1 << 1
 };
 
 typedef struct perfile_source_options {

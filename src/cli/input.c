@@ -123,6 +123,26 @@ static void on_note(void *user, const perfile_note *note)
     cli_say("%s: %s", in->name, note->text);
 }
 
+static perfile_status open_source(const char *path, const perfile_options *options,
+                                  perfile_source **source, perfile_error *err)
+{
+    const perfile_source_options how = {
+        .size = sizeof how, .flags = PERFILE_SOURCE_SEQUENTIAL, .limits = options->limits};
+    return perfile_source_path(path, &how, source, err);
+}
+
+static perfile_status open_plain(cli_input *in, const char *path, const perfile_options *options)
+{
+    perfile_source *source;
+    perfile_status st = open_source(path, options, &source, &in->error);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_open(source, options, &in->stream, &in->error);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
+    return st;
+}
+
 /* Through a filter, or after a pass that learns names and mappings. */
 static perfile_status open_selected(cli_input *in, const char *path, const cli_reading *how,
                                     const perfile_options *options)
@@ -136,7 +156,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
                                       .note = on_note,
                                       .user = in,
                                       .limit = &in->limit};
-    perfile_status st = perfile_source_path(path, NULL, &source, &in->error);
+    perfile_status st = open_source(path, options, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
     if (how->selection)
@@ -169,7 +189,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     if (in->status == PERFILE_OK && (in->selects || how->model))
         in->status = open_selected(in, path, how, &options);
     else if (in->status == PERFILE_OK)
-        in->status = perfile_open_path(path, &options, &in->stream, &in->error);
+        in->status = open_plain(in, path, &options);
     if (in->status != PERFILE_OK) {
         in->stream = NULL;
         return failure(in);

@@ -257,7 +257,7 @@ static int open_files(settings *set, perfile_sink **sink)
 {
     perfile_error err;
     for (size_t i = 0; i < set->n; i++) {
-        if (cli_source(&set->w, set->paths[i], &set->in[i].source, &err) != PERFILE_OK) {
+        if (cli_source(&set->w, set->paths[i], 0, &set->in[i].source, &err) != PERFILE_OK) {
             cli_say_error(set->in[i].name, &err);
             return CLI_FAILED;
         }

@@ -171,10 +171,10 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
     return CLI_DONE;
 }
 
-perfile_status cli_source(const cli_writing *w, const char *path, perfile_source **source,
-                          perfile_error *err)
+perfile_status cli_source(const cli_writing *w, const char *path, uint32_t flags,
+                          perfile_source **source, perfile_error *err)
 {
-    perfile_source_options how = {.size = sizeof how, .limits = w->limits};
+    perfile_source_options how = {.size = sizeof how, .flags = flags, .limits = w->limits};
     return perfile_source_path(path, &how, source, err);
 }
 
@@ -183,7 +183,7 @@ int cli_writing_open(const cli_writing *w, const char *path, bool directory,
 {
     perfile_error err;
     const cli_output o = {w->out, w->replace, directory, &path, 1};
-    if (cli_source(w, path, source, &err) != PERFILE_OK) {
+    if (cli_source(w, path, PERFILE_SOURCE_SEQUENTIAL, source, &err) != PERFILE_OK) {
         cli_say_error(cli_input_name(path), &err);
         return CLI_FAILED;
     }

@@ -22,7 +22,7 @@ static perfile_status fill_options(perfile_source *s, const perfile_source_optio
                            given->size);
         memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
     }
-    if (o.flags & ~(uint32_t)PERFILE_SOURCE_NO_MAP)
+    if (o.flags & ~(uint32_t)(PERFILE_SOURCE_NO_MAP | PERFILE_SOURCE_SEQUENTIAL))
         return pf_fail(err, PERFILE_E_USAGE, "source.options", "unknown flags 0x%x", o.flags);
     if (o.limits && o.limits->size < sizeof o.limits->size)
         return pf_fail(err, PERFILE_E_USAGE, "source.limits", "size is %zu, not set by sizeof",
@@ -123,6 +123,12 @@ perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, pe
                              perfile_error *err)
 {
     return s->ops->run(s, offset, need, run, err);
+}
+
+perfile_status pf_source_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                              perfile_error *err)
+{
+    return (s->ops->view ? s->ops->view : s->ops->run)(s, offset, need, run, err);
 }
 
 void pf_source_hint(perfile_source *s, uint64_t offset, size_t len)

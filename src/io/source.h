@@ -11,6 +11,9 @@ typedef struct pf_source_ops {
     /* See pf_source_run(). */
     perfile_status (*run)(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                           perfile_error *err);
+    /* See pf_source_view(); NULL: as run(). */
+    perfile_status (*view)(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                           perfile_error *err);
     /* See pf_source_hint(); may be NULL. */
     void (*hint)(perfile_source *s, uint64_t offset, size_t len);
     /* See pf_source_release(); may be NULL. */
@@ -23,7 +26,8 @@ struct perfile_source {
     const pf_source_ops *ops;
     char *name;
     uint64_t size;  /* PF_SIZE_UNKNOWN for a stream that has not ended */
-    bool stable;    /* what run() gave stays valid until close (mapped, memory) */
+    bool stable;    /* what run() gave stays valid until close (mapped, memory) … */
+    bool lasting;   /* … and what view() gave: of more sources */
     bool seekable;  /* any offset may be asked for; else never one below the last released */
     bool directory; /* no bytes of its own: `name` is a path, the driver opens what is in it */
     void (*waiting)(void *user); /* before a stream waits for bytes; may be NULL */
@@ -42,6 +46,11 @@ struct perfile_source {
  * than limits.window_bytes; what is in memory anyway (mapped, memory) has no such limit. */
 perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                              perfile_error *err);
+
+/* The same for what is looked at for long: attrs, ids, features.  It stays valid until close where
+ * the source is `lasting`. */
+perfile_status pf_source_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                              perfile_error *err);
 
 /* Tells that [offset, offset + len) will be wanted soon (mapped files are touched in one go). */
 void pf_source_hint(perfile_source *s, uint64_t offset, size_t len);

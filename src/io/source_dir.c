@@ -75,6 +75,15 @@ static char *join(const char *dir, const char *entry)
     return path;
 }
 
+/* A recording may have thousands of files: a window for each would be too much memory. */
+static perfile_status map_entry(const perfile_source *dir, int fd, uint64_t size, const char *path,
+                                perfile_source **source, perfile_error *err)
+{
+    perfile_source_options how = dir->options;
+    how.flags &= ~(uint32_t)PERFILE_SOURCE_SEQUENTIAL;
+    return pf_source_map(fd, true, size, path, &how, source, err);
+}
+
 perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
                                perfile_source **source, perfile_error *err)
 {
@@ -106,7 +115,7 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
     else if (!S_ISREG(sb.st_mode))
         st = pf_fail(err, PERFILE_E_UNSUPPORTED, "source.open", "'%s' is not a regular file", path);
     else
-        st = pf_source_map(fd, true, (uint64_t)sb.st_size, path, &dir->options, source, err);
+        st = map_entry(dir, fd, (uint64_t)sb.st_size, path, source, err);
     if (st != PERFILE_OK && fd >= 0)
         close(fd);
     pf_free(path);

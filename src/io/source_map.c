@@ -61,6 +61,21 @@ static void map_close(perfile_source *s)
 static const pf_source_ops map_ops = {
     .run = map_run, .hint = map_hint, .release = map_release, .close = map_close};
 
+/* `p` is MAP_FAILED, or where all of the file is mapped. */
+static perfile_status through_window(int fd, bool own, void *p, uint64_t size, const char *name,
+                                     const perfile_source_options *options, perfile_source **source,
+                                     perfile_error *err)
+{
+    perfile_status st = pf_source_window(fd, own, size, name, options, source, err);
+    if (p == MAP_FAILED)
+        return st;
+    if (st == PERFILE_OK)
+        pf_window_beside(*source, (perfile_bytes){p, (size_t)size});
+    else
+        munmap(p, (size_t)size);
+    return st;
+}
+
 perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
                              const perfile_source_options *options, perfile_source **source,
                              perfile_error *err)
@@ -69,16 +84,18 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
     perfile_status st = pf_source_new(sizeof *m, &map_ops, name, options, &m, err);
     if (st != PERFILE_OK)
         return st;
+    const uint32_t flags = m->base.options.flags;
     m->base.size = size;
     m->base.stable = true;
+    m->base.lasting = true;
     m->base.seekable = true;
     if (size) {
         void *p = MAP_FAILED;
-        if (size <= PTRDIFF_MAX && !(m->base.options.flags & PERFILE_SOURCE_NO_MAP))
+        if (size <= PTRDIFF_MAX && !(flags & PERFILE_SOURCE_NO_MAP))
             p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (p == MAP_FAILED) {
+        if (p == MAP_FAILED || flags & PERFILE_SOURCE_SEQUENTIAL) {
             perfile_source_close(&m->base);
-            return pf_source_window(fd, own, size, name, options, source, err);
+            return through_window(fd, own, p, size, name, options, source, err);
         }
         m->ptr = p;
         (void)madvise(p, (size_t)size, MADV_SEQUENTIAL);

@@ -33,6 +33,7 @@ perfile_status perfile_source_memory(perfile_bytes bytes, const char *name, perf
     m->ptr = bytes.ptr;
     m->base.size = bytes.len;
     m->base.stable = true;
+    m->base.lasting = true;
     m->base.seekable = true;
     *source = &m->base;
     return PERFILE_OK;

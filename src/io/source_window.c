@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -13,9 +14,15 @@
 /* Small inputs have to make it move and grow too. */
 #define WINDOW_FIRST ((size_t)512)
 #define WINDOW_ROOM  ((size_t)64)
+#define WINDOW_FILE  ((size_t)512)
+#define WINDOW_MOST  ((size_t)4 << 10)
 #else
 #define WINDOW_FIRST ((size_t)1 << 20)
 #define WINDOW_ROOM  ((size_t)64 << 10) /* less than this behind the data is worth a move */
+/* Beside a mapping, which takes what is longer: what was read is still in the second-level cache
+ * when it is looked at, and goes on from there when it is written. */
+#define WINDOW_FILE  ((size_t)256 << 10)
+#define WINDOW_MOST  ((size_t)4 << 20) /* what looks for records asks for so much */
 #endif
 
 static size_t window_max(const pf_window *w)
@@ -46,6 +53,8 @@ static perfile_status make_room(pf_window *w, perfile_error *err)
     /* Full of bytes that have arrived: a length in the input alone never gets us here. */
     size_t max = window_max(w);
     size_t cap = !w->cap ? WINDOW_FIRST : w->cap > max / 2 ? max : w->cap * 2;
+    if (w->whole.ptr)
+        cap = w->cap ? cap : w->whole.len < WINDOW_FILE ? w->whole.len : WINDOW_FILE;
     if (cap > max)
         cap = max;
     uint8_t *buf = pf_realloc(w->buf, cap, 1);
@@ -61,6 +70,7 @@ static perfile_status read_some(pf_window *w, size_t *got, perfile_error *err)
 {
     uint64_t end = w->at + w->len;
     size_t n = w->cap - w->head - w->len;
+    *got = 0;
     if (w->base.size != PF_SIZE_UNKNOWN && n > w->base.size - end)
         n = (size_t)(w->base.size - end);
     int64_t r = n ? w->read(w, end, w->buf + w->head + w->len, n) : 0;
@@ -75,6 +85,8 @@ static perfile_status read_some(pf_window *w, size_t *got, perfile_error *err)
                        "'%s': asked for %zu bytes, the callback says it read %" PRId64,
                        w->base.name, n, r);
     w->len += (size_t)r;
+    if (r == 0 && n && w->whole.ptr) /* what was mapped of it is gone, too */
+        return pf_fail(err, PERFILE_E_IO, "source.read", "the file was cut while it was read");
     if (r == 0)
         w->base.size = end; /* also of a file that was cut while we read it */
     *got = (size_t)r;
@@ -86,8 +98,11 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
 {
     if (offset < w->at || offset - w->at > w->len) {
         if (w->base.seekable) {
+            uint64_t back = offset < w->at ? w->at - offset : UINT64_MAX;
+            bool there = back <= w->head;
             w->at = offset;
-            w->len = 0;
+            w->head = there ? w->head - (size_t)back : 0;
+            w->len = there ? w->len + (size_t)back : 0;
             return PERFILE_OK;
         }
         if (offset < w->at)
@@ -115,6 +130,22 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
 }
 
 static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need,
+                                 perfile_bytes *run, perfile_error *err);
+
+/* Out of the mapping, where there is one. */
+static perfile_status window_view(perfile_source *s, uint64_t offset, size_t need,
+                                  perfile_bytes *run, perfile_error *err)
+{
+    const pf_window *w = (const pf_window *)s;
+    if (!w->whole.ptr)
+        return window_run(s, offset, need, run, err);
+    *run = (perfile_bytes){NULL, 0};
+    if (offset < s->size)
+        *run = (perfile_bytes){w->whole.ptr + offset, (size_t)(s->size - offset)};
+    return PERFILE_OK;
+}
+
+static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need,
                                  perfile_bytes *run, perfile_error *err)
 {
     pf_window *w = (pf_window *)s;
@@ -126,6 +157,8 @@ static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need
         if (need > left)
             need = (size_t)left;
     }
+    if (w->whole.ptr && (need > WINDOW_MOST || need > window_max(w)))
+        return window_view(s, offset, need, run, err);
     if (need > window_max(w)) {
         perfile_status st = pf_fail(err, PERFILE_E_LIMIT, "window_bytes",
                                     "%zu bytes wanted at once, the limit is %" PRIu64, need,
@@ -156,10 +189,12 @@ static void window_close(perfile_source *s)
     pf_window *w = (pf_window *)s;
     if (w->release)
         w->release(w);
+    if (w->whole.ptr)
+        munmap((void *)(uintptr_t)w->whole.ptr, w->whole.len);
     pf_free(w->buf);
 }
 
-const pf_source_ops pf_window_ops = {.run = window_run, .close = window_close};
+const pf_source_ops pf_window_ops = {.run = window_run, .view = window_view, .close = window_close};
 
 /* Tells whoever wants to know that the next read will wait. */
 static void before_wait(const pf_window *w)
@@ -207,4 +242,10 @@ perfile_status pf_source_window(int fd, bool own, uint64_t size, const char *nam
     w->fd = fd;
     *source = &w->base;
     return PERFILE_OK;
+}
+
+void pf_window_beside(perfile_source *window, perfile_bytes whole)
+{
+    ((pf_window *)window)->whole = whole;
+    window->lasting = true;
 }

@@ -15,9 +15,13 @@ struct pf_window {
 
     uint8_t *buf;
     size_t cap;
-    size_t head; /* buf[head] is the byte at offset `at`, `len` bytes are valid from there */
+    size_t head; /* buf[head] is the byte at offset `at`, `len` bytes are valid from there … */
     size_t len;
-    uint64_t at;
+    uint64_t at; /* … and buf[0 .. head) are the bytes in front of it */
+
+    /* A regular file that is read through the window is mapped, too: what lasts, and what is longer
+     * than WINDOW_MOST, is looked at there.  None: all of it goes through the window. */
+    perfile_bytes whole;
 
     int fd;
     perfile_source_callbacks callbacks;
@@ -30,5 +34,8 @@ extern const pf_source_ops pf_window_ops;
 perfile_status pf_source_window(int fd, bool own, uint64_t size, const char *name,
                                 const perfile_source_options *options, perfile_source **source,
                                 perfile_error *err);
+
+/* Takes the mapping of all of a regular file, made with mmap(): closing the source unmaps it. */
+void pf_window_beside(perfile_source *window, perfile_bytes whole);
 
 #endif

@@ -40,6 +40,15 @@ static perfile_status tee_run(perfile_source *s, uint64_t offset, size_t need, p
     return st;
 }
 
+/* What is not read as a stream is copied by nobody. */
+static perfile_status tee_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                               perfile_error *err)
+{
+    pf_tee *t = ((const pf_tee_source *)s)->tee;
+    return s->seekable ? pf_source_view(t->below, offset, need, run, err)
+                       : tee_run(s, offset, need, run, err);
+}
+
 static void tee_hint(perfile_source *s, uint64_t offset, size_t len)
 {
     pf_source_hint(((const pf_tee_source *)s)->tee->below, offset, len);
@@ -50,7 +59,8 @@ static void tee_release(perfile_source *s, uint64_t offset, uint64_t len)
     pf_source_release(((const pf_tee_source *)s)->tee->below, offset, len);
 }
 
-static const pf_source_ops tee_ops = {.run = tee_run, .hint = tee_hint, .release = tee_release};
+static const pf_source_ops tee_ops = {
+    .run = tee_run, .view = tee_view, .hint = tee_hint, .release = tee_release};
 
 perfile_status pf_source_tee(pf_tee *tee, perfile_source **source, perfile_error *err)
 {
@@ -65,6 +75,7 @@ perfile_status pf_source_tee(pf_tee *tee, perfile_source **source, perfile_error
     }
     t->base.size = below->size;
     t->base.stable = below->stable;
+    t->base.lasting = below->lasting;
     t->base.seekable = below->seekable;
     t->tee = tee;
     *source = &t->base;

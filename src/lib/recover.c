@@ -384,9 +384,9 @@ static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair
     const perfile_assume *given = x->options.assume;
     perfile_bytes bytes;
     perfile_status st = pf_perf_repair(file, given, r, err);
-    if (st != PERFILE_OK || !file->stable)
+    if (st != PERFILE_OK || !file->lasting)
         return st;
-    st = pf_source_run(file, 0, 1, &bytes, err);
+    st = pf_source_view(file, 0, 1, &bytes, err);
     if (st != PERFILE_OK || bytes.len < file->size)
         return st;
     if (given && given->n_events)

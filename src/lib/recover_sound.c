@@ -13,30 +13,38 @@
 #include "schema/rows.h"
 
 /* A source that reads another one, which stays the caller's. */
-typedef struct pf_view {
+typedef struct pf_same {
     perfile_source base;
     perfile_source *of;
-} pf_view;
+} pf_same;
 
-static perfile_status view_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+static perfile_status same_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                                perfile_error *err)
 {
-    const pf_view *v = (const pf_view *)(void *)s;
+    const pf_same *v = (const pf_same *)(void *)s;
     return pf_source_run(v->of, offset, need, run, err);
 }
 
-static perfile_status open_view(perfile_source *of, perfile_source **view, perfile_error *err)
+static perfile_status same_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                                perfile_error *err)
 {
-    static const pf_source_ops ops = {.run = view_run};
-    pf_view *v;
+    const pf_same *v = (const pf_same *)(void *)s;
+    return pf_source_view(v->of, offset, need, run, err);
+}
+
+static perfile_status open_same(perfile_source *of, perfile_source **same, perfile_error *err)
+{
+    static const pf_source_ops ops = {.run = same_run, .view = same_view};
+    pf_same *v;
     perfile_status st = pf_source_new(sizeof *v, &ops, of->name, &of->options, &v, err);
     if (st != PERFILE_OK)
         return st;
     v->of = of;
     v->base.size = of->size;
     v->base.stable = of->stable;
+    v->base.lasting = of->lasting;
     v->base.seekable = true;
-    *view = &v->base;
+    *same = &v->base;
     return PERFILE_OK;
 }
 
@@ -138,7 +146,7 @@ perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
         return PERFILE_OK;
     perfile_status st = source->directory
                             ? perfile_source_path(source->name, &source->options, &own, err)
-                            : open_view(source, &own, err);
+                            : open_same(source, &own, err);
     if (st != PERFILE_OK)
         return no_answer(st);
     st = perfile_open(own, &how, &s, err);

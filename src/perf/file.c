@@ -17,7 +17,7 @@ perfile_status pf_perf_bytes(perfile_source *s, uint64_t offset, uint64_t size,
     if (size > SIZE_MAX || !pf_within(offset, size, s->size))
         return PERFILE_OK;
     perfile_bytes run;
-    perfile_status st = pf_source_run(s, offset, (size_t)size, &run, err);
+    perfile_status st = pf_source_view(s, offset, (size_t)size, &run, err);
     if (st == PERFILE_OK && run.len >= size)
         *bytes = (perfile_bytes){run.ptr, (size_t)size};
     return st;
@@ -198,7 +198,7 @@ static perfile_status add_feature(pf_perf_stream *p, perfile_source *s, const pf
         st = pf_perf_bytes(s, f.offset, f.size, &f.payload, err);
     if (!pf_feature_row(number))
         p->base.summary.unknown_features++;
-    return st == PERFILE_OK ? pf_session_add_feature(p->base.session, &f, s->stable, err) : st;
+    return st == PERFILE_OK ? pf_session_add_feature(p->base.session, &f, s->lasting, err) : st;
 }
 
 /* Where the table has the entry of a feature, `n` others being in front of it. */

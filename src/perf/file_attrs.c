@@ -23,13 +23,13 @@ static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_pe
     pf_attr_fact fact = {.attr = {entry.ptr, entry.len - ID_SECTION},
                          .offset = offset,
                          .origin = PERFILE_ORIGIN_CONTAINER,
-                         .stable = s->stable};
+                         .stable = s->lasting};
     if (shared || (ids.size && !pf_within(ids.offset, ids.size, s->size))) {
         fact.ids_damage = PERFILE_DAMAGE_BAD_IDS;
         return pf_session_add_attr(p->base.session, &fact, err);
     }
     uint8_t *copy = NULL;
-    if (!s->stable) {
+    if (!s->lasting) {
         /* The next span takes the place of this one. */
         copy = pf_alloc(entry.len, 1);
         if (!copy)
@@ -163,7 +163,7 @@ perfile_status pf_perf_file_event_types(pf_perf_stream *p, perfile_source *s,
         if (nul)
             name.len = (size_t)(nul - name.ptr);
         st = pf_session_add_event_type(p->base.session, pf_load_u64(entry.ptr, h->swap), name,
-                                       s->stable, err);
+                                       s->lasting, err);
         if (st != PERFILE_OK)
             return st;
     }

@@ -307,8 +307,8 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
         given = &none;
     r->assume = *given;
     /* What can be asked anywhere but is not in memory as a whole is read as far as that goes. */
-    size_t most = source->stable ? 1 : (size_t)source->limits.window_bytes;
-    perfile_status st = pf_source_run(source, 0, most, &file, err);
+    size_t most = source->lasting ? 1 : (size_t)source->limits.window_bytes;
+    perfile_status st = pf_source_view(source, 0, most, &file, err);
     if (st != PERFILE_OK || file.len == 0)
         return st;
     pf_perf_header h;
@@ -336,7 +336,7 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
         repair_file(r, file, &h, given);
     if (r->events.len)
         pf_repair_settle(r);
-    if (r->guessed & PF_GUESS_DESC && source->stable)
+    if (r->guessed & PF_GUESS_DESC && source->lasting)
         return choose_events(r, file, h.swap, err);
     if (given->n_events || r->events.len || file.len < source->size)
         return PERFILE_OK;

@@ -59,15 +59,20 @@ perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_err
     return PERFILE_OK;
 }
 
+/* The bytes that were lost, where they can be looked at later. */
+static perfile_status lasting_bytes(const pf_perf_stream *p, perfile_bytes *bytes,
+                                    perfile_error *err)
+{
+    perfile_source *source = p->file->source;
+    return source->lasting ? pf_source_view(source, p->pos, 1, bytes, err) : PERFILE_OK;
+}
+
 perfile_status pf_walk_stop(pf_perf_stream *p, unsigned damage, uint64_t offset, perfile_error *err)
 {
     pf_perf_pending d = {.damage = damage, .offset = offset};
-    if (p->file->source->stable) {
-        perfile_status st = pf_perf_at_least(p, 1, &d.bytes, err);
-        if (st != PERFILE_OK)
-            return st;
-    }
-    perfile_status st = pf_perf_count_rest(p, &d.lost, err);
+    perfile_status st = lasting_bytes(p, &d.bytes, err);
+    if (st == PERFILE_OK)
+        st = pf_perf_count_rest(p, &d.lost, err);
     if (st != PERFILE_OK)
         return st;
     pf_perf_damage(p, &d);
@@ -84,13 +89,14 @@ perfile_status pf_walk_resync(pf_perf_stream *p, unsigned damage, uint64_t from,
     uint64_t piece = stable || most > RESYNC_PIECE ? RESYNC_PIECE : most;
     uint64_t overlap = piece > 2 * RESYNC_OVERLAP ? RESYNC_OVERLAP : piece / 2;
     pf_perf_pending d = {.damage = damage, .offset = start};
+    perfile_status st = lasting_bytes(p, &d.bytes, err);
+    if (st != PERFILE_OK)
+        return st;
     for (;;) {
         perfile_bytes run;
-        perfile_status st = pf_perf_at_least(p, piece, &run, err);
+        st = pf_perf_at_least(p, piece, &run, err);
         if (st != PERFILE_OK)
             return st;
-        if (p->pos == start && stable)
-            d.bytes = run;
         size_t skip = from < run.len ? (size_t)from : run.len;
         size_t found = pf_perf_resync(&p->vet, run, skip);
         if (found < run.len || stable || run.len < piece) {
@@ -149,15 +155,12 @@ perfile_status pf_walk_pass_gap(pf_perf_stream *p, perfile_error *err)
     p->island = true;
     if (!p->gap_ends)
         return pf_walk_resync(p, p->gap_damage, p->gap_end - p->pos, err);
-    if (p->file->source->stable) {
-        perfile_status st = pf_perf_at_least(p, 1, &d.bytes, err);
-        if (st != PERFILE_OK)
-            return st;
-    }
+    perfile_status st = lasting_bytes(p, &d.bytes, err);
     d.lost = p->gap_end - p->pos;
     p->pos = p->gap_end;
-    pf_perf_damage(p, &d);
-    return PERFILE_OK;
+    if (st == PERFILE_OK)
+        pf_perf_damage(p, &d);
+    return st;
 }
 
 void pf_perf_ask_before_gaps(perfile_stream *s, bool (*believes)(void *user), void *user)

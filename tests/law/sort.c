@@ -244,8 +244,9 @@ static void sort_recorded(const char *path, perfile_stream *plain)
     sorted_bag in = {0};
     if (sorted_read(plain, &in, NULL) != PERFILE_END)
         return;
-    for (unsigned way = 0; way < 2; way++) {
-        perfile_source_options how = {.size = sizeof how, .flags = way ? PERFILE_SOURCE_NO_MAP : 0};
+    static const uint32_t flags[] = {0, PERFILE_SOURCE_NO_MAP, PERFILE_SOURCE_SEQUENTIAL};
+    for (unsigned way = 0; way < sizeof flags / sizeof flags[0]; way++) {
+        perfile_source_options how = {.size = sizeof how, .flags = flags[way]};
         perfile_source *source;
         assert_int_equal(perfile_source_path(path, &how, &source, NULL), PERFILE_OK);
         outcome o = sort_all(open_stream(source), way ? LEAST : 0);

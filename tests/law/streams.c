@@ -86,10 +86,16 @@ static void any_pieces_give_the_whole(void **state)
             same(name, i % 2 ? "through a window" : "through a pipe", st, &whole, &t);
             transcript_clear(&t);
         }
-        for (uint32_t flags = 0; flags < 2; flags++) {
+        static const struct {
+            uint32_t flags;
+            const char *how;
+        } files[] = {{0, "mapped"},
+                     {PERFILE_SOURCE_NO_MAP, "from a file that is not mapped"},
+                     {PERFILE_SOURCE_SEQUENTIAL, "from a file in sequence"}};
+        for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
             transcript t = {.with_text = true};
-            perfile_status st = read_file(bytes, flags ? PERFILE_SOURCE_NO_MAP : 0, &t);
-            same(name, flags ? "from a file that is not mapped" : "mapped", st, &whole, &t);
+            perfile_status st = read_file(bytes, files[i].flags, &t);
+            same(name, files[i].how, st, &whole, &t);
             transcript_clear(&t);
         }
         transcript runs = {.with_text = true};

@@ -154,6 +154,70 @@ static void a_file_cut_while_it_is_read_ends(void **state)
     assert_int_equal(truncate("file", 2000000), 0);
     read_all(s, 2000000);
     perfile_source_close(s);
+
+    /* What may be looked at in a mapping, too, fails. */
+    o.flags = PERFILE_SOURCE_SEQUENTIAL;
+    perfile_bytes run;
+    perfile_error err;
+    assert_int_equal(perfile_source_path("file", &o, &s, NULL), PERFILE_OK);
+    assert_int_equal(truncate("file", 1000000), 0);
+    assert_int_equal(pf_source_run(s, 999990, 20, &run, &err), PERFILE_E_IO);
+    assert_non_null(strstr(err.message, "was cut while it was read"));
+    perfile_source_close(s);
+}
+
+static void a_file_is_read_in_sequence_and_mapped_beside(void **state)
+{
+    (void)state;
+    enum { LIMIT = 5000 };
+    const perfile_limits small = {.size = sizeof small, .window_bytes = LIMIT};
+    perfile_source_options o = {.size = sizeof o, .flags = PERFILE_SOURCE_SEQUENTIAL};
+    perfile_source *s;
+    perfile_bytes run, view;
+    put_file("file", data, N);
+    for (int limited = 0; limited < 2; limited++) {
+        o.limits = limited ? &small : NULL;
+        assert_int_equal(perfile_source_path("file", &o, &s, NULL), PERFILE_OK);
+        assert_false(s->stable);
+        assert_true(s->lasting);
+        assert_int_equal(pf_source_view(s, 100, 1, &view, NULL), PERFILE_OK);
+        assert_int_equal(view.len, N - 100);
+        if (!limited)
+            read_all(s, N);
+        random_access(s, N);
+        /* Longer than the window: out of the mapping. */
+        assert_int_equal(pf_source_run(s, 7, N - 7, &run, NULL), PERFILE_OK);
+        assert_int_equal(run.len, N - 7);
+        assert_memory_equal(run.ptr, data + 7, N - 7);
+        assert_int_equal(pf_source_view(s, N, 1, &run, NULL), PERFILE_OK);
+        assert_int_equal(run.len, 0);
+        assert_memory_equal(view.ptr, data + 100, N - 100);
+        perfile_source_close(s);
+    }
+}
+
+/* Two that read the same file at places near each other do not take it in turns to read it anew. */
+static void the_window_goes_back_over_what_it_has(void **state)
+{
+    (void)state;
+    perfile_source_options o = {.size = sizeof o, .flags = PERFILE_SOURCE_SEQUENTIAL};
+    perfile_source *s;
+    perfile_bytes run;
+    put_file("file", data, 10000);
+    assert_int_equal(perfile_source_path("file", &o, &s, NULL), PERFILE_OK);
+    assert_int_equal(pf_source_run(s, 0, 1, &run, NULL), PERFILE_OK);
+    assert_int_equal(run.len, 10000);
+    assert_int_equal(pf_source_run(s, 4000, 1, &run, NULL), PERFILE_OK);
+    assert_int_equal(run.len, 6000);
+    int fd = open("file", O_WRONLY);
+    assert_int_equal(pwrite(fd, "other bytes", 11, 1000), 11);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(pf_source_run(s, 900, 1, &run, NULL), PERFILE_OK);
+    assert_int_equal(run.len, 9100);
+    assert_memory_equal(run.ptr, data + 900, 9100);
+    assert_int_equal(pf_source_run(s, 10000, 1, &run, NULL), PERFILE_OK);
+    assert_int_equal(run.len, 0);
+    perfile_source_close(s);
 }
 
 static void a_large_sparse_file_maps(void **state)
@@ -624,13 +688,16 @@ static perfile_status all_kinds(void)
         return st;
     perfile_source_close(e);
 
-    st = perfile_source_path("file", &o, &s, NULL);
-    if (st != PERFILE_OK)
-        return st;
-    st = pf_source_run(s, 0, 1, &run, NULL);
-    perfile_source_close(s);
-    if (st != PERFILE_OK)
-        return st;
+    for (uint32_t i = 0; i < 2; i++) {
+        o.flags = i ? PERFILE_SOURCE_SEQUENTIAL : PERFILE_SOURCE_NO_MAP;
+        st = perfile_source_path("file", &o, &s, NULL);
+        if (st != PERFILE_OK)
+            return st;
+        st = pf_source_run(s, 0, 1, &run, NULL);
+        perfile_source_close(s);
+        if (st != PERFILE_OK)
+            return st;
+    }
 
     st = perfile_source_memory((perfile_bytes){data, 1}, "m", &s, NULL);
     if (st != PERFILE_OK)
@@ -677,6 +744,8 @@ int main(void)
         cmocka_unit_test(files),
         cmocka_unit_test(file_position_of_a_descriptor_does_not_matter),
         cmocka_unit_test(a_file_cut_while_it_is_read_ends),
+        cmocka_unit_test(a_file_is_read_in_sequence_and_mapped_beside),
+        cmocka_unit_test(the_window_goes_back_over_what_it_has),
         cmocka_unit_test(a_large_sparse_file_maps),
         cmocka_unit_test(memory),
         cmocka_unit_test(pipes),
