@@ -49,8 +49,15 @@ uint64_t library_walk_runs(const capture *c)
 
 uint64_t library_walk_file(const capture *c)
 {
+    const perfile_source_options how = {.size = sizeof how, .flags = PERFILE_SOURCE_SEQUENTIAL};
+    perfile_source *source;
     perfile_stream *s;
-    return perfile_open_path(c->path, NULL, &s, NULL) == PERFILE_OK ? count(s) : 0;
+    if (perfile_source_path(c->path, &how, &source, NULL) != PERFILE_OK)
+        return 0;
+    if (perfile_open(source, NULL, &s, NULL) == PERFILE_OK)
+        return count(s);
+    perfile_source_close(source);
+    return 0;
 }
 
 static inline uint64_t sum_of(const perfile_sample *s)
