@@ -19,11 +19,11 @@ enum {
      * SIGBUS when somebody cuts the file under the map. */
     PERFILE_SOURCE_NO_MAP = 1 << 0,
     /* Records will be read from front to back, once or a few times: regular files are read into a
-     * window of 256 KiB to 4 MiB, which takes less time than mapping them, and what is longer
-     * than that (AUX traces) or stays (attrs, features) is mapped.  Records are valid until the
-     * next is asked for, as those of a pipe are.  Not for perfile_sort() and perfile_merge(), which
-     * keep places of mapped records instead of the records.  The files of a directory are mapped
-     * all the same. */
+     * window of 256 KiB to 4 MiB, which takes less time than mapping them.  What is longer than
+     * that (AUX traces) or stays (attrs, features) is a view of a mapping.  Records are valid until
+     * the next is asked for, as those of a pipe are.  The files of a directory are mapped all the
+     * same.
+     */
     PERFILE_SOURCE_SEQUENTIAL = 1 << 1
 };
 

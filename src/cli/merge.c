@@ -255,9 +255,11 @@ static int look_at_inputs(settings *set)
 
 static int open_files(settings *set, perfile_sink **sink)
 {
+    enum { FEW = 8 }; /* each has a window; a thousand are mapped */
+    const uint32_t flags = set->n <= FEW ? PERFILE_SOURCE_SEQUENTIAL : 0;
     perfile_error err;
     for (size_t i = 0; i < set->n; i++) {
-        if (cli_source(&set->w, set->paths[i], 0, &set->in[i].source, &err) != PERFILE_OK) {
+        if (cli_source(&set->w, set->paths[i], flags, &set->in[i].source, &err) != PERFILE_OK) {
             cli_say_error(set->in[i].name, &err);
             return CLI_FAILED;
         }

@@ -138,6 +138,14 @@ void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64
         s->release(s, part, offset, len);
 }
 
+perfile_source *pf_stream_beside(perfile_stream *s)
+{
+    if (s->below || !s->source_of || s->container.n_parts != 1)
+        return NULL;
+    perfile_source *source = s->source_of(s, 0);
+    return source && source->lasting && !source->stable ? source : NULL;
+}
+
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost)
 {
     perfile_summary *sum = &s->summary;

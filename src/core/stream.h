@@ -50,6 +50,8 @@ struct perfile_stream {
     perfile_session *session;
     /* See pf_stream_release(); NULL: nothing to be done. */
     void (*release)(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
+    /* See pf_stream_beside(); NULL: there is none. */
+    perfile_source *(*source_of)(perfile_stream *s, uint32_t part);
     bool by_time;         /* the parts are one sequence: a stage that sorts, … */
     const uint64_t *keys; /* … and by what the records of the run are sorted, each for its slot */
     perfile_container container;
@@ -79,6 +81,11 @@ pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first,
 /* Tells that the stable bytes [offset, offset + len) of a part will not be wanted soon: see
  * pf_source_release(). */
 void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
+
+/* The source of a capture of one file that is read through a window with a mapping beside it: where
+ * records stand in the file they stand there, too, for good.  NULL: it is none, or stages have
+ * changed the records on their way. */
+perfile_source *pf_stream_beside(perfile_stream *s);
 
 /* Counts damage; `lost` bytes of the input are passed over because of it. */
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost);

@@ -16,6 +16,9 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
                              const perfile_source_options *options, perfile_source **source,
                              perfile_error *err);
 
+/* What of a mapped file lies in [offset, offset + len) leaves memory. */
+void pf_map_release(perfile_bytes whole, uint64_t offset, uint64_t len);
+
 perfile_status pf_source_dir(int fd, bool own, const char *name,
                              const perfile_source_options *options, perfile_source **source,
                              perfile_error *err);

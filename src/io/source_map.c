@@ -41,14 +41,19 @@ static void map_hint(perfile_source *s, uint64_t offset, size_t len)
         (void)*(const volatile uint8_t *)(m->ptr + at);
 }
 
+void pf_map_release(perfile_bytes whole, uint64_t offset, uint64_t len)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t from = (offset + page - 1) / page * page;
+    uint64_t to = (len < whole.len - offset ? offset + len : whole.len) / page * page;
+    if (offset < whole.len && from < to)
+        (void)madvise((void *)(uintptr_t)(whole.ptr + from), (size_t)(to - from), MADV_DONTNEED);
+}
+
 static void map_release(perfile_source *s, uint64_t offset, uint64_t len)
 {
     const pf_map *m = (const pf_map *)s;
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t from = (offset + page - 1) / page * page;
-    uint64_t to = (len < s->size - offset ? offset + len : s->size) / page * page;
-    if (offset < s->size && from < to)
-        (void)madvise(m->ptr + from, (size_t)(to - from), MADV_DONTNEED);
+    pf_map_release((perfile_bytes){m->ptr, (size_t)s->size}, offset, len);
 }
 
 static void map_close(perfile_source *s)

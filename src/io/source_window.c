@@ -184,6 +184,13 @@ static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need
     return PERFILE_OK;
 }
 
+static void window_release(perfile_source *s, uint64_t offset, uint64_t len)
+{
+    const pf_window *w = (const pf_window *)s;
+    if (w->whole.ptr)
+        pf_map_release(w->whole, offset, len);
+}
+
 static void window_close(perfile_source *s)
 {
     pf_window *w = (pf_window *)s;
@@ -194,7 +201,8 @@ static void window_close(perfile_source *s)
     pf_free(w->buf);
 }
 
-const pf_source_ops pf_window_ops = {.run = window_run, .view = window_view, .close = window_close};
+const pf_source_ops pf_window_ops = {
+    .run = window_run, .view = window_view, .release = window_release, .close = window_close};
 
 /* Tells whoever wants to know that the next read will wait. */
 static void before_wait(const pf_window *w)

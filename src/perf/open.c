@@ -152,6 +152,12 @@ static void release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t 
         pf_source_release(p->parts[part].source, offset, len);
 }
 
+static perfile_source *source_of(perfile_stream *s, uint32_t part)
+{
+    const pf_perf_stream *p = pf_perf_of(s);
+    return part < p->n_parts ? p->parts[part].source : NULL;
+}
+
 static perfile_status new_stream(const perfile_options *options, pf_perf_stream **out,
                                  perfile_error *err)
 {
@@ -170,6 +176,7 @@ static perfile_status new_stream(const perfile_options *options, pf_perf_stream 
     p->base.options.limits = &p->base.limits;
     p->base.ops = &pf_perf_ops;
     p->base.release = release;
+    p->base.source_of = source_of;
     p->parts = pf_alloc(1, sizeof *p->parts);
     if (!p->parts) {
         pf_free(p);

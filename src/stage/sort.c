@@ -113,6 +113,21 @@ static perfile_status share_memory(pf_sort *x, const perfile_session *session, p
                                session, err);
 }
 
+/* Whether what is read through a window stays in a mapping. */
+static perfile_status look_beside(pf_sort *x, perfile_stream *below, perfile_error *err)
+{
+    perfile_source *beside = pf_stream_beside(below);
+    perfile_bytes whole;
+    if (!beside)
+        return PERFILE_OK;
+    perfile_status st = pf_source_view(beside, 0, 1, &whole, err);
+    if (st == PERFILE_OK && whole.len) {
+        x->blocks.beside = beside;
+        x->blocks.mapped = whole.ptr;
+    }
+    return st;
+}
+
 perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *options,
                             perfile_stream **stream, perfile_error *err)
 {
@@ -140,6 +155,8 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     pf_sort_store_open(&x->moved, 0, NULL);
     if (st == PERFILE_OK)
         st = share_memory(x, perfile_stream_session(below), err);
+    if (st == PERFILE_OK)
+        st = look_beside(x, below, err);
     if (st != PERFILE_OK) {
         release(x);
         return st;

@@ -113,10 +113,11 @@ static bool plain(const perfile_record *r)
 /* Makes slot `i` ready for records of windows, which differ only in what from_window() writes. */
 static void clean(pf_sort *x, uint32_t i)
 {
-    x->base.run[i] = (perfile_record){
-        .flags = (uint8_t)(PERFILE_REC_STABLE | (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),
-        .envelope = PERFILE_NO_SEQUENCE,
-        .session = x->base.session};
+    x->base.run[i] =
+        (perfile_record){.flags = (uint8_t)((x->blocks.beside ? 0 : PERFILE_REC_STABLE) |
+                                            (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),
+                         .envelope = PERFILE_NO_SEQUENCE,
+                         .session = x->base.session};
     x->clean |= UINT64_C(1) << i;
 }
 
@@ -127,11 +128,12 @@ static perfile_record *slot_of(pf_sort *x, uint32_t i)
     return &x->base.run[i];
 }
 
-static inline void from_window(perfile_record *r, const pf_sort_entry *e, uint64_t shift, bool swap,
-                               uint32_t part)
+/* `offset`: what makes a place in the mapping one in the file. */
+static inline void from_window(perfile_record *r, const pf_sort_window *w, const pf_sort_entry *e,
+                               uint64_t offset, bool swap, uint32_t part)
 {
-    pf_sort_frame(r, (const uint8_t *)(uintptr_t)e->at, swap);
-    r->offset = e->at + shift;
+    pf_sort_frame(r, (const uint8_t *)(uintptr_t)(e->at + w->shift), swap);
+    r->offset = e->at + offset;
     r->part = part;
 }
 
@@ -207,9 +209,9 @@ static void note_framed(perfile_stream *s, pf_framed seen)
 }
 
 /* So that it is near when its turn comes. */
-static inline void fetch(const pf_sort_entry *e)
+static inline void fetch(const pf_sort_window *w, const pf_sort_entry *e)
 {
-    const uint8_t *ahead = (const uint8_t *)(uintptr_t)e->at;
+    const uint8_t *ahead = (const uint8_t *)(uintptr_t)(e->at + w->shift);
     __builtin_prefetch(ahead);
     __builtin_prefetch(ahead + 64);
 }
@@ -240,11 +242,11 @@ static bool take_window(pf_sort *x, pf_sort_source *s)
     bool more = true;
     do {
         if (e < far)
-            fetch(e + FETCH_AHEAD);
+            fetch(w, e + FETCH_AHEAD);
         if (!(x->clean >> n & 1))
             clean(x, n);
         perfile_record *r = &x->base.run[n];
-        from_window(r, e, shift, swap, part);
+        from_window(r, w, e, shift, swap, part);
         more = plain_type(r->type);
         if (!more && n)
             break;

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "stage/sort.h"
 
-enum { LEAST_STEP = 64 << 10 };
+enum { LEAST_STEP = 64 << 10, NEAR_STEP = 128 << 10 /* half of a source's window */ };
 
 /* Records that came before their attr have a time now. */
 static uint64_t key_again(const pf_sort *x, const pf_sort_item *item)
@@ -66,6 +66,8 @@ static uint64_t step_of_window(const pf_sort *x)
     uint64_t n = 0;
     for (uint32_t first = 0; first < x->blocks.n; first = end_of_part(&x->blocks, first))
         n++;
+    if (x->blocks.beside)
+        return NEAR_STEP;
     return n && x->step / n > LEAST_STEP ? x->step / n : LEAST_STEP;
 }
 
@@ -93,7 +95,7 @@ static perfile_status move_blocks(pf_sort *x, perfile_error *err)
         const pf_sort_block *b = &x->blocks.list[i];
         pf_sort_clock clock = b->clock;
         pf_sort_walk w;
-        pf_sort_walk_begin(&w, &x->blocks, b);
+        pf_sort_walk_begin(&w, &x->blocks, b, b->start);
         if (i && b->part != b[-1].part)
             released = 0;
         while (st == PERFILE_OK && pf_sort_walk_next(&w)) {

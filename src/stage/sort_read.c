@@ -93,7 +93,8 @@ static perfile_status keep(pf_sort *x, uint64_t key, const perfile_record *r, pe
 static bool goes_on(pf_sort *x, const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
-        pf_sort_blocks_round(&x->blocks, r);
+        const perfile_record stays = pf_sort_as_mapped(&x->blocks, r);
+        pf_sort_blocks_round(&x->blocks, &stays);
         x->result.rounds_dropped++;
         return false;
     }
@@ -163,12 +164,14 @@ static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *e
     x->result.out_of_order += key && key < x->previous;
     x->previous = key ? key : x->previous;
     x->bytes += perfile_record_size(r) + r->extra.len;
+    /* What is read through a window was looked at there, and stays in the mapping. */
+    const perfile_record stays = pf_sort_as_mapped(&x->blocks, r);
     /* What existed before is at the front of the file; where it comes late, it must not make all
      * that is in front of it wait. */
     bool late = key == 0 && before.top;
-    if (pf_sort_walkable(r) && !late && pf_sort_blocks_add(&x->blocks, r, key, &before))
+    if (pf_sort_walkable(&stays) && !late && pf_sort_blocks_add(&x->blocks, &stays, key, &before))
         return PERFILE_OK;
-    return keep(x, key, r, err);
+    return keep(x, key, &stays, err);
 }
 
 /* Whether the records lie one behind the other, each as the first. */
@@ -192,7 +195,8 @@ static bool take_run(pf_sort *x, const pf_run *run)
 {
     const perfile_record *first = run->first, *last = &first[run->n - 1];
     int slot = run->even ? run->even->sample_slot[PF_SLOT_TIME] : -1;
-    if (slot < 0 || !x->looked || !pf_sort_walkable(first) || !is_contiguous(run))
+    const perfile_record begin = pf_sort_as_mapped(&x->blocks, first);
+    if (slot < 0 || !x->looked || !pf_sort_walkable(&begin) || !is_contiguous(run))
         return false;
     uint64_t min = UINT64_MAX, max = 0, previous = x->previous, stepped_back = 0;
     for (size_t i = 0; i < run->n; i++) {
@@ -205,7 +209,7 @@ static bool take_run(pf_sort *x, const pf_run *run)
     uint64_t bytes = run->stride ? run->n * run->stride
                                  : (uint64_t)(last->body.ptr + last->body.len - first->header);
     if (min == 0 || max == PERFILE_NO_TIME ||
-        !pf_sort_blocks_extend_by(&x->blocks, first, run->n, bytes, min, max))
+        !pf_sort_blocks_extend_by(&x->blocks, &begin, run->n, bytes, min, max))
         return false;
     x->clock.near = x->previous = previous;
     x->clock.top = max > x->clock.top ? max : x->clock.top;

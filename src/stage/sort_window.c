@@ -96,7 +96,7 @@ perfile_status pf_sort_blocks_again(pf_sort_blocks *b, perfile_error *err)
         pf_sort_block *block = &b->list[i];
         pf_sort_clock clock = block->clock;
         pf_sort_walk w;
-        pf_sort_walk_begin(&w, b, block);
+        pf_sort_walk_begin(&w, b, block, block->start);
         block->min = UINT64_MAX;
         block->max = 0;
         while (pf_sort_walk_next(&w)) {
@@ -181,6 +181,33 @@ static perfile_status make_room(pf_sort_window *w, uint64_t more, perfile_error 
     return PERFILE_OK;
 }
 
+/* Of the entries that wait and of the blocks that come, the first byte of the file. */
+static uint64_t oldest(const pf_sort_window *w, uint64_t end)
+{
+    const pf_sort_block *any = &w->blocks->list[w->next ? w->next - 1 : 0];
+    uint64_t shift = (uintptr_t)any->start - any->offset;
+    for (size_t i = w->at; i < w->n; i++)
+        end = w->e[i].at - shift < end ? w->e[i].at - shift : end;
+    return end;
+}
+
+/* Reads on, to the end of the block. */
+static perfile_status bring(pf_sort_window *w, const pf_sort_block *block, uint64_t from,
+                            perfile_error *err)
+{
+    const pf_sort_blocks *b = w->blocks;
+    uint64_t need = block->offset + block->bytes - from;
+    perfile_bytes run;
+    if (!b->beside)
+        return PERFILE_OK;
+    perfile_status st = pf_source_run(b->beside, from, (size_t)need, &run, err);
+    if (st == PERFILE_OK && run.len < need)
+        st = pf_sort_changed(block, err);
+    if (st == PERFILE_OK)
+        w->shift = (uintptr_t)run.ptr - (uintptr_t)(b->mapped + from);
+    return st;
+}
+
 /* Takes in a block: its records behind the others. */
 static perfile_status take(pf_sort_window *w, const pf_sort_block *block, perfile_error *err)
 {
@@ -189,7 +216,8 @@ static perfile_status take(pf_sort_window *w, const pf_sort_block *block, perfil
     perfile_status st = make_room(w, block->records, err);
     if (st != PERFILE_OK)
         return st;
-    pf_sort_walk_begin(&walk, w->blocks, block);
+    pf_sort_walk_begin(&walk, w->blocks, block,
+                       (const uint8_t *)((uintptr_t)block->start + w->shift));
     pf_sort_entry *e = w->e + w->n, *end = e + block->records;
     const pf_sort_place place = pf_sort_place_of(w->blocks->session);
     while (e < end) {
@@ -206,7 +234,7 @@ static perfile_status take(pf_sort_window *w, const pf_sort_block *block, perfil
         }
         if (key < block->min)
             return pf_sort_changed(block, err);
-        *e++ = (pf_sort_entry){key, (uintptr_t)at};
+        *e++ = (pf_sort_entry){key, (uintptr_t)at - w->shift};
     }
     if (e < end || (walk.at != walk.end && pf_sort_walk_next(&walk)) || walk.at != walk.end)
         return pf_sort_changed(block, err);
@@ -226,15 +254,12 @@ static void give_back(const pf_sort_window *w, perfile_stream *stream, uint32_t 
 static void release(pf_sort_window *w, perfile_stream *stream)
 {
     const pf_sort_block *last = &w->blocks->list[w->next - 1];
-    uint64_t end = last->offset + last->bytes, oldest = end;
-    uint64_t shift = (uintptr_t)last->start - last->offset;
-    for (size_t i = w->at; i < w->n; i++)
-        oldest = w->e[i].at - shift < oldest ? w->e[i].at - shift : oldest;
+    uint64_t end = last->offset + last->bytes, wanted = oldest(w, end);
     end = end < w->lag ? 0 : pf_sort_pages(end - w->lag);
-    oldest = oldest < w->lag ? 0 : pf_sort_pages(oldest - w->lag);
-    if (oldest >= w->released + w->step) {
-        give_back(w, stream, last->part, oldest);
-        w->released = oldest;
+    wanted = wanted < w->lag ? 0 : pf_sort_pages(wanted - w->lag);
+    if (wanted >= w->released + w->step) {
+        give_back(w, stream, last->part, wanted);
+        w->released = wanted;
     } else if (end >= w->again + RELEASE_AGAIN * w->step) {
         give_back(w, stream, last->part, end);
         w->again = end;
@@ -250,12 +275,18 @@ perfile_status pf_sort_window_fill(pf_sort_window *w, perfile_stream *stream, pe
         w->at = w->ready = 0;
         size_t held = w->n;
         uint64_t bytes = 0, floor = 0;
-        if (w->next && w->blocks->list[w->next - 1].part == w->blocks->list[w->next].part)
+        uint64_t from = 0;
+        if (w->blocks->beside)
+            from = oldest(w, w->blocks->list[w->next].offset);
+        if (w->next && w->shift == 0 &&
+            w->blocks->list[w->next - 1].part == w->blocks->list[w->next].part)
             release(w, stream);
         /* More of what is long, so that merging with what waits is worth it. */
         while (w->next < w->end && (bytes < w->step || w->n - held < held / 4)) {
             const pf_sort_block *block = &w->blocks->list[w->next++];
-            perfile_status st = take(w, block, err);
+            perfile_status st = bring(w, block, from, err);
+            if (st == PERFILE_OK)
+                st = take(w, block, err);
             if (st != PERFILE_OK)
                 return st;
             bytes += block->bytes;

@@ -27,6 +27,10 @@ typedef struct pf_sort_blocks {
     bool full;            /* no more go in */
     bool swap;
     const perfile_session *session;
+    /* The file is read through a window: `start` is in the mapping beside it all the same, of which
+     * `mapped` is the first byte, but what is near is looked at in the window.  NULL: mapped. */
+    perfile_source *beside;
+    const uint8_t *mapped;
 } pf_sort_blocks;
 
 perfile_status pf_sort_blocks_open(pf_sort_blocks *b, uint32_t most, const perfile_session *session,
@@ -41,6 +45,21 @@ static inline bool pf_sort_walkable(const perfile_record *r)
     return (r->flags & unfit) == PERFILE_REC_STABLE && r->extra.len == 0 &&
            r->type < PERFILE_RECORD_SIMPLEPERF && r->body.len <= UINT16_MAX - 8 &&
            (r->body.len == 0 || r->body.ptr == r->header + 8);
+}
+
+/* `r`; what was read through the window, as it stands in the mapping, unless it came out of an
+ * envelope or is not all there. */
+static inline perfile_record pf_sort_as_mapped(const pf_sort_blocks *b, const perfile_record *r)
+{
+    const uint8_t unfit = PERFILE_REC_INNER | PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_PARTIAL;
+    perfile_record m = *r;
+    if (!b->beside || r->flags & unfit)
+        return m;
+    m.header = b->mapped + r->offset;
+    m.body.ptr = r->body.len ? m.header + 8 : NULL;
+    m.extra.ptr = r->extra.len ? m.header + 8 + r->body.len : NULL;
+    m.flags |= PERFILE_REC_STABLE;
+    return m;
 }
 
 /* Puts a record behind those that are there; false when there is no place for it. */
@@ -76,7 +95,7 @@ static inline bool pf_sort_blocks_extend_by(pf_sort_blocks *b, const perfile_rec
 /* FINISHED_ROUND: passed over, now and by the walk. */
 void pf_sort_blocks_round(pf_sort_blocks *b, const perfile_record *r);
 
-/* The records of a block once more. */
+/* The records of a block once more; `start`: block->start, or where it was read to. */
 typedef struct pf_sort_walk {
     const uint8_t *at, *end;
     perfile_record record;
@@ -84,9 +103,9 @@ typedef struct pf_sort_walk {
 } pf_sort_walk;
 
 static inline void pf_sort_walk_begin(pf_sort_walk *w, const pf_sort_blocks *b,
-                                      const pf_sort_block *block)
+                                      const pf_sort_block *block, const uint8_t *start)
 {
-    *w = (pf_sort_walk){.at = block->start, .end = block->start + block->bytes, .swap = b->swap};
+    *w = (pf_sort_walk){.at = start, .end = start + block->bytes, .swap = b->swap};
     w->record.flags = (uint8_t)(PERFILE_REC_STABLE | (b->swap ? PERFILE_REC_SWAPPED : 0));
     w->record.part = block->part;
     w->record.envelope = PERFILE_NO_SEQUENCE;
@@ -161,6 +180,9 @@ typedef struct pf_sort_window {
     uint64_t lag;      /* bytes behind the oldest one that stay: a writer may not have looked yet */
     uint64_t released; /* the source was told of what is before this offset, … */
     uint64_t again;    /* … and once of what is before this one */
+    /* Added to a place in the mapping: where it is looked at, in the window of the source that
+     * holds all from the oldest entry on, or in the mapping where that is too much. */
+    uintptr_t shift;
 } pf_sort_window;
 
 /* Bytes that a window on the blocks [first, end), which are those of a part, needs at most. */
