@@ -1,6 +1,7 @@
 /* Records into a capture: adjacent ones leave in large spans. */
 #include "perf/write.h"
 
+#include "base/copy.h"
 #include "base/error.h"
 #include "base/order.h"
 #include "io/out.h"
@@ -183,6 +184,22 @@ static inline perfile_status put_plain(perfile_writer *w, const perfile_record *
     return PERFILE_OK;
 }
 
+/* The usual record of whoever puts one by one out of memory that changes.  False: it goes the
+ * general way, as does all that is wrong. */
+static inline bool put_usual(perfile_writer *w, const perfile_record *r)
+{
+    const size_t size = PF_PERF_RECORD_HEADER + r->body.len;
+    perfile_sink *sink = w->part->sink;
+    if (w->broken.status || w->finished || !takes_plain(w) || w->span.len || !is_plain(r, 0) ||
+        sink->buffer.cap - sink->buffer.len < size || sink->finished || sink->error.status)
+        return false;
+    pf_copy_small(sink->buffer.ptr + sink->buffer.len, r->header, size);
+    pf_sink_commit(sink, size);
+    w->part->bytes += size;
+    w->kernel = true;
+    return true;
+}
+
 static inline perfile_status put_run(perfile_writer *w, const perfile_record *first, size_t n,
                                      perfile_error *err)
 {
@@ -219,7 +236,7 @@ static inline perfile_status put_run(perfile_writer *w, const perfile_record *fi
 perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *first, size_t n,
                                       perfile_error *err)
 {
-    return put_run(w, first, n, err);
+    return n == 1 && put_usual(w, first) ? PERFILE_OK : put_run(w, first, n, err);
 }
 
 perfile_status pf_write_framed(perfile_writer *w, const perfile_record *first, size_t n,
@@ -238,7 +255,7 @@ perfile_status pf_write_framed(perfile_writer *w, const perfile_record *first, s
 
 perfile_status perfile_writer_put(perfile_writer *w, const perfile_record *r, perfile_error *err)
 {
-    return put_run(w, r, 1, err);
+    return put_usual(w, r) ? PERFILE_OK : put_run(w, r, 1, err);
 }
 
 perfile_status pf_write_record(perfile_writer *w, perfile_bytes bytes, uint32_t part,

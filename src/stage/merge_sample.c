@@ -1,6 +1,7 @@
 /* The usual sample, of which nothing but words of fixed place changes. */
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/order.h"
 #include "core/layout.h"
 #include "stage/merge_heap.h"
@@ -70,33 +71,12 @@ static bool stays(const pf_merge *x, pf_merge_input *in, const perfile_record *r
                                &id);
 }
 
-static inline void copy_16(uint8_t *to, const uint8_t *from)
-{
-    memcpy(to, from, 16);
-}
-
-/* Of few bytes: less than what a call of memcpy() costs.  Pieces may overlap. */
-static inline void copy(uint8_t *to, const uint8_t *from, size_t n)
-{
-    if (n < 32 || n > 128) {
-        memcpy(to, from, n);
-        return;
-    }
-    for (size_t at = 16; at < n - 32; at += 32) {
-        copy_16(to + at, from + at);
-        copy_16(to + at + 16, from + at + 16);
-    }
-    copy_16(to, from);
-    copy_16(to + n - 32, from + n - 32);
-    copy_16(to + n - 16, from + n - 16);
-}
-
 /* Writes `r` in its new layout; returns its bytes, 0: not here. */
 static inline size_t put(const pf_relayout *plan, const perfile_record *r, uint64_t id, uint8_t *to)
 {
     size_t n = HEADER + r->body.len;
     if (plan->front.same) {
-        copy(to, r->header, n);
+        pf_copy_small(to, r->header, n);
         return n;
     }
     if (plan->front.adds_first && plan->same_rest && n + sizeof id <= UINT16_MAX) {
@@ -104,7 +84,7 @@ static inline size_t put(const pf_relayout *plan, const perfile_record *r, uint6
         memcpy(to, r->header, HEADER);
         pf_store_u16(to + SIZE_AT, (uint16_t)(n + sizeof id), swap);
         pf_store_u64(to + HEADER, id, swap);
-        copy(to + HEADER + sizeof id, r->body.ptr, r->body.len);
+        pf_copy_small(to + HEADER + sizeof id, r->body.ptr, r->body.len);
         return n + sizeof id;
     }
     return pf_relayout_record(plan, r, id, to, &n, NULL) == PERFILE_OK ? n : 0;
@@ -133,7 +113,7 @@ static __attribute__((noinline)) bool put_changed(pf_merge *x, pf_merge_input *i
             out->body = r->body;
             return true;
         }
-        copy(to, r->header, n); /* cheaper than to write it alone */
+        pf_copy_small(to, r->header, n); /* cheaper than to write it alone */
     } else if (!id_to_add(x, in, r, &id) || (n = put(&p->relayout, r, id, to)) == 0) {
         return false;
     }
@@ -164,7 +144,7 @@ static inline bool put_same(pf_merge_input *in, const perfile_record *r, uint8_t
     const uint64_t id = pf_load_u64(r->body.ptr + at, swap);
     if (!known_id(in, id, &new_id))
         return false;
-    copy(to, r->header, HEADER + len);
+    pf_copy_small(to, r->header, HEADER + len);
     if (new_id != id)
         pf_store_u64(to + HEADER + at, new_id, swap);
     out->header = to;

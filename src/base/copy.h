@@ -1,0 +1,30 @@
+/* Copying a record: few bytes, for which a call of memcpy() costs more than the copying. */
+#ifndef PF_BASE_COPY_H
+#define PF_BASE_COPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline void pf_copy_16(uint8_t *to, const uint8_t *from)
+{
+    memcpy(to, from, 16);
+}
+
+/* Pieces may overlap: nothing outside of the `n` bytes is read or written. */
+static inline void pf_copy_small(uint8_t *to, const uint8_t *from, size_t n)
+{
+    if (n < 32 || n > 128) {
+        memcpy(to, from, n);
+        return;
+    }
+    for (size_t at = 16; at < n - 32; at += 32) {
+        pf_copy_16(to + at, from + at);
+        pf_copy_16(to + at + 16, from + at + 16);
+    }
+    pf_copy_16(to, from);
+    pf_copy_16(to + n - 32, from + n - 32);
+    pf_copy_16(to + n - 16, from + n - 16);
+}
+
+#endif
