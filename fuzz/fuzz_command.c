@@ -212,12 +212,16 @@ static perfile_bytes printed(int fd)
     return (perfile_bytes){bytes, n};
 }
 
-/* getopt_long() takes the beginning of an option for it. */
+/* getopt_long() takes the beginning of an option for it, and -h among other letters. */
 static bool asks_for_help(const line *l)
 {
-    for (int i = 1; i < l->n; i++)
-        if (strlen(l->words[i]) > 2 && strncmp("--help", l->words[i], strlen(l->words[i])) == 0)
+    for (int i = 1; i < l->n; i++) {
+        const char *word = l->words[i];
+        if (strlen(word) > 2 && strncmp("--help", word, strlen(word)) == 0)
             return true;
+        if (word[0] == '-' && word[1] != '-' && strchr(word, 'h'))
+            return true;
+    }
     return false;
 }
 
