@@ -128,11 +128,15 @@ static perfile_record *slot_of(pf_sort *x, uint32_t i)
     return &x->base.run[i];
 }
 
-/* `offset`: what makes a place in the mapping one in the file. */
+/* `offset`: what makes a place in the mapping one in the file.  `end`: of what the window has taken
+ * in.  Somebody may have changed the size of the record in the meantime: then it is no record of
+ * the capture, and is refused as one that is not what its bytes say. */
 static inline void from_window(perfile_record *r, const pf_sort_window *w, const pf_sort_entry *e,
-                               uint64_t offset, bool swap, uint32_t part)
+                               uint64_t offset, const uint8_t *end, bool swap, uint32_t part)
 {
     pf_sort_frame(r, (const uint8_t *)(uintptr_t)(e->at + w->shift), swap);
+    const size_t room = (size_t)(end - r->body.ptr);
+    r->body.len = r->body.len < room ? r->body.len : room;
     r->offset = e->at + offset;
     r->part = part;
 }
@@ -231,6 +235,7 @@ static bool take_window(pf_sort *x, pf_sort_source *s)
     pf_sort_window *w = s->window;
     const pf_sort_block *any = &w->blocks->list[w->next - 1];
     const uint64_t shift = any->offset - (uintptr_t)any->start;
+    const uint8_t *end = (const uint8_t *)((uintptr_t)any->start + any->bytes + w->shift);
     const uint64_t bound = least_of_others(x), begun = x->round_bytes;
     const uint32_t first = x->base.n_run, part = s->part;
     const bool swap = x->blocks.swap;
@@ -246,7 +251,7 @@ static bool take_window(pf_sort *x, pf_sort_source *s)
         if (!(x->clean >> n & 1))
             clean(x, n);
         perfile_record *r = &x->base.run[n];
-        from_window(r, w, e, shift, swap, part);
+        from_window(r, w, e, shift, end, swap, part);
         more = plain_type(r->type);
         if (!more && n)
             break;
