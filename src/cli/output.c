@@ -152,6 +152,13 @@ static void say_not_opened(const cli_output *o, const perfile_error *err)
         cli_say("%s: -f replaces it", name);
 }
 
+/* Whether opening it may wait for somebody else, which has to end with Ctrl-C. */
+static bool may_wait(const char *path)
+{
+    struct stat sb;
+    return stat(path, &sb) == 0 && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode);
+}
+
 int cli_output_open(const cli_output *o, perfile_sink **sink)
 {
     perfile_error err;
@@ -161,14 +168,20 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
                                 .n_inputs = o->n_inputs};
     if (cli_output_apart(o->inputs, o->n_inputs) != CLI_DONE)
         return CLI_FAILED;
+    /* No signal comes between making the temporary file and knowing that it is to be removed. */
+    const bool hold = !may_wait(o->out);
+    if (hold)
+        cli_signals_hold(true);
     perfile_status st = o->directory ? perfile_sink_directory(o->out, &how, sink, &err)
                                      : perfile_sink_path(o->out, &how, sink, &err);
-    if (st != PERFILE_OK) {
-        say_not_opened(o, &err);
-        return CLI_FAILED;
-    }
-    cli_signals_temporary(perfile_sink_temporary(*sink));
-    return CLI_DONE;
+    if (st == PERFILE_OK)
+        cli_signals_temporary(perfile_sink_temporary(*sink));
+    if (hold)
+        cli_signals_hold(false);
+    if (st == PERFILE_OK)
+        return CLI_DONE;
+    say_not_opened(o, &err);
+    return CLI_FAILED;
 }
 
 perfile_status cli_source(const cli_writing *w, const char *path, uint32_t flags,
