@@ -13,12 +13,7 @@
 #include "perf/frame.h"
 #include "schema/swap.h"
 
-enum {
-    COPY_BYTES = 1 << 20,
-    NEAR_BYTES = 60 << 10, /* so soon what was walked is still in the window of the source; the sink
-                              gathers what is as short, and writes much at once */
-    PROGRESS_BYTES = 8 << 20
-};
+enum { COPY_BYTES = 1 << 20, PROGRESS_BYTES = 8 << 20 };
 
 typedef struct pf_image {
     pf_convert *x;
@@ -204,8 +199,7 @@ static perfile_status take(pf_image *m, const perfile_record *first, size_t n, p
     count(m, first, n);
     if (m->x->turns)
         return turn(m, first, n, err);
-    const uint64_t some = m->bytes[m->part]->stable ? COPY_BYTES : NEAR_BYTES;
-    return first->offset < m->copied + some ? PERFILE_OK : copy_below(m, first->offset, err);
+    return first->offset < m->copied + COPY_BYTES ? PERFILE_OK : copy_below(m, first->offset, err);
 }
 
 /* Facts of a file are put over the copied bytes at the end; a pipe has its header only. */
