@@ -21,9 +21,7 @@ enum {
     /* Records will be read from front to back, once or a few times: regular files are read into a
      * window of 256 KiB to 4 MiB, which takes less time than mapping them.  What is longer than
      * that (AUX traces) or stays (attrs, features) is a view of a mapping.  Records are valid until
-     * the next is asked for, as those of a pipe are.  The files of a directory are mapped all the
-     * same.
-     */
+     * the next is asked for, as those of a pipe are.  The files of a directory are mapped. */
     PERFILE_SOURCE_SEQUENTIAL = 1 << 1
 };
 
