@@ -1,18 +1,58 @@
-# SIGINT at any file that filter opens: its output is there whole, or nothing of it, under any name.
-. "$PERFILE_SOURCE/tests/needs.bash"
-needs strace
-export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} # which strace prevents
-strace -f -qq -o calls -e trace=openat "$PERFILE" filter -o out "$PERFILE_SOURCE/samples/captures/cpu-clock.data" \
-    2>/dev/null || { echo "strace cannot run it"; exit 77; }
-n=$(wc -l <calls)
-cp out whole
-mkdir here
-for ((i = 1; i <= n; i++)); do
-    strace -f -qq -o calls -e trace=openat -e inject=openat:signal=SIGINT:when="$i" \
-        "$PERFILE" filter -o here/out "$PERFILE_SOURCE/samples/captures/cpu-clock.data" >said 2>&1
-    [ ! -e here/out ] || cmp -s here/out whole || { echo "call $i: half of it"; failed=1; }
-    rm -f here/out
-    [ -z "$(ls -A here)" ] || { echo "call $i: $(ls -A here) stays"; failed=1; rm -f here/*; }
+# Commands that write a capture out of others, stopped half way: neither OUT nor a temporary file
+# stays, and the input is as it was.
+set -u
+. "$PERFILE_SOURCE/tests/cli/expect.inc"
+cp "$captures/dwarf.data" a.data
+cp a.data same
+mkdir there
+mkfifo fifo
+export TMPDIR=$PWD/there
+
+stopped() {
+    local signal=$1 status
+    shift
+    # What a script starts in the background does not mind SIGINT otherwise.
+    env --default-signal=INT "$PERFILE" "$@" <fifo 2>/dev/null &
+    local pid=$!
+    exec 3>fifo
+    head -c 2000 "$captures/pipe.data" >&3
+    sleep 0.3
+    kill -"$signal" "$pid"
+    wait "$pid" 2>/dev/null
+    status=$?
+    exec 3>&-
+    [ "$status" = $((128 + $(kill -l "$signal"))) ] || say "$*: $signal: status $status"
+    [ -z "$(ls there)" ] || say "$*: $signal: left behind: $(ls there)"
+}
+
+for signal in INT TERM; do
+    stopped $signal filter --every 2 -o there/out.data -
+    stopped $signal filter --pid 7 --to dir -o there/out.data -
+    stopped $signal sort -o there/out.data -
+    stopped $signal merge -o there/out.data a.data -
+    stopped $signal split --records 5 -o there/out-%d.data -
+    stopped $signal convert --to perf.data -o there/out.data -
+    stopped $signal recover -o there/out.data -
 done
-[ "$n" -ge 3 ] || { echo "$n calls"; failed=1; }
-exit "${failed:-0}"
+
+# A full disk is said once, with the cause.
+full() {
+    (
+        ulimit -f 4
+        trap '' XFSZ
+        "$PERFILE" "$@" 2>err
+        [ $? = 1 ] || echo "$*: status of a full disk"
+    ) >status
+    [ -s status ] && say "$(cat status)"
+    grep -q 'File too large\|No space' err || say "$*: a full disk: $(cat err)"
+    [ -z "$(ls there)" ] || say "$*: left behind on a full disk: $(ls there)"
+}
+full filter --every 2 -o there/out.data a.data
+full filter --every 2 --to dir -o there/out.data a.data
+full sort -o there/out.data a.data
+full merge -o there/out.data a.data a.data
+full split --records 20 -o there/out-%d.data a.data
+full convert --to pipe -o there/out.data a.data
+full recover -o there/out.data a.data
+cmp a.data same || say "the input has changed"
+exit "$failed"
