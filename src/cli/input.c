@@ -123,21 +123,22 @@ static void on_note(void *user, const perfile_note *note)
     cli_say("%s: %s", in->name, note->text);
 }
 
-static perfile_status open_source(const char *path, const perfile_options *options,
-                                  perfile_source **source, perfile_error *err)
+perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,
+                          perfile_error *err)
 {
     const perfile_source_options how = {
-        .size = sizeof how, .flags = PERFILE_SOURCE_SEQUENTIAL, .limits = options->limits};
+        .size = sizeof how, .flags = PERFILE_SOURCE_SEQUENTIAL, .limits = limits};
     return perfile_source_path(path, &how, source, err);
 }
 
-static perfile_status open_plain(cli_input *in, const char *path, const perfile_options *options)
+perfile_status cli_stream(const char *path, const perfile_options *options, perfile_stream **stream,
+                          perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st = open_source(path, options, &source, &in->error);
+    perfile_status st = cli_source(path, options->limits, &source, err);
     if (st != PERFILE_OK)
         return st;
-    st = perfile_open(source, options, &in->stream, &in->error);
+    st = perfile_open(source, options, stream, err);
     if (st != PERFILE_OK)
         perfile_source_close(source);
     return st;
@@ -156,7 +157,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
                                       .note = on_note,
                                       .user = in,
                                       .limit = &in->limit};
-    perfile_status st = open_source(path, options, &source, &in->error);
+    perfile_status st = cli_source(path, options->limits, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
     if (how->selection)
@@ -189,7 +190,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     if (in->status == PERFILE_OK && (in->selects || how->model))
         in->status = open_selected(in, path, how, &options);
     else if (in->status == PERFILE_OK)
-        in->status = open_plain(in, path, &options);
+        in->status = cli_stream(path, &options, &in->stream, &in->error);
     if (in->status != PERFILE_OK) {
         in->stream = NULL;
         return failure(in);

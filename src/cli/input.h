@@ -36,6 +36,14 @@ extern const perfile_limits cli_growth;
 /* Handles the options above and unknown ones: CLI_CONTINUE, or what to exit with. */
 int cli_reading_option(const char *command, const char *help, int option, cli_reading *how);
 
+/* Opens `path` to be read from front to back, with the limits that the user wants. */
+perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,
+                          perfile_error *err);
+
+/* The same as a stream. */
+perfile_status cli_stream(const char *path, const perfile_options *options, perfile_stream **stream,
+                          perfile_error *err);
+
 enum { CLI_N_DAMAGES = 64 };
 
 typedef struct cli_input {

@@ -184,19 +184,12 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
     return CLI_FAILED;
 }
 
-perfile_status cli_source(const cli_writing *w, const char *path, uint32_t flags,
-                          perfile_source **source, perfile_error *err)
-{
-    perfile_source_options how = {.size = sizeof how, .flags = flags, .limits = w->limits};
-    return perfile_source_path(path, &how, source, err);
-}
-
 int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                      perfile_source **source, perfile_sink **sink)
 {
     perfile_error err;
     const cli_output o = {w->out, w->replace, directory, &path, 1};
-    if (cli_source(w, path, PERFILE_SOURCE_SEQUENTIAL, source, &err) != PERFILE_OK) {
+    if (cli_source(path, w->limits, source, &err) != PERFILE_OK) {
         cli_say_error(cli_input_name(path), &err);
         return CLI_FAILED;
     }

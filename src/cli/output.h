@@ -67,10 +67,6 @@ void cli_say_beside(const char *in);
 void cli_writing_begin(const char *name);
 void cli_writing_end(perfile_sink *sink);
 
-/* Opens `path` to be read, with the limits that the user wants.  `flags`: PERFILE_SOURCE_… */
-perfile_status cli_source(const cli_writing *w, const char *path, uint32_t flags,
-                          perfile_source **source, perfile_error *err);
-
 /* Opens `path` to be read from front to back and w->out to be written, or says why not and returns
  * CLI_FAILED. */
 int cli_writing_open(const cli_writing *w, const char *path, bool directory,

@@ -136,11 +136,8 @@ static perfile_status run(settings *set, perfile_sink *sink, perfile_sorted *sor
                                .limits = set->w.limits};
     perfile_sort_options sorting = {
         .size = sizeof sorting, .max_memory = set->max_memory, .progress = cli_writing_progress};
-    perfile_source *source = NULL;
     perfile_stream *s = NULL;
-    perfile_status st = cli_source(&set->w, set->in, PERFILE_SOURCE_SEQUENTIAL, &source, err);
-    if (st == PERFILE_OK && (st = perfile_open(source, &reading, &s, err)) != PERFILE_OK)
-        perfile_source_close(source);
+    perfile_status st = cli_stream(set->in, &reading, &s, err);
     if (st == PERFILE_OK)
         st = perfile_sort(s, &sorting, &s, err);
     if (st == PERFILE_OK)

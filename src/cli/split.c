@@ -189,7 +189,7 @@ static int split(settings *set, const char *path)
     perfile_error err = {0};
     perfile_source *source;
     cli_split_run x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
-    if (cli_source(&set->w, path, PERFILE_SOURCE_SEQUENTIAL, &source, &err) != PERFILE_OK) {
+    if (cli_source(path, set->w.limits, &source, &err) != PERFILE_OK) {
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }

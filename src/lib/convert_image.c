@@ -178,11 +178,16 @@ static perfile_status meet_damage(pf_image *m, const perfile_record *r, perfile_
     pf_notes_add(&m->x->notes, &note);
     bool framed =
         r->damage == PERFILE_DAMAGE_BAD_SIZE || r->damage == PERFILE_DAMAGE_TRUNCATED_RECORD;
-    if (!m->x->turns || !framed || r->flags & PERFILE_REC_INNER || !r->body.ptr ||
+    perfile_source *from = m->bytes[m->part];
+    perfile_bytes run;
+    if (!m->x->turns || !framed || r->flags & PERFILE_REC_INNER || !from->seekable ||
         r->body.len < sizeof header)
         return PERFILE_OK;
-    pf_swap_header(header, r->body.ptr);
-    perfile_status st = copy_below(m, r->offset, err);
+    perfile_status st = pf_source_run(from, r->offset, sizeof header, &run, err);
+    if (st != PERFILE_OK || run.len < sizeof header)
+        return st;
+    pf_swap_header(header, run.ptr);
+    st = copy_below(m, r->offset, err);
     m->copied += sizeof header;
     return st == PERFILE_OK
                ? perfile_sink_write(m->sink, (perfile_bytes){header, sizeof header}, err)

@@ -336,7 +336,7 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
         repair_file(r, file, &h, given);
     if (r->events.len)
         pf_repair_settle(r);
-    if (r->guessed & PF_GUESS_DESC && source->lasting)
+    if (r->guessed & PF_GUESS_DESC && file.len == source->size)
         return choose_events(r, file, h.swap, err);
     if (given->n_events || r->events.len || file.len < source->size)
         return PERFILE_OK;

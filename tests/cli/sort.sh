@@ -90,16 +90,9 @@ assert r["out"] == "out.data" and r["records"] > 0 and r["temporary"] == 0 and r
 case $PERFILE_CFLAGS in
 *sanitize*) ;;
 *)
+    python3 "$PERFILE_SOURCE/tests/cli/random_times.py" 64 random.data
     python3 - "$PERFILE" <<'END' || say "more memory than allowed"
-import random, resource, struct, subprocess, sys, time
-n = (64 << 20) // 48
-kind = 1 << 16 | 0x107  # IDENTIFIER, IP, TID, TIME, PERIOD
-attr = struct.pack("<IIQQQQQ", 1, 136, 0, 1000, kind, 0, 1 << 18).ljust(136, b"\0")
-dice, pack = random.Random(7), struct.Struct("<IHHQQIIQQ").pack
-data = b"".join(pack(9, 2, 48, 70, i, 100, 101, dice.getrandbits(40) + 1, 1) for i in range(n))
-with open("random.data", "wb") as f:
-    f.write(b"PERFILE2" + struct.pack("<8Q", 104, 152, 112, 152, 264, len(data), 0, 0) + bytes(32))
-    f.write(struct.pack("<Q", 70) + attr + struct.pack("<QQ", 104, 8) + data)
+import resource, subprocess, sys, time
 limit = resource.RLIMIT_DATA, (8 << 20, 8 << 20)
 run = subprocess.Popen([sys.argv[1], "sort", "-m", "8M", "-o", "by-time.data", "random.data"],
                        preexec_fn=lambda: resource.setrlimit(*limit))
