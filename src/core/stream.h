@@ -82,9 +82,9 @@ pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first,
  * pf_source_release(). */
 void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
 
-/* The source of a capture of one file that is read through a window with a mapping beside it: where
- * records stand in the file they stand there, too, for good.  NULL: it is none, or stages have
- * changed the records on their way. */
+/* The source of a capture of one file that is read through a window with a mapping beside it: what
+ * is at an offset of the file is at that offset of the mapping until the source is closed.  NULL:
+ * the capture is no such file, or `s` is a stage, whose records need not be those of the file. */
 perfile_source *pf_stream_beside(perfile_stream *s);
 
 /* Counts damage; `lost` bytes of the input are passed over because of it. */

@@ -26,8 +26,8 @@ struct perfile_source {
     const pf_source_ops *ops;
     char *name;
     uint64_t size;  /* PF_SIZE_UNKNOWN for a stream that has not ended */
-    bool stable;    /* what run() gave stays valid until close (mapped, memory) … */
-    bool lasting;   /* … and what view() gave: of more sources */
+    bool stable;    /* what run() gave stays valid until close (mapped, memory) */
+    bool lasting;   /* what view() gave does: also of a window with a mapping beside it */
     bool seekable;  /* any offset may be asked for; else never one below the last released */
     bool directory; /* no bytes of its own: `name` is a path, the driver opens what is in it */
     void (*waiting)(void *user); /* before a stream waits for bytes; may be NULL */

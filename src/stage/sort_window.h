@@ -27,8 +27,9 @@ typedef struct pf_sort_blocks {
     bool full;            /* no more go in */
     bool swap;
     const perfile_session *session;
-    /* The file is read through a window: `start` is in the mapping beside it all the same, of which
-     * `mapped` is the first byte, but what is near is looked at in the window.  NULL: mapped. */
+    /* The source, when the file is read through a window with a mapping beside it; NULL: the file
+     * is mapped.  `start` of a block is its address in the mapping either way, and `mapped` the
+     * address of the first byte of the file. */
     perfile_source *beside;
     const uint8_t *mapped;
 } pf_sort_blocks;
@@ -180,8 +181,9 @@ typedef struct pf_sort_window {
     uint64_t lag;      /* bytes behind the oldest one that stay: a writer may not have looked yet */
     uint64_t released; /* the source was told of what is before this offset, … */
     uint64_t again;    /* … and once of what is before this one */
-    /* Added to a place in the mapping: where it is looked at, in the window of the source that
-     * holds all from the oldest entry on, or in the mapping where that is too much. */
+    /* From the address of an entry in the mapping to where its bytes are looked at: in the window
+     * of the source, which holds all from the oldest entry on.  0: in the mapping itself, as there
+     * is no window, or more is held than goes into it. */
     uintptr_t shift;
 } pf_sort_window;
 
