@@ -8,12 +8,13 @@ typedef struct pf_tee_source {
     pf_tee *tee;
 } pf_tee_source;
 
-/* One span of the source below; what a stream gives for the first time is copied at once. */
+/* One span of the source below; what it gives for the first time is copied at once.  `offset` is
+ * not above what was copied. */
 static perfile_status look(pf_tee *t, uint64_t offset, size_t need, perfile_bytes *run,
                            perfile_error *err)
 {
     perfile_status st = pf_source_run(t->below, offset, need, run, err);
-    if (st != PERFILE_OK || t->below->seekable || !t->sink || offset + run->len <= t->copied)
+    if (st != PERFILE_OK || !pf_tee_copies(t) || offset + run->len <= t->copied)
         return st;
     size_t known = (size_t)(t->copied - offset);
     t->copied = offset + run->len;
@@ -28,8 +29,8 @@ static perfile_status tee_run(perfile_source *s, uint64_t offset, size_t need, p
     bool more = true;
     t->below->waiting = s->waiting;
     t->below->waiting_user = s->waiting_user;
-    /* A stream drops what is passed over. */
-    while (st == PERFILE_OK && more && !s->seekable && t->sink && t->copied < offset) {
+    /* What the reader passes over is copied, too. */
+    while (st == PERFILE_OK && more && pf_tee_copies(t) && t->copied < offset) {
         st = look(t, t->copied, 1, run, err);
         more = run->len != 0;
     }
@@ -40,7 +41,7 @@ static perfile_status tee_run(perfile_source *s, uint64_t offset, size_t need, p
     return st;
 }
 
-/* What is not read as a stream is copied by nobody. */
+/* What is looked at for long may be anywhere: it is copied when the records lead there. */
 static perfile_status tee_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                                perfile_error *err)
 {

@@ -17,7 +17,7 @@ enum { COPY_BYTES = 1 << 20, PROGRESS_BYTES = 8 << 20 };
 
 typedef struct pf_image {
     pf_convert *x;
-    pf_tee tee;             /* what comes as a stream is copied while it is read */
+    pf_tee tee;             /* what is not mapped is copied while it is read */
     perfile_source **bytes; /* each file */
     uint32_t n_files;
     perfile_stream *stream;
@@ -33,7 +33,7 @@ typedef struct pf_image {
 static perfile_status copy_below(pf_image *m, uint64_t end, perfile_error *err)
 {
     perfile_source *from = m->bytes[m->part];
-    if (!from->seekable)
+    if (pf_tee_copies(&m->tee))
         return PERFILE_OK; /* the tee did */
     while (m->copied < end) {
         perfile_bytes run;
@@ -52,7 +52,7 @@ static perfile_status copy_below(pf_image *m, uint64_t end, perfile_error *err)
 
 static perfile_status end_of_file(pf_image *m, perfile_error *err)
 {
-    if (!m->bytes[m->part]->seekable)
+    if (pf_tee_copies(&m->tee))
         return pf_tee_rest(&m->tee, err);
     return copy_below(m, UINT64_MAX, err);
 }
@@ -293,7 +293,7 @@ static perfile_status open_image(pf_image *m, perfile_error *err)
         return pf_fail_nomem(err, "convert");
     m->n_files = 1;
     m->bytes[0] = x->source;
-    m->tee = (pf_tee){.below = x->source, .sink = x->sink};
+    m->tee = (pf_tee){.below = x->source, .sink = x->turns ? NULL : x->sink};
     return pf_convert_open_tee(x, &m->tee, &m->stream, err);
 }
 
