@@ -112,9 +112,9 @@ static perfile_status turn_run(pf_image *m, const perfile_record *first, size_t 
 {
     const perfile_record *last = &first[n - 1];
     size_t size = (size_t)(last->header - first->header) + perfile_record_size(last);
-    perfile_status st = copy_below(m, first->offset, err);
+    perfile_status st = PERFILE_OK;
     pf_buffer_clear(&m->turned);
-    if (st == PERFILE_OK && !pf_buffer_reserve(&m->turned, size))
+    if (!pf_buffer_reserve(&m->turned, size))
         st = pf_fail_nomem(err, "convert");
     for (size_t done = 0; done < n && st == PERFILE_OK; done++) {
         perfile_error why;
@@ -123,6 +123,8 @@ static perfile_status turn_run(pf_image *m, const perfile_record *first, size_t 
         if (done < n && (st = pf_convert_kept(m->x, &first[done], NULL, &why)) != PERFILE_OK && err)
             *err = why;
     }
+    if (st == PERFILE_OK) /* from here on the records may be gone: the source is asked */
+        st = copy_below(m, first->offset, err);
     if (st == PERFILE_OK)
         st = perfile_sink_write(m->sink, (perfile_bytes){m->turned.ptr, size}, err);
     m->copied += size;

@@ -94,6 +94,40 @@ static void there_and_back(void **state)
     }
 }
 
+/* What lies before the records is more than a window holds: it is asked for once more when they are
+ * in hand. */
+static void records_far_behind_the_attrs(void **state)
+{
+    enum { GAP = 3 << 20, DATA = 40, KILLED_RECORDS = 2000 };
+    (void)state;
+    for (unsigned turns = 0; turns < 2; turns++) {
+        BUILDER near = {0};
+        BUILDER far = {0};
+        perfile_sink *sinks[2];
+        perfile_source *source;
+        perfile_converted sum;
+        const perfile_convert_options *how = turns ? &to_big : &as_it_is;
+        capture_make(&near, CAPTURE_KILLED, PF_NATIVE_BIG, KILLED_RECORDS);
+        size_t data = (size_t)pf_load_u64(near.b.ptr + DATA, false);
+        assert_true(pf_buffer_append(&far.b, near.b.ptr, data));
+        for (unsigned i = 0; i < GAP; i++)
+            build_u8(&far, (uint8_t)(i * 7 >> 3));
+        assert_true(pf_buffer_append(&far.b, near.b.ptr + data, near.b.len - data));
+        build_u64_at(&far, DATA, data + GAP);
+        dripping d = {.bytes = built(&far), .most = 1 << 20, .state = 1};
+        assert_int_equal(convert(built(&far), how, &sinks[0], &sum, NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_memory("output", &sinks[1], NULL), PERFILE_OK);
+        assert_int_equal(dripping_open(&d, true, NULL, &source, NULL), PERFILE_OK);
+        assert_int_equal(perfile_convert(source, sinks[1], how, &sum, sizeof sum, NULL),
+                         PERFILE_OK);
+        perfile_bytes wanted = perfile_sink_bytes(sinks[0]), got = perfile_sink_bytes(sinks[1]);
+        assert_int_equal(got.len, wanted.len);
+        assert_memory_equal(got.ptr, wanted.ptr, wanted.len);
+        perfile_sink_close(sinks[0]);
+        perfile_sink_close(sinks[1]);
+    }
+}
+
 static perfile_stream *open_stream(perfile_bytes bytes)
 {
     perfile_source *source;
@@ -423,6 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twins_become_each_other),
         cmocka_unit_test(there_and_back),
+        cmocka_unit_test(records_far_behind_the_attrs),
         cmocka_unit_test(the_stage_reads_as_what_was_turned),
         cmocka_unit_test(runs_that_lie_scattered),
         cmocka_unit_test(pieces_are_turned_as_one),
