@@ -14,6 +14,13 @@ typedef struct pf_peeked {
     size_t n, size;
 } pf_peeked;
 
+/* Records one behind the other in a part. */
+typedef struct pf_stretch {
+    uint64_t offset, bytes;
+    uint64_t sequence, records; /* of the first; how many */
+    uint32_t part;
+} pf_stretch;
+
 typedef struct pf_stream_ops {
     /* Makes a run: s->run[0 .. s->n_run) of a driver, what s->at and s->end are set to of a stage
      * that passes on the records of the stream below.  At least one record, or PERFILE_END.  The
@@ -25,11 +32,14 @@ typedef struct pf_stream_ops {
                             perfile_error *err);
     /* Releases all that is the stream's own, `s` and its session too. */
     void (*close)(perfile_stream *s);
-    /* Both may be NULL; where no record of the last run is left.  Samples in this machine's order
-     * that the next run would begin with, PERFILE_RUN_RECORDS at most: valid until the next call.
-     * skip() passes over the first `n` of them, which count as read. */
+    /* All or none may be NULL; asked where no record of the last run is left.  peek(): samples in
+     * this machine's order that the next run would begin with, PERFILE_RUN_RECORDS at most: valid
+     * until the next call.  place(): where the next record stands and the bytes of the part from
+     * there on (UINT64_MAX: nobody knows), records 0; false: something else comes before.  skip()
+     * passes over records that one of the two has shown to be there, which count as read. */
     pf_peeked (*peek)(perfile_stream *s);
-    void (*skip)(perfile_stream *s, const pf_peeked *peeked, size_t n);
+    bool (*place)(perfile_stream *s, pf_stretch *here);
+    void (*skip)(perfile_stream *s, uint64_t records, uint64_t bytes);
 } pf_stream_ops;
 
 /* What was seen of all records of a run when it was made. */

@@ -1,4 +1,4 @@
-/* Samples before they are made records: for whoever passes over most of them. */
+/* What comes next before it is made records: for whoever passes over most of it. */
 #include "perf/take.h"
 
 /* Whether the next run would be made of what lies at p->pos, without another thought. */
@@ -37,13 +37,22 @@ pf_peeked pf_perf_peek(perfile_stream *s)
     return (pf_peeked){s->run, n, f.size};
 }
 
-void pf_perf_skip(perfile_stream *s, const pf_peeked *peeked, size_t n)
+bool pf_perf_place(perfile_stream *s, pf_stretch *here)
 {
     pf_perf_stream *p = pf_perf_of(s);
-    uint64_t bytes = (uint64_t)n * peeked->size;
+    if (!at_records(p))
+        return false;
+    uint64_t left = p->file->end == PF_SIZE_UNKNOWN ? UINT64_MAX : p->file->end - p->pos;
+    *here = (pf_stretch){p->pos, left, p->sequence, 0, p->part};
+    return true;
+}
+
+void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes)
+{
+    pf_perf_stream *p = pf_perf_of(s);
     p->pos += bytes;
-    p->sequence += n;
+    p->sequence += records;
     p->extra_left = 0;
-    s->summary.records += n;
+    s->summary.records += records;
     s->summary.bytes += bytes;
 }

@@ -160,7 +160,8 @@ perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint
 
 /* perf/peek.c */
 pf_peeked pf_perf_peek(perfile_stream *s);
-void pf_perf_skip(perfile_stream *s, const pf_peeked *peeked, size_t n);
+bool pf_perf_place(perfile_stream *s, pf_stretch *here);
+void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
 
 /* perf/extents.c */
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,

@@ -97,6 +97,8 @@ perfile_status pf_filter_choose(pf_filter *x, const pf_run *run, perfile_error *
         st = pf_filter_count(x, run, selected, err);
     if (st == PERFILE_OK)
         st = pf_filter_note(x, run, selected, err);
+    if (!selected)
+        pf_stretches_note(&x->unwanted, run);
     x->result.samples += (unsigned)__builtin_popcountll(run->samples);
     x->result.kept_samples += (unsigned)__builtin_popcountll(run->samples & selected);
     return st;
@@ -141,6 +143,7 @@ static void begin_pass(pf_filter *x, const perfile_stream *s)
     x->resolved = false;
     x->n_events = 0;
     x->countdown = x->counted = 0;
+    x->unwanted.next = 0;
 }
 
 /* What needs no records is chosen of at once. */
@@ -174,6 +177,7 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
         return PERFILE_OK;
     }
     x->chosen = true;
+    pf_stretches_settle(&x->unwanted);
     pf_births_settle(&x->births);
     st = pf_filter_families(x, &x->births, err);
     pf_births_free(&x->births);
@@ -421,6 +425,7 @@ void perfile_filter_close(perfile_filter_state *x)
     pf_free(x->periods);
     pf_free(x->event_fits);
     perfile_model_close(x->model);
+    pf_stretches_free(&x->unwanted);
     pf_texts_free(&x->texts);
     pf_texts_free(&x->kept_files);
     pf_buffer_free(&x->build_ids);

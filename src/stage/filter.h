@@ -14,6 +14,7 @@
 #include "stage/keeping.h"
 #include "stage/pids.h"
 #include "stage/run.h"
+#include "stage/stretches.h"
 
 /* One end of a range of time, before the capture is known. */
 typedef struct pf_moment {
@@ -73,6 +74,7 @@ struct perfile_filter_state {
     pf_buffer cgroup_names;
     pf_buffer bits; /* one for each record of the stream, by sequence: it is selected */
     bool bits_full; /* there were too many: the last pass finds out again */
+    pf_stretches unwanted;
 
     /* Processes. */
     pf_pids seen, wanted; /* that have records; that have selected ones */

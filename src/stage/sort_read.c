@@ -244,7 +244,7 @@ static perfile_status next_run(pf_sort *x, const perfile_record **first, size_t 
         look_around(x, run.first);
         if (!take_run(x, &run))
             break;
-        below->ops->skip(below, &peeked, peeked.n);
+        below->ops->skip(below, peeked.n, peeked.n * peeked.size);
     }
     return perfile_stream_next_run(below, first, n, err);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "../captures.h"
+#include "../dripping.h"
 #include "base/alloc.h"
 #include "perfile/perfile.h"
 #include "stage/filter.h"
@@ -274,6 +275,98 @@ static void progress_is_told_of_what_is_dropped(void **state)
     build_clear(&b);
 }
 
+typedef struct counted {
+    dripping d;
+    uint64_t bytes; /* that were read */
+} counted;
+
+static int64_t counted_read(void *user, void *buf, size_t len)
+{
+    counted *c = user;
+    int64_t n = dripping_read(&c->d, buf, len);
+    c->bytes += (uint64_t)n;
+    return n;
+}
+
+static int counted_seek(void *user, uint64_t offset)
+{
+    return dripping_seek(&((counted *)user)->d, offset);
+}
+
+/* So many samples, between which a process is named now and then. */
+static void many_samples(builder *b, uint32_t n, bool swap)
+{
+    *b = (builder){.swap = swap};
+    capture_pipe_header(b, 1);
+    for (uint32_t i = 0; i < n; i++) {
+        capture_sample(b, 2 * i); /* all of one event */
+        if (i % 9000 != 8999)
+            continue;
+        size_t start = build_begin(b, PERFILE_RECORD_COMM, 0);
+        build_u32(b, 100);
+        build_u32(b, 101);
+        build_text(b, "again");
+        capture_trailer(b, 2 * i);
+        build_end(b, start);
+    }
+}
+
+static uint64_t records_of(const builder *b)
+{
+    perfile_stream *s = opened(b);
+    const perfile_record *r;
+    perfile_summary sum;
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+        continue;
+    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_close(s);
+    return sum.records;
+}
+
+/* The pass that writes leaves out what the pass before has selected nothing of: the bytes that both
+ * have read, in percent of the capture. */
+static uint64_t percent_read(const char *times, bool swap, uint64_t kept)
+{
+    enum { SAMPLES = 40000 };
+    const perfile_filter_term term = {.kind = PERFILE_BY_TIME, .text = times};
+    const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
+    const perfile_filter_writing writing = {.size = sizeof writing};
+    BUILDER b = {0};
+    many_samples(&b, SAMPLES, swap);
+    counted c = {.d = {.bytes = built(&b), .most = 1 << 16, .state = 1}};
+    const perfile_source_callbacks calls = {.size = sizeof calls,
+                                            .user = &c,
+                                            .read = counted_read,
+                                            .seek = counted_seek,
+                                            .total = b.b.len};
+    perfile_source *source;
+    perfile_sink *sink;
+    perfile_filtered sum;
+    perfile_copied copied;
+    assert_int_equal(perfile_source_callback(&calls, "counted", NULL, &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_capture(source, sink, &how, &writing, &sum, sizeof sum, &copied,
+                                            sizeof copied, NULL),
+                     PERFILE_OK);
+    assert_int_equal(sum.samples, SAMPLES);
+    assert_int_equal(sum.records, records_of(&b));
+    assert_int_equal(sum.kept_samples, kept);
+    assert_int_equal(copied.samples, kept);
+    assert_int_equal(copied.bytes, b.b.len - 16); /* behind the header of a pipe */
+    perfile_sink_close(sink);
+    return 100 * c.bytes / b.b.len;
+}
+
+static void what_is_not_wanted_is_read_once(void **state)
+{
+    (void)state;
+    for (unsigned swap = 0; swap < 2; swap++) {
+        assert_in_range(percent_read("1ns..2ns", swap, 0), 100, 140);
+        assert_in_range(percent_read("405000ns..405190ns", swap, 10), 100, 160);
+        assert_in_range(percent_read("5000ns..", swap, 40000), 195, 210);
+    }
+}
+
 static void wrong_terms_are_refused(void **state)
 {
     static const struct {
@@ -507,6 +600,7 @@ int main(void)
         cmocka_unit_test(sorted_records_are_tested_where_they_lie),
         cmocka_unit_test(rows_are_dropped_where_they_lie),
         cmocka_unit_test(progress_is_told_of_what_is_dropped),
+        cmocka_unit_test(what_is_not_wanted_is_read_once),
         cmocka_unit_test(wrong_terms_are_refused),
         cmocka_unit_test(days_of_the_wall_clock),
         cmocka_unit_test(odd_pids_and_many_ranges),
