@@ -5,7 +5,7 @@
 enum {
     RESYNC_PIECE = 4 << 20,
     RESYNC_OVERLAP = 256 << 10, /* a chain of four records fits */
-    AHEAD = 2 << 20,            /* looked at before records are trusted */
+    AHEAD = 1 << 20,            /* looked at before records are trusted */
     ISLAND = 8 << 10            /* records that go on so far are no chance */
 };
 
