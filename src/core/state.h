@@ -32,7 +32,6 @@ struct perfile_session {
     bool regroup;          /* settle goes over the groups of all events again */
     int8_t sample_id_slot; /* of the first event, see core/layout.h */
     int8_t trailer_id_slot;
-    uint64_t model_bytes; /* perfile_limits */
     uint64_t generation;
     const perfile_layout *shared; /* equal to those of all events; NULL: they differ, or none */
     pf_usual_fn *usual;           /* decodes samples of `shared`, in this byte order; NULL: none */
@@ -69,6 +68,8 @@ struct perfile_session {
 
     pf_names names;
     pf_arena arena;
+    uint64_t
+        model_bytes; /* perfile_limits; at the end: what decodes a record is in one line above */
 };
 
 /* Room for one more item of `width` bytes in an array of `n`; returns it, moved perhaps, or NULL.
