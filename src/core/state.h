@@ -68,8 +68,7 @@ struct perfile_session {
 
     pf_names names;
     pf_arena arena;
-    uint64_t
-        model_bytes; /* perfile_limits; at the end: what decodes a record is in one line above */
+    uint64_t model_bytes; /* perfile_limits; behind what a record is decoded by: one cache line */
 };
 
 /* Room for one more item of `width` bytes in an array of `n`; returns it, moved perhaps, or NULL.

@@ -77,8 +77,9 @@ double cpu_time(void);
 
 /* limits.c: what the machine can do. */
 loop limit_walk, limit_walk_ahead_1k, limit_walk_ahead_4k;
-loop limit_pages, limit_touch, limit_populate, limit_read, limit_follow, limit_copy,
-    limit_copy_four, limit_memcpy, limit_write, limit_write_small;
+loop limit_pages, limit_touch, limit_populate, limit_read_bare, limit_memcpy;
+/* The same for whoever follows the records on the way. */
+loop limit_read, limit_copy, limit_copy_four, limit_write, limit_write_small;
 
 /* hand.c: what a program written for one layout alone does. */
 loop hand_flat, hand_chains, hand_tracepoints, hand_dwarf;

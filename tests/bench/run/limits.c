@@ -84,7 +84,31 @@ uint64_t limit_populate(const capture *c)
     return touch(c, MAP_POPULATE, LINE);
 }
 
-uint64_t limit_read(const capture *c)
+/* Follows the records through blocks, as whoever does something with a capture has to.  No header
+ * is in two blocks: both begin at multiples of 8. */
+typedef struct follower {
+    uint64_t at, end; /* in the file: of the next record, and of all */
+    uint64_t n;
+} follower;
+
+static follower follow_from(const capture *c)
+{
+    uint64_t begin = (uint64_t)(c->data - c->bytes);
+    return (follower){begin, begin + c->data_size, 0};
+}
+
+static void follow(follower *f, const uint8_t *block, uint64_t offset, size_t len)
+{
+    uint64_t end = offset + len < f->end ? offset + len : f->end;
+    while (f->at + HEADER <= end) {
+        uint32_t size = size_at(block + (f->at - offset));
+        f->at = size < HEADER ? UINT64_MAX - HEADER : f->at + size;
+        f->n++;
+    }
+    __asm__ volatile("" ::"r"(f->n) : "memory");
+}
+
+uint64_t limit_read_bare(const capture *c)
 {
     static uint8_t block[BLOCK];
     uint64_t sum = 0;
@@ -95,23 +119,16 @@ uint64_t limit_read(const capture *c)
     return sum;
 }
 
-/* The same, and from header to header through the blocks: the least that a reader does.  No header
- * is in two blocks: both begin at multiples of 8. */
-uint64_t limit_follow(const capture *c)
+uint64_t limit_read(const capture *c)
 {
     static uint8_t block[NEAR];
-    uint64_t at = (uint64_t)(c->data - c->bytes), end = at + c->data_size, offset = 0, n = 0;
+    uint64_t sum = 0;
+    follower f = follow_from(c);
     int fd = open(c->path, O_RDONLY | O_CLOEXEC);
-    for (ssize_t got; (got = read(fd, block, sizeof block)) > 0; offset += (uint64_t)got) {
-        uint64_t limit = offset + (uint64_t)got < end ? offset + (uint64_t)got : end;
-        while (at + HEADER <= limit) {
-            uint32_t size = size_at(block + (at - offset));
-            at = size < HEADER ? end : at + size;
-            n++;
-        }
-    }
+    for (ssize_t n; (n = read(fd, block, sizeof block)) > 0; sum += (uint64_t)n)
+        follow(&f, block, sum, (size_t)n);
     close(fd);
-    return n;
+    return f.n == c->n_records ? sum : 0;
 }
 
 static int open_copy(const capture *c)
@@ -129,11 +146,14 @@ static uint64_t copies(const capture *c, unsigned n)
     int to = open_copy(c);
     for (unsigned i = 0; i < n; i++) {
         int from = open(c->path, O_RDONLY | O_CLOEXEC);
-        for (ssize_t got; (got = read(from, block, sizeof block)) > 0;) {
+        follower f = follow_from(c);
+        uint64_t at = 0;
+        for (ssize_t got; (got = read(from, block, sizeof block)) > 0; at += (uint64_t)got) {
+            follow(&f, block, at, (size_t)got);
             if (write(to, block, (size_t)got) != got)
                 break;
-            sum += (uint64_t)got;
         }
+        sum += f.n == c->n_records ? at : 0;
         close(from);
     }
     close(to);
@@ -155,9 +175,12 @@ static uint64_t write_in(const capture *c, size_t block)
 {
     uint64_t sum = 0;
     int to = open_copy(c);
+    follower f = {0, c->data_size, 0};
     while (sum < c->data_size) {
         size_t left = c->data_size - (size_t)sum;
-        ssize_t n = write(to, c->data + sum, left < block ? left : block);
+        size_t some = left < block ? left : block;
+        follow(&f, c->data + sum, sum, some);
+        ssize_t n = write(to, c->data + sum, some);
         if (n <= 0)
             break;
         sum += (uint64_t)n;
