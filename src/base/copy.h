@@ -18,11 +18,12 @@ static inline void pf_copy_small(uint8_t *to, const uint8_t *from, size_t n)
         memcpy(to, from, n);
         return;
     }
-    for (size_t at = 16; at < n - 32; at += 32) {
+    pf_copy_16(to, from);
+    pf_copy_16(to + 16, from + 16);
+    for (size_t at = 32; n > 64 && at < n - 32; at += 32) {
         pf_copy_16(to + at, from + at);
         pf_copy_16(to + at + 16, from + at + 16);
     }
-    pf_copy_16(to, from);
     pf_copy_16(to + n - 32, from + n - 32);
     pf_copy_16(to + n - 16, from + n - 16);
 }

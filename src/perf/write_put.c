@@ -190,8 +190,11 @@ static inline bool put_usual(perfile_writer *w, const perfile_record *r)
 {
     const size_t size = PF_PERF_RECORD_HEADER + r->body.len;
     perfile_sink *sink = w->part->sink;
-    if (w->broken.status || w->finished || !takes_plain(w) || w->span.len || !is_plain(r, 0) ||
-        sink->buffer.cap - sink->buffer.len < size || sink->finished || sink->error.status)
+    /* One branch for all that is almost never so. */
+    const uint64_t odd = (uint64_t)(w->broken.status | w->level | sink->error.status) |
+                         (uint64_t)(w->finished | !w->begun | w->directory | w->swap) |
+                         (uint64_t)sink->finished | w->extra_left | w->span.len;
+    if (odd || !is_plain(r, 0) || sink->buffer.cap - sink->buffer.len < size)
         return false;
     pf_copy_small(sink->buffer.ptr + sink->buffer.len, r->header, size);
     pf_sink_commit(sink, size);
@@ -200,8 +203,8 @@ static inline bool put_usual(perfile_writer *w, const perfile_record *r)
     return true;
 }
 
-static inline perfile_status put_run(perfile_writer *w, const perfile_record *first, size_t n,
-                                     perfile_error *err)
+static __attribute__((noinline)) perfile_status
+put_run(perfile_writer *w, const perfile_record *first, size_t n, perfile_error *err)
 {
     bool stable = true;
     perfile_status st = pf_write_usable(w, err);

@@ -203,26 +203,30 @@ static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
     return ok;
 }
 
-static inline void note_time(pf_filter *x, uint64_t time)
-{
-    x->kept_first = time < x->kept_first ? time : x->kept_first;
-    x->kept_last = time > x->kept_last ? time : x->kept_last;
-}
-
 static void times_of(pf_filter *x, const pf_run *run, uint64_t of)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
+    uint64_t first = x->kept_first, last = x->kept_last; /* in registers while it runs */
+    size_t found = 0;
     if (run->even) {
         int slot = run->even->sample_slot[PF_SLOT_TIME];
-        for (uint64_t left = slot < 0 ? 0 : of; left; left &= left - 1)
-            note_time(x, pf_run_word(run, (size_t)__builtin_ctzll(left), (size_t)slot));
-        return;
+        for (size_t i = 0; slot >= 0 && i < run->n; i++) {
+            uint64_t time = pf_run_word(run, i, (size_t)slot);
+            bool counts = of >> i & 1;
+            first = counts && time < first ? time : first;
+            last = counts && time > last ? time : last;
+        }
+    } else {
+        found = perfile_sample_fields(run->first, run->n, PERFILE_SAMPLE_TIME, values, at);
     }
-    size_t found = perfile_sample_fields(run->first, run->n, PERFILE_SAMPLE_TIME, values, at);
-    for (size_t i = 0; i < found; i++)
-        if (of >> at[i] & 1)
-            note_time(x, values[i]);
+    for (size_t i = 0; i < found; i++) {
+        bool counts = of >> at[i] & 1;
+        first = counts && values[i] < first ? values[i] : first;
+        last = counts && values[i] > last ? values[i] : last;
+    }
+    x->kept_first = first;
+    x->kept_last = last;
 }
 
 perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,
