@@ -21,7 +21,8 @@ static int read_form(const char *command, const char *word, cli_writing *w)
 {
     static const char *const words[] = {"perf.data", "pipe", "dir"};
     size_t which, n = sizeof words / sizeof words[0];
-    int status = cli_choose(command, "--to", word, words, n, &which);
+    bool file = strcmp(word, "file") == 0; /* as `info` calls the form */
+    int status = cli_choose(command, "--to", file ? words[0] : word, words, n, &which);
     w->told_form = true;
     w->directory = which == 2;
     w->form = which == 1 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;

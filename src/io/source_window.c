@@ -129,20 +129,12 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
     return PERFILE_OK;
 }
 
-static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need,
-                                 perfile_bytes *run, perfile_error *err);
-
-/* Out of the mapping, where there is one. */
-static perfile_status window_view(perfile_source *s, uint64_t offset, size_t need,
-                                  perfile_bytes *run, perfile_error *err)
+/* Out of the mapping beside it. */
+static perfile_bytes mapped(const pf_window *w, uint64_t offset)
 {
-    const pf_window *w = (const pf_window *)s;
-    if (!w->whole.ptr)
-        return window_run(s, offset, need, run, err);
-    *run = (perfile_bytes){NULL, 0};
-    if (offset < s->size)
-        *run = (perfile_bytes){w->whole.ptr + offset, (size_t)(s->size - offset)};
-    return PERFILE_OK;
+    if (offset >= w->base.size)
+        return (perfile_bytes){NULL, 0};
+    return (perfile_bytes){w->whole.ptr + offset, (size_t)(w->base.size - offset)};
 }
 
 static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need,
@@ -157,8 +149,10 @@ static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need
         if (need > left)
             need = (size_t)left;
     }
-    if (w->whole.ptr && (need > WINDOW_MOST || need > window_max(w)))
-        return window_view(s, offset, need, run, err);
+    if (w->whole.ptr && (need > WINDOW_MOST || need > window_max(w))) {
+        *run = mapped(w, offset);
+        return PERFILE_OK;
+    }
     if (need > window_max(w)) {
         perfile_status st = pf_fail(err, PERFILE_E_LIMIT, "window_bytes",
                                     "%zu bytes wanted at once, the limit is %" PRIu64, need,
@@ -181,6 +175,16 @@ static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need
     }
     if (w->at == offset && w->len)
         *run = (perfile_bytes){w->buf + w->head, w->len};
+    return PERFILE_OK;
+}
+
+static perfile_status window_view(perfile_source *s, uint64_t offset, size_t need,
+                                  perfile_bytes *run, perfile_error *err)
+{
+    const pf_window *w = (const pf_window *)s;
+    if (!w->whole.ptr)
+        return window_run(s, offset, need, run, err);
+    *run = mapped(w, offset);
     return PERFILE_OK;
 }
 
