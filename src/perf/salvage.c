@@ -9,9 +9,9 @@
 
 enum {
     CHUNK = 512 << 10, /* handed out at once */
-    ZONE = 8 << 10,  /* so far in front of a break may lie what belongs to it */
-    LARGE = 64,      /* longer ones may have swallowed others */
-    AHEAD = 6144     /* lines that far ahead are fetched */
+    ZONE = 8 << 10,    /* so far in front of a break may lie what belongs to it */
+    LARGE = 64,        /* longer ones may have swallowed others */
+    AHEAD = 6144       /* lines that far ahead are fetched */
 };
 
 /* Records behind these cannot be judged before the session has learned them. */
