@@ -9,7 +9,7 @@
 typedef struct pf_stretches {
     pf_buffer found; /* pf_stretch, in the order of the stream */
     pf_stretch open; /* the last one, which may still become longer */
-    size_t next;     /* of those, the one that the later pass meets next */
+    size_t next;     /* of those found, the one that the later pass meets next */
 } pf_stretches;
 
 /* Nothing of the run is selected: called for every such run, in order.  Runs that are not samples
