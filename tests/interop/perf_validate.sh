@@ -9,7 +9,7 @@
 set -u
 . "$PERFILE_SOURCE/tests/enough.bash"
 . "$PERFILE_SOURCE/tests/needs.bash"
-needs perf jq
+needs perf jq python3
 case $(perf --version) in
 *' 6.1.'*) ;;
 *)
@@ -56,6 +56,23 @@ compare() { # compare FILE NAME
 for capture in "$PERFILE_SOURCE"/samples/captures/*.data; do
     compare "$capture" "samples/captures/${capture##*/}"
 done
+# A pipe with AUX data, stored in a file: what stands behind them is not read.
+python3 - "$PERFILE_SOURCE/samples/captures/pipe.data" aux.data <<'PYTHON'
+import struct
+import sys
+
+AUXTRACE, FINISHED_ROUND = 71, 68
+payload = b"auxtrace" * 8
+with open(sys.argv[1], "rb") as pipe, open(sys.argv[2], "wb") as out:
+    out.write(pipe.read())
+    out.write(struct.pack("<IHHQQQIIII", AUXTRACE, 0, 48, len(payload), 0, 0, 0, 100, 0, 0) + payload)
+    out.write(struct.pack("<IHH", FINISHED_ROUND, 0, 8))
+PYTHON
+compare aux.data "a stored pipe with AUX data"
+"$PERFILE" validate --for 6.1 aux.data | grep -q 'AUX data of a pipe' || {
+    echo "FAILED: not said of AUX data in a pipe"
+    failed=1
+}
 if [ -f "$PERFILE_CORPUS/MANIFEST.tsv" ]; then
     while IFS=$'\t' read -r capture _; do
         compare "$PERFILE_CORPUS/${capture%/}" "$capture"
