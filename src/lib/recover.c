@@ -10,6 +10,7 @@
 #include "perf/frame.h"
 #include "perf/repair.h"
 #include "perf/vet.h"
+#include "perf/write.h"
 
 static perfile_gap_side side_of(const perfile_record *r)
 {
@@ -111,15 +112,20 @@ static perfile_status container_gaps(pf_recover *x, perfile_error *err)
 
 /* Only few of the records of a capture are no samples, and only the first of a run has more behind
  * it than its size says. */
-static void count(pf_recover *x, const perfile_record *first, size_t n)
+static void count(pf_recover *x, const perfile_record *first, size_t n, pf_framed seen)
 {
     perfile_recovered *sum = &x->result;
     uint64_t times[PERFILE_RUN_RECORDS];
-    uint64_t bytes = first->extra.len + n * PF_PERF_RECORD_HEADER;
-    uint64_t samples = 0;
-    for (const perfile_record *r = first; r < first + n; r++) {
-        bytes += r->body.len;
-        samples += r->type == PERFILE_RECORD_SAMPLE;
+    uint64_t bytes = first->extra.len, samples = 0;
+    if (seen.n == n && seen.adjacent && !seen.other) {
+        const perfile_bytes last = first[n - 1].body;
+        bytes += (size_t)(last.ptr + last.len - first->header);
+        samples = n;
+    } else {
+        for (const perfile_record *r = first; r < first + n; r++) {
+            bytes += PF_PERF_RECORD_HEADER + r->body.len;
+            samples += r->type == PERFILE_RECORD_SAMPLE;
+        }
     }
     sum->bytes += bytes;
     sum->samples += samples;
@@ -152,9 +158,10 @@ static perfile_status keep_run(pf_recover *x, const perfile_record *first, size_
     perfile_status st = PERFILE_OK;
     if (x->gaps.len)
         tell_gaps(x, first);
-    count(x, first, n);
+    const pf_framed seen = pf_stream_framed(x->stream, first, n);
+    count(x, first, n, seen);
     if (x->writer)
-        st = perfile_writer_put_run(x->writer, first, n, err);
+        st = pf_write_framed(x->writer, first, n, seen, err);
     if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
         st = copy_extra(x, first, err);
     x->last = side_of(first + n - 1);
