@@ -14,6 +14,14 @@ typedef struct pf_peeked {
     size_t n, size;
 } pf_peeked;
 
+/* Samples that come next, whole and one behind the other, as they lie in memory. */
+typedef struct pf_lying {
+    perfile_bytes bytes;
+    uint64_t n;
+    uint64_t offset; /* of the first */
+    uint32_t part;
+} pf_lying;
+
 /* Records one behind the other in a part. */
 typedef struct pf_stretch {
     uint64_t offset, bytes;
@@ -32,13 +40,16 @@ typedef struct pf_stream_ops {
                             perfile_error *err);
     /* Releases all that is the stream's own, `s` and its session too. */
     void (*close)(perfile_stream *s);
-    /* All or none may be NULL; asked where no record of the last run is left.  peek(): samples in
+    /* Each may be NULL; asked where no record of the last run is left.  peek(): samples in
      * this machine's order that the next run would begin with, PERFILE_RUN_RECORDS at most: valid
      * until the next call.  place(): where the next record stands and the bytes of the part from
-     * there on (UINT64_MAX: nobody knows), records 0; false: something else comes before.  skip()
-     * passes over records that one of the two has shown to be there, which count as read. */
+     * there on (UINT64_MAX: nobody knows), records 0; false: something else comes before.  lying():
+     * for who hands them on as they are; `most` at most, and not more than what a cache holds,
+     * valid until the next call; n 0: none, or too few.  skip() passes over records that one of
+     * these has shown to be there, which count as read. */
     pf_peeked (*peek)(perfile_stream *s);
     bool (*place)(perfile_stream *s, pf_stretch *here);
+    pf_lying (*lying)(perfile_stream *s, uint64_t most);
     void (*skip)(perfile_stream *s, uint64_t records, uint64_t bytes);
 } pf_stream_ops;
 

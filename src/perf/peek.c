@@ -47,6 +47,35 @@ bool pf_perf_place(perfile_stream *s, pf_stretch *here)
     return true;
 }
 
+pf_lying pf_perf_lying(perfile_stream *s, uint64_t most)
+{
+    enum { BYTES = 1 << 20 };
+    const uint64_t all_but_misc = UINT64_C(0xffff0000ffffffff); /* in either byte order */
+    pf_perf_stream *p = pf_perf_of(s);
+    pf_lying all = {.offset = p->pos, .part = p->part};
+    perfile_bytes run;
+    if (!at_records(p) || pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
+        return all;
+    size_t at = 0, end = run.len < BYTES ? run.len : BYTES;
+    while (all.n < most && end - at >= PF_PERF_RECORD_HEADER) {
+        const pf_frame f = pf_frame_at(run.ptr + at, p->swap);
+        if (f.type != PERFILE_RECORD_SAMPLE || f.size < PF_PERF_RECORD_HEADER || f.size > end - at)
+            break;
+        /* Of one size: none of these loads waits for another. */
+        const uint64_t header = pf_load_u64(run.ptr + at, PF_NATIVE_BIG);
+        size_t n = 0, room = (end - at) / f.size;
+        room = room < most - all.n ? room : (size_t)(most - all.n);
+        do {
+            n++;
+            at += f.size;
+        } while (n < room &&
+                 ((pf_load_u64(run.ptr + at, PF_NATIVE_BIG) ^ header) & all_but_misc) == 0);
+        all.n += n;
+    }
+    all.bytes = (perfile_bytes){run.ptr, at};
+    return all;
+}
+
 void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes)
 {
     pf_perf_stream *p = pf_perf_of(s);

@@ -173,6 +173,8 @@ perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected
                               perfile_error *err);
 /* The records of the run that were selected in it. */
 uint64_t pf_filter_known(const pf_filter *x, const pf_run *run);
+/* How many records, `sequence` the first, were all selected: `most` at most. */
+uint64_t pf_filter_known_ahead(const pf_filter *x, uint64_t sequence, uint64_t most);
 /* Processes of the run, for the result. */
 perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,
                                perfile_error *err);

@@ -130,6 +130,18 @@ uint64_t pf_filter_known(const pf_filter *x, const pf_run *run)
     return yes;
 }
 
+uint64_t pf_filter_known_ahead(const pf_filter *x, uint64_t sequence, uint64_t most)
+{
+    enum { MOST = 1 << 17 }; /* as many as fit into what is handed on at once */
+    uint64_t n = 0, word = UINT64_MAX;
+    most = most < MOST ? most : MOST;
+    while (n < most && word == UINT64_MAX) {
+        word = get_word(x, sequence + n);
+        n += ~word ? (uint64_t)__builtin_ctzll(~word) : 64;
+    }
+    return n < most ? n : most;
+}
+
 static bool want(pf_filter *x, uint32_t pid)
 {
     bool is_new;

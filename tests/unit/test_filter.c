@@ -299,10 +299,15 @@ static void many_samples(builder *b, uint32_t n, bool swap)
     *b = (builder){.swap = swap};
     capture_pipe_header(b, 1);
     for (uint32_t i = 0; i < n; i++) {
+        size_t start = b->b.len;
         capture_sample(b, 2 * i); /* all of one event */
+        if (i % 100 == 99) {
+            build_zeros(b, 8); /* of another size */
+            build_end(b, start);
+        }
         if (i % 9000 != 8999)
             continue;
-        size_t start = build_begin(b, PERFILE_RECORD_COMM, 0);
+        start = build_begin(b, PERFILE_RECORD_COMM, 0);
         build_u32(b, 100);
         build_u32(b, 101);
         build_text(b, "again");
@@ -321,6 +326,24 @@ static uint64_t records_of(const builder *b)
     perfile_stream_summary(s, &sum, sizeof sum);
     perfile_stream_close(s);
     return sum.records;
+}
+
+/* Samples of many_samples() that stand one behind the other without one missing. */
+static uint64_t samples_in_order(perfile_bytes out)
+{
+    const builder b = {.b = {.ptr = (uint8_t *)(uintptr_t)out.ptr, .len = out.len}};
+    perfile_stream *s = opened(&b);
+    const perfile_record *r;
+    uint64_t n = 0, time = 0;
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
+        if (r->type != PERFILE_RECORD_SAMPLE)
+            continue;
+        assert_true(n == 0 || perfile_record_time(r) == time + 20);
+        time = perfile_record_time(r);
+        n++;
+    }
+    perfile_stream_close(s);
+    return n;
 }
 
 /* The pass that writes leaves out what the pass before has selected nothing of: the bytes that both
@@ -353,6 +376,7 @@ static uint64_t percent_read(const char *times, bool swap, uint64_t kept)
     assert_int_equal(sum.kept_samples, kept);
     assert_int_equal(copied.samples, kept);
     assert_int_equal(copied.bytes, b.b.len - 16); /* behind the header of a pipe */
+    assert_int_equal(samples_in_order(perfile_sink_bytes(sink)), kept);
     perfile_sink_close(sink);
     return 100 * c.bytes / b.b.len;
 }
