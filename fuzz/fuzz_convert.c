@@ -24,17 +24,13 @@ static uint64_t mix(uint64_t hash, uint64_t v)
     return (hash ^ v) * UINT64_C(0x100000001b3);
 }
 
-/* Facts of the one form are no records of the other, envelopes go with what was in them, and what
- * announces bytes that are not behind it is left out. */
-static bool counts(const perfile_record *r, const wanted *w, uint64_t *split)
+/* Facts of the one form are no records of the other, envelopes go with what was in them (pieces
+ * that make nothing are left out), and so does what announces bytes that are not behind it. */
+static bool counts(const perfile_record *r, const wanted *w)
 {
     bool packed = r->type == PERFILE_RECORD_COMPRESSED || r->type == PERFILE_RECORD_COMPRESSED2;
-    bool piece = r->flags & PERFILE_REC_ENVELOPE && !packed;
-    if (piece)
-        *split = r->sequence;
-    if (r->flags & PERFILE_REC_INNER && r->envelope == *split)
-        return false;
-    if (r->family != PERFILE_FAMILY_PERF || r->flags & PERFILE_REC_PAYLOAD_CUT || packed)
+    if (r->family != PERFILE_FAMILY_PERF || packed ||
+        r->flags & (PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_ENVELOPE))
         return false;
     switch (r->type) {
     case PERFILE_RECORD_HEADER_ATTR:
@@ -55,7 +51,6 @@ static bool read_all(perfile_bytes bytes, const wanted *w, found *f)
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    uint64_t split = PERFILE_NO_SEQUENCE;
     perfile_options how = {.size = sizeof how,
                            .limits = &small_limits,
                            .on_damage = w->resync ? PERFILE_RESYNC : PERFILE_STOP};
@@ -67,7 +62,7 @@ static bool read_all(perfile_bytes bytes, const wanted *w, found *f)
     }
     perfile_status st;
     while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK) {
-        if (!counts(r, w, &split))
+        if (!counts(r, w))
             continue;
         f->records++;
         f->hash = mix(mix(mix(f->hash, r->type), r->misc), r->body.len);
