@@ -68,7 +68,8 @@ struct perfile_session {
 
     pf_names names;
     pf_arena arena;
-    uint64_t model_bytes; /* perfile_limits; behind what a record is decoded by: one cache line */
+    uint64_t
+        model_bytes; /* perfile_limits.  At the end: what decodes a record shares a cache line */
 };
 
 /* Room for one more item of `width` bytes in an array of `n`; returns it, moved perhaps, or NULL.

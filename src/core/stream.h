@@ -15,12 +15,18 @@ typedef struct pf_peeked {
 } pf_peeked;
 
 /* Samples that come next, whole and one behind the other, as they lie in memory. */
-typedef struct pf_lying {
+typedef struct pf_sample_span {
     perfile_bytes bytes;
     uint64_t n;
     uint64_t offset; /* of the first */
     uint32_t part;
-} pf_lying;
+} pf_sample_span;
+
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { PF_SPAN_WORTH = 1 };
+#else
+enum { PF_SPAN_WORTH = 64 }; /* samples: fewer are a run, which is as fast */
+#endif
 
 /* Records one behind the other in a part. */
 typedef struct pf_stretch {
@@ -40,16 +46,19 @@ typedef struct pf_stream_ops {
                             perfile_error *err);
     /* Releases all that is the stream's own, `s` and its session too. */
     void (*close)(perfile_stream *s);
-    /* Each may be NULL; asked where no record of the last run is left.  peek(): samples in
-     * this machine's order that the next run would begin with, PERFILE_RUN_RECORDS at most: valid
-     * until the next call.  place(): where the next record stands and the bytes of the part from
-     * there on (UINT64_MAX: nobody knows), records 0; false: something else comes before.  lying():
-     * for who hands them on as they are; `most` at most, and not more than what a cache holds,
-     * valid until the next call; n 0: none, or too few.  skip() passes over records that one of
-     * these has shown to be there, which count as read. */
+    /* The other four may be NULL, and are called where no record of the last run is left.  What
+     * they give is valid until the next call.
+     * Samples in this machine's order that the next run would begin with, PERFILE_RUN_RECORDS at
+     * most. */
     pf_peeked (*peek)(perfile_stream *s);
+    /* Where the next record stands; `bytes` is how much the part has from there on (UINT64_MAX:
+     * nobody knows), `records` is 0.  False: something else comes next, damage for instance. */
     bool (*place)(perfile_stream *s, pf_stretch *here);
-    pf_lying (*lying)(perfile_stream *s, uint64_t most);
+    /* Samples to be copied without a look at any of them: `most` at most, and no more bytes than a
+     * second-level cache holds.  n 0: there are none. */
+    pf_sample_span (*span)(perfile_stream *s, uint64_t most);
+    /* Passes over so many records and bytes, which one of the others has shown to come next, or
+     * which were there when the capture was read before.  They count as read. */
     void (*skip)(perfile_stream *s, uint64_t records, uint64_t bytes);
 } pf_stream_ops;
 

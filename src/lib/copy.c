@@ -11,12 +11,6 @@
 
 enum { HELD_MOST = 8 << 20 };
 
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { WORTH = 1 };
-#else
-enum { WORTH = 64 }; /* samples: fewer are a run, which is as fast */
-#endif
-
 void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
                   const perfile_record *r)
 {
@@ -228,19 +222,20 @@ perfile_status pf_copy_refuse(const perfile_summary *sum, perfile_error *err)
     return pf_fail_damage(err, damage, "copy", sum->first_offset);
 }
 
-/* Samples that nobody has to look at, as they lie in memory. */
-static perfile_status copy_lying(pf_copy *x, perfile_error *err)
+/* Samples that nobody has to look at are no records: their bytes go to the writer. */
+static perfile_status copy_spans(pf_copy *x, perfile_error *err)
 {
     perfile_stream *s = x->stream;
     perfile_status st = PERFILE_OK;
-    while (st == PERFILE_OK && s->ops->lying && x->begun && !x->pieces.records.len) {
-        const pf_lying all = s->ops->lying(s, UINT64_MAX);
-        if (all.n < WORTH || !pf_write_takes_lying(x->writer, perfile_session_swapped(x->session)))
+    while (st == PERFILE_OK && s->ops->span && x->begun && !x->pieces.records.len &&
+           pf_write_takes_samples(x->writer, perfile_session_swapped(x->session))) {
+        const pf_sample_span all = s->ops->span(s, UINT64_MAX);
+        if (all.n < PF_SPAN_WORTH)
             return PERFILE_OK;
         const perfile_record first = {.part = all.part, .offset = all.offset};
         if (pf_progress_at(&x->progress, &first) && x->options.progress)
             x->options.progress(x->options.user, x->progress.done, x->progress.total);
-        st = pf_write_lying(x->writer, all.bytes, err);
+        st = pf_write_samples(x->writer, all.bytes, err);
         x->result.records += all.n;
         x->result.samples += all.n;
         s->ops->skip(s, all.n, all.bytes.len);
@@ -265,7 +260,7 @@ static perfile_status copy(pf_copy *x, perfile_error *err)
         if (st == PERFILE_OK && pf_copy_wants_extra(x))
             st = copy_extra(x, first, err);
         if (st == PERFILE_OK)
-            st = copy_lying(x, err);
+            st = copy_spans(x, err);
     }
     return st == PERFILE_END ? pf_copy_finish(x, err) : st;
 }

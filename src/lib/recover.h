@@ -67,6 +67,10 @@ perfile_status pf_recover_choose(perfile_bytes file, struct pf_repair *r, perfil
 perfile_status pf_recover_compare(pf_recover *x, perfile_source *source, perfile_bytes file,
                                   struct pf_repair *r, perfile_error *err);
 
+/* lib/recover_records.c: reads x->stream to its end; what is kept is counted in the result, and
+ * goes to the writer when there is one. */
+perfile_status pf_recover_records(pf_recover *x, perfile_error *err);
+
 /* lib/recover_facts.c: what stands beside the records. */
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err);
 perfile_status pf_recover_features(pf_recover *x, perfile_error *err);

@@ -47,12 +47,12 @@ bool pf_perf_place(perfile_stream *s, pf_stretch *here)
     return true;
 }
 
-pf_lying pf_perf_lying(perfile_stream *s, uint64_t most)
+pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most)
 {
     enum { BYTES = 1 << 20 };
     const uint64_t all_but_misc = UINT64_C(0xffff0000ffffffff); /* in either byte order */
     pf_perf_stream *p = pf_perf_of(s);
-    pf_lying all = {.offset = p->pos, .part = p->part};
+    pf_sample_span all = {.offset = p->pos, .part = p->part};
     perfile_bytes run;
     if (!at_records(p) || pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
         return all;

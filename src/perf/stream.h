@@ -161,7 +161,7 @@ perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint
 /* perf/peek.c */
 pf_peeked pf_perf_peek(perfile_stream *s);
 bool pf_perf_place(perfile_stream *s, pf_stretch *here);
-pf_lying pf_perf_lying(perfile_stream *s, uint64_t most);
+pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most);
 void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
 
 /* perf/extents.c */

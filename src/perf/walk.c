@@ -304,5 +304,5 @@ static void close_stream(perfile_stream *s)
     pf_free(p);
 }
 
-const pf_stream_ops pf_perf_ops = {fill,          extra,         close_stream, pf_perf_peek,
-                                   pf_perf_place, pf_perf_lying, pf_perf_skip};
+const pf_stream_ops pf_perf_ops = {fill,          extra,        close_stream, pf_perf_peek,
+                                   pf_perf_place, pf_perf_span, pf_perf_skip};

@@ -128,8 +128,8 @@ perfile_status pf_write_break(perfile_writer *w, perfile_status st, const perfil
                               perfile_error *err);
 /* Samples one behind the other, in the byte order of the capture if `swapped` is its: only where
  * they need nothing but to be copied. */
-bool pf_write_takes_lying(const perfile_writer *w, bool swapped);
-perfile_status pf_write_lying(perfile_writer *w, perfile_bytes samples, perfile_error *err);
+bool pf_write_takes_samples(const perfile_writer *w, bool swapped);
+perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, perfile_error *err);
 /* perfile_writer_put_run() of a run of which this was seen when it was made. */
 perfile_status pf_write_framed(perfile_writer *w, const perfile_record *first, size_t n,
                                pf_framed seen, perfile_error *err);

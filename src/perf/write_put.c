@@ -242,12 +242,12 @@ perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *f
     return n == 1 && put_usual(w, first) ? PERFILE_OK : put_run(w, first, n, err);
 }
 
-bool pf_write_takes_lying(const perfile_writer *w, bool swapped)
+bool pf_write_takes_samples(const perfile_writer *w, bool swapped)
 {
     return w->begun && !w->level && !w->directory && !w->extra_left && w->swap == swapped;
 }
 
-perfile_status pf_write_lying(perfile_writer *w, perfile_bytes samples, perfile_error *err)
+perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, perfile_error *err)
 {
     perfile_status st = pf_write_usable(w, err);
     if (st != PERFILE_OK)

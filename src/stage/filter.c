@@ -339,18 +339,18 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Samples that the pass before has all selected go on as they lie. */
-static pf_lying lying(perfile_stream *s, uint64_t most)
+/* Samples that the pass before has all selected: they are copied without a look at any of them. */
+static pf_sample_span span(perfile_stream *s, uint64_t most)
 {
     const stage *g = (const stage *)(void *)s;
     const pf_filter *x = g->x;
     pf_stretch here;
-    const pf_lying none = {0};
+    const pf_sample_span none = {0};
     if (!g->begun || g->left || g->pieces.records.len || !x->chosen || x->bits_full ||
-        !x->resolved || !s->below->ops->lying || !s->below->ops->place(s->below, &here))
+        !x->resolved || !s->below->ops->span || !s->below->ops->place(s->below, &here))
         return none;
     uint64_t known = pf_filter_known_ahead(x, here.sequence, most);
-    return known ? s->below->ops->lying(s->below, known) : none;
+    return known < PF_SPAN_WORTH ? none : s->below->ops->span(s->below, known);
 }
 
 static void skip(perfile_stream *s, uint64_t records, uint64_t bytes)
@@ -376,7 +376,7 @@ static void close_stage(perfile_stream *s)
 }
 
 static const pf_stream_ops stage_ops = {
-    .fill = fill, .close = close_stage, .lying = lying, .skip = skip};
+    .fill = fill, .close = close_stage, .span = span, .skip = skip};
 
 perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
                               perfile_stream **stream, perfile_error *err)

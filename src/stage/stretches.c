@@ -8,7 +8,8 @@ enum { WORTH = 64 << 10 }; /* bytes: less is in memory anyway, together with wha
 
 enum { MOST = 1 << 20 }; /* bytes of what is noted; what follows is read by each pass */
 
-/* Where the records of a run lie; no bytes: nowhere, or not one behind the other. */
+/* Where the samples of a run lie in the file; no bytes: they are in compressed records, are not one
+ * behind the other, or other records are among them. */
 static pf_stretch place_of(const pf_run *run)
 {
     const perfile_record *first = run->first;

@@ -1,0 +1,284 @@
+/* The records of a damaged capture: those that can be trusted go to the writer, between the others
+ * are gaps, which are told. */
+#include "base/error.h"
+#include "core/readable.h"
+#include "lib/recover.h"
+#include "perf/frame.h"
+#include "perf/vet.h"
+#include "perf/write.h"
+
+static perfile_gap_side side_of(const perfile_record *r)
+{
+    return (perfile_gap_side){.there = true,
+                              .type = r->type,
+                              .offset = r->offset,
+                              .size = perfile_record_size(r),
+                              .time = perfile_record_time(r)};
+}
+
+/* Hands out the gaps behind x->last; `next` is the record behind them, or NULL. */
+static void tell_gaps(pf_recover *x, const perfile_record *next)
+{
+    const perfile_gap *gaps = (const perfile_gap *)(const void *)x->gaps.ptr;
+    size_t n = x->gaps.len / sizeof *gaps;
+    for (size_t i = 0; i < n && x->options.gap; i++) {
+        perfile_gap g = gaps[i];
+        const char *name = g.part < x->container->n_parts ? x->container->parts[g.part].name : NULL;
+        if (next && next->part == g.part)
+            g.after = side_of(next);
+        x->options.gap(x->options.user, &g, name);
+    }
+    pf_buffer_clear(&x->gaps);
+}
+
+static perfile_status add_gap(pf_recover *x, const perfile_gap *gap, perfile_error *err)
+{
+    enum { MOST = 256 }; /* waiting ones: of more the records behind them are not told */
+    x->result.gaps++;
+    x->result.damaged = true;
+    if (!gap->inner)
+        x->result.lost += gap->bytes;
+    if (x->gaps.len >= MOST * sizeof *gap)
+        tell_gaps(x, NULL);
+    return pf_buffer_append(&x->gaps, gap, sizeof *gap) ? PERFILE_OK
+                                                        : pf_fail_nomem(err, "recover");
+}
+
+static void drop_held(pf_recover *x)
+{
+    pf_buffer_clear(&x->held);
+    pf_buffer_clear(&x->pieces);
+}
+
+/* The pieces make no record: what lies between them is in gaps of its own. */
+static perfile_status lose_held(pf_recover *x, const perfile_record *whole, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    const perfile_section *pieces = (const perfile_section *)(const void *)x->pieces.ptr;
+    for (size_t i = 0; i < x->pieces.len / sizeof *pieces && st == PERFILE_OK; i++) {
+        perfile_gap gap = {.damage = PERFILE_DAMAGE_BAD_SPLIT,
+                           .part = whole->part,
+                           .offset = pieces[i].offset,
+                           .bytes = pieces[i].size};
+        st = add_gap(x, &gap, err);
+    }
+    drop_held(x);
+    return st;
+}
+
+static perfile_status meet_damage(pf_recover *x, const perfile_record *r, perfile_error *err)
+{
+    perfile_gap gap = {.damage = r->damage,
+                       .part = r->part,
+                       .offset = r->offset,
+                       .bytes = r->body.len,
+                       .inner = r->flags & PERFILE_REC_INNER};
+    if (x->last.there && x->last_part == r->part)
+        gap.before = x->last;
+    if (r->damage == PERFILE_DAMAGE_BAD_SPLIT && x->pieces.len)
+        return lose_held(x, r, err);
+    if (r->damage == PERFILE_DAMAGE_TRUNCATED_DATA)
+        gap.bytes = 0; /* they are not in the file: result.missing counts them */
+    return add_gap(x, &gap, err);
+}
+
+/* What is wrong with the container has no record. */
+static perfile_status container_gaps(pf_recover *x, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < x->container->n_damages && st == PERFILE_OK; i++) {
+        const perfile_container_damage *d = &x->container->damages[i];
+        perfile_gap gap = {.damage = d->damage, .offset = d->offset};
+        st = add_gap(x, &gap, err);
+    }
+    uint32_t n = perfile_session_n_events(x->session);
+    for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
+        const perfile_event *e = perfile_session_event(x->session, i);
+        const uint32_t damage[2] = {e->damage, e->ids_damage};
+        for (unsigned k = 0; k < 2 && st == PERFILE_OK; k++) {
+            perfile_gap gap = {.damage = damage[k], .offset = e->offset};
+            if (damage[k])
+                st = add_gap(x, &gap, err);
+        }
+    }
+    tell_gaps(x, NULL);
+    return st;
+}
+
+/* Only few of the records of a capture are no samples, and only the first of a run has more behind
+ * it than its size says. */
+static void count(pf_recover *x, const perfile_record *first, size_t n, pf_framed seen)
+{
+    perfile_recovered *sum = &x->result;
+    uint64_t times[PERFILE_RUN_RECORDS];
+    uint64_t bytes = first->extra.len, samples = 0;
+    if (seen.n == n && seen.adjacent && !seen.other) {
+        const perfile_bytes last = first[n - 1].body;
+        bytes += (size_t)(last.ptr + last.len - first->header);
+        samples = n;
+    } else {
+        for (const perfile_record *r = first; r < first + n; r++) {
+            bytes += PF_PERF_RECORD_HEADER + r->body.len;
+            samples += r->type == PERFILE_RECORD_SAMPLE;
+        }
+    }
+    sum->bytes += bytes;
+    sum->samples += samples;
+    sum->records += n;
+    size_t timed = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
+    uint64_t least = sum->first_time; /* PERFILE_NO_TIME is above all others */
+    uint64_t most = sum->last_time == PERFILE_NO_TIME ? 0 : sum->last_time;
+    for (size_t i = 0; i < timed; i++) {
+        least = times[i] < least ? times[i] : least;
+        most = times[i] > most && times[i] != PERFILE_NO_TIME ? times[i] : most;
+    }
+    sum->first_time = least;
+    if (least != PERFILE_NO_TIME)
+        sum->last_time = most;
+}
+
+static perfile_status copy_extra(pf_recover *x, const perfile_record *r, perfile_error *err)
+{
+    perfile_bytes piece;
+    perfile_status st;
+    while ((st = perfile_stream_extra(x->stream, r, &piece, err)) == PERFILE_OK)
+        if (x->writer && (st = perfile_writer_extra(x->writer, piece, err)) != PERFILE_OK)
+            return st;
+    return st == PERFILE_END ? PERFILE_OK : st;
+}
+
+static perfile_status keep_run(pf_recover *x, const perfile_record *first, size_t n,
+                               perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    if (x->gaps.len)
+        tell_gaps(x, first);
+    const pf_framed seen = pf_stream_framed(x->stream, first, n);
+    count(x, first, n, seen);
+    if (x->writer)
+        st = pf_write_framed(x->writer, first, n, seen, err);
+    if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
+        st = copy_extra(x, first, err);
+    x->last = side_of(first + n - 1);
+    x->last_part = first->part;
+    return st;
+}
+
+/* The pieces of a large record are kept when the last of them has come. */
+static perfile_status hold(pf_recover *x, const perfile_record *r, perfile_error *err)
+{
+    perfile_section piece = {r->offset, perfile_record_size(r)};
+    if (!pf_buffer_append(&x->held, r->header, perfile_record_size(r)))
+        return pf_fail_nomem(err, "recover");
+    size_t n = x->pieces.len / sizeof piece;
+    perfile_section *last = n ? (perfile_section *)(void *)x->pieces.ptr + (n - 1) : NULL;
+    if (last && last->offset + last->size == piece.offset)
+        last->size += piece.size;
+    else if (!pf_buffer_append(&x->pieces, &piece, sizeof piece))
+        return pf_fail_nomem(err, "recover");
+    return PERFILE_OK;
+}
+
+static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    size_t at = 0;
+    bool sound = pf_record_readable(whole, PERFILE_WALK_ALL) && !pf_recover_fact_record(x, whole) &&
+                 !pf_recover_broken(x, whole) &&
+                 (whole->type != PERFILE_RECORD_SAMPLE || pf_vet_sample(whole));
+    if (!sound && !pf_recover_is_sound(x))
+        return lose_held(x, whole, err);
+    while (at < x->held.len && st == PERFILE_OK) {
+        const uint8_t *p = x->held.ptr + at;
+        pf_frame f = pf_frame_at(p, whole->flags & PERFILE_REC_SWAPPED);
+        perfile_record r = {.header = p,
+                            .body = {p + PF_PERF_RECORD_HEADER, f.size - PF_PERF_RECORD_HEADER},
+                            .type = f.type,
+                            .flags = whole->flags & PERFILE_REC_SWAPPED,
+                            .offset = whole->offset,
+                            .part = whole->part,
+                            .session = whole->session};
+        at += f.size;
+        st = keep_run(x, &r, 1, err);
+    }
+    drop_held(x);
+    return st;
+}
+
+static bool is_piece(const perfile_record *r)
+{
+    return r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
+           r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
+}
+
+static perfile_status leave_out(pf_recover *x, const perfile_record *r, uint32_t damage,
+                                const char *rule, perfile_error *err)
+{
+    perfile_gap gap = {.damage = damage,
+                       .rule = rule,
+                       .part = r->part,
+                       .offset = r->offset,
+                       .bytes = perfile_record_size(r) + r->extra.len,
+                       .inner = r->flags & PERFILE_REC_INNER};
+    if (x->last.there && x->last_part == r->part)
+        gap.before = x->last;
+    return add_gap(x, &gap, err);
+}
+
+/* A run in which records break rules: without those. */
+static perfile_status keep_sound(pf_recover *x, const perfile_record *first, size_t n,
+                                 perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    const perfile_record *end = first + n, *from = first;
+    for (const perfile_record *r = first; r <= end && st == PERFILE_OK; r++) {
+        const char *rule = r < end ? pf_recover_broken(x, r) : NULL;
+        if (r < end && !rule)
+            continue;
+        if (r > from)
+            st = keep_run(x, from, (size_t)(r - from), err);
+        if (rule && st == PERFILE_OK)
+            st = leave_out(x, r, PERFILE_DAMAGE_IMPLAUSIBLE, rule, err);
+        from = r + 1;
+    }
+    return st;
+}
+
+/* What is not plain is alone in its run. */
+static perfile_status take(pf_recover *x, const perfile_record *first, size_t n, perfile_error *err)
+{
+    if (first->family == PERFILE_FAMILY_DAMAGE)
+        return meet_damage(x, first, err);
+    if (first->flags & PERFILE_REC_ENVELOPE) {
+        if (is_piece(first))
+            return hold(x, first, err);
+        x->result.decompressed = true;
+        return PERFILE_OK;
+    }
+    if (x->held.len && first->flags & PERFILE_REC_INNER)
+        return keep_held(x, first, err);
+    if (first->flags & PERFILE_REC_PAYLOAD_CUT)
+        return PERFILE_OK; /* the damage follows */
+    if (first->type == PERFILE_RECORD_HEADER_ATTR && x->given)
+        return PERFILE_OK; /* it would be an event once more */
+    uint32_t damage = pf_recover_fact_record(x, first);
+    if (damage)
+        return leave_out(x, first, damage, NULL, err);
+    return x->bad.len || x->dropped.len ? keep_sound(x, first, n, err) : keep_run(x, first, n, err);
+}
+
+perfile_status pf_recover_records(pf_recover *x, perfile_error *err)
+{
+    const perfile_record *first;
+    size_t n;
+    perfile_status st = container_gaps(x, err);
+    while (st == PERFILE_OK &&
+           (st = perfile_stream_next_run(x->stream, &first, &n, err)) == PERFILE_OK) {
+        if (pf_progress_at(&x->progress, first) && x->options.progress)
+            x->options.progress(x->options.user, x->progress.done, x->progress.total);
+        st = take(x, first, n, err);
+        pf_buffer_clear(&x->bad);
+    }
+    tell_gaps(x, NULL);
+    return st == PERFILE_END ? PERFILE_OK : st;
+}
