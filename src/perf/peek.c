@@ -26,8 +26,9 @@ pf_peeked pf_perf_peek(perfile_stream *s)
     const uint64_t header = pf_load_u64(at, PF_NATIVE_BIG);
     size_t n = 0, most = run.len / f.size;
     most = most < PERFILE_RUN_RECORDS ? most : PERFILE_RUN_RECORDS;
+    const uint32_t ahead = pf_perf_ahead(f.size, 1);
     while (n < most && ((pf_load_u64(at, PF_NATIVE_BIG) ^ header) & all_but_misc) == 0) {
-        pf_perf_fetch_ahead(at);
+        pf_perf_fetch_ahead(at, ahead);
         at += f.size;
         n++;
     }

@@ -43,6 +43,7 @@ typedef struct pf_perf_stream {
     uint64_t hinted;    /* the source was told up to here */
     uint64_t released;  /* and that it may forget up to here */
     uint64_t sequence;
+    uint32_t ahead;   /* of a record, in bytes: lines there are fetched */
     bool slots_inner; /* the slots of base.run are prepared for inner records */
     bool slot_dirty;  /* slot 0 needs preparing again */
     bool part_over;   /* nothing more of this part is read */

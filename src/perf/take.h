@@ -6,7 +6,9 @@
 #include "perf/stream.h"
 
 enum {
-    PF_AHEAD = 6144 /* lines that far ahead are fetched: half the time on call chains */
+    PF_AHEAD = 6144,        /* lines that far ahead are fetched: half the time on call chains */
+    PF_LONG = PF_AHEAD / 2, /* records from here on are long: see pf_perf_ahead() */
+    PF_LONG_AHEAD = 4       /* so many of them ahead */
 };
 
 /* Makes every slot ready for records that differ only in what pf_perf_take() writes. */
@@ -60,11 +62,20 @@ static inline bool pf_perf_plain(uint32_t type)
 }
 
 /* A hint only: nothing is read, so that it may point behind the run. */
-static inline void pf_perf_fetch_ahead(const uint8_t *at)
+static inline void pf_perf_fetch_ahead(const uint8_t *at, uint32_t ahead)
 {
-    uintptr_t ahead = (uintptr_t)at + PF_AHEAD;
-    __builtin_prefetch((const void *)ahead);
-    __builtin_prefetch((const void *)(ahead + 64));
+    uintptr_t there = (uintptr_t)at + ahead;
+    __builtin_prefetch((const void *)there);
+    __builtin_prefetch((const void *)(there + 64));
+}
+
+/* How far ahead of the records that follow these.  Of long records only the header is looked at,
+ * and the next ones are mostly as long (copies of the stack are of one size). */
+static inline uint32_t pf_perf_ahead(size_t bytes, uint32_t n)
+{
+    if (bytes < (size_t)n * PF_LONG || n == 0)
+        return PF_AHEAD;
+    return (uint32_t)(bytes / n) * PF_LONG_AHEAD;
 }
 
 /* Fills `*r` with the record at `at`, whose place in the file or in the decompressed stream is
@@ -101,8 +112,9 @@ pf_perf_take_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, 
     uint64_t shift = pos - (uintptr_t)run.ptr;
     uint32_t other = 0, shortest = UINT16_MAX, longest = 0;
     const uint8_t *any = run.len > UINT16_MAX ? end - UINT16_MAX : at;
+    const uint32_t ahead = p->ahead;
     while (r < full && at < any) {
-        pf_perf_fetch_ahead(at);
+        pf_perf_fetch_ahead(at, ahead);
         uint32_t type = pf_load_u32(at, swap);
         uint16_t size = pf_load_u16(at + 6, swap);
         if (!pf_perf_kernel(type) || size < PF_PERF_RECORD_HEADER)
@@ -126,6 +138,7 @@ pf_perf_take_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, 
     }
     p->sequence = sequence;
     p->base.n_run = (uint32_t)(r - p->base.run);
+    p->ahead = pf_perf_ahead((size_t)(at - run.ptr), p->base.n_run);
     p->base.summary.records += p->base.n_run;
     p->base.framed = (pf_framed){p->base.n_run, other, (uint16_t)shortest, (uint16_t)longest, true};
     return (size_t)(at - run.ptr);
