@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "perfile/perfile.h"
-#include "stage/filter.h"
+#include "filter/filter.h"
 
 typedef struct split_parts {
     perfile_sink **sinks;

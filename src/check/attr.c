@@ -215,7 +215,7 @@ static void make_plan(pf_check *c, const perfile_event *e)
     c->has_tracepoints |= tracepoint;
     *p = (pf_check_plan){.tracepoint = tracepoint ? e->attr.config : UINT64_MAX,
                          .id_at = (int8_t)pf_layout_sample_id(e->layout),
-                         .shape = pf_shape_of(e->layout->sample_type)};
+                         .shape = pf_sample_shape_of(e->layout->sample_type)};
     /* Members of a group are read by their leader's samples. */
     p->may_lack_period = !e->attr.is_freq && e->attr.sample_period == 0;
 }

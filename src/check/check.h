@@ -2,7 +2,7 @@
 #ifndef PF_CHECK_CHECK_H
 #define PF_CHECK_CHECK_H
 
-#include "core/shape.h"
+#include "core/sample_shape.h"
 #include "core/stream.h"
 #include "perfile/check.h"
 #include "perfile/field.h"
@@ -25,10 +25,10 @@ enum { PF_FULL = 0, PF_LESSER = 1 };
 
 /* What is told of a record that is looked at often, worked out once per event. */
 typedef struct pf_check_plan {
-    uint64_t tracepoint;  /* the number its RAW data begin with, UINT64_MAX for others */
-    bool may_lack_period; /* a member of a group that does not sample itself */
-    int8_t id_at;         /* the word of its samples that is their id, or -1 */
-    pf_shape shape;       /* of its samples */
+    uint64_t tracepoint;   /* the number its RAW data begin with, UINT64_MAX for others */
+    bool may_lack_period;  /* a member of a group that does not sample itself */
+    int8_t id_at;          /* the word of its samples that is their id, or -1 */
+    pf_sample_shape shape; /* of its samples */
 } pf_check_plan;
 
 typedef struct pf_check_tally {

@@ -148,7 +148,7 @@ bool pf_check_raw_fits(const pf_check *c, const perfile_record *r)
     const pf_check_plan *plan = &c->plans[owner];
     perfile_bytes raw = {NULL, 0};
     if (!plan->shape.known ||
-        !pf_shape_fits(&plan->shape, r->body.ptr, r->body.len, is_swapped(r), &raw))
+        !pf_sample_shape_fits(&plan->shape, r->body.ptr, r->body.len, is_swapped(r), &raw))
         return false;
     if (plan->tracepoint == UINT64_MAX || !plan->shape.raw)
         return true;

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "core/parts.h"
 #include "core/stream.h"
-#include "core/whose.h"
+#include "core/attribution.h"
 
 static bool is_swapped(const perfile_record *r)
 {
@@ -32,7 +32,7 @@ static inline perfile_status take_apart(const perfile_record *r, pf_parts *p, pe
 
 perfile_status pf_record_parts(const perfile_record *r, pf_parts *p, perfile_error *err)
 {
-    pf_whose whose = pf_whose_of(r);
+    pf_attribution whose = pf_attribution_of(r);
     p->event = whose.event;
     p->layout = whose.layout;
     if (whose.damage)
@@ -99,7 +99,7 @@ static inline pf_usual_fn *usual_of(const perfile_record *r)
         return NULL;
     if (s->shared)
         return s->usual;
-    const perfile_layout *layout = is_swapped(r) ? NULL : pf_whose_of(r).layout;
+    const perfile_layout *layout = is_swapped(r) ? NULL : pf_attribution_of(r).layout;
     return layout ? pf_usual_sample(layout->sample_type) : NULL;
 }
 

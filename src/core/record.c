@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "core/layout.h"
-#include "core/whose.h"
+#include "core/attribution.h"
 #include "schema/trailer.h"
 
 #define HEADER_BYTES 8
@@ -31,28 +31,28 @@ static inline const uint8_t *word_from_end(perfile_bytes b, int slot)
 
 /* Several events: the id decides, and its place is that of the first event.  No cache of the last
  * id: threads may look up records of one session at the same time, and the map is as fast. */
-pf_whose pf_whose_by_id(const perfile_record *r, const perfile_session *s)
+pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_session *s)
 {
     const pf_event *first = s->events[0];
     bool sample = r->type == PERFILE_RECORD_SAMPLE;
     if (!sample && !first->layout.sample_id_all)
-        return pf_whose_event(first);
+        return pf_attribution_event(first);
 
     int slot = sample ? s->sample_id_slot : s->trailer_id_slot;
     if (slot >= 0) {
         const uint8_t *word = sample ? word_at(r, slot) : word_from_end(r->body, slot);
         if (!word)
-            return pf_whose_event(first);
+            return pf_attribution_event(first);
         uint64_t id = pf_load_u64(word, is_swapped(r));
         if (id == 0)
-            return pf_whose_event(first);
+            return pf_attribution_event(first);
         uint32_t owner = pf_ids_find(&s->ids, id);
         if (owner < s->n_events)
-            return pf_whose_event(s->events[owner]);
+            return pf_attribution_event(s->events[owner]);
     }
     if (s->shared)
-        return (pf_whose){NULL, s->shared, 0};
-    return (pf_whose){NULL, NULL, PERFILE_DAMAGE_UNKNOWN_ID};
+        return (pf_attribution){NULL, s->shared, 0};
+    return (pf_attribution){NULL, NULL, PERFILE_DAMAGE_UNKNOWN_ID};
 }
 
 const perfile_event *perfile_record_event(const perfile_record *r)
@@ -61,12 +61,12 @@ const perfile_event *perfile_record_event(const perfile_record *r)
         const uint8_t *id = word_at(r, 0);
         return id ? perfile_session_event_by_id(r->session, pf_load_u64(id, is_swapped(r))) : NULL;
     }
-    return pf_whose_of(r).event;
+    return pf_attribution_of(r).event;
 }
 
 const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage)
 {
-    pf_whose w = pf_whose_of(r);
+    pf_attribution w = pf_attribution_of(r);
     if (damage)
         *damage = w.damage;
     return w.layout;
@@ -215,7 +215,7 @@ bool perfile_sample_field(const perfile_record *r, uint32_t bit, uint64_t *value
         return false;
     const perfile_layout *l = r->session->shared;
     if (!l) {
-        l = pf_whose_of(r).layout;
+        l = pf_attribution_of(r).layout;
         if (!l)
             return false;
     }

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "core/parts.h"
-#include "core/whose.h"
+#include "core/attribution.h"
 #include "schema/swap.h"
 
 enum { HEADER = 8 };

@@ -12,15 +12,15 @@ enum {
     FIRST_MARKER = 23 /* HEADER_LAST_FEATURE of perf 4.17, the first that ends the list */
 };
 
-static void pad_from(pf_sheet *t, size_t mark, size_t width)
+static void pad_from(pf_text_page *t, size_t mark, size_t width)
 {
     size_t n = t->base.out.len - mark;
-    pf_sheet_spaces(t, n < width ? width - n : 2);
+    pf_text_page_spaces(t, n < width ? width - n : 2);
 }
 
 static perfile_status text_begin(perfile_emitter *e, perfile_error *err)
 {
-    pf_sheet *t = (pf_sheet *)(void *)e;
+    pf_text_page *t = (pf_text_page *)(void *)e;
     (void)err;
     t->hex = e->flags & PERFILE_EMIT_HEX;
     if (!(e->flags & PERFILE_EMIT_RECORDS))
@@ -29,83 +29,83 @@ static perfile_status text_begin(perfile_emitter *e, perfile_error *err)
 }
 
 /* Where the record is, and in which file when there are several. */
-static void put_place(pf_sheet *t, const perfile_record *r)
+static void put_place(pf_text_page *t, const perfile_record *r)
 {
     bool inner = r->flags & PERFILE_REC_INNER;
     const char *file = pf_emit_part_name(&t->base, r->part);
     t->gutter = inner ? "| " : NULL;
-    pf_sheet_line(t, 0);
+    pf_text_page_line(t, 0);
     if (file) {
-        pf_sheet_text(t, (perfile_bytes){(const uint8_t *)file, strlen(file)});
+        pf_text_page_text(t, (perfile_bytes){(const uint8_t *)file, strlen(file)});
         PF_SHEET_LITERAL(t, ":");
     }
     pf_text_offset(t, inner ? r->stream_offset : r->offset);
 }
 
-static void put_type(pf_sheet *t, uint32_t type)
+static void put_type(pf_text_page *t, uint32_t type)
 {
     const char *name = perfile_record_type_name(type);
     size_t mark = t->base.out.len;
     if (name) {
-        pf_sheet_string(t, name);
+        pf_text_page_string(t, name);
     } else {
         PF_SHEET_LITERAL(t, "type ");
-        pf_sheet_dec(t, type);
+        pf_text_page_dec(t, type);
     }
     pad_from(t, mark, TYPE_WIDTH);
 }
 
-static void head_line(pf_sheet *t, const perfile_record *r)
+static void head_line(pf_text_page *t, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
     const perfile_event *event = perfile_record_event(r);
     put_place(t, r);
     if (time == PERFILE_NO_TIME)
-        pf_sheet_spaces(t, TIME_WIDTH);
+        pf_text_page_spaces(t, TIME_WIDTH);
     else
-        pf_sheet_seconds(t, time, TIME_WIDTH);
+        pf_text_page_seconds(t, time, TIME_WIDTH);
     PF_SHEET_LITERAL(t, "  ");
     put_type(t, r->type);
     size_t mark = t->base.out.len;
-    pf_sheet_dec(t, perfile_record_size(r));
+    pf_text_page_dec(t, perfile_record_size(r));
     pad_from(t, mark, SIZE_WIDTH);
     mark = t->base.out.len;
-    pf_sheet_misc(t, r->type, r->misc);
+    pf_text_page_misc(t, r->type, r->misc);
     if (event) {
         pad_from(t, mark, MISC_WIDTH);
-        pf_sheet_text(t, (perfile_bytes){(const uint8_t *)event->name, strlen(event->name)});
+        pf_text_page_text(t, (perfile_bytes){(const uint8_t *)event->name, strlen(event->name)});
     }
-    pf_sheet_trim(t);
-    pf_sheet_end(t);
+    pf_text_page_trim(t);
+    pf_text_page_end(t);
 }
 
 /* Hex mode: the header's own fields. */
-static void header_fields(pf_sheet *t, const perfile_record *r)
+static void header_fields(pf_text_page *t, const perfile_record *r)
 {
     const char *name = perfile_record_type_name(r->type);
     bool wide = r->type >= PERFILE_RECORD_SIMPLEPERF && r->type < PERFILE_RECORD_SIMPLEPERF_END;
-    pf_sheet_named(t, "type", 0, 4);
-    pf_sheet_dec(t, r->type);
+    pf_text_page_named(t, "type", 0, 4);
+    pf_text_page_dec(t, r->type);
     if (name) {
         PF_SHEET_LITERAL(t, "  ");
-        pf_sheet_string(t, name);
+        pf_text_page_string(t, name);
     }
-    pf_sheet_end(t);
+    pf_text_page_end(t);
     if (!wide) {
-        pf_sheet_named(t, "misc", 4, 2);
-        pf_sheet_0x(t, r->misc);
+        pf_text_page_named(t, "misc", 4, 2);
+        pf_text_page_0x(t, r->misc);
         PF_SHEET_LITERAL(t, "  ");
-        pf_sheet_misc(t, r->type, r->misc);
-        pf_sheet_trim(t);
-        pf_sheet_end(t);
+        pf_text_page_misc(t, r->type, r->misc);
+        pf_text_page_trim(t);
+        pf_text_page_end(t);
     }
-    pf_sheet_named(t, "size", wide ? 4 : 6, wide ? 4 : 2);
-    pf_sheet_dec(t, perfile_record_size(r));
-    pf_sheet_end(t);
+    pf_text_page_named(t, "size", wide ? 4 : 6, wide ? 4 : 2);
+    pf_text_page_dec(t, perfile_record_size(r));
+    pf_text_page_end(t);
 }
 
 /* The feature inside HEADER_FEATURE; its offsets count from its own first byte. */
-static perfile_status carried_feature(pf_sheet *t, const perfile_record *r, perfile_error *why)
+static perfile_status carried_feature(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
     perfile_feature f;
     perfile_status st = perfile_record_feature(r, &f, why);
@@ -116,50 +116,50 @@ static perfile_status carried_feature(pf_sheet *t, const perfile_record *r, perf
     const char *name = perfile_feature_name(f.number);
     if (f.payload.len == 0 && f.number >= FIRST_MARKER)
         name = "end of features";
-    pf_sheet_named(t, "feat_id", HEADER, HEADER);
-    pf_sheet_dec(t, f.number);
+    pf_text_page_named(t, "feat_id", HEADER, HEADER);
+    pf_text_page_dec(t, f.number);
     if (name) {
         PF_SHEET_LITERAL(t, "  ");
-        pf_sheet_string(t, name);
+        pf_text_page_string(t, name);
     }
-    pf_sheet_end(t);
+    pf_text_page_end(t);
     if (f.payload.len)
         pf_text_feature(t, &f);
     return PERFILE_OK;
 }
 
-static perfile_status put_trailer(pf_sheet *t, const perfile_record *r, perfile_error *why)
+static perfile_status put_trailer(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
     size_t mark = t->base.out.len;
-    pf_sheet_named(t, "sample_id", 0, 0);
+    pf_text_page_named(t, "sample_id", 0, 0);
     if (t->hex) {
-        pf_sheet_trim(t);
-        pf_sheet_end(t);
+        pf_text_page_trim(t);
+        pf_text_page_end(t);
         t->depth = 1;
     } else {
         t->base.out.len -= 2; /* fields on one line bring their own */
         t->in_line = 1;
     }
-    perfile_status st = perfile_record_walk_trailer(r, 0, &pf_sheet_visitor, t, why);
-    pf_sheet_reset(t);
+    perfile_status st = perfile_record_walk_trailer(r, 0, &pf_text_page_visitor, t, why);
+    pf_text_page_reset(t);
     if (st == PERFILE_END)
         t->base.out.len = mark;
     return st < 0 ? st : PERFILE_OK;
 }
 
-static perfile_status put_body(pf_sheet *t, const perfile_record *r, perfile_error *why)
+static perfile_status put_body(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
     if (r->type == PERFILE_RECORD_HEADER_FEATURE)
         return carried_feature(t, r, why);
     perfile_status st =
-        perfile_record_walk(r, t->hex ? PERFILE_WALK_PADDING : 0, &pf_sheet_visitor, t, why);
-    pf_sheet_reset(t);
+        perfile_record_walk(r, t->hex ? PERFILE_WALK_PADDING : 0, &pf_text_page_visitor, t, why);
+    pf_text_page_reset(t);
     if (st != PERFILE_OK || r->type >= PERFILE_RECORD_USER || r->type == PERFILE_RECORD_SAMPLE)
         return st;
     return put_trailer(t, r, why);
 }
 
-static perfile_status put_payload(pf_sheet *t, const perfile_record *r, perfile_error *err)
+static perfile_status put_payload(pf_text_page *t, const perfile_record *r, perfile_error *err)
 {
     uint32_t crc;
     if (r->extra.len == 0)
@@ -171,17 +171,17 @@ static perfile_status put_payload(pf_sheet *t, const perfile_record *r, perfile_
         return st;
     uint8_t digits[8];
     pf_put_hex_fixed(digits, crc, sizeof digits);
-    pf_sheet_named(t, "payload", 0, 0);
+    pf_text_page_named(t, "payload", 0, 0);
     pf_text_offset(t, r->offset + perfile_record_size(r));
     PF_SHEET_LITERAL(t, " +");
-    pf_sheet_dec(t, r->extra.len);
+    pf_text_page_dec(t, r->extra.len);
     PF_SHEET_LITERAL(t, "  crc32 ");
     pf_emit_bytes(&t->base, digits, sizeof digits);
-    pf_sheet_end(t);
+    pf_text_page_end(t);
     return PERFILE_OK;
 }
 
-static perfile_status record_lines(pf_sheet *t, const perfile_record *r, perfile_error *err)
+static perfile_status record_lines(pf_text_page *t, const perfile_record *r, perfile_error *err)
 {
     /* A record that was put together from pieces does not stand behind its header. */
     bool hex = t->hex;
@@ -194,7 +194,7 @@ static perfile_status record_lines(pf_sheet *t, const perfile_record *r, perfile
     why.damage = 0;
     if (put_body(t, r, &why) != PERFILE_OK) {
         pf_text_error(t, why.damage);
-        pf_sheet_dump(t, HEADER, r->body);
+        pf_text_page_dump(t, HEADER, r->body);
         t->base.n_errors++;
     }
     perfile_status st = put_payload(t, r, err);
@@ -204,23 +204,23 @@ static perfile_status record_lines(pf_sheet *t, const perfile_record *r, perfile
     return st;
 }
 
-static void damage_line(pf_sheet *t, const perfile_record *r)
+static void damage_line(pf_text_page *t, const perfile_record *r)
 {
     put_place(t, r);
     PF_SHEET_LITERAL(t, "  ");
     pf_text_damage(t, r->damage);
     if (r->body.len) {
         PF_SHEET_LITERAL(t, "; ");
-        pf_sheet_dec(t, r->body.len);
+        pf_text_page_dec(t, r->body.len);
         PF_SHEET_LITERAL(t, " bytes passed over");
     }
-    pf_sheet_end(t);
+    pf_text_page_end(t);
     t->base.n_errors++;
 }
 
 static perfile_status text_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
 {
-    pf_sheet *t = (pf_sheet *)(void *)e;
+    pf_text_page *t = (pf_text_page *)(void *)e;
     if (r->family != PERFILE_FAMILY_DAMAGE)
         return record_lines(t, r, err);
     damage_line(t, r);
@@ -229,19 +229,19 @@ static perfile_status text_put(perfile_emitter *e, const perfile_record *r, perf
 
 static perfile_status text_finish(perfile_emitter *e, perfile_error *err)
 {
-    pf_sheet *t = (pf_sheet *)(void *)e;
+    pf_text_page *t = (pf_text_page *)(void *)e;
     (void)err;
     t->gutter = NULL;
-    pf_sheet_end(t);
-    pf_sheet_dec(t, e->n_records);
-    pf_sheet_string(t, e->n_records == 1 ? " record" : " records");
+    pf_text_page_end(t);
+    pf_text_page_dec(t, e->n_records);
+    pf_text_page_string(t, e->n_records == 1 ? " record" : " records");
     if (e->n_errors) {
         PF_SHEET_LITERAL(t, "; ");
-        pf_sheet_dec(t, e->n_errors);
-        pf_sheet_string(t, e->n_errors == 1 ? " place is" : " places are");
+        pf_text_page_dec(t, e->n_errors);
+        pf_text_page_string(t, e->n_errors == 1 ? " place is" : " places are");
         PF_SHEET_LITERAL(t, " damaged, marked !!");
     }
-    pf_sheet_end(t);
+    pf_text_page_end(t);
     return PERFILE_OK;
 }
 
@@ -249,14 +249,14 @@ static perfile_status text_failure(perfile_emitter *e, uint32_t damage, uint64_t
                                    perfile_error *err)
 {
     (void)err;
-    pf_text_damage_at((pf_sheet *)(void *)e, damage, offset);
+    pf_text_damage_at((pf_text_page *)(void *)e, damage, offset);
     return PERFILE_OK;
 }
 
 const pf_emit_ops pf_emit_text = {
     .name = "text",
     .doc = "a line a record, and one for each of its fields",
-    .size = sizeof(pf_sheet),
+    .size = sizeof(pf_text_page),
     .begin = text_begin,
     .put = text_put,
     .finish = text_finish,

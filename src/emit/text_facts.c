@@ -3,7 +3,7 @@
 
 #include "perfile/perfile.h"
 
-void pf_text_offset(pf_sheet *t, uint64_t offset)
+void pf_text_offset(pf_text_page *t, uint64_t offset)
 {
     uint8_t *at = pf_emit_room(&t->base, 2 + 16);
     if (!at)
@@ -13,46 +13,46 @@ void pf_text_offset(pf_sheet *t, uint64_t offset)
     pf_emit_filled(&t->base, pf_put_hex_fixed(at, offset, offset >> 32 ? 16 : 8));
 }
 
-void pf_text_damage(pf_sheet *t, uint32_t damage)
+void pf_text_damage(pf_text_page *t, uint32_t damage)
 {
     PF_SHEET_LITERAL(t, "!! ");
-    pf_sheet_string(t, perfile_damage_name(damage));
+    pf_text_page_string(t, perfile_damage_name(damage));
     PF_SHEET_LITERAL(t, ": ");
-    pf_sheet_string(t, perfile_damage_text(damage));
+    pf_text_page_string(t, perfile_damage_text(damage));
 }
 
-void pf_text_damage_at(pf_sheet *t, uint32_t damage, uint64_t offset)
+void pf_text_damage_at(pf_text_page *t, uint32_t damage, uint64_t offset)
 {
-    pf_sheet_line(t, 0);
+    pf_text_page_line(t, 0);
     pf_text_offset(t, offset);
     PF_SHEET_LITERAL(t, "  ");
     pf_text_damage(t, damage);
-    pf_sheet_end(t);
+    pf_text_page_end(t);
     t->base.n_errors++;
 }
 
-void pf_text_error(pf_sheet *t, uint32_t damage)
+void pf_text_error(pf_text_page *t, uint32_t damage)
 {
-    pf_sheet_reset(t);
-    pf_sheet_line(t, t->hex ? 2 : 4);
+    pf_text_page_reset(t);
+    pf_text_page_line(t, t->hex ? 2 : 4);
     pf_text_damage(t, damage);
-    pf_sheet_end(t);
+    pf_text_page_end(t);
 }
 
-bool pf_text_feature(pf_sheet *t, const perfile_feature *f)
+bool pf_text_feature(pf_text_page *t, const perfile_feature *f)
 {
     perfile_error why = {.damage = 0};
     t->bytes = f->payload.ptr;
     perfile_status st =
-        perfile_feature_walk(f, t->hex ? PERFILE_WALK_PADDING : 0, &pf_sheet_visitor, t, &why);
-    pf_sheet_reset(t);
+        perfile_feature_walk(f, t->hex ? PERFILE_WALK_PADDING : 0, &pf_text_page_visitor, t, &why);
+    pf_text_page_reset(t);
     if (st == PERFILE_OK)
         return true;
     pf_text_error(t, why.damage);
     return false;
 }
 
-static void container_damage(pf_sheet *t, uint32_t role)
+static void container_damage(pf_text_page *t, uint32_t role)
 {
     const perfile_container *c = t->base.container;
     for (uint32_t i = 0; i < c->n_damages; i++)
@@ -60,48 +60,48 @@ static void container_damage(pf_sheet *t, uint32_t role)
             pf_text_damage_at(t, c->damages[i].damage, c->damages[i].offset);
 }
 
-static void put_extent(pf_sheet *t, const char *name, const perfile_section *s)
+static void put_extent(pf_text_page *t, const char *name, const perfile_section *s)
 {
-    pf_sheet_named(t, name, 0, 0);
+    pf_text_page_named(t, name, 0, 0);
     pf_text_offset(t, s->offset);
     PF_SHEET_LITERAL(t, " +");
-    pf_sheet_dec(t, s->size);
-    pf_sheet_end(t);
+    pf_text_page_dec(t, s->size);
+    pf_text_page_end(t);
 }
 
-static void put_declared_features(pf_sheet *t, const perfile_container *c)
+static void put_declared_features(pf_text_page *t, const perfile_container *c)
 {
-    pf_sheet_named(t, "features", 0, 0);
+    pf_text_page_named(t, "features", 0, 0);
     bool first = true;
     for (uint32_t i = 0; i < PERFILE_N_FEATURES; i++) {
         if (!(c->features[i / 64] >> i % 64 & 1))
             continue;
         if (!first)
-            pf_sheet_between(t);
+            pf_text_page_between(t);
         first = false;
         const char *name = perfile_feature_name(i);
         if (name)
-            pf_sheet_string(t, name);
+            pf_text_page_string(t, name);
         else
-            pf_sheet_dec(t, i);
+            pf_text_page_dec(t, i);
     }
     if (first)
         PF_SHEET_LITERAL(t, "-");
-    pf_sheet_end(t);
+    pf_text_page_end(t);
 }
 
-static void header_lines(pf_sheet *t)
+static void header_lines(pf_text_page *t)
 {
     const perfile_container *c = t->base.container;
     bool hex = t->hex;
     t->hex = false; /* the container keeps no bytes */
-    pf_sheet_line(t, 0);
+    pf_text_page_line(t, 0);
     PF_SHEET_LITERAL(t, "perf.data ");
-    pf_sheet_string(t, c->form == PERFILE_FORM_PIPE ? "pipe" : "file");
+    pf_text_page_string(t, c->form == PERFILE_FORM_PIPE ? "pipe" : "file");
     PF_SHEET_LITERAL(t, ", version ");
-    pf_sheet_dec(t, c->version);
-    pf_sheet_string(t, c->big_endian ? ", big-endian" : ", little-endian");
-    pf_sheet_end(t);
+    pf_text_page_dec(t, c->version);
+    pf_text_page_string(t, c->big_endian ? ", big-endian" : ", little-endian");
+    pf_text_page_end(t);
     if (c->has_sections) {
         put_extent(t, "attrs", &c->attrs);
         put_extent(t, "data", &c->data);
@@ -109,19 +109,19 @@ static void header_lines(pf_sheet *t)
             put_extent(t, "event_types", &c->event_types);
         put_declared_features(t, c);
     }
-    pf_sheet_end(t);
+    pf_text_page_end(t);
     t->hex = hex;
 }
 
-static void event_lines(pf_sheet *t, const perfile_event *event)
+static void event_lines(pf_text_page *t, const perfile_event *event)
 {
-    pf_sheet_line(t, 0);
+    pf_text_page_line(t, 0);
     pf_text_offset(t, event->offset);
     PF_SHEET_LITERAL(t, "  event ");
-    pf_sheet_dec(t, event->index);
+    pf_text_page_dec(t, event->index);
     PF_SHEET_LITERAL(t, "  ");
-    pf_sheet_text(t, (perfile_bytes){(const uint8_t *)event->name, strlen(event->name)});
-    pf_sheet_end(t);
+    pf_text_page_text(t, (perfile_bytes){(const uint8_t *)event->name, strlen(event->name)});
+    pf_text_page_end(t);
     if (event->damage)
         pf_text_damage_at(t, event->damage, event->offset);
     if (event->ids_damage)
@@ -129,52 +129,52 @@ static void event_lines(pf_sheet *t, const perfile_event *event)
     t->bytes = event->stored.ptr;
     /* What could become an event can be walked. */
     (void)!perfile_attr_walk(event->stored, event->ids.swapped, t->hex ? PERFILE_WALK_PADDING : 0,
-                             &pf_sheet_visitor, t, NULL);
+                             &pf_text_page_visitor, t, NULL);
     if (event->ids.n) {
-        pf_sheet_named(t, "ids", 0, 0);
+        pf_text_page_named(t, "ids", 0, 0);
         for (size_t i = 0; i < event->ids.n; i++) {
             if (i > 0)
-                pf_sheet_between(t);
-            pf_sheet_dec(t, perfile_word(&event->ids, i));
+                pf_text_page_between(t);
+            pf_text_page_dec(t, perfile_word(&event->ids, i));
         }
-        pf_sheet_end(t);
+        pf_text_page_end(t);
     }
-    pf_sheet_end(t);
+    pf_text_page_end(t);
     t->base.decoded = true;
 }
 
-static void event_type_line(pf_sheet *t, const perfile_event_type *type)
+static void event_type_line(pf_text_page *t, const perfile_event_type *type)
 {
-    pf_sheet_line(t, 0);
+    pf_text_page_line(t, 0);
     PF_SHEET_LITERAL(t, "event_type ");
-    pf_sheet_dec(t, type->event_id);
+    pf_text_page_dec(t, type->event_id);
     PF_SHEET_LITERAL(t, "  ");
-    pf_sheet_quoted(t, type->name);
-    pf_sheet_end(t);
+    pf_text_page_quoted(t, type->name);
+    pf_text_page_end(t);
     t->base.decoded = true;
 }
 
-static void feature_lines(pf_sheet *t, const perfile_feature *f)
+static void feature_lines(pf_text_page *t, const perfile_feature *f)
 {
     const char *name = perfile_feature_name(f->number);
-    pf_sheet_line(t, 0);
+    pf_text_page_line(t, 0);
     pf_text_offset(t, f->offset);
     PF_SHEET_LITERAL(t, " +");
-    pf_sheet_dec(t, f->size);
+    pf_text_page_dec(t, f->size);
     PF_SHEET_LITERAL(t, "  feature ");
-    pf_sheet_dec(t, f->number);
+    pf_text_page_dec(t, f->number);
     if (name) {
         PF_SHEET_LITERAL(t, "  ");
-        pf_sheet_string(t, name);
+        pf_text_page_string(t, name);
     }
-    pf_sheet_end(t);
+    pf_text_page_end(t);
     if (!pf_text_feature(t, f))
         t->base.n_errors++;
-    pf_sheet_end(t);
+    pf_text_page_end(t);
     t->base.decoded = true;
 }
 
-void pf_text_facts(pf_sheet *t)
+void pf_text_facts(pf_text_page *t)
 {
     const perfile_emitter *e = &t->base;
     const perfile_session *s = e->session;

@@ -122,10 +122,10 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
     return st;
 }
 
-typedef struct pf_entry {
+typedef struct pf_dir_entry {
     const char *name;
     const char *rest; /* behind the prefix */
-} pf_entry;
+} pf_dir_entry;
 
 static bool is_number(const char *text)
 {
@@ -134,7 +134,7 @@ static bool is_number(const char *text)
 
 static int by_rest(const void *x, const void *y)
 {
-    const char *a = ((const pf_entry *)x)->rest, *b = ((const pf_entry *)y)->rest;
+    const char *a = ((const pf_dir_entry *)x)->rest, *b = ((const pf_dir_entry *)y)->rest;
     bool na = is_number(a), nb = is_number(b);
     if (na != nb)
         return na ? -1 : 1;
@@ -192,7 +192,7 @@ perfile_status pf_source_list(const perfile_source *dir, const char *prefix, cha
                               size_t *n, perfile_error *err)
 {
     pf_buffer text = {0};
-    pf_entry *entries = NULL;
+    pf_dir_entry *entries = NULL;
     size_t count = 0;
     perfile_status st = need_directory(dir, err);
     if (st == PERFILE_OK)
@@ -208,7 +208,7 @@ perfile_status pf_source_list(const perfile_source *dir, const char *prefix, cha
     }
     const char *at = (const char *)text.ptr;
     for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
-        entries[i] = (pf_entry){at, at + strlen(prefix)};
+        entries[i] = (pf_dir_entry){at, at + strlen(prefix)};
     if (count > 1)
         qsort(entries, count, sizeof *entries, by_rest);
     char *copy = (char *)(list + count);

@@ -71,7 +71,7 @@ static bool goes_on(pf_copy *x, const perfile_record *r)
         return r->envelope != x->split && !packed;
     if (!(r->flags & PERFILE_REC_ENVELOPE))
         return true;
-    if (pf_pieces_is_one(r)) {
+    if (pf_fragments_is_one(r)) {
         x->split = r->sequence;
         return true;
     }
@@ -153,9 +153,9 @@ static perfile_status leave_out(pf_copy *x, const perfile_record *r, perfile_err
 static perfile_status put_pieces(pf_copy *x, const perfile_record *next, perfile_error *err)
 {
     perfile_record r;
-    pf_pieces_settle(&x->pieces, next, true);
+    pf_fragments_settle(&x->pieces, next, true);
     perfile_status st = x->pieces.giving && !x->begun ? pf_copy_release(x, err) : PERFILE_OK;
-    while (st == PERFILE_OK && x->pieces.giving && pf_pieces_give(&x->pieces, &r))
+    while (st == PERFILE_OK && x->pieces.giving && pf_fragments_give(&x->pieces, &r))
         st = pf_copy_put(x, &r, 1, err);
     return st;
 }
@@ -164,7 +164,7 @@ perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, p
 {
     if (first->family == PERFILE_FAMILY_DAMAGE)
         return meet_damage(x, first, err);
-    if (x->pieces.records.len && !pf_pieces_is_one(first)) {
+    if (x->pieces.records.len && !pf_fragments_is_one(first)) {
         perfile_status st = put_pieces(x, first, err);
         if (st != PERFILE_OK)
             return st;
@@ -173,8 +173,8 @@ perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, p
         count_packed(x, first, n);
         return may_be_packed(x, first, err);
     }
-    if (pf_pieces_is_one(first))
-        return pf_pieces_hold(&x->pieces, first, err);
+    if (pf_fragments_is_one(first))
+        return pf_fragments_hold(&x->pieces, first, err);
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
         return PERFILE_OK; /* the damage follows */
     if (announces_nothing(first))
@@ -289,7 +289,7 @@ void pf_copy_free(pf_copy *x)
     pf_buffer_free(&x->held);
     pf_buffer_free(&x->ids);
     pf_buffer_free(&x->build_ids);
-    pf_pieces_free(&x->pieces);
+    pf_fragments_free(&x->pieces);
 }
 
 perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,

@@ -6,7 +6,7 @@
 #include "lib/notes.h"
 #include "lib/progress.h"
 #include "perfile/abi.h"
-#include "stage/pieces.h"
+#include "stage/fragments.h"
 
 typedef struct pf_copy {
     perfile_copy_options options;
@@ -21,7 +21,7 @@ typedef struct pf_copy {
     bool one_of_many;  /* the files of a directory go into one */
     bool begun;        /* the writer has its events */
     uint64_t split;    /* sequence of the last envelope that is a piece */
-    pf_pieces
+    pf_fragments
         pieces; /* they go on with what they make, so that none are written that make nothing */
 
     /* From a pipe into a file: records before the first of the kernel wait, because a file has its

@@ -9,7 +9,7 @@
 #include "perf/header.h"
 #include "perfile/filter.h"
 #include "perfile/target.h"
-#include "stage/filter.h"
+#include "filter/filter.h"
 
 enum { MOST_PASSES = 3 };
 

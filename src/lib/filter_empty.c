@@ -26,7 +26,7 @@ static void put_time(char *text, uint64_t ns)
     put(text, "%" PRIu64 ".%09" PRIu64, ns / second, ns % second);
 }
 
-static void put_range(char *text, unsigned place, const pf_there_range *r)
+static void put_range(char *text, unsigned place, const pf_observed_range *r)
 {
     static const char *const names[PF_PLACES] = {"time", "pid", "tid", "cpu", "ip"};
     put(text, "%s%s", r->least > r->most ? "without " : "", names[place]);
@@ -43,7 +43,7 @@ static void put_range(char *text, unsigned place, const pf_there_range *r)
     }
 }
 
-static void put_names(char *text, const char *what, const pf_there_names *all)
+static void put_names(char *text, const char *what, const pf_observed_names *all)
 {
     for (size_t i = 0; i < all->n; i++)
         put(text, "%s%s", i ? ", " : what, all->at[i]);
@@ -53,7 +53,7 @@ static void put_names(char *text, const char *what, const pf_there_names *all)
 /* Of what was asked for, or the times when it was none of these. */
 static void put_there(const pf_filter *x, char *text)
 {
-    const pf_there *t = &x->there;
+    const pf_observed *t = &x->there;
     uint64_t n = x->result.samples;
     const char *before = ", ";
     put(text, "; there %s %" PRIu64 " sample%s", n == 1 ? "is" : "are", n, n == 1 ? "" : "s");

@@ -3,7 +3,7 @@
 #define PF_LIB_FILTER_EMPTY_H
 
 #include "perfile/copy.h"
-#include "stage/filter.h"
+#include "filter/filter.h"
 
 /* Once all was filtered: says which terms ask for what no event records, and when nothing is
  * selected what there is instead.  `say` may be NULL. */

@@ -7,7 +7,7 @@
 #include "lib/filter_empty.h"
 #include "lib/passes.h"
 #include "perfile/filter.h"
-#include "stage/filter.h"
+#include "filter/filter.h"
 
 enum { MOST_PASSES = 3 };
 

@@ -4,7 +4,7 @@
 #include "core/readable.h"
 #include "lib/recover.h"
 #include "perf/frame.h"
-#include "perf/vet.h"
+#include "perf/record_fit.h"
 #include "perf/write.h"
 
 static perfile_gap_side side_of(const perfile_record *r)
@@ -185,7 +185,7 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
     size_t at = 0;
     bool sound = pf_record_readable(whole, PERFILE_WALK_ALL) && !pf_recover_fact_record(x, whole) &&
                  !pf_recover_broken(x, whole) &&
-                 (whole->type != PERFILE_RECORD_SAMPLE || pf_vet_sample(whole));
+                 (whole->type != PERFILE_RECORD_SAMPLE || pf_record_fit_sample(whole));
     if (!sound && !pf_recover_is_sound(x))
         return lose_held(x, whole, err);
     while (at < x->held.len && st == PERFILE_OK) {

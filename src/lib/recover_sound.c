@@ -100,7 +100,7 @@ static bool some_swallows(pf_verdict *verdict, const perfile_record *r, size_t n
 {
     bool swallows = false;
     for (size_t i = 0; i < n && !swallows; i++) {
-        pf_vet v = {.session = r[i].session, .swap = r[i].flags & PERFILE_REC_SWAPPED};
+        pf_record_fit v = {.session = r[i].session, .swap = r[i].flags & PERFILE_REC_SWAPPED};
         swallows = has_room(verdict, &r[i]) &&
                    pf_perf_swallows(&v, (perfile_bytes){r[i].header, perfile_record_size(&r[i])});
     }

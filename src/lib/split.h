@@ -5,7 +5,7 @@
 #include "io/out_set.h"
 #include "lib/notes.h"
 #include "lib/passes.h"
-#include "stage/split.h"
+#include "split/split.h"
 
 /* Parts that are written at once: as many as may be open, so that a capture of thousands of parts
  * is not read once for each few of them. */

@@ -25,7 +25,7 @@ typedef struct lot {
     output *at;
     uint32_t parts[PERFILE_RUN_RECORDS];
 
-    pf_pieces pieces; /* wait for the whole, which says whose they are */
+    pf_fragments pieces; /* wait for the whole, which says whose they are */
 } lot;
 
 /* Where the records of the run belong, as far as that is one of these parts: output.here.  Whether
@@ -141,8 +141,8 @@ static perfile_status give_pieces(lot *l, const perfile_record *next, perfile_er
 {
     perfile_record r;
     perfile_status st = PERFILE_OK;
-    pf_pieces_settle(&l->pieces, next, true);
-    while (st == PERFILE_OK && l->pieces.giving && pf_pieces_give(&l->pieces, &r))
+    pf_fragments_settle(&l->pieces, next, true);
+    while (st == PERFILE_OK && l->pieces.giving && pf_fragments_give(&l->pieces, &r))
         for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
             if (l->at[k].here & 1)
                 st = put(l->s, &l->at[k], &r, 1, err);
@@ -174,8 +174,8 @@ static perfile_status write_all(lot *l, perfile_error *err)
     perfile_status st;
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
         pf_split_tell(l->s, first);
-        if (pf_pieces_is_one(first))
-            st = pf_pieces_hold(&l->pieces, first, err);
+        if (pf_fragments_is_one(first))
+            st = pf_fragments_hold(&l->pieces, first, err);
         else if (pf_split_plain(first))
             st = write_run(l, first, n, err);
         if (st != PERFILE_OK)
@@ -307,7 +307,7 @@ perfile_status pf_split_write(pf_splitting *s, uint32_t first, perfile_error *er
         pf_copy_free(&l.at[k].copy);
         perfile_filter_close(l.at[k].filter);
     }
-    pf_pieces_free(&l.pieces);
+    pf_fragments_free(&l.pieces);
     pf_free(l.at);
     return st;
 }

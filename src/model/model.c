@@ -173,7 +173,8 @@ static bool feed_exit(perfile_model *m, const perfile_record *r, uint64_t time)
 static bool add_span(perfile_model *m, pf_space *s, uint64_t addr, uint64_t len, uint64_t time,
                      uint32_t mapping, bool again)
 {
-    pf_span span = {.begin = addr, .time = time, .sequence = m->sequence, .mapping = mapping};
+    pf_mapping_span span = {
+        .begin = addr, .time = time, .sequence = m->sequence, .mapping = mapping};
     if (pf_add_u64(addr, len, &span.end))
         span.end = UINT64_MAX;
     return span.end == span.begin || pf_space_add(s, &span, again);
@@ -369,7 +370,7 @@ const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t ti
     return tid != pid ? perfile_model_comm(m, pid, pid, time) : NULL;
 }
 
-static const perfile_mapping *mapping_of(const perfile_model *m, const pf_span *span)
+static const perfile_mapping *mapping_of(const perfile_model *m, const pf_mapping_span *span)
 {
     perfile_mapping *x = &m->mappings.at[span->mapping];
     pf_model_name_build_id(m, x);
@@ -380,14 +381,14 @@ const perfile_mapping *perfile_model_mapping(const perfile_model *m, uint32_t pi
                                              uint64_t time)
 {
     if (pid == PERFILE_NO_PID) {
-        const pf_span *symbol = pf_space_at(&m->symbols, addr, time);
+        const pf_mapping_span *symbol = pf_space_at(&m->symbols, addr, time);
         if (symbol && symbol->mapping != HOLE)
             return mapping_of(m, symbol);
     }
     for (int i = 0; i < GENERATIONS; i++) {
         uint32_t at = pf_index_get(&m->space_index, pid);
         const pf_change *image = pf_history_floor(&m->history, pf_key(PF_IMAGE, pid), time);
-        const pf_span *span =
+        const pf_mapping_span *span =
             at != PF_INDEX_NONE ? pf_space_at(&m->spaces.at[at], addr, time) : NULL;
         if (span && (!image || span->time >= image->time))
             return mapping_of(m, span);

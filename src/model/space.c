@@ -6,20 +6,20 @@
 /* Each span is in up to 2 log n lists, whose places are counted in 32 bits. */
 enum { LARGEST_RUN = 1 << 25 };
 
-static bool later(const pf_span *a, const pf_span *b)
+static bool later(const pf_mapping_span *a, const pf_mapping_span *b)
 {
     return a->time != b->time ? a->time > b->time : a->sequence > b->sequence;
 }
 
 static int by_time(const void *a, const void *b)
 {
-    const pf_span *x = a;
-    const pf_span *y = b;
+    const pf_mapping_span *x = a;
+    const pf_mapping_span *y = b;
     return later(x, y) - later(y, x);
 }
 
 /* Whether two spans differ in nothing but when they were said. */
-static bool repeats(const pf_span *a, const pf_span *b)
+static bool repeats(const pf_mapping_span *a, const pf_mapping_span *b)
 {
     return a->time == b->time && a->mapping == b->mapping && a->begin == b->begin &&
            a->end == b->end;
@@ -28,8 +28,8 @@ static bool repeats(const pf_span *a, const pf_span *b)
 /* Brings spans that repeat each other together, the last one last. */
 static int by_content(const void *a, const void *b)
 {
-    const pf_span *x = a;
-    const pf_span *y = b;
+    const pf_mapping_span *x = a;
+    const pf_mapping_span *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     if (x->mapping != y->mapping)
@@ -42,7 +42,7 @@ static int by_content(const void *a, const void *b)
 }
 
 /* Keeps the last of spans that repeat each other; returns how many are left. */
-static uint32_t drop_repeats(pf_span *spans, uint32_t n)
+static uint32_t drop_repeats(pf_mapping_span *spans, uint32_t n)
 {
     uint32_t kept = 0;
     qsort(spans, n, sizeof *spans, by_content);
@@ -84,7 +84,7 @@ static uint32_t leaf_of(const pf_space_run *r, uint64_t addr)
 }
 
 /* Calls for each node that makes up a span: counts, or puts `position` into its list. */
-static void cover(pf_space_run *r, const pf_span *span, uint32_t position, bool put)
+static void cover(pf_space_run *r, const pf_mapping_span *span, uint32_t position, bool put)
 {
     uint32_t from = leaf_of(r, span->begin) + r->n_leaves;
     uint32_t to =
@@ -203,7 +203,7 @@ static bool flush(pf_space *s)
     return merge(s, from);
 }
 
-bool pf_space_add(pf_space *s, const pf_span *span, bool again)
+bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool again)
 {
     if (again && s->n_tail && repeats(&s->tail[s->n_tail - 1], span)) {
         s->tail[s->n_tail - 1].sequence = span->sequence;
@@ -213,7 +213,8 @@ bool pf_space_add(pf_space *s, const pf_span *span, bool again)
         return false;
     if (s->n_tail == s->cap_tail) {
         unsigned cap = s->cap_tail ? s->cap_tail * 2U : 2;
-        pf_span *tail = pf_budget_realloc(s->budget, s->tail, s->cap_tail, cap, sizeof *tail);
+        pf_mapping_span *tail =
+            pf_budget_realloc(s->budget, s->tail, s->cap_tail, cap, sizeof *tail);
         if (!tail)
             return false;
         s->tail = tail;
@@ -225,7 +226,7 @@ bool pf_space_add(pf_space *s, const pf_span *span, bool again)
 }
 
 /* The last of a node's list up to `time`. */
-static const pf_span *floor_in(const pf_space_run *r, uint32_t node, uint64_t time)
+static const pf_mapping_span *floor_in(const pf_space_run *r, uint32_t node, uint64_t time)
 {
     uint32_t low = r->first[node];
     uint32_t high = r->first[node + 1];
@@ -240,11 +241,11 @@ static const pf_span *floor_in(const pf_space_run *r, uint32_t node, uint64_t ti
     return low > begin ? &r->spans[r->lists[low - 1]] : NULL;
 }
 
-const pf_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t time)
+const pf_mapping_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t time)
 {
-    const pf_span *best = NULL;
+    const pf_mapping_span *best = NULL;
     for (uint32_t i = 0; i < s->n_tail; i++) {
-        const pf_span *x = &s->tail[i];
+        const pf_mapping_span *x = &s->tail[i];
         if (x->begin <= addr && addr < x->end && x->time <= time && (!best || later(x, best)))
             best = x;
     }
@@ -253,7 +254,7 @@ const pf_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t time)
         if (addr < r->points[0] || addr >= r->points[r->n_leaves])
             continue;
         for (uint32_t node = leaf_of(r, addr) + r->n_leaves; node >= 1; node >>= 1) {
-            const pf_span *x = floor_in(r, node, time);
+            const pf_mapping_span *x = floor_in(r, node, time);
             if (x && (!best || later(x, best)))
                 best = x;
         }

@@ -10,18 +10,18 @@
 
 #include "base/budget.h"
 
-typedef struct pf_span {
+typedef struct pf_mapping_span {
     uint64_t begin;
     uint64_t end; /* behind the last byte; above begin */
     uint64_t time;
     uint64_t sequence;
     uint32_t mapping; /* what the caller calls it */
-} pf_span;
+} pf_mapping_span;
 
 enum { PF_SPACE_TAIL = 32, PF_SPACE_RUNS = 48 };
 
 typedef struct pf_space_run {
-    pf_span *spans; /* in order of time */
+    pf_mapping_span *spans; /* in order of time */
     uint32_t n;
     uint32_t n_leaves;
     uint32_t n_lists;
@@ -33,7 +33,7 @@ typedef struct pf_space_run {
 /* All zeros is an empty space. */
 typedef struct pf_space {
     pf_budget *budget; /* may be NULL */
-    pf_span *tail;
+    pf_mapping_span *tail;
     uint32_t n_tail;
     uint8_t cap_tail;
     bool repeated; /* some span was added again */
@@ -43,10 +43,10 @@ typedef struct pf_space {
 
 /* `again`: it may have been added before.  False when there is no memory, or no room in the budget;
  * the space is unchanged. */
-bool pf_space_add(pf_space *s, const pf_span *span, bool again);
+bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool again);
 
 /* The last span over `addr` with a time up to `time`, or NULL. */
-const pf_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t time);
+const pf_mapping_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t time);
 
 void pf_space_free(pf_space *s);
 

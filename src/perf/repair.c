@@ -101,7 +101,7 @@ static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
 /* Whether frames follow each other from `at` on. */
 static bool frames_at(perfile_bytes file, uint64_t at, bool swap)
 {
-    pf_vet v = {.swap = swap};
+    pf_record_fit v = {.swap = swap};
     return at < file.len &&
            pf_perf_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, 0, 1);
 }
@@ -122,7 +122,7 @@ static bool guess_order(perfile_bytes file, const pf_perf_header *h, unsigned da
         if (pf_repair_find_attrs(r, file, swap, &end) || pf_repair_find_desc(r, file, swap, 0) ||
             pf_repair_find_header_attrs(r, file, swap, 0))
             return swap;
-    pf_vet v = {0}, w = {.swap = true};
+    pf_record_fit v = {0}, w = {.swap = true};
     return pf_perf_resync(&w, file, 0) < pf_perf_resync(&v, file, 0);
 }
 
@@ -182,7 +182,7 @@ perfile_status pf_repair_fit(perfile_bytes file, const perfile_assume *assume, p
         if (st != PERFILE_OK || r->type != PERFILE_RECORD_SAMPLE)
             continue;
         out->seen++;
-        out->fit += pf_vet_sample(r);
+        out->fit += pf_record_fit_sample(r);
     }
     perfile_stream_close(s);
     return st == PERFILE_E_NOMEM ? st : PERFILE_OK;

@@ -6,15 +6,15 @@ enum {
     CREDIT = 32 /* for each byte passed over; looking closely at a record costs 16 and more */
 };
 
-static bool closely(pf_vet *v, const perfile_record *r)
+static bool closely(pf_record_fit *v, const perfile_record *r)
 {
     if (v->budget <= 0)
         return false;
     v->budget -= 16 + (r->body.len < 4096 ? (int64_t)r->body.len : 4096) / 16;
-    return pf_vet_closely(v, r) == 0;
+    return pf_record_fit_closely(v, r) == 0;
 }
 
-bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, unsigned least)
+bool pf_perf_chain(pf_record_fit *v, perfile_bytes bytes, size_t upto, unsigned least)
 {
     const uint8_t *at = bytes.ptr;
     const uint8_t *end = at + bytes.len;
@@ -28,7 +28,7 @@ bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, unsigned least)
         uint64_t extra = pf_frame_extra(at, &f, v->swap);
         if (extra > left - f.size)
             return false;
-        pf_vet_fill(v, at, &f, &r);
+        pf_record_fit_fill(v, at, &f, &r);
         if (v->session && !closely(v, &r))
             return false;
         at += f.size + extra;
@@ -39,18 +39,18 @@ bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, unsigned least)
 /* Whether the record would be as it should be if it ended in front of its byte `end`, and what
  * follows were another: then the two have become one, by a wrong size.  A header alone can be
  * anything. */
-static bool ends_at(const pf_vet *v, perfile_bytes record, size_t end)
+static bool ends_at(const pf_record_fit *v, perfile_bytes record, size_t end)
 {
     perfile_record r;
     pf_frame f = pf_frame_at(record.ptr, v->swap);
     if (end < PF_PERF_RECORD_HEADER || record.len - end <= PF_PERF_RECORD_HEADER)
         return false;
     f.size = (uint32_t)end;
-    pf_vet_fill(v, record.ptr, &f, &r);
-    return pf_vet_record(&r) == 0 && pf_vet_closely(v, &r) == 0;
+    pf_record_fit_fill(v, record.ptr, &f, &r);
+    return pf_record_fit_record(&r) == 0 && pf_record_fit_closely(v, &r) == 0;
 }
 
-bool pf_perf_swallows(pf_vet *v, perfile_bytes record)
+bool pf_perf_swallows(pf_record_fit *v, perfile_bytes record)
 {
     v->budget = (int64_t)record.len * 64 + 4096;
     for (size_t from = 1; from < record.len && v->budget > 0; from++) {
@@ -61,7 +61,7 @@ bool pf_perf_swallows(pf_vet *v, perfile_bytes record)
             if (!pf_perf_possible(record.ptr + at, record.len - at, v->swap))
                 break;
             pf_frame f = pf_frame_at(record.ptr + at, v->swap);
-            pf_vet_fill(v, record.ptr + at, &f, &r);
+            pf_record_fit_fill(v, record.ptr + at, &f, &r);
             if (!closely(v, &r))
                 break;
             at += f.size;
@@ -72,7 +72,7 @@ bool pf_perf_swallows(pf_vet *v, perfile_bytes record)
     return false;
 }
 
-size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from)
+size_t pf_perf_resync(pf_record_fit *v, perfile_bytes bytes, size_t from)
 {
     /* A file made for it could have a long record at every place. */
     v->budget = (int64_t)1 << 20;

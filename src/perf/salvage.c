@@ -1,10 +1,10 @@
 #include "perf/salvage.h"
 
 #include "core/state.h"
-#include "perf/evidence.h"
+#include "perf/salvage_evidence.h"
 #include "perf/header.h"
 #include "core/layout.h"
-#include "core/shape.h"
+#include "core/sample_shape.h"
 #include "schema/trailer.h"
 
 enum {
@@ -23,7 +23,7 @@ static bool teaches(uint32_t type)
 
 /* Whether the HEADER_ATTR, met among records of events, is none of this capture: with it nobody
  * could tell whose a record is. */
-static bool stray_attr(const pf_vet *v, const perfile_record *r)
+static bool stray_attr(const pf_record_fit *v, const perfile_record *r)
 {
     perfile_attr attr;
     perfile_layout l = {0};
@@ -40,7 +40,8 @@ static bool stray_attr(const pf_vet *v, const perfile_record *r)
 }
 
 /* Frames the record at `at`: 0, or what is wrong.  *whole is what it takes with what follows it. */
-static unsigned frame(const pf_vet *v, perfile_bytes bytes, size_t at, pf_frame *f, size_t *whole)
+static unsigned frame(const pf_record_fit *v, perfile_bytes bytes, size_t at, pf_frame *f,
+                      size_t *whole)
 {
     size_t left = bytes.len - at;
     if (left < PF_PERF_RECORD_HEADER)
@@ -63,7 +64,7 @@ static unsigned frame(const pf_vet *v, perfile_bytes bytes, size_t at, pf_frame 
 
 /* Where inside the record [at, at + whole) others begin: then its size is wrong.  SEARCH: nowhere.
  */
-static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole)
+static size_t inside(pf_record_fit *v, perfile_bytes bytes, size_t at, size_t whole)
 {
     v->budget = (int64_t)whole * 64 + 4096;
     for (size_t i = at + 1; i < at + whole && v->budget > 0; i++)
@@ -74,7 +75,7 @@ static size_t inside(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole)
 }
 
 /* An odd record at `at`: only an unknown type is believed, when records go on behind it. */
-static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, uint32_t odd)
+static size_t examine(pf_record_fit *v, perfile_bytes bytes, size_t at, size_t whole, uint32_t odd)
 {
     size_t end = at + whole;
     size_t within = inside(v, bytes, at, whole);
@@ -88,7 +89,7 @@ static size_t examine(pf_vet *v, perfile_bytes bytes, size_t at, size_t whole, u
 }
 
 /* The chain of records that begins at `at`.  Its steps back in time are steps of this capture. */
-static pf_behind look_behind(pf_vet *v, perfile_bytes bytes, size_t at)
+static pf_behind look_behind(pf_record_fit *v, perfile_bytes bytes, size_t at)
 {
     enum { TIMES = 256, NEAR = 1 << 20 };
     pf_behind behind = {.times = {.session = v->session, .swap = v->swap}};
@@ -97,7 +98,7 @@ static pf_behind look_behind(pf_vet *v, perfile_bytes bytes, size_t at)
     size_t most = bytes.len - at > NEAR ? at + NEAR : bytes.len;
     for (unsigned n = 0; n < TIMES && at < most && !frame(v, bytes, at, &f, &whole); at += whole) {
         perfile_record r;
-        pf_vet_fill(v, bytes.ptr + at, &f, &r);
+        pf_record_fit_fill(v, bytes.ptr + at, &f, &r);
         uint64_t time = perfile_record_time(&r);
         pf_behind_note(&behind, &r, time);
         n += time != PERFILE_NO_TIME && time != 0;
@@ -109,16 +110,16 @@ static pf_behind look_behind(pf_vet *v, perfile_bytes bytes, size_t at)
 
 /* Whether the record does not belong where it stands: far in time from what surrounds it, or what
  * was there before the recording in the middle of it. */
-static bool misplaced(const pf_vet *v, uint64_t time, uint64_t after)
+static bool misplaced(const pf_record_fit *v, uint64_t time, uint64_t after)
 {
     if (time == PERFILE_NO_TIME)
         return false;
-    return time == 0 ? v->timed && !v->zeros : !pf_vet_time(v, time, after);
+    return time == 0 ? v->timed && !v->zeros : !pf_record_fit_time(v, time, after);
 }
 
 /* Where trust ends in the records [0, upto) in front of a break, `behind` which are others.  Notes
  * the times of those that are trusted. */
-static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, const pf_behind *behind,
+static size_t trust(pf_record_fit *v, perfile_bytes bytes, size_t upto, const pf_behind *behind,
                     bool island)
 {
     uint64_t after = behind->times.timed ? behind->times.newest : PERFILE_NO_TIME;
@@ -127,18 +128,19 @@ static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, const pf_behind
     size_t cut = upto;
     size_t whole = 0;
     pf_frame f;
-    pf_vet seen = *v;
+    pf_record_fit seen = *v;
     for (size_t at = 0; at < upto && !frame(v, bytes, at, &f, &whole); at += whole) {
         perfile_record r;
-        pf_vet_fill(v, bytes.ptr + at, &f, &r);
+        pf_record_fit_fill(v, bytes.ptr + at, &f, &r);
         uint64_t time = perfile_record_time(&r);
         bool last = at + whole >= upto;
-        if (at >= zone && (misplaced(&seen, time, after) || (last && pf_vet_closely(&seen, &r)))) {
+        if (at >= zone &&
+            (misplaced(&seen, time, after) || (last && pf_record_fit_closely(&seen, &r)))) {
             cut = at;
             break;
         }
         tied = tied || pf_tied(v, &r, time, behind);
-        pf_vet_note_time(&seen, time);
+        pf_record_fit_note_time(&seen, time);
     }
     if (!tied)
         return 0;
@@ -148,7 +150,7 @@ static size_t trust(pf_vet *v, perfile_bytes bytes, size_t upto, const pf_behind
 
 /* Whether the input just ends inside a record at `at`: nothing was written over what is in front.
  */
-static bool only_cut(const pf_vet *v, perfile_bytes bytes, size_t at, unsigned damage)
+static bool only_cut(const pf_record_fit *v, perfile_bytes bytes, size_t at, unsigned damage)
 {
     if (damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
         return true;
@@ -158,8 +160,8 @@ static bool only_cut(const pf_vet *v, perfile_bytes bytes, size_t at, unsigned d
     return f.type < PERFILE_RECORD_USER && pf_record_known(f.type) && f.size % 8 == 0;
 }
 
-static pf_ahead broken_at(pf_vet *v, perfile_bytes bytes, size_t at, unsigned damage, size_t resume,
-                          bool island)
+static pf_ahead broken_at(pf_record_fit *v, perfile_bytes bytes, size_t at, unsigned damage,
+                          size_t resume, bool island)
 {
     if (resume == SEARCH)
         resume = pf_perf_resync(v, bytes, at + 1);
@@ -173,7 +175,7 @@ static pf_ahead broken_at(pf_vet *v, perfile_bytes bytes, size_t at, unsigned da
 }
 
 /* Two pipe streams put into one file. */
-static bool begins_stream(const pf_vet *v, perfile_bytes bytes, size_t at)
+static bool begins_stream(const pf_record_fit *v, perfile_bytes bytes, size_t at)
 {
     pf_perf_header h;
     perfile_bytes head = {bytes.ptr + at, bytes.len - at};
@@ -182,7 +184,7 @@ static bool begins_stream(const pf_vet *v, perfile_bytes bytes, size_t at)
 
 /* Samples of one layout that can be judged without decoding them. */
 typedef struct pf_plain {
-    pf_shape shape;
+    pf_sample_shape shape;
     size_t least; /* bytes of the smallest record */
     int time_at;  /* where in the record its time is, or -1 */
 } pf_plain;
@@ -190,14 +192,14 @@ typedef struct pf_plain {
 static pf_plain plain_of(const perfile_layout *l)
 {
     int slot = l->sample_slot[PF_SLOT_TIME];
-    pf_plain p = {.shape = pf_shape_of(l->sample_type),
+    pf_plain p = {.shape = pf_sample_shape_of(l->sample_type),
                   .time_at = slot < 0 ? -1 : PF_PERF_RECORD_HEADER + 8 * slot};
     p.least = p.shape.known ? PF_PERF_RECORD_HEADER + p.shape.least : SIZE_MAX;
     return p;
 }
 
 /* The bytes that the plain sample at `p` takes, of `left` that are there; 0: it is none.  For such
- * a sample this comes to the same as pf_vet_record(). */
+ * a sample this comes to the same as pf_record_fit_record(). */
 static inline __attribute__((always_inline)) size_t
 plain_sample(const pf_plain *plain, const uint8_t *p, size_t left, bool swap)
 {
@@ -207,8 +209,8 @@ plain_sample(const pf_plain *plain, const uint8_t *p, size_t left, bool swap)
         size > left)
         return 0;
     bool fits = plain->shape.chain || plain->shape.raw
-                    ? pf_shape_fits(&plain->shape, p + PF_PERF_RECORD_HEADER,
-                                    size - PF_PERF_RECORD_HEADER, swap, &raw)
+                    ? pf_sample_shape_fits(&plain->shape, p + PF_PERF_RECORD_HEADER,
+                                           size - PF_PERF_RECORD_HEADER, swap, &raw)
                     : size == plain->least;
     return fits ? size : 0;
 }
@@ -216,7 +218,7 @@ plain_sample(const pf_plain *plain, const uint8_t *p, size_t left, bool swap)
 /* Passes over whole plain samples in the first `most` bytes, from `at` on.  `mixed`: their events
  * have different layouts. */
 static inline __attribute__((always_inline)) size_t
-pass_plain_as(pf_vet *v, const uint8_t *bytes, size_t at, size_t most, bool mixed, bool swap)
+pass_plain_as(pf_record_fit *v, const uint8_t *bytes, size_t at, size_t most, bool mixed, bool swap)
 {
     const perfile_session *s = v->session;
     size_t id_at = PF_PERF_RECORD_HEADER + 8 * (size_t)s->sample_id_slot;
@@ -238,20 +240,20 @@ pass_plain_as(pf_vet *v, const uint8_t *bytes, size_t at, size_t most, bool mixe
         if (size == 0)
             break;
         if (plain.time_at >= 0)
-            pf_vet_note_time(v, pf_load_u64(p + plain.time_at, swap));
+            pf_record_fit_note_time(v, pf_load_u64(p + plain.time_at, swap));
         at += size;
     }
     return at;
 }
 
-static size_t pass_plain(pf_vet *v, perfile_bytes bytes, size_t at, size_t most)
+static size_t pass_plain(pf_record_fit *v, perfile_bytes bytes, size_t at, size_t most)
 {
     const perfile_session *s = v->session;
     if (s->n_events == 0 || (!s->shared && s->sample_id_slot < 0))
         return at;
     if (most > bytes.len)
         most = bytes.len;
-    pf_vet seen = *v; /* kept in registers */
+    pf_record_fit seen = *v; /* kept in registers */
     if (!s->shared)
         at = pass_plain_as(&seen, bytes.ptr, at, most, true, v->swap);
     else if (v->swap)
@@ -262,10 +264,10 @@ static size_t pass_plain(pf_vet *v, perfile_bytes bytes, size_t at, size_t most)
     return at;
 }
 
-pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island)
+pf_ahead pf_perf_look_ahead(pf_record_fit *v, perfile_bytes bytes, bool last, bool island)
 {
-    pf_vet seen = *v;        /* with the times of records up to `at` … */
-    pf_vet at_boundary = *v; /* … and of those that are handed out */
+    pf_record_fit seen = *v;        /* with the times of records up to `at` … */
+    pf_record_fit at_boundary = *v; /* … and of those that are handed out */
     size_t boundary = 0;
     size_t at = 0;
     while (at < bytes.len && at < CHUNK + ZONE) {
@@ -284,8 +286,8 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
             break;
         if (damage)
             return broken_at(v, bytes, at, damage, SEARCH, island);
-        pf_vet_fill(v, bytes.ptr + at, &f, &r);
-        uint32_t odd = pf_vet_record(&r);
+        pf_record_fit_fill(v, bytes.ptr + at, &f, &r);
+        uint32_t odd = pf_record_fit_record(&r);
         bool room = whole > LARGE || odd & PF_ODD_ROOM;
         odd &= PF_ODD_HARD;
         if (stray_attr(&seen, &r))
@@ -304,7 +306,7 @@ pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool isla
             if (resume != BELIEVE)
                 return broken_at(v, bytes, at, damage, resume, island);
         }
-        pf_vet_note_time(&seen, perfile_record_time(&r));
+        pf_record_fit_note_time(&seen, perfile_record_time(&r));
         at += whole;
         if (at <= CHUNK || teaches(r.type)) {
             boundary = at;

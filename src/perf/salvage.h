@@ -3,7 +3,7 @@
 #ifndef PF_PERF_SALVAGE_H
 #define PF_PERF_SALVAGE_H
 
-#include "perf/vet.h"
+#include "perf/record_fit.h"
 #include "schema/rows.h"
 
 /* What a look ahead found. */
@@ -16,7 +16,7 @@ typedef struct pf_ahead {
 
 /* Looks at `bytes`, which begin with a record; `last`: the part ends where they do.  `island`: what
  * stands before them is no record.  Without `broken`, no more than was looked at can be said. */
-pf_ahead pf_perf_look_ahead(pf_vet *v, perfile_bytes bytes, bool last, bool island);
+pf_ahead pf_perf_look_ahead(pf_record_fit *v, perfile_bytes bytes, bool last, bool island);
 
 /* Whether the header of a record may be at `at`.  Costs next to nothing: most places end here. */
 static inline bool pf_perf_possible(const uint8_t *at, size_t left, bool swap)
@@ -33,14 +33,14 @@ static inline bool pf_perf_possible(const uint8_t *at, size_t left, bool swap)
 
 /* Whether a chain of records that look right begins `bytes` and goes on behind the first `upto` of
  * them; of fewer than four up to the end of the bytes, but of `least`. */
-bool pf_perf_chain(pf_vet *v, perfile_bytes bytes, size_t upto, unsigned least);
+bool pf_perf_chain(pf_record_fit *v, perfile_bytes bytes, size_t upto, unsigned least);
 
 /* Whether records that look right stand in a row inside the bytes of one, four at least or up to
  * its end: then its size is wrong, and it has swallowed them. */
-bool pf_perf_swallows(pf_vet *v, perfile_bytes record);
+bool pf_perf_swallows(pf_record_fit *v, perfile_bytes record);
 
 /* The first place in `bytes` at `from` or behind it where such a chain begins; bytes.len when there
  * is none. */
-size_t pf_perf_resync(pf_vet *v, perfile_bytes bytes, size_t from);
+size_t pf_perf_resync(pf_record_fit *v, perfile_bytes bytes, size_t from);
 
 #endif

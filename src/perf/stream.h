@@ -68,7 +68,7 @@ typedef struct pf_perf_stream {
     unsigned gap_damage;
     uint64_t trusted; /* up to here of the part */
     uint64_t gap_end;
-    pf_vet vet;
+    pf_record_fit vet;
     bool (*believes)(void *user); /* see pf_perf_ask_before_gaps() */
     void *believes_user;
 
@@ -85,7 +85,7 @@ typedef struct pf_perf_stream {
     bool inner_ends;      /* what would complete it is lost */
     bool frame_lost;      /* zstd has to find the beginning of a frame */
     size_t inner_trusted; /* as `trusted`, of what is decompressed */
-    pf_vet inner_vet;
+    pf_record_fit inner_vet;
 
     /* simpleperf's records in pieces. */
     pf_buffer split;

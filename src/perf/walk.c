@@ -63,7 +63,7 @@ static void begin_part(pf_perf_stream *p)
     p->island = p->gap = false;
     p->trusted = 0;
     p->released = 0;
-    p->vet = (pf_vet){.session = p->base.session, .swap = p->swap};
+    p->vet = (pf_record_fit){.session = p->base.session, .swap = p->swap};
     p->inner_vet = p->vet;
     p->file = &p->parts[p->part];
     p->pos = p->file->start;

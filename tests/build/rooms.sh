@@ -13,11 +13,16 @@ check() {
             level["core"] = 2
             level["model"] = 3
             level["symbol"] = 4
-            n = split("perf archive perfmon ring stage emit check", leaf, " ")
+            n = split("perf archive perfmon ring emit check stage", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 5
-            level["lib"] = 6
-            level["cli"] = 7
+            level["expr"] = 6
+            n = split("filter sort merge target", leaf, " ")
+            for (i = 1; i <= n; i++)
+                level[leaf[i]] = 7
+            level["split"] = 8
+            level["lib"] = 9
+            level["cli"] = 10
         }
 
         function reject(why) {

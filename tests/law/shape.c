@@ -1,7 +1,7 @@
 /* What the counts of a sample say of its size is what the decoder finds. */
 #include "../testing.h"
 
-#include "core/shape.h"
+#include "core/sample_shape.h"
 #include "schema/rows.h"
 
 enum { LONGEST = 160, TURNS = 4 };
@@ -39,9 +39,9 @@ static bool same(uint64_t type, const uint8_t *bytes, size_t n, bool swap)
     uint8_t *own = exact(bytes, n);
     perfile_sample s;
     perfile_bytes raw = {NULL, 0};
-    pf_shape shape = pf_shape_of(type);
+    pf_sample_shape shape = pf_sample_shape_of(type);
     bool good = decoded(type, (perfile_bytes){own, n}, swap, &s);
-    assert_int_equal(pf_shape_fits(&shape, own, n, swap, &raw), good);
+    assert_int_equal(pf_sample_shape_fits(&shape, own, n, swap, &raw), good);
     if (good) {
         assert_int_equal(raw.len, s.raw.len);
         assert_true(raw.len == 0 || raw.ptr == s.raw.ptr);
@@ -56,7 +56,7 @@ static void fits_is_what_decodes(void **state)
     uint8_t bytes[LONGEST];
     unsigned n_types = 0, n_good = 0, n_bad = 0;
     for (uint64_t type = 0; type <= PERFILE_SAMPLE_KNOWN; type++) {
-        if (!pf_shape_of(type).known)
+        if (!pf_sample_shape_of(type).known)
             continue;
         n_types++;
         for (unsigned turn = 0; turn < TURNS * LONGEST; turn++) {
@@ -77,9 +77,9 @@ static void others_are_not_known(void **state)
 {
     (void)state;
     uint64_t known = PF_SHAPE_WORDS | PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_RAW;
-    assert_false(pf_shape_of(0).known);
+    assert_false(pf_sample_shape_of(0).known);
     for (unsigned bit = 0; bit < 64; bit++)
-        assert_int_equal(pf_shape_of(UINT64_C(1) << bit | PERFILE_SAMPLE_IP).known,
+        assert_int_equal(pf_sample_shape_of(UINT64_C(1) << bit | PERFILE_SAMPLE_IP).known,
                          known >> bit & 1);
 }
 

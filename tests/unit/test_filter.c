@@ -7,7 +7,7 @@
 #include "../dripping.h"
 #include "base/alloc.h"
 #include "perfile/perfile.h"
-#include "stage/filter.h"
+#include "filter/filter.h"
 
 enum { N = 48 }; /* samples of a capture: times 5000, 5010 …, processors 0 and 1, process 100 */
 

@@ -379,11 +379,12 @@ static void space_is_like_a_list(void **state)
 {
     (void)state;
     enum { N = 3000, ADDRESSES = 400 };
-    pf_span *all = calloc(N, sizeof *all);
+    pf_mapping_span *all = calloc(N, sizeof *all);
     pf_space s = {0};
     for (uint32_t i = 0; i < N; i++) {
         uint64_t from = draw(ADDRESSES);
-        pf_span x = {from, from + 1 + draw(draw(4) ? 10 : ADDRESSES), draw(3) ? i : draw(N), i, i};
+        pf_mapping_span x = {from, from + 1 + draw(draw(4) ? 10 : ADDRESSES), draw(3) ? i : draw(N),
+                             i, i};
         bool again = i > N / 2 && draw(3) == 0;
         if (draw(100) == 0)
             x.end = UINT64_MAX;
@@ -396,12 +397,12 @@ static void space_is_like_a_list(void **state)
         for (int k = 0; k < 3; k++) {
             uint64_t addr = draw(2 * ADDRESSES);
             uint64_t time = draw(N);
-            const pf_span *want = NULL;
+            const pf_mapping_span *want = NULL;
             for (uint32_t j = 0; j <= i; j++)
                 if (all[j].begin <= addr && addr < all[j].end && all[j].time <= time &&
                     (!want || all[j].time >= want->time))
                     want = &all[j];
-            const pf_span *got = pf_space_at(&s, addr, time);
+            const pf_mapping_span *got = pf_space_at(&s, addr, time);
             assert_int_equal(got ? got->mapping + 1 : 0, want ? want->mapping + 1 : 0);
         }
     }

@@ -1,0 +1,96 @@
+/* What is not as it was: sentences on standard error, or an object on standard output. */
+#include "cli/convert/convert.h"
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "perfile/damage.h"
+
+void cli_conversion_begin(cli_conversion *x)
+{
+    if (!x->json)
+        return;
+    cli_json_object(NULL);
+    cli_json_string("file", x->name);
+    cli_json_array("notes");
+}
+
+static void json_note(const perfile_note *n)
+{
+    bool feature = n->kind == PERFILE_NOTE_FEATURE_LEFT_OUT ||
+                   n->kind == PERFILE_NOTE_FEATURE_KEPT || n->kind == PERFILE_NOTE_FEATURE_BROKEN ||
+                   n->kind == PERFILE_NOTE_FEATURE_NO_PLACE;
+    cli_json_object(NULL);
+    cli_json_string("kind", perfile_note_name(n->kind));
+    cli_json_bool("loss", perfile_note_is_loss(n->kind));
+    if (n->number != UINT32_MAX)
+        cli_json_number(feature ? "feature" : "type_number", n->number);
+    if (n->damage)
+        cli_json_string("why", perfile_damage_name(n->damage));
+    cli_json_number("count", n->count);
+    cli_json_number("bytes", n->bytes);
+    if (n->offset == PERFILE_NO_OFFSET)
+        cli_json_null("offset");
+    else
+        cli_json_decimal("offset", n->offset);
+    cli_json_string("text", n->text);
+    cli_json_object_end();
+}
+
+void cli_conversion_note(void *conversion, const perfile_note *note)
+{
+    const cli_conversion *x = conversion;
+    cli_progress_clear();
+    if (x->json)
+        json_note(note);
+    else
+        cli_say("%s: %s", x->name, note->text);
+}
+
+static void json_end(const cli_conversion *x, const perfile_error *failed)
+{
+    const perfile_converted *s = &x->sum;
+    const perfile_copied *c = &s->copied;
+    cli_json_array_end();
+    if (failed)
+        cli_json_null("out");
+    else
+        cli_json_string("out", x->out);
+    cli_json_string("form", s->directory                   ? "dir"
+                            : s->form == PERFILE_FORM_PIPE ? "pipe"
+                                                           : "perf.data");
+    cli_json_string("endian", s->byte_order == PERFILE_ORDER_BIG ? "big" : "little");
+    cli_json_number("records", c->records);
+    cli_json_number("samples", c->samples);
+    cli_json_number("events", c->events);
+    cli_json_number("features", c->features);
+    cli_json_number("losses", c->losses);
+    cli_json_number("damages", c->damages);
+    cli_json_number("lost", c->lost);
+    cli_json_bool("same", s->same && !failed);
+    if (failed)
+        cli_json_string("error", failed->message);
+    cli_json_object_end();
+    cli_json_line();
+}
+
+static bool helps_to_force(const perfile_error *failed)
+{
+    return failed->damage && failed->damage != PERFILE_DAMAGE_BAD_MAGIC;
+}
+
+void cli_conversion_end(cli_conversion *x, const perfile_error *failed)
+{
+    cli_progress_clear();
+    if (x->json)
+        json_end(x, failed);
+    if (!failed)
+        return;
+    cli_say_error(x->name, failed);
+    if (helps_to_force(failed))
+        cli_say(
+            "%s: --on-damage copy converts what can be read; `perfile recover` saves what can be "
+            "trusted",
+            x->name);
+}

@@ -1,0 +1,408 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/dump/place.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/select.h"
+#include "cli/signals.h"
+#include "perfile/emit.h"
+
+static const char help[] =
+    "perfile dump shows every record with every field.\n"
+    "\n"
+    "Usage: perfile dump [OPTION ...] FILE ...\n"
+    "\n"
+    "  --format FORM      text (default): for people\n"
+    "                     jsonl: a JSON object on each line\n"
+    "                     cbor: the same objects as a CBOR sequence, see format/dump.cddl\n"
+    "                     tsv: a line for each sample, a column for each field\n"
+    "  --json             the same as --format jsonl\n"
+    "  --fields F[,F ...] tsv: the columns, such as time,pid,period,ip; also event, comm, dso\n"
+    "  --resolve          jsonl, cbor: name the event, thread and mapped file of each record\n"
+    "  --hex              text: each field beside its bytes and their offset\n"
+    "  --skip N           leave out the first N records\n"
+    "  --limit N          N records at most\n"
+    "  --at OFFSET        begin with the record that this byte of the file is part of, or say\n"
+    "                     what else it is part of\n"
+    "  --header           the header and what it says of events and features, too, where it\n"
+    "                     would be left out\n"
+    "  --raw              do not look into compressed records\n"
+    "  -o, --output OUT   write to this file, which appears when it is complete\n"
+    "  -f, --force        OUT may exist\n" CLI_READING_HELP "\n"
+    "Which records:\n" CLI_SELECT_HELP "\n"
+    "What is given twice holds when one of both does; different options must all hold.\n"
+    "jsonl and cbor print what is stored, as it is stored; text and tsv know of oddities of\n"
+    "recorders and mend them.  With --skip, --at or an option that says which records there is\n"
+    "no header; tsv has samples unless --type says something else.\n"
+    "\n"
+    "Examples:\n"
+    "  perfile dump perf.data | less\n"
+    "  perfile dump --hex --at 0x1a8 --limit 1 perf.data   what is this byte?\n"
+    "  perfile dump --type comm,fork,exit perf.data\n"
+    "  perfile dump --format tsv --fields time,comm,pid,cpu,event,period,ip,dso perf.data\n"
+    "  perfile dump --format jsonl --resolve --comm 'perf*' --time +0s..+1s perf.data\n"
+    "  perfile dump --format jsonl perf.data | jq -c 'select(.type == 9).body.ip'\n";
+
+enum {
+    OPTION_FORMAT = CLI_OPTION_OWN,
+    OPTION_FIELDS,
+    OPTION_RESOLVE,
+    OPTION_HEADER,
+    OPTION_HEX,
+    OPTION_SKIP,
+    OPTION_LIMIT,
+    OPTION_AT,
+    OPTION_RAW
+};
+
+typedef struct settings {
+    cli_reading how;
+    const char *format; /* NULL: not told */
+    const char *fields;
+    const char *output;
+    bool hex, force, resolve, header;
+    bool has_at;
+    bool samples; /* only these */
+    bool headed;  /* the names of columns stand above already */
+    uint64_t skip, limit, at;
+    cli_selection select;
+} settings;
+
+static const char usual_fields[] = "time,comm,pid,tid,cpu,event,period,ip,dso";
+
+/* What is shown while the input is waited for: all so far. */
+typedef struct live {
+    perfile_emitter *emitter; /* NULL while nothing may be shown: in the middle of a record */
+    perfile_sink *sink;
+    perfile_status status; /* of showing it */
+    perfile_error error;
+} live;
+
+static void show_so_far(void *user)
+{
+    live *l = user;
+    if (!l->emitter || l->status != PERFILE_OK)
+        return;
+    l->status = perfile_emitter_flush(l->emitter, &l->error);
+    if (l->status == PERFILE_OK)
+        l->status = perfile_sink_flush(l->sink, &l->error);
+}
+
+static bool next_live(cli_input *in, live *l, perfile_emitter *e, const perfile_record **r)
+{
+    l->emitter = e;
+    bool more = cli_next_item(in, r);
+    l->emitter = NULL;
+    return more;
+}
+
+/* Which records are still to come, for one input. */
+typedef struct choice {
+    const settings *set;
+    uint64_t skip, left;
+    bool begun;
+} choice;
+
+static bool is_format(const settings *set, const char *name)
+{
+    return strcmp(set->format, name) == 0;
+}
+
+/* Whether a contract says what is printed. */
+static bool has_contract(const settings *set)
+{
+    return is_format(set, "jsonl") || is_format(set, "cbor");
+}
+
+/* Who looks for certain records does not want to leaf past everything else. */
+static bool without_header(const settings *set)
+{
+    if (is_format(set, "tsv"))
+        return set->headed;
+    return !set->header && (set->has_at || set->skip || cli_selects(&set->select));
+}
+
+/* Whether byte `at` of the file is one of `r`.  What came out of a compressed record has the offset
+ * of that, and its own size. */
+static bool covers(const perfile_record *r, uint64_t at)
+{
+    return !(r->flags & PERFILE_REC_INNER) && at >= r->offset &&
+           at - r->offset < perfile_record_size(r) + r->extra.len;
+}
+
+/* Whether `r` is wanted.  Damage is, wherever records are. */
+static bool chosen(choice *c, const perfile_record *r)
+{
+    c->begun = c->begun || covers(r, c->set->at);
+    if (!c->begun)
+        return false;
+    if (r->family == PERFILE_FAMILY_DAMAGE)
+        return true;
+    if (c->set->samples && r->type != PERFILE_RECORD_SAMPLE)
+        return false;
+    if (c->skip) {
+        c->skip--;
+        return false;
+    }
+    c->left--;
+    return true;
+}
+
+/* *found: false when no record is at --at; then the end is not emitted either. */
+static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *set, live *l,
+                           bool *found, perfile_error *err)
+{
+    const perfile_record *r;
+    choice c = {.set = set, .skip = set->skip, .left = set->limit, .begun = !set->has_at};
+    perfile_status st = perfile_emitter_begin(e, err);
+    while (st == PERFILE_OK && l->status == PERFILE_OK && c.left && next_live(in, l, e, &r))
+        if (chosen(&c, r))
+            st = perfile_emitter_put(e, r, err);
+    if (st == PERFILE_OK && l->status != PERFILE_OK) {
+        *err = l->error;
+        return l->status;
+    }
+    *found = c.begun;
+    return st == PERFILE_OK && c.begun ? perfile_emitter_finish(e, err) : st;
+}
+
+/* What to say and exit with when emitting failed. */
+static int emit_failed(const char *name, const perfile_error *err)
+{
+    if (err->sys == EPIPE)
+        return CLI_DONE;
+    cli_say_error(name, err);
+    return CLI_FAILED;
+}
+
+/* *whole becomes false when the output lacks something that the input has. */
+static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
+{
+    perfile_emit_options options = {
+        .size = sizeof options, .fields = set->fields, .model = in->model};
+    options.flags |= set->hex ? PERFILE_EMIT_HEX : 0;
+    options.flags |= set->resolve ? PERFILE_EMIT_RESOLVE : 0;
+    options.flags |= without_header(set) ? PERFILE_EMIT_RECORDS : 0;
+    perfile_emitter *e = NULL;
+    perfile_error err = {0};
+    bool found = true;
+    perfile_status st = perfile_emitter_open(set->format, in->stream, l->sink, &options, &e, &err);
+    if (st == PERFILE_OK)
+        st = emit(in, e, set, l, &found, &err);
+    int outcome = st == PERFILE_OK ? perfile_emitter_outcome(e) : 0;
+    uint64_t errors = st == PERFILE_OK ? perfile_emitter_errors(e) : 0;
+    perfile_emitter_close(e);
+
+    perfile_summary sum = {0};
+    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    bool failed = in->status < 0;
+    if (st >= 0 && !failed && !found) {
+        cli_progress_clear();
+        cli_say_place(in, set->at);
+        failed = true;
+    }
+    int status = cli_close(in);
+    *whole = *whole && st >= 0 && !failed;
+    if (st < 0)
+        return emit_failed(in->name, &err);
+    if (errors > sum.damages)
+        cli_say("%s: %" PRIu64 " records or parts could not be decoded", in->name,
+                errors - sum.damages);
+    if (failed)
+        return CLI_FAILED;
+    /* The outcome is what the contract of jsonl says; it counts what was emitted. */
+    if (has_contract(set) && !without_header(set))
+        return outcome;
+    return cli_worse(status, outcome ? CLI_DAMAGED : CLI_DONE);
+}
+
+static int dump_of(const char *path, const settings *set, perfile_sink *sink, bool *whole)
+{
+    cli_input in;
+    live l = {.sink = sink};
+    cli_reading how = set->how;
+    how.waiting = show_so_far;
+    how.waiting_user = &l;
+    if (cli_open(&in, path, &how) == CLI_DONE)
+        return dump_open(&in, set, &l, whole);
+    perfile_error open_error = in.error;
+    int status = cli_close(&in);
+    perfile_error err = {0};
+    if (!has_contract(set) || !open_error.damage) {
+        *whole = false;
+    } else if (perfile_emit_failure(set->format, sink, open_error.damage, open_error.offset, &err) <
+               0) {
+        *whole = false;
+        return emit_failed(in.name, &err);
+    }
+    return status;
+}
+
+static int output_failed(const char *output, const perfile_error *err)
+{
+    const char *name = strcmp(output, "-") == 0 ? "standard output" : output;
+    if (err->sys == EPIPE)
+        return CLI_DONE;
+    cli_progress_clear();
+    cli_say_error(name, err);
+    return CLI_FAILED;
+}
+
+static int dump_all(char **paths, int n, settings *set)
+{
+    const cli_output o = {set->output, set->force, false, (const char *const *)paths, (size_t)n};
+    perfile_sink *sink;
+    perfile_error err = {0};
+    if (cli_output_open(&o, &sink) != CLI_DONE)
+        return CLI_FAILED;
+    bool file = perfile_sink_temporary(sink) != NULL;
+    int status = CLI_DONE;
+    bool whole = true;
+    for (int i = 0; i < n; i++) {
+        set->headed = i > 0;
+        status = cli_worse(status, dump_of(paths[i], set, sink, &whole));
+    }
+    if (file && !whole)
+        cli_say("%s: not written", set->output);
+    else if (perfile_sink_finish(sink, &err) < 0 && status != CLI_FAILED)
+        status = output_failed(set->output, &err);
+    cli_signals_temporary(NULL);
+    perfile_sink_close(sink);
+    return status;
+}
+
+static int number_option(const char *name, uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoull(optarg, &end, 0);
+    if (optarg[0] >= '0' && optarg[0] <= '9' && !*end && !errno)
+        return CLI_CONTINUE;
+    return cli_usage("dump", "%s takes a number, not '%s'", name, optarg);
+}
+
+static int format_option(const char *word, settings *set)
+{
+    enum { MOST = 16 };
+    const char *words[MOST];
+    size_t n = 0, which;
+    for (; n < MOST && perfile_emit_format(n); n++)
+        words[n] = perfile_emit_format(n);
+    int status = cli_choose("dump", "--format", word, words, n, &which);
+    if (status == CLI_CONTINUE)
+        set->format = words[which];
+    return status;
+}
+
+static int read_option(int option, settings *set)
+{
+    if (cli_is_selection(option))
+        return cli_selection_option("dump", option, &set->select);
+    switch (option) {
+    case OPTION_FORMAT:
+        return format_option(optarg, set);
+    case CLI_OPTION_JSON:
+        return format_option("jsonl", set);
+    case OPTION_HEX:
+        set->hex = true;
+        return CLI_CONTINUE;
+    case OPTION_FIELDS:
+        set->fields = optarg;
+        return CLI_CONTINUE;
+    case OPTION_RESOLVE:
+        set->resolve = true;
+        return CLI_CONTINUE;
+    case OPTION_HEADER:
+        set->header = true;
+        return CLI_CONTINUE;
+    case OPTION_SKIP:
+        return number_option("--skip", &set->skip);
+    case OPTION_LIMIT:
+        return number_option("--limit", &set->limit);
+    case OPTION_AT:
+        set->has_at = true;
+        return number_option("--at", &set->at);
+    case OPTION_RAW:
+        set->how.raw = true;
+        return CLI_CONTINUE;
+    case 'o':
+        set->output = optarg;
+        return CLI_CONTINUE;
+    case 'f':
+        set->force = true;
+        return CLI_CONTINUE;
+    default:
+        return cli_reading_option("dump", help, option, &set->how);
+    }
+}
+
+/* Whether the options go together, and what follows from them. */
+static int settle(settings *set)
+{
+    perfile_error err;
+    if (!set->format)
+        set->format = set->fields ? "tsv" : "text";
+    if (set->hex && !is_format(set, "text"))
+        return cli_usage("dump", "--hex is for --format text");
+    if (set->resolve && !has_contract(set))
+        return cli_usage("dump", "--resolve is for --format jsonl and cbor");
+    if (set->fields && !is_format(set, "tsv"))
+        return cli_usage("dump", "--fields is for --format tsv");
+    int status = cli_selection_check("dump", &set->select);
+    if (status == CLI_CONTINUE && is_format(set, "cbor"))
+        status = cli_no_terminal("dump", set->output, "CBOR");
+    if (status != CLI_CONTINUE)
+        return status;
+    set->how.as_stored = has_contract(set);
+    set->how.selection = &set->select;
+    set->how.model = set->resolve;
+    if (!is_format(set, "tsv"))
+        return CLI_CONTINUE;
+    if (!set->fields)
+        set->fields = usual_fields;
+    set->samples = !cli_selects_by(&set->select, PERFILE_BY_TYPE);
+    if (perfile_emit_fields_check(set->fields, &set->how.model, &err) != PERFILE_OK)
+        return cli_usage("dump", "--fields: %s", err.message);
+    return CLI_CONTINUE;
+}
+
+int cli_dump(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_READING_OPTIONS,
+        {"json", no_argument, NULL, CLI_OPTION_JSON},
+        {"format", required_argument, NULL, OPTION_FORMAT},
+        {"hex", no_argument, NULL, OPTION_HEX},
+        CLI_SELECT_OPTIONS,
+        {"fields", required_argument, NULL, OPTION_FIELDS},
+        {"resolve", no_argument, NULL, OPTION_RESOLVE},
+        {"header", no_argument, NULL, OPTION_HEADER},
+        {"skip", required_argument, NULL, OPTION_SKIP},
+        {"limit", required_argument, NULL, OPTION_LIMIT},
+        {"at", required_argument, NULL, OPTION_AT},
+        {"raw", no_argument, NULL, OPTION_RAW},
+        {"output", required_argument, NULL, 'o'},
+        {"force", no_argument, NULL, 'f'},
+        {0},
+    };
+    settings set = {.output = "-", .limit = UINT64_MAX};
+    int status = CLI_CONTINUE;
+    for (int c;
+         status == CLI_CONTINUE && (c = cli_next_option("dump", argc, argv, "o:f", options)) != -1;)
+        status = read_option(c, &set);
+    cli_inputs in;
+    if (status == CLI_CONTINUE)
+        status = cli_take_inputs("dump", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = settle(&set);
+    if (status == CLI_CONTINUE)
+        status = dump_all(in.at, (int)in.n, &set);
+    cli_selection_free(&set.select);
+    return status;
+}

@@ -1,0 +1,151 @@
+#include "cli/filter/filter.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/select.h"
+#include "perfile/field.h"
+
+static const char help[] =
+    "perfile filter writes a new capture with the records that are wanted, and what is needed to\n"
+    "understand them: names, mappings and ancestors of the processes that are left.\n"
+    "\n"
+    "Usage: perfile filter [OPTION ...] -o OUT IN\n"
+    "\n" CLI_SELECT_HELP "  --no-state         nothing but what fits\n"
+    "  --compact-state    of names and mappings from before the time only the last ones\n"
+    "  --drop-field LIST  cut fields out of samples: callchain,stack_user,regs_user,raw ...\n"
+    "\n"
+    "  -o, --output OUT   the new capture; - is standard output, in the form of a pipe\n"
+    "  -f, --force        replace OUT if it exists\n"
+    "  --to FORM          perf.data, pipe or dir; else that of IN\n"
+    "  --on-damage WHAT   stop: filter what is in front of damage (default); resync: go on where\n"
+    "                     records begin again; salvage: with those that can be trusted;\n"
+    "                     fail: write nothing\n"
+    "  --json             what was kept as a JSON object\n" CLI_INPUT_HELP("  ") CLI_COMMON_HELP(
+        "  ") "\n"
+              "What is given twice holds when one of both does; different options must all hold.\n"
+              "Ends of ranges belong to them, and either may be left out.\n"
+              "\n"
+              "Examples:\n"
+              "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"
+              "  perfile filter --comm 'work*' --cpu 0-3 -o work.data "
+              "samples/captures/fields.data\n"
+              "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big.data "
+              "samples/captures/cpu-clock.data\n"
+              "  perfile filter --every 100 --to pipe -o - samples/captures/pipe.data | perfile "
+              "stats -\n"
+              "\n"
+              "Exit status: 0 filtered; 3 filtered, but IN was damaged; 1 nothing was written.\n";
+
+enum { OPTION_NO_STATE = CLI_OPTION_OWN, OPTION_COMPACT, OPTION_DROP };
+
+typedef struct settings {
+    cli_writing w;
+    cli_selection select;
+    perfile_filter_writing writing;
+} settings;
+
+/* "callchain,raw": names of bits of sample_type in small letters. */
+static int read_fields(const char *list, settings *set)
+{
+    const uint64_t ids = PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_IDENTIFIER;
+    const perfile_vocabulary *known = perfile_vocabulary_find("sample_type");
+    for (const char *p = list, *end;; p = end + 1) {
+        uint64_t bit = 0;
+        end = p + strcspn(p, ",");
+        for (uint32_t i = 0; i < known->n && !bit; i++) {
+            const char *name = known->bits[i].name;
+            if (strlen(name) == (size_t)(end - p) && strncasecmp(name, p, strlen(name)) == 0)
+                bit = UINT64_C(1) << known->bits[i].shift;
+        }
+        if (!bit)
+            return cli_usage("filter", "--drop-field: samples have no field '%.*s'", (int)(end - p),
+                             p);
+        if (bit & ids)
+            return cli_usage("filter",
+                             "--drop-field: ids say whose a sample is, they cannot be dropped");
+        /* The weight comes in two forms. */
+        if (bit & PERFILE_SAMPLE_WEIGHT)
+            bit |= PERFILE_SAMPLE_WEIGHT_STRUCT;
+        set->writing.drop |= bit;
+        if (!*end)
+            return CLI_CONTINUE;
+    }
+}
+
+static int read_option(int option, settings *set)
+{
+    switch (option) {
+    case OPTION_NO_STATE:
+        set->select.how.flags |= PERFILE_FILTER_NO_STATE;
+        return CLI_CONTINUE;
+    case OPTION_COMPACT:
+        set->select.how.flags |= PERFILE_FILTER_COMPACT_STATE;
+        return CLI_CONTINUE;
+    case OPTION_DROP:
+        return read_fields(optarg, set);
+    default:
+        if (cli_is_selection(option))
+            return cli_selection_option("filter", option, &set->select);
+        return cli_writing_option("filter", help, option, &set->w);
+    }
+}
+
+static int filter(settings *set, const char *path)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_sink *sink = NULL;
+    cli_filter_run x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
+    bool to_stdout = strcmp(set->w.out, "-") == 0;
+    bool directory = set->w.told_form ? set->w.directory : cli_is_directory(path) && !to_stdout;
+    set->writing.form = to_stdout && !set->w.told_form ? PERFILE_FORM_PIPE : set->w.form;
+    set->writing.from = set->w.from;
+    set->writing.limits = set->w.limits;
+    set->writing.on_damage = set->w.fail ? PERFILE_FILTER_FAIL : set->w.on_damage;
+    int status = cli_selection_check("filter", &set->select);
+    if (status != CLI_CONTINUE)
+        return status;
+    if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
+        return CLI_FAILED;
+    set->writing.note = cli_filter_note;
+    set->writing.progress = cli_writing_progress;
+    set->writing.user = &x;
+    cli_writing_begin(x.name);
+    perfile_status st =
+        perfile_filter_capture(source, sink, &set->select.how, &set->writing, &x.filtered,
+                               sizeof x.filtered, &x.copied, sizeof x.copied, &err);
+    cli_filter_say(&x, st == PERFILE_OK ? NULL : &err);
+    cli_writing_end(sink);
+    return cli_status_of(st, x.copied.damages);
+}
+
+int cli_filter(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_WRITING_OPTIONS,
+        {"force", no_argument, NULL, 'f'},
+        CLI_SELECT_OPTIONS,
+        {"no-state", no_argument, NULL, OPTION_NO_STATE},
+        {"compact-state", no_argument, NULL, OPTION_COMPACT},
+        {"drop-field", required_argument, NULL, OPTION_DROP},
+        {"to", required_argument, NULL, CLI_OPTION_TO},
+        {0},
+    };
+    settings set = {.writing = {.size = sizeof set.writing}};
+    int status = CLI_CONTINUE;
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("filter", argc, argv, "o:f", options)) != -1;)
+        status = read_option(c, &set);
+    const char *in;
+    if (status == CLI_CONTINUE)
+        status = cli_writing_input("filter", argc, argv, &set.w, &in);
+    if (status == CLI_CONTINUE)
+        status = filter(&set, in);
+    cli_selection_free(&set.select);
+    return status;
+}

@@ -1,0 +1,70 @@
+/* What was kept: a line on standard error, or an object on standard output. */
+#include "cli/filter/filter.h"
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+
+void cli_filter_note(void *run, const perfile_note *note)
+{
+    const cli_filter_run *x = run;
+    /* What was compressed is filtered, and stands in its place. */
+    if (note->kind == PERFILE_NOTE_DECOMPRESSED)
+        return;
+    cli_progress_clear();
+    cli_say("%s: %s", x->name, note->text);
+}
+
+static void say_line(const cli_filter_run *x)
+{
+    const perfile_filtered *f = &x->filtered;
+    char kept[32], all[32], processes[32], of[32], aux[32], bytes[32];
+    cli_say("%s: kept %s of %s record%s, %s of %s process%s", x->name, cli_grouped(f->kept, kept),
+            cli_grouped(f->records, all), f->records == 1 ? "" : "s",
+            cli_grouped(f->kept_processes, processes), cli_grouped(f->processes, of),
+            f->processes == 1 ? "" : "es");
+    if (f->aux_dropped)
+        cli_say("%s: dropped %s AUX area%s with %s bytes", x->name,
+                cli_grouped(f->aux_dropped, aux), f->aux_dropped == 1 ? "" : "s",
+                cli_grouped(f->aux_bytes, bytes));
+}
+
+static void json_object(const cli_filter_run *x, const perfile_error *failed)
+{
+    const perfile_filtered *f = &x->filtered;
+    cli_json_object(NULL);
+    cli_json_string("file", x->name);
+    if (failed)
+        cli_json_null("out");
+    else
+        cli_json_string("out", x->out);
+    cli_json_number("records", f->records);
+    cli_json_number("kept", f->kept);
+    cli_json_number("selected", f->selected);
+    cli_json_number("samples", f->samples);
+    cli_json_number("kept_samples", f->kept_samples);
+    cli_json_number("processes", f->processes);
+    cli_json_number("kept_processes", f->kept_processes);
+    cli_json_number("aux_dropped", f->aux_dropped);
+    cli_json_number("aux_bytes", f->aux_bytes);
+    cli_json_bool("all_state", f->all_state);
+    cli_json_number("damages", x->copied.damages);
+    cli_json_number("lost", x->copied.lost);
+    if (failed)
+        cli_json_string("error", failed->message);
+    cli_json_object_end();
+    cli_json_line();
+}
+
+void cli_filter_say(const cli_filter_run *x, const perfile_error *failed)
+{
+    cli_progress_clear();
+    if (x->json)
+        json_object(x, failed);
+    else if (!failed)
+        say_line(x);
+    if (failed)
+        cli_say_error(x->name, failed);
+}

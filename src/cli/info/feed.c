@@ -1,0 +1,88 @@
+#include <stdlib.h>
+
+#include "cli/info/info.h"
+
+static cli_event_counts *counts_of(cli_found *x, const perfile_record *r)
+{
+    const perfile_event *e = perfile_record_event(r);
+    if (!e)
+        return &x->other;
+    if (e->index < x->n_events)
+        return &x->events[e->index];
+    uint32_t n = perfile_session_n_events(x->session);
+    cli_event_counts *events = realloc(x->events, n * sizeof *events);
+    if (!events)
+        return NULL;
+    for (uint32_t i = x->n_events; i < n; i++)
+        events[i] = (cli_event_counts){0};
+    x->events = events;
+    x->n_events = n;
+    return &x->events[e->index];
+}
+
+static void feed_time(cli_found *x, const perfile_record *r)
+{
+    uint64_t time = perfile_record_time(r);
+    if (time == PERFILE_NO_TIME || time == 0)
+        return;
+    if (x->first == PERFILE_NO_TIME || time < x->first)
+        x->first = time;
+    if (x->last == PERFILE_NO_TIME || time > x->last)
+        x->last = time;
+}
+
+static void feed_cpu(cli_found *x, const perfile_record *r)
+{
+    uint32_t cpu;
+    if (!perfile_record_cpu(r, &cpu) || cpu >= sizeof x->cpu_seen * 8)
+        return;
+    uint8_t bit = (uint8_t)(1 << (cpu & 7));
+    x->n_cpus += !(x->cpu_seen[cpu / 8] & bit);
+    x->cpu_seen[cpu / 8] |= bit;
+}
+
+/* What the file has besides samples. */
+static void feed_bulk(cli_found *x, const perfile_record *r)
+{
+    perfile_auxtrace auxtrace;
+    switch (r->type) {
+    case PERFILE_RECORD_AUXTRACE:
+        if (perfile_auxtrace_decode(r, &auxtrace, sizeof auxtrace, NULL) == PERFILE_OK)
+            x->aux_bytes += r->extra.len;
+        break;
+    case PERFILE_RECORD_COMPRESSED:
+    case PERFILE_RECORD_COMPRESSED2:
+        x->compressed_records++;
+        x->compressed_bytes += perfile_record_size(r);
+        break;
+    case PERFILE_RECORD_FINISHED_ROUND:
+        x->rounds++;
+        break;
+    default:
+        break;
+    }
+}
+
+bool cli_info_feed(cli_found *x, const perfile_record *r)
+{
+    if (!cli_feed(&x->in, x->model, r))
+        return false;
+    if (r->type >= PERFILE_RECORD_USER) {
+        cli_losses_feed(&x->losses, r);
+        feed_bulk(x, r);
+        return true;
+    }
+    cli_event_counts *counts = counts_of(x, r);
+    if (!counts)
+        return false;
+    counts->records++;
+    if (r->type == PERFILE_RECORD_SAMPLE) {
+        counts->samples++;
+        x->samples++;
+    } else {
+        cli_losses_feed(&x->losses, r);
+    }
+    feed_time(x, r);
+    feed_cpu(x, r);
+    return true;
+}

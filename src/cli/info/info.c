@@ -1,0 +1,133 @@
+#include "cli/info/info.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/damage.h"
+#include "cli/print.h"
+
+static const char help[] =
+    "perfile info says what a capture is: its form, when, by which command and on what machine it\n"
+    "was made, its events and how they were sampled, the time it covers, what was lost while\n"
+    "recording, and whether it is whole.\n"
+    "\n"
+    "Usage: perfile info [OPTION ...] FILE ...\n"
+    "\n"
+    "  --header         do not walk the records: what the header alone says\n"
+    "  --json           a JSON object for each FILE, see format/reports.md\n" CLI_READING_HELP "\n"
+    "Examples:\n"
+    "  perfile info perf.data\n"
+    "  perfile info --header *.data              quickly, of many\n"
+    "  perfile info --json perf.data | jq .time\n"
+    "  ssh host perf record -o - -a sleep 1 | perfile info -\n";
+
+enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON };
+
+typedef struct settings {
+    cli_reading how;
+    bool json, header;
+} settings;
+
+/* A stream has no other header than its first records. */
+static bool walk(cli_found *x, const settings *set)
+{
+    const perfile_record *r;
+    if (set->header && x->container->form != PERFILE_FORM_PIPE)
+        return true;
+    while (cli_next(&x->in, &r)) {
+        if (set->header && r->type < PERFILE_RECORD_USER)
+            return true;
+        if (!cli_info_feed(x, r))
+            return false;
+    }
+    return true;
+}
+
+/* When the file, or `data` of a directory, was last written. */
+static void look_at_file(cli_found *x, const char *path)
+{
+    char data[4096];
+    struct stat sb;
+    bool there = strcmp(path, "-") == 0 ? fstat(0, &sb) == 0 : stat(path, &sb) == 0;
+    if (there && S_ISDIR(sb.st_mode)) {
+        int n = snprintf(data, sizeof data, "%s/data", path);
+        there = n > 0 && (size_t)n < sizeof data && stat(data, &sb) == 0;
+    }
+    if (!there || !S_ISREG(sb.st_mode) || sb.st_mtim.tv_sec < 0)
+        return;
+    x->has_file_time = true;
+    x->file_time =
+        (uint64_t)sb.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)sb.st_mtim.tv_nsec;
+}
+
+static bool gather_and_print(cli_found *x, const settings *set)
+{
+    x->session = perfile_stream_session(x->in.stream);
+    x->container = perfile_stream_container(x->in.stream);
+    x->walked = !set->header;
+    x->first = x->last = PERFILE_NO_TIME;
+    if (perfile_model_new(x->session, &x->model, NULL) != PERFILE_OK || !walk(x, set))
+        return false;
+    cli_check_features(&x->in);
+    perfile_stream_summary(x->in.stream, &x->sum, sizeof x->sum);
+    if (x->in.status < 0)
+        return true;
+    return set->json ? cli_info_json(x) : cli_info_text(x);
+}
+
+static int info_of(const char *path, const settings *set)
+{
+    cli_found *x = calloc(1, sizeof *x);
+    if (!x) {
+        cli_say("%s: out of memory", path);
+        return CLI_FAILED;
+    }
+    bool ok = true;
+    look_at_file(x, path);
+    if (cli_open(&x->in, path, &set->how) == CLI_DONE)
+        ok = gather_and_print(x, set);
+    if (!ok)
+        cli_say("%s: out of memory", x->in.name);
+    int status = cli_close(&x->in);
+    perfile_model_close(x->model);
+    free(x->events);
+    free(x);
+    return ok ? status : CLI_FAILED;
+}
+
+int cli_info(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_READING_OPTIONS,
+        {"header", no_argument, NULL, OPTION_HEADER},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {0},
+    };
+    settings set = {0};
+    for (int c; (c = cli_next_option("info", argc, argv, "", options)) != -1;) {
+        int status = CLI_CONTINUE;
+        if (c == OPTION_HEADER)
+            set.header = true;
+        else if (c == OPTION_JSON)
+            set.json = true;
+        else
+            status = cli_reading_option("info", help, c, &set.how);
+        if (status != CLI_CONTINUE)
+            return status;
+    }
+    cli_inputs in;
+    int status = cli_take_inputs("info", argc, argv, &in);
+    if (status != CLI_CONTINUE)
+        return status;
+
+    status = CLI_DONE;
+    for (size_t i = 0; i < in.n; i++) {
+        if (i > 0 && !set.json)
+            cli_print("\n");
+        status = cli_worse(status, info_of(in.at[i], &set));
+    }
+    return status;
+}

@@ -1,0 +1,180 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/json.h"
+#include "cli/list/list.h"
+#include "cli/table.h"
+
+/* What is known of a processor; -1 is not. */
+typedef struct cpu {
+    int64_t core, socket, die, node;
+    uint64_t records;
+    bool there;
+} cpu;
+
+/* Records may claim any processor: numbers above this are not believed. */
+enum { MAX_CPUS = 1 << 16 };
+
+typedef struct cpus {
+    cpu *at; /* MAX_CPUS */
+    uint32_t n;
+} cpus;
+
+static cpus *need(cli_listing *l)
+{
+    cpus *c = l->collected;
+    if (c)
+        return c;
+    c = calloc(1, sizeof *c);
+    if (c)
+        c->at = calloc(MAX_CPUS, sizeof *c->at);
+    if (!c || !c->at) {
+        free(c);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < MAX_CPUS; i++)
+        c->at[i] = (cpu){-1, -1, -1, -1, 0, false};
+    l->collected = c;
+    return c;
+}
+
+static cpu *cpu_at(cpus *c, uint64_t number)
+{
+    static cpu nobody;
+    if (number >= MAX_CPUS)
+        return &nobody;
+    if (number >= c->n)
+        c->n = (uint32_t)number + 1;
+    c->at[number].there = true;
+    return &c->at[number];
+}
+
+static bool feed_cpus(cli_listing *l, const perfile_record *r)
+{
+    uint32_t number;
+    cpus *c = need(l);
+    if (c && perfile_record_cpu(r, &number) && number < MAX_CPUS)
+        cpu_at(c, number)->records++;
+    return c;
+}
+
+static void read_topology(cpus *c, const perfile_session *s)
+{
+    const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_CPU_TOPOLOGY);
+    perfile_cpu_topology topology;
+    perfile_topology_cpu x;
+    if (!f || perfile_cpu_topology_decode(f, &topology, sizeof topology, NULL) != PERFILE_OK)
+        return;
+    for (uint64_t i = 0; perfile_topology_cpu_next(&topology.cpu, &x, sizeof x) == PERFILE_OK;
+         i++) {
+        cpu_at(c, i)->core = x.core_id;
+        cpu_at(c, i)->socket = x.socket_id;
+        if (topology.has_dies && i < topology.die_id.n)
+            cpu_at(c, i)->die = (int32_t)perfile_word(&topology.die_id, (size_t)i);
+    }
+}
+
+/* "0-3,7" */
+static void set_node(cpus *c, perfile_bytes list, uint32_t node)
+{
+    for (size_t i = 0; i < list.len;) {
+        uint64_t from = 0, to = 0;
+        for (; i < list.len && list.ptr[i] >= '0' && list.ptr[i] <= '9' && from < MAX_CPUS; i++)
+            from = from * 10 + (list.ptr[i] - '0');
+        to = from;
+        if (i < list.len && list.ptr[i] == '-')
+            for (to = 0, i++;
+                 i < list.len && list.ptr[i] >= '0' && list.ptr[i] <= '9' && to < MAX_CPUS; i++)
+                to = to * 10 + (list.ptr[i] - '0');
+        for (; from <= to && from < MAX_CPUS; from++)
+            cpu_at(c, from)->node = node;
+        if (i < list.len && list.ptr[i] != ',')
+            return;
+        i++;
+    }
+}
+
+static void read_nodes(cpus *c, const perfile_session *s)
+{
+    const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_NUMA_TOPOLOGY);
+    perfile_numa_topology numa;
+    perfile_numa_node x;
+    if (!f || perfile_numa_topology_decode(f, &numa, sizeof numa, NULL) != PERFILE_OK)
+        return;
+    /* A text of many ranges over all processors, many times, is no machine. */
+    for (int n = 0; n < 4096 && perfile_numa_node_next(&numa.nodes, &x, sizeof x) == PERFILE_OK;
+         n++)
+        set_node(c, x.cpus, x.node);
+}
+
+static void cell(cli_table *t, int64_t value)
+{
+    if (value < 0)
+        cli_cell_string(t, NULL);
+    else
+        cli_cell(t, "%" PRId64, value);
+}
+
+static void member(const char *key, int64_t value)
+{
+    if (value < 0)
+        cli_json_null(key);
+    else
+        cli_json_number(key, (uint64_t)value);
+}
+
+static bool print_cpus(cli_listing *l)
+{
+    static const char *const columns[] = {">CPU", ">CORE", ">SOCKET", ">DIE", ">NODE", ">RECORDS"};
+    cpus *c = need(l);
+    cli_table *t = cli_table_new(columns, sizeof columns / sizeof columns[0]);
+    if (!c || !t) {
+        cli_table_free(t);
+        return false;
+    }
+    uint32_t available = perfile_session_n_cpus(l->session);
+    for (uint32_t i = 0; i < available && i < MAX_CPUS; i++)
+        cpu_at(c, i);
+    read_topology(c, l->session);
+    read_nodes(c, l->session);
+    for (uint32_t i = 0; i < c->n; i++) {
+        const cpu *x = &c->at[i];
+        if (!x->there)
+            continue;
+        if (l->json) {
+            cli_json_object(NULL);
+            cli_json_number("cpu", i);
+            member("core", x->core);
+            member("socket", x->socket);
+            member("die", x->die);
+            member("node", x->node);
+            cli_json_number("records", x->records);
+            cli_json_object_end();
+            continue;
+        }
+        cli_cell(t, "%" PRIu32, i);
+        cell(t, x->core);
+        cell(t, x->socket);
+        cell(t, x->die);
+        cell(t, x->node);
+        cli_cell(t, "%" PRIu64, x->records);
+    }
+    bool ok = l->json || cli_table_print(t);
+    cli_table_free(t);
+    return ok;
+}
+
+static void release_cpus(cli_listing *l)
+{
+    cpus *c = l->collected;
+    if (c)
+        free(c->at);
+    free(c);
+}
+
+const cli_subject cli_list_cpus = {.name = "cpus",
+                                   .member = "cpus",
+                                   .feed = feed_cpus,
+                                   .print = print_cpus,
+                                   .release = release_cpus};

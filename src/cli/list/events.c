@@ -1,0 +1,234 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/fields.h"
+#include "cli/json.h"
+#include "cli/list/list.h"
+#include "cli/names.h"
+#include "cli/print.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+static void attr_json(const cli_listing *l, const perfile_event *e)
+{
+    cli_fields_json out = {0};
+    perfile_error err;
+    cli_json_object("attr");
+    perfile_status st = perfile_attr_walk(e->stored, perfile_session_swapped(l->session),
+                                          PERFILE_WALK_ALL, &cli_fields_json_visitor, &out, &err);
+    cli_fields_json_end(&out);
+    cli_json_object_end();
+    if (st < 0)
+        cli_json_string("error", perfile_damage_name(err.damage));
+}
+
+/* Numbers of processors, one after the other; false behind the last. */
+static bool next_cpu(const perfile_cpu_map_data *map, uint64_t *step, uint32_t *cpu)
+{
+    if (map->is_list && *step < map->cpu.n) {
+        *cpu = (uint32_t)perfile_word(&map->cpu, (size_t)(*step)++);
+        return true;
+    }
+    if (map->is_range && *step <= (uint64_t)map->end_cpu - map->start_cpu &&
+        map->start_cpu <= map->end_cpu) {
+        *cpu = map->start_cpu + (uint32_t)(*step)++;
+        return true;
+    }
+    uint64_t bits = map->has_mask ? map->mask.n * map->mask.width * UINT64_C(8) : 0;
+    for (; *step < bits; ++*step) {
+        uint64_t per_word = map->mask.width * UINT64_C(8);
+        if (perfile_word(&map->mask, (size_t)(*step / per_word)) >> *step % per_word & 1) {
+            *cpu = (uint32_t)(*step)++;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* EVENT_UPDATE's processors as "0-3,7". */
+static void put_cpus(const perfile_cpu_map_data *map)
+{
+    uint64_t step = 0;
+    uint32_t cpu, from = 0, to = 0;
+    const char *comma = "";
+    bool more = next_cpu(map, &step, &cpu);
+    while (more) {
+        from = to = cpu;
+        while ((more = next_cpu(map, &step, &cpu)) && cpu == to + 1)
+            to = cpu;
+        cli_print("%s%" PRIu32, comma, from);
+        if (to != from)
+            cli_print("-%" PRIu32, to);
+        comma = ",";
+    }
+}
+
+/* A range of a few bytes can name 65536 processors: after two of them ranges are written as such.
+ */
+static void cpus_json(cli_listing *l, const perfile_cpu_map_data *map)
+{
+    enum { RANGED_MOST = 1 << 17 };
+    uint64_t step = 0;
+    uint32_t cpu;
+    if (map->is_range && map->start_cpu <= map->end_cpu) {
+        uint32_t n = (uint32_t)map->end_cpu - map->start_cpu + 1;
+        if (n > RANGED_MOST - l->ranged) {
+            char range[32];
+            snprintf(range, sizeof range, "%u-%u", (unsigned)map->start_cpu,
+                     (unsigned)map->end_cpu);
+            cli_json_string("cpu_range", range);
+            return;
+        }
+        l->ranged += n;
+    }
+    cli_json_array("cpus");
+    while (next_cpu(map, &step, &cpu))
+        cli_json_number(NULL, cpu);
+    cli_json_array_end();
+}
+
+static void event_json(cli_listing *l, const perfile_event *e)
+{
+    cli_json_object(NULL);
+    cli_json_number("index", e->index);
+    cli_json_string("name", e->name);
+    cli_json_number("group_leader", e->group_leader);
+    if (e->unit)
+        cli_json_string("unit", e->unit);
+    cli_json_real("scale", e->scale);
+    attr_json(l, e);
+    if (e->cpus)
+        cpus_json(l, e->cpus);
+    cli_json_array("ids");
+    for (size_t i = 0; i < e->ids.n; i++)
+        cli_json_decimal(NULL, perfile_word(&e->ids, i));
+    cli_json_array_end();
+    cli_json_object_end();
+}
+
+static void event_text(const cli_listing *l, const perfile_event *e)
+{
+    cli_fields_text out = {.indent = 4};
+    cli_print("%" PRIu32 "  ", e->index);
+    cli_print("%s", e->name);
+    cli_print("  (%zu id%s)\n", e->ids.n, e->ids.n == 1 ? "" : "s");
+    if (perfile_attr_walk(e->stored, perfile_session_swapped(l->session), PERFILE_WALK_ALL,
+                          &cli_fields_text_visitor, &out, NULL) < 0)
+        cli_print("    (the attr cannot be read further)\n");
+    cli_fields_text_end(&out);
+    if (e->cpus) {
+        cli_print("    cpus: ");
+        put_cpus(e->cpus);
+        cli_print("\n");
+    }
+}
+
+static void event_row(const cli_listing *l, const perfile_event *e, cli_table *t)
+{
+    char words[512];
+    const perfile_attr *a = &e->attr;
+    const char *type = perfile_vocabulary_word(perfile_vocabulary_find("attr_type"), a->type);
+    if (!type)
+        type = perfile_session_pmu_name(l->session, a->type);
+    cli_cell(t, "%" PRIu32, e->index);
+    cli_cell_string(t, e->name);
+    if (type)
+        cli_cell_string(t, type);
+    else
+        cli_cell(t, "%" PRIu32, a->type);
+    cli_cell(t, "0x%" PRIx64, a->config);
+    if (a->is_freq)
+        cli_cell(t, "%" PRIu64 " Hz", a->sample_freq);
+    else
+        cli_cell(t, "%" PRIu64, a->sample_period);
+    cli_cell(t, "%zu", e->ids.n);
+    cli_words(perfile_vocabulary_find("sample_type"), a->sample_type, words, sizeof words);
+    cli_cell_string(t, words[0] ? words : "-");
+}
+
+static bool print_events(cli_listing *l)
+{
+    static const char *const columns[] = {">INDEX",  "NAME", "TYPE",       ">CONFIG",
+                                          ">PERIOD", ">IDS", "SAMPLE_TYPE"};
+    cli_table *t = NULL;
+    if (!l->json && !l->verbose) {
+        t = cli_table_new(columns, sizeof columns / sizeof columns[0]);
+        if (!t)
+            return false;
+    }
+    for (uint32_t i = 0; i < perfile_session_n_events(l->session); i++) {
+        const perfile_event *e = perfile_session_event(l->session, i);
+        if (l->json)
+            event_json(l, e);
+        else if (t)
+            event_row(l, e, t);
+        else
+            event_text(l, e);
+    }
+    bool ok = !t || cli_table_print(t);
+    cli_table_free(t);
+    return ok;
+}
+
+const cli_subject cli_list_events = {.name = "events", .member = "events", .print = print_events};
+
+static void number_cell(cli_table *t, const perfile_instance *p, uint64_t value)
+{
+    if (!p)
+        cli_cell_string(t, NULL);
+    else if (value == UINT64_MAX)
+        cli_cell_string(t, "any");
+    else
+        cli_cell(t, "%" PRIu64, value);
+}
+
+static void number_json(const char *key, const perfile_instance *p, uint64_t value)
+{
+    if (p && value != UINT64_MAX)
+        cli_json_number(key, value);
+    else
+        cli_json_null(key);
+}
+
+static void id_out(const cli_listing *l, const perfile_event *e, uint64_t id,
+                   const perfile_instance *p, cli_table *t)
+{
+    if (l->json) {
+        cli_json_object(NULL);
+        cli_json_decimal("id", id);
+        cli_json_number("event_index", e->index);
+        cli_json_string("event", e->name);
+        number_json("cpu", p, p ? p->cpu : 0);
+        number_json("tid", p, p ? p->tid : 0);
+        cli_json_object_end();
+    } else {
+        cli_cell(t, "%" PRIu64, id);
+        number_cell(t, p, p ? p->cpu : 0);
+        number_cell(t, p, p ? p->tid : 0);
+        cli_cell(t, "%" PRIu32, e->index);
+        cli_cell_string(t, e->name);
+    }
+}
+
+static bool print_ids(cli_listing *l)
+{
+    static const char *const columns[] = {">ID", ">CPU", ">TID", ">INDEX", "EVENT"};
+    cli_table *t = cli_table_new(columns, sizeof columns / sizeof columns[0]);
+    if (!t)
+        return false;
+    for (uint32_t i = 0; i < perfile_session_n_events(l->session); i++) {
+        const perfile_event *e = perfile_session_event(l->session, i);
+        for (size_t k = 0; k < e->ids.n; k++) {
+            perfile_instance x;
+            uint64_t id = perfile_word(&e->ids, k);
+            bool known = perfile_session_instance(l->session, id, &x, sizeof x);
+            id_out(l, e, id, known ? &x : NULL, t);
+        }
+    }
+    bool ok = l->json || cli_table_print(t);
+    cli_table_free(t);
+    return ok;
+}
+
+const cli_subject cli_list_ids = {.name = "ids", .member = "ids", .print = print_ids};

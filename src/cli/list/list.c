@@ -1,0 +1,181 @@
+#include "cli/list/list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/damage.h"
+#include "cli/json.h"
+#include "cli/print.h"
+#include "cli/select.h"
+
+static const char help[] =
+    "perfile list shows one kind of thing that a capture knows.\n"
+    "\n"
+    "Usage: perfile list WHAT [OPTION ...] FILE ...\n"
+    "\n"
+    "  events      what was counted, and how\n"
+    "  ids         event instances with their processor and thread\n"
+    "  processes   with their parents, names and times\n"
+    "  threads     with all their names over time\n"
+    "  mappings    what was mapped where, by process\n"
+    "  build-ids   of files, from wherever the capture has them\n"
+    "  features    the sections behind the data, decoded in full\n"
+    "  cpus        processors, where they are, and how many records are theirs\n"
+    "\n"
+    "  --verbose        events: every member of the attr\n"
+    "  --header         do not walk the records: what the header alone says\n"
+    "  --json           a JSON object for each FILE, see format/reports.md\n" CLI_READING_HELP "\n"
+    "Of what `filter` would keep with the same options:\n" CLI_SELECT_HELP "\n"
+    "What is given twice holds when one of both does; different options must all hold.\n"
+    "\n"
+    "Examples:\n"
+    "  perfile list events --verbose perf.data     like `perf evlist -v`\n"
+    "  perfile list build-ids perf.data            like `perf buildid-list`\n"
+    "  perfile list features perf.data             like `perf report --header-only -I`\n"
+    "  perfile list mappings --comm 'perf*' perf.data   of the processes that they need\n"
+    "  perfile list threads --json perf.data | jq '.threads[] | select(.pid == 1)'\n";
+
+static const cli_subject *const subjects[] = {
+    &cli_list_events,   &cli_list_ids,       &cli_list_processes, &cli_list_threads,
+    &cli_list_mappings, &cli_list_build_ids, &cli_list_features,  &cli_list_cpus,
+};
+
+enum { OPTION_VERBOSE = CLI_OPTION_OWN, OPTION_HEADER, OPTION_JSON };
+
+typedef struct settings {
+    cli_reading how;
+    const cli_subject *subject;
+    bool json, verbose, header, heading;
+    cli_selection select;
+} settings;
+
+static bool walk(cli_listing *l, const settings *set)
+{
+    const cli_subject *s = set->subject;
+    const perfile_record *r;
+    while (cli_next(&l->in, &r)) {
+        /* A stream has no other header than its first records. */
+        if (set->header && r->type < PERFILE_RECORD_USER)
+            break;
+        if (l->model && !cli_feed(&l->in, l->model, r))
+            return false;
+        if (s->feed && !s->feed(l, r))
+            return false;
+    }
+    return true;
+}
+
+static bool print(cli_listing *l, const settings *set)
+{
+    if (set->heading)
+        cli_print("%s:\n", l->in.name);
+    if (!set->json)
+        return set->subject->print(l);
+    cli_json_object(NULL);
+    cli_json_string("file", l->in.name);
+    cli_json_array(set->subject->member);
+    bool ok = set->subject->print(l);
+    cli_json_array_end();
+    cli_json_damage(&l->in);
+    cli_json_object_end();
+    cli_json_line();
+    return ok;
+}
+
+static bool collect_and_print(cli_listing *l, const settings *set)
+{
+    l->session = perfile_stream_session(l->in.stream);
+    if (set->subject->model && perfile_model_new(l->session, &l->model, NULL) != PERFILE_OK)
+        return false;
+    if (!set->header || perfile_stream_container(l->in.stream)->form == PERFILE_FORM_PIPE)
+        if (!walk(l, set))
+            return false;
+    return l->in.status < 0 || print(l, set);
+}
+
+static int list_of(const char *path, const settings *set)
+{
+    cli_listing l = {.json = set->json, .verbose = set->verbose};
+    bool ok = true;
+    if (cli_open(&l.in, path, &set->how) == CLI_DONE)
+        ok = collect_and_print(&l, set);
+    if (set->subject->release)
+        set->subject->release(&l);
+    perfile_model_close(l.model);
+    if (!ok)
+        cli_say("%s: out of memory", l.in.name);
+    int status = cli_close(&l.in);
+    return ok ? status : CLI_FAILED;
+}
+
+static int read_option(int option, settings *set)
+{
+    if (cli_is_selection(option))
+        return cli_selection_option("list", option, &set->select);
+    switch (option) {
+    case OPTION_VERBOSE:
+        set->verbose = true;
+        return CLI_CONTINUE;
+    case OPTION_HEADER:
+        set->header = true;
+        return CLI_CONTINUE;
+    case OPTION_JSON:
+        set->json = true;
+        return CLI_CONTINUE;
+    default:
+        return cli_reading_option("list", help, option, &set->how);
+    }
+}
+
+/* WHAT, the first word that is no option. */
+static int read_subject(int argc, char **argv, const cli_subject **subject)
+{
+    enum { N = sizeof subjects / sizeof subjects[0] };
+    const char *names[N];
+    size_t which;
+    for (size_t i = 0; i < N; i++)
+        names[i] = subjects[i]->name;
+    if (optind == argc)
+        return cli_usage("list", "missing word: list takes events, ids, processes, threads ...");
+    int status = cli_choose("list", "list", argv[optind++], names, N, &which);
+    if (status == CLI_CONTINUE)
+        *subject = subjects[which];
+    return status;
+}
+
+int cli_list(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_READING_OPTIONS,
+        {"verbose", no_argument, NULL, OPTION_VERBOSE},
+        {"header", no_argument, NULL, OPTION_HEADER},
+        {"json", no_argument, NULL, OPTION_JSON},
+        CLI_SELECT_OPTIONS,
+        {0},
+    };
+    settings set = {0};
+    int status = CLI_CONTINUE;
+    for (int c;
+         status == CLI_CONTINUE && (c = cli_next_option("list", argc, argv, "v", options)) != -1;)
+        status = read_option(c == 'v' ? OPTION_VERBOSE : c, &set);
+    cli_inputs in;
+    if (status == CLI_CONTINUE)
+        status = read_subject(argc, argv, &set.subject);
+    if (status == CLI_CONTINUE)
+        status = cli_take_inputs("list", argc, argv, &in);
+    if (status == CLI_CONTINUE && set.header && cli_selects(&set.select))
+        status = cli_usage("list", "--header looks at no records, of which others would be chosen");
+    if (status == CLI_CONTINUE)
+        status = cli_selection_check("list", &set.select);
+    if (status == CLI_CONTINUE) {
+        set.heading = !set.json && in.n > 1;
+        set.how.selection = &set.select;
+        set.how.with_state = true;
+        status = CLI_DONE;
+        for (size_t i = 0; i < in.n; i++)
+            status = cli_worse(status, list_of(in.at[i], &set));
+    }
+    cli_selection_free(&set.select);
+    return status;
+}

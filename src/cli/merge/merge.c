@@ -1,0 +1,368 @@
+#include "cli/merge/merge.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+
+static const char help[] =
+    "perfile merge writes one capture with the records of several, by time.  Each may be a file, "
+    "a\n"
+    "stream, a directory, compressed, of any byte order, and of another machine.\n"
+    "\n"
+    "Usage: perfile merge [OPTION ...] -o OUT IN ...\n"
+    "\n"
+    "  --offset IN=TIME   add TIME (+1.5ms, -20us, 3s) to the times of IN, which is the name of "
+    "an\n"
+    "                     input as given, or its position from 1; once for each\n"
+    "  --align start      the first samples of all inputs are at the same time\n"
+    "  --join-events      events with the same attr and name become one\n"
+    "  --map-pids         processes of the second host and further ones get other numbers\n"
+    "  --host-comm        names of processes become HOST:NAME where hosts differ\n"
+    "  --drop-conflicting what has two meanings is left out, instead of merging nothing\n"
+    "  -m, --max-memory SIZE  of what is held to sort, default 48M, at least 2M for each input\n"
+    "\n"
+    "  -o, --output OUT   the new capture; - is standard output, in the form of a pipe\n"
+    "  -f, --force        replace OUT if it exists\n"
+    "  --to FORM          perf.data or pipe; else that of the first input\n"
+    "  --on-damage WHAT   stop: merge what is in front of damage (default); resync: go on where\n"
+    "                     records begin again; salvage: with those that can be trusted;\n"
+    "                     fail: write nothing\n"
+    "  --json             what was done as a JSON object\n"
+    "  --report json      the same with the new numbers of all events and "
+    "processes\n"
+    "  -i, --input IN     IN in the way of perf\n" CLI_COMMON_HELP(
+        "  ") "\n"
+              "Times of one boot of one machine and one clock stay as they are; others go by the "
+              "wall "
+              "clock,\n"
+              "which `perf record -k CLOCK_MONOTONIC` writes down.  Where neither is known, "
+              "--offset or\n"
+              "--align has to say how the captures lie.\n"
+              "\n"
+              "Examples:\n"
+              "  perfile merge --align start -o both.data samples/captures/group.data "
+              "samples/captures/clock.data\n"
+              "  perfile merge --offset 2=+1.5ms -o moved.data samples/captures/pipe.data "
+              "samples/captures/zstd.data\n"
+              "  perfile merge --join-events -o - samples/captures/clock.data "
+              "samples/captures/clock.data | "
+              "perfile stats -\n"
+              "\n"
+              "Exit status: 0 merged; 3 merged, but an input was damaged; 1 nothing was written;\n"
+              "2 wrong usage, or an option has to say what cannot be known.\n";
+
+enum {
+    OPTION_OFFSET = CLI_OPTION_OWN,
+    OPTION_ALIGN,
+    OPTION_JOIN,
+    OPTION_MAP,
+    OPTION_COMM,
+    OPTION_DROP
+};
+
+typedef struct settings {
+    cli_writing w;
+    uint32_t flags; /* PERFILE_MERGE_… */
+    uint64_t max_memory;
+    const char **offsets; /* as given */
+    size_t n_offsets;
+    bool maps;
+    char **paths;
+    size_t n;
+    perfile_merge_source *in;
+    perfile_summary *summaries;
+} settings;
+
+static bool digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* "+1.5ms": ns, exactly. */
+static bool read_time(const char *word, int64_t *ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"", 1000000000}};
+    const uint64_t most = INT64_MAX;
+    bool negative = *word == '-';
+    const char *p = word + (*word == '-' || *word == '+');
+    const char *end = p + strspn(p, "0123456789.");
+    uint64_t unit = 0, value = 0;
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && !unit; i++)
+        unit = strcmp(end, units[i].name) == 0 ? units[i].ns : 0;
+    if (!digit(*p) || !unit)
+        return false;
+    for (; digit(*p); p++) {
+        uint64_t more = (uint64_t)(*p - '0');
+        if (value > (most / unit - more) / 10)
+            return false;
+        value = 10 * value + more;
+    }
+    value *= unit;
+    if (*p == '.') {
+        if (!digit(*++p))
+            return false;
+        for (; digit(*p); p++) {
+            uint64_t more = (uint64_t)(*p - '0');
+            if (more && unit < 10)
+                return false; /* no whole number of ns */
+            unit /= 10;
+            if (value > most - more * unit)
+                return false;
+            value += more * unit;
+        }
+    }
+    *ns = negative ? -(int64_t)value : (int64_t)value;
+    return p == end;
+}
+
+/* The input that is named `len` bytes of `word`, or is at this position. */
+static int find_input(const settings *set, const char *word, size_t len, size_t *at)
+{
+    size_t found = 0, position = 0, i;
+    for (i = 0; i < set->n; i++) {
+        if (strlen(set->paths[i]) != len || strncmp(set->paths[i], word, len) != 0)
+            continue;
+        *at = i;
+        found++;
+    }
+    if (found > 1)
+        return cli_usage("merge", "--offset: '%.*s' is given %zu times: use its position, from 1",
+                         (int)len, word, found);
+    if (found)
+        return CLI_CONTINUE;
+    for (i = 0; i < len && digit(word[i]) && position <= set->n; i++)
+        position = 10 * position + (size_t)(word[i] - '0');
+    if (len == 0 || i < len || position == 0 || position > set->n)
+        return cli_usage("merge",
+                         "--offset: '%.*s' is neither an input nor a position from 1 to %zu",
+                         (int)len, word, set->n);
+    *at = position - 1;
+    return CLI_CONTINUE;
+}
+
+static int read_offset(settings *set, const char *word)
+{
+    const char *time = strrchr(word, '=');
+    int64_t ns;
+    size_t at = 0;
+    if (!time)
+        return cli_usage("merge", "--offset takes IN=TIME such as b.data=+1.5ms: '%s'", word);
+    int status = find_input(set, word, (size_t)(time - word), &at);
+    if (status != CLI_CONTINUE)
+        return status;
+    if (!read_time(time + 1, &ns))
+        return cli_usage("merge",
+                         "--offset: '%s' is no time such as +1.5ms (units ns, us, ms, s; a whole "
+                         "number of ns)",
+                         time + 1);
+    if (set->in[at].has_offset)
+        return cli_usage("merge", "--offset: two of them are for '%s'", set->paths[at]);
+    set->in[at].has_offset = true;
+    set->in[at].offset = ns;
+    return CLI_CONTINUE;
+}
+
+static int keep_offset(settings *set, const char *word)
+{
+    const char **more = realloc(set->offsets, (set->n_offsets + 1) * sizeof *more);
+    if (!more) {
+        cli_say("out of memory");
+        return CLI_FAILED;
+    }
+    set->offsets = more;
+    set->offsets[set->n_offsets++] = word;
+    return CLI_CONTINUE;
+}
+
+static int add_flag(settings *set, uint32_t flag)
+{
+    set->flags |= flag;
+    return CLI_CONTINUE;
+}
+
+static int read_option(int option, settings *set)
+{
+    switch (option) {
+    case 'm':
+        return cli_writing_memory("merge", optarg, &set->max_memory);
+    case OPTION_OFFSET:
+        return keep_offset(set, optarg);
+    case OPTION_ALIGN:
+        add_flag(set, PERFILE_MERGE_ALIGN_START);
+        return cli_choose("merge", "--align", optarg, (const char *const[]){"start"}, 1,
+                          &(size_t){0});
+    case OPTION_JOIN:
+        return add_flag(set, PERFILE_MERGE_JOIN_EVENTS);
+    case OPTION_MAP:
+        return add_flag(set, PERFILE_MERGE_MAP_PIDS);
+    case OPTION_COMM:
+        return add_flag(set, PERFILE_MERGE_HOST_COMM);
+    case OPTION_DROP:
+        return add_flag(set, PERFILE_MERGE_DROP_CONFLICTING);
+    case CLI_OPTION_REPORT:
+        set->maps = true;
+        return cli_writing_option("merge", help, option, &set->w);
+    default:
+        return cli_writing_option("merge", help, option, &set->w);
+    }
+}
+
+/* Each input has its file, and others while it is sorted. */
+static void allow_files(size_t n)
+{
+    struct rlimit files;
+    rlim_t wanted = 64 + 8 * (rlim_t)n;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= wanted)
+        return;
+    files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
+static int look_at_inputs(settings *set)
+{
+    size_t pipes = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        bool standard = strcmp(set->paths[i], "-") == 0;
+        set->in[i].name = standard ? "standard input" : set->paths[i];
+        set->in[i].from = set->w.from;
+        set->in[i].summary = &set->summaries[i];
+        set->in[i].summary_size = sizeof set->summaries[i];
+        pipes += standard;
+    }
+    if (pipes > 1)
+        return cli_usage("merge", "standard input can be read once");
+    if (set->w.told_form && set->w.directory)
+        return cli_usage("merge", "--to takes perf.data or pipe");
+    if (set->w.told_form && set->w.form == PERFILE_FORM_FILE && strcmp(set->w.out, "-") == 0)
+        return cli_usage("merge", "standard output can have the form of a pipe only");
+    for (size_t i = 0; i < set->n_offsets; i++) {
+        int status = read_offset(set, set->offsets[i]);
+        if (status != CLI_CONTINUE)
+            return status;
+    }
+    return CLI_CONTINUE;
+}
+
+static int open_files(settings *set, perfile_sink **sink)
+{
+    enum { FEW = 8 }; /* each has a window; a thousand are mapped */
+    const perfile_source_options mapped = {.size = sizeof mapped, .limits = set->w.limits};
+    perfile_error err;
+    for (size_t i = 0; i < set->n; i++) {
+        perfile_source **source = &set->in[i].source;
+        perfile_status st = set->n <= FEW
+                                ? cli_source(set->paths[i], set->w.limits, source, &err)
+                                : perfile_source_path(set->paths[i], &mapped, source, &err);
+        if (st != PERFILE_OK) {
+            cli_say_error(set->in[i].name, &err);
+            return CLI_FAILED;
+        }
+        cli_say_beside(set->paths[i]);
+    }
+    const cli_output o = {set->w.out, set->w.replace, false, (const char *const *)set->paths,
+                          set->n};
+    return cli_output_open(&o, sink);
+}
+
+static int merge(settings *set)
+{
+    perfile_error err = {0};
+    perfile_sink *sink = NULL;
+    bool to_stdout = strcmp(set->w.out, "-") == 0;
+    cli_merge_run x = {.in = set->in,
+                       .summaries = set->summaries,
+                       .n = set->n,
+                       .out = set->w.out,
+                       .json = set->w.json,
+                       .maps = set->maps};
+    perfile_merge_options how = {.size = sizeof how,
+                                 .flags =
+                                     set->flags | (set->w.fail ? PERFILE_MERGE_FAIL_ON_DAMAGE : 0),
+                                 .note = cli_merge_note,
+                                 .user = &x};
+    perfile_merge_writing writing = {.size = sizeof writing,
+                                     .limits = set->w.limits,
+                                     .form = to_stdout ? PERFILE_FORM_PIPE : set->w.form,
+                                     .on_damage = set->w.on_damage,
+                                     .max_memory = set->max_memory,
+                                     .note = cli_merge_copy_note,
+                                     .progress = cli_writing_progress,
+                                     .merged = cli_merge_inputs,
+                                     .user = &x};
+    allow_files(set->n);
+    int status = open_files(set, &sink);
+    if (status != CLI_DONE)
+        return status;
+    cli_signals_file("an input");
+    cli_progress_start("merge");
+    cli_merge_begin(&x);
+    perfile_status st = perfile_merge_captures(set->in, set->n, sink, &how, &writing, &x.result,
+                                               sizeof x.result, &x.copied, sizeof x.copied, &err);
+    cli_merge_end(&x, st == PERFILE_OK ? NULL : &err);
+    cli_writing_end(sink);
+    return cli_status_of(st, x.copied.damages);
+}
+
+static int merge_paths(settings *set)
+{
+    set->in = calloc(set->n, sizeof *set->in);
+    set->summaries = calloc(set->n, sizeof *set->summaries);
+    if (!set->in || !set->summaries) {
+        cli_say("out of memory");
+        return CLI_FAILED;
+    }
+    int status = look_at_inputs(set);
+    return status == CLI_CONTINUE ? merge(set) : status;
+}
+
+int cli_merge(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_WRITING_OPTIONS,
+        {"force", no_argument, NULL, 'f'},
+        {"offset", required_argument, NULL, OPTION_OFFSET},
+        {"align", required_argument, NULL, OPTION_ALIGN},
+        {"join-events", no_argument, NULL, OPTION_JOIN},
+        {"map-pids", no_argument, NULL, OPTION_MAP},
+        {"host-comm", no_argument, NULL, OPTION_COMM},
+        {"drop-conflicting", no_argument, NULL, OPTION_DROP},
+        {"max-memory", required_argument, NULL, 'm'},
+        {"to", required_argument, NULL, CLI_OPTION_TO},
+        {0},
+    };
+    settings set = {0};
+    int status = CLI_CONTINUE;
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("merge", argc, argv, "o:fm:", options)) != -1;)
+        status = read_option(c, &set);
+    if (status == CLI_CONTINUE && optind == argc)
+        status = cli_usage("merge", "missing input: give the captures to merge");
+    if (status == CLI_CONTINUE && !set.w.out)
+        status = cli_usage("merge", "missing output: give -o OUT");
+    if (status == CLI_CONTINUE)
+        status = cli_no_terminal("merge", set.w.out, "a capture");
+    cli_inputs in;
+    if (status == CLI_CONTINUE)
+        status = cli_take_inputs("merge", argc, argv, &in);
+    if (status == CLI_CONTINUE) {
+        set.paths = in.at;
+        set.n = in.n;
+        status = merge_paths(&set);
+    }
+    for (size_t i = 0; i < set.n && set.in; i++)
+        perfile_source_close(set.in[i].source);
+    free(set.in);
+    free(set.summaries);
+    free(set.offsets);
+    return status;
+}

@@ -1,0 +1,326 @@
+/* What was merged: lines on standard error, or an object. */
+#include "cli/merge/merge.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+#include "perfile/damage.h"
+#include "perfile/text.h"
+
+enum { MOST_NOTES = 1000, MOST_MESSAGE = 4 * sizeof((perfile_error *)0)->message };
+
+void cli_merge_begin(cli_merge_run *x)
+{
+    if (!x->json)
+        return;
+    if (strcmp(x->out, "-") == 0) {
+        /* Standard error itself has no buffer. */
+        int fd = dup(STDERR_FILENO);
+        x->report = fd >= 0 ? fdopen(fd, "w") : NULL;
+        cli_json_to(x->report ? x->report : stderr);
+    }
+    cli_json_object(NULL);
+}
+
+/* Names out of captures stand in sentences, too. */
+static size_t printable(const char *text, char *out, size_t size)
+{
+    return perfile_printable((perfile_bytes){(const uint8_t *)text, strlen(text)}, out, size);
+}
+
+static void add_note(cli_merge_run *x, const cli_merge_text *note, const char *text)
+{
+    size_t n = printable(text, NULL, 0) + 1;
+    cli_merge_text *more = NULL;
+    if (x->n_notes < MOST_NOTES)
+        more = realloc(x->notes, (x->n_notes + 1) * sizeof *more);
+    if (more)
+        x->notes = more;
+    char *copy = more ? malloc(n) : NULL;
+    if (!copy) {
+        x->more_notes++;
+        return;
+    }
+    printable(text, copy, n);
+    x->notes[x->n_notes] = *note;
+    x->notes[x->n_notes++].text = copy;
+}
+
+void cli_merge_note(void *run, const perfile_merge_note *note)
+{
+    cli_merge_text one = {note->kind, note->number, note->input, note->count, NULL};
+    add_note(run, &one, note->text);
+}
+
+/* Numbers of kinds go on behind those of perfile_merge_note. */
+void cli_merge_copy_note(void *run, uint32_t input, const perfile_note *note)
+{
+    cli_merge_text one = {PERFILE_MERGE_N_NOTES + note->kind, note->number, input, note->count,
+                          NULL};
+    add_note(run, &one, note->text);
+}
+
+static const char *kind_name(const cli_merge_text *note)
+{
+    return note->kind < PERFILE_MERGE_N_NOTES
+               ? perfile_merge_note_name(note->kind)
+               : perfile_note_name(note->kind - PERFILE_MERGE_N_NOTES);
+}
+
+static void json_input(const cli_merge_run *x, size_t i, const perfile_merged_input *in)
+{
+    char offset[24];
+    snprintf(offset, sizeof offset, "%" PRId64, in->offset);
+    cli_json_object(NULL);
+    cli_json_string("name", x->in[i].name);
+    cli_json_number("records", in->records);
+    cli_json_number("samples", in->samples);
+    cli_json_number("host", in->host);
+    cli_json_number("boot", in->boot);
+    cli_json_string("clock", perfile_merge_clock_name(in->clock));
+    cli_json_string("offset_ns", offset);
+    cli_json_number("part_of", in->part_of);
+    cli_json_number("damages", x->summaries[i].damages);
+    cli_json_number("lost", x->summaries[i].lost);
+    cli_json_object_end();
+}
+
+static void json_ids(const perfile_stream *stream, size_t n)
+{
+    perfile_merged_id id;
+    cli_json_array("ids");
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; perfile_merge_id(stream, i, k, &id, sizeof id); k++) {
+            cli_json_object(NULL);
+            cli_json_number("input", i);
+            cli_json_decimal("id", id.id);
+            cli_json_decimal("new_id", id.new_id);
+            if (id.event == UINT32_MAX)
+                cli_json_null("event");
+            else
+                cli_json_number("event", id.event);
+            cli_json_object_end();
+        }
+    }
+    cli_json_array_end();
+}
+
+static void json_pids(const perfile_stream *stream, size_t n)
+{
+    uint32_t pid, new_pid;
+    cli_json_array("pids");
+    for (size_t i = 0; i < n; i++) {
+        for (pid = UINT32_MAX; perfile_merge_pid(stream, i, pid, &pid, &new_pid);) {
+            cli_json_object(NULL);
+            cli_json_number("input", i);
+            cli_json_number("pid", pid);
+            cli_json_number("new_pid", new_pid);
+            cli_json_object_end();
+        }
+    }
+    cli_json_array_end();
+}
+
+void cli_merge_inputs(void *run, const perfile_stream *stream)
+{
+    cli_merge_run *x = run;
+    x->merged = true;
+    if (x->json)
+        cli_json_array("inputs");
+    for (size_t i = 0; i < x->n; i++) {
+        perfile_merged_input in;
+        perfile_merge_input_result(stream, i, &in, sizeof in);
+        if (i && in.clock < 32)
+            x->clocks |= UINT32_C(1) << in.clock;
+        if (x->json)
+            json_input(x, i, &in);
+    }
+    if (x->json)
+        cli_json_array_end();
+    if (x->json && x->maps) {
+        json_ids(stream, x->n);
+        json_pids(stream, x->n);
+    }
+}
+
+static void json_nothing(const cli_merge_run *x)
+{
+    static const char *const lists[] = {"inputs", "ids", "pids"};
+    for (size_t i = 0; i < (x->maps ? 3 : 1); i++) {
+        cli_json_array(lists[i]);
+        cli_json_array_end();
+    }
+}
+
+static void json_notes(const cli_merge_run *x)
+{
+    cli_json_array("notes");
+    for (size_t i = 0; i < x->n_notes; i++) {
+        const cli_merge_text *note = &x->notes[i];
+        cli_json_object(NULL);
+        cli_json_string("kind", kind_name(note));
+        if (note->number != UINT32_MAX)
+            cli_json_number("number", note->number);
+        if (note->input != UINT32_MAX)
+            cli_json_number("input", note->input);
+        cli_json_number("count", note->count);
+        cli_json_string("text", note->text);
+        cli_json_object_end();
+    }
+    cli_json_array_end();
+}
+
+static void json_end(const cli_merge_run *x, const perfile_error *failed)
+{
+    const perfile_merged *m = &x->result;
+    if (!x->merged)
+        json_nothing(x);
+    json_notes(x);
+    if (failed)
+        cli_json_null("out");
+    else
+        cli_json_string("out", x->out);
+    cli_json_number("records", m->records);
+    cli_json_number("samples", m->samples);
+    cli_json_number("hosts", m->hosts);
+    cli_json_number("boots", m->boots);
+    cli_json_number("boots_unproven", m->boots_unproven);
+    cli_json_number("events", m->events);
+    cli_json_number("new_ids", m->new_ids);
+    cli_json_number("facts", m->facts);
+    cli_json_number("repeated", m->repeated);
+    cli_json_number("of_nobody", m->of_nobody);
+    cli_json_number("unreadable", m->unreadable);
+    cli_json_number("conflicting", m->conflicting);
+    cli_json_number("trailers", m->trailers);
+    cli_json_number("rounds", m->rounds);
+    cli_json_number("damages", x->copied.damages);
+    cli_json_number("lost", x->copied.lost);
+    if (failed) {
+        char text[MOST_MESSAGE];
+        printable(failed->message, text, sizeof text);
+        cli_json_string("error", text);
+    }
+    cli_json_object_end();
+    cli_json_line();
+    cli_json_to(NULL);
+    if (x->report)
+        fclose(x->report);
+}
+
+/* "same boot, wall time"; nothing for one capture. */
+static void clock_words(const cli_merge_run *x, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (uint32_t k = 0; k < 32; k++) {
+        if (!(x->clocks >> k & 1) || used >= size)
+            continue;
+        int n = snprintf(out + used, size - used, "%s%s",
+                         used ? ", " : "; clocks: ", perfile_merge_clock_name(k));
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+/* Of how many hosts, and of how many boots of them. */
+static void host_words(const perfile_merged *m, char *out, size_t size)
+{
+    int n = m->hosts > 1 ? snprintf(out, size, ", %" PRIu32 " hosts", m->hosts) : 0;
+    out[n] = '\0';
+    if (m->boots <= m->hosts)
+        return;
+    if (n == 0)
+        n = snprintf(out, size, ", one host");
+    snprintf(out + n, size - (size_t)n, "%s",
+             m->boots_unproven ? " (not proven to be one boot)" : " (different boots)");
+}
+
+static void say_line(const cli_merge_run *x)
+{
+    const perfile_merged *m = &x->result;
+    char records[32], samples[32], clocks[160], hosts[80];
+    clock_words(x, clocks, sizeof clocks);
+    host_words(m, hosts, sizeof hosts);
+    cli_say("merged %s record%s (%s sample%s) of %zu capture%s%s%s",
+            cli_grouped(m->records, records), m->records == 1 ? "" : "s",
+            cli_grouped(m->samples, samples), m->samples == 1 ? "" : "s", x->n,
+            x->n == 1 ? "" : "s", hosts, clocks);
+}
+
+static void say_notes(const cli_merge_run *x)
+{
+    bool mixed = false;
+    for (size_t i = 0; i < x->n_notes; i++) {
+        const cli_merge_text *note = &x->notes[i];
+        mixed |= note->kind == PERFILE_MERGE_MIXED;
+        if (note->input < x->n && note->kind >= PERFILE_MERGE_N_NOTES)
+            cli_say("%s: %s", x->in[note->input].name, note->text);
+        else
+            cli_say("%s", note->text);
+    }
+    if (x->more_notes)
+        cli_say("%zu more of that kind", x->more_notes);
+    if (x->result.hosts > 1 && !mixed)
+        cli_say("kernel maps and CPU numbers of different hosts cannot be kept apart in perf.data");
+    else if (x->result.boots > 1 && !mixed)
+        cli_say("kernel maps and processes of different boots cannot be kept apart in perf.data%s",
+                x->result.boots_unproven ? "; where the boot is the same, --offset IN=0 says so"
+                                         : "");
+}
+
+/* What was wrong with an input. */
+static void say_damage(const char *name, const perfile_summary *sum)
+{
+    char offset[48] = "", places[48] = "", lost[48] = "";
+    unsigned kinds = 0;
+    if (sum->damages == 0)
+        return;
+    if (sum->first_offset != PERFILE_NO_OFFSET)
+        snprintf(offset, sizeof offset, "offset %" PRIu64 ": ", sum->first_offset);
+    if (sum->damages > 1)
+        snprintf(places, sizeof places, "%" PRIu64 " damages, the first here: ", sum->damages);
+    if (sum->lost)
+        snprintf(lost, sizeof lost, ", %" PRIu64 " byte%s lost", sum->lost,
+                 sum->lost == 1 ? "" : "s");
+    for (unsigned k = 1; k < sizeof sum->by_damage / sizeof sum->by_damage[0]; k++) {
+        if (!sum->by_damage[k])
+            continue;
+        if (kinds++ == 0)
+            cli_say("%s: %s%s%s%s", name, offset, places, perfile_damage_text(k), lost);
+        else
+            cli_say("%s: also: %s", name, perfile_damage_text(k));
+    }
+}
+
+static void say_failed(const perfile_error *err)
+{
+    char text[MOST_MESSAGE];
+    printable(err->message[0] ? err->message : perfile_status_text(err->status), text, sizeof text);
+    cli_say("%s", text);
+    if (err->status == PERFILE_E_LIMIT && err->where)
+        cli_say("this is the limit '%s'", err->where);
+}
+
+void cli_merge_end(cli_merge_run *x, const perfile_error *failed)
+{
+    cli_progress_clear();
+    if (x->json)
+        json_end(x, failed);
+    else if (!failed) {
+        say_line(x);
+        say_notes(x);
+    }
+    for (size_t i = 0; i < x->n && !x->json && !failed; i++)
+        say_damage(x->in[i].name, &x->summaries[i]);
+    if (failed && !(x->json && strcmp(x->out, "-") == 0))
+        say_failed(failed);
+    for (size_t i = 0; i < x->n_notes; i++)
+        free(x->notes[i].text);
+    free(x->notes);
+}

@@ -1,0 +1,229 @@
+#include "cli/recover/recover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output.h"
+
+static const char help[] =
+    "perfile recover writes a new capture with every record of a killed, cut or damaged one that\n"
+    "can be trusted.  perf and every other tool can read it.  FILE is never changed.\n"
+    "\n"
+    "Usage: perfile recover [OPTION ...] -o OUT FILE\n"
+    "\n"
+    "  -o, --output OUT   the new capture\n"
+    "  -f, --force        replace OUT if it exists\n"
+    "  -n, --dry-run      write nothing, only say what there is to rescue\n"
+    "  --attrs-from REF   take the events of REF, a capture of the same command\n"
+    "  --event EVENT      an event in words, once for each of them, such as\n"
+    "                     cycles:sample_type=IP|TID|TIME|PERIOD\n"
+    "  --big-endian       EVENT is of a capture in big-endian byte order\n"
+    "  --on-damage WHAT   salvage (default) is all there is: records that can be trusted\n"
+    "  --json             a JSON object with every gap, see format/reports.md\n" CLI_INPUT_HELP(
+        "  ")
+        CLI_COMMON_HELP(
+            "  ") "\n"
+                  "Examples:\n"
+                  "  perfile recover -o saved.data perf.data            after `perf record` was "
+                  "killed\n"
+                  "  perfile recover --dry-run perf.data                what would be rescued?\n"
+                  "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
+                  "  perfile recover -n --json perf.data | jq .gaps\n"
+                  "\n"
+                  "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n";
+
+enum { OPTION_ATTRS_FROM = CLI_OPTION_OWN, OPTION_EVENT, OPTION_BIG };
+enum { MOST_EVENTS = 64 };
+
+typedef struct settings {
+    cli_writing w;
+    const char *attrs_from;
+    bool dry_run, big;
+    const char *events[MOST_EVENTS];
+    uint32_t n_events;
+} settings;
+
+/* The events that are given instead of those of the input. */
+typedef struct given {
+    perfile_stream *sister; /* owns them */
+    perfile_event_text texts[MOST_EVENTS];
+    perfile_assumed_event *events;
+    perfile_assume assume;
+} given;
+
+static void on_gap(void *user, const perfile_gap *gap, const char *part)
+{
+    cli_rescue_gap(user, gap, part);
+}
+
+static void on_note(void *user, const perfile_recover_note *note)
+{
+    cli_rescue_note(user, note);
+}
+
+static int events_of_sister(const settings *set, given *g)
+{
+    perfile_error err;
+    const perfile_record *r;
+    perfile_status st = perfile_open_path(set->attrs_from, NULL, &g->sister, &err);
+    const perfile_session *s = st == PERFILE_OK ? perfile_stream_session(g->sister) : NULL;
+    /* Those of a stream come in its first records. */
+    while (st == PERFILE_OK && perfile_session_n_events(s) == 0)
+        st = perfile_stream_next(g->sister, &r, &err);
+    while (st == PERFILE_OK && (st = perfile_stream_next(g->sister, &r, &err)) == PERFILE_OK)
+        if (r->type < PERFILE_RECORD_USER)
+            break;
+    if (st < 0) {
+        cli_say_error(set->attrs_from, &err);
+        return CLI_FAILED;
+    }
+    uint32_t n = perfile_session_n_events(s);
+    g->events = calloc(n ? n : 1, sizeof *g->events);
+    if (!g->events || n == 0) {
+        cli_say("%s: %s", set->attrs_from, n ? "out of memory" : "it has no events");
+        return CLI_FAILED;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const perfile_event *e = perfile_session_event(s, i);
+        g->events[i] = (perfile_assumed_event){e->stored, {e->ids.ptr, 8 * e->ids.n}};
+    }
+    g->assume.n_events = n;
+    g->assume.byte_order = perfile_session_big_endian(s) ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    return CLI_DONE;
+}
+
+static int events_of_texts(const settings *set, given *g)
+{
+    perfile_error err;
+    g->events = calloc(set->n_events, sizeof *g->events);
+    for (uint32_t i = 0; i < set->n_events; i++) {
+        perfile_event_text *t = &g->texts[i];
+        if (!g->events || perfile_event_parse(set->events[i], set->big, t, &err) != PERFILE_OK)
+            return cli_usage("recover", "--event: %s", g->events ? err.message : "out of memory");
+        g->events[i] = (perfile_assumed_event){{t->attr, t->attr_size},
+                                               {(const uint8_t *)t->ids, 8 * (size_t)t->n_ids}};
+    }
+    g->assume.n_events = set->n_events;
+    g->assume.byte_order = set->big ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    return CLI_DONE;
+}
+
+static int take_given(const settings *set, given *g)
+{
+    int status = set->attrs_from ? events_of_sister(set, g)
+                 : set->n_events ? events_of_texts(set, g)
+                                 : CLI_DONE;
+    g->assume.size = sizeof g->assume;
+    g->assume.events = g->events;
+    return status;
+}
+
+static int rescue(const settings *set, const char *path, const given *g)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_sink *sink = NULL;
+    cli_rescue x = {.name = cli_input_name(path),
+                    .path = path,
+                    .out = set->w.out,
+                    .json = set->w.json,
+                    .dry_run = set->dry_run};
+    perfile_recover_options how = {.size = sizeof how,
+                                   .from = set->w.from,
+                                   .limits = set->w.limits,
+                                   .assume = g->assume.n_events ? &g->assume : NULL,
+                                   .gap = on_gap,
+                                   .note = on_note,
+                                   .progress = cli_writing_progress,
+                                   .user = &x};
+    if (cli_source(path, set->w.limits, &source, &err) != PERFILE_OK) {
+        cli_say_error(x.name, &err);
+        return CLI_FAILED;
+    }
+    const char *const inputs[] = {path, set->attrs_from};
+    const cli_output o = {set->w.out, set->w.replace, false, inputs, set->attrs_from ? 2 : 1};
+    int status = set->dry_run ? cli_output_apart(o.inputs, o.n_inputs) : cli_output_open(&o, &sink);
+    if (status != CLI_DONE) {
+        perfile_source_close(source);
+        return CLI_FAILED;
+    }
+    if (!set->dry_run)
+        cli_say_beside(path);
+    cli_writing_begin(x.name);
+    cli_rescue_begin(&x);
+    perfile_status st = perfile_recover(source, sink, &how, &x.sum, sizeof x.sum, &err);
+    cli_rescue_end(&x, st == PERFILE_OK ? NULL : &err);
+    cli_writing_end(sink);
+    cli_rescue_clear(&x);
+    return cli_status_of(st, x.sum.damaged);
+}
+
+static int read_option(int option, settings *set)
+{
+    switch (option) {
+    case 'n':
+        set->dry_run = true;
+        return CLI_CONTINUE;
+    case OPTION_ATTRS_FROM:
+        set->attrs_from = optarg;
+        return CLI_CONTINUE;
+    case OPTION_EVENT:
+        if (set->n_events == MOST_EVENTS)
+            return cli_usage("recover", "--event: more than %d", MOST_EVENTS);
+        set->events[set->n_events++] = optarg;
+        return CLI_CONTINUE;
+    case OPTION_BIG:
+        set->big = true;
+        return CLI_CONTINUE;
+    case CLI_OPTION_ON_DAMAGE:
+        return cli_choose("recover", "--on-damage", optarg, (const char *const[]){"salvage"}, 1,
+                          &(size_t){0});
+    default:
+        return cli_writing_option("recover", help, option, &set->w);
+    }
+}
+
+int cli_recover(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_WRITING_OPTIONS,
+        {"force", no_argument, NULL, 'f'},
+        {"dry-run", no_argument, NULL, 'n'},
+        {"attrs-from", required_argument, NULL, OPTION_ATTRS_FROM},
+        {"event", required_argument, NULL, OPTION_EVENT},
+        {"big-endian", no_argument, NULL, OPTION_BIG},
+        {0},
+    };
+    settings set = {0};
+    int status = CLI_CONTINUE;
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("recover", argc, argv, "o:fn", options)) != -1;)
+        status = read_option(c, &set);
+    if (status != CLI_CONTINUE)
+        return status;
+    const char *in;
+    status = cli_take_input("recover", argc, argv, &in);
+    if (status != CLI_CONTINUE)
+        return status;
+    if (!set.w.out && !set.dry_run)
+        return cli_usage("recover", "missing output: give -o OUT, or --dry-run");
+    if (!set.dry_run &&
+        (status = cli_no_terminal("recover", set.w.out, "a capture")) != CLI_CONTINUE)
+        return status;
+    if (set.attrs_from && set.n_events)
+        return cli_usage("recover", "--attrs-from or --event, not both");
+    given *g = calloc(1, sizeof *g);
+    if (!g) {
+        cli_say("out of memory");
+        return CLI_FAILED;
+    }
+    status = take_given(&set, g);
+    if (status == CLI_DONE)
+        status = rescue(&set, in, g);
+    perfile_stream_close(g->sister);
+    free(g->events);
+    free(g);
+    return status;
+}

@@ -1,0 +1,269 @@
+/* What was rescued and what was not: sentences on standard error, or an object on standard output.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/recover/recover.h"
+#include "cli/text.h"
+
+enum { SHOWN_GAPS = 20 };
+
+static const char *type_name(uint32_t type, char *buf, size_t size)
+{
+    const char *name = perfile_record_type_name(type);
+    if (name)
+        return name;
+    snprintf(buf, size, "type %" PRIu32, type);
+    return buf;
+}
+
+static void json_side(const char *key, const perfile_gap_side *side)
+{
+    if (!side->there) {
+        cli_json_null(key);
+        return;
+    }
+    cli_json_object(key);
+    const char *name = perfile_record_type_name(side->type);
+    if (name)
+        cli_json_string("type", name);
+    else
+        cli_json_null("type");
+    cli_json_number("type_number", side->type);
+    cli_json_decimal("offset", side->offset);
+    cli_json_number("size", side->size);
+    if (side->time == PERFILE_NO_TIME)
+        cli_json_null("time");
+    else
+        cli_json_decimal("time", side->time);
+    cli_json_object_end();
+}
+
+static void json_gap(const perfile_gap *gap, const char *part)
+{
+    cli_json_object(NULL);
+    if (part)
+        cli_json_string("part", part);
+    if (gap->offset == PERFILE_NO_OFFSET)
+        cli_json_null("offset");
+    else
+        cli_json_decimal("offset", gap->offset);
+    cli_json_number("bytes", gap->bytes);
+    cli_json_bool("inner", gap->inner);
+    cli_json_string("why", perfile_damage_name(gap->damage));
+    cli_json_string("text", perfile_damage_text(gap->damage));
+    if (gap->rule)
+        cli_json_string("rule", gap->rule);
+    json_side("before", &gap->before);
+    json_side("after", &gap->after);
+    cli_json_object_end();
+}
+
+static void beside(const perfile_gap *gap, char *out, size_t size)
+{
+    char one[32], two[32];
+    const char *before = type_name(gap->before.type, one, sizeof one);
+    const char *after = type_name(gap->after.type, two, sizeof two);
+    if (gap->before.there && gap->after.there)
+        snprintf(out, size, "; between %s at %" PRIu64 " and %s at %" PRIu64, before,
+                 gap->before.offset, after, gap->after.offset);
+    else if (gap->before.there)
+        snprintf(out, size, "; behind %s at %" PRIu64, before, gap->before.offset);
+    else if (gap->after.there)
+        snprintf(out, size, "; before %s at %" PRIu64, after, gap->after.offset);
+    else
+        out[0] = '\0';
+}
+
+static void say_gap(const cli_rescue *x, const perfile_gap *gap, const char *part)
+{
+    char where[64] = "", bytes[64] = "", rule[32] = "", sides[128];
+    beside(gap, sides, sizeof sides);
+    if (gap->offset != PERFILE_NO_OFFSET)
+        snprintf(where, sizeof where, "offset %" PRIu64 ": ", gap->offset);
+    if (gap->bytes)
+        snprintf(bytes, sizeof bytes, ", %" PRIu64 "%s byte%s lost", gap->bytes,
+                 gap->inner ? " decompressed" : "", gap->bytes == 1 ? "" : "s");
+    if (gap->rule)
+        snprintf(rule, sizeof rule, " (%s)", gap->rule);
+    cli_progress_clear();
+    cli_say("%s: %s%s%s%s%s%s%s", x->name, part ? part : "", part ? ": " : "", where,
+            perfile_damage_text(gap->damage), rule, bytes, sides);
+}
+
+void cli_rescue_gap(cli_rescue *x, const perfile_gap *gap, const char *part)
+{
+    x->n_gaps++;
+    if (x->json)
+        json_gap(gap, part);
+    else if (x->n_gaps <= SHOWN_GAPS)
+        say_gap(x, gap, part);
+}
+
+void cli_rescue_note(cli_rescue *x, const perfile_recover_note *note)
+{
+    size_t n = strlen(note->text) + 1;
+    void *more = realloc(x->notes, (x->n_notes + 1) * sizeof *x->notes);
+    if (more)
+        x->notes = more;
+    char *text = more ? malloc(n) : NULL;
+    if (!text)
+        return; /* a note less */
+    memcpy(text, note->text, n);
+    x->notes[x->n_notes].feature = note->feature;
+    x->notes[x->n_notes].damage = note->damage;
+    x->notes[x->n_notes].text = text;
+    x->n_notes++;
+    if (!x->json)
+        cli_say("%s: %s", x->name, text);
+}
+
+void cli_rescue_begin(cli_rescue *x)
+{
+    if (!x->json)
+        return;
+    cli_json_object(NULL);
+    cli_json_string("file", x->name);
+    cli_json_bool("dry_run", x->dry_run);
+    cli_json_array("gaps");
+}
+
+static void json_notes(const cli_rescue *x)
+{
+    cli_json_array("notes");
+    for (size_t i = 0; i < x->n_notes; i++) {
+        cli_json_object(NULL);
+        cli_json_string("text", x->notes[i].text);
+        if (x->notes[i].feature != UINT32_MAX)
+            cli_json_number("feature", x->notes[i].feature);
+        if (x->notes[i].damage)
+            cli_json_string("why", perfile_damage_name(x->notes[i].damage));
+        cli_json_object_end();
+    }
+    cli_json_array_end();
+}
+
+static void json_time(const char *key, uint64_t time)
+{
+    if (time == PERFILE_NO_TIME)
+        cli_json_null(key);
+    else
+        cli_json_decimal(key, time);
+}
+
+static void json_end(const cli_rescue *x, const perfile_error *failed)
+{
+    const perfile_recovered *s = &x->sum;
+    cli_json_array_end();
+    json_notes(x);
+    if (x->out && !failed && !x->dry_run)
+        cli_json_string("out", x->out);
+    else
+        cli_json_null("out");
+    cli_json_object("kept");
+    cli_json_number("records", s->records);
+    cli_json_number("bytes", s->bytes);
+    cli_json_number("samples", s->samples);
+    cli_json_number("events", s->events);
+    cli_json_number("features", s->features);
+    json_time("first_time", s->first_time);
+    json_time("last_time", s->last_time);
+    cli_json_object_end();
+    cli_json_object("lost");
+    cli_json_number("gaps", s->gaps);
+    cli_json_number("bytes", s->lost);
+    cli_json_number("missing", s->missing);
+    cli_json_number("features", s->features_lost);
+    cli_json_object_end();
+    cli_json_bool("finished", !s->unterminated);
+    cli_json_bool("decompressed", s->decompressed);
+    cli_json_bool("whole", !s->damaged && !failed);
+    if (failed)
+        cli_json_string("error", failed->message);
+    cli_json_object_end();
+    cli_json_line();
+}
+
+static void say_kept(const cli_rescue *x)
+{
+    const perfile_recovered *s = &x->sum;
+    char bytes[32];
+    cli_bytes(s->bytes, bytes, sizeof bytes);
+    cli_say("%s: %s %" PRIu64 " record%s, %" PRIu64 " sample%s of them, %s", x->name,
+            x->dry_run ? "would keep" : "kept", s->records, s->records == 1 ? "" : "s", s->samples,
+            s->samples == 1 ? "" : "s", bytes);
+}
+
+static void say_lost(const cli_rescue *x)
+{
+    const perfile_recovered *s = &x->sum;
+    char bytes[32];
+    if (!s->damaged) {
+        cli_say("%s: nothing is lost", x->name);
+        return;
+    }
+    if (s->unterminated)
+        cli_say("%s: the recording was killed: host, command line and build ids were never written",
+                x->name);
+    cli_bytes(s->lost, bytes, sizeof bytes);
+    if (s->lost)
+        cli_say("%s: lost %s", x->name, bytes);
+    cli_bytes(s->missing, bytes, sizeof bytes);
+    if (s->missing)
+        cli_say("%s: another %s of records were cut off before", x->name, bytes);
+    if (s->features_lost)
+        cli_say("%s: lost %" PRIu64 " feature section%s", x->name, s->features_lost,
+                s->features_lost == 1 ? "" : "s");
+}
+
+static void say_next(const cli_rescue *x)
+{
+    if (x->dry_run && !x->sum.damaged) {
+        cli_say("%s: nothing was written, and nothing needs recovering", x->name);
+        return;
+    }
+    char file[CLI_SHELL_WORD];
+    const char *path = x->dry_run ? x->path : x->out;
+    bool report = !x->dry_run && x->sum.samples;
+    bool known = strcmp(path, "-") != 0 && (report ? cli_shell_word(path, file, sizeof file)
+                                                   : cli_shell_file(path, file, sizeof file));
+    const char *what = x->dry_run       ? "nothing was written"
+                       : x->sum.samples ? NULL
+                                        : "no sample is among them";
+    const char *next = x->dry_run ? "perfile recover -o OUT "
+                       : report   ? "perf report -i "
+                                  : "perfile dump ";
+    if (what || known)
+        cli_say("%s: %s%s%s%s%s", x->name, what ? what : "", what && known ? "; " : "",
+                known ? "next: " : "", known ? next : "", known ? file : "");
+}
+
+void cli_rescue_end(cli_rescue *x, const perfile_error *failed)
+{
+    cli_progress_clear();
+    if (x->json)
+        json_end(x, failed);
+    if (x->n_gaps > SHOWN_GAPS && !x->json)
+        cli_say("%s: and %" PRIu64 " more gaps; --json lists all", x->name, x->n_gaps - SHOWN_GAPS);
+    if (failed) {
+        cli_say_error(x->name, failed);
+        cli_say("%s: nothing was written", x->name);
+        return;
+    }
+    say_kept(x);
+    say_lost(x);
+    say_next(x);
+}
+
+void cli_rescue_clear(cli_rescue *x)
+{
+    for (size_t i = 0; i < x->n_notes; i++)
+        free(x->notes[i].text);
+    free(x->notes);
+}

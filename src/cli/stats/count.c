@@ -1,0 +1,122 @@
+#include <string.h>
+#include <time.h>
+
+#include "cli/stats/key.h"
+
+enum { N_TYPES = 256 };
+
+void cli_counts_start(cli_counts *counts, const cli_keys *keys)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    *counts = (cli_counts){.keys = keys, .groups = {.n_keys = keys->n}};
+    counts->groups.seed = ((uint64_t)t.tv_nsec << 32 | 1) * 0x9e3779b97f4a7c15;
+}
+
+void cli_counts_end(cli_counts *counts)
+{
+    cli_groups_free(&counts->groups);
+}
+
+static inline uint64_t bytes_of(const perfile_record *r)
+{
+    return perfile_record_size(r) + r->extra.len;
+}
+
+/* Those of a run. */
+static void feed_losses(cli_losses *losses, const perfile_record *r, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cli_losses_wants(r[i].type))
+            cli_losses_feed(losses, &r[i]);
+}
+
+/* The usual question at the speed of the walk: two additions for each record. */
+static bool count_types(cli_counts *counts, cli_input *in)
+{
+    struct {
+        uint64_t records, bytes;
+    } low[N_TYPES] = {0};
+    const perfile_record *r;
+    size_t n;
+    bool ok = true;
+    while (cli_next_run(in, &r, &n)) {
+        uint64_t samples = low[PERFILE_RECORD_SAMPLE].records;
+        for (const perfile_record *at = r, *end = r + n; at < end; at++) {
+            if (at->type < N_TYPES) {
+                low[at->type].records++;
+                low[at->type].bytes += bytes_of(at);
+            } else {
+                uint64_t key = at->type;
+                ok = cli_groups_add(&counts->groups, &key, 1, bytes_of(at)) && ok;
+            }
+        }
+        if (low[PERFILE_RECORD_SAMPLE].records - samples != n)
+            feed_losses(&counts->losses, r, n);
+    }
+    for (uint64_t type = 0; type < N_TYPES; type++) {
+        if (!low[type].records)
+            continue;
+        cli_group *g = cli_groups_add(&counts->groups, &type, low[type].records, low[type].bytes);
+        if (g && type == PERFILE_RECORD_SAMPLE)
+            g->samples = g->records;
+        ok = ok && g;
+    }
+    return ok;
+}
+
+/* What perf takes for the period of a sample: its own, else that of its event. */
+static void count_sample(cli_group *g, const perfile_record *r)
+{
+    const perfile_event *e = perfile_record_event(r);
+    uint64_t period = 0;
+    bool has = perfile_sample_field(r, PERFILE_SAMPLE_PERIOD, &period);
+    if (!has && e && !e->attr.is_freq) {
+        has = true;
+        period = e->attr.sample_period;
+    }
+    cli_group_sample(g, e ? e->index : UINT32_MAX, has && e, period);
+}
+
+static bool count_keys(cli_counts *counts, cli_input *in)
+{
+    const cli_keys *keys = counts->keys;
+    const perfile_record *r;
+    uint64_t key[CLI_MAX_KEYS];
+    counts->periods = true;
+    while (cli_next(in, &r)) {
+        for (unsigned k = 0; k < keys->n; k++)
+            key[k] = cli_key_value(keys, k, in, r);
+        cli_group *g = cli_groups_add(&counts->groups, key, 1, bytes_of(r));
+        if (!g)
+            return false;
+        if (r->type == PERFILE_RECORD_SAMPLE)
+            count_sample(g, r);
+        else
+            cli_losses_feed(&counts->losses, r);
+    }
+    return true;
+}
+
+static void add_up(cli_counts *counts)
+{
+    cli_group *sum = &counts->total;
+    for (size_t i = 0; i < counts->groups.n; i++) {
+        const cli_group *g = &counts->groups.at[i];
+        sum->no_period |= g->samples && (g->no_period || (sum->samples && sum->event != g->event));
+        sum->event = g->samples ? g->event : sum->event;
+        sum->records += g->records;
+        sum->bytes += g->bytes;
+        sum->samples += g->samples;
+        sum->period += g->period;
+    }
+}
+
+bool cli_count(cli_counts *counts, cli_input *in)
+{
+    counts->session = perfile_stream_session(in->stream);
+    bool ok = cli_keys_type_only(counts->keys) && !in->selects ? count_types(counts, in)
+                                                               : count_keys(counts, in);
+    add_up(counts);
+    return ok;
+}

@@ -1,0 +1,256 @@
+#include "cli/stats/key.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/names.h"
+#include "cli/options.h"
+#include "cli/text.h"
+
+enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, N_KINDS };
+
+static const struct {
+    const char *name;
+    const char *heading;
+} kinds[N_KINDS] = {
+    [TYPE] = {"type", "TYPE"}, [EVENT] = {"event", "EVENT"}, [CPU] = {"cpu", ">CPU"},
+    [PID] = {"pid", ">PID"},   [TID] = {"tid", ">TID"},      [COMM] = {"comm", "COMM"},
+    [DSO] = {"dso", "DSO"},    [TIME] = {"time", ">TIME"},
+};
+
+#define NONE UINT64_MAX
+
+/* "10ms" in ns, 0 when it is no span of time. */
+static uint64_t span_of(const char *word)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}};
+    char *end;
+    double value = strtod(word, &end);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        double ns = value * units[i].ns;
+        if (end != word && strcmp(end, units[i].unit) == 0 && ns >= 1 && ns < 1e18)
+            return (uint64_t)ns;
+    }
+    return 0;
+}
+
+/* The keys that there are, as a sentence. */
+static const char *no_such_key(void)
+{
+    static char text[128];
+    size_t len = 0;
+    for (unsigned kind = 0; kind < N_KINDS && len < sizeof text; kind++) {
+        const char *between = kind == 0 ? "the keys are " : kind + 1 < N_KINDS ? ", " : " and ";
+        int n = snprintf(text + len, sizeof text - len, "%s%s%s", between, kinds[kind].name,
+                         kind == TIME ? "=STEP" : "");
+        len += n > 0 ? (size_t)n : 0;
+    }
+    return text;
+}
+
+static const char *add_key(cli_keys *keys, const char *word)
+{
+    const char *value = strchr(word, '=');
+    size_t n = value ? (size_t)(value - word) : strlen(word);
+    for (unsigned kind = 0; kind < N_KINDS; kind++) {
+        if (strlen(kinds[kind].name) != n || memcmp(kinds[kind].name, word, n) != 0)
+            continue;
+        if (keys->n == CLI_MAX_KEYS)
+            return "too many keys";
+        for (unsigned k = 0; k < keys->n; k++)
+            if (keys->kind[k] == kind)
+                return "a key is given twice";
+        keys->kind[keys->n] = (uint8_t)kind;
+        if (kind == TIME) {
+            keys->step[keys->n] = value ? span_of(value + 1) : 1000000000;
+            if (!keys->step[keys->n])
+                return "time takes a step such as 1s, 10ms or 250us";
+        } else if (value) {
+            return "only time takes a step";
+        }
+        keys->n++;
+        return NULL;
+    }
+    return no_such_key();
+}
+
+const char *cli_keys_add(cli_keys *keys, const char *list)
+{
+    do {
+        char word[64];
+        size_t n = strcspn(list, ",");
+        if (n >= sizeof word)
+            return no_such_key();
+        memcpy(word, list, n);
+        word[n] = 0;
+        const char *wrong = add_key(keys, word);
+        if (wrong)
+            return wrong;
+        list += n + (list[n] == ',');
+    } while (*list);
+    return NULL;
+}
+
+const char *cli_keys_meant(const char *list, char *out, size_t size)
+{
+    const char *names[N_KINDS];
+    char word[64];
+    for (unsigned kind = 0; kind < N_KINDS; kind++)
+        names[kind] = kinds[kind].name;
+    out[0] = '\0';
+    for (size_t n; *list && !out[0]; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(list, ",="), list);
+        bool known = false;
+        for (unsigned kind = 0; kind < N_KINDS; kind++)
+            known |= strcmp(word, names[kind]) == 0;
+        if (!known)
+            cli_meant(word, names, N_KINDS, out, size);
+    }
+    return out;
+}
+
+const char *cli_key_name(const cli_keys *keys, unsigned k)
+{
+    return kinds[keys->kind[k]].name;
+}
+
+const char *cli_key_heading(const cli_keys *keys, unsigned k)
+{
+    return kinds[keys->kind[k]].heading;
+}
+
+/* The name of a mapping, whose place is the value. */
+static perfile_bytes dso_of(uint64_t value)
+{
+    return perfile_mapping_dso(&(perfile_mapping){.name = (const char *)(uintptr_t)value});
+}
+
+/* What a value stands for: its word, or NULL when it is a number or nothing. */
+static const char *word_of(const cli_counts *counts, unsigned k, uint64_t value, char *buf,
+                           size_t size)
+{
+    switch (counts->keys->kind[k]) {
+    case TYPE:
+        return cli_type_name((uint32_t)value, buf, size);
+    case EVENT: {
+        const perfile_event *e = perfile_session_event(counts->session, (uint32_t)value);
+        return e ? e->name : NULL;
+    }
+    case COMM:
+        return (const char *)(uintptr_t)value;
+    default:
+        return NULL;
+    }
+}
+
+void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
+{
+    char buf[32];
+    const char *name = cli_key_name(counts->keys, k);
+    if (value == NONE) {
+        cli_json_null(name);
+        return;
+    }
+    switch (counts->keys->kind[k]) {
+    case TYPE:
+        cli_json_string("type", perfile_record_type_name((uint32_t)value));
+        cli_json_number("type_number", value);
+        break;
+    case EVENT:
+        cli_json_string("event", word_of(counts, k, value, buf, sizeof buf));
+        cli_json_number("event_index", value);
+        break;
+    case COMM:
+        cli_json_string("comm", word_of(counts, k, value, buf, sizeof buf));
+        break;
+    case DSO:
+        cli_json_text("dso", dso_of(value));
+        break;
+    case TIME:
+        cli_json_decimal("time", value * counts->keys->step[k]);
+        break;
+    default:
+        cli_json_number(name, value);
+    }
+}
+
+void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_table *t)
+{
+    char buf[32];
+    const char *word = value != NONE ? word_of(counts, k, value, buf, sizeof buf) : "-";
+    if (word) {
+        cli_cell_string(t, word);
+    } else if (counts->keys->kind[k] == DSO) {
+        cli_cell_text(t, dso_of(value));
+    } else if (counts->keys->kind[k] == TIME) {
+        cli_seconds(value * counts->keys->step[k], buf, sizeof buf);
+        cli_cell_string(t, buf);
+    } else if (value == UINT32_MAX) {
+        cli_cell_string(t, "-1");
+    } else {
+        cli_cell(t, "%" PRIu64, value);
+    }
+}
+
+uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
+                       const perfile_record *r)
+{
+    uint32_t pid, tid, cpu;
+    const perfile_mapping *mapping;
+    const char *name;
+    switch (keys->kind[k]) {
+    case TYPE:
+        return r->type;
+    case EVENT: {
+        const perfile_event *e = perfile_record_event(r);
+        return e ? e->index : NONE;
+    }
+    case CPU:
+        return perfile_record_cpu(r, &cpu) && cpu != UINT32_MAX ? cpu : NONE;
+    case PID:
+        return perfile_record_task(r, &pid, &tid) ? pid : NONE;
+    case TID:
+        return perfile_record_task(r, &pid, &tid) ? tid : NONE;
+    case COMM:
+        name = perfile_model_record_comm(in->model, r);
+        return name ? (uintptr_t)name : NONE;
+    case DSO:
+        mapping = perfile_model_record_mapping(in->model, r);
+        return mapping ? (uintptr_t)mapping->name : NONE;
+    case TIME: {
+        uint64_t time = perfile_record_time(r);
+        return time != PERFILE_NO_TIME ? time / keys->step[k] : NONE;
+    }
+    default:
+        return NONE;
+    }
+}
+
+int cli_key_order(const cli_keys *keys, unsigned k, uint64_t a, uint64_t b)
+{
+    /* Names are places in memory, which say nothing. */
+    bool names = keys->kind[k] == COMM || keys->kind[k] == DSO;
+    if (names && a != NONE && b != NONE)
+        return strcmp((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
+    return (a > b) - (a < b);
+}
+
+int cli_key_resolved(const cli_keys *keys)
+{
+    for (unsigned k = 0; k < keys->n; k++)
+        if (keys->kind[k] == COMM || keys->kind[k] == DSO)
+            return (int)k;
+    return -1;
+}
+
+bool cli_keys_type_only(const cli_keys *keys)
+{
+    return keys->n == 1 && keys->kind[0] == TYPE;
+}

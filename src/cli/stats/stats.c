@@ -1,0 +1,364 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/damage.h"
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/print.h"
+#include "cli/select.h"
+#include "cli/stats/key.h"
+#include "cli/table.h"
+
+static const char help[] =
+    "perfile stats counts samples, and all other records.\n"
+    "\n"
+    "Usage: perfile stats [OPTION ...] FILE ...\n"
+    "\n"
+    "  --by KEY[,KEY ...] one line for each value of the key, or combination of keys:\n"
+    "                     type (default), event, cpu, pid, tid, comm, dso, time=STEP (such as 1s,\n"
+    "                     10ms, 250us)\n"
+    "  --sort ORDER       samples (default, where there are some), period, count, bytes or key;\n"
+    "                     PERCENT is the share of what the lines are sorted by\n"
+    "  --top N            the first N lines only\n"
+    "  --raw              do not look into compressed records\n"
+    "  --json             a JSON object for each FILE, see format/reports.md\n" CLI_READING_HELP
+    "\n"
+    "Which records:\n" CLI_SELECT_HELP "\n"
+    "What is given twice holds when one of both does; different options must all hold.\n"
+    "PERIOD is the sum over the samples, of samples of one event.  Bytes are those of the records\n"
+    "as stored, with what follows AUXTRACE and TRACING_DATA records; for records that come out of\n"
+    "compressed ones, those after decompression.\n"
+    "\n"
+    "Examples:\n"
+    "  perfile stats perf.data                       like `perf report --stats`\n"
+    "  perfile stats --by comm,event --top 10 perf.data\n"
+    "  perfile stats --by dso --type sample --time 10%..20% perf.data\n"
+    "  perfile stats --by time=1s --sort key perf.data   samples per second\n"
+    "  perfile stats --json perf.data | jq '.rows[0]'\n";
+
+enum { OPTION_BY = CLI_OPTION_OWN, OPTION_SORT, OPTION_TOP, OPTION_RAW, OPTION_JSON };
+
+/* What rows are sorted by, and what PERCENT is a share of. */
+enum { BY_DEFAULT = 0, BY_SAMPLES, BY_PERIOD, BY_RECORDS, BY_BYTES, BY_KEY };
+
+typedef struct settings {
+    cli_reading how;
+    cli_selection select;
+    cli_keys keys;
+    bool json;
+    bool heading;
+    int sort;
+    uint64_t top; /* 0: all */
+} settings;
+
+/* What is sorted, and by what: qsort() passes nothing on. */
+static const cli_keys *sorted_keys;
+static int sorted_by;
+
+static int by_key(const cli_group *x, const cli_group *y)
+{
+    for (unsigned k = 0; k < sorted_keys->n; k++) {
+        int order = cli_key_order(sorted_keys, k, x->key[k], y->key[k]);
+        if (order)
+            return order;
+    }
+    return 0;
+}
+
+/* What a row is sorted by. */
+static uint64_t weight(const cli_group *g, int by)
+{
+    switch (by) {
+    case BY_SAMPLES:
+        return g->samples;
+    case BY_PERIOD:
+        return g->no_period ? 0 : g->period;
+    case BY_RECORDS:
+        return g->records;
+    case BY_BYTES:
+        return g->bytes;
+    default:
+        return 0;
+    }
+}
+
+static int order(const void *a, const void *b)
+{
+    const cli_group *x = a;
+    const cli_group *y = b;
+    uint64_t of_x = weight(x, sorted_by), of_y = weight(y, sorted_by);
+    if (of_x != of_y)
+        return of_x < of_y ? 1 : -1;
+    if (sorted_by == BY_SAMPLES && x->records != y->records)
+        return x->records < y->records ? 1 : -1;
+    return by_key(x, y);
+}
+
+static void sort_rows(const settings *set, cli_counts *counts)
+{
+    sorted_keys = &set->keys;
+    sorted_by = set->sort;
+    if (sorted_by == BY_DEFAULT)
+        sorted_by = counts->total.samples ? BY_SAMPLES : BY_RECORDS;
+    if (counts->groups.at)
+        qsort(counts->groups.at, counts->groups.n, sizeof *counts->groups.at, order);
+}
+
+static size_t rows_shown(const settings *set, const cli_counts *counts)
+{
+    return set->top && set->top < counts->groups.n ? (size_t)set->top : counts->groups.n;
+}
+
+static void figures_json(const cli_counts *counts, const cli_group *g)
+{
+    cli_json_number("records", g->records);
+    cli_json_number("bytes", g->bytes);
+    cli_json_number("samples", g->samples);
+    if (!counts->periods)
+        return;
+    if (g->no_period)
+        cli_json_null("period");
+    else
+        cli_json_decimal("period", g->period);
+}
+
+static void print_json(const settings *set, const cli_counts *counts, const cli_input *in)
+{
+    const cli_groups *g = &counts->groups;
+    cli_json_object(NULL);
+    cli_json_string("file", in->name);
+    cli_json_array("by");
+    for (unsigned k = 0; k < set->keys.n; k++)
+        cli_json_string(NULL, cli_key_name(&set->keys, k));
+    cli_json_array_end();
+    cli_json_array("rows");
+    for (size_t i = 0; i < rows_shown(set, counts); i++) {
+        cli_json_object(NULL);
+        for (unsigned k = 0; k < set->keys.n; k++)
+            cli_key_json(counts, k, g->at[i].key[k]);
+        figures_json(counts, &g->at[i]);
+        cli_json_object_end();
+    }
+    cli_json_array_end();
+    cli_json_number("rows_in_all", g->n);
+    cli_json_object("total");
+    figures_json(counts, &counts->total);
+    cli_json_object_end();
+    cli_json_object("losses");
+    cli_losses_json(&counts->losses, counts->session);
+    cli_json_object_end();
+    cli_json_damage(in);
+    cli_json_object_end();
+    cli_json_line();
+}
+
+/* Which figures a table has beside RECORDS, PERCENT and BYTES. */
+typedef struct columns {
+    bool samples, period;
+    uint64_t whole; /* what PERCENT is a share of */
+    int by;
+} columns;
+
+static columns columns_of(const cli_counts *counts)
+{
+    columns c = {.by = sorted_by};
+    /* By type alone they would repeat a row. */
+    c.samples = counts->total.samples && !cli_keys_type_only(counts->keys);
+    for (size_t i = 0; i < counts->groups.n && c.samples; i++)
+        c.period |= counts->periods && counts->groups.at[i].period;
+    if (c.by == BY_KEY || (c.by == BY_PERIOD && counts->total.no_period))
+        c.by = c.samples ? BY_SAMPLES : BY_RECORDS;
+    if (c.by == BY_SAMPLES && !c.samples)
+        c.by = BY_RECORDS;
+    c.whole = weight(&counts->total, c.by);
+    return c;
+}
+
+static void figures(cli_table *t, const columns *c, const cli_group *g)
+{
+    double share = c->whole ? 100.0 * (double)weight(g, c->by) / (double)c->whole : 0;
+    if (c->samples)
+        cli_cell(t, "%" PRIu64, g->samples);
+    else
+        cli_cell(t, "%" PRIu64, g->records);
+    cli_cell(t, "%.1f%%", share);
+    if (c->period && (g->no_period || !g->samples))
+        cli_cell_string(t, NULL);
+    else if (c->period)
+        cli_cell(t, "%" PRIu64, g->period);
+    if (c->samples)
+        cli_cell(t, "%" PRIu64, g->records);
+    cli_cell(t, "%" PRIu64, g->bytes);
+}
+
+/* What --top leaves out, as one row. */
+static void others(const settings *set, const cli_counts *counts, size_t shown, cli_table *t,
+                   const columns *c)
+{
+    cli_group sum = {.no_period = true};
+    size_t n = counts->groups.n;
+    for (size_t i = shown; i < n; i++) {
+        sum.records += counts->groups.at[i].records;
+        sum.bytes += counts->groups.at[i].bytes;
+        sum.samples += counts->groups.at[i].samples;
+    }
+    if (shown == n)
+        return;
+    figures(t, c, &sum);
+    cli_cell(t, "(%zu more)", n - shown);
+    for (unsigned k = 1; k < set->keys.n; k++)
+        cli_cell(t, "%s", "");
+}
+
+static bool print_table(const settings *set, const cli_counts *counts)
+{
+    const cli_groups *g = &counts->groups;
+    const columns c = columns_of(counts);
+    const char *names[5 + CLI_MAX_KEYS];
+    unsigned n = 0;
+    names[n++] = c.samples ? ">SAMPLES" : ">RECORDS";
+    names[n++] = ">PERCENT";
+    if (c.period)
+        names[n++] = ">PERIOD";
+    if (c.samples)
+        names[n++] = ">RECORDS";
+    names[n++] = ">BYTES";
+    for (unsigned k = 0; k < set->keys.n; k++)
+        names[n++] = cli_key_heading(&set->keys, k);
+    cli_table *t = cli_table_new(names, n);
+    if (!t)
+        return false;
+    size_t shown = rows_shown(set, counts);
+    for (size_t i = 0; i < shown; i++) {
+        figures(t, &c, &g->at[i]);
+        for (unsigned k = 0; k < set->keys.n; k++)
+            cli_key_cell(counts, k, g->at[i].key[k], t);
+    }
+    others(set, counts, shown, t, &c);
+    figures(t, &c, &counts->total);
+    for (unsigned k = 0; k < set->keys.n; k++)
+        cli_cell(t, "%s", k == 0 ? "total" : "");
+    bool ok = cli_table_print(t);
+    cli_table_free(t);
+    if (cli_losses_print(&counts->losses, counts->session, counts->total.samples, "lost: "))
+        cli_print("\n");
+    return ok;
+}
+
+static bool print(const settings *set, cli_counts *counts, const cli_input *in)
+{
+    bool ok = true;
+    sort_rows(set, counts);
+    if (set->heading)
+        cli_print("%s:\n", in->name);
+    if (set->json)
+        print_json(set, counts, in);
+    else
+        ok = print_table(set, counts);
+    if (set->heading)
+        cli_print("\n");
+    return ok;
+}
+
+static int stats_of(const char *path, const settings *set)
+{
+    cli_input in;
+    cli_counts counts;
+    bool ok = true;
+    cli_counts_start(&counts, &set->keys);
+    if (cli_open(&in, path, &set->how) == CLI_DONE) {
+        ok = cli_count(&counts, &in);
+        if (ok && in.status >= 0)
+            ok = print(set, &counts, &in);
+    }
+    if (!ok)
+        cli_say("%s: out of memory", in.name);
+    int status = cli_close(&in);
+    cli_counts_end(&counts);
+    return ok ? status : CLI_FAILED;
+}
+
+static int sort_option(settings *set)
+{
+    static const char *const words[] = {"samples", "period", "count", "bytes", "key"};
+    size_t which;
+    int status = cli_choose("stats", "--sort", optarg, words, 5, &which);
+    if (status == CLI_CONTINUE)
+        set->sort = BY_SAMPLES + (int)which;
+    return status;
+}
+
+static int top_option(settings *set)
+{
+    char *end;
+    errno = 0;
+    set->top = strtoull(optarg, &end, 10);
+    if (optarg[0] < '0' || optarg[0] > '9' || *end || errno || !set->top)
+        return cli_usage("stats", "--top takes a number from 1: '%s'", optarg);
+    return CLI_CONTINUE;
+}
+
+static int read_option(int option, settings *set)
+{
+    const char *wrong;
+    char meant[128];
+    if (cli_is_selection(option))
+        return cli_selection_option("stats", option, &set->select);
+    switch (option) {
+    case OPTION_BY:
+        wrong = cli_keys_add(&set->keys, optarg);
+        cli_keys_meant(optarg, meant, sizeof meant);
+        return wrong ? cli_usage("stats", "%s: '%s'%s", wrong, optarg, meant) : CLI_CONTINUE;
+    case OPTION_SORT:
+        return sort_option(set);
+    case OPTION_TOP:
+        return top_option(set);
+    case OPTION_RAW:
+        set->how.raw = true;
+        return CLI_CONTINUE;
+    case OPTION_JSON:
+        set->json = true;
+        return CLI_CONTINUE;
+    default:
+        return cli_reading_option("stats", help, option, &set->how);
+    }
+}
+
+int cli_stats(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_READING_OPTIONS,
+        CLI_SELECT_OPTIONS,
+        {"by", required_argument, NULL, OPTION_BY},
+        {"sort", required_argument, NULL, OPTION_SORT},
+        {"top", required_argument, NULL, OPTION_TOP},
+        {"raw", no_argument, NULL, OPTION_RAW},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {0},
+    };
+    settings set = {0};
+    int status = CLI_CONTINUE;
+    for (int c;
+         status == CLI_CONTINUE && (c = cli_next_option("stats", argc, argv, "", options)) != -1;)
+        status = read_option(c, &set);
+    cli_inputs in;
+    if (status == CLI_CONTINUE)
+        status = cli_take_inputs("stats", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = cli_selection_check("stats", &set.select);
+    if (status == CLI_CONTINUE) {
+        if (set.keys.n == 0)
+            cli_keys_add(&set.keys, "type");
+        set.how.selection = &set.select;
+        set.how.model = cli_key_resolved(&set.keys) >= 0;
+        set.heading = !set.json && in.n > 1;
+        status = CLI_DONE;
+        for (size_t i = 0; i < in.n; i++)
+            status = cli_worse(status, stats_of(in.at[i], &set));
+    }
+    cli_selection_free(&set.select);
+    return status;
+}

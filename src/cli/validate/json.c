@@ -1,0 +1,199 @@
+/* Findings as one JSON document; format/reports.md describes it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "cli/validate/validate.h"
+
+enum { MOST = 100 };
+
+/* Files and rules stand behind the findings: kept until the end. */
+typedef struct reason_row {
+    unsigned verdict;
+    char *sentence;
+    struct reason_row *next;
+} reason_row;
+
+typedef struct file_row {
+    char *name, *failure, *version;
+    unsigned verdict;
+    uint64_t counts[4];
+    reason_row *reasons; /* the last first */
+    struct file_row *next;
+} file_row;
+
+static file_row *files, **last_file, *now;
+static uint64_t rules[PERFILE_N_RULES][4];
+static bool out_of_memory;
+
+static char *keep(const char *text)
+{
+    char *copy = text ? strdup(text) : NULL;
+    out_of_memory |= text && !copy;
+    return copy;
+}
+
+static void begin(void)
+{
+    last_file = &files;
+    memset(rules, 0, sizeof rules);
+    out_of_memory = false;
+    cli_json_object(NULL);
+    cli_json_array("findings");
+}
+
+static void file(const cli_validation *v)
+{
+    now = calloc(1, sizeof *now);
+    out_of_memory |= !now;
+    if (!now)
+        return;
+    now->name = keep(v->name);
+    *last_file = now;
+    last_file = &now->next;
+}
+
+static void record_members(const cli_validation *v, const perfile_finding *f)
+{
+    const perfile_session *s = v->in->stream ? perfile_stream_session(v->in->stream) : NULL;
+    const perfile_event *e = s ? perfile_session_event(s, f->event) : NULL;
+    if (f->sequence != PERFILE_NO_SEQUENCE)
+        cli_json_number("record", f->sequence);
+    if (f->type != UINT32_MAX) {
+        cli_json_string("type", perfile_record_type_name(f->type));
+        cli_json_number("type_number", f->type);
+    }
+    if (f->stream_offset != PERFILE_NO_OFFSET)
+        cli_json_decimal("stream_offset", f->stream_offset);
+    if (e) {
+        cli_json_string("event", e->name);
+        cli_json_number("event_index", f->event);
+    }
+    if (f->feature != UINT32_MAX)
+        cli_json_number("feature", f->feature);
+    if (f->field)
+        cli_json_string("field", f->field);
+}
+
+static void finding(const cli_validation *v, const perfile_finding *f)
+{
+    char path[4096];
+    cli_finding_path(v, f->part, path, sizeof path);
+    cli_json_object(NULL);
+    cli_json_string("rule", perfile_rule_at(f->rule)->id);
+    cli_json_string("severity", perfile_severity_name(f->severity));
+    cli_json_string("file", path);
+    if (f->offset != PERFILE_NO_OFFSET)
+        cli_json_decimal("offset", f->offset);
+    else
+        cli_json_null("offset");
+    cli_json_string("message", f->message);
+    record_members(v, f);
+    cli_json_object_end();
+}
+
+static void reason(const cli_validation *v, unsigned verdict, const char *sentence)
+{
+    (void)v;
+    reason_row *r = calloc(1, sizeof *r);
+    out_of_memory |= !r;
+    if (!r || !now) {
+        free(r);
+        return;
+    }
+    *r = (reason_row){verdict, keep(sentence), now->reasons};
+    now->reasons = r;
+}
+
+static void file_end(const cli_validation *v)
+{
+    for (unsigned i = 0; i < PERFILE_N_RULES; i++)
+        for (unsigned s = PERFILE_SEVERITY_NOTE; s <= PERFILE_SEVERITY_ERROR; s++)
+            rules[i][s] += cli_tally_of(v, i, s).count;
+    if (!now)
+        return;
+    memcpy(now->counts, v->counts, sizeof now->counts);
+    now->failure = keep(v->failure);
+    now->version = keep(v->version);
+    now->verdict = v->verdict;
+}
+
+static void print_reasons(reason_row *r)
+{
+    reason_row *first = NULL;
+    while (r) { /* turned around: as they were told */
+        reason_row *next = r->next;
+        r->next = first;
+        first = r;
+        r = next;
+    }
+    cli_json_array("reasons");
+    while (first) {
+        reason_row *next = first->next;
+        cli_json_string(NULL, first->sentence);
+        free(first->sentence);
+        free(first);
+        first = next;
+    }
+    cli_json_array_end();
+}
+
+static void print_file(file_row *f)
+{
+    static const char *const words[] = {"reads", "loses", "stops", "refuses"};
+    cli_json_object(NULL);
+    cli_json_string("file", f->name);
+    cli_json_number("errors", f->counts[PERFILE_SEVERITY_ERROR]);
+    cli_json_number("warnings", f->counts[PERFILE_SEVERITY_WARNING]);
+    cli_json_number("notes", f->counts[PERFILE_SEVERITY_NOTE]);
+    cli_json_string("failure", f->failure);
+    if (f->version && !f->failure) {
+        cli_json_object("perf");
+        cli_json_string("version", f->version);
+        cli_json_string("verdict", words[f->verdict]);
+        print_reasons(f->reasons);
+        cli_json_object_end();
+    }
+    cli_json_object_end();
+}
+
+static void print_rules(void)
+{
+    cli_json_array("rules");
+    for (unsigned i = 0; i < PERFILE_N_RULES; i++)
+        for (unsigned s = PERFILE_SEVERITY_ERROR; s >= PERFILE_SEVERITY_NOTE; s--) {
+            if (!rules[i][s])
+                continue;
+            cli_json_object(NULL);
+            cli_json_string("rule", perfile_rule_at(i)->id);
+            cli_json_string("severity", perfile_severity_name(s));
+            cli_json_number("count", rules[i][s]);
+            cli_json_object_end();
+        }
+    cli_json_array_end();
+}
+
+static void end(void)
+{
+    cli_json_array_end();
+    print_rules();
+    cli_json_array("files");
+    while (files) {
+        file_row *next = files->next;
+        print_file(files);
+        free(files->name);
+        free(files->failure);
+        free(files->version);
+        free(files);
+        files = next;
+    }
+    cli_json_array_end();
+    cli_json_object_end();
+    cli_json_line();
+    if (out_of_memory)
+        cli_say("out of memory: the report is not complete");
+}
+
+const cli_findings_form cli_findings_json = {"json",  MOST,   begin,    file,
+                                             finding, reason, file_end, end};

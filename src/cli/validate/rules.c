@@ -1,0 +1,63 @@
+/* The rules for people: all of them, and one page for each. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/validate/validate.h"
+
+int cli_list_rules(void)
+{
+    const perfile_rule *r;
+    for (size_t i = 0; (r = perfile_rule_at(i)); i++)
+        cli_print("%-6s  %-7s  %-9s  %s\n", r->id, perfile_severity_name(r->severity),
+                  perfile_where_name(r->where), r->sentence);
+    return CLI_DONE;
+}
+
+/* "perf 3.8 to 6.12, of files: does not come to its end". */
+static void compose(const perfile_rule_verdict *v, char *line, size_t size)
+{
+    static const char *const forms[] = {"", ", of files", ", of pipes"};
+    bool one = strcmp(v->from, v->to) == 0;
+    snprintf(line, size, "perf %s%s%s%s%s: %s%s%s", v->from, one ? "" : " to ", one ? "" : v->to,
+             forms[v->form], v->lesser ? ", in milder cases" : "", cli_verdict_words(v->verdict),
+             v->when ? ": " : "", v->when ? v->when : "");
+}
+
+void cli_put_effects(const perfile_rule *r, void (*put)(void *user, const char *line), void *user)
+{
+    char line[512];
+    perfile_rule_verdict v;
+    size_t n = 0;
+    for (; perfile_rule_verdict_at(perfile_rule_find(r->id), n, &v, sizeof v); n++) {
+        compose(&v, line, sizeof line);
+        put(user, line);
+    }
+    if (r->effect[0])
+        put(user, r->effect);
+    else if (n == 0)
+        put(user, "none");
+}
+
+static void put_effect(void *user, const char *line)
+{
+    bool *first = user;
+    cli_print("%s%s\n", *first ? "  readers   " : "            ", line);
+    *first = false;
+}
+
+int cli_explain_rule(const char *id)
+{
+    const perfile_rule *r = perfile_rule_at(perfile_rule_find(id));
+    bool first = true;
+    if (!r)
+        return cli_usage("validate", "there is no rule '%s'; --rules lists them", id);
+    cli_print("%s: %s.\n\n", r->id, r->sentence);
+    cli_print("  severity  %s", perfile_severity_name(r->severity));
+    if (r->lesser)
+        cli_print(", in milder cases %s", perfile_severity_name(r->lesser));
+    cli_print("\n  looks at  %s\n  why       %s\n", perfile_where_name(r->where), r->why);
+    cli_put_effects(r, put_effect, &first);
+    return CLI_DONE;
+}

@@ -1,0 +1,158 @@
+/* Findings as SARIF 2.1.0 (OASIS): one run, its rules, its results. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/validate/validate.h"
+
+enum { MOST = 100 };
+
+static bool failed;
+
+static const char *level(unsigned severity)
+{
+    /* The words are those of SARIF. */
+    return perfile_severity_name(severity);
+}
+
+static void text(const char *key, const char *words)
+{
+    cli_json_object(key);
+    cli_json_string("text", words);
+    cli_json_object_end();
+}
+
+/* Lines as one text, cut where there is no room. */
+typedef struct lines {
+    char text[4096];
+    size_t len;
+} lines;
+
+static void add_line(void *user, const char *line)
+{
+    lines *l = user;
+    int n = snprintf(l->text + l->len, sizeof l->text - l->len, "%s%s", l->len ? "\n" : "", line);
+    size_t left = sizeof l->text - l->len - 1;
+    l->len += n > 0 && (size_t)n < left ? (size_t)n : left;
+}
+
+static void begin(void)
+{
+    const perfile_rule *r;
+    failed = false;
+    cli_json_object(NULL);
+    cli_json_string("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    cli_json_string("version", "2.1.0");
+    cli_json_array("runs");
+    cli_json_object(NULL);
+    cli_json_object("tool");
+    cli_json_object("driver");
+    cli_json_string("name", "perfile");
+    cli_json_string("version", perfile_version());
+    cli_json_array("rules");
+    for (size_t i = 0; (r = perfile_rule_at(i)); i++) {
+        cli_json_object(NULL);
+        cli_json_string("id", r->id);
+        text("shortDescription", r->sentence);
+        text("fullDescription", r->why);
+        lines effects = {.len = 0};
+        cli_put_effects(r, add_line, &effects);
+        text("help", effects.text);
+        cli_json_object("defaultConfiguration");
+        cli_json_string("level", level(r->severity));
+        cli_json_object_end();
+        cli_json_object_end();
+    }
+    cli_json_array_end();
+    cli_json_object_end();
+    cli_json_object_end();
+    cli_json_array("results");
+}
+
+static void file(const cli_validation *v)
+{
+    (void)v;
+}
+
+/* A path as a relative reference: what is no unreserved character of URIs is %XX. */
+static void put_uri(const char *path)
+{
+    char uri[3 * 4096 + 1];
+    size_t n = 0;
+    for (const char *p = path; *p && n + 3 < sizeof uri; p++) {
+        unsigned char ch = (unsigned char)*p;
+        bool plain = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+                     (ch >= '0' && ch <= '9') || strchr("-._~/", ch);
+        n += (size_t)snprintf(uri + n, sizeof uri - n, plain ? "%c" : "%%%02X", ch);
+    }
+    uri[n] = 0;
+    cli_json_object("artifactLocation");
+    cli_json_string("uri", uri);
+    cli_json_object_end();
+}
+
+static void properties(const cli_validation *v, const perfile_finding *f)
+{
+    const perfile_session *s = v->in->stream ? perfile_stream_session(v->in->stream) : NULL;
+    const perfile_event *e = s ? perfile_session_event(s, f->event) : NULL;
+    cli_json_object("properties");
+    if (f->sequence != PERFILE_NO_SEQUENCE)
+        cli_json_number("record", f->sequence);
+    if (e)
+        cli_json_string("event", e->name);
+    if (f->field)
+        cli_json_string("field", f->field);
+    cli_json_object_end();
+}
+
+static void finding(const cli_validation *v, const perfile_finding *f)
+{
+    char path[4096];
+    cli_finding_path(v, f->part, path, sizeof path);
+    cli_json_object(NULL);
+    cli_json_string("ruleId", perfile_rule_at(f->rule)->id);
+    cli_json_number("ruleIndex", f->rule);
+    cli_json_string("level", level(f->severity));
+    text("message", f->message);
+    cli_json_array("locations");
+    cli_json_object(NULL);
+    cli_json_object("physicalLocation");
+    put_uri(path);
+    if (f->offset <= INT64_MAX) {
+        cli_json_object("region");
+        cli_json_number("byteOffset", f->offset);
+        cli_json_object_end();
+    }
+    cli_json_object_end();
+    cli_json_object_end();
+    cli_json_array_end();
+    properties(v, f);
+    cli_json_object_end();
+}
+
+static void reason(const cli_validation *v, unsigned verdict, const char *sentence)
+{
+    (void)v, (void)verdict, (void)sentence;
+}
+
+static void file_end(const cli_validation *v)
+{
+    failed |= v->failure != NULL;
+}
+
+static void end(void)
+{
+    cli_json_array_end();
+    cli_json_array("invocations");
+    cli_json_object(NULL);
+    cli_json_bool("executionSuccessful", !failed);
+    cli_json_object_end();
+    cli_json_array_end();
+    cli_json_object_end();
+    cli_json_array_end();
+    cli_json_object_end();
+    cli_json_line();
+}
+
+const cli_findings_form cli_findings_sarif = {"sarif", MOST,   begin,    file,
+                                              finding, reason, file_end, end};

@@ -1,0 +1,145 @@
+/* Findings for people: those of a kind once, with how many there are. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/damage.h"
+#include "cli/print.h"
+#include "cli/text.h"
+#include "cli/validate/validate.h"
+
+enum { KINDS = 2 * PERFILE_N_RULES, LINE = 1200 };
+
+/* The first finding of each kind of a file, as a line. */
+typedef struct kind {
+    unsigned rule, severity;
+    uint64_t offset;
+    uint32_t part;
+    char *line;
+} kind;
+
+static kind kinds[KINDS];
+static unsigned n_kinds;
+static bool out_of_memory;
+
+static void compose(const cli_validation *v, const perfile_finding *f, char *line, size_t size)
+{
+    char path[512], where[64] = "", about[256] = "", of[128] = "";
+    const perfile_session *s = v->in->stream ? perfile_stream_session(v->in->stream) : NULL;
+    const perfile_event *e = s ? perfile_session_event(s, f->event) : NULL;
+    cli_finding_path(v, f->part, path, sizeof path);
+    if (f->offset != PERFILE_NO_OFFSET)
+        snprintf(where, sizeof where, ":%" PRIu64, f->offset);
+    if (e)
+        snprintf(of, sizeof of, "event %s", e->name);
+    if (f->sequence != PERFILE_NO_SEQUENCE)
+        snprintf(about, sizeof about, " (record %" PRIu64 "%s%s)", f->sequence, e ? ", " : "", of);
+    else if (e)
+        snprintf(about, sizeof about, " (%s)", of);
+    snprintf(line, size, "%s%s: %s %s: %s%s", path, where, perfile_severity_name(f->severity),
+             perfile_rule_at(f->rule)->id, f->message, about);
+}
+
+static void print_line(const char *line)
+{
+    cli_print("%s", line);
+    cli_print("\n");
+}
+
+static void file(const cli_validation *v)
+{
+    (void)v;
+    n_kinds = 0;
+    out_of_memory = false;
+}
+
+static void finding(const cli_validation *v, const perfile_finding *f)
+{
+    char line[LINE];
+    compose(v, f, line, sizeof line);
+    if (v->all) {
+        print_line(line);
+        return;
+    }
+    if (n_kinds == KINDS)
+        return;
+    kind *k = &kinds[n_kinds];
+    *k = (kind){f->rule, f->severity, f->offset, f->part, strdup(line)};
+    if (k->line)
+        n_kinds++;
+    else
+        out_of_memory = true;
+}
+
+/* The worst first, then as they stand in the file. */
+static int by_severity(const void *a, const void *b)
+{
+    const kind *x = a;
+    const kind *y = b;
+    if (x->severity != y->severity)
+        return x->severity > y->severity ? -1 : 1;
+    if (x->part != y->part)
+        return x->part < y->part ? -1 : 1;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return (x->rule > y->rule) - (x->rule < y->rule);
+}
+
+static void print_kinds(const cli_validation *v)
+{
+    qsort(kinds, n_kinds, sizeof kinds[0], by_severity);
+    for (unsigned i = 0; i < n_kinds; i++) {
+        perfile_tally t = cli_tally_of(v, kinds[i].rule, kinds[i].severity);
+        print_line(kinds[i].line);
+        free(kinds[i].line);
+        if (t.count > 1 && t.last_offset != PERFILE_NO_OFFSET)
+            cli_print("  and %" PRIu64 " more, last at %" PRIu64 "\n", t.count - 1, t.last_offset);
+        else if (t.count > 1)
+            cli_print("  and %" PRIu64 " more\n", t.count - 1);
+    }
+    n_kinds = 0;
+}
+
+static void reason(const cli_validation *v, unsigned verdict, const char *sentence)
+{
+    (void)verdict;
+    print_kinds(v); /* what is found stands before what it means */
+    cli_print("%s", v->name);
+    cli_print(": perf %s: ", v->version);
+    print_line(sentence);
+}
+
+static void file_end(const cli_validation *v)
+{
+    static const char *const words[] = {NULL, "note", "warning", "error"};
+    print_kinds(v);
+    if (out_of_memory)
+        cli_say("%s: out of memory: some findings are not shown", v->name);
+    if (v->version && !v->failure) {
+        cli_print("%s", v->name);
+        cli_print(": perf %s %s\n", v->version, cli_verdict_words(v->verdict));
+    }
+    if (v->failure)
+        return;
+    cli_print("%s", v->name);
+    const char *sep = ": ";
+    for (unsigned s = PERFILE_SEVERITY_ERROR; s >= PERFILE_SEVERITY_NOTE; s--) {
+        cli_print("%s%" PRIu64 " %s%s", sep, v->counts[s], words[s], v->counts[s] == 1 ? "" : "s");
+        sep = ", ";
+    }
+    cli_print("\n");
+    char path[CLI_SHELL_WORD], parts[256];
+    if (v->in->stream && cli_missing_parts(v->in, parts, sizeof parts))
+        cli_print("%s: next: get %s from where the directory was recorded\n", v->name, parts);
+    if (v->in->stream && cli_recoverable(v->in) && cli_shell_file(v->in->path, path, sizeof path))
+        cli_print("%s: next: perfile recover -o OUT %s\n", v->name, path);
+}
+
+static void nothing(void)
+{
+}
+
+const cli_findings_form cli_findings_text = {"text",  1,      nothing,  file,
+                                             finding, reason, file_end, nothing};

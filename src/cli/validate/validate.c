@@ -1,0 +1,320 @@
+#include "cli/validate/validate.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/command.h"
+#include "cli/progress.h"
+
+static const char help[] =
+    "perfile validate says what is wrong with a capture, by rules.\n"
+    "\n"
+    "Usage: perfile validate [OPTION ...] FILE ...\n"
+    "       perfile validate --rules | --explain RULE\n"
+    "\n"
+    "  --all            each finding; without, those of a kind are told once and counted\n"
+    "  --format FORM    text (default), json or sarif, see format/reports.md\n"
+    "  --json           the same as --format json\n"
+    "  --only R[,R ...] these rules only: V-302, or V-3 for all that begin so\n"
+    "  --ignore R[,R ...]  all but these\n"
+    "  --severity S     error, warning or note (default): nothing less than that\n"
+    "  --strict         warnings count as errors for the exit status\n"
+    "  --for VERSION    also: will this perf read all of it, and why not (perf-6.1); exit 3 if "
+    "not\n"
+    "  --rules          lists all rules\n"
+    "  --explain RULE   what a rule is about\n" CLI_READING_HELP "\n"
+    "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found,\n"
+    "or the perf of --for does not read all of it.\n"
+    "\n"
+    "Examples:\n"
+    "  perfile validate perf.data\n"
+    "  perf record -o - ls | perfile validate --strict -\n"
+    "  perfile validate --for perf-6.1 --severity error perf.data\n"
+    "  perfile validate --format json *.data | jq '.rules'\n";
+
+enum {
+    OPTION_ALL = CLI_OPTION_OWN,
+    OPTION_FORMAT,
+    OPTION_ONLY,
+    OPTION_IGNORE,
+    OPTION_SEVERITY,
+    OPTION_STRICT,
+    OPTION_FOR,
+    OPTION_RULES,
+    OPTION_EXPLAIN
+};
+
+typedef struct settings {
+    cli_reading how;
+    perfile_check_options check;
+    const cli_findings_form *form;
+    const char *version;
+    const char *explain;
+    bool all, strict, rules;
+} settings;
+
+/* The file that is looked at, and the form its findings are told in. */
+typedef struct telling {
+    cli_validation v;
+    const settings *set;
+    const perfile_stream *stage; /* NULL: it could not be opened */
+    unsigned refused_rule;       /* by the input itself; PERFILE_N_RULES: not */
+} telling;
+
+static telling *told; /* cli_tally_of() is asked by the forms */
+
+perfile_tally cli_tally_of(const cli_validation *v, unsigned rule, unsigned severity)
+{
+    perfile_tally t = {0};
+    (void)v;
+    if (told->stage)
+        perfile_check_tally(told->stage, rule, severity, &t, sizeof t);
+    else if (rule == told->refused_rule && severity == PERFILE_SEVERITY_ERROR)
+        t.count = 1;
+    return t;
+}
+
+void cli_finding_path(const cli_validation *v, uint32_t part, char *out, size_t size)
+{
+    const perfile_container *c = v->in->stream ? perfile_stream_container(v->in->stream) : NULL;
+    const char *name = c && part < c->n_parts ? c->parts[part].name : NULL;
+    snprintf(out, size, "%s%s%s", v->name, name ? "/" : "", name ? name : "");
+}
+
+const char *cli_verdict_words(unsigned verdict)
+{
+    static const char *const words[] = {
+        "opens it and reads all of it", "opens it and loses some of it",
+        "opens it and does not come to its end", "refuses to open it"};
+    return words[verdict];
+}
+
+static void on_finding(void *user, const perfile_finding *f)
+{
+    telling *t = user;
+    cli_progress_clear();
+    if (!t->stage)
+        t->refused_rule = f->rule;
+    t->set->form->finding(&t->v, f);
+}
+
+static void on_reason(void *user, unsigned verdict, const char *sentence)
+{
+    telling *t = user;
+    t->set->form->reason(&t->v, verdict, sentence);
+}
+
+static void read_all(cli_input *in)
+{
+    const perfile_record *first;
+    size_t n;
+    uint64_t runs = 0;
+    while ((in->status = perfile_stream_next_run(in->stream, &first, &n, &in->error)) == PERFILE_OK)
+        if (++runs % 64 == 0)
+            cli_input_tick(in, first);
+    cli_input_end(in);
+    cli_progress_clear();
+}
+
+static void count(telling *t)
+{
+    for (unsigned rule = 0; rule < PERFILE_N_RULES; rule++)
+        for (unsigned s = PERFILE_SEVERITY_NOTE; s <= PERFILE_SEVERITY_ERROR; s++)
+            t->v.counts[s] += cli_tally_of(&t->v, rule, s).count;
+}
+
+static int judge(telling *t, cli_input *in)
+{
+    t->v.version = t->set->version;
+    if (!t->v.version || perfile_check_version(in->stream, t->v.version, &t->v.verdict, on_reason,
+                                               t, &in->error) == PERFILE_OK)
+        return CLI_DONE;
+    return cli_usage("validate", "%s", in->error.message);
+}
+
+/* Through the stage to the end.  What failed is in in->error. */
+static int look_through(telling *t, cli_input *in, const perfile_check_options *check)
+{
+    in->status = perfile_check(in->stream, check, &in->stream, &in->error);
+    if (in->status != PERFILE_OK)
+        return CLI_FAILED;
+    t->stage = in->stream;
+    read_all(in);
+    return in->status < 0 ? CLI_FAILED : judge(t, in);
+}
+
+static int outcome(const telling *t)
+{
+    uint64_t bad = t->v.counts[PERFILE_SEVERITY_ERROR];
+    if (t->set->strict)
+        bad += t->v.counts[PERFILE_SEVERITY_WARNING];
+    return bad || t->v.verdict != PERFILE_VERDICT_READS ? CLI_DAMAGED : CLI_DONE;
+}
+
+static int validate_file(const char *path, const settings *set)
+{
+    cli_input in;
+    telling t = {.set = set, .refused_rule = PERFILE_N_RULES};
+    perfile_check_options check = set->check;
+    told = &t;
+    check.finding = on_finding;
+    check.user = &t;
+    check.most = set->all ? 0 : (uint32_t)set->form->most;
+    int status = cli_open(&in, path, &set->how);
+    t.v = (cli_validation){.in = &in, .name = in.name, .all = set->all};
+    set->form->file(&t.v);
+    if (status == CLI_DONE)
+        status = look_through(&t, &in, &check);
+    else if (perfile_check_refused(&in.error, &check)) {
+        t.v.verdict = PERFILE_VERDICT_REFUSES;
+        t.v.version = set->version;
+        in.status = PERFILE_OK;
+        status = CLI_DONE;
+        if (set->version)
+            set->form->reason(&t.v, PERFILE_VERDICT_REFUSES,
+                              "refuses to open it: it is no perf.data file");
+    }
+    if (status == CLI_FAILED || in.status < 0)
+        t.v.failure = in.error.message;
+    count(&t);
+    set->form->file_end(&t.v);
+    if (status == CLI_DONE)
+        status = outcome(&t);
+    return cli_worse(status, cli_end(&in));
+}
+
+static int read_form(const char *word, settings *set)
+{
+    static const cli_findings_form *const forms[] = {&cli_findings_text, &cli_findings_json,
+                                                     &cli_findings_sarif};
+    const char *const words[] = {forms[0]->name, forms[1]->name, forms[2]->name};
+    size_t which;
+    int status = cli_choose("validate", "--format", word, words, 3, &which);
+    if (status == CLI_CONTINUE)
+        set->form = forms[which];
+    return status;
+}
+
+static int read_severity(const char *word, uint32_t *severity)
+{
+    static const uint32_t severities[] = {PERFILE_SEVERITY_ERROR, PERFILE_SEVERITY_WARNING,
+                                          PERFILE_SEVERITY_NOTE};
+    const char *words[3];
+    size_t which;
+    for (size_t i = 0; i < 3; i++)
+        words[i] = perfile_severity_name(severities[i]);
+    int status = cli_choose("validate", "--severity", word, words, 3, &which);
+    if (status == CLI_CONTINUE)
+        *severity = severities[which];
+    return status;
+}
+
+static int read_version(const char *word, const char **version)
+{
+    enum { MOST = 64 };
+    const char *words[MOST];
+    const char *name = strncmp(word, "perf-", 5) == 0 ? word + 5 : word;
+    size_t n = 0, which;
+    while (n < MOST && (words[n] = perfile_check_version_at(n)))
+        n++;
+    int status = cli_choose("validate", "--for", name, words, n, &which);
+    if (status == CLI_CONTINUE)
+        *version = words[which];
+    return status;
+}
+
+/* Whether each word of `list` is an id, or the beginning of ids. */
+static const char *read_rules(const char *list, const char **rules)
+{
+    *rules = list;
+    while (*list) {
+        size_t n = strcspn(list, ","), i = 0;
+        const perfile_rule *r;
+        while ((r = perfile_rule_at(i)) && (n == 0 || strncasecmp(r->id, list, n) != 0))
+            i++;
+        if (!r)
+            return "there is no such rule, --rules lists them";
+        list += n;
+        list += *list == ',';
+    }
+    return NULL;
+}
+
+static int read_option(int option, settings *set)
+{
+    const char *wrong = NULL;
+    switch (option) {
+    case OPTION_ALL:
+        set->all = true;
+        break;
+    case OPTION_FORMAT:
+        return read_form(optarg, set);
+    case CLI_OPTION_JSON:
+        return read_form("json", set);
+    case OPTION_ONLY:
+        wrong = read_rules(optarg, &set->check.only);
+        break;
+    case OPTION_IGNORE:
+        wrong = read_rules(optarg, &set->check.ignore);
+        break;
+    case OPTION_SEVERITY:
+        return read_severity(optarg, &set->check.severity);
+    case OPTION_STRICT:
+        set->strict = true;
+        break;
+    case OPTION_FOR:
+        return read_version(optarg, &set->version);
+    case OPTION_RULES:
+        set->rules = true;
+        break;
+    case OPTION_EXPLAIN:
+        set->explain = optarg;
+        break;
+    default:
+        return cli_reading_option("validate", help, option, &set->how);
+    }
+    return wrong ? cli_usage("validate", "%s: '%s'", wrong, optarg) : CLI_CONTINUE;
+}
+
+static int validate_files(const cli_inputs *in, const settings *set)
+{
+    int status = CLI_DONE;
+    set->form->begin();
+    for (size_t i = 0; i < in->n; i++)
+        status = cli_worse(status, validate_file(in->at[i], set));
+    set->form->end();
+    return status;
+}
+
+int cli_validate(int argc, char **argv)
+{
+    static const struct option options[] = {
+        CLI_READING_OPTIONS,
+        {"json", no_argument, NULL, CLI_OPTION_JSON},
+        {"all", no_argument, NULL, OPTION_ALL},
+        {"format", required_argument, NULL, OPTION_FORMAT},
+        {"only", required_argument, NULL, OPTION_ONLY},
+        {"ignore", required_argument, NULL, OPTION_IGNORE},
+        {"severity", required_argument, NULL, OPTION_SEVERITY},
+        {"strict", no_argument, NULL, OPTION_STRICT},
+        {"for", required_argument, NULL, OPTION_FOR},
+        {"rules", no_argument, NULL, OPTION_RULES},
+        {"explain", required_argument, NULL, OPTION_EXPLAIN},
+        {0},
+    };
+    settings set = {.check = {.size = sizeof set.check}, .form = &cli_findings_text};
+    int status = CLI_CONTINUE;
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("validate", argc, argv, "", options)) != -1;)
+        status = read_option(c, &set);
+    if (status != CLI_CONTINUE)
+        return status;
+    if (set.explain)
+        return cli_explain_rule(set.explain);
+    if (set.rules)
+        return cli_list_rules();
+    cli_inputs in;
+    status = cli_take_inputs("validate", argc, argv, &in);
+    return status == CLI_CONTINUE ? validate_files(&in, &set) : status;
+}

@@ -1,0 +1,334 @@
+#include "expr/code.h"
+
+#include "base/error.h"
+#include "expr/glob.h"
+
+bool pf_code_fail_nomem(pf_compiler *c)
+{
+    c->status = pf_fail_nomem(c->err, "expression");
+    return false;
+}
+
+pf_step *pf_code_step(pf_compiler *c, unsigned code, uint32_t at)
+{
+    perfile_expr *e = c->e;
+    if (e->n_steps == PF_EXPR_STEPS) {
+        pf_code_fail(c, at, PERFILE_E_LIMIT, "the expression is too large");
+        return NULL;
+    }
+    void *items = e->steps;
+    pf_step *s = pf_expr_more(&items, &e->n_steps, &e->steps_cap, sizeof *s);
+    e->steps = items;
+    if (!s) {
+        pf_code_fail_nomem(c);
+        return NULL;
+    }
+    s->code = (uint8_t)code;
+    return s;
+}
+
+/* A step that leaves a number on the stack. */
+static pf_step *push_step(pf_compiler *c, unsigned code, uint32_t at)
+{
+    if (c->on_stack == PF_EXPR_VALUES) {
+        pf_code_fail(c, at, PERFILE_E_LIMIT, "the expression is nested too deeply");
+        return NULL;
+    }
+    c->on_stack++;
+    return pf_code_step(c, code, at);
+}
+
+bool pf_code_text(pf_compiler *c, const pf_operand *o, bool pattern, uint32_t *position)
+{
+    perfile_expr *e = c->e;
+    uint32_t wrong = o->at;
+    perfile_error err;
+    pf_token t = {.at = o->at, .len = o->len};
+    void *items = e->spans;
+    pf_text_span *span = pf_expr_more(&items, &e->n_spans, &e->spans_cap, sizeof *span);
+    e->spans = items;
+    if (!span)
+        return pf_code_fail_nomem(c);
+    span->at = (uint32_t)e->texts.len;
+    if (pf_lex_text(c->text, &t, pattern, &e->texts, &wrong, &err) != PERFILE_OK)
+        return pf_code_fail_token(c, wrong, &err);
+    span->len = (uint32_t)e->texts.len - span->at;
+    *position = e->n_spans - 1;
+    const char *why = pattern ? pf_expr_glob_wrong(pf_span_text(e, *position)) : NULL;
+    return why ? pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s", why) : true;
+}
+
+static void set_range(pf_step *s, pf_range r)
+{
+    s->lo = r.lo.n;
+    s->hi = r.hi.n;
+    s->lo_negative = r.lo.negative;
+    s->hi_negative = r.hi.negative;
+}
+
+/* Puts a number that is not there yet on the stack. */
+static bool push(pf_compiler *c, pf_operand *o)
+{
+    pf_step *s;
+    switch (o->what) {
+    case PF_IS_VALUE:
+        return true;
+    case PF_IS_NUMBER:
+        s = push_step(c, PF_STEP_CONSTANT, o->at);
+        if (!s)
+            return false;
+        set_range(s, (pf_range){o->number, o->number});
+        break;
+    case PF_IS_NAME:
+        if (!pf_code_name(c, o, PERFILE_EXPR_NUMBER))
+            return false;
+        s = push_step(c, PF_STEP_PUSH, o->at);
+        if (!s)
+            return false;
+        s->slot = (uint16_t)o->slot;
+        break;
+    case PF_IS_TEXT:
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "text, where a number is needed");
+    default:
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "a condition, where a number is needed");
+    }
+    o->what = PF_IS_VALUE;
+    return true;
+}
+
+/* Both, in this order. */
+static bool push_both(pf_compiler *c, pf_operand *a, pf_operand *b)
+{
+    bool swap = a->what != PF_IS_VALUE && b->what == PF_IS_VALUE;
+    if (!push(c, a) || !push(c, b))
+        return false;
+    return !swap || pf_code_step(c, PF_STEP_SWAP, a->at) != NULL;
+}
+
+static bool fold(pf_compiler *c, unsigned code, pf_operand *a, const pf_operand *b)
+{
+    if (!pf_expr_calculate(code, a->number, b->number, &a->number))
+        return pf_code_fail(c, a->at, PERFILE_E_USAGE,
+                            "the result is not between -2^63 and 2^64 - 1");
+    return true;
+}
+
+bool pf_code_arithmetic(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
+{
+    unsigned code = token == PF_TOKEN_PLUS    ? PF_STEP_ADD
+                    : token == PF_TOKEN_MINUS ? PF_STEP_SUB
+                    : token == PF_TOKEN_STAR  ? PF_STEP_MUL
+                                              : PF_STEP_AND;
+    if (code == PF_STEP_AND && !pf_code_words(c, a, b))
+        return false;
+    if (a->what == PF_IS_NUMBER && b->what == PF_IS_NUMBER)
+        return fold(c, code, a, b);
+    uint32_t words = PF_NO_SLOT;
+    if (code == PF_STEP_AND)
+        words = a->what != PF_IS_NUMBER ? a->slot : b->slot;
+    if (!push_both(c, a, b) || !pf_code_step(c, code, a->at))
+        return false;
+    c->on_stack--;
+    a->slot = words;
+    return true;
+}
+
+bool pf_code_minus(pf_compiler *c, pf_operand *a)
+{
+    if (a->what == PF_IS_NUMBER)
+        return fold(c, PF_STEP_NEG, a, a);
+    if (!push(c, a) || !pf_code_step(c, PF_STEP_NEG, a->at))
+        return false;
+    a->slot = PF_NO_SLOT;
+    return true;
+}
+
+static const pf_number lowest = {UINT64_C(1) << 63, true};
+static const pf_number highest = {UINT64_MAX, false};
+static const pf_range nothing = {{1, false}, {0, false}};
+
+/* The step that asks whether a name or value is in a range; *a is a condition from here on. */
+bool pf_code_in_range(pf_compiler *c, pf_operand *a, pf_range r, bool negate)
+{
+    pf_step *s;
+    if (a->what == PF_IS_NAME) {
+        if (!pf_code_name(c, a, PERFILE_EXPR_NUMBER))
+            return false;
+        s = pf_code_step(c, PF_STEP_RANGE, a->at);
+        if (s)
+            s->slot = (uint16_t)a->slot;
+    } else {
+        if (!push(c, a))
+            return false;
+        c->on_stack--;
+        s = pf_code_step(c, PF_STEP_VALUE_RANGE, a->at);
+    }
+    if (!s)
+        return false;
+    set_range(s, r);
+    s->negate = negate;
+    a->what = PF_IS_TRUTH;
+    return true;
+}
+
+bool pf_code_truth(pf_compiler *c, pf_operand *o)
+{
+    pf_number zero = {0, false};
+    switch (o->what) {
+    case PF_IS_TRUTH:
+        return true;
+    case PF_IS_NUMBER:
+    case PF_IS_TEXT:
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE,
+                            "a constant, where a condition is needed: compare it with something");
+    case PF_IS_NAME:
+        if (!pf_code_find(c, o))
+            return false;
+        if (!(c->e->slots[o->slot].classes & PERFILE_EXPR_NUMBER))
+            return pf_code_fail(c, o->at, PERFILE_E_USAGE,
+                                "a condition is needed: compare it, or ask has(%.*s)",
+                                o->len < 40 ? (int)o->len : 40, c->text + o->at);
+        return pf_code_in_range(c, o, (pf_range){zero, zero}, true);
+    default:
+        return pf_code_in_range(c, o, (pf_range){zero, zero}, true);
+    }
+}
+
+static unsigned relation_of(unsigned token)
+{
+    static const uint8_t relations[] = {PF_EQUAL,           PF_LESS | PF_MORE, PF_LESS,
+                                        PF_LESS | PF_EQUAL, PF_MORE,           PF_MORE | PF_EQUAL};
+    return relations[token - PF_TOKEN_EQ];
+}
+
+static unsigned mirrored(unsigned relation)
+{
+    return (relation & PF_EQUAL) | (relation & PF_LESS ? PF_MORE : 0U) |
+           (relation & PF_MORE ? PF_LESS : 0U);
+}
+
+/* Numbers for which `relation` to `n` holds; != is that of == negated. */
+static pf_range range_of(unsigned relation, pf_number n)
+{
+    pf_number one = {1, false}, lo = lowest, hi = highest;
+    if (relation & PF_LESS) {
+        hi = n;
+        if (!(relation & PF_EQUAL) &&
+            (pf_number_compare(n, lowest) == 0 || !pf_expr_calculate(PF_STEP_SUB, n, one, &hi)))
+            return nothing;
+    } else if (relation & PF_MORE) {
+        lo = n;
+        if (!(relation & PF_EQUAL) && !pf_expr_calculate(PF_STEP_ADD, n, one, &lo))
+            return nothing;
+    } else {
+        lo = hi = n;
+    }
+    return (pf_range){lo, hi};
+}
+
+bool pf_code_is_minus_one(const pf_operand *o)
+{
+    return o->what == PF_IS_NUMBER && o->number.negative && o->number.n == UINT64_MAX;
+}
+
+static bool compare_constant(pf_compiler *c, unsigned relation, pf_operand *a, pf_operand *n)
+{
+    bool equality = relation == PF_EQUAL || relation == (PF_LESS | PF_MORE);
+    if (a->what == PF_IS_NAME && equality && pf_code_is_minus_one(n)) {
+        /* May be a number that all ones stand for. */
+        pf_code_set set;
+        pf_code_set_begin(c, &set);
+        if (!pf_code_set_add(c, &set, a, n, NULL) || !pf_code_set_end(c, &set, a))
+            return false;
+        c->e->steps[c->e->n_steps - 1].negate = relation != PF_EQUAL;
+        return true;
+    }
+    bool negate = relation == (PF_LESS | PF_MORE);
+    return pf_code_in_range(c, a, range_of(negate ? PF_EQUAL : relation, n->number), negate);
+}
+
+static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
+{
+    if (token != PF_TOKEN_EQ && token != PF_TOKEN_NE && token != PF_TOKEN_LIKE)
+        return pf_code_fail(c, a->at, PERFILE_E_USAGE, "texts are compared with ==, !=, ~ and in");
+    if (a->what == PF_IS_TEXT && b->what == PF_IS_NAME && token != PF_TOKEN_LIKE) {
+        pf_operand t = *a;
+        *a = *b;
+        *b = t;
+    }
+    if (a->what != PF_IS_NAME)
+        return pf_code_fail(c, a->at, PERFILE_E_USAGE,
+                            a->what == PF_IS_TEXT ? "the name comes first"
+                                                  : "a number cannot be compared with text");
+    if (!pf_code_name(c, a, PERFILE_EXPR_TEXT))
+        return false;
+    unsigned code = token == PF_TOKEN_LIKE ? PF_STEP_TEXT_GLOB : PF_STEP_TEXT_SET;
+    uint32_t text = 0;
+    if (b->what == PF_IS_NAME) {
+        code = PF_STEP_TEXT_COMPARE;
+        if (!pf_code_name(c, b, PERFILE_EXPR_TEXT))
+            return false;
+    } else if (!pf_code_text(c, b, token == PF_TOKEN_LIKE, &text)) {
+        return false;
+    }
+    pf_step *s = pf_code_step(c, code, a->at);
+    if (!s)
+        return false;
+    s->slot = (uint16_t)a->slot;
+    s->other = b->what == PF_IS_NAME ? (uint16_t)b->slot : 0;
+    s->first = text;
+    s->n = 1;
+    s->negate = token == PF_TOKEN_NE;
+    a->what = PF_IS_TRUTH;
+    return true;
+}
+
+/* Whether both are names of texts. */
+static bool both_texts(pf_compiler *c, pf_operand *a, pf_operand *b)
+{
+    return a->what == PF_IS_NAME && b->what == PF_IS_NAME && pf_code_find(c, a) &&
+           pf_code_find(c, b) && c->e->slots[a->slot].classes & PERFILE_EXPR_TEXT &&
+           c->e->slots[b->slot].classes & PERFILE_EXPR_TEXT;
+}
+
+bool pf_code_compare(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
+{
+    if (a->what == PF_IS_TRUTH || b->what == PF_IS_TRUTH)
+        return pf_code_fail(c, a->what == PF_IS_TRUTH ? a->at : b->at, PERFILE_E_USAGE,
+                            "a condition is not compared: join conditions with && and ||, and "
+                            "write !(a == b)");
+    if (token == PF_TOKEN_LIKE) {
+        if (b->what != PF_IS_TEXT)
+            return pf_code_fail(c, b->at, PERFILE_E_USAGE,
+                                "a pattern is needed, in quotes: \"gcc*\"");
+        return text_step(c, token, a, b);
+    }
+    if (!pf_code_words(c, a, b))
+        return false;
+    if (a->what == PF_IS_TEXT || b->what == PF_IS_TEXT || both_texts(c, a, b))
+        return text_step(c, token, a, b);
+    if (c->status != PERFILE_OK)
+        return false;
+    unsigned relation = relation_of(token);
+    if (a->what == PF_IS_NUMBER && b->what == PF_IS_NUMBER)
+        return pf_code_fail(c, a->at, PERFILE_E_USAGE, "two constants are compared");
+    if (b->what == PF_IS_NUMBER)
+        return compare_constant(c, relation, a, b);
+    if (a->what == PF_IS_NUMBER) {
+        uint32_t at = a->at;
+        if (!compare_constant(c, mirrored(relation), b, a))
+            return false;
+        *a = *b;
+        a->at = at;
+        return true;
+    }
+    if (!push_both(c, a, b))
+        return false;
+    pf_step *s = pf_code_step(c, PF_STEP_COMPARE, a->at);
+    if (!s)
+        return false;
+    s->relation = (uint8_t)relation;
+    c->on_stack -= 2;
+    a->what = PF_IS_TRUTH;
+    return true;
+}

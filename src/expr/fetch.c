@@ -1,0 +1,321 @@
+#include "expr/fetch.h"
+
+#include <stdio.h>
+
+#include "core/parts.h"
+#include "core/session.h"
+#include "schema/trailer.h"
+#include "expr/words.h"
+
+static inline bool is_swapped(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_SWAPPED;
+}
+
+static uint64_t load(const uint8_t *p, unsigned type, bool swapped)
+{
+    switch (type) {
+    case PERFILE_U8:
+        return *p;
+    case PERFILE_U16:
+        return pf_load_u16(p, swapped);
+    case PERFILE_U32:
+        return pf_load_u32(p, swapped);
+    case PERFILE_S32:
+        return (uint64_t)(int64_t)(int32_t)pf_load_u32(p, swapped);
+    default:
+        return pf_load_u64(p, swapped);
+    }
+}
+
+static const pf_row *row_of(pf_subject *x)
+{
+    if (!x->has_row) {
+        x->row = x->r->family == PERFILE_FAMILY_PERF ? pf_record_row(x->r->type) : NULL;
+        x->has_row = true;
+    }
+    return x->row;
+}
+
+static bool decode(perfile_expr *e)
+{
+    pf_parts p;
+    const perfile_record *r = e->subject.r;
+    const pf_row *row = e->subject.row;
+    if (r->type == PERFILE_RECORD_SAMPLE)
+        return perfile_sample_decode(r, e->record, sizeof(perfile_sample), NULL) == PERFILE_OK;
+    if (pf_record_parts(r, &p, NULL) != PERFILE_OK)
+        return false;
+    pf_context k = pf_record_context(r, &p);
+    pf_cursor c = pf_cur(p.body, is_swapped(r));
+    memset(e->record, 0, row->size);
+    row->decode(&k, &c, e->record);
+    return !c.bad;
+}
+
+static bool is_decoded(perfile_expr *e)
+{
+    if (!e->subject.decoded)
+        e->subject.decoded = decode(e) ? 1 : 2;
+    return e->subject.decoded == 1;
+}
+
+static bool guard_holds(const uint8_t *decoded, const pf_guard *g)
+{
+    uint32_t word;
+    bool is;
+    switch (g->test) {
+    case PF_GUARD_IS:
+        memcpy(&is, decoded + g->at, sizeof is);
+        return is;
+    case PF_GUARD_BITS:
+        memcpy(&word, decoded + g->at, sizeof word);
+        return word & g->mask;
+    default:
+        memcpy(&word, decoded + g->at, sizeof word);
+        return word >= g->mask;
+    }
+}
+
+static bool guards_hold(const uint8_t *decoded, const pf_way *w)
+{
+    for (unsigned i = 0; i < w->n_guards; i++)
+        if (!guard_holds(decoded, &w->guards[i]))
+            return false;
+    return true;
+}
+
+/* Of the trailer the word that the layout has the place of. */
+static const uint8_t *trailer_word(pf_subject *x, const pf_way *w)
+{
+    perfile_bytes body, trailer;
+    const perfile_layout *l = pf_expr_layout(x);
+    if (!l || l->trailer_slot[w->bit] < 1 ||
+        !pf_record_split(x->r, l, pf_session_as_stored(x->r->session), &body, &trailer))
+        return NULL;
+    size_t back = 8 * (size_t)l->trailer_slot[w->bit];
+    return trailer.len >= back ? trailer.ptr + trailer.len - back : NULL;
+}
+
+static const uint8_t *sample_word(pf_subject *x, const pf_way *w)
+{
+    const perfile_layout *l = pf_expr_layout(x);
+    if (!l || l->sample_slot[w->bit] < 0)
+        return NULL;
+    size_t at = 8 * (size_t)l->sample_slot[w->bit];
+    return x->r->body.len >= at + 8 ? x->r->body.ptr + at : NULL;
+}
+
+/* Where the value of `w` stands, as stored or (native) decoded; NULL: the record does not have it.
+ */
+static const uint8_t *find(perfile_expr *e, const pf_way *w, bool *native)
+{
+    pf_subject *x = &e->subject;
+    const uint8_t *word;
+    *native = false;
+    switch (w->from) {
+    case PF_WAY_PLACE:
+        if (x->r->body.len < (size_t)w->at + pf_type_width(w->type))
+            return NULL;
+        return x->r->body.ptr + w->at;
+    case PF_WAY_SAMPLE:
+        word = sample_word(x, w);
+        return word ? word + w->at : NULL;
+    case PF_WAY_TRAILER:
+        word = trailer_word(x, w);
+        return word ? word + w->at : NULL;
+    case PF_WAY_ELEMENT:
+        word = e->loop.element;
+        break;
+    default:
+        word = is_decoded(e) ? e->record : NULL;
+        break;
+    }
+    *native = true;
+    return word && guards_hold(word, w) ? word + w->at : NULL;
+}
+
+static inline const pf_way *way_at(const perfile_expr *e, const pf_slot *s, uint16_t position)
+{
+    return position ? &e->ways[s->ways + position - 1] : NULL;
+}
+
+/* The first of the ways of a record's row, the trailer behind them, that leads somewhere. */
+static const uint8_t *find_any(perfile_expr *e, const pf_slot *s, const pf_way **way, bool *native)
+{
+    const uint8_t *p;
+    pf_subject *x = &e->subject;
+    const pf_row *row = s->element ? NULL : row_of(x);
+    if (!s->element && !row)
+        return NULL;
+    unsigned first = s->element ? e->loop.shape : (unsigned)(row - pf_record_table);
+    if (s->element && e->loop.is_words)
+        return NULL;
+    for (const pf_way *w = way_at(e, s, s->first[first]); w; w = way_at(e, s, w->next))
+        if ((p = find(e, w, native))) {
+            *way = w;
+            return p;
+        }
+    *way = way_at(e, s, s->trailer);
+    if (!*way || x->r->type >= PERFILE_RECORD_USER || x->r->type == PERFILE_RECORD_SAMPLE)
+        return NULL;
+    return find(e, *way, native);
+}
+
+/* Asked once for each record. */
+static bool ask(perfile_expr *e, pf_slot *s)
+{
+    if (s->answered != e->tests) {
+        s->answered = e->tests;
+        s->answer = (perfile_expr_value){0};
+        s->answer_status = e->provider.answer(e->provider.user, e->subject.r, s->handle, &s->answer,
+                                              e->subject.err);
+    }
+    if (s->answer_status < 0)
+        e->subject.status = s->answer_status;
+    return s->answer_status == PERFILE_OK;
+}
+
+static bool cpumode(pf_subject *x, pf_number *out)
+{
+    const perfile_record *r = x->r;
+    /* Tools leave what they like in misc of their own records. */
+    if (!row_of(x) || (r->type >= PERFILE_RECORD_USER && r->type != PERFILE_RECORD_HEADER_BUILD_ID))
+        return false;
+    out->n = r->misc & PERFILE_MISC_CPUMODE_MASK;
+    return true;
+}
+
+static bool common_number(perfile_expr *e, const pf_slot *s, pf_number *out)
+{
+    pf_subject *x = &e->subject;
+    const perfile_record *r = x->r;
+    const perfile_event *event;
+    bool is_record = r->family != PERFILE_FAMILY_DAMAGE;
+    *out = (pf_number){0, false};
+    switch (s->of) {
+    case PF_OF_TYPE:
+        out->n = r->type;
+        return r->family == PERFILE_FAMILY_PERF;
+    case PF_OF_MISC:
+        out->n = r->misc;
+        return is_record && (!s->misc_types || s->misc_types & pf_expr_type_bit(r->type));
+    case PF_OF_SIZE:
+        out->n = perfile_record_size(r);
+        return true;
+    case PF_OF_OFFSET:
+        out->n = r->offset;
+        return true;
+    case PF_OF_SEQUENCE:
+        out->n = r->sequence;
+        return r->sequence != PERFILE_NO_SEQUENCE;
+    case PF_OF_PART:
+        out->n = r->part;
+        return true;
+    case PF_OF_CPUMODE:
+        return cpumode(x, out);
+    case PF_OF_EVENT:
+        event = perfile_record_event(r);
+        out->n = event ? event->index : 0;
+        return event != NULL;
+    default:
+        out->n = e->loop.number;
+        return e->loop.is_words;
+    }
+}
+
+bool pf_expr_number(perfile_expr *e, pf_slot *s, pf_number *out)
+{
+    const pf_way *w;
+    bool native;
+    if (s->of != PF_OF_FIELDS)
+        return common_number(e, s, out);
+    const uint8_t *p = find_any(e, s, &w, &native);
+    if (!p) {
+        if (!s->asked || !ask(e, s))
+            return false;
+        *out = (pf_number){s->answer.number, s->answer.negative};
+        return true;
+    }
+    out->n = load(p, w->type, !native && is_swapped(e->subject.r));
+    out->negative = w->type == PERFILE_S32 && (int64_t)out->n < 0;
+    if (w->width) {
+        uint64_t mask = w->width < 64 ? (UINT64_C(1) << w->width) - 1 : UINT64_MAX;
+        *out = (pf_number){out->n >> w->shift & mask, false};
+    }
+    return true;
+}
+
+static bool common_text(const perfile_expr *e, const pf_slot *s, pf_expr_text *out)
+{
+    const perfile_record *r = e->subject.r;
+    const char *text = NULL;
+    if (s->of == PF_OF_TYPE && r->family == PERFILE_FAMILY_PERF)
+        text = perfile_record_type_name(r->type);
+    if (s->of == PF_OF_EVENT) {
+        const perfile_event *event = perfile_record_event(r);
+        text = event ? event->name : NULL;
+    }
+    if (text)
+        *out = (pf_expr_text){{(const uint8_t *)text, strlen(text)}, false};
+    return text != NULL;
+}
+
+bool pf_expr_text_of(perfile_expr *e, pf_slot *s, pf_expr_text *out)
+{
+    const pf_way *w;
+    bool native;
+    if (s->of != PF_OF_FIELDS)
+        return common_text(e, s, out);
+    const uint8_t *p = find_any(e, s, &w, &native);
+    if (p) {
+        memcpy(&out->bytes, p, sizeof out->bytes);
+        out->hex = w->type == PERFILE_BLOB;
+        return true;
+    }
+    if (!s->asked || !ask(e, s))
+        return false;
+    *out = (pf_expr_text){s->answer.text, false};
+    return true;
+}
+
+bool pf_expr_list_of(perfile_expr *e, pf_slot *s, pf_loop *loop)
+{
+    const pf_way *w;
+    bool native;
+    const uint8_t *p = find_any(e, s, &w, &native);
+    if (!p)
+        return false;
+    loop->i = loop->count = 0;
+    loop->is_words = w->type == PERFILE_WORDS;
+    loop->shape = w->of;
+    if (loop->is_words) {
+        memcpy(&loop->words, p, sizeof loop->words);
+        loop->n = loop->words.n;
+    } else {
+        memcpy(&loop->list, p, sizeof loop->list);
+        loop->n = loop->list.n;
+    }
+    return true;
+}
+
+bool pf_expr_next(pf_loop *loop)
+{
+    if (loop->is_words) {
+        loop->number = perfile_word(&loop->words, (size_t)loop->i);
+        return true;
+    }
+    const pf_row_shape *shape = &pf_struct_shapes[loop->shape];
+    return shape->next(&loop->list, loop->element, shape->size) == PERFILE_OK;
+}
+
+bool pf_expr_has(perfile_expr *e, pf_slot *s)
+{
+    const pf_way *w;
+    bool native;
+    pf_number number;
+    pf_expr_text text;
+    if (s->of != PF_OF_FIELDS)
+        return common_number(e, s, &number) || common_text(e, s, &text);
+    return find_any(e, s, &w, &native) || (s->asked && ask(e, s));
+}

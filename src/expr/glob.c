@@ -1,0 +1,150 @@
+#include "expr/glob.h"
+
+static size_t length(const pf_expr_text *t)
+{
+    return t->hex ? 2 * t->bytes.len : t->bytes.len;
+}
+
+static uint8_t character(const pf_expr_text *t, size_t i)
+{
+    if (!t->hex)
+        return t->bytes.ptr[i];
+    uint8_t byte = t->bytes.ptr[i / 2];
+    return (uint8_t) "0123456789abcdef"[i % 2 ? byte & 15 : byte >> 4];
+}
+
+/* Digits that are asked for may be capitals. */
+static uint8_t asked(const pf_expr_text *t, uint8_t c)
+{
+    return t->hex && c >= 'A' && c <= 'F' ? (uint8_t)(c - 'A' + 'a') : c;
+}
+
+bool pf_expr_text_equal(const pf_expr_text *t, perfile_bytes wanted)
+{
+    if (length(t) != wanted.len)
+        return false;
+    if (!t->hex)
+        return !wanted.len || memcmp(t->bytes.ptr, wanted.ptr, wanted.len) == 0;
+    for (size_t i = 0; i < wanted.len; i++)
+        if (character(t, i) != asked(t, wanted.ptr[i]))
+            return false;
+    return true;
+}
+
+bool pf_expr_texts_equal(const pf_expr_text *a, const pf_expr_text *b)
+{
+    size_t n = length(a);
+    if (n != length(b))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (character(a, i) != character(b, i))
+            return false;
+    return true;
+}
+
+int pf_expr_bytes_compare(perfile_bytes a, perfile_bytes b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.ptr, b.ptr, n) : 0;
+    if (order)
+        return order;
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
+/* Behind the set that begins at `i` (a [); its length when it has no end.  A ] that comes first is
+ * one of the set. */
+static size_t set_end(perfile_bytes p, size_t i)
+{
+    i++;
+    if (i < p.len && p.ptr[i] == '!')
+        i++;
+    for (size_t first = i; i < p.len; i++) {
+        if (p.ptr[i] == ']' && i != first)
+            return i + 1;
+        if (p.ptr[i] == '\\' && i + 1 < p.len)
+            i++;
+    }
+    return p.len + 1;
+}
+
+static bool in_set(const pf_expr_text *t, perfile_bytes p, size_t i, size_t end, uint8_t c)
+{
+    bool negate = p.ptr[++i] == '!';
+    bool found = false;
+    if (negate)
+        i++;
+    while (i + 1 < end) {
+        if (p.ptr[i] == '\\' && i + 2 < end)
+            i++;
+        uint8_t lo = asked(t, p.ptr[i++]);
+        uint8_t hi = lo;
+        if (i + 2 < end && p.ptr[i] == '-') {
+            i++;
+            if (p.ptr[i] == '\\' && i + 2 < end)
+                i++;
+            hi = asked(t, p.ptr[i++]);
+        }
+        found = found || (c >= lo && c <= hi);
+    }
+    return found != negate;
+}
+
+/* Whether one character fits what stands at *i; moves it behind. */
+static bool fits_one(const pf_expr_text *t, perfile_bytes p, size_t *i, uint8_t c)
+{
+    size_t at = *i;
+    switch (p.ptr[at]) {
+    case '?':
+        *i = at + 1;
+        return true;
+    case '[':
+        *i = set_end(p, at);
+        return in_set(t, p, at, *i, c);
+    case '\\':
+        at++;
+        break;
+    default:
+        break;
+    }
+    *i = at + 1;
+    return asked(t, p.ptr[at]) == c;
+}
+
+/* After a * only the last one needs to be tried again. */
+bool pf_expr_glob(const pf_expr_text *t, perfile_bytes pattern)
+{
+    size_t n = length(t), i = 0, at = 0;
+    size_t star = SIZE_MAX, star_at = 0;
+    while (i < n || at < pattern.len) {
+        if (at < pattern.len && pattern.ptr[at] == '*') {
+            star = at++;
+            star_at = i;
+            continue;
+        }
+        if (i < n && at < pattern.len && fits_one(t, pattern, &at, character(t, i))) {
+            i++;
+            continue;
+        }
+        if (star == SIZE_MAX || i == n)
+            return false;
+        i = ++star_at;
+        at = star + 1;
+    }
+    return true;
+}
+
+const char *pf_expr_glob_wrong(perfile_bytes p)
+{
+    for (size_t i = 0; i < p.len; i++) {
+        if (p.ptr[i] == '\\') {
+            if (++i == p.len)
+                return "the pattern ends with a backslash";
+        } else if (p.ptr[i] == '[') {
+            size_t end = set_end(p, i);
+            if (end > p.len)
+                return "a [ of the pattern has no ]";
+            i = end - 1;
+        }
+    }
+    return NULL;
+}

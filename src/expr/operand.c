@@ -1,0 +1,177 @@
+/* What names mean: fields, and words for values of other names. */
+#include "expr/code.h"
+#include "expr/names.h"
+#include "expr/words.h"
+
+bool pf_code_spell(pf_compiler *c, const pf_operand *o, char name[PF_EXPR_NAME_BYTES])
+{
+    if (o->len >= PF_EXPR_NAME_BYTES)
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "the name is longer than %d bytes",
+                            PF_EXPR_NAME_BYTES - 1);
+    memcpy(name, c->text + o->at, o->len);
+    name[o->len] = 0;
+    return true;
+}
+
+/* Names that only a provider knows for most records. */
+static const char *advice(const char *name)
+{
+    if (strcmp(name, "comm") == 0)
+        return "; comm.comm is what COMM records say";
+    if (strcmp(name, "cgroup") == 0)
+        return "; cgroup.path is what CGROUP records say";
+    return strcmp(name, "dso") == 0 || strcmp(name, "sym") == 0 ? "" : NULL;
+}
+
+static bool fail_unknown(pf_compiler *c, const pf_operand *o, const char *name)
+{
+    char near[160];
+    const char *rest = name;
+    const char *row = o->element ? NULL : pf_expr_row_of(name, &rest);
+    const char *what = o->element || row ? "have no" : "there is no";
+    const char *whose = o->element ? "elements " : row ? row : "";
+    const pf_slot *list = o->element ? &c->e->slots[c->list] : NULL;
+    const char *hint = o->element ? NULL : advice(name);
+    if (hint)
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s is not known here%s", name, hint);
+    if (o->element && o->len == 1)
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE,
+                            "the elements are groups of fields: name one, as in .from");
+    pf_expr_near_names(c->e, name, list, near, sizeof near);
+    if (near[0])
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s%s%s %.40s; did you mean %s?", whose,
+                            row ? " records " : "", what, rest, near);
+    return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s%s%s %.40s", whose, row ? " records " : "",
+                        what, rest);
+}
+
+/* PERFILE_END: nobody knows the name; other failures are told. */
+static perfile_status look_up(pf_compiler *c, pf_operand *o)
+{
+    char name[PF_EXPR_NAME_BYTES];
+    pf_slot *slot;
+    if (o->slot != PF_NO_SLOT)
+        return PERFILE_OK;
+    if (!pf_code_spell(c, o, name))
+        return c->status;
+    if (o->element && c->list == PF_NO_SLOT) {
+        pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s is of elements: any(list, %s == …)", name,
+                     name);
+        return c->status;
+    }
+    const pf_slot *list = o->element ? &c->e->slots[c->list] : NULL;
+    perfile_error err;
+    perfile_status st = pf_expr_find(c->e, name + o->element, list, &slot, &err);
+    if (st == PERFILE_END)
+        return st;
+    if (st != PERFILE_OK) {
+        pf_code_fail(c, o->at, st, "%s", err.message);
+        return st;
+    }
+    slot->at = o->at;
+    slot->len = o->len;
+    o->slot = (uint32_t)(slot - c->e->slots);
+    return PERFILE_OK;
+}
+
+bool pf_code_find(pf_compiler *c, pf_operand *o)
+{
+    char name[PF_EXPR_NAME_BYTES];
+    perfile_status st = look_up(c, o);
+    if (st == PERFILE_END)
+        return pf_code_spell(c, o, name) && fail_unknown(c, o, name + (o->element && o->len > 1));
+    return st == PERFILE_OK;
+}
+
+static const char *name_of_class(unsigned classes)
+{
+    if (classes & PERFILE_EXPR_NUMBER)
+        return "a number";
+    if (classes & PERFILE_EXPR_TEXT)
+        return "text";
+    return classes & PERFILE_EXPR_LIST ? "a list: use any(), all() or count()"
+                                       : "a group of fields: write the one that is meant";
+}
+
+bool pf_code_name(pf_compiler *c, pf_operand *o, unsigned class)
+{
+    char name[PF_EXPR_NAME_BYTES];
+    if (!pf_code_find(c, o) || !pf_code_spell(c, o, name))
+        return false;
+    pf_slot *s = &c->e->slots[o->slot];
+    unsigned classes = s->classes;
+    const char *hint = class == PERFILE_EXPR_TEXT && !s->asked && !o->element ? advice(name) : NULL;
+    if (hint)
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "names of %s are not known here%s", name,
+                            hint);
+    if (!pf_expr_narrow(c->e, s, class))
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%.40s is %s", name, name_of_class(classes));
+    return true;
+}
+
+/* Makes a number of `word`, a name or text, when it is a word for values of `of`. */
+static bool take_word(pf_compiler *c, pf_operand *of, pf_operand *word)
+{
+    char text[PF_EXPR_NAME_BYTES];
+    uint64_t number;
+    bool quoted = word->what == PF_IS_TEXT;
+    if ((of->what != PF_IS_NAME && of->what != PF_IS_VALUE) ||
+        (!quoted && (word->what != PF_IS_NAME || word->element)) ||
+        word->len - 2 * quoted >= sizeof text)
+        return true;
+    if (of->what == PF_IS_NAME && look_up(c, of) < 0)
+        return false;
+    if (of->slot == PF_NO_SLOT)
+        return true;
+    memcpy(text, c->text + word->at + quoted, word->len - 2 * quoted);
+    text[word->len - 2 * quoted] = 0;
+    switch (pf_expr_word(c->e, &c->e->slots[of->slot], text, &number)) {
+    case PF_WORD_SEVERAL:
+        return pf_code_fail(c, word->at, PERFILE_E_USAGE,
+                            "%s means several things: put the record in front, as in mmap2.flags",
+                            text);
+    case PF_WORD_FOUND:
+        word->what = PF_IS_NUMBER;
+        word->number = (pf_number){number, false};
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* A name that stands where a word of `of` is expected and nobody knows: say what the words are. */
+static bool check_word(pf_compiler *c, const pf_operand *of, pf_operand *word)
+{
+    char name[PF_EXPR_NAME_BYTES], near[160];
+    if ((of->what != PF_IS_NAME && of->what != PF_IS_VALUE) || of->slot == PF_NO_SLOT)
+        return true;
+    bool type = word->what == PF_IS_TEXT && c->e->slots[of->slot].of == PF_OF_TYPE;
+    if (!type && (word->what != PF_IS_NAME || word->element))
+        return true;
+    perfile_status st = type ? PERFILE_END : look_up(c, word);
+    if (st != PERFILE_END)
+        return st == PERFILE_OK;
+    if (!pf_code_spell(c, word, name))
+        return false;
+    const pf_slot *s = &c->e->slots[of->slot];
+    pf_expr_near_words(c->e, s, name, near, sizeof near);
+    if (near[0] || s->of == PF_OF_TYPE)
+        return pf_code_fail(c, word->at, PERFILE_E_USAGE, "%.40s is no value of %.*s%s%s%s", name,
+                            s->len < 40 ? (int)s->len : 40, c->text + s->at,
+                            near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+    if (s->classes & PERFILE_EXPR_TEXT)
+        return pf_code_fail(c, word->at, PERFILE_E_USAGE,
+                            "there is no %.40s; text stands in quotes: \"%.40s\"", name, name);
+    return true;
+}
+
+bool pf_code_word(pf_compiler *c, pf_operand *of, pf_operand *word)
+{
+    return take_word(c, of, word) && check_word(c, of, word);
+}
+
+bool pf_code_words(pf_compiler *c, pf_operand *a, pf_operand *b)
+{
+    return take_word(c, a, b) && (b->what == PF_IS_NUMBER || take_word(c, b, a)) &&
+           check_word(c, a, b) && check_word(c, b, a);
+}

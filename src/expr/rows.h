@@ -1,0 +1,61 @@
+/* The members of decoded structs as data, for who reads them by name: format/ expanded once more.
+ */
+#ifndef PF_EXPR_ROWS_H
+#define PF_EXPR_ROWS_H
+
+#include "schema/rows.h"
+
+/* pf_member.what */
+enum {
+    PF_MEMBER_END = 0,
+    PF_MEMBER_FIELD, /* of any type, PERFILE_LIST and STRUCT too */
+    PF_MEMBER_ATTR,  /* a field that is there when attr.size reaches it */
+    PF_MEMBER_WHEN,
+    PF_MEMBER_SAMPLE,
+    PF_MEMBER_ELSE,
+    PF_MEMBER_END_WHEN,
+    PF_MEMBER_GAP /* places behind it are not fixed */
+};
+
+typedef struct pf_member {
+    const char *name;
+    const char *doc;
+    uint8_t what;
+    uint8_t type;    /* PERFILE_U8 … */
+    uint8_t element; /* of WORDS: PERFILE_U16 … */
+    uint8_t kind;
+    uint8_t flags; /* PERFILE_FIELD_… */
+    uint8_t of;    /* LIST, STRUCT: PF_SHAPE_… */
+    uint16_t at;   /* in the decoded struct: the member, or the has_… of a WHEN */
+    uint32_t bit;  /* of a SAMPLE */
+} pf_member;
+
+/* Takes the next element off a list; `size` is that of the decoded struct. */
+typedef perfile_status pf_shape_next_fn(perfile_list *list, void *out, size_t size);
+
+typedef struct pf_row_shape {
+    const char *name;
+    const pf_member *members; /* up to PF_MEMBER_END */
+    uint32_t size;
+    pf_shape_next_fn *next; /* NULL: never in a list */
+} pf_row_shape;
+
+enum {
+#define STRUCT(id, doc) PF_SHAPE_##id,
+#include "perfile/format/structs.def"
+#define STRUCT(id, doc) PF_SHAPE_##id,
+#include "perfile/format/sample.def"
+    PF_N_SHAPES
+};
+
+extern const pf_row_shape pf_struct_shapes[PF_N_SHAPES];
+extern const pf_row_shape pf_row_shapes[PF_N_RECORD_ROWS]; /* as pf_record_table */
+
+/* Bytes of an integer type as stored and as decoded; 0 for others. */
+static inline unsigned pf_type_width(unsigned type)
+{
+    static const uint8_t widths[] = {1, 2, 4, 8, 4};
+    return type < sizeof widths ? widths[type] : 0;
+}
+
+#endif

@@ -1,0 +1,387 @@
+/* Testing records. */
+#include "base/error.h"
+#include "expr/glob.h"
+#include "expr/batch.h"
+
+enum { STEPS_AT_ONCE = 64 };
+
+int pf_number_compare(pf_number a, pf_number b)
+{
+    if (a.negative != b.negative)
+        return a.negative ? -1 : 1;
+    return a.n < b.n ? -1 : a.n > b.n;
+}
+
+static inline bool in_range(const pf_step *s, pf_number v)
+{
+    if (!v.negative && !s->lo_negative && !s->hi_negative)
+        return v.n >= s->lo && v.n <= s->hi;
+    return pf_number_compare(v, (pf_number){s->lo, s->lo_negative}) >= 0 &&
+           pf_number_compare(v, (pf_number){s->hi, s->hi_negative}) <= 0;
+}
+
+/* Ranges of a set ascend and do not touch. */
+bool pf_expr_in_ranges(const perfile_expr *e, const pf_step *s, pf_number v)
+{
+    uint32_t lo = 0, hi = s->n;
+    while (lo < hi) {
+        uint32_t middle = lo + (hi - lo) / 2;
+        const pf_range *range = &e->ranges[s->first + middle];
+        if (pf_number_compare(v, range->lo) < 0)
+            hi = middle;
+        else if (pf_number_compare(v, range->hi) > 0)
+            lo = middle + 1;
+        else
+            return true;
+    }
+    return false;
+}
+
+static bool in_texts(const perfile_expr *e, const pf_step *s, const pf_expr_text *t)
+{
+    enum { FEW = 8 };
+    uint32_t lo = 0, hi = s->n;
+    if (t->hex || s->n <= FEW) {
+        for (uint32_t i = 0; i < s->n; i++)
+            if (pf_expr_text_equal(t, pf_span_text(e, s->first + i)))
+                return true;
+        return false;
+    }
+    while (lo < hi) {
+        uint32_t middle = lo + (hi - lo) / 2;
+        int order = pf_expr_bytes_compare(t->bytes, pf_span_text(e, s->first + middle));
+        if (order == 0)
+            return true;
+        if (order < 0)
+            hi = middle;
+        else
+            lo = middle + 1;
+    }
+    return false;
+}
+
+/* The number of a field that most samples have at a place which the layout knows. */
+static inline bool fast_number(perfile_expr *e, pf_slot *s, pf_number *v)
+{
+    const perfile_record *r = e->subject.r;
+    if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF)
+        return pf_expr_number(e, s, v);
+    const perfile_layout *l = pf_expr_layout(&e->subject);
+    int at = l ? l->sample_slot[s->fast_bit] : -1;
+    if (at < 0 || r->body.len < 8 * ((size_t)at + 1))
+        return pf_expr_number(e, s, v);
+    const uint8_t *p = r->body.ptr + 8 * at;
+    bool swapped = r->flags & PERFILE_REC_SWAPPED;
+    v->negative = false;
+    if (s->fast_part == 0)
+        v->n = pf_load_u64(p, swapped);
+    else
+        v->n = pf_load_u32(p + 4 * (s->fast_part - 1), swapped);
+    return true;
+}
+
+static bool set_number(perfile_expr *e, const pf_step *s, pf_number *v)
+{
+    pf_slot *slot = &e->slots[s->slot];
+    return slot->fast ? fast_number(e, slot, v) : pf_expr_number(e, slot, v);
+}
+
+/* Each of the next takes numbers that may be absent, and gives one that is absent where the result
+ * is not between -2^63 and 2^64 - 1. */
+static bool number_from(bool negative, uint64_t size, pf_number *out)
+{
+    *out = (pf_number){negative ? 0 - size : size, negative && size};
+    return !negative || size <= UINT64_C(1) << 63;
+}
+
+static uint64_t size_of(pf_number v)
+{
+    return v.negative ? 0 - v.n : v.n;
+}
+
+static bool add(pf_number a, pf_number b, pf_number *out)
+{
+    uint64_t x = size_of(a), y = size_of(b);
+    if (a.negative == b.negative)
+        return x <= UINT64_MAX - y && number_from(a.negative, x + y, out);
+    return x >= y ? number_from(a.negative, x - y, out) : number_from(b.negative, y - x, out);
+}
+
+static bool multiply(pf_number a, pf_number b, pf_number *out)
+{
+    uint64_t x = size_of(a), y = size_of(b);
+    if (y && x > UINT64_MAX / y)
+        return false;
+    return number_from(a.negative != b.negative, x * y, out);
+}
+
+static bool negate(pf_number a, pf_number *out)
+{
+    return number_from(!a.negative, size_of(a), out);
+}
+
+bool pf_expr_calculate(unsigned code, pf_number a, pf_number b, pf_number *out)
+{
+    pf_number minus;
+    switch (code) {
+    case PF_STEP_ADD:
+        return add(a, b, out);
+    case PF_STEP_SUB:
+        /* -(2^64 - 1) is no number here, 5 - (2^64 - 1) neither, but 2^64 - 1 - (2^64 - 1) is. */
+        if (!a.negative && !b.negative)
+            return a.n >= b.n ? number_from(false, a.n - b.n, out)
+                              : number_from(true, b.n - a.n, out);
+        return negate(b, &minus) && add(a, minus, out);
+    case PF_STEP_MUL:
+        return multiply(a, b, out);
+    case PF_STEP_NEG:
+        return negate(a, out);
+    default:
+        *out = (pf_number){a.n & b.n, a.negative && b.negative};
+        return true;
+    }
+}
+
+/* On with a list: the step to go on at. */
+static const pf_step *next_element(perfile_expr *e, const pf_step *begin, uint32_t *top)
+{
+    pf_loop *loop = &e->loop;
+    if (loop->i < loop->n && pf_expr_next(loop)) {
+        loop->i++;
+        return begin + 1;
+    }
+    if (begin->loop == PF_LOOP_COUNT) {
+        e->values[*top] = (pf_number){loop->count, false};
+        e->absent[(*top)++] = false;
+        return e->steps + begin->to;
+    }
+    return e->steps + begin->next[begin->loop == PF_LOOP_ALL];
+}
+
+static const pf_step *begin_loop(perfile_expr *e, const pf_step *s, uint32_t *top)
+{
+    if (pf_expr_list_of(e, &e->slots[s->slot], &e->loop))
+        return next_element(e, s, top);
+    if (s->loop != PF_LOOP_COUNT)
+        return e->steps + s->next[false];
+    e->absent[(*top)++] = true;
+    return e->steps + s->to;
+}
+
+static const pf_step *end_of_body(perfile_expr *e, const pf_step *begin, bool yes, uint32_t *top)
+{
+    if (begin->loop == PF_LOOP_COUNT)
+        e->loop.count += yes;
+    else if (yes == (begin->loop == PF_LOOP_ANY))
+        return e->steps + begin->next[yes];
+    return next_element(e, begin, top);
+}
+
+/* A step that works on the stack of numbers. */
+static void work(perfile_expr *e, const pf_step *s, uint32_t *top)
+{
+    pf_loop loop;
+    pf_number *v = e->values;
+    bool *absent = e->absent;
+    uint32_t n = *top;
+    switch (s->code) {
+    case PF_STEP_PUSH:
+        absent[n] = !pf_expr_number(e, &e->slots[s->slot], &v[n]);
+        *top = n + 1;
+        break;
+    case PF_STEP_CONSTANT:
+        v[n] = (pf_number){s->lo, s->lo_negative};
+        absent[n] = false;
+        *top = n + 1;
+        break;
+    case PF_STEP_COUNT:
+        absent[n] = !pf_expr_list_of(e, &e->slots[s->slot], &loop);
+        if (!absent[n])
+            v[n] = (pf_number){loop.n, false};
+        *top = n + 1;
+        break;
+    case PF_STEP_NEG:
+        absent[n - 1] = absent[n - 1] || !pf_expr_calculate(s->code, v[n - 1], v[n - 1], &v[n - 1]);
+        break;
+    case PF_STEP_SWAP: {
+        pf_number last = v[n - 1];
+        bool gone = absent[n - 1];
+        v[n - 1] = v[n - 2];
+        absent[n - 1] = absent[n - 2];
+        v[n - 2] = last;
+        absent[n - 2] = gone;
+        break;
+    }
+    default:
+        absent[n - 2] = absent[n - 2] || absent[n - 1] ||
+                        !pf_expr_calculate(s->code, v[n - 2], v[n - 1], &v[n - 2]);
+        *top = n - 1;
+        break;
+    }
+}
+
+static bool compares(const perfile_expr *e, const pf_step *s, uint32_t top)
+{
+    if (e->absent[top] || e->absent[top + 1])
+        return false;
+    int order = pf_number_compare(e->values[top], e->values[top + 1]);
+    return s->relation & (order < 0 ? PF_LESS : order > 0 ? PF_MORE : PF_EQUAL);
+}
+
+static bool texts_decide(perfile_expr *e, const pf_step *s)
+{
+    pf_expr_text a, b;
+    if (!pf_expr_text_of(e, &e->slots[s->slot], &a))
+        return false;
+    switch (s->code) {
+    case PF_STEP_TEXT_SET:
+        return in_texts(e, s, &a) != s->negate;
+    case PF_STEP_TEXT_GLOB:
+        return pf_expr_glob(&a, pf_span_text(e, s->first)) != s->negate;
+    default:
+        return pf_expr_text_of(e, &e->slots[s->other], &b) &&
+               pf_expr_texts_equal(&a, &b) != s->negate;
+    }
+}
+
+/* From step `s` on.  Every step goes forwards, but for the ends of loops, which come as often as
+ * there are elements. */
+static bool run(perfile_expr *e, const pf_step *s)
+{
+    uint32_t top = 0;
+    pf_number v;
+    for (;;) {
+        bool yes;
+        switch (s->code) {
+        case PF_STEP_FALSE:
+            return false;
+        case PF_STEP_TRUE:
+            return true;
+        case PF_STEP_RANGE_FAST:
+            yes = fast_number(e, &e->slots[s->slot], &v) && in_range(s, v) != s->negate;
+            break;
+        case PF_STEP_RANGE_TYPE:
+            v = (pf_number){e->subject.r->type, false};
+            yes = e->subject.r->family == PERFILE_FAMILY_PERF && in_range(s, v) != s->negate;
+            break;
+        case PF_STEP_RANGE:
+            yes = pf_expr_number(e, &e->slots[s->slot], &v) && in_range(s, v) != s->negate;
+            break;
+        case PF_STEP_SET:
+            yes = set_number(e, s, &v) && pf_expr_in_ranges(e, s, v) != s->negate;
+            break;
+        case PF_STEP_VALUE_RANGE:
+            top--;
+            yes = !e->absent[top] && in_range(s, e->values[top]) != s->negate;
+            break;
+        case PF_STEP_VALUE_SET:
+            top--;
+            yes = !e->absent[top] && pf_expr_in_ranges(e, s, e->values[top]) != s->negate;
+            break;
+        case PF_STEP_COMPARE:
+            top -= 2;
+            yes = compares(e, s, top);
+            break;
+        case PF_STEP_TEXT_SET:
+        case PF_STEP_TEXT_GLOB:
+        case PF_STEP_TEXT_COMPARE:
+            yes = texts_decide(e, s);
+            break;
+        case PF_STEP_HAS:
+            yes = pf_expr_has(e, &e->slots[s->slot]);
+            break;
+        case PF_STEP_LOOP:
+            s = begin_loop(e, s, &top);
+            continue;
+        case PF_STEP_NEXT_FALSE:
+        case PF_STEP_NEXT_TRUE:
+            s = end_of_body(e, e->steps + s->to, s->code == PF_STEP_NEXT_TRUE, &top);
+            continue;
+        default:
+            work(e, s, &top);
+            s++;
+            continue;
+        }
+        s = e->steps + s->next[yes];
+    }
+}
+
+static inline bool test(perfile_expr *e, const perfile_record *r, const pf_step *from,
+                        perfile_error *err)
+{
+    e->tests++;
+    e->subject.r = r;
+    e->subject.has_row = e->subject.has_layout = false;
+    e->subject.decoded = 0;
+    e->subject.err = err;
+    return run(e, from);
+}
+
+perfile_status perfile_expr_test(perfile_expr *e, const perfile_record *r, bool *yes,
+                                 perfile_error *err)
+{
+    e->subject.status = PERFILE_OK;
+    bool holds = test(e, r, e->steps, err);
+    if (e->subject.status != PERFILE_OK)
+        return e->subject.status;
+    *yes = holds;
+    return PERFILE_OK;
+}
+
+/* Those of `asked` from step `from` on, one by one. */
+static perfile_status test_each(perfile_expr *e, const pf_run *all, const pf_step *from,
+                                uint64_t asked, uint64_t *yes, perfile_error *err)
+{
+    for (uint64_t left = asked; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        *yes |= (uint64_t)test(e, &all->first[i], from, err) << i;
+        if (e->subject.status != PERFILE_OK)
+            return e->subject.status;
+    }
+    return PERFILE_OK;
+}
+
+/* Step by step, each for the records that came to it.  A step that has to look at them one by one
+ * leaves nothing on the stack to those behind it, for the rest is done with it. */
+static perfile_status test_at_once(perfile_expr *e, const pf_run *all, uint64_t *yes,
+                                   perfile_error *err)
+{
+    uint64_t here[STEPS_AT_ONCE] = {all->all}, fits;
+    for (uint32_t i = 0; i < e->n_steps; i++) {
+        const pf_step *s = &e->steps[i];
+        if (!here[i] || s->code == PF_STEP_FALSE)
+            continue;
+        if (s->code == PF_STEP_TRUE) {
+            *yes |= here[i];
+        } else if (pf_expr_batch(e, all, s, &fits)) {
+            here[s->next[true]] |= here[i] & fits;
+            here[s->next[false]] |= here[i] & ~fits;
+        } else {
+            perfile_status st = test_each(e, all, s, here[i], yes, err);
+            if (st != PERFILE_OK)
+                return st;
+        }
+    }
+    return PERFILE_OK;
+}
+
+perfile_status perfile_expr_test_run(perfile_expr *e, const perfile_record *first, size_t n,
+                                     uint64_t *yes, perfile_error *err)
+{
+    enum { MOST = 64 };
+    if (n > MOST)
+        return pf_fail(err, PERFILE_E_USAGE, "n", "%zu records, at most %d at once", n, MOST);
+    e->subject.status = PERFILE_OK;
+    if (n == 0) {
+        *yes = 0;
+        return PERFILE_OK;
+    }
+    const pf_run all = pf_run_look_at_any(first, n);
+    uint64_t bits = 0;
+    perfile_status st = all.even && e->n_steps <= STEPS_AT_ONCE
+                            ? test_at_once(e, &all, &bits, err)
+                            : test_each(e, &all, e->steps, all.all, &bits, err);
+    if (st == PERFILE_OK)
+        *yes = bits;
+    return st;
+}

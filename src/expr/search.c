@@ -1,0 +1,301 @@
+#include "expr/search.h"
+
+#include "base/error.h"
+#include "core/layout.h"
+
+enum { MOST_PLACES = 16, MOST_PARTS = 8 };
+
+_Static_assert(PF_N_RECORD_ROWS < (int)PF_ROW_TRAILER, "pf_way.row");
+
+/* A struct whose members are to be looked through, and the way to it. */
+typedef struct place {
+    const pf_member *members;
+    uint32_t at; /* of the struct in the decoded one */
+    uint8_t n_guards;
+    pf_guard guards[PF_EXPR_GUARDS];
+    const char *rest; /* of the name */
+    bool alias;       /* the struct was named itself: its number is meant */
+} place;
+
+/* What is looked for, and where. */
+typedef struct search {
+    perfile_expr *e;
+    pf_slot *slot;
+    uint8_t row;
+    uint8_t from;         /* PF_WAY_MEMBER or PF_WAY_ELEMENT */
+    bool words_of_sample; /* fields may have places in the layout */
+    place places[MOST_PLACES];
+    size_t n_places;
+    bool too_many;
+    perfile_status *st;
+    perfile_error *err;
+} search;
+
+/* A struct that stands for a number: its members in turn, the first that is there. */
+static const struct {
+    uint8_t shape;
+    const char *member;
+} aliases[] = {
+    {PF_SHAPE_weight, "full"},
+    {PF_SHAPE_weight, "var1_dw"},
+};
+
+/* Whether the first word of the dotted `name` is `word`; *rest is what follows, NULL at the end. */
+static bool begins(const char *name, const char *word, const char **rest)
+{
+    size_t n = strlen(word);
+    if (strncmp(name, word, n) != 0 || (name[n] && name[n] != '.'))
+        return false;
+    *rest = name[n] ? name + n + 1 : NULL;
+    return true;
+}
+
+static bool takes_layout(uint32_t bit)
+{
+    const uint32_t fixed = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |
+                           PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_ID |
+                           PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD;
+    return bit & fixed;
+}
+
+void pf_expr_add_way(perfile_expr *e, pf_slot *slot, const pf_way *way, perfile_status *st,
+                     perfile_error *err)
+{
+    if (*st != PERFILE_OK)
+        return;
+    if (e->n_ways == PF_EXPR_WAYS) {
+        *st = pf_fail(err, PERFILE_E_LIMIT, "expression", "the expression has too many names");
+        return;
+    }
+    void *items = e->ways;
+    pf_way *w = pf_expr_more(&items, &e->n_ways, &e->ways_cap, sizeof *w);
+    e->ways = items;
+    if (!w) {
+        *st = pf_fail_nomem(err, "expression");
+        return;
+    }
+    *w = *way;
+    slot->n_ways++;
+    slot->classes |= way->class;
+}
+
+static uint8_t class_of(const pf_member *m)
+{
+    switch (m->type) {
+    case PERFILE_TEXT:
+    case PERFILE_BLOB:
+        return PERFILE_EXPR_TEXT;
+    case PERFILE_WORDS:
+    case PERFILE_LIST:
+        return PERFILE_EXPR_LIST;
+    case PERFILE_STRINGS:
+    case PERFILE_STRUCT:
+        return PERFILE_EXPR_OTHER;
+    default:
+        return m->kind == PERFILE_KIND_SCALE ? PERFILE_EXPR_OTHER : PERFILE_EXPR_NUMBER;
+    }
+}
+
+/* The part that `rest` names, inside of the number of `way`.  A part goes by its own name or by
+ * that of its words: data_src.op, data_src.mem_op. */
+static bool find_part(pf_way *way, const char *rest)
+{
+    for (unsigned depth = 0; rest; depth++) {
+        const perfile_vocabulary *v = way->words;
+        const char *after = NULL;
+        uint32_t i = 0;
+        if (!v || !v->bits || depth == MOST_PARTS)
+            return false;
+        for (; i < v->n; i++)
+            if (begins(rest, v->bits[i].name, &after) ||
+                (v->bits[i].values->n && begins(rest, v->bits[i].values->name, &after)))
+                break;
+        if (i == v->n)
+            return false;
+        way->shift = (uint8_t)(way->shift + v->bits[i].shift);
+        way->width = v->bits[i].width;
+        way->words = v->bits[i].values->n ? v->bits[i].values : NULL;
+        way->kind = PERFILE_KIND_DEC;
+        rest = after;
+    }
+    return true;
+}
+
+static void push_place(search *s, const place *p, const pf_member *m, const char *rest, bool alias)
+{
+    if (s->n_places == MOST_PLACES) {
+        s->too_many = true;
+        return;
+    }
+    place *q = &s->places[s->n_places++];
+    *q = *p;
+    q->members = pf_struct_shapes[m->of].members;
+    q->at = p->at + m->at;
+    q->rest = rest;
+    q->alias = alias;
+}
+
+/* Where a field is in front of which all is of fixed size; -1: nobody knows. */
+typedef struct fixed {
+    int32_t body; /* in the body */
+    int32_t word; /* in the word of a bit of sample_type */
+    uint32_t bit; /* which */
+} fixed;
+
+static void add_member(search *s, const place *p, const pf_member *m, const fixed *f,
+                       const char *rest)
+{
+    pf_way way = {
+        .row = s->row,
+        .from = s->from,
+        .class = class_of(m),
+        .type = m->type,
+        .element = m->element,
+        .kind = m->kind,
+        .of = m->of,
+        .at = (uint16_t)(p->at + m->at),
+        .n_guards = p->n_guards,
+        .words = m->type == PERFILE_STRUCT ? NULL : perfile_kind_words(m->kind),
+    };
+    memcpy(way.guards, p->guards, sizeof way.guards);
+    if (rest && !(way.class == PERFILE_EXPR_NUMBER && find_part(&way, rest)))
+        return;
+    bool mirrored = m->kind == PERFILE_KIND_ATTR_FLAGS || m->kind == PERFILE_KIND_BRANCH_FLAGS;
+    bool stored = way.class == PERFILE_EXPR_NUMBER && !(m->flags & PERFILE_FIELD_CALC) && !mirrored;
+    if (stored && s->words_of_sample && f->word >= 0) {
+        way.from = s->row == PF_ROW_TRAILER ? PF_WAY_TRAILER : PF_WAY_SAMPLE;
+        way.bit = (uint8_t)__builtin_ctz(f->bit);
+        way.at = (uint16_t)f->word;
+        way.n_guards = 0;
+    } else if (stored && f->body >= 0 && s->from == PF_WAY_MEMBER) {
+        way.from = PF_WAY_PLACE;
+        way.at = (uint16_t)f->body;
+    }
+    pf_expr_add_way(s->e, s->slot, &way, s->st, s->err);
+}
+
+/* The list of a struct that has one and no other stands for the struct. */
+static const pf_member *only_list(const pf_row_shape *shape)
+{
+    const pf_member *found = NULL;
+    for (const pf_member *m = shape->members; m->what != PF_MEMBER_END; m++)
+        if (m->what == PF_MEMBER_FIELD && m->type == PERFILE_LIST) {
+            if (found)
+                return NULL;
+            found = m;
+        }
+    return found;
+}
+
+static void meet_struct(search *s, const place *p, const pf_member *m, const fixed *f,
+                        const char *rest)
+{
+    if (rest) {
+        push_place(s, p, m, rest, false);
+        return;
+    }
+    add_member(s, p, m, f, NULL);
+    const pf_member *list = only_list(&pf_struct_shapes[m->of]);
+    if (list)
+        push_place(s, p, m, list->name, false);
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
+        if (aliases[i].shape == m->of)
+            push_place(s, p, m, aliases[i].member, true);
+}
+
+static void add_guard(place *p, search *s, uint16_t at, uint16_t test, uint32_t mask)
+{
+    if (p->n_guards == PF_EXPR_GUARDS) {
+        s->too_many = true;
+        return;
+    }
+    p->guards[p->n_guards++] = (pf_guard){mask, at, test};
+}
+
+static void step_place(fixed *f, const pf_member *m)
+{
+    unsigned width = m->flags & PERFILE_FIELD_CALC ? 0 : pf_type_width(m->type);
+    bool calc = m->flags & PERFILE_FIELD_CALC;
+    f->body = f->body >= 0 && (width || calc) ? f->body + (int32_t)width : -1;
+    f->word = f->word >= 0 && (width || calc) ? f->word + (int32_t)width : -1;
+}
+
+/* What stands in a struct besides fields: conditions.  False when `m` is a field. */
+static bool meet_mark(search *s, place *p, const pf_member *m, fixed *f)
+{
+    switch (m->what) {
+    case PF_MEMBER_WHEN:
+        add_guard(p, s, (uint16_t)(p->at + m->at), PF_GUARD_IS, 0);
+        break;
+    case PF_MEMBER_SAMPLE:
+        add_guard(p, s, (uint16_t)(p->at + m->at), PF_GUARD_BITS, m->bit);
+        f->bit = m->bit;
+        f->word = takes_layout(m->bit) ? 0 : -1;
+        f->body = -1;
+        return true;
+    case PF_MEMBER_ELSE:
+        p->n_guards--;
+        add_guard(p, s, (uint16_t)(p->at + m->at), PF_GUARD_IS, 0);
+        break;
+    case PF_MEMBER_END_WHEN:
+        p->n_guards--;
+        f->word = -1;
+        break;
+    case PF_MEMBER_GAP:
+        break;
+    default:
+        return false;
+    }
+    f->body = -1;
+    return true;
+}
+
+/* An attr's members behind the first 64 bytes are there when its size reaches their end; sizes
+ * that are 0 mean 64. */
+static void meet_attr_member(search *s, place *p, const pf_member *m, const fixed *f, bool found,
+                             const char *rest, uint32_t *end)
+{
+    *end += pf_type_width(m->type);
+    if (!found)
+        return;
+    add_guard(p, s, (uint16_t)(p->at + offsetof(perfile_attr, size)), PF_GUARD_REACHES, *end);
+    add_member(s, p, m, f, rest);
+    p->n_guards--;
+}
+
+static void look_through(search *s, place p, bool first)
+{
+    fixed f = {first && s->row != PF_ROW_TRAILER ? 0 : -1, -1, 0};
+    uint32_t attr_end = 64;
+    for (const pf_member *m = p.members; m->what != PF_MEMBER_END && !s->too_many; m++) {
+        const char *rest = NULL;
+        if (meet_mark(s, &p, m, &f))
+            continue;
+        bool found =
+            begins(p.rest, m->name, &rest) && (!p.alias || class_of(m) == PERFILE_EXPR_NUMBER);
+        if (m->what == PF_MEMBER_ATTR) {
+            f.body = -1;
+            meet_attr_member(s, &p, m, &f, found, rest, &attr_end);
+            continue;
+        }
+        if (found && m->type == PERFILE_STRUCT)
+            meet_struct(s, &p, m, &f, rest);
+        else if (found)
+            add_member(s, &p, m, &f, rest);
+        else if (m->type == PERFILE_STRUCT && m->flags & PERFILE_FIELD_FLAT)
+            push_place(s, &p, m, p.rest, false);
+        step_place(&f, m);
+    }
+}
+
+void pf_expr_search(perfile_expr *e, pf_slot *slot, const pf_row_shape *shape, uint8_t row,
+                    uint8_t from, const char *name, perfile_status *st, perfile_error *err)
+{
+    search s = {.e = e, .slot = slot, .row = row, .from = from, .st = st, .err = err};
+    s.words_of_sample = from == PF_WAY_MEMBER && (row == PF_AT_sample || row == PF_ROW_TRAILER);
+    s.places[s.n_places++] = (place){.members = shape->members, .rest = name};
+    for (size_t i = 0; i < s.n_places; i++)
+        look_through(&s, s.places[i], i == 0);
+    if (*st == PERFILE_OK && s.too_many)
+        *st = pf_fail(err, PERFILE_E_LIMIT, "expression", "the expression has too many names");
+}

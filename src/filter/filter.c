@@ -1,0 +1,468 @@
+/* The stage, and the passes before it. */
+#include "filter/filter.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "stage/fragments.h"
+
+typedef struct stage {
+    perfile_stream base;
+    pf_filter *x;
+    const perfile_record *first; /* of the run of the stream below … */
+    uint64_t left;               /* … what is still to be handed on, by bit */
+    bool begun;
+    pf_fragments pieces;
+} stage;
+
+/* Which records are asked whether they are selected. */
+static uint64_t asked_of(const pf_filter *x, const pf_run *run)
+{
+    uint64_t asked = run->samples;
+    if (x->only)
+        return run->all;
+    for (uint64_t left = run->all & ~run->samples; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        unsigned class = pf_keeping_class(run->first[i].type);
+        bool is = class == PF_KEEP_DATA || (class != PF_KEEP_FACT && x->tests_state);
+        asked |= (uint64_t)is << i;
+    }
+    return asked;
+}
+
+static bool selects_all(const pf_filter *x)
+{
+    return !x->given && !x->invert && x->options.every < 2 && !x->options.head;
+}
+
+perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selected,
+                                perfile_error *err)
+{
+    perfile_status st = pf_filter_resolve(x, run->first, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (x->chosen && !x->bits_full) {
+        *selected = pf_filter_known(x, run);
+        return PERFILE_OK;
+    }
+    uint64_t asked = asked_of(x, run);
+    if (x->given && !x->there.over)
+        pf_observed_look(&x->there, run, x->given);
+    if (selects_all(x) || !asked) {
+        *selected = asked;
+        return PERFILE_OK;
+    }
+    st = pf_filter_test(x, run, asked, selected, err);
+    x->there.over |= st == PERFILE_OK && (*selected & run->samples);
+    return st;
+}
+
+static bool is_plain(const perfile_record *r)
+{
+    return r->family != PERFILE_FAMILY_DAMAGE && !(r->flags & PERFILE_REC_ENVELOPE);
+}
+
+/* Whether the record is asked for itself: what others come out of goes with them, unless each one
+ * is asked. */
+static bool is_asked(const pf_filter *x, const perfile_record *r)
+{
+    return is_plain(r) || (x->only && r->family != PERFILE_FAMILY_DAMAGE);
+}
+
+/* A pass that only looks: the model, and from when to when. */
+static perfile_status look_at(pf_filter *x, const perfile_record *first, size_t n,
+                              perfile_error *err)
+{
+    uint64_t times[PERFILE_RUN_RECORDS];
+    size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < found; i++) {
+        x->first_time = times[i] < x->first_time ? times[i] : x->first_time;
+        x->last_time = times[i] > x->last_time ? times[i] : x->last_time;
+    }
+    if (!pf_filter_needs_world(x))
+        return PERFILE_OK;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        if (first[i].type != PERFILE_RECORD_SAMPLE)
+            st = pf_filter_feed(x, &first[i], err);
+    return st;
+}
+
+perfile_status pf_filter_choose(pf_filter *x, const pf_run *run, perfile_error *err)
+{
+    uint64_t selected;
+    perfile_status st = pf_filter_select(x, run, &selected, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_count(x, run, selected, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_note(x, run, selected, err);
+    if (!selected)
+        pf_stretches_note(&x->unwanted, run);
+    x->result.samples += (unsigned)__builtin_popcountll(run->samples);
+    x->result.kept_samples += (unsigned)__builtin_popcountll(run->samples & selected);
+    return st;
+}
+
+/* Whether the span of time has to be known beforehand. */
+static bool is_relative(const pf_filter *x)
+{
+    bool relative = false;
+    for (uint32_t i = 0; i < x->n_periods; i++) {
+        const pf_moment *ends[] = {&x->periods[i].from, &x->periods[i].to};
+        for (size_t k = 0; k < 2; k++)
+            relative |= ends[k]->kind == PF_AFTER_FIRST || ends[k]->kind == PF_SHARE;
+    }
+    return relative;
+}
+
+/* That, or processes and mappings. */
+static bool must_look(const pf_filter *x)
+{
+    return !x->looked && (is_relative(x) || pf_filter_needs_world(x));
+}
+
+static bool may_choose(const pf_filter *x)
+{
+    bool facts = x->options.flags & PERFILE_FILTER_FACTS_FIRST;
+    return !x->chosen && !selects_all(x) && (!x->no_state || facts);
+}
+
+bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
+{
+    if (needed)
+        *needed = must_look(x);
+    return must_look(x) || may_choose(x);
+}
+
+static void begin_pass(pf_filter *x, const perfile_stream *s)
+{
+    x->session = perfile_stream_session(s);
+    x->tells_times = perfile_session_feature(x->session, PERFILE_FEATURE_SAMPLE_TIME);
+    x->generation = UINT64_MAX;
+    x->resolved = false;
+    x->n_events = 0;
+    x->countdown = x->counted = 0;
+    x->unwanted.next = 0;
+}
+
+/* What needs no records is chosen of at once. */
+static perfile_status next_run(pf_filter *x, perfile_stream *s, bool looking,
+                               const perfile_record **first, size_t *n, perfile_error *err)
+{
+    perfile_status st = looking ? PERFILE_OK : pf_filter_choose_ahead(x, s, err);
+    return st == PERFILE_OK ? perfile_stream_next_run(s, first, n, err) : st;
+}
+
+perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, perfile_error *err)
+{
+    const perfile_record *first;
+    size_t n;
+    perfile_status st;
+    bool looking = must_look(x);
+    begin_pass(x, s);
+    while ((st = next_run(x, s, looking, &first, &n, err)) == PERFILE_OK) {
+        pf_filter_tell(x, first);
+        if (!is_plain(first))
+            continue;
+        const pf_run run = pf_run_look(s, first, n);
+        st = looking ? look_at(x, first, n, err) : pf_filter_choose(x, &run, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    if (st != PERFILE_END)
+        return st;
+    if (looking) {
+        x->looked = true;
+        return PERFILE_OK;
+    }
+    x->chosen = true;
+    pf_stretches_settle(&x->unwanted);
+    pf_ancestors_settle(&x->births);
+    st = pf_filter_families(x, &x->births, err);
+    pf_ancestors_free(&x->births);
+    return st;
+}
+
+/* The records of a run that are kept although they are not selected; counts what is dropped. */
+static perfile_status keep_others(pf_filter *x, const perfile_record *first, uint64_t others,
+                                  uint64_t *keep, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (uint64_t left = others; left && st == PERFILE_OK; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        const perfile_record *r = &first[i];
+        bool kept = *keep >> i & 1 || pf_filter_keep(x, r);
+        *keep |= (uint64_t)kept << i;
+        if (r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2) {
+            st = pf_filter_file(x, r, kept, err);
+        } else if (!kept && r->type == PERFILE_RECORD_AUXTRACE) {
+            x->result.aux_dropped++;
+            x->result.aux_bytes += r->extra.len;
+        }
+    }
+    return st;
+}
+
+/* Whether something of the run was asked for: state is only by its type or a condition, not because
+ * it is of the same process or time. */
+static bool selects_any(const pf_filter *x, const pf_run *run, uint64_t selected)
+{
+    bool state = pf_filter_has(x, PERFILE_BY_TYPE) || pf_filter_has(x, PERFILE_BY_WHERE);
+    if (selected & run->samples || (selected && state))
+        return true;
+    for (uint64_t left = selected; left; left &= left - 1)
+        if (pf_keeping_class(run->first[__builtin_ctzll(left)].type) == PF_KEEP_DATA)
+            return true;
+    return false;
+}
+
+void pf_filter_sum(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep)
+{
+    perfile_filtered *sum = &x->result;
+    sum->records += run->n;
+    sum->kept += (unsigned)__builtin_popcountll(keep);
+    sum->selected += (unsigned)__builtin_popcountll(selected);
+    x->selects_any = x->selects_any || selects_any(x, run, selected);
+    if (x->chosen)
+        return; /* the pass before has counted the samples */
+    sum->samples += (unsigned)__builtin_popcountll(run->samples);
+    sum->kept_samples += (unsigned)__builtin_popcountll(run->samples & keep);
+}
+
+/* What of the run is handed on. */
+static perfile_status decide(pf_filter *x, const pf_run *run, uint64_t *keep, perfile_error *err)
+{
+    uint64_t selected;
+    const perfile_record *first = run->first;
+    perfile_status st = PERFILE_OK;
+    if (!is_asked(x, first)) {
+        *keep = run->all;
+        return PERFILE_OK;
+    }
+    if (!x->looked && pf_filter_needs_world(x))
+        st = look_at(x, first, run->n, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_select(x, run, &selected, err);
+    if (st == PERFILE_OK && !x->chosen)
+        st = pf_filter_count(x, run, selected, err);
+    if (st != PERFILE_OK)
+        return st;
+    *keep = selects_all(x) ? run->all : selected;
+    if (!selects_all(x) && !x->only)
+        st = keep_others(x, first, run->all & ~run->samples, keep, err);
+    if (st == PERFILE_OK)
+        pf_filter_sum(x, run, selected, *keep);
+    return st;
+}
+
+/* Hands on the next stretch of the run: as it stands there, or when the records are scattered all
+ * that is left in slots of our own. */
+static void hand_on(stage *g)
+{
+    perfile_stream *s = &g->base;
+    unsigned from = (unsigned)__builtin_ctzll(g->left);
+    uint64_t rest = ~(g->left >> from);
+    unsigned n = rest ? (unsigned)__builtin_ctzll(rest) : 64 - from;
+    uint64_t stretch = pf_run_bits(n) << from;
+    bool more_behind = from == 0 && g->first->extra.len; /* the stream below is at this record */
+    if (g->left == stretch || n >= 8 || more_behind) {
+        s->at = g->first + from;
+        s->end = s->at + n;
+        g->left &= ~stretch;
+        return;
+    }
+    for (; g->left; g->left &= g->left - 1)
+        s->run[s->n_run++] = g->first[__builtin_ctzll(g->left)];
+    s->at = s->end = s->run; /* the stream adds n_run */
+}
+
+static perfile_status finish(stage *g, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    if (!g->x->only) { /* else the facts stay those of the capture */
+        pf_filter_facts(g->x, g->base.below);
+        st = pf_filter_build_ids(g->x, g->base.below, err);
+    }
+    if (st != PERFILE_OK)
+        return st;
+    if (g->x->ended)
+        g->x->ended(g->x->closed_user);
+    return PERFILE_END;
+}
+
+static perfile_status decide_run(stage *g, size_t n, bool *dropped, perfile_error *err)
+{
+    const pf_run run = pf_run_look(g->base.below, g->first, n);
+    pf_filter_tell(g->x, g->first);
+    perfile_status st = decide(g->x, &run, &g->left, err);
+    *dropped = g->left == 0;
+    if (st == PERFILE_OK)
+        pf_fragments_settle(&g->pieces, g->first, !*dropped);
+    return st;
+}
+
+static perfile_status fill(perfile_stream *s, perfile_error *err)
+{
+    stage *g = (stage *)(void *)s;
+    pf_filter *x = g->x;
+    size_t n;
+    bool dropped = false; /* all of the last run */
+    if (!g->begun) {
+        g->begun = true;
+        begin_pass(x, s);
+        x->result.all_state = !x->chosen || x->result.all_state;
+    }
+    while (!g->left && !g->pieces.giving) {
+        perfile_status st = PERFILE_OK;
+        if (dropped && !g->pieces.records.len)
+            st = pf_filter_drop_ahead(x, s->below, err);
+        if (st == PERFILE_OK)
+            st = perfile_stream_next_run(s->below, &g->first, &n, err);
+        if (st == PERFILE_OK && !x->only && pf_fragments_is_one(g->first))
+            st = pf_fragments_hold(&g->pieces, g->first, err);
+        else if (st == PERFILE_OK)
+            st = decide_run(g, n, &dropped, err);
+        else if (st == PERFILE_END && !x->resolved && pf_filter_resolved(x, err) != PERFILE_OK)
+            st = PERFILE_E_USAGE;
+        else if (st == PERFILE_END)
+            st = finish(g, err);
+        if (st != PERFILE_OK) {
+            g->left = 0;
+            return st;
+        }
+    }
+    if (!g->pieces.giving)
+        hand_on(g);
+    else if (pf_fragments_give(&g->pieces, &s->run[0]))
+        s->n_run = 1; /* each alone, as all that is not plain */
+    return PERFILE_OK;
+}
+
+/* Samples that the pass before has all selected: they are copied without a look at any of them. */
+static pf_sample_span span(perfile_stream *s, uint64_t most)
+{
+    const stage *g = (const stage *)(void *)s;
+    const pf_filter *x = g->x;
+    pf_stretch here;
+    const pf_sample_span none = {0};
+    if (!g->begun || g->left || g->pieces.records.len || !x->chosen || x->bits_full ||
+        !x->resolved || !s->below->ops->span || !s->below->ops->place(s->below, &here))
+        return none;
+    uint64_t known = pf_filter_known_ahead(x, here.sequence, most);
+    return known < PF_SPAN_WORTH ? none : s->below->ops->span(s->below, known);
+}
+
+static void skip(perfile_stream *s, uint64_t records, uint64_t bytes)
+{
+    pf_filter *x = ((stage *)(void *)s)->x;
+    x->result.records += records;
+    x->result.kept += records;
+    x->result.selected += records;
+    x->selects_any = true;
+    s->below->ops->skip(s->below, records, bytes);
+}
+
+static void close_stage(perfile_stream *s)
+{
+    stage *g = (stage *)(void *)s;
+    void (*closed)(void *user) = g->x->closed;
+    void *user = g->x->closed_user;
+    pf_fragments_free(&g->pieces);
+    perfile_stream_close(s->below);
+    pf_free(s);
+    if (closed)
+        closed(user);
+}
+
+static const pf_stream_ops stage_ops = {
+    .fill = fill, .close = close_stage, .span = span, .skip = skip};
+
+perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
+                              perfile_stream **stream, perfile_error *err)
+{
+    if (!x->looked && is_relative(x))
+        return pf_fail(err, PERFILE_E_USAGE, "time",
+                       "a time after the first sample is known after a pass only");
+    stage *g = pf_alloc(1, sizeof *g);
+    if (!g)
+        return pf_fail_nomem(err, "filter");
+    pf_stream_on(&g->base, &stage_ops, below);
+    g->x = x;
+    if (x->chosen) /* for those that take the facts before the first record */
+        pf_filter_facts(x, below);
+    *stream = &g->base;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_filter_new(const perfile_filter_options *options,
+                                  perfile_filter_state **filter, perfile_error *err)
+{
+    pf_filter *x = pf_alloc(1, sizeof *x);
+    if (!x)
+        return pf_fail_nomem(err, "filter");
+    if (options)
+        memcpy(&x->options, options,
+               options->size < sizeof *options ? options->size : sizeof *options);
+    x->only = x->options.flags & PERFILE_FILTER_ONLY;
+    x->no_state = x->only || x->options.flags & PERFILE_FILTER_NO_STATE;
+    x->compact = x->options.flags & PERFILE_FILTER_COMPACT_STATE;
+    x->invert = x->options.flags & PERFILE_FILTER_INVERT;
+    x->first_time = x->kept_first = PERFILE_NO_TIME;
+    pf_observed_begin(&x->there);
+    perfile_status st = pf_filter_terms(x, err);
+    x->tests_state =
+        x->no_state || pf_filter_has(x, PERFILE_BY_TYPE) || pf_filter_has(x, PERFILE_BY_WHERE);
+    if (st != PERFILE_OK) {
+        perfile_filter_close(x);
+        return st;
+    }
+    *filter = x;
+    return PERFILE_OK;
+}
+
+void perfile_filter_result(const perfile_filter_state *x, perfile_filtered *out, size_t size)
+{
+    memcpy(out, &x->result, size < sizeof x->result ? size : sizeof x->result);
+}
+
+static void free_patterns(pf_patterns *p)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        pf_free(p->at[i].text);
+    pf_free(p->at);
+    pf_index_free(&p->known);
+}
+
+void perfile_filter_close(perfile_filter_state *x)
+{
+    if (!x)
+        return;
+    pf_ranges *sets[] = {&x->pids, &x->tids, &x->cpus, &x->types, &x->ips, &x->times};
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        pf_ranges_free(sets[i]);
+    pf_patterns *patterns[] = {&x->events, &x->comms, &x->dsos, &x->cgroups};
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
+        free_patterns(patterns[i]);
+    for (uint32_t i = 0; i < x->n_wheres; i++)
+        perfile_expr_close(x->wheres[i]);
+    pf_free(x->wheres);
+    pf_free(x->periods);
+    pf_free(x->event_fits);
+    perfile_model_close(x->model);
+    pf_stretches_free(&x->unwanted);
+    pf_texts_free(&x->texts);
+    pf_texts_free(&x->kept_files);
+    pf_buffer_free(&x->build_ids);
+    pf_index_free(&x->cgroup_of);
+    pf_buffer_free(&x->cgroup_names);
+    pf_buffer_free(&x->bits);
+    pf_ancestors_free(&x->births);
+    pf_pids_free(&x->seen);
+    pf_pids_free(&x->wanted);
+    pf_pids_free(&x->needed);
+    pf_pids_free(&x->parents);
+    pf_index_free(&x->places);
+    pf_buffer_free(&x->lasts);
+    pf_free(x);
+}

@@ -1,0 +1,281 @@
+/* What is wanted, from text. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "expr/glob.h"
+#include "filter/filter.h"
+
+static const char *const names[PERFILE_N_BY] = {
+    [PERFILE_BY_TIME] = "time",     [PERFILE_BY_PID] = "pid",     [PERFILE_BY_TID] = "tid",
+    [PERFILE_BY_CPU] = "cpu",       [PERFILE_BY_TYPE] = "type",   [PERFILE_BY_IP] = "ip",
+    [PERFILE_BY_EVENT] = "event",   [PERFILE_BY_COMM] = "comm",   [PERFILE_BY_DSO] = "dso",
+    [PERFILE_BY_CGROUP] = "cgroup", [PERFILE_BY_WHERE] = "where",
+};
+
+/* What samples have to say to be selected by terms of a kind. */
+static const uint64_t asks[PERFILE_N_BY] = {
+    [PERFILE_BY_TIME] = PERFILE_SAMPLE_TIME, [PERFILE_BY_PID] = PERFILE_SAMPLE_TID,
+    [PERFILE_BY_TID] = PERFILE_SAMPLE_TID,   [PERFILE_BY_CPU] = PERFILE_SAMPLE_CPU,
+    [PERFILE_BY_IP] = PERFILE_SAMPLE_IP,     [PERFILE_BY_COMM] = PERFILE_SAMPLE_TID,
+    [PERFILE_BY_DSO] = PERFILE_SAMPLE_IP,    [PERFILE_BY_CGROUP] = PERFILE_SAMPLE_CGROUP,
+};
+
+static perfile_status refuse(perfile_error *err, unsigned kind, const char *text,
+                             const char *wanted)
+{
+    return pf_fail(err, PERFILE_E_USAGE, names[kind], "--%s takes %s: '%s'", names[kind], wanted,
+                   text);
+}
+
+/* Reads a number up to `most`, or -1 for all ones of 32 bits; moves *at behind it. */
+static bool number(const char **at, const char *end, uint64_t most, uint64_t *out)
+{
+    const char *p = *at;
+    if (most == UINT32_MAX && end - p >= 2 && p[0] == '-' && p[1] == '1') {
+        *at = p + 2;
+        *out = UINT32_MAX;
+        return true;
+    }
+    if (p == end || !isdigit((unsigned char)*p))
+        return false;
+    bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
+    char *behind;
+    errno = 0;
+    unsigned long long v = strtoull(p, &behind, hex ? 16 : 10);
+    if (errno || v > most || behind > end || (hex && behind < p + 3))
+        return false;
+    *at = behind;
+    *out = v;
+    return true;
+}
+
+/* "A", "A..B", "A..", "..B", and with `dash` also "A-B". */
+static bool range(const char *p, const char *end, uint64_t most, bool dash, pf_interval *out)
+{
+    *out = (pf_interval){0, most};
+    bool begins = number(&p, end, most, &out->first);
+    if (begins && p == end) {
+        out->last = out->first;
+        return true;
+    }
+    if (end - p >= 2 && p[0] == '.' && p[1] == '.')
+        p += 2;
+    else if (dash && begins && end - p >= 2 && *p == '-')
+        p++;
+    else
+        return false;
+    if (p == end)
+        return begins;
+    return number(&p, end, most, &out->last) && p == end && out->first <= out->last;
+}
+
+/* The end of the item of a list with commas that begins at `p`. */
+static const char *item_end(const char *p)
+{
+    return p + strcspn(p, ",");
+}
+
+static perfile_status add_numbers(pf_ranges *to, const perfile_filter_term *t, uint64_t most,
+                                  const char *wanted, perfile_error *err)
+{
+    bool dash = t->kind != PERFILE_BY_IP;
+    for (const char *p = t->text, *end;; p = end + 1) {
+        pf_interval r;
+        end = item_end(p);
+        if (!range(p, end, most, dash, &r))
+            return refuse(err, t->kind, t->text, wanted);
+        perfile_status st = pf_ranges_add(to, r.first, r.last, err);
+        if (st != PERFILE_OK || *end == '\0')
+            return st;
+    }
+}
+
+static perfile_status unknown_type(const char *word, size_t n, perfile_error *err)
+{
+    char name[40], meant[130];
+    pf_nearest near;
+    memcpy(name, word, n);
+    name[n] = '\0';
+    pf_nearest_begin(&near, name);
+    for (uint32_t type = 1; type < 256; type++)
+        if (perfile_record_type_name(type))
+            pf_nearest_offer(&near, perfile_record_type_name(type));
+    pf_nearest_put(&near, meant, sizeof meant);
+    return pf_fail(err, PERFILE_E_USAGE, "type", "--type: no record type is called '%s'%s%s%s",
+                   name, near.n ? "; did you mean " : "", meant, near.n ? "?" : "");
+}
+
+static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
+{
+    char name[40];
+    for (const char *p = t->text, *end;; p = end + 1) {
+        pf_interval r;
+        end = item_end(p);
+        size_t n = (size_t)(end - p);
+        uint32_t type = 0;
+        if (n < sizeof name) {
+            memcpy(name, p, n);
+            name[n] = '\0';
+            type = perfile_record_type_number(name);
+        }
+        if (type)
+            r = (pf_interval){type, type};
+        else if (!range(p, end, UINT32_MAX, false, &r))
+            return unknown_type(p, n < sizeof name ? n : sizeof name - 1, err);
+        perfile_status st = pf_ranges_add(&x->types, r.first, r.last, err);
+        if (st != PERFILE_OK || *end == '\0')
+            return st;
+    }
+}
+
+/* One name, a part of the text of `t`. */
+static perfile_status add_name(pf_patterns *to, const perfile_filter_term *t, const char *name,
+                               size_t n, perfile_error *err)
+{
+    const char *wrong = pf_expr_glob_wrong((perfile_bytes){(const uint8_t *)name, n});
+    if (wrong)
+        return pf_fail(err, PERFILE_E_USAGE, names[t->kind], "--%s '%s': %s", names[t->kind],
+                       t->text, wrong);
+    pf_pattern *more = pf_realloc(to->at, (size_t)to->n + 1, sizeof *more);
+    if (more)
+        to->at = more;
+    char *copy = more ? pf_alloc(n + 1, 1) : NULL;
+    if (!copy)
+        return pf_fail_nomem(err, "filter");
+    memcpy(copy, name, n);
+    to->at[to->n] = (pf_pattern){.text = copy, .len = n, .of = to->n};
+    to->n++;
+    return PERFILE_OK;
+}
+
+/* Where a name ends: at a comma that is neither escaped nor in a set, nor between the slashes of an
+ * event ("cpu/event=1,umask=2/"). */
+static const char *name_end(const char *p, bool event)
+{
+    bool in_set = false, in_slashes = false;
+    for (; *p && (*p != ',' || in_set || in_slashes); p++) {
+        if (*p == '\\' && p[1])
+            p++;
+        else if (*p == '[' || *p == ']')
+            in_set = *p == '[';
+        else if (*p == '/' && event)
+            in_slashes = !in_slashes;
+    }
+    return p;
+}
+
+/* The text, and where it has commas the names between them: a thread may be called "a,b", and only
+ * the capture knows. */
+static perfile_status add_pattern(pf_patterns *to, const perfile_filter_term *t, perfile_error *err)
+{
+    perfile_status st = add_name(to, t, t->text, strlen(t->text), err);
+    if (!strchr(t->text, ','))
+        return st;
+    uint32_t whole = to->n - 1;
+    for (const char *p = t->text, *end; st == PERFILE_OK; p = end + 1) {
+        end = name_end(p, t->kind == PERFILE_BY_EVENT);
+        if (end > p)
+            st = add_name(to, t, p, (size_t)(end - p), err);
+        if (end > p && st == PERFILE_OK)
+            to->at[to->n - 1].of = whole;
+        if (!*end)
+            break;
+    }
+    return st;
+}
+
+static perfile_status add_period(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
+{
+    const char *text = t->text;
+    do {
+        pf_period period;
+        perfile_status st = pf_filter_period(&text, t->text, &period, err);
+        if (st != PERFILE_OK)
+            return st;
+        pf_period *more = pf_realloc(x->periods, (size_t)x->n_periods + 1, sizeof *more);
+        if (!more)
+            return pf_fail_nomem(err, "filter");
+        x->periods = more;
+        x->periods[x->n_periods++] = period;
+    } while (*text);
+    return PERFILE_OK;
+}
+
+static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
+{
+    perfile_expr_provider names_of = pf_filter_names;
+    names_of.user = x;
+    perfile_expr_options how = {.size = sizeof how, .provider = &names_of};
+    perfile_expr **more = pf_realloc(x->wheres, (size_t)x->n_wheres + 1, sizeof *more);
+    if (!more)
+        return pf_fail_nomem(err, "filter");
+    x->wheres = more;
+    perfile_status st = perfile_expr_compile(t->text, &how, &x->wheres[x->n_wheres], err);
+    x->n_wheres += st == PERFILE_OK;
+    if (st == PERFILE_E_USAGE && err)
+        err->offset = PERFILE_NO_OFFSET; /* of the text, not of the capture; the message shows it */
+    return st;
+}
+
+static perfile_status add_term(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
+{
+    static const char numbers[] = "numbers and ranges such as 7,100-199";
+    if (t->kind >= PERFILE_N_BY || !t->text)
+        return pf_fail(err, PERFILE_E_USAGE, "filter.terms", "a term of kind %u", t->kind);
+    x->given |= 1U << t->kind;
+    switch (t->kind) {
+    case PERFILE_BY_TIME:
+        return add_period(x, t, err);
+    case PERFILE_BY_PID:
+        return add_numbers(&x->pids, t, UINT32_MAX, numbers, err);
+    case PERFILE_BY_TID:
+        return add_numbers(&x->tids, t, UINT32_MAX, numbers, err);
+    case PERFILE_BY_CPU:
+        return add_numbers(&x->cpus, t, UINT32_MAX, "processors such as 0-3,7", err);
+    case PERFILE_BY_TYPE:
+        return add_types(x, t, err);
+    case PERFILE_BY_IP:
+        return add_numbers(&x->ips, t, UINT64_MAX, "addresses such as 0x400000..0x4fffff", err);
+    case PERFILE_BY_EVENT:
+        return add_pattern(&x->events, t, err);
+    case PERFILE_BY_COMM:
+        return add_pattern(&x->comms, t, err);
+    case PERFILE_BY_DSO:
+        return add_pattern(&x->dsos, t, err);
+    case PERFILE_BY_CGROUP:
+        return add_pattern(&x->cgroups, t, err);
+    default:
+        return add_where(x, t, err);
+    }
+}
+
+perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < x->options.n_terms && st == PERFILE_OK; i++)
+        st = add_term(x, &x->options.terms[i], err);
+    pf_ranges *sets[] = {&x->pids, &x->tids, &x->cpus, &x->types, &x->ips};
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        pf_ranges_settle(sets[i]);
+    x->options.terms = NULL; /* the caller's */
+    return st;
+}
+
+const char *pf_filter_unsaid(const pf_filter *x, uint32_t *next)
+{
+    uint64_t said = 0;
+    uint32_t n = perfile_session_n_events(x->session);
+    for (uint32_t i = 0; i < n; i++)
+        said |= perfile_session_event(x->session, i)->layout->sample_type;
+    while (n && !x->invert && *next < PERFILE_N_BY) {
+        uint32_t kind = (*next)++;
+        if (pf_filter_has(x, kind) && asks[kind] & ~said)
+            return names[kind];
+    }
+    return NULL;
+}

@@ -1,0 +1,349 @@
+/* Which records of a run are selected: kind after kind, the cheap ones first, each for those that
+ * are left. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "filter/filter.h"
+
+static inline uint64_t bit(size_t i)
+{
+    return UINT64_C(1) << i;
+}
+
+/* What looks at a record that is no sample, or at a field without a fixed place. */
+typedef bool looks(pf_filter *x, const perfile_record *r);
+
+static uint64_t each(pf_filter *x, const perfile_record *first, uint64_t asked, looks *fits)
+{
+    uint64_t yes = 0;
+    for (uint64_t left = asked; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        if (fits(x, &first[i]))
+            yes |= bit(i);
+    }
+    return yes;
+}
+
+static bool time_fits(pf_filter *x, const perfile_record *r)
+{
+    uint64_t time = perfile_record_time(r);
+    return time != PERFILE_NO_TIME && pf_ranges_have(&x->times, time);
+}
+
+static bool pid_fits(pf_filter *x, const perfile_record *r)
+{
+    uint32_t pid, tid;
+    return perfile_record_task(r, &pid, &tid) && pf_ranges_have(&x->pids, pid);
+}
+
+static bool tid_fits(pf_filter *x, const perfile_record *r)
+{
+    uint32_t pid, tid;
+    return perfile_record_task(r, &pid, &tid) && pf_ranges_have(&x->tids, tid);
+}
+
+static bool cpu_fits(pf_filter *x, const perfile_record *r)
+{
+    uint32_t cpu;
+    return perfile_record_cpu(r, &cpu) && pf_ranges_have(&x->cpus, cpu);
+}
+
+const perfile_event *pf_filter_event(const perfile_record *r)
+{
+    const perfile_event *e = perfile_record_event(r);
+    /* Records of the kernel without a trailer do not say whose they are. */
+    if (e && r->type < PERFILE_RECORD_USER && r->type != PERFILE_RECORD_SAMPLE &&
+        r->type != PERFILE_RECORD_READ && !e->layout->sample_id_all)
+        return NULL;
+    return e;
+}
+
+static bool event_fits(pf_filter *x, const perfile_record *r)
+{
+    const perfile_event *e = pf_filter_event(r);
+    return e && e->index < x->n_events && x->event_fits[e->index];
+}
+
+static bool comm_fits(pf_filter *x, const perfile_record *r)
+{
+    return pf_filter_fits(&x->comms, pf_filter_comm(x, r), false);
+}
+
+static bool dso_fits(pf_filter *x, const perfile_record *r)
+{
+    return pf_filter_fits(&x->dsos, pf_filter_dso(x, r), true);
+}
+
+static bool cgroup_fits(pf_filter *x, const perfile_record *r)
+{
+    return pf_filter_fits(&x->cgroups, pf_filter_cgroup(x, r), false);
+}
+
+/* Of which samples of an even run the value is in the range.  Where `all` is not NULL, it is
+ * widened by the values: while nothing is selected this loop is most of what is done. */
+static inline uint64_t in_one(const pf_interval *in, const pf_run *run, const pf_place *place,
+                              size_t slot, pf_observed_range *all)
+{
+    const pf_place p = *place;
+    const uint64_t low = in->first, wide = in->last - low;
+    pf_observed_range r = {UINT64_MAX, 0};
+    uint64_t yes = 0;
+    for (size_t i = run->n; i-- > 0;) { /* the last first: bits are moved up by one each */
+        uint64_t value = pf_place_value(&p, pf_run_word(run, i, slot));
+        yes = 2 * yes + (value - low <= wide);
+        if (all)
+            pf_observed_widen(&r, value);
+    }
+    if (all) {
+        pf_observed_widen(all, r.least);
+        pf_observed_widen(all, r.most);
+    }
+    return yes;
+}
+
+static uint64_t even_samples(const pf_ranges *set, const pf_run *run, uint64_t asked,
+                             const pf_place *p, pf_observed_range *all)
+{
+    uint64_t yes = 0;
+    int at = run->even->sample_slot[__builtin_ctz(p->field)];
+    size_t slot = (size_t)at;
+    if (at < 0)
+        return 0;
+    if (set->n == 1 && !all)
+        return in_one(set->at, run, p, slot, NULL);
+    if (set->n == 1 && asked == run->all)
+        return in_one(set->at, run, p, slot, all);
+    for (uint64_t left = asked; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        uint64_t value = pf_place_value(p, pf_run_word(run, i, slot));
+        yes |= (uint64_t)pf_ranges_have(set, value) << i;
+        if (all)
+            pf_observed_widen(all, value);
+    }
+    return yes;
+}
+
+/* Which of the samples `asked` have a value in the set at place k. */
+static uint64_t samples(pf_filter *x, const pf_ranges *set, const pf_run *run, uint64_t asked,
+                        unsigned k)
+{
+    uint64_t values[PERFILE_RUN_RECORDS], yes = 0;
+    uint32_t at[PERFILE_RUN_RECORDS];
+    const pf_place *p = &pf_places[k];
+    pf_observed_range *all = x->there.over ? NULL : pf_observed_place(&x->there, k);
+    if (run->even)
+        return even_samples(set, run, asked, p, all);
+    size_t found = perfile_sample_fields(run->first, run->n, p->field, values, at);
+    for (size_t i = 0; i < found; i++) {
+        uint64_t value = pf_place_value(p, values[i]);
+        yes |= (uint64_t)pf_ranges_have(set, value) << at[i];
+        if (all && asked >> at[i] & 1)
+            pf_observed_widen(all, value);
+    }
+    return yes;
+}
+
+static uint64_t types(const pf_filter *x, const pf_run *run)
+{
+    uint64_t yes = 0;
+    for (size_t i = 0; i < run->n; i++)
+        yes |= (uint64_t)pf_ranges_have(&x->types, run->first[i].type) << i;
+    return yes;
+}
+
+static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, perfile_error *err)
+{
+    const perfile_record *first = run->first;
+    size_t n = run->n;
+    uint64_t yes = 0;
+    perfile_status st = PERFILE_OK;
+    for (uint32_t k = 0; k < x->n_wheres && st == PERFILE_OK; k++) {
+        uint64_t fits = 0;
+        if (__builtin_popcountll(*asked) > (int)n / 2) {
+            st = perfile_expr_test_run(x->wheres[k], first, n, &fits, err);
+        } else {
+            for (uint64_t left = *asked; left && st == PERFILE_OK; left &= left - 1) {
+                size_t i = (size_t)__builtin_ctzll(left);
+                bool holds = false;
+                st = perfile_expr_test(x->wheres[k], &first[i], &holds, err);
+                fits |= (uint64_t)holds << i;
+            }
+        }
+        yes |= fits;
+    }
+    *asked &= yes;
+    return st;
+}
+
+/* The kinds whose fields have a fixed place in samples. */
+static uint64_t fixed_places(pf_filter *x, const pf_run *run, uint64_t asked)
+{
+    static looks *const others[PF_PLACES] = {[PF_PLACE_TIME] = time_fits,
+                                             [PF_PLACE_PID] = pid_fits,
+                                             [PF_PLACE_TID] = tid_fits,
+                                             [PF_PLACE_CPU] = cpu_fits};
+    const pf_ranges *const sets[PF_PLACES] = {&x->times, &x->pids, &x->tids, &x->cpus, &x->ips};
+    for (unsigned k = 0; k < PF_PLACES && asked; k++) {
+        if (!pf_filter_has(x, pf_places[k].kind))
+            continue;
+        uint64_t yes = 0;
+        if (asked & run->samples)
+            yes = samples(x, sets[k], run, asked & run->samples, k);
+        if (others[k])
+            yes |= each(x, run->first, asked & ~run->samples, others[k]);
+        asked &= yes;
+    }
+    return asked;
+}
+
+/* Of those that are counted (samples, or with types all), what --every and --head leave. */
+static uint64_t sparse(pf_filter *x, const pf_run *run, uint64_t selected)
+{
+    uint64_t counted = selected;
+    if (!pf_filter_has(x, PERFILE_BY_TYPE))
+        counted &= run->samples;
+    for (uint64_t left = counted; left && x->options.every > 1; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        if (x->countdown)
+            selected &= ~bit(i);
+        x->countdown = x->countdown ? x->countdown - 1 : x->options.every - 1;
+    }
+    counted &= selected;
+    for (uint64_t left = counted; left && x->options.head; left &= left - 1)
+        if (x->counted++ >= x->options.head)
+            selected &= ~(left & (0 - left));
+    return selected;
+}
+
+perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, uint64_t *selected,
+                              perfile_error *err)
+{
+    static const struct {
+        uint32_t kind;
+        looks *fits;
+    } slow[] = {{PERFILE_BY_EVENT, event_fits},
+                {PERFILE_BY_COMM, comm_fits},
+                {PERFILE_BY_DSO, dso_fits},
+                {PERFILE_BY_CGROUP, cgroup_fits}};
+    perfile_status st = PERFILE_OK;
+    uint64_t yes = asked;
+    if (pf_filter_has(x, PERFILE_BY_TYPE))
+        yes &= types(x, run);
+    yes = fixed_places(x, run, yes);
+    for (size_t k = 0; k < sizeof slow / sizeof slow[0] && yes; k++)
+        if (pf_filter_has(x, slow[k].kind))
+            yes = each(x, run->first, yes, slow[k].fits);
+    if (x->n_wheres && yes)
+        st = wheres(x, run, &yes, err);
+    if (x->invert)
+        yes = asked & ~yes;
+    if (x->options.every > 1 || x->options.head)
+        yes = sparse(x, run, yes);
+    *selected = yes;
+    return st;
+}
+
+bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
+{
+    uint32_t cpu;
+    bool by_time = pf_filter_has(x, PERFILE_BY_TIME), by_cpu = pf_filter_has(x, PERFILE_BY_CPU);
+    if (!by_time && !by_cpu)
+        return true;
+    uint64_t time = perfile_record_time(r);
+    bool yes = !by_time || (time != PERFILE_NO_TIME && pf_ranges_have(&x->times, time));
+    if (by_cpu)
+        yes = yes && perfile_record_cpu(r, &cpu) && pf_ranges_have(&x->cpus, cpu);
+    return yes != x->invert;
+}
+
+/* A position when it is digits, else a name. */
+static bool is_named(pf_pattern *p, const perfile_event *e)
+{
+    uint64_t position = 0;
+    size_t k = 0;
+    for (; k < p->len && k < 9 && p->text[k] >= '0' && p->text[k] <= '9'; k++)
+        position = 10 * position + (uint64_t)(p->text[k] - '0');
+    if (k && k == p->len && position == e->index)
+        return true;
+    return pf_filter_fits_text(&(pf_patterns){.at = p, .n = 1}, e->name, false);
+}
+
+/* Every pattern is tried, so that each that names no event is known. */
+static bool event_named(const pf_patterns *p, const perfile_event *e)
+{
+    bool named = false;
+    for (uint32_t i = 0; i < p->n; i++) {
+        bool fits = is_named(&p->at[i], e);
+        p->at[i].found |= fits;
+        named |= fits;
+    }
+    return named;
+}
+
+/* The first that no event has; of "a,b" the whole or both parts have to be there. */
+static const pf_pattern *event_missing(const pf_patterns *p)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        bool is_list = i + 1 < p->n && p->at[i + 1].of == i;
+        if (!p->at[i].found && !is_list && !p->at[p->at[i].of].found)
+            return &p->at[i];
+    }
+    return NULL;
+}
+
+static perfile_status resolve_events(pf_filter *x, perfile_error *err)
+{
+    uint32_t n = perfile_session_n_events(x->session);
+    if (n > x->events_cap) {
+        uint8_t *more = pf_realloc(x->event_fits, n, 1);
+        if (!more)
+            return pf_fail_nomem(err, "filter");
+        x->event_fits = more;
+        x->events_cap = n;
+    }
+    x->n_events = n;
+    for (uint32_t i = 0; i < n; i++) {
+        x->event_fits[i] = event_named(&x->events, perfile_session_event(x->session, i));
+    }
+    return PERFILE_OK;
+}
+
+perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    uint64_t generation = perfile_session_generation(x->session);
+    if (generation != x->generation && pf_filter_has(x, PERFILE_BY_EVENT))
+        st = resolve_events(x, err);
+    x->generation = generation;
+    /* What the wall clock says may come in records of the tool. */
+    if (!x->resolved && first->type < PERFILE_RECORD_USER && st == PERFILE_OK) {
+        st = pf_filter_times(x, err);
+        if (st == PERFILE_OK)
+            st = pf_filter_resolved(x, err);
+        x->resolved = true;
+    }
+    return st;
+}
+
+perfile_status pf_filter_resolved(const pf_filter *x, perfile_error *err)
+{
+    enum { SHOWN = 5 };
+    char list[160];
+    size_t len = 0;
+    const pf_pattern *missing = event_missing(&x->events);
+    if (!missing)
+        return PERFILE_OK;
+    list[0] = '\0';
+    uint32_t n = perfile_session_n_events(x->session);
+    for (uint32_t i = 0; i < n && i < SHOWN; i++) {
+        const char *name = perfile_session_event(x->session, i)->name;
+        for (size_t k = 0; i && k < 2; k++)
+            if (len + 1 < sizeof list)
+                list[len++] = ", "[k];
+        for (; *name && len + 1 < sizeof list; name++)
+            list[len++] = *name;
+        list[len] = '\0';
+    }
+    return pf_fail(err, PERFILE_E_USAGE, "event",
+                   "--event: no event is called '%s'; there %s: %s%s", missing->text,
+                   n == 1 ? "is" : "are", n ? list : "none", n > SHOWN ? " ..." : "");
+}

@@ -1,0 +1,137 @@
+/* What needs processes and mappings: names of threads, of what is mapped, of cgroups. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "expr/glob.h"
+#include "filter/filter.h"
+
+static bool pattern_fits(const pf_pattern *p, const char *text, size_t n)
+{
+    pf_expr_text t = {{(const uint8_t *)text, n}, false};
+    return pf_expr_glob(&t, (perfile_bytes){(const uint8_t *)p->text, p->len});
+}
+
+bool pf_filter_fits_text(const pf_patterns *p, const char *name, bool path)
+{
+    const size_t n = strlen(name);
+    const char *slash = path ? strrchr(name, '/') : NULL;
+    const size_t dso = path ? perfile_mapping_dso(&(perfile_mapping){.name = name}).len : n;
+    for (uint32_t i = 0; i < p->n; i++)
+        if (pattern_fits(&p->at[i], name, n) ||
+            (slash && pattern_fits(&p->at[i], slash + 1, strlen(slash + 1))) ||
+            (dso < n && pattern_fits(&p->at[i], name, dso)))
+            return true;
+    return false;
+}
+
+bool pf_filter_fits(pf_patterns *p, const char *name, bool path)
+{
+    if (!name)
+        return false;
+    /* Equal names of a model are equal pointers. */
+    uint32_t known = pf_index_get(&p->known, (uintptr_t)name);
+    if (known != PF_INDEX_NONE)
+        return known;
+    bool fits = pf_filter_fits_text(p, name, path);
+    if (!p->known.seed)
+        p->known.seed = pf_index_seed(p);
+    (void)pf_index_put(&p->known, (uintptr_t)name, fits); /* else it is found out again */
+    return fits;
+}
+
+bool pf_filter_needs_world(const pf_filter *x)
+{
+    return x->where_asks || pf_filter_has(x, PERFILE_BY_COMM) || pf_filter_has(x, PERFILE_BY_DSO) ||
+           pf_filter_has(x, PERFILE_BY_CGROUP);
+}
+
+static perfile_status feed_cgroup(pf_filter *x, const perfile_record *r, perfile_error *err)
+{
+    perfile_cgroup v;
+    if (perfile_cgroup_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    if (!x->texts.seed)
+        x->texts.seed = x->cgroup_of.seed = pf_index_seed(x);
+    if (pf_index_get(&x->cgroup_of, v.id) != PF_INDEX_NONE)
+        return PERFILE_OK;
+    const char *path = pf_texts_keep(&x->texts, v.path);
+    uint32_t at = (uint32_t)(x->cgroup_names.len / sizeof path);
+    if (!path || !pf_buffer_append(&x->cgroup_names, &path, sizeof path) ||
+        !pf_index_put(&x->cgroup_of, v.id, at))
+        return pf_fail_nomem(err, "filter");
+    return PERFILE_OK;
+}
+
+perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_error *err)
+{
+    if (r->type == PERFILE_RECORD_CGROUP && r->family == PERFILE_FAMILY_PERF)
+        return feed_cgroup(x, r, err);
+    if (r->type == PERFILE_RECORD_SAMPLE)
+        return PERFILE_OK;
+    if (!x->model) {
+        perfile_status st = perfile_model_new(x->session, &x->model, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return perfile_model_feed(x->model, r, err);
+}
+
+const char *pf_filter_comm(const pf_filter *x, const perfile_record *r)
+{
+    return x->model ? perfile_model_record_comm(x->model, r) : NULL;
+}
+
+const char *pf_filter_dso(const pf_filter *x, const perfile_record *r)
+{
+    const perfile_mapping *m = x->model ? perfile_model_record_mapping(x->model, r) : NULL;
+    return m ? m->name : NULL;
+}
+
+const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r)
+{
+    perfile_sample s;
+    if (r->type != PERFILE_RECORD_SAMPLE ||
+        perfile_sample_decode(r, &s, sizeof s, NULL) != PERFILE_OK ||
+        !(s.present & PERFILE_SAMPLE_CGROUP))
+        return NULL;
+    uint32_t at = pf_index_get(&x->cgroup_of, s.cgroup);
+    if (at == PF_INDEX_NONE)
+        return NULL;
+    const char *const *names = (const char *const *)(const void *)x->cgroup_names.ptr;
+    return names[at];
+}
+
+enum { ASKS_COMM = 1, ASKS_DSO, ASKS_CGROUP };
+
+static uint32_t knows(void *user, const char *name, uint32_t *handle)
+{
+    static const char *const words[] = {
+        [ASKS_COMM] = "comm", [ASKS_DSO] = "dso", [ASKS_CGROUP] = "cgroup"};
+    pf_filter *x = user;
+    for (uint32_t i = ASKS_COMM; i <= ASKS_CGROUP; i++) {
+        if (strcmp(name, words[i]) != 0)
+            continue;
+        *handle = i;
+        x->where_asks = true;
+        return PERFILE_EXPR_TEXT;
+    }
+    return 0;
+}
+
+static perfile_status answer(void *user, const perfile_record *r, uint32_t handle,
+                             perfile_expr_value *value, perfile_error *err)
+{
+    (void)err;
+    const pf_filter *x = user;
+    const char *name = handle == ASKS_COMM  ? pf_filter_comm(x, r)
+                       : handle == ASKS_DSO ? pf_filter_dso(x, r)
+                                            : pf_filter_cgroup(x, r);
+    if (!name)
+        return PERFILE_END;
+    value->text = (perfile_bytes){(const uint8_t *)name, strlen(name)};
+    return PERFILE_OK;
+}
+
+const perfile_expr_provider pf_filter_names = {
+    .size = sizeof pf_filter_names, .knows = knows, .answer = answer};

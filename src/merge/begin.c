@@ -1,0 +1,129 @@
+/* perfile_merge(): from streams to a stage. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "merge/merge.h"
+
+enum { BYTES = 1 << 18 }; /* of records that are rewritten, at first */
+
+static perfile_status begin_session(pf_merge *x, perfile_error *err)
+{
+    const perfile_stream *first = x->inputs[0].stream;
+    for (uint32_t i = 1; i < x->n_inputs; i++)
+        if (perfile_session_swapped(x->inputs[i].session) !=
+            perfile_session_swapped(x->inputs[0].session))
+            return pf_fail(err, PERFILE_E_USAGE, "merge", "%s and %s are in different byte orders",
+                           x->inputs[0].name, x->inputs[i].name);
+    x->base.limits = first->limits;
+    x->base.options = first->options;
+    x->base.options.limits = &x->base.limits;
+    x->base.name = x->inputs[0].name;
+    x->base.by_time = true;
+    x->base.container.form = PERFILE_FORM_FILE;
+    x->base.container.version = 2;
+    x->base.container.big_endian = perfile_session_big_endian(x->inputs[0].session);
+    return pf_session_new(perfile_session_swapped(x->inputs[0].session), &x->base.options,
+                          &x->base.session, err);
+}
+
+static perfile_status begin(pf_merge *x, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
+        st = pf_merge_begin_input(x, &x->inputs[i], err);
+    if (st == PERFILE_OK)
+        st = begin_session(x, err);
+    if (st == PERFILE_OK)
+        st = pf_merge_hosts(x, err);
+    if (st == PERFILE_OK)
+        st = pf_merge_clocks(x, err);
+    if (st == PERFILE_OK)
+        st = pf_merge_events(x, err);
+    if (st == PERFILE_OK)
+        st = pf_merge_features(x, err);
+    if (st == PERFILE_OK)
+        st = pf_session_settle(x->base.session, err);
+    for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++) {
+        pf_merge_input *in = &x->inputs[i];
+        if (!in->ended)
+            st = pf_merge_begin_run(x, in, err);
+        if (st == PERFILE_OK && !in->ended)
+            pf_merge_push(x, in);
+    }
+    if (st == PERFILE_OK && !pf_buffer_reserve(&x->bytes, BYTES))
+        st = pf_fail_nomem(err, "merge");
+    x->result.boots = x->n_hosts;
+    return st;
+}
+
+static void set_rules(pf_merge *x)
+{
+#define MERGE_KIND(kind, rule) x->rules[PERFILE_KIND_##kind] = PF_MERGE_##rule;
+#include "perfile/format/merging.def"
+}
+
+/* The last folders of a path: messages have little room, and say what to do, too. */
+static const char *end_of(const char *name)
+{
+    enum { MOST = 48 };
+    size_t n = strlen(name);
+    if (n <= MOST)
+        return name;
+    const char *slash = strchr(name + n - MOST, '/');
+    return slash && slash[1] ? slash + 1 : name + n - MOST;
+}
+
+static perfile_status take_inputs(pf_merge *x, const perfile_merge_input *inputs, size_t n,
+                                  perfile_error *err)
+{
+    x->inputs = pf_alloc(n, sizeof *x->inputs);
+    x->heap = pf_alloc(n, sizeof *x->heap);
+    if (!x->inputs || !x->heap)
+        return pf_fail_nomem(err, "merge");
+    for (size_t i = 0; i < n; i++) {
+        if (!inputs[i].stream->keys)
+            return pf_fail(err, PERFILE_E_USAGE, "merge", "%s is not sorted: see perfile_sort()",
+                           inputs[i].name);
+        if (!pf_inputs_join(&x->base.inputs, pf_stream_inputs(inputs[i].stream)))
+            return pf_fail_nomem(err, "merge");
+        x->inputs[i] = (pf_merge_input){.stream = inputs[i].stream,
+                                        .name = end_of(inputs[i].name),
+                                        .at = (uint32_t)i,
+                                        .has_offset = inputs[i].has_offset,
+                                        .told = inputs[i].offset,
+                                        .last_piece = PERFILE_NO_SEQUENCE};
+    }
+    x->n_inputs = (uint32_t)n;
+    x->result.inputs = (uint32_t)n;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
+                             const perfile_merge_options *options, perfile_stream **stream,
+                             perfile_error *err)
+{
+    if (n == 0 || n >= PF_MERGE_NO_INPUT)
+        return pf_fail(err, PERFILE_E_USAGE, "merge", "there is nothing to be merged");
+    pf_merge *x = pf_alloc(1, sizeof *x);
+    if (!x)
+        return pf_fail_nomem(err, "merge");
+    if (options)
+        memcpy(&x->options, options,
+               options->size < sizeof *options ? options->size : sizeof *options);
+    x->base.ops = &pf_merge_ops;
+    x->base.at = x->base.end = x->base.run;
+    x->aux_of = x->threads_of = PF_MERGE_NO_INPUT;
+    x->owners.seed = pf_index_seed(x);
+    set_rules(x);
+    perfile_status st = take_inputs(x, inputs, n, err);
+    if (st == PERFILE_OK)
+        st = begin(x, err);
+    if (st != PERFILE_OK) {
+        pf_inputs_free(&x->base.inputs);
+        pf_merge_release(x);
+        return st;
+    }
+    *stream = &x->base;
+    return PERFILE_OK;
+}

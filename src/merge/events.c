@@ -1,0 +1,393 @@
+/* Events of the output, their ids, and how the records of each input come to look like theirs. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/order.h"
+#include "core/layout.h"
+#include "core/state.h"
+#include "perfile/encode.h"
+#include "schema/types.h"
+#include "merge/attr.h"
+
+/* An event of the output while it is put together. */
+typedef struct made {
+    pf_buffer attr;
+    pf_buffer ids;    /* as they will be stored */
+    const char *name; /* that of its first event */
+    uint32_t last;    /* input that has an event in it last */
+} made;
+
+typedef struct making {
+    pf_merge *x;
+    made *all;
+    uint32_t n, cap;
+    pf_buffer scratch;
+    pf_merge_attrs attrs;
+    bool swapped;
+} making;
+
+static bool same_event(const making *m, const made *o, const char *name)
+{
+    return o->attr.len == m->scratch.len && memcmp(o->attr.ptr, m->scratch.ptr, o->attr.len) == 0 &&
+           strcmp(o->name, name) == 0;
+}
+
+/* The event of the output that is to have the records of `e`, of which m->scratch is the attr. */
+static perfile_status find_event(making *m, const pf_merge_input *in, const perfile_event *e,
+                                 uint32_t *out, perfile_error *err)
+{
+    bool join = m->x->options.flags & PERFILE_MERGE_JOIN_EVENTS;
+    for (uint32_t i = 0; join && i < m->n; i++)
+        if (m->all[i].last != in->at && same_event(m, &m->all[i], e->name)) {
+            *out = i;
+            m->all[i].last = in->at;
+            return PERFILE_OK;
+        }
+    made *more = pf_array_more(m->all, m->n, &m->cap, sizeof *more);
+    if (!more)
+        return pf_fail_nomem(err, "merge");
+    m->all = more;
+    m->all[m->n] = (made){.name = e->name, .last = in->at};
+    if (!pf_buffer_append(&m->all[m->n].attr, m->scratch.ptr, m->scratch.len))
+        return pf_fail_nomem(err, "merge");
+    *out = m->n++;
+    return PERFILE_OK;
+}
+
+/* A number that no event has.  No input owns it: where one says it, too, it means something else.
+ */
+static perfile_status fresh_id(pf_merge *x, uint64_t *id, perfile_error *err)
+{
+    while (x->next_id == 0 || pf_index_get(&x->owners, x->next_id) != PF_INDEX_NONE)
+        x->next_id++;
+    *id = x->next_id++;
+    return pf_index_put(&x->owners, *id, x->n_inputs) ? PERFILE_OK : pf_fail_nomem(err, "merge");
+}
+
+/* Notes what becomes of an id of the input. */
+static perfile_status map_id(pf_merge_input *in, uint64_t id, uint64_t new_id, uint32_t event,
+                             perfile_error *err)
+{
+    const perfile_merged_id one = {.id = id, .new_id = new_id, .event = event};
+    size_t n = in->new_ids.len / sizeof one;
+    if (n >= UINT32_MAX || !pf_index_put(&in->ids, id, (uint32_t)n) ||
+        !pf_buffer_append(&in->new_ids, &one, sizeof one))
+        return pf_fail_nomem(err, "merge");
+    in->renumbers |= id != new_id;
+    return PERFILE_OK;
+}
+
+static const perfile_merged_id *find_id(const pf_merge_input *in, uint64_t id)
+{
+    uint32_t at = pf_index_get(&in->ids, id);
+    return at == PF_INDEX_NONE ? NULL
+                               : &((const perfile_merged_id *)(const void *)in->new_ids.ptr)[at];
+}
+
+/* Whether the ids of the input are those of the one before it: same counters of one kernel. */
+static const pf_merge_input *shares_ids_with(const pf_merge *x, const pf_merge_input *in)
+{
+    bool join = x->options.flags & PERFILE_MERGE_JOIN_EVENTS;
+    return in->first_of_recording != in->at && (in->is_part || join)
+               ? &x->inputs[in->first_of_recording]
+               : NULL;
+}
+
+static perfile_status add_id(making *m, pf_merge_input *in, uint64_t id, uint32_t event,
+                             perfile_error *err)
+{
+    const pf_merge_input *shared = shares_ids_with(m->x, in);
+    const perfile_merged_id *as = shared ? find_id(shared, id) : NULL;
+    uint64_t new_id = id, stored;
+    perfile_status st = PERFILE_OK;
+    if (as && as->event == event)
+        return map_id(in, id, as->new_id, event, err);
+    if (id == 0 || pf_index_get(&m->x->owners, id) != in->at)
+        st = fresh_id(m->x, &new_id, err);
+    m->x->result.new_ids += id != new_id;
+    pf_store_u64((uint8_t *)&stored, new_id, m->swapped);
+    if (st == PERFILE_OK && !pf_buffer_append(&m->all[event].ids, &stored, sizeof stored))
+        st = pf_fail_nomem(err, "merge");
+    return st == PERFILE_OK ? map_id(in, id, new_id, event, err) : st;
+}
+
+/* Ids of an event, at least one: that of records that say none. */
+static perfile_status add_ids(making *m, pf_merge_input *in, uint32_t k, perfile_error *err)
+{
+    const perfile_event *e = perfile_session_event(in->session, k);
+    pf_merge_event *mine = &in->events[k];
+    perfile_status st = PERFILE_OK;
+    uint64_t id, stored;
+    for (size_t i = 0; i < e->ids.n && st == PERFILE_OK; i++) {
+        id = perfile_word(&e->ids, i);
+        if (id == 0 || perfile_session_event_by_id(in->session, id) != e || find_id(in, id))
+            continue; /* it is none, another event has it, or it stands there twice */
+        st = add_id(m, in, id, mine->out, err);
+        if (st == PERFILE_OK && !mine->first_id)
+            mine->first_id = find_id(in, id)->new_id;
+    }
+    if (st != PERFILE_OK || mine->first_id)
+        return st;
+    in->renumbers = true; /* records may say some id, where there is one event */
+    const pf_merge_input *shared = shares_ids_with(m->x, in);
+    if (shared && shared->events[k].out == mine->out) {
+        mine->first_id = shared->events[k].first_id;
+        return PERFILE_OK;
+    }
+    st = fresh_id(m->x, &id, err);
+    mine->first_id = id;
+    pf_store_u64((uint8_t *)&stored, id, m->swapped);
+    if (st == PERFILE_OK && !pf_buffer_append(&m->all[mine->out].ids, &stored, sizeof stored))
+        st = pf_fail_nomem(err, "merge");
+    return st;
+}
+
+static perfile_status add_input(making *m, pf_merge_input *in, perfile_error *err)
+{
+    const pf_merge_input *part_of = in->is_part && in->first_of_recording != in->at
+                                        ? &m->x->inputs[in->first_of_recording]
+                                        : NULL;
+    perfile_status st = PERFILE_OK;
+    in->events = pf_alloc(in->n_events ? in->n_events : 1, sizeof *in->events);
+    if (!in->events)
+        return pf_fail_nomem(err, "merge");
+    for (uint32_t k = 0; k < in->n_events && st == PERFILE_OK; k++) {
+        const perfile_event *e = perfile_session_event(in->session, k);
+        if (part_of) {
+            in->events[k].out = part_of->events[k].out;
+        } else {
+            st = pf_merge_attr(&m->attrs, in, e, &m->scratch, err);
+            if (st == PERFILE_OK)
+                st = find_event(m, in, e, &in->events[k].out, err);
+        }
+        if (st == PERFILE_OK)
+            st = add_ids(m, in, k, err);
+    }
+    in->n_known = in->new_ids.len / sizeof(perfile_merged_id);
+    /* Before the ids of an only event are said, by an ID_INDEX record, any id means it. */
+    in->renumbers |= in->n_events == 1 && in->session->n_idless == 1;
+    return st;
+}
+
+/* Whether records say whose they are at one place in all inputs, or need not say it any more than
+ * they did: parts of one recording have its events. */
+static bool ids_stand_alike(const pf_merge *x)
+{
+    const perfile_layout *one = NULL;
+    bool alike = true, parts = true;
+    for (uint32_t i = 0; i < x->n_inputs; i++) {
+        const pf_merge_input *in = &x->inputs[i];
+        parts &= i == 0 || (in->is_part && in->first_of_recording == 0);
+        for (uint32_t k = 0; k < in->n_events; k++) {
+            const perfile_layout *l = perfile_session_event(in->session, k)->layout;
+            one = one ? one : l;
+            alike &= pf_layout_sample_id(l) >= 0 && l->sample_id_all == one->sample_id_all &&
+                     pf_layout_sample_id(l) == pf_layout_sample_id(one) &&
+                     pf_layout_trailer_id(l) == pf_layout_trailer_id(one);
+        }
+    }
+    return alike || parts;
+}
+
+/* The kernel counts: right behind the ids of events come those of their copies in other threads,
+ * which no list has, but stream ids say. */
+#define FAR (UINT64_C(1) << 32)
+
+/* Who has which id first, and from where on nobody has any. */
+static perfile_status collect_ids(pf_merge *x, perfile_error *err)
+{
+    uint64_t greatest = 0;
+    for (uint32_t i = 0; i < x->n_inputs; i++) {
+        const pf_merge_input *in = &x->inputs[i];
+        for (uint32_t k = 0; k < in->n_events; k++) {
+            const perfile_event *e = perfile_session_event(in->session, k);
+            x->sample_id_all |= e->layout->sample_id_all;
+            for (size_t j = 0; j < e->ids.n; j++) {
+                uint64_t id = perfile_word(&e->ids, j);
+                greatest = id > greatest ? id : greatest;
+                if (pf_index_get(&x->owners, id) == PF_INDEX_NONE &&
+                    !pf_index_put(&x->owners, id, i))
+                    return pf_fail_nomem(err, "merge");
+            }
+        }
+    }
+    x->next_id = greatest + FAR;
+    x->adds_ids = !ids_stand_alike(x);
+    return PERFILE_OK;
+}
+
+/* The events into the session of the output. */
+static perfile_status give_events(const making *m, perfile_error *err)
+{
+    perfile_session *s = m->x->base.session;
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < m->n && st == PERFILE_OK; i++) {
+        const pf_attr_fact fact = {.attr = {m->all[i].attr.ptr, m->all[i].attr.len},
+                                   .ids = {m->all[i].ids.ptr, m->all[i].ids.len},
+                                   .offset = PERFILE_NO_OFFSET,
+                                   .origin = PERFILE_ORIGIN_CONTAINER};
+        st = pf_session_add_attr(s, &fact, err);
+    }
+    m->x->result.events = m->n;
+    return st == PERFILE_OK ? pf_session_settle(s, err) : st;
+}
+
+static void plan_word(pf_merge_patch *all, uint8_t *n, const int8_t *slots, unsigned bit,
+                      unsigned rule)
+{
+    if (slots[bit] >= 0)
+        all[(*n)++] = (pf_merge_patch){slots[bit], (uint8_t)rule};
+}
+
+static void plan_words(const pf_merge *x, const pf_merge_input *in, const int8_t *slots,
+                       pf_merge_patch *all, uint8_t *n)
+{
+    plan_word(all, n, slots, PF_SLOT_IDENTIFIER, PF_MERGE_ID);
+    plan_word(all, n, slots, PF_SLOT_ID, PF_MERGE_ID);
+    plan_word(all, n, slots, PF_SLOT_STREAM_ID, PF_MERGE_STREAM);
+    if (in->host && x->options.flags & PERFILE_MERGE_MAP_PIDS)
+        plan_word(all, n, slots, PF_SLOT_TID, PF_MERGE_TASK);
+    if (in->offset)
+        plan_word(all, n, slots, PF_SLOT_TIME, PF_MERGE_TIME);
+}
+
+/* A trailer has no word 0. */
+static void plan_trailer(const pf_merge *x, const pf_merge_input *in, const perfile_layout *l,
+                         pf_merge_plan *p)
+{
+    int8_t slots[sizeof l->trailer_slot];
+    for (size_t i = 0; i < sizeof slots; i++)
+        slots[i] = l->trailer_slot[i] >= 1 ? l->trailer_slot[i] : -1;
+    plan_words(x, in, slots, p->trailer, &p->n_trailer);
+}
+
+static perfile_status make_plan(const pf_merge *x, const pf_merge_input *in, const perfile_event *e,
+                                const perfile_event *out, pf_merge_plan *p, perfile_error *err)
+{
+    perfile_layout to = *out->layout;
+    *p = (pf_merge_plan){.add_trailer = to.sample_id_all && !e->layout->sample_id_all};
+    if (p->add_trailer) {
+        perfile_attr attr = out->attr;
+        attr.flags &= ~(UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL);
+        perfile_layout_of_attr(&attr, sizeof attr, &to);
+    }
+    perfile_status st = pf_relayout_plan(&p->relayout, e->layout, &to, err);
+    if (st != PERFILE_OK)
+        return st;
+    plan_words(x, in, to.sample_slot, p->sample, &p->n_sample);
+    plan_trailer(x, in, out->layout, p);
+    bool ids = to.sample_type & PERFILE_SAMPLE_READ && to.read_format & PERFILE_FORMAT_ID;
+    bool cgroups = to.sample_type & PERFILE_SAMPLE_CGROUP && in->host;
+    p->walk_sample = (ids && in->renumbers) || cgroups;
+    return PERFILE_OK;
+}
+
+static bool is_same(const pf_merge_plan *p)
+{
+    return p->relayout.front.same && p->relayout.trailer.same && p->relayout.same_rest &&
+           !p->add_trailer && !p->walk_sample;
+}
+
+/* Where the id stands, when nothing else of a sample can change; -1: it can, or there is none. */
+static int only_id(const pf_merge_input *in)
+{
+    const pf_merge_plan *p = &in->plans[0];
+    const int slot = pf_layout_sample_id(&p->relayout.from);
+    bool only = in->plain ||
+                (p->n_sample == 1 && p->sample[0].rule == PF_MERGE_ID && p->sample[0].slot == slot);
+    return p->relayout.front.same && only ? slot : -1;
+}
+
+/* One for each pair of layouts. */
+static perfile_status make_plans(pf_merge *x, pf_merge_input *in, perfile_error *err)
+{
+    uint32_t cap = 0;
+    in->walks = in->renumbers || in->offset || in->host;
+    in->plain =
+        !in->renumbers && !in->offset && !(in->host && x->options.flags & PERFILE_MERGE_MAP_PIDS);
+    for (uint32_t k = 0; k < in->n_events; k++) {
+        const perfile_event *e = perfile_session_event(in->session, k);
+        const perfile_event *out = perfile_session_event(x->base.session, in->events[k].out);
+        uint32_t at = 0;
+        while (at < in->n_plans && !pf_layout_equal(&in->plans[at].relayout.from, e->layout))
+            at++;
+        if (at == in->n_plans) {
+            pf_merge_plan *more = pf_array_more(in->plans, in->n_plans, &cap, sizeof *more);
+            if (!more)
+                return pf_fail_nomem(err, "merge");
+            in->plans = more;
+            perfile_status st = make_plan(x, in, e, out, &in->plans[in->n_plans++], err);
+            if (st != PERFILE_OK)
+                return st;
+        }
+        in->events[k].plan = at;
+        in->plain &= is_same(&in->plans[at]);
+    }
+    in->quick = in->n_plans == 1 && !in->plans[0].walk_sample;
+    in->id_slot = in->quick ? only_id(in) : -1;
+    in->least = in->quick ? 8 * (size_t)in->plans[0].relayout.front.old : 0;
+    return PERFILE_OK;
+}
+
+static void free_making(making *m)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        pf_buffer_free(&m->all[i].attr);
+        pf_buffer_free(&m->all[i].ids);
+    }
+    pf_free(m->all);
+    pf_buffer_free(&m->scratch);
+}
+
+perfile_status pf_merge_events(pf_merge *x, perfile_error *err)
+{
+    making m = {.x = x, .swapped = perfile_session_swapped(x->base.session)};
+    pf_merge_attrs_begin(&m.attrs, x);
+    perfile_status st = collect_ids(x, err);
+    for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
+        st = add_input(&m, &x->inputs[i], err);
+    if (st == PERFILE_OK)
+        st = give_events(&m, err);
+    free_making(&m);
+    for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
+        st = make_plans(x, &x->inputs[i], err);
+    return st;
+}
+
+bool pf_merge_find_id(const pf_merge_input *in, uint64_t id, uint64_t *out)
+{
+    const perfile_merged_id *known = find_id(in, id);
+    bool of_event = known && known->event != UINT32_MAX;
+    *out = of_event ? known->new_id : id;
+    return of_event;
+}
+
+bool pf_merge_find_stream(const pf_merge_input *in, uint64_t id, uint64_t *out)
+{
+    const perfile_merged_id *known = find_id(in, id);
+    *out = known ? known->new_id : id;
+    return known != NULL;
+}
+
+perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uint64_t *out,
+                               perfile_error *err)
+{
+    enum { MOST = 1 << 20 };
+    if (pf_merge_find_stream(in, id, out))
+        return PERFILE_OK;
+    /* Its samples go on as they are, so that all of it does. */
+    *out = id;
+    if (in->plain)
+        return PERFILE_OK;
+    if (in->new_ids.len / sizeof(perfile_merged_id) - in->n_known >= MOST)
+        return pf_fail(err, PERFILE_E_LIMIT, "merge.ids", "%s: more than %d ids that no event has",
+                       in->name, MOST);
+    uint32_t owner = pf_index_get(&x->owners, id);
+    perfile_status st = PERFILE_OK;
+    if (owner == PF_INDEX_NONE)
+        st = pf_index_put(&x->owners, id, in->at) ? PERFILE_OK : pf_fail_nomem(err, "merge");
+    else if (owner == x->n_inputs || (owner != in->at && !shares_ids_with(x, in)))
+        st = fresh_id(x, out, err);
+    return st == PERFILE_OK ? map_id(in, id, *out, UINT32_MAX, err) : st;
+}

@@ -1,0 +1,227 @@
+/* Features of the output: format/merging.def says how each becomes one of those of the inputs. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "core/readable.h"
+#include "perfile/encode.h"
+#include "perfile/field.h"
+#include "merge/facts.h"
+
+enum { TEXT = 512, NAMES = 256 };
+
+/* Rules of that table. */
+enum {
+    RULE_SAME = 0,
+    RULE_TOPOLOGY,
+    RULE_UNWIND,
+    RULE_UNWIND_FILE,
+    RULE_NODES,
+    RULE_HOSTS,
+    RULE_MOST,
+    RULE_FLAG,
+    RULE_SPAN,
+    RULE_CLOCK,
+    RULE_EVENTS,
+    RULE_GROUPS,
+    RULE_LIST,
+    RULE_PMUS,
+    RULE_TRACING,
+    RULE_WRITER
+};
+
+/* A row for each feature, or this is no program. */
+enum {
+#define MERGE_FEATURE(feature, rule) RULE_OF_##feature = RULE_##rule,
+#include "perfile/format/merging.def"
+};
+static const uint8_t rules[PERFILE_N_FEATURES] = {
+#define FEATURE(id, number, name, source, contract, doc) [number] = RULE_OF_##name,
+#include "perfile/format/features.def"
+};
+
+const perfile_feature *pf_fact_of(const pf_merge *x, uint32_t k, uint32_t number)
+{
+    const pf_merge_input *in = &x->inputs[k];
+    const perfile_feature *f = perfile_session_feature(in->session, number);
+    if (!f || f->damage || f->payload.len < f->size)
+        return NULL;
+    return f;
+}
+
+uint32_t pf_fact_first_input(const pf_merge *x, uint32_t number)
+{
+    uint32_t k = 0;
+    while (k < x->n_inputs && !pf_fact_of(x, k, number))
+        k++;
+    return k;
+}
+
+const perfile_feature *pf_fact_first(const pf_merge *x, uint32_t number)
+{
+    uint32_t k = pf_fact_first_input(x, number);
+    return k < x->n_inputs ? pf_fact_of(x, k, number) : NULL;
+}
+
+bool pf_fact_differs(const pf_merge *x, uint32_t k, uint32_t number, const perfile_feature *first)
+{
+    const perfile_feature *f = pf_fact_of(x, k, number);
+    return f && !pf_same_bytes(f->payload, first->payload);
+}
+
+bool pf_fact_is_same(const pf_merge *x, uint32_t number)
+{
+    const perfile_feature *first = pf_fact_first(x, number);
+    for (uint32_t k = 0; first && k < x->n_inputs; k++)
+        if (pf_fact_differs(x, k, number, first))
+            return false;
+    return true;
+}
+
+void pf_fact_tell(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t input, uint64_t count,
+                  const char *format, ...)
+{
+    char text[TEXT];
+    const char *name = perfile_feature_name(number);
+    int n = name ? snprintf(text, sizeof text, "feature %s: ", name)
+                 : snprintf(text, sizeof text, "feature %" PRIu32 ": ", number);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+    va_end(args);
+    pf_merge_tell(x, &(perfile_merge_note){kind, number, input, 0, count, text});
+}
+
+void pf_fact_unreadable(const pf_merge *x, uint32_t number, uint32_t k)
+{
+    pf_fact_tell(x, PERFILE_MERGE_DROPPED, number, k, 0, "that of %s is damaged: left out",
+                 x->inputs[k].name);
+}
+
+void pf_fact_left_out(const pf_merge *x, uint32_t number, uint32_t k, uint64_t count,
+                      const char *why)
+{
+    if (count)
+        pf_fact_tell(x, PERFILE_MERGE_DROPPED, number, k, count,
+                     "%" PRIu64 " %s of %s %s: left out", count, count == 1 ? "entry" : "entries",
+                     x->inputs[k].name, why);
+}
+
+perfile_status pf_fact_add(pf_merge *x, uint32_t number, perfile_bytes payload, bool stable,
+                           perfile_error *err)
+{
+    perfile_feature f = {.number = number,
+                         .origin = PERFILE_ORIGIN_CONTAINER,
+                         .size = payload.len,
+                         .payload = payload};
+    if (perfile_session_swapped(x->base.session))
+        f.flags = PERFILE_REC_SWAPPED;
+    return pf_session_add_feature(x->base.session, &f, stable, err);
+}
+
+/* Names of inputs, "a.data, b.data and 3 more". */
+typedef struct names {
+    char text[NAMES];
+    size_t len;
+    uint32_t n, more, last;
+} names;
+
+static void add_name(names *l, const pf_merge *x, uint32_t k)
+{
+    enum { MORE = 24 }; /* what stays free for the end */
+    const char *name = x->inputs[k].name;
+    l->last = k;
+    if (l->more || l->len + strlen(name) + MORE > sizeof l->text) {
+        l->more++;
+        return;
+    }
+    l->len +=
+        (size_t)snprintf(l->text + l->len, sizeof l->text - l->len, "%s%s", l->n ? ", " : "", name);
+    l->n++;
+}
+
+static void end_names(names *l, const char *plural)
+{
+    if (l->more)
+        snprintf(l->text + l->len, sizeof l->text - l->len, "%s%" PRIu32 "%s", l->n ? " and " : "",
+                 l->more, l->n ? " more" : plural);
+}
+
+perfile_status pf_fact_join(pf_merge *x, uint32_t number, const pf_buffer *made, perfile_error *err)
+{
+    names have = {.len = 0};
+    perfile_status st = pf_fact_add(x, number, (perfile_bytes){made->ptr, made->len}, false, err);
+    if (st != PERFILE_OK)
+        return st;
+    for (uint32_t k = 0; k < x->n_inputs; k++)
+        if (pf_fact_of(x, k, number))
+            add_name(&have, x, k);
+    end_names(&have, " inputs");
+    if (have.n + have.more > 1)
+        pf_fact_tell(x, PERFILE_MERGE_JOINED, number, PF_MERGE_NO_INPUT, 0, "made of those of %s",
+                     have.text);
+    return st;
+}
+
+perfile_status pf_join_same(pf_merge *x, uint32_t number, perfile_error *err)
+{
+    const perfile_feature *first = pf_fact_first(x, number);
+    names other = {.len = 0};
+    for (uint32_t k = 0; k < x->n_inputs; k++)
+        if (pf_fact_differs(x, k, number, first))
+            add_name(&other, x, k);
+    if (other.n + other.more == 0)
+        return pf_fact_add(x, number, first->payload, true, err);
+    end_names(&other, " inputs");
+    pf_fact_tell(x, PERFILE_MERGE_DROPPED, number,
+                 other.n + other.more == 1 ? other.last : PF_MERGE_NO_INPUT, 0,
+                 "in %s it is not that of %s: left out", other.text,
+                 x->inputs[pf_fact_first_input(x, number)].name);
+    return PERFILE_OK;
+}
+
+/* The writer makes it, or it is made when the others are there. */
+static perfile_status pass_over(pf_merge *x, uint32_t number, perfile_error *err)
+{
+    (void)x, (void)number, (void)err;
+    return PERFILE_OK;
+}
+
+static perfile_status join(pf_merge *x, uint32_t number, perfile_error *err)
+{
+    static perfile_status (*const joins[])(pf_merge *, uint32_t, perfile_error *) = {
+        [RULE_SAME] = pf_join_same,       [RULE_TOPOLOGY] = pf_join_topology,
+        [RULE_UNWIND] = pf_join_unwind,   [RULE_UNWIND_FILE] = pf_join_unwind_file,
+        [RULE_NODES] = pf_join_nodes,     [RULE_HOSTS] = pf_join_hosts,
+        [RULE_MOST] = pf_join_most,       [RULE_FLAG] = pf_join_flag,
+        [RULE_SPAN] = pf_join_span,       [RULE_CLOCK] = pf_join_clock,
+        [RULE_EVENTS] = pass_over,        [RULE_GROUPS] = pf_join_groups,
+        [RULE_LIST] = pf_join_list,       [RULE_PMUS] = pf_join_list,
+        [RULE_TRACING] = pf_join_tracing, [RULE_WRITER] = pass_over,
+    };
+    bool any = false;
+    for (uint32_t k = 0; k < x->n_inputs; k++) {
+        bool has = perfile_session_feature(x->inputs[k].session, number) != NULL;
+        bool is_there = pf_fact_of(x, k, number) != NULL;
+        if (has && !is_there && rules[number] != RULE_WRITER && rules[number] != RULE_EVENTS)
+            pf_fact_unreadable(x, number, k);
+        /* Records say build ids, too. */
+        any |= is_there || (number == PERFILE_FEATURE_BUILD_ID &&
+                            perfile_session_n_build_ids(x->inputs[k].session));
+    }
+    bool copied = rules[number] == RULE_SAME || rules[number] == RULE_TOPOLOGY;
+    if (any && copied && !pf_feature_readable(pf_fact_first(x, number), PERFILE_WALK_ALL)) {
+        pf_fact_unreadable(x, number, pf_fact_first_input(x, number));
+        return PERFILE_OK;
+    }
+    return any ? joins[rules[number]](x, number, err) : PERFILE_OK;
+}
+
+perfile_status pf_merge_features(pf_merge *x, perfile_error *err)
+{
+    perfile_status st = pf_join_event_types(x, err);
+    for (uint32_t number = 0; number < PERFILE_N_FEATURES && st == PERFILE_OK; number++)
+        st = join(x, number, err);
+    return st == PERFILE_OK ? pf_join_event_desc(x, err) : st;
+}

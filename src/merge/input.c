@@ -1,0 +1,161 @@
+/* An input: its records one by one, and what it says before the first. */
+#include "base/error.h"
+#include "perfile/sort.h"
+#include "merge/merge.h"
+
+/* Became a fact of the session, or is made anew. */
+static bool is_taken(uint32_t type)
+{
+    switch (type) {
+    case PERFILE_RECORD_HEADER_ATTR:
+    case PERFILE_RECORD_HEADER_EVENT_TYPE:
+    case PERFILE_RECORD_HEADER_TRACING_DATA:
+    case PERFILE_RECORD_HEADER_BUILD_ID:
+    case PERFILE_RECORD_HEADER_FEATURE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_of_pieces(const perfile_record *r)
+{
+    return r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
+}
+
+static void look_at_run(pf_merge_input *in, size_t n)
+{
+    const perfile_stream *s = in->stream;
+    in->end = in->next + n;
+    in->next_key = s->keys + (in->next - s->run);
+}
+
+bool pf_merge_is_piece(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_ENVELOPE && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
+                                               r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
+}
+
+/* Pieces of a record that has to change: the whole goes on. */
+static bool is_passed_over(const pf_merge_input *in, const perfile_record *r)
+{
+    return r->type == PERFILE_RECORD_FINISHED_ROUND ||
+           (r->flags & PERFILE_REC_ENVELOPE && !(pf_merge_is_piece(r) && in->plain));
+}
+
+/* To the next record of the run that counts; false when there is none. */
+bool pf_merge_settle(pf_merge *x, pf_merge_input *in)
+{
+    for (; in->next < in->end; in->next++, in->next_key++) {
+        if (is_taken(in->next->type))
+            x->result.facts++;
+        else if (!is_passed_over(in, in->next))
+            break;
+    }
+    if (in->next == in->end)
+        return false;
+    in->key = pf_merge_key(in, *in->next_key);
+    in->in_pieces = in->in_pieces && is_of_pieces(in->next);
+    return true;
+}
+
+/* Damage in front of all records, which is where sorting tells it. */
+static perfile_status keep_damage(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
+                                  perfile_error *err)
+{
+    enum { MOST = 1 << 16 };
+    if (x->options.flags & PERFILE_MERGE_FAIL_ON_DAMAGE) {
+        perfile_error what;
+        perfile_status st = pf_fail_damage(&what, r->damage, "merge", r->offset);
+        st = pf_fail(err, st, "merge", "%s: %s", in->name, what.message);
+        pf_error_at(err, r->offset);
+        return st;
+    }
+    perfile_record mine = *r;
+    mine.body.ptr = NULL;
+    mine.header = NULL;
+    mine.part = in->at;
+    if (x->damages.len / sizeof mine >= MOST)
+        return PERFILE_OK; /* the summary has it */
+    return pf_buffer_append(&x->damages, &mine, sizeof mine) ? PERFILE_OK
+                                                             : pf_fail_nomem(err, "merge");
+}
+
+/* Reads the input up to its next record; without one it has ended. */
+perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *err)
+{
+    perfile_status st;
+    size_t n;
+    while ((st = perfile_stream_next_run(in->stream, &in->next, &n, err)) == PERFILE_OK) {
+        if (in->next->family == PERFILE_FAMILY_PERF) {
+            look_at_run(in, n);
+            if (pf_merge_settle(x, in))
+                return PERFILE_OK;
+            continue;
+        }
+        st = keep_damage(x, in, in->next, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    in->next = in->end = NULL;
+    in->ended = st == PERFILE_END;
+    return in->ended ? PERFILE_OK : st;
+}
+
+perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error *err)
+{
+    return pf_merge_settle(x, in) ? PERFILE_OK : pf_merge_read_on(x, in, err);
+}
+
+static void add_summary(perfile_summary *to, const perfile_summary *s)
+{
+    if (to->damages == 0)
+        to->first_offset = s->first_offset;
+    to->records += s->records;
+    to->bytes += s->bytes;
+    to->inner_records += s->inner_records;
+    to->inner_bytes += s->inner_bytes;
+    to->damages += s->damages;
+    to->lost += s->lost;
+    for (size_t i = 0; i < sizeof s->by_damage / sizeof s->by_damage[0]; i++)
+        to->by_damage[i] += s->by_damage[i];
+    to->unknown_types += s->unknown_types;
+    to->unknown_features += s->unknown_features;
+    to->missing += s->missing;
+}
+
+static bool has_times(const perfile_session *s)
+{
+    uint32_t n = perfile_session_n_events(s);
+    for (uint32_t i = 0; i < n; i++)
+        if (perfile_session_event(s, i)->layout->sample_type & PERFILE_SAMPLE_TIME)
+            return true;
+    return false;
+}
+
+/* Reads the input up to its first record, by which all of it was read. */
+perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err)
+{
+    perfile_sorted sorted;
+    perfile_summary sum;
+    for (perfile_stream *s = in->stream; s; s = s->below)
+        s->options.deliver |= PERFILE_DELIVER_DAMAGE;
+    in->plain = true; /* no piece is passed over before all is known */
+    perfile_status st = pf_merge_read_on(x, in, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_sort_result(in->stream, &sorted, sizeof sorted);
+    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    add_summary(&x->base.summary, &sum);
+    in->session = perfile_stream_session(in->stream);
+    in->n_events = perfile_session_n_events(in->session);
+    in->first_sample = sorted.first_sample;
+    in->last_sample = sorted.last_sample;
+    in->n_samples = sorted.timed_samples;
+    in->first_bytes = sorted.first_bytes;
+    in->bytes = sum.bytes;
+    in->kernel = sorted.kernel_address;
+    in->why = sorted.timed && has_times(in->session) ? PERFILE_CLOCK_FIRST : PERFILE_CLOCK_NONE;
+    in->ids.seed = pf_index_seed(in);
+    return PERFILE_OK;
+}

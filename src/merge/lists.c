@@ -1,0 +1,348 @@
+/* Features that are lists: entries of all inputs, byte for byte, each thing once. */
+#include <inttypes.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "perfile/encode.h"
+#include "merge/facts.h"
+
+/* An entry: what it is about, what it says of that, and its bytes. */
+typedef struct listed {
+    uint64_t number;
+    perfile_bytes name, value, span;
+    bool is_about_nothing; /* it is only itself */
+} listed;
+
+typedef bool next_fn(perfile_list *list, listed *out);
+
+static perfile_bytes span_of(const uint8_t *from, const perfile_list *list)
+{
+    return (perfile_bytes){from, (size_t)(list->bytes.ptr - from)};
+}
+
+static bool next_pmu(perfile_list *list, listed *out)
+{
+    const uint8_t *from = list->bytes.ptr;
+    perfile_pmu_mapping e;
+    if (perfile_pmu_mapping_next(list, &e, sizeof e) != PERFILE_OK)
+        return false;
+    *out = (listed){.number = e.type, .value = e.name, .span = span_of(from, list)};
+    return true;
+}
+
+/* struct bpf_prog_info begins with type and id. */
+static bool next_program(perfile_list *list, listed *out)
+{
+    const uint8_t *from = list->bytes.ptr;
+    perfile_bpf_prog_info_entry e;
+    if (perfile_bpf_prog_info_entry_next(list, &e, sizeof e) != PERFILE_OK)
+        return false;
+    pf_cursor info = pf_cur(e.info, list->swapped);
+    pf_cur_u32(&info);
+    *out = (listed){.number = pf_cur_u32(&info), .span = span_of(from, list)};
+    out->value = out->span;
+    out->is_about_nothing = info.bad;
+    return true;
+}
+
+static bool next_btf(perfile_list *list, listed *out)
+{
+    const uint8_t *from = list->bytes.ptr;
+    perfile_bpf_btf_entry e;
+    if (perfile_bpf_btf_entry_next(list, &e, sizeof e) != PERFILE_OK)
+        return false;
+    *out = (listed){.number = e.id, .value = e.data, .span = span_of(from, list)};
+    return true;
+}
+
+static bool next_meta(perfile_list *list, listed *out)
+{
+    const uint8_t *from = list->bytes.ptr;
+    perfile_meta_entry e;
+    if (perfile_meta_entry_next(list, &e, sizeof e) != PERFILE_OK)
+        return false;
+    *out = (listed){.name = e.key, .value = e.value, .span = span_of(from, list)};
+    return true;
+}
+
+static bool next_file(perfile_list *list, listed *out)
+{
+    const uint8_t *from = list->bytes.ptr;
+    perfile_file_entry e;
+    if (perfile_file_entry_next(list, &e, sizeof e) != PERFILE_OK)
+        return false;
+    *out = (listed){.is_about_nothing = true, .span = span_of(from, list)};
+    out->value = out->span;
+    return true;
+}
+
+static bool next_file2(perfile_list *list, listed *out)
+{
+    const uint8_t *from = list->bytes.ptr;
+    perfile_file2_entry e;
+    if (perfile_file2_entry_next(list, &e, sizeof e) != PERFILE_OK)
+        return false;
+    *out = (listed){.is_about_nothing = true, .span = span_of(from, list)};
+    out->value = out->span;
+    return true;
+}
+
+static bool next_record(perfile_list *list, listed *out)
+{
+    enum { HEADER = 8, SIZE_AT = 6 };
+    pf_cursor c = pf_cur(list->bytes, list->swapped);
+    size_t size = pf_cur_left(&c) < HEADER ? 0 : pf_load_u16(c.pos + SIZE_AT, c.swap);
+    perfile_bytes span = pf_cur_span(&c, size);
+    if (span.len < HEADER)
+        return false;
+    list->bytes = (perfile_bytes){c.pos, pf_cur_left(&c)};
+    *out = (listed){.is_about_nothing = true, .value = span, .span = span};
+    return true;
+}
+
+static uint64_t whose_file(int32_t pid, uint16_t misc)
+{
+    return (uint64_t)(uint32_t)pid << 16 | (misc & PERFILE_MISC_CPUMODE_MASK);
+}
+
+static bool next_build_id(perfile_list *list, listed *out)
+{
+    const uint8_t *from = list->bytes.ptr;
+    perfile_build_id_entry e;
+    if (perfile_build_id_entry_next(list, &e, sizeof e) != PERFILE_OK)
+        return false;
+    *out = (listed){.number = whose_file(e.id.has_pid ? e.id.pid : -1, e.misc),
+                    .name = e.id.filename,
+                    .value = e.id.build_id,
+                    .span = span_of(from, list)};
+    return true;
+}
+
+#define OPENER(id, member)                                                                         \
+    static bool open_##id(const perfile_feature *f, perfile_list *list)                            \
+    {                                                                                              \
+        perfile_##id v;                                                                            \
+        if (perfile_##id##_decode(f, &v, sizeof v, NULL) != PERFILE_OK)                            \
+            return false;                                                                          \
+        *list = v.member;                                                                          \
+        return true;                                                                               \
+    }
+OPENER(pmu_mappings, pmus)
+OPENER(bpf_prog_info, infos)
+OPENER(bpf_btf, btfs)
+OPENER(sp_meta_info, entries)
+OPENER(sp_file, files)
+OPENER(sp_file2, files)
+OPENER(build_ids, build_ids)
+
+static bool open_sp_init_map(const perfile_feature *f, perfile_list *list)
+{
+    listed one;
+    *list = (perfile_list){.bytes = f->payload, .swapped = f->flags & PERFILE_REC_SWAPPED};
+    perfile_list whole = *list;
+    while (next_record(&whole, &one))
+        ;
+    return whole.bytes.len == 0;
+}
+
+static const struct form {
+    uint32_t number;
+    bool is_counted; /* u32 entries in front */
+    bool is_strict;  /* who says something else is refused */
+    bool (*open)(const perfile_feature *f, perfile_list *list);
+    next_fn *next;
+} forms[] = {
+    {PERFILE_FEATURE_BUILD_ID, false, false, open_build_ids, next_build_id},
+    {PERFILE_FEATURE_PMU_MAPPINGS, true, true, open_pmu_mappings, next_pmu},
+    {PERFILE_FEATURE_BPF_PROG_INFO, true, false, open_bpf_prog_info, next_program},
+    {PERFILE_FEATURE_BPF_BTF, true, false, open_bpf_btf, next_btf},
+    {PERFILE_FEATURE_FILE, false, false, open_sp_file, next_file},
+    {PERFILE_FEATURE_META_INFO, false, false, open_sp_meta_info, next_meta},
+    {PERFILE_FEATURE_FILE2, false, false, open_sp_file2, next_file2},
+    {PERFILE_FEATURE_INIT_MAP, false, false, open_sp_init_map, next_record},
+};
+
+typedef struct joining {
+    pf_merge *x;
+    const struct form *form;
+    pf_merge_entries all;    /* by what they are about and say */
+    pf_merge_entries things; /* by what they are about; value: what the first says */
+    pf_buffer made, scratch;
+    uint32_t n;
+    uint64_t left_out; /* of the input */
+} joining;
+
+static perfile_status refuse(joining *j, uint32_t k, const listed *e, const pf_merge_entry *first,
+                             perfile_error *err)
+{
+    const pf_merge *x = j->x;
+    j->left_out += !j->form->is_strict;
+    if (!j->form->is_strict)
+        return PERFILE_OK;
+    return pf_merge_conflict(x, j->form->number, k, err,
+                             "PMU %" PRIu64 " is '%.*s' in %s and '%.*s' in %s", e->number,
+                             PF_SHOWN(first->value), x->inputs[first->input].name,
+                             PF_SHOWN(e->value), x->inputs[k].name);
+}
+
+static perfile_status take(joining *j, uint32_t k, const listed *e, perfile_error *err)
+{
+    const pf_merge_entry want = {
+        .number = e->number, .name = e->name, .value = e->value, .input = k};
+    bool is_new, is_first = true;
+    pf_merge_entry *one = pf_merge_entries_take(&j->all, &want, &is_new);
+    if (!one)
+        return pf_fail_nomem(err, "merge");
+    if (!is_new && !one->refused)
+        return PERFILE_OK;
+    if (!e->is_about_nothing) {
+        const pf_merge_entry *first = pf_merge_entries_take(&j->things, &want, &is_first);
+        if (!first)
+            return pf_fail_nomem(err, "merge");
+        one->refused = !is_first && first->input != k;
+        if (one->refused)
+            return refuse(j, k, e, first, err);
+    }
+    j->n++;
+    return pf_buffer_append(&j->made, e->span.ptr, e->span.len) ? PERFILE_OK
+                                                                : pf_fail_nomem(err, "merge");
+}
+
+PF_FACT_MAKER(build_ids)
+
+/* An entry of BUILD_ID as it stands in a file of today. */
+static perfile_status make_entry(joining *j, const perfile_build_id *id, listed *e,
+                                 perfile_error *err)
+{
+    perfile_build_id_entry entry = {.misc = id->misc};
+    entry.id = (perfile_header_build_id){.has_pid = true,
+                                         .pid = id->pid,
+                                         .build_id = id->id,
+                                         .has_size = id->misc & PERFILE_MISC_BUILD_ID_SIZE,
+                                         .size = (uint8_t)id->id.len,
+                                         .filename = id->filename};
+    entry.id.no_size = !entry.id.has_size;
+    const perfile_build_ids v = {.build_ids = perfile_build_id_entry_list(&entry, 1, sizeof entry)};
+    pf_buffer_clear(&j->scratch);
+    perfile_status st = make_build_ids(j->x, &v, &j->scratch, err);
+    *e = (listed){.number = whose_file(id->pid, id->misc),
+                  .name = id->filename,
+                  .value = id->id,
+                  .span = {j->scratch.ptr, j->scratch.len}};
+    return st;
+}
+
+static bool is_in(const perfile_feature *f, const perfile_build_id *id)
+{
+    uintptr_t from = f ? (uintptr_t)f->payload.ptr : 0, at = (uintptr_t)id->filename.ptr;
+    return f && at >= from && at - from < f->payload.len;
+}
+
+/* Those that the session has beside the entries of `f`, which were taken as they are: of records.
+ */
+static perfile_status take_build_ids(joining *j, uint32_t k, const perfile_feature *f,
+                                     perfile_error *err)
+{
+    const perfile_session *s = j->x->inputs[k].session;
+    uint32_t n = perfile_session_n_build_ids(s);
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
+        const perfile_build_id *id = perfile_session_build_id(s, i);
+        listed e;
+        if (is_in(f, id))
+            continue;
+        st = make_entry(j, id, &e, err);
+        if (st == PERFILE_E_NOMEM)
+            return st;
+        if (st == PERFILE_OK)
+            st = take(j, k, &e, err);
+        else
+            j->left_out++, st = PERFILE_OK; /* no entry can say it */
+    }
+    return st;
+}
+
+/* Its records would have to change as those of the input do. */
+static bool would_change(const pf_merge *x, uint32_t k, uint32_t number)
+{
+    return number == PERFILE_FEATURE_INIT_MAP && !x->inputs[k].plain;
+}
+
+static perfile_status take_input(joining *j, uint32_t k, perfile_error *err)
+{
+    uint32_t number = j->form->number;
+    const perfile_feature *f = pf_fact_of(j->x, k, number);
+    perfile_status st = PERFILE_OK;
+    perfile_list list;
+    listed e;
+    j->left_out = 0;
+    bool is_open = f && j->form->open(f, &list);
+    if (f && !is_open)
+        pf_fact_unreadable(j->x, number, k);
+    if (is_open && would_change(j->x, k, number)) {
+        pf_fact_tell(j->x, PERFILE_MERGE_DROPPED, number, k, 0,
+                     "the records of %s get other ids, times or layouts, those in it do not: left "
+                     "out",
+                     j->x->inputs[k].name);
+        is_open = false;
+    }
+    /* Entries as perf before 2.6.35 wrote them cannot stand beside others. */
+    is_open = is_open && !list.old_build_id;
+    while (is_open && st == PERFILE_OK && j->form->next(&list, &e))
+        st = take(j, k, &e, err);
+    if (number == PERFILE_FEATURE_BUILD_ID && st == PERFILE_OK)
+        st = take_build_ids(j, k, is_open ? f : NULL, err);
+    pf_fact_left_out(j->x, number, k, j->left_out, "say something else than an input before it");
+    return st;
+}
+
+/* Whether there is nothing to join: all have the same bytes, and nobody else says more. */
+static bool is_enough(const pf_merge *x, const struct form *form)
+{
+    if (!pf_fact_is_same(x, form->number))
+        return false;
+    for (uint32_t k = 0; k < x->n_inputs; k++) {
+        const perfile_feature *f = pf_fact_of(x, k, form->number);
+        perfile_list list = {.n = 0};
+        if (f && would_change(x, k, form->number))
+            return false;
+        if (form->number == PERFILE_FEATURE_BUILD_ID &&
+            (!f || !form->open(f, &list) ||
+             list.n != perfile_session_n_build_ids(x->inputs[k].session)) &&
+            perfile_session_n_build_ids(x->inputs[k].session))
+            return false;
+    }
+    return true;
+}
+
+static perfile_status join_entries(joining *j, perfile_error *err)
+{
+    static const uint8_t zeros[4];
+    pf_merge *x = j->x;
+    perfile_status st = PERFILE_OK;
+    if (j->form->is_counted && !pf_buffer_append(&j->made, zeros, sizeof zeros))
+        return pf_fail_nomem(err, "merge");
+    for (uint32_t k = 0; k < x->n_inputs && st == PERFILE_OK; k++)
+        st = take_input(j, k, err);
+    if (st != PERFILE_OK || j->n == 0)
+        return st;
+    if (j->form->is_counted)
+        pf_store_u32(j->made.ptr, j->n, perfile_session_swapped(x->base.session));
+    return pf_fact_join(x, j->form->number, &j->made, err);
+}
+
+perfile_status pf_join_list(pf_merge *x, uint32_t number, perfile_error *err)
+{
+    const struct form *form = forms;
+    while (form->number != number)
+        form++;
+    if (is_enough(x, form))
+        return pf_fact_add(x, number, pf_fact_first(x, number)->payload, true, err);
+    joining j = {.x = x, .form = form, .all.by_value = true};
+    perfile_status st = join_entries(&j, err);
+    pf_merge_entries_free(&j.all);
+    pf_merge_entries_free(&j.things);
+    pf_buffer_free(&j.made);
+    pf_buffer_free(&j.scratch);
+    return st;
+}

@@ -1,0 +1,422 @@
+/* A record of an input as one of the output. */
+#include "base/error.h"
+#include "base/order.h"
+#include "core/layout.h"
+#include "core/parts.h"
+#include "core/state.h"
+#include "perfile/encode.h"
+#include "perfile/field.h"
+#include "schema/trailer.h"
+#include "merge/merge.h"
+
+enum { HEADER = 8, SIZE_AT = 6, MOST = UINT16_MAX, MOST_HOST = 256, MOST_TRAILER = 64 };
+
+/* A record on its way. */
+typedef struct rewriting {
+    pf_merge *x;
+    pf_merge_input *in;
+    const perfile_record *r;
+    const pf_merge_event *event; /* NULL: of none, or nobody knows */
+    uint8_t *out;                /* its header */
+    uint8_t *end;                /* behind what is written of it */
+    uint64_t front; /* places before this are not walked: they were changed already … */
+    uint64_t shift; /* … and what is behind has moved */
+    bool swap;
+    perfile_status st;
+    perfile_error *err;
+} rewriting;
+
+static uint64_t load(const uint8_t *p, uint64_t width, bool swap)
+{
+    return width == 8 ? pf_load_u64(p, swap) : pf_load_u32(p, swap);
+}
+
+static void store(uint8_t *p, uint64_t width, uint64_t v, bool swap)
+{
+    if (width == 8)
+        pf_store_u64(p, v, swap);
+    else
+        pf_store_u32(p, (uint32_t)v, swap);
+}
+
+static void fail(rewriting *w, perfile_status st)
+{
+    if (w->st == PERFILE_OK) {
+        w->st = st;
+        pf_error_at(w->err, w->r->offset);
+    }
+}
+
+/* An id of 0 is none: it means the first event, and stays where that is the record's.  What the
+ * only event of an input says is its id, whatever it is. */
+static uint64_t new_id(rewriting *w, uint64_t id, bool stream)
+{
+    uint64_t out = id;
+    if (id == 0 && (stream || (w->in->is_part && w->event && w->event->out == 0)))
+        return 0;
+    bool foreign = id == 0 || (w->in->n_events == 1 && !stream);
+    if (pf_merge_find_id(w->in, id, &out))
+        return out;
+    if (foreign && w->event)
+        return w->event->first_id;
+    perfile_status st = pf_merge_new_id(w->x, w->in, id, &out, w->err);
+    if (st != PERFILE_OK)
+        fail(w, st);
+    return out;
+}
+
+static uint64_t new_task(rewriting *w, uint64_t pid)
+{
+    bool is_new;
+    if (pid > UINT32_MAX || !pf_merge_moves(w->in, (uint32_t)pid))
+        return pid;
+    if (!pf_pids_add(&w->in->moved, (uint32_t)pid, &is_new))
+        fail(w, pf_fail_nomem(w->err, "merge"));
+    return pid + (uint64_t)w->in->host * PERFILE_MERGE_PIDS;
+}
+
+static uint64_t new_time(rewriting *w, uint64_t time)
+{
+    const uint64_t offset = w->in->offset;
+    if (time == 0 || time == PERFILE_NO_TIME)
+        return time;
+    uint64_t moved = time + offset;
+    bool back = offset >> 63;
+    bool off = back ? moved >= time || moved == 0 : moved < time || moved == PERFILE_NO_TIME;
+    if (off)
+        fail(w, pf_fail(w->err, PERFILE_E_USAGE, "merge.offset",
+                        "%s: time %llu with an offset of %lld is outside the clock of the output: "
+                        "give another input first, or other offsets",
+                        w->in->name, (unsigned long long)time, (long long)offset));
+    return off ? time : moved;
+}
+
+static uint64_t changed(rewriting *w, unsigned rule, uint64_t v)
+{
+    switch (rule) {
+    case PF_MERGE_ID:
+        return new_id(w, v, false);
+    case PF_MERGE_STREAM:
+        return new_id(w, v, true);
+    case PF_MERGE_EVENT:
+        return v < w->in->n_events ? w->in->events[v].out : v;
+    case PF_MERGE_TASK:
+        return w->x->options.flags & PERFILE_MERGE_MAP_PIDS ? new_task(w, v) : v;
+    case PF_MERGE_TIME:
+        return new_time(w, v);
+    case PF_MERGE_BASE:
+        return v + w->in->offset;
+    case PF_MERGE_CGROUP:
+        return v ? v + ((uint64_t)w->in->host << 56) : 0;
+    default:
+        return v;
+    }
+}
+
+static void on_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    rewriting *w = user;
+    unsigned rule = w->x->rules[f->kind];
+    if (rule == PF_MERGE_KEEP || f->flags & PERFILE_FIELD_CALC || v->offset < w->front)
+        return;
+    uint64_t n = f->type == PERFILE_WORDS ? v->u.words.n : 1;
+    uint64_t width = f->type == PERFILE_WORDS ? v->u.words.width : v->width;
+    if (width != 4 && width != 8)
+        return;
+    uint8_t *at = w->out + v->offset + w->shift;
+    for (uint64_t i = 0; i < n && w->st == PERFILE_OK; i++, at += width)
+        store(at, width, changed(w, rule, load(at, width, w->swap)), w->swap);
+}
+
+static void on_group(void *user, const perfile_field *f, const perfile_value *v)
+{
+    (void)user, (void)f, (void)v;
+}
+
+static void on_end(void *user, const perfile_field *f)
+{
+    (void)user, (void)f;
+}
+
+/* Changes fields of the body by what they mean.  What cannot be read stays as it was copied. */
+static void change_fields(rewriting *w, uint64_t front, uint64_t shift)
+{
+    static const perfile_visitor visitor = {sizeof visitor, on_value, on_group, on_end};
+    w->front = front;
+    w->shift = shift;
+    (void)perfile_record_walk(w->r, PERFILE_WALK_ALL, &visitor, w, NULL);
+}
+
+static void change_word(rewriting *w, unsigned rule, uint8_t *at)
+{
+    if (rule != PF_MERGE_TASK) {
+        pf_store_u64(at, changed(w, rule, pf_load_u64(at, w->swap)), w->swap);
+        return;
+    }
+    for (unsigned half = 0; half < 8; half += 4)
+        store(at + half, 4, changed(w, rule, pf_load_u32(at + half, w->swap)), w->swap);
+}
+
+static perfile_status too_long(const rewriting *w, size_t n)
+{
+    const char *name = perfile_record_type_name(w->r->type);
+    perfile_status st = pf_fail(w->err, PERFILE_E_LIMIT, "record.size",
+                                "%s: a %s record of %zu bytes would have %zu, 65,535 are the most",
+                                w->in->name, name ? name : "unknown", perfile_record_size(w->r), n);
+    pf_error_at(w->err, w->r->offset);
+    return st;
+}
+
+/* What IDENTIFIER is when it comes in: what ID says (at `at`, NULL: nowhere), or the event's. */
+static uint64_t id_to_add(rewriting *w, const uint8_t *at)
+{
+    if (at)
+        return new_id(w, pf_load_u64(at, w->swap), false);
+    return w->event ? w->event->first_id : 0;
+}
+
+static perfile_status rewrite_sample(rewriting *w, const pf_merge_plan *p)
+{
+    const perfile_layout *from = &p->relayout.from;
+    const int id_slot = from->sample_slot[PF_SLOT_ID];
+    const bool adds = w->x->adds_ids && from->sample_slot[PF_SLOT_IDENTIFIER] < 0;
+    uint64_t id = 0;
+    size_t len;
+    if (w->r->body.len < 8 * (size_t)p->relayout.front.old)
+        return PERFILE_E_CORRUPT;
+    if (adds)
+        id = id_to_add(w, id_slot < 0 ? NULL : w->r->body.ptr + 8 * (size_t)id_slot);
+    perfile_status st = pf_relayout_record(&p->relayout, w->r, id, w->out, &len, w->err);
+    if (st == PERFILE_E_LIMIT)
+        return too_long(w, perfile_record_size(w->r) + 8);
+    if (st != PERFILE_OK)
+        return st;
+    w->end = w->out + len;
+    for (unsigned i = adds; i < p->n_sample; i++)
+        change_word(w, p->sample[i].rule, w->out + HEADER + 8 * (size_t)p->sample[i].slot);
+    if (p->walk_sample)
+        change_fields(w, HEADER + 8 * (uint64_t)p->relayout.front.old,
+                      8 * (uint64_t)p->relayout.front.new - 8 * (uint64_t)p->relayout.front.old);
+    return w->st;
+}
+
+/* What a record says of itself that had no trailer, and goes where all have one. */
+static perfile_status add_trailer(rewriting *w)
+{
+    const perfile_event *e = perfile_session_event(w->x->base.session, w->event->out);
+    const uint64_t words = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ID |
+                           PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_CPU |
+                           PERFILE_SAMPLE_IDENTIFIER;
+    perfile_sample_id v = {.present = (uint32_t)(e->layout->sample_type & words),
+                           .pid = PERFILE_NO_PID,
+                           .tid = PERFILE_NO_PID,
+                           .time = w->in->key,
+                           .id = w->event->first_id,
+                           .cpu = UINT32_MAX,
+                           .identifier = w->event->first_id};
+    perfile_encode_options how = {.size = sizeof how,
+                                  .layout = e->layout,
+                                  .big_endian = perfile_session_big_endian(w->x->base.session)};
+    size_t len;
+    uint32_t pid, tid;
+    if (perfile_record_task(w->r, &pid, &tid)) {
+        v.pid = (uint32_t)changed(w, PF_MERGE_TASK, pid);
+        v.tid = (uint32_t)changed(w, PF_MERGE_TASK, tid);
+    }
+    perfile_status st =
+        perfile_sample_id_encode(&v, sizeof v, &how, w->end, MOST_TRAILER, &len, w->err);
+    if (st != PERFILE_OK)
+        return st;
+    w->end += len;
+    w->x->result.trailers++;
+    return w->st;
+}
+
+/* "host:name" instead of the name. */
+static void name_host(rewriting *w)
+{
+    enum { NAME_AT = HEADER + 8 };
+    const char *host = perfile_session_fact(w->in->session, PERFILE_FACT_HOSTNAME);
+    host = host ? host : w->in->name;
+    size_t had = (size_t)(w->end - w->out) - NAME_AT;
+    const uint8_t *name = w->out + NAME_AT;
+    const uint8_t *nul = memchr(name, 0, had);
+    size_t len = strnlen(host, MOST_HOST), old = nul ? (size_t)(nul - name) : had;
+    memmove(w->out + NAME_AT + len + 1, name, old);
+    memcpy(w->out + NAME_AT, host, len);
+    w->out[NAME_AT + len] = ':';
+    size_t n = len + 1 + old, filled = (n + 8) / 8 * 8;
+    memset(w->out + NAME_AT + n, 0, filled - n);
+    w->end = w->out + NAME_AT + filled;
+}
+
+static bool says_host(const rewriting *w)
+{
+    enum { LEAST = 8 };
+    return w->r->type == PERFILE_RECORD_COMM && w->x->n_hosts > 1 &&
+           w->x->options.flags & PERFILE_MERGE_HOST_COMM && w->end - w->out >= HEADER + LEAST;
+}
+
+/* Records that no table describes end with a trailer as others do, if they end with an id. */
+static bool split(const rewriting *w, const perfile_layout *l, perfile_bytes *body,
+                  perfile_bytes *trailer)
+{
+    const perfile_record *r = w->r;
+    if (pf_record_known(r->type))
+        return pf_record_split(r, l, false, body, trailer);
+    *body = r->body;
+    *trailer = (perfile_bytes){NULL, 0};
+    int slot = l->trailer_size ? pf_layout_trailer_id(l) : -1;
+    if (r->type >= PERFILE_RECORD_USER || slot < 1 || r->body.len < l->trailer_size)
+        return false;
+    const uint8_t *end = r->body.ptr + r->body.len;
+    uint64_t id;
+    if (!pf_merge_find_id(w->in, pf_load_u64(end - 8 * (size_t)slot, w->swap), &id))
+        return false;
+    body->len -= l->trailer_size;
+    *trailer = (perfile_bytes){end - l->trailer_size, l->trailer_size};
+    return true;
+}
+
+/* Whether all fields of fixed size are there. */
+static bool is_whole(const perfile_record *r)
+{
+    return pf_record_known(r->type) && r->body.len + 1 >= pf_record_fixed_plus_one[r->type];
+}
+
+static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
+{
+    perfile_bytes body = w->r->body, trailer = {NULL, 0};
+    bool has = p && split(w, &p->relayout.from, &body, &trailer);
+    memcpy(w->out, w->r->header, HEADER);
+    if (body.len)
+        memcpy(w->out + HEADER, body.ptr, body.len);
+    w->end = w->out + HEADER + body.len;
+    if (w->in->walks)
+        change_fields(w, 0, 0);
+    if (says_host(w))
+        name_host(w);
+    if (w->st != PERFILE_OK || w->r->type >= PERFILE_RECORD_USER)
+        return w->st;
+    /* A tool may have left out the trailer where there is one event only; where another one is
+     * shorter, what has no room for its own would be read with that. */
+    bool bare = p && !has && w->event && is_whole(w->r);
+    bool many = perfile_session_n_events(w->x->base.session) > 1;
+    if (bare && (p->add_trailer || (many && p->relayout.to.sample_id_all)))
+        return add_trailer(w);
+    if (!has)
+        return PERFILE_OK;
+    const perfile_layout *from = &p->relayout.from;
+    const int id_slot = from->trailer_slot[PF_SLOT_ID];
+    const bool adds = w->x->adds_ids && from->trailer_slot[PF_SLOT_IDENTIFIER] < 1;
+    uint64_t id = 0;
+    if (adds)
+        id = id_to_add(w, id_slot < 1 ? NULL : trailer.ptr + trailer.len - 8 * (size_t)id_slot);
+    w->end = pf_relayout_trailer(&p->relayout, trailer, w->swap ? pf_swap_u64(id) : id, w->end);
+    for (unsigned i = adds; i < p->n_trailer; i++)
+        change_word(w, p->trailer[i].rule, w->end - 8 * (size_t)p->trailer[i].slot);
+    return w->st;
+}
+
+/* Without trailers a READ is read as one of the first event.  True if it means the same in the
+ * output, where another input may have brought the first event. */
+static bool read_stays(const pf_merge *x, const pf_merge_event *event, const pf_merge_plan *plan)
+{
+    const perfile_event *first = perfile_session_event(x->base.session, 0);
+    const uint64_t format = plan->relayout.from.read_format;
+    if (!event || event->out == 0 || first->layout->sample_id_all)
+        return true;
+    return format == first->layout->read_format && format & PERFILE_FORMAT_ID;
+}
+
+/* Finds the event and plan of a record of the kernel; false if nobody could read it in the output.
+ * One of an unknown event is read as all events agree: those of the input, and so those of the
+ * output have to. */
+static bool find_plan(const pf_merge *x, const pf_merge_input *in, const perfile_record *r,
+                      const pf_merge_event **event, const pf_merge_plan **plan)
+{
+    const perfile_event *e = perfile_record_event(r);
+    *event = NULL;
+    *plan = in->n_plans == 1 ? &in->plans[0] : NULL;
+    if (e) {
+        *event = &in->events[e->index];
+        *plan = &in->plans[(*event)->plan];
+        return r->type != PERFILE_RECORD_READ || read_stays(x, *event, *plan);
+    }
+    if (in->n_events == 0 || (r->type != PERFILE_RECORD_SAMPLE && !pf_record_known(r->type))) {
+        if (in->n_events && in->n_plans == 1)
+            *event = &in->events[0];
+        return true;
+    }
+    if (!*plan || !x->base.session->shared)
+        return false;
+    if (r->type != PERFILE_RECORD_SAMPLE)
+        *event = &in->events[0];
+    return true;
+}
+
+/* An EVENT_UPDATE of an id that none of several events has: a reader may have taken it for that of
+ * the only event there was when it came. */
+static bool updates_nobody(const pf_merge_input *in, const perfile_record *r)
+{
+    perfile_event_update v;
+    return r->type == PERFILE_RECORD_EVENT_UPDATE && in->n_events > 1 &&
+           perfile_event_update_decode(r, &v, sizeof v, NULL) == PERFILE_OK &&
+           !perfile_session_event_by_id(in->session, v.id);
+}
+
+static perfile_status finish(const rewriting *w, perfile_record *out)
+{
+    size_t n = (size_t)(w->end - w->out);
+    if (n > MOST && n != perfile_record_size(w->r))
+        return too_long(w, n);
+    if (n <= MOST && w->r->type < PERFILE_RECORD_USER)
+        pf_store_u16(w->out + SIZE_AT, (uint16_t)n, w->swap);
+    out->header = w->out;
+    out->body = (perfile_bytes){w->out + HEADER, n - HEADER};
+    out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
+    return PERFILE_OK;
+}
+
+size_t pf_merge_room(const perfile_record *r)
+{
+    return perfile_record_size(r) + PF_RELAYOUT_MORE + MOST_TRAILER + MOST_HOST + 16;
+}
+
+perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
+                               perfile_record *out, bool *drop, perfile_error *err)
+{
+    rewriting w = {.x = x,
+                   .in = in,
+                   .r = r,
+                   .out = x->bytes.ptr + x->bytes.len,
+                   .swap = r->flags & PERFILE_REC_SWAPPED,
+                   .err = err};
+    const pf_merge_plan *plan = NULL;
+    *out = *r;
+    out->session = x->base.session;
+    out->part = in->at;
+    *drop = updates_nobody(in, r);
+    if (!*drop && in->plain && r->type >= PERFILE_RECORD_USER)
+        return PERFILE_OK;
+    if (in->n_events == 1)
+        w.event = &in->events[0]; /* of tools' records, too */
+    if (*drop || (r->type < PERFILE_RECORD_USER && !find_plan(x, in, r, &w.event, &plan))) {
+        x->result.of_nobody++;
+        *drop = true;
+        return PERFILE_OK;
+    }
+    w.end = w.out;
+    perfile_status st = r->type == PERFILE_RECORD_SAMPLE && plan ? rewrite_sample(&w, plan)
+                                                                 : rewrite_other(&w, plan);
+    if (st == PERFILE_E_CORRUPT || st == PERFILE_E_TRUNCATED) {
+        x->result.unreadable++;
+        *drop = true;
+        return PERFILE_OK;
+    }
+    if (st == PERFILE_OK)
+        st = finish(&w, out);
+    if (st == PERFILE_OK)
+        x->bytes.len += (size_t)(w.end - w.out);
+    return st;
+}

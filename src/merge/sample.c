@@ -1,0 +1,212 @@
+/* The usual sample, of which nothing but words of fixed place changes. */
+#include <string.h>
+
+#include "base/copy.h"
+#include "base/order.h"
+#include "core/layout.h"
+#include "merge/heap.h"
+
+enum { HEADER = 8, SIZE_AT = 6, LARGE = 1024 };
+
+/* The number of an id in the output, when it was asked for lately; false: it has to be looked for.
+ */
+static inline bool known_id(pf_merge_input *in, uint64_t id, uint64_t *new_id)
+{
+    pf_merge_known *slot = &in->known[id % PF_MERGE_KNOWN];
+    if (slot->new_id && slot->id == id) {
+        *new_id = slot->new_id;
+        return true;
+    }
+    if (!id || !pf_merge_find_id(in, id, new_id))
+        return false;
+    *slot = (pf_merge_known){id, *new_id};
+    return true;
+}
+
+/* What comes in as IDENTIFIER: what ID says, or the only event. */
+static bool id_to_add(const pf_merge *x, pf_merge_input *in, const perfile_record *r, uint64_t *id)
+{
+    const perfile_layout *from = &in->plans[0].relayout.from;
+    const int slot = from->sample_slot[PF_SLOT_ID];
+    *id = 0;
+    if (!x->adds_ids || from->sample_slot[PF_SLOT_IDENTIFIER] >= 0)
+        return true;
+    if (slot >= 0)
+        return known_id(
+            in, pf_load_u64(r->body.ptr + 8 * (size_t)slot, r->flags & PERFILE_REC_SWAPPED), id);
+    *id = in->events[0].first_id;
+    return in->n_events == 1;
+}
+
+/* `v` at `at` becomes what it is in the output; false: not here. */
+static inline bool patch(pf_merge_input *in, const pf_merge_patch *p, uint64_t v, uint8_t *at,
+                         bool swap)
+{
+    uint64_t out;
+    if (p->rule == PF_MERGE_TIME) {
+        /* Times near the ends of the clock are for those who can say so. */
+        const uint64_t far = UINT64_C(1) << 62;
+        out = v + in->offset;
+        if (v == 0 || v >= far || out == 0 || out >= far)
+            return false;
+    } else if (p->rule == PF_MERGE_TASK ||
+               (!known_id(in, v, &out) &&
+                (p->rule != PF_MERGE_STREAM || !pf_merge_find_stream(in, v, &out)))) {
+        return false;
+    }
+    if (out != v)
+        pf_store_u64(at, out, swap);
+    return true;
+}
+
+/* Whether the sample says an id that stays what it is. */
+static bool stays(const pf_merge *x, pf_merge_input *in, const perfile_record *r)
+{
+    uint64_t id;
+    int slot = pf_layout_sample_id(&in->plans[0].relayout.from);
+    return slot < 0 ? !x->adds_ids
+                    : known_id(in,
+                               pf_load_u64(r->body.ptr + 8 * (size_t)slot,
+                                           r->flags & PERFILE_REC_SWAPPED),
+                               &id);
+}
+
+/* Writes `r` in its new layout; returns its bytes, 0: not here. */
+static inline size_t put(const pf_relayout *plan, const perfile_record *r, uint64_t id, uint8_t *to)
+{
+    size_t n = HEADER + r->body.len;
+    if (plan->front.same) {
+        pf_copy_small(to, r->header, n);
+        return n;
+    }
+    if (plan->front.adds_first && plan->same_rest && n + sizeof id <= UINT16_MAX) {
+        const bool swap = r->flags & PERFILE_REC_SWAPPED;
+        memcpy(to, r->header, HEADER);
+        pf_store_u16(to + SIZE_AT, (uint16_t)(n + sizeof id), swap);
+        pf_store_u64(to + HEADER, id, swap);
+        pf_copy_small(to + HEADER + sizeof id, r->body.ptr, r->body.len);
+        return n + sizeof id;
+    }
+    return pf_relayout_record(plan, r, id, to, &n, NULL) == PERFILE_OK ? n : 0;
+}
+
+/* Writes `r` to `to`; false: it needs more. */
+static __attribute__((noinline)) bool put_changed(pf_merge *x, pf_merge_input *in,
+                                                  const perfile_record *r, uint8_t *to,
+                                                  perfile_record *out)
+{
+    const pf_merge_plan *p = in->plans;
+    const bool swap = r->flags & PERFILE_REC_SWAPPED;
+    if (!in->quick || !pf_merge_is_usual(r) || r->body.len < 8 * (size_t)p->relayout.front.old)
+        return false;
+    out->misc = r->misc;
+    out->flags = r->flags;
+    out->offset = r->offset;
+    out->part = in->at;
+    uint64_t id;
+    size_t n = HEADER + r->body.len;
+    if (in->plain) {
+        if (!stays(x, in, r))
+            return false;
+        if (n >= LARGE) {
+            out->header = r->header;
+            out->body = r->body;
+            return true;
+        }
+        pf_copy_small(to, r->header, n); /* cheaper than to write it alone */
+    } else if (!id_to_add(x, in, r, &id) || (n = put(&p->relayout, r, id, to)) == 0) {
+        return false;
+    }
+    /* Read where nothing was just written. */
+    const bool adds = !p->relayout.front.same;
+    const unsigned n_patches = in->plain ? 0 : p->n_sample;
+    const uint8_t *words = (adds ? to : r->header) + HEADER;
+    for (unsigned i = adds; i < n_patches; i++) {
+        const size_t at = 8 * (size_t)p->sample[i].slot;
+        if (!patch(in, &p->sample[i], pf_load_u64(words + at, swap), to + HEADER + at, swap))
+            return false;
+    }
+    out->header = to;
+    out->body = (perfile_bytes){to + HEADER, n - HEADER};
+    out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
+    return true;
+}
+
+/* The same where at most the id changes, as in most: nothing else is asked. */
+static inline bool put_same(pf_merge_input *in, const perfile_record *r, uint8_t *to,
+                            perfile_record *out)
+{
+    const size_t at = 8 * (size_t)in->id_slot, len = r->body.len;
+    const bool swap = r->flags & PERFILE_REC_SWAPPED;
+    uint64_t new_id;
+    if (in->id_slot < 0 || !pf_merge_is_usual(r) || len < in->least || len >= LARGE - HEADER)
+        return false;
+    const uint64_t id = pf_load_u64(r->body.ptr + at, swap);
+    if (!known_id(in, id, &new_id))
+        return false;
+    pf_copy_small(to, r->header, HEADER + len);
+    if (new_id != id)
+        pf_store_u64(to + HEADER + at, new_id, swap);
+    out->header = to;
+    out->body = (perfile_bytes){to + HEADER, len};
+    out->misc = r->misc;
+    out->flags = r->flags & (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
+    out->offset = r->offset;
+    out->part = in->at;
+    return true;
+}
+
+/* Slot `i`, of which nothing has to be written but what differs between samples. */
+static inline perfile_record *slot_of_usual(pf_merge *x, uint32_t i)
+{
+    perfile_record *slot = &x->base.run[i];
+    if (!(x->usual >> i & 1)) {
+        *slot = (perfile_record){.type = PERFILE_RECORD_SAMPLE,
+                                 .envelope = PERFILE_NO_SEQUENCE,
+                                 .session = x->base.session};
+        x->usual |= UINT64_C(1) << i;
+    }
+    return slot;
+}
+
+void pf_merge_give_usual(pf_merge *x)
+{
+    const uint32_t begun = x->base.n_run;
+    const uint8_t *const limit = x->bytes.ptr + x->bytes.cap;
+    uint8_t *to = x->bytes.ptr + x->bytes.len;
+    const uint8_t *end = to;
+    uint32_t n = begun;
+    uint64_t bytes = 0, keys = 0, sequence = x->sequence;
+    size_t shortest = UINT16_MAX, longest = 0;
+    bool adjacent = true;
+    while (!x->dry && x->n_heap && n < PERFILE_RUN_RECORDS) {
+        pf_merge_input *in = &x->inputs[x->heap[0].input];
+        perfile_record *out = slot_of_usual(x, n);
+        if ((size_t)(limit - to) < perfile_record_size(in->next) + PF_RELAYOUT_MORE)
+            break;
+        if (!put_same(in, in->next, to, out) && !put_changed(x, in, in->next, to, out))
+            break;
+        const size_t size = perfile_record_size(out);
+        to += out->header == to ? size : 0;
+        out->sequence = sequence++;
+        bytes += size;
+        shortest = size < shortest ? size : shortest;
+        longest = size > longest ? size : longest;
+        adjacent &= out->header == end;
+        end = out->header + size;
+        keys |= in->key;
+        in->result.records++;
+        in->result.samples++;
+        n++;
+        pf_merge_go_on(x, in);
+    }
+    x->bytes.len = (size_t)(to - x->bytes.ptr);
+    x->sequence = sequence;
+    x->base.n_run = n;
+    x->result.records += n - begun;
+    x->result.samples += n - begun;
+    x->since_round += bytes;
+    x->timed |= keys != 0;
+    if (!begun)
+        x->base.framed = (pf_framed){n, 0, (uint16_t)shortest, (uint16_t)longest, adjacent};
+}

@@ -1,0 +1,65 @@
+#include "perf/salvage_evidence.h"
+
+#include "perfile/records.h"
+
+#define NEAR_NS UINT64_C(1000000000)
+enum { SPANS = 16, KERNEL_PIDS = 2 };
+
+static bool has_process(const pf_behind *b, uint32_t pid)
+{
+    for (unsigned i = 0; i < b->n_pids; i++)
+        if (b->pids[i] == pid)
+            return true;
+    return false;
+}
+
+void pf_behind_note(pf_behind *b, const perfile_record *r, uint64_t time)
+{
+    uint32_t pid, tid;
+    pf_record_fit_note_time(&b->times, time);
+    if (b->n_pids == sizeof b->pids / sizeof b->pids[0] || !perfile_record_task(r, &pid, &tid))
+        return;
+    /* The first processes, and those of the kernel, are the same everywhere. */
+    if (pid > KERNEL_PIDS && pid != UINT32_MAX && !has_process(b, pid))
+        b->pids[b->n_pids++] = pid;
+}
+
+/* Not farther from the times that were seen than these are from each other, several times over. */
+static bool is_near(const pf_record_fit *seen, uint64_t time)
+{
+    if (!seen->timed)
+        return false;
+    uint64_t span = seen->newest - seen->oldest;
+    uint64_t reach = span < (UINT64_MAX - NEAR_NS) / SPANS ? NEAR_NS + SPANS * span : UINT64_MAX;
+    if (time < seen->oldest)
+        return seen->oldest - time <= reach;
+    return time <= seen->newest || time - seen->newest <= reach;
+}
+
+/* SAMPLE_TIME has the first and the last time of a sample. */
+static bool is_declared(const pf_record_fit *v, uint64_t time)
+{
+    perfile_sample_time t;
+    const perfile_feature *f = perfile_session_feature(v->session, PERFILE_FEATURE_SAMPLE_TIME);
+    if (!f || perfile_sample_time_decode(f, &t, sizeof t, NULL) != PERFILE_OK ||
+        t.first_sample_time == 0 || t.first_sample_time > t.last_sample_time)
+        return false;
+    pf_record_fit declared = {
+        .timed = true, .oldest = t.first_sample_time, .newest = t.last_sample_time};
+    return is_near(&declared, time);
+}
+
+bool pf_tied(const pf_record_fit *v, const perfile_record *r, uint64_t time, const pf_behind *b)
+{
+    uint32_t pid, tid;
+    switch (r->type) {
+    case PERFILE_RECORD_COMPRESSED:
+    case PERFILE_RECORD_COMPRESSED2:
+        return perfile_session_feature(v->session, PERFILE_FEATURE_COMPRESSED) != NULL;
+    default:
+        break;
+    }
+    if (time == PERFILE_NO_TIME || time == 0)
+        return b->n_pids && perfile_record_task(r, &pid, &tid) && has_process(b, pid);
+    return is_near(v, time) || is_near(&b->times, time) || is_declared(v, time);
+}

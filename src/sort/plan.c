@@ -1,0 +1,174 @@
+/* Between the passes: what is merged with what. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sort/sort.h"
+
+enum { LEAST_STEP = 64 << 10, NEAR_STEP = 128 << 10 /* half of a source's window */ };
+
+/* Records that came before their attr have a time now. */
+static uint64_t key_again(const pf_sort *x, const pf_sort_item *item)
+{
+    perfile_record r = {.session = x->base.session, .envelope = PERFILE_NO_SEQUENCE};
+    bool swap = item->flags & PERFILE_REC_SWAPPED;
+    pf_sort_item_record(item, &r);
+    r.type = pf_load_u32(r.header, swap);
+    r.misc = pf_load_u16(r.header + 4, swap);
+    uint64_t time = pf_sort_is_piece(&r) ? PERFILE_NO_TIME : perfile_record_time(&r);
+    return time == PERFILE_NO_TIME ? item->key : time;
+}
+
+/* All of the store once more, by the times that the session knows now. */
+static perfile_status sort_again(pf_sort *x, perfile_error *err)
+{
+    pf_sort_store again = {0};
+    size_t n;
+    perfile_status st = pf_sort_store_finish(&x->loose, &n, err);
+    pf_sort_reader *readers = st == PERFILE_OK ? pf_alloc(n, sizeof *readers) : NULL;
+    if (st == PERFILE_OK && !readers)
+        st = pf_fail_nomem(err, "sort");
+    if (st != PERFILE_OK)
+        return st;
+    pf_sort_store_open(&again, x->loose.budget, x->loose.temporary);
+    pf_sort_store_read(&x->loose, readers, n);
+    for (size_t i = 0; st == PERFILE_OK && i < n; i++) {
+        pf_sort_reader *r = &readers[i];
+        st = pf_sort_reader_fill(r, (size_t)x->step, err);
+        while (st == PERFILE_OK && r->item) {
+            st = pf_sort_store_again(&again, r->item, key_again(x, r->item), err);
+            pf_sort_reader_next(r);
+            if (st == PERFILE_OK)
+                st = pf_sort_reader_fill(r, (size_t)x->step, err);
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        pf_sort_reader_close(&readers[i]);
+    pf_free(readers);
+    again.payloads = x->loose.payloads;
+    again.payloads_end = x->loose.payloads_end;
+    again.written += x->loose.written;
+    x->loose.payloads = -1;
+    pf_sort_store_close(&x->loose);
+    x->loose = again;
+    return st;
+}
+
+static uint32_t end_of_part(const pf_sort_blocks *b, uint32_t first)
+{
+    uint32_t end = first;
+    while (end < b->n && b->list[end].part == b->list[first].part)
+        end++;
+    return end;
+}
+
+/* What a window takes in at once, when there is one for each part. */
+static uint64_t step_of_window(const pf_sort *x)
+{
+    uint64_t n = 0;
+    for (uint32_t first = 0; first < x->blocks.n; first = end_of_part(&x->blocks, first))
+        n++;
+    if (x->blocks.beside)
+        return NEAR_STEP;
+    return n && x->step / n > LEAST_STEP ? x->step / n : LEAST_STEP;
+}
+
+static perfile_status windows_need(const pf_sort *x, uint64_t *need, perfile_error *err)
+{
+    const uint64_t step = step_of_window(x);
+    *need = 0;
+    for (uint32_t first = 0, end; first < x->blocks.n; first = end) {
+        uint64_t one;
+        end = end_of_part(&x->blocks, first);
+        perfile_status st = pf_sort_window_need(&x->blocks, first, end, step, &one, err);
+        if (st != PERFILE_OK)
+            return st;
+        *need += one;
+    }
+    return PERFILE_OK;
+}
+
+/* What would have to be held is too much: copies go to runs, as of records that are not mapped. */
+static perfile_status move_blocks(pf_sort *x, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    uint64_t released = 0;
+    for (uint32_t i = 0; i < x->blocks.n; i++) {
+        const pf_sort_block *b = &x->blocks.list[i];
+        pf_time_clock clock = b->clock;
+        pf_sort_walk w;
+        pf_sort_walk_begin(&w, &x->blocks, b, b->start);
+        if (i && b->part != b[-1].part)
+            released = 0;
+        while (st == PERFILE_OK && pf_sort_walk_next(&w)) {
+            w.record.offset = b->offset + (uint64_t)(w.record.header - b->start);
+            st = pf_sort_store_add(&x->moved, pf_time_key(&clock, &w.record), &w.record, true, err);
+        }
+        if (st == PERFILE_OK && w.at != w.end)
+            st = pf_sort_changed(b, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (b->offset + b->bytes > released + x->step) {
+            uint64_t behind = pf_sort_pages(b->offset + b->bytes);
+            pf_stream_release(x->base.below, b->part, released, behind - released);
+            released = behind;
+        }
+    }
+    x->blocks.n = 0;
+    return st;
+}
+
+static perfile_status open_windows(pf_sort *x, perfile_error *err)
+{
+    const uint64_t step = step_of_window(x);
+    uint32_t n = 0;
+    for (uint32_t first = 0; first < x->blocks.n; first = end_of_part(&x->blocks, first))
+        n++;
+    x->windows = pf_alloc(n, sizeof *x->windows);
+    if (!x->windows)
+        return pf_fail_nomem(err, "sort");
+    for (uint32_t first = 0, end; first < x->blocks.n; first = end) {
+        end = end_of_part(&x->blocks, first);
+        x->windows[x->n_windows++] = (pf_sort_window){
+            .blocks = &x->blocks, .next = first, .end = end, .step = step, .lag = step / 2};
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status open_readers(pf_sort *x, perfile_error *err)
+{
+    size_t n_loose, n_moved;
+    perfile_status st = pf_sort_store_finish(&x->loose, &n_loose, err);
+    if (st == PERFILE_OK)
+        st = pf_sort_store_finish(&x->moved, &n_moved, err);
+    if (st != PERFILE_OK)
+        return st;
+    x->readers = pf_alloc(n_loose + n_moved, sizeof *x->readers);
+    if (!x->readers)
+        return pf_fail_nomem(err, "sort");
+    pf_sort_store_read(&x->loose, x->readers, n_loose);
+    pf_sort_store_read(&x->moved, x->readers + n_loose, n_moved);
+    x->n_readers = (uint32_t)(n_loose + n_moved);
+    x->reader_window = x->loose.budget / (x->n_readers + 1);
+    return PERFILE_OK;
+}
+
+perfile_status pf_sort_plan(pf_sort *x, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    if (x->looked && x->known != pf_sort_known(x->base.session)) {
+        st = sort_again(x, err);
+        if (st == PERFILE_OK)
+            st = pf_sort_blocks_again(&x->blocks, err);
+    }
+    if (st != PERFILE_OK)
+        return st;
+    pf_sort_blocks_settle(&x->blocks);
+    uint64_t need;
+    st = windows_need(x, &need, err);
+    uint64_t loose =
+        pf_sort_store_spilled(&x->loose) ? x->loose.budget : pf_sort_store_memory(&x->loose);
+    if (st == PERFILE_OK && need > x->loose.budget + x->moved.budget - loose)
+        st = move_blocks(x, err);
+    if (st == PERFILE_OK)
+        st = open_windows(x, err);
+    return st == PERFILE_OK ? open_readers(x, err) : st;
+}

@@ -1,0 +1,186 @@
+/* The stage that sorts: reads all of the stream below, then hands it out. */
+#include "sort/sort.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "io/temporary.h"
+
+enum { MOST_BLOCKS = 8192, MOST_STEP = 4 << 20, EXTRA_PIECE = 1 << 20 };
+
+static pf_sort *sort_of(perfile_stream *s)
+{
+    return (pf_sort *)(void *)s;
+}
+
+void pf_sort_progress(pf_sort *x, uint64_t done)
+{
+    /* Each byte is half done when it was read, and done when it is handed out. */
+    if (x->options.progress)
+        x->options.progress(x->options.user, x->total ? done / 2 : done, x->total);
+}
+
+static perfile_status begin_writing(pf_sort *x, perfile_error *err)
+{
+    perfile_status st = pf_sort_plan(x, err);
+    if (st == PERFILE_OK)
+        st = pf_sort_merge_begin(x, err);
+    x->writing = true;
+    x->total = x->done = x->told = x->bytes;
+    return st;
+}
+
+static perfile_status fill(perfile_stream *s, perfile_error *err)
+{
+    pf_sort *x = sort_of(s);
+    if (!x->writing) {
+        perfile_status st = pf_sort_read(x, err);
+        if (st != PERFILE_END)
+            return st;
+        st = begin_writing(x, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    if (x->done > x->told + 2 * x->step) {
+        x->told = x->done;
+        pf_sort_progress(x, x->done);
+    }
+    return pf_sort_merge(x, err);
+}
+
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+                            perfile_error *err)
+{
+    pf_sort *x = sort_of(s);
+    if (r != &s->run[0] || r->extra.len != x->extra.len || r->extra.ptr)
+        return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
+    uint64_t left = x->extra.len - x->extra_read;
+    size_t most = x->step < EXTRA_PIECE ? (size_t)x->step : EXTRA_PIECE;
+    size_t n = left < most ? (size_t)left : most, got;
+    if (n == 0)
+        return PERFILE_END;
+    pf_buffer_clear(&x->piece);
+    if (!pf_buffer_reserve(&x->piece, most))
+        return pf_fail_nomem(err, "sort");
+    perfile_status st = pf_temporary_read(x->loose.payloads, x->extra.at + x->extra_read,
+                                          x->piece.ptr, n, &got, "sort", err);
+    if (st != PERFILE_OK)
+        return st;
+    if (got < n)
+        return pf_fail(err, PERFILE_E_IO, "sort", "the temporary file was cut");
+    x->extra_read += n;
+    *piece = (perfile_bytes){x->piece.ptr, n};
+    return PERFILE_OK;
+}
+
+static void release(pf_sort *x)
+{
+    for (uint32_t i = 0; i < x->n_windows; i++)
+        pf_sort_window_close(&x->windows[i]);
+    for (uint32_t i = 0; i < x->n_readers; i++)
+        pf_sort_reader_close(&x->readers[i]);
+    pf_free(x->windows);
+    pf_free(x->readers);
+    pf_free(x->sources);
+    pf_free(x->heap);
+    pf_sort_blocks_close(&x->blocks);
+    pf_sort_store_close(&x->loose);
+    pf_sort_store_close(&x->moved);
+    pf_buffer_free(&x->whole);
+    pf_buffer_free(&x->piece);
+    pf_free(x);
+}
+
+static void close_stage(perfile_stream *s)
+{
+    perfile_stream_close(s->below);
+    release(sort_of(s));
+}
+
+static const pf_stream_ops sort_ops = {.fill = fill, .extra = extra, .close = close_stage};
+
+/* Three eighths for what is in memory or in the windows of runs, as much for what is held of the
+ * file, and the rest for what goes along with it. */
+static perfile_status share_memory(pf_sort *x, const perfile_session *session, perfile_error *err)
+{
+    uint64_t memory = x->options.max_memory;
+    uint64_t blocks = memory / 16 / sizeof(pf_sort_block);
+    x->step = memory / 16 < MOST_STEP ? memory / 16 : MOST_STEP;
+    pf_sort_store_open(&x->loose, memory / 8 * 3, x->options.temporary);
+    pf_sort_store_open(&x->moved, memory / 8 * 3, x->options.temporary);
+    return pf_sort_blocks_open(&x->blocks, blocks < MOST_BLOCKS ? (uint32_t)blocks : MOST_BLOCKS,
+                               session, err);
+}
+
+/* Whether what is read through a window stays in a mapping. */
+static perfile_status look_beside(pf_sort *x, perfile_stream *below, perfile_error *err)
+{
+    perfile_source *beside = pf_stream_beside(below);
+    perfile_bytes whole;
+    if (!beside)
+        return PERFILE_OK;
+    perfile_status st = pf_source_view(beside, 0, 1, &whole, err);
+    if (st == PERFILE_OK && whole.len) {
+        x->blocks.beside = beside;
+        x->blocks.mapped = whole.ptr;
+    }
+    return st;
+}
+
+perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *options,
+                            perfile_stream **stream, perfile_error *err)
+{
+    perfile_summary sum;
+    perfile_stream_summary(below, &sum, sizeof sum);
+    if (sum.records)
+        return pf_fail(err, PERFILE_E_USAGE, "sort", "%llu records were read already",
+                       (unsigned long long)sum.records);
+    pf_sort *x = pf_alloc(1, sizeof *x);
+    if (!x)
+        return pf_fail_nomem(err, "sort");
+    if (options)
+        memcpy(&x->options, options,
+               options->size < sizeof *options ? options->size : sizeof *options);
+    if (x->options.max_mapped == 0)
+        x->options.max_mapped =
+            x->options.max_memory ? x->options.max_memory : PERFILE_SORT_MAX_MAPPED;
+    if (x->options.max_memory == 0)
+        x->options.max_memory = PERFILE_SORT_MAX_MEMORY;
+    perfile_status st = PERFILE_OK;
+    if (x->options.max_memory < PERFILE_SORT_LEAST_MEMORY)
+        st = pf_fail(err, PERFILE_E_USAGE, "sort.max_memory", "%llu bytes, at least %d are needed",
+                     (unsigned long long)x->options.max_memory, PERFILE_SORT_LEAST_MEMORY);
+    pf_sort_store_open(&x->loose, 0, NULL);
+    pf_sort_store_open(&x->moved, 0, NULL);
+    if (st == PERFILE_OK)
+        st = share_memory(x, perfile_stream_session(below), err);
+    if (st == PERFILE_OK)
+        st = look_beside(x, below, err);
+    if (st != PERFILE_OK) {
+        release(x);
+        return st;
+    }
+    x->split_end = PERFILE_NO_SEQUENCE;
+    x->result.first_sample = UINT64_MAX;
+    x->total = pf_container_bytes(perfile_stream_container(below));
+    x->stays_mapped = x->total && x->total <= x->options.max_mapped;
+    pf_stream_on(&x->base, &sort_ops, below);
+    x->base.by_time = true;
+    x->base.keys = x->keys;
+    *stream = &x->base;
+    return PERFILE_OK;
+}
+
+void perfile_sort_result(const perfile_stream *stream, perfile_sorted *out, size_t size)
+{
+    perfile_sorted sorted = {0};
+    while (stream && stream->ops != &sort_ops)
+        stream = stream->below;
+    if (stream) {
+        const pf_sort *x = (const pf_sort *)(const void *)stream;
+        sorted = x->result;
+        sorted.temporary = x->loose.written + x->moved.written;
+    }
+    memcpy(out, &sorted, size < sizeof sorted ? size : sizeof sorted);
+}

@@ -1,0 +1,89 @@
+/* The inside of perfile_sort(). */
+#ifndef PF_SORT_SORT_H
+#define PF_SORT_SORT_H
+
+#include "perfile/sort.h"
+#include "sort/store.h"
+#include "sort/window.h"
+
+/* One of the sorted sequences that are merged: a window or a reader. */
+typedef struct pf_sort_source {
+    uint64_t key; /* of its first record, … */
+    uint64_t offset;
+    uint32_t part;
+    uint32_t order; /* … and what decides where those are equal */
+    pf_sort_window *window;
+    pf_sort_reader *reader;
+} pf_sort_source;
+
+typedef struct pf_sort {
+    perfile_stream base;
+    perfile_sort_options options;
+    perfile_sorted result;
+    uint64_t step;     /* bytes between looks at pages and progress */
+    bool writing;      /* the input was read to its end */
+    bool stays_mapped; /* between the passes */
+
+    /* Reading. */
+    pf_sort_blocks blocks;
+    pf_sort_store loose;
+    pf_time_clock clock;
+    uint64_t previous; /* key of the record before */
+    uint64_t bytes;    /* of the records that will be handed out */
+    uint32_t part;
+    uint64_t known; /* pf_sort_known() when the first time was looked up */
+    bool looked;
+    bool split_open; /* in the middle of a record in pieces, whose key is: */
+    uint64_t split_key;
+    size_t split_first; /* n and spills of `loose` in front of its pieces */
+    uint64_t split_spills;
+    uint64_t split_end; /* sequence of the last record that ended one */
+    uint64_t released;  /* bytes of `part` that were given back */
+    uint64_t done, total, told;
+
+    /* Handing out. */
+    pf_sort_store moved; /* what was in blocks that would need too much memory */
+    pf_sort_window *windows;
+    pf_sort_reader *readers;
+    pf_sort_source *sources;
+    pf_sort_source **heap; /* the first has the least */
+    uint32_t n_windows, n_readers, n_heap;
+    pf_sort_source *dry; /* taken off the heap until it has read on */
+    uint64_t reader_window;
+    uint64_t keys[PERFILE_RUN_RECORDS]; /* of the run */
+    uint64_t clean; /* slots of the run that records of windows were in last, by bit */
+    uint64_t sequence;
+    uint64_t round_bytes; /* since the last FINISHED_ROUND */
+    bool timed;           /* a record with a time since then */
+    bool in_pieces;       /* the last record was a piece of one */
+    bool whole_ready;     /* … and the last of them */
+    bool whole_over;      /* `whole` was handed out */
+    pf_buffer whole;      /* a record in pieces, as far as they came */
+    pf_buffer piece;      /* of a payload */
+    pf_sort_extra extra;
+    uint64_t extra_read;
+    perfile_record payload; /* whose mapped payload was handed out last; extra.len 0: none */
+} pf_sort;
+
+static inline bool pf_sort_is_piece(const perfile_record *r)
+{
+    return r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
+           r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
+}
+
+/* How many events and ids there are: with more, records may have other times. */
+uint64_t pf_sort_known(const perfile_session *s);
+
+/* sort/read.c: the first pass.  PERFILE_OK with a run: damage that was met. */
+perfile_status pf_sort_read(pf_sort *x, perfile_error *err);
+
+/* sort/plan.c: decides what stays in the file, what is in memory, and what is in runs. */
+perfile_status pf_sort_plan(pf_sort *x, perfile_error *err);
+
+/* sort/merge.c: makes the next run. */
+perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err);
+perfile_status pf_sort_merge(pf_sort *x, perfile_error *err);
+
+void pf_sort_progress(pf_sort *x, uint64_t done);
+
+#endif

@@ -1,0 +1,165 @@
+/* What parts are called. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "split/split.h"
+
+enum { WIDEST = 20, MOST_KEY = 100, MOST_NAME = 4096 };
+
+/* A pattern, taken apart: what stands before and behind the one conversion. */
+typedef struct pattern {
+    const char *before, *behind; /* up to the conversion, and from behind it on; with %% as it is */
+    size_t before_len;
+    char conversion; /* 'd' or 's' */
+    bool zeros;
+    unsigned width;
+    unsigned n; /* conversions */
+} pattern;
+
+/* What begins with the % at `at`: its end, NULL when it is none that is known. */
+static const char *conversion(const char *at, pattern *p)
+{
+    const char *end = at + 1;
+    bool zeros = *end == '0';
+    unsigned width = 0;
+    for (; *end >= '0' && *end <= '9' && width <= WIDEST; end++)
+        width = 10 * width + (unsigned)(*end - '0');
+    if (*end == '%' && end == at + 1)
+        return end + 1;
+    if ((*end != 'd' && !(*end == 's' && end == at + 1)) || width > WIDEST)
+        return NULL;
+    p->conversion = *end;
+    p->zeros = zeros;
+    p->width = width;
+    p->n++;
+    p->before_len = (size_t)(at - p->before);
+    p->behind = end + 1;
+    return end + 1;
+}
+
+static perfile_status take_apart(const char *text, pattern *p, perfile_error *err)
+{
+    const char *slash = strrchr(text, '/');
+    *p = (pattern){.before = text};
+    for (const char *at = text; *at;) {
+        const char *end = *at == '%' ? conversion(at, p) : at + 1;
+        if (!end)
+            return pf_fail(err, PERFILE_E_USAGE, "split.pattern",
+                           "'%s': behind a %% stands d, 4d, 04d, s or %%", text);
+        at = end;
+    }
+    if (p->n != 1)
+        return pf_fail(err, PERFILE_E_USAGE, "split.pattern",
+                       p->n ? "'%s' has more than one place for the part, %%d or %%s"
+                            : "'%s' has no place for the number of the part: 'part-%%04d.data'",
+                       text);
+    if (slash && slash >= text + p->before_len)
+        return pf_fail(err, PERFILE_E_USAGE, "split.pattern",
+                       "'%s': the number of the part belongs to the name of the file, not of the "
+                       "folder",
+                       text);
+    return PERFILE_OK;
+}
+
+perfile_status pf_split_pattern(const char *text, uint32_t by, perfile_error *err)
+{
+    pattern p;
+    perfile_status st = take_apart(text, &p, err);
+    if (st == PERFILE_OK && p.conversion == 's' && by <= PERFILE_SPLIT_RECORDS)
+        return pf_fail(err, PERFILE_E_USAGE, "split.pattern",
+                       "'%s': %%s is the key of a part, which it has when the split is by one",
+                       text);
+    return st;
+}
+
+/* Appends `len` bytes in which %% is %. */
+static void put(char *out, size_t *n, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len && *n + 1 < MOST_NAME; i++) {
+        out[(*n)++] = text[i];
+        i += text[i] == '%';
+    }
+    out[*n] = '\0';
+}
+
+/* A key as part of a name of a file. */
+static void put_key(char *out, size_t *n, const char *key)
+{
+    size_t begin = *n;
+    bool at_front = begin == 0 || out[begin - 1] == '/';
+    for (size_t i = 0; key[i] && i < MOST_KEY && *n + 1 < MOST_NAME; i++) {
+        char c = key[i];
+        bool letter = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool kept = letter || c == '_' || ((c == '.' || c == '-') && !(i == 0 && at_front));
+        out[(*n)++] = kept ? c : '_';
+    }
+    if (*n == begin)
+        out[(*n)++] = '_';
+    out[*n] = '\0';
+}
+
+static void name_of(const pattern *p, uint32_t number, const char *key, uint32_t again,
+                    char out[MOST_NAME])
+{
+    size_t n = 0;
+    put(out, &n, p->before, p->before_len);
+    if (p->conversion == 's')
+        put_key(out, &n, key);
+    else
+        n += (size_t)snprintf(out + n, MOST_NAME - n, p->zeros ? "%0*u" : "%*u", (int)p->width,
+                              number);
+    if (again)
+        n += (size_t)snprintf(out + n, MOST_NAME - n, "-%u", again);
+    put(out, &n, p->behind, strlen(p->behind));
+}
+
+static const char *find(const pf_split_names *names, const char *name)
+{
+    return pf_texts_find(&names->used, (perfile_bytes){(const uint8_t *)name, strlen(name)});
+}
+
+/* How often a name was wanted: the last number behind it; NULL when there is no memory. */
+static uint32_t *count_of(pf_split_names *names, const char *name)
+{
+    const uint32_t one = 1;
+    uint32_t at = pf_index_get(&names->places, (uintptr_t)name);
+    if (at == PF_INDEX_NONE) {
+        at = (uint32_t)(names->counts.len / sizeof one);
+        if (!pf_buffer_append(&names->counts, &one, sizeof one) ||
+            !pf_index_put(&names->places, (uintptr_t)name, at))
+            return NULL;
+    }
+    return (uint32_t *)(void *)names->counts.ptr + at;
+}
+
+perfile_status pf_split_name(pf_split_names *names, const char *text, uint32_t number,
+                             const char *key, const char **name, perfile_error *err)
+{
+    pattern p;
+    char out[MOST_NAME];
+    if (strlen(text) >= MOST_NAME - MOST_KEY - 2 * WIDEST)
+        return pf_fail(err, PERFILE_E_USAGE, "split.pattern", "the pattern is too long");
+    perfile_status st = take_apart(text, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!names->used.seed)
+        names->used.seed = names->places.seed = pf_index_seed(names);
+    name_of(&p, number, key, 0, out);
+    const char *there = find(names, out);
+    uint32_t *count = there ? count_of(names, there) : NULL;
+    if (there && !count)
+        return pf_fail_nomem(err, "split");
+    while (there && find(names, out))
+        name_of(&p, number, key, ++*count, out);
+    *name = pf_texts_keep(&names->used, (perfile_bytes){(const uint8_t *)out, strlen(out)});
+    return *name ? PERFILE_OK : pf_fail_nomem(err, "split");
+}
+
+void pf_split_names_free(pf_split_names *names)
+{
+    pf_texts_free(&names->used);
+    pf_index_free(&names->places);
+    pf_buffer_free(&names->counts);
+}

@@ -1,0 +1,167 @@
+/* Parts of a size: how many bytes each has besides its data.  Of processes that are needed all
+ * state is counted, whenever it was. */
+#include <string.h>
+
+#include "base/error.h"
+#include "perfile/event.h"
+#include "split/split.h"
+
+enum { MOST_PROCESSES = 1 << 18, LEAST_SHARE = 8 };
+
+static uint32_t process_of(const perfile_record *r)
+{
+    pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
+    uint32_t pid = pf_cur_u32(&c);
+    return c.bad ? PERFILE_NO_PID : pid;
+}
+
+static bool add_state(pf_split_size *z, uint32_t pid, uint64_t bytes)
+{
+    z->all_state += bytes;
+    if (!z->of.seed)
+        z->of.seed = pf_index_seed(z);
+    uint32_t at = pf_index_get(&z->of, pid);
+    if (at != PF_INDEX_NONE) {
+        ((uint64_t *)(void *)z->state.ptr)[at] += bytes;
+        return true;
+    }
+    at = (uint32_t)(z->state.len / sizeof bytes);
+    z->full |= at == MOST_PROCESSES;
+    return z->full ||
+           (pf_buffer_append(&z->state, &bytes, sizeof bytes) && pf_index_put(&z->of, pid, at));
+}
+
+perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n,
+                              perfile_error *err)
+{
+    pf_split_size *z = &x->size;
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) {
+        const perfile_record *r = &first[i];
+        if (r->type == PERFILE_RECORD_SAMPLE)
+            continue;
+        uint64_t bytes = perfile_record_size(r) + r->extra.len;
+        unsigned class = pf_keeping_class(r->type);
+        if (class == PF_KEEP_TASK && x->state) {
+            ok = !pf_filter_is_of_kernel(r) ? add_state(z, process_of(r), bytes) : true;
+            z->always += pf_filter_is_of_kernel(r) ? bytes : 0;
+        } else if (class == PF_KEEP_FACT ||
+                   (x->state && class != PF_KEEP_DATA && class != PF_KEEP_AUX)) {
+            z->always += bytes;
+        }
+        if (r->type == PERFILE_RECORD_FORK)
+            ok = ok && pf_ancestors_note(&x->births, r);
+    }
+    return ok ? PERFILE_OK : pf_fail_nomem(err, "split");
+}
+
+/* Bytes of header, events and features as they are at least, in whichever form they are written. */
+uint64_t pf_split_facts(const perfile_stream *s)
+{
+    enum { HEADER = 16, EVENT = 64 };
+    const perfile_session *session = perfile_stream_session(s);
+    uint64_t bytes = HEADER;
+    for (uint32_t i = 0; i < perfile_session_n_events(session); i++)
+        bytes += EVENT + 8 * (uint64_t)perfile_session_event(session, i)->ids.n;
+    for (uint32_t i = 0; i < perfile_session_n_features(session); i++)
+        if (perfile_session_feature_at(session, i)->number != PERFILE_FEATURE_BUILD_ID)
+            bytes += perfile_session_feature_at(session, i)->payload.len;
+    return bytes;
+}
+
+/* The same, rather too much. */
+void pf_split_weighed(pf_split *x, const perfile_stream *s)
+{
+    enum { HEADER = 104, EVENT = 400, FEATURE = 64, EVENT_TYPE = 80 };
+    const perfile_session *session = perfile_stream_session(s);
+    bool file = perfile_stream_container(s)->form == PERFILE_FORM_FILE;
+    uint64_t bytes = HEADER;
+    for (uint32_t i = 0; i < perfile_session_n_events(session); i++) {
+        const perfile_event *e = perfile_session_event(session, i);
+        bytes += EVENT + (file ? 8 * (uint64_t)e->ids.n + strlen(e->name) : 0);
+    }
+    for (uint32_t i = 0; i < perfile_session_n_features(session); i++) {
+        const perfile_feature *f = perfile_session_feature_at(session, i);
+        /* BUILD_ID has a header for each of its entries in a pipe. */
+        bytes += FEATURE + (file ? f->payload.len + f->payload.len / 4 : 0);
+    }
+    bytes += (uint64_t)EVENT_TYPE * perfile_session_n_event_types(session);
+    x->size.always += bytes;
+    pf_ancestors_settle(&x->births);
+}
+
+static void meet(void *user, uint32_t pid)
+{
+    pf_split_size *z = user;
+    uint32_t at = pf_index_get(&z->of, pid);
+    if (at != PF_INDEX_NONE)
+        z->bytes += ((const uint64_t *)(const void *)z->state.ptr)[at];
+}
+
+static bool need(pf_split *x, uint32_t pid)
+{
+    pf_split_size *z = &x->size;
+    if (z->everyone || (pid != PERFILE_NO_PID && pf_pids_have(&z->needed, pid)))
+        return true;
+    if (pid == PERFILE_NO_PID || z->full || x->births.full) {
+        z->everyone = true; /* what was counted already counts twice */
+        z->bytes += z->all_state;
+        return true;
+    }
+    return pf_ancestors_need(&x->births, pid, PERFILE_NO_TIME, &z->needed, &z->waiting, meet, z);
+}
+
+/* Adds the record to the part that grows. */
+static bool add(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid)
+{
+    enum { INDEX_ENTRY = 16 };
+    pf_split_size *z = &x->size;
+    perfile_switch_cpu_wide change;
+    uint64_t bytes = perfile_record_size(r) + r->extra.len;
+    bool ok = true;
+    if (class == PF_KEEP_AUX)
+        bytes += INDEX_ENTRY;
+    else if (class == PF_KEEP_FACT)
+        bytes = 0;
+    else if (class != PF_KEEP_DATA && x->state)
+        bytes = class == PF_KEEP_TASK && !z->everyone && !pf_filter_is_of_kernel(r) &&
+                        !pf_pids_have(&z->needed, process_of(r))
+                    ? bytes
+                    : 0;
+    z->bytes += bytes;
+    if (!x->state || (class != PF_KEEP_DATA && class != PF_KEEP_AUX))
+        return true;
+    if (r->type == PERFILE_RECORD_SWITCH_CPU_WIDE &&
+        perfile_switch_cpu_wide_decode(r, &change, sizeof change, NULL) == PERFILE_OK &&
+        change.next_prev_pid != PERFILE_NO_PID)
+        ok = need(x, change.next_prev_pid);
+    if (pid == PERFILE_NO_PID && r->type != PERFILE_RECORD_SAMPLE && class == PF_KEEP_DATA)
+        return ok;
+    return ok && need(x, pid);
+}
+
+static void begin_part(pf_split *x)
+{
+    pf_split_size *z = &x->size;
+    pf_pids_free(&z->needed);
+    z->needed = (pf_pids){0};
+    z->everyone = false;
+    z->bytes = 0;
+}
+
+perfile_status pf_split_grow(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid,
+                             uint64_t data_bytes, bool *cut, perfile_error *err)
+{
+    uint32_t tid;
+    uint64_t least = x->options.amount / LEAST_SHARE;
+    if (class == PF_KEEP_DATA && r->type != PERFILE_RECORD_SAMPLE &&
+        !perfile_record_task(r, &pid, &tid))
+        pid = PERFILE_NO_PID;
+    bool ok = add(x, r, class, pid);
+    *cut = data_bytes && data_bytes >= least && x->size.bytes + x->size.always > x->options.amount;
+    if (ok && *cut) {
+        begin_part(x);
+        ok = add(x, r, class, pid);
+    }
+    return ok ? PERFILE_OK : pf_fail_nomem(err, "split");
+}

@@ -1,0 +1,83 @@
+#include "stage/fragments.h"
+
+#include "base/error.h"
+
+perfile_status pf_fragments_hold(pf_fragments *p, const perfile_record *r, perfile_error *err)
+{
+    return pf_buffer_append(&p->records, r, sizeof *r) &&
+                   pf_buffer_append(&p->bytes, r->header, perfile_record_size(r))
+               ? PERFILE_OK
+               : pf_fail_nomem(err, "pieces");
+}
+
+static void forget(pf_fragments *p)
+{
+    pf_buffer_clear(&p->records);
+    pf_buffer_clear(&p->bytes);
+    p->given = p->given_bytes = 0;
+    p->giving = false;
+}
+
+static const perfile_record *all_of(const pf_fragments *p, size_t *n)
+{
+    *n = p->records.len / sizeof(perfile_record);
+    return (const perfile_record *)(const void *)p->records.ptr;
+}
+
+/* To the first of the last pieces, those that make `size` bytes: what is in front of them was never
+ * finished.  The end has nothing of the record, whatever stands in it. */
+static bool skip_others(pf_fragments *p, uint64_t size)
+{
+    size_t n;
+    const perfile_record *all = all_of(p, &n);
+    p->given = n;
+    p->given_bytes = p->bytes.len;
+    while (p->given && size) {
+        const perfile_record *r = &all[p->given - 1];
+        size_t part = r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ? r->body.len : 0;
+        if (part > size)
+            break;
+        size -= part;
+        p->given--;
+        p->given_bytes -= perfile_record_size(r);
+    }
+    if (size)
+        forget(p);
+    return size == 0;
+}
+
+void pf_fragments_settle(pf_fragments *p, const perfile_record *next, bool kept)
+{
+    size_t n;
+    const perfile_record *all = all_of(p, &n);
+    if (n == 0)
+        return;
+    bool whole = next->flags & PERFILE_REC_INNER && next->envelope == all[n - 1].sequence;
+    if (whole && kept)
+        p->giving = skip_others(p, perfile_record_size(next));
+    else if (whole || all[n - 1].type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END)
+        forget(p);
+}
+
+bool pf_fragments_give(pf_fragments *p, perfile_record *r)
+{
+    enum { HEADER = 8 };
+    size_t n;
+    const perfile_record *all = all_of(p, &n);
+    if (p->given == n) {
+        forget(p);
+        return false;
+    }
+    *r = all[p->given++];
+    r->header = p->bytes.ptr + p->given_bytes;
+    r->body.ptr = r->header + HEADER;
+    r->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
+    p->given_bytes += perfile_record_size(r);
+    return true;
+}
+
+void pf_fragments_free(pf_fragments *p)
+{
+    pf_buffer_free(&p->records);
+    pf_buffer_free(&p->bytes);
+}

@@ -1,0 +1,343 @@
+/* Attrs and features as an older version of perf has them. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/layout.h"
+#include "core/readable.h"
+#include "perfile/field.h"
+#include "schema/types.h"
+#include "target/target.h"
+
+enum { HEADER = 8, SIZE_AT = 4, ATTR_LEAST = 64, ZSTD = 1 };
+
+/* An attr on its way. */
+typedef struct rewriting {
+    pf_target *t;
+    uint8_t *out;
+    size_t size;
+    uint64_t offset;
+    bool swapped, count;
+} rewriting;
+
+static bool any_byte(perfile_bytes b)
+{
+    for (size_t i = 0; i < b.len; i++)
+        if (b.ptr[i])
+            return true;
+    return false;
+}
+
+/* Bits of this word that go because the caller drops fields. */
+static uint64_t dropped_bits(const pf_target *t, unsigned word)
+{
+    return word == PF_WORD_SAMPLE_TYPE ? t->options.drop
+           : word == PF_WORD_FLAGS     ? pf_target_drops_flags(t)
+                                       : 0;
+}
+
+/* The bits of `v` that the version has in this word and the caller does not drop; those of a newer
+ * weight become the older one, and an id in front becomes one behind ADDR. */
+static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
+{
+    const pf_release *release = t->release;
+    const uint32_t n[PF_N_WORDS] = {release->sample_bits, release->read_bits, release->branch_bits,
+                                    release->flag_bits};
+    uint64_t known = v & pf_low_bits(n[word]);
+    if (word == PF_WORD_SAMPLE_TYPE && (v & ~known) & PERFILE_SAMPLE_WEIGHT_STRUCT)
+        known |= PERFILE_SAMPLE_WEIGHT & pf_low_bits(release->sample_bits);
+    if (word == PF_WORD_SAMPLE_TYPE && (v & ~known) & PERFILE_SAMPLE_IDENTIFIER)
+        known |= PERFILE_SAMPLE_ID;
+    if (word == PF_WORD_SAMPLE_TYPE)
+        known &= t->common;
+    return known & ~dropped_bits(t, word);
+}
+
+/* Events that come in a stream later are cut to what these have. */
+static void find_common(pf_target *t, const perfile_session *below)
+{
+    uint64_t common = UINT64_MAX;
+    uint32_t n = perfile_session_n_events(below);
+    t->common = UINT64_MAX;
+    if (!pf_release_wants_one_type(t->release))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        common &=
+            known_bits(t, PF_WORD_SAMPLE_TYPE, perfile_session_event(below, i)->attr.sample_type);
+    t->common = common;
+}
+
+static void count_bits(rewriting *w, unsigned word, uint64_t lost)
+{
+    lost &= ~dropped_bits(w->t, word);
+    if (word == PF_WORD_SAMPLE_TYPE)
+        lost &= ~(uint64_t)(PERFILE_SAMPLE_WEIGHT_STRUCT | PERFILE_SAMPLE_IDENTIFIER);
+    for (uint32_t bit = 0; lost; bit++, lost >>= 1) {
+        pf_loss *loss = &w->t->attr_bits[word][bit];
+        if (lost & 1 && loss->count++ == 0)
+            loss->first = w->offset;
+    }
+}
+
+static void mask_word(rewriting *w, unsigned word, unsigned kind, const perfile_value *v)
+{
+    uint64_t known = known_bits(w->t, word, v->number);
+    if (known == v->number)
+        return;
+    if (w->count)
+        count_bits(w, word, v->number & ~known);
+    pf_store_u64(w->out + v->offset, pf_remirror(known, kind, w->swapped), w->swapped);
+}
+
+static void lose_member(rewriting *w, uint64_t offset)
+{
+    if (w->count)
+        pf_target_lose(w->t, PERFILE_LOSS_ATTR_MEMBER, (uint32_t)(offset / 4), w->offset);
+}
+
+/* What the version has the place of. */
+static void on_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    rewriting *w = user;
+    if (w->t->options.drop && pf_target_drops_member(w->t, f->name)) {
+        memset(w->out + v->offset, 0, (size_t)v->width);
+        return;
+    }
+    switch (f->kind) {
+    case PERFILE_KIND_SAMPLE_TYPE:
+        mask_word(w, PF_WORD_SAMPLE_TYPE, f->kind, v);
+        break;
+    case PERFILE_KIND_READ_FORMAT:
+        mask_word(w, PF_WORD_READ_FORMAT, f->kind, v);
+        break;
+    case PERFILE_KIND_BRANCH_TYPE:
+        mask_word(w, PF_WORD_BRANCH_TYPE, f->kind, v);
+        break;
+    case PERFILE_KIND_ATTR_FLAGS:
+        mask_word(w, PF_WORD_FLAGS, f->kind, v);
+        break;
+    default:
+        if (f->type != PERFILE_BLOB && v->number &&
+            !pf_release_knows_member(w->t->release, f->name)) {
+            lose_member(w, v->offset);
+            memset(w->out + v->offset, 0, (size_t)v->width);
+        }
+    }
+}
+
+/* What is cut off. */
+static void on_cut(void *user, const perfile_field *f, const perfile_value *v)
+{
+    rewriting *w = user;
+    bool some = f->type == PERFILE_BLOB ? any_byte(v->u.bytes) : v->number != 0;
+    if (some && v->offset + v->width > w->size)
+        lose_member(w, v->offset);
+}
+
+static void on_begin(void *user, const perfile_field *f, const perfile_value *v)
+{
+    (void)user, (void)f, (void)v;
+}
+
+static void on_end(void *user, const perfile_field *f)
+{
+    (void)user, (void)f;
+}
+
+size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool exact, bool count,
+                      uint8_t *out)
+{
+    static const perfile_visitor kept = {sizeof kept, on_value, on_begin, on_end};
+    static const perfile_visitor cut = {sizeof cut, on_cut, on_begin, on_end};
+    const size_t known = t->release->attr_size;
+    const bool swapped = perfile_session_swapped(t->base.session);
+    rewriting w = {t,      out,     exact || stored.len > known ? known : stored.len,
+                   offset, swapped, count};
+    size_t n = stored.len < w.size ? stored.len : w.size;
+    memcpy(out, stored.ptr, n);
+    memset(out + n, 0, w.size - n);
+    if (w.size != stored.len || pf_load_u32(out + SIZE_AT, swapped) > w.size)
+        pf_store_u32(out + SIZE_AT, (uint32_t)w.size, swapped);
+    /* Where a walk fails it has shown all that could be read. */
+    (void)!perfile_attr_walk((perfile_bytes){out, w.size}, swapped, 0, &kept, &w, NULL);
+    if (any_byte((perfile_bytes){stored.ptr + n, stored.len - n}) &&
+        perfile_attr_walk(stored, swapped, 0, &cut, &w, NULL) != PERFILE_OK)
+        lose_member(&w, w.size);
+    return w.size;
+}
+
+void pf_target_layout(pf_target *t, const perfile_event *e, perfile_layout *layout)
+{
+    perfile_attr attr = e->attr;
+    attr.sample_type = known_bits(t, PF_WORD_SAMPLE_TYPE, attr.sample_type);
+    attr.read_format = known_bits(t, PF_WORD_READ_FORMAT, attr.read_format);
+    attr.branch_sample_type = known_bits(t, PF_WORD_BRANCH_TYPE, attr.branch_sample_type);
+    pf_layout_make(layout, &attr);
+}
+
+/* The payload with attrs as the version has them; its size, which is no more than it was, or 0 when
+ * it cannot be read. */
+static size_t event_desc(pf_target *t, perfile_bytes payload, uint8_t *out)
+{
+    uint8_t attr[PF_TARGET_ATTR];
+    pf_cursor c = pf_cur(payload, perfile_session_swapped(t->base.session));
+    uint32_t n = pf_cur_u32(&c);
+    uint32_t size = pf_cur_u32(&c);
+    uint32_t known = t->release->attr_size;
+    if (c.bad || size < ATTR_LEAST)
+        return 0;
+    uint8_t *to = out + 8;
+    memcpy(out, payload.ptr, 8);
+    pf_store_u32(out + 4, size < known ? size : known, c.swap);
+    for (uint32_t i = 0; i < n && !c.bad; i++) {
+        perfile_bytes stored = pf_cur_span(&c, size);
+        if (c.bad)
+            break;
+        size_t len = pf_target_attr(t, stored, 0, false, false, attr);
+        memcpy(to, attr, len);
+        to += len;
+        const uint8_t *start = c.pos;
+        uint32_t n_ids = pf_cur_u32(&c);
+        pf_cur_string(&c);
+        pf_cur_list(&c, n_ids, 8);
+        if (c.bad)
+            break;
+        memcpy(to, start, (size_t)(c.pos - start));
+        to += c.pos - start;
+    }
+    if (c.bad)
+        return 0;
+    memcpy(to, c.pos, pf_cur_left(&c));
+    return (size_t)(to - out) + pf_cur_left(&c);
+}
+
+/* Whether it is not true of the records that this stage hands on, which are not compressed. */
+static bool is_untrue(const pf_target *t, const perfile_feature *f)
+{
+    if (pf_target_drops_feature(t, f->number))
+        return true;
+    perfile_compression v;
+    return f->number == PERFILE_FEATURE_COMPRESSED &&
+           perfile_compression_decode(f, &v, sizeof v, NULL) == PERFILE_OK && v.type != 0;
+}
+
+static perfile_status add_feature(pf_target *t, const perfile_feature *f, perfile_error *err)
+{
+    perfile_feature mine = *f;
+    if (f->number > t->release->feature) {
+        pf_target_lose(t, PERFILE_LOSS_FEATURE, f->number, f->offset);
+        return PERFILE_OK;
+    }
+    if (is_untrue(t, f))
+        return PERFILE_OK;
+    if (f->number != PERFILE_FEATURE_EVENT_DESC || f->damage || !f->payload.len)
+        return pf_session_add_feature(t->base.session, &mine, true, err);
+    pf_buffer_clear(&t->bytes);
+    if (!pf_buffer_reserve(&t->bytes, f->payload.len))
+        return pf_fail_nomem(err, "target");
+    size_t n = event_desc(t, f->payload, t->bytes.ptr);
+    if (n == 0)
+        return pf_session_add_feature(t->base.session, &mine, true, err);
+    mine.payload = (perfile_bytes){t->bytes.ptr, n};
+    mine.size = n;
+    return pf_session_add_feature(t->base.session, &mine, false, err);
+}
+
+static perfile_status add_event(pf_target *t, const perfile_event *e, perfile_error *err)
+{
+    uint8_t attr[PF_TARGET_ATTR];
+    pf_attr_fact fact = {
+        .attr = {attr, pf_target_attr(t, e->stored, e->offset, false, true, attr)},
+        .ids = {e->ids.ptr, 8 * e->ids.n},
+        .offset = e->offset,
+        .origin = e->origin,
+        .ids_damage = e->ids_damage,
+    };
+    return pf_session_add_attr(t->base.session, &fact, err);
+}
+
+perfile_status pf_target_facts(pf_target *t, perfile_error *err)
+{
+    const perfile_session *below = t->base.below->session;
+    perfile_session *mine = t->base.session;
+    perfile_status st = PERFILE_OK;
+    find_common(t, below);
+    for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_events(below); i++)
+        st = add_event(t, perfile_session_event(below, i), err);
+    for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_event_types(below); i++) {
+        const perfile_event_type *type = perfile_session_event_type(below, i);
+        st = pf_session_add_event_type(mine, type->event_id, type->name, true, err);
+    }
+    for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_features(below); i++)
+        st = add_feature(t, perfile_session_feature_at(below, i), err);
+    return st == PERFILE_OK ? pf_session_settle(mine, err) : st;
+}
+
+/* The record at `out` has `n` bytes. */
+static size_t sized(uint8_t *out, size_t n, bool swapped)
+{
+    if (n > UINT16_MAX)
+        return 0;
+    pf_store_u16(out + 6, (uint16_t)n, swapped);
+    return n;
+}
+
+static size_t as_stored(const perfile_record *r, uint8_t *out)
+{
+    memcpy(out, r->header, HEADER);
+    if (r->body.len)
+        memcpy(out + HEADER, r->body.ptr, r->body.len);
+    return HEADER + r->body.len;
+}
+
+size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out)
+{
+    perfile_header_attr v;
+    const bool swapped = r->flags & PERFILE_REC_SWAPPED;
+    if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return as_stored(r, out);
+    memcpy(out, r->header, HEADER);
+    size_t size = v.attr.size ? v.attr.size : ATTR_LEAST;
+    size_t n = pf_target_attr(t, (perfile_bytes){r->body.ptr, size}, r->offset + HEADER,
+                              t->release->own_attr, true, out + HEADER);
+    memcpy(out + HEADER + n, r->body.ptr + size, r->body.len - size);
+    n = sized(out, HEADER + n + r->body.len - size, swapped);
+    if (n == 0)
+        pf_target_lose(t, PERFILE_LOSS_TOO_LONG, r->type, r->offset);
+    return n;
+}
+
+/* The number of the record that ends the features of a pipe; 0: the version has no such record. */
+static uint32_t end_of_features(const pf_target *t)
+{
+    const char *version = t->release->name;
+    return t->release == &pf_release_any
+               ? UINT32_MAX
+               : pf_end_of_features((perfile_bytes){(const uint8_t *)version, strlen(version)});
+}
+
+size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *out)
+{
+    enum { NUMBER = 8 };
+    perfile_feature f;
+    const bool swapped = r->flags & PERFILE_REC_SWAPPED;
+    const uint32_t last = t->release->feature, end = end_of_features(t);
+    if (perfile_record_feature(r, &f, NULL) != PERFILE_OK)
+        return as_stored(r, out);
+    const bool ends = pf_feature_ends_list(&f);
+    if (f.number > last && !ends) {
+        pf_target_lose(t, PERFILE_LOSS_FEATURE, f.number, r->offset);
+        return 0;
+    }
+    if (is_untrue(t, &f) || (ends && !end))
+        return 0;
+    if (f.number == PERFILE_FEATURE_EVENT_DESC) {
+        size_t n = event_desc(t, f.payload, out + HEADER + NUMBER);
+        memcpy(out, r->header, HEADER);
+        memcpy(out + HEADER, r->body.ptr, NUMBER);
+        if (n)
+            return sized(out, HEADER + NUMBER + n, swapped);
+    }
+    as_stored(r, out);
+    if (ends && t->release != &pf_release_any)
+        pf_store_u64(out + HEADER, end, swapped);
+    return HEADER + r->body.len;
+}

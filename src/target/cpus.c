@@ -1,0 +1,58 @@
+/* Sets of processors stored as a range, for versions that know lists and masks only: as lists. */
+#include "target/target.h"
+
+enum { HEADER = 8, UPDATE_FIXED = 16, LIST = 0, ANY = 0xffff };
+
+/* The set in the record; NULL when it is no range, or none that can be read.  *prefix is what
+ * stands in front of it in the body. */
+static const perfile_cpu_map_data *range_of(const perfile_record *r, perfile_cpu_map *map,
+                                            perfile_event_update *update, size_t *prefix)
+{
+    *prefix = r->type == PERFILE_RECORD_CPU_MAP ? 0 : UPDATE_FIXED;
+    if (r->type == PERFILE_RECORD_CPU_MAP)
+        return perfile_cpu_map_decode(r, map, sizeof *map, NULL) == PERFILE_OK && map->cpus.is_range
+                   ? &map->cpus
+                   : NULL;
+    return perfile_event_update_decode(r, update, sizeof *update, NULL) == PERFILE_OK &&
+                   update->has_cpus && update->cpus.is_range
+               ? &update->cpus
+               : NULL;
+}
+
+bool pf_target_has_range(const pf_target *t, const perfile_record *r)
+{
+    enum { WITH_RANGES = 3 };
+    perfile_cpu_map map;
+    perfile_event_update update;
+    size_t prefix;
+    return t->release->cpu_maps < WITH_RANGES && range_of(r, &map, &update, &prefix) != NULL;
+}
+
+size_t pf_target_list(const perfile_record *r, uint8_t *out)
+{
+    const bool swapped = r->flags & PERFILE_REC_SWAPPED;
+    perfile_cpu_map map;
+    perfile_event_update update;
+    size_t prefix;
+    const perfile_cpu_map_data *set = range_of(r, &map, &update, &prefix);
+    size_t n = set->start_cpu <= set->end_cpu ? (size_t)set->end_cpu - set->start_cpu + 1 : 0;
+    size_t size = HEADER + prefix + 4 + 2 * (n + (set->any_cpu != 0));
+    size = (size + 7) / 8 * 8;
+    if (size > UINT16_MAX)
+        return 0;
+    memset(out, 0, size);
+    memcpy(out, r->header, HEADER);
+    memcpy(out + HEADER, r->body.ptr, prefix);
+    pf_store_u16(out + 6, (uint16_t)size, swapped);
+    uint8_t *to = out + HEADER + prefix;
+    pf_store_u16(to, LIST, swapped);
+    pf_store_u16(to + 2, (uint16_t)(n + (set->any_cpu != 0)), swapped);
+    to += 4;
+    if (set->any_cpu) {
+        pf_store_u16(to, ANY, swapped);
+        to += 2;
+    }
+    for (size_t i = 0; i < n; i++)
+        pf_store_u16(to + 2 * i, (uint16_t)(set->start_cpu + i), swapped);
+    return size;
+}

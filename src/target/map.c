@@ -1,0 +1,132 @@
+/* Mappings with build ids for versions that take them for an inode: the id goes into a record of
+ * its own. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "perfile/encode.h"
+#include "target/target.h"
+
+enum {
+    N_PLACES = 1 << 13,
+    CPUMODE = 7,
+    GUEST_KERNEL = 4,
+    HOST = -1,
+    UNION_AT = 40, /* of MMAP2: the inode, or the build id */
+    UNION_BYTES = 24
+};
+
+bool pf_target_has_map_build_id(const pf_target *t, const perfile_record *r)
+{
+    return r->family == PERFILE_FAMILY_PERF && r->type == PERFILE_RECORD_MMAP2 &&
+           r->misc & PERFILE_MISC_MMAP_BUILD_ID && !pf_release_knows_map_build_ids(t->release) &&
+           r->body.len >= UNION_AT + UNION_BYTES - 8 && r->body.len <= UINT16_MAX - 8;
+}
+
+void pf_target_turn_map(uint8_t *bytes, bool swapped)
+{
+    uint16_t misc = pf_load_u16(bytes + 4, swapped);
+    pf_store_u16(bytes + 4, misc & (uint16_t) ~(unsigned)PERFILE_MISC_MMAP_BUILD_ID, swapped);
+    memset(bytes + UNION_AT, 0, UNION_BYTES);
+}
+
+size_t pf_target_older_map(const perfile_record *r, const uint8_t *filename, uint8_t *out)
+{
+    enum { HEADER = 8, SIZE_AT = 6, COMMON = 32 /* up to pgoff */ };
+    const bool swapped = r->flags & PERFILE_REC_SWAPPED;
+    const size_t rest = (size_t)(r->body.ptr + r->body.len - filename);
+    const size_t n = HEADER + COMMON + rest;
+    memcpy(out, r->header, HEADER);
+    memcpy(out + HEADER, r->body.ptr, COMMON);
+    memcpy(out + HEADER + COMMON, filename, rest);
+    pf_store_u32(out, PERFILE_RECORD_MMAP, swapped);
+    pf_store_u16(out + 4, r->misc & (uint16_t) ~(unsigned)PERFILE_MISC_MMAP_BUILD_ID, swapped);
+    pf_store_u16(out + SIZE_AT, (uint16_t)n, swapped);
+    return n;
+}
+
+/* The kernel's mapping is named after a symbol in it: [kernel.kallsyms]_text. */
+static perfile_bytes file_of(perfile_bytes name)
+{
+    const uint8_t *end = name.len && name.ptr[0] == '[' ? memchr(name.ptr, ']', name.len) : NULL;
+    if (end)
+        name.len = (size_t)(end - name.ptr) + 1;
+    return name;
+}
+
+static uint32_t hash_of(const uint8_t *bytes, size_t n)
+{
+    uint32_t h = UINT32_C(2166136261);
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ bytes[i]) * UINT32_C(16777619);
+    return h;
+}
+
+/* Whether the record was told before; remembers it.  When the memory for that is full, it is told
+ * again each time, which does no harm. */
+static perfile_status is_told(pf_target *t, const uint8_t *record, size_t n, bool *told,
+                              perfile_error *err)
+{
+    enum { MOST_TRIES = 16 };
+    *told = false;
+    if (!t->told_places && !(t->told_places = pf_alloc(N_PLACES, sizeof *t->told_places)))
+        return pf_fail_nomem(err, "target");
+    uint32_t at = hash_of(record, n);
+    for (unsigned i = 0; i < MOST_TRIES; i++, at++) {
+        uint32_t *place = &t->told_places[at % N_PLACES];
+        if (*place) {
+            const uint8_t *old = t->told_ids.ptr + (*place - 1);
+            size_t left = t->told_ids.len - (*place - 1);
+            if ((*told = left >= n && memcmp(old, record, n) == 0))
+                return PERFILE_OK;
+            continue;
+        }
+        if (t->told_ids.len + n > PF_TOLD_BYTES)
+            return PERFILE_OK;
+        *place = (uint32_t)t->told_ids.len + 1;
+        return pf_buffer_append(&t->told_ids, record, n) ? PERFILE_OK
+                                                         : pf_fail_nomem(err, "target");
+    }
+    return PERFILE_OK;
+}
+
+perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, perfile_record *out,
+                                      bool *is_new, perfile_error *err)
+{
+    perfile_mmap2 v;
+    bool told;
+    size_t n;
+    *is_new = false;
+    if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK || !v.build_id.len)
+        return PERFILE_OK;
+    const perfile_header_build_id id = {
+        .has_pid = true,
+        .pid = (r->misc & CPUMODE) >= GUEST_KERNEL ? (int32_t)v.pid : HOST,
+        .build_id = v.build_id,
+        .has_size = true,
+        .filename = file_of(v.filename),
+    };
+    const perfile_encode_options how = {
+        .size = sizeof how,
+        .misc = (uint16_t)((r->misc & CPUMODE) | PERFILE_MISC_BUILD_ID_SIZE),
+        .big_endian = perfile_session_big_endian(t->base.session),
+    };
+    if (perfile_header_build_id_encode(&id, sizeof id, &how, pf_target_take(t),
+                                       t->bytes.cap - t->bytes.len, &n, NULL) != PERFILE_OK) {
+        pf_target_lose(t, PERFILE_LOSS_BUILD_ID, 0, r->offset);
+        return PERFILE_OK;
+    }
+    perfile_status st = is_told(t, pf_target_take(t), n, &told, err);
+    if (st != PERFILE_OK || told)
+        return st;
+    *out = (perfile_record){.type = PERFILE_RECORD_HEADER_BUILD_ID,
+                            .misc = how.misc,
+                            .flags = r->flags & PERFILE_REC_SWAPPED,
+                            .offset = r->offset,
+                            .stream_offset = r->stream_offset,
+                            .sequence = r->sequence,
+                            .part = r->part,
+                            .session = t->base.session};
+    pf_target_place(t, out, n);
+    t->sum.build_ids++;
+    *is_new = true;
+    return PERFILE_OK;
+}

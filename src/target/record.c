@@ -1,0 +1,323 @@
+/* One record as an older version of perf has it. */
+#include "base/error.h"
+#include "core/attribution.h"
+#include "perfile/field.h"
+#include "schema/rows.h"
+#include "target/target.h"
+
+/* Marks in call chains: of what is behind them, and of a cookie that stands for it. */
+#define CONTEXT_USER     ((uint64_t)-512)
+#define CONTEXT_DEFERRED ((uint64_t)-640)
+
+enum { HEADER = 8, SIZE_AT = 6, WEIGHT_LOW = 4 };
+
+static bool is_swapped(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_SWAPPED;
+}
+
+/* A copy whose weight is turned, the record rewritten, and a build id in front of it; or a list of
+ * processors. */
+size_t pf_target_room(const perfile_record *r)
+{
+    size_t n = perfile_record_size(r);
+    if (r->type == PERFILE_RECORD_CPU_MAP || r->type == PERFILE_RECORD_EVENT_UPDATE)
+        return UINT16_MAX;
+    return n > UINT16_MAX ? 0 : 3 * n + 2 * (size_t)PF_TARGET_ATTR;
+}
+
+static unsigned drop(pf_target *t, const perfile_record *r, unsigned kind, uint32_t key)
+{
+    pf_target_lose(t, kind, key, r->offset);
+    t->sum.dropped++;
+    return PF_DROP;
+}
+
+static bool is_counted(uint32_t type)
+{
+    return type == PERFILE_RECORD_SAMPLE || type == PERFILE_RECORD_READ;
+}
+
+/* The plan for records of `r`'s event; NULL when nobody knows whose it is. */
+static const pf_target_plan *plan_of(const pf_target *t, const perfile_record *r)
+{
+    const perfile_session *s = t->base.below->session;
+    if (s->shared || (t->one_trailer && !is_counted(r->type)))
+        return &t->plans[0];
+    pf_attribution whose = pf_attribution_of(r);
+    if (whose.damage || !whose.event || whose.event->index >= t->n_plans)
+        return NULL;
+    return &t->plans[whose.event->index];
+}
+
+/* Where the word with the three weights is. */
+static void look_for_weight(void *user, const perfile_field *f, const perfile_value *v)
+{
+    uint64_t *place = user;
+    if (strcmp(f->name, "word") == 0 && f->type == PERFILE_U64)
+        *place = v->offset;
+}
+
+static void on_begin(void *user, const perfile_field *f, const perfile_value *v)
+{
+    (void)user, (void)f, (void)v;
+}
+
+static void on_end(void *user, const perfile_field *f)
+{
+    (void)user, (void)f;
+}
+
+/* The word with three weights becomes one weight, which is the first. */
+static void turn_weight(pf_target *t, const perfile_record *r, uint8_t *copy)
+{
+    static const perfile_visitor visitor = {sizeof visitor, look_for_weight, on_begin, on_end};
+    uint64_t at = 0;
+    if (perfile_record_walk(r, 0, &visitor, &at, NULL) != PERFILE_OK || at == 0)
+        return;
+    uint64_t word = pf_load_u64(copy + at, is_swapped(r));
+    if (word >> 32)
+        pf_target_lose(t, PERFILE_LOSS_WEIGHT, 0, r->offset);
+    pf_store_u64(copy + at, word & UINT32_MAX, is_swapped(r));
+}
+
+static void count_fields(pf_target *t, const pf_target_plan *plan, const perfile_record *r)
+{
+    if (r->type == PERFILE_RECORD_READ)
+        pf_target_lose_bits(t, PERFILE_LOSS_READ_FIELD, plan->lost_by_read, r->offset);
+    if (r->type != PERFILE_RECORD_SAMPLE)
+        return;
+    pf_target_lose_bits(t, PERFILE_LOSS_SAMPLE_FIELD, plan->lost_sample, r->offset);
+    pf_target_lose_bits(t, PERFILE_LOSS_READ_FIELD, plan->lost_read, r->offset);
+    pf_target_lose_bits(t, PERFILE_LOSS_BRANCH_FIELD, plan->lost_branch, r->offset);
+}
+
+/* The record in the layout that its event has now. */
+static unsigned in_new_layout(pf_target *t, const pf_target_plan *plan, const perfile_record *r,
+                              perfile_record *out)
+{
+    perfile_record copy = *r;
+    size_t n;
+    if (plan->turn_weight && r->type == PERFILE_RECORD_SAMPLE) {
+        uint8_t *bytes = pf_target_take(t);
+        memcpy(bytes, r->header, HEADER);
+        memcpy(bytes + HEADER, r->body.ptr, r->body.len);
+        turn_weight(t, r, bytes);
+        pf_target_place(t, &copy, HEADER + r->body.len);
+    }
+    if (pf_relayout_record(&plan->relayout, &copy, 0, pf_target_take(t), &n, NULL) != PERFILE_OK)
+        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
+    pf_target_place(t, out, n);
+    count_fields(t, plan, r);
+    return PF_CHANGED;
+}
+
+static unsigned of_event(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    const bool changes = is_counted(r->type) ? t->changes : t->cuts_trailers;
+    if (!changes || r->type >= PERFILE_RECORD_USER)
+        return PF_AS_STORED;
+    const pf_target_plan *plan = plan_of(t, r);
+    if (!plan)
+        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
+    bool same = pf_relayout_same(&plan->relayout, r->type) &&
+                !(plan->turn_weight && r->type == PERFILE_RECORD_SAMPLE);
+    return same ? (unsigned)PF_AS_STORED : in_new_layout(t, plan, r, out);
+}
+
+/* `out`, which was made of `r`, in the layout that the event has now. */
+static unsigned with_new_trailer(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    if (!t->cuts_trailers)
+        return PF_CHANGED;
+    const pf_target_plan *plan = plan_of(t, r);
+    const perfile_record made = *out;
+    return plan ? in_new_layout(t, plan, &made, out) : drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
+}
+
+static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    perfile_mmap2 v;
+    if (!pf_target_has_map_build_id(t, r))
+        return of_event(t, r, out);
+    if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
+    uint8_t *bytes = pf_target_take(t);
+    memcpy(bytes, r->header, HEADER);
+    memcpy(bytes + HEADER, r->body.ptr, r->body.len);
+    pf_target_turn_map(bytes, is_swapped(r));
+    out->misc = pf_load_u16(bytes + 4, is_swapped(r));
+    pf_target_place(t, out, HEADER + r->body.len);
+    t->sum.mappings++;
+    return with_new_trailer(t, r, out);
+}
+
+/* MMAP2 for a version that has only MMAP: without inode and protection. */
+static unsigned of_newer_map(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    perfile_mmap2 v;
+    if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK || !v.filename.ptr)
+        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
+    size_t n = pf_target_older_map(r, v.filename.ptr, pf_target_take(t));
+    out->type = PERFILE_RECORD_MMAP;
+    out->misc &= (uint16_t) ~(unsigned)PERFILE_MISC_MMAP_BUILD_ID;
+    pf_target_place(t, out, n);
+    pf_target_lose(t, PERFILE_LOSS_MAPPING, 0, r->offset);
+    t->sum.mappings += pf_target_has_map_build_id(t, r);
+    return with_new_trailer(t, r, out);
+}
+
+/* HEADER_ATTR and HEADER_FEATURE. */
+static unsigned of_header(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    size_t n = r->type == PERFILE_RECORD_HEADER_ATTR
+                   ? pf_target_attr_record(t, r, pf_target_take(t))
+                   : pf_target_feature_record(t, r, pf_target_take(t));
+    if (n == 0) {
+        t->sum.dropped++;
+        return PF_DROP;
+    }
+    const uint8_t *bytes = pf_target_take(t);
+    if (n == HEADER + r->body.len && memcmp(bytes, r->header, HEADER) == 0 &&
+        memcmp(bytes + HEADER, r->body.ptr, r->body.len) == 0)
+        return PF_AS_STORED;
+    pf_target_place(t, out, n);
+    return PF_CHANGED;
+}
+
+/* Bytes of the record as versions want it that know no odd sizes, or pass over names that have not
+ * their whole place. */
+static size_t whole_size(const pf_target *t, const perfile_record *r)
+{
+    enum { EVENT_TYPE = 80, UNIT = 8 };
+    size_t n = HEADER + r->body.len;
+    if (r->type == PERFILE_RECORD_HEADER_EVENT_TYPE && n < EVENT_TYPE && t->wants_whole_names)
+        return EVENT_TYPE;
+    return t->wants_even_sizes ? (n + UNIT - 1) / UNIT * UNIT : n;
+}
+
+/* Of records that end with a text or a list with its length: zeros behind it are no part of it. */
+static unsigned filled_up(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    size_t n = HEADER + r->body.len, whole = whole_size(t, r);
+    if (n == whole)
+        return PF_AS_STORED;
+    if (whole > UINT16_MAX)
+        return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
+    uint8_t *bytes = pf_target_take(t);
+    memcpy(bytes, r->header, HEADER);
+    memcpy(bytes + HEADER, r->body.ptr, r->body.len);
+    memset(bytes + n, 0, whole - n);
+    pf_store_u16(bytes + SIZE_AT, (uint16_t)whole, is_swapped(r));
+    pf_target_place(t, out, whole);
+    return PF_CHANGED;
+}
+
+static unsigned of_cpus(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    if (!pf_target_has_range(t, r))
+        return filled_up(t, r, out);
+    size_t n = pf_target_list(r, pf_target_take(t));
+    if (n == 0)
+        return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
+    pf_target_place(t, out, n);
+    return PF_CHANGED;
+}
+
+static unsigned by_type(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    switch (r->type) {
+    case PERFILE_RECORD_MMAP2:
+        return pf_release_knows_type(t->release, r->type) ? of_map(t, r, out)
+                                                          : of_newer_map(t, r, out);
+    case PERFILE_RECORD_HEADER_ATTR:
+    case PERFILE_RECORD_HEADER_FEATURE:
+        return of_header(t, r, out);
+    case PERFILE_RECORD_HEADER_BUILD_ID:
+    case PERFILE_RECORD_HEADER_EVENT_TYPE:
+    case PERFILE_RECORD_AUXTRACE_ERROR:
+        return filled_up(t, r, out);
+    case PERFILE_RECORD_CPU_MAP:
+    case PERFILE_RECORD_EVENT_UPDATE:
+        return of_cpus(t, r, out);
+    default:
+        return of_event(t, r, out);
+    }
+}
+
+unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record *out)
+{
+    *out = *r;
+    out->session = t->base.session;
+    if (r->family != PERFILE_FAMILY_PERF)
+        return PF_AS_STORED;
+    if (pf_target_drops_record(t, r->type)) {
+        t->sum.dropped++;
+        return PF_DROP;
+    }
+    if (!pf_release_knows_type(t->release, r->type) && r->type != PERFILE_RECORD_MMAP2)
+        return drop(t, r, PERFILE_LOSS_RECORDS, r->type);
+    if (r->body.len > UINT16_MAX - HEADER)
+        return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
+    unsigned what = by_type(t, r, out);
+    t->sum.changed += what == PF_CHANGED;
+    return what;
+}
+
+uint32_t pf_target_cookie(pf_target *t, const perfile_record *original, const perfile_record *out,
+                          uint64_t *cookie)
+{
+    if (out->type != PERFILE_RECORD_SAMPLE || out->family != PERFILE_FAMILY_PERF || t->n_plans == 0)
+        return 0;
+    const pf_target_plan *plan = plan_of(t, original);
+    const perfile_layout *to = plan ? &plan->relayout.to : NULL;
+    if (!to || !(to->sample_type & PERFILE_SAMPLE_CALLCHAIN))
+        return 0;
+    pf_cursor c = pf_cur(out->body, is_swapped(out));
+    pf_cur_span(&c, 8 * (uint64_t)plan->relayout.front.new);
+    if (to->sample_type & PERFILE_SAMPLE_READ) {
+        perfile_read_values values = {0};
+        const pf_context k = pf_context_of(to);
+        pf_decode_read_values(&k, &c, &values);
+    }
+    size_t at = (size_t)(c.pos - out->body.ptr);
+    uint64_t nr = pf_cur_u64(&c);
+    if (c.bad || nr < 2 || nr > pf_cur_left(&c) / 8)
+        return 0;
+    pf_cur_span(&c, 8 * (nr - 2));
+    if (pf_cur_u64(&c) != CONTEXT_DEFERRED)
+        return 0;
+    *cookie = pf_cur_u64(&c);
+    return (uint32_t)(HEADER + at);
+}
+
+/* Begins with the mark of the user's part, unless the rest brings it along. */
+static uint8_t *put_chain(uint8_t *to, perfile_bytes chain, bool swapped)
+{
+    if (pf_load_u64(chain.ptr, swapped) != CONTEXT_USER) {
+        pf_store_u64(to, CONTEXT_USER, swapped);
+        to += 8;
+    }
+    memcpy(to, chain.ptr, chain.len);
+    return to + chain.len;
+}
+
+size_t pf_target_merge(const pf_held *e, perfile_bytes sample, const perfile_bytes *chain,
+                       uint8_t *out)
+{
+    const bool swapped = is_swapped(&e->record);
+    const uint64_t nr = pf_load_u64(sample.ptr + e->chain_at, swapped);
+    const size_t kept = e->chain_at + 8 + 8 * (size_t)(nr - 2);
+    if (chain && sample.len - 8 + chain->len > UINT16_MAX)
+        return 0;
+    uint8_t *to = out + kept;
+    memcpy(out, sample.ptr, kept);
+    if (chain && chain->len)
+        to = put_chain(to, *chain, swapped);
+    pf_store_u64(out + e->chain_at, (uint64_t)(to - out - e->chain_at - 8) / 8, swapped);
+    size_t rest = sample.len - kept - 16;
+    memcpy(to, sample.ptr + kept + 16, rest);
+    size_t n = (size_t)(to - out) + rest;
+    pf_store_u16(out + SIZE_AT, (uint16_t)n, swapped);
+    return n;
+}
