@@ -89,11 +89,14 @@ static inline perfile_status decoded_record(transcript *t, const perfile_record 
             tell_##id(t, &v);                                                                      \
         break;                                                                                     \
     }
-#define RECORD(id, number, name, source, fixed, contract, doc) DECODED_CASE(id, number)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    DECODED_CASE(id, number)
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) DECODED_CASE(id, number)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    DECODED_CASE(id, number)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) DECODED_CASE(id, number)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    DECODED_CASE(id, number)
 #include "perfile/format/simpleperf.def"
     default:
         break;

@@ -31,11 +31,14 @@ static inline perfile_status encoded_record(const perfile_record *r,
             return PERFILE_END;                                                                    \
         return perfile_##id##_encode(&v, sizeof v, how, out, room, len, err);                      \
     }
-#define RECORD(id, number, name, source, fixed, contract, doc) ENCODED_CASE(id, number)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    ENCODED_CASE(id, number)
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) ENCODED_CASE(id, number)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    ENCODED_CASE(id, number)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) ENCODED_CASE(id, number)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    ENCODED_CASE(id, number)
 #include "perfile/format/simpleperf.def"
     default:
         return PERFILE_END;

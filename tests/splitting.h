@@ -78,7 +78,7 @@ static inline void split_hash(split_hashes *h, const perfile_record *r)
     }
     h->at[h->n++] = hash;
     h->all_sum += hash;
-    if (pf_keeping_class(r->type) == PF_KEEP_DATA) {
+    if (pf_role_of(r) == PF_ROLE_DATA) {
         h->data++;
         h->data_sum += hash;
     }

@@ -52,11 +52,14 @@ enum {
 
 /* PERFILE_RECORD_MMAP … : numbers of the record types that have a row in format/. */
 enum {
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_##name = (number),
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_RECORD_##name = (number),
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_##name = (number),
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_RECORD_##name = (number),
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_##name = (number),
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_RECORD_##name = (number),
 #include "perfile/format/simpleperf.def"
     PERFILE_RECORD_USER = 64,             /* from here on records of tools, without trailer */
     PERFILE_RECORD_SIMPLEPERF = 32768,    /* from here on 32-bit sizes, … */

@@ -75,11 +75,14 @@ PERFILE_API perfile_strings perfile_strings_of(const perfile_bytes *texts, size_
     PERFILE_API perfile_status perfile_##id##_encode(                                              \
         const perfile_##id *in, size_t size, const perfile_encode_options *how, void *out,         \
         size_t room, size_t *len, perfile_error *err);
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_ENCODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_RECORD_ENCODER(id)
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_ENCODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_RECORD_ENCODER(id)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_ENCODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_RECORD_ENCODER(id)
 #include "perfile/format/simpleperf.def"
 
 /* A trailer that stands alone, as how->layout has it; how->sample_id does not matter. */

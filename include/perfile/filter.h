@@ -5,7 +5,7 @@
  *
  *     perfile_filter_term terms[] = {{PERFILE_BY_TIME, "10%..20%"}, {PERFILE_BY_PID, "7,8"}};
  *
- * Records belong to one of these (format/keeping.def):
+ * Records belong to one of these (format/records.def):
  *
  * - Data (SAMPLE, READ, SWITCH …; also types that are not known): kept when selected.
  * - State of processes (MMAP, MMAP2, COMM, FORK, EXIT …): kept up to the end of the time that is

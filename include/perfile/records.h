@@ -119,11 +119,14 @@ typedef struct perfile_list {
 #define PERFILE_RECORD_DECODER(id)                                                                 \
     PERFILE_API perfile_status perfile_##id##_decode(                                              \
         const perfile_record *record, perfile_##id *out, size_t size, perfile_error *err);
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_DECODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_RECORD_DECODER(id)
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_DECODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_RECORD_DECODER(id)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_RECORD_DECODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_RECORD_DECODER(id)
 #include "perfile/format/simpleperf.def"
 
 /* The trailer of a kernel record.  PERFILE_END when the record has none. */

@@ -2,7 +2,7 @@
  *
  * Every record has one part where it belongs, its *home*, and is in no other, but for what other
  * parts need to be understood: facts, and the state that perfile_filter() would keep for the data
- * of the part (format/keeping.def): of processes with data in it and of their ancestors, of the
+ * of the part (format/records.def): of processes with data in it and of their ancestors, of the
  * kernel and of the recording up to the end of its time, losses in its time.  Within a part records
  * stand in stored order.
  *

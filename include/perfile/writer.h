@@ -227,11 +227,14 @@ typedef struct perfile_put_how {
     PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_##id(                           \
         perfile_writer *w, const perfile_##id *in, size_t size, const perfile_put_how *how,        \
         perfile_error *err);
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_WRITER_RECORD(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_WRITER_RECORD(id)
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_WRITER_RECORD(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_WRITER_RECORD(id)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PERFILE_WRITER_RECORD(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PERFILE_WRITER_RECORD(id)
 #include "perfile/format/simpleperf.def"
 
 /* The end. */

@@ -8,15 +8,9 @@
 #include "check/times.h"
 #include "core/layout.h"
 #include "core/parts.h"
+#include "schema/any_record.h"
 #include "schema/rows.h"
-
-/* Room for the struct of any row. */
-typedef union any_record {
-#define RECORD(id, number, name, source, fixed, contract, doc) perfile_##id as_##id;
-#include "format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) perfile_##id as_##id;
-#include "format/simpleperf.def"
-} any_record;
+#include "schema/family.h"
 
 /* What decoding left over. */
 typedef struct pf_decoded {
@@ -121,7 +115,7 @@ static unsigned rule_of_short(const perfile_record *r)
         return l && r->body.len < 8 * (size_t)fixed_words(l) ? PERFILE_RULE_V_301
                                                              : PERFILE_RULE_V_303;
     }
-    const pf_row *row = pf_record_row(r->type);
+    const pf_row *row = pf_row_of(r);
     return row && r->body.len < row->fixed ? PERFILE_RULE_V_206 : pf_rule_of_type(r->type);
 }
 
@@ -272,11 +266,11 @@ static void check_room(pf_check *c, const perfile_record *r, const pf_decoded *d
 }
 
 /* Decodes any record; 0, or the damage that its decoder meets. */
-static unsigned decode(const perfile_record *r, any_record *out, pf_decoded *d)
+static unsigned decode(const perfile_record *r, pf_any_record *out, pf_decoded *d)
 {
     pf_parts p;
     perfile_error why;
-    *d = (pf_decoded){.row = pf_record_row(r->type), .body = r->body};
+    *d = (pf_decoded){.row = pf_row_of(r), .body = r->body};
     if (!d->row)
         return 0;
     if (pf_record_parts(r, &p, &why) != PERFILE_OK)
@@ -295,14 +289,14 @@ static void check_type(pf_check *c, const perfile_record *r)
 {
     if (r->type == 0)
         pf_find(c, PERFILE_RULE_V_205, PF_FULL, r, "record.type", "a record of type 0");
-    else if (!pf_record_row(r->type))
+    else if (!pf_row_of(r))
         pf_find(c, PERFILE_RULE_V_204, PF_FULL, r, "record.type",
                 "records of type %" PRIu32 " are not known", r->type);
 }
 
 void pf_check_record(pf_check *c, const perfile_record *r)
 {
-    any_record any;
+    pf_any_record any;
     pf_decoded d;
     c->last_type = r->type;
     pf_check_header(c, r);

@@ -3,6 +3,7 @@
 
 #include "check/check.h"
 #include "core/readable.h"
+#include "schema/family.h"
 
 enum {
     CPU_MAP_LIST,
@@ -153,16 +154,10 @@ static void check_rest(pf_check *c, const perfile_record *r, const void *v, size
     }
 }
 
-static bool must_be_outside(uint32_t type)
-{
-    return type == PERFILE_RECORD_COMPRESSED || type == PERFILE_RECORD_COMPRESSED2 ||
-           type == PERFILE_RECORD_AUXTRACE || type == PERFILE_RECORD_HEADER_TRACING_DATA;
-}
-
 void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t left)
 {
     char buf[24];
-    if (r->flags & PERFILE_REC_INNER && must_be_outside(r->type))
+    if (r->flags & PERFILE_REC_INNER && pf_marks_of(r) & (PF_ROW_ENVELOPE | PF_ROW_HAS_BEHIND))
         pf_find(c, PERFILE_RULE_V_519, PF_FULL, r, "record.type", "%s in compressed data",
                 pf_check_type_name(r->type, buf));
     switch (r->type) {

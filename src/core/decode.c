@@ -3,6 +3,8 @@
 #include "core/parts.h"
 #include "core/stream.h"
 #include "core/attribution.h"
+#include "schema/any_record.h"
+#include "schema/family.h"
 
 static bool is_swapped(const perfile_record *r)
 {
@@ -16,7 +18,7 @@ static inline bool is_as_stored(const perfile_record *r)
 
 static perfile_status unusable(const perfile_record *r, uint32_t damage, perfile_error *err)
 {
-    return pf_fail_damage(err, damage, pf_record_row(r->type)->name, r->offset);
+    return pf_fail_damage(err, damage, pf_row_of(r)->name, r->offset);
 }
 
 static inline perfile_status take_apart(const perfile_record *r, pf_parts *p, perfile_error *err)
@@ -118,6 +120,23 @@ static perfile_status decode_record(const perfile_record *r, const pf_row *row, 
     return decode_into(&k, &c, row, full, out, size, r->offset, err);
 }
 
+bool pf_record_own(const perfile_record *r, unsigned need, pf_own *own)
+{
+    const pf_row *row = pf_row_of(r);
+    pf_any_record any;
+    pf_parts p;
+    *own = (pf_own){0};
+    if (!row || (row->has & need) != need || pf_record_parts(r, &p, NULL) != PERFILE_OK)
+        return false;
+    pf_context k = context_of(r, &p);
+    pf_cursor c = pf_cur(p.body, is_swapped(r));
+    memset(&any, 0, row->size);
+    row->decode(&k, &c, &any);
+    if (!c.bad)
+        row->own(&any, own);
+    return !c.bad;
+}
+
 #define PF_RECORD_DECODER(id)                                                                      \
     perfile_status perfile_##id##_decode(const perfile_record *record, perfile_##id *out,          \
                                          size_t size, perfile_error *err)                          \
@@ -125,9 +144,11 @@ static perfile_status decode_record(const perfile_record *r, const pf_row *row, 
         perfile_##id full;                                                                         \
         return decode_record(record, &pf_record_table[PF_AT_##id], &full, out, size, err);         \
     }
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_DECODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PF_RECORD_DECODER(id)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_DECODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PF_RECORD_DECODER(id)
 #include "perfile/format/simpleperf.def"
 
 static __attribute__((noinline)) perfile_status
@@ -217,12 +238,13 @@ static perfile_status decode_feature(const perfile_feature *f, uint32_t number, 
         return decode_feature(feature, number, &full, out, size, err);                             \
     }
 #include "perfile/format/features.def"
+#include "schema/any_record.h"
 
 perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sample_id *out,
                                         size_t size, perfile_error *err)
 {
     static const pf_row row = {
-        0, 0, true, "sample_id", "", sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
+        .name = "sample_id", .size = sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
     pf_parts p;
     perfile_sample_id full;
     perfile_status st = take_apart(record, &p, err);
@@ -245,7 +267,7 @@ perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_at
                                    size_t size, perfile_error *err)
 {
     static const pf_row row = {
-        0, 0, true, "attr", "", sizeof(perfile_attr), PF_ROW_FUNCTIONS(attr)};
+        .name = "attr", .size = sizeof(perfile_attr), PF_ROW_FUNCTIONS(attr)};
     perfile_attr full;
     pf_context k = attr_context(bytes);
     pf_cursor c = pf_cur(bytes, swapped);
@@ -256,7 +278,7 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
                                    const perfile_visitor *visitor, void *user, perfile_error *err)
 {
     pf_parts p;
-    const pf_row *row = pf_record_row(r->type);
+    const pf_row *row = pf_row_of(r);
     perfile_status st = take_apart(r, &p, err);
     if (st != PERFILE_OK)
         return st;

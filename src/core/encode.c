@@ -8,6 +8,7 @@
 #include "schema/put.h"
 #include "schema/rows.h"
 #include "schema/trailer.h"
+#include "schema/family.h"
 
 enum { HEADER = 8, UNIT = 8 };
 
@@ -27,14 +28,9 @@ static bool is_swapped(const pf_job *j)
     return j->how.big_endian != (bool)PF_NATIVE_BIG;
 }
 
-static bool is_simpleperf(uint32_t type)
-{
-    return type >= PERFILE_RECORD_SIMPLEPERF && type < PERFILE_RECORD_SIMPLEPERF_END;
-}
-
 static uint64_t most_bytes(uint32_t type)
 {
-    return is_simpleperf(type) ? UINT32_MAX : UINT16_MAX;
+    return pf_type_is_wide(type) ? UINT32_MAX : UINT16_MAX;
 }
 
 /* Structs of callers that know more or fewer members than we do. */
@@ -138,7 +134,7 @@ static void put_header(pf_put *w, uint32_t type, uint16_t misc, uint64_t size)
 {
     pf_put h = {.start = w->start, .room = HEADER, .swap = w->swap};
     pf_put_u32(&h, type);
-    pf_put_u16(&h, is_simpleperf(type) ? (uint16_t)(size >> 16) : misc);
+    pf_put_u16(&h, pf_type_is_wide(type) ? (uint16_t)(size >> 16) : misc);
     pf_put_u16(&h, (uint16_t)size);
 }
 
@@ -210,7 +206,7 @@ static const char *read_record_back(const pf_job *j, size_t len, unsigned *damag
     const perfile_record r = {.header = j->out,
                               .body = {j->out + HEADER, len - HEADER},
                               .type = j->row->number,
-                              .misc = is_simpleperf(j->row->number) ? 0 : j->how.misc,
+                              .misc = pf_type_is_wide(j->row->number) ? 0 : j->how.misc,
                               .flags = is_swapped(j) ? PERFILE_REC_SWAPPED : 0};
     pf_parts p = {.layout = j->how.layout};
     pf_record_split(&r, p.layout, false, &p.body, &p.trailer);
@@ -279,11 +275,14 @@ static perfile_status encode_record(pf_job *j, const void *in, size_t size,
                     .len = len};                                                                   \
         return encode_record(&j, in, size, how, err);                                              \
     }
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_ENCODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PF_RECORD_ENCODER(id)
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_ENCODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PF_RECORD_ENCODER(id)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_RECORD_ENCODER(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PF_RECORD_ENCODER(id)
 #include "perfile/format/simpleperf.def"
 
 /* What has no header. */
@@ -317,7 +316,7 @@ perfile_status perfile_sample_id_encode(const perfile_sample_id *in, size_t size
                                         size_t *len, perfile_error *err)
 {
     static const pf_row row = {
-        0, 0, true, "sample_id", "", sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
+        .name = "sample_id", .size = sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
     perfile_sample_id given, again;
     pf_job j = {
         .row = &row, .given = &given, .again = &again, .out = out, .room = room, .len = len};
@@ -337,7 +336,7 @@ perfile_status perfile_attr_encode(const perfile_attr *in, size_t size,
                                    size_t *len, perfile_error *err)
 {
     static const pf_row row = {
-        0, 0, true, "attr", "", sizeof(perfile_attr), PF_ROW_FUNCTIONS(attr)};
+        .name = "attr", .size = sizeof(perfile_attr), PF_ROW_FUNCTIONS(attr)};
     perfile_attr given, again;
     pf_job j = {
         .row = &row, .given = &given, .again = &again, .out = out, .room = room, .len = len};

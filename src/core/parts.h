@@ -3,7 +3,7 @@
 #define PF_CORE_PARTS_H
 
 #include "perfile/record.h"
-#include "schema/context.h"
+#include "schema/rows.h"
 
 typedef struct pf_parts {
     const perfile_event *event;   /* NULL: none */
@@ -14,6 +14,10 @@ typedef struct pf_parts {
 
 /* Fails when it cannot be known how to read the record. */
 perfile_status pf_record_parts(const perfile_record *r, pf_parts *p, perfile_error *err);
+
+/* Time, task and processor in fields of the record itself, through its decoder.  `need`: bits
+ * PF_HAS_…, all of which its row must have; false when it has not, or cannot be decoded. */
+bool pf_record_own(const perfile_record *r, unsigned need, pf_own *own);
 
 /* What the tables may look at besides. */
 pf_context pf_record_context(const perfile_record *r, const pf_parts *p);

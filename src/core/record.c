@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "core/layout.h"
+#include "core/parts.h"
 #include "core/attribution.h"
 #include "schema/trailer.h"
+#include "schema/family.h"
 
 #define HEADER_BYTES 8
 
@@ -87,32 +89,11 @@ static const uint8_t *field_word(const perfile_record *r, int bit)
     return word_from_end(trailer, l->trailer_slot[bit]);
 }
 
-/* Fields of the record itself, through its decoder: speed matters for samples and trailers only. */
-#define DECODED(id)                                                                                \
-    perfile_##id v;                                                                                \
-    if (perfile_##id##_decode(r, &v, sizeof v, NULL) != PERFILE_OK)                                \
-        break;
-#define OWN_TIME(type, id, there)                                                                  \
-    case PERFILE_RECORD_##type: {                                                                  \
-        DECODED(id)                                                                                \
-        return (there) ? v.time : PERFILE_NO_TIME;                                                 \
-    }
-
+/* Fields of the record itself: speed matters for samples and trailers only. */
 static uint64_t own_time(const perfile_record *r)
 {
-    switch (r->type) {
-        OWN_TIME(FORK, fork, true)
-        OWN_TIME(EXIT, exit, true)
-        OWN_TIME(THROTTLE, throttle, true)
-        OWN_TIME(UNTHROTTLE, unthrottle, true)
-        OWN_TIME(AUXTRACE_ERROR, auxtrace_error, v.has_time)
-        OWN_TIME(SIMPLEPERF_CALLCHAIN, sp_callchain, true)
-        OWN_TIME(SIMPLEPERF_UNWINDING_RESULT, sp_unwinding_result, true)
-        OWN_TIME(SIMPLEPERF_DEBUG, sp_debug, true)
-    default:
-        break;
-    }
-    return PERFILE_NO_TIME;
+    pf_own own;
+    return pf_record_own(r, PF_HAS_TIME, &own) && own.has_time ? own.time : PERFILE_NO_TIME;
 }
 
 uint64_t perfile_record_time(const perfile_record *r)
@@ -123,31 +104,14 @@ uint64_t perfile_record_time(const perfile_record *r)
     return word ? pf_load_u64(word, is_swapped(r)) : own_time(r);
 }
 
-#define OWN_TASK(type, id)                                                                         \
-    case PERFILE_RECORD_##type: {                                                                  \
-        DECODED(id)                                                                                \
-        *pid = v.pid;                                                                              \
-        *tid = v.tid;                                                                              \
-        return true;                                                                               \
-    }
-
 static bool own_task(const perfile_record *r, uint32_t *pid, uint32_t *tid)
 {
-    switch (r->type) {
-        OWN_TASK(MMAP, mmap)
-        OWN_TASK(COMM, comm)
-        OWN_TASK(FORK, fork)
-        OWN_TASK(EXIT, exit)
-        OWN_TASK(READ, read)
-        OWN_TASK(MMAP2, mmap2)
-        OWN_TASK(ITRACE_START, itrace_start)
-        OWN_TASK(NAMESPACES, namespaces)
-        OWN_TASK(AUXTRACE_ERROR, auxtrace_error)
-        OWN_TASK(SIMPLEPERF_CALLCHAIN, sp_callchain)
-    default:
-        break;
-    }
-    return false;
+    pf_own own;
+    if (!pf_record_own(r, PF_HAS_PID | PF_HAS_TID, &own) || !own.has_pid || !own.has_tid)
+        return false;
+    *pid = own.pid;
+    *tid = own.tid;
+    return true;
 }
 
 bool perfile_record_task(const perfile_record *r, uint32_t *pid, uint32_t *tid)
@@ -165,28 +129,13 @@ bool perfile_record_task(const perfile_record *r, uint32_t *pid, uint32_t *tid)
     return true;
 }
 
-/* All ones in a field of its own means that the record is of no processor. */
-#define OWN_CPU(type, id)                                                                          \
-    case PERFILE_RECORD_##type: {                                                                  \
-        DECODED(id)                                                                                \
-        if (v.cpu == UINT32_MAX)                                                                   \
-            break;                                                                                 \
-        *cpu = v.cpu;                                                                              \
-        return true;                                                                               \
-    }
-
 static bool own_cpu(const perfile_record *r, uint32_t *cpu)
 {
-    switch (r->type) {
-        OWN_CPU(AUXTRACE, auxtrace)
-        OWN_CPU(AUXTRACE_ERROR, auxtrace_error)
-        OWN_CPU(STAT, stat)
-        OWN_CPU(SCHEDSTAT_CPU, schedstat_cpu)
-        OWN_CPU(SCHEDSTAT_DOMAIN, schedstat_domain)
-    default:
-        break;
-    }
-    return false;
+    pf_own own;
+    if (!pf_record_own(r, PF_HAS_CPU, &own) || !own.has_cpu)
+        return false;
+    *cpu = own.cpu;
+    return true;
 }
 
 bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu)

@@ -5,12 +5,12 @@
 #include "base/error.h"
 #include "perfile/abi.h"
 #include "perfile/record.h"
+#include "schema/family.h"
 
 const pf_release pf_releases[PF_N_RELEASES] = {
 #define PF_IS(id, member, value) [PF_PERF_##id].member = (value)
-#define PERF(id, number, attr, kernel, user, last_feature)                                         \
-    PF_IS(id, name, number), PF_IS(id, attr_size, attr), PF_IS(id, kernel_type, kernel),           \
-        PF_IS(id, user_type, user), PF_IS(id, feature, last_feature),
+#define PERF(id, number, attr, last_feature)                                                       \
+    PF_IS(id, name, number), PF_IS(id, attr_size, attr), PF_IS(id, feature, last_feature),
 #define KNOWS(id, sample, read, branch, flag, maps, own, skips)                                    \
     PF_IS(id, sample_bits, sample), PF_IS(id, read_bits, read), PF_IS(id, branch_bits, branch),    \
         PF_IS(id, flag_bits, flag), PF_IS(id, cpu_maps, maps), PF_IS(id, own_attr, own),           \
@@ -24,8 +24,6 @@ const pf_release pf_release_any = {.name = "any",
                                    .read_bits = 64,
                                    .branch_bits = 64,
                                    .flag_bits = 64,
-                                   .kernel_type = UINT32_MAX,
-                                   .user_type = UINT32_MAX,
                                    .feature = UINT32_MAX,
                                    .cpu_maps = UINT32_MAX};
 
@@ -106,7 +104,10 @@ perfile_status pf_release_find(const char *version, const pf_release **release, 
 
 bool pf_release_knows_type(const pf_release *r, uint32_t type)
 {
-    return type < PERFILE_RECORD_USER ? type <= r->kernel_type : type <= r->user_type;
+    if (r == &pf_release_any || type == 0) /* whatever a record of type 0 is, perf counts it */
+        return true;
+    const pf_row *row = pf_record_row(type);
+    return row && row->since <= r - pf_releases;
 }
 
 bool pf_release_knows_map_build_ids(const pf_release *r)

@@ -3,19 +3,13 @@
 #define PF_CORE_RELEASES_H
 
 #include "perfile/base.h"
-
-/* Positions of the rows, in ascending order: PF_PERF_V6_1 … */
-enum {
-#define PERF(id, name, attr_size, kernel_type, user_type, feature) PF_PERF_##id,
-#include "format/versions.def"
-    PF_N_RELEASES
-};
+#include "schema/rows.h"
 
 typedef struct pf_release {
     const char *name; /* "6.1" */
     uint32_t attr_size;
     uint32_t sample_bits, read_bits, branch_bits, flag_bits;
-    uint32_t kernel_type, user_type, feature;
+    uint32_t feature;
     uint32_t cpu_maps;
     bool own_attr, skips_tools;
 } pf_release;

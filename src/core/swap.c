@@ -4,6 +4,7 @@
 #include "core/parts.h"
 #include "core/attribution.h"
 #include "schema/swap.h"
+#include "schema/family.h"
 
 enum { HEADER = 8 };
 
@@ -61,7 +62,7 @@ static perfile_status swap_carried(const perfile_record *r, uint8_t *out, perfil
 static perfile_status swap_by_row(const perfile_record *r, const perfile_layout *layout,
                                   uint8_t *out, perfile_error *err)
 {
-    const pf_row *row = pf_record_row(r->type);
+    const pf_row *row = pf_row_of(r);
     if (!row) {
         if (err) {
             pf_fail(err, PERFILE_E_UNSUPPORTED, "record.type",

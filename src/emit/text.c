@@ -2,6 +2,7 @@
 #include "emit/text.h"
 
 #include "perfile/perfile.h"
+#include "schema/family.h"
 
 enum {
     TIME_WIDTH = 18,
@@ -83,7 +84,7 @@ static void head_line(pf_text_page *t, const perfile_record *r)
 static void header_fields(pf_text_page *t, const perfile_record *r)
 {
     const char *name = perfile_record_type_name(r->type);
-    bool wide = r->type >= PERFILE_RECORD_SIMPLEPERF && r->type < PERFILE_RECORD_SIMPLEPERF_END;
+    bool wide = pf_type_is_wide(r->type);
     pf_text_page_named(t, "type", 0, 4);
     pf_text_page_dec(t, r->type);
     if (name) {

@@ -6,6 +6,7 @@
 #include "core/session.h"
 #include "schema/trailer.h"
 #include "expr/words.h"
+#include "schema/family.h"
 
 static inline bool is_swapped(const perfile_record *r)
 {
@@ -31,7 +32,7 @@ static uint64_t load(const uint8_t *p, unsigned type, bool swapped)
 static const pf_row *row_of(pf_subject *x)
 {
     if (!x->has_row) {
-        x->row = x->r->family == PERFILE_FAMILY_PERF ? pf_record_row(x->r->type) : NULL;
+        x->row = x->r->family == PERFILE_FAMILY_PERF ? pf_row_of(x->r) : NULL;
         x->has_row = true;
     }
     return x->row;

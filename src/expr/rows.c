@@ -42,10 +42,10 @@ const pf_row_shape pf_struct_shapes[PF_N_SHAPES] = {
 
 #define PF_ROW_SHAPE(id) {#id, members_##id, sizeof(perfile_##id), NULL},
 const pf_row_shape pf_row_shapes[PF_N_RECORD_ROWS] = {
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_ROW_SHAPE(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_ROW_SHAPE(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PF_ROW_SHAPE(id)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
 #include "perfile/format/simpleperf.def"
 };

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "stage/fragments.h"
+#include "schema/family.h"
 
 typedef struct stage {
     perfile_stream base;
@@ -24,8 +25,8 @@ static uint64_t asked_of(const pf_filter *x, const pf_run *run)
         return run->all;
     for (uint64_t left = run->all & ~run->samples; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        unsigned class = pf_keeping_class(run->first[i].type);
-        bool is = class == PF_KEEP_DATA || (class != PF_KEEP_FACT && x->tests_state);
+        unsigned class = pf_role_of(&run->first[i]);
+        bool is = class == PF_ROLE_DATA || (class != PF_ROLE_FACT && x->tests_state);
         asked |= (uint64_t)is << i;
     }
     return asked;
@@ -212,7 +213,7 @@ static bool selects_any(const pf_filter *x, const pf_run *run, uint64_t selected
     if (selected & run->samples || (selected && state))
         return true;
     for (uint64_t left = selected; left; left &= left - 1)
-        if (pf_keeping_class(run->first[__builtin_ctzll(left)].type) == PF_KEEP_DATA)
+        if (pf_role_of(&run->first[__builtin_ctzll(left)]) == PF_ROLE_DATA)
             return true;
     return false;
 }
@@ -319,7 +320,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             st = pf_filter_drop_ahead(x, s->below, err);
         if (st == PERFILE_OK)
             st = perfile_stream_next_run(s->below, &g->first, &n, err);
-        if (st == PERFILE_OK && !x->only && pf_fragments_is_one(g->first))
+        if (st == PERFILE_OK && !x->only && pf_is_joined_fragment(g->first))
             st = pf_fragments_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK)
             st = decide_run(g, n, &dropped, err);

@@ -11,10 +11,10 @@
 #include "filter/ancestors.h"
 #include "filter/ranges.h"
 #include "filter/observed.h"
-#include "stage/keeping.h"
 #include "stage/pids.h"
 #include "stage/run.h"
 #include "filter/stretches.h"
+#include "schema/family.h"
 
 /* One end of a range of time, before the capture is known. */
 typedef struct pf_moment {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "core/layout.h"
 #include "filter/filter.h"
+#include "schema/family.h"
 
 enum { MOST_BITS = 16 << 20 }; /* bytes of them */
 
@@ -50,24 +51,24 @@ static bool keep_aux(const pf_filter *x, const perfile_record *r, bool *everyone
 bool pf_filter_keep(pf_filter *x, const perfile_record *r)
 {
     bool everyone;
-    unsigned class = pf_keeping_class(r->type);
-    if (class == PF_KEEP_FACT)
+    unsigned class = pf_role_of(r);
+    if (class == PF_ROLE_FACT)
         return true;
     if (x->no_state)
         return false;
     switch (class) {
-    case PF_KEEP_TASK:
+    case PF_ROLE_TASK:
         return in_time(x, r) &&
                (x->result.all_state || pf_filter_is_of_kernel(r) ||
                 pf_pids_have(&x->needed, task_of(r))) &&
                (!x->compact || x->result.all_state || pf_filter_is_last(x, r));
-    case PF_KEEP_KERNEL:
+    case PF_ROLE_KERNEL:
         return in_time(x, r);
-    case PF_KEEP_RECORDING:
+    case PF_ROLE_RECORDING:
         return true;
-    case PF_KEEP_LOSS:
+    case PF_ROLE_LOSS:
         return pf_filter_test_loss(x, r);
-    case PF_KEEP_AUX:
+    case PF_ROLE_AUX:
         return keep_aux(x, r, &everyone);
     default:
         return false;
@@ -256,13 +257,13 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
     uint64_t looked = x->is_part ? selected : run->all;
     for (uint64_t left = looked & ~sampled; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        unsigned class = pf_keeping_class(first[i].type);
-        if (class == PF_KEEP_TASK)
+        unsigned class = pf_role_of(&first[i]);
+        if (class == PF_ROLE_TASK)
             pid = task_of(&first[i]);
-        else if (class != PF_KEEP_DATA || !perfile_record_task(&first[i], &pid, &tid))
+        else if (class != PF_ROLE_DATA || !perfile_record_task(&first[i], &pid, &tid))
             continue;
         ok = pid == PERFILE_NO_PID || x->is_part || pf_pids_add(&x->seen, pid, &is_new);
-        if (class == PF_KEEP_DATA && selected >> i & 1)
+        if (class == PF_ROLE_DATA && selected >> i & 1)
             ok = ok && want(x, pid);
     }
     x->result.processes = x->seen.n;
@@ -278,7 +279,7 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
     for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         ok = want_other(x, &first[i], selected >> i & 1) &&
-             (!x->compact || pf_keeping_class(first[i].type) != PF_KEEP_TASK ||
+             (!x->compact || pf_role_of(&first[i]) != PF_ROLE_TASK ||
               pf_filter_note_state(x, &first[i], err) == PERFILE_OK);
     }
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");

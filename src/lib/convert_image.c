@@ -12,6 +12,7 @@
 #include "lib/convert.h"
 #include "perf/frame.h"
 #include "schema/swap.h"
+#include "schema/family.h"
 
 enum { COPY_BYTES = 1 << 20, PROGRESS_BYTES = 8 << 20 };
 
@@ -136,12 +137,11 @@ static perfile_status turn(pf_image *m, const perfile_record *first, size_t n, p
     if (first->flags & PERFILE_REC_INNER)
         return m->pieces.len ? turn_pieces(m, first, err) : PERFILE_OK;
     if (first->flags & PERFILE_REC_ENVELOPE) {
-        bool piece = first->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-                     first->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
-        perfile_status st = piece ? note_piece(m, first, err)
-                                  : pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.compressed",
-                                            "compressed records that no feature tells of: "
-                                            "decompress them");
+        perfile_status st = pf_is_fragment(first)
+                                ? note_piece(m, first, err)
+                                : pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.compressed",
+                                          "compressed records that no feature tells of: "
+                                          "decompress them");
         pf_error_at(err, first->offset);
         if (st != PERFILE_OK)
             return st;

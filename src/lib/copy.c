@@ -8,6 +8,7 @@
 #include "perf/write.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
+#include "schema/family.h"
 
 enum { HELD_MOST = 8 << 20 };
 
@@ -71,7 +72,7 @@ static bool goes_on(pf_copy *x, const perfile_record *r)
         return r->envelope != x->split && !packed;
     if (!(r->flags & PERFILE_REC_ENVELOPE))
         return true;
-    if (pf_fragments_is_one(r)) {
+    if (pf_is_joined_fragment(r)) {
         x->split = r->sequence;
         return true;
     }
@@ -118,7 +119,7 @@ static bool is_dropped(pf_copy *x, const perfile_record *r)
     perfile_feature f;
     if (!(x->options.flags & PERFILE_COPY_DROP_UNKNOWN))
         return false;
-    if (!pf_record_row(r->type)) {
+    if (!pf_row_of(r)) {
         pf_copy_note(x, PERFILE_NOTE_RECORDS_LEFT_OUT, r->type, 0, perfile_record_size(r), r);
         return true;
     }
@@ -164,7 +165,7 @@ perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, p
 {
     if (first->family == PERFILE_FAMILY_DAMAGE)
         return meet_damage(x, first, err);
-    if (x->pieces.records.len && !pf_fragments_is_one(first)) {
+    if (x->pieces.records.len && !pf_is_joined_fragment(first)) {
         perfile_status st = put_pieces(x, first, err);
         if (st != PERFILE_OK)
             return st;
@@ -173,7 +174,7 @@ perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, p
         count_packed(x, first, n);
         return may_be_packed(x, first, err);
     }
-    if (pf_fragments_is_one(first))
+    if (pf_is_joined_fragment(first))
         return pf_fragments_hold(&x->pieces, first, err);
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
         return PERFILE_OK; /* the damage follows */

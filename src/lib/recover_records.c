@@ -6,6 +6,7 @@
 #include "perf/frame.h"
 #include "perf/record_fit.h"
 #include "perf/write.h"
+#include "schema/family.h"
 
 static perfile_gap_side side_of(const perfile_record *r)
 {
@@ -205,12 +206,6 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
     return st;
 }
 
-static bool is_piece(const perfile_record *r)
-{
-    return r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-           r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
-}
-
 static perfile_status leave_out(pf_recover *x, const perfile_record *r, uint32_t damage,
                                 const char *rule, perfile_error *err)
 {
@@ -250,7 +245,7 @@ static perfile_status take(pf_recover *x, const perfile_record *first, size_t n,
     if (first->family == PERFILE_FAMILY_DAMAGE)
         return meet_damage(x, first, err);
     if (first->flags & PERFILE_REC_ENVELOPE) {
-        if (is_piece(first))
+        if (pf_is_fragment(first))
             return hold(x, first, err);
         x->result.decompressed = true;
         return PERFILE_OK;

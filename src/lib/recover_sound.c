@@ -11,6 +11,7 @@
 #include "lib/recover.h"
 #include "perf/stream.h"
 #include "schema/rows.h"
+#include "schema/family.h"
 
 /* A source that reads another one, which stays the caller's. */
 typedef struct pf_same {
@@ -89,7 +90,7 @@ static bool no_damage(const perfile_stream *s)
  * the string that should end it. */
 static bool has_room(const pf_verdict *v, const perfile_record *r)
 {
-    bool room = r->family == PERFILE_FAMILY_PERF && r->header && !pf_record_row(r->type);
+    bool room = r->family == PERFILE_FAMILY_PERF && r->header && !pf_row_of(r);
     for (size_t i = 0; i < v->n_slack && !room; i++)
         room = v->slack[i] == r->sequence;
     return room;

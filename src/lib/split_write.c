@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "lib/copy.h"
 #include "lib/split.h"
+#include "schema/family.h"
 
 enum { HELD_MOST = 256 << 10 /* of a pipe that becomes files */ };
 
@@ -174,7 +175,7 @@ static perfile_status write_all(lot *l, perfile_error *err)
     perfile_status st;
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
         pf_split_tell(l->s, first);
-        if (pf_fragments_is_one(first))
+        if (pf_is_joined_fragment(first))
             st = pf_fragments_hold(&l->pieces, first, err);
         else if (pf_split_plain(first))
             st = write_run(l, first, n, err);

@@ -1,20 +1,7 @@
 /* Records that a capture can have of one recording only. */
 #include "base/error.h"
 #include "merge/merge.h"
-
-static bool is_of_aux(uint32_t type)
-{
-    return type == PERFILE_RECORD_AUXTRACE_INFO || type == PERFILE_RECORD_AUXTRACE ||
-           type == PERFILE_RECORD_AUXTRACE_ERROR || type == PERFILE_RECORD_AUX ||
-           type == PERFILE_RECORD_AUX_OUTPUT_HW_ID;
-}
-
-static bool is_of_stat(uint32_t type)
-{
-    return type == PERFILE_RECORD_THREAD_MAP || type == PERFILE_RECORD_CPU_MAP ||
-           type == PERFILE_RECORD_STAT_CONFIG || type == PERFILE_RECORD_STAT ||
-           type == PERFILE_RECORD_STAT_ROUND;
-}
+#include "schema/family.h"
 
 static bool same_recording(const pf_merge *x, uint32_t a, uint32_t b)
 {
@@ -69,7 +56,9 @@ perfile_status pf_merge_meet(pf_merge *x, pf_merge_input *in, const perfile_reco
     perfile_status st = meet_aux(x, in, r, err);
     if (st == PERFILE_OK)
         st = meet_threads(x, in, r, err);
-    *drop = (in->drops_aux && is_of_aux(r->type)) || (in->drops_stat && is_of_stat(r->type));
+    unsigned marks = pf_marks_of(r);
+    *drop =
+        (in->drops_aux && marks & PF_ROW_AUX_TRACE) || (in->drops_stat && marks & PF_ROW_STAT_RUN);
     x->result.conflicting += *drop;
     /* The counter of another machine has nothing to do with this clock. */
     if (r->type == PERFILE_RECORD_TIME_CONV && in->host != x->inputs[x->clock_of].host) {

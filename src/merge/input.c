@@ -2,21 +2,7 @@
 #include "base/error.h"
 #include "perfile/sort.h"
 #include "merge/merge.h"
-
-/* Became a fact of the session, or is made anew. */
-static bool is_taken(uint32_t type)
-{
-    switch (type) {
-    case PERFILE_RECORD_HEADER_ATTR:
-    case PERFILE_RECORD_HEADER_EVENT_TYPE:
-    case PERFILE_RECORD_HEADER_TRACING_DATA:
-    case PERFILE_RECORD_HEADER_BUILD_ID:
-    case PERFILE_RECORD_HEADER_FEATURE:
-        return true;
-    default:
-        return false;
-    }
-}
+#include "schema/family.h"
 
 static bool is_of_pieces(const perfile_record *r)
 {
@@ -30,25 +16,19 @@ static void look_at_run(pf_merge_input *in, size_t n)
     in->next_key = s->keys + (in->next - s->run);
 }
 
-bool pf_merge_is_piece(const perfile_record *r)
-{
-    return r->flags & PERFILE_REC_ENVELOPE && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-                                               r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
-}
-
 /* Pieces of a record that has to change: the whole goes on. */
 static bool is_passed_over(const pf_merge_input *in, const perfile_record *r)
 {
     return r->type == PERFILE_RECORD_FINISHED_ROUND ||
-           (r->flags & PERFILE_REC_ENVELOPE && !(pf_merge_is_piece(r) && in->plain));
+           (r->flags & PERFILE_REC_ENVELOPE && !(pf_is_joined_fragment(r) && in->plain));
 }
 
 /* To the next record of the run that counts; false when there is none. */
 bool pf_merge_settle(pf_merge *x, pf_merge_input *in)
 {
     for (; in->next < in->end; in->next++, in->next_key++) {
-        if (is_taken(in->next->type))
-            x->result.facts++;
+        if (pf_marks_of(in->next) & PF_ROW_SECTION)
+            x->result.facts++; /* the session has it, or it is made anew */
         else if (!is_passed_over(in, in->next))
             break;
     }

@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/state.h"
-#include "stage/keeping.h"
 #include "stage/round.h"
 #include "stage/time_key.h"
+#include "schema/family.h"
 
 static pf_merge *merge_of(perfile_stream *s)
 {
@@ -33,9 +33,9 @@ static bool stands_alone(const perfile_record *r)
 /* A piece may be like another one; what they make is not. */
 static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
 {
-    unsigned class = pf_keeping_class(r->type);
-    return pf_sort_is_fact(r->type) ||
-           (in->is_part && class != PF_KEEP_DATA && !pf_merge_is_piece(r));
+    unsigned class = pf_role_of(r);
+    return pf_marks_of(r) & PF_ROW_FIRST ||
+           (in->is_part && class != PF_ROLE_DATA && !pf_is_joined_fragment(r));
 }
 
 /* The next slot, for what is no usual sample: all of it is written. */
@@ -86,7 +86,7 @@ static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
         out->envelope = in->last_piece;
     else
         out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_INNER;
-    in->in_pieces = pf_merge_is_piece(r);
+    in->in_pieces = pf_is_joined_fragment(r);
     in->last_piece = in->in_pieces ? out->sequence : in->last_piece;
     if (r->extra.len && !r->extra.ptr) {
         x->extra_of = r;

@@ -150,8 +150,6 @@ perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error
 bool pf_merge_settle(pf_merge *x, pf_merge_input *in);
 /* Reads on to the next run that has one; without one the input has ended. */
 perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *err);
-/* Whether it is a part of a record that simpleperf cut in pieces. */
-bool pf_merge_is_piece(const perfile_record *r);
 
 /* merge.c: an input that has a record. */
 void pf_merge_push(pf_merge *x, const pf_merge_input *in);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "perf/take.h"
 #include "schema/rows.h"
+#include "schema/family.h"
 
 void pf_perf_begin_envelopes(pf_perf_stream *p)
 {
@@ -167,7 +168,7 @@ enum { SPLIT_PIECE = 128 };
 /* Puts the pieces of a record above 64 KiB together. */
 static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
 {
-    if (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END) {
+    if (pf_is_last_fragment(r)) {
         pf_frame f = {0};
         if (!p->split_open) { /* an end of nothing */
             pf_buffer_clear(&p->split);
@@ -202,9 +203,8 @@ static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfil
 
 perfile_status pf_perf_open_envelope(pf_perf_stream *p, perfile_record *r, perfile_error *err)
 {
-    bool compressed = r->type == PERFILE_RECORD_COMPRESSED || r->type == PERFILE_RECORD_COMPRESSED2;
-    bool split = !p->base.options.as_stored && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-                                                r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
+    bool compressed = pf_marks_of(r) & PF_ROW_ENVELOPE;
+    bool split = !p->base.options.as_stored && pf_is_fragment(r);
     if (!compressed && !split)
         return PERFILE_OK;
     r->flags |= PERFILE_REC_ENVELOPE;

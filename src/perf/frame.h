@@ -4,6 +4,7 @@
 
 #include "base/cursor.h"
 #include "perfile/abi.h"
+#include "schema/family.h"
 
 enum { PF_PERF_RECORD_HEADER = 8 };
 
@@ -21,7 +22,7 @@ static inline pf_frame pf_frame_at(const uint8_t *p, bool swap)
     f.type = pf_load_u32(p, swap);
     f.misc = pf_load_u16(p + 4, swap);
     f.size = pf_load_u16(p + 6, swap);
-    if (f.type >= PERFILE_RECORD_SIMPLEPERF && f.type < PERFILE_RECORD_SIMPLEPERF_END) {
+    if (pf_type_is_wide(f.type)) {
         f.size |= (uint32_t)f.misc << 16;
         f.misc = 0;
     }
@@ -31,10 +32,12 @@ static inline pf_frame pf_frame_at(const uint8_t *p, bool swap)
 /* Bytes that follow the record `rec` (whole, `f` its header) and are not part of its size. */
 static inline uint64_t pf_frame_extra(const uint8_t *rec, const pf_frame *f, bool swap)
 {
-    if (f->type == PERFILE_RECORD_AUXTRACE && f->size >= 16)
+    const pf_row *row = f->type < PERFILE_RECORD_USER ? NULL : pf_record_row(f->type);
+    if (!row)
+        return 0;
+    if (row->marks & PF_ROW_BEHIND && f->size >= 16)
         return pf_load_u64(rec + 8, swap);
-    if (f->type == PERFILE_RECORD_HEADER_TRACING_DATA && f->size >= 12) {
-        /* simpleperf has them inside the record. */
+    if (row->marks & PF_ROW_BEHIND_PADDED && f->size >= 12) {
         uint32_t n = pf_load_u32(rec + 8, swap);
         return n <= f->size - 12 ? 0 : ((uint64_t)n + 7) & ~UINT64_C(7);
     }

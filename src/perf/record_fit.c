@@ -4,6 +4,7 @@
 #include "core/attribution.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
+#include "schema/family.h"
 
 enum {
     CPUMODES = 6,
@@ -107,7 +108,7 @@ static uint32_t walk(const perfile_record *r)
 /* What the header alone says.  The rows of tools' records have had shorter forms. */
 static uint32_t vet_frame(const perfile_record *r)
 {
-    const pf_row *row = pf_record_row(r->type);
+    const pf_row *row = pf_row_of(r);
     if (!row)
         return r->type ? PF_ODD_TYPE : PF_ODD_TYPE | PF_ODD_SIZE;
     if (r->type < PERFILE_RECORD_USER && (r->body.len < row->fixed || r->body.len % 8))

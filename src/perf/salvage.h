@@ -5,6 +5,7 @@
 
 #include "perf/record_fit.h"
 #include "schema/rows.h"
+#include "schema/family.h"
 
 /* What a look ahead found. */
 typedef struct pf_ahead {

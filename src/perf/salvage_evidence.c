@@ -1,6 +1,7 @@
 #include "perf/salvage_evidence.h"
 
 #include "perfile/records.h"
+#include "schema/family.h"
 
 #define NEAR_NS UINT64_C(1000000000)
 enum { SPANS = 16, KERNEL_PIDS = 2 };
@@ -52,13 +53,8 @@ static bool is_declared(const pf_record_fit *v, uint64_t time)
 bool pf_tied(const pf_record_fit *v, const perfile_record *r, uint64_t time, const pf_behind *b)
 {
     uint32_t pid, tid;
-    switch (r->type) {
-    case PERFILE_RECORD_COMPRESSED:
-    case PERFILE_RECORD_COMPRESSED2:
+    if (pf_marks_of(r) & PF_ROW_ENVELOPE)
         return perfile_session_feature(v->session, PERFILE_FEATURE_COMPRESSED) != NULL;
-    default:
-        break;
-    }
     if (time == PERFILE_NO_TIME || time == 0)
         return b->n_pids && perfile_record_task(r, &pid, &tid) && has_process(b, pid);
     return is_near(v, time) || is_near(&b->times, time) || is_declared(v, time);

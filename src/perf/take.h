@@ -4,6 +4,7 @@
 
 #include "perf/frame.h"
 #include "perf/stream.h"
+#include "schema/family.h"
 
 enum {
     PF_AHEAD = 6144,        /* lines that far ahead are fetched: half the time on call chains */
@@ -52,7 +53,7 @@ static inline perfile_status pf_perf_learn(pf_perf_stream *p, const perfile_reco
 
 static inline bool pf_perf_kernel(uint32_t type)
 {
-    return type - 1 < PERFILE_RECORD_CALLCHAIN_DEFERRED;
+    return type - 1 < PF_PERF_LAST_KERNEL_TYPE;
 }
 
 /* Kernel records that are known, and FINISHED_ROUND: nothing but their header needs a look. */

@@ -5,6 +5,7 @@
 #include "perf/take.h"
 #include "perf/walk.h"
 #include "schema/rows.h"
+#include "schema/family.h"
 
 enum {
     HINT_BYTES = 4 << 20,
@@ -110,7 +111,7 @@ static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_b
         *cut = true;
     else if (p->file->end != PF_SIZE_UNKNOWN)
         *cut = whole > p->file->end - p->pos;
-    else if (f->type == PERFILE_RECORD_HEADER_TRACING_DATA || *extra <= EXTRA_PIECE) {
+    else if ((pf_record_row(f->type)->marks & PF_ROW_SECTION) || *extra <= EXTRA_PIECE) {
         if (whole <= p->base.limits.window_bytes) {
             perfile_status st = pf_perf_at_least(p, whole, run, err);
             if (st != PERFILE_OK)

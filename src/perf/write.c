@@ -49,7 +49,7 @@ static perfile_status check_target(const perfile_writer_options *o, const pf_rel
         return pf_fail(err, PERFILE_E_USAGE, "writer.target",
                        "perf %s knows no directories: write a file", target->name);
     uint32_t needed = o->compressed2 ? PERFILE_RECORD_COMPRESSED2 : PERFILE_RECORD_COMPRESSED;
-    if (o->compress_level && target->user_type < needed)
+    if (o->compress_level && !pf_release_knows_type(target, needed))
         return pf_fail(err, PERFILE_E_USAGE, "writer.target", "perf %s knows no %s records",
                        target->name, o->compressed2 ? "COMPRESSED2" : "COMPRESSED");
     if (o->attr_size > target->attr_size)

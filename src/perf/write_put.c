@@ -7,6 +7,7 @@
 #include "io/out.h"
 #include "perf/frame.h"
 #include "perfile/records.h"
+#include "schema/family.h"
 
 enum { SPAN_BYTES = 1 << 20 /* so that it is written while it is near */ };
 
@@ -72,11 +73,6 @@ static inline perfile_status put_one(perfile_writer *w, const perfile_record *r,
     return st;
 }
 
-static inline bool is_simpleperf(uint32_t type)
-{
-    return type >= PERFILE_RECORD_SIMPLEPERF && type < PERFILE_RECORD_SIMPLEPERF_END;
-}
-
 /* Whether the bytes of the record are those that it says it has: else readers would find something
  * else in the capture. */
 static inline bool is_sound(const perfile_writer *w, const perfile_record *r)
@@ -84,7 +80,7 @@ static inline bool is_sound(const perfile_writer *w, const perfile_record *r)
     pf_frame f = pf_frame_at(r->header, w->swap);
     if (f.type != r->type || f.size != r->body.len + PF_PERF_RECORD_HEADER)
         return false;
-    if (r->type != PERFILE_RECORD_AUXTRACE && r->type != PERFILE_RECORD_HEADER_TRACING_DATA)
+    if (r->type < PERFILE_RECORD_USER || !(pf_marks_of(r) & PF_ROW_HAS_BEHIND))
         return r->extra.len == 0;
     uint8_t start[2 * PF_PERF_RECORD_HEADER] = {0};
     memcpy(start, r->header, PF_PERF_RECORD_HEADER);
@@ -109,7 +105,7 @@ static perfile_status refuse(const perfile_writer *w, const perfile_record *r, p
     if ((bool)(r->flags & PERFILE_REC_SWAPPED) != w->swap)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
                        "the record is not in the byte order of the capture");
-    if (r->body.len > PF_RECORD_MOST - PF_PERF_RECORD_HEADER && !is_simpleperf(r->type))
+    if (r->body.len > PF_RECORD_MOST - PF_PERF_RECORD_HEADER && !pf_type_is_wide(r->type))
         return pf_fail(err, PERFILE_E_LIMIT, "record.size",
                        "a record of %zu bytes; its size can say %d at most",
                        r->body.len + PF_PERF_RECORD_HEADER, PF_RECORD_MOST);
@@ -131,7 +127,7 @@ static inline bool may_put(const perfile_writer *w, const perfile_record *r)
     return !w->extra_left && r->family == PERFILE_FAMILY_PERF &&
            !(r->flags & PERFILE_REC_PAYLOAD_CUT) &&
            (bool)(r->flags & PERFILE_REC_SWAPPED) == w->swap && !compressed &&
-           (r->body.len <= PF_RECORD_MOST - PF_PERF_RECORD_HEADER || is_simpleperf(r->type)) &&
+           (r->body.len <= PF_RECORD_MOST - PF_PERF_RECORD_HEADER || pf_type_is_wide(r->type)) &&
            is_sound(w, r);
 }
 

@@ -81,7 +81,7 @@ static perfile_status put(perfile_writer *w, const making *m, size_t len, perfil
     return pf_write_record(w, (perfile_bytes){m->record, len}, m->given.part, err);
 }
 
-#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
     perfile_status perfile_writer_put_##id(perfile_writer *w, const perfile_##id *in, size_t size, \
                                            const perfile_put_how *how, perfile_error *err)         \
     {                                                                                              \
@@ -93,7 +93,7 @@ static perfile_status put(perfile_writer *w, const making *m, size_t len, perfil
         return st == PERFILE_OK ? put(w, &m, len, err) : st;                                       \
     }
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
     perfile_status perfile_writer_put_##id(perfile_writer *w, const perfile_##id *in, size_t size, \
                                            const perfile_put_how *how, perfile_error *err)         \
     {                                                                                              \

@@ -1,24 +1,100 @@
 #include "schema/rows.h"
 
+#include "schema/family.h"
+
+/* What a kind and a name, or the length of a string, say of a row: the second word where it is
+ * defined, else 0. */
+#define PF_SECOND(...)          PF_SECOND_OF(__VA_ARGS__)
+#define PF_SECOND_OF(a, b, ...) b
+#define PF_IS_TIME_time         ~, PF_HAS_TIME
+#define PF_IS_PID_pid           ~, PF_HAS_PID
+#define PF_IS_TID_tid           ~, PF_HAS_TID
+#define PF_IS_CPU_cpu           ~, PF_HAS_CPU
+#define PF_STRING_OF_LEFT       ~, PF_HAS_STRING
+enum { PF_HAS_sample = 0 }; /* where its fields stand is known for each event */
+#include "schema/has.inc"
+#include "perfile/format/records.def"
+#include "schema/has.inc"
+#include "perfile/format/simpleperf.def"
+
+/* The marks as the tables write them. */
+enum {
+    NONE = 0,
+    FIRST = PF_ROW_FIRST,
+    SECTION = PF_ROW_SECTION,
+    BEHIND = PF_ROW_BEHIND,
+    BEHIND_PADDED = PF_ROW_BEHIND_PADDED,
+    ENVELOPE = PF_ROW_ENVELOPE,
+    FRAGMENT = PF_ROW_FRAGMENT,
+    FRAGMENT_END = PF_ROW_FRAGMENT_END,
+    AUX_TRACE = PF_ROW_AUX_TRACE,
+    STAT_RUN = PF_ROW_STAT_RUN
+};
+
 const pf_row pf_record_table[] = {
-#define PF_RECORD_ROW(id, number, name, fixed, contract, doc)                                      \
-    {number, fixed, PF_##contract, #name, doc, sizeof(perfile_##id), PF_ROW_FUNCTIONS(id)},
+#define PF_RECORD_ROW(id, number, name, fixed, contract, role, since, marks, doc)                  \
+    {number,                                                                                       \
+     fixed,                                                                                        \
+     PF_ROLE_##role,                                                                               \
+     PF_PERF_##since,                                                                              \
+     marks,                                                                                        \
+     PF_HAS_##id,                                                                                  \
+     PF_HAS_##id ? pf_own_##id : NULL,                                                             \
+     PF_##contract,                                                                                \
+     #name,                                                                                        \
+     doc,                                                                                          \
+     sizeof(perfile_##id),                                                                         \
+     PF_ROW_FUNCTIONS(id)},
 #define PF_CONTRACT true
 #define PF_BEYOND   false
-#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
-    PF_RECORD_ROW(id, number, name, fixed, contract, doc)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PF_RECORD_ROW(id, number, name, fixed, contract, role, since, marks, doc)
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
-    PF_RECORD_ROW(id, number, name, fixed, contract, doc)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PF_RECORD_ROW(id, number, name, fixed, contract, role, since, marks, doc)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
-    PF_RECORD_ROW(id, number, name, fixed, contract, doc)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PF_RECORD_ROW(id, number, name, fixed, contract, role, since, marks, doc)
 #include "perfile/format/simpleperf.def"
+};
+
+/* Positions in the table by type, and 1; 0 where there is no row. */
+static const uint8_t at_type[PF_PERF_TYPES] = {
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    [number] = PF_AT_##id + 1,
+#include "perfile/format/sample.def"
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    [number] = PF_AT_##id + 1,
+#include "perfile/format/records.def"
+};
+static const uint8_t at_simpleperf_type[PF_PERF_TYPES] = {
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    [(number)-PERFILE_RECORD_SIMPLEPERF] = PF_AT_##id + 1,
+#include "perfile/format/simpleperf.def"
+};
+
+const pf_family pf_family_perf = {
+    .name = "perf",
+    .header = 8,
+    .rows = pf_record_table,
+    .types = {{0, PF_PERF_TYPES, at_type},
+              {PERFILE_RECORD_SIMPLEPERF, PF_PERF_TYPES, at_simpleperf_type}},
 };
 
 static const pf_row feature_rows[] = {
 #define FEATURE(id, number, name, source, contract, doc)                                           \
-    PF_RECORD_ROW(id, number, name, 0, contract, doc)
+    {number,                                                                                       \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     NULL,                                                                                         \
+     PF_##contract,                                                                                \
+     #name,                                                                                        \
+     doc,                                                                                          \
+     sizeof(perfile_##id),                                                                         \
+     PF_ROW_FUNCTIONS(id)},
 #include "perfile/format/features.def"
 };
 
@@ -28,26 +104,6 @@ enum {
 #include "perfile/format/features.def"
     N_FEATURE_ROWS
 };
-
-const pf_row *pf_record_row(uint32_t type)
-{
-    switch (type) {
-#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
-    case number:                                                                                   \
-        return &pf_record_table[PF_AT_##id];
-#include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
-    case number:                                                                                   \
-        return &pf_record_table[PF_AT_##id];
-#include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc)                                     \
-    case number:                                                                                   \
-        return &pf_record_table[PF_AT_##id];
-#include "perfile/format/simpleperf.def"
-    default:
-        return NULL;
-    }
-}
 
 const pf_row *pf_feature_row(uint32_t number)
 {

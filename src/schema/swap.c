@@ -2,6 +2,7 @@
 
 #include "schema/bounds.h"
 #include "schema/usual.h"
+#include "schema/family.h"
 
 PF_INLINE void turn_words(uint8_t *restrict out, const uint8_t *restrict in, size_t n,
                           unsigned width)

@@ -4,35 +4,32 @@
 
 #include "base/order.h"
 #include "perfile/record.h"
+#include "schema/family.h"
 
 /* Kernel rows only: the fixed parts of tools' records do not matter here, nor fit. */
 #define FIXED_K(number, fixed) [number] = (fixed) + 1,
 #define FIXED_P(number, fixed)
 const uint8_t pf_record_fixed_plus_one[PERFILE_RECORD_USER] = {
-#define RECORD(id, number, name, source, fixed, contract, doc) FIXED_##source(number, fixed)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    FIXED_##source(number, fixed)
 #include "format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) FIXED_##source(number, fixed)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    FIXED_##source(number, fixed)
 #include "format/records.def"
 };
 
 /* Where the string at the end of a record begins in its body, 0 when it has none. */
 static size_t string_offset(const perfile_record *r)
 {
-    switch (r->type) {
-    case PERFILE_RECORD_MMAP2:
-        /* The first kernels with MMAP2 had no prot and flags; see format/records.def. */
-        if (!(r->misc & PERFILE_MISC_MMAP_BUILD_ID) &&
-            pf_load_u32(r->body.ptr + 56, r->flags & PERFILE_REC_SWAPPED) >> 26)
-            return 56;
-        return 64;
-    case PERFILE_RECORD_MMAP:
-    case PERFILE_RECORD_COMM:
-    case PERFILE_RECORD_KSYMBOL:
-    case PERFILE_RECORD_CGROUP:
-        return pf_record_fixed_plus_one[r->type] - 1U;
-    default:
+    const pf_row *row = pf_row_of(r);
+    if (!row || !(row->has & PF_HAS_STRING))
         return 0;
-    }
+    /* The first kernels with MMAP2 had no prot and flags; see format/records.def. */
+    const size_t prot_and_flags = 8, old = row->fixed - prot_and_flags;
+    if (r->type == PERFILE_RECORD_MMAP2 && !(r->misc & PERFILE_MISC_MMAP_BUILD_ID) &&
+        pf_load_u32(r->body.ptr + old, r->flags & PERFILE_REC_SWAPPED) >> 26)
+        return old;
+    return row->fixed;
 }
 
 /* Tools that make such records may leave out the trailer: then the padded string ends exactly where

@@ -2,6 +2,7 @@
 #include "schema/bounds.h"
 #include "schema/proto.h"
 #include "schema/rows.h"
+#include "schema/family.h"
 
 /* Out of line: of a size that is known, compilers make slow string instructions. */
 static __attribute__((noinline)) void clear(void *o, size_t size)

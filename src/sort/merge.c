@@ -6,6 +6,7 @@
 #include "io/temporary.h"
 #include "stage/round.h"
 #include "sort/sort.h"
+#include "schema/family.h"
 
 enum { FETCH_AHEAD = 16 /* records */ };
 
@@ -101,7 +102,7 @@ perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err)
 /* A run of one record may be anything; others have what needs no look but at its header. */
 static inline bool plain_type(uint32_t type)
 {
-    return type - 1 < PERFILE_RECORD_CALLCHAIN_DEFERRED;
+    return type - 1 < PF_PERF_LAST_KERNEL_TYPE;
 }
 
 static bool plain(const perfile_record *r)
@@ -149,7 +150,7 @@ static void from_reader(pf_sort *x, const pf_sort_source *s, perfile_record *r)
     r->flags &= (uint8_t)~PERFILE_REC_INNER; /* what it was in is not there */
     r->type = pf_load_u32(r->header, swap);
     r->misc = pf_load_u16(r->header + 4, swap);
-    if (r->type >= PERFILE_RECORD_SIMPLEPERF && r->body.len > UINT16_MAX - 8)
+    if (pf_type_is_wide(r->type) && r->body.len > UINT16_MAX - 8)
         r->misc = 0; /* it is the upper half of the size */
     if (r->extra.len && !r->extra.ptr) {
         x->extra = extra;
@@ -314,7 +315,7 @@ static perfile_status collect(pf_sort *x, perfile_error *err)
         return pf_fail(err, PERFILE_E_LIMIT, "split_bytes",
                        "a record in pieces has more than %llu bytes",
                        (unsigned long long)x->base.limits.split_bytes);
-    x->whole_ready = r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
+    x->whole_ready = pf_is_last_fragment(r);
     if (!x->whole_ready && !pf_buffer_append(&x->whole, r->body.ptr, r->body.len))
         return pf_fail_nomem(err, "sort");
     return PERFILE_OK;
@@ -339,7 +340,7 @@ static void make_whole(pf_sort *x)
                           .session = x->base.session};
     pf_sort_frame(r, at, swap);
     uint64_t size = pf_load_u16(at + 6, swap);
-    if (r->type >= PERFILE_RECORD_SIMPLEPERF) {
+    if (pf_type_is_wide(r->type)) {
         size |= (uint64_t)r->misc << 16;
         r->misc = 0;
     }

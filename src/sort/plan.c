@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sort/sort.h"
+#include "schema/family.h"
 
 enum { LEAST_STEP = 64 << 10, NEAR_STEP = 128 << 10 /* half of a source's window */ };
 
@@ -13,7 +14,7 @@ static uint64_t key_again(const pf_sort *x, const pf_sort_item *item)
     pf_sort_item_record(item, &r);
     r.type = pf_load_u32(r.header, swap);
     r.misc = pf_load_u16(r.header + 4, swap);
-    uint64_t time = pf_sort_is_piece(&r) ? PERFILE_NO_TIME : perfile_record_time(&r);
+    uint64_t time = pf_is_fragment(&r) ? PERFILE_NO_TIME : perfile_record_time(&r);
     return time == PERFILE_NO_TIME ? item->key : time;
 }
 

@@ -2,9 +2,9 @@
  */
 #include "base/error.h"
 #include "model/index.h"
-#include "stage/keeping.h"
 #include "stage/run.h"
 #include "sort/sort.h"
+#include "schema/family.h"
 
 uint64_t pf_sort_known(const perfile_session *s)
 {
@@ -49,7 +49,7 @@ static uint64_t key_of_piece(pf_sort *x, const perfile_record *r)
         x->split_first = x->loose.n;
         x->split_spills = x->loose.spills;
     }
-    x->split_open = r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT;
+    x->split_open = !pf_is_last_fragment(r);
     if (!x->split_open)
         x->split_end = r->sequence;
     return x->split_key;
@@ -98,7 +98,7 @@ static bool goes_on(pf_sort *x, const perfile_record *r)
         x->result.rounds_dropped++;
         return false;
     }
-    if (r->flags & PERFILE_REC_ENVELOPE && !pf_sort_is_piece(r)) {
+    if (r->flags & PERFILE_REC_ENVELOPE && !pf_is_fragment(r)) {
         x->result.envelopes++;
         return false;
     }
@@ -132,7 +132,7 @@ static void note(perfile_sorted *sum, const perfile_record *r)
     perfile_mmap map;
     uint64_t time = perfile_record_time(r);
     bool timed = time != 0 && time != PERFILE_NO_TIME;
-    if (sum->first_bytes == 0 && pf_keeping_class(r->type) == PF_KEEP_DATA)
+    if (sum->first_bytes == 0 && pf_role_of(r) == PF_ROLE_DATA)
         note_first(sum, r);
     if (r->type == PERFILE_RECORD_SAMPLE && timed) {
         note_samples(sum, 1, time, time);

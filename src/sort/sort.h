@@ -65,12 +65,6 @@ typedef struct pf_sort {
     perfile_record payload; /* whose mapped payload was handed out last; extra.len 0: none */
 } pf_sort;
 
-static inline bool pf_sort_is_piece(const perfile_record *r)
-{
-    return r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-           r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;
-}
-
 /* How many events and ids there are: with more, records may have other times. */
 uint64_t pf_sort_known(const perfile_session *s);
 

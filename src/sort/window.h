@@ -7,6 +7,7 @@
 #include "core/stream.h"
 #include "sort/entries.h"
 #include "stage/time_key.h"
+#include "schema/family.h"
 
 /* Records one behind the other. */
 typedef struct pf_sort_block {
@@ -44,7 +45,7 @@ static inline bool pf_sort_walkable(const perfile_record *r)
     const uint8_t unfit = PERFILE_REC_STABLE | PERFILE_REC_ENVELOPE | PERFILE_REC_INNER |
                           PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_PARTIAL;
     return (r->flags & unfit) == PERFILE_REC_STABLE && r->extra.len == 0 &&
-           r->type < PERFILE_RECORD_SIMPLEPERF && r->body.len <= UINT16_MAX - 8 &&
+           !pf_type_is_wide(r->type) && r->body.len <= UINT16_MAX - 8 &&
            (r->body.len == 0 || r->body.ptr == r->header + 8);
 }
 

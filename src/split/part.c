@@ -1,6 +1,7 @@
 /* What a part needs besides what belongs to it: a filter whose selection is the part. */
 #include "base/error.h"
 #include "split/split.h"
+#include "schema/family.h"
 
 /* What the terms of such a filter would be. */
 static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_filter *part,
@@ -51,7 +52,7 @@ bool pf_split_concerns_all(const pf_split *x, const perfile_record *first, size_
     if (first->type == PERFILE_RECORD_AUXTRACE)
         return !x->stored;
     for (size_t i = 0; i < n && x->compact; i++)
-        if (pf_keeping_class(first[i].type) == PF_KEEP_TASK)
+        if (pf_role_of(&first[i]) == PF_ROLE_TASK)
             return true;
     return false;
 }
@@ -62,7 +63,7 @@ perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, 
     uint64_t data = home, others = run->all & ~run->samples;
     for (uint64_t left = home & others; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        if (pf_keeping_class(run->first[i].type) != PF_KEEP_DATA)
+        if (pf_role_of(&run->first[i]) != PF_ROLE_DATA)
             data &= ~(UINT64_C(1) << i);
     }
     if (data)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "perfile/event.h"
 #include "split/split.h"
+#include "schema/family.h"
 
 enum { MOST_PROCESSES = 1 << 18, LEAST_SHARE = 8 };
 
@@ -41,12 +42,12 @@ perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n
         if (r->type == PERFILE_RECORD_SAMPLE)
             continue;
         uint64_t bytes = perfile_record_size(r) + r->extra.len;
-        unsigned class = pf_keeping_class(r->type);
-        if (class == PF_KEEP_TASK && x->state) {
+        unsigned class = pf_role_of(r);
+        if (class == PF_ROLE_TASK && x->state) {
             ok = !pf_filter_is_of_kernel(r) ? add_state(z, process_of(r), bytes) : true;
             z->always += pf_filter_is_of_kernel(r) ? bytes : 0;
-        } else if (class == PF_KEEP_FACT ||
-                   (x->state && class != PF_KEEP_DATA && class != PF_KEEP_AUX)) {
+        } else if (class == PF_ROLE_FACT ||
+                   (x->state && class != PF_ROLE_DATA && class != PF_ROLE_AUX)) {
             z->always += bytes;
         }
         if (r->type == PERFILE_RECORD_FORK)
@@ -119,23 +120,23 @@ static bool add(pf_split *x, const perfile_record *r, unsigned class, uint32_t p
     perfile_switch_cpu_wide change;
     uint64_t bytes = perfile_record_size(r) + r->extra.len;
     bool ok = true;
-    if (class == PF_KEEP_AUX)
+    if (class == PF_ROLE_AUX)
         bytes += INDEX_ENTRY;
-    else if (class == PF_KEEP_FACT)
+    else if (class == PF_ROLE_FACT)
         bytes = 0;
-    else if (class != PF_KEEP_DATA && x->state)
-        bytes = class == PF_KEEP_TASK && !z->everyone && !pf_filter_is_of_kernel(r) &&
+    else if (class != PF_ROLE_DATA && x->state)
+        bytes = class == PF_ROLE_TASK && !z->everyone && !pf_filter_is_of_kernel(r) &&
                         !pf_pids_have(&z->needed, process_of(r))
                     ? bytes
                     : 0;
     z->bytes += bytes;
-    if (!x->state || (class != PF_KEEP_DATA && class != PF_KEEP_AUX))
+    if (!x->state || (class != PF_ROLE_DATA && class != PF_ROLE_AUX))
         return true;
     if (r->type == PERFILE_RECORD_SWITCH_CPU_WIDE &&
         perfile_switch_cpu_wide_decode(r, &change, sizeof change, NULL) == PERFILE_OK &&
         change.next_prev_pid != PERFILE_NO_PID)
         ok = need(x, change.next_prev_pid);
-    if (pid == PERFILE_NO_PID && r->type != PERFILE_RECORD_SAMPLE && class == PF_KEEP_DATA)
+    if (pid == PERFILE_NO_PID && r->type != PERFILE_RECORD_SAMPLE && class == PF_ROLE_DATA)
         return ok;
     return ok && need(x, pid);
 }
@@ -154,7 +155,7 @@ perfile_status pf_split_grow(pf_split *x, const perfile_record *r, unsigned clas
 {
     uint32_t tid;
     uint64_t least = x->options.amount / LEAST_SHARE;
-    if (class == PF_KEEP_DATA && r->type != PERFILE_RECORD_SAMPLE &&
+    if (class == PF_ROLE_DATA && r->type != PERFILE_RECORD_SAMPLE &&
         !perfile_record_task(r, &pid, &tid))
         pid = PERFILE_NO_PID;
     bool ok = add(x, r, class, pid);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "schema/family.h"
 
 static perfile_status check(const perfile_split_options *options, perfile_error *err)
 {
@@ -66,7 +67,7 @@ bool pf_split_must_look(const pf_split *x)
 static void look_for_others(pf_split *x, const perfile_record *first, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (first[i].type == PERFILE_RECORD_SAMPLE || pf_keeping_class(first[i].type))
+        if (first[i].type == PERFILE_RECORD_SAMPLE || pf_role_of(&first[i]))
             continue;
         uint64_t time = perfile_record_time(&first[i]);
         x->first_other = time < x->first_other ? time : x->first_other;
@@ -188,7 +189,7 @@ static perfile_status cuts(pf_split *x, const perfile_record *r, unsigned class,
     *cut = false;
     if (x->options.by == PERFILE_SPLIT_SIZE)
         return pf_split_grow(x, r, class, pid, home->data_bytes, cut, err);
-    *cut = class == PF_KEEP_DATA && home->records == x->options.amount;
+    *cut = class == PF_ROLE_DATA && home->records == x->options.amount;
     return PERFILE_OK;
 }
 
@@ -224,7 +225,7 @@ static perfile_status go_on(pf_split *x, const perfile_record *r, unsigned class
 {
     bool cut = x->n == 0;
     if (!x->stored)
-        return class == PF_KEEP_DATA ? go_to(x, key, err) : PERFILE_OK;
+        return class == PF_ROLE_DATA ? go_to(x, key, err) : PERFILE_OK;
     perfile_status st = cut ? PERFILE_OK : cuts(x, r, class, pid, &cut, err);
     return st == PERFILE_OK && cut ? begin_home(x, x->n ? key : 0, err) : st;
 }
@@ -239,12 +240,12 @@ static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_record *r = &first[i];
         bool sample = r->type == PERFILE_RECORD_SAMPLE;
-        unsigned class = sample ? PF_KEEP_DATA : pf_keeping_class(r->type);
-        bool data = class == PF_KEEP_DATA;
+        unsigned class = sample ? PF_ROLE_DATA : pf_role_of(r);
+        bool data = class == PF_ROLE_DATA;
         st = go_on(x, r, class, k.keys[i], k.pids[i], err);
         if (st != PERFILE_OK)
             return st;
-        if (data || (by_size && class == PF_KEEP_AUX))
+        if (data || (by_size && class == PF_ROLE_AUX))
             pf_split_homes(x)[x->at].data_bytes += perfile_record_size(r) + r->extra.len;
         if (data)
             add_data(x, r, sample ? k.times[i] : perfile_record_time(r));
@@ -329,7 +330,7 @@ void pf_split_where(pf_split *x, const perfile_record *first, size_t n, uint32_t
         }
         parts[i] = x->at;
         /* What has the key of no part, and is no data, belongs to the first. */
-        if (keys[i] == PF_SPLIT_NONE && !x->in_order && pf_keeping_class(first[i].type))
+        if (keys[i] == PF_SPLIT_NONE && !x->in_order && pf_role_of(&first[i]))
             parts[i] = 0;
     }
 }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/swap.h"
+#include "schema/family.h"
 
 static pf_byteswap *order_of(perfile_stream *s)
 {
@@ -135,7 +136,7 @@ static perfile_status fetch(pf_byteswap *o, perfile_error *err)
             return st;
         if (o->at->family != PERFILE_FAMILY_PERF)
             return PERFILE_OK;
-        if (!pf_byteswap_is_piece(o->at))
+        if (!pf_is_joined_fragment(o->at))
             break;
         st = pf_byteswap_hold(o, o->at, err);
         if (st != PERFILE_OK)

@@ -26,11 +26,6 @@ typedef struct pf_byteswap {
 } pf_byteswap;
 
 /* stage/byteswap_fragments.c */
-static inline bool pf_byteswap_is_piece(const perfile_record *r)
-{
-    return r->flags & PERFILE_REC_ENVELOPE && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-                                               r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
-}
 perfile_status pf_byteswap_hold(pf_byteswap *o, const perfile_record *r, perfile_error *err);
 /* Cuts the record at `whole`, which is turned, into the pieces again. */
 void pf_byteswap_cut(pf_byteswap *o, perfile_bytes whole);

@@ -34,7 +34,7 @@ static bool skip_others(pf_fragments *p, uint64_t size)
     p->given_bytes = p->bytes.len;
     while (p->given && size) {
         const perfile_record *r = &all[p->given - 1];
-        size_t part = r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ? r->body.len : 0;
+        size_t part = pf_is_last_fragment(r) ? 0 : r->body.len;
         if (part > size)
             break;
         size -= part;
@@ -55,7 +55,7 @@ void pf_fragments_settle(pf_fragments *p, const perfile_record *next, bool kept)
     bool whole = next->flags & PERFILE_REC_INNER && next->envelope == all[n - 1].sequence;
     if (whole && kept)
         p->giving = skip_others(p, perfile_record_size(next));
-    else if (whole || all[n - 1].type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END)
+    else if (whole || pf_is_last_fragment(&all[n - 1]))
         forget(p);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "perfile/record.h"
+#include "schema/family.h"
 
 /* All zeros is empty. */
 typedef struct pf_fragments {
@@ -13,12 +14,6 @@ typedef struct pf_fragments {
     size_t given, given_bytes;
     bool giving;
 } pf_fragments;
-
-static inline bool pf_fragments_is_one(const perfile_record *r)
-{
-    return r->flags & PERFILE_REC_ENVELOPE && (r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT ||
-                                               r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END);
-}
 
 perfile_status pf_fragments_hold(pf_fragments *p, const perfile_record *r, perfile_error *err);
 

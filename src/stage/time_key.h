@@ -7,6 +7,7 @@
 #include "core/state.h"
 #include "perfile/abi.h"
 #include "perfile/record.h"
+#include "schema/family.h"
 
 /* What the records of a part have said so far. */
 typedef struct pf_time_clock {
@@ -14,15 +15,15 @@ typedef struct pf_time_clock {
     uint64_t top;  /* the latest */
 } pf_time_clock;
 
-/* Says something of the capture as a whole: readers want it in front of what it is about. */
-bool pf_sort_is_fact(uint32_t type);
-
 /* A record of the kernel without a time lies in the buffer of the one in front of it.  What tools
- * wrote stays behind all it stood behind, so that its order is kept among its own kind. */
+ * wrote stays behind all it stood behind, so that its order is kept among its own kind, unless it
+ * says something of the capture as a whole. */
 static inline uint64_t pf_time_key_of(pf_time_clock *c, const perfile_record *r, uint64_t time)
 {
+    if (time == PERFILE_NO_TIME && r->type < PERFILE_RECORD_USER)
+        return c->near;
     if (time == PERFILE_NO_TIME)
-        return r->type < PERFILE_RECORD_USER ? c->near : pf_sort_is_fact(r->type) ? 0 : c->top;
+        return pf_marks_of(r) & PF_ROW_FIRST ? 0 : c->top;
     if (time) {
         c->near = time;
         c->top = time > c->top ? time : c->top;

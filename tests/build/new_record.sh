@@ -11,7 +11,7 @@ ln -s ../../format copy/include/perfile/format
 
 # In front of the end of the table.
 rows=$(cat <<'ROWS'
-RECORD(task_state, 23, TASK_STATE, K, 16, BEYOND, "a row of a test")
+RECORD(task_state, 23, TASK_STATE, K, 16, BEYOND, DATA, V7_3, NONE, "a row of a test")
 FIELD(task_state, u32, pid, PID, "process")
 FIELD(task_state, u16, state, HEX, "state")
 PAD(task_state, 2)
@@ -19,7 +19,7 @@ FIELD(task_state, u64, nr, COUNT, "words")
 WORDS(task_state, u64, words, HEX, o->nr, "the words")
 STR(task_state, name, NAME, LEFT, "name")
 END(task_state)
-RECORD(tool_note, 87, TOOL_NOTE, P, 8, BEYOND, "another row of a test")
+RECORD(tool_note, 87, TOOL_NOTE, P, 8, BEYOND, RECORDING, V7_3, NONE, "another row of a test")
 FIELD(tool_note, s32, level, DEC, "level")
 FIELD(tool_note, u32, nr, COUNT, "links")
 LIST(tool_note, ns_link, links, o->nr, "links")
@@ -39,7 +39,7 @@ cat >new_record.c <<'PROGRAM'
 
 #include "core/swap.h"
 #include "perfile/perfile.h"
-#include "schema/rows.h"
+#include "schema/family.h"
 
 static int n_fields;
 static char last[32];

@@ -7,6 +7,7 @@
 
 #include "instances.h"
 #include "recorded.h"
+#include "schema/family.h"
 
 enum {
 #if defined(__SANITIZE_ADDRESS__)
@@ -237,11 +238,11 @@ static void all_of(const perfile_record *r, const char *record, bool trailer)
 static const char *id_of(size_t i)
 {
     static const char *const ids[] = {
-#define RECORD(id, number, name, source, fixed, contract, doc) #id,
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) #id,
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) #id,
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) #id,
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) #id,
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) #id,
 #include "perfile/format/simpleperf.def"
     };
     return ids[i];
@@ -293,7 +294,7 @@ static void check_capture(const char *path, perfile_stream *s)
     uint64_t seen_of[128] = {0}, n = 0;
     (void)path;
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK && n < OF_A_CAPTURE) {
-        const pf_row *row = pf_record_row(r->type);
+        const pf_row *row = pf_row_of(r);
         if (!row || r->type >= 128 || seen_of[r->type]++ % 7 || seen_of[r->type] > 100 ||
             perfile_record_walk(r, 0, &instance_visitor, NULL, NULL) != PERFILE_OK)
             continue;

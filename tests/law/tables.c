@@ -6,6 +6,7 @@
 #include "instances.h"
 #include "places.h"
 #include "twin.h"
+#include "schema/family.h"
 
 enum {
     INSTANCES = 120, /* of each row */

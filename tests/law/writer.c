@@ -307,11 +307,14 @@ static perfile_status put_again(perfile_writer *w, const perfile_record *r,
                    ? perfile_writer_put_##id(w, &v, sizeof v, how, err)                            \
                    : PERFILE_END;                                                                  \
     }
-#define RECORD(id, number, name, source, fixed, contract, doc) PUT_CASE(id, number)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PUT_CASE(id, number)
 #include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PUT_CASE(id, number)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PUT_CASE(id, number)
 #include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, doc) PUT_CASE(id, number)
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    PUT_CASE(id, number)
 #include "perfile/format/simpleperf.def"
     default:
         return PERFILE_END;
