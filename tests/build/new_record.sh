@@ -1,6 +1,6 @@
 #!/bin/bash
-# A new record type needs its lines in one table and nothing else: types 23 and 87 are added to a
-# copy of the tables, and decoder, encoder, walk, byte order, name and laws know them.
+# A new record type needs its lines in one table and nothing else: types 23, 24, 87 and 88 are added to a
+# copy of the tables, and decoder, encoder, walk, byte order, name, laws and all commands know them.
 set -eu
 : "${PERFILE_CC:=cc}"
 
@@ -19,6 +19,12 @@ FIELD(task_state, u64, nr, COUNT, "words")
 WORDS(task_state, u64, words, HEX, o->nr, "the words")
 STR(task_state, name, NAME, LEFT, "name")
 END(task_state)
+RECORD(task_word, 24, TASK_WORD, K, 16, CONTRACT, TASK, V7_3, NONE, "side-band of a test")
+FIELD(task_word, u32, pid, PID, "process")
+FIELD(task_word, u32, tid, TID, "thread")
+FIELD(task_word, u64, time, TIME, "when")
+STR(task_word, word, NAME, LEFT, "the word")
+END(task_word)
 RECORD(tool_note, 87, TOOL_NOTE, P, 8, BEYOND, RECORDING, V7_3, NONE, "another row of a test")
 FIELD(tool_note, s32, level, DEC, "level")
 FIELD(tool_note, u32, nr, COUNT, "links")
@@ -27,6 +33,11 @@ WHEN(tool_note, has_time, LEFT >= 8)
 FIELD(tool_note, u64, time, TIME, "when")
 END_WHEN(tool_note)
 END(tool_note)
+RECORD(tool_bytes, 88, TOOL_BYTES, P, 16, CONTRACT, DATA, V7_3, BEHIND, "bytes behind, of a test")
+FIELD(tool_bytes, u64, size, SIZE, "of them")
+FIELD(tool_bytes, u32, cpu, CPU, "processor")
+PAD(tool_bytes, 4)
+END(tool_bytes)
 ROWS
 )
 awk -v rows="$rows" '/^#include "end.inc"/ { print rows "\n" } { print }' \
@@ -114,7 +125,18 @@ int main(void)
     n_fields = 0;
     CHECK(perfile_record_walk(&r, 0, &visitor, NULL, NULL) == PERFILE_OK);
     CHECK(n_fields == 5 && strcmp(last, "time") == 0);
-    CHECK(pf_record_row(23) && pf_record_row(87) && !pf_record_row(24));
+    CHECK(pf_record_row(23) && pf_record_row(87) && !pf_record_row(25));
+
+    /* Time, task and processor of its own, and the string at the end, follow from the fields. */
+    const perfile_task_word word = {.pid = 7, .tid = 8, .time = 9, .word = {(const uint8_t *)"abc", 3}};
+    CHECK(perfile_task_word_encode(&word, sizeof word, NULL, made, sizeof made, &len, NULL) == PERFILE_OK);
+    r = (perfile_record){.header = made, .type = 24, .body = {made + 8, len - 8}};
+    uint32_t pid, tid, cpu;
+    CHECK(perfile_record_time(&r) == 9 && perfile_record_task(&r, &pid, &tid) && pid == 7 && tid == 8);
+    const perfile_tool_bytes bytes = {.size = 16, .cpu = 3};
+    CHECK(perfile_tool_bytes_encode(&bytes, sizeof bytes, NULL, made, sizeof made, &len, NULL) == PERFILE_OK);
+    r = (perfile_record){.header = made, .type = 88, .body = {made + 8, len - 8}};
+    CHECK(perfile_record_cpu(&r, &cpu) && cpu == 3);
     return 0;
 }
 PROGRAM
@@ -124,21 +146,108 @@ PROGRAM
 flags="-std=c11 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -O0"
 include="-Icopy/src -Icopy -Icopy/include -I$PERFILE_SOURCE/tests"
 zstd=$(pkg-config --cflags --libs libzstd libcbor)
+compile() { # compile FOLDER: the files of copy/src/FOLDER to objects/FOLDER
+    mkdir -p "objects/$1"
+    # shellcheck disable=SC2086
+    (cd "objects/$1" && find "$OLDPWD/copy/src/$1" -maxdepth 1 -name '*.c' -print0 |
+        xargs -0 -r -P 2 -n 4 "$PERFILE_CC" $flags -I"$OLDPWD/copy/src" -I"$OLDPWD/copy" \
+            -I"$OLDPWD/copy/include" -c)
+}
 for room in copy/src/*/; do
     room=$(basename "$room")
-    [ "$room" != cli ] || continue
-    mkdir -p "objects/$room"
-    # shellcheck disable=SC2086
-    (cd "objects/$room" && printf '%s\n' ../../copy/src/"$room"/*.c |
-        xargs -P 2 -n 4 "$PERFILE_CC" $flags -I../../copy/src -I../../copy \
-            -I../../copy/include -c)
+    [ "$room" = cli ] || compile "$room"
 done
+for command in copy/src/cli copy/src/cli/*/; do
+    compile "${command#copy/src/}"
+done
+library=$(find objects -name '*.o' ! -path 'objects/cli/*')
 # shellcheck disable=SC2086
-"$PERFILE_CC" $flags $include new_record.c objects/*/*.o $zstd -lpthread -o new_record
+"$PERFILE_CC" $flags $include new_record.c $library $zstd -lpthread -o new_record
 ./new_record
 if pkg-config --exists cmocka; then
     # shellcheck disable=SC2046,SC2086
-    "$PERFILE_CC" $flags $include "$PERFILE_SOURCE/tests/law/tables.c" objects/*/*.o \
+    "$PERFILE_CC" $flags $include "$PERFILE_SOURCE/tests/law/tables.c" $library \
         $zstd $(pkg-config --cflags --libs cmocka) -lpthread -o tables
     ./tables >laws 2>&1 || { cat laws; exit 1; }
 fi
+
+# The commands, over captures with records of types 24 and 88.
+# shellcheck disable=SC2046,SC2086
+"$PERFILE_CC" $(find objects -name '*.o') $zstd -lpthread -o perfile
+cat >capture.py <<'PYTHON'
+"""A capture for a pipe: samples, a word and bytes of two processes."""
+import struct, sys
+
+first, second = int(sys.argv[2]), int(sys.argv[3])
+
+
+def record(kind, body, misc=0):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def trailer(pid, time):
+    return struct.pack("<IIQQ", pid, pid, time, 5)
+
+
+def word(pid, time, text):
+    text = text.encode() + b"\0"
+    body = struct.pack("<IIQ", pid, pid, time) + text + bytes(-len(text) % 8)
+    return record(24, body + trailer(pid, time))
+
+
+def sample(pid, time):
+    return record(9, struct.pack("<QIIQ", 5, pid, pid, time))
+
+
+IDENTIFIER_TID_TIME, SAMPLE_ID_ALL = 1 << 16 | 1 << 1 | 1 << 2, 1 << 18
+attr = struct.pack("<IIQQQQQ", 1, 64, 0, 1, IDENTIFIER_TID_TIME, 0, SAMPLE_ID_ALL).ljust(64, b"\0")
+out = b"PERFILE2" + struct.pack("<Q", 16) + record(64, attr + struct.pack("<Q", 5))
+for pid, time in (first, 100), (second, 200):
+    out += word(pid, time, "w%d" % pid) + sample(pid, time + 1)
+    out += record(88, struct.pack("<QII", 16, pid, 0)) + b"sixteen bytes..."
+out += record(68, b"")
+open(sys.argv[1], "wb").write(out)
+PYTHON
+python3 capture.py one.data 7 9
+python3 capture.py two.data 11 13
+
+# has N PATTERN COMMAND …: the output has so many lines with the pattern.
+has() {
+    local n=$1 pattern=$2 status=0
+    shift 2
+    ./perfile "$@" >out 2>err || status=$?
+    if [ $status -gt 1 ] || [ "$(grep -c -- "$pattern" out)" != "$n" ]; then
+        echo "perfile $*: status $status, not $n lines with $pattern"
+        cat out err
+        exit 1
+    fi
+}
+has 2 '_TASK_WORD".*"word":"w[79]"' dump --format jsonl one.data
+has 2 '_TOOL_BYTES".*"payload".*"size":"16"' dump --format jsonl one.data
+has 1 '^ *2 .*TASK_WORD$' stats one.data
+has 1 '^ *2 .*TOOL_BYTES$' stats one.data
+has 0 'V-20[4-7]' validate one.data
+# Side-band of another process goes; the order is that of their own times.
+./perfile filter --pid 7 -o seven.data one.data
+has 1 '_TASK_WORD"' dump --format jsonl seven.data
+has 1 '"word":"w7"' dump --format jsonl seven.data
+# In the other byte order and back again.
+./perfile convert --byte-order big -o big.data one.data
+has 2 '"word":"w[79]"' dump --format jsonl big.data
+./perfile convert --byte-order little -o little.data big.data
+cmp one.data little.data
+./perfile sort -o sorted.data one.data
+has 2 '_TOOL_BYTES"' dump --format jsonl sorted.data
+./perfile merge -o merged.data one.data two.data
+has 4 '"word":"w[0-9]*"' dump --format jsonl merged.data
+has 4 '_TOOL_BYTES".*"payload".*"size":"16"' dump --format jsonl merged.data
+# Versions of perf that do not know them.
+./perfile convert --target perf-7.3 -o new.data one.data
+has 2 '"word":"w[79]"' dump --format jsonl new.data
+./perfile convert --target perf-7.2 -o old.data one.data 2>losses
+has 0 'TASK_WORD\|TOOL_BYTES' dump --format jsonl old.data
+grep -q TASK_WORD losses
+status=0
+./perfile validate --for 7.2 one.data >out || status=$?
+[ $status -eq 3 ]
+grep -q TASK_WORD out
