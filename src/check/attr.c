@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "check/check.h"
 #include "core/layout.h"
+#include "schema/attr_size.h"
 
 enum {
     ATTR_OFFSET_IN_ENTRY = 16,
@@ -34,7 +35,7 @@ static bool any_byte(perfile_bytes b)
 static void check_size(pf_check *c, const perfile_event *e)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
-    uint64_t size = e->attr.size ? e->attr.size : 64;
+    uint64_t size = e->attr.size ? e->attr.size : PF_ATTR_LEAST;
     bool listed = e->origin == PERFILE_ORIGIN_CONTAINER;
     if (e->damage) {
         pf_find_event(c, PERFILE_RULE_V_101, PF_FULL, e, "attr.size",
@@ -47,8 +48,7 @@ static void check_size(pf_check *c, const perfile_event *e)
     if (listed && size + ATTR_OFFSET_IN_ENTRY != k->attr_size)
         pf_find_event(c, PERFILE_RULE_V_102, PF_FULL, e, "attr.size",
                       "%" PRIu64 " bytes in an entry of %" PRIu64, size, k->attr_size);
-    static const uint8_t known[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
-    if (size > 255 || !memchr(known, (int)size, sizeof known))
+    if (!pf_attr_size_is_known(size))
         pf_find_event(c, PERFILE_RULE_V_103, PF_FULL, e, "attr.size",
                       "no kernel had %" PRIu64 " bytes", size);
 }

@@ -3,12 +3,13 @@
 
 #include "check/times.h"
 
-enum { CPUMODE_KERNEL = 1, CPUMODE_GUEST_KERNEL = 4, BUILD_ID_BYTES = 20, SECOND = 1000000000 };
+enum { BUILD_ID_BYTES = 20, SECOND = 1000000000 };
 
 static bool of_kernel(const perfile_record *r, uint32_t pid)
 {
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
-    return pid == PERFILE_NO_PID || mode == CPUMODE_KERNEL || mode == CPUMODE_GUEST_KERNEL;
+    return pid == PERFILE_NO_PID || mode == PERFILE_CPUMODE_KERNEL ||
+           mode == PERFILE_CPUMODE_GUEST_KERNEL;
 }
 
 static void check_range(pf_check *c, const perfile_record *r, uint32_t pid, uint64_t addr,

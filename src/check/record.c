@@ -30,7 +30,7 @@ static const string_row strings[] = {
 #include "format/records.def"
 };
 
-enum { CPUMODES = 6, EVENT_TYPE_NAME = 64 };
+enum { EVENT_TYPE_NAME = 64 };
 
 /* What newer versions of perf check of records, from format/versions.def. */
 static const bool unaligned[PF_CHECK_TYPES] = {
@@ -67,7 +67,7 @@ static void header_is_odd(pf_check *c, const perfile_record *r)
         return;
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
     unsigned unknown = r->misc & ~pf_misc_known(r->type);
-    if (mode >= CPUMODES)
+    if (mode >= PERFILE_CPUMODE_KNOWN)
         pf_find(c, PERFILE_RULE_V_211, PF_FULL, r, "record.misc", "%s with cpumode %u", name, mode);
     else if (unknown)
         pf_find(c, PERFILE_RULE_V_211, PF_FULL, r, "record.misc",
@@ -78,7 +78,8 @@ void pf_check_header(pf_check *c, const perfile_record *r)
 {
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK, odd = 0;
     if (r->type < PERFILE_RECORD_USER) /* most have no bit but the cpumode */
-        odd = mode >= CPUMODES || (r->misc != mode && r->misc & ~pf_misc_known(r->type));
+        odd =
+            mode >= PERFILE_CPUMODE_KNOWN || (r->misc != mode && r->misc & ~pf_misc_known(r->type));
     if (r->body.len & 7 || odd)
         header_is_odd(c, r);
 }

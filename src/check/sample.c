@@ -16,7 +16,6 @@
 enum {
     LEAST_RAW = 8,
     FIRST_IDS = 16, /* as many as the greatest attr is longer than the least, and more */
-    CPUMODE_USER = 2,
     MISPREDICTED_PREDICTED = 3,
     BRANCH_ENTRY = 24,
     BRANCH_FLAGS = 16
@@ -282,7 +281,7 @@ void pf_check_sample(pf_check *c, const perfile_record *r)
         (s->present & PERFILE_SAMPLE_ID && s->present & PERFILE_SAMPLE_IDENTIFIER))
         check_heavy(c, r, s, plan);
     if (s->present & PERFILE_SAMPLE_TID) {
-        bool user = (r->misc & PERFILE_MISC_CPUMODE_MASK) == CPUMODE_USER;
+        bool user = (r->misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_CPUMODE_USER;
         pf_check_see(c, r, s, user && s->present & PERFILE_SAMPLE_IP);
     }
 }

@@ -9,6 +9,7 @@
 #include "schema/rows.h"
 #include "schema/trailer.h"
 #include "schema/family.h"
+#include "schema/attr_size.h"
 
 enum { HEADER = 8, UNIT = 8 };
 
@@ -343,10 +344,10 @@ perfile_status perfile_attr_encode(const perfile_attr *in, size_t size,
     perfile_status st = begin(&j, in, size, how, err);
     if (st != PERFILE_OK)
         return st;
-    if (given.size != 0 && given.size < 64)
+    if (given.size != 0 && given.size < PF_ATTR_LEAST)
         return pf_fail(err, PERFILE_E_USAGE, "attr.size", "size %u, an attr has 64 at least",
                        given.size);
-    pf_context k = {.attr_size = given.size ? given.size : 64};
+    pf_context k = {.attr_size = given.size ? given.size : PF_ATTR_LEAST};
     return encode_plain(&j, &k, UINT32_MAX, err);
 }
 

@@ -4,8 +4,9 @@
 
 #include "base/error.h"
 #include "base/order.h"
+#include "schema/attr_size.h"
 
-enum { ATTR_LEAST = 64, NAME_UNIT = 64, LONGEST_NAME = 1 << 30 };
+enum { NAME_UNIT = 64, LONGEST_NAME = 1 << 30 };
 
 static bool put_u32(pf_buffer *out, uint32_t v, bool swap)
 {
@@ -61,7 +62,7 @@ perfile_status pf_event_desc_make(const perfile_session *s, const char *const *n
 {
     uint32_t n = perfile_session_n_events(s), described = 0;
     bool swap = perfile_session_swapped(s);
-    size_t attr_size = ATTR_LEAST;
+    size_t attr_size = PF_ATTR_LEAST;
     for (uint32_t i = 0; i < n; i++) {
         if (is_among(left_out, i))
             continue;

@@ -5,6 +5,7 @@
 #include "core/readable.h"
 #include "core/state.h"
 #include "perfile/field.h"
+#include "schema/attr_size.h"
 
 static bool is_stable(const perfile_record *r)
 {
@@ -13,11 +14,10 @@ static bool is_stable(const perfile_record *r)
 
 static perfile_status learn_attr(perfile_session *s, const perfile_record *r, perfile_error *err)
 {
-    enum { SIZE_MIN = 64 };
     perfile_header_attr v;
     if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return PERFILE_OK;
-    size_t size = v.attr.size ? v.attr.size : SIZE_MIN;
+    size_t size = v.attr.size ? v.attr.size : PF_ATTR_LEAST;
     pf_attr_fact fact = {
         .attr = {r->body.ptr, size},
         .ids = {v.id.ptr, 8 * v.id.n},

@@ -9,9 +9,9 @@
 #include "base/limits.h"
 #include "core/layout.h"
 #include "core/state.h"
+#include "schema/attr_size.h"
 
-#define ATTR_SIZE_AT  4
-#define ATTR_SIZE_MIN 64
+#define ATTR_SIZE_AT 4
 
 /* What input cannot know: where the session lies, and when it was made. */
 static uint64_t new_seed(const perfile_session *s)
@@ -101,7 +101,7 @@ static perfile_status take_ids(perfile_session *s, pf_event *event, perfile_erro
 perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact, perfile_error *err)
 {
     /* Drivers see to it that there are as many; less is nothing that could be decoded. */
-    if (fact->attr.len < ATTR_SIZE_MIN)
+    if (fact->attr.len < PF_ATTR_LEAST)
         return PERFILE_OK;
 
     void *place;
@@ -114,11 +114,11 @@ perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact,
     perfile_bytes stored = fact->attr;
     uint32_t size = pf_load_u32(stored.ptr + ATTR_SIZE_AT, s->swapped);
     if (size == 0)
-        size = ATTR_SIZE_MIN;
-    if (size < ATTR_SIZE_MIN || size > stored.len)
+        size = PF_ATTR_LEAST;
+    if (size < PF_ATTR_LEAST || size > stored.len)
         e->damage = PERFILE_DAMAGE_BAD_ATTR_SIZE;
-    if (size < ATTR_SIZE_MIN)
-        size = ATTR_SIZE_MIN;
+    if (size < PF_ATTR_LEAST)
+        size = PF_ATTR_LEAST;
     if (size < stored.len)
         stored.len = size;
     perfile_bytes ids = {fact->ids.ptr, fact->ids.len / 8 * 8};

@@ -4,14 +4,14 @@
 #include "base/order.h"
 #include "lib/recover.h"
 #include "perf/repair.h"
+#include "schema/attr_size.h"
 
 enum {
     TRIAL_RECORDS = 1 << 12,
     ROUNDS = 3, /* what is put right may show what else is wrong */
     SAMPLE_TYPE_AT = 24,
     READ_FORMAT_AT = 32,
-    BRANCH_TYPE_AT = 72,
-    ATTR_MOST = 4096
+    BRANCH_TYPE_AT = 72
 };
 
 enum { /* what is wrong with an event */
@@ -174,7 +174,7 @@ static perfile_status put_right(const pf_trial *t, bool but_first, pf_repair *to
         sharing += t->events.assume.events[i].ids.len != 0;
     for (uint32_t i = 0; i < n && ok; i++) {
         const perfile_assumed_event *e = &t->events.assume.events[i];
-        uint8_t attr[ATTR_MOST];
+        uint8_t attr[PF_ATTR_MOST];
         uint8_t wrong = wrong_at(t, i);
         bool out = wrong & WRONG_WHOLE || e->attr.len > sizeof attr ||
                    (but_first ? i == 0 : (wrong & WRONG_FIRST) != 0);

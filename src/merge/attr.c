@@ -5,6 +5,7 @@
 #include "core/layout.h"
 #include "perfile/field.h"
 #include "schema/types.h"
+#include "schema/attr_size.h"
 
 /* An attr on its way. */
 typedef struct rewriting {
@@ -50,8 +51,6 @@ static void on_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-enum { SIZE_AT = 4, LEAST_ATTR = 64 };
-
 /* So much of an attr did every input know, if it is as long as attrs are. */
 static size_t common_size(const pf_merge *x)
 {
@@ -65,7 +64,7 @@ static size_t common_size(const pf_merge *x)
         }
         common = in->n_events && longest < common ? longest : common;
     }
-    return common >= LEAST_ATTR && common % 8 == 0 ? common : SIZE_MAX;
+    return common >= PF_ATTR_LEAST && common % 8 == 0 ? common : SIZE_MAX;
 }
 
 /* Where inputs are of several versions of perf, the oldest can read the events, and events are
@@ -78,7 +77,7 @@ static void cut(const pf_merge_attrs *m, pf_buffer *attr)
     if (len > m->size || attr->len <= m->size)
         return;
     attr->len = m->size;
-    pf_store_u32(attr->ptr + SIZE_AT, (uint32_t)m->size, m->swapped);
+    pf_store_u32(attr->ptr + PF_ATTR_SIZE_AT, (uint32_t)m->size, m->swapped);
 }
 
 void pf_merge_attrs_begin(pf_merge_attrs *m, const pf_merge *x)
@@ -107,7 +106,7 @@ perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
     if (take_clock && m->use_clockid && len < WITH_CLOCKID) {
         if (!pf_buffer_append(out, zeros, WITH_CLOCKID - len))
             return pf_fail_nomem(err, "merge");
-        pf_store_u32(out->ptr + SIZE_AT, WITH_CLOCKID, m->swapped);
+        pf_store_u32(out->ptr + PF_ATTR_SIZE_AT, WITH_CLOCKID, m->swapped);
     }
     rewriting w = {m, out->ptr, take_clock};
     const perfile_bytes attr = {out->ptr, out->len};

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "schema/attr_size.h"
 
 enum { ATTR_ENTRY_MIN = 80, ID_SECTION = 16, EVENT_TYPE = 72 };
 
@@ -54,7 +55,7 @@ static bool any_byte(perfile_bytes b)
 
 static void look_at_attr(pf_perf_stream *p, const perfile_event *e, uint64_t entry_size)
 {
-    uint64_t size = e->attr.size ? e->attr.size : 64;
+    uint64_t size = e->attr.size ? e->attr.size : PF_ATTR_LEAST;
     if (e->damage)
         pf_stream_damage(&p->base, e->damage, e->offset, 0);
     else if (size + ID_SECTION != entry_size)

@@ -7,7 +7,6 @@
 #include "schema/family.h"
 
 enum {
-    CPUMODES = 6,
     STRING_ROOM = 8,     /* its NUL and padding */
     MISC_UNUSED = 0x0ff8 /* of kernel records */
 };
@@ -141,7 +140,8 @@ static uint32_t vet_misc(const perfile_record *r)
 {
     bool kernel = r->type < PERFILE_RECORD_USER;
     bool has_mode = kernel || r->type == PERFILE_RECORD_HEADER_BUILD_ID;
-    bool odd = has_mode ? r->misc & MISC_UNUSED || (r->misc & PERFILE_MISC_CPUMODE_MASK) >= CPUMODES
+    bool odd = has_mode ? r->misc & MISC_UNUSED ||
+                              (r->misc & PERFILE_MISC_CPUMODE_MASK) >= PERFILE_CPUMODE_KNOWN
                         : r->misc != 0;
     return odd ? PF_ODD_MISC : 0;
 }

@@ -3,10 +3,9 @@
 #include "base/cursor.h"
 #include "perf/frame.h"
 #include "perf/repair.h"
+#include "schema/attr_size.h"
 
 enum {
-    ATTR_LEAST = 64,
-    ATTR_MOST = 144,
     ID_SECTION = 16,
     SEARCH_BYTES = 4 << 20, /* attrs stand before the records */
     MOST_EVENTS = 4096,
@@ -19,19 +18,12 @@ void pf_repair_forget(pf_repair *r)
     pf_buffer_clear(&r->bytes);
 }
 
-/* The sizes that attrs have had. */
-static bool attr_size_known(uint32_t size)
-{
-    return size == 64 || size == 72 || size == 80 ||
-           (size >= 96 && size <= ATTR_MOST && size % 8 == 0);
-}
-
 size_t pf_attr_look(perfile_bytes b, bool swap)
 {
-    if (b.len < ATTR_LEAST)
+    if (b.len < PF_ATTR_LEAST)
         return 0;
     uint32_t size = pf_load_u32(b.ptr + 4, swap);
-    if (!attr_size_known(size) || size > b.len || pf_load_u32(b.ptr, swap) >= MOST_TYPE)
+    if (!pf_attr_size_is_known(size) || size > b.len || pf_load_u32(b.ptr, swap) >= MOST_TYPE)
         return 0;
     uint64_t sample_type = pf_load_u64(b.ptr + 24, swap);
     uint64_t read_format = pf_load_u64(b.ptr + 32, swap);
@@ -49,7 +41,7 @@ size_t pf_attr_look(perfile_bytes b, bool swap)
 bool pf_attr_sane(perfile_bytes entry, bool swap)
 {
     uint32_t size = pf_load_u32(entry.ptr + 4, swap);
-    return (size == 0 || (size >= ATTR_LEAST && size <= entry.len - ID_SECTION)) &&
+    return (size == 0 || (size >= PF_ATTR_LEAST && size <= entry.len - ID_SECTION)) &&
            pf_load_u32(entry.ptr, swap) < MOST_TYPE &&
            pf_load_u64(entry.ptr + 24, swap) >> 32 == 0 &&
            (pf_load_u64(entry.ptr + 24, swap) || pf_load_u64(entry.ptr + 40, swap));
@@ -125,13 +117,13 @@ static bool take_entries(pf_repair *r, perfile_bytes file, bool swap, uint64_t a
 bool pf_repair_find_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t *end)
 {
     uint64_t most = file.len < SEARCH_BYTES ? file.len : SEARCH_BYTES;
-    for (uint64_t at = PF_PERF_OLD_HEADER; at + ATTR_LEAST + ID_SECTION <= most; at += 8) {
+    for (uint64_t at = PF_PERF_OLD_HEADER; at + PF_ATTR_LEAST + ID_SECTION <= most; at += 8) {
         size_t size = pf_attr_look((perfile_bytes){file.ptr + at, file.len - (size_t)at}, swap);
         uint64_t best = 0, n = 0;
         if (!size)
             continue;
         /* Entries may be wider than their attrs. */
-        for (uint64_t w = size + ID_SECTION; w <= ATTR_MOST + ID_SECTION; w += 8) {
+        for (uint64_t w = size + ID_SECTION; w <= PF_ATTR_OURS + ID_SECTION; w += 8) {
             uint64_t found = count_entries(file, at, w, swap);
             if (found > n) {
                 n = found;
@@ -152,7 +144,7 @@ static bool desc_look(pf_repair *r, perfile_bytes b, bool swap)
     pf_cursor c = pf_cur(b, swap);
     uint32_t n = pf_cur_u32(&c);
     uint32_t size = pf_cur_u32(&c);
-    if (n == 0 || n > MOST_EVENTS || !attr_size_known(size))
+    if (n == 0 || n > MOST_EVENTS || !pf_attr_size_is_known(size))
         return false;
     pf_repair_forget(r);
     for (uint32_t i = 0; i < n; i++) {
@@ -170,7 +162,7 @@ static bool desc_look(pf_repair *r, perfile_bytes b, bool swap)
 
 bool pf_repair_find_desc(pf_repair *r, perfile_bytes file, bool swap, uint64_t from)
 {
-    for (uint64_t at = from; at + 8 + ATTR_LEAST <= file.len; at++) {
+    for (uint64_t at = from; at + 8 + PF_ATTR_LEAST <= file.len; at++) {
         uint32_t n = pf_load_u32(file.ptr + at, swap);
         if (n == 0 || n > MOST_EVENTS)
             continue;
@@ -185,11 +177,11 @@ bool pf_repair_find_header_attrs(pf_repair *r, perfile_bytes file, bool swap, ui
 {
     pf_repair_forget(r);
     bool any = false;
-    for (uint64_t at = from; at + PF_PERF_RECORD_HEADER + ATTR_LEAST <= file.len;) {
+    for (uint64_t at = from; at + PF_PERF_RECORD_HEADER + PF_ATTR_LEAST <= file.len;) {
         pf_frame f = pf_frame_at(file.ptr + at, swap);
         size_t left = file.len - (size_t)at;
         if (f.type != PERFILE_RECORD_HEADER_ATTR || f.misc ||
-            f.size < PF_PERF_RECORD_HEADER + ATTR_LEAST || f.size > left) {
+            f.size < PF_PERF_RECORD_HEADER + PF_ATTR_LEAST || f.size > left) {
             at += 8;
             continue;
         }

@@ -6,8 +6,7 @@
 #include "base/order.h"
 #include "io/out.h"
 #include "io/out_dir.h"
-
-enum { ATTR_LEAST = 64, ATTR_MOST = 4096 };
+#include "schema/attr_size.h"
 
 static perfile_status check_options(const perfile_writer_options *o, const perfile_sink *sink,
                                     perfile_error *err)
@@ -15,10 +14,11 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
     if (o->form != PERFILE_FORM_FILE && o->form != PERFILE_FORM_PIPE)
         return pf_fail(err, PERFILE_E_USAGE, "writer.form", "form %u is none that can be written",
                        o->form);
-    if (o->attr_size && (o->attr_size < ATTR_LEAST || o->attr_size > ATTR_MOST || o->attr_size % 8))
+    if (o->attr_size &&
+        (o->attr_size < PF_ATTR_LEAST || o->attr_size > PF_ATTR_MOST || o->attr_size % 8))
         return pf_fail(err, PERFILE_E_USAGE, "writer.attr_size",
                        "attrs of %u bytes: %d to %d are possible, in steps of 8", o->attr_size,
-                       ATTR_LEAST, ATTR_MOST);
+                       PF_ATTR_LEAST, PF_ATTR_MOST);
     if (o->compress_level < 0 || o->compress_level > PF_DEFLATE_LEVEL_MOST)
         return pf_fail(err, PERFILE_E_USAGE, "writer.compress_level",
                        "level %d: zstd has 1 to %d, 0 compresses nothing", o->compress_level,

@@ -4,8 +4,9 @@
 #include "core/layout.h"
 #include "core/session.h"
 #include "perf/write.h"
+#include "schema/attr_size.h"
 
-enum { ATTR_LEAST = 64, ATTR_MOST = 4096, ATTR_KNOWN = 144, ENTRY = 72, TYPE_NAME = 64 };
+enum { ENTRY = 72, TYPE_NAME = 64 };
 
 /* Whether events may come still. */
 static perfile_status in_time(const perfile_writer *w, perfile_error *err)
@@ -21,9 +22,10 @@ static perfile_status in_time(const perfile_writer *w, perfile_error *err)
 static perfile_status check_attr(const perfile_writer *w, perfile_bytes attr, uint64_t ids_len,
                                  perfile_error *err)
 {
-    if (attr.len < ATTR_LEAST || attr.len > ATTR_MOST)
+    if (attr.len < PF_ATTR_LEAST || attr.len > PF_ATTR_MOST)
         return pf_fail(err, PERFILE_E_USAGE, "writer.event",
-                       "an attr of %zu bytes, needed %d to %d", attr.len, ATTR_LEAST, ATTR_MOST);
+                       "an attr of %zu bytes, needed %d to %d", attr.len, PF_ATTR_LEAST,
+                       PF_ATTR_MOST);
     for (size_t i = w->attr_size; w->attr_size && i < attr.len; i++)
         if (attr.ptr[i])
             return pf_fail(err, PERFILE_E_USAGE, "writer.attr_size",
@@ -152,9 +154,9 @@ static perfile_status encode_attr(perfile_writer *w, const perfile_new_event *n,
     memcpy(&a, n->attr, size);
     if (a.size)
         return perfile_attr_encode(&a, sizeof a, &how, out, room, len, err);
-    a.size = ATTR_KNOWN;
+    a.size = PF_ATTR_OURS;
     perfile_status st = perfile_attr_encode(&a, sizeof a, &how, out, room, len, err);
-    while (st == PERFILE_OK && *len > ATTR_LEAST && !pf_load_u64(out + *len - 8, false))
+    while (st == PERFILE_OK && *len > PF_ATTR_LEAST && !pf_load_u64(out + *len - 8, false))
         *len -= 8;
     if (st == PERFILE_OK)
         pf_store_u32(out + 4, (uint32_t)*len, w->swap);
@@ -170,7 +172,7 @@ perfile_status perfile_writer_add_event(perfile_writer *w, const perfile_new_eve
         return pf_fail(err, PERFILE_E_USAGE, "writer.event",
                        "no attr, or no ids where n_ids is %zu", n.n_ids);
     perfile_status st = in_time(w, err);
-    uint8_t attr[ATTR_MOST];
+    uint8_t attr[PF_ATTR_MOST];
     size_t len = 0;
     if (st == PERFILE_OK)
         st = encode_attr(w, &n, attr, sizeof attr, &len, err);

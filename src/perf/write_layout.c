@@ -4,8 +4,9 @@
 #include "base/order.h"
 #include "io/out.h"
 #include "perf/write.h"
+#include "schema/attr_size.h"
 
-enum { ID_SECTION = 16, TABLE_ENTRY = 16, ATTR_SIZE_AT = 4 };
+enum { ID_SECTION = 16, TABLE_ENTRY = 16 };
 
 static perfile_status put_words(perfile_writer *w, const uint64_t *words, size_t n,
                                 perfile_error *err)
@@ -42,9 +43,9 @@ perfile_status pf_write_attr(perfile_writer *w, const pf_written_event *e, size_
     size_t n = e->attr_len < size ? e->attr_len : size; /* what is cut off is zero */
     memcpy(attr, w->facts.ptr + e->attr, n);
     memset(attr + n, 0, size - n);
-    uint32_t own = pf_load_u32(attr + ATTR_SIZE_AT, w->swap);
+    uint32_t own = pf_load_u32(attr + PF_ATTR_SIZE_AT, w->swap);
     if (own != size && (own != 0 || size != 64))
-        pf_store_u32(attr + ATTR_SIZE_AT, (uint32_t)size, w->swap);
+        pf_store_u32(attr + PF_ATTR_SIZE_AT, (uint32_t)size, w->swap);
     to->len += size;
     return PERFILE_OK;
 }

@@ -1,6 +1,7 @@
 #include "schema/bounds.h"
+#include "schema/attr_size.h"
 
-enum { ATTR_SIZE_AT = 4, ATTR_FLAGS_AT = 40, ATTR_SIZE_MIN = 64, BUILD_ID_NAME_AT = 36 };
+enum { BUILD_ID_NAME_AT = 36 };
 
 /* A cursor over the next `n` bytes of `c`; bad when there are fewer. */
 static pf_cursor inner(pf_cursor *c, uint64_t n)
@@ -18,22 +19,22 @@ pf_bounds pf_bound_attr(const pf_context *k, pf_cursor *c)
     pf_bounds b = {*k, *c, NULL};
     uint64_t space = k->attr_size ? k->attr_size : pf_cur_left(c);
     b.c = inner(c, space);
-    if (b.c.bad || space < ATTR_SIZE_MIN) {
+    if (b.c.bad || space < PF_ATTR_LEAST) {
         pf_cur_fail(&b.c, PERFILE_DAMAGE_SHORT_BODY);
         return b;
     }
 
-    uint64_t size = pf_load_u32(c->pos + ATTR_SIZE_AT, c->swap);
-    uint64_t flags = pf_load_u64(c->pos + ATTR_FLAGS_AT, c->swap);
+    uint64_t size = pf_load_u32(c->pos + PF_ATTR_SIZE_AT, c->swap);
+    uint64_t flags = pf_load_u64(c->pos + PF_ATTR_FLAGS_AT, c->swap);
     b.k.attr_flags = pf_unmirror(flags, PERFILE_KIND_ATTR_FLAGS, c->swap);
     if (size == 0)
-        size = ATTR_SIZE_MIN;
-    if (!k->attr_size && size < ATTR_SIZE_MIN)
+        size = PF_ATTR_LEAST;
+    if (!k->attr_size && size < PF_ATTR_LEAST)
         pf_cur_fail(&b.c, PERFILE_DAMAGE_BAD_ATTR_SIZE);
     else if (!k->attr_size && size > space)
         pf_cur_fail(&b.c, PERFILE_DAMAGE_SHORT_BODY);
-    else if (size < ATTR_SIZE_MIN)
-        b.c.end = c->pos + ATTR_SIZE_MIN;
+    else if (size < PF_ATTR_LEAST)
+        b.c.end = c->pos + PF_ATTR_LEAST;
     else if (size < space)
         b.c.end = c->pos + size;
     b.after = k->attr_size ? c->pos + space : b.c.end;

@@ -1,6 +1,7 @@
 /* The encoders: format/ expanded to the inverse of the decoders, one function per layout. */
 #include "schema/put.h"
 #include "schema/rows.h"
+#include "schema/attr_size.h"
 
 enum {
     TEXT_UNIT = 8,    /* P, K: text at the end of a record is filled up to that … */
@@ -176,11 +177,10 @@ static void put_whole_tracing_formats(const pf_context *k, pf_put *w,
 /* An attr ends where its own size says; the space around it may be larger. */
 static void put_whole_attr(const pf_context *k, pf_put *w, const perfile_attr *o)
 {
-    enum { ATTR_SIZE_MIN = 64 };
     pf_put_next(w, 0);
     size_t from = w->len;
     uint64_t space = k->attr_size ? k->attr_size : UINT32_MAX;
-    uint64_t size = o->size < ATTR_SIZE_MIN ? ATTR_SIZE_MIN : o->size;
+    uint64_t size = o->size < PF_ATTR_LEAST ? PF_ATTR_LEAST : o->size;
     if (size > space)
         size = space;
     w->end = from + (size_t)size;

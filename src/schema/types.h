@@ -18,7 +18,7 @@
 #define PF_GIVEN(has, member, other) (o->has ? o->member : (other))
 #define PF_BUILD_ID_SIZE(member)     pf_build_id_size(k, c)
 /* A field that is read where it is shorter, too, and always written as a whole. */
-#define PF_UP_TO(bound)      (LEFT < (bound) ? LEFT : (bound))
+#define PF_UP_TO(bound) (LEFT < (bound) ? LEFT : (bound))
 /* The same, written as long as it is. */
 #define PF_LEFT_UP_TO(bound) (LEFT < (bound) ? LEFT : (bound))
 

@@ -128,7 +128,6 @@ static void note_first(perfile_sorted *sum, const perfile_record *r)
 
 static void note(perfile_sorted *sum, const perfile_record *r)
 {
-    enum { KERNEL = 1 };
     perfile_mmap map;
     uint64_t time = perfile_record_time(r);
     bool timed = time != 0 && time != PERFILE_NO_TIME;
@@ -140,7 +139,7 @@ static void note(perfile_sorted *sum, const perfile_record *r)
     }
     sum->timed += timed;
     if (r->type == PERFILE_RECORD_MMAP && !sum->kernel_address &&
-        (r->misc & PERFILE_MISC_CPUMODE_MASK) == KERNEL &&
+        (r->misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_CPUMODE_KERNEL &&
         perfile_mmap_decode(r, &map, sizeof map, NULL) == PERFILE_OK) {
         sum->kernel_address = map.addr;
     }

@@ -6,8 +6,9 @@
 #include "perfile/field.h"
 #include "schema/types.h"
 #include "target/target.h"
+#include "schema/attr_size.h"
 
-enum { HEADER = 8, SIZE_AT = 4, ATTR_LEAST = 64, ZSTD = 1 };
+enum { HEADER = 8, ZSTD = 1 };
 
 /* An attr on its way. */
 typedef struct rewriting {
@@ -154,8 +155,8 @@ size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool 
     size_t n = stored.len < w.size ? stored.len : w.size;
     memcpy(out, stored.ptr, n);
     memset(out + n, 0, w.size - n);
-    if (w.size != stored.len || pf_load_u32(out + SIZE_AT, swapped) > w.size)
-        pf_store_u32(out + SIZE_AT, (uint32_t)w.size, swapped);
+    if (w.size != stored.len || pf_load_u32(out + PF_ATTR_SIZE_AT, swapped) > w.size)
+        pf_store_u32(out + PF_ATTR_SIZE_AT, (uint32_t)w.size, swapped);
     /* Where a walk fails it has shown all that could be read. */
     (void)!perfile_attr_walk((perfile_bytes){out, w.size}, swapped, 0, &kept, &w, NULL);
     if (any_byte((perfile_bytes){stored.ptr + n, stored.len - n}) &&
@@ -182,7 +183,7 @@ static size_t event_desc(pf_target *t, perfile_bytes payload, uint8_t *out)
     uint32_t n = pf_cur_u32(&c);
     uint32_t size = pf_cur_u32(&c);
     uint32_t known = t->release->attr_size;
-    if (c.bad || size < ATTR_LEAST)
+    if (c.bad || size < PF_ATTR_LEAST)
         return 0;
     uint8_t *to = out + 8;
     memcpy(out, payload.ptr, 8);
@@ -295,7 +296,7 @@ size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out
     if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return as_stored(r, out);
     memcpy(out, r->header, HEADER);
-    size_t size = v.attr.size ? v.attr.size : ATTR_LEAST;
+    size_t size = v.attr.size ? v.attr.size : PF_ATTR_LEAST;
     size_t n = pf_target_attr(t, (perfile_bytes){r->body.ptr, size}, r->offset + HEADER,
                               t->release->own_attr, true, out + HEADER);
     memcpy(out + HEADER + n, r->body.ptr + size, r->body.len - size);

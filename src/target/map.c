@@ -7,8 +7,6 @@
 
 enum {
     N_PLACES = 1 << 13,
-    CPUMODE = 7,
-    GUEST_KERNEL = 4,
     HOST = -1,
     UNION_AT = 40, /* of MMAP2: the inode, or the build id */
     UNION_BYTES = 24
@@ -99,14 +97,16 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
         return PERFILE_OK;
     const perfile_header_build_id id = {
         .has_pid = true,
-        .pid = (r->misc & CPUMODE) >= GUEST_KERNEL ? (int32_t)v.pid : HOST,
+        .pid = (r->misc & PERFILE_MISC_CPUMODE_MASK) >= PERFILE_CPUMODE_GUEST_KERNEL
+                   ? (int32_t)v.pid
+                   : HOST,
         .build_id = v.build_id,
         .has_size = true,
         .filename = file_of(v.filename),
     };
     const perfile_encode_options how = {
         .size = sizeof how,
-        .misc = (uint16_t)((r->misc & CPUMODE) | PERFILE_MISC_BUILD_ID_SIZE),
+        .misc = (uint16_t)((r->misc & PERFILE_MISC_CPUMODE_MASK) | PERFILE_MISC_BUILD_ID_SIZE),
         .big_endian = perfile_session_big_endian(t->base.session),
     };
     if (perfile_header_build_id_encode(&id, sizeof id, &how, pf_target_take(t),

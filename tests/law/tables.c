@@ -6,6 +6,8 @@
 #include "instances.h"
 #include "places.h"
 #include "twin.h"
+#include "core/releases.h"
+#include "schema/attr_size.h"
 #include "schema/family.h"
 
 enum {
@@ -307,6 +309,26 @@ static void unknown_ones_pass(void **state)
     pf_session_free(s);
 }
 
+/* Numbers that headers write out are those of the tables. */
+static void written_out_is_as_in_tables(void **state)
+{
+    (void)state;
+    static const char *const modes[PERFILE_CPUMODE_KNOWN] = {
+        [PERFILE_CPUMODE_UNKNOWN] = "unknown",
+        [PERFILE_CPUMODE_KERNEL] = "kernel",
+        [PERFILE_CPUMODE_USER] = "user",
+        [PERFILE_CPUMODE_HYPERVISOR] = "hypervisor",
+        [PERFILE_CPUMODE_GUEST_KERNEL] = "guest_kernel",
+        [PERFILE_CPUMODE_GUEST_USER] = "guest_user"};
+    for (unsigned i = 0; i < PERFILE_CPUMODE_KNOWN; i++)
+        assert_string_equal(perfile_vocabulary_word(perfile_vocabulary_find("cpumode"), i),
+                            modes[i]);
+    assert_null(perfile_vocabulary_word(perfile_vocabulary_find("cpumode"), PERFILE_CPUMODE_KNOWN));
+    assert_int_equal(pf_releases[PF_N_RELEASES - 1].attr_size, PF_ATTR_OURS);
+    for (size_t i = 0; i < PF_N_RELEASES; i++)
+        assert_true(pf_attr_size_is_known(pf_releases[i].attr_size));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +336,7 @@ int main(void)
         cmocka_unit_test(features),
         cmocka_unit_test(every_member_was_told),
         cmocka_unit_test(unknown_ones_pass),
+        cmocka_unit_test(written_out_is_as_in_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
