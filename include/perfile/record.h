@@ -35,10 +35,11 @@ enum {
 
 /* A record.
  *
- * `header` points at the first byte of the record as stored, `body` is what follows the 8-byte
- * header up to the record's size (not limited to 64 KiB: simpleperf splits larger records). `extra`
- * is what follows the record and is not part of its size (AUXTRACE, HEADER_TRACING_DATA); its
- * pointer is NULL when the bytes are not in memory: see perfile_record_extra().
+ * `header` points at the first byte of the record as stored, `body` is what follows the
+ * header (8 bytes of perf's own family) up to the record's size (not limited to 64 KiB: simpleperf
+ * splits larger records). `extra` is what follows the record and is not part of its size (AUXTRACE,
+ * HEADER_TRACING_DATA); its pointer is NULL when the bytes are not in memory: see
+ * perfile_record_extra().
  *
  * A record of family DAMAGE has offset, the number of bytes that were passed over (body.len; the
  * bytes themselves when they are in memory, else body.ptr is NULL) and `damage`. */
@@ -98,10 +99,14 @@ PERFILE_API const char *perfile_record_type_name(uint32_t type);
 /* The number of a type name (case does not count, a PERF_RECORD_ in front is fine), or 0. */
 PERFILE_API uint32_t perfile_record_type_number(const char *name);
 
+/* Bytes of the header of a record of that family (PERFILE_FAMILY_…); 0 of damage, which has none.
+ */
+PERFILE_API size_t perfile_family_header(unsigned family);
+
 /* Bytes of the record as stored: header and body, without extra. */
 static inline size_t perfile_record_size(const perfile_record *r)
 {
-    return r->family == PERFILE_FAMILY_DAMAGE ? r->body.len : r->body.len + 8;
+    return r->body.len + (r->family == PERFILE_FAMILY_PERF ? 8 : perfile_family_header(r->family));
 }
 
 /* A copy that owns its bytes (extra too when they are in memory) and stays valid after the stream

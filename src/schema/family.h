@@ -21,12 +21,20 @@ struct pf_family {
     pf_family_types types[2];
 };
 
-extern const pf_family pf_family_perf;
+#define FAMILY(id, number) extern const pf_family pf_family_##id;
+#include "perfile/format/families.def"
+
+enum {
+#define FAMILY(id, number) PF_FAMILY_AT_##id = (number),
+#include "perfile/format/families.def"
+    PF_N_FAMILIES
+};
+extern const pf_family *const pf_families[PF_N_FAMILIES]; /* by number */
 
 /* NULL for what is no family: damage. */
 static inline const pf_family *pf_family_of(uint8_t family)
 {
-    return family == PERFILE_FAMILY_PERF ? &pf_family_perf : NULL;
+    return family < PF_N_FAMILIES ? pf_families[family] : NULL;
 }
 
 /* NULL: the family has no such type. */

@@ -73,6 +73,11 @@ static const uint8_t at_simpleperf_type[PF_PERF_TYPES] = {
 #include "perfile/format/simpleperf.def"
 };
 
+const pf_family *const pf_families[PF_N_FAMILIES] = {
+#define FAMILY(id, number) [number] = &pf_family_##id,
+#include "perfile/format/families.def"
+};
+
 const pf_family pf_family_perf = {
     .name = "perf",
     .header = 8,
@@ -127,6 +132,12 @@ const pf_row *pf_feature_rows(size_t *n)
 {
     *n = N_FEATURE_ROWS;
     return feature_rows;
+}
+
+size_t perfile_family_header(unsigned family)
+{
+    const pf_family *f = family < PF_N_FAMILIES ? pf_families[family] : NULL;
+    return f ? f->header : 0;
 }
 
 const char *perfile_record_type_name(uint32_t type)
