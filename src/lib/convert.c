@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/order.h"
-#include "io/out_dir.h"
+#include "io/out.h"
 #include "core/readable.h"
 #include "perfile/field.h"
 
@@ -123,7 +123,7 @@ static perfile_status plan(pf_convert *x, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
     bool big = x->header.swap != (bool)PF_NATIVE_BIG;
-    x->to_directory = pf_sink_is_directory(x->sink);
+    x->to_directory = pf_sink_has_parts(x->sink);
     if (x->to_directory && o->form == PERFILE_FORM_PIPE)
         return pf_fail(err, PERFILE_E_USAGE, "convert.form", "a directory holds files, not a pipe");
     if (o->on_damage > PERFILE_CONVERT_SALVAGE)
