@@ -107,7 +107,7 @@ static perfile_status look_at_header(pf_convert *x, perfile_error *err)
     perfile_source *first = x->source;
     perfile_bytes head;
     perfile_status st = PERFILE_OK;
-    x->from_directory = x->source->directory;
+    x->from_directory = pf_source_has_entries(x->source);
     if (x->from_directory && pf_source_entry(x->source, "data", &first, NULL) != PERFILE_OK)
         return PERFILE_OK; /* the driver says what that means */
     st = pf_source_run(first, 0, PF_PERF_PIPE_HEADER, &head, err);
