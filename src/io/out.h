@@ -1,4 +1,8 @@
-/* The inside of perfile_sink: formatting straight into its buffer, and patching. */
+/* The inside of perfile_sink: formatting straight into its buffer, patching, parts.
+ *
+ * A sink is a buffer and a table of functions that say where its bytes go.  Those of a kind stand
+ * in a file of their own: out_memory.c, out_fd.c, out_file.c, out_dir.c, out_callback.c.  The
+ * functions are called when the buffer is handed on, not for each write. */
 #ifndef PF_IO_OUT_H
 #define PF_IO_OUT_H
 
@@ -6,30 +10,43 @@
 #include "io/inputs.h"
 #include "perfile/sink.h"
 
-typedef struct pf_out_dir pf_out_dir;
-
-typedef enum pf_sink_kind { PF_SINK_MEMORY, PF_SINK_FD, PF_SINK_CALLBACK } pf_sink_kind;
+/* Errors go to *err; perfile_sink's own functions keep them.  Each may be NULL. */
+typedef struct pf_sink_ops {
+    /* Takes up to bytes.len bytes, at least 1: how many, or a negative errno.  NULL: bytes stay in
+     * the buffer, which is the output. */
+    int64_t (*write)(perfile_sink *s, perfile_bytes bytes);
+    /* Replaces up to bytes.len bytes that write() took, the first of them at `offset`: how many, or
+     * a negative errno.  Called of a sink that is `patchable`. */
+    int64_t (*patch)(perfile_sink *s, uint64_t offset, perfile_bytes bytes);
+    /* See pf_sink_part(); NULL: the sink has no parts. */
+    perfile_status (*part)(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err);
+    /* All that was written has been handed on: 0 or a negative errno. */
+    int (*flush)(perfile_sink *s);
+    /* See pf_sink_appear(). */
+    perfile_status (*appear)(perfile_sink *s, perfile_error *err);
+    /* See perfile_sink_finish(); called once, after flush(). */
+    perfile_status (*finish)(perfile_sink *s, perfile_error *err);
+    /* See perfile_sink_abort(). */
+    void (*abort)(perfile_sink *s);
+    /* `inputs` has grown: limits the mode of what has appeared, and refuses an output that would
+     * change an input. */
+    perfile_status (*reads)(perfile_sink *s, perfile_error *err);
+    /* See perfile_sink_temporary(). */
+    const char *(*temporary)(const perfile_sink *s);
+    /* Releases what the kind holds, not `s` itself; removes what has not appeared.  Also called of
+     * a sink that could not be made, whose kind holds zeros. */
+    void (*close)(perfile_sink *s);
+} pf_sink_ops;
 
 struct perfile_sink {
-    pf_buffer buffer; /* not handed on yet; a memory sink never does */
+    const pf_sink_ops *ops;
+    pf_buffer buffer; /* not handed on yet */
     uint64_t passed;  /* bytes handed on */
-    pf_sink_kind kind;
     uint32_t flags;
-    char *name;
-
-    int fd;
-    bool own_fd;
-    bool patchable;
-    uint64_t start;   /* offset in the file of our first byte */
-    char *target;     /* under which the file appears, or NULL */
-    char *temporary;  /* under which it is written */
-    bool appeared;    /* the file has its name; `temporary` stays, a signal handler may look */
-    mode_t plain;     /* mode of new files there */
-    pf_inputs inputs; /* what must stay as it is */
-    pf_out_dir *dir;  /* what is written is `data` of a directory; NULL else */
-    perfile_sink_callbacks callbacks;
-
+    bool patchable; /* see pf_sink_can_patch() */
     bool finished;
+    char *name;
+    pf_inputs inputs;    /* what must stay as it is */
     perfile_error error; /* status PERFILE_OK while all is well */
 };
 
@@ -55,39 +72,35 @@ static inline void pf_sink_commit(perfile_sink *s, size_t n)
     s->buffer.len += n;
 }
 
-/* Larger writes cost the kernel less for each byte; of many files at once each has less. */
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { PF_SINK_BUFFER = 4 << 10, PF_SINK_PART_BUFFER = 1 << 10 }; /* small outputs fill them, too */
-#else
-enum { PF_SINK_BUFFER = 1 << 20, PF_SINK_PART_BUFFER = 256 << 10 };
-#endif
-
-/* A sink with its name and, unless it is memory, a buffer of that size. */
-perfile_status pf_sink_make(pf_sink_kind kind, const char *name,
-                            const perfile_sink_options *options, size_t buffer, perfile_sink **sink,
-                            perfile_error *err);
-
-/* Finds out whether and where bytes of s->fd can be replaced once they are written. */
-void pf_sink_look(perfile_sink *s);
-
 /* Tells the sink what is read to make its output: refuses what would change that, for good, and
  * limits the mode of what appears. */
 perfile_status pf_sink_reads(perfile_sink *s, const pf_inputs *inputs, perfile_error *err);
-
-/* Whether the output may still take its place: PERFILE_E_IO when an input is there. */
-perfile_status pf_sink_apart(perfile_sink *s, perfile_error *err);
 
 /* The error that was kept, or PERFILE_OK. */
 perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err);
 
 /* Whether bytes that were written can be replaced: memory and regular files, not pipes, callbacks
  * and files opened for appending. */
-bool pf_sink_can_patch(const perfile_sink *s);
+static inline bool pf_sink_can_patch(const perfile_sink *s)
+{
+    return s->patchable;
+}
 
 /* Replaces bytes at `offset` (0 is the first byte of this sink), all of which were written before.
  * PERFILE_E_USAGE when they were not, or when the sink cannot. */
 perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes bytes,
                              perfile_error *err);
+
+/* Whether the sink has parts besides its own bytes: a directory with data.N beside `data`. */
+static inline bool pf_sink_has_parts(const perfile_sink *s)
+{
+    return s->ops->part != NULL;
+}
+
+/* The sink of part N (data.N), made when it is asked for first; it belongs to `s`.
+ * PERFILE_E_USAGE when `s` has no parts, PERFILE_E_LIMIT when N is no number that a recording has.
+ */
+perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err);
 
 /* Hands on what is buffered and gives the file its name now, unfinished as it is. */
 perfile_status pf_sink_appear(perfile_sink *s, perfile_error *err);

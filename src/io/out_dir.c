@@ -1,5 +1,6 @@
-#include "io/out_dir.h"
-
+/* A directory that appears under its name when it is finished.  What is written to the sink itself
+ * goes to its file `data`; its parts are sinks of the files data.N, which have no parts themselves.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,15 +14,20 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "io/out_file.h"
+#include "io/out_fd.h"
+#include "io/out_place.h"
 
 enum { MOST_PARTS = 1 << 16, PART_NAME = 24 };
 
-struct pf_out_dir {
-    char *path;           /* while it is written */
+typedef struct pf_out_dir {
+    pf_out_fd data;
+    char *target;         /* under which the directory appears */
+    char *path;           /* under which it is written; NULL: it is not there */
+    bool appeared;        /* the directory has its name; `path` stays, a signal handler may look */
+    mode_t plain;         /* mode of new files there */
     perfile_sink **parts; /* NULL: nothing was written there yet */
     uint32_t n_parts;
-};
+} pf_out_dir;
 
 /* What stands under the name of the new directory. */
 typedef struct replaced {
@@ -29,19 +35,6 @@ typedef struct replaced {
     mode_t directory; /* bits of 0777 of its own */
     mode_t files;     /* bits of 0666 that all its files have */
 } replaced;
-
-static perfile_status cannot(const perfile_sink *s, int sys, const char *what, perfile_error *err)
-{
-    return pf_fail_io(err, sys, "sink", "cannot %s '%s'", what, s->name);
-}
-
-static char *copy_of(const char *text, size_t n)
-{
-    char *copy = pf_alloc(n + 1, 1);
-    if (copy)
-        memcpy(copy, text, n);
-    return copy;
-}
 
 static void name_of_part(char name[PART_NAME], uint32_t n)
 {
@@ -70,11 +63,6 @@ static bool only_a_capture(const char *path, bool remove_them, mode_t *files)
     return only;
 }
 
-const char *pf_out_dir_path(const perfile_sink *s)
-{
-    return s->dir->path;
-}
-
 static void remove_capture(const char *path)
 {
     if (unlink(path) == 0)
@@ -92,8 +80,9 @@ static mode_t of_directory(mode_t mode)
 
 /* What stands in the way of the new directory, or may be replaced by it: under the name `path`, its
  * own or, once the names have been exchanged, that of the temporary one. */
-static perfile_status look_at(perfile_sink *s, const char *path, replaced *old, perfile_error *err)
+static perfile_status look_at(pf_out_dir *d, const char *path, replaced *old, perfile_error *err)
 {
+    perfile_sink *s = &d->data.base;
     struct stat sb;
     const mode_t none = 07777;
     *old = (replaced){.files = none};
@@ -101,15 +90,15 @@ static perfile_status look_at(perfile_sink *s, const char *path, replaced *old, 
     if (st != PERFILE_OK)
         return st;
     if (lstat(path, &sb) < 0)
-        return errno == ENOENT ? PERFILE_OK : cannot(s, errno, "create", err);
+        return errno == ENOENT ? PERFILE_OK : pf_sink_cannot(s, errno, "create", err);
     if (!(s->flags & PERFILE_SINK_REPLACE))
-        return cannot(s, EEXIST, "create", err);
+        return pf_sink_cannot(s, EEXIST, "create", err);
     old->there = true;
     bool capture =
         S_ISREG(sb.st_mode) || (S_ISDIR(sb.st_mode) && only_a_capture(path, false, &old->files));
     if (S_ISREG(sb.st_mode))
         old->files = sb.st_mode;
-    old->files = old->files == none ? s->plain : old->files & 0666;
+    old->files = old->files == none ? d->plain : old->files & 0666;
     old->directory = S_ISDIR(sb.st_mode) ? sb.st_mode & 0777 : of_directory(old->files);
     if (capture)
         return PERFILE_OK;
@@ -119,77 +108,45 @@ static perfile_status look_at(perfile_sink *s, const char *path, replaced *old, 
                       s->name);
 }
 
-static perfile_status make_folder(perfile_sink *s, perfile_error *err)
+static perfile_status make_folder(pf_out_dir *d, perfile_error *err)
 {
     int made = -1;
     for (unsigned i = 0; i < 100 && made < 0; i++) {
-        pf_free(s->dir->path);
-        s->dir->path = pf_out_file_beside(s->target, "perfile", s, i);
-        if (!s->dir->path)
+        pf_free(d->path);
+        d->path = pf_out_beside(d->target, "perfile", d, i);
+        if (!d->path)
             return pf_fail_nomem(err, "sink");
-        made = mkdir(s->dir->path, 0700);
+        made = mkdir(d->path, 0700);
         if (made < 0 && errno != EEXIST)
             break;
     }
     if (made == 0)
         return PERFILE_OK;
-    perfile_status st = cannot(s, errno, "create", err);
-    pf_free(s->dir->path); /* it is not ours to remove */
-    s->dir->path = NULL;
+    perfile_status st = pf_sink_cannot(&d->data.base, errno, "create", err);
+    pf_free(d->path); /* it is not ours to remove */
+    d->path = NULL;
     return st;
 }
 
-static perfile_status open_file(perfile_sink *s, const char *folder, const char *name,
-                                perfile_error *err)
+/* "folder/name", released with pf_free(). */
+static char *join(const char *folder, const char *name)
 {
     size_t n = strlen(folder) + strlen(name) + 2;
     char *path = pf_alloc(n, 1);
-    if (!path)
-        return pf_fail_nomem(err, "sink");
-    snprintf(path, n, "%s/%s", folder, name);
-    do
-        s->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-    while (s->fd < 0 && errno == EINTR);
-    int sys = errno;
-    pf_free(path);
-    if (s->fd < 0)
-        return cannot(s, sys, "create", err);
-    s->own_fd = true;
-    s->plain = pf_out_file_hide(s->fd);
-    pf_sink_look(s);
-    return PERFILE_OK;
+    if (path)
+        snprintf(path, n, "%s/%s", folder, name);
+    return path;
 }
 
-perfile_status perfile_sink_directory(const char *path, const perfile_sink_options *options,
-                                      perfile_sink **sink, perfile_error *err)
+static perfile_status create_file(const pf_out_dir *d, const char *name, pf_out_fd *file,
+                                  mode_t *plain, perfile_error *err)
 {
-    perfile_sink *s = NULL;
-    size_t n = path ? strlen(path) : 0;
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    if (n == 0 || strcmp(path, "-") == 0)
-        return pf_fail(err, PERFILE_E_USAGE, "sink", "'%s' is no name for a directory",
-                       path ? path : "");
-    perfile_status st = pf_sink_make(PF_SINK_FD, path, options, PF_SINK_BUFFER, &s, err);
-    if (st != PERFILE_OK)
-        return st;
-    s->dir = pf_alloc(1, sizeof *s->dir);
-    s->target = copy_of(path, n);
-    if (!s->dir || !s->target)
-        st = pf_fail_nomem(err, "sink");
-    replaced old;
-    if (st == PERFILE_OK)
-        st = look_at(s, s->target, &old, err);
-    if (st == PERFILE_OK)
-        st = make_folder(s, err);
-    if (st == PERFILE_OK)
-        st = open_file(s, s->dir->path, "data", err);
-    if (st != PERFILE_OK) {
-        perfile_sink_close(s);
-        return st;
-    }
-    *sink = s;
-    return PERFILE_OK;
+    char *path = join(d->path, name);
+    if (!path)
+        return pf_fail_nomem(err, "sink");
+    perfile_status st = pf_out_fd_create(file, path, plain, err);
+    pf_free(path);
+    return st;
 }
 
 static perfile_status room_for(pf_out_dir *d, uint32_t n, perfile_error *err)
@@ -205,59 +162,53 @@ static perfile_status room_for(pf_out_dir *d, uint32_t n, perfile_error *err)
     return PERFILE_OK;
 }
 
-static perfile_status open_part(const perfile_sink *s, uint32_t n, perfile_sink **part,
-                                perfile_error *err)
+static perfile_status open_part(pf_out_dir *d, uint32_t n, perfile_sink **part, perfile_error *err)
 {
     char name[PART_NAME];
     name_of_part(name, n);
-    size_t len = strlen(s->target) + strlen(name) + 2;
-    char *shown = pf_alloc(len, 1);
+    char *shown = join(d->target, name);
     if (!shown)
         return pf_fail_nomem(err, "sink");
-    snprintf(shown, len, "%s/%s", s->target, name);
-    perfile_sink_options o = {.size = sizeof o, .flags = s->flags};
-    perfile_sink *p = NULL;
-    perfile_status st = pf_sink_make(PF_SINK_FD, shown, &o, PF_SINK_PART_BUFFER, &p, err);
-    if (st == PERFILE_OK)
-        st = open_file(p, s->dir->path, name, err);
-    if (st == PERFILE_OK)
-        *part = p;
-    else
-        perfile_sink_close(p);
+    perfile_sink_options o = {.size = sizeof o, .flags = d->data.base.flags};
+    pf_out_fd *p = NULL;
+    mode_t plain; /* that of `data` counts */
+    perfile_status st =
+        pf_sink_new(sizeof *p, &pf_out_fd_ops, shown, &o, PF_SINK_PART_BUFFER, &p, err);
     pf_free(shown);
+    if (st != PERFILE_OK)
+        return st;
+    st = create_file(d, name, p, &plain, err);
+    if (st == PERFILE_OK)
+        *part = &p->base;
+    else
+        perfile_sink_close(&p->base);
     return st;
 }
 
-perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err)
+static perfile_status dir_part(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err)
 {
-    if (!s->dir)
-        return pf_fail(err, PERFILE_E_USAGE, "sink.part", "'%s' is not a directory", s->name);
+    pf_out_dir *d = (pf_out_dir *)s;
     if (n >= MOST_PARTS)
         return pf_fail(err, PERFILE_E_LIMIT, "sink.part", "'%s': data.%" PRIu32 " of %d at most",
                        s->name, n, MOST_PARTS);
-    perfile_status st = room_for(s->dir, n, err);
-    if (st == PERFILE_OK && !s->dir->parts[n])
-        st = open_part(s, n, &s->dir->parts[n], err);
+    perfile_status st = room_for(d, n, err);
+    if (st == PERFILE_OK && !d->parts[n])
+        st = open_part(d, n, &d->parts[n], err);
     if (st == PERFILE_OK)
-        *part = s->dir->parts[n];
+        *part = d->parts[n];
     return st;
 }
 
-uint32_t pf_sink_parts(const perfile_sink *s)
-{
-    return s->dir ? s->dir->n_parts : 0;
-}
-
 /* Gives what was written the mode that it shall have under its name; see perfile_sink_options. */
-static perfile_status show(const perfile_sink *s, const replaced *old, perfile_error *err)
+static perfile_status show(const pf_out_dir *d, const replaced *old, perfile_error *err)
 {
-    const pf_out_dir *d = s->dir;
+    const perfile_sink *s = &d->data.base;
     struct stat sb;
     if (stat(d->path, &sb) < 0)
-        return cannot(s, errno, "create", err);
+        return pf_sink_cannot(s, errno, "create", err);
     mode_t granted = pf_inputs_grant(&s->inputs, sb.st_gid);
-    mode_t files = (old->there ? old->files : s->plain) & granted;
-    mode_t whole = old->there ? old->directory : of_directory(s->plain) | 0700;
+    mode_t files = (old->there ? old->files : d->plain) & granted;
+    mode_t whole = old->there ? old->directory : of_directory(d->plain) | 0700;
     size_t len = strlen(d->path) + PART_NAME + 1;
     char *file = pf_alloc(len, 1);
     if (!file)
@@ -287,22 +238,22 @@ static bool exchange(const char *a, const char *b)
 
 /* The old one is moved away, the new one gets its name.  In between there is neither: no signal
  * ends the process there, but for SIGKILL. */
-static perfile_status replace_in_steps(perfile_sink *s, perfile_error *err)
+static perfile_status replace_in_steps(pf_out_dir *d, perfile_error *err)
 {
-    char *old = pf_out_file_beside(s->target, "perfile-old", s, 0);
+    char *old = pf_out_beside(d->target, "perfile-old", d, 0);
     if (!old)
         return pf_fail_nomem(err, "sink");
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     perfile_status st = PERFILE_OK;
-    bool there = rename(s->target, old) == 0;
+    bool there = rename(d->target, old) == 0;
     if (!there && errno != ENOENT)
-        st = cannot(s, errno, "replace", err);
-    if (st == PERFILE_OK && rename(s->dir->path, s->target) < 0) {
-        st = cannot(s, errno, "create", err);
+        st = pf_sink_cannot(&d->data.base, errno, "replace", err);
+    if (st == PERFILE_OK && rename(d->path, d->target) < 0) {
+        st = pf_sink_cannot(&d->data.base, errno, "create", err);
         if (there)
-            (void)rename(old, s->target);
+            (void)rename(old, d->target);
         there = false;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -314,73 +265,127 @@ static perfile_status replace_in_steps(perfile_sink *s, perfile_error *err)
 
 /* After the exchange the old one has the temporary name.  If it is not what was looked at before,
  * but something that must stay, it gets its name back. */
-static perfile_status replace(perfile_sink *s, perfile_error *err)
+static perfile_status replace(pf_out_dir *d, perfile_error *err)
 {
     replaced old;
-    if (!exchange(s->dir->path, s->target))
-        return replace_in_steps(s, err);
-    perfile_status st = look_at(s, s->dir->path, &old, err);
+    if (!exchange(d->path, d->target))
+        return replace_in_steps(d, err);
+    perfile_status st = look_at(d, d->path, &old, err);
     if (st == PERFILE_OK)
-        remove_capture(s->dir->path);
+        remove_capture(d->path);
     else
-        (void)exchange(s->dir->path, s->target);
+        (void)exchange(d->path, d->target);
     return st;
 }
 
-static perfile_status appear(perfile_sink *s, perfile_error *err)
+static perfile_status appear(pf_out_dir *d, perfile_error *err)
 {
     replaced old;
-    perfile_status st = look_at(s, s->target, &old, err);
+    perfile_status st = look_at(d, d->target, &old, err);
     if (st == PERFILE_OK)
-        st = show(s, &old, err);
+        st = show(d, &old, err);
     if (st != PERFILE_OK)
         return st;
     if (old.there)
-        return replace(s, err);
+        return replace(d, err);
     /* mkdir() never takes what came into being meanwhile, and rename() takes an empty directory. */
-    if (mkdir(s->target, 0700) < 0)
-        return cannot(s, errno, "create", err);
-    if (rename(s->dir->path, s->target) < 0) {
-        st = cannot(s, errno, "create", err);
-        (void)rmdir(s->target);
+    if (mkdir(d->target, 0700) < 0)
+        return pf_sink_cannot(&d->data.base, errno, "create", err);
+    if (rename(d->path, d->target) < 0) {
+        st = pf_sink_cannot(&d->data.base, errno, "create", err);
+        (void)rmdir(d->target);
     }
     return st;
 }
 
-perfile_status pf_out_dir_finish(perfile_sink *s, perfile_error *err)
+static perfile_status dir_finish(perfile_sink *s, perfile_error *err)
 {
-    pf_out_dir *d = s->dir;
+    pf_out_dir *d = (pf_out_dir *)s;
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < d->n_parts && st == PERFILE_OK; i++) {
         perfile_sink *part = NULL;
-        st = pf_sink_part(s, i, &part, err);
+        st = dir_part(s, i, &part, err); /* a file in between that nobody wrote to is empty */
         if (st == PERFILE_OK)
             st = perfile_sink_finish(part, err);
     }
     if (st == PERFILE_OK)
-        st = pf_out_file_finish(s, err); /* there is no temporary file: it is synced and closed */
+        st = pf_out_fd_finish(s, err);
     if (st == PERFILE_OK)
-        st = appear(s, err);
-    s->appeared = st == PERFILE_OK;
-    if (s->appeared && s->flags & (PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL))
-        pf_out_file_sync_folder(s->target);
+        st = appear(d, err);
+    d->appeared = st == PERFILE_OK;
+    if (d->appeared && pf_out_fd_syncs(s))
+        pf_out_sync_folder(d->target);
     return st;
 }
 
-void pf_out_dir_remove(perfile_sink *s)
+static void dir_abort(perfile_sink *s)
 {
-    if (s->dir->path && !s->appeared)
-        remove_capture(s->dir->path);
-    s->appeared = true;
+    pf_out_dir *d = (pf_out_dir *)s;
+    if (d->path && !d->appeared)
+        remove_capture(d->path);
+    d->appeared = true;
 }
 
-void pf_out_dir_close(perfile_sink *s)
+static perfile_status dir_reads(perfile_sink *s, perfile_error *err)
 {
-    pf_out_dir_remove(s);
-    for (uint32_t i = 0; i < s->dir->n_parts; i++)
-        perfile_sink_close(s->dir->parts[i]);
-    pf_free(s->dir->parts);
-    pf_free(s->dir->path);
-    pf_free(s->dir);
-    s->dir = NULL;
+    return pf_inputs_apart(&s->inputs, ((const pf_out_dir *)s)->target, s->name, err);
+}
+
+static const char *dir_temporary(const perfile_sink *s)
+{
+    const pf_out_dir *d = (const pf_out_dir *)s;
+    return d->appeared ? NULL : d->path;
+}
+
+static void dir_close(perfile_sink *s)
+{
+    const pf_out_dir *d = (const pf_out_dir *)s;
+    dir_abort(s);
+    for (uint32_t i = 0; i < d->n_parts; i++)
+        perfile_sink_close(d->parts[i]);
+    pf_out_fd_close(s);
+    pf_free(d->parts);
+    pf_free(d->path);
+    pf_free(d->target);
+}
+
+static const pf_sink_ops dir_ops = {.write = pf_out_fd_write,
+                                    .patch = pf_out_fd_patch,
+                                    .part = dir_part,
+                                    .flush = pf_out_fd_flush,
+                                    .finish = dir_finish,
+                                    .abort = dir_abort,
+                                    .reads = dir_reads,
+                                    .temporary = dir_temporary,
+                                    .close = dir_close};
+
+perfile_status perfile_sink_directory(const char *path, const perfile_sink_options *options,
+                                      perfile_sink **sink, perfile_error *err)
+{
+    size_t n = path ? strlen(path) : 0;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    if (n == 0 || strcmp(path, "-") == 0)
+        return pf_fail(err, PERFILE_E_USAGE, "sink", "'%s' is no name for a directory",
+                       path ? path : "");
+    pf_out_dir *d = NULL;
+    perfile_status st = pf_sink_new(sizeof *d, &dir_ops, path, options, PF_SINK_BUFFER, &d, err);
+    if (st != PERFILE_OK)
+        return st;
+    d->target = pf_out_copy(path, n);
+    if (!d->target)
+        st = pf_fail_nomem(err, "sink");
+    replaced old;
+    if (st == PERFILE_OK)
+        st = look_at(d, d->target, &old, err);
+    if (st == PERFILE_OK)
+        st = make_folder(d, err);
+    if (st == PERFILE_OK)
+        st = create_file(d, "data", &d->data, &d->plain, err);
+    if (st != PERFILE_OK) {
+        perfile_sink_close(&d->data.base);
+        return st;
+    }
+    *sink = &d->data.base;
+    return PERFILE_OK;
 }

@@ -10,7 +10,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/inputs.h"
-#include "io/out_file.h"
+#include "io/out_fd.h"
+#include "io/out_place.h"
 
 enum { FILE_NAME = 24, BUFFER = 64 << 10 /* there are many at a time */ };
 
@@ -52,7 +53,7 @@ static perfile_status make_folder(pf_out_set *s, perfile_error *err)
         pf_free(s->folder);
         pf_free(s->path);
         s->path = NULL;
-        s->folder = pf_out_file_beside(s->place, "perfile-split", s, i);
+        s->folder = pf_out_beside(s->place, "perfile-split", s, i);
         if (s->folder)
             s->path = pf_alloc(strlen(s->folder) + FILE_NAME, 1);
         if (!s->path)
@@ -98,27 +99,20 @@ const char *pf_out_set_folder(const pf_out_set *set)
 perfile_status pf_out_set_next(pf_out_set *set, const char *name, perfile_sink **sink,
                                perfile_error *err)
 {
-    perfile_sink *s = NULL;
-    perfile_status st = pf_sink_make(PF_SINK_FD, name, NULL, BUFFER, &s, err);
+    pf_out_fd *f = NULL;
+    struct stat sb;
+    perfile_status st = pf_sink_new(sizeof *f, &pf_out_fd_ops, name, NULL, BUFFER, &f, err);
     if (st != PERFILE_OK)
         return st;
-    const char *path = path_of(set, "data", set->n);
-    do
-        s->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-    while (s->fd < 0 && errno == EINTR);
-    if (s->fd < 0) {
-        st = cannot(errno, "create", name, err);
-        perfile_sink_close(s);
+    st = pf_out_fd_create(f, path_of(set, "data", set->n), &set->plain, err);
+    if (st != PERFILE_OK) {
+        perfile_sink_close(&f->base);
         return st;
     }
-    struct stat sb;
-    s->own_fd = true;
-    set->plain = pf_out_file_hide(s->fd);
-    if (fstat(s->fd, &sb) == 0)
+    if (fstat(f->fd, &sb) == 0)
         set->group = sb.st_gid;
-    pf_sink_look(s);
     set->n++;
-    *sink = s;
+    *sink = &f->base;
     return PERFILE_OK;
 }
 
@@ -169,8 +163,7 @@ static perfile_status appear(pf_out_set *set, uint32_t n, const char *name, perf
     perfile_status st = pf_inputs_apart_self(&set->inputs, name, name, err);
     if (st != PERFILE_OK)
         return st;
-    (void)chmod(path_of(set, "data", n),
-                pf_out_file_mode(name, set->plain, &set->inputs, set->group));
+    (void)chmod(path_of(set, "data", n), pf_out_mode(name, set->plain, &set->inputs, set->group));
     if (!set->replace)
         sys = appear_new(set, n, name);
     else if ((sys = keep_old(set, n, name)) == 0 && rename(path_of(set, "data", n), name) < 0)

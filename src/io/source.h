@@ -2,6 +2,7 @@
 #ifndef PF_IO_SOURCE_H
 #define PF_IO_SOURCE_H
 
+#include "base/buffer.h"
 #include "io/inputs.h"
 #include "perfile/source.h"
 
@@ -18,6 +19,15 @@ typedef struct pf_source_ops {
     void (*hint)(perfile_source *s, uint64_t offset, size_t len);
     /* See pf_source_release(); may be NULL. */
     void (*release)(perfile_source *s, uint64_t offset, uint64_t len);
+    /* Of a source of several entries, which has no bytes of its own: a directory.  NULL: the source
+     * has no entries. */
+    /* Appends the names that begin with `prefix` to `names`, each with its NUL, in any order, and
+     * adds their number to *n.  See pf_source_list(). */
+    perfile_status (*list)(const perfile_source *s, const char *prefix, pf_buffer *names, size_t *n,
+                           perfile_error *err);
+    /* See pf_source_entry(); `entry` is a plain name. */
+    perfile_status (*entry)(const perfile_source *s, const char *entry, perfile_source **source,
+                            perfile_error *err);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
     void (*close)(perfile_source *s);
 } pf_source_ops;
@@ -25,11 +35,10 @@ typedef struct pf_source_ops {
 struct perfile_source {
     const pf_source_ops *ops;
     char *name;
-    uint64_t size;  /* PF_SIZE_UNKNOWN for a stream that has not ended */
-    bool stable;    /* what run() gave stays valid until close (mapped, memory) */
-    bool lasting;   /* what view() gave does: also of a window with a mapping beside it */
-    bool seekable;  /* any offset may be asked for; else never one below the last released */
-    bool directory; /* no bytes of its own: `name` is a path, the driver opens what is in it */
+    uint64_t size; /* PF_SIZE_UNKNOWN for a stream that has not ended */
+    bool stable;   /* what run() gave stays valid until close (mapped, memory) */
+    bool lasting;  /* what view() gave does: also of a window with a mapping beside it */
+    bool seekable; /* any offset may be asked for; else never one below the last released */
     void (*waiting)(void *user); /* before a stream waits for bytes; may be NULL */
     void *waiting_user;
     perfile_source_options options; /* as given, defaults filled in; limits points to `limits` */
@@ -63,9 +72,15 @@ void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len);
  * a seekable source of that.  Nothing may have been released before.  `from` stays open. */
 perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err);
 
+/* Whether the source is a directory: it has no bytes of its own, the driver opens what is in it. */
+static inline bool pf_source_has_entries(const perfile_source *s)
+{
+    return s->ops->list != NULL;
+}
+
 /* Opens `entry` inside the directory that `dir` is: a regular file, with the options of `dir`.
- * PERFILE_E_USAGE when `entry` is not a plain name, PERFILE_E_UNSUPPORTED when it is a symbolic
- * link, which is not followed, or no regular file. */
+ * PERFILE_E_USAGE when `dir` has no entries or `entry` is not a plain name, PERFILE_E_UNSUPPORTED
+ * when it is a symbolic link, which is not followed, or no regular file. */
 perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
                                perfile_source **source, perfile_error *err);
 

@@ -1,15 +1,14 @@
+/* A directory: a source that has no bytes, and lists and opens the files in it. */
 #include "io/source_kind.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/buffer.h"
 #include "base/error.h"
 
 typedef struct pf_dir {
@@ -32,31 +31,6 @@ static void dir_close(perfile_source *s)
     pf_dir *d = (pf_dir *)s;
     if (d->own)
         close(d->fd);
-}
-
-static const pf_source_ops dir_ops = {.run = dir_run, .close = dir_close};
-
-perfile_status pf_source_dir(int fd, bool own, const char *name,
-                             const perfile_source_options *options, perfile_source **source,
-                             perfile_error *err)
-{
-    pf_dir *d;
-    perfile_status st = pf_source_new(sizeof *d, &dir_ops, name, options, &d, err);
-    if (st != PERFILE_OK)
-        return st;
-    d->base.seekable = true;
-    d->base.directory = true;
-    d->fd = fd;
-    d->own = own;
-    *source = &d->base;
-    return PERFILE_OK;
-}
-
-static perfile_status need_directory(const perfile_source *s, perfile_error *err)
-{
-    if (s->directory)
-        return PERFILE_OK;
-    return pf_fail(err, PERFILE_E_USAGE, "source.entry", "'%s' is not a directory", s->name);
 }
 
 /* "dir/entry", released with pf_free(). */
@@ -84,15 +58,10 @@ static perfile_status map_entry(const perfile_source *dir, int fd, uint64_t size
     return pf_source_map(fd, true, size, path, &how, source, err);
 }
 
-perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
-                               perfile_source **source, perfile_error *err)
+static perfile_status dir_entry(const perfile_source *dir, const char *entry,
+                                perfile_source **source, perfile_error *err)
 {
-    perfile_status st = need_directory(dir, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (!entry[0] || strchr(entry, '/') || strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0)
-        return pf_fail(err, PERFILE_E_USAGE, "source.entry", "'%s' is not the name of a file",
-                       entry);
+    perfile_status st;
     int fd = -1;
     char *path = join(dir->name, entry);
     if (!path)
@@ -122,42 +91,14 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
     return st;
 }
 
-typedef struct pf_dir_entry {
-    const char *name;
-    const char *rest; /* behind the prefix */
-} pf_dir_entry;
-
-static bool is_number(const char *text)
+static perfile_status dir_list(const perfile_source *s, const char *prefix, pf_buffer *names,
+                               size_t *n, perfile_error *err)
 {
-    return text[0] && !text[strspn(text, "0123456789")];
-}
-
-static int by_rest(const void *x, const void *y)
-{
-    const char *a = ((const pf_dir_entry *)x)->rest, *b = ((const pf_dir_entry *)y)->rest;
-    bool na = is_number(a), nb = is_number(b);
-    if (na != nb)
-        return na ? -1 : 1;
-    if (na) {
-        const char *da = a + strspn(a, "0"), *db = b + strspn(b, "0");
-        size_t la = strlen(da), lb = strlen(db);
-        if (la != lb)
-            return la < lb ? -1 : 1;
-        int c = strcmp(da, db);
-        if (c)
-            return c;
-    }
-    return strcmp(a, b);
-}
-
-/* Appends every name that fits, each with its NUL, to `text`. */
-static perfile_status collect(const pf_dir *d, const char *prefix, pf_buffer *text, size_t *n,
-                              perfile_error *err)
-{
+    const pf_dir *d = (const pf_dir *)s;
     int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) {
-        perfile_status st = pf_fail_io(err, errno, "source.list", "cannot list '%s'", d->base.name);
+        perfile_status st = pf_fail_io(err, errno, "source.list", "cannot list '%s'", s->name);
         if (fd >= 0)
             close(fd);
         return st;
@@ -169,7 +110,7 @@ static perfile_status collect(const pf_dir *d, const char *prefix, pf_buffer *te
         const struct dirent *e = readdir(dir);
         if (!e) {
             if (errno)
-                st = pf_fail_io(err, errno, "source.list", "cannot list '%s'", d->base.name);
+                st = pf_fail_io(err, errno, "source.list", "cannot list '%s'", s->name);
             break;
         }
         struct stat sb;
@@ -178,7 +119,7 @@ static perfile_status collect(const pf_dir *d, const char *prefix, pf_buffer *te
             fstatat(d->fd, e->d_name, &sb, AT_SYMLINK_NOFOLLOW) < 0 ||
             (!S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode)))
             continue;
-        if (!pf_buffer_append(text, e->d_name, strlen(e->d_name) + 1)) {
+        if (!pf_buffer_append(names, e->d_name, strlen(e->d_name) + 1)) {
             st = pf_fail_nomem(err, "source.list");
             break;
         }
@@ -188,39 +129,20 @@ static perfile_status collect(const pf_dir *d, const char *prefix, pf_buffer *te
     return st;
 }
 
-perfile_status pf_source_list(const perfile_source *dir, const char *prefix, char ***names,
-                              size_t *n, perfile_error *err)
-{
-    pf_buffer text = {0};
-    pf_dir_entry *entries = NULL;
-    size_t count = 0;
-    perfile_status st = need_directory(dir, err);
-    if (st == PERFILE_OK)
-        st = collect((const pf_dir *)dir, prefix, &text, &count, err);
-    if (st != PERFILE_OK)
-        goto out;
+static const pf_source_ops dir_ops = {
+    .run = dir_run, .list = dir_list, .entry = dir_entry, .close = dir_close};
 
-    entries = pf_alloc(count, sizeof *entries);
-    char **list = entries ? pf_alloc(count * sizeof *list + text.len, 1) : NULL;
-    if (!list) {
-        st = pf_fail_nomem(err, "source.list");
-        goto out;
-    }
-    const char *at = (const char *)text.ptr;
-    for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
-        entries[i] = (pf_dir_entry){at, at + strlen(prefix)};
-    if (count > 1)
-        qsort(entries, count, sizeof *entries, by_rest);
-    char *copy = (char *)(list + count);
-    for (size_t i = 0; i < count; i++) {
-        size_t len = strlen(entries[i].name) + 1;
-        list[i] = memcpy(copy, entries[i].name, len);
-        copy += len;
-    }
-    *names = list;
-    *n = count;
-out:
-    pf_free(entries);
-    pf_buffer_free(&text);
-    return st;
+perfile_status pf_source_dir(int fd, bool own, const char *name,
+                             const perfile_source_options *options, perfile_source **source,
+                             perfile_error *err)
+{
+    pf_dir *d;
+    perfile_status st = pf_source_new(sizeof *d, &dir_ops, name, options, &d, err);
+    if (st != PERFILE_OK)
+        return st;
+    d->base.seekable = true;
+    d->fd = fd;
+    d->own = own;
+    *source = &d->base;
+    return PERFILE_OK;
 }

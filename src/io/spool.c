@@ -33,7 +33,7 @@ static perfile_status copy_to(perfile_source *s, int fd, uint64_t *size, perfile
 
 perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err)
 {
-    if (from->directory)
+    if (pf_source_has_entries(from))
         return pf_fail_io(err, EISDIR, "spool", "cannot read '%s'", from->name);
     int fd = -1;
     perfile_status st = pf_temporary_open(NULL, "spool", &fd, err);

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/order.h"
-#include "io/out_dir.h"
+#include "io/out.h"
 #include "core/readable.h"
 #include "perfile/field.h"
 
@@ -107,7 +107,7 @@ static perfile_status look_at_header(pf_convert *x, perfile_error *err)
     perfile_source *first = x->source;
     perfile_bytes head;
     perfile_status st = PERFILE_OK;
-    x->from_directory = x->source->directory;
+    x->from_directory = pf_source_has_entries(x->source);
     if (x->from_directory && pf_source_entry(x->source, "data", &first, NULL) != PERFILE_OK)
         return PERFILE_OK; /* the driver says what that means */
     st = pf_source_run(first, 0, PF_PERF_PIPE_HEADER, &head, err);
@@ -123,7 +123,7 @@ static perfile_status plan(pf_convert *x, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
     bool big = x->header.swap != (bool)PF_NATIVE_BIG;
-    x->to_directory = pf_sink_is_directory(x->sink);
+    x->to_directory = pf_sink_has_parts(x->sink);
     if (x->to_directory && o->form == PERFILE_FORM_PIPE)
         return pf_fail(err, PERFILE_E_USAGE, "convert.form", "a directory holds files, not a pipe");
     if (o->on_damage > PERFILE_CONVERT_SALVAGE)

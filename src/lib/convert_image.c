@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "core/swap.h"
-#include "io/out_dir.h"
+#include "io/out.h"
 #include "lib/convert.h"
 #include "perf/frame.h"
 #include "schema/swap.h"

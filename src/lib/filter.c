@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "io/out_dir.h"
+#include "io/out.h"
 #include "lib/filter_empty.h"
 #include "lib/passes.h"
 #include "perf/header.h"
@@ -143,7 +143,7 @@ static perfile_status filter(filtering *f, perfile_error *err)
     perfile_stream *s;
     if (f->writing.form == PERFILE_FORM_PIPE || f->writing.drop)
         f->options.flags |= PERFILE_FILTER_FACTS_FIRST;
-    if (pf_sink_is_directory(f->sink))
+    if (pf_sink_has_parts(f->sink))
         f->writing.form = PERFILE_FORM_FILE;
     perfile_status st = perfile_filter_new(&f->options, &f->filter, err);
     if (st == PERFILE_OK)

@@ -45,7 +45,8 @@ const char *pf_foreign_source(perfile_source *source)
 {
     enum { HEAD_BYTES = 64 };
     perfile_bytes head;
-    if (source->directory || pf_source_run(source, 0, HEAD_BYTES, &head, NULL) != PERFILE_OK)
+    if (pf_source_has_entries(source) ||
+        pf_source_run(source, 0, HEAD_BYTES, &head, NULL) != PERFILE_OK)
         return NULL;
     return pf_foreign(head);
 }

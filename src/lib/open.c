@@ -38,7 +38,7 @@ static perfile_status by_evidence(perfile_source *source, const pf_driver **driv
 {
     perfile_bytes peek = {NULL, 0};
     *foreign = NULL;
-    if (!source->directory) {
+    if (!pf_source_has_entries(source)) {
         perfile_status st = pf_source_run(source, 0, PEEK_BYTES, &peek, err);
         if (st != PERFILE_OK)
             return st;

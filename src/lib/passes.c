@@ -7,7 +7,7 @@ void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_options
 
 bool pf_passes_seekable(const pf_passes *p)
 {
-    return p->source->directory || p->source->seekable;
+    return pf_source_has_entries(p->source) || p->source->seekable;
 }
 
 perfile_status pf_passes_spool(pf_passes *p, perfile_error *err)
@@ -25,7 +25,7 @@ perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_err
 {
     perfile_source *source;
     perfile_status st =
-        p->source->directory
+        pf_source_has_entries(p->source)
             ? perfile_source_path(p->source->name, &p->source->options, &source, err)
             : pf_source_tee(&p->tee, &source, err);
     if (st != PERFILE_OK)

@@ -126,7 +126,7 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
 {
     perfile_source *whole = *source;
     perfile_status st = PERFILE_OK;
-    if (whole->directory) {
+    if (pf_source_has_entries(whole)) {
         perfile_source *first;
         if (pf_source_entry(whole, "data", &first, NULL) != PERFILE_OK)
             return PERFILE_OK; /* the driver says what that means */
@@ -147,7 +147,7 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
 static perfile_status keep_source(pf_recover *x, perfile_source *source, perfile_error *err)
 {
     x->source = source;
-    if (!source->directory)
+    if (!pf_source_has_entries(source))
         return PERFILE_OK;
     perfile_status st = perfile_source_path(source->name, &source->options, &x->again, err);
     x->source = x->again;

@@ -143,9 +143,9 @@ perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
                                    .user = &v,
                                    .severity = PERFILE_SEVERITY_WARNING};
     *sound = false;
-    if (!source->directory && !source->seekable)
+    if (!pf_source_has_entries(source) && !source->seekable)
         return PERFILE_OK;
-    perfile_status st = source->directory
+    perfile_status st = pf_source_has_entries(source)
                             ? perfile_source_path(source->name, &source->options, &own, err)
                             : open_same(source, &own, err);
     if (st != PERFILE_OK)
@@ -154,7 +154,7 @@ perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
     if (st != PERFILE_OK) {
         perfile_source_close(own);
         /* A directory without `data` cannot be opened, which is an answer. */
-        return source->directory && st == PERFILE_E_IO ? PERFILE_OK : no_answer(st);
+        return pf_source_has_entries(source) && st == PERFILE_E_IO ? PERFILE_OK : no_answer(st);
     }
     v.session = perfile_stream_session(s);
     v.wrong = strict && hides_records(s);

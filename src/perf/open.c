@@ -14,7 +14,7 @@ static const char data_name[] = "data";
 
 static unsigned probe(perfile_bytes peek, const perfile_source *source)
 {
-    if (source->directory)
+    if (pf_source_has_entries(source))
         return 1; /* the only driver for directories says itself what is missing */
     pf_perf_header h;
     unsigned damage = pf_perf_header_begin(peek, &h);
@@ -208,7 +208,7 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
     perfile_status st = new_stream(options, &p, err);
     if (st != PERFILE_OK)
         return st;
-    if (source->directory) {
+    if (pf_source_has_entries(source)) {
         p->base.container.directory = true;
         st = pf_source_entry(source, data_name, &first, err);
         if (st != PERFILE_OK && p->base.options.assume && p->base.options.assume->n_events) {
@@ -235,13 +235,13 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
     } else {
         st = pf_fail_nomem(err, "stream");
     }
-    if (st == PERFILE_OK && source->directory)
+    if (st == PERFILE_OK && pf_source_has_entries(source))
         st = pf_perf_directory(p, source, err);
     if (st == PERFILE_OK)
         st = name_parts(p, err);
     if (st != PERFILE_OK) {
         /* The source stays the caller's; spooling has put another in its place. */
-        if (!source->directory && p->parts[0].source == source)
+        if (!pf_source_has_entries(source) && p->parts[0].source == source)
             p->parts[0].source = NULL;
         perfile_stream_close(&p->base);
         return st;

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "io/out.h"
-#include "io/out_dir.h"
 #include "schema/attr_size.h"
 
 static perfile_status check_options(const perfile_writer_options *o, const perfile_sink *sink,
@@ -31,11 +30,11 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
                        "'%s' cannot hold a perf.data file, whose header is written last: give the "
                        "name of a file",
                        perfile_sink_name(sink));
-    if (pf_sink_is_directory(sink) && o->form == PERFILE_FORM_PIPE)
+    if (pf_sink_has_parts(sink) && o->form == PERFILE_FORM_PIPE)
         return pf_fail(err, PERFILE_E_USAGE, "writer.form",
                        "'%s' is to be a directory: its files cannot be pipes",
                        perfile_sink_name(sink));
-    if (pf_sink_is_directory(sink) && o->progressive)
+    if (pf_sink_has_parts(sink) && o->progressive)
         return pf_fail(err, PERFILE_E_USAGE, "writer.progressive",
                        "'%s' is to be a directory, which appears when it is finished: write a file",
                        perfile_sink_name(sink));
@@ -45,7 +44,7 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
 static perfile_status check_target(const perfile_writer_options *o, const pf_release *target,
                                    const perfile_sink *sink, perfile_error *err)
 {
-    if (pf_sink_is_directory(sink) && target->feature < PERFILE_FEATURE_DIR_FORMAT)
+    if (pf_sink_has_parts(sink) && target->feature < PERFILE_FEATURE_DIR_FORMAT)
         return pf_fail(err, PERFILE_E_USAGE, "writer.target",
                        "perf %s knows no directories: write a file", target->name);
     uint32_t needed = o->compressed2 ? PERFILE_RECORD_COMPRESSED2 : PERFILE_RECORD_COMPRESSED;
@@ -81,7 +80,7 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
     w->sink = sink;
     w->form = o.form;
     w->swap = o.swapped;
-    w->directory = pf_sink_is_directory(sink);
+    w->directory = pf_sink_has_parts(sink);
     w->progressive = o.progressive;
     w->compressed2 = o.compressed2;
     w->as_stored = o.as_stored;

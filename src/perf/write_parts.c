@@ -1,7 +1,7 @@
 /* The files of records of a capture: one, or in a directory `data` and data.N. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "io/out_dir.h"
+#include "io/out.h"
 #include "perf/write.h"
 
 static perfile_status room_for(perfile_writer *w, uint32_t part, perfile_error *err)

@@ -45,12 +45,10 @@ for cycle in sorted(" ".join(sorted(re.sub(".*:", "", x) for x in cycle)) for cy
     print(cycle)
 PYTHON
 
-# A directory's sinks are of files, none of a directory.  A thread without a name has that of its process, whose
+# A thread without a name has that of its process, whose
 # own one is not looked for elsewhere.  What is merged to the end of a round is one round: the second call returns.
 cat >bounded <<'X2'
 perfile_model_comm
-perfile_sink_close pf_out_dir_close
-perfile_sink_finish pf_out_dir_finish
 pf_sort_merge
 X2
 

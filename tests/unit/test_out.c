@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "io/out.h"
-#include "io/source.h"
+#include "io/out_kind.h"
+#include "io/source_kind.h"
 #include "perfile/perfile.h"
 #include "random.h"
+#include "written.h"
 
 #define N 1500000u
 
@@ -650,6 +651,123 @@ static void every_allocation_may_fail(void **state)
     pf_alloc_fail_at = 0;
 }
 
+/* A directory in memory: `data` is the sink's own bytes, data.0 and data.1 are its parts. */
+enum { KEPT_PARTS = 3 };
+
+typedef struct kept_sink {
+    perfile_sink base;
+    perfile_sink *parts[KEPT_PARTS];
+    uint32_t n_parts;
+} kept_sink;
+
+static perfile_status kept_part(perfile_sink *s, uint32_t n, perfile_sink **part,
+                                perfile_error *err)
+{
+    kept_sink *k = (kept_sink *)s;
+    assert_true(n < KEPT_PARTS);
+    if (!k->parts[n])
+        assert_int_equal(perfile_sink_memory("part", &k->parts[n], err), PERFILE_OK);
+    k->n_parts = n < k->n_parts ? k->n_parts : n + 1;
+    *part = k->parts[n];
+    return PERFILE_OK;
+}
+
+static void kept_close(perfile_sink *s)
+{
+    for (size_t i = 0; i < KEPT_PARTS; i++)
+        perfile_sink_close(((kept_sink *)s)->parts[i]);
+}
+
+/* The same to read: the names are listed the wrong way round. */
+typedef struct kept_source {
+    perfile_source base;
+    const kept_sink *kept;
+} kept_source;
+
+static perfile_status no_bytes(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                               perfile_error *err)
+{
+    (void)s, (void)offset, (void)need, (void)run, (void)err;
+    return PERFILE_E_IO;
+}
+
+static perfile_status kept_list(const perfile_source *s, const char *prefix, pf_buffer *names,
+                                size_t *n, perfile_error *err)
+{
+    (void)err;
+    assert_string_equal(prefix, "data.");
+    for (uint32_t i = ((const kept_source *)s)->kept->n_parts; i-- > 0; ++*n) {
+        char name[32];
+        int len = snprintf(name, sizeof name, "data.%u", (unsigned)i);
+        assert_true(pf_buffer_append(names, name, (size_t)len + 1));
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status kept_entry(const perfile_source *s, const char *entry,
+                                 perfile_source **source, perfile_error *err)
+{
+    const kept_sink *k = ((const kept_source *)s)->kept;
+    const perfile_sink *one = strcmp(entry, "data") == 0 ? &k->base : k->parts[atoi(entry + 5)];
+    return perfile_source_memory(perfile_sink_bytes(one), entry, source, err);
+}
+
+static void a_directory_is_whatever_has_parts(void **state)
+{
+    (void)state;
+    static const pf_sink_ops sink_ops = {.part = kept_part, .close = kept_close};
+    static const pf_source_ops source_ops = {
+        .run = no_bytes, .list = kept_list, .entry = kept_entry};
+    const perfile_writer_options o = {
+        .size = sizeof o, .form = PERFILE_FORM_FILE, .directory = true};
+    perfile_sink *dir, *part = NULL;
+    kept_sink *k;
+    kept_source *from;
+    perfile_stream *s[2];
+    perfile_error err;
+
+    assert_int_equal(perfile_sink_memory("m", &dir, NULL), PERFILE_OK);
+    assert_false(pf_sink_has_parts(dir));
+    assert_int_equal(pf_sink_part(dir, 0, &part, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.message, "'m' is not a directory");
+    perfile_sink_close(dir);
+
+    assert_int_equal(perfile_sink_directory("out/dir", NULL, &dir, NULL), PERFILE_OK);
+    assert_true(pf_sink_has_parts(dir));
+    assert_int_equal(pf_sink_part(dir, UINT32_MAX, &part, &err), PERFILE_E_LIMIT);
+    assert_int_equal(written(dir, &o, 100, &err), PERFILE_OK);
+    perfile_sink_close(dir);
+
+    assert_int_equal(pf_sink_new(sizeof *k, &sink_ops, "kept", NULL, 0, &k, NULL), PERFILE_OK);
+    k->base.patchable = true;
+    assert_true(pf_sink_has_parts(&k->base));
+    assert_int_equal(written(&k->base, &o, 100, &err), PERFILE_OK);
+    assert_true(k->n_parts > 1);
+
+    assert_int_equal(pf_source_new(sizeof *from, &source_ops, "kept", NULL, &from, NULL),
+                     PERFILE_OK);
+    from->kept = k;
+    from->base.seekable = true;
+    assert_int_equal(perfile_open(&from->base, NULL, &s[0], &err), PERFILE_OK);
+    assert_int_equal(perfile_open_path("out/dir", NULL, &s[1], &err), PERFILE_OK);
+    size_t n = 0;
+    for (perfile_status st = PERFILE_OK; st == PERFILE_OK; n++) {
+        const perfile_record *r[2];
+        st = perfile_stream_next(s[0], &r[0], NULL);
+        assert_int_equal(perfile_stream_next(s[1], &r[1], NULL), st);
+        if (st != PERFILE_OK)
+            break;
+        assert_int_equal(r[0]->part, r[1]->part);
+        assert_int_equal(r[0]->type, r[1]->type);
+        assert_int_equal(r[0]->body.len, r[1]->body.len);
+        assert_memory_equal(r[0]->body.ptr, r[1]->body.ptr, r[0]->body.len);
+    }
+    assert_true(n > 100);
+    perfile_stream_close(s[0]);
+    perfile_stream_close(s[1]);
+    perfile_sink_close(&k->base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -666,6 +784,7 @@ int main(void)
         cmocka_unit_test(memory),
         cmocka_unit_test(callbacks),
         cmocka_unit_test_setup(written_bytes_can_be_replaced, fresh),
+        cmocka_unit_test_setup(a_directory_is_whatever_has_parts, fresh),
         cmocka_unit_test_setup(every_allocation_may_fail, fresh),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,93 @@
+/* The entries of a source that has some, whatever holds them: which names there are, in the order
+ * of their numbers, and one of them by its name. */
+#include "io/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static perfile_status need_entries(const perfile_source *s, perfile_error *err)
+{
+    if (pf_source_has_entries(s))
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_USAGE, "source.entry", "'%s' is not a directory", s->name);
+}
+
+perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
+                               perfile_source **source, perfile_error *err)
+{
+    perfile_status st = need_entries(dir, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!entry[0] || strchr(entry, '/') || strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0)
+        return pf_fail(err, PERFILE_E_USAGE, "source.entry", "'%s' is not the name of a file",
+                       entry);
+    return dir->ops->entry(dir, entry, source, err);
+}
+
+typedef struct listed {
+    const char *name;
+    const char *rest; /* behind the prefix */
+} listed;
+
+static bool is_number(const char *text)
+{
+    return text[0] && !text[strspn(text, "0123456789")];
+}
+
+static int by_rest(const void *x, const void *y)
+{
+    const char *a = ((const listed *)x)->rest, *b = ((const listed *)y)->rest;
+    bool na = is_number(a), nb = is_number(b);
+    if (na != nb)
+        return na ? -1 : 1;
+    if (na) {
+        const char *da = a + strspn(a, "0"), *db = b + strspn(b, "0");
+        size_t la = strlen(da), lb = strlen(db);
+        if (la != lb)
+            return la < lb ? -1 : 1;
+        int c = strcmp(da, db);
+        if (c)
+            return c;
+    }
+    return strcmp(a, b);
+}
+
+perfile_status pf_source_list(const perfile_source *dir, const char *prefix, char ***names,
+                              size_t *n, perfile_error *err)
+{
+    pf_buffer text = {0};
+    listed *entries = NULL;
+    size_t count = 0;
+    perfile_status st = need_entries(dir, err);
+    if (st == PERFILE_OK)
+        st = dir->ops->list(dir, prefix, &text, &count, err);
+    if (st != PERFILE_OK)
+        goto out;
+
+    entries = pf_alloc(count, sizeof *entries);
+    char **list = entries ? pf_alloc(count * sizeof *list + text.len, 1) : NULL;
+    if (!list) {
+        st = pf_fail_nomem(err, "source.list");
+        goto out;
+    }
+    const char *at = (const char *)text.ptr;
+    for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
+        entries[i] = (listed){at, at + strlen(prefix)};
+    if (count > 1)
+        qsort(entries, count, sizeof *entries, by_rest);
+    char *copy = (char *)(list + count);
+    for (size_t i = 0; i < count; i++) {
+        size_t len = strlen(entries[i].name) + 1;
+        list[i] = memcpy(copy, entries[i].name, len);
+        copy += len;
+    }
+    *names = list;
+    *n = count;
+out:
+    pf_free(entries);
+    pf_buffer_free(&text);
+    return st;
+}
