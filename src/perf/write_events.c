@@ -2,10 +2,11 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "core/layout.h"
+#include "core/new_event.h"
 #include "core/session.h"
 #include "perf/write.h"
 
-enum { ATTR_LEAST = 64, ATTR_MOST = 4096, ATTR_KNOWN = 144, ENTRY = 72, TYPE_NAME = 64 };
+enum { ENTRY = 72, TYPE_NAME = 64 };
 
 /* Whether events may come still. */
 static perfile_status in_time(const perfile_writer *w, perfile_error *err)
@@ -21,9 +22,10 @@ static perfile_status in_time(const perfile_writer *w, perfile_error *err)
 static perfile_status check_attr(const perfile_writer *w, perfile_bytes attr, uint64_t ids_len,
                                  perfile_error *err)
 {
-    if (attr.len < ATTR_LEAST || attr.len > ATTR_MOST)
+    if (attr.len < PF_ATTR_LEAST || attr.len > PF_ATTR_MOST)
         return pf_fail(err, PERFILE_E_USAGE, "writer.event",
-                       "an attr of %zu bytes, needed %d to %d", attr.len, ATTR_LEAST, ATTR_MOST);
+                       "an attr of %zu bytes, needed %d to %d", attr.len, PF_ATTR_LEAST,
+                       PF_ATTR_MOST);
     for (size_t i = w->attr_size; w->attr_size && i < attr.len; i++)
         if (attr.ptr[i])
             return pf_fail(err, PERFILE_E_USAGE, "writer.attr_size",
@@ -142,38 +144,17 @@ perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const
 
 /* Events from structs. */
 
-/* As many bytes as it says, or as its members need. */
-static perfile_status encode_attr(perfile_writer *w, const perfile_new_event *n, uint8_t *out,
-                                  size_t room, size_t *len, perfile_error *err)
-{
-    perfile_encode_options how = pf_write_encoding(w);
-    perfile_attr a = {0};
-    size_t size = n->attr_struct && n->attr_struct < sizeof a ? n->attr_struct : sizeof a;
-    memcpy(&a, n->attr, size);
-    if (a.size)
-        return perfile_attr_encode(&a, sizeof a, &how, out, room, len, err);
-    a.size = ATTR_KNOWN;
-    perfile_status st = perfile_attr_encode(&a, sizeof a, &how, out, room, len, err);
-    while (st == PERFILE_OK && *len > ATTR_LEAST && !pf_load_u64(out + *len - 8, false))
-        *len -= 8;
-    if (st == PERFILE_OK)
-        pf_store_u32(out + 4, (uint32_t)*len, w->swap);
-    return st;
-}
-
 perfile_status perfile_writer_add_event(perfile_writer *w, const perfile_new_event *event,
                                         uint32_t *index, perfile_error *err)
 {
-    perfile_new_event n = {0};
-    memcpy(&n, event, event->size < sizeof n ? event->size : sizeof n);
-    if (!n.attr || (n.n_ids && !n.ids))
-        return pf_fail(err, PERFILE_E_USAGE, "writer.event",
-                       "no attr, or no ids where n_ids is %zu", n.n_ids);
-    perfile_status st = in_time(w, err);
-    uint8_t attr[ATTR_MOST];
+    perfile_new_event n;
+    perfile_status st = pf_new_event_take(event, &n, err);
+    if (st == PERFILE_OK)
+        st = in_time(w, err);
+    uint8_t attr[PF_ATTR_MOST];
     size_t len = 0;
     if (st == PERFILE_OK)
-        st = encode_attr(w, &n, attr, sizeof attr, &len, err);
+        st = pf_new_event_attr(&n, w->swap, attr, &len, err);
     if (st != PERFILE_OK)
         return st;
     perfile_words ids = perfile_words_u64(n.ids, n.n_ids);
