@@ -125,6 +125,40 @@ static void put_rings(const char *folder)
     put_ring(folder, "overwrite-bad-size", 2, UINT64_C(0) - 1000, 0, bad);
 }
 
+/* Spans with the choices of fuzz_live.c behind them, the last first: lengths of spans, the events,
+ * byte order and policy. */
+static void put_live(const char *folder, const char *name, uint8_t act, unsigned bad_size)
+{
+    builder b = {.swap = act & 1};
+    size_t lengths[9] = {0}, n = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        size_t at = b.b.len;
+        capture_sample(&b, 2 * i);
+        if (bad_size && i == 3)
+            build_u16_at(&b, at + 6, (uint16_t)bad_size);
+        lengths[n++] = b.b.len - at;
+    }
+    b.swap = PF_NATIVE_BIG;
+    while (n)
+        build_u16(&b, (uint16_t)lengths[--n]);
+    build_u16(&b, (uint16_t)CAPTURE_SAMPLE_TYPE);
+    build_u8(&b, CAPTURE_SAMPLE_TYPE >> 16);
+    build_u8(&b, 0); /* one event */
+    build_u8(&b, act);
+    seeds_put(folder, "live", name, &b);
+    build_clear(&b);
+}
+
+static void put_lives(const char *folder)
+{
+    put_live(folder, "samples", 0, 0);
+    put_live(folder, "samples-other-order", 1, 0);
+    put_live(folder, "size-7", 0, 7);
+    put_live(folder, "size-7-resync", 2, 7);
+    put_live(folder, "size-1-salvage", 4, 1);
+    put_live(folder, "size-beyond", 2, 60000);
+}
+
 /* The choices of fuzz_expr.c stand behind text, NUL and body. */
 static void put_expressions(const char *folder)
 {
@@ -400,6 +434,7 @@ int main(int argc, char **argv)
     put_chains(argv[1], false);
     put_chains(argv[1], true);
     put_rings(argv[1]);
+    put_lives(argv[1]);
     put_pairs(argv[1]);
     put_expressions(argv[1]);
     put_forms(argv[1]);

@@ -28,6 +28,7 @@
 #include "expr.h"
 #include "field.h"
 #include "filter.h"
+#include "live.h"
 #include "merge.h"
 #include "merge_captures.h"
 #include "model.h"

@@ -19,7 +19,7 @@
 #ifndef PERFILE_RING_H
 #define PERFILE_RING_H
 
-#include "session.h"
+#include "stream.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -123,6 +123,47 @@ typedef struct perfile_ring_summary {
 /* Fills the first `size` bytes of *out. */
 PERFILE_API void perfile_ring_summarize(const perfile_ring *ring, perfile_ring_summary *out,
                                         size_t size);
+
+/* The rings as a stream. */
+
+/* Set `size`, `rings`, `n_rings`, and `session` unless the first ring has one. */
+typedef struct perfile_ring_stream_options {
+    size_t size;
+    perfile_ring *const *rings; /* one for each processor, say; the array is copied */
+    size_t n_rings;
+    const perfile_session *session; /* NULL: that of the first ring.  The stream has a copy */
+    const perfile_options *options; /* NULL: defaults.  See on_damage below */
+    const char *name;               /* for messages, copied; may be NULL */
+    /* Called when all rings are empty, with a place for an error.  PERFILE_OK: look again (after
+     * poll(2), say); PERFILE_END: the stream ends; a negative status: it fails with that.  NULL:
+     * the stream ends when every ring had its turn. */
+    perfile_status (*wait)(void *user, perfile_error *err);
+    void *user;
+    uint64_t reserved[6];
+} perfile_ring_stream_options;
+
+/* Makes a stream of the records that are in the rings, one ring after the other: the records of a
+ * ring are in order, for one order by time there is perfile_sort().  A ring has its turn until it
+ * is empty, or has given as many bytes as its buffer holds.  In overwrite mode it is what the last
+ * perfile_ring_snapshot() found.
+ *
+ * Without `wait` the stream ends then, as after any end for good; make it anew for what is written
+ * later: the rings know where they are.
+ *
+ * The rings stay the caller's, must outlive the stream, and are asked for nothing else (next, take,
+ * release, snapshot) while it is read.  Records are valid until the next call on the stream.  The
+ * stream releases what it has handed out, some of it at a time and all of it before PERFILE_END; a
+ * stream that is closed before its end releases nothing, and leaves that to perfile_ring_release().
+ * What it had taken from a ring and not handed out by then is lost.
+ *
+ * A ring that was overrun, or says what cannot be, is damage of the stream: with
+ * options->on_damage RESYNC it goes on behind that, else it ends there.
+ * perfile_ring_summarize() says how much was lost.
+ *
+ * PERFILE_E_USAGE: no rings, no session, one that is in the other byte order, a `size` that is 0;
+ * and as perfile_stream_callback(). */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_stream(
+    const perfile_ring_stream_options *options, perfile_stream **stream, perfile_error *err);
 
 /* The AUX area. */
 

@@ -25,6 +25,10 @@ perfile_status pf_session_new(bool swapped, const perfile_options *options,
                               perfile_session **session, perfile_error *err);
 void pf_session_free(perfile_session *s);
 
+/* A session of its own with the events, names, features and clock that `from` has by now. */
+perfile_status pf_session_copy(const perfile_session *from, const perfile_options *options,
+                               perfile_session **copy, perfile_error *err);
+
 /* Adds an event.  A second one with ids that are all known already (HEADER_ATTR twice) is kept as
  * an event of its own: ids belong to the first that listed them. */
 perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact,

@@ -158,8 +158,8 @@ static perfile_source *source_of(perfile_stream *s, uint32_t part)
     return part < p->n_parts ? p->parts[part].source : NULL;
 }
 
-static perfile_status new_stream(const perfile_options *options, pf_perf_stream **out,
-                                 perfile_error *err)
+perfile_status pf_perf_stream_new(const perfile_options *options, pf_perf_stream **out,
+                                  perfile_error *err)
 {
     pf_perf_stream *p = pf_alloc(1, sizeof *p);
     if (!p)
@@ -187,7 +187,17 @@ static perfile_status new_stream(const perfile_options *options, pf_perf_stream 
     return PERFILE_OK;
 }
 
-static perfile_status name_parts(pf_perf_stream *p, perfile_error *err)
+perfile_status pf_perf_name_stream(pf_perf_stream *p, const char *name, perfile_error *err)
+{
+    p->name = pf_alloc(strlen(name) + 1, 1);
+    if (!p->name)
+        return pf_fail_nomem(err, "stream");
+    memcpy(p->name, name, strlen(name) + 1);
+    p->base.name = p->name;
+    return PERFILE_OK;
+}
+
+perfile_status pf_perf_name_parts(pf_perf_stream *p, perfile_error *err)
 {
     perfile_container *c = &p->base.container;
     p->part_names = pf_alloc(p->n_parts, sizeof *p->part_names);
@@ -205,7 +215,7 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
 {
     pf_perf_stream *p = NULL;
     perfile_source *first = source;
-    perfile_status st = new_stream(options, &p, err);
+    perfile_status st = pf_perf_stream_new(options, &p, err);
     if (st != PERFILE_OK)
         return st;
     if (pf_source_has_entries(source)) {
@@ -227,18 +237,13 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
         }
     }
     p->parts[0].source = first;
-    p->name = pf_alloc(strlen(source->name) + 1, 1);
-    if (p->name) {
-        memcpy(p->name, source->name, strlen(source->name) + 1);
-        p->base.name = p->name;
+    st = pf_perf_name_stream(p, source->name, err);
+    if (st == PERFILE_OK)
         st = open_first(p, err);
-    } else {
-        st = pf_fail_nomem(err, "stream");
-    }
     if (st == PERFILE_OK && pf_source_has_entries(source))
         st = pf_perf_directory(p, source, err);
     if (st == PERFILE_OK)
-        st = name_parts(p, err);
+        st = pf_perf_name_parts(p, err);
     if (st != PERFILE_OK) {
         /* The source stays the caller's; spooling has put another in its place. */
         if (!pf_source_has_entries(source) && p->parts[0].source == source)

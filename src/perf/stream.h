@@ -109,6 +109,13 @@ static inline pf_perf_stream *pf_perf_of(perfile_stream *s)
     return (pf_perf_stream *)(void *)s;
 }
 
+/* perf/open.c: a stream of one part, which still lacks its source and whatever that says; its name,
+ * copied; and the names of its parts into the container. */
+perfile_status pf_perf_stream_new(const perfile_options *options, pf_perf_stream **out,
+                                  perfile_error *err);
+perfile_status pf_perf_name_stream(pf_perf_stream *p, const char *name, perfile_error *err);
+perfile_status pf_perf_name_parts(pf_perf_stream *p, perfile_error *err);
+
 /* perf/walk.c */
 extern const pf_stream_ops pf_perf_ops;
 

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "core/layout.h"
+#include "core/new_event.h"
 #include "core/session.h"
 #include "perf/write.h"
 #include "schema/attr_size.h"
@@ -144,38 +145,17 @@ perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const
 
 /* Events from structs. */
 
-/* As many bytes as it says, or as its members need. */
-static perfile_status encode_attr(perfile_writer *w, const perfile_new_event *n, uint8_t *out,
-                                  size_t room, size_t *len, perfile_error *err)
-{
-    perfile_encode_options how = pf_write_encoding(w);
-    perfile_attr a = {0};
-    size_t size = n->attr_struct && n->attr_struct < sizeof a ? n->attr_struct : sizeof a;
-    memcpy(&a, n->attr, size);
-    if (a.size)
-        return perfile_attr_encode(&a, sizeof a, &how, out, room, len, err);
-    a.size = PF_ATTR_OURS;
-    perfile_status st = perfile_attr_encode(&a, sizeof a, &how, out, room, len, err);
-    while (st == PERFILE_OK && *len > PF_ATTR_LEAST && !pf_load_u64(out + *len - 8, false))
-        *len -= 8;
-    if (st == PERFILE_OK)
-        pf_store_u32(out + 4, (uint32_t)*len, w->swap);
-    return st;
-}
-
 perfile_status perfile_writer_add_event(perfile_writer *w, const perfile_new_event *event,
                                         uint32_t *index, perfile_error *err)
 {
-    perfile_new_event n = {0};
-    memcpy(&n, event, event->size < sizeof n ? event->size : sizeof n);
-    if (!n.attr || (n.n_ids && !n.ids))
-        return pf_fail(err, PERFILE_E_USAGE, "writer.event",
-                       "no attr, or no ids where n_ids is %zu", n.n_ids);
-    perfile_status st = in_time(w, err);
+    perfile_new_event n;
+    perfile_status st = pf_new_event_take(event, &n, err);
+    if (st == PERFILE_OK)
+        st = in_time(w, err);
     uint8_t attr[PF_ATTR_MOST];
     size_t len = 0;
     if (st == PERFILE_OK)
-        st = encode_attr(w, &n, attr, sizeof attr, &len, err);
+        st = pf_new_event_attr(&n, w->swap, attr, &len, err);
     if (st != PERFILE_OK)
         return st;
     perfile_words ids = perfile_words_u64(n.ids, n.n_ids);

@@ -43,14 +43,14 @@ if run env -u UBSAN_OPTIONS TSAN_OPTIONS=exitcode=66 ./trial >trial.out 2>&1; th
 fi
 grep -q 'data race' trial.out
 
-# The rooms below the ring and the ring itself.
+# The rooms below the ring, what its stream stands on, and the ring itself.
 flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -g -O0 -pthread
     -fsanitize=thread -I"$PERFILE_SOURCE/src" -I"$PERFILE_SOURCE" -I"$PERFILE_SOURCE/tests"
     -I"$PERFILE_BUILD/include")
 read -ra cmocka < <(pkg-config --cflags --libs cmocka)
 read -ra headers < <(pkg-config --cflags libzstd libcbor; echo)
 read -ra libraries < <(pkg-config --libs libzstd libcbor)
-for room in base io schema core ring; do
+for room in base io schema core model perf ring; do
     mkdir $room
     (cd $room && printf '%s\0' "$PERFILE_SOURCE/src/$room"/*.c |
         xargs -0 -n 4 -P 2 "$PERFILE_CC" "${flags[@]}" "${headers[@]}" -c)

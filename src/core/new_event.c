@@ -1,0 +1,37 @@
+#include "core/new_event.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/order.h"
+
+perfile_status pf_new_event_take(const perfile_new_event *given, perfile_new_event *event,
+                                 perfile_error *err)
+{
+    *event = (perfile_new_event){0};
+    memcpy(event, given, given->size < sizeof *event ? given->size : sizeof *event);
+    if (!event->attr || (event->n_ids && !event->ids))
+        return pf_fail(err, PERFILE_E_USAGE, "event.attr", "no attr, or no ids where n_ids is %zu",
+                       event->n_ids);
+    return PERFILE_OK;
+}
+
+perfile_status pf_new_event_attr(const perfile_new_event *event, bool swap, uint8_t *out,
+                                 size_t *len, perfile_error *err)
+{
+    const perfile_encode_options how = {.size = sizeof how,
+                                        .big_endian = swap != (bool)PF_NATIVE_BIG};
+    perfile_attr a = {0};
+    size_t size =
+        event->attr_struct && event->attr_struct < sizeof a ? event->attr_struct : sizeof a;
+    memcpy(&a, event->attr, size);
+    if (a.size)
+        return perfile_attr_encode(&a, sizeof a, &how, out, PF_ATTR_MOST, len, err);
+    a.size = PF_ATTR_OURS;
+    perfile_status st = perfile_attr_encode(&a, sizeof a, &how, out, PF_ATTR_MOST, len, err);
+    while (st == PERFILE_OK && *len > PF_ATTR_LEAST && !pf_load_u64(out + *len - 8, false))
+        *len -= 8;
+    if (st == PERFILE_OK)
+        pf_store_u32(out + 4, (uint32_t)*len, swap);
+    return st;
+}

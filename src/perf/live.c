@@ -1,0 +1,217 @@
+/* perfile_stream_callback(): records that a program hands over, walked like those of a file.
+ *
+ * The stream is that of the driver (perf/walk.c) without a header: one part that begins at 0, a
+ * session that is a copy of the program's, and a source whose runs are the spans of the callback,
+ * in place.  A run never goes over the end of a span, so a record that does is a record that is cut
+ * short, which the walk knows all about.
+ *
+ * Damage that the callback tells ends the part, because the walk has no other reason to stop there;
+ * fill() tells it behind the last record, and begins the part anew where reading goes on. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "io/source_kind.h"
+#include "perf/stream.h"
+#include "perfile/live.h"
+
+typedef struct pf_spans {
+    perfile_source base;
+    perfile_stream_callbacks callbacks;
+    perfile_bytes span;
+    uint64_t at;          /* of its first byte, in all that was handed over */
+    perfile_status final; /* END or an error: the callback is not called again */
+    perfile_error error;  /* of `final`, or with `damage` */
+    unsigned damage;      /* told by the callback, not yet by the stream */
+} pf_spans;
+
+static pf_spans *spans_of(perfile_source *s)
+{
+    return (pf_spans *)(void *)s;
+}
+
+static perfile_status wrong_answer(pf_spans *x, perfile_status st)
+{
+    if (st > PERFILE_END || st == PERFILE_OK)
+        return pf_fail(&x->error, PERFILE_E_USAGE, "stream.next",
+                       "the callback gave bytes that cannot be, or the status %d", (int)st);
+    if (x->error.status != st)
+        return pf_fail(&x->error, st, "stream.next", "the callback failed");
+    return st;
+}
+
+/* What is no span: the end, damage or an error.  Nothing comes behind it for now. */
+static void stop(pf_spans *x, perfile_status st)
+{
+    x->base.size = x->at;
+    if (st < 0 && x->error.damage && perfile_damage_status(x->error.damage) == st)
+        x->damage = x->error.damage;
+    else
+        x->final = st == PERFILE_END ? st : wrong_answer(x, st);
+}
+
+static void fetch(pf_spans *x)
+{
+    const perfile_bytes none = {NULL, 0};
+    perfile_bytes span = none;
+    uint64_t end;
+    x->at += x->span.len;
+    x->span = none;
+    x->error = (perfile_error){.offset = PERFILE_NO_OFFSET};
+    perfile_status st = x->callbacks.next(x->callbacks.user, &span, &x->error);
+    if (st != PERFILE_OK)
+        stop(x, st);
+    else if ((span.len && !span.ptr) || span.len > PTRDIFF_MAX ||
+             pf_add_u64(x->at, span.len, &end) || end == PF_SIZE_UNKNOWN)
+        stop(x, PERFILE_OK);
+    else
+        x->span = span;
+}
+
+static perfile_status spans_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                                perfile_error *err)
+{
+    pf_spans *x = spans_of(s);
+    (void)need;
+    if (offset < x->at)
+        return pf_fail(err, PERFILE_E_USAGE, "source.offset", "the bytes there were given back");
+    while (offset - x->at >= x->span.len && x->final == PERFILE_OK && !x->damage)
+        fetch(x);
+    if (x->final < 0) {
+        if (err)
+            *err = x->error;
+        return x->final;
+    }
+    uint64_t behind = offset - x->at;
+    *run = (perfile_bytes){NULL, 0};
+    if (behind < x->span.len)
+        *run = (perfile_bytes){x->span.ptr + behind, x->span.len - (size_t)behind};
+    return PERFILE_OK;
+}
+
+static void spans_close(perfile_source *s)
+{
+    const perfile_stream_callbacks *c = &spans_of(s)->callbacks;
+    if (c->close)
+        c->close(c->user);
+}
+
+static const pf_source_ops spans_ops = {.run = spans_run, .close = spans_close};
+
+/* The part has ended because of damage that the callback told. */
+static void tell(pf_perf_stream *p, pf_spans *x)
+{
+    pf_perf_damage(p, &(pf_perf_pending){.damage = x->damage, .offset = x->at});
+    x->damage = 0;
+    if (p->base.options.on_damage == PERFILE_STOP) {
+        x->final = PERFILE_END;
+        return;
+    }
+    x->base.size = PF_SIZE_UNKNOWN;
+    p->parts[0].start = x->at;
+    p->part = 0;
+    p->file = NULL;
+}
+
+static perfile_status fill(perfile_stream *s, perfile_error *err)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    pf_spans *x = spans_of(p->parts[0].source);
+    for (;;) {
+        perfile_status st = pf_perf_ops.fill(s, err);
+        if (st != PERFILE_END || !x->damage)
+            return st;
+        tell(p, x);
+    }
+}
+
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+                            perfile_error *err)
+{
+    return pf_perf_ops.extra(s, r, piece, err);
+}
+
+static void close_stream(perfile_stream *s)
+{
+    pf_perf_ops.close(s);
+}
+
+static const pf_stream_ops live_ops = {fill,          extra,        close_stream, pf_perf_peek,
+                                       pf_perf_place, pf_perf_span, pf_perf_skip};
+
+static perfile_status take_callbacks(const perfile_stream_callbacks *given,
+                                     perfile_stream_callbacks *c, perfile_error *err)
+{
+    *c = (perfile_stream_callbacks){0};
+    if (given && given->size >= sizeof given->size)
+        memcpy(c, given, given->size < sizeof *c ? given->size : sizeof *c);
+    if (!c->next)
+        return pf_fail(err, PERFILE_E_USAGE, "stream.callbacks", "no callback 'next', or no size");
+    return PERFILE_OK;
+}
+
+static perfile_status check_options(const perfile_options *o, perfile_error *err)
+{
+    if (!o)
+        return PERFILE_OK;
+    if (o->size < sizeof o->size)
+        return pf_fail(err, PERFILE_E_USAGE, "stream.options", "size is %zu, not set by sizeof",
+                       o->size);
+    perfile_options mine = {0};
+    memcpy(&mine, o, o->size < sizeof mine ? o->size : sizeof mine);
+    if (mine.assume)
+        return pf_fail(err, PERFILE_E_USAGE, "stream.options",
+                       "'assume' is for captures: the session says what is known");
+    return PERFILE_OK;
+}
+
+/* One part, from 0 on; facts stand beside the records, as in a file. */
+static perfile_status begin(pf_perf_stream *p, const char *name, const perfile_session *session,
+                            perfile_error *err)
+{
+    pf_spans *x;
+    const perfile_source_options how = {.size = sizeof how, .limits = &p->base.limits};
+    perfile_status st =
+        pf_source_new(sizeof *x, &spans_ops, name ? name : "records", &how, &x, err);
+    if (st != PERFILE_OK)
+        return st;
+    x->base.size = PF_SIZE_UNKNOWN;
+    p->parts[0].source = &x->base;
+    p->parts[0].end = PF_SIZE_UNKNOWN;
+    p->swap = perfile_session_swapped(session);
+    p->base.container.form = PERFILE_FORM_FILE;
+    p->base.container.version = 2;
+    p->base.container.big_endian = perfile_session_big_endian(session);
+    st = pf_perf_name_stream(p, x->base.name, err);
+    if (st == PERFILE_OK)
+        st = pf_session_copy(session, &p->base.options, &p->base.session, err);
+    return st == PERFILE_OK ? pf_perf_name_parts(p, err) : st;
+}
+
+perfile_status perfile_stream_callback(const perfile_stream_callbacks *callbacks, const char *name,
+                                       const perfile_session *session,
+                                       const perfile_options *options, perfile_stream **stream,
+                                       perfile_error *err)
+{
+    perfile_stream_callbacks c;
+    pf_perf_stream *p;
+    perfile_status st = take_callbacks(callbacks, &c, err);
+    if (st == PERFILE_OK)
+        st = check_options(options, err);
+    if (st == PERFILE_OK && !session)
+        st = pf_fail(err, PERFILE_E_USAGE, "stream.session", "no session: who says what is what?");
+    if (st == PERFILE_OK)
+        st = pf_perf_stream_new(options, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = begin(p, name, session, err);
+    p->base.ops = &live_ops;
+    if (st != PERFILE_OK) {
+        perfile_stream_close(&p->base);
+        return st;
+    }
+    spans_of(p->parts[0].source)->callbacks = c;
+    *stream = &p->base;
+    return PERFILE_OK;
+}
