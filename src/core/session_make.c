@@ -13,8 +13,6 @@
 #include "core/state.h"
 #include "perfile/live.h"
 
-enum { ATTR_SIZE_AT = 4 };
-
 perfile_status perfile_session_new(const perfile_session_options *given, perfile_session **session,
                                    perfile_error *err)
 {
@@ -64,7 +62,7 @@ static perfile_status check_attr(const perfile_session *s, perfile_bytes attr, p
         return pf_fail(err, PERFILE_E_USAGE, "session.attr",
                        "an attr of %zu bytes, needed %d to %d", attr.len, PF_ATTR_LEAST,
                        PF_ATTR_MOST);
-    uint32_t size = pf_load_u32(attr.ptr + ATTR_SIZE_AT, s->swapped);
+    uint32_t size = pf_load_u32(attr.ptr + PF_ATTR_SIZE_AT, s->swapped);
     if (size && (size < PF_ATTR_LEAST || size > attr.len))
         return pf_fail(err, PERFILE_E_USAGE, "attr.size", "size %u: needed %d to the %zu given",
                        size, PF_ATTR_LEAST, attr.len);
