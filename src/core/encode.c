@@ -11,7 +11,7 @@
 #include "schema/family.h"
 #include "schema/attr_size.h"
 
-enum { HEADER = 8, UNIT = 8 };
+enum { UNIT = 8 };
 
 /* What is to be encoded, and where to. */
 typedef struct pf_job {
@@ -133,7 +133,7 @@ static perfile_status encode_plain(pf_job *j, const pf_context *k, uint64_t most
 
 static void put_header(pf_put *w, uint32_t type, uint16_t misc, uint64_t size)
 {
-    pf_put h = {.start = w->start, .room = HEADER, .swap = w->swap};
+    pf_put h = {.start = w->start, .room = PF_PERF_RECORD_HEADER, .swap = w->swap};
     pf_put_u32(&h, type);
     pf_put_u16(&h, pf_type_is_wide(type) ? (uint16_t)(size >> 16) : misc);
     pf_put_u16(&h, (uint16_t)size);
@@ -190,7 +190,7 @@ static perfile_status check_layout(const pf_job *j, perfile_error *err)
 static pf_put put_record(const pf_job *j, const pf_context *k, bool padding)
 {
     pf_put w = put_begin(j, true);
-    pf_put_zeros(&w, HEADER);
+    pf_put_zeros(&w, PF_PERF_RECORD_HEADER);
     j->row->encode(k, &w, j->given);
     w.owed = 0;
     if (padding)
@@ -205,7 +205,7 @@ static pf_put put_record(const pf_job *j, const pf_context *k, bool padding)
 static const char *read_record_back(const pf_job *j, size_t len, unsigned *damage)
 {
     const perfile_record r = {.header = j->out,
-                              .body = {j->out + HEADER, len - HEADER},
+                              .body = {j->out + PF_PERF_RECORD_HEADER, len - PF_PERF_RECORD_HEADER},
                               .type = j->row->number,
                               .misc = pf_type_is_wide(j->row->number) ? 0 : j->how.misc,
                               .flags = is_swapped(j) ? PERFILE_REC_SWAPPED : 0};

@@ -6,8 +6,6 @@
 #include "schema/swap.h"
 #include "schema/family.h"
 
-enum { HEADER = 8 };
-
 static bool is_swapped(const perfile_record *r)
 {
     return r->flags & PERFILE_REC_SWAPPED;
@@ -75,7 +73,7 @@ static perfile_status swap_by_row(const perfile_record *r, const perfile_layout 
     pf_record_split(r, layout, r->session && r->session->as_stored, &p.body, &p.trailer);
     const pf_context k = pf_record_context(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
-    row->turn(&k, &c, out + HEADER);
+    row->turn(&k, &c, out + PF_PERF_RECORD_HEADER);
     if (p.trailer.len) {
         pf_cursor t = pf_cur(p.trailer, is_swapped(r));
         pf_turn_sample_id(&k, &t, out + (p.trailer.ptr - r->header));
@@ -97,12 +95,13 @@ static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap
 {
     uint32_t damage;
     pf_swap_header(out, r->header);
-    if (r->type == PERFILE_RECORD_SAMPLE && usual && usual(r->body, is_swapped(r), out + HEADER))
+    if (r->type == PERFILE_RECORD_SAMPLE && usual &&
+        usual(r->body, is_swapped(r), out + PF_PERF_RECORD_HEADER))
         return PERFILE_OK;
     const perfile_layout *layout = pf_layout_of(r, &damage);
     if (r->type == PERFILE_RECORD_SAMPLE && layout && !usual) {
         usual = pf_usual_swap(layout->sample_type);
-        if (usual && usual(r->body, is_swapped(r), out + HEADER))
+        if (usual && usual(r->body, is_swapped(r), out + PF_PERF_RECORD_HEADER))
             return PERFILE_OK;
     }
     return damage ? pf_fail_damage(err, damage, "record", r->offset)
@@ -122,7 +121,7 @@ perfile_status pf_swap_record(const perfile_record *r, uint8_t *out, perfile_err
     perfile_status st = only_perf(r, err);
     if (st != PERFILE_OK)
         return st;
-    memcpy(out, r->header, HEADER + r->body.len);
+    memcpy(out, r->header, PF_PERF_RECORD_HEADER + r->body.len);
     return swap_in_copy(r, usual_of(r->session), out, err);
 }
 
@@ -133,7 +132,7 @@ size_t pf_swap_run(const perfile_record *records, size_t n, uint8_t *out, perfil
     const uint8_t *start = records[0].header;
     const perfile_record *last = &records[n - 1];
     pf_usual_swap_fn *usual = usual_of(records[0].session);
-    memcpy(out, start, (size_t)(last->header - start) + HEADER + last->body.len);
+    memcpy(out, start, (size_t)(last->header - start) + PF_PERF_RECORD_HEADER + last->body.len);
     for (size_t i = 0; i < n; i++) {
         const perfile_record *r = &records[i];
         if (only_perf(r, err) != PERFILE_OK ||

@@ -9,7 +9,6 @@ enum {
     TYPE_WIDTH = 18,
     SIZE_WIDTH = 6,
     MISC_WIDTH = 8,
-    HEADER = 8,
     FIRST_MARKER = 23 /* HEADER_LAST_FEATURE of perf 4.17, the first that ends the list */
 };
 
@@ -117,7 +116,7 @@ static perfile_status carried_feature(pf_text_page *t, const perfile_record *r, 
     const char *name = perfile_feature_name(f.number);
     if (f.payload.len == 0 && f.number >= FIRST_MARKER)
         name = "end of features";
-    pf_text_page_named(t, "feat_id", HEADER, HEADER);
+    pf_text_page_named(t, "feat_id", PF_PERF_RECORD_HEADER, 8);
     pf_text_page_dec(t, f.number);
     if (name) {
         PF_SHEET_LITERAL(t, "  ");
@@ -186,7 +185,7 @@ static perfile_status record_lines(pf_text_page *t, const perfile_record *r, per
 {
     /* A record that was put together from pieces does not stand behind its header. */
     bool hex = t->hex;
-    t->hex = hex && r->header && r->body.ptr == r->header + HEADER;
+    t->hex = hex && r->header && r->body.ptr == r->header + PF_PERF_RECORD_HEADER;
     t->bytes = r->header;
     head_line(t, r);
     if (t->hex)
@@ -195,7 +194,7 @@ static perfile_status record_lines(pf_text_page *t, const perfile_record *r, per
     why.damage = 0;
     if (put_body(t, r, &why) != PERFILE_OK) {
         pf_text_error(t, why.damage);
-        pf_text_page_dump(t, HEADER, r->body);
+        pf_text_page_dump(t, PF_PERF_RECORD_HEADER, r->body);
         t->base.n_errors++;
     }
     perfile_status st = put_payload(t, r, err);

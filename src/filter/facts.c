@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "core/state.h"
 #include "filter/filter.h"
+#include "schema/family.h"
 
 static void replace(perfile_session *s, uint32_t number, perfile_bytes payload)
 {
@@ -63,7 +64,6 @@ static bool is_mapped(const pf_filter *x, uint16_t misc, perfile_bytes entry)
 
 perfile_status pf_filter_build_ids(pf_filter *x, perfile_stream *below, perfile_error *err)
 {
-    enum { HEADER = 8 };
     const perfile_feature *f = perfile_session_feature(below->session, PERFILE_FEATURE_BUILD_ID);
     if (!f || f->damage || !x->lost_files || f->payload.ptr == x->build_ids.ptr)
         return PERFILE_OK;
@@ -75,7 +75,7 @@ perfile_status pf_filter_build_ids(pf_filter *x, perfile_stream *below, perfile_
         uint16_t misc = pf_cur_u16(&at);
         uint16_t size = pf_cur_u16(&at);
         perfile_bytes entry = pf_cur_span(&c, size);
-        if (at.bad || c.bad || size < HEADER)
+        if (at.bad || c.bad || size < PF_PERF_RECORD_HEADER)
             return PERFILE_OK; /* it stays as it was */
         if (is_mapped(x, misc, entry) && !pf_buffer_append(&x->build_ids, entry.ptr, entry.len))
             return pf_fail_nomem(err, "filter");

@@ -4,6 +4,7 @@
 #include "lib/copy.h"
 #include "perf/frame.h"
 #include "perfile/field.h"
+#include "schema/family.h"
 
 static perfile_status give_event(pf_copy *x, const perfile_event *e, const perfile_words *ids,
                                  perfile_error *err)
@@ -154,7 +155,6 @@ static perfile_status give_build_ids(pf_copy *x, perfile_error *err)
 /* The events that came before the first record of the kernel, and what waited for them. */
 perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
 {
-    enum { HEADER = 8 };
     const perfile_words *ids = (const perfile_words *)(const void *)x->ids.ptr;
     size_t n = x->ids.len / sizeof *ids;
     perfile_status st = PERFILE_OK;
@@ -168,7 +168,7 @@ perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
         const uint8_t *p = x->held.ptr + at;
         pf_frame f = pf_frame_at(p, flags);
         perfile_record r = {.header = p,
-                            .body = {p + HEADER, f.size - HEADER},
+                            .body = {p + PF_PERF_RECORD_HEADER, f.size - PF_PERF_RECORD_HEADER},
                             .type = f.type,
                             .misc = f.misc,
                             .flags = flags,

@@ -11,6 +11,7 @@
 #include "perfile/field.h"
 #include "perf/frame.h"
 #include "perf/repair.h"
+#include "schema/family.h"
 
 void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const char *format, ...)
 {
@@ -149,13 +150,13 @@ uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
 /* The entries of BUILD_ID that are whole: their name ends.  In x->scratch. */
 static perfile_bytes whole_build_ids(pf_recover *x, const perfile_feature *f)
 {
-    enum { HEADER = 8, FIXED = 36 };
+    enum { FIXED = 36 };
     bool swap = f->flags & PERFILE_REC_SWAPPED;
     pf_buffer_clear(&x->scratch);
-    for (size_t at = 0, size; f->payload.len - at >= HEADER; at += size) {
+    for (size_t at = 0, size; f->payload.len - at >= PF_PERF_RECORD_HEADER; at += size) {
         const uint8_t *entry = f->payload.ptr + at;
         size = pf_load_u16(entry + 6, swap);
-        if (size < HEADER || size > f->payload.len - at)
+        if (size < PF_PERF_RECORD_HEADER || size > f->payload.len - at)
             break;
         if (size > FIXED && memchr(entry + FIXED, 0, size - FIXED) &&
             !pf_buffer_append(&x->scratch, entry, size)) {

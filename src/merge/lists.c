@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "perfile/encode.h"
 #include "merge/facts.h"
+#include "schema/family.h"
 
 /* An entry: what it is about, what it says of that, and its bytes. */
 typedef struct listed {
@@ -89,11 +90,11 @@ static bool next_file2(perfile_list *list, listed *out)
 
 static bool next_record(perfile_list *list, listed *out)
 {
-    enum { HEADER = 8, SIZE_AT = 6 };
     pf_cursor c = pf_cur(list->bytes, list->swapped);
-    size_t size = pf_cur_left(&c) < HEADER ? 0 : pf_load_u16(c.pos + SIZE_AT, c.swap);
+    size_t size =
+        pf_cur_left(&c) < PF_PERF_RECORD_HEADER ? 0 : pf_load_u16(c.pos + PF_PERF_SIZE_AT, c.swap);
     perfile_bytes span = pf_cur_span(&c, size);
-    if (span.len < HEADER)
+    if (span.len < PF_PERF_RECORD_HEADER)
         return false;
     list->bytes = (perfile_bytes){c.pos, pf_cur_left(&c)};
     *out = (listed){.is_about_nothing = true, .value = span, .span = span};

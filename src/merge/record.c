@@ -8,8 +8,9 @@
 #include "perfile/field.h"
 #include "schema/trailer.h"
 #include "merge/merge.h"
+#include "schema/family.h"
 
-enum { HEADER = 8, SIZE_AT = 6, MOST = UINT16_MAX, MOST_HOST = 256, MOST_TRAILER = 64 };
+enum { MOST = UINT16_MAX, MOST_HOST = 256, MOST_TRAILER = 64 };
 
 /* A record on its way. */
 typedef struct rewriting {
@@ -193,9 +194,10 @@ static perfile_status rewrite_sample(rewriting *w, const pf_merge_plan *p)
         return st;
     w->end = w->out + len;
     for (unsigned i = adds; i < p->n_sample; i++)
-        change_word(w, p->sample[i].rule, w->out + HEADER + 8 * (size_t)p->sample[i].slot);
+        change_word(w, p->sample[i].rule,
+                    w->out + PF_PERF_RECORD_HEADER + 8 * (size_t)p->sample[i].slot);
     if (p->walk_sample)
-        change_fields(w, HEADER + 8 * (uint64_t)p->relayout.front.old,
+        change_fields(w, PF_PERF_RECORD_HEADER + 8 * (uint64_t)p->relayout.front.old,
                       8 * (uint64_t)p->relayout.front.new - 8 * (uint64_t)p->relayout.front.old);
     return w->st;
 }
@@ -235,7 +237,7 @@ static perfile_status add_trailer(rewriting *w)
 /* "host:name" instead of the name. */
 static void name_host(rewriting *w)
 {
-    enum { NAME_AT = HEADER + 8 };
+    enum { NAME_AT = PF_PERF_RECORD_HEADER + 8 };
     const char *host = perfile_session_fact(w->in->session, PERFILE_FACT_HOSTNAME);
     host = host ? host : w->in->name;
     size_t had = (size_t)(w->end - w->out) - NAME_AT;
@@ -254,7 +256,8 @@ static bool says_host(const rewriting *w)
 {
     enum { LEAST = 8 };
     return w->r->type == PERFILE_RECORD_COMM && w->x->n_hosts > 1 &&
-           w->x->options.flags & PERFILE_MERGE_HOST_COMM && w->end - w->out >= HEADER + LEAST;
+           w->x->options.flags & PERFILE_MERGE_HOST_COMM &&
+           w->end - w->out >= PF_PERF_RECORD_HEADER + LEAST;
 }
 
 /* Records that no table describes end with a trailer as others do, if they end with an id. */
@@ -288,10 +291,10 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
 {
     perfile_bytes body = w->r->body, trailer = {NULL, 0};
     bool has = p && split(w, &p->relayout.from, &body, &trailer);
-    memcpy(w->out, w->r->header, HEADER);
+    memcpy(w->out, w->r->header, PF_PERF_RECORD_HEADER);
     if (body.len)
-        memcpy(w->out + HEADER, body.ptr, body.len);
-    w->end = w->out + HEADER + body.len;
+        memcpy(w->out + PF_PERF_RECORD_HEADER, body.ptr, body.len);
+    w->end = w->out + PF_PERF_RECORD_HEADER + body.len;
     if (w->in->walks)
         change_fields(w, 0, 0);
     if (says_host(w))
@@ -371,9 +374,9 @@ static perfile_status finish(const rewriting *w, perfile_record *out)
     if (n > MOST && n != perfile_record_size(w->r))
         return too_long(w, n);
     if (n <= MOST && w->r->type < PERFILE_RECORD_USER)
-        pf_store_u16(w->out + SIZE_AT, (uint16_t)n, w->swap);
+        pf_store_u16(w->out + PF_PERF_SIZE_AT, (uint16_t)n, w->swap);
     out->header = w->out;
-    out->body = (perfile_bytes){w->out + HEADER, n - HEADER};
+    out->body = (perfile_bytes){w->out + PF_PERF_RECORD_HEADER, n - PF_PERF_RECORD_HEADER};
     out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
     return PERFILE_OK;
 }

@@ -5,8 +5,9 @@
 #include "base/order.h"
 #include "core/layout.h"
 #include "merge/heap.h"
+#include "schema/family.h"
 
-enum { HEADER = 8, SIZE_AT = 6, LARGE = 1024 };
+enum { LARGE = 1024 };
 
 /* The number of an id in the output, when it was asked for lately; false: it has to be looked for.
  */
@@ -74,17 +75,17 @@ static bool stays(const pf_merge *x, pf_merge_input *in, const perfile_record *r
 /* Writes `r` in its new layout; returns its bytes, 0: not here. */
 static inline size_t put(const pf_relayout *plan, const perfile_record *r, uint64_t id, uint8_t *to)
 {
-    size_t n = HEADER + r->body.len;
+    size_t n = PF_PERF_RECORD_HEADER + r->body.len;
     if (plan->front.same) {
         pf_copy_small(to, r->header, n);
         return n;
     }
     if (plan->front.adds_first && plan->same_rest && n + sizeof id <= UINT16_MAX) {
         const bool swap = r->flags & PERFILE_REC_SWAPPED;
-        memcpy(to, r->header, HEADER);
-        pf_store_u16(to + SIZE_AT, (uint16_t)(n + sizeof id), swap);
-        pf_store_u64(to + HEADER, id, swap);
-        pf_copy_small(to + HEADER + sizeof id, r->body.ptr, r->body.len);
+        memcpy(to, r->header, PF_PERF_RECORD_HEADER);
+        pf_store_u16(to + PF_PERF_SIZE_AT, (uint16_t)(n + sizeof id), swap);
+        pf_store_u64(to + PF_PERF_RECORD_HEADER, id, swap);
+        pf_copy_small(to + PF_PERF_RECORD_HEADER + sizeof id, r->body.ptr, r->body.len);
         return n + sizeof id;
     }
     return pf_relayout_record(plan, r, id, to, &n, NULL) == PERFILE_OK ? n : 0;
@@ -104,7 +105,7 @@ static __attribute__((noinline)) bool put_changed(pf_merge *x, pf_merge_input *i
     out->offset = r->offset;
     out->part = in->at;
     uint64_t id;
-    size_t n = HEADER + r->body.len;
+    size_t n = PF_PERF_RECORD_HEADER + r->body.len;
     if (in->plain) {
         if (!stays(x, in, r))
             return false;
@@ -120,14 +121,15 @@ static __attribute__((noinline)) bool put_changed(pf_merge *x, pf_merge_input *i
     /* Read where nothing was just written. */
     const bool adds = !p->relayout.front.same;
     const unsigned n_patches = in->plain ? 0 : p->n_sample;
-    const uint8_t *words = (adds ? to : r->header) + HEADER;
+    const uint8_t *words = (adds ? to : r->header) + PF_PERF_RECORD_HEADER;
     for (unsigned i = adds; i < n_patches; i++) {
         const size_t at = 8 * (size_t)p->sample[i].slot;
-        if (!patch(in, &p->sample[i], pf_load_u64(words + at, swap), to + HEADER + at, swap))
+        if (!patch(in, &p->sample[i], pf_load_u64(words + at, swap),
+                   to + PF_PERF_RECORD_HEADER + at, swap))
             return false;
     }
     out->header = to;
-    out->body = (perfile_bytes){to + HEADER, n - HEADER};
+    out->body = (perfile_bytes){to + PF_PERF_RECORD_HEADER, n - PF_PERF_RECORD_HEADER};
     out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
     return true;
 }
@@ -139,16 +141,17 @@ static inline bool put_same(pf_merge_input *in, const perfile_record *r, uint8_t
     const size_t at = 8 * (size_t)in->id_slot, len = r->body.len;
     const bool swap = r->flags & PERFILE_REC_SWAPPED;
     uint64_t new_id;
-    if (in->id_slot < 0 || !pf_merge_is_usual(r) || len < in->least || len >= LARGE - HEADER)
+    if (in->id_slot < 0 || !pf_merge_is_usual(r) || len < in->least ||
+        len >= LARGE - PF_PERF_RECORD_HEADER)
         return false;
     const uint64_t id = pf_load_u64(r->body.ptr + at, swap);
     if (!known_id(in, id, &new_id))
         return false;
-    pf_copy_small(to, r->header, HEADER + len);
+    pf_copy_small(to, r->header, PF_PERF_RECORD_HEADER + len);
     if (new_id != id)
-        pf_store_u64(to + HEADER + at, new_id, swap);
+        pf_store_u64(to + PF_PERF_RECORD_HEADER + at, new_id, swap);
     out->header = to;
-    out->body = (perfile_bytes){to + HEADER, len};
+    out->body = (perfile_bytes){to + PF_PERF_RECORD_HEADER, len};
     out->misc = r->misc;
     out->flags = r->flags & (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
     out->offset = r->offset;

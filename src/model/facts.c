@@ -4,8 +4,7 @@
 
 #include "base/cursor.h"
 #include "model/state.h"
-
-enum { RECORD_HEADER = 8 };
+#include "schema/family.h"
 
 bool pf_model_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build_id)
 {
@@ -59,7 +58,7 @@ static bool learn_build_ids(perfile_model *m, const perfile_feature *f)
 static bool learn_init_map(perfile_model *m, const perfile_feature *f)
 {
     pf_cursor c = pf_cur(f->payload, perfile_session_swapped(m->session));
-    while (pf_cur_left(&c) >= RECORD_HEADER) {
+    while (pf_cur_left(&c) >= PF_PERF_RECORD_HEADER) {
         perfile_record r = {.family = PERFILE_FAMILY_PERF,
                             .header = c.pos,
                             .flags = c.swap ? PERFILE_REC_SWAPPED : 0,
@@ -68,9 +67,9 @@ static bool learn_init_map(perfile_model *m, const perfile_feature *f)
         r.type = pf_cur_u32(&c);
         r.misc = pf_cur_u16(&c);
         uint16_t size = pf_cur_u16(&c);
-        if (size < RECORD_HEADER)
+        if (size < PF_PERF_RECORD_HEADER)
             break;
-        r.body = pf_cur_span(&c, size - (uint64_t)RECORD_HEADER);
+        r.body = pf_cur_span(&c, size - (uint64_t)PF_PERF_RECORD_HEADER);
         if (c.bad)
             break;
         if (!pf_model_record(m, &r))

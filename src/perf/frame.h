@@ -6,8 +6,6 @@
 #include "perfile/abi.h"
 #include "schema/family.h"
 
-enum { PF_PERF_RECORD_HEADER = 8 };
-
 typedef struct pf_frame {
     uint32_t type;
     uint32_t size; /* header included */

@@ -8,6 +8,9 @@
 #include "perfile/record.h"
 #include "schema/rows.h"
 
+/* The header of perf's own records: u32 type, u16 misc, u16 size, which counts the header. */
+enum { PF_PERF_RECORD_HEADER = 8, PF_PERF_SIZE_AT = 6 };
+
 /* Numbers of a family that have rows: `at[type - from]` is the position of the row and 1, or 0. */
 typedef struct pf_family_types {
     uint32_t from, n;
@@ -27,6 +30,7 @@ struct pf_family {
 enum {
 #define FAMILY(id, number) PF_FAMILY_AT_##id = (number),
 #include "perfile/format/families.def"
+
     PF_N_FAMILIES
 };
 extern const pf_family *const pf_families[PF_N_FAMILIES]; /* by number */

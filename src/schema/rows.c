@@ -56,6 +56,7 @@ const pf_row pf_record_table[] = {
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
     PF_RECORD_ROW(id, number, name, fixed, contract, role, since, marks, doc)
 #include "perfile/format/simpleperf.def"
+
 };
 
 /* Positions in the table by type, and 1; 0 where there is no row. */
@@ -66,21 +67,24 @@ static const uint8_t at_type[PF_PERF_TYPES] = {
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
     [number] = PF_AT_##id + 1,
 #include "perfile/format/records.def"
+
 };
 static const uint8_t at_simpleperf_type[PF_PERF_TYPES] = {
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
     [(number)-PERFILE_RECORD_SIMPLEPERF] = PF_AT_##id + 1,
 #include "perfile/format/simpleperf.def"
+
 };
 
 const pf_family *const pf_families[PF_N_FAMILIES] = {
 #define FAMILY(id, number) [number] = &pf_family_##id,
 #include "perfile/format/families.def"
+
 };
 
 const pf_family pf_family_perf = {
     .name = "perf",
-    .header = 8,
+    .header = PF_PERF_RECORD_HEADER,
     .rows = pf_record_table,
     .types = {{0, PF_PERF_TYPES, at_type},
               {PERFILE_RECORD_SIMPLEPERF, PF_PERF_TYPES, at_simpleperf_type}},
@@ -101,12 +105,14 @@ static const pf_row feature_rows[] = {
      sizeof(perfile_##id),                                                                         \
      PF_ROW_FUNCTIONS(id)},
 #include "perfile/format/features.def"
+
 };
 
 /* Positions in feature_rows. */
 enum {
 #define FEATURE(id, number, name, source, contract, doc) AT_FEATURE_##id,
 #include "perfile/format/features.def"
+
     N_FEATURE_ROWS
 };
 
@@ -117,6 +123,7 @@ const pf_row *pf_feature_row(uint32_t number)
     case number:                                                                                   \
         return &feature_rows[AT_FEATURE_##id];
 #include "perfile/format/features.def"
+
     default:
         return NULL;
     }

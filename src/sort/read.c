@@ -29,13 +29,14 @@ static void begin_part(pf_sort *x, uint32_t part)
 /* That of the whole, unless the piece is too small to say it. */
 static uint64_t key_of_first_piece(pf_time_clock *c, const perfile_record *first)
 {
-    enum { HEADER = 8 };
     const bool swap = first->flags & PERFILE_REC_SWAPPED;
     perfile_record whole = *first;
-    if (first->body.len < HEADER || pf_load_u32(first->body.ptr, swap) != PERFILE_RECORD_SAMPLE)
+    if (first->body.len < PF_PERF_RECORD_HEADER ||
+        pf_load_u32(first->body.ptr, swap) != PERFILE_RECORD_SAMPLE)
         return c->top;
     whole.header = first->body.ptr;
-    whole.body = (perfile_bytes){first->body.ptr + HEADER, first->body.len - HEADER};
+    whole.body = (perfile_bytes){first->body.ptr + PF_PERF_RECORD_HEADER,
+                                 first->body.len - PF_PERF_RECORD_HEADER};
     whole.type = PERFILE_RECORD_SAMPLE;
     whole.misc = pf_load_u16(first->body.ptr + 4, swap);
     return pf_time_key(c, &whole);

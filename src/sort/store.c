@@ -6,8 +6,7 @@
 #include "base/error.h"
 #include "io/temporary.h"
 #include "sort/runs.h"
-
-enum { HEADER = 8 };
+#include "schema/family.h"
 
 void pf_sort_store_open(pf_sort_store *s, uint64_t budget, const char *temporary)
 {
@@ -117,9 +116,9 @@ perfile_status pf_sort_store_payload(pf_sort_store *s, perfile_bytes piece, perf
 perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_record *r, bool copy,
                                  perfile_error *err)
 {
-    bool whole = r->body.len == 0 || r->body.ptr == r->header + HEADER;
+    bool whole = r->body.len == 0 || r->body.ptr == r->header + PF_PERF_RECORD_HEADER;
     bool borrowed = r->flags & PERFILE_REC_STABLE && whole && !copy;
-    size_t bytes = borrowed ? sizeof(uint64_t) : HEADER + r->body.len;
+    size_t bytes = borrowed ? sizeof(uint64_t) : PF_PERF_RECORD_HEADER + r->body.len;
     size_t extra = r->extra.len ? sizeof(pf_sort_extra) : 0;
     size_t size = (sizeof(pf_sort_item) + extra + bytes + 7) & ~(size_t)7;
     if (r->body.len > UINT32_MAX / 2)
@@ -149,9 +148,9 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
         uint64_t pointer = (uintptr_t)r->header;
         memcpy(at, &pointer, sizeof pointer);
     } else {
-        memcpy(at, r->header, HEADER);
+        memcpy(at, r->header, PF_PERF_RECORD_HEADER);
         if (r->body.len)
-            memcpy(at + HEADER, r->body.ptr, r->body.len);
+            memcpy(at + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
     }
     place(s, key, size);
     return PERFILE_OK;
@@ -195,7 +194,7 @@ pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r)
         at = (const uint8_t *)(uintptr_t)pointer;
     }
     r->header = at;
-    r->body = (perfile_bytes){at + HEADER, item->body};
+    r->body = (perfile_bytes){at + PF_PERF_RECORD_HEADER, item->body};
     r->flags = item->flags;
     if (!(item->how & PF_SORT_BORROWED))
         r->flags &= (uint8_t)~PERFILE_REC_STABLE;

@@ -25,10 +25,9 @@ static perfile_status told(const pf_byteswap *o, const perfile_record *r, const 
 perfile_record pf_byteswap_moved(const pf_byteswap *o, const perfile_record *r,
                                  const uint8_t *bytes)
 {
-    enum { HEADER = 8 };
     perfile_record m = *r;
     m.header = bytes;
-    m.body.ptr = bytes + HEADER;
+    m.body.ptr = bytes + PF_PERF_RECORD_HEADER;
     m.flags = (uint8_t)((r->flags ^ PERFILE_REC_SWAPPED) & ~PERFILE_REC_STABLE);
     m.session = o->base.session;
     return m;

@@ -2,8 +2,7 @@
 #include "base/error.h"
 #include "core/swap.h"
 #include "stage/byteswap.h"
-
-enum { HEADER = 8 };
+#include "schema/family.h"
 
 perfile_status pf_byteswap_hold(pf_byteswap *o, const perfile_record *r, perfile_error *err)
 {
@@ -15,7 +14,7 @@ perfile_status pf_byteswap_hold(pf_byteswap *o, const perfile_record *r, perfile
     /* What it is a piece of is turned when all of it is there. */
     (void)pf_swap_record(r, o->held.ptr + at, NULL);
     if (r->body.len)
-        memcpy(o->held.ptr + at + HEADER, r->body.ptr, r->body.len);
+        memcpy(o->held.ptr + at + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
     o->held.len += size;
     return PERFILE_OK;
 }
@@ -33,7 +32,7 @@ void pf_byteswap_cut(pf_byteswap *o, perfile_bytes whole)
         const perfile_record *r = piece_at(o, i);
         size_t some = r->body.len < whole.len ? r->body.len : whole.len;
         if (some)
-            memcpy(o->held.ptr + at + HEADER, whole.ptr, some);
+            memcpy(o->held.ptr + at + PF_PERF_RECORD_HEADER, whole.ptr, some);
         whole.ptr += some;
         whole.len -= some;
         at += perfile_record_size(r);

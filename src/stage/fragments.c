@@ -1,6 +1,7 @@
 #include "stage/fragments.h"
 
 #include "base/error.h"
+#include "schema/family.h"
 
 perfile_status pf_fragments_hold(pf_fragments *p, const perfile_record *r, perfile_error *err)
 {
@@ -61,7 +62,6 @@ void pf_fragments_settle(pf_fragments *p, const perfile_record *next, bool kept)
 
 bool pf_fragments_give(pf_fragments *p, perfile_record *r)
 {
-    enum { HEADER = 8 };
     size_t n;
     const perfile_record *all = all_of(p, &n);
     if (p->given == n) {
@@ -70,7 +70,7 @@ bool pf_fragments_give(pf_fragments *p, perfile_record *r)
     }
     *r = all[p->given++];
     r->header = p->bytes.ptr + p->given_bytes;
-    r->body.ptr = r->header + HEADER;
+    r->body.ptr = r->header + PF_PERF_RECORD_HEADER;
     r->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
     p->given_bytes += perfile_record_size(r);
     return true;

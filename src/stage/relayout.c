@@ -10,8 +10,9 @@
 #include "schema/rows.h"
 #include "schema/trailer.h"
 #include "schema/types.h"
+#include "schema/family.h"
 
-enum { HEADER = 8, SIZE_AT = 6, MOST = UINT16_MAX };
+enum { MOST = UINT16_MAX };
 
 static const uint64_t ids = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID;
 static const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
@@ -281,9 +282,9 @@ perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record 
     if (r->family != PERFILE_FAMILY_PERF ||
         (!user && !pf_record_known(r->type) && !plan->trailer.same))
         return refuse_type(r, err);
-    uint8_t *end = out + HEADER;
+    uint8_t *end = out + PF_PERF_RECORD_HEADER;
     unsigned damage = 0;
-    memcpy(out, r->header, HEADER);
+    memcpy(out, r->header, PF_PERF_RECORD_HEADER);
     if (swap)
         id = pf_swap_u64(id);
     if (pf_relayout_same(plan, r->type)) {
@@ -298,16 +299,16 @@ perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record 
     if (damage)
         return pf_fail_damage(err, damage, "relayout", r->offset);
     size_t n = (size_t)(end - out);
-    if (n > MOST && n != HEADER + r->body.len) {
+    if (n > MOST && n != PF_PERF_RECORD_HEADER + r->body.len) {
         perfile_status st = pf_fail(err, PERFILE_E_LIMIT, "record.size",
                                     "a record of %zu bytes would have %zu in the new layout, "
                                     "65,535 are the most",
-                                    HEADER + r->body.len, n);
+                                    PF_PERF_RECORD_HEADER + r->body.len, n);
         pf_error_at(err, r->offset);
         return st;
     }
     if (n <= MOST && !user)
-        pf_store_u16(out + SIZE_AT, (uint16_t)n, swap);
+        pf_store_u16(out + PF_PERF_SIZE_AT, (uint16_t)n, swap);
     *len = n;
     return PERFILE_OK;
 }

@@ -1,14 +1,13 @@
 #include "stage/run.h"
 
 #include "core/state.h"
+#include "schema/family.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { WORTH = 1 };
 #else
 enum { WORTH = 16 }; /* records to peek at: fewer are as well made records */
 #endif
-
-enum { HEADER = 8 };
 
 /* Bytes of a body up to the last of its fixed places; 0: there are none. */
 static size_t fixed_bytes(const perfile_layout *l)
@@ -37,7 +36,7 @@ static pf_framed frame_of(const perfile_stream *s, const perfile_record *first, 
         return f;
     f.shortest = UINT16_MAX;
     for (size_t i = 0; i < n; i++) {
-        size_t size = first[i].body.len + HEADER;
+        size_t size = first[i].body.len + PF_PERF_RECORD_HEADER;
         f.other |= first[i].type ^ PERFILE_RECORD_SAMPLE;
         f.shortest = size < f.shortest ? (uint16_t)size : f.shortest;
     }
@@ -52,7 +51,7 @@ pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t 
     const perfile_layout *l = first->session ? first->session->shared : NULL;
     run.samples = odd ? samples_of(first, n) : run.all;
     if (!odd && l && !PF_NATIVE_BIG && !(first->flags & PERFILE_REC_SWAPPED) &&
-        f.shortest >= HEADER + fixed_bytes(l))
+        f.shortest >= PF_PERF_RECORD_HEADER + fixed_bytes(l))
         run.even = l;
     run.in_a_row = first[n - 1].sequence - first->sequence == n - 1;
     run.stride = f.adjacent && f.shortest == f.longest ? f.shortest : 0;
@@ -65,7 +64,7 @@ bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run)
     if (!l || PF_NATIVE_BIG || !s->ops->peek)
         return false;
     const pf_peeked p = *peeked = s->ops->peek(s);
-    if (p.n < WORTH || p.size < HEADER + fixed_bytes(l))
+    if (p.n < WORTH || p.size < PF_PERF_RECORD_HEADER + fixed_bytes(l))
         return false;
     uint64_t all = pf_run_bits(p.n);
     *run = (pf_run){p.first, p.n, all, all, l, p.size, true};

@@ -7,8 +7,9 @@
 #include "schema/types.h"
 #include "target/target.h"
 #include "schema/attr_size.h"
+#include "schema/family.h"
 
-enum { HEADER = 8, ZSTD = 1 };
+enum { ZSTD = 1 };
 
 /* An attr on its way. */
 typedef struct rewriting {
@@ -283,10 +284,10 @@ static size_t sized(uint8_t *out, size_t n, bool swapped)
 
 static size_t as_stored(const perfile_record *r, uint8_t *out)
 {
-    memcpy(out, r->header, HEADER);
+    memcpy(out, r->header, PF_PERF_RECORD_HEADER);
     if (r->body.len)
-        memcpy(out + HEADER, r->body.ptr, r->body.len);
-    return HEADER + r->body.len;
+        memcpy(out + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
+    return PF_PERF_RECORD_HEADER + r->body.len;
 }
 
 size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out)
@@ -295,12 +296,13 @@ size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
     if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return as_stored(r, out);
-    memcpy(out, r->header, HEADER);
+    memcpy(out, r->header, PF_PERF_RECORD_HEADER);
     size_t size = v.attr.size ? v.attr.size : PF_ATTR_LEAST;
-    size_t n = pf_target_attr(t, (perfile_bytes){r->body.ptr, size}, r->offset + HEADER,
-                              t->release->own_attr, true, out + HEADER);
-    memcpy(out + HEADER + n, r->body.ptr + size, r->body.len - size);
-    n = sized(out, HEADER + n + r->body.len - size, swapped);
+    size_t n =
+        pf_target_attr(t, (perfile_bytes){r->body.ptr, size}, r->offset + PF_PERF_RECORD_HEADER,
+                       t->release->own_attr, true, out + PF_PERF_RECORD_HEADER);
+    memcpy(out + PF_PERF_RECORD_HEADER + n, r->body.ptr + size, r->body.len - size);
+    n = sized(out, PF_PERF_RECORD_HEADER + n + r->body.len - size, swapped);
     if (n == 0)
         pf_target_lose(t, PERFILE_LOSS_TOO_LONG, r->type, r->offset);
     return n;
@@ -331,14 +333,14 @@ size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *
     if (is_untrue(t, &f) || (ends && !end))
         return 0;
     if (f.number == PERFILE_FEATURE_EVENT_DESC) {
-        size_t n = event_desc(t, f.payload, out + HEADER + NUMBER);
-        memcpy(out, r->header, HEADER);
-        memcpy(out + HEADER, r->body.ptr, NUMBER);
+        size_t n = event_desc(t, f.payload, out + PF_PERF_RECORD_HEADER + NUMBER);
+        memcpy(out, r->header, PF_PERF_RECORD_HEADER);
+        memcpy(out + PF_PERF_RECORD_HEADER, r->body.ptr, NUMBER);
         if (n)
-            return sized(out, HEADER + NUMBER + n, swapped);
+            return sized(out, PF_PERF_RECORD_HEADER + NUMBER + n, swapped);
     }
     as_stored(r, out);
     if (ends && t->release != &pf_release_any)
-        pf_store_u64(out + HEADER, end, swapped);
-    return HEADER + r->body.len;
+        pf_store_u64(out + PF_PERF_RECORD_HEADER, end, swapped);
+    return PF_PERF_RECORD_HEADER + r->body.len;
 }

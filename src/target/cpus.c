@@ -1,7 +1,8 @@
 /* Sets of processors stored as a range, for versions that know lists and masks only: as lists. */
 #include "target/target.h"
+#include "schema/family.h"
 
-enum { HEADER = 8, UPDATE_FIXED = 16, LIST = 0, ANY = 0xffff };
+enum { UPDATE_FIXED = 16, LIST = 0, ANY = 0xffff };
 
 /* The set in the record; NULL when it is no range, or none that can be read.  *prefix is what
  * stands in front of it in the body. */
@@ -36,15 +37,15 @@ size_t pf_target_list(const perfile_record *r, uint8_t *out)
     size_t prefix;
     const perfile_cpu_map_data *set = range_of(r, &map, &update, &prefix);
     size_t n = set->start_cpu <= set->end_cpu ? (size_t)set->end_cpu - set->start_cpu + 1 : 0;
-    size_t size = HEADER + prefix + 4 + 2 * (n + (set->any_cpu != 0));
+    size_t size = PF_PERF_RECORD_HEADER + prefix + 4 + 2 * (n + (set->any_cpu != 0));
     size = (size + 7) / 8 * 8;
     if (size > UINT16_MAX)
         return 0;
     memset(out, 0, size);
-    memcpy(out, r->header, HEADER);
-    memcpy(out + HEADER, r->body.ptr, prefix);
+    memcpy(out, r->header, PF_PERF_RECORD_HEADER);
+    memcpy(out + PF_PERF_RECORD_HEADER, r->body.ptr, prefix);
     pf_store_u16(out + 6, (uint16_t)size, swapped);
-    uint8_t *to = out + HEADER + prefix;
+    uint8_t *to = out + PF_PERF_RECORD_HEADER + prefix;
     pf_store_u16(to, LIST, swapped);
     pf_store_u16(to + 2, (uint16_t)(n + (set->any_cpu != 0)), swapped);
     to += 4;

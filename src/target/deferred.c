@@ -2,8 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "schema/family.h"
 
-enum { N_BUCKETS = 1 << 14, HEADER = 8 };
+enum { N_BUCKETS = 1 << 14 };
 
 static pf_held *entries(const pf_deferred *h)
 {
@@ -64,7 +65,7 @@ perfile_status pf_deferred_add(pf_deferred *h, const perfile_record *r, uint32_t
     e.record.header = NULL;
     e.record.body.ptr = NULL;
     if (r->family != PERFILE_FAMILY_DAMAGE) {
-        st = add_bytes(h, &e, r->header, HEADER, err);
+        st = add_bytes(h, &e, r->header, PF_PERF_RECORD_HEADER, err);
         if (st == PERFILE_OK)
             st = add_bytes(h, &e, r->body.ptr, r->body.len, err);
     }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "perfile/encode.h"
 #include "target/target.h"
+#include "schema/family.h"
 
 enum {
     N_PLACES = 1 << 13,
@@ -28,16 +29,16 @@ void pf_target_turn_map(uint8_t *bytes, bool swapped)
 
 size_t pf_target_older_map(const perfile_record *r, const uint8_t *filename, uint8_t *out)
 {
-    enum { HEADER = 8, SIZE_AT = 6, COMMON = 32 /* up to pgoff */ };
+    enum { COMMON = 32 /* up to pgoff */ };
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
     const size_t rest = (size_t)(r->body.ptr + r->body.len - filename);
-    const size_t n = HEADER + COMMON + rest;
-    memcpy(out, r->header, HEADER);
-    memcpy(out + HEADER, r->body.ptr, COMMON);
-    memcpy(out + HEADER + COMMON, filename, rest);
+    const size_t n = PF_PERF_RECORD_HEADER + COMMON + rest;
+    memcpy(out, r->header, PF_PERF_RECORD_HEADER);
+    memcpy(out + PF_PERF_RECORD_HEADER, r->body.ptr, COMMON);
+    memcpy(out + PF_PERF_RECORD_HEADER + COMMON, filename, rest);
     pf_store_u32(out, PERFILE_RECORD_MMAP, swapped);
     pf_store_u16(out + 4, r->misc & (uint16_t) ~(unsigned)PERFILE_MISC_MMAP_BUILD_ID, swapped);
-    pf_store_u16(out + SIZE_AT, (uint16_t)n, swapped);
+    pf_store_u16(out + PF_PERF_SIZE_AT, (uint16_t)n, swapped);
     return n;
 }
 

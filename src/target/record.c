@@ -4,12 +4,13 @@
 #include "perfile/field.h"
 #include "schema/rows.h"
 #include "target/target.h"
+#include "schema/family.h"
 
 /* Marks in call chains: of what is behind them, and of a cookie that stands for it. */
 #define CONTEXT_USER     ((uint64_t)-512)
 #define CONTEXT_DEFERRED ((uint64_t)-640)
 
-enum { HEADER = 8, SIZE_AT = 6, WEIGHT_LOW = 4 };
+enum { WEIGHT_LOW = 4 };
 
 static bool is_swapped(const perfile_record *r)
 {
@@ -100,10 +101,10 @@ static unsigned in_new_layout(pf_target *t, const pf_target_plan *plan, const pe
     size_t n;
     if (plan->turn_weight && r->type == PERFILE_RECORD_SAMPLE) {
         uint8_t *bytes = pf_target_take(t);
-        memcpy(bytes, r->header, HEADER);
-        memcpy(bytes + HEADER, r->body.ptr, r->body.len);
+        memcpy(bytes, r->header, PF_PERF_RECORD_HEADER);
+        memcpy(bytes + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
         turn_weight(t, r, bytes);
-        pf_target_place(t, &copy, HEADER + r->body.len);
+        pf_target_place(t, &copy, PF_PERF_RECORD_HEADER + r->body.len);
     }
     if (pf_relayout_record(&plan->relayout, &copy, 0, pf_target_take(t), &n, NULL) != PERFILE_OK)
         return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
@@ -143,11 +144,11 @@ static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *ou
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
     uint8_t *bytes = pf_target_take(t);
-    memcpy(bytes, r->header, HEADER);
-    memcpy(bytes + HEADER, r->body.ptr, r->body.len);
+    memcpy(bytes, r->header, PF_PERF_RECORD_HEADER);
+    memcpy(bytes + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
     pf_target_turn_map(bytes, is_swapped(r));
     out->misc = pf_load_u16(bytes + 4, is_swapped(r));
-    pf_target_place(t, out, HEADER + r->body.len);
+    pf_target_place(t, out, PF_PERF_RECORD_HEADER + r->body.len);
     t->sum.mappings++;
     return with_new_trailer(t, r, out);
 }
@@ -178,8 +179,9 @@ static unsigned of_header(pf_target *t, const perfile_record *r, perfile_record 
         return PF_DROP;
     }
     const uint8_t *bytes = pf_target_take(t);
-    if (n == HEADER + r->body.len && memcmp(bytes, r->header, HEADER) == 0 &&
-        memcmp(bytes + HEADER, r->body.ptr, r->body.len) == 0)
+    if (n == PF_PERF_RECORD_HEADER + r->body.len &&
+        memcmp(bytes, r->header, PF_PERF_RECORD_HEADER) == 0 &&
+        memcmp(bytes + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len) == 0)
         return PF_AS_STORED;
     pf_target_place(t, out, n);
     return PF_CHANGED;
@@ -190,7 +192,7 @@ static unsigned of_header(pf_target *t, const perfile_record *r, perfile_record 
 static size_t whole_size(const pf_target *t, const perfile_record *r)
 {
     enum { EVENT_TYPE = 80, UNIT = 8 };
-    size_t n = HEADER + r->body.len;
+    size_t n = PF_PERF_RECORD_HEADER + r->body.len;
     if (r->type == PERFILE_RECORD_HEADER_EVENT_TYPE && n < EVENT_TYPE && t->wants_whole_names)
         return EVENT_TYPE;
     return t->wants_even_sizes ? (n + UNIT - 1) / UNIT * UNIT : n;
@@ -199,16 +201,16 @@ static size_t whole_size(const pf_target *t, const perfile_record *r)
 /* Of records that end with a text or a list with its length: zeros behind it are no part of it. */
 static unsigned filled_up(pf_target *t, const perfile_record *r, perfile_record *out)
 {
-    size_t n = HEADER + r->body.len, whole = whole_size(t, r);
+    size_t n = PF_PERF_RECORD_HEADER + r->body.len, whole = whole_size(t, r);
     if (n == whole)
         return PF_AS_STORED;
     if (whole > UINT16_MAX)
         return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
     uint8_t *bytes = pf_target_take(t);
-    memcpy(bytes, r->header, HEADER);
-    memcpy(bytes + HEADER, r->body.ptr, r->body.len);
+    memcpy(bytes, r->header, PF_PERF_RECORD_HEADER);
+    memcpy(bytes + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
     memset(bytes + n, 0, whole - n);
-    pf_store_u16(bytes + SIZE_AT, (uint16_t)whole, is_swapped(r));
+    pf_store_u16(bytes + PF_PERF_SIZE_AT, (uint16_t)whole, is_swapped(r));
     pf_target_place(t, out, whole);
     return PF_CHANGED;
 }
@@ -257,7 +259,7 @@ unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record 
     }
     if (!pf_release_knows_type(t->release, r->type) && r->type != PERFILE_RECORD_MMAP2)
         return drop(t, r, PERFILE_LOSS_RECORDS, r->type);
-    if (r->body.len > UINT16_MAX - HEADER)
+    if (r->body.len > UINT16_MAX - PF_PERF_RECORD_HEADER)
         return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
     unsigned what = by_type(t, r, out);
     t->sum.changed += what == PF_CHANGED;
@@ -288,7 +290,7 @@ uint32_t pf_target_cookie(pf_target *t, const perfile_record *original, const pe
     if (pf_cur_u64(&c) != CONTEXT_DEFERRED)
         return 0;
     *cookie = pf_cur_u64(&c);
-    return (uint32_t)(HEADER + at);
+    return (uint32_t)(PF_PERF_RECORD_HEADER + at);
 }
 
 /* Begins with the mark of the user's part, unless the rest brings it along. */
@@ -318,6 +320,6 @@ size_t pf_target_merge(const pf_held *e, perfile_bytes sample, const perfile_byt
     size_t rest = sample.len - kept - 16;
     memcpy(to, sample.ptr + kept + 16, rest);
     size_t n = (size_t)(to - out) + rest;
-    pf_store_u16(out + SIZE_AT, (uint16_t)n, swapped);
+    pf_store_u16(out + PF_PERF_SIZE_AT, (uint16_t)n, swapped);
     return n;
 }
