@@ -35,7 +35,8 @@ enum {
 #define PERFILE_BIT_ksym_flags(id, shift)
 #define BITS(set, id, shift, width, values, name, doc) PERFILE_BIT_##set(id, shift)
 #include "perfile/format/words.def"
-    PERFILE_SAMPLE_KNOWN = (1 << 25) - 1,
+    PERFILE_SAMPLE_BITS = 25, /* of sample_type that have a row in format/words.def */
+    PERFILE_SAMPLE_KNOWN = (1 << PERFILE_SAMPLE_BITS) - 1,
     PERFILE_FORMAT_KNOWN = (1 << 5) - 1,
     PERFILE_BRANCH_KNOWN = (1 << 20) - 1
 };

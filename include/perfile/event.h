@@ -42,11 +42,12 @@ struct perfile_layout {
     uint64_t sample_regs_user;
     uint64_t sample_regs_intr;
     bool sample_id_all;
-    uint8_t trailer_size;    /* bytes of sample_id at the end of kernel records, 0 without */
-    uint8_t trailer_slots;   /* the same in words */
-    int8_t sample_slot[25];  /* per bit of sample_type: word in the body of a SAMPLE, -1 when not
-                                fixed */
-    int8_t trailer_slot[25]; /* per bit: word from the end of the record (1 is the last), -1 */
+    uint8_t trailer_size;  /* bytes of sample_id at the end of kernel records, 0 without */
+    uint8_t trailer_slots; /* the same in words */
+    int8_t sample_slot[PERFILE_SAMPLE_BITS];  /* per bit of sample_type: word in the body of a
+                                SAMPLE, -1 when not  fixed */
+    int8_t trailer_slot[PERFILE_SAMPLE_BITS]; /* per bit: word from the end of the record (1 is the
+                                                 last), -1 */
 };
 
 #ifdef __cplusplus

@@ -7,11 +7,10 @@
 #include "base/error.h"
 #include "check/check.h"
 #include "core/layout.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 enum {
     ATTR_OFFSET_IN_ENTRY = 16,
-    SAMPLE_BITS = 25,
     READ_BITS = 5,
     BRANCH_BITS = 20,
     FLAG_BITS = 40,
@@ -70,10 +69,11 @@ static void check_bits(pf_check *c, const perfile_event *e)
 {
     uint64_t type = e->attr.sample_type;
     uint64_t both = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    if (type >> SAMPLE_BITS)
-        pf_find_event(c, PERFILE_RULE_V_105, type << 1 >> (SAMPLE_BITS + 1) ? PF_FULL : PF_LESSER,
-                      e, "attr.sample_type", "unknown bits 0x%" PRIx64,
-                      type >> SAMPLE_BITS << SAMPLE_BITS);
+    if (type >> PERFILE_SAMPLE_BITS)
+        pf_find_event(c, PERFILE_RULE_V_105,
+                      type << 1 >> (PERFILE_SAMPLE_BITS + 1) ? PF_FULL : PF_LESSER, e,
+                      "attr.sample_type", "unknown bits 0x%" PRIx64,
+                      type >> PERFILE_SAMPLE_BITS << PERFILE_SAMPLE_BITS);
     if ((type & both) == both)
         pf_find_event(c, PERFILE_RULE_V_106, PF_FULL, e, "attr.sample_type",
                       "both WEIGHT and WEIGHT_STRUCT");

@@ -9,7 +9,7 @@
 #include "schema/rows.h"
 #include "schema/trailer.h"
 #include "schema/family.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 enum { UNIT = 8 };
 
@@ -162,7 +162,7 @@ static uint32_t wanted_bits(const perfile_layout *l, const int8_t *slots)
     uint32_t bits = 0;
     if (!slots)
         return (uint32_t)l->sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
-    for (unsigned i = 0; i < 25; i++)
+    for (unsigned i = 0; i < PERFILE_SAMPLE_BITS; i++)
         bits |= slots[i] > 0 ? (uint32_t)1 << i : 0;
     return bits;
 }

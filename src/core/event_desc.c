@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/order.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 enum { NAME_UNIT = 64, LONGEST_NAME = 1 << 30 };
 

@@ -6,15 +6,15 @@
 
 /* Positions in sample_slot and trailer_slot. */
 enum {
-    PF_SLOT_IP = 0,
-    PF_SLOT_TID = 1,
-    PF_SLOT_TIME = 2,
-    PF_SLOT_ADDR = 3,
-    PF_SLOT_ID = 6,
-    PF_SLOT_CPU = 7,
-    PF_SLOT_PERIOD = 8,
-    PF_SLOT_STREAM_ID = 9,
-    PF_SLOT_IDENTIFIER = 16
+    PF_SLOT_IP = __builtin_ctz(PERFILE_SAMPLE_IP),
+    PF_SLOT_TID = __builtin_ctz(PERFILE_SAMPLE_TID),
+    PF_SLOT_TIME = __builtin_ctz(PERFILE_SAMPLE_TIME),
+    PF_SLOT_ADDR = __builtin_ctz(PERFILE_SAMPLE_ADDR),
+    PF_SLOT_ID = __builtin_ctz(PERFILE_SAMPLE_ID),
+    PF_SLOT_CPU = __builtin_ctz(PERFILE_SAMPLE_CPU),
+    PF_SLOT_PERIOD = __builtin_ctz(PERFILE_SAMPLE_PERIOD),
+    PF_SLOT_STREAM_ID = __builtin_ctz(PERFILE_SAMPLE_STREAM_ID),
+    PF_SLOT_IDENTIFIER = __builtin_ctz(PERFILE_SAMPLE_IDENTIFIER)
 };
 
 void pf_layout_make(perfile_layout *layout, const perfile_attr *attr);

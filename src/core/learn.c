@@ -5,7 +5,7 @@
 #include "core/readable.h"
 #include "core/state.h"
 #include "perfile/field.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 static bool is_stable(const perfile_record *r)
 {

@@ -3,7 +3,7 @@
 #define PF_CORE_NEW_EVENT_H
 
 #include "perfile/writer.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 /* What the caller's struct says, as far as his version of it goes; the rest is 0.  PERFILE_E_USAGE:
  * there is no attr, or no ids where some are promised. */

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "core/layout.h"
 #include "core/state.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 #define ATTR_SIZE_AT 4
 

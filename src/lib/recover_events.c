@@ -4,14 +4,11 @@
 #include "base/order.h"
 #include "lib/recover.h"
 #include "perf/repair.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 enum {
     TRIAL_RECORDS = 1 << 12,
-    ROUNDS = 3, /* what is put right may show what else is wrong */
-    SAMPLE_TYPE_AT = 24,
-    READ_FORMAT_AT = 32,
-    BRANCH_TYPE_AT = 72
+    ROUNDS = 3 /* what is put right may show what else is wrong */
 };
 
 enum { /* what is wrong with an event */
@@ -185,9 +182,9 @@ static perfile_status put_right(const pf_trial *t, bool but_first, pf_repair *to
             continue;
         memcpy(attr, e->attr.ptr, e->attr.len);
         if (wrong & WRONG_BITS) {
-            mask(attr, e->attr.len, SAMPLE_TYPE_AT, PERFILE_SAMPLE_KNOWN, t->swap);
-            mask(attr, e->attr.len, READ_FORMAT_AT, PERFILE_FORMAT_KNOWN, t->swap);
-            mask(attr, e->attr.len, BRANCH_TYPE_AT, PERFILE_BRANCH_KNOWN, t->swap);
+            mask(attr, e->attr.len, PF_ATTR_SAMPLE_TYPE_AT, PERFILE_SAMPLE_KNOWN, t->swap);
+            mask(attr, e->attr.len, PF_ATTR_READ_FORMAT_AT, PERFILE_FORMAT_KNOWN, t->swap);
+            mask(attr, e->attr.len, PF_ATTR_BRANCH_TYPE_AT, PERFILE_BRANCH_KNOWN, t->swap);
         }
         ok = ok && pf_repair_add(to, (perfile_bytes){attr, e->attr.len},
                                  (perfile_bytes){own.ptr, own.len});

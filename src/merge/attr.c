@@ -5,7 +5,7 @@
 #include "core/layout.h"
 #include "perfile/field.h"
 #include "schema/types.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 /* An attr on its way. */
 typedef struct rewriting {

@@ -6,8 +6,9 @@
 #include "base/order.h"
 #include "perfile/field.h"
 #include "perfile/recover.h"
+#include "schema/attr_places.h"
 
-enum { ATTR_SIZE = 112, FLAGS_AT = 40 };
+enum { ATTR_SIZE = 112 };
 
 typedef struct member {
     const char *name;
@@ -18,9 +19,9 @@ typedef struct member {
 static const member members[] = {
     {"type", NULL, 0, 4},
     {"config", NULL, 8, 8},
-    {"sample_type", "sample_type", 24, 8},
-    {"read_format", "read_format", 32, 8},
-    {"branch_sample_type", "branch_sample_type", 72, 8},
+    {"sample_type", "sample_type", PF_ATTR_SAMPLE_TYPE_AT, 8},
+    {"read_format", "read_format", PF_ATTR_READ_FORMAT_AT, 8},
+    {"branch_sample_type", "branch_sample_type", PF_ATTR_BRANCH_TYPE_AT, 8},
     {"sample_regs_user", NULL, 80, 8},
     {"sample_stack_user", NULL, 88, 4},
     {"sample_regs_intr", NULL, 96, 8},
@@ -160,11 +161,11 @@ perfile_status perfile_event_parse(const char *text, bool big_endian, perfile_ev
     size_t n = strcspn(text, ":");
     if (!set_name(&e, text, n, swap))
         return wrong(err, "no event is known by the name", text, n);
-    put(&e, 4, 4, ATTR_SIZE, swap);
+    put(&e, PF_ATTR_SIZE_AT, 4, ATTR_SIZE, swap);
     /* perf sets it always: kernel records have trailers. */
     uint64_t all = UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
-    put(&e, FLAGS_AT, 8, big_endian ? UINT64_C(1) << (63 - PERFILE_ATTR_BIT_SAMPLE_ID_ALL) : all,
-        swap);
+    put(&e, PF_ATTR_FLAGS_AT, 8,
+        big_endian ? UINT64_C(1) << (63 - PERFILE_ATTR_BIT_SAMPLE_ID_ALL) : all, swap);
     perfile_status st = PERFILE_OK;
     for (const char *at = text + n; *at && st == PERFILE_OK; at += n) {
         at++;

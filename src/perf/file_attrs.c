@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 enum { ATTR_ENTRY_MIN = 80, ID_SECTION = 16, EVENT_TYPE = 72 };
 

@@ -3,7 +3,7 @@
 #include "base/cursor.h"
 #include "perf/frame.h"
 #include "perf/repair.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 enum {
     ID_SECTION = 16,

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "io/out.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 static perfile_status check_options(const perfile_writer_options *o, const perfile_sink *sink,
                                     perfile_error *err)

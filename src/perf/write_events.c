@@ -5,7 +5,7 @@
 #include "core/new_event.h"
 #include "core/session.h"
 #include "perf/write.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 enum { ENTRY = 72, TYPE_NAME = 64 };
 

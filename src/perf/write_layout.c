@@ -4,7 +4,7 @@
 #include "base/order.h"
 #include "io/out.h"
 #include "perf/write.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 enum { ID_SECTION = 16, TABLE_ENTRY = 16 };
 

@@ -1,5 +1,5 @@
 #include "schema/bounds.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 enum { BUILD_ID_NAME_AT = 36 };
 

@@ -1,7 +1,7 @@
 /* The encoders: format/ expanded to the inverse of the decoders, one function per layout. */
 #include "schema/put.h"
 #include "schema/rows.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 
 enum {
     TEXT_UNIT = 8,    /* P, K: text at the end of a record is filled up to that … */

@@ -6,7 +6,7 @@
 #include "perfile/field.h"
 #include "schema/types.h"
 #include "target/target.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 #include "schema/family.h"
 
 enum { ZSTD = 1 };

@@ -7,7 +7,7 @@
 #include "places.h"
 #include "twin.h"
 #include "core/releases.h"
-#include "schema/attr_size.h"
+#include "schema/attr_places.h"
 #include "schema/family.h"
 
 enum {
