@@ -35,11 +35,11 @@ enum {
 
 /* A record.
  *
- * `header` points at the first byte of the record as stored, `body` is what follows the
- * header (8 bytes of perf's own family) up to the record's size (not limited to 64 KiB: simpleperf
- * splits larger records). `extra` is what follows the record and is not part of its size (AUXTRACE,
+ * `header` points at the first byte of the record as stored, `body` is what follows the header (8
+ * bytes in perf's own family) up to the record's size (not limited to 64 KiB: simpleperf splits
+ * larger records).  `extra` is what follows the record and is not part of its size (AUXTRACE,
  * HEADER_TRACING_DATA); its pointer is NULL when the bytes are not in memory: see
- * perfile_record_extra().
+ * perfile_stream_extra().
  *
  * A record of family DAMAGE has offset, the number of bytes that were passed over (body.len; the
  * bytes themselves when they are in memory, else body.ptr is NULL) and `damage`. */
@@ -55,7 +55,7 @@ struct perfile_record {
     uint64_t sequence;      /* counts the records of the stream from 0, envelopes too */
     uint64_t envelope;      /* of an inner record: sequence of the record that completed it */
     perfile_bytes extra;
-    uint32_t part;   /* which file of a directory: perfile_container_part() */
+    uint32_t part;   /* which file of a directory: position in perfile_container.parts */
     uint32_t damage; /* PERFILE_DAMAGE_… of a damage record */
     const perfile_session *session;
 };
