@@ -4,7 +4,7 @@
 
 #include "ensure.h"
 #include "limits.h"
-#include "perf/frame.h"
+#include "schema/frame.h"
 #include "perfile/perfile.h"
 #include "tests/dripping.h"
 

@@ -74,6 +74,8 @@ typedef struct perfile_container {
     const perfile_container_damage *damages;
     uint32_t n_parts;
     const perfile_part *parts;
+    const char *format; /* "perf.data": as perfile_options.from and perfile_writer_options.format */
+    uint32_t family;    /* PERFILE_FAMILY_… of its records */
 } perfile_container;
 
 #ifdef __cplusplus

@@ -18,15 +18,22 @@ enum {
     PERFILE_FAMILY_DAMAGE = 2 /* stands for bytes that could not be read; see `damage` */
 };
 
+/* Types of other families than perf's own begin at family << PERFILE_FAMILY_SHIFT, so that a type
+ * of one is none of another; the number that is stored stands below.  perf.data may hold any number
+ * of 32 bits: which family a record is of is said by its `family`. */
+#define PERFILE_FAMILY_SHIFT 24
+
 /* perfile_record.flags */
 enum {
     PERFILE_REC_SWAPPED = 1 << 0, /* stored in the other byte order than this machine's */
     PERFILE_REC_STABLE =
         1 << 1, /* bytes live until the stream is closed, not just to the next call */
-    PERFILE_REC_ENVELOPE = 1 << 2,   /* its content follows as records of their own */
-    PERFILE_REC_INNER = 1 << 3,      /* came out of an envelope */
-    PERFILE_REC_PARTIAL = 1 << 4,    /* bytes that were not asked for are zero */
-    PERFILE_REC_PAYLOAD_CUT = 1 << 5 /* the input ends inside the bytes behind the record */
+    PERFILE_REC_ENVELOPE = 1 << 2,    /* its content follows as records of their own */
+    PERFILE_REC_INNER = 1 << 3,       /* came out of an envelope */
+    PERFILE_REC_PARTIAL = 1 << 4,     /* bytes that were not asked for are zero */
+    PERFILE_REC_PAYLOAD_CUT = 1 << 5, /* the input ends inside the bytes behind the record */
+    PERFILE_REC_TIMED =
+        1 << 6 /* `time` is the record's: other records said it, not its own bytes */
 };
 
 #define PERFILE_NO_TIME     UINT64_MAX
@@ -58,6 +65,8 @@ struct perfile_record {
     uint32_t part;   /* which file of a directory: position in perfile_container.parts */
     uint32_t damage; /* PERFILE_DAMAGE_… of a damage record */
     const perfile_session *session;
+    uint64_t time; /* with PERFILE_REC_TIMED, never of perf's own family: see
+                      perfile_record_time(), which asks for it */
 };
 
 /* Whose record this is: NULL when it belongs to no event or to an unknown one.  Like the time it is
@@ -70,9 +79,9 @@ PERFILE_API const perfile_event *perfile_record_event(const perfile_record *r);
  * when a SAMPLE, READ or trailer cannot be decoded for want of it, else 0. */
 PERFILE_API const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage);
 
-/* Time in ns of the session clock: of the sample, else of the trailer, else of the record's own
- * field (that of STAT_ROUND is a span).  PERFILE_NO_TIME when it has none.  0 is what tools give
- * records of what existed before. */
+/* Time in ns of the session clock: what the driver knows (PERFILE_REC_TIMED); of the sample, else
+ * of the trailer, else of the record's own field (that of STAT_ROUND is a span).  PERFILE_NO_TIME
+ * when it has none.  0 is what tools give records of what existed before. */
 PERFILE_API uint64_t perfile_record_time(const perfile_record *r);
 
 /* Process, thread and processor: of the sample, else of the trailer, else of the record's own
@@ -93,10 +102,13 @@ PERFILE_API bool perfile_sample_field(const perfile_record *r, uint32_t bit, uin
 PERFILE_API size_t perfile_sample_fields(const perfile_record *first, size_t n, uint32_t bit,
                                          uint64_t *values, uint32_t *at);
 
-/* "SAMPLE" for 9; NULL for types that have no row in format/. */
+/* "SAMPLE" for 9; NULL for types that have no row in format/.  Of perf's own family; of any family:
+ * perfile_type_name(). */
 PERFILE_API const char *perfile_record_type_name(uint32_t type);
+PERFILE_API const char *perfile_type_name(unsigned family, uint32_t type);
 
-/* The number of a type name (case does not count, a PERF_RECORD_ in front is fine), or 0. */
+/* The number of a type name (case does not count, a PERF_RECORD_ in front is fine), or 0.  All
+ * families are looked through. */
 PERFILE_API uint32_t perfile_record_type_number(const char *name);
 
 /* Bytes of the header of a record of that family (PERFILE_FAMILY_…); 0 of damage, which has none.

@@ -51,7 +51,8 @@ typedef struct perfile_writer_options {
      * this perf does not know are refused, and the list of features ends as it expects.  What it
      * has no records for (compression) and directories that it cannot open are refused. */
     const char *target;
-    uint64_t reserved[5];
+    const char *format; /* perfile_container.format of a capture: "perf.data" (also NULL), … */
+    uint64_t reserved[4];
 } perfile_writer_options;
 
 /* Begins a capture on `sink` (a path, "-", a descriptor, memory, callbacks, a directory), which

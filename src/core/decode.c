@@ -284,7 +284,7 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
         return st;
     pf_context k = context_of(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
-    pf_walker w = {visitor, user, c.pos, 8, flags};
+    pf_walker w = {visitor, user, c.pos, perfile_family_header(r->family), flags};
     bool known = row && (row->contract || !(flags & PERFILE_WALK_CONTRACT));
     (known ? row->walk : pf_walk_unknown)(&k, &c, &w);
     if (c.bad)

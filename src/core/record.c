@@ -12,8 +12,6 @@
 #include "schema/trailer.h"
 #include "schema/family.h"
 
-#define HEADER_BYTES 8
-
 static inline bool is_swapped(const perfile_record *r)
 {
     return r->flags & PERFILE_REC_SWAPPED;
@@ -99,7 +97,7 @@ static uint64_t own_time(const perfile_record *r)
 uint64_t perfile_record_time(const perfile_record *r)
 {
     if (r->family != PERFILE_FAMILY_PERF)
-        return PERFILE_NO_TIME;
+        return r->flags & PERFILE_REC_TIMED ? r->time : own_time(r);
     const uint8_t *word = field_word(r, PF_SLOT_TIME);
     return word ? pf_load_u64(word, is_swapped(r)) : own_time(r);
 }
@@ -117,7 +115,7 @@ static bool own_task(const perfile_record *r, uint32_t *pid, uint32_t *tid)
 bool perfile_record_task(const perfile_record *r, uint32_t *pid, uint32_t *tid)
 {
     if (r->family != PERFILE_FAMILY_PERF)
-        return false;
+        return own_task(r, pid, tid);
     const uint8_t *word = field_word(r, PF_SLOT_TID);
     if (!word)
         return own_task(r, pid, tid);
@@ -141,7 +139,7 @@ static bool own_cpu(const perfile_record *r, uint32_t *cpu)
 bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu)
 {
     if (r->family != PERFILE_FAMILY_PERF)
-        return false;
+        return own_cpu(r, cpu);
     const uint8_t *word = field_word(r, PF_SLOT_CPU);
     if (!word)
         return own_cpu(r, cpu);
@@ -219,7 +217,7 @@ perfile_status perfile_record_copy(const perfile_record *r, perfile_record **cop
                                    perfile_error *err)
 {
     bool damage = r->family == PERFILE_FAMILY_DAMAGE;
-    size_t header = damage ? 0 : HEADER_BYTES;
+    size_t header = perfile_family_header(r->family);
     size_t body = r->body.ptr ? r->body.len : 0;
     size_t extra = r->extra.ptr ? r->extra.len : 0;
     if (body > PTRDIFF_MAX / 2 || extra > PTRDIFF_MAX / 4)

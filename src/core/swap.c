@@ -73,14 +73,16 @@ static perfile_status swap_by_row(const perfile_record *r, const perfile_layout 
     pf_record_split(r, layout, r->session && r->session->as_stored, &p.body, &p.trailer);
     const pf_context k = pf_record_context(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
-    row->turn(&k, &c, out + PF_PERF_RECORD_HEADER);
+    row->turn(&k, &c, out + (r->body.ptr - r->header));
     if (p.trailer.len) {
         pf_cursor t = pf_cur(p.trailer, is_swapped(r));
         pf_turn_sample_id(&k, &t, out + (p.trailer.ptr - r->header));
     }
     if (c.bad)
         return pf_fail_damage(err, c.bad, row->name, r->offset);
-    return r->type == PERFILE_RECORD_HEADER_FEATURE ? swap_carried(r, out, err) : PERFILE_OK;
+    return r->type == PERFILE_RECORD_HEADER_FEATURE && r->family == PERFILE_FAMILY_PERF
+               ? swap_carried(r, out, err)
+               : PERFILE_OK;
 }
 
 /* The function made for the samples of this session, NULL: there is none. */
@@ -108,21 +110,22 @@ static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap
                   : swap_by_row(r, layout, out, err);
 }
 
-static perfile_status only_perf(const perfile_record *r, perfile_error *err)
+/* Of another family: nothing but the row is asked. */
+static perfile_status swap_other(const perfile_record *r, uint8_t *out, perfile_error *err)
 {
-    if (r->family == PERFILE_FAMILY_PERF)
-        return PERFILE_OK;
-    return pf_fail(err, PERFILE_E_USAGE, "record.family", "a record of family %u has no byte order",
-                   r->family);
+    const pf_family *f = pf_family_of(r->family);
+    if (!f || !f->turn_header)
+        return pf_fail(err, PERFILE_E_USAGE, "record.family",
+                       "a record of family %u has no byte order", r->family);
+    f->turn_header(out, r->header);
+    return swap_by_row(r, NULL, out, err);
 }
 
 perfile_status pf_swap_record(const perfile_record *r, uint8_t *out, perfile_error *err)
 {
-    perfile_status st = only_perf(r, err);
-    if (st != PERFILE_OK)
-        return st;
-    memcpy(out, r->header, PF_PERF_RECORD_HEADER + r->body.len);
-    return swap_in_copy(r, usual_of(r->session), out, err);
+    memcpy(out, r->header, perfile_record_size(r));
+    return r->family == PERFILE_FAMILY_PERF ? swap_in_copy(r, usual_of(r->session), out, err)
+                                            : swap_other(r, out, err);
 }
 
 size_t pf_swap_run(const perfile_record *records, size_t n, uint8_t *out, perfile_error *err)
@@ -132,11 +135,12 @@ size_t pf_swap_run(const perfile_record *records, size_t n, uint8_t *out, perfil
     const uint8_t *start = records[0].header;
     const perfile_record *last = &records[n - 1];
     pf_usual_swap_fn *usual = usual_of(records[0].session);
-    memcpy(out, start, (size_t)(last->header - start) + PF_PERF_RECORD_HEADER + last->body.len);
+    memcpy(out, start, (size_t)(last->header - start) + perfile_record_size(last));
     for (size_t i = 0; i < n; i++) {
         const perfile_record *r = &records[i];
-        if (only_perf(r, err) != PERFILE_OK ||
-            swap_in_copy(r, usual, out + (r->header - start), err) != PERFILE_OK)
+        uint8_t *to = out + (r->header - start);
+        if ((r->family == PERFILE_FAMILY_PERF ? swap_in_copy(r, usual, to, err)
+                                              : swap_other(r, to, err)) != PERFILE_OK)
             return i;
     }
     return n;

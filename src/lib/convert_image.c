@@ -10,7 +10,7 @@
 #include "core/swap.h"
 #include "io/out.h"
 #include "lib/convert.h"
-#include "perf/frame.h"
+#include "schema/frame.h"
 #include "schema/swap.h"
 #include "schema/family.h"
 

@@ -5,10 +5,11 @@
 #include "base/error.h"
 #include "core/stream.h"
 #include "io/out.h"
-#include "perf/write.h"
+#include "core/writer.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
 #include "schema/family.h"
+#include "schema/frame.h"
 
 enum { HELD_MOST = 8 << 20 };
 
@@ -34,7 +35,7 @@ perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, pe
     else
         for (const perfile_record *r = first; r < first + n; r++)
             x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
-    return pf_write_framed(x->writer, first, n, seen, err);
+    return x->writer->ops->run(x->writer, first, n, seen, err);
 }
 
 /* FINISHED_ROUND says that what follows is later than what precedes the last round: not so where
@@ -228,15 +229,17 @@ static perfile_status copy_spans(pf_copy *x, perfile_error *err)
 {
     perfile_stream *s = x->stream;
     perfile_status st = PERFILE_OK;
-    while (st == PERFILE_OK && s->ops->span && x->begun && !x->pieces.records.len &&
-           pf_write_takes_samples(x->writer, perfile_session_swapped(x->session))) {
+    const pf_writer_ops *ops = x->writer->ops;
+    while (st == PERFILE_OK && s->ops->span && ops->takes_samples && x->begun &&
+           !x->pieces.records.len &&
+           ops->takes_samples(x->writer, perfile_session_swapped(x->session))) {
         const pf_sample_span all = s->ops->span(s, UINT64_MAX);
         if (all.n < PF_SPAN_WORTH)
             return PERFILE_OK;
         const perfile_record first = {.part = all.part, .offset = all.offset};
         if (pf_progress_at(&x->progress, &first) && x->options.progress)
             x->options.progress(x->options.user, x->progress.done, x->progress.total);
-        st = pf_write_samples(x->writer, all.bytes, err);
+        st = ops->samples(x->writer, all.bytes, err);
         x->result.records += all.n;
         x->result.samples += all.n;
         s->ops->skip(s, all.n, all.bytes.len);
@@ -278,7 +281,7 @@ void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
     x->writer = w;
     x->from = x->container->form;
     x->to = w->form;
-    x->packs = w->level > 0;
+    x->packs = w->packs;
     x->one_of_many = x->container->n_parts > 1 && !w->directory && !s->by_time;
     x->split = PERFILE_NO_SEQUENCE;
     x->held_most = HELD_MOST;

@@ -2,7 +2,7 @@
  * records of a pipe. */
 #include "base/error.h"
 #include "lib/copy.h"
-#include "perf/frame.h"
+#include "schema/frame.h"
 #include "perfile/field.h"
 #include "schema/family.h"
 

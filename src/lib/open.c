@@ -12,14 +12,6 @@ enum {
     PEEK_BYTES = 16 /* of a live pipe nothing more may be waited for */
 };
 
-static const pf_driver *by_name(const char *name)
-{
-    for (size_t i = 0; pf_drivers[i]; i++)
-        if (strcmp(pf_drivers[i]->name, name) == 0)
-            return pf_drivers[i];
-    return NULL;
-}
-
 static perfile_status no_driver(const char *from, perfile_error *err)
 {
     char known[128] = "";
@@ -90,7 +82,7 @@ perfile_status perfile_open(perfile_source *source, const perfile_options *optio
     if (st != PERFILE_OK)
         return st;
     if (mine.from) {
-        driver = by_name(mine.from);
+        driver = pf_driver_named(mine.from);
         if (!driver)
             return no_driver(mine.from, err);
     } else {
@@ -109,6 +101,8 @@ perfile_status perfile_open(perfile_source *source, const perfile_options *optio
         st = driver->open(source, &mine, stream, err);
     if (st == PERFILE_OK) {
         (*stream)->inputs = inputs;
+        (*stream)->container.format = driver->name;
+        (*stream)->container.family = driver->family;
     } else {
         pf_inputs_free(&inputs);
         source->waiting = NULL; /* the caller's again */

@@ -9,7 +9,7 @@
 #include "core/readable.h"
 #include "lib/recover.h"
 #include "perfile/field.h"
-#include "perf/frame.h"
+#include "schema/frame.h"
 #include "perf/repair.h"
 #include "schema/family.h"
 

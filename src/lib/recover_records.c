@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "core/readable.h"
 #include "lib/recover.h"
-#include "perf/frame.h"
+#include "schema/frame.h"
 #include "perf/record_fit.h"
-#include "perf/write.h"
+#include "core/writer.h"
 #include "schema/family.h"
 
 static perfile_gap_side side_of(const perfile_record *r)
@@ -157,7 +157,7 @@ static perfile_status keep_run(pf_recover *x, const perfile_record *first, size_
     const pf_framed seen = pf_stream_framed(x->stream, first, n);
     count(x, first, n, seen);
     if (x->writer)
-        st = pf_write_framed(x->writer, first, n, seen, err);
+        st = x->writer->ops->run(x->writer, first, n, seen, err);
     if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
         st = copy_extra(x, first, err);
     x->last = side_of(first + n - 1);

@@ -1,9 +1,15 @@
 /* The only place that names all drivers and all forms of output. */
 #include "lib/registry.h"
 
-#include "perf/driver.h"
+#include "schema/family.h"
 
-const pf_driver *const pf_drivers[] = {&pf_perf_driver, NULL};
+#define FAMILY(id, number) extern const pf_driver pf_##id##_driver;
+#include "perfile/format/families.def"
+
+const pf_driver *const pf_drivers[] = {
+#define FAMILY(id, number) &pf_##id##_driver,
+#include "perfile/format/families.def"
+    NULL};
 
 const pf_emit_ops *const pf_emit_forms[] = {&pf_emit_text, &pf_emit_jsonl, &pf_emit_cbor,
                                             &pf_emit_tsv, NULL};

@@ -257,5 +257,11 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
     return PERFILE_OK;
 }
 
-const pf_driver pf_perf_driver = {"perf.data", "Linux perf.data, file, pipe and directory", probe,
-                                  open_perf};
+const pf_driver pf_perf_driver = {
+    .name = "perf.data",
+    .doc = "Linux perf.data, file, pipe and directory",
+    .family = PERFILE_FAMILY_PERF,
+    .probe = probe,
+    .open = open_perf,
+    .create = pf_perf_create,
+};

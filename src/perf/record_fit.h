@@ -2,7 +2,7 @@
 #ifndef PF_PERF_RECORD_FIT_H
 #define PF_PERF_RECORD_FIT_H
 
-#include "perf/frame.h"
+#include "schema/frame.h"
 #include "perfile/session.h"
 
 /* What is odd about a record. */

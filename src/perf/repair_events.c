@@ -1,7 +1,7 @@
 /* Attrs and ids, told from other bytes by their look. */
 #include "base/checked.h"
 #include "base/cursor.h"
-#include "perf/frame.h"
+#include "schema/frame.h"
 #include "perf/repair.h"
 #include "schema/attr_places.h"
 

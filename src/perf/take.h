@@ -2,7 +2,7 @@
 #ifndef PF_PERF_TAKE_H
 #define PF_PERF_TAKE_H
 
-#include "perf/frame.h"
+#include "schema/frame.h"
 #include "perf/stream.h"
 #include "schema/family.h"
 

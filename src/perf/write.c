@@ -1,4 +1,5 @@
 /* A writer from its beginning to its end. */
+#include "perf/driver.h"
 #include "perf/write.h"
 
 #include "base/alloc.h"
@@ -58,8 +59,175 @@ static perfile_status check_target(const perfile_writer_options *o, const pf_rel
     return PERFILE_OK;
 }
 
-perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_options *options,
-                                   perfile_writer **writer, perfile_error *err)
+perfile_status pf_write_keep(pf_perf_writer *w, perfile_bytes bytes, size_t *at, perfile_error *err)
+{
+    *at = w->facts.len;
+    return pf_buffer_append(&w->facts, bytes.ptr, bytes.len) ? PERFILE_OK
+                                                             : pf_fail_nomem(err, "writer.facts");
+}
+
+perfile_status pf_write_scratch(pf_perf_writer *w, size_t n, uint8_t **at, perfile_error *err)
+{
+    pf_buffer_clear(&w->scratch);
+    if (!pf_buffer_reserve(&w->scratch, n))
+        return pf_fail_nomem(err, "writer.scratch");
+    *at = w->scratch.ptr;
+    return PERFILE_OK;
+}
+
+perfile_status pf_write_usable(const pf_perf_writer *w, perfile_error *err)
+{
+    if (w->broken.status) {
+        if (err)
+            *err = w->broken;
+        return w->broken.status;
+    }
+    if (w->finished)
+        return pf_fail(err, PERFILE_E_USAGE, "writer", "the capture is finished");
+    return PERFILE_OK;
+}
+
+perfile_status pf_write_between(const pf_perf_writer *w, perfile_error *err)
+{
+    perfile_status st = pf_write_usable(w, err);
+    if (st == PERFILE_OK && w->base.extra_left)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.extra",
+                       "%llu bytes behind the last record are still to come",
+                       (unsigned long long)w->base.extra_left);
+    return st;
+}
+
+perfile_status pf_write_break(pf_perf_writer *w, perfile_status st, const perfile_error *why,
+                              perfile_error *err)
+{
+    if (st >= 0)
+        return st;
+    w->broken = *why;
+    if (err)
+        *err = *why;
+    return st;
+}
+
+perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err)
+{
+    perfile_bytes span = w->span;
+    w->span = (perfile_bytes){NULL, 0};
+    return span.len ? perfile_sink_write(w->part->sink, span, err) : PERFILE_OK;
+}
+
+perfile_status pf_write_bytes(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err)
+{
+    perfile_status st = pf_write_flush_span(w, err);
+    if (st == PERFILE_OK)
+        st = perfile_sink_write(w->part->sink, bytes, err);
+    if (st == PERFILE_OK)
+        w->part->bytes += bytes.len;
+    return st;
+}
+
+perfile_status pf_write_begin(pf_perf_writer *w, perfile_error *err)
+{
+    perfile_error why;
+    if (w->begun)
+        return PERFILE_OK;
+    w->begun = true;
+    perfile_status st =
+        w->base.form == PERFILE_FORM_PIPE ? pf_write_pipe_front(w, &why) : pf_write_front(w, &why);
+    if (st == PERFILE_OK && w->updates.len)
+        st = pf_write_bytes(w, (perfile_bytes){w->updates.ptr, w->updates.len}, &why);
+    if (st == PERFILE_OK && w->progressive)
+        st = pf_sink_appear(w->base.sink, &why);
+    return pf_write_break(w, st, &why, err);
+}
+
+static uint64_t bytes_of(const perfile_writer *writer)
+{
+    const pf_perf_writer *w = (const pf_perf_writer *)writer;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < w->n_parts; i++)
+        sum += w->parts[i].bytes;
+    return sum;
+}
+
+static perfile_status finish(perfile_writer *writer, perfile_error *err)
+{
+    pf_perf_writer *w = (pf_perf_writer *)writer;
+    perfile_error why;
+    if (w->finished)
+        return PERFILE_OK;
+    perfile_status st = pf_write_between(w, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = pf_write_begin(w, &why);
+    if (st == PERFILE_OK)
+        st = pf_write_finish_parts(w, &why);
+    if (st == PERFILE_OK && w->base.form == PERFILE_FORM_FILE)
+        st = pf_write_back(w, &why);
+    if (st == PERFILE_OK)
+        st = perfile_sink_finish(w->base.sink, &why);
+    w->finished = st == PERFILE_OK;
+    return pf_write_break(w, st, &why, err);
+}
+
+static void give_up(perfile_writer *writer)
+{
+    pf_perf_writer *w = (pf_perf_writer *)writer;
+    perfile_error why;
+    if (w->finished)
+        return;
+    (void)pf_fail(&why, PERFILE_E_USAGE, "writer", "the capture was given up");
+    if (!w->broken.status)
+        w->broken = why;
+    perfile_sink_abort(w->base.sink);
+}
+
+static void close_writer(perfile_writer *writer)
+{
+    pf_perf_writer *w = (pf_perf_writer *)writer;
+    /* Whoever writes progressively wants what is there. */
+    if (w->progressive && w->begun && !w->finished && !w->broken.status)
+        (void)(pf_write_finish_parts(w, NULL) == PERFILE_OK &&
+               perfile_sink_flush(w->base.sink, NULL));
+    pf_write_free_parts(w);
+    pf_buffer_free(&w->facts);
+    pf_buffer_free(&w->events);
+    pf_buffer_free(&w->event_types);
+    pf_buffer_free(&w->updates);
+    pf_buffer_free(&w->aux_index);
+    pf_buffer_free(&w->scratch);
+    pf_buffer_free(&w->own);
+    pf_free(w);
+}
+
+static const pf_writer_ops ops = {
+    .format = "perf.data",
+    .family = PERFILE_FAMILY_PERF,
+    .event = pf_write_event,
+    .event_name = pf_write_event_name,
+    .event_type = pf_write_event_type,
+    .feature = pf_write_feature,
+    .put = pf_write_put,
+    .run = pf_write_run,
+    .extra = pf_write_extra,
+    .takes_samples = pf_write_takes_samples,
+    .samples = pf_write_samples,
+    .round = pf_write_round,
+    .finish = finish,
+    .abort = give_up,
+    .close = close_writer,
+    .bytes = bytes_of,
+};
+
+pf_perf_writer *pf_perf_writer_of(perfile_writer *w, const char *what, perfile_error *err)
+{
+    if (w->ops == &ops)
+        return (pf_perf_writer *)w;
+    pf_writer_refuse(w, what, err);
+    return NULL;
+}
+
+perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *options,
+                              perfile_writer **writer, perfile_error *err)
 {
     perfile_writer_options o = {0};
     if (options)
@@ -74,183 +242,26 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
         st = check_target(&o, target, sink, err);
     if (st != PERFILE_OK)
         return st;
-    perfile_writer *w = pf_alloc(1, sizeof *w);
+    pf_perf_writer *w = pf_alloc(1, sizeof *w);
     if (!w)
         return pf_fail_nomem(err, "writer");
-    w->sink = sink;
-    w->form = o.form;
-    w->swap = o.swapped;
-    w->directory = pf_sink_has_parts(sink);
+    w->base.ops = &ops;
+    w->base.sink = sink;
+    w->base.form = o.form;
+    w->base.swap = o.swapped;
+    w->base.directory = pf_sink_has_parts(sink);
     w->progressive = o.progressive;
     w->compressed2 = o.compressed2;
     w->as_stored = o.as_stored;
     w->level = o.compress_level;
+    w->base.packs = w->level > 0;
     w->target = target;
     w->attr_size = target && !o.attr_size ? target->attr_size : o.attr_size;
     st = pf_write_first_part(w, err);
     if (st != PERFILE_OK) {
-        perfile_writer_close(w);
+        close_writer(&w->base);
         return st;
     }
-    *writer = w;
+    *writer = &w->base;
     return PERFILE_OK;
-}
-
-perfile_status perfile_writer_create(const char *path, const perfile_writer_options *options,
-                                     perfile_writer **writer, perfile_error *err)
-{
-    perfile_writer_options o = {0};
-    perfile_sink *sink = NULL;
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    o.size = sizeof o;
-    perfile_sink_options how = {.size = sizeof how, .flags = o.sink_flags};
-    perfile_status st = o.directory ? perfile_sink_directory(path, &how, &sink, err)
-                                    : perfile_sink_path(path, &how, &sink, err);
-    if (st == PERFILE_OK)
-        st = perfile_writer_open(sink, &o, writer, err);
-    if (st == PERFILE_OK)
-        (*writer)->own_sink = true;
-    else
-        perfile_sink_close(sink);
-    return st;
-}
-
-perfile_status pf_write_keep(perfile_writer *w, perfile_bytes bytes, size_t *at, perfile_error *err)
-{
-    *at = w->facts.len;
-    return pf_buffer_append(&w->facts, bytes.ptr, bytes.len) ? PERFILE_OK
-                                                             : pf_fail_nomem(err, "writer.facts");
-}
-
-perfile_status pf_write_scratch(perfile_writer *w, size_t n, uint8_t **at, perfile_error *err)
-{
-    pf_buffer_clear(&w->scratch);
-    if (!pf_buffer_reserve(&w->scratch, n))
-        return pf_fail_nomem(err, "writer.scratch");
-    *at = w->scratch.ptr;
-    return PERFILE_OK;
-}
-
-perfile_status pf_write_usable(const perfile_writer *w, perfile_error *err)
-{
-    if (w->broken.status) {
-        if (err)
-            *err = w->broken;
-        return w->broken.status;
-    }
-    if (w->finished)
-        return pf_fail(err, PERFILE_E_USAGE, "writer", "the capture is finished");
-    return PERFILE_OK;
-}
-
-perfile_status pf_write_between(const perfile_writer *w, perfile_error *err)
-{
-    perfile_status st = pf_write_usable(w, err);
-    if (st == PERFILE_OK && w->extra_left)
-        return pf_fail(err, PERFILE_E_USAGE, "writer.extra",
-                       "%llu bytes behind the last record are still to come",
-                       (unsigned long long)w->extra_left);
-    return st;
-}
-
-perfile_status pf_write_break(perfile_writer *w, perfile_status st, const perfile_error *why,
-                              perfile_error *err)
-{
-    if (st >= 0)
-        return st;
-    w->broken = *why;
-    if (err)
-        *err = *why;
-    return st;
-}
-
-perfile_status pf_write_flush_span(perfile_writer *w, perfile_error *err)
-{
-    perfile_bytes span = w->span;
-    w->span = (perfile_bytes){NULL, 0};
-    return span.len ? perfile_sink_write(w->part->sink, span, err) : PERFILE_OK;
-}
-
-perfile_status pf_write_bytes(perfile_writer *w, perfile_bytes bytes, perfile_error *err)
-{
-    perfile_status st = pf_write_flush_span(w, err);
-    if (st == PERFILE_OK)
-        st = perfile_sink_write(w->part->sink, bytes, err);
-    if (st == PERFILE_OK)
-        w->part->bytes += bytes.len;
-    return st;
-}
-
-perfile_status pf_write_begin(perfile_writer *w, perfile_error *err)
-{
-    perfile_error why;
-    if (w->begun)
-        return PERFILE_OK;
-    w->begun = true;
-    perfile_status st =
-        w->form == PERFILE_FORM_PIPE ? pf_write_pipe_front(w, &why) : pf_write_front(w, &why);
-    if (st == PERFILE_OK && w->updates.len)
-        st = pf_write_bytes(w, (perfile_bytes){w->updates.ptr, w->updates.len}, &why);
-    if (st == PERFILE_OK && w->progressive)
-        st = pf_sink_appear(w->sink, &why);
-    return pf_write_break(w, st, &why, err);
-}
-
-uint64_t perfile_writer_bytes(const perfile_writer *w)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < w->n_parts; i++)
-        sum += w->parts[i].bytes;
-    return sum;
-}
-
-perfile_status perfile_writer_finish(perfile_writer *w, perfile_error *err)
-{
-    perfile_error why;
-    if (w->finished)
-        return PERFILE_OK;
-    perfile_status st = pf_write_between(w, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = pf_write_begin(w, &why);
-    if (st == PERFILE_OK)
-        st = pf_write_finish_parts(w, &why);
-    if (st == PERFILE_OK && w->form == PERFILE_FORM_FILE)
-        st = pf_write_back(w, &why);
-    if (st == PERFILE_OK)
-        st = perfile_sink_finish(w->sink, &why);
-    w->finished = st == PERFILE_OK;
-    return pf_write_break(w, st, &why, err);
-}
-
-void perfile_writer_abort(perfile_writer *w)
-{
-    perfile_error why;
-    if (w->finished)
-        return;
-    (void)pf_fail(&why, PERFILE_E_USAGE, "writer", "the capture was given up");
-    if (!w->broken.status)
-        w->broken = why;
-    perfile_sink_abort(w->sink);
-}
-
-void perfile_writer_close(perfile_writer *w)
-{
-    if (!w)
-        return;
-    /* Whoever writes progressively wants what is there. */
-    if (w->progressive && w->begun && !w->finished && !w->broken.status)
-        (void)(pf_write_finish_parts(w, NULL) == PERFILE_OK && perfile_sink_flush(w->sink, NULL));
-    pf_write_free_parts(w);
-    pf_buffer_free(&w->facts);
-    pf_buffer_free(&w->events);
-    pf_buffer_free(&w->event_types);
-    pf_buffer_free(&w->updates);
-    pf_buffer_free(&w->aux_index);
-    pf_buffer_free(&w->scratch);
-    pf_buffer_free(&w->own);
-    if (w->own_sink)
-        perfile_sink_close(w->sink);
-    pf_free(w);
 }

@@ -7,23 +7,23 @@
 enum { DATA_SIZE = 8 };
 
 /* The envelope around `len` bytes of zstd that stand behind room for its header. */
-static size_t wrap(const perfile_writer *w, uint8_t *envelope, size_t len)
+static size_t wrap(const pf_perf_writer *w, uint8_t *envelope, size_t len)
 {
     size_t size = PF_PERF_RECORD_HEADER + len;
     if (w->compressed2) {
-        pf_store_u64(envelope + PF_PERF_RECORD_HEADER, len, w->swap);
+        pf_store_u64(envelope + PF_PERF_RECORD_HEADER, len, w->base.swap);
         size = (size + DATA_SIZE + 7) & ~(size_t)7;
         size_t end = PF_PERF_RECORD_HEADER + DATA_SIZE + len;
         memset(envelope + end, 0, size - end);
     }
     uint32_t type = w->compressed2 ? PERFILE_RECORD_COMPRESSED2 : PERFILE_RECORD_COMPRESSED;
-    pf_store_u32(envelope, type, w->swap);
-    pf_store_u16(envelope + 4, 0, w->swap);
-    pf_store_u16(envelope + 6, (uint16_t)size, w->swap);
+    pf_store_u32(envelope, type, w->base.swap);
+    pf_store_u16(envelope + 4, 0, w->base.swap);
+    pf_store_u16(envelope + 6, (uint16_t)size, w->base.swap);
     return size;
 }
 
-static perfile_status flush(perfile_writer *w, perfile_error *err)
+static perfile_status flush(pf_perf_writer *w, perfile_error *err)
 {
     pf_write_part *p = w->part;
     size_t before = PF_PERF_RECORD_HEADER + (w->compressed2 ? DATA_SIZE : 0);
@@ -42,7 +42,7 @@ static perfile_status flush(perfile_writer *w, perfile_error *err)
     return pf_write_bytes(w, (perfile_bytes){envelope, size}, err);
 }
 
-perfile_status pf_write_flush_stage(perfile_writer *w, perfile_error *err)
+perfile_status pf_write_flush_stage(pf_perf_writer *w, perfile_error *err)
 {
     perfile_error why;
     if (!w->part->stage.len)
@@ -51,7 +51,7 @@ perfile_status pf_write_flush_stage(perfile_writer *w, perfile_error *err)
 }
 
 /* The stage never grows: it has room for a chunk from the beginning. */
-perfile_status pf_write_stage(perfile_writer *w, perfile_bytes piece, perfile_error *err)
+perfile_status pf_write_stage(pf_perf_writer *w, perfile_bytes piece, perfile_error *err)
 {
     pf_buffer *stage = &w->part->stage;
     perfile_status st = PERFILE_OK;
@@ -68,7 +68,7 @@ perfile_status pf_write_stage(perfile_writer *w, perfile_bytes piece, perfile_er
     return st;
 }
 
-perfile_status pf_write_compress(perfile_writer *w, const perfile_record *r, perfile_error *err)
+perfile_status pf_write_compress(pf_perf_writer *w, const perfile_record *r, perfile_error *err)
 {
     size_t size = PF_PERF_RECORD_HEADER + r->body.len;
     perfile_status st = pf_write_flush_span(w, err);
@@ -80,7 +80,7 @@ perfile_status pf_write_compress(perfile_writer *w, const perfile_record *r, per
     return st == PERFILE_OK ? pf_write_stage(w, r->body, err) : st;
 }
 
-perfile_status pf_write_compression(perfile_writer *w, perfile_error *err)
+perfile_status pf_write_compression(pf_perf_writer *w, perfile_error *err)
 {
     enum { ZSTD = 1 };
     uint8_t payload[32];

@@ -10,17 +10,17 @@
 enum { ENTRY = 72, TYPE_NAME = 64 };
 
 /* Whether events may come still. */
-static perfile_status in_time(const perfile_writer *w, perfile_error *err)
+static perfile_status in_time(const pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = pf_write_between(w, err);
     if (st != PERFILE_OK)
         return st;
-    if (w->kernel || (w->begun && w->form == PERFILE_FORM_FILE))
+    if (w->kernel || (w->begun && w->base.form == PERFILE_FORM_FILE))
         return pf_fail(err, PERFILE_E_USAGE, "writer.event", "events come before the records");
     return PERFILE_OK;
 }
 
-static perfile_status check_attr(const perfile_writer *w, perfile_bytes attr, uint64_t ids_len,
+static perfile_status check_attr(const pf_perf_writer *w, perfile_bytes attr, uint64_t ids_len,
                                  perfile_error *err)
 {
     if (attr.len < PF_ATTR_LEAST || attr.len > PF_ATTR_MOST)
@@ -33,7 +33,8 @@ static perfile_status check_attr(const perfile_writer *w, perfile_bytes attr, ui
                            "the attr says something at byte %zu: one of %u bytes cannot", i,
                            w->attr_size);
     uint64_t size = w->attr_size ? w->attr_size : (attr.len + 7) & ~(size_t)7;
-    if (w->form == PERFILE_FORM_PIPE && size + ids_len > PF_RECORD_MOST - PF_PERF_RECORD_HEADER)
+    if (w->base.form == PERFILE_FORM_PIPE &&
+        size + ids_len > PF_RECORD_MOST - PF_PERF_RECORD_HEADER)
         return pf_fail(err, PERFILE_E_LIMIT, "writer.event",
                        "%llu ids: a HEADER_ATTR record holds %llu behind its attr; write a file",
                        (unsigned long long)(ids_len / 8),
@@ -41,31 +42,31 @@ static perfile_status check_attr(const perfile_writer *w, perfile_bytes attr, ui
     return PERFILE_OK;
 }
 
-static perfile_status keep_ids(perfile_writer *w, const perfile_words *ids, size_t *at,
+static perfile_status keep_ids(pf_perf_writer *w, const perfile_words *ids, size_t *at,
                                perfile_error *err)
 {
     *at = w->facts.len;
     if (!pf_buffer_reserve(&w->facts, 8 * ids->n))
         return pf_fail_nomem(err, "writer.facts");
     for (size_t i = 0; i < ids->n; i++, w->facts.len += 8)
-        pf_store_u64(w->facts.ptr + w->facts.len, perfile_word(ids, i), w->swap);
+        pf_store_u64(w->facts.ptr + w->facts.len, perfile_word(ids, i), w->base.swap);
     return PERFILE_OK;
 }
 
-static bool has_ids_in_common(const perfile_writer *w, const perfile_words *ids)
+static bool has_ids_in_common(const pf_perf_writer *w, const perfile_words *ids)
 {
     for (uint32_t i = 0; i < w->n_events; i++) {
         const pf_written_event *e = pf_write_event_at(w, i);
         for (size_t k = 0; k < e->ids_len; k += 8)
             for (size_t m = 0; m < ids->n; m++)
-                if (pf_load_u64(w->facts.ptr + e->ids + k, w->swap) == perfile_word(ids, m))
+                if (pf_load_u64(w->facts.ptr + e->ids + k, w->base.swap) == perfile_word(ids, m))
                     return true;
     }
     return false;
 }
 
 /* Why records of this event beside those there are could not be told apart, NULL when they can. */
-static const char *cannot_be_told(const perfile_writer *w, const perfile_words *ids,
+static const char *cannot_be_told(const pf_perf_writer *w, const perfile_words *ids,
                                   const perfile_layout *l)
 {
     if (w->n_events == 0 || w->features[PERFILE_FEATURE_STAT].there)
@@ -94,7 +95,7 @@ static const char *cannot_be_told(const perfile_writer *w, const perfile_words *
 }
 
 /* Whose records are has to be told from those of the events there are. */
-static perfile_status check_beside(const perfile_writer *w, const perfile_words *ids,
+static perfile_status check_beside(const pf_perf_writer *w, const perfile_words *ids,
                                    const pf_written_event *e, perfile_error *err)
 {
     static const perfile_words none;
@@ -106,9 +107,10 @@ static perfile_status check_beside(const perfile_writer *w, const perfile_words 
                : PERFILE_OK;
 }
 
-perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
-                                    perfile_error *err)
+perfile_status pf_write_event(perfile_writer *writer, perfile_bytes attr, const perfile_words *ids,
+                              perfile_error *err)
 {
+    pf_perf_writer *w = (pf_perf_writer *)writer;
     perfile_status st = in_time(w, err);
     if (st != PERFILE_OK)
         return st;
@@ -121,8 +123,8 @@ perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const
     st = check_attr(w, attr, e.ids_len, err);
     perfile_attr a;
     e.id = e.ids_len ? perfile_word(ids, 0) : 0;
-    e.readable =
-        st == PERFILE_OK && perfile_attr_decode(attr, w->swap, &a, sizeof a, NULL) == PERFILE_OK;
+    e.readable = st == PERFILE_OK &&
+                 perfile_attr_decode(attr, w->base.swap, &a, sizeof a, NULL) == PERFILE_OK;
     if (e.readable)
         pf_layout_make(&e.layout, &a);
     if (st == PERFILE_OK)
@@ -143,37 +145,6 @@ perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const
     return pf_write_break(w, st, &why, err);
 }
 
-/* Events from structs. */
-
-perfile_status perfile_writer_add_event(perfile_writer *w, const perfile_new_event *event,
-                                        uint32_t *index, perfile_error *err)
-{
-    perfile_new_event n;
-    perfile_status st = pf_new_event_take(event, &n, err);
-    if (st == PERFILE_OK)
-        st = in_time(w, err);
-    uint8_t attr[PF_ATTR_MOST];
-    size_t len = 0;
-    if (st == PERFILE_OK)
-        st = pf_new_event_attr(&n, w->swap, attr, &len, err);
-    if (st != PERFILE_OK)
-        return st;
-    perfile_words ids = perfile_words_u64(n.ids, n.n_ids);
-    st = perfile_writer_event(w, (perfile_bytes){attr, len}, &ids, err);
-    if (st != PERFILE_OK)
-        return st;
-    uint32_t at = w->n_events - 1;
-    if (n.name)
-        st = perfile_writer_event_name(w, at, n.name, err);
-    if (n.unit && st == PERFILE_OK)
-        st = perfile_writer_event_unit(w, at, n.unit, err);
-    if (n.scale != 0 && st == PERFILE_OK)
-        st = perfile_writer_event_scale(w, at, n.scale, err);
-    if (st == PERFILE_OK && index)
-        *index = at;
-    return st;
-}
-
 /* What they are called. */
 
 static perfile_bytes text_of(const char *text)
@@ -181,7 +152,7 @@ static perfile_bytes text_of(const char *text)
     return (perfile_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-static perfile_status check_index(const perfile_writer *w, uint32_t index, perfile_error *err)
+static perfile_status check_index(const pf_perf_writer *w, uint32_t index, perfile_error *err)
 {
     perfile_status st = pf_write_between(w, err);
     if (st == PERFILE_OK && index >= w->n_events)
@@ -190,7 +161,7 @@ static perfile_status check_index(const perfile_writer *w, uint32_t index, perfi
 }
 
 /* Writes it now, or with what stands in front of the records. */
-static perfile_status update(perfile_writer *w, uint32_t index, perfile_event_update *u,
+static perfile_status update(pf_perf_writer *w, uint32_t index, perfile_event_update *u,
                              perfile_error *err)
 {
     enum { FIXED = 24 };
@@ -213,16 +184,17 @@ static perfile_status update(perfile_writer *w, uint32_t index, perfile_event_up
                                                       : pf_fail_nomem(err, "writer.updates");
 }
 
-perfile_status perfile_writer_event_name(perfile_writer *w, uint32_t index, const char *name,
-                                         perfile_error *err)
+perfile_status pf_write_event_name(perfile_writer *writer, uint32_t index, const char *name,
+                                   perfile_error *err)
 {
+    pf_perf_writer *w = (pf_perf_writer *)writer;
     enum { NAME = 2 };
     size_t at;
     perfile_status st = check_index(w, index, err);
     if (st == PERFILE_OK)
         st = pf_write_keep(w, (perfile_bytes){(const uint8_t *)name, strlen(name) + 1}, &at, err);
     bool told = !w->target || pf_release_knows_type(w->target, PERFILE_RECORD_EVENT_UPDATE);
-    if (st == PERFILE_OK && told && (w->form == PERFILE_FORM_PIPE || w->progressive)) {
+    if (st == PERFILE_OK && told && (w->base.form == PERFILE_FORM_PIPE || w->progressive)) {
         perfile_event_update u = {.type = NAME, .has_name = true, .name = text_of(name)};
         st = update(w, index, &u, err);
     }
@@ -233,8 +205,8 @@ perfile_status perfile_writer_event_name(perfile_writer *w, uint32_t index, cons
     return st;
 }
 
-perfile_status perfile_writer_event_unit(perfile_writer *w, uint32_t index, const char *unit,
-                                         perfile_error *err)
+static perfile_status put_event_unit(pf_perf_writer *w, uint32_t index, const char *unit,
+                                     perfile_error *err)
 {
     enum { UNIT = 0 };
     perfile_event_update u = {.type = UNIT, .has_unit = true, .unit = text_of(unit)};
@@ -242,8 +214,8 @@ perfile_status perfile_writer_event_unit(perfile_writer *w, uint32_t index, cons
     return st == PERFILE_OK ? update(w, index, &u, err) : st;
 }
 
-perfile_status perfile_writer_event_scale(perfile_writer *w, uint32_t index, double scale,
-                                          perfile_error *err)
+static perfile_status put_event_scale(pf_perf_writer *w, uint32_t index, double scale,
+                                      perfile_error *err)
 {
     enum { SCALE = 1 };
     perfile_event_update u = {.type = SCALE, .has_scale = true};
@@ -252,15 +224,16 @@ perfile_status perfile_writer_event_scale(perfile_writer *w, uint32_t index, dou
     return st == PERFILE_OK ? update(w, index, &u, err) : st;
 }
 
-perfile_status perfile_writer_event_type(perfile_writer *w, uint64_t event_id, perfile_bytes name,
-                                         perfile_error *err)
+perfile_status pf_write_event_type(perfile_writer *writer, uint64_t event_id, perfile_bytes name,
+                                   perfile_error *err)
 {
+    pf_perf_writer *w = (pf_perf_writer *)writer;
     uint8_t entry[ENTRY] = {0};
-    if (w->begun || w->form != PERFILE_FORM_FILE || name.len >= TYPE_NAME)
+    if (w->begun || w->base.form != PERFILE_FORM_FILE || name.len >= TYPE_NAME)
         return pf_fail(err, PERFILE_E_USAGE, "writer.event_type",
                        "event types come before the records of a file, with names below %d bytes",
                        TYPE_NAME);
-    pf_store_u64(entry, event_id, w->swap);
+    pf_store_u64(entry, event_id, w->base.swap);
     if (name.len)
         memcpy(entry + sizeof event_id, name.ptr, name.len);
     return pf_buffer_append(&w->event_types, entry, sizeof entry)
@@ -271,12 +244,12 @@ perfile_status perfile_writer_event_type(perfile_writer *w, uint64_t event_id, p
 /* EVENT_DESC. */
 
 /* Events that were given no name get the one that readers give them. */
-static perfile_status derive_names(const perfile_writer *w, perfile_session **session,
+static perfile_status derive_names(const pf_perf_writer *w, perfile_session **session,
                                    perfile_error *err)
 {
     static const uint32_t sources[] = {PERFILE_FEATURE_PMU_MAPPINGS, PERFILE_FEATURE_TRACING_DATA};
     perfile_options o = {.size = sizeof o};
-    perfile_status st = pf_session_new(w->swap, &o, session, err);
+    perfile_status st = pf_session_new(w->base.swap, &o, session, err);
     for (uint32_t i = 0; i < w->n_events && st == PERFILE_OK; i++) {
         const pf_written_event *e = pf_write_event_at(w, i);
         pf_attr_fact fact = {.attr = {w->facts.ptr + e->attr, e->attr_len},
@@ -286,7 +259,7 @@ static perfile_status derive_names(const perfile_writer *w, perfile_session **se
     for (unsigned i = 0; i < 2 && st == PERFILE_OK; i++) {
         const pf_written_feature *w_f = &w->features[sources[i]];
         perfile_feature f = {.number = sources[i],
-                             .flags = w->swap ? PERFILE_REC_SWAPPED : 0,
+                             .flags = w->base.swap ? PERFILE_REC_SWAPPED : 0,
                              .size = w_f->len,
                              .payload = pf_write_fact(w, w_f->at, w_f->len),
                              .session = *session};
@@ -296,20 +269,20 @@ static perfile_status derive_names(const perfile_writer *w, perfile_session **se
     return st == PERFILE_OK ? pf_session_settle(*session, err) : st;
 }
 
-static const char *name_of(const perfile_writer *w, const perfile_session *derived, uint32_t i)
+static const char *name_of(const pf_perf_writer *w, const perfile_session *derived, uint32_t i)
 {
     const pf_written_event *e = pf_write_event_at(w, i);
     const perfile_event *d = e->named ? NULL : perfile_session_event(derived, i);
     return e->named ? (const char *)w->facts.ptr + e->name : d ? d->name : "";
 }
 
-static bool add_u32(const perfile_writer *w, pf_buffer *b, uint32_t v)
+static bool add_u32(const pf_perf_writer *w, pf_buffer *b, uint32_t v)
 {
     v = pf_write_u32(w, v);
     return pf_buffer_append(b, &v, sizeof v);
 }
 
-static perfile_status describe(perfile_writer *w, const perfile_session *derived, pf_buffer *b,
+static perfile_status describe(pf_perf_writer *w, const perfile_session *derived, pf_buffer *b,
                                perfile_error *err)
 {
     enum { STRING_UNIT = 64, ID_SECTION = 16 };
@@ -333,7 +306,7 @@ static perfile_status describe(perfile_writer *w, const perfile_session *derived
     return st == PERFILE_OK && !fits ? pf_fail_nomem(err, "writer.event_desc") : st;
 }
 
-perfile_status pf_write_event_desc(perfile_writer *w, perfile_error *err)
+perfile_status pf_write_event_desc(pf_perf_writer *w, perfile_error *err)
 {
     perfile_session *derived = NULL;
     pf_buffer b = {0};
@@ -353,4 +326,56 @@ perfile_status pf_write_event_desc(perfile_writer *w, perfile_error *err)
     pf_session_free(derived);
     pf_buffer_free(&b);
     return st;
+}
+
+/* Events from structs. */
+
+static perfile_status add_event(pf_perf_writer *w, const perfile_new_event *event, uint32_t *index,
+                                perfile_error *err)
+{
+    perfile_new_event n;
+    perfile_status st = pf_new_event_take(event, &n, err);
+    if (st == PERFILE_OK)
+        st = in_time(w, err);
+    uint8_t attr[PF_ATTR_MOST];
+    size_t len = 0;
+    if (st == PERFILE_OK)
+        st = pf_new_event_attr(&n, w->base.swap, attr, &len, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_words ids = perfile_words_u64(n.ids, n.n_ids);
+    st = pf_write_event(&w->base, (perfile_bytes){attr, len}, &ids, err);
+    if (st != PERFILE_OK)
+        return st;
+    uint32_t at = w->n_events - 1;
+    if (n.name)
+        st = pf_write_event_name(&w->base, at, n.name, err);
+    if (n.unit && st == PERFILE_OK)
+        st = put_event_unit(w, at, n.unit, err);
+    if (n.scale != 0 && st == PERFILE_OK)
+        st = put_event_scale(w, at, n.scale, err);
+    if (st == PERFILE_OK && index)
+        *index = at;
+    return st;
+}
+
+perfile_status perfile_writer_add_event(perfile_writer *writer, const perfile_new_event *event,
+                                        uint32_t *index, perfile_error *err)
+{
+    pf_perf_writer *w = pf_perf_writer_of(writer, "events", err);
+    return w ? add_event(w, event, index, err) : PERFILE_E_UNSUPPORTED;
+}
+
+perfile_status perfile_writer_event_unit(perfile_writer *writer, uint32_t index, const char *unit,
+                                         perfile_error *err)
+{
+    pf_perf_writer *w = pf_perf_writer_of(writer, "events", err);
+    return w ? put_event_unit(w, index, unit, err) : PERFILE_E_UNSUPPORTED;
+}
+
+perfile_status perfile_writer_event_scale(perfile_writer *writer, uint32_t index, double scale,
+                                          perfile_error *err)
+{
+    pf_perf_writer *w = pf_perf_writer_of(writer, "events", err);
+    return w ? put_event_scale(w, index, scale, err) : PERFILE_E_UNSUPPORTED;
 }

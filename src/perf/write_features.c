@@ -2,9 +2,10 @@
 #include "base/error.h"
 #include "perf/write.h"
 
-perfile_status perfile_writer_feature(perfile_writer *w, uint32_t number, perfile_bytes payload,
-                                      perfile_error *err)
+perfile_status pf_write_feature(perfile_writer *writer, uint32_t number, perfile_bytes payload,
+                                perfile_error *err)
 {
+    pf_perf_writer *w = (pf_perf_writer *)writer;
     perfile_error why;
     perfile_status st = pf_write_usable(w, err);
     if (st != PERFILE_OK)
@@ -12,7 +13,7 @@ perfile_status perfile_writer_feature(perfile_writer *w, uint32_t number, perfil
     if (number >= PERFILE_N_FEATURES)
         return pf_fail(err, PERFILE_E_USAGE, "writer.feature", "feature %u, the last is %d", number,
                        PERFILE_N_FEATURES - 1);
-    if (w->form == PERFILE_FORM_PIPE) {
+    if (w->base.form == PERFILE_FORM_PIPE) {
         st = pf_write_pipe_can(w, number, payload, err);
         if (st == PERFILE_OK && w->kernel && number != PERFILE_FEATURE_BUILD_ID)
             st = pf_fail(err, PERFILE_E_USAGE, "writer.feature",
@@ -37,11 +38,11 @@ perfile_status perfile_writer_feature(perfile_writer *w, uint32_t number, perfil
 }
 
 /* How many processors NRCPUS says there are, 0 when it was not set. */
-static uint32_t n_cpus(const perfile_writer *w)
+static uint32_t n_cpus(const pf_perf_writer *w)
 {
     const pf_written_feature *set = &w->features[PERFILE_FEATURE_NRCPUS];
     perfile_feature f = {.number = PERFILE_FEATURE_NRCPUS,
-                         .flags = w->swap ? PERFILE_REC_SWAPPED : 0,
+                         .flags = w->base.swap ? PERFILE_REC_SWAPPED : 0,
                          .size = set->len,
                          .payload = pf_write_fact(w, set->at, set->len)};
     perfile_nrcpus n;
@@ -51,9 +52,12 @@ static uint32_t n_cpus(const perfile_writer *w)
 }
 
 #define FEATURE(id, number, name, source, contract, doc)                                           \
-    perfile_status perfile_writer_set_##id(perfile_writer *w, const perfile_##id *in, size_t size, \
-                                           perfile_error *err)                                     \
+    perfile_status perfile_writer_set_##id(perfile_writer *writer, const perfile_##id *in,         \
+                                           size_t size, perfile_error *err)                        \
     {                                                                                              \
+        pf_perf_writer *w = pf_perf_writer_of(writer, "features", err);                            \
+        if (!w)                                                                                    \
+            return PERFILE_E_UNSUPPORTED;                                                          \
         perfile_encode_options how = pf_write_encoding(w);                                         \
         uint8_t *at = NULL;                                                                        \
         size_t len = 0;                                                                            \
@@ -65,12 +69,12 @@ static uint32_t n_cpus(const perfile_writer *w)
             st = perfile_##id##_encode(in, size, &how, at, len, &len, err);                        \
         if (st != PERFILE_OK)                                                                      \
             return st;                                                                             \
-        return perfile_writer_feature(w, number, (perfile_bytes){at, len}, err);                   \
+        return pf_write_feature(writer, number, (perfile_bytes){at, len}, err);                    \
     }
 #include "perfile/format/features.def"
 
-perfile_status perfile_writer_text(perfile_writer *w, uint32_t number, const char *text,
-                                   perfile_error *err)
+static perfile_status put_text(pf_perf_writer *w, uint32_t number, const char *text,
+                               perfile_error *err)
 {
     /* All of them have the layout of HOSTNAME. */
     perfile_hostname h = {.string = {(const uint8_t *)text, strlen(text)}};
@@ -94,5 +98,13 @@ perfile_status perfile_writer_text(perfile_writer *w, uint32_t number, const cha
         st = pf_write_scratch(w, len, &at, err);
     if (st == PERFILE_OK)
         st = perfile_hostname_encode(&h, sizeof h, &how, at, len, &len, err);
-    return st == PERFILE_OK ? perfile_writer_feature(w, number, (perfile_bytes){at, len}, err) : st;
+    return st == PERFILE_OK ? pf_write_feature(&w->base, number, (perfile_bytes){at, len}, err)
+                            : st;
+}
+
+perfile_status perfile_writer_text(perfile_writer *writer, uint32_t number, const char *text,
+                                   perfile_error *err)
+{
+    pf_perf_writer *w = pf_perf_writer_of(writer, "features", err);
+    return w ? put_text(w, number, text, err) : PERFILE_E_UNSUPPORTED;
 }

@@ -8,7 +8,7 @@
 
 enum { ID_SECTION = 16, TABLE_ENTRY = 16 };
 
-static perfile_status put_words(perfile_writer *w, const uint64_t *words, size_t n,
+static perfile_status put_words(pf_perf_writer *w, const uint64_t *words, size_t n,
                                 perfile_error *err)
 {
     uint64_t stored[4];
@@ -17,24 +17,25 @@ static perfile_status put_words(perfile_writer *w, const uint64_t *words, size_t
         size_t some = n < 4 ? n : 4;
         for (size_t i = 0; i < some; i++)
             stored[i] = pf_write_u64(w, words[i]);
-        st = perfile_sink_write(w->sink, (perfile_bytes){(const uint8_t *)stored, 8 * some}, err);
+        st = perfile_sink_write(w->base.sink, (perfile_bytes){(const uint8_t *)stored, 8 * some},
+                                err);
         words += some;
         n -= some;
     }
     return st;
 }
 
-static perfile_status put_zeros(perfile_writer *w, size_t n, perfile_error *err)
+static perfile_status put_zeros(pf_perf_writer *w, size_t n, perfile_error *err)
 {
     static const uint8_t zeros[64];
     perfile_status st = PERFILE_OK;
     for (; n && st == PERFILE_OK; n -= n < sizeof zeros ? n : sizeof zeros)
-        st = perfile_sink_write(w->sink,
+        st = perfile_sink_write(w->base.sink,
                                 (perfile_bytes){zeros, n < sizeof zeros ? n : sizeof zeros}, err);
     return st;
 }
 
-perfile_status pf_write_attr(perfile_writer *w, const pf_written_event *e, size_t size,
+perfile_status pf_write_attr(pf_perf_writer *w, const pf_written_event *e, size_t size,
                              pf_buffer *to, perfile_error *err)
 {
     if (!pf_buffer_reserve(to, size))
@@ -43,27 +44,27 @@ perfile_status pf_write_attr(perfile_writer *w, const pf_written_event *e, size_
     size_t n = e->attr_len < size ? e->attr_len : size; /* what is cut off is zero */
     memcpy(attr, w->facts.ptr + e->attr, n);
     memset(attr + n, 0, size - n);
-    uint32_t own = pf_load_u32(attr + PF_ATTR_SIZE_AT, w->swap);
+    uint32_t own = pf_load_u32(attr + PF_ATTR_SIZE_AT, w->base.swap);
     if (own != size && (own != 0 || size != 64))
-        pf_store_u32(attr + PF_ATTR_SIZE_AT, (uint32_t)size, w->swap);
+        pf_store_u32(attr + PF_ATTR_SIZE_AT, (uint32_t)size, w->base.swap);
     to->len += size;
     return PERFILE_OK;
 }
 
 /* perf looks for the ids of an attr behind as many bytes as the attr says it has: all attrs of a
  * file have one size, and say so. */
-static perfile_status put_attr(perfile_writer *w, const pf_written_event *e, uint64_t ids_at,
+static perfile_status put_attr(pf_perf_writer *w, const pf_written_event *e, uint64_t ids_at,
                                perfile_error *err)
 {
     uint64_t ids[2] = {ids_at, e->ids_len};
     pf_buffer_clear(&w->own);
     perfile_status st = pf_write_attr(w, e, (size_t)(w->entry_size - ID_SECTION), &w->own, err);
     if (st == PERFILE_OK)
-        st = perfile_sink_write(w->sink, (perfile_bytes){w->own.ptr, w->own.len}, err);
+        st = perfile_sink_write(w->base.sink, (perfile_bytes){w->own.ptr, w->own.len}, err);
     return st == PERFILE_OK ? put_words(w, ids, 2, err) : st;
 }
 
-static perfile_status put_events(perfile_writer *w, perfile_error *err)
+static perfile_status put_events(pf_perf_writer *w, perfile_error *err)
 {
     uint64_t at = PF_PERF_FILE_HEADER;
     perfile_status st = PERFILE_OK;
@@ -73,7 +74,7 @@ static perfile_status put_events(perfile_writer *w, perfile_error *err)
         if (w->entry_size < e->attr_len + ID_SECTION)
             w->entry_size = e->attr_len + ID_SECTION;
         if (e->ids_len)
-            st = perfile_sink_write(w->sink, pf_write_fact(w, e->ids, e->ids_len), err);
+            st = perfile_sink_write(w->base.sink, pf_write_fact(w, e->ids, e->ids_len), err);
     }
     /* perf compares it with what it knows: never 0, and a multiple of 8. */
     w->entry_size = (w->entry_size + 7) & ~UINT64_C(7);
@@ -88,13 +89,13 @@ static perfile_status put_events(perfile_writer *w, perfile_error *err)
     w->types = (perfile_section){at + w->attrs.size, w->event_types.len};
     w->data_start = w->types.offset + w->types.size;
     if (st == PERFILE_OK && w->types.size)
-        st = perfile_sink_write(w->sink, (perfile_bytes){w->event_types.ptr, w->event_types.len},
-                                err);
+        st = perfile_sink_write(w->base.sink,
+                                (perfile_bytes){w->event_types.ptr, w->event_types.len}, err);
     return st;
 }
 
 /* The header as it is when there are `size` bytes of records and these features. */
-static perfile_status put_header(perfile_writer *w, uint64_t size, const uint64_t bitmap[4],
+static perfile_status put_header(pf_perf_writer *w, uint64_t size, const uint64_t bitmap[4],
                                  perfile_error *err)
 {
     uint64_t header[PF_PERF_FILE_HEADER / 8] = {
@@ -113,15 +114,16 @@ static perfile_status put_header(perfile_writer *w, uint64_t size, const uint64_
     };
     for (size_t i = 0; i < sizeof header / 8; i++)
         header[i] = pf_write_u64(w, header[i]);
-    memcpy(header, w->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
-    return pf_sink_patch(w->sink, 0, (perfile_bytes){(const uint8_t *)header, sizeof header}, err);
+    memcpy(header, w->base.swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
+    return pf_sink_patch(w->base.sink, 0, (perfile_bytes){(const uint8_t *)header, sizeof header},
+                         err);
 }
 
 static const uint64_t no_features[4];
 
 /* The header of a file is zero until everything else is written: nobody takes a part of one for the
  * whole.  One that can be looked at from now on has all but the size of its records. */
-perfile_status pf_write_front(perfile_writer *w, perfile_error *err)
+perfile_status pf_write_front(pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = put_zeros(w, PF_PERF_FILE_HEADER, err);
     if (st == PERFILE_OK)
@@ -130,7 +132,7 @@ perfile_status pf_write_front(perfile_writer *w, perfile_error *err)
 }
 
 /* The index of AUX traces, made from where they went. */
-static perfile_status make_aux_index(perfile_writer *w, perfile_error *err)
+static perfile_status make_aux_index(pf_perf_writer *w, perfile_error *err)
 {
     w->features[PERFILE_FEATURE_AUXTRACE].there = false;
     if (!w->aux_index.len)
@@ -147,7 +149,7 @@ static perfile_status make_aux_index(perfile_writer *w, perfile_error *err)
     return st;
 }
 
-static void count_features(const perfile_writer *w, uint64_t bitmap[4], uint64_t *n)
+static void count_features(const pf_perf_writer *w, uint64_t bitmap[4], uint64_t *n)
 {
     memset(bitmap, 0, 4 * sizeof bitmap[0]);
     *n = 0;
@@ -160,10 +162,10 @@ static void count_features(const perfile_writer *w, uint64_t bitmap[4], uint64_t
 /* Readers know by HOSTNAME how wide the longs of a big-endian writer were.  perf takes no feature
  * of such a file without it, also not those by which records are read.  Where its absence would
  * matter, there is one without a name. */
-static perfile_status make_hostname(perfile_writer *w, perfile_error *err)
+static perfile_status make_hostname(pf_perf_writer *w, perfile_error *err)
 {
     uint64_t bitmap[4], narrow[4], n;
-    bool big = w->swap != (bool)PF_NATIVE_BIG;
+    bool big = w->base.swap != (bool)PF_NATIVE_BIG;
     bool needed = w->target || w->features[PERFILE_FEATURE_COMPRESSED].there ||
                   w->features[PERFILE_FEATURE_DIR_FORMAT].there ||
                   w->features[PERFILE_FEATURE_AUXTRACE].there;
@@ -171,10 +173,10 @@ static perfile_status make_hostname(perfile_writer *w, perfile_error *err)
     if (!big || w->features[PERFILE_FEATURE_HOSTNAME].there ||
         (!needed && !pf_perf_bitmap_narrow(bitmap, narrow)))
         return PERFILE_OK;
-    return perfile_writer_text(w, PERFILE_FEATURE_HOSTNAME, "", err);
+    return perfile_writer_text(&w->base, PERFILE_FEATURE_HOSTNAME, "", err);
 }
 
-static perfile_status put_features(perfile_writer *w, uint64_t bitmap[4], perfile_error *err)
+static perfile_status put_features(pf_perf_writer *w, uint64_t bitmap[4], perfile_error *err)
 {
     uint64_t n;
     count_features(w, bitmap, &n);
@@ -189,17 +191,17 @@ static perfile_status put_features(perfile_writer *w, uint64_t bitmap[4], perfil
     }
     for (uint32_t i = 0; i < PERFILE_N_FEATURES && st == PERFILE_OK; i++)
         if (w->features[i].there)
-            st = perfile_sink_write(w->sink,
+            st = perfile_sink_write(w->base.sink,
                                     pf_write_fact(w, w->features[i].at, w->features[i].len), err);
     return st;
 }
 
 /* Of a directory: 0 is `data` alone, 1 is data.N beside it. */
-static perfile_status make_dir_format(perfile_writer *w, perfile_error *err)
+static perfile_status make_dir_format(pf_perf_writer *w, perfile_error *err)
 {
     uint64_t version = pf_write_u64(w, w->n_parts > 1);
-    pf_written_feature f = {.there = w->directory, .len = sizeof version};
-    if (!w->directory)
+    pf_written_feature f = {.there = w->base.directory, .len = sizeof version};
+    if (!w->base.directory)
         return PERFILE_OK;
     perfile_status st =
         pf_write_keep(w, (perfile_bytes){(const uint8_t *)&version, sizeof version}, &f.at, err);
@@ -208,7 +210,7 @@ static perfile_status make_dir_format(perfile_writer *w, perfile_error *err)
     return st;
 }
 
-perfile_status pf_write_back(perfile_writer *w, perfile_error *err)
+perfile_status pf_write_back(pf_perf_writer *w, perfile_error *err)
 {
     uint64_t bitmap[4];
     uint64_t size = w->parts[0].bytes;
@@ -223,12 +225,12 @@ perfile_status pf_write_back(perfile_writer *w, perfile_error *err)
         st = make_hostname(w, err);
     /* Whoever is killed from here on must not leave a feature table that looks like records. */
     if (st == PERFILE_OK && w->progressive)
-        st = perfile_sink_flush(w->sink, err);
+        st = perfile_sink_flush(w->base.sink, err);
     if (st == PERFILE_OK && w->progressive && size)
         st = put_header(w, size, no_features, err);
     if (st == PERFILE_OK)
         st = put_features(w, bitmap, err);
     if (st == PERFILE_OK && w->progressive)
-        st = perfile_sink_flush(w->sink, err);
+        st = perfile_sink_flush(w->base.sink, err);
     return st == PERFILE_OK ? put_header(w, size, bitmap, err) : st;
 }

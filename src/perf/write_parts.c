@@ -4,7 +4,7 @@
 #include "io/out.h"
 #include "perf/write.h"
 
-static perfile_status room_for(perfile_writer *w, uint32_t part, perfile_error *err)
+static perfile_status room_for(pf_perf_writer *w, uint32_t part, perfile_error *err)
 {
     if (part < w->n_parts)
         return PERFILE_OK;
@@ -19,13 +19,13 @@ static perfile_status room_for(perfile_writer *w, uint32_t part, perfile_error *
 }
 
 /* Everything that does not stay where it is goes to its file. */
-static perfile_status leave(perfile_writer *w, perfile_error *err)
+static perfile_status leave(pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = pf_write_flush_span(w, err);
     return st == PERFILE_OK && w->level ? pf_write_flush_stage(w, err) : st;
 }
 
-static perfile_status start(perfile_writer *w, pf_write_part *part, perfile_sink *sink,
+static perfile_status start(pf_perf_writer *w, pf_write_part *part, perfile_sink *sink,
                             perfile_error *err)
 {
     if (w->level && !part->deflate)
@@ -36,21 +36,21 @@ static perfile_status start(perfile_writer *w, pf_write_part *part, perfile_sink
     return PERFILE_OK;
 }
 
-perfile_status pf_write_first_part(perfile_writer *w, perfile_error *err)
+perfile_status pf_write_first_part(pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = room_for(w, 0, err);
     if (st != PERFILE_OK)
         return st;
     w->part = w->parts;
-    return start(w, w->part, w->sink, err);
+    return start(w, w->part, w->base.sink, err);
 }
 
-perfile_status pf_write_go_to(perfile_writer *w, uint32_t part, perfile_error *err)
+perfile_status pf_write_go_to(pf_perf_writer *w, uint32_t part, perfile_error *err)
 {
-    perfile_sink *sink = w->sink;
+    perfile_sink *sink = w->base.sink;
     perfile_status st = pf_write_flush_span(w, err);
     if (st == PERFILE_OK && part)
-        st = pf_sink_part(w->sink, part - 1, &sink, err);
+        st = pf_sink_part(w->base.sink, part - 1, &sink, err);
     if (st == PERFILE_OK)
         st = room_for(w, part, err);
     if (st == PERFILE_OK && !w->parts[part].sink)
@@ -62,7 +62,7 @@ perfile_status pf_write_go_to(perfile_writer *w, uint32_t part, perfile_error *e
     return PERFILE_OK;
 }
 
-perfile_status pf_write_finish_parts(perfile_writer *w, perfile_error *err)
+perfile_status pf_write_finish_parts(pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = leave(w, err);
     for (uint32_t i = w->n_parts; i-- && st == PERFILE_OK;) {
@@ -75,7 +75,7 @@ perfile_status pf_write_finish_parts(perfile_writer *w, perfile_error *err)
     return st;
 }
 
-void pf_write_free_parts(perfile_writer *w)
+void pf_write_free_parts(pf_perf_writer *w)
 {
     for (uint32_t i = 0; i < w->n_parts; i++) {
         pf_deflate_free(w->parts[i].deflate);

@@ -8,15 +8,15 @@ enum { FEATURE_FIXED = 16, FEATURE_MOST = PF_RECORD_MOST - FEATURE_FIXED, TRACIN
 
 static const uint8_t zeros[8];
 
-static void put_header(const perfile_writer *w, uint8_t *at, uint32_t type, uint16_t misc,
+static void put_header(const pf_perf_writer *w, uint8_t *at, uint32_t type, uint16_t misc,
                        size_t size)
 {
-    pf_store_u32(at, type, w->swap);
-    pf_store_u16(at + 4, misc, w->swap);
-    pf_store_u16(at + 6, (uint16_t)size, w->swap);
+    pf_store_u32(at, type, w->base.swap);
+    pf_store_u16(at + 4, misc, w->base.swap);
+    pf_store_u16(at + 6, (uint16_t)size, w->base.swap);
 }
 
-perfile_status pf_write_pipe_event(perfile_writer *w, const pf_written_event *e, perfile_error *err)
+perfile_status pf_write_pipe_event(pf_perf_writer *w, const pf_written_event *e, perfile_error *err)
 {
     /* Readers look for the ids at a multiple of 8. */
     size_t attr = w->attr_size ? w->attr_size : (e->attr_len + 7) & ~(size_t)7;
@@ -32,12 +32,12 @@ perfile_status pf_write_pipe_event(perfile_writer *w, const pf_written_event *e,
     return st == PERFILE_OK ? pf_write_bytes(w, (perfile_bytes){w->own.ptr, w->own.len}, err) : st;
 }
 
-static perfile_status put_tracing(perfile_writer *w, perfile_bytes payload, perfile_error *err)
+static perfile_status put_tracing(pf_perf_writer *w, perfile_bytes payload, perfile_error *err)
 {
     size_t padded = (payload.len + 7) & ~(size_t)7;
     uint8_t record[TRACING_FIXED] = {0};
     put_header(w, record, PERFILE_RECORD_HEADER_TRACING_DATA, 0, sizeof record);
-    pf_store_u32(record + PF_PERF_RECORD_HEADER, (uint32_t)padded, w->swap);
+    pf_store_u32(record + PF_PERF_RECORD_HEADER, (uint32_t)padded, w->base.swap);
     perfile_status st = pf_write_bytes(w, (perfile_bytes){record, sizeof record}, err);
     if (st == PERFILE_OK)
         st = pf_write_bytes(w, payload, err);
@@ -46,13 +46,13 @@ static perfile_status put_tracing(perfile_writer *w, perfile_bytes payload, perf
 }
 
 /* The next of the entries of BUILD_ID, each a record but for its type and its padding. */
-static perfile_status next_build_id(const perfile_writer *w, perfile_bytes *rest,
+static perfile_status next_build_id(const pf_perf_writer *w, perfile_bytes *rest,
                                     perfile_bytes *entry, perfile_error *err)
 {
     enum { LEAST = 36, MOST = PF_RECORD_MOST - 7 };
     if (rest->len == 0)
         return PERFILE_END;
-    size_t size = rest->len < PF_PERF_RECORD_HEADER ? 0 : pf_load_u16(rest->ptr + 6, w->swap);
+    size_t size = rest->len < PF_PERF_RECORD_HEADER ? 0 : pf_load_u16(rest->ptr + 6, w->base.swap);
     if (size < LEAST || size > MOST || size > rest->len)
         return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
                        "BUILD_ID: an entry of %zu bytes, with %zu left; a record of a pipe has %d "
@@ -64,15 +64,15 @@ static perfile_status next_build_id(const perfile_writer *w, perfile_bytes *rest
     return PERFILE_OK;
 }
 
-static perfile_status put_build_ids(perfile_writer *w, perfile_bytes payload, perfile_error *err)
+static perfile_status put_build_ids(pf_perf_writer *w, perfile_bytes payload, perfile_error *err)
 {
     perfile_bytes entry = {NULL, 0};
     perfile_status st;
     while ((st = next_build_id(w, &payload, &entry, err)) == PERFILE_OK) {
         size_t padded = (entry.len + 7) & ~(size_t)7;
         uint8_t header[PF_PERF_RECORD_HEADER];
-        put_header(w, header, PERFILE_RECORD_HEADER_BUILD_ID, pf_load_u16(entry.ptr + 4, w->swap),
-                   padded);
+        put_header(w, header, PERFILE_RECORD_HEADER_BUILD_ID,
+                   pf_load_u16(entry.ptr + 4, w->base.swap), padded);
         st = pf_write_bytes(w, (perfile_bytes){header, sizeof header}, err);
         if (st == PERFILE_OK)
             st = pf_write_bytes(
@@ -85,10 +85,10 @@ static perfile_status put_build_ids(perfile_writer *w, perfile_bytes payload, pe
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
-static bool is_old_build_ids(const perfile_writer *w, perfile_bytes payload)
+static bool is_old_build_ids(const pf_perf_writer *w, perfile_bytes payload)
 {
     perfile_feature f = {.number = PERFILE_FEATURE_BUILD_ID,
-                         .flags = w->swap ? PERFILE_REC_SWAPPED : 0,
+                         .flags = w->base.swap ? PERFILE_REC_SWAPPED : 0,
                          .size = payload.len,
                          .payload = payload};
     perfile_build_ids b;
@@ -96,7 +96,7 @@ static bool is_old_build_ids(const perfile_writer *w, perfile_bytes payload)
            b.build_ids.old_build_id;
 }
 
-perfile_status pf_write_pipe_can(const perfile_writer *w, uint32_t number, perfile_bytes payload,
+perfile_status pf_write_pipe_can(const pf_perf_writer *w, uint32_t number, perfile_bytes payload,
                                  perfile_error *err)
 {
     enum { FIRST_END = 32 }; /* an empty feature from here on ends the list */
@@ -143,7 +143,7 @@ perfile_status pf_write_pipe_can(const perfile_writer *w, uint32_t number, perfi
     return PERFILE_OK;
 }
 
-perfile_status pf_write_pipe_feature(perfile_writer *w, uint32_t number, perfile_bytes payload,
+perfile_status pf_write_pipe_feature(pf_perf_writer *w, uint32_t number, perfile_bytes payload,
                                      perfile_error *err)
 {
     if (number == PERFILE_FEATURE_TRACING_DATA)
@@ -152,22 +152,22 @@ perfile_status pf_write_pipe_feature(perfile_writer *w, uint32_t number, perfile
         return put_build_ids(w, payload, err);
     uint8_t record[FEATURE_FIXED];
     put_header(w, record, PERFILE_RECORD_HEADER_FEATURE, 0, FEATURE_FIXED + payload.len);
-    pf_store_u64(record + PF_PERF_RECORD_HEADER, number, w->swap);
+    pf_store_u64(record + PF_PERF_RECORD_HEADER, number, w->base.swap);
     perfile_status st = pf_write_bytes(w, (perfile_bytes){record, sizeof record}, err);
     return st == PERFILE_OK ? pf_write_bytes(w, payload, err) : st;
 }
 
-static perfile_status put_magic(perfile_writer *w, perfile_error *err)
+static perfile_status put_magic(pf_perf_writer *w, perfile_error *err)
 {
-    const char *magic = w->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2";
+    const char *magic = w->base.swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2";
     uint8_t header[PF_PERF_PIPE_HEADER];
     memcpy(header, magic, 8);
-    pf_store_u64(header + 8, PF_PERF_PIPE_HEADER, w->swap);
+    pf_store_u64(header + 8, PF_PERF_PIPE_HEADER, w->base.swap);
     w->data_start = sizeof header;
-    return perfile_sink_write(w->sink, (perfile_bytes){header, sizeof header}, err);
+    return perfile_sink_write(w->base.sink, (perfile_bytes){header, sizeof header}, err);
 }
 
-static perfile_status put_feature(perfile_writer *w, uint32_t number, perfile_error *err)
+static perfile_status put_feature(pf_perf_writer *w, uint32_t number, perfile_error *err)
 {
     const pf_written_feature *f = &w->features[number];
     if (!f->there)
@@ -181,11 +181,11 @@ static perfile_bytes text_of(const char *text)
 }
 
 /* The version of the tool that recorded the capture, if the capture says it. */
-static perfile_bytes recorded_by(const perfile_writer *w)
+static perfile_bytes recorded_by(const pf_perf_writer *w)
 {
     const pf_written_feature *set = &w->features[PERFILE_FEATURE_VERSION];
     const perfile_feature f = {.number = PERFILE_FEATURE_VERSION,
-                               .flags = w->swap ? PERFILE_REC_SWAPPED : 0,
+                               .flags = w->base.swap ? PERFILE_REC_SWAPPED : 0,
                                .size = set->len,
                                .payload = pf_write_fact(w, set->at, set->len)};
     perfile_tool_version v;
@@ -198,7 +198,7 @@ static perfile_bytes recorded_by(const perfile_writer *w)
  * a target that of the perf that recorded the capture, as it would have written the pipe itself.
  * Where that is not known, or had no pipes of features, 32: 5.14 to 6.x wait for it, newer ones
  * take it. */
-static uint32_t number_of_end(const perfile_writer *w)
+static uint32_t number_of_end(const pf_perf_writer *w)
 {
     uint32_t last = 0;
     if (w->target)
@@ -210,7 +210,7 @@ static uint32_t number_of_end(const perfile_writer *w)
     return pf_end_of_features_behind(end ? end : pf_end_of_features(text_of("6.1")), last);
 }
 
-static perfile_status end_features(perfile_writer *w, perfile_error *err)
+static perfile_status end_features(pf_perf_writer *w, perfile_error *err)
 {
     uint32_t number = number_of_end(w);
     if (!number)
@@ -219,7 +219,7 @@ static perfile_status end_features(perfile_writer *w, perfile_error *err)
 }
 
 /* In perf's order: events, features, formats of tracepoints. */
-perfile_status pf_write_pipe_front(perfile_writer *w, perfile_error *err)
+perfile_status pf_write_pipe_front(pf_perf_writer *w, perfile_error *err)
 {
     bool any = false;
     perfile_status st = put_magic(w, err);

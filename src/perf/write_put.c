@@ -5,14 +5,14 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "io/out.h"
-#include "perf/frame.h"
+#include "schema/frame.h"
 #include "perfile/records.h"
 #include "schema/family.h"
 
 enum { SPAN_BYTES = 1 << 20 /* so that it is written while it is near */ };
 
 /* Puts `bytes`, which stay where they are until the next flush, behind what is there. */
-static inline perfile_status add_span(perfile_writer *w, const uint8_t *bytes, size_t n,
+static inline perfile_status add_span(pf_perf_writer *w, const uint8_t *bytes, size_t n,
                                       perfile_error *err)
 {
     w->part->bytes += n;
@@ -26,7 +26,7 @@ static inline perfile_status add_span(perfile_writer *w, const uint8_t *bytes, s
 }
 
 /* The index of AUX traces has the place of each record that can be read as one. */
-static perfile_status note_aux(perfile_writer *w, const perfile_record *r, perfile_error *err)
+static perfile_status note_aux(pf_perf_writer *w, const perfile_record *r, perfile_error *err)
 {
     perfile_auxtrace v;
     if (w->at)
@@ -42,10 +42,10 @@ static perfile_status note_aux(perfile_writer *w, const perfile_record *r, perfi
                : pf_fail_nomem(err, "writer.aux_index");
 }
 
-static inline perfile_status put_one(perfile_writer *w, const perfile_record *r, perfile_error *err)
+static inline perfile_status put_one(pf_perf_writer *w, const perfile_record *r, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    if (w->directory && r->part != w->at)
+    if (w->base.directory && r->part != w->at)
         st = pf_write_go_to(w, r->part, err);
     w->kernel |= r->type < PERFILE_RECORD_USER;
     if (w->level && st == PERFILE_OK) {
@@ -53,7 +53,7 @@ static inline perfile_status put_one(perfile_writer *w, const perfile_record *r,
             return pf_write_compress(w, r, err);
         st = pf_write_flush_stage(w, err);
     }
-    if (st == PERFILE_OK && r->type == PERFILE_RECORD_AUXTRACE && w->form == PERFILE_FORM_FILE)
+    if (st == PERFILE_OK && r->type == PERFILE_RECORD_AUXTRACE && w->base.form == PERFILE_FORM_FILE)
         st = note_aux(w, r, err);
     if (st != PERFILE_OK)
         return st;
@@ -68,16 +68,16 @@ static inline perfile_status put_one(perfile_writer *w, const perfile_record *r,
         if (r->extra.ptr)
             st = add_span(w, r->extra.ptr, r->extra.len, err);
         else
-            w->extra_left = r->extra.len;
+            w->base.extra_left = r->extra.len;
     }
     return st;
 }
 
 /* Whether the bytes of the record are those that it says it has: else readers would find something
  * else in the capture. */
-static inline bool is_sound(const perfile_writer *w, const perfile_record *r)
+static inline bool is_sound(const pf_perf_writer *w, const perfile_record *r)
 {
-    pf_frame f = pf_frame_at(r->header, w->swap);
+    pf_frame f = pf_frame_at(r->header, w->base.swap);
     if (f.type != r->type || f.size != r->body.len + PF_PERF_RECORD_HEADER)
         return false;
     if (r->type < PERFILE_RECORD_USER || !(pf_marks_of(r) & PF_ROW_HAS_BEHIND))
@@ -87,11 +87,11 @@ static inline bool is_sound(const perfile_writer *w, const perfile_record *r)
     if (r->body.len)
         memcpy(start + PF_PERF_RECORD_HEADER, r->body.ptr,
                r->body.len < PF_PERF_RECORD_HEADER ? r->body.len : PF_PERF_RECORD_HEADER);
-    return r->extra.len == pf_frame_extra(start, &f, w->swap);
+    return r->extra.len == pf_frame_extra(start, &f, w->base.swap);
 }
 
 /* Why this is no record that can be written now. */
-static perfile_status refuse(const perfile_writer *w, const perfile_record *r, perfile_error *err)
+static perfile_status refuse(const pf_perf_writer *w, const perfile_record *r, perfile_error *err)
 {
     perfile_status st = pf_write_between(w, err);
     if (st != PERFILE_OK)
@@ -102,7 +102,7 @@ static perfile_status refuse(const perfile_writer *w, const perfile_record *r, p
     if (r->flags & PERFILE_REC_PAYLOAD_CUT)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
                        "the bytes behind the record are not complete");
-    if ((bool)(r->flags & PERFILE_REC_SWAPPED) != w->swap)
+    if ((bool)(r->flags & PERFILE_REC_SWAPPED) != w->base.swap)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
                        "the record is not in the byte order of the capture");
     if (r->body.len > PF_RECORD_MOST - PF_PERF_RECORD_HEADER && !pf_type_is_wide(r->type))
@@ -120,13 +120,13 @@ static perfile_status refuse(const perfile_writer *w, const perfile_record *r, p
                    "is in them");
 }
 
-static inline bool may_put(const perfile_writer *w, const perfile_record *r)
+static inline bool may_put(const pf_perf_writer *w, const perfile_record *r)
 {
     bool compressed =
         w->level && (r->type == PERFILE_RECORD_COMPRESSED || r->type == PERFILE_RECORD_COMPRESSED2);
-    return !w->extra_left && r->family == PERFILE_FAMILY_PERF &&
+    return !w->base.extra_left && r->family == PERFILE_FAMILY_PERF &&
            !(r->flags & PERFILE_REC_PAYLOAD_CUT) &&
-           (bool)(r->flags & PERFILE_REC_SWAPPED) == w->swap && !compressed &&
+           (bool)(r->flags & PERFILE_REC_SWAPPED) == w->base.swap && !compressed &&
            (r->body.len <= PF_RECORD_MOST - PF_PERF_RECORD_HEADER || pf_type_is_wide(r->type)) &&
            is_sound(w, r);
 }
@@ -146,14 +146,14 @@ static inline bool is_plain(const perfile_record *r, unsigned flags)
 }
 
 /* Whether plain records go on as they are stored. */
-static inline bool takes_plain(const perfile_writer *w)
+static inline bool takes_plain(const pf_perf_writer *w)
 {
-    return w->begun && !w->level && !w->directory && !w->swap && !w->extra_left;
+    return w->begun && !w->level && !w->base.directory && !w->base.swap && !w->base.extra_left;
 }
 
 /* Puts those in front of first[0 .. n) that are plain and lie one behind the other; *taken is how
  * many. */
-static inline perfile_status put_plain(perfile_writer *w, const perfile_record *first, size_t n,
+static inline perfile_status put_plain(pf_perf_writer *w, const perfile_record *first, size_t n,
                                        size_t *taken, perfile_error *err)
 {
     enum { SMALL = 4096 };
@@ -182,14 +182,14 @@ static inline perfile_status put_plain(perfile_writer *w, const perfile_record *
 
 /* The usual record of whoever puts one by one out of memory that changes.  False: it goes the
  * general way, as does all that is wrong. */
-static inline bool put_usual(perfile_writer *w, const perfile_record *r)
+static inline bool put_usual(pf_perf_writer *w, const perfile_record *r)
 {
     const size_t size = PF_PERF_RECORD_HEADER + r->body.len;
     perfile_sink *sink = w->part->sink;
     /* One branch for all that is almost never so. */
     const uint64_t odd = (uint64_t)(w->broken.status | w->level | sink->error.status) |
-                         (uint64_t)(w->finished | !w->begun | w->directory | w->swap) |
-                         (uint64_t)sink->finished | w->extra_left | w->span.len;
+                         (uint64_t)(w->finished | !w->begun | w->base.directory | w->base.swap) |
+                         (uint64_t)sink->finished | w->base.extra_left | w->span.len;
     if (odd || !is_plain(r, 0) || sink->buffer.cap - sink->buffer.len < size)
         return false;
     pf_copy_small(sink->buffer.ptr + sink->buffer.len, r->header, size);
@@ -200,7 +200,7 @@ static inline bool put_usual(perfile_writer *w, const perfile_record *r)
 }
 
 static __attribute__((noinline)) perfile_status
-put_run(perfile_writer *w, const perfile_record *first, size_t n, perfile_error *err)
+put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error *err)
 {
     bool stable = true;
     perfile_status st = pf_write_usable(w, err);
@@ -232,19 +232,16 @@ put_run(perfile_writer *w, const perfile_record *first, size_t n, perfile_error 
     return st == PERFILE_OK ? flushed : st;
 }
 
-perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *first, size_t n,
-                                      perfile_error *err)
+bool pf_write_takes_samples(const perfile_writer *writer, bool swapped)
 {
-    return n == 1 && put_usual(w, first) ? PERFILE_OK : put_run(w, first, n, err);
+    const pf_perf_writer *w = (const pf_perf_writer *)writer;
+    return w->begun && !w->level && !w->base.directory && !w->base.extra_left &&
+           w->base.swap == swapped;
 }
 
-bool pf_write_takes_samples(const perfile_writer *w, bool swapped)
+perfile_status pf_write_samples(perfile_writer *writer, perfile_bytes samples, perfile_error *err)
 {
-    return w->begun && !w->level && !w->directory && !w->extra_left && w->swap == swapped;
-}
-
-perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, perfile_error *err)
-{
+    pf_perf_writer *w = (pf_perf_writer *)writer;
     perfile_status st = pf_write_usable(w, err);
     if (st != PERFILE_OK)
         return st;
@@ -253,9 +250,10 @@ perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, perfil
     return st == PERFILE_OK ? pf_write_flush_span(w, err) : st;
 }
 
-perfile_status pf_write_framed(perfile_writer *w, const perfile_record *first, size_t n,
-                               pf_framed seen, perfile_error *err)
+perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first, size_t n,
+                            pf_framed seen, perfile_error *err)
 {
+    pf_perf_writer *w = (pf_perf_writer *)writer;
     const bool samples = seen.n == n && seen.adjacent && !seen.other;
     perfile_status st = pf_write_usable(w, err);
     if (st != PERFILE_OK || !samples || !takes_plain(w) || first->flags & PERFILE_REC_SWAPPED)
@@ -267,33 +265,35 @@ perfile_status pf_write_framed(perfile_writer *w, const perfile_record *first, s
                                                                     : st;
 }
 
-perfile_status perfile_writer_put(perfile_writer *w, const perfile_record *r, perfile_error *err)
+perfile_status pf_write_put(perfile_writer *writer, const perfile_record *r, perfile_error *err)
 {
+    pf_perf_writer *w = (pf_perf_writer *)writer;
     return put_usual(w, r) ? PERFILE_OK : put_run(w, r, 1, err);
 }
 
-perfile_status pf_write_record(perfile_writer *w, perfile_bytes bytes, uint32_t part,
+perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t part,
                                perfile_error *err)
 {
-    pf_frame f = pf_frame_at(bytes.ptr, w->swap);
+    pf_frame f = pf_frame_at(bytes.ptr, w->base.swap);
     perfile_record r = {.header = bytes.ptr,
                         .body = {bytes.ptr + PF_PERF_RECORD_HEADER, f.size - PF_PERF_RECORD_HEADER},
                         .type = f.type,
                         .misc = f.misc,
-                        .flags = w->swap ? PERFILE_REC_SWAPPED : 0,
+                        .flags = w->base.swap ? PERFILE_REC_SWAPPED : 0,
                         .part = part};
-    r.extra.len = (size_t)pf_frame_extra(bytes.ptr, &f, w->swap);
-    return perfile_writer_put(w, &r, err);
+    r.extra.len = (size_t)pf_frame_extra(bytes.ptr, &f, w->base.swap);
+    return pf_write_put(&w->base, &r, err);
 }
 
-perfile_status perfile_writer_extra(perfile_writer *w, perfile_bytes piece, perfile_error *err)
+perfile_status pf_write_extra(perfile_writer *writer, perfile_bytes piece, perfile_error *err)
 {
+    pf_perf_writer *w = (pf_perf_writer *)writer;
     perfile_status st = pf_write_usable(w, err);
     if (st != PERFILE_OK)
         return st;
-    if (piece.len > w->extra_left)
+    if (piece.len > w->base.extra_left)
         return pf_fail(err, PERFILE_E_USAGE, "writer.extra", "%zu bytes, %llu are still to come",
-                       piece.len, (unsigned long long)w->extra_left);
-    w->extra_left -= piece.len;
+                       piece.len, (unsigned long long)w->base.extra_left);
+    w->base.extra_left -= piece.len;
     return pf_write_bytes(w, piece, err);
 }

@@ -44,7 +44,7 @@ static void fill_trailer(making *m)
     };
 }
 
-static perfile_status make(perfile_writer *w, uint32_t type, const perfile_put_how *how, making *m,
+static perfile_status make(pf_perf_writer *w, uint32_t type, const perfile_put_how *how, making *m,
                            perfile_error *err)
 {
     *m = (making){.given = {.existed = !how}, .how = pf_write_encoding(w)};
@@ -76,15 +76,19 @@ static perfile_status make(perfile_writer *w, uint32_t type, const perfile_put_h
     return PERFILE_OK;
 }
 
-static perfile_status put(perfile_writer *w, const making *m, size_t len, perfile_error *err)
+static perfile_status put(pf_perf_writer *w, const making *m, size_t len, perfile_error *err)
 {
     return pf_write_record(w, (perfile_bytes){m->record, len}, m->given.part, err);
 }
 
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    perfile_status perfile_writer_put_##id(perfile_writer *w, const perfile_##id *in, size_t size, \
-                                           const perfile_put_how *how, perfile_error *err)         \
+    perfile_status perfile_writer_put_##id(perfile_writer *writer, const perfile_##id *in,         \
+                                           size_t size, const perfile_put_how *how,                \
+                                           perfile_error *err)                                     \
     {                                                                                              \
+        pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);                        \
+        if (!w)                                                                                    \
+            return PERFILE_E_UNSUPPORTED;                                                          \
         making m;                                                                                  \
         size_t len;                                                                                \
         perfile_status st = make(w, number, how, &m, err);                                         \
@@ -94,9 +98,13 @@ static perfile_status put(perfile_writer *w, const making *m, size_t len, perfil
     }
 #include "perfile/format/records.def"
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    perfile_status perfile_writer_put_##id(perfile_writer *w, const perfile_##id *in, size_t size, \
-                                           const perfile_put_how *how, perfile_error *err)         \
+    perfile_status perfile_writer_put_##id(perfile_writer *writer, const perfile_##id *in,         \
+                                           size_t size, const perfile_put_how *how,                \
+                                           perfile_error *err)                                     \
     {                                                                                              \
+        pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);                        \
+        if (!w)                                                                                    \
+            return PERFILE_E_UNSUPPORTED;                                                          \
         making m;                                                                                  \
         size_t len;                                                                                \
         perfile_status st = make(w, number, how, &m, err);                                         \
@@ -107,8 +115,8 @@ static perfile_status put(perfile_writer *w, const making *m, size_t len, perfil
     }
 #include "perfile/format/simpleperf.def"
 
-perfile_status perfile_writer_put_sample(perfile_writer *w, const perfile_sample *in, size_t size,
-                                         const perfile_put_how *how, perfile_error *err)
+static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, size_t size,
+                                 const perfile_put_how *how, perfile_error *err)
 {
     const uint32_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
     making m;
@@ -179,11 +187,11 @@ static perfile_status check_spans(const perfile_bytes spans[2], perfile_error *e
     return PERFILE_OK;
 }
 
-perfile_status perfile_writer_put_spans(perfile_writer *w, const perfile_bytes spans[2],
-                                        uint32_t part, perfile_error *err)
+static perfile_status put_spans(pf_perf_writer *w, const perfile_bytes spans[2], uint32_t part,
+                                perfile_error *err)
 {
     perfile_status st = pf_write_between(w, err);
-    if (st == PERFILE_OK && w->swap)
+    if (st == PERFILE_OK && w->base.swap)
         st = pf_fail(err, PERFILE_E_USAGE, "writer.put",
                      "the kernel's records are not in the byte order of the capture");
     if (st == PERFILE_OK)
@@ -191,7 +199,7 @@ perfile_status perfile_writer_put_spans(perfile_writer *w, const perfile_bytes s
     if (st != PERFILE_OK || spans[0].len + spans[1].len == 0)
         return st;
     st = pf_write_begin(w, err);
-    if (st == PERFILE_OK && w->directory && part != w->at)
+    if (st == PERFILE_OK && w->base.directory && part != w->at)
         st = pf_write_go_to(w, part, err);
     if (st != PERFILE_OK)
         return st;
@@ -201,9 +209,25 @@ perfile_status perfile_writer_put_spans(perfile_writer *w, const perfile_bytes s
     return st;
 }
 
-perfile_status perfile_writer_round(perfile_writer *w, perfile_error *err)
+perfile_status pf_write_round(perfile_writer *writer, perfile_error *err)
 {
+    pf_perf_writer *w = (pf_perf_writer *)writer;
     perfile_finished_round round = {0};
-    perfile_status st = perfile_writer_put_finished_round(w, &round, sizeof round, NULL, err);
-    return st == PERFILE_OK && w->progressive ? perfile_sink_flush(w->sink, err) : st;
+    perfile_status st = perfile_writer_put_finished_round(writer, &round, sizeof round, NULL, err);
+    return st == PERFILE_OK && w->progressive ? perfile_sink_flush(writer->sink, err) : st;
+}
+
+perfile_status perfile_writer_put_sample(perfile_writer *writer, const perfile_sample *in,
+                                         size_t size, const perfile_put_how *how,
+                                         perfile_error *err)
+{
+    pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);
+    return w ? put_sample(w, in, size, how, err) : PERFILE_E_UNSUPPORTED;
+}
+
+perfile_status perfile_writer_put_spans(perfile_writer *writer, const perfile_bytes spans[2],
+                                        uint32_t part, perfile_error *err)
+{
+    pf_perf_writer *w = pf_perf_writer_of(writer, "records of the kernel", err);
+    return w ? put_spans(w, spans, part, err) : PERFILE_E_UNSUPPORTED;
 }

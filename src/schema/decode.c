@@ -1,25 +1,11 @@
 /* The decoders: format/ expanded to straight-line code, one function per layout. */
 #include "perfile/encode.h"
-#include "schema/bounds.h"
-#include "schema/rows.h"
+#include "schema/expand.h"
 #include "schema/usual.h"
-
-/* PF_WIDTH_branch_entry …: bytes of each layout; PF_VARIABLE and more when the input decides. */
-enum {
-#include "schema/widths.inc"
-#include "perfile/format/structs.def"
-#include "schema/widths.inc"
-#include "perfile/format/sample.def"
-#include "schema/widths.inc"
-#include "perfile/format/records.def"
-#include "schema/widths.inc"
-#include "perfile/format/features.def"
-    PF_WIDTH_none
-};
 
 /* Passes over the elements of a list and keeps where they are.  Every element has at least one
  * byte, so that no count from the input makes this loop longer than the input. */
-static perfile_list list_of(const pf_context *k, pf_cursor *c, uint64_t n, size_t least,
+perfile_list pf_decode_list(const pf_context *k, pf_cursor *c, uint64_t n, size_t least,
                             unsigned width, pf_decode_fn *decode, void *scratch, size_t size)
 {
     perfile_list list = {.layout = k->layout, .misc = k->misc, .swapped = c->swap};
@@ -94,8 +80,8 @@ static perfile_status next_given(perfile_list *list, void *out, size_t size, siz
 }
 
 /* Takes the next element off the list. */
-static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
-                              void *full, size_t full_size)
+perfile_status pf_next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
+                          void *full, size_t full_size)
 {
     if (list->n == 0 || list->bytes.len == 0)
         return PERFILE_END;
@@ -118,22 +104,12 @@ static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_dec
     return PERFILE_OK;
 }
 
-static perfile_list list_given(const void *items, size_t n, size_t size)
+perfile_list pf_list_given(const void *items, size_t n, size_t size)
 {
     perfile_list list = {.bytes = {items, n * size}, .n = n, .given = (uint32_t)size};
     return list;
 }
 
-#define PF_NEXT_OF(id)                                                                             \
-    perfile_status perfile_##id##_next(perfile_list *list, perfile_##id *out, size_t size)         \
-    {                                                                                              \
-        perfile_##id one;                                                                          \
-        return next_of(list, out, size, pf_decode_##id, &one, sizeof one);                         \
-    }                                                                                              \
-    perfile_list perfile_##id##_list(const perfile_##id *items, size_t n, size_t size)             \
-    {                                                                                              \
-        return list_given(items, n, size);                                                         \
-    }
 #define STRUCT(id, doc) PF_NEXT_OF(id)
 #include "perfile/format/structs.def"
 #define STRUCT(id, doc) PF_NEXT_OF(id)

@@ -1,6 +1,5 @@
 /* The encoders: format/ expanded to the inverse of the decoders, one function per layout. */
-#include "schema/put.h"
-#include "schema/rows.h"
+#include "schema/expand.h"
 #include "schema/attr_places.h"
 
 enum {
@@ -8,15 +7,6 @@ enum {
     STRING_UNIT = 64, /* … and text behind its length to that: NAME_ALIGN of perf's header.c */
     PADDING_MOST = 64
 };
-
-/* Counts are members where they say so. */
-#define PF_COUNTED_o                        ~, o
-#define PF_COUNTED_PF_AT_MOST(member, n)    ~, o->member
-#define PF_COUNTED_PF_GIVEN(has, member, n) ~, o->member
-#define PF_COUNTED_PF_BUILD_ID_SIZE(member) ~, o->member
-#define PF_SECOND(first, second, ...)       second
-#define PF_SETTLE(n, ...)                   PF_SETTLE_MEMBER(n, PF_SECOND(__VA_ARGS__, uncounted, ~))
-#define PF_SETTLE_MEMBER(n, member)         (member) = (__typeof__(member))(n);
 
 #include "schema/settle.inc"
 #include "perfile/format/structs.def"
@@ -29,35 +19,13 @@ enum {
 #include "schema/settle.inc"
 #include "perfile/format/features.def"
 
-/* Here, lengths are those of what is given. */
-#undef LEFT
-#define LEFT left
-#undef PF_UP_TO
-#define PF_UP_TO(bound) (bound)
-#undef PF_BUILD_ID_SIZE
-#define PF_BUILD_ID_SIZE(member) o->build_id.len
-
-#define PUT_u8(w, v, kind)     pf_put_u8(w, v)
-#define PUT_u16(w, v, kind)    pf_put_u16(w, v)
-#define PUT_u32(w, v, kind)    pf_put_u32(w, v)
-#define PUT_u64(w, v, kind)    pf_put_u64(w, pf_remirror(v, kind, (w)->swap))
-#define PUT_s32(w, v, kind)    pf_put_u32(w, (uint32_t)(v))
-#define PUT_string(w, v, kind) put_string(w, v)
-#define PUT_cstr(w, v, kind)   put_cstr(w, v)
-#define PUT_WORDS_u16(w, v)    put_words(w, v, 2)
-#define PUT_WORDS_u32(w, v)    put_words(w, v, 4)
-#define PUT_WORDS_s32(w, v)    put_words(w, v, 4)
-#define PUT_WORDS_u64(w, v)    put_words(w, v, 8)
-#define PUT_WORDS_ulong(w, v)  put_words(w, v, o->long_size == 4 ? 4 : 8)
-#define PUT_WORDS_string       put_strings
-
-static void put_cstr(pf_put *w, perfile_bytes text)
+void pf_put_cstr(pf_put *w, perfile_bytes text)
 {
     pf_put_bytes(w, text);
     pf_put_zeros(w, 1);
 }
 
-static void put_string(pf_put *w, perfile_bytes text)
+void pf_put_string(pf_put *w, perfile_bytes text)
 {
     uint64_t size = ((uint64_t)text.len / STRING_UNIT + 1) * STRING_UNIT;
     if (size > UINT32_MAX)
@@ -67,17 +35,17 @@ static void put_string(pf_put *w, perfile_bytes text)
     pf_put_zeros(w, STRING_UNIT - text.len % STRING_UNIT);
 }
 
-static void put_strings(pf_put *w, perfile_strings strings)
+void pf_put_strings(pf_put *w, perfile_strings strings)
 {
     size_t n = strings.n;
     perfile_bytes text;
     while (perfile_strings_next(&strings, &text) == PERFILE_OK)
-        put_string(w, text);
+        pf_put_string(w, text);
     if (strings.n)
         pf_put_refuse(w, n - strings.n, n);
 }
 
-static void put_words(pf_put *w, perfile_words words, unsigned width)
+void pf_put_words(pf_put *w, perfile_words words, unsigned width)
 {
     if (words.n > SIZE_MAX / 8) {
         pf_put_refuse(w, words.n, SIZE_MAX / 8);
@@ -103,7 +71,7 @@ static void put_words(pf_put *w, perfile_words words, unsigned width)
 
 /* Text in a field of at most `most` bytes, of `least` whatever follows.  Where the two differ the
  * rest is written only when something follows. */
-static void put_text(pf_put *w, perfile_bytes text, uint64_t least, uint64_t most)
+void pf_put_text(pf_put *w, perfile_bytes text, uint64_t least, uint64_t most)
 {
     if (text.len > most) {
         pf_put_refuse(w, text.len, most);
@@ -125,7 +93,7 @@ static void put_text(pf_put *w, perfile_bytes text, uint64_t least, uint64_t mos
         w->owed = from + (size_t)most - end;
 }
 
-static void put_blob(pf_put *w, perfile_bytes bytes, uint64_t least, uint64_t most)
+void pf_put_blob(pf_put *w, perfile_bytes bytes, uint64_t least, uint64_t most)
 {
     if (bytes.len > most || (least == most && bytes.len != most))
         pf_put_refuse(w, bytes.len, most);
@@ -133,13 +101,15 @@ static void put_blob(pf_put *w, perfile_bytes bytes, uint64_t least, uint64_t mo
         pf_put_bytes(w, bytes);
 }
 
-static void put_padding(pf_put *w, uint64_t n)
+void pf_put_padding(pf_put *w, uint64_t n)
 {
     if (n > PADDING_MOST)
         pf_put_refuse(w, n, PADDING_MOST);
     else
         pf_put_zeros(w, (size_t)n);
 }
+
+#include "schema/given_lengths.inc"
 
 /* HAND layouts: as they stand but for those of schema/bounds.h. */
 static void put_whole_attr(const pf_context *k, pf_put *w, const perfile_attr *o);

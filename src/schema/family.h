@@ -11,6 +11,11 @@
 /* The header of perf's own records: u32 type, u16 misc, u16 size, which counts the header. */
 enum { PF_PERF_RECORD_HEADER = 8, PF_PERF_SIZE_AT = 6 };
 
+/* A type of another family than perf's own: no number of one family is one of another. */
+#define PF_TYPE_OF(family, number) ((uint32_t)(family) << PERFILE_FAMILY_SHIFT | (number))
+#define PF_TYPE_IN(id, number)     PF_TYPE_IN_(id, number)
+#define PF_TYPE_IN_(id, number)    PF_TYPE_OF(PF_FAMILY_AT_##id, number)
+
 /* Numbers of a family that have rows: `at[type - from]` is the position of the row and 1, or 0. */
 typedef struct pf_family_types {
     uint32_t from, n;
@@ -20,7 +25,11 @@ typedef struct pf_family_types {
 struct pf_family {
     const char *name;
     uint32_t header; /* bytes in front of the body */
+    bool rounds; /* FINISHED_ROUND records say how far buffers were read: who sorts makes them */
+    /* Writes the header of a record in the other byte order to `out`. */
+    void (*turn_header)(uint8_t *out, const uint8_t *header);
     const pf_row *rows;
+    uint32_t n_rows;
     pf_family_types types[2];
 };
 

@@ -1,13 +1,12 @@
 /* Whether two structs hold the same: format/ expanded to comparisons. */
-#include "schema/rows.h"
-#include "schema/types.h"
+#include "schema/expand.h"
 
-static bool bytes_differ(perfile_bytes a, perfile_bytes b)
+bool pf_bytes_differ(perfile_bytes a, perfile_bytes b)
 {
     return a.len != b.len || (a.len && memcmp(a.ptr, b.ptr, a.len) != 0);
 }
 
-static bool words_differ(perfile_words a, perfile_words b)
+bool pf_words_differ(perfile_words a, perfile_words b)
 {
     if (a.n != b.n)
         return true;
@@ -19,31 +18,17 @@ static bool words_differ(perfile_words a, perfile_words b)
     return false;
 }
 
-static bool strings_differ(perfile_strings a, perfile_strings b)
+bool pf_strings_differ(perfile_strings a, perfile_strings b)
 {
     perfile_bytes one, other;
     if (a.n != b.n)
         return true;
     while (perfile_strings_next(&a, &one) == PERFILE_OK &&
            perfile_strings_next(&b, &other) == PERFILE_OK)
-        if (bytes_differ(one, other))
+        if (pf_bytes_differ(one, other))
             return true;
     return a.n || b.n;
 }
-
-#define DIFFER_u8(a, b)     ((a) != (b))
-#define DIFFER_u16(a, b)    ((a) != (b))
-#define DIFFER_u32(a, b)    ((a) != (b))
-#define DIFFER_u64(a, b)    ((a) != (b))
-#define DIFFER_s32(a, b)    ((a) != (b))
-#define DIFFER_string       bytes_differ
-#define DIFFER_cstr         bytes_differ
-#define DIFFER_WORDS_u16    words_differ
-#define DIFFER_WORDS_u32    words_differ
-#define DIFFER_WORDS_s32    words_differ
-#define DIFFER_WORDS_u64    words_differ
-#define DIFFER_WORDS_ulong  words_differ
-#define DIFFER_WORDS_string strings_differ
 
 #include "schema/same.inc"
 #include "perfile/format/structs.def"

@@ -1,34 +1,16 @@
 #include "schema/swap.h"
 
-#include "schema/bounds.h"
+#include "schema/expand.h"
 #include "schema/usual.h"
 #include "schema/family.h"
 
-PF_INLINE void turn_words(uint8_t *restrict out, const uint8_t *restrict in, size_t n,
-                          unsigned width)
-{
-    switch (width) {
-    case 8:
-        for (size_t i = 0; i < n; i++)
-            pf_store_u64(out + 8 * i, pf_load_u64(in + 8 * i, true), false);
-        break;
-    case 4:
-        for (size_t i = 0; i < n; i++)
-            pf_store_u32(out + 4 * i, pf_load_u32(in + 4 * i, true), false);
-        break;
-    default:
-        for (size_t i = 0; i < n; i++)
-            pf_store_u16(out + 2 * i, pf_load_u16(in + 2 * i, true), false);
-    }
-}
-
 void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width)
 {
-    turn_words(out, in, n, width);
+    pf_turn_words(out, in, n, width);
 }
 
 /* Lengths in front of strings. */
-static void turn_strings(uint8_t *out, perfile_strings strings)
+void pf_turn_strings(uint8_t *out, perfile_strings strings)
 {
     pf_cursor c = pf_cur(strings.bytes, strings.swapped);
     for (size_t i = 0; i < strings.n; i++) {
@@ -39,29 +21,13 @@ static void turn_strings(uint8_t *out, perfile_strings strings)
 }
 
 /* As list_of() in decode.c: every element has at least one byte. */
-static void swap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
-                      pf_turn_fn *swap)
+void pf_turn_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
+                  pf_turn_fn *swap)
 {
     const uint8_t *from = c->pos;
     for (uint64_t i = 0; !c->bad && (least ? pf_cur_left(c) >= least : i < n); i++)
         swap(k, c, out + (c->pos - from));
 }
-
-/* What is at `to` was read as `v`. */
-#define TURN_u8(to, v, kind, c)  (void)(v)
-#define TURN_u16(to, v, kind, c) pf_store_u16(to, v, !(c)->swap)
-#define TURN_u32(to, v, kind, c) pf_store_u32(to, v, !(c)->swap)
-#define TURN_s32(to, v, kind, c) pf_store_u32(to, (uint32_t)(v), !(c)->swap)
-#define TURN_u64(to, v, kind, c) pf_store_u64(to, pf_remirror(v, kind, !(c)->swap), !(c)->swap)
-#define TURN_string(to, v, kind, c)                                                                \
-    pf_store_u32(to, pf_load_u32(from + (to - out), (c)->swap), !(c)->swap)
-#define TURN_cstr(to, v, kind, c) (void)(v)
-#define TURN_WORDS_u16(to, v)     turn_words(to, (v).ptr, (v).n, 2)
-#define TURN_WORDS_u32(to, v)     turn_words(to, (v).ptr, (v).n, 4)
-#define TURN_WORDS_s32(to, v)     turn_words(to, (v).ptr, (v).n, 4)
-#define TURN_WORDS_u64(to, v)     turn_words(to, (v).ptr, (v).n, 8)
-#define TURN_WORDS_ulong(to, v)   pf_swap_words(to, (v).ptr, (v).n, (v).width)
-#define TURN_WORDS_string         turn_strings
 
 /* HAND layouts, as they stand but for two: TRACING_DATA keeps the order that it says itself, and
  * INIT_MAP holds records. */
@@ -90,6 +56,11 @@ static void swap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t 
 #include "perfile/format/simpleperf.def"
 #include "schema/swap.inc"
 #include "perfile/format/features.def"
+
+void pf_turn_perf_header(uint8_t *out, const uint8_t *header)
+{
+    pf_swap_header(out, header);
+}
 
 void pf_turn_records(const pf_context *k, pf_cursor *c, uint8_t *out)
 {

@@ -14,10 +14,13 @@ pf_usual_swap_fn *pf_usual_swap(uint64_t sample_type);
 /* `n` numbers of 2, 4 or 8 bytes from `in` to `out`, the bytes of each turned. */
 void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width);
 
+/* pf_swap_header() of below, as a member of pf_family_perf. */
+void pf_turn_perf_header(uint8_t *out, const uint8_t *header);
+
 /* simpleperf's INIT_MAP: records in a feature, headers and bodies. */
 pf_turn_fn pf_turn_records;
 
-/* The 8 bytes in front of a record. */
+/* The 8 bytes in front of a record of perf's own family. */
 static inline void pf_swap_header(uint8_t *out, const uint8_t *in)
 {
     pf_store_u32(out, pf_load_u32(in, true), false);

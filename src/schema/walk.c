@@ -1,11 +1,11 @@
 /* The field walk: format/ expanded once more, every field shown to a visitor. */
-#include "schema/bounds.h"
+#include "schema/expand.h"
 #include "schema/proto.h"
 #include "schema/rows.h"
 #include "schema/family.h"
 
 /* Out of line: of a size that is known, compilers make slow string instructions. */
-static __attribute__((noinline)) void clear(void *o, size_t size)
+__attribute__((noinline)) void pf_show_clear(void *o, size_t size)
 {
     memset(o, 0, size);
 }
@@ -28,8 +28,8 @@ static __attribute__((noinline)) void clear(void *o, size_t size)
 #define STRUCT(id, doc) PF_ITEM_ROW(id, doc)
 #include "perfile/format/features.def"
 
-static const perfile_field pad_row = {"pad", "padding",           PERFILE_BLOB,
-                                      0,     PERFILE_KIND_OPAQUE, PERFILE_FIELD_PAD};
+const perfile_field pf_pad_row = {"pad", "padding",           PERFILE_BLOB,
+                                  0,     PERFILE_KIND_OPAQUE, PERFILE_FIELD_PAD};
 static const perfile_field data_row = {
     "data", "bytes that no table describes", PERFILE_BLOB, 0, PERFILE_KIND_OPAQUE, 0};
 
@@ -43,8 +43,8 @@ static perfile_value place(const pf_walker *w, const perfile_field *row, const u
     return v;
 }
 
-static void show_number(const pf_walker *w, const perfile_field *row, const uint8_t *at,
-                        const pf_cursor *c, uint64_t number)
+void pf_show_number(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                    const pf_cursor *c, uint64_t number)
 {
     perfile_value v = place(w, row, at, c);
     v.number = number;
@@ -52,86 +52,70 @@ static void show_number(const pf_walker *w, const perfile_field *row, const uint
     w->visitor->value(w->user, row, &v);
 }
 
-static void show_bytes(const pf_walker *w, const perfile_field *row, const uint8_t *at,
-                       const pf_cursor *c, perfile_bytes bytes)
+void pf_show_bytes(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                   const pf_cursor *c, perfile_bytes bytes)
 {
     perfile_value v = place(w, row, at, c);
     v.u.bytes = bytes;
     w->visitor->value(w->user, row, &v);
 }
 
-static void show_words(const pf_walker *w, const perfile_field *row, const uint8_t *at,
-                       const pf_cursor *c, perfile_words words)
+void pf_show_words(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                   const pf_cursor *c, perfile_words words)
 {
     perfile_value v = place(w, row, at, c);
     v.u.words = words;
     w->visitor->value(w->user, row, &v);
 }
 
-static void show_strings(const pf_walker *w, const perfile_field *row, const uint8_t *at,
-                         const pf_cursor *c, perfile_strings strings)
+void pf_show_strings(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                     const pf_cursor *c, perfile_strings strings)
 {
     perfile_value v = place(w, row, at, c);
     v.u.strings = strings;
     w->visitor->value(w->user, row, &v);
 }
 
-static void show_begin(const pf_walker *w, const perfile_field *row, const pf_cursor *c,
-                       uint64_t count)
+void pf_show_begin(const pf_walker *w, const perfile_field *row, const pf_cursor *c, uint64_t count)
 {
     perfile_value v = place(w, row, c->pos, c);
     v.u.count = count;
     w->visitor->begin(w->user, row, &v);
 }
 
-static void show_end(const pf_walker *w, const perfile_field *row)
+void pf_show_end(const pf_walker *w, const perfile_field *row)
 {
     w->visitor->end(w->user, row);
 }
 
-/* As list_of() in decode.c: every element has at least one byte. */
-static void walk_list(const pf_context *k, pf_cursor *c, const pf_walker *w,
-                      const perfile_field *row, const perfile_field *item, uint64_t n, size_t least,
-                      pf_walk_fn *walk)
+/* As pf_decode_list() in decode.c: every element has at least one byte. */
+void pf_show_list(const pf_context *k, pf_cursor *c, const pf_walker *w, const perfile_field *row,
+                  const perfile_field *item, uint64_t n, size_t least, pf_walk_fn *walk)
 {
-    show_begin(w, row, c, n);
+    pf_show_begin(w, row, c, n);
     for (uint64_t i = 0; least ? pf_cur_left(c) >= least : i < n; i++) {
-        show_begin(w, item, c, i);
+        pf_show_begin(w, item, c, i);
         walk(k, c, w);
         if (c->bad)
             return;
-        show_end(w, item);
+        pf_show_end(w, item);
     }
-    show_end(w, row);
+    pf_show_end(w, row);
 }
 
 void pf_walk_unknown(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     const uint8_t *at = c->pos;
     (void)k;
-    show_bytes(w, &data_row, at, c, pf_cur_span(c, pf_cur_left(c)));
+    pf_show_bytes(w, &data_row, at, c, pf_cur_span(c, pf_cur_left(c)));
 }
 
 void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     const uint8_t *at = c->pos;
     (void)k;
-    show_bytes(w, &pad_row, at, c, pf_cur_span(c, pf_cur_left(c)));
+    pf_show_bytes(w, &pf_pad_row, at, c, pf_cur_span(c, pf_cur_left(c)));
 }
-
-#define SHOW_u8                    show_number
-#define SHOW_u16                   show_number
-#define SHOW_u32                   show_number
-#define SHOW_u64                   show_number
-#define SHOW_s32(w, row, at, c, v) show_number(w, row, at, c, (uint64_t)(int64_t)(v))
-#define SHOW_string                show_bytes
-#define SHOW_cstr                  show_bytes
-#define SHOW_WORDS_u16             show_words
-#define SHOW_WORDS_u32             show_words
-#define SHOW_WORDS_s32             show_words
-#define SHOW_WORDS_u64             show_words
-#define SHOW_WORDS_ulong           show_words
-#define SHOW_WORDS_string          show_strings
 
 /* What a HAND layout shows: its members as they stand, but for the one below. */
 #define PF_SHOW_attr            show_attr
@@ -179,23 +163,23 @@ static void show_joined_topology(const pf_context *k, pf_cursor *c, const pf_wal
         return;
     }
 
-    show_strings(w, &row_cpu_topology_package_cpus_list, c->pos, c, t.package_cpus_list);
-    show_strings(w, &row_cpu_topology_core_cpus_list, c->pos, c, t.core_cpus_list);
+    pf_show_strings(w, &row_cpu_topology_package_cpus_list, c->pos, c, t.package_cpus_list);
+    pf_show_strings(w, &row_cpu_topology_core_cpus_list, c->pos, c, t.core_cpus_list);
     if (t.has_cpu) {
         pf_cursor cpus = pf_cur(t.cpu.bytes, c->swap);
-        show_begin(w, &row_cpu_topology_cpu, c, t.cpu.n);
+        pf_show_begin(w, &row_cpu_topology_cpu, c, t.cpu.n);
         for (size_t i = 0; i < t.cpu.n; i++) {
-            show_begin(w, &item_topology_cpu, c, i);
+            pf_show_begin(w, &item_topology_cpu, c, i);
             pf_walk_topology_cpu(k, &cpus, w);
             if (t.has_dies)
-                show_number(w, &die_row, c->pos, c,
-                            (uint64_t)(int64_t)(int32_t)perfile_word(&t.die_id, i));
-            show_end(w, &item_topology_cpu);
+                pf_show_number(w, &die_row, c->pos, c,
+                               (uint64_t)(int64_t)(int32_t)perfile_word(&t.die_id, i));
+            pf_show_end(w, &item_topology_cpu);
         }
-        show_end(w, &row_cpu_topology_cpu);
+        pf_show_end(w, &row_cpu_topology_cpu);
     }
     if (t.has_dies)
-        show_strings(w, &row_cpu_topology_die_cpus_list, c->pos, c, t.die_cpus_list);
+        pf_show_strings(w, &row_cpu_topology_die_cpus_list, c->pos, c, t.die_cpus_list);
     *c = probe;
 }
 
@@ -212,15 +196,15 @@ static void show_joined_index(const pf_context *k, pf_cursor *c, const pf_walker
     }
     pf_cursor entries = pf_cur(index.entries.bytes, c->swap);
     pf_cursor guests = pf_cur(index.guests.bytes, c->swap);
-    show_begin(w, &row_id_index_entries, c, index.nr);
+    pf_show_begin(w, &row_id_index_entries, c, index.nr);
     for (uint64_t i = 0; i < index.nr; i++) {
-        show_begin(w, &item_id_index_entry, &entries, i);
+        pf_show_begin(w, &item_id_index_entry, &entries, i);
         pf_walk_id_index_entry(k, &entries, w);
         if (index.has_guests)
             pf_walk_id_index_guest(k, &guests, w);
-        show_end(w, &item_id_index_entry);
+        pf_show_end(w, &item_id_index_entry);
     }
-    show_end(w, &row_id_index_entries);
+    pf_show_end(w, &row_id_index_entries);
     *c = probe;
 }
 
@@ -232,7 +216,7 @@ static void show_message(const pf_context *k, pf_cursor *c, const pf_walker *w)
     uint32_t size = pf_cur_u32(c);
     if (c->bad)
         return;
-    show_number(w, &row_file2_entry_size, at, c, size);
+    pf_show_number(w, &row_file2_entry_size, at, c, size);
     pf_cursor message = pf_cur(pf_cur_span(c, size), c->swap);
     if (!c->bad)
         pf_walk_proto(&message, w, PF_PROTO_file2);
@@ -257,7 +241,7 @@ static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
                                            0,      PERFILE_KIND_DEC, 0};
     static const perfile_field misc_row = {"misc", "misc", PERFILE_U16, 0, PERFILE_KIND_HEX, 0};
     static const perfile_field size_row = {"size", "bytes", PERFILE_U16, 0, PERFILE_KIND_SIZE, 0};
-    show_begin(w, &records_row, c, UINT64_MAX);
+    pf_show_begin(w, &records_row, c, UINT64_MAX);
     for (uint64_t i = 0; pf_cur_left(c) >= 8; i++) {
         const uint8_t *at = c->pos;
         pf_context inner = *k;
@@ -269,21 +253,21 @@ static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
         if (c->bad)
             return;
         pf_cursor head = {at + 4, at + 8, c->swap, 0};
-        show_begin(w, &item, &body, i);
-        show_number(w, &type_row, at, &head, type);
+        pf_show_begin(w, &item, &body, i);
+        pf_show_number(w, &type_row, at, &head, type);
         head.pos = at + 6;
-        show_number(w, &misc_row, at + 4, &head, inner.misc);
+        pf_show_number(w, &misc_row, at + 4, &head, inner.misc);
         head.pos = at + 8;
-        show_number(w, &size_row, at + 6, &head, size);
+        pf_show_number(w, &size_row, at + 6, &head, size);
         const pf_row *row = pf_record_row(type);
         (row ? row->walk : pf_walk_unknown)(&inner, &body, w);
         if (body.bad) {
             pf_cur_fail(c, body.bad);
             return;
         }
-        show_end(w, &item);
+        pf_show_end(w, &item);
     }
-    show_end(w, &records_row);
+    pf_show_end(w, &records_row);
 }
 
 /* The blob as a whole, and what is in it. */

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "../captures.h"
-#include "perf/frame.h"
+#include "schema/frame.h"
 #include "perfile/perfile.h"
 
 enum { N = 24 };

@@ -1,6 +1,6 @@
-/* A record header. */
-#ifndef PF_PERF_FRAME_H
-#define PF_PERF_FRAME_H
+/* The header of a record of perf's own family, and what follows such a record. */
+#ifndef PF_SCHEMA_FRAME_H
+#define PF_SCHEMA_FRAME_H
 
 #include "base/cursor.h"
 #include "perfile/abi.h"

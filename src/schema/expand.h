@@ -1,0 +1,239 @@
+/* What the expansions of a table share: how each stored type is shown, written, compared and
+ * turned, and what kinds and names say of a field.  The functions stand beside the expansions of
+ * perf's own tables: walk.c, decode.c, encode.c, same.c, swap.c. */
+#ifndef PF_SCHEMA_EXPAND_H
+#define PF_SCHEMA_EXPAND_H
+
+#include "schema/any_record.h"
+#include "schema/bounds.h"
+#include "schema/family.h"
+#include "schema/put.h"
+
+/* The second word.  A macro that is pasted together is looked up by it: where that is defined, it
+ * begins with a comma, so that what it says stands second; else a default does. */
+#define PF_SECOND(...)          PF_SECOND_OF(__VA_ARGS__)
+#define PF_SECOND_OF(a, b, ...) b
+
+/* What a kind and a name, or the length of a string, say of a row: the second word where it is
+ * defined, else 0. */
+#define PF_IS_TIME_time   ~, PF_HAS_TIME
+#define PF_IS_PID_pid     ~, PF_HAS_PID
+#define PF_IS_TID_tid     ~, PF_HAS_TID
+#define PF_IS_CPU_cpu     ~, PF_HAS_CPU
+#define PF_STRING_OF_LEFT ~, PF_HAS_STRING
+
+/* The marks as the tables write them. */
+enum {
+    NONE = 0,
+    FIRST = PF_ROW_FIRST,
+    SECTION = PF_ROW_SECTION,
+    BEHIND = PF_ROW_BEHIND,
+    BEHIND_PADDED = PF_ROW_BEHIND_PADDED,
+    ENVELOPE = PF_ROW_ENVELOPE,
+    FRAGMENT = PF_ROW_FRAGMENT,
+    FRAGMENT_END = PF_ROW_FRAGMENT_END,
+    AUX_TRACE = PF_ROW_AUX_TRACE,
+    STAT_RUN = PF_ROW_STAT_RUN
+};
+
+/* A row of a table. */
+#define PF_RECORD_ROW(id, number, name, fixed, contract, role, since, marks, doc)                  \
+    {number,                                                                                       \
+     fixed,                                                                                        \
+     PF_ROLE_##role,                                                                               \
+     PF_PERF_##since,                                                                              \
+     marks,                                                                                        \
+     PF_HAS_##id,                                                                                  \
+     PF_HAS_##id ? pf_own_##id : NULL,                                                             \
+     PF_##contract,                                                                                \
+     #name,                                                                                        \
+     doc,                                                                                          \
+     sizeof(perfile_##id),                                                                         \
+     PF_ROW_FUNCTIONS(id)},
+#define PF_CONTRACT true
+#define PF_BEYOND   false
+
+/* Time, task and processor of a field's kind and name: PF_OWN_##kind##_##name. */
+#define PF_OWN_TIME_time ~, pf_own_take_time(own, v->time)
+#define PF_OWN_PID_pid   ~, pf_own_take_pid(own, (uint32_t)v->pid)
+#define PF_OWN_TID_tid   ~, pf_own_take_tid(own, (uint32_t)v->tid)
+#define PF_OWN_CPU_cpu   ~, pf_own_take_cpu(own, (uint32_t)v->cpu)
+
+static inline void pf_own_take_time(pf_own *own, uint64_t time)
+{
+    own->has_time = true;
+    own->time = time;
+}
+
+static inline void pf_own_take_pid(pf_own *own, uint32_t pid)
+{
+    own->has_pid = true;
+    own->pid = pid;
+}
+
+static inline void pf_own_take_tid(pf_own *own, uint32_t tid)
+{
+    own->has_tid = true;
+    own->tid = tid;
+}
+
+/* All ones says that the record is of no processor. */
+static inline void pf_own_take_cpu(pf_own *own, uint32_t cpu)
+{
+    own->has_cpu = cpu != UINT32_MAX;
+    own->cpu = cpu;
+}
+
+/* Counts are members where they say so. */
+#define PF_COUNTED_o                        ~, o
+#define PF_COUNTED_PF_AT_MOST(member, n)    ~, o->member
+#define PF_COUNTED_PF_GIVEN(has, member, n) ~, o->member
+#define PF_COUNTED_PF_BUILD_ID_SIZE(member) ~, o->member
+#define PF_SETTLE(n, ...)                   PF_SETTLE_MEMBER(n, PF_SECOND(__VA_ARGS__, uncounted, ~))
+#define PF_SETTLE_MEMBER(n, member)         (member) = (__typeof__(member))(n);
+
+/* PF_WIDTH_branch_entry …: bytes of each layout; PF_VARIABLE and more when the input decides. */
+enum {
+#include "schema/widths.inc"
+#include "perfile/format/structs.def"
+#include "schema/widths.inc"
+#include "perfile/format/sample.def"
+#include "schema/widths.inc"
+#include "perfile/format/records.def"
+#include "schema/widths.inc"
+#include "perfile/format/features.def"
+    PF_WIDTH_none
+};
+
+/* Decoding a list, and taking the next element off it. */
+perfile_list pf_decode_list(const pf_context *k, pf_cursor *c, uint64_t n, size_t least,
+                            unsigned width, pf_decode_fn *decode, void *scratch, size_t size);
+perfile_status pf_next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
+                          void *full, size_t full_size);
+perfile_list pf_list_given(const void *items, size_t n, size_t size);
+
+#define PF_NEXT_OF(id)                                                                             \
+    perfile_status perfile_##id##_next(perfile_list *list, perfile_##id *out, size_t size)         \
+    {                                                                                              \
+        perfile_##id one;                                                                          \
+        return pf_next_of(list, out, size, pf_decode_##id, &one, sizeof one);                      \
+    }                                                                                              \
+    perfile_list perfile_##id##_list(const perfile_##id *items, size_t n, size_t size)             \
+    {                                                                                              \
+        return pf_list_given(items, n, size);                                                      \
+    }
+
+/* Showing a field that was read at `at`. */
+void pf_show_clear(void *o, size_t size);
+void pf_show_number(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                    const pf_cursor *c, uint64_t number);
+void pf_show_bytes(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                   const pf_cursor *c, perfile_bytes bytes);
+void pf_show_words(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                   const pf_cursor *c, perfile_words words);
+void pf_show_strings(const pf_walker *w, const perfile_field *row, const uint8_t *at,
+                     const pf_cursor *c, perfile_strings strings);
+void pf_show_begin(const pf_walker *w, const perfile_field *row, const pf_cursor *c,
+                   uint64_t count);
+void pf_show_end(const pf_walker *w, const perfile_field *row);
+void pf_show_list(const pf_context *k, pf_cursor *c, const pf_walker *w, const perfile_field *row,
+                  const perfile_field *item, uint64_t n, size_t least, pf_walk_fn *walk);
+/* What PAD skips. */
+extern const perfile_field pf_pad_row;
+
+#define SHOW_u8                    pf_show_number
+#define SHOW_u16                   pf_show_number
+#define SHOW_u32                   pf_show_number
+#define SHOW_u64                   pf_show_number
+#define SHOW_s32(w, row, at, c, v) pf_show_number(w, row, at, c, (uint64_t)(int64_t)(v))
+#define SHOW_string                pf_show_bytes
+#define SHOW_cstr                  pf_show_bytes
+#define SHOW_WORDS_u16             pf_show_words
+#define SHOW_WORDS_u32             pf_show_words
+#define SHOW_WORDS_s32             pf_show_words
+#define SHOW_WORDS_u64             pf_show_words
+#define SHOW_WORDS_ulong           pf_show_words
+#define SHOW_WORDS_string          pf_show_strings
+
+/* Writing: text in a field of at most `most` bytes, of `least` whatever follows. */
+void pf_put_cstr(pf_put *w, perfile_bytes text);
+void pf_put_string(pf_put *w, perfile_bytes text);
+void pf_put_strings(pf_put *w, perfile_strings strings);
+void pf_put_words(pf_put *w, perfile_words words, unsigned width);
+void pf_put_text(pf_put *w, perfile_bytes text, uint64_t least, uint64_t most);
+void pf_put_blob(pf_put *w, perfile_bytes bytes, uint64_t least, uint64_t most);
+void pf_put_padding(pf_put *w, uint64_t n);
+
+#define PUT_u8(w, v, kind)     pf_put_u8(w, v)
+#define PUT_u16(w, v, kind)    pf_put_u16(w, v)
+#define PUT_u32(w, v, kind)    pf_put_u32(w, v)
+#define PUT_u64(w, v, kind)    pf_put_u64(w, pf_remirror(v, kind, (w)->swap))
+#define PUT_s32(w, v, kind)    pf_put_u32(w, (uint32_t)(v))
+#define PUT_string(w, v, kind) pf_put_string(w, v)
+#define PUT_cstr(w, v, kind)   pf_put_cstr(w, v)
+#define PUT_WORDS_u16(w, v)    pf_put_words(w, v, 2)
+#define PUT_WORDS_u32(w, v)    pf_put_words(w, v, 4)
+#define PUT_WORDS_s32(w, v)    pf_put_words(w, v, 4)
+#define PUT_WORDS_u64(w, v)    pf_put_words(w, v, 8)
+#define PUT_WORDS_ulong(w, v)  pf_put_words(w, v, o->long_size == 4 ? 4 : 8)
+#define PUT_WORDS_string       pf_put_strings
+
+/* Comparing two that were read. */
+bool pf_bytes_differ(perfile_bytes a, perfile_bytes b);
+bool pf_words_differ(perfile_words a, perfile_words b);
+bool pf_strings_differ(perfile_strings a, perfile_strings b);
+
+#define DIFFER_u8(a, b)     ((a) != (b))
+#define DIFFER_u16(a, b)    ((a) != (b))
+#define DIFFER_u32(a, b)    ((a) != (b))
+#define DIFFER_u64(a, b)    ((a) != (b))
+#define DIFFER_s32(a, b)    ((a) != (b))
+#define DIFFER_string       pf_bytes_differ
+#define DIFFER_cstr         pf_bytes_differ
+#define DIFFER_WORDS_u16    pf_words_differ
+#define DIFFER_WORDS_u32    pf_words_differ
+#define DIFFER_WORDS_s32    pf_words_differ
+#define DIFFER_WORDS_u64    pf_words_differ
+#define DIFFER_WORDS_ulong  pf_words_differ
+#define DIFFER_WORDS_string pf_strings_differ
+
+/* Turning what was read at the same place into the other byte order. */
+PF_INLINE void pf_turn_words(uint8_t *restrict out, const uint8_t *restrict in, size_t n,
+                             unsigned width)
+{
+    switch (width) {
+    case 8:
+        for (size_t i = 0; i < n; i++)
+            pf_store_u64(out + 8 * i, pf_load_u64(in + 8 * i, true), false);
+        break;
+    case 4:
+        for (size_t i = 0; i < n; i++)
+            pf_store_u32(out + 4 * i, pf_load_u32(in + 4 * i, true), false);
+        break;
+    default:
+        for (size_t i = 0; i < n; i++)
+            pf_store_u16(out + 2 * i, pf_load_u16(in + 2 * i, true), false);
+    }
+}
+
+void pf_turn_strings(uint8_t *out, perfile_strings strings);
+void pf_turn_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
+                  pf_turn_fn *turn);
+
+/* What is at `to` was read as `v`. */
+#define TURN_u8(to, v, kind, c)  (void)(v)
+#define TURN_u16(to, v, kind, c) pf_store_u16(to, v, !(c)->swap)
+#define TURN_u32(to, v, kind, c) pf_store_u32(to, v, !(c)->swap)
+#define TURN_s32(to, v, kind, c) pf_store_u32(to, (uint32_t)(v), !(c)->swap)
+#define TURN_u64(to, v, kind, c) pf_store_u64(to, pf_remirror(v, kind, !(c)->swap), !(c)->swap)
+#define TURN_string(to, v, kind, c)                                                                \
+    pf_store_u32(to, pf_load_u32(from + (to - out), (c)->swap), !(c)->swap)
+#define TURN_cstr(to, v, kind, c) (void)(v)
+#define TURN_WORDS_u16(to, v)     pf_turn_words(to, (v).ptr, (v).n, 2)
+#define TURN_WORDS_u32(to, v)     pf_turn_words(to, (v).ptr, (v).n, 4)
+#define TURN_WORDS_s32(to, v)     pf_turn_words(to, (v).ptr, (v).n, 4)
+#define TURN_WORDS_u64(to, v)     pf_turn_words(to, (v).ptr, (v).n, 8)
+#define TURN_WORDS_ulong(to, v)   pf_swap_words(to, (v).ptr, (v).n, (v).width)
+#define TURN_WORDS_string         pf_turn_strings
+
+#endif
