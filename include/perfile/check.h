@@ -77,8 +77,9 @@ enum { /* perfile_finding.flags */
 typedef struct perfile_finding {
     uint32_t rule; /* PERFILE_RULE_… */
     uint8_t severity;
-    uint8_t flags; /* PERFILE_FINDING_… */
-    uint16_t reserved0;
+    uint8_t flags;  /* PERFILE_FINDING_… */
+    uint8_t family; /* PERFILE_FAMILY_… of the record */
+    uint8_t reserved0;
     uint32_t part;    /* which file of a directory */
     uint32_t event;   /* index, UINT32_MAX when it is about none */
     uint32_t type;    /* of the record, UINT32_MAX when it is about none */

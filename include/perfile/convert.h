@@ -41,7 +41,8 @@ typedef struct perfile_convert_options {
     void *user;
     uint32_t on_damage; /* PERFILE_CONVERT_FAIL … */
     uint32_t reserved0;
-    uint64_t reserved[6];
+    const char *format; /* as in perfile_writer_options; NULL: that of the input */
+    uint64_t reserved[5];
 } perfile_convert_options;
 
 typedef struct perfile_converted {

@@ -161,7 +161,8 @@ typedef struct perfile_filter_writing {
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    uint64_t reserved[7];
+    const char *format; /* as in perfile_writer_options; NULL: that of the input */
+    uint64_t reserved[6];
 } perfile_filter_writing;
 
 /* Reads the capture on `source` as often as needed, writes what is kept to `sink`, and finishes the

@@ -54,7 +54,8 @@ typedef struct perfile_merge_writing {
      * will be read; not when it did not come to merging. */
     void (*merged)(void *user, const perfile_stream *stream);
     void *user;
-    uint64_t reserved[6];
+    const char *format; /* as in perfile_writer_options; NULL: that of the input */
+    uint64_t reserved[5];
 } perfile_merge_writing;
 
 /* Opens the captures (a file in a pipe goes to a temporary one), turns them to the byte order of

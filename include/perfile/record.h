@@ -121,6 +121,13 @@ static inline size_t perfile_record_size(const perfile_record *r)
     return r->body.len + (r->family == PERFILE_FAMILY_PERF ? 8 : perfile_family_header(r->family));
 }
 
+/* The type as it is stored. */
+static inline uint32_t perfile_record_stored_type(const perfile_record *r)
+{
+    const uint32_t low = (UINT32_C(1) << PERFILE_FAMILY_SHIFT) - 1;
+    return r->family == PERFILE_FAMILY_PERF ? r->type : r->type & low;
+}
+
 /* A copy that owns its bytes (extra too when they are in memory) and stays valid after the stream
  * moved on; event, layout and time are still those of `session`, which must outlive it.
  * Release with perfile_record_free().  PERFILE_E_NOMEM. */

@@ -91,7 +91,8 @@ typedef struct perfile_split_writing {
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    uint64_t reserved[6];
+    const char *format; /* as in perfile_writer_options; NULL: that of the input */
+    uint64_t reserved[5];
 } perfile_split_writing;
 
 typedef struct perfile_splitted {

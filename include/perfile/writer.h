@@ -30,6 +30,19 @@ extern "C" {
 
 typedef struct perfile_writer perfile_writer;
 
+/* What a capture can be written as: what `--to` takes. */
+typedef struct perfile_output {
+    const char *name;   /* "perf.data", "pipe", "dir", … */
+    const char *alias;  /* another one, or NULL */
+    const char *doc;    /* what it is, in a few words */
+    const char *format; /* perfile_writer_options.format */
+    uint32_t form;      /* PERFILE_FORM_… */
+    bool directory;     /* it needs a sink of perfile_sink_directory() */
+} perfile_output;
+
+/* The outputs of all formats, those of perf.data first; NULL behind the last. */
+PERFILE_API const perfile_output *perfile_output_at(size_t position);
+
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_writer_options {
     size_t size;

@@ -168,6 +168,8 @@ bool pf_check_raw_fits(const pf_check *c, const perfile_record *r);
 void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id);
 /* record.c: every record but samples, and what is common to all. */
 void pf_check_record(pf_check *c, const perfile_record *r);
+/* One of another family than perf's own: what its row says. */
+void pf_check_other(pf_check *c, const perfile_record *r);
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage);
 void pf_check_header(pf_check *c, const perfile_record *r);
 /* damage.c */

@@ -262,6 +262,8 @@ void pf_check_container(pf_check *c)
     check_damages(c, k);
     if (k->form == PERFILE_FORM_NONE)
         return;
+    if (k->family != PERFILE_FAMILY_PERF)
+        return; /* all that follows is about perf.data */
     check_header(c, k);
     if (k->form == PERFILE_FORM_FILE && k->has_sections) {
         check_bitmap(c, k);

@@ -295,6 +295,22 @@ static void check_type(pf_check *c, const perfile_record *r)
                 "records of type %" PRIu32 " are not known", r->type);
 }
 
+void pf_check_other(pf_check *c, const perfile_record *r)
+{
+    pf_any_record any;
+    pf_decoded d;
+    unsigned damage = decode(r, &any, &d);
+    if (damage) {
+        pf_check_undecodable(c, r, damage);
+    } else if (!d.row) {
+        pf_find(c, PERFILE_RULE_V_204, PF_FULL, r, "record.type",
+                "records of type %" PRIu32 " are not known", perfile_record_stored_type(r));
+    } else if (d.left >= sizeof(uint64_t)) { /* less is padding */
+        pf_find(c, PERFILE_RULE_V_207, PF_FULL, r, "record", "%s: %zu bytes behind the last field",
+                d.row->name, d.left);
+    }
+}
+
 void pf_check_record(pf_check *c, const perfile_record *r)
 {
     pf_any_record any;

@@ -60,9 +60,12 @@ static perfile_status look_at(pf_check *c, const perfile_record *r, perfile_erro
 {
     if (r->part != c->part)
         begin_part(c, r->part);
+    if (r->family == PERFILE_FAMILY_DAMAGE) {
+        pf_check_damage(c, r);
+        return PERFILE_OK;
+    }
     if (r->family != PERFILE_FAMILY_PERF) {
-        if (r->family == PERFILE_FAMILY_DAMAGE)
-            pf_check_damage(c, r);
+        pf_check_other(c, r);
         return PERFILE_OK;
     }
     c->by_type[r->type < PF_CHECK_TYPES ? r->type : PF_CHECK_TYPES]++;

@@ -9,7 +9,7 @@ enum { MESSAGE = 512 };
 
 const char *pf_check_type_name(uint32_t type, char buf[24])
 {
-    const char *name = perfile_record_type_name(type);
+    const char *name = perfile_record_type_name(type); /* of perf's own family */
     if (name)
         return name;
     snprintf(buf, 24, "type %u", type);
@@ -68,7 +68,8 @@ void pf_find(pf_check *c, unsigned rule, unsigned level, const perfile_record *r
     const perfile_event *e = perfile_record_event(r);
     f.event = e && (r->type < PERFILE_RECORD_USER || r->type == PERFILE_RECORD_STAT) ? e->index
                                                                                      : UINT32_MAX;
-    f.type = r->family == PERFILE_FAMILY_PERF ? r->type : UINT32_MAX;
+    f.type = r->family != PERFILE_FAMILY_DAMAGE ? r->type : UINT32_MAX;
+    f.family = r->family;
     f.sequence = r->sequence;
     if (r->flags & PERFILE_REC_INNER)
         f.stream_offset = r->stream_offset;

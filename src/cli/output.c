@@ -16,16 +16,27 @@
 #include "cli/text.h"
 #include "perfile/container.h"
 #include "perfile/sort.h"
+#include "perfile/writer.h"
 
 static int read_form(const char *command, const char *word, cli_writing *w)
 {
-    static const char *const words[] = {"perf.data", "pipe", "dir"};
-    size_t which, n = sizeof words / sizeof words[0];
-    bool file = strcmp(word, "file") == 0; /* as `info` calls the form */
-    int status = cli_choose(command, "--to", file ? words[0] : word, words, n, &which);
+    enum { MOST = 16 };
+    const char *words[MOST];
+    const perfile_output *o;
+    size_t which, n = 0;
+    for (; n < MOST && (o = perfile_output_at(n)); n++) {
+        words[n] = o->name;
+        if (o->alias && strcmp(word, o->alias) == 0)
+            word = o->name;
+    }
+    int status = cli_choose(command, "--to", word, words, n, &which);
+    if (status != CLI_CONTINUE)
+        return status;
+    o = perfile_output_at(which);
     w->told_form = true;
-    w->directory = which == 2;
-    w->form = which == 1 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
+    w->format = o->format;
+    w->directory = o->directory;
+    w->form = o->form;
     return status;
 }
 

@@ -13,8 +13,9 @@ typedef struct cli_writing {
     const perfile_limits *limits; /* NULL: the defaults */
     bool replace;
     bool json;
-    bool told_form; /* --to: `directory`, `form` */
+    bool told_form; /* --to: `format`, `directory`, `form` */
     bool directory;
+    const char *format; /* of perfile_output; NULL: not told */
     uint32_t form;      /* PERFILE_FORM_…; 0: not told */
     bool may_copy;      /* --on-damage takes copy, too: set by the command */
     bool told_damage;   /* --on-damage: */

@@ -55,6 +55,12 @@ static inline bool pf_session_wants(uint32_t type)
     return type >= PERFILE_RECORD_USER && type != PERFILE_RECORD_FINISHED_ROUND;
 }
 
+/* Whether it does anything with the record. */
+static inline bool pf_session_learns(const perfile_record *r)
+{
+    return r->family == PERFILE_FAMILY_PERF && pf_session_wants(r->type);
+}
+
 /* To be called when a driver has added what the container says, and after each learn() that added
  * something: names, groups and the shared layout are settled. */
 perfile_status pf_session_settle(perfile_session *s, perfile_error *err);

@@ -42,15 +42,15 @@ static void put_place(pf_text_page *t, const perfile_record *r)
     pf_text_offset(t, inner ? r->stream_offset : r->offset);
 }
 
-static void put_type(pf_text_page *t, uint32_t type)
+static void put_type(pf_text_page *t, const perfile_record *r)
 {
-    const char *name = perfile_record_type_name(type);
+    const char *name = perfile_type_name(r->family, r->type);
     size_t mark = t->base.out.len;
     if (name) {
         pf_text_page_string(t, name);
     } else {
         PF_SHEET_LITERAL(t, "type ");
-        pf_text_page_dec(t, type);
+        pf_text_page_dec(t, perfile_record_stored_type(r));
     }
     pad_from(t, mark, TYPE_WIDTH);
 }
@@ -65,12 +65,13 @@ static void head_line(pf_text_page *t, const perfile_record *r)
     else
         pf_text_page_seconds(t, time, TIME_WIDTH);
     PF_SHEET_LITERAL(t, "  ");
-    put_type(t, r->type);
+    put_type(t, r);
     size_t mark = t->base.out.len;
     pf_text_page_dec(t, perfile_record_size(r));
     pad_from(t, mark, SIZE_WIDTH);
     mark = t->base.out.len;
-    pf_text_page_misc(t, r->type, r->misc);
+    if (r->family == PERFILE_FAMILY_PERF)
+        pf_text_page_misc(t, r->type, r->misc);
     if (event) {
         pad_from(t, mark, MISC_WIDTH);
         pf_text_page_text(t, (perfile_bytes){(const uint8_t *)event->name, strlen(event->name)});
@@ -79,11 +80,26 @@ static void head_line(pf_text_page *t, const perfile_record *r)
     pf_text_page_end(t);
 }
 
+/* Hex mode, another family: what its header says. */
+static void other_header(pf_text_page *t, const perfile_record *r)
+{
+    pf_text_page_named(t, "header", 0, perfile_family_header(r->family));
+    PF_SHEET_LITERAL(t, "type ");
+    pf_text_page_dec(t, perfile_record_stored_type(r));
+    PF_SHEET_LITERAL(t, ", size ");
+    pf_text_page_dec(t, perfile_record_size(r));
+    pf_text_page_end(t);
+}
+
 /* Hex mode: the header's own fields. */
 static void header_fields(pf_text_page *t, const perfile_record *r)
 {
-    const char *name = perfile_record_type_name(r->type);
+    const char *name = perfile_type_name(r->family, r->type);
     bool wide = pf_type_is_wide(r->type);
+    if (r->family != PERFILE_FAMILY_PERF) {
+        other_header(t, r);
+        return;
+    }
     pf_text_page_named(t, "type", 0, 4);
     pf_text_page_dec(t, r->type);
     if (name) {
@@ -185,7 +201,7 @@ static perfile_status record_lines(pf_text_page *t, const perfile_record *r, per
 {
     /* A record that was put together from pieces does not stand behind its header. */
     bool hex = t->hex;
-    t->hex = hex && r->header && r->body.ptr == r->header + PF_PERF_RECORD_HEADER;
+    t->hex = hex && r->header && r->body.ptr == r->header + perfile_family_header(r->family);
     t->bytes = r->header;
     head_line(t, r);
     if (t->hex)
@@ -194,7 +210,7 @@ static perfile_status record_lines(pf_text_page *t, const perfile_record *r, per
     why.damage = 0;
     if (put_body(t, r, &why) != PERFILE_OK) {
         pf_text_error(t, why.damage);
-        pf_text_page_dump(t, PF_PERF_RECORD_HEADER, r->body);
+        pf_text_page_dump(t, perfile_family_header(r->family), r->body);
         t->base.n_errors++;
     }
     perfile_status st = put_payload(t, r, err);

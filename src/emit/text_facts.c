@@ -96,8 +96,8 @@ static void header_lines(pf_text_page *t)
     bool hex = t->hex;
     t->hex = false; /* the container keeps no bytes */
     pf_text_page_line(t, 0);
-    PF_SHEET_LITERAL(t, "perf.data ");
-    pf_text_page_string(t, c->form == PERFILE_FORM_PIPE ? "pipe" : "file");
+    pf_text_page_string(t, c->family == PERFILE_FAMILY_PERF ? "perf.data" : c->format);
+    pf_text_page_string(t, c->form == PERFILE_FORM_PIPE ? " pipe" : " file");
     PF_SHEET_LITERAL(t, ", version ");
     pf_text_page_dec(t, c->version);
     pf_text_page_string(t, c->big_endian ? ", big-endian" : ", little-endian");

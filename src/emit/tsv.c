@@ -309,10 +309,11 @@ static bool put_dso(perfile_emitter *e, const perfile_record *r)
     return !m || put_text(&e->out, perfile_mapping_dso(m));
 }
 
-static bool put_type(perfile_emitter *e, uint32_t type)
+static bool put_type(perfile_emitter *e, const perfile_record *r)
 {
-    const char *name = perfile_record_type_name(type);
-    return name ? put_string(&e->out, name) : put_number(&e->out, PF_PLAN_NUMBER, type);
+    const char *name = perfile_type_name(r->family, r->type);
+    return name ? put_string(&e->out, name)
+                : put_number(&e->out, PF_PLAN_NUMBER, perfile_record_stored_type(r));
 }
 
 static bool put_cpumode(perfile_emitter *e, const perfile_record *r)
@@ -331,7 +332,7 @@ static bool put_column(tsv *t, const perfile_record *r, uint32_t i)
     const perfile_event *event;
     switch ((pf_tsv_what)c->what) {
     case PF_TSV_TYPE:
-        return put_type(e, r->type);
+        return put_type(e, r);
     case PF_TSV_MISC:
         return put_number(&e->out, PF_PLAN_NUMBER, r->misc);
     case PF_TSV_CPUMODE:
@@ -354,6 +355,8 @@ static bool put_column(tsv *t, const perfile_record *r, uint32_t i)
     }
     if (r->type == PERFILE_RECORD_SAMPLE && c->bit)
         put_fixed(e, r, c);
+    else if (r->flags & PERFILE_REC_TIMED && c->bit == PERFILE_SAMPLE_TIME)
+        return put_number(&e->out, PF_PLAN_DEC, r->time);
     else
         put_found(t, i);
     return true;

@@ -100,8 +100,8 @@ static void choose_steps(perfile_expr *e)
 static perfile_status make_room(perfile_expr *e, perfile_error *err)
 {
     size_t record = 0, element = 0;
-    for (unsigned i = 0; i < PF_N_RECORD_ROWS; i++)
-        record = record < pf_row_shapes[i].size ? pf_row_shapes[i].size : record;
+    for (unsigned i = 0; i < pf_all_rows(); i++)
+        record = record < pf_shape_at(i)->size ? pf_shape_at(i)->size : record;
     for (unsigned i = 0; i < PF_N_SHAPES; i++)
         element = element < pf_struct_shapes[i].size ? pf_struct_shapes[i].size : element;
     e->record = pf_alloc(1, record);

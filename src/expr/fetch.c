@@ -32,7 +32,7 @@ static uint64_t load(const uint8_t *p, unsigned type, bool swapped)
 static const pf_row *row_of(pf_subject *x)
 {
     if (!x->has_row) {
-        x->row = x->r->family == PERFILE_FAMILY_PERF ? pf_row_of(x->r) : NULL;
+        x->row = pf_row_of(x->r);
         x->has_row = true;
     }
     return x->row;
@@ -149,7 +149,7 @@ static const uint8_t *find_any(perfile_expr *e, const pf_slot *s, const pf_way *
     const pf_row *row = s->element ? NULL : row_of(x);
     if (!s->element && !row)
         return NULL;
-    unsigned first = s->element ? e->loop.shape : (unsigned)(row - pf_record_table);
+    unsigned first = s->element ? e->loop.shape : pf_row_position(x->r->family, row);
     if (s->element && e->loop.is_words)
         return NULL;
     for (const pf_way *w = way_at(e, s, s->first[first]); w; w = way_at(e, s, w->next))
@@ -197,7 +197,7 @@ static bool common_number(perfile_expr *e, const pf_slot *s, pf_number *out)
     switch (s->of) {
     case PF_OF_TYPE:
         out->n = r->type;
-        return r->family == PERFILE_FAMILY_PERF;
+        return is_record;
     case PF_OF_MISC:
         out->n = r->misc;
         return is_record && (!s->misc_types || s->misc_types & pf_expr_type_bit(r->type));
@@ -232,6 +232,10 @@ bool pf_expr_number(perfile_expr *e, pf_slot *s, pf_number *out)
     if (s->of != PF_OF_FIELDS)
         return common_number(e, s, out);
     const uint8_t *p = find_any(e, s, &w, &native);
+    if (!p && s->timed && e->subject.r->flags & PERFILE_REC_TIMED) {
+        *out = (pf_number){e->subject.r->time, false};
+        return true;
+    }
     if (!p) {
         if (!s->asked || !ask(e, s))
             return false;
@@ -251,8 +255,8 @@ static bool common_text(const perfile_expr *e, const pf_slot *s, pf_expr_text *o
 {
     const perfile_record *r = e->subject.r;
     const char *text = NULL;
-    if (s->of == PF_OF_TYPE && r->family == PERFILE_FAMILY_PERF)
-        text = perfile_record_type_name(r->type);
+    if (s->of == PF_OF_TYPE)
+        text = perfile_type_name(r->family, r->type);
     if (s->of == PF_OF_EVENT) {
         const perfile_event *event = perfile_record_event(r);
         text = event ? event->name : NULL;

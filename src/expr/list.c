@@ -103,7 +103,7 @@ void perfile_expr_names(void (*name)(void *user, const perfile_expr_name *what),
         what.words = c->of == PF_OF_CPUMODE ? perfile_vocabulary_find("cpumode") : NULL;
         name(user, &what);
     }
-    for (unsigned i = 0; i < PF_N_RECORD_ROWS; i++)
-        pf_expr_list_shape(&pf_row_shapes[i], pf_row_shapes[i].name, NULL, name, user);
+    for (unsigned i = 0; i < pf_all_rows(); i++)
+        pf_expr_list_shape(pf_shape_at(i), pf_shape_at(i)->name, NULL, name, user);
     pf_expr_list_shape(&pf_struct_shapes[PF_SHAPE_sample_id], "sample_id", NULL, name, user);
 }

@@ -15,10 +15,10 @@ const char *pf_expr_row_of(const char *name, const char **rest)
     const char *row = NULL;
     if (pf_expr_same_word(first, "sample_id"))
         row = pf_struct_shapes[PF_SHAPE_sample_id].name;
-    for (unsigned i = 0; i < PF_N_RECORD_ROWS && !row; i++)
-        if (pf_expr_same_word(first, pf_row_shapes[i].name) ||
-            pf_expr_same_word(first, pf_record_table[i].name))
-            row = pf_row_shapes[i].name;
+    for (unsigned i = 0; i < pf_all_rows() && !row; i++)
+        if (pf_expr_same_word(first, pf_shape_at(i)->name) ||
+            pf_expr_same_word(first, pf_row_at(i)->name))
+            row = pf_shape_at(i)->name;
     if (row)
         *rest = dot + 1;
     return row;
@@ -35,9 +35,9 @@ static void look_in_row(perfile_expr *e, pf_slot *slot, const char *name, perfil
     if (row == pf_struct_shapes[PF_SHAPE_sample_id].name)
         pf_expr_search(e, slot, &pf_struct_shapes[PF_SHAPE_sample_id], PF_ROW_TRAILER,
                        PF_WAY_MEMBER, rest, st, err);
-    for (unsigned i = 0; i < PF_N_RECORD_ROWS; i++)
-        if (row == pf_row_shapes[i].name)
-            pf_expr_search(e, slot, &pf_row_shapes[i], (uint8_t)i, PF_WAY_MEMBER, rest, st, err);
+    for (unsigned i = 0; i < pf_all_rows(); i++)
+        if (row == pf_shape_at(i)->name)
+            pf_expr_search(e, slot, pf_shape_at(i), (uint8_t)i, PF_WAY_MEMBER, rest, st, err);
 }
 
 static void look_in_records(perfile_expr *e, pf_slot *slot, const char *name, perfile_status *st,
@@ -46,8 +46,8 @@ static void look_in_records(perfile_expr *e, pf_slot *slot, const char *name, pe
     look_in_row(e, slot, name, st, err);
     if (slot->n_ways)
         return;
-    for (unsigned i = 0; i < PF_N_RECORD_ROWS; i++)
-        pf_expr_search(e, slot, &pf_row_shapes[i], (uint8_t)i, PF_WAY_MEMBER, name, st, err);
+    for (unsigned i = 0; i < pf_all_rows(); i++)
+        pf_expr_search(e, slot, pf_shape_at(i), (uint8_t)i, PF_WAY_MEMBER, name, st, err);
     pf_expr_search(e, slot, &pf_struct_shapes[PF_SHAPE_sample_id], PF_ROW_TRAILER, PF_WAY_MEMBER,
                    name, st, err);
 }
@@ -110,6 +110,7 @@ perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *li
         look_in_elements(e, s, &of_list, name, &st, err);
     } else {
         look_in_records(e, s, name, &st, err);
+        s->timed = strcmp(name, "time") == 0;
         ask_provider(e, s, name);
     }
     if (st == PERFILE_OK && !s->classes)

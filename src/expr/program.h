@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "perfile/expr.h"
-#include "expr/rows.h"
+#include "schema/shapes.h"
 
 enum {
     PF_EXPR_TEXT_BYTES = 1 << 20,
@@ -69,7 +69,7 @@ enum { PF_ROW_TRAILER = 255 }; /* pf_way.row: trailers of all kernel records */
 typedef struct pf_way {
     pf_guard guards[PF_EXPR_GUARDS];
     uint8_t n_guards;
-    uint8_t row; /* PF_AT_…, PF_ROW_TRAILER; PF_SHAPE_… of elements */
+    uint8_t row; /* position of pf_row_at(), PF_ROW_TRAILER; PF_SHAPE_… of elements */
     uint8_t from;
     uint8_t class; /* PERFILE_EXPR_… */
     uint8_t type;  /* PERFILE_U8 … */
@@ -85,9 +85,8 @@ typedef struct pf_way {
     const perfile_vocabulary *words; /* of the value; NULL: none */
 } pf_way;
 
-enum {
-    PF_N_FIRST = (int)PF_N_RECORD_ROWS > (int)PF_N_SHAPES ? (int)PF_N_RECORD_ROWS : (int)PF_N_SHAPES
-};
+enum { PF_N_FIRST = PF_ROWS_MOST }; /* more than there are shapes */
+_Static_assert((int)PF_N_SHAPES <= (int)PF_N_FIRST, "pf_slot.first");
 
 /* A name of the expression. */
 typedef struct pf_slot {
@@ -95,6 +94,7 @@ typedef struct pf_slot {
     uint8_t of;       /* PF_OF_… */
     uint8_t classes;  /* what the ways and the rest are, together */
     bool element;     /* of elements of the list that is gone through */
+    bool timed;       /* it is the time, which other records may say: PERFILE_REC_TIMED */
     bool asked;       /* the provider knows it, too */
     uint8_t asked_class;
     bool fast;         /* a whole field of samples, here: */

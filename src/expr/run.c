@@ -262,7 +262,7 @@ static bool run(perfile_expr *e, const pf_step *s)
             break;
         case PF_STEP_RANGE_TYPE:
             v = (pf_number){e->subject.r->type, false};
-            yes = e->subject.r->family == PERFILE_FAMILY_PERF && in_range(s, v) != s->negate;
+            yes = e->subject.r->family != PERFILE_FAMILY_DAMAGE && in_range(s, v) != s->negate;
             break;
         case PF_STEP_RANGE:
             yes = pf_expr_number(e, &e->slots[s->slot], &v) && in_range(s, v) != s->negate;

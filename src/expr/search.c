@@ -5,7 +5,7 @@
 
 enum { MOST_PLACES = 16, MOST_PARTS = 8 };
 
-_Static_assert(PF_N_RECORD_ROWS < (int)PF_ROW_TRAILER, "pf_way.row");
+_Static_assert((int)PF_ROWS_MOST <= (int)PF_ROW_TRAILER, "pf_way.row");
 
 /* A struct whose members are to be looked through, and the way to it. */
 typedef struct place {

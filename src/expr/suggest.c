@@ -55,9 +55,9 @@ void pf_expr_near_names(const perfile_expr *e, const char *name, const pf_slot *
     const char *row = list ? NULL : pf_expr_row_of(name, &rest);
     if (row) {
         pf_nearest_begin(&near, rest);
-        for (unsigned i = 0; i < PF_N_RECORD_ROWS; i++)
-            if (row == pf_row_shapes[i].name)
-                pf_expr_list_shape(&pf_row_shapes[i], "", NULL, offer_name, &near);
+        for (unsigned i = 0; i < pf_all_rows(); i++)
+            if (row == pf_shape_at(i)->name)
+                pf_expr_list_shape(pf_shape_at(i), "", NULL, offer_name, &near);
     } else if (!list) {
         perfile_expr_names(offer_name, &near);
         for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
@@ -78,8 +78,8 @@ void pf_expr_near_words(const perfile_expr *e, const pf_slot *s, const char *wor
     const char *misc;
     pf_nearest near;
     pf_nearest_begin(&near, word);
-    for (unsigned i = 0; s->of == PF_OF_TYPE && i < PF_N_RECORD_ROWS; i++)
-        pf_nearest_offer(&near, pf_record_table[i].name);
+    for (unsigned i = 0; s->of == PF_OF_TYPE && i < pf_all_rows(); i++)
+        pf_nearest_offer(&near, pf_row_at(i)->name);
     for (size_t i = 0; s->of == PF_OF_MISC && (misc = pf_expr_misc_word(i)); i++)
         pf_nearest_offer(&near, misc);
     if (s->of == PF_OF_CPUMODE)

@@ -78,6 +78,11 @@ static perfile_status look_at(pf_filter *x, const perfile_record *first, size_t 
     uint64_t times[PERFILE_RUN_RECORDS];
     size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
     perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < n && first->family != PERFILE_FAMILY_PERF; i++) {
+        uint64_t time = perfile_record_time(&first[i]);
+        if (time != PERFILE_NO_TIME && pf_role_of(&first[i]) == PF_ROLE_DATA)
+            times[found++] = time;
+    }
     for (size_t i = 0; i < found; i++) {
         x->first_time = times[i] < x->first_time ? times[i] : x->first_time;
         x->last_time = times[i] > x->last_time ? times[i] : x->last_time;
@@ -100,8 +105,8 @@ perfile_status pf_filter_choose(pf_filter *x, const pf_run *run, perfile_error *
         st = pf_filter_note(x, run, selected, err);
     if (!selected)
         pf_stretches_note(&x->unwanted, run);
-    x->result.samples += (unsigned)__builtin_popcountll(run->samples);
-    x->result.kept_samples += (unsigned)__builtin_popcountll(run->samples & selected);
+    x->result.samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
+    x->result.kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & selected);
     return st;
 }
 
@@ -227,8 +232,8 @@ void pf_filter_sum(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t 
     x->selects_any = x->selects_any || selects_any(x, run, selected);
     if (x->chosen)
         return; /* the pass before has counted the samples */
-    sum->samples += (unsigned)__builtin_popcountll(run->samples);
-    sum->kept_samples += (unsigned)__builtin_popcountll(run->samples & keep);
+    sum->samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
+    sum->kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & keep);
 }
 
 /* What of the run is handed on. */

@@ -9,9 +9,13 @@
 
 enum { MOST_BITS = 16 << 20 }; /* bytes of them */
 
-/* The first word of the body is the process of all records of class TASK. */
+/* The first word of the body is the process of all records of class TASK; of other families the
+ * field of that kind. */
 static uint32_t task_of(const perfile_record *r)
 {
+    uint32_t process, tid;
+    if (r->family != PERFILE_FAMILY_PERF)
+        return perfile_record_task(r, &process, &tid) ? process : PERFILE_NO_PID;
     pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
     uint32_t pid = pf_cur_u32(&c);
     return c.bad ? PERFILE_NO_PID : pid;

@@ -200,7 +200,7 @@ static uint64_t sparse(pf_filter *x, const pf_run *run, uint64_t selected)
 {
     uint64_t counted = selected;
     if (!pf_filter_has(x, PERFILE_BY_TYPE))
-        counted &= run->samples;
+        counted &= pf_run_counted(run);
     for (uint64_t left = counted; left && x->options.every > 1; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         if (x->countdown)
@@ -315,7 +315,7 @@ perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perf
         st = resolve_events(x, err);
     x->generation = generation;
     /* What the wall clock says may come in records of the tool. */
-    if (!x->resolved && first->type < PERFILE_RECORD_USER && st == PERFILE_OK) {
+    if (!x->resolved && !pf_is_of_tool(first) && st == PERFILE_OK) {
         st = pf_filter_times(x, err);
         if (st == PERFILE_OK)
             st = pf_filter_resolved(x, err);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "io/out.h"
+#include "lib/registry.h"
 #include "core/readable.h"
 #include "perfile/field.h"
 
@@ -147,7 +148,8 @@ static bool keeps_places(const pf_convert *x)
         PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS | PERFILE_CONVERT_DECOMPRESS;
     bool same_form =
         x->from_directory == x->to_directory && (!x->known || x->result.form == x->header.form);
-    return same_form && !x->options.target && !(x->options.flags & rewriting);
+    bool same_format = !x->options.format || strcmp(x->options.format, pf_drivers[0]->name) == 0;
+    return same_form && same_format && !x->options.target && !(x->options.flags & rewriting);
 }
 
 static perfile_status spool(pf_convert *x, perfile_error *err)
@@ -175,9 +177,28 @@ static perfile_status leave_out_damage(pf_convert *x, bool *image, perfile_error
     return st;
 }
 
+/* Of a format whose bytes nobody here knows: as they are, or record by record. */
+static perfile_status convert_other(pf_convert *x, const pf_driver *driver, perfile_error *err)
+{
+    const perfile_convert_options *o = &x->options;
+    x->to_directory = pf_sink_has_parts(x->sink);
+    bool rewritten = o->flags || o->byte_order || o->target || x->to_directory ||
+                     o->on_damage > PERFILE_CONVERT_COPY ||
+                     (o->format && strcmp(o->format, driver->name) != 0);
+    x->result.form = PERFILE_FORM_FILE;
+    return rewritten ? pf_convert_copy(x, err) : pf_convert_image(x, err);
+}
+
 static perfile_status convert(pf_convert *x, perfile_error *err)
 {
-    perfile_status st = look_at_header(x, err);
+    const pf_driver *driver;
+    const char *foreign;
+    perfile_status st = pf_driver_find(x->source, x->options.from, &driver, &foreign, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (driver->family != PERFILE_FAMILY_PERF)
+        return convert_other(x, driver, err);
+    st = look_at_header(x, err);
     if (st == PERFILE_OK)
         st = plan(x, err);
     if (st != PERFILE_OK)

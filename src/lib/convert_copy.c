@@ -77,6 +77,8 @@ static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error 
     perfile_writer_options how = {.size = sizeof how,
                                   .as_stored = true,
                                   .form = x->result.form,
+                                  .format = x->options.format ? x->options.format
+                                                              : perfile_stream_container(s)->format,
                                   .target = x->options.target,
                                   .swapped = perfile_session_swapped(perfile_stream_session(s))};
     if (flags & PERFILE_CONVERT_COMPRESS)
@@ -112,6 +114,11 @@ perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
         st = look_at_gaps(x, s, err);
     if (st == PERFILE_OK && x->options.target)
         st = for_target(x, &s, err);
+    if (st == PERFILE_OK && !x->known) {
+        bool big = perfile_stream_container(s)->big_endian;
+        x->turns = x->options.byte_order && (x->options.byte_order == PERFILE_ORDER_BIG) != big;
+        x->result.byte_order = big != x->turns ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    }
     if (st == PERFILE_OK && x->turns) {
         perfile_order_options how = {.size = sizeof how, .kept = pf_convert_kept, .user = x};
         st = perfile_order(s, x->options.byte_order, &how, &s, err);

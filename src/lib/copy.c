@@ -288,6 +288,16 @@ void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
     pf_progress_begin(&x->progress, x->container);
 }
 
+perfile_status pf_copy_check(const pf_copy *x, perfile_error *err)
+{
+    const pf_writer_ops *ops = x->writer->ops;
+    if (x->container->family == ops->family)
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_UNSUPPORTED, "copy",
+                   "records of a capture of format %s cannot be written as %s",
+                   x->container->format ? x->container->format : "another", ops->format);
+}
+
 void pf_copy_free(pf_copy *x)
 {
     pf_buffer_free(&x->held);
@@ -308,6 +318,8 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     for (perfile_stream *below = s; below; below = below->below)
         below->options.deliver |= PERFILE_DELIVER_DAMAGE;
     perfile_status st = pf_sink_reads(w->sink, pf_stream_inputs(s), err);
+    if (st == PERFILE_OK)
+        st = pf_copy_check(x, err);
     if (st == PERFILE_OK)
         st = copy(x, err);
     perfile_summary sum;

@@ -43,6 +43,8 @@ static inline bool pf_copy_forced(const pf_copy *x)
 /* Makes `x`, all zero, ready to write records of `s` to `w`. */
 void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
                    const perfile_copy_options *options);
+/* Whether the writer takes records of that family at all. */
+perfile_status pf_copy_check(const pf_copy *x, perfile_error *err);
 /* Facts that stand in front of the records. */
 perfile_status pf_copy_begin(pf_copy *x, perfile_error *err);
 /* A run; what is not plain is alone in its own.  When pf_copy_wants_extra() then, the bytes behind

@@ -123,6 +123,8 @@ static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *
     perfile_writer_options how = {.size = sizeof how,
                                   .as_stored = true,
                                   .form = form,
+                                  .format = f->writing.format ? f->writing.format
+                                                              : perfile_stream_container(s)->format,
                                   .swapped = perfile_session_swapped(perfile_stream_session(s))};
     perfile_copy_options copying = {.size = sizeof copying,
                                     .flags = f->failing ? 0 : PERFILE_COPY_FORCE,

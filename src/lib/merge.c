@@ -224,6 +224,9 @@ static perfile_status write_all(merging *m, uint32_t form, perfile_error *err)
     perfile_writer_options how = {.size = sizeof how,
                                   .as_stored = true,
                                   .form = form,
+                                  .format = m->writing.format
+                                                ? m->writing.format
+                                                : perfile_stream_container(m->stream)->format,
                                   .swapped = perfile_session_swapped(session)};
     perfile_copy_options copying = {.size = sizeof copying,
                                     .flags = fails_on_damage(m) ? 0 : PERFILE_COPY_FORCE,

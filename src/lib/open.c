@@ -23,13 +23,10 @@ static perfile_status no_driver(const char *from, perfile_error *err)
                    "no format is called '%s'; known: %s", from, known);
 }
 
-/* The driver with the most evidence; the first of all when there is none: it says what is wrong,
- * and *foreign what the file may be instead. */
 static perfile_status by_evidence(perfile_source *source, const pf_driver **driver,
                                   const char **foreign, perfile_error *err)
 {
     perfile_bytes peek = {NULL, 0};
-    *foreign = NULL;
     if (!pf_source_has_entries(source)) {
         perfile_status st = pf_source_run(source, 0, PEEK_BYTES, &peek, err);
         if (st != PERFILE_OK)
@@ -57,6 +54,16 @@ static perfile_status by_evidence(perfile_source *source, const pf_driver **driv
     return PERFILE_OK;
 }
 
+perfile_status pf_driver_find(perfile_source *source, const char *from, const pf_driver **driver,
+                              const char **foreign, perfile_error *err)
+{
+    *foreign = NULL;
+    if (!from)
+        return by_evidence(source, driver, foreign, err);
+    *driver = pf_driver_named(from);
+    return *driver ? PERFILE_OK : no_driver(from, err);
+}
+
 /* Options as this library knows them: what the caller's struct is too short for is a default. */
 static perfile_status take_options(const perfile_options *options, perfile_options *mine,
                                    perfile_error *err)
@@ -81,15 +88,9 @@ perfile_status perfile_open(perfile_source *source, const perfile_options *optio
     perfile_status st = take_options(options, &mine, err);
     if (st != PERFILE_OK)
         return st;
-    if (mine.from) {
-        driver = pf_driver_named(mine.from);
-        if (!driver)
-            return no_driver(mine.from, err);
-    } else {
-        st = by_evidence(source, &driver, &foreign, err);
-        if (st != PERFILE_OK)
-            return st;
-    }
+    st = pf_driver_find(source, mine.from, &driver, &foreign, err);
+    if (st != PERFILE_OK)
+        return st;
     if (mine.waiting) {
         source->waiting = mine.waiting;
         source->waiting_user = mine.waiting_user;

@@ -71,6 +71,7 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
         perfile_writer_options how = {.size = sizeof how,
                                       .as_stored = true,
                                       .form = x->result.form,
+                                      .format = x->container->format,
                                       .swapped = perfile_session_swapped(x->session)};
         perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);
         if (st == PERFILE_OK)

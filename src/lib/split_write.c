@@ -189,11 +189,13 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
 {
     pf_splitting *s = l->s;
     output *o = &l->at[k];
-    perfile_writer_options how = {.size = sizeof how,
-                                  .as_stored = true,
-                                  .form = s->form,
-                                  .swapped =
-                                      perfile_session_swapped(perfile_stream_session(l->stream))};
+    perfile_writer_options how = {
+        .size = sizeof how,
+        .as_stored = true,
+        .form = s->form,
+        .format =
+            s->writing.format ? s->writing.format : perfile_stream_container(l->stream)->format,
+        .swapped = perfile_session_swapped(perfile_stream_session(l->stream))};
     const perfile_copy_options copying = {.size = sizeof copying,
                                           .flags = s->failing ? 0 : PERFILE_COPY_FORCE};
     perfile_split_part part;
@@ -208,6 +210,9 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     pf_copy_start(&o->copy, l->stream, o->writer, &copying);
+    st = pf_copy_check(&o->copy, err);
+    if (st != PERFILE_OK)
+        return st;
     o->copy.held_most = HELD_MOST;
     pf_filter_facts(o->filter, l->stream); /* for those that take them before the first record */
     st = pf_copy_begin(&o->copy, err);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "core/writer.h"
+#include "io/out.h"
 #include "lib/registry.h"
 
 const pf_driver *pf_driver_named(const char *name)
@@ -11,6 +12,36 @@ const pf_driver *pf_driver_named(const char *name)
         if (strcmp(pf_drivers[i]->name, name) == 0)
             return pf_drivers[i];
     return NULL;
+}
+
+const perfile_output *perfile_output_at(size_t position)
+{
+    for (size_t i = 0; pf_drivers[i]; position -= pf_drivers[i++]->n_outputs)
+        if (position < pf_drivers[i]->n_outputs)
+            return &pf_drivers[i]->outputs[position];
+    return NULL;
+}
+
+/* What nobody but the formats that know it may be asked for. */
+static perfile_status check_options(const pf_driver *driver, const perfile_sink *sink,
+                                    perfile_writer_options *o, perfile_error *err)
+{
+    if (!driver->create)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.format",
+                       "captures of format %s cannot be written", driver->name);
+    if (o->compress_level && !(driver->can & PF_CAN_COMPRESS))
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.compress_level",
+                       "captures of format %s cannot be compressed", driver->name);
+    if (o->target && !(driver->can & PF_CAN_TARGET))
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.target",
+                       "no version of perf reads captures of format %s", driver->name);
+    if (driver->n_outputs != 1)
+        return PERFILE_OK;
+    o->form = driver->outputs[0].form;
+    if (pf_sink_has_parts(sink) != driver->outputs[0].directory)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.sink", "a capture of format %s is %s",
+                       driver->name, driver->outputs[0].doc);
+    return PERFILE_OK;
 }
 
 perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_options *options,
@@ -23,10 +54,8 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
     const pf_driver *driver = o.format ? pf_driver_named(o.format) : pf_drivers[0];
     if (!driver)
         return pf_fail(err, PERFILE_E_USAGE, "writer.format", "no format is called '%s'", o.format);
-    if (!driver->create)
-        return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.format",
-                       "captures of format %s cannot be written", driver->name);
-    return driver->create(sink, &o, writer, err);
+    perfile_status st = check_options(driver, sink, &o, err);
+    return st == PERFILE_OK ? driver->create(sink, &o, writer, err) : st;
 }
 
 perfile_status perfile_writer_create(const char *path, const perfile_writer_options *options,

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "merge/merge.h"
+#include "schema/family.h"
 
 enum { BYTES = 1 << 18 }; /* of records that are rewritten, at first */
 
@@ -15,13 +16,22 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
             perfile_session_swapped(x->inputs[0].session))
             return pf_fail(err, PERFILE_E_USAGE, "merge", "%s and %s are in different byte orders",
                            x->inputs[0].name, x->inputs[i].name);
+    const perfile_container *c = perfile_stream_container(first);
+    for (uint32_t i = 1; i < x->n_inputs; i++)
+        if (perfile_stream_container(x->inputs[i].stream)->family != c->family)
+            return pf_fail(err, PERFILE_E_USAGE, "merge", "%s and %s hold records of two kinds",
+                           x->inputs[0].name, x->inputs[i].name);
+    const pf_family *family = pf_family_of((uint8_t)c->family);
+    x->rounds = family && family->rounds;
+    x->base.container.format = c->format;
+    x->base.container.family = c->family;
     x->base.limits = first->limits;
     x->base.options = first->options;
     x->base.options.limits = &x->base.limits;
     x->base.name = x->inputs[0].name;
     x->base.by_time = true;
     x->base.container.form = PERFILE_FORM_FILE;
-    x->base.container.version = 2;
+    x->base.container.version = c->family == PERFILE_FAMILY_PERF ? 2 : c->version;
     x->base.container.big_endian = perfile_session_big_endian(x->inputs[0].session);
     return pf_session_new(perfile_session_swapped(x->inputs[0].session), &x->base.options,
                           &x->base.session, err);
@@ -53,7 +63,11 @@ static perfile_status begin(pf_merge *x, perfile_error *err)
     }
     if (st == PERFILE_OK && !pf_buffer_reserve(&x->bytes, BYTES))
         st = pf_fail_nomem(err, "merge");
-    x->result.boots = x->n_hosts;
+    /* Machines are known of perf's captures only. */
+    if (x->base.container.family == PERFILE_FAMILY_PERF)
+        x->result.boots = x->n_hosts;
+    else
+        x->result.hosts = 0;
     return st;
 }
 

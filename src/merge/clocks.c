@@ -68,8 +68,10 @@ static uint32_t why_same(const pf_merge *x, const pf_merge_input *in)
     return in->host == x->inputs[x->clock_of].host ? PERFILE_CLOCK_BOOT : PERFILE_CLOCK_GLOBAL;
 }
 
-static const char *name_of(int32_t clock, char *room, size_t size)
+static const char *name_of(const pf_merge_input *in, int32_t clock, char *room, size_t size)
 {
+    if (perfile_stream_container(in->stream)->family != PERFILE_FAMILY_PERF)
+        return "a clock of its own";
     const char *word =
         perfile_vocabulary_word(perfile_vocabulary_find("clockid"), (uint64_t)(int64_t)clock);
     if (clock == PERF)
@@ -92,8 +94,8 @@ static perfile_status refuse(const pf_merge_input *a, const pf_merge_input *b, b
         err, PERFILE_E_USAGE, "merge.clock",
         "pass --offset %u=TIME or --align start: %s (%s) and %s (%s) have clocks that %s, "
         "and %s has no CLOCK_DATA",
-        b->at + 1, a->name, name_of(da.clock, one, sizeof one), b->name,
-        name_of(db.clock, other, sizeof other),
+        b->at + 1, a->name, name_of(a, da.clock, one, sizeof one), b->name,
+        name_of(b, db.clock, other, sizeof other),
         da.clock != db.clock ? "differ" : "nothing proves to be of one boot",
         wall_a ? "the second" : "the first");
 }

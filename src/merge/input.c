@@ -27,8 +27,8 @@ static bool is_passed_over(const pf_merge_input *in, const perfile_record *r)
 bool pf_merge_settle(pf_merge *x, pf_merge_input *in)
 {
     for (; in->next < in->end; in->next++, in->next_key++) {
-        if (pf_marks_of(in->next) & PF_ROW_SECTION)
-            x->result.facts++; /* the session has it, or it is made anew */
+        if (pf_marks_of(in->next) & (PF_ROW_SECTION | PF_ROW_STATE))
+            x->result.facts++; /* the session or the records have it, or it is made anew */
         else if (!is_passed_over(in, in->next))
             break;
     }
@@ -67,7 +67,7 @@ perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *
     perfile_status st;
     size_t n;
     while ((st = perfile_stream_next_run(in->stream, &in->next, &n, err)) == PERFILE_OK) {
-        if (in->next->family == PERFILE_FAMILY_PERF) {
+        if (in->next->family != PERFILE_FAMILY_DAMAGE) {
             look_at_run(in, n);
             if (pf_merge_settle(x, in))
                 return PERFILE_OK;
@@ -104,9 +104,13 @@ static void add_summary(perfile_summary *to, const perfile_summary *s)
     to->missing += s->missing;
 }
 
-static bool has_times(const perfile_session *s)
+/* Times of other families are what their records say. */
+static bool has_times(const perfile_stream *stream)
 {
+    const perfile_session *s = perfile_stream_session(stream);
     uint32_t n = perfile_session_n_events(s);
+    if (perfile_stream_container(stream)->family != PERFILE_FAMILY_PERF)
+        return true;
     for (uint32_t i = 0; i < n; i++)
         if (perfile_session_event(s, i)->layout->sample_type & PERFILE_SAMPLE_TIME)
             return true;
@@ -135,7 +139,7 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     in->first_bytes = sorted.first_bytes;
     in->bytes = sum.bytes;
     in->kernel = sorted.kernel_address;
-    in->why = sorted.timed && has_times(in->session) ? PERFILE_CLOCK_FIRST : PERFILE_CLOCK_NONE;
+    in->why = sorted.timed && has_times(in->stream) ? PERFILE_CLOCK_FIRST : PERFILE_CLOCK_NONE;
     in->ids.seed = pf_index_seed(in);
     return PERFILE_OK;
 }

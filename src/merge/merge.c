@@ -26,7 +26,7 @@ void pf_merge_push(pf_merge *x, const pf_merge_input *in)
 
 static bool stands_alone(const perfile_record *r)
 {
-    return (r->extra.len && !r->extra.ptr) || pf_session_wants(r->type) ||
+    return (r->extra.len && !r->extra.ptr) || pf_session_learns(r) ||
            r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
 }
 
@@ -99,7 +99,7 @@ static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
 static perfile_status learn(pf_merge *x, perfile_error *err)
 {
     const perfile_record *r = &x->base.run[0];
-    if (x->base.n_run != 1 || !pf_session_wants(r->type))
+    if (x->base.n_run != 1 || !pf_session_learns(r))
         return PERFILE_OK;
     uint64_t before_it = x->base.session->generation;
     perfile_status st = pf_session_learn(x->base.session, r, err);
@@ -154,7 +154,7 @@ static void tell_all(pf_merge *x)
 
 static perfile_status finish(pf_merge *x)
 {
-    if (x->timed) {
+    if (x->timed && x->rounds) {
         *next_slot(x) = pf_round_record(x->base.session, x->sequence++);
         x->base.n_run++;
         x->timed = false;
@@ -185,7 +185,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             give_damage(x);
             return PERFILE_OK;
         }
-        if (x->timed && x->since_round >= PF_ROUND_BYTES) {
+        if (x->timed && x->rounds && x->since_round >= PF_ROUND_BYTES) {
             x->since_round = 0;
             return finish(x);
         }

@@ -135,6 +135,7 @@ typedef struct pf_merge {
     pf_merge_input *dry;  /* its run is handed out */
     uint64_t foreign_counters;
     bool timed;          /* … of which one had a time */
+    bool rounds;         /* the records are of a family that has them */
     bool told;           /* what is told at the end */
     pf_buffer threads;   /* body of the first THREAD_MAP of a recording of perf stat … */
     uint32_t threads_of; /* … and its input */

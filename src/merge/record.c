@@ -291,10 +291,11 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
 {
     perfile_bytes body = w->r->body, trailer = {NULL, 0};
     bool has = p && split(w, &p->relayout.from, &body, &trailer);
-    memcpy(w->out, w->r->header, PF_PERF_RECORD_HEADER);
+    const size_t header = perfile_family_header(w->r->family);
+    memcpy(w->out, w->r->header, header);
     if (body.len)
-        memcpy(w->out + PF_PERF_RECORD_HEADER, body.ptr, body.len);
-    w->end = w->out + PF_PERF_RECORD_HEADER + body.len;
+        memcpy(w->out + header, body.ptr, body.len);
+    w->end = w->out + header + body.len;
     if (w->in->walks)
         change_fields(w, 0, 0);
     if (says_host(w))
@@ -376,7 +377,8 @@ static perfile_status finish(const rewriting *w, perfile_record *out)
     if (n <= MOST && w->r->type < PERFILE_RECORD_USER)
         pf_store_u16(w->out + PF_PERF_SIZE_AT, (uint16_t)n, w->swap);
     out->header = w->out;
-    out->body = (perfile_bytes){w->out + PF_PERF_RECORD_HEADER, n - PF_PERF_RECORD_HEADER};
+    const size_t header = perfile_family_header(w->r->family);
+    out->body = (perfile_bytes){w->out + header, n - header};
     out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
     return PERFILE_OK;
 }
@@ -399,6 +401,8 @@ perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_re
     *out = *r;
     out->session = x->base.session;
     out->part = in->at;
+    if (r->flags & PERFILE_REC_TIMED)
+        out->time = in->key;
     *drop = updates_nobody(in, r);
     if (!*drop && in->plain && r->type >= PERFILE_RECORD_USER)
         return PERFILE_OK;

@@ -257,6 +257,13 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
     return PERFILE_OK;
 }
 
+static const perfile_output outputs[] = {
+    {"perf.data", "file", "a file", "perf.data", PERFILE_FORM_FILE, false},
+    {"pipe", NULL, "what `perf record -o -` writes", "perf.data", PERFILE_FORM_PIPE, false},
+    {"dir", NULL, "a directory, as those of `perf record --threads`", "perf.data",
+     PERFILE_FORM_FILE, true},
+};
+
 const pf_driver pf_perf_driver = {
     .name = "perf.data",
     .doc = "Linux perf.data, file, pipe and directory",
@@ -264,4 +271,7 @@ const pf_driver pf_perf_driver = {
     .probe = probe,
     .open = open_perf,
     .create = pf_perf_create,
+    .can = PF_CAN_COMPRESS | PF_CAN_TARGET,
+    .outputs = outputs,
+    .n_outputs = sizeof outputs / sizeof outputs[0],
 };

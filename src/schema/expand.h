@@ -8,6 +8,7 @@
 #include "schema/bounds.h"
 #include "schema/family.h"
 #include "schema/put.h"
+#include "schema/shapes.h"
 
 /* The second word.  A macro that is pasted together is looked up by it: where that is defined, it
  * begins with a comma, so that what it says stands second; else a default does. */
@@ -33,7 +34,8 @@ enum {
     FRAGMENT = PF_ROW_FRAGMENT,
     FRAGMENT_END = PF_ROW_FRAGMENT_END,
     AUX_TRACE = PF_ROW_AUX_TRACE,
-    STAT_RUN = PF_ROW_STAT_RUN
+    STAT_RUN = PF_ROW_STAT_RUN,
+    STATE = PF_ROW_STATE
 };
 
 /* A row of a table. */
@@ -104,6 +106,23 @@ enum {
 #include "perfile/format/features.def"
     PF_WIDTH_none
 };
+
+/* Members as data: schema/shapes.h. */
+#define PF_MEMBER(id, name, doc, what, type, element, kind, flags, of)                             \
+    {                                                                                              \
+        #name, doc,     what,                                                                      \
+        type,  element, PERFILE_KIND_##kind,                                                       \
+        flags, of,      offsetof(perfile_##id, name),                                              \
+        0},
+#define PF_MARK(what, at, bit) {NULL, NULL, what, 0, 0, 0, 0, 0, at, bit},
+
+#define PF_MEMBERS_BEGIN(id) static const pf_member shape_##id[] = {
+#define PF_MEMBERS_END(id)                                                                         \
+    PF_MARK(PF_MEMBER_END, 0, 0)                                                                   \
+    }                                                                                              \
+    ;
+
+#define PF_ROW_SHAPE(id) {#id, shape_##id, sizeof(perfile_##id), NULL},
 
 /* Decoding a list, and taking the next element off it. */
 perfile_list pf_decode_list(const pf_context *k, pf_cursor *c, uint64_t n, size_t least,

@@ -22,13 +22,24 @@ typedef struct pf_family_types {
     const uint8_t *at;
 } pf_family_types;
 
+typedef struct pf_row_shape pf_row_shape;
+
+/* What a header says. */
+typedef struct pf_frame {
+    uint32_t type;
+    uint32_t size; /* header included */
+    uint16_t misc;
+} pf_frame;
+
 struct pf_family {
     const char *name;
     uint32_t header; /* bytes in front of the body */
     bool rounds; /* FINISHED_ROUND records say how far buffers were read: who sorts makes them */
-    /* Writes the header of a record in the other byte order to `out`. */
+    /* Reads a header; writes it in the other byte order to `out`. */
+    pf_frame (*frame_at)(const uint8_t *header, bool swap);
     void (*turn_header)(uint8_t *out, const uint8_t *header);
     const pf_row *rows;
+    const struct pf_row_shape *shapes; /* of the rows: schema/shapes.h */
     uint32_t n_rows;
     pf_family_types types[2];
 };
@@ -79,13 +90,19 @@ static inline unsigned pf_marks_of(const perfile_record *r)
     return row ? row->marks : 0;
 }
 
-/* PF_ROLE_…: of types without a row, those of the kernel are data. */
+/* A record that a tool wrote beside those of the kernel. */
+static inline bool pf_is_of_tool(const perfile_record *r)
+{
+    return r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER;
+}
+
+/* PF_ROLE_…: types without a row are data, but for those of tools. */
 static inline unsigned pf_role_of(const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
     if (row)
         return row->role;
-    return r->type < PERFILE_RECORD_USER ? PF_ROLE_DATA : PF_ROLE_RECORDING;
+    return pf_is_of_tool(r) ? PF_ROLE_RECORDING : PF_ROLE_DATA;
 }
 
 /* A fragment of a larger record of simpleperf. */

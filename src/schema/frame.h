@@ -6,12 +6,6 @@
 #include "perfile/abi.h"
 #include "schema/family.h"
 
-typedef struct pf_frame {
-    uint32_t type;
-    uint32_t size; /* header included */
-    uint16_t misc;
-} pf_frame;
-
 /* At least 8 bytes at `p`.  simpleperf has the two halves of a 32-bit size in place of misc and
  * size. */
 static inline pf_frame pf_frame_at(const uint8_t *p, bool swap)
@@ -40,6 +34,15 @@ static inline uint64_t pf_frame_extra(const uint8_t *rec, const pf_frame *f, boo
         return n <= f->size - 12 ? 0 : ((uint64_t)n + 7) & ~UINT64_C(7);
     }
     return 0;
+}
+
+/* The same of a record of any family but DAMAGE. */
+static inline pf_frame pf_frame_of(uint8_t family, const uint8_t *p, bool swap)
+{
+    const pf_family *f = pf_family_of(family);
+    if (family == PERFILE_FAMILY_PERF || !f)
+        return pf_frame_at(p, swap);
+    return f->frame_at(p, swap);
 }
 
 #endif

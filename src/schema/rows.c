@@ -1,6 +1,8 @@
 #include "schema/expand.h"
 
 #include "schema/family.h"
+#include "schema/frame.h"
+#include "schema/shapes.h"
 #include "schema/swap.h"
 
 enum { PF_HAS_sample = 0 }; /* where its fields stand is known for each event */
@@ -45,12 +47,19 @@ const pf_family *const pf_families[PF_N_FAMILIES] = {
 
 };
 
+static pf_frame frame_at(const uint8_t *header, bool swap)
+{
+    return pf_frame_at(header, swap);
+}
+
 const pf_family pf_family_perf = {
     .name = "perf",
     .header = PF_PERF_RECORD_HEADER,
     .rounds = true,
+    .frame_at = frame_at,
     .turn_header = pf_turn_perf_header,
     .rows = pf_record_table,
+    .shapes = pf_row_shapes,
     .n_rows = PF_N_RECORD_ROWS,
     .types = {{0, PF_PERF_TYPES, at_type},
               {PERFILE_RECORD_SIMPLEPERF, PF_PERF_TYPES, at_simpleperf_type}},

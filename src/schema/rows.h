@@ -78,6 +78,9 @@ enum { /* pf_row.marks, bits */
        PF_ROW_FRAGMENT_END = 1 << 6, /* a fragment that says: these were all */
        PF_ROW_AUX_TRACE = 1 << 7, /* of AUX traces, of which a capture has those of one recording */
        PF_ROW_STAT_RUN = 1 << 8,  /* of perf stat: likewise */
+       /* Says what holds for the records behind it: the driver has put it into them
+        * (PERFILE_REC_TIMED), and a writer says it anew where it changes. */
+       PF_ROW_STATE = 1 << 9,
        PF_ROW_HAS_BEHIND = PF_ROW_BEHIND | PF_ROW_BEHIND_PADDED
 };
 

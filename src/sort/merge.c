@@ -6,7 +6,7 @@
 #include "io/temporary.h"
 #include "stage/round.h"
 #include "sort/sort.h"
-#include "schema/family.h"
+#include "schema/frame.h"
 
 enum { FETCH_AHEAD = 16 /* records */ };
 
@@ -107,7 +107,7 @@ static inline bool plain_type(uint32_t type)
 
 static bool plain(const perfile_record *r)
 {
-    return plain_type(r->type) && r->extra.len == 0 &&
+    return (plain_type(r->type) || r->family != PERFILE_FAMILY_PERF) && r->extra.len == 0 &&
            !(r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_PAYLOAD_CUT));
 }
 
@@ -148,10 +148,9 @@ static void from_reader(pf_sort *x, const pf_sort_source *s, perfile_record *r)
     pf_sort_extra extra = pf_sort_item_record(s->reader->item, r);
     bool swap = r->flags & PERFILE_REC_SWAPPED;
     r->flags &= (uint8_t)~PERFILE_REC_INNER; /* what it was in is not there */
-    r->type = pf_load_u32(r->header, swap);
-    r->misc = pf_load_u16(r->header + 4, swap);
-    if (pf_type_is_wide(r->type) && r->body.len > UINT16_MAX - 8)
-        r->misc = 0; /* it is the upper half of the size */
+    const pf_frame f = pf_frame_of(r->family, r->header, swap);
+    r->type = f.type;
+    r->misc = f.misc;
     if (r->extra.len && !r->extra.ptr) {
         x->extra = extra;
         x->extra_read = 0;
@@ -369,9 +368,10 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
     if (base->n_run)
         return PERFILE_OK;
     bool over = x->n_heap == 0 && !x->dry;
-    if (!x->timed && x->round_bytes >= PF_ROUND_BYTES)
+    const bool rounds = x->timed && x->rounds;
+    if (!rounds && x->round_bytes >= PF_ROUND_BYTES)
         x->round_bytes = 0; /* a round says nothing of records without a time */
-    if (x->timed && !x->in_pieces && (over || x->round_bytes >= PF_ROUND_BYTES)) {
+    if (rounds && !x->in_pieces && (over || x->round_bytes >= PF_ROUND_BYTES)) {
         make_round(x);
         return PERFILE_OK;
     }
@@ -381,7 +381,7 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
         st = read_on(x, s, err);
     }
     if (st == PERFILE_OK && x->n_heap == 0)
-        return x->timed && !x->in_pieces ? pf_sort_merge(x, err) : PERFILE_END;
+        return rounds && !x->in_pieces ? pf_sort_merge(x, err) : PERFILE_END;
     while (st == PERFILE_OK && x->n_heap && !run_is_full(x))
         if (!take_top(x))
             break;

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sort/sort.h"
-#include "schema/family.h"
+#include "schema/frame.h"
 
 enum { LEAST_STEP = 64 << 10, NEAR_STEP = 128 << 10 /* half of a source's window */ };
 
@@ -12,8 +12,9 @@ static uint64_t key_again(const pf_sort *x, const pf_sort_item *item)
     perfile_record r = {.session = x->base.session, .envelope = PERFILE_NO_SEQUENCE};
     bool swap = item->flags & PERFILE_REC_SWAPPED;
     pf_sort_item_record(item, &r);
-    r.type = pf_load_u32(r.header, swap);
-    r.misc = pf_load_u16(r.header + 4, swap);
+    const pf_frame f = pf_frame_of(r.family, r.header, swap);
+    r.type = f.type;
+    r.misc = f.misc;
     uint64_t time = pf_is_fragment(&r) ? PERFILE_NO_TIME : perfile_record_time(&r);
     return time == PERFILE_NO_TIME ? item->key : time;
 }

@@ -134,7 +134,8 @@ static void note(perfile_sorted *sum, const perfile_record *r)
     bool timed = time != 0 && time != PERFILE_NO_TIME;
     if (sum->first_bytes == 0 && pf_role_of(r) == PF_ROLE_DATA)
         note_first(sum, r);
-    if (r->type == PERFILE_RECORD_SAMPLE && timed) {
+    const bool other = r->family != PERFILE_FAMILY_PERF && pf_role_of(r) == PF_ROLE_DATA;
+    if ((r->type == PERFILE_RECORD_SAMPLE || other) && timed) {
         note_samples(sum, 1, time, time);
         return;
     }
@@ -148,9 +149,11 @@ static void note(perfile_sorted *sum, const perfile_record *r)
 
 static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *err)
 {
-    if (r->family != PERFILE_FAMILY_PERF)
+    const pf_family *family = pf_family_of(r->family);
+    if (!family)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "sort.record",
                        "records of family %u cannot be sorted", r->family);
+    x->rounds = family->rounds;
     if (!x->looked && r->type < PERFILE_RECORD_USER) {
         x->looked = true;
         x->known = pf_sort_known(x->base.session);

@@ -33,6 +33,7 @@ typedef struct pf_sort {
     uint32_t part;
     uint64_t known; /* pf_sort_known() when the first time was looked up */
     bool looked;
+    bool rounds;     /* the records are of a family that has them */
     bool split_open; /* in the middle of a record in pieces, whose key is: */
     uint64_t split_key;
     size_t split_first; /* n and spills of `loose` in front of its pieces */

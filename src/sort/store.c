@@ -116,9 +116,10 @@ perfile_status pf_sort_store_payload(pf_sort_store *s, perfile_bytes piece, perf
 perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_record *r, bool copy,
                                  perfile_error *err)
 {
-    bool whole = r->body.len == 0 || r->body.ptr == r->header + PF_PERF_RECORD_HEADER;
+    const size_t header = perfile_record_size(r) - r->body.len;
+    bool whole = r->body.len == 0 || r->body.ptr == r->header + header;
     bool borrowed = r->flags & PERFILE_REC_STABLE && whole && !copy;
-    size_t bytes = borrowed ? sizeof(uint64_t) : PF_PERF_RECORD_HEADER + r->body.len;
+    size_t bytes = borrowed ? sizeof(uint64_t) : header + r->body.len;
     size_t extra = r->extra.len ? sizeof(pf_sort_extra) : 0;
     size_t size = (sizeof(pf_sort_item) + extra + bytes + 7) & ~(size_t)7;
     if (r->body.len > UINT32_MAX / 2)
@@ -132,7 +133,8 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
                          .size = (uint32_t)size,
                          .body = (uint32_t)r->body.len,
                          .part = r->part,
-                         .flags = r->flags};
+                         .flags = r->flags,
+                         .family = r->family};
     item.how = (uint8_t)((borrowed ? PF_SORT_BORROWED : 0) | (extra ? PF_SORT_EXTRA : 0) |
                          (in_file ? PF_SORT_EXTRA_FILE : 0));
     uint8_t *at = s->items.ptr + s->items.len;
@@ -148,9 +150,9 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
         uint64_t pointer = (uintptr_t)r->header;
         memcpy(at, &pointer, sizeof pointer);
     } else {
-        memcpy(at, r->header, PF_PERF_RECORD_HEADER);
+        memcpy(at, r->header, header);
         if (r->body.len)
-            memcpy(at + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
+            memcpy(at + header, r->body.ptr, r->body.len);
     }
     place(s, key, size);
     return PERFILE_OK;
@@ -194,8 +196,10 @@ pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r)
         at = (const uint8_t *)(uintptr_t)pointer;
     }
     r->header = at;
-    r->body = (perfile_bytes){at + PF_PERF_RECORD_HEADER, item->body};
+    r->body = (perfile_bytes){at + perfile_family_header(item->family), item->body};
     r->flags = item->flags;
+    r->family = item->family;
+    r->time = item->key; /* where `flags` say that it is known, that is what it is sorted by */
     if (!(item->how & PF_SORT_BORROWED))
         r->flags &= (uint8_t)~PERFILE_REC_STABLE;
     r->offset = item->offset;

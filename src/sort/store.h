@@ -23,7 +23,8 @@ typedef struct pf_sort_item {
     uint32_t part;
     uint8_t flags; /* PERFILE_REC_… */
     uint8_t how;
-    uint16_t reserved;
+    uint8_t family; /* PERFILE_FAMILY_… */
+    uint8_t reserved;
 } pf_sort_item;
 
 typedef struct pf_sort_extra {
@@ -117,7 +118,7 @@ void pf_sort_reader_next(pf_sort_reader *r);
 perfile_status pf_sort_reader_fill(pf_sort_reader *r, size_t window, perfile_error *err);
 void pf_sort_reader_close(pf_sort_reader *r);
 
-/* The record of an item, without family, type and session.  Returns its payload, zeros if none. */
+/* The record of an item, without type, misc and session.  Returns its payload, zeros if none. */
 pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r);
 
 void pf_sort_store_close(pf_sort_store *s);

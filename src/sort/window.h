@@ -44,8 +44,8 @@ static inline bool pf_sort_walkable(const perfile_record *r)
 {
     const uint8_t unfit = PERFILE_REC_STABLE | PERFILE_REC_ENVELOPE | PERFILE_REC_INNER |
                           PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_PARTIAL;
-    return (r->flags & unfit) == PERFILE_REC_STABLE && r->extra.len == 0 &&
-           !pf_type_is_wide(r->type) && r->body.len <= UINT16_MAX - 8 &&
+    return r->family == PERFILE_FAMILY_PERF && (r->flags & unfit) == PERFILE_REC_STABLE &&
+           r->extra.len == 0 && !pf_type_is_wide(r->type) && r->body.len <= UINT16_MAX - 8 &&
            (r->body.len == 0 || r->body.ptr == r->header + 8);
 }
 

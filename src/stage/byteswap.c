@@ -27,7 +27,7 @@ perfile_record pf_byteswap_moved(const pf_byteswap *o, const perfile_record *r,
 {
     perfile_record m = *r;
     m.header = bytes;
-    m.body.ptr = bytes + PF_PERF_RECORD_HEADER;
+    m.body.ptr = bytes + perfile_family_header(r->family);
     m.flags = (uint8_t)((r->flags ^ PERFILE_REC_SWAPPED) & ~PERFILE_REC_STABLE);
     m.session = o->base.session;
     return m;
@@ -60,7 +60,7 @@ static perfile_status turn(pf_byteswap *o, const perfile_record *first, size_t n
 static perfile_status learn(pf_byteswap *o, const perfile_record *r, perfile_error *err)
 {
     perfile_session *s = o->base.session;
-    if (!pf_session_wants(r->type))
+    if (!pf_session_learns(r))
         return PERFILE_OK;
     uint64_t before = perfile_session_generation(s);
     perfile_status st = pf_session_learn(s, r, err);
@@ -82,7 +82,7 @@ static void hand_on(pf_byteswap *o, const perfile_record *first, size_t n)
 static perfile_status take(pf_byteswap *o, perfile_error *err)
 {
     const perfile_record *first = o->at;
-    if (first->family != PERFILE_FAMILY_PERF) {
+    if (first->family == PERFILE_FAMILY_DAMAGE) {
         o->base.run[0] = *first;
         o->base.run[0].session = o->base.session;
         o->base.n_run = 1;
@@ -133,7 +133,7 @@ static perfile_status fetch(pf_byteswap *o, perfile_error *err)
         perfile_status st = next_records(o, err);
         if (st != PERFILE_OK)
             return st;
-        if (o->at->family != PERFILE_FAMILY_PERF)
+        if (o->at->family == PERFILE_FAMILY_DAMAGE)
             return PERFILE_OK;
         if (!pf_is_joined_fragment(o->at))
             break;

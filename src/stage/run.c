@@ -28,6 +28,14 @@ static uint64_t samples_of(const perfile_record *first, size_t n)
     return yes;
 }
 
+uint64_t pf_run_data(const pf_run *run)
+{
+    uint64_t yes = 0;
+    for (size_t i = 0; i < run->n; i++)
+        yes |= (uint64_t)(pf_role_of(&run->first[i]) == PF_ROLE_DATA) << i;
+    return yes;
+}
+
 /* What the driver saw, or the same by looking. */
 static pf_framed frame_of(const perfile_stream *s, const perfile_record *first, size_t n)
 {

@@ -25,6 +25,15 @@ static inline uint64_t pf_run_bits(size_t n)
     return UINT64_MAX >> (64 - n);
 }
 
+/* Of other families than perf's own, which have no samples: what was measured. */
+uint64_t pf_run_data(const pf_run *run);
+
+/* Which are counted as samples. */
+static inline uint64_t pf_run_counted(const pf_run *run)
+{
+    return run->first->family == PERFILE_FAMILY_PERF ? run->samples : pf_run_data(run);
+}
+
 /* Of the 1 to 64 records that came in one run of `s`: of the same family and byte order, of one
  * session. */
 pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t n);

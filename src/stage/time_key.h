@@ -20,7 +20,7 @@ typedef struct pf_time_clock {
  * says something of the capture as a whole. */
 static inline uint64_t pf_time_key_of(pf_time_clock *c, const perfile_record *r, uint64_t time)
 {
-    if (time == PERFILE_NO_TIME && r->type < PERFILE_RECORD_USER)
+    if (time == PERFILE_NO_TIME && !pf_is_of_tool(r))
         return c->near;
     if (time == PERFILE_NO_TIME)
         return pf_marks_of(r) & PF_ROW_FIRST ? 0 : c->top;

@@ -16,6 +16,10 @@ check() {
             n = split("perf archive perfmon ring emit check stage", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 5
+            # Each family of records has a room of its own, for its formats.
+            while ((getline line < "format/families.def") > 0)
+                if (match(line, /^FAMILY\([a-z_]+/))
+                    level[substr(line, 8, RLENGTH - 7)] = 5
             level["expr"] = 6
             n = split("filter sort merge target", leaf, " ")
             for (i = 1; i <= n; i++)
@@ -50,6 +54,8 @@ check() {
         # Line splices and comments could hide a directive; neither is worth a lexer here.
         /^[ \t]*#[ \t]*include/ {
             n_includes++
+            if (FILENAME == "src/schema/family.inc" && /include PF_TABLE$/)
+                next # the table of the family that includes it
             if (!match($0, /[<"][^>"]*[>"]/)) {
                 reject("the name is not written out")
                 next

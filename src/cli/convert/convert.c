@@ -143,6 +143,7 @@ static int convert(settings *set, const char *path)
     set->how.note = cli_conversion_note;
     set->how.progress = cli_writing_progress;
     set->how.form = set->w.form;
+    set->how.format = set->w.format;
     set->how.from = set->w.from;
     set->how.limits = set->w.limits;
     set->how.on_damage = set->w.copy                           ? PERFILE_CONVERT_COPY

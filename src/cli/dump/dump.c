@@ -144,7 +144,7 @@ static bool chosen(choice *c, const perfile_record *r)
         return false;
     if (r->family == PERFILE_FAMILY_DAMAGE)
         return true;
-    if (c->set->samples && r->type != PERFILE_RECORD_SAMPLE)
+    if (c->set->samples && r->family == PERFILE_FAMILY_PERF && r->type != PERFILE_RECORD_SAMPLE)
         return false;
     if (c->skip) {
         c->skip--;

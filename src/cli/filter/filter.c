@@ -104,6 +104,7 @@ static int filter(settings *set, const char *path)
     bool to_stdout = strcmp(set->w.out, "-") == 0;
     bool directory = set->w.told_form ? set->w.directory : cli_is_directory(path) && !to_stdout;
     set->writing.form = to_stdout && !set->w.told_form ? PERFILE_FORM_PIPE : set->w.form;
+    set->writing.format = set->w.format;
     set->writing.from = set->w.from;
     set->writing.limits = set->w.limits;
     set->writing.on_damage = set->w.fail ? PERFILE_FILTER_FAIL : set->w.on_damage;

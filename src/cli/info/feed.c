@@ -67,7 +67,7 @@ bool cli_info_feed(cli_found *x, const perfile_record *r)
 {
     if (!cli_feed(&x->in, x->model, r))
         return false;
-    if (r->type >= PERFILE_RECORD_USER) {
+    if (r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER) {
         cli_losses_feed(&x->losses, r);
         feed_bulk(x, r);
         return true;

@@ -44,7 +44,7 @@ static void form(const cli_found *x)
     if (c->form == PERFILE_FORM_NONE)
         cli_print("no header that could be read");
     else
-        cli_print("perf.data %s, version %" PRIu32 ", %s-endian",
+        cli_print("%s %s, version %" PRIu32 ", %s-endian", c->format,
                   c->form == PERFILE_FORM_PIPE ? "stream" : "file", c->version,
                   c->big_endian ? "big" : "little");
     if (known) {
@@ -68,6 +68,8 @@ static void host(const cli_found *x)
 static void clock_facts(const cli_found *x)
 {
     perfile_clock clock;
+    if (x->container->family != PERFILE_FAMILY_PERF)
+        return; /* what is said here is of perf */
     perfile_session_clock(x->session, &clock);
     label("clock");
     if (!clock.known) {

@@ -292,6 +292,7 @@ static int merge(settings *set)
                                  .user = &x};
     perfile_merge_writing writing = {.size = sizeof writing,
                                      .limits = set->w.limits,
+                                     .format = set->w.format,
                                      .form = to_stdout ? PERFILE_FORM_PIPE : set->w.form,
                                      .on_damage = set->w.on_damage,
                                      .max_memory = set->max_memory,

@@ -107,8 +107,10 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
     const perfile_session *session = perfile_stream_session(s);
     bool pipe =
         perfile_stream_container(s)->form == PERFILE_FORM_PIPE || strcmp(set->w.out, "-") == 0;
+    const char *format = perfile_stream_container(s)->format;
     perfile_writer_options how = {.size = sizeof how,
                                   .as_stored = true,
+                                  .format = set->w.told_form ? set->w.format : format,
                                   .form = set->w.told_form ? set->w.form
                                           : pipe           ? PERFILE_FORM_PIPE
                                                            : PERFILE_FORM_FILE,

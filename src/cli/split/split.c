@@ -201,6 +201,7 @@ static int split(settings *set, const char *path)
     if (set->w.replace)
         set->how.flags |= PERFILE_SPLIT_REPLACE;
     set->writing.form = set->w.form;
+    set->writing.format = set->w.format;
     set->writing.from = set->w.from;
     set->writing.limits = set->w.limits;
     set->writing.on_damage = set->w.fail ? PERFILE_FILTER_FAIL : set->w.on_damage;

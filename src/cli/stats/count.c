@@ -1,6 +1,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/names.h"
 #include "cli/stats/key.h"
 
 enum { N_TYPES = 256 };
@@ -47,7 +48,7 @@ static bool count_types(cli_counts *counts, cli_input *in)
                 low[at->type].records++;
                 low[at->type].bytes += bytes_of(at);
             } else {
-                uint64_t key = at->type;
+                uint64_t key = cli_type_key(at);
                 ok = cli_groups_add(&counts->groups, &key, 1, bytes_of(at)) && ok;
             }
         }

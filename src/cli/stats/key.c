@@ -138,7 +138,7 @@ static const char *word_of(const cli_counts *counts, unsigned k, uint64_t value,
 {
     switch (counts->keys->kind[k]) {
     case TYPE:
-        return cli_type_name((uint32_t)value, buf, size);
+        return cli_type_name(value, buf, size);
     case EVENT: {
         const perfile_event *e = perfile_session_event(counts->session, (uint32_t)value);
         return e ? e->name : NULL;
@@ -160,8 +160,8 @@ void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
     }
     switch (counts->keys->kind[k]) {
     case TYPE:
-        cli_json_string("type", perfile_record_type_name((uint32_t)value));
-        cli_json_number("type_number", value);
+        cli_json_string("type", perfile_type_name((unsigned)(value >> 32), (uint32_t)value));
+        cli_json_number("type_number", cli_type_number(value));
         break;
     case EVENT:
         cli_json_string("event", word_of(counts, k, value, buf, sizeof buf));
@@ -207,7 +207,7 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
     const char *name;
     switch (keys->kind[k]) {
     case TYPE:
-        return r->type;
+        return cli_type_key(r);
     case EVENT: {
         const perfile_event *e = perfile_record_event(r);
         return e ? e->index : NONE;

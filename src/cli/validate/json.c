@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
+#include "cli/names.h"
 #include "cli/validate/validate.h"
 
 enum { MOST = 100 };
@@ -61,8 +62,9 @@ static void record_members(const cli_validation *v, const perfile_finding *f)
     if (f->sequence != PERFILE_NO_SEQUENCE)
         cli_json_number("record", f->sequence);
     if (f->type != UINT32_MAX) {
-        cli_json_string("type", perfile_record_type_name(f->type));
-        cli_json_number("type_number", f->type);
+        const uint64_t key = (uint64_t)f->family << 32 | f->type;
+        cli_json_string("type", perfile_type_name(f->family, f->type));
+        cli_json_number("type_number", cli_type_number(key));
     }
     if (f->stream_offset != PERFILE_NO_OFFSET)
         cli_json_decimal("stream_offset", f->stream_offset);

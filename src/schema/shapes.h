@@ -1,9 +1,9 @@
 /* The members of decoded structs as data, for who reads them by name: format/ expanded once more.
  */
-#ifndef PF_EXPR_ROWS_H
-#define PF_EXPR_ROWS_H
+#ifndef PF_SCHEMA_SHAPES_H
+#define PF_SCHEMA_SHAPES_H
 
-#include "schema/rows.h"
+#include "schema/family.h"
 
 /* pf_member.what */
 enum {
@@ -33,12 +33,12 @@ typedef struct pf_member {
 /* Takes the next element off a list; `size` is that of the decoded struct. */
 typedef perfile_status pf_shape_next_fn(perfile_list *list, void *out, size_t size);
 
-typedef struct pf_row_shape {
+struct pf_row_shape {
     const char *name;
     const pf_member *members; /* up to PF_MEMBER_END */
     uint32_t size;
     pf_shape_next_fn *next; /* NULL: never in a list */
-} pf_row_shape;
+};
 
 enum {
 #define STRUCT(id, doc) PF_SHAPE_##id,
@@ -50,6 +50,21 @@ enum {
 
 extern const pf_row_shape pf_struct_shapes[PF_N_SHAPES];
 extern const pf_row_shape pf_row_shapes[PF_N_RECORD_ROWS]; /* as pf_record_table */
+
+/* The rows of all families, one family behind the other: perf's own are at PF_AT_mmap2 …. */
+enum { PF_ROWS_MOST = 255 };
+unsigned pf_all_rows(void);
+const pf_row_shape *pf_shape_at(unsigned position); /* below pf_all_rows() */
+const pf_row *pf_row_at(unsigned position);
+
+/* Where the row of a record of that family stands among them. */
+static inline unsigned pf_row_position(uint8_t family, const pf_row *row)
+{
+    unsigned at = (unsigned)(row - pf_families[family]->rows);
+    for (unsigned i = 0; i < family; i++)
+        at += pf_families[i] ? pf_families[i]->n_rows : 0;
+    return at;
+}
 
 /* Bytes of an integer type as stored and as decoded; 0 for others. */
 static inline unsigned pf_type_width(unsigned type)
