@@ -128,7 +128,7 @@ check_filter() { # AWK-CONDITION ARGUMENT...
     run 0 filter -f "$@" -o some.toy one.toy
     events one.toy | awk -F'\t' "$condition" >wanted.tsv
     events some.toy | cmp - wanted.tsv
-    [ -s wanted.tsv ]
+    [ -s wanted.tsv ] || { echo "nothing fits $condition"; exit 1; }
     run 0 validate some.toy
 }
 check_filter '$4 == 20' --pid 20
@@ -138,7 +138,7 @@ check_filter '$2 >= 1500000 && $2 <= 2000000' --time 0.0015,0.002
 check_filter '$5 == 31 && $2 >= 1700000' --tid 31 --time 0.0017,
 check_filter '1' --type toy_event
 check_filter '$4 != 10' --invert --pid 10
-check_filter '$7 > 500' --where 'toy_event.value > 500'
+check_filter '$7 > 100' --where 'toy_event.value > 100'
 check_filter '$3 == 2 && $2 >= 1700000' --where 'type == TOY_EVENT && cpu == 2 && time >= 1700000'
 check_filter 'NR <= 7' --type toy_event --head 7
 run 0 filter -f --pid 99 -o some.toy one.toy
