@@ -13,7 +13,8 @@ extern "C" {
 
 /* A record beside a gap. */
 typedef struct perfile_gap_side {
-    bool there; /* false: the gap begins or ends the records of its file */
+    bool there;     /* false: the gap begins or ends the records of its file */
+    uint8_t family; /* PERFILE_FAMILY_… */
     uint32_t type;
     uint64_t offset; /* in the file; of a compressed record: of its envelope */
     uint64_t size;

@@ -111,9 +111,12 @@ static perfile_status look_at_header(pf_convert *x, perfile_error *err)
     x->from_directory = pf_source_has_entries(x->source);
     if (x->from_directory && pf_source_entry(x->source, "data", &first, NULL) != PERFILE_OK)
         return PERFILE_OK; /* the driver says what that means */
-    st = pf_source_run(first, 0, PF_PERF_PIPE_HEADER, &head, err);
-    if (st == PERFILE_OK)
-        x->known = pf_perf_header_begin(head, &x->header) == 0;
+    st = pf_source_run(first, 0, PF_HEAD_BYTES, &head, err);
+    if (st == PERFILE_OK && head.len >= PF_HEAD_BYTES) {
+        memcpy(x->first, head.ptr, PF_HEAD_BYTES);
+        head.len = PF_HEAD_BYTES;
+        x->known = x->driver->head(head, &x->head);
+    }
     if (first != x->source)
         perfile_source_close(first);
     return st;
@@ -123,7 +126,7 @@ static perfile_status look_at_header(pf_convert *x, perfile_error *err)
 static perfile_status plan(pf_convert *x, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
-    bool big = x->header.swap != (bool)PF_NATIVE_BIG;
+    bool big = x->head.swap != (bool)PF_NATIVE_BIG;
     x->to_directory = pf_sink_has_parts(x->sink);
     if (x->to_directory && o->form == PERFILE_FORM_PIPE)
         return pf_fail(err, PERFILE_E_USAGE, "convert.form", "a directory holds files, not a pipe");
@@ -135,10 +138,15 @@ static perfile_status plan(pf_convert *x, perfile_error *err)
     x->result.directory = x->to_directory;
     x->result.form = x->to_directory ? (uint32_t)PERFILE_FORM_FILE
                      : o->form       ? o->form
-                                     : x->header.form;
+                                     : x->head.form;
     x->turns = x->known && o->byte_order && (o->byte_order == PERFILE_ORDER_BIG) != big;
     x->result.byte_order = big != x->turns ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
     return PERFILE_OK;
+}
+
+static bool same_format(const pf_convert *x)
+{
+    return !x->options.format || strcmp(x->options.format, x->driver->name) == 0;
 }
 
 /* Whether what is there stays where it is. */
@@ -147,9 +155,8 @@ static bool keeps_places(const pf_convert *x)
     const uint32_t rewriting =
         PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS | PERFILE_CONVERT_DECOMPRESS;
     bool same_form =
-        x->from_directory == x->to_directory && (!x->known || x->result.form == x->header.form);
-    bool same_format = !x->options.format || strcmp(x->options.format, pf_drivers[0]->name) == 0;
-    return same_form && same_format && !x->options.target && !(x->options.flags & rewriting);
+        x->from_directory == x->to_directory && (!x->known || x->result.form == x->head.form);
+    return same_form && same_format(x) && !x->options.target && !(x->options.flags & rewriting);
 }
 
 static perfile_status spool(pf_convert *x, perfile_error *err)
@@ -178,26 +185,24 @@ static perfile_status leave_out_damage(pf_convert *x, bool *image, perfile_error
 }
 
 /* Of a format whose bytes nobody here knows: as they are, or record by record. */
-static perfile_status convert_other(pf_convert *x, const pf_driver *driver, perfile_error *err)
+static perfile_status convert_other(pf_convert *x, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
     x->to_directory = pf_sink_has_parts(x->sink);
     bool rewritten = o->flags || o->byte_order || o->target || x->to_directory ||
-                     o->on_damage > PERFILE_CONVERT_COPY ||
-                     (o->format && strcmp(o->format, driver->name) != 0);
+                     o->on_damage > PERFILE_CONVERT_COPY || !same_format(x);
     x->result.form = PERFILE_FORM_FILE;
     return rewritten ? pf_convert_copy(x, err) : pf_convert_image(x, err);
 }
 
 static perfile_status convert(pf_convert *x, perfile_error *err)
 {
-    const pf_driver *driver;
     const char *foreign;
-    perfile_status st = pf_driver_find(x->source, x->options.from, &driver, &foreign, err);
+    perfile_status st = pf_driver_find(x->source, x->options.from, &x->driver, &foreign, err);
     if (st != PERFILE_OK)
         return st;
-    if (driver->family != PERFILE_FAMILY_PERF)
-        return convert_other(x, driver, err);
+    if (!x->driver->head || !x->driver->turn_facts)
+        return convert_other(x, err);
     st = look_at_header(x, err);
     if (st == PERFILE_OK)
         st = plan(x, err);
@@ -210,7 +215,7 @@ static perfile_status convert(pf_convert *x, perfile_error *err)
     if (image && !x->turns)
         return pf_convert_image(x, err);
     /* The header of a file comes first, and its features last. */
-    if (!x->source->seekable && x->header.form == PERFILE_FORM_FILE)
+    if (!x->source->seekable && x->head.form == PERFILE_FORM_FILE)
         st = spool(x, err);
     /* What is compressed cannot be turned where it stands. */
     bool packed = !x->source->seekable;

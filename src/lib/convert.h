@@ -4,7 +4,7 @@
 
 #include "io/tee.h"
 #include "lib/notes.h"
-#include "perf/header.h"
+#include "core/driver.h"
 #include "perfile/convert.h"
 
 typedef struct pf_convert {
@@ -14,8 +14,10 @@ typedef struct pf_convert {
     perfile_source *source;
     perfile_sink *sink;
 
-    bool known; /* the header of the input could be read: */
-    pf_perf_header header;
+    const pf_driver *driver; /* of the input */
+    bool known;              /* the header of the input could be read: */
+    pf_head head;
+    uint8_t first[PF_HEAD_BYTES]; /* its bytes */
     bool from_directory;
     bool to_directory;
     bool turns; /* another byte order */
@@ -52,12 +54,6 @@ perfile_status pf_convert_image(pf_convert *x, perfile_error *err);
 perfile_status pf_convert_packed(pf_convert *x, bool *packed, perfile_error *err);
 /* Whether a source that can be asked anywhere is damaged. */
 perfile_status pf_convert_damaged(pf_convert *x, bool *damaged, perfile_error *err);
-
-/* lib/convert_turn.c: the facts of a file in the other byte order, over those that were copied. */
-perfile_status pf_convert_turn_facts(pf_convert *x, const perfile_stream *stream,
-                                     perfile_source *bytes, perfile_error *err);
-/* The header of a pipe. */
-void pf_convert_turn_header(const pf_perf_header *h, uint8_t *bytes, size_t n);
 
 /* lib/convert_copy.c: through a writer. */
 perfile_status pf_convert_copy(pf_convert *x, perfile_error *err);

@@ -215,17 +215,27 @@ static perfile_status begin(pf_image *m, perfile_error *err)
     pf_convert *x = m->x;
     if (!x->turns)
         return PERFILE_OK;
-    if (x->header.form == PERFILE_FORM_FILE && !pf_sink_can_patch(x->sink))
+    if (x->head.form == PERFILE_FORM_FILE && !pf_sink_can_patch(x->sink))
         return pf_fail(err, PERFILE_E_USAGE, "convert.sink",
                        "'%s' cannot take a file, whose header is written last: write to a file, or "
                        "the form pipe",
                        perfile_sink_name(x->sink));
-    if (x->header.form != PERFILE_FORM_PIPE)
+    if (x->head.form != PERFILE_FORM_PIPE)
         return PERFILE_OK;
-    uint8_t header[PF_PERF_PIPE_HEADER];
-    pf_convert_turn_header(&x->header, header, sizeof header);
+    uint8_t header[PF_HEAD_BYTES];
+    x->driver->turn_head((perfile_bytes){x->first, sizeof x->first}, header);
     m->copied = sizeof header;
     return perfile_sink_write(m->sink, (perfile_bytes){header, sizeof header}, err);
+}
+
+static perfile_status turn_facts(const pf_image *m, perfile_error *err)
+{
+    const pf_turning t = {.stream = m->stream,
+                          .bytes = m->bytes[0],
+                          .sink = m->x->sink,
+                          .kept = pf_convert_kept,
+                          .user = m->x};
+    return m->x->driver->turn_facts(&t, err);
 }
 
 static perfile_status copy(pf_image *m, perfile_error *err)
@@ -245,8 +255,8 @@ static perfile_status copy(pf_image *m, perfile_error *err)
         st = go_to(m, m->n_files - 1, err);
     if (st == PERFILE_OK)
         st = end_of_file(m, err);
-    if (st == PERFILE_OK && m->x->turns && m->x->header.form == PERFILE_FORM_FILE)
-        st = pf_convert_turn_facts(m->x, m->stream, m->bytes[0], err);
+    if (st == PERFILE_OK && m->x->turns && m->x->head.form == PERFILE_FORM_FILE)
+        st = turn_facts(m, err);
     return st == PERFILE_OK ? perfile_sink_finish(m->x->sink, err) : st;
 }
 

@@ -6,7 +6,7 @@
 #include "io/out.h"
 #include "lib/filter_empty.h"
 #include "lib/passes.h"
-#include "perf/header.h"
+#include "lib/registry.h"
 #include "perfile/filter.h"
 #include "perfile/target.h"
 #include "filter/filter.h"
@@ -85,16 +85,20 @@ static perfile_status open_pass(filtering *f, perfile_stream **stream, perfile_e
 static perfile_status make_seekable(filtering *f, perfile_error *err)
 {
     perfile_bytes head;
-    pf_perf_header header;
+    pf_head said = {0};
+    const pf_driver *driver;
+    const char *foreign;
     bool needed;
     (void)perfile_filter_wants_pass(f->filter, &needed);
     f->may_pass = pf_passes_seekable(&f->all);
     if (f->may_pass)
         return PERFILE_OK;
-    perfile_status st = pf_source_run(f->all.source, 0, PF_PERF_PIPE_HEADER, &head, err);
+    perfile_status st = pf_driver_find(f->all.source, f->writing.from, &driver, &foreign, err);
+    if (st == PERFILE_OK)
+        st = pf_source_run(f->all.source, 0, PF_HEAD_BYTES, &head, err);
     if (st != PERFILE_OK)
         return st;
-    bool file = pf_perf_header_begin(head, &header) == 0 && header.form == PERFILE_FORM_FILE;
+    bool file = driver->head && driver->head(head, &said) && said.form == PERFILE_FORM_FILE;
     if (!file && !needed)
         return PERFILE_OK;
     st = pf_passes_spool(&f->all, err);

@@ -5,7 +5,7 @@
 #include "io/out.h"
 #include "io/source.h"
 #include "lib/foreign.h"
-#include "perf/repair.h"
+#include "lib/registry.h"
 
 /* Nothing to write, in words. */
 static perfile_status nothing(pf_recover *x, perfile_error *err)
@@ -16,7 +16,8 @@ static perfile_status nothing(pf_recover *x, perfile_error *err)
     if (x->guessed & PF_GUESS_HEADER && x->result.records == 0)
         return pf_fail(err, PERFILE_E_CORRUPT, "recover.header",
                        "nothing in it looks like a perf.data capture");
-    if (x->result.events == 0 || x->no_events || x->unsound)
+    const bool needs_events = x->container->family == PERFILE_FAMILY_PERF;
+    if ((needs_events && x->result.events == 0) || x->no_events || x->unsound)
         return pf_fail(err, PERFILE_E_CORRUPT, "recover.events",
                        "no event is known that says how to read its records: give a capture of "
                        "the same command with --attrs-from, or a description with --event");
@@ -89,9 +90,10 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     x->result.damaged |= sum.damages != 0;
     if (st != PERFILE_OK)
         return st;
-    x->result.damaged |= x->guessed != 0 || pf_recover_lacks_events(x);
-    bool useless = x->result.records == 0 || x->result.events == 0 || x->unsound ||
-                   (x->no_events && x->result.samples == 0);
+    const bool needs_events = x->container->family == PERFILE_FAMILY_PERF;
+    x->result.damaged |= x->guessed != 0 || (needs_events && pf_recover_lacks_events(x));
+    bool useless = x->result.records == 0 || (needs_events && x->result.events == 0) ||
+                   x->unsound || (x->no_events && x->result.samples == 0);
     if ((x->result.damaged || x->unsound) && useless)
         return nothing(x, err);
     tell_guesses(x);
@@ -110,7 +112,7 @@ static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair
 {
     const perfile_assume *given = x->options.assume;
     perfile_bytes bytes;
-    perfile_status st = pf_perf_repair(file, given, r, err);
+    perfile_status st = x->repair->guess(file, given, r, err);
     if (st != PERFILE_OK || !file->lasting)
         return st;
     st = pf_source_view(file, 0, 1, &bytes, err);
@@ -118,7 +120,7 @@ static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair
         return st;
     if (given && given->n_events)
         return pf_recover_compare(x, file, bytes, r, err);
-    return pf_recover_choose(bytes, r, err);
+    return pf_recover_choose(x, bytes, r, err);
 }
 
 /* Fills `r` with what the file no longer says; *source may become another one of the same bytes. */
@@ -126,7 +128,14 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
                              perfile_error *err)
 {
     perfile_source *whole = *source;
-    perfile_status st = PERFILE_OK;
+    const pf_driver *driver;
+    const char *foreign;
+    perfile_status st = pf_driver_find(whole, x->options.from, &driver, &foreign, err);
+    if (st != PERFILE_OK)
+        return st;
+    x->repair = driver->repair;
+    if (!x->repair)
+        return PERFILE_OK;
     if (pf_source_has_entries(whole)) {
         perfile_source *first;
         if (pf_source_entry(whole, "data", &first, NULL) != PERFILE_OK)

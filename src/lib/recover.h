@@ -3,10 +3,12 @@
 #define PF_LIB_RECOVER_H
 
 #include "base/buffer.h"
+#include "core/driver.h"
 #include "lib/progress.h"
 #include "perfile/recover.h"
 
 typedef struct pf_recover {
+    const pf_repair_ops *repair; /* of the driver; NULL: nothing is guessed */
     perfile_recover_options options;
     perfile_recovered result;
     perfile_stream *stream;
@@ -60,12 +62,12 @@ bool pf_recover_is_sound(pf_recover *x);
 void pf_recover_ask_first(pf_recover *x);
 
 /* lib/recover_events.c: events for `file` that break no rule, in r->assume, when its own do. */
-struct pf_repair;
-perfile_status pf_recover_choose(perfile_bytes file, struct pf_repair *r, perfile_error *err);
+perfile_status pf_recover_choose(const pf_recover *x, perfile_bytes file, pf_repair *r,
+                                 perfile_error *err);
 /* lib/recover_given.c: `r` is made with the events that the caller gives; those of the file itself
  * take their place when more of its samples fit them. */
 perfile_status pf_recover_compare(pf_recover *x, perfile_source *source, perfile_bytes file,
-                                  struct pf_repair *r, perfile_error *err);
+                                  pf_repair *r, perfile_error *err);
 
 /* lib/recover_records.c: reads x->stream to its end; what is kept is counted in the result, and
  * goes to the writer when there is one. */

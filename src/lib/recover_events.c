@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "lib/recover.h"
-#include "perf/repair.h"
 #include "schema/attr_places.h"
 
 enum {
@@ -198,8 +197,8 @@ static perfile_status put_right(const pf_trial *t, bool but_first, pf_repair *to
 }
 
 /* Tries the events in `c`, which are a guess, and puts them right until no rule minds. */
-static perfile_status improve(perfile_bytes file, const perfile_assume *base, pf_trial *c,
-                              perfile_error *err)
+static perfile_status improve(const pf_recover *x, perfile_bytes file, const perfile_assume *base,
+                              pf_trial *c, perfile_error *err)
 {
     for (unsigned round = 0;; round++) {
         perfile_assume assume = *base;
@@ -207,7 +206,7 @@ static perfile_status improve(perfile_bytes file, const perfile_assume *base, pf
         assume.events = now.assume.events;
         assume.n_events = now.assume.n_events;
         perfile_status st =
-            assume.n_events ? pf_repair_fit(file, &assume, &c->fit, err) : PERFILE_OK;
+            assume.n_events ? x->repair->fit(file, &assume, &c->fit, err) : PERFILE_OK;
         c->events = (pf_repair){0};
         if (st == PERFILE_OK && assume.n_events)
             st = try_events(file, &assume, c, err);
@@ -234,21 +233,22 @@ static bool is_better(const pf_trial *a, const pf_trial *b)
 }
 
 /* Fills `best` with events that break no rule, if there are some to be had. */
-static perfile_status choose(perfile_bytes file, const perfile_assume *base, const pf_trial *now,
-                             pf_trial *best, uint32_t *guess, perfile_error *err)
+static perfile_status choose(const pf_recover *x, perfile_bytes file, const perfile_assume *base,
+                             const pf_trial *now, pf_trial *best, uint32_t *guess,
+                             perfile_error *err)
 {
     static const uint32_t guesses[] = {PF_GUESS_DESC, PF_GUESS_SOUND, PF_GUESS_SOUND};
     perfile_status st = PERFILE_OK;
     for (unsigned i = 0; i < 3 && st == PERFILE_OK; i++) {
         pf_trial c = {0};
-        if (i == 0 && pf_repair_find_desc(&c.events, file, now->swap, 0))
+        if (i == 0 && x->repair->find_events(&c.events, file, now->swap, 0))
             pf_repair_settle(&c.events);
         else if (i > 0)
             st = put_right(now, i == 2, &c.events, err);
         if (c.events.no_memory)
             st = pf_fail_nomem(err, "recover.events");
         if (st == PERFILE_OK)
-            st = improve(file, base, &c, err);
+            st = improve(x, file, base, &c, err);
         if (st == PERFILE_OK && is_better(&c, best)) {
             pf_trial worse = *best;
             *best = c;
@@ -260,14 +260,15 @@ static perfile_status choose(perfile_bytes file, const perfile_assume *base, con
     return st;
 }
 
-perfile_status pf_recover_choose(perfile_bytes file, pf_repair *r, perfile_error *err)
+perfile_status pf_recover_choose(const pf_recover *x, perfile_bytes file, pf_repair *r,
+                                 perfile_error *err)
 {
     pf_trial now = {0}, best = {0};
     uint32_t guess = 0;
     perfile_assume base = r->assume;
     perfile_status st = try_events(file, r->guessed ? &base : NULL, &now, err);
     if (st == PERFILE_OK && now.errors)
-        st = choose(file, &base, &now, &best, &guess, err);
+        st = choose(x, file, &base, &now, &best, &guess, err);
     if (st == PERFILE_OK && best.events.assume.n_events) {
         pf_buffer_free(&r->events);
         pf_buffer_free(&r->bytes);

@@ -10,7 +10,6 @@
 #include "lib/recover.h"
 #include "perfile/field.h"
 #include "schema/frame.h"
-#include "perf/repair.h"
 #include "schema/family.h"
 
 void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const char *format, ...)

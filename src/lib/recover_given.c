@@ -1,7 +1,6 @@
 /* Events that the caller gives (perfile_assume.events, --attrs-from) and those that the file itself
  * has: the samples decide, for a capture of another command may have been taken for a sister. */
 #include "lib/recover.h"
-#include "perf/repair.h"
 
 static bool fits_better(const pf_fit *a, const pf_fit *b)
 {
@@ -29,7 +28,7 @@ perfile_status pf_recover_compare(pf_recover *x, perfile_source *source, perfile
     pf_fit given, fit = {0};
     pf_repair own = {.assume = {.size = sizeof own.assume}};
     const perfile_assume *said = x->options.assume;
-    perfile_status st = pf_repair_fit(file, r->guessed ? &r->assume : said, &given, err);
+    perfile_status st = x->repair->fit(file, r->guessed ? &r->assume : said, &given, err);
     if (st != PERFILE_OK || (given.seen && given.fit == given.seen))
         return st;
     memcpy(&x->own, said, said->size < sizeof x->own ? said->size : sizeof x->own);
@@ -37,9 +36,9 @@ perfile_status pf_recover_compare(pf_recover *x, perfile_source *source, perfile
     x->own.events = NULL;
     x->own.n_events = 0;
     x->own.byte_order = 0; /* it came with the events */
-    st = pf_perf_repair(source, &x->own, &own, err);
+    st = x->repair->guess(source, &x->own, &own, err);
     if (st == PERFILE_OK)
-        st = pf_repair_fit(file, own.guessed ? &own.assume : &x->own, &fit, err);
+        st = x->repair->fit(file, own.guessed ? &own.assume : &x->own, &fit, err);
     if (st == PERFILE_OK)
         tell_fit(x, &given, &fit);
     if (st != PERFILE_OK || !fits_better(&fit, &given)) {
@@ -49,5 +48,5 @@ perfile_status pf_recover_compare(pf_recover *x, perfile_source *source, perfile
     pf_repair_free(r);
     *r = own;
     x->options.assume = &x->own;
-    return pf_recover_choose(file, r, err);
+    return pf_recover_choose(x, file, r, err);
 }

@@ -4,13 +4,13 @@
 #include "core/readable.h"
 #include "lib/recover.h"
 #include "schema/frame.h"
-#include "perf/record_fit.h"
 #include "core/writer.h"
 #include "schema/family.h"
 
 static perfile_gap_side side_of(const perfile_record *r)
 {
     return (perfile_gap_side){.there = true,
+                              .family = r->family,
                               .type = r->type,
                               .offset = r->offset,
                               .size = perfile_record_size(r),
@@ -186,7 +186,7 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *whole, perf
     size_t at = 0;
     bool sound = pf_record_readable(whole, PERFILE_WALK_ALL) && !pf_recover_fact_record(x, whole) &&
                  !pf_recover_broken(x, whole) &&
-                 (whole->type != PERFILE_RECORD_SAMPLE || pf_record_fit_sample(whole));
+                 (whole->type != PERFILE_RECORD_SAMPLE || x->repair->sample_fits(whole));
     if (!sound && !pf_recover_is_sound(x))
         return lose_held(x, whole, err);
     while (at < x->held.len && st == PERFILE_OK) {

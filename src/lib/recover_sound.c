@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "io/source_kind.h"
 #include "lib/recover.h"
-#include "perf/stream.h"
 #include "schema/rows.h"
 #include "schema/family.h"
 
@@ -97,13 +96,12 @@ static bool has_room(const pf_verdict *v, const perfile_record *r)
 }
 
 /* Whether one of the run holds others: the rules have nothing against it, but damage made it. */
-static bool some_swallows(pf_verdict *verdict, const perfile_record *r, size_t n)
+static bool some_swallows(const pf_repair_ops *repair, pf_verdict *verdict, const perfile_record *r,
+                          size_t n)
 {
     bool swallows = false;
     for (size_t i = 0; i < n && !swallows; i++) {
-        pf_record_fit v = {.session = r[i].session, .swap = r[i].flags & PERFILE_REC_SWAPPED};
-        swallows = has_room(verdict, &r[i]) &&
-                   pf_perf_swallows(&v, (perfile_bytes){r[i].header, perfile_record_size(&r[i])});
+        swallows = has_room(verdict, &r[i]) && repair && repair->swallows(&r[i]);
     }
     verdict->n_slack = 0;
     return swallows;
@@ -161,7 +159,7 @@ perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
     st = perfile_check(s, &check, &s, err);
     while (st == PERFILE_OK && !v.wrong && no_damage(s)) {
         st = perfile_stream_next_run(s, &r, &n, err);
-        v.wrong |= st == PERFILE_OK && some_swallows(&v, r, n);
+        v.wrong |= st == PERFILE_OK && some_swallows(x->repair, &v, r, n);
     }
     *sound = st == PERFILE_END && !v.wrong && no_damage(s);
     perfile_stream_close(s);
@@ -189,6 +187,6 @@ void pf_recover_ask_first(pf_recover *x)
     perfile_stream *s = x->stream;
     while (s->below)
         s = s->below;
-    if (s->ops == &pf_perf_ops)
-        pf_perf_ask_before_gaps(s, believe, x);
+    if (x->repair)
+        x->repair->ask_before_gaps(s, believe, x);
 }

@@ -257,6 +257,15 @@ static perfile_status open_perf(perfile_source *source, const perfile_options *o
     return PERFILE_OK;
 }
 
+static bool head(perfile_bytes bytes, pf_head *head)
+{
+    pf_perf_header h;
+    if (pf_perf_header_begin(bytes, &h))
+        return false;
+    *head = (pf_head){.form = h.form, .swap = h.swap};
+    return true;
+}
+
 static const perfile_output outputs[] = {
     {"perf.data", "file", "a file", "perf.data", PERFILE_FORM_FILE, false},
     {"pipe", NULL, "what `perf record -o -` writes", "perf.data", PERFILE_FORM_PIPE, false},
@@ -274,4 +283,8 @@ const pf_driver pf_perf_driver = {
     .can = PF_CAN_COMPRESS | PF_CAN_TARGET,
     .outputs = outputs,
     .n_outputs = sizeof outputs / sizeof outputs[0],
+    .head = head,
+    .turn_head = pf_perf_turn_head,
+    .turn_facts = pf_perf_turn_facts,
+    .repair = &pf_perf_repair_ops,
 };

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "perf/driver.h"
 #include "perf/salvage.h"
+#include "perf/stream.h"
 
 enum { TABLE_ENTRY = 16, MOST_FEATURES = 64, ENTRY_LEAST = 80, ENTRY_MOST = 4096 };
 
@@ -351,8 +352,23 @@ perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *give
     return st == PERFILE_OK && r->no_memory ? pf_fail_nomem(err, "recover.events") : st;
 }
 
-void pf_repair_free(pf_repair *r)
+static bool swallows(const perfile_record *r)
 {
-    pf_buffer_free(&r->events);
-    pf_buffer_free(&r->bytes);
+    pf_record_fit v = {.session = r->session, .swap = r->flags & PERFILE_REC_SWAPPED};
+    return pf_perf_swallows(&v, (perfile_bytes){r->header, perfile_record_size(r)});
 }
+
+static void ask_before_gaps(perfile_stream *s, bool (*believes)(void *user), void *user)
+{
+    if (s->ops == &pf_perf_ops)
+        pf_perf_ask_before_gaps(s, believes, user);
+}
+
+const pf_repair_ops pf_perf_repair_ops = {
+    .guess = pf_perf_repair,
+    .find_events = pf_repair_find_desc,
+    .fit = pf_repair_fit,
+    .sample_fits = pf_record_fit_sample,
+    .swallows = swallows,
+    .ask_before_gaps = ask_before_gaps,
+};

@@ -17,9 +17,14 @@ check() {
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 5
             # Each family of records has a room of its own, for its formats.
-            while ((getline line < "format/families.def") > 0)
-                if (match(line, /^FAMILY\([a-z_]+/))
-                    level[substr(line, 8, RLENGTH - 7)] = 5
+            while ((getline line < "format/families.def") > 0) {
+                if (!match(line, /^FAMILY\([a-z_]+/))
+                    continue
+                line = substr(line, 8, RLENGTH - 7)
+                level[line] = 5
+                formats[line] = 1
+            }
+            formats["perf"] = 1
             level["expr"] = 6
             n = split("filter sort merge target", leaf, " ")
             for (i = 1; i <= n; i++)
@@ -90,6 +95,8 @@ check() {
             } else if (first in level) {
                 if (first != room && level[first] >= level[room])
                     reject("upwards or sideways")
+                if (room == "lib" && first in formats)
+                    reject("lib asks the driver of a format")
             } else if (quoted && first != "format") {
                 reject("no such room")
             }
@@ -122,12 +129,13 @@ try pass src/core/x.c '#include "base/x.h"'
 try pass src/core/x.c '#include "core/y.h"'
 try pass src/core/x.c '#include "format/records.def"'
 try pass src/core/x.c '#include <sys/mman.h>'
-try pass src/lib/x.c '#include "perf/x.h"'
+try fail src/lib/x.c '#include "perf/x.h"'
 try pass src/lib/x.c '#include "perfile/perfile.h"'
 try pass src/cli/x.c '#include <perfile/perfile.h>'
 try pass src/cli/x.c '#include "cli/command.h"'
 try pass include/perfile/x.h '#include "version.h"'
 try fail src/base/x.c '#include "io/x.h"'
+try pass src/lib/x.c '#include "core/x.h"'
 try fail src/base/x.c '  #  include <io/x.h>'
 try fail src/io/x.c '#include "schema/x.h"'
 try fail src/perf/x.c '#include "archive/x.h"'

@@ -177,7 +177,7 @@ head -c 1000 one.toy >cut.toy
 for command in info stats dump validate; do
     run 3 "$command" cut.toy
 done
-for command in 'sort' 'filter --pid 10' 'convert --on-damage stop'; do
+for command in 'sort' 'filter --pid 10' 'convert --on-damage stop' recover; do
     # shellcheck disable=SC2086
     run 3 $command -f -o rest.toy cut.toy
     run 0 validate rest.toy

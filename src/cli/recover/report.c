@@ -8,19 +8,16 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/names.h"
 #include "cli/progress.h"
 #include "cli/recover/recover.h"
 #include "cli/text.h"
 
 enum { SHOWN_GAPS = 20 };
 
-static const char *type_name(uint32_t type, char *buf, size_t size)
+static uint64_t type_key(const perfile_gap_side *side)
 {
-    const char *name = perfile_record_type_name(type);
-    if (name)
-        return name;
-    snprintf(buf, size, "type %" PRIu32, type);
-    return buf;
+    return (uint64_t)side->family << 32 | side->type;
 }
 
 static void json_side(const char *key, const perfile_gap_side *side)
@@ -30,12 +27,12 @@ static void json_side(const char *key, const perfile_gap_side *side)
         return;
     }
     cli_json_object(key);
-    const char *name = perfile_record_type_name(side->type);
+    const char *name = perfile_type_name(side->family, side->type);
     if (name)
         cli_json_string("type", name);
     else
         cli_json_null("type");
-    cli_json_number("type_number", side->type);
+    cli_json_number("type_number", cli_type_number(type_key(side)));
     cli_json_decimal("offset", side->offset);
     cli_json_number("size", side->size);
     if (side->time == PERFILE_NO_TIME)
@@ -68,8 +65,8 @@ static void json_gap(const perfile_gap *gap, const char *part)
 static void beside(const perfile_gap *gap, char *out, size_t size)
 {
     char one[32], two[32];
-    const char *before = type_name(gap->before.type, one, sizeof one);
-    const char *after = type_name(gap->after.type, two, sizeof two);
+    const char *before = cli_type_name(type_key(&gap->before), one, sizeof one);
+    const char *after = cli_type_name(type_key(&gap->after), two, sizeof two);
     if (gap->before.there && gap->after.there)
         snprintf(out, size, "; between %s at %" PRIu64 " and %s at %" PRIu64, before,
                  gap->before.offset, after, gap->after.offset);

@@ -7,14 +7,14 @@
 #include "base/order.h"
 #include "core/swap.h"
 #include "io/out.h"
-#include "lib/convert.h"
+#include "perf/driver.h"
+#include "perf/header.h"
 
 enum { ID_SECTION = 16, EVENT_TYPE = 72, FIRST_WORDS = 72, BITMAP = 32 };
 
 typedef struct pf_facts {
-    pf_convert *x;
-    const perfile_stream *stream;
-    perfile_source *bytes;
+    const pf_turning *of;
+    pf_perf_header header;
     pf_buffer turned;
     pf_buffer attr;
 } pf_facts;
@@ -32,20 +32,21 @@ static void turn_magic(const pf_perf_header *h, uint8_t *bytes)
         turn_words(bytes, 8);
 }
 
-void pf_convert_turn_header(const pf_perf_header *h, uint8_t *bytes, size_t n)
+void pf_perf_turn_head(perfile_bytes bytes, uint8_t *out)
 {
+    pf_perf_header h;
     uint8_t magic[8];
-    pf_store_u64(magic, h->magic, PF_NATIVE_BIG); /* as stored */
-    turn_magic(h, magic);
-    memcpy(bytes, magic, sizeof magic);
-    for (size_t at = 8; n - at >= 8; at += 8)
-        pf_store_u64(bytes + at, h->size, !h->swap);
+    (void)pf_perf_header_begin(bytes, &h);
+    pf_store_u64(magic, h.magic, PF_NATIVE_BIG); /* as stored */
+    turn_magic(&h, magic);
+    memcpy(out, magic, sizeof magic);
+    pf_store_u64(out + 8, h.size, !h.swap);
 }
 
 /* The part of [offset, offset + size) that is in the file, in t->turned. */
 static perfile_status load(pf_facts *t, uint64_t offset, uint64_t size, perfile_error *err)
 {
-    uint64_t whole = t->bytes->size;
+    uint64_t whole = t->of->bytes->size;
     pf_buffer_clear(&t->turned);
     if (offset >= whole)
         return PERFILE_OK;
@@ -53,7 +54,7 @@ static perfile_status load(pf_facts *t, uint64_t offset, uint64_t size, perfile_
         size = whole - offset;
     while (t->turned.len < size) {
         perfile_bytes run;
-        perfile_status st = pf_source_run(t->bytes, offset + t->turned.len, 1, &run, err);
+        perfile_status st = pf_source_run(t->of->bytes, offset + t->turned.len, 1, &run, err);
         if (st != PERFILE_OK || run.len == 0)
             return st;
         if (run.len > size - t->turned.len)
@@ -68,7 +69,7 @@ static perfile_status put(const pf_facts *t, uint64_t offset, perfile_error *err
 {
     if (t->turned.len == 0)
         return PERFILE_OK;
-    return pf_sink_patch(t->x->sink, offset, (perfile_bytes){t->turned.ptr, t->turned.len}, err);
+    return pf_sink_patch(t->of->sink, offset, (perfile_bytes){t->turned.ptr, t->turned.len}, err);
 }
 
 static perfile_status turn_header(pf_facts *t, const perfile_container *c, perfile_error *err)
@@ -77,11 +78,11 @@ static perfile_status turn_header(pf_facts *t, const perfile_container *c, perfi
     perfile_status st = load(t, 0, used, err);
     if (st != PERFILE_OK || t->turned.len < FIRST_WORDS)
         return st;
-    turn_magic(&t->x->header, t->turned.ptr);
+    turn_magic(&t->header, t->turned.ptr);
     turn_words(t->turned.ptr + 8, FIRST_WORDS - 8);
     /* An array of words of 4 bytes in files of some: as it was understood. */
     for (size_t i = 0; i < BITMAP / 8 && t->turned.len == PF_PERF_FILE_HEADER; i++)
-        pf_store_u64(t->turned.ptr + FIRST_WORDS + 8 * i, c->features[i], !t->x->header.swap);
+        pf_store_u64(t->turned.ptr + FIRST_WORDS + 8 * i, c->features[i], !t->header.swap);
     return put(t, 0, err);
 }
 
@@ -101,8 +102,8 @@ static perfile_status turn_attr(pf_facts *t, size_t at, size_t entry, perfile_er
     perfile_bytes attr = {t->turned.ptr + at, entry - ID_SECTION};
     if (!pf_buffer_reserve(&t->attr, attr.len))
         return pf_fail_nomem(err, "convert");
-    perfile_status st = pf_swap_attr(attr, t->x->header.swap, t->attr.ptr, &why);
-    if (st != PERFILE_OK && (st = pf_convert_kept(t->x, NULL, NULL, &why)) != PERFILE_OK && err)
+    perfile_status st = pf_swap_attr(attr, t->header.swap, t->attr.ptr, &why);
+    if (st != PERFILE_OK && (st = t->of->kept(t->of->user, NULL, NULL, &why)) != PERFILE_OK && err)
         *err = why;
     memcpy(t->turned.ptr + at, t->attr.ptr, attr.len);
     turn_words(t->turned.ptr + at + attr.len, ID_SECTION);
@@ -140,7 +141,7 @@ static perfile_status turn_feature(pf_facts *t, const perfile_feature *f, perfil
         return pf_fail_nomem(err, "convert");
     t->turned.len = f->payload.len;
     perfile_status st = pf_swap_feature(f, t->turned.ptr, &why);
-    if (st != PERFILE_OK && (st = pf_convert_kept(t->x, NULL, f, &why)) != PERFILE_OK) {
+    if (st != PERFILE_OK && (st = t->of->kept(t->of->user, NULL, f, &why)) != PERFILE_OK) {
         if (err)
             *err = why;
         return st;
@@ -150,7 +151,7 @@ static perfile_status turn_feature(pf_facts *t, const perfile_feature *f, perfil
 
 static perfile_status turn_features(pf_facts *t, const perfile_container *c, perfile_error *err)
 {
-    const perfile_session *s = perfile_stream_session(t->stream);
+    const perfile_session *s = perfile_stream_session(t->of->stream);
     perfile_section table = {.size = 0};
     uint32_t n = perfile_session_n_features(s);
     perfile_status st = PERFILE_OK;
@@ -177,12 +178,15 @@ static perfile_status turn_ids(pf_facts *t, const perfile_container *c, perfile_
     return st;
 }
 
-perfile_status pf_convert_turn_facts(pf_convert *x, const perfile_stream *stream,
-                                     perfile_source *bytes, perfile_error *err)
+perfile_status pf_perf_turn_facts(const pf_turning *of, perfile_error *err)
 {
-    const perfile_container *c = perfile_stream_container(stream);
-    pf_facts t = {.x = x, .stream = stream, .bytes = bytes};
-    perfile_status st = turn_features(&t, c, err);
+    const perfile_container *c = perfile_stream_container(of->stream);
+    pf_facts t = {.of = of};
+    perfile_bytes head;
+    perfile_status st = pf_source_run(of->bytes, 0, PF_PERF_PIPE_HEADER, &head, err);
+    if (st != PERFILE_OK || pf_perf_header_begin(head, &t.header))
+        return st;
+    st = turn_features(&t, c, err);
     if (st == PERFILE_OK)
         st = turn_event_types(&t, c, err);
     if (st == PERFILE_OK)
