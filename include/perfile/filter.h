@@ -23,9 +23,14 @@
  * Which processes have selected data is known after a pass over the whole capture only:
  *
  *     st = perfile_filter_new(&options, &filter, err);
- *     while (st == PERFILE_OK && perfile_filter_wants_pass(filter))
+ *     while (st == PERFILE_OK && perfile_filter_wants_pass(filter, NULL))
  *         open the capture, perfile_filter_learn(filter, stream, err)
  *     open it again, perfile_filter(stream, filter, &stream, err)
+ *
+ * To open it again means to make the same stream once more: with other stages below this one, the
+ * same chain with the same options on the same capture (perfile_sort() on it, perfile_merge() of
+ * the same inputs …), and with filters below whose passes were done before.  A stream that cannot
+ * be made twice, of a pipe or of a ring for instance, is filtered without passes.
  *
  * A caller who cannot read twice leaves that out; then state is kept of all processes.
  * perfile_filter_capture() does all this. */

@@ -4,7 +4,11 @@
  *     st = perfile_merge(in, 2, &options, &stream, &err);
  *     st = perfile_copy(stream, writer, NULL, NULL, 0, &err);
  *
- * The inputs are streams of perfile_sort().
+ * The inputs are sorted: streams of perfile_sort(), stages on these, or other merges.  Events, ids
+ * and clocks of the output depend on all that is in an input, so one that is not a stream of
+ * perfile_sort() itself is read to its end and held (PERFILE_SORT_WHOLE), in
+ * PERFILE_SORT_MAX_MEMORY bytes for all together and temporary files.  Who wants that otherwise
+ * puts perfile_sort() on it.
  *
  * The stage has a session of its own with the events and features of all inputs, and hands on their
  * records by time, those of equal times by input and place.
@@ -32,7 +36,7 @@ extern "C" {
 
 /* An input.  Set `stream` and `name`. */
 typedef struct perfile_merge_input {
-    perfile_stream *stream; /* of perfile_sort(); all in one byte order: perfile_order() below it */
+    perfile_stream *stream; /* sorted; all in one byte order: perfile_order() below or on it */
     const char *name;       /* for messages; borrowed */
     int64_t offset;         /* with `has_offset`: ns to be added to its times */
     bool has_offset;

@@ -14,6 +14,11 @@ enum {
     PERFILE_SORT_MAX_MAPPED = 1 << 30    /* of max_mapped */
 };
 
+enum { /* perfile_sort_options.flags */
+       /* What is sorted already is read to its end before the first record, too. */
+       PERFILE_SORT_WHOLE = 1 << 0
+};
+
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_sort_options {
     size_t size;
@@ -30,11 +35,17 @@ typedef struct perfile_sort_options {
      * much as to look at it.  It is page cache, which the system takes back when it needs it.  0: 1
      * GiB, or with a max_memory that much. */
     uint64_t max_mapped;
-    uint64_t reserved[5];
+    uint64_t flags; /* PERFILE_SORT_… */
+    uint64_t reserved[4];
 } perfile_sort_options;
 
 /* Puts a stage on `below` that hands on its records by time, in the order of the input where times
  * are equal.  The first call for a record reads `below` to its end.
+ *
+ * What is sorted already (perfile_stream_sorted_by(): a merge, a stage on a sorted stream) stays in
+ * its order: its records are handed on as they come, with numbers and rounds of their own, and
+ * nothing is held.  With PERFILE_SORT_WHOLE it is read to its end first as everything else is, and
+ * held in memory and temporary files, so that all facts are known before the first record.
  *
  * Times of 0 (what existed before the recording) come first, and with them records that say
  * something of the capture as a whole, wherever they stood: attrs, features, build ids, names, maps
@@ -67,13 +78,11 @@ typedef struct perfile_sorted {
     uint64_t envelopes;
     uint64_t temporary; /* bytes that were written to temporary files */
     /* What was read: */
-    uint64_t timed;          /* records with a time that is not 0 */
-    uint64_t timed_samples;  /* of them */
-    uint64_t first_sample;   /* least and greatest time of those; without any UINT64_MAX … */
-    uint64_t last_sample;    /* … and 0 */
-    uint64_t first_bytes;    /* a hash of the first record of data */
-    uint64_t kernel_address; /* where the kernel was mapped first; 0: nobody says */
-    uint64_t reserved[4];
+    uint64_t timed;         /* records with a time that is not 0 */
+    uint64_t timed_samples; /* of them */
+    uint64_t first_sample;  /* least and greatest time of those; without any UINT64_MAX … */
+    uint64_t last_sample;   /* … and 0 */
+    uint64_t reserved[6];
 } perfile_sorted;
 
 /* What the stage `stream` has done so far: the first `size` bytes of *out; zeros when it is none

@@ -157,6 +157,15 @@ typedef struct perfile_summary {
 /* Fills the first `size` bytes of *out. */
 PERFILE_API void perfile_stream_summary(const perfile_stream *s, perfile_summary *out, size_t size);
 
+enum {                                /* perfile_stream_sorted_by() */
+       PERFILE_SORTED_BY_NOTHING = 0, /* records stand in stored order, or in that of a stage */
+       PERFILE_SORTED_BY_TIME = 1     /* as perfile_sort() has them, all parts as one sequence */
+};
+
+/* In which order the records of `s` come: what perfile_sort() and perfile_merge() say of theirs,
+ * and what stages keep that leave out or change records. */
+PERFILE_API uint32_t perfile_stream_sorted_by(const perfile_stream *s);
+
 PERFILE_API const char *perfile_stream_name(const perfile_stream *s);
 
 /* Closes the stream and what it owns.  NULL is fine. */

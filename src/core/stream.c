@@ -17,6 +17,7 @@ static perfile_status refill(perfile_stream *s, perfile_error *err)
 {
     if (s->final != PERFILE_OK)
         return give_up(s, err);
+    s->begun = true;
     do {
         s->n_run = s->framed.n = 0;
         s->at = s->end = s->run;
@@ -90,6 +91,11 @@ void perfile_stream_summary(const perfile_stream *s, perfile_summary *out, size_
     memcpy(out, &s->summary, size < sizeof s->summary ? size : sizeof s->summary);
 }
 
+uint32_t perfile_stream_sorted_by(const perfile_stream *s)
+{
+    return s->sorted_by;
+}
+
 const char *perfile_stream_name(const perfile_stream *s)
 {
     return s->name;
@@ -120,7 +126,7 @@ void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *b
     s->limits = below->limits;
     s->options.limits = &s->limits;
     s->name = below->name;
-    s->by_time = below->by_time;
+    s->sorted_by = below->sorted_by;
 }
 
 pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first, size_t n)

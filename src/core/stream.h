@@ -35,6 +35,16 @@ typedef struct pf_stretch {
     uint32_t part;
 } pf_stretch;
 
+/* What a stream that has read all of its input knows of the records that it will hand out. */
+typedef struct pf_totals {
+    uint64_t timed;          /* records with a time that is not 0 */
+    uint64_t timed_samples;  /* of them */
+    uint64_t first_sample;   /* least and greatest time of those; without any UINT64_MAX … */
+    uint64_t last_sample;    /* … and 0 */
+    uint64_t first_bytes;    /* a hash of the first record of data */
+    uint64_t kernel_address; /* where the kernel was mapped first; 0: nobody says */
+} pf_totals;
+
 typedef struct pf_stream_ops {
     /* Makes a run: s->run[0 .. s->n_run) of a driver, what s->at and s->end are set to of a stage
      * that passes on the records of the stream below.  At least one record, or PERFILE_END.  The
@@ -60,6 +70,10 @@ typedef struct pf_stream_ops {
     /* Passes over so many records and bytes, which one of the others has shown to come next, or
      * which were there when the capture was read before.  They count as read. */
     void (*skip)(perfile_stream *s, uint64_t records, uint64_t bytes);
+    /* May be NULL: of a stage that reads all before its first record, and then has all facts in its
+     * session and `keys` for its runs.  What is known of its records, once the first was asked for.
+     */
+    void (*totals)(const perfile_stream *s, pf_totals *out);
 } pf_stream_ops;
 
 /* What was seen of all records of a run when it was made. */
@@ -82,8 +96,11 @@ struct perfile_stream {
     void (*release)(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
     /* See pf_stream_beside(); NULL: there is none. */
     perfile_source *(*source_of)(perfile_stream *s, uint32_t part);
-    bool by_time;         /* the parts are one sequence: a stage that sorts, … */
-    const uint64_t *keys; /* … and by what the records of the run are sorted, each for its slot */
+    /* PERFILE_SORTED_BY_…, of all parts as one sequence.  A stage has that of the stream below
+     * unless it says something else when it is made. */
+    uint32_t sorted_by;
+    const uint64_t *keys; /* with `totals`: by what the records of the run are sorted, by slot */
+    bool begun;           /* a run was asked for */
     perfile_container container;
     perfile_summary summary;
     perfile_options options; /* limits point to `limits` */

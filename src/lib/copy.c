@@ -282,7 +282,8 @@ void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
     x->from = x->container->form;
     x->to = w->form;
     x->packs = w->packs;
-    x->one_of_many = x->container->n_parts > 1 && !w->directory && !s->by_time;
+    x->one_of_many =
+        x->container->n_parts > 1 && !w->directory && s->sorted_by == PERFILE_SORTED_BY_NOTHING;
     x->split = PERFILE_NO_SEQUENCE;
     x->held_most = HELD_MOST;
     pf_progress_begin(&x->progress, x->container);

@@ -29,7 +29,7 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
     x->base.options = first->options;
     x->base.options.limits = &x->base.limits;
     x->base.name = x->inputs[0].name;
-    x->base.by_time = true;
+    x->base.sorted_by = PERFILE_SORTED_BY_TIME;
     x->base.container.form = PERFILE_FORM_FILE;
     x->base.container.version = c->family == PERFILE_FAMILY_PERF ? 2 : c->version;
     x->base.container.big_endian = perfile_session_big_endian(x->inputs[0].session);
@@ -40,6 +40,8 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
 static perfile_status begin(pf_merge *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
+        st = pf_merge_read_whole(x, &x->inputs[i], err);
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
         st = pf_merge_begin_input(x, &x->inputs[i], err);
     if (st == PERFILE_OK)
@@ -96,12 +98,13 @@ static perfile_status take_inputs(pf_merge *x, const perfile_merge_input *inputs
     if (!x->inputs || !x->heap)
         return pf_fail_nomem(err, "merge");
     for (size_t i = 0; i < n; i++) {
-        if (!inputs[i].stream->keys)
+        if (perfile_stream_sorted_by(inputs[i].stream) != PERFILE_SORTED_BY_TIME)
             return pf_fail(err, PERFILE_E_USAGE, "merge", "%s is not sorted: see perfile_sort()",
                            inputs[i].name);
         if (!pf_inputs_join(&x->base.inputs, pf_stream_inputs(inputs[i].stream)))
             return pf_fail_nomem(err, "merge");
         x->inputs[i] = (pf_merge_input){.stream = inputs[i].stream,
+                                        .given = inputs[i].stream,
                                         .name = end_of(inputs[i].name),
                                         .at = (uint32_t)i,
                                         .has_offset = inputs[i].has_offset,
@@ -134,6 +137,8 @@ perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
     if (st == PERFILE_OK)
         st = begin(x, err);
     if (st != PERFILE_OK) {
+        for (uint32_t i = 0; i < x->n_inputs; i++)
+            pf_merge_give_back(&x->inputs[i]);
         pf_inputs_free(&x->base.inputs);
         pf_merge_release(x);
         return st;

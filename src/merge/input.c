@@ -117,10 +117,33 @@ static bool has_times(const perfile_stream *stream)
     return false;
 }
 
+/* What does not know its totals is read to its end, and held: only then is it known what the events
+ * and clocks of the output are. */
+perfile_status pf_merge_read_whole(pf_merge *x, pf_merge_input *in, perfile_error *err)
+{
+    const uint64_t memory = PERFILE_SORT_MAX_MEMORY / x->n_inputs;
+    const perfile_sort_options how = {
+        .size = sizeof how,
+        .flags = PERFILE_SORT_WHOLE,
+        .max_memory = memory > PERFILE_SORT_LEAST_MEMORY ? memory : PERFILE_SORT_LEAST_MEMORY};
+    if (in->stream->ops->totals)
+        return PERFILE_OK;
+    return perfile_sort(in->given, &how, &in->stream, err);
+}
+
+void pf_merge_give_back(pf_merge_input *in)
+{
+    if (in->stream != in->given) {
+        in->stream->below = NULL;
+        perfile_stream_close(in->stream);
+    }
+    in->stream = in->given;
+}
+
 /* Reads the input up to its first record, by which all of it was read. */
 perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
-    perfile_sorted sorted;
+    pf_totals totals;
     perfile_summary sum;
     for (perfile_stream *s = in->stream; s; s = s->below)
         s->options.deliver |= PERFILE_DELIVER_DAMAGE;
@@ -128,18 +151,18 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     perfile_status st = pf_merge_read_on(x, in, err);
     if (st != PERFILE_OK)
         return st;
-    perfile_sort_result(in->stream, &sorted, sizeof sorted);
+    in->stream->ops->totals(in->stream, &totals);
     perfile_stream_summary(in->stream, &sum, sizeof sum);
     add_summary(&x->base.summary, &sum);
     in->session = perfile_stream_session(in->stream);
     in->n_events = perfile_session_n_events(in->session);
-    in->first_sample = sorted.first_sample;
-    in->last_sample = sorted.last_sample;
-    in->n_samples = sorted.timed_samples;
-    in->first_bytes = sorted.first_bytes;
+    in->first_sample = totals.first_sample;
+    in->last_sample = totals.last_sample;
+    in->n_samples = totals.timed_samples;
+    in->first_bytes = totals.first_bytes;
     in->bytes = sum.bytes;
-    in->kernel = sorted.kernel_address;
-    in->why = sorted.timed && has_times(in->stream) ? PERFILE_CLOCK_FIRST : PERFILE_CLOCK_NONE;
+    in->kernel = totals.kernel_address;
+    in->why = totals.timed && has_times(in->stream) ? PERFILE_CLOCK_FIRST : PERFILE_CLOCK_NONE;
     in->ids.seed = pf_index_seed(in);
     return PERFILE_OK;
 }

@@ -53,7 +53,8 @@ typedef struct pf_merge_event {
 } pf_merge_event;
 
 typedef struct pf_merge_input {
-    perfile_stream *stream;
+    perfile_stream *stream;         /* has totals: of perfile_sort(), which may stand on … */
+    perfile_stream *given;          /* … what the caller gave */
     const perfile_session *session; /* all facts are known before the first record goes out */
     const char *name;
     uint32_t at; /* position among the inputs */
@@ -143,7 +144,11 @@ typedef struct pf_merge {
     perfile_merged result;
 } pf_merge;
 
-/* merge_input.c: reads an input up to its first record, by which all of it was read. */
+/* merge_input.c: sees to it that all of an input is known before its first record. */
+perfile_status pf_merge_read_whole(pf_merge *x, pf_merge_input *in, perfile_error *err);
+/* The caller's stream is his again. */
+void pf_merge_give_back(pf_merge_input *in);
+/* Reads an input up to its first record, by which all of it was read. */
 perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err);
 /* Goes back over the first run, once offsets are known. */
 perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error *err);

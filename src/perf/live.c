@@ -138,7 +138,7 @@ static void close_stream(perfile_stream *s)
 }
 
 static const pf_stream_ops live_ops = {fill,          extra,        close_stream, pf_perf_peek,
-                                       pf_perf_place, pf_perf_span, pf_perf_skip};
+                                       pf_perf_place, pf_perf_span, pf_perf_skip, NULL};
 
 static perfile_status take_callbacks(const perfile_stream_callbacks *given,
                                      perfile_stream_callbacks *c, perfile_error *err)

@@ -306,4 +306,4 @@ static void close_stream(perfile_stream *s)
 }
 
 const pf_stream_ops pf_perf_ops = {fill,          extra,        close_stream, pf_perf_peek,
-                                   pf_perf_place, pf_perf_span, pf_perf_skip};
+                                   pf_perf_place, pf_perf_span, pf_perf_skip, NULL};

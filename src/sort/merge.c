@@ -10,10 +10,13 @@
 
 enum { FETCH_AHEAD = 16 /* records */ };
 
-static bool before(const pf_sort_source *a, const pf_sort_source *b)
+/* Of an input that was in order each source has what was read before all that is in the next. */
+static bool before(const pf_sort *x, const pf_sort_source *a, const pf_sort_source *b)
 {
     if (a->key != b->key)
         return a->key < b->key;
+    if (x->in_order)
+        return a->order < b->order;
     if (a->part != b->part)
         return a->part < b->part;
     return a->offset != b->offset ? a->offset < b->offset : a->order < b->order;
@@ -23,9 +26,9 @@ static void sift(pf_sort *x, uint32_t at)
 {
     pf_sort_source *one = x->heap[at];
     for (uint32_t child; (child = 2 * at + 1) < x->n_heap; at = child) {
-        if (child + 1 < x->n_heap && before(x->heap[child + 1], x->heap[child]))
+        if (child + 1 < x->n_heap && before(x, x->heap[child + 1], x->heap[child]))
             child++;
-        if (!before(x->heap[child], one))
+        if (!before(x, x->heap[child], one))
             break;
         x->heap[at] = x->heap[child];
     }
@@ -35,7 +38,7 @@ static void sift(pf_sort *x, uint32_t at)
 static void push(pf_sort *x, pf_sort_source *s)
 {
     uint32_t at = x->n_heap++;
-    for (; at && before(s, x->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at && before(x, s, x->heap[(at - 1) / 2]); at = (at - 1) / 2)
         x->heap[at] = x->heap[(at - 1) / 2];
     x->heap[at] = s;
 }

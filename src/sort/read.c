@@ -21,9 +21,11 @@ static void begin_part(pf_sort *x, uint32_t part)
     if (x->part < c->n_parts && x->total)
         x->done += c->parts[x->part].size;
     x->part = part;
+    x->released = 0;
+    if (x->in_order)
+        return; /* the parts take turns, and are one sequence */
     x->clock = (pf_time_clock){0};
     x->split_open = false;
-    x->released = 0;
 }
 
 /* That of the whole, unless the piece is too small to say it. */
@@ -113,7 +115,7 @@ static bool goes_on(pf_sort *x, const perfile_record *r)
 }
 
 /* What others want to know before they see the records. */
-static void note_samples(perfile_sorted *sum, uint64_t n, uint64_t first, uint64_t last)
+void pf_sort_note_samples(pf_totals *sum, uint64_t n, uint64_t first, uint64_t last)
 {
     sum->timed += n;
     sum->timed_samples += n;
@@ -121,13 +123,13 @@ static void note_samples(perfile_sorted *sum, uint64_t n, uint64_t first, uint64
     sum->last_sample = last > sum->last_sample ? last : sum->last_sample;
 }
 
-static void note_first(perfile_sorted *sum, const perfile_record *r)
+static void note_first(pf_totals *sum, const perfile_record *r)
 {
     if (sum->first_bytes == 0)
         sum->first_bytes = pf_index_hash(1, r->header, perfile_record_size(r));
 }
 
-static void note(perfile_sorted *sum, const perfile_record *r)
+void pf_sort_note(pf_totals *sum, const perfile_record *r)
 {
     perfile_mmap map;
     uint64_t time = perfile_record_time(r);
@@ -136,7 +138,7 @@ static void note(perfile_sorted *sum, const perfile_record *r)
         note_first(sum, r);
     const bool other = r->family != PERFILE_FAMILY_PERF && pf_role_of(r) == PF_ROLE_DATA;
     if ((r->type == PERFILE_RECORD_SAMPLE || other) && timed) {
-        note_samples(sum, 1, time, time);
+        pf_sort_note_samples(sum, 1, time, time);
         return;
     }
     sum->timed += timed;
@@ -163,7 +165,9 @@ static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *e
     pf_time_clock before = x->clock;
     bool piece = r->flags & PERFILE_REC_ENVELOPE;
     uint64_t key = piece ? key_of_piece(x, r) : pf_time_key(&x->clock, r);
-    note(&x->result, r);
+    pf_sort_note(&x->totals, r);
+    if (x->in_order && key < x->previous)
+        key = x->previous; /* what says no time stays where it is */
     x->result.out_of_order += key && key < x->previous;
     x->previous = key ? key : x->previous;
     x->bytes += perfile_record_size(r) + r->extra.len;
@@ -172,7 +176,8 @@ static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *e
     /* What existed before is at the front of the file; where it comes late, it must not make all
      * that is in front of it wait. */
     bool late = key == 0 && before.top;
-    if (pf_sort_walkable(&stays) && !late && pf_sort_blocks_add(&x->blocks, &stays, key, &before))
+    if (pf_sort_walkable(&stays) && !late && !x->in_order &&
+        pf_sort_blocks_add(&x->blocks, &stays, key, &before))
         return PERFILE_OK;
     return keep(x, key, &stays, err);
 }
@@ -199,7 +204,7 @@ static bool take_run(pf_sort *x, const pf_run *run)
     const perfile_record *first = run->first, *last = &first[run->n - 1];
     int slot = run->even ? run->even->sample_slot[PF_SLOT_TIME] : -1;
     const perfile_record begin = pf_sort_as_mapped(&x->blocks, first);
-    if (slot < 0 || !x->looked || !pf_sort_walkable(&begin) || !is_contiguous(run))
+    if (slot < 0 || !x->looked || x->in_order || !pf_sort_walkable(&begin) || !is_contiguous(run))
         return false;
     uint64_t min = UINT64_MAX, max = 0, previous = x->previous, stepped_back = 0;
     for (size_t i = 0; i < run->n; i++) {
@@ -217,8 +222,8 @@ static bool take_run(pf_sort *x, const pf_run *run)
     x->clock.near = x->previous = previous;
     x->clock.top = max > x->clock.top ? max : x->clock.top;
     x->result.out_of_order += stepped_back;
-    note_first(&x->result, first);
-    note_samples(&x->result, run->n, min, max);
+    note_first(&x->totals, first);
+    pf_sort_note_samples(&x->totals, run->n, min, max);
     x->bytes += bytes;
     return true;
 }

@@ -98,7 +98,13 @@ static void close_stage(perfile_stream *s)
     release(sort_of(s));
 }
 
-static const pf_stream_ops sort_ops = {.fill = fill, .extra = extra, .close = close_stage};
+static void totals(const perfile_stream *s, pf_totals *out)
+{
+    *out = ((const pf_sort *)(const void *)s)->totals;
+}
+
+static const pf_stream_ops sort_ops = {
+    .fill = fill, .extra = extra, .close = close_stage, .totals = totals};
 
 /* Three eighths for what is in memory or in the windows of runs, as much for what is held of the
  * file, and the rest for what goes along with it. */
@@ -128,33 +134,43 @@ static perfile_status look_beside(pf_sort *x, perfile_stream *below, perfile_err
     return st;
 }
 
+static perfile_status take_options(perfile_sort_options *o, const perfile_sort_options *given,
+                                   perfile_error *err)
+{
+    memset(o, 0, sizeof *o);
+    if (given)
+        memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
+    if (o->max_mapped == 0)
+        o->max_mapped = o->max_memory ? o->max_memory : PERFILE_SORT_MAX_MAPPED;
+    if (o->max_memory == 0)
+        o->max_memory = PERFILE_SORT_MAX_MEMORY;
+    return o->max_memory >= PERFILE_SORT_LEAST_MEMORY
+               ? PERFILE_OK
+               : pf_fail(err, PERFILE_E_USAGE, "sort.max_memory",
+                         "%llu bytes, at least %d are needed", (unsigned long long)o->max_memory,
+                         PERFILE_SORT_LEAST_MEMORY);
+}
+
 perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *options,
                             perfile_stream **stream, perfile_error *err)
 {
-    perfile_summary sum;
-    perfile_stream_summary(below, &sum, sizeof sum);
-    if (sum.records)
-        return pf_fail(err, PERFILE_E_USAGE, "sort", "%llu records were read already",
-                       (unsigned long long)sum.records);
+    perfile_sort_options o;
+    perfile_status st = take_options(&o, options, err);
+    if (st == PERFILE_OK && below->begun)
+        st = pf_fail(err, PERFILE_E_USAGE, "sort", "records were read already");
+    if (st != PERFILE_OK)
+        return st;
+    const bool in_order = below->sorted_by == PERFILE_SORTED_BY_TIME;
+    if (in_order && !(o.flags & PERFILE_SORT_WHOLE))
+        return pf_sort_in_order(below, &o, stream, err);
     pf_sort *x = pf_alloc(1, sizeof *x);
     if (!x)
         return pf_fail_nomem(err, "sort");
-    if (options)
-        memcpy(&x->options, options,
-               options->size < sizeof *options ? options->size : sizeof *options);
-    if (x->options.max_mapped == 0)
-        x->options.max_mapped =
-            x->options.max_memory ? x->options.max_memory : PERFILE_SORT_MAX_MAPPED;
-    if (x->options.max_memory == 0)
-        x->options.max_memory = PERFILE_SORT_MAX_MEMORY;
-    perfile_status st = PERFILE_OK;
-    if (x->options.max_memory < PERFILE_SORT_LEAST_MEMORY)
-        st = pf_fail(err, PERFILE_E_USAGE, "sort.max_memory", "%llu bytes, at least %d are needed",
-                     (unsigned long long)x->options.max_memory, PERFILE_SORT_LEAST_MEMORY);
+    x->options = o;
+    x->in_order = in_order;
     pf_sort_store_open(&x->loose, 0, NULL);
     pf_sort_store_open(&x->moved, 0, NULL);
-    if (st == PERFILE_OK)
-        st = share_memory(x, perfile_stream_session(below), err);
+    st = share_memory(x, perfile_stream_session(below), err);
     if (st == PERFILE_OK)
         st = look_beside(x, below, err);
     if (st != PERFILE_OK) {
@@ -162,11 +178,11 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
         return st;
     }
     x->split_end = PERFILE_NO_SEQUENCE;
-    x->result.first_sample = UINT64_MAX;
+    x->totals.first_sample = UINT64_MAX;
     x->total = pf_container_bytes(perfile_stream_container(below));
     x->stays_mapped = x->total && x->total <= x->options.max_mapped;
     pf_stream_on(&x->base, &sort_ops, below);
-    x->base.by_time = true;
+    x->base.sorted_by = PERFILE_SORTED_BY_TIME;
     x->base.keys = x->keys;
     *stream = &x->base;
     return PERFILE_OK;
@@ -175,12 +191,13 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
 void perfile_sort_result(const perfile_stream *stream, perfile_sorted *out, size_t size)
 {
     perfile_sorted sorted = {0};
-    while (stream && stream->ops != &sort_ops)
+    while (stream && stream->ops != &sort_ops && !pf_sort_in_order_result(stream, &sorted))
         stream = stream->below;
-    if (stream) {
+    if (stream && stream->ops == &sort_ops) {
         const pf_sort *x = (const pf_sort *)(const void *)stream;
         sorted = x->result;
         sorted.temporary = x->loose.written + x->moved.written;
+        pf_sort_tell_totals(&x->totals, &sorted);
     }
     memcpy(out, &sorted, size < sizeof sorted ? size : sizeof sorted);
 }

@@ -20,6 +20,8 @@ typedef struct pf_sort {
     perfile_stream base;
     perfile_sort_options options;
     perfile_sorted result;
+    pf_totals totals;
+    bool in_order;     /* the stream below is sorted: its records are held as they come */
     uint64_t step;     /* bytes between looks at pages and progress */
     bool writing;      /* the input was read to its end */
     bool stays_mapped; /* between the passes */
@@ -65,6 +67,25 @@ typedef struct pf_sort {
     uint64_t extra_read;
     perfile_record payload; /* whose mapped payload was handed out last; extra.len 0: none */
 } pf_sort;
+
+/* sort/in_order.c: the stage on a stream that is sorted, which need not be read before. */
+perfile_status pf_sort_in_order(perfile_stream *below, const perfile_sort_options *options,
+                                perfile_stream **stream, perfile_error *err);
+/* What that stage has done so far; false: `s` is another one. */
+bool pf_sort_in_order_result(const perfile_stream *s, perfile_sorted *out);
+
+/* Counts records that are handed out, for what is told of all of them: any record; samples, of
+ * which `first` and `last` are the least and the greatest time. */
+void pf_sort_note(pf_totals *sum, const perfile_record *r);
+void pf_sort_note_samples(pf_totals *sum, uint64_t n, uint64_t first, uint64_t last);
+
+static inline void pf_sort_tell_totals(const pf_totals *sum, perfile_sorted *out)
+{
+    out->timed = sum->timed;
+    out->timed_samples = sum->timed_samples;
+    out->first_sample = sum->first_sample;
+    out->last_sample = sum->last_sample;
+}
 
 /* How many events and ids there are: with more, records may have other times. */
 uint64_t pf_sort_known(const perfile_session *s);

@@ -344,6 +344,8 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
     t->wants_even_sizes = pf_release_has_trait(release, "ODD_SIZE");
     t->wants_whole_names = pf_release_has_trait(release, "TOO_SHORT");
     pf_stream_on(&t->base, &target_ops, below);
+    if (o.drop & PERFILE_SAMPLE_TIME)
+        t->base.sorted_by = PERFILE_SORTED_BY_NOTHING;
     t->base.session = NULL;
     st = begin(t, below, err);
     if (st != PERFILE_OK) {

@@ -149,7 +149,7 @@ static void put_samples(perfile_writer *w, const recording *c)
 static void *kept[512];
 static size_t n_kept;
 
-static perfile_stream *sorted(const recording *c)
+static perfile_stream *stored(const recording *c)
 {
     perfile_error err;
     perfile_sink *sink;
@@ -175,6 +175,12 @@ static perfile_stream *sorted(const recording *c)
     kept[n_kept++] = bytes;
     ok(perfile_source_memory((perfile_bytes){bytes, len}, "capture", &source, &err), &err);
     ok(perfile_open(source, NULL, &s, &err), &err);
+    return s;
+}
+
+static perfile_stream *in_time(perfile_stream *s)
+{
+    perfile_error err;
     ok(perfile_sort(s, NULL, &s, &err), &err);
     return s;
 }
@@ -277,6 +283,9 @@ static void read_all(merged *m)
     assert_int_equal(m->steps_back, 0);
 }
 
+/* The stages on an input; the last is sorted. */
+static perfile_stream *(*stages)(perfile_stream *s) = in_time;
+
 /* Merges; `m` is to be closed. */
 static void merge(merged *m, const recording *all, size_t n, uint32_t flags, const int64_t *offset)
 {
@@ -285,7 +294,7 @@ static void merge(merged *m, const recording *all, size_t n, uint32_t flags, con
     perfile_merge_options how = {.size = sizeof how, .flags = flags, .note = on_note, .user = m};
     memset(m, 0, sizeof *m);
     for (size_t i = 0; i < n; i++) {
-        in[i].stream = sorted(&all[i]);
+        in[i].stream = stages(stored(&all[i]));
         in[i].name = names[i];
         in[i].has_offset = offset && i;
         in[i].offset = in[i].has_offset ? *offset : 0;
@@ -735,6 +744,189 @@ static void updates_are_of_events(void **state)
     close_merged(&m);
 }
 
+/* Stages on a sorted stream: it stays sorted, and merges as it does without them. */
+
+static perfile_filter_state *filters[MOST];
+static size_t n_filters;
+
+static perfile_stream *filtered(perfile_stream *s)
+{
+    perfile_error err;
+    const perfile_filter_term term = {.kind = PERFILE_BY_CPU, .text = "0,1"};
+    const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
+    perfile_filter_state **filter = &filters[n_filters++];
+    ok(perfile_filter_new(&how, filter, &err), &err);
+    ok(perfile_filter(in_time(s), *filter, &s, &err), &err);
+    return s;
+}
+
+static perfile_stream *sorted_again(perfile_stream *s)
+{
+    return in_time(filtered(s));
+}
+
+static perfile_stream *read_whole(perfile_stream *s)
+{
+    perfile_error err;
+    const perfile_sort_options how = {
+        .size = sizeof how, .flags = PERFILE_SORT_WHOLE, .max_memory = PERFILE_SORT_LEAST_MEMORY};
+    ok(perfile_sort(in_time(s), &how, &s, &err), &err);
+    return s;
+}
+
+static perfile_stream *checked(perfile_stream *s)
+{
+    perfile_error err;
+    ok(perfile_check(in_time(s), NULL, &s, &err), &err);
+    return s;
+}
+
+static perfile_stream *turned_twice(perfile_stream *s)
+{
+    perfile_error err;
+    bool big = perfile_session_big_endian(perfile_stream_session(s));
+    s = in_time(s);
+    ok(perfile_order(s, big ? PERFILE_ORDER_LITTLE : PERFILE_ORDER_BIG, NULL, &s, &err), &err);
+    ok(perfile_order(s, big ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE, NULL, &s, &err), &err);
+    return s;
+}
+
+static perfile_stream *targeted(perfile_stream *s)
+{
+    perfile_error err;
+    const perfile_target_options how = {.size = sizeof how, .version = "perf-6.1"};
+    ok(perfile_target(in_time(s), &how, &s, &err), &err);
+    return s;
+}
+
+static perfile_stream *merged_alone(perfile_stream *s)
+{
+    perfile_error err;
+    const perfile_merge_input in = {.stream = in_time(s), .name = "one"};
+    ok(perfile_merge(&in, 1, NULL, &s, &err), &err);
+    assert_int_equal(perfile_stream_sorted_by(s), PERFILE_SORTED_BY_TIME);
+    return s;
+}
+
+static perfile_stream *merged_and_sorted(perfile_stream *s)
+{
+    return in_time(merged_alone(s));
+}
+
+static void close_filters(void)
+{
+    while (n_filters)
+        perfile_filter_close(filters[--n_filters]);
+}
+
+static void stages_stay_sorted(void **state)
+{
+    perfile_stream *(*const all[])(perfile_stream *) = {filtered,     sorted_again,     read_whole,
+                                                        checked,      turned_twice,     targeted,
+                                                        merged_alone, merged_and_sorted};
+    (void)state;
+    for (unsigned swapped = 0; swapped < 2; swapped++) {
+        recording two[2] = {usual, usual};
+        merged plain, m;
+        two[1].first = 1005;
+        two[0].swapped = two[1].swapped = swapped;
+        merge(&plain, two, 2, 0, NULL);
+        ended(&plain);
+        for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+            stages = all[i];
+            merge(&m, two, 2, 0, NULL);
+            stages = in_time;
+            ended(&m);
+            assert_int_equal(m.n, plain.n);
+            assert_memory_equal(m.times, plain.times, sizeof m.times);
+            assert_memory_equal(m.ips, plain.ips, sizeof m.ips);
+            assert_memory_equal(m.events, plain.events, sizeof m.events);
+            assert_int_equal(m.sum.records, plain.sum.records);
+            perfile_stream_close(m.stream);
+            close_filters();
+        }
+        close_merged(&plain);
+    }
+}
+
+/* What is in order is handed on: nothing is read ahead of what is handed out, or goes to files. */
+static void what_is_in_order_is_not_sorted(void **state)
+{
+    perfile_sorted sum;
+    const perfile_record *r;
+    perfile_error err;
+    uint64_t n = 0, sequence = 0;
+    (void)state;
+    perfile_stream *s = merged_and_sorted(stored(&usual));
+    assert_int_equal(perfile_stream_sorted_by(s), PERFILE_SORTED_BY_TIME);
+    perfile_status st;
+    while ((st = perfile_stream_next(s, &r, &err)) == PERFILE_OK) {
+        assert_int_equal(r->sequence, sequence++);
+        n += r->type == PERFILE_RECORD_SAMPLE;
+    }
+    assert_int_equal(st, PERFILE_END);
+    perfile_sort_result(s, &sum, sizeof sum);
+    assert_int_equal(n, N);
+    assert_int_equal(sum.samples, N);
+    assert_int_equal(sum.timed_samples, N);
+    assert_int_equal(sum.first_sample, usual.first);
+    assert_int_equal(sum.last_sample, usual.first + (N - 1) * usual.step);
+    assert_int_equal(sum.temporary, 0);
+    assert_int_equal(sum.out_of_order, 0);
+    assert_int_equal(sum.rounds, 1);
+    assert_int_equal(sum.rounds_dropped, 1);
+    perfile_stream_close(s);
+    while (n_kept)
+        free(kept[--n_kept]);
+}
+
+static perfile_stream *as_stored(perfile_stream *s)
+{
+    return s;
+}
+
+/* Samples that have lost their times are in no order. */
+static perfile_stream *without_times(perfile_stream *s)
+{
+    perfile_error err;
+    const perfile_target_options how = {.size = sizeof how, .drop = PERFILE_SAMPLE_TIME};
+    ok(perfile_target(in_time(s), &how, &s, &err), &err);
+    return s;
+}
+
+static void what_is_not_sorted_is_refused(void **state)
+{
+    perfile_stream *(*const all[])(perfile_stream *) = {as_stored, without_times};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        recording one = usual;
+        merged m;
+        stages = all[i];
+        merge(&m, &one, 1, 0, NULL);
+        stages = in_time;
+        assert_int_equal(m.status, PERFILE_E_USAGE);
+        assert_string_equal(m.err.message, "A is not sorted: see perfile_sort()");
+        close_merged(&m);
+    }
+}
+
+/* Inputs stay the caller's when they cannot be merged, whatever was put on them. */
+static void refused_inputs_are_given_back(void **state)
+{
+    recording two[2] = {usual, usual};
+    merged m;
+    (void)state;
+    two[0].has_clock = two[1].has_clock = true;
+    two[1].clockid = 1;
+    two[1].host = "b";
+    stages = filtered;
+    merge(&m, two, 2, 0, NULL);
+    stages = in_time;
+    assert_int_equal(m.status, PERFILE_E_USAGE);
+    close_filters();
+    close_merged(&m);
+}
+
 static void one_input_is_fine(void **state)
 {
     recording one = usual;
@@ -767,6 +959,10 @@ int main(void)
         cmocka_unit_test(conflicts_are_refused_or_dropped),
         cmocka_unit_test(counters_move_with_the_clock),
         cmocka_unit_test(updates_are_of_events),
+        cmocka_unit_test(stages_stay_sorted),
+        cmocka_unit_test(what_is_in_order_is_not_sorted),
+        cmocka_unit_test(what_is_not_sorted_is_refused),
+        cmocka_unit_test(refused_inputs_are_given_back),
         cmocka_unit_test(one_input_is_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,207 @@
+/* perfile_sort() on a stream that is sorted already: a merge, or a stage on a sorted stream.
+ *
+ * The records go on in their order, in slots of this stage, because they are numbered anew and
+ * rounds stand elsewhere: with those of the stream below, of which others may have been left out,
+ * the output would not be what sorting the same records out of a file gives.  Each run is made of
+ * one run of the stream below, so that what stands first or alone there does so here. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "stage/round.h"
+#include "sort/sort.h"
+
+enum { STEP = 4 << 20 /* bytes between calls of options.progress */ };
+
+typedef struct in_order {
+    perfile_stream base;
+    perfile_sort_options options;
+    perfile_sorted result;
+    pf_totals totals;
+    pf_time_clock clock;
+    uint64_t previous; /* time of the record before */
+    uint64_t sequence;
+    uint64_t round_bytes;                      /* since the last round */
+    bool timed;                                /* a record with a time since then */
+    bool in_fragments;                         /* the last record was one: nothing comes between */
+    bool fragments_ended;                      /* … and the last of them */
+    uint64_t last_fragment, new_last_fragment; /* its sequence below, and here */
+    const perfile_record *at, *end;            /* of the run below: what is to be handed on */
+    const perfile_record *extra_of;            /* the record below that run[0] is */
+    uint64_t done, told, total;
+} in_order;
+
+static in_order *stage_of(perfile_stream *s)
+{
+    return (in_order *)(void *)s;
+}
+
+/* Rounds are made anew, and what was in compressed records is there. */
+static bool is_left_out(in_order *x, const perfile_record *r)
+{
+    bool round = r->type == PERFILE_RECORD_FINISHED_ROUND;
+    bool envelope = r->flags & PERFILE_REC_ENVELOPE && !pf_is_fragment(r);
+    x->result.rounds_dropped += round;
+    x->result.envelopes += envelope;
+    return round || envelope;
+}
+
+/* Whether `r` is what the fragments in front of it make. */
+static bool is_joined(const in_order *x, const perfile_record *r)
+{
+    return x->in_fragments && r->flags & PERFILE_REC_INNER && r->envelope == x->last_fragment;
+}
+
+static bool round_is_due(const in_order *x)
+{
+    return x->timed && !x->in_fragments && x->round_bytes >= PF_ROUND_BYTES;
+}
+
+static void make_round(in_order *x)
+{
+    x->base.run[0] = pf_round_record(x->base.session, x->sequence++);
+    x->base.n_run = 1;
+    x->result.rounds++;
+    x->round_bytes = 0;
+    x->timed = false;
+}
+
+static void count(in_order *x, const perfile_record *r)
+{
+    const uint64_t key = pf_time_key(&x->clock, r);
+    const uint64_t size = perfile_record_size(r);
+    pf_sort_note(&x->totals, r);
+    x->result.out_of_order += key && key < x->previous;
+    x->previous = key ? key : x->previous;
+    x->timed |= key != 0;
+    x->result.records++;
+    x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
+    x->round_bytes += size;
+    x->done += size + r->extra.len;
+}
+
+/* The record `r` of the run below into the next slot. */
+static void take(in_order *x, const perfile_record *r)
+{
+    perfile_record *out = &x->base.run[x->base.n_run++];
+    *out = *r;
+    out->sequence = x->sequence++;
+    if (is_joined(x, r)) {
+        out->envelope = x->new_last_fragment;
+        x->in_fragments = false;
+        return;
+    }
+    out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_INNER;
+    out->envelope = PERFILE_NO_SEQUENCE;
+    x->in_fragments = pf_is_joined_fragment(r);
+    if (x->in_fragments) {
+        x->fragments_ended = pf_is_last_fragment(r);
+        x->last_fragment = r->sequence;
+        x->new_last_fragment = out->sequence;
+    }
+    count(x, r);
+}
+
+/* What is left of the run below, up to where a round has to stand. */
+static void take_run(in_order *x)
+{
+    const perfile_record *first = x->at;
+    x->extra_of = first;
+    while (x->at < x->end) {
+        const perfile_record *r = x->at;
+        if (is_left_out(x, r)) {
+            x->at++;
+            continue;
+        }
+        if (x->in_fragments && x->fragments_ended && !is_joined(x, r))
+            x->in_fragments = false; /* they made nothing */
+        if (!x->timed && x->round_bytes >= PF_ROUND_BYTES)
+            x->round_bytes = 0; /* a round says nothing of records without a time */
+        if (round_is_due(x)) {
+            if (x->base.n_run == 0)
+                make_round(x);
+            break;
+        }
+        take(x, r);
+        x->at++;
+    }
+    size_t n = (size_t)(x->at - first);
+    if (n == x->base.n_run && x->at == x->end)
+        x->base.framed = pf_stream_framed(x->base.below, first, n);
+}
+
+static void progress(in_order *x)
+{
+    if (x->options.progress && x->done >= x->told + STEP) {
+        x->told = x->done;
+        x->options.progress(x->options.user, x->done < x->total ? x->done : x->total, x->total);
+    }
+}
+
+static perfile_status fill(perfile_stream *s, perfile_error *err)
+{
+    in_order *x = stage_of(s);
+    while (s->n_run == 0) {
+        size_t n;
+        if (x->at < x->end) {
+            take_run(x);
+            continue;
+        }
+        progress(x);
+        perfile_status st = perfile_stream_next_run(s->below, &x->at, &n, err);
+        x->end = st == PERFILE_OK ? x->at + n : x->at;
+        if (st == PERFILE_END && x->timed) {
+            make_round(x);
+            return PERFILE_OK;
+        }
+        if (st != PERFILE_OK)
+            return st;
+        if (x->at->family == PERFILE_FAMILY_DAMAGE) {
+            s->run[0] = *x->at++;
+            s->n_run = 1;
+        }
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+                            perfile_error *err)
+{
+    const in_order *x = stage_of(s);
+    if (r != &s->run[0] || !x->extra_of)
+        return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
+    return perfile_stream_extra(s->below, x->extra_of, piece, err);
+}
+
+static void close_stage(perfile_stream *s)
+{
+    perfile_stream_close(s->below);
+    pf_free(s);
+}
+
+static const pf_stream_ops in_order_ops = {.fill = fill, .extra = extra, .close = close_stage};
+
+perfile_status pf_sort_in_order(perfile_stream *below, const perfile_sort_options *options,
+                                perfile_stream **stream, perfile_error *err)
+{
+    in_order *x = pf_alloc(1, sizeof *x);
+    if (!x)
+        return pf_fail_nomem(err, "sort");
+    pf_stream_on(&x->base, &in_order_ops, below);
+    x->options = *options;
+    x->totals.first_sample = UINT64_MAX;
+    x->last_fragment = PERFILE_NO_SEQUENCE;
+    x->total = pf_container_bytes(perfile_stream_container(below));
+    *stream = &x->base;
+    return PERFILE_OK;
+}
+
+bool pf_sort_in_order_result(const perfile_stream *s, perfile_sorted *out)
+{
+    if (!s || s->ops != &in_order_ops)
+        return false;
+    const in_order *x = (const in_order *)(const void *)s;
+    *out = x->result;
+    pf_sort_tell_totals(&x->totals, out);
+    return true;
+}
