@@ -77,6 +77,15 @@ static perfile_status take_meta_info(perfile_session *s, const perfile_feature *
     return PERFILE_OK;
 }
 
+void pf_build_id_of_entry(const perfile_build_id_entry *e, uint16_t origin, perfile_build_id *id)
+{
+    *id = (perfile_build_id){.id = e->id.build_id,
+                             .filename = e->id.filename,
+                             .pid = e->id.has_pid ? e->id.pid : -1,
+                             .misc = e->misc,
+                             .origin = origin};
+}
+
 static perfile_status take_build_ids(perfile_session *s, const perfile_feature *f,
                                      perfile_error *err)
 {
@@ -85,12 +94,9 @@ static perfile_status take_build_ids(perfile_session *s, const perfile_feature *
         return PERFILE_OK;
     perfile_build_id_entry e;
     while (perfile_build_id_entry_next(&v.build_ids, &e, sizeof e) == PERFILE_OK) {
+        perfile_build_id id;
+        pf_build_id_of_entry(&e, f->origin, &id);
         /* The session keeps the payload already. */
-        perfile_build_id id = {.id = e.id.build_id,
-                               .filename = e.id.filename,
-                               .pid = e.id.has_pid ? e.id.pid : -1,
-                               .misc = e.misc,
-                               .origin = f->origin};
         perfile_status st = pf_session_add_build_id(s, &id, true, err);
         if (st != PERFILE_OK)
             return st;

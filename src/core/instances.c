@@ -6,7 +6,7 @@
 #include "core/state.h"
 #include "perfile/records.h"
 
-static perfile_status add(perfile_session *s, const perfile_instance *x, perfile_error *err)
+perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err)
 {
     bool added;
     perfile_instance *all =
@@ -43,7 +43,7 @@ perfile_status pf_instances_take(perfile_session *s, const perfile_id_index *ind
             x.machine_pid = g.machine_pid;
             x.vcpu = g.vcpu;
         }
-        st = add(s, &x, err);
+        st = pf_instances_add(s, &x, err);
     }
     s->generation++;
     return st;

@@ -29,6 +29,20 @@ void pf_session_free(perfile_session *s);
 perfile_status pf_session_copy(const perfile_session *from, const perfile_options *options,
                                perfile_session **copy, perfile_error *err);
 
+/* A session of a stage that says what the one below it says, but for some features: see
+ * core/session_view.c.  It lives no longer than `from`, and is `from` but for what follows. */
+typedef struct pf_session_view pf_session_view;
+perfile_status pf_session_view_new(const perfile_session *from, pf_session_view **view,
+                                   perfile_error *err);
+void pf_session_view_free(pf_session_view *view);
+const perfile_session *pf_session_view_shown(const pf_session_view *view);
+/* To be called whenever `from` may have learned something. */
+perfile_status pf_session_view_follow(pf_session_view *view, perfile_error *err);
+/* Gives a feature of the container another payload, which is borrowed; nothing when it has none of
+ * that number. */
+perfile_status pf_session_view_feature(pf_session_view *view, uint32_t number,
+                                       perfile_bytes payload, perfile_error *err);
+
 /* Adds an event.  A second one with ids that are all known already (HEADER_ATTR twice) is kept as
  * an event of its own: ids belong to the first that listed them. */
 perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact,

@@ -194,15 +194,18 @@ static perfile_status copy_events(perfile_session *to, const perfile_session *fr
     return st;
 }
 
-/* What is damaged or not in memory cannot be said again. */
+/* What is damaged is said to be so again; what is not in memory cannot be said again. */
 static perfile_status copy_features(perfile_session *to, const perfile_session *from,
                                     perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < from->n_features && st == PERFILE_OK; i++) {
-        const perfile_feature *f = from->features[i];
-        if (!f->damage && f->payload.len == f->size)
-            st = add_feature(to, f->number, f->payload, err);
+        perfile_feature f = *from->features[i];
+        if (!f.damage && f.payload.len != f.size)
+            continue;
+        f.origin = PERFILE_ORIGIN_CONTAINER;
+        f.offset = PERFILE_NO_OFFSET;
+        st = pf_session_add_feature(to, &f, false, err);
     }
     return st;
 }
@@ -229,6 +232,15 @@ static perfile_status copy_names(perfile_session *to, const perfile_session *fro
     return st;
 }
 
+static perfile_status copy_instances(perfile_session *to, const perfile_session *from,
+                                     perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < from->n_instances && st == PERFILE_OK; i++)
+        st = pf_instances_add(to, &from->instances[i], err);
+    return st;
+}
+
 static void copy_conversion(perfile_session *to, const perfile_session *from)
 {
     to->has_conversion = from->has_conversion;
@@ -250,6 +262,8 @@ perfile_status pf_session_copy(const perfile_session *from, const perfile_option
     st = copy_events(to, from, err);
     if (st == PERFILE_OK)
         st = copy_features(to, from, err);
+    if (st == PERFILE_OK)
+        st = copy_instances(to, from, err);
     if (st == PERFILE_OK)
         st = pf_session_settle(to, err);
     if (st == PERFILE_OK)

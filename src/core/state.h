@@ -86,7 +86,11 @@ perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t i
 perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_id *id, bool stable,
                                        perfile_error *err);
 
+/* An entry of feature BUILD_ID, which came from `origin`; borrows from it. */
+void pf_build_id_of_entry(const perfile_build_id_entry *e, uint16_t origin, perfile_build_id *id);
+
 /* What ID_INDEX says of ids (instances.c). */
+perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err);
 perfile_status pf_instances_take(perfile_session *s, const perfile_id_index *index,
                                  perfile_error *err);
 

@@ -3,32 +3,32 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
-#include "core/state.h"
 #include "filter/filter.h"
 #include "schema/family.h"
 
-static void replace(perfile_session *s, uint32_t number, perfile_bytes payload)
+static bool in_container(const perfile_session *s, uint32_t number)
 {
-    for (uint32_t i = 0; i < s->n_features; i++) {
-        perfile_feature *f = s->features[i];
-        if (f->number != number || f->origin != PERFILE_ORIGIN_CONTAINER)
-            continue;
-        f->payload = payload;
-        f->size = payload.len;
-    }
+    const perfile_feature *f = perfile_session_feature(s, number);
+    return f && f->origin == PERFILE_ORIGIN_CONTAINER;
 }
 
-void pf_filter_facts(pf_filter *x, perfile_stream *below)
+bool pf_filter_changes_facts(const perfile_session *s)
+{
+    return in_container(s, PERFILE_FEATURE_SAMPLE_TIME) ||
+           in_container(s, PERFILE_FEATURE_BUILD_ID);
+}
+
+perfile_status pf_filter_facts(pf_filter *x, pf_session_view *view, perfile_error *err)
 {
     const perfile_filtered *sum = &x->result;
     if (sum->kept_samples == sum->samples)
-        return;
+        return PERFILE_OK;
     bool any = x->kept_first <= x->kept_last;
-    bool swapped = below->session->swapped;
+    bool swapped = perfile_session_swapped(pf_session_view_shown(view));
     pf_store_u64(x->sample_time, any ? x->kept_first : 0, swapped);
     pf_store_u64(x->sample_time + 8, any ? x->kept_last : 0, swapped);
-    replace(below->session, PERFILE_FEATURE_SAMPLE_TIME,
-            (perfile_bytes){x->sample_time, sizeof x->sample_time});
+    return pf_session_view_feature(view, PERFILE_FEATURE_SAMPLE_TIME,
+                                   (perfile_bytes){x->sample_time, sizeof x->sample_time}, err);
 }
 
 perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, perfile_error *err)
@@ -62,13 +62,14 @@ static bool is_mapped(const pf_filter *x, uint16_t misc, perfile_bytes entry)
     return x->kept_files.size && pf_texts_find(&x->kept_files, name);
 }
 
-perfile_status pf_filter_build_ids(pf_filter *x, perfile_stream *below, perfile_error *err)
+perfile_status pf_filter_build_ids(pf_filter *x, pf_session_view *view, perfile_error *err)
 {
-    const perfile_feature *f = perfile_session_feature(below->session, PERFILE_FEATURE_BUILD_ID);
+    const perfile_session *s = pf_session_view_shown(view);
+    const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_BUILD_ID);
     if (!f || f->damage || !x->lost_files || f->payload.ptr == x->build_ids.ptr)
         return PERFILE_OK;
     pf_buffer_clear(&x->build_ids);
-    pf_cursor c = pf_cur(f->payload, below->session->swapped);
+    pf_cursor c = pf_cur(f->payload, perfile_session_swapped(s));
     while (pf_cur_left(&c)) {
         pf_cursor at = c;
         (void)pf_cur_u32(&at);
@@ -80,27 +81,6 @@ perfile_status pf_filter_build_ids(pf_filter *x, perfile_stream *below, perfile_
         if (is_mapped(x, misc, entry) && !pf_buffer_append(&x->build_ids, entry.ptr, entry.len))
             return pf_fail_nomem(err, "filter");
     }
-    replace(below->session, PERFILE_FEATURE_BUILD_ID,
-            (perfile_bytes){x->build_ids.ptr, x->build_ids.len});
-    return PERFILE_OK;
-}
-
-static perfile_bytes told(const perfile_stream *below, uint32_t number)
-{
-    const perfile_feature *f = perfile_session_feature(below->session, number);
-    return f ? f->payload : (perfile_bytes){NULL, 0};
-}
-
-void pf_filter_facts_save(const perfile_stream *below, pf_filter_told *were)
-{
-    were->sample_time = told(below, PERFILE_FEATURE_SAMPLE_TIME);
-    were->build_ids = told(below, PERFILE_FEATURE_BUILD_ID);
-}
-
-void pf_filter_facts_put_back(perfile_stream *below, const pf_filter_told *were)
-{
-    if (told(below, PERFILE_FEATURE_SAMPLE_TIME).ptr != were->sample_time.ptr)
-        replace(below->session, PERFILE_FEATURE_SAMPLE_TIME, were->sample_time);
-    if (told(below, PERFILE_FEATURE_BUILD_ID).ptr != were->build_ids.ptr)
-        replace(below->session, PERFILE_FEATURE_BUILD_ID, were->build_ids);
+    return pf_session_view_feature(view, PERFILE_FEATURE_BUILD_ID,
+                                   (perfile_bytes){x->build_ids.ptr, x->build_ids.len}, err);
 }

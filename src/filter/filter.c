@@ -11,10 +11,13 @@
 typedef struct stage {
     perfile_stream base;
     pf_filter *x;
-    const perfile_record *first; /* of the run of the stream below … */
-    uint64_t left;               /* … what is still to be handed on, by bit */
+    const perfile_record *first; /* of the run of the stream below, which has `n` … */
+    size_t n;
+    uint64_t left; /* … what is still to be handed on, by bit */
     bool begun;
     pf_fragments pieces;
+    pf_session_view *view; /* with the facts of what is kept; NULL: they stay those of below */
+    const perfile_record *extra_of; /* the record below that run[0] is */
 } stage;
 
 /* Which records are asked whether they are selected. */
@@ -262,11 +265,32 @@ static perfile_status decide(pf_filter *x, const pf_run *run, uint64_t *keep, pe
     return st;
 }
 
+/* All that is left of the run, in slots of our own: its records are of the session of this stream.
+ */
+static void hand_on_as_own(stage *g)
+{
+    perfile_stream *s = &g->base;
+    const bool all = g->left == pf_run_bits(g->n);
+    g->extra_of = g->left & 1 ? g->first : NULL;
+    for (uint64_t left = g->left; left; left &= left - 1) {
+        perfile_record *r = &s->run[s->n_run++];
+        *r = g->first[__builtin_ctzll(left)];
+        r->session = s->session;
+    }
+    if (all)
+        s->framed = pf_stream_framed(s->below, g->first, g->n);
+    g->left = 0;
+}
+
 /* Hands on the next stretch of the run: as it stands there, or when the records are scattered all
  * that is left in slots of our own. */
 static void hand_on(stage *g)
 {
     perfile_stream *s = &g->base;
+    if (g->view) {
+        hand_on_as_own(g);
+        return;
+    }
     unsigned from = (unsigned)__builtin_ctzll(g->left);
     uint64_t rest = ~(g->left >> from);
     unsigned n = rest ? (unsigned)__builtin_ctzll(rest) : 64 - from;
@@ -286,10 +310,10 @@ static void hand_on(stage *g)
 static perfile_status finish(stage *g, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    if (!g->x->only) { /* else the facts stay those of the capture */
-        pf_filter_facts(g->x, g->base.below);
-        st = pf_filter_build_ids(g->x, g->base.below, err);
-    }
+    if (g->view)
+        st = pf_filter_facts(g->x, g->view, err);
+    if (st == PERFILE_OK && g->view)
+        st = pf_filter_build_ids(g->x, g->view, err);
     if (st != PERFILE_OK)
         return st;
     if (g->x->ended)
@@ -297,9 +321,15 @@ static perfile_status finish(stage *g, perfile_error *err)
     return PERFILE_END;
 }
 
-static perfile_status decide_run(stage *g, size_t n, bool *dropped, perfile_error *err)
+static perfile_status next_run_below(stage *g, perfile_error *err)
 {
-    const pf_run run = pf_run_look(g->base.below, g->first, n);
+    perfile_status st = perfile_stream_next_run(g->base.below, &g->first, &g->n, err);
+    return st == PERFILE_OK && g->view ? pf_session_view_follow(g->view, err) : st;
+}
+
+static perfile_status decide_run(stage *g, bool *dropped, perfile_error *err)
+{
+    const pf_run run = pf_run_look(g->base.below, g->first, g->n);
     pf_filter_tell(g->x, g->first);
     perfile_status st = decide(g->x, &run, &g->left, err);
     *dropped = g->left == 0;
@@ -312,7 +342,6 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     stage *g = (stage *)(void *)s;
     pf_filter *x = g->x;
-    size_t n;
     bool dropped = false; /* all of the last run */
     if (!g->begun) {
         g->begun = true;
@@ -324,11 +353,11 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         if (dropped && !g->pieces.records.len)
             st = pf_filter_drop_ahead(x, s->below, err);
         if (st == PERFILE_OK)
-            st = perfile_stream_next_run(s->below, &g->first, &n, err);
+            st = next_run_below(g, err);
         if (st == PERFILE_OK && !x->only && pf_is_joined_fragment(g->first))
             st = pf_fragments_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK)
-            st = decide_run(g, n, &dropped, err);
+            st = decide_run(g, &dropped, err);
         else if (st == PERFILE_END && !x->resolved && pf_filter_resolved(x, err) != PERFILE_OK)
             st = PERFILE_E_USAGE;
         else if (st == PERFILE_END)
@@ -340,8 +369,10 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     }
     if (!g->pieces.giving)
         hand_on(g);
-    else if (pf_fragments_give(&g->pieces, &s->run[0]))
+    else if (pf_fragments_give(&g->pieces, &s->run[0])) {
+        s->run[0].session = s->session;
         s->n_run = 1; /* each alone, as all that is not plain */
+    }
     return PERFILE_OK;
 }
 
@@ -369,12 +400,23 @@ static void skip(perfile_stream *s, uint64_t records, uint64_t bytes)
     s->below->ops->skip(s->below, records, bytes);
 }
 
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+                            perfile_error *err)
+{
+    const stage *g = (const stage *)(const void *)s;
+    const bool own = r == &s->run[0];
+    if (own && !g->extra_of)
+        return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
+    return perfile_stream_extra(s->below, own ? g->extra_of : r, piece, err);
+}
+
 static void close_stage(perfile_stream *s)
 {
     stage *g = (stage *)(void *)s;
     void (*closed)(void *user) = g->x->closed;
     void *user = g->x->closed_user;
     pf_fragments_free(&g->pieces);
+    pf_session_view_free(g->view);
     perfile_stream_close(s->below);
     pf_free(s);
     if (closed)
@@ -382,7 +424,21 @@ static void close_stage(perfile_stream *s)
 }
 
 static const pf_stream_ops stage_ops = {
-    .fill = fill, .close = close_stage, .span = span, .skip = skip};
+    .fill = fill, .extra = extra, .close = close_stage, .span = span, .skip = skip};
+
+/* A session of its own, when what is kept changes facts. */
+static perfile_status begin_session(stage *g, perfile_error *err)
+{
+    const perfile_session *below = g->base.below->session;
+    if (g->x->only || selects_all(g->x) || !pf_filter_changes_facts(below))
+        return PERFILE_OK;
+    perfile_status st = pf_session_view_new(below, &g->view, err);
+    if (st == PERFILE_OK && g->x->chosen) /* for those that take them before the first record */
+        st = pf_filter_facts(g->x, g->view, err);
+    if (st == PERFILE_OK)
+        g->base.session = (perfile_session *)(uintptr_t)pf_session_view_shown(g->view);
+    return st;
+}
 
 perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
                               perfile_stream **stream, perfile_error *err)
@@ -395,8 +451,12 @@ perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
         return pf_fail_nomem(err, "filter");
     pf_stream_on(&g->base, &stage_ops, below);
     g->x = x;
-    if (x->chosen) /* for those that take the facts before the first record */
-        pf_filter_facts(x, below);
+    perfile_status st = begin_session(g, err);
+    if (st != PERFILE_OK) {
+        pf_session_view_free(g->view);
+        pf_free(g);
+        return st;
+    }
     *stream = &g->base;
     return PERFILE_OK;
 }

@@ -190,17 +190,12 @@ perfile_status pf_filter_families(pf_filter *x, const pf_ancestors *births, perf
 perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err);
 bool pf_filter_is_last(const pf_filter *x, const perfile_record *r);
 
-/* filter_facts.c: features of what was kept, into the session of the stream. */
-void pf_filter_facts(pf_filter *x, perfile_stream *below);
+/* filter_facts.c: features of what was kept, into a session that shows that of the capture. */
+/* Whether there may be any that change. */
+bool pf_filter_changes_facts(const perfile_session *s);
+perfile_status pf_filter_facts(pf_filter *x, pf_session_view *view, perfile_error *err);
 /* Remembers the file of a mapping; the same for build ids, at the end. */
 perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, perfile_error *err);
-perfile_status pf_filter_build_ids(pf_filter *x, perfile_stream *below, perfile_error *err);
-
-/* What the two find in the session of a file, to be put back for the next output. */
-typedef struct pf_filter_told {
-    perfile_bytes sample_time, build_ids;
-} pf_filter_told;
-void pf_filter_facts_save(const perfile_stream *below, pf_filter_told *told);
-void pf_filter_facts_put_back(perfile_stream *below, const pf_filter_told *told);
+perfile_status pf_filter_build_ids(pf_filter *x, pf_session_view *view, perfile_error *err);
 
 #endif

@@ -13,6 +13,7 @@ typedef struct output {
     pf_filter *filter;
     perfile_sink *sink;
     perfile_writer *writer;
+    pf_session_view *view; /* with the facts of this part */
     pf_copy copy;
     uint64_t here; /* records of the run that go to it, by bit */
 } output;
@@ -22,7 +23,6 @@ typedef struct lot {
     perfile_stream *stream;
     uint32_t first, n;
     bool files; /* feature BUILD_ID lists them */
-    pf_filter_told told;
     output *at;
     uint32_t parts[PERFILE_RUN_RECORDS];
 
@@ -185,6 +185,31 @@ static perfile_status write_all(lot *l, perfile_error *err)
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
+/* The session of a part: that of the capture, or one with facts of its own.  Only a capture with
+ * facts in front of its records has these, and then a copy asks for them at its begin and end. */
+static perfile_status begin_session(const lot *l, output *o, perfile_error *err)
+{
+    const perfile_session *all = perfile_stream_session(l->stream);
+    if (!pf_filter_changes_facts(all))
+        return PERFILE_OK;
+    perfile_status st = pf_session_view_new(all, &o->view, err);
+    if (st == PERFILE_OK) /* for those that take them before the first record */
+        st = pf_filter_facts(o->filter, o->view, err);
+    if (st == PERFILE_OK)
+        o->copy.session = pf_session_view_shown(o->view);
+    return st;
+}
+
+static perfile_status end_session(output *o, perfile_error *err)
+{
+    if (!o->view)
+        return PERFILE_OK;
+    perfile_status st = pf_session_view_follow(o->view, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_facts(o->filter, o->view, err);
+    return st == PERFILE_OK ? pf_filter_build_ids(o->filter, o->view, err) : st;
+}
+
 static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
 {
     pf_splitting *s = l->s;
@@ -214,10 +239,8 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     o->copy.held_most = HELD_MOST;
-    pf_filter_facts(o->filter, l->stream); /* for those that take them before the first record */
-    st = pf_copy_begin(&o->copy, err);
-    pf_filter_facts_put_back(l->stream, &l->told);
-    return st;
+    st = begin_session(l, o, err);
+    return st == PERFILE_OK ? pf_copy_begin(&o->copy, err) : st;
 }
 
 /* Facts are those of the first part; records that no part got count in each. */
@@ -238,11 +261,9 @@ static perfile_status end_output(lot *l, uint32_t k, perfile_error *err)
     output *o = &l->at[k];
     perfile_split_part part;
     char buffer[24];
-    pf_filter_facts(o->filter, l->stream);
-    perfile_status st = pf_filter_build_ids(o->filter, l->stream, err);
+    perfile_status st = end_session(o, err);
     if (st == PERFILE_OK)
         st = pf_copy_finish(&o->copy, err);
-    pf_filter_facts_put_back(l->stream, &l->told);
     if (st != PERFILE_OK)
         return st;
     keep_notes(l, k);
@@ -268,7 +289,6 @@ static perfile_status write_pass(lot *l, perfile_error *err)
     perfile_status st = PERFILE_OK;
     const perfile_session *session = perfile_stream_session(l->stream);
     l->files = perfile_session_feature(session, PERFILE_FEATURE_BUILD_ID) != NULL;
-    pf_filter_facts_save(l->stream, &l->told);
     for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
         st = begin_output(l, k, err);
     if (st == PERFILE_OK)
@@ -311,6 +331,7 @@ perfile_status pf_split_write(pf_splitting *s, uint32_t first, perfile_error *er
         if (s->set)
             perfile_sink_close(l.at[k].sink);
         pf_copy_free(&l.at[k].copy);
+        pf_session_view_free(l.at[k].view);
         perfile_filter_close(l.at[k].filter);
     }
     pf_fragments_free(&l.pieces);

@@ -133,6 +133,113 @@ static void sorted_records_are_tested_where_they_lie(void **state)
     build_clear(&b);
 }
 
+static perfile_bytes text_of(const char *s)
+{
+    return (perfile_bytes){(const uint8_t *)s, strlen(s)};
+}
+
+/* A capture of two processes: each with a file that is mapped, a build id of that, and samples. */
+static perfile_sink *two_processes(bool swapped)
+{
+    perfile_sink *sink;
+    perfile_writer *w;
+    const perfile_attr attr = {
+        .type = 1, .sample_type = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, .sample_period = 1};
+    const perfile_new_event event = {.size = sizeof event, .attr = &attr, .name = "one"};
+    const perfile_writer_options how = {.size = sizeof how, .swapped = swapped};
+    const perfile_sample_time span = {.first_sample_time = 100, .last_sample_time = 201};
+    BUILDER ids = {.swap = swapped};
+    assert_int_equal(perfile_sink_memory("two", &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open(sink, &how, &w, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_add_event(w, &event, NULL, NULL), PERFILE_OK);
+    for (uint32_t pid = 1; pid <= 2; pid++) {
+        const perfile_mmap map = {
+            .pid = pid, .tid = pid, .len = 64, .filename = text_of(pid == 1 ? "/one" : "/two")};
+        size_t start = build_begin(&ids, 0, 2);
+        build_u32(&ids, UINT32_MAX);
+        build_zeros(&ids, 24);
+        build_text(&ids, pid == 1 ? "/one" : "/two");
+        build_end(&ids, start);
+        assert_int_equal(perfile_writer_put_mmap(w, &map, sizeof map, NULL, NULL), PERFILE_OK);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t pid = 1 + i / 2;
+        const perfile_sample s = {.pid = pid, .tid = pid, .time = 100 * pid + i % 2};
+        assert_int_equal(perfile_writer_put_sample(w, &s, sizeof s, NULL, NULL), PERFILE_OK);
+    }
+    assert_int_equal(perfile_writer_set_sample_time(w, &span, sizeof span, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_feature(w, PERFILE_FEATURE_BUILD_ID, built(&ids), NULL),
+                     PERFILE_OK);
+    assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+    perfile_writer_close(w);
+    assert_int_equal(perfile_sink_finish(sink, NULL), PERFILE_OK);
+    return sink;
+}
+
+static perfile_sample_time span_of(const perfile_session *s)
+{
+    perfile_sample_time span = {0};
+    const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_SAMPLE_TIME);
+    assert_non_null(f);
+    assert_int_equal(perfile_sample_time_decode(f, &span, sizeof span, NULL), PERFILE_OK);
+    return span;
+}
+
+static perfile_stream *reopened(perfile_sink *sink)
+{
+    perfile_source *source;
+    perfile_stream *s;
+    assert_int_equal(perfile_source_memory(perfile_sink_bytes(sink), "two", &source, NULL),
+                     PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    return s;
+}
+
+/* What a filter says of what it keeps is said in a session of its own, that its records are of:
+ * that of the stream below stays as it is. */
+static void facts_below_stay(void **state)
+{
+    const perfile_filter_term term = {.kind = PERFILE_BY_PID, .text = "2"};
+    const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        const bool learn = i & 1;
+        perfile_sink *sink = two_processes(i & 2);
+        perfile_stream *pass = reopened(sink), *below = reopened(sink), *s;
+        const perfile_session *stored = perfile_stream_session(below);
+        const uint64_t generation = perfile_session_generation(stored);
+        const perfile_record *r;
+        perfile_filter_state *filter;
+        uint64_t samples = 0;
+        assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
+        if (learn)
+            assert_int_equal(perfile_filter_learn(filter, pass, NULL), PERFILE_OK);
+        assert_int_equal(perfile_filter(below, filter, &s, NULL), PERFILE_OK);
+        const perfile_session *mine = perfile_stream_session(s);
+        assert_ptr_not_equal(mine, stored);
+        assert_int_equal(span_of(mine).first_sample_time, learn ? 200 : 100);
+        while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
+            assert_ptr_equal(r->session, mine);
+            samples += r->type == PERFILE_RECORD_SAMPLE;
+        }
+        assert_int_equal(samples, 2);
+        assert_int_equal(span_of(mine).first_sample_time, 200);
+        assert_int_equal(span_of(mine).last_sample_time, 201);
+        assert_true(perfile_session_generation(mine) > generation);
+        assert_int_equal(span_of(stored).first_sample_time, 100);
+        assert_int_equal(perfile_session_generation(stored), generation);
+        assert_int_equal(perfile_session_n_build_ids(stored), 2);
+        /* Without a pass state is kept of all processes. */
+        assert_int_equal(perfile_session_n_build_ids(mine), learn ? 1 : 2);
+        if (learn)
+            assert_memory_equal(perfile_session_build_id(mine, 0)->filename.ptr, "/two", 4);
+        perfile_stream_close(s);
+        perfile_stream_close(pass);
+        perfile_filter_close(filter);
+        perfile_sink_close(sink);
+    }
+}
+
 /* Of one event: long rows of samples of one size, with other records and sizes between them. */
 static void long_rows(builder *b, bool swap)
 {
@@ -622,6 +729,7 @@ int main(void)
         cmocka_unit_test(terms_keep_what_they_say),
         cmocka_unit_test(few_are_counted_after_the_rest),
         cmocka_unit_test(sorted_records_are_tested_where_they_lie),
+        cmocka_unit_test(facts_below_stay),
         cmocka_unit_test(rows_are_dropped_where_they_lie),
         cmocka_unit_test(progress_is_told_of_what_is_dropped),
         cmocka_unit_test(what_is_not_wanted_is_read_once),
