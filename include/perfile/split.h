@@ -125,6 +125,18 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_split_capture(
     perfile_source *source, const perfile_split_options *options,
     const perfile_split_writing *writing, perfile_splitted *sum, size_t size, perfile_error *err);
 
+/* Makes the stream that is split, with `user` as given to perfile_split_stream(): the same one each
+ * time, as the same stages on the same captures with the same options are. */
+typedef perfile_status (*perfile_stream_open)(void *user, perfile_stream **stream,
+                                              perfile_error *err);
+
+/* The same for a stream, that of stages on one capture or on several: `open` is called for each
+ * pass.  writing->from and the limits of reading are what `open` says; of writing->on_damage only
+ * whether it is FAIL counts. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_split_stream(
+    perfile_stream_open open, void *user, const perfile_split_options *options,
+    const perfile_split_writing *writing, perfile_splitted *sum, size_t size, perfile_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -222,6 +222,7 @@ perfile_status pf_session_add_feature(perfile_session *s, const perfile_feature 
     s->features[at] = mine;
     s->n_features++;
     s->by_number[f->number] = mine;
+    s->feature_changes++;
     s->generation++;
 
     if (mine->damage)

@@ -22,9 +22,9 @@ struct pf_session_view {
     uint64_t seen;    /* generation of `from` that is shown */
     uint64_t changes; /* of the features of its own */
     perfile_feature own[MOST];
-    uint32_t n_own, n_shown; /* how many, and how many when `shown` was made */
-    pf_buffer build_ids;     /* perfile_build_id: what its own feature BUILD_ID lists, … */
-    pf_buffer list; /* … and pointers to them and to those of `from` that are of records */
+    uint32_t n_own;
+    pf_buffer build_ids; /* perfile_build_id: what its own feature BUILD_ID lists, … */
+    pf_buffer list;      /* … and pointers to them and to those of `from` that are of records */
 };
 
 const perfile_session *pf_session_view_shown(const pf_session_view *v)
@@ -66,7 +66,7 @@ static perfile_status list_build_ids(pf_session_view *v, perfile_error *err)
 static void copy_session(pf_session_view *v, bool features)
 {
     enum {
-        TABLE = offsetof(perfile_session, features),
+        TABLE = offsetof(perfile_session, features), /* with how many there are, */
         BEHIND = offsetof(perfile_session, event_types)
     };
     const uint8_t *from = (const uint8_t *)v->from;
@@ -78,10 +78,11 @@ static void copy_session(pf_session_view *v, bool features)
 
 static perfile_status show(pf_session_view *v, perfile_error *err)
 {
-    copy_session(v, v->shown.n_features != v->from->n_features || v->n_own != v->n_shown);
+    const uint32_t changes = v->from->feature_changes + (uint32_t)v->changes;
+    copy_session(v, v->shown.feature_changes != changes);
+    v->shown.feature_changes = changes;
     v->shown.generation += v->changes;
     v->seen = v->from->generation;
-    v->n_shown = v->n_own;
     for (uint32_t i = 0; i < v->shown.n_features; i++) {
         perfile_feature *f = own_feature(v, v->shown.features[i]->number);
         if (f)

@@ -50,6 +50,7 @@ struct perfile_session {
 
     perfile_feature *features[PERFILE_N_FEATURES]; /* in ascending order of number */
     uint32_t n_features;
+    uint32_t feature_changes; /* how often one was added, or took the place of another in a view */
     const perfile_feature *by_number[PERFILE_N_FEATURES];
 
     pf_pointers event_types; /* perfile_event_type */

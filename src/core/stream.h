@@ -43,6 +43,7 @@ typedef struct pf_totals {
     uint64_t last_sample;    /* … and 0 */
     uint64_t first_bytes;    /* a hash of the first record of data */
     uint64_t kernel_address; /* where the kernel was mapped first; 0: nobody says */
+    uint64_t bytes;          /* of all records that were read, as in a file of them */
 } pf_totals;
 
 typedef struct pf_stream_ops {

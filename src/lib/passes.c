@@ -1,13 +1,56 @@
 #include "lib/passes.h"
 
+#include "base/error.h"
+
 void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_options *how)
 {
     *p = (pf_passes){.source = source, .tee = {.below = source}, .how = *how};
 }
 
+void pf_passes_of_streams(pf_passes *p,
+                          perfile_status (*make)(void *user, perfile_stream **stream,
+                                                 perfile_error *err),
+                          void *user, uint32_t deliver)
+{
+    *p = (pf_passes){.make = make, .user = user, .how = {.deliver = deliver}};
+}
+
+void pf_passes_end(pf_passes *p)
+{
+    perfile_stream_close(p->ready);
+    pf_inputs_free(&p->inputs);
+    p->ready = NULL;
+}
+
+static perfile_status make_stream(pf_passes *p, perfile_stream **stream, perfile_error *err)
+{
+    *stream = p->ready;
+    p->ready = NULL;
+    perfile_status st = *stream ? PERFILE_OK : p->make(p->user, stream, err);
+    if (st != PERFILE_OK)
+        return st;
+    for (perfile_stream *s = *stream; s; s = s->below)
+        s->options.deliver |= p->how.deliver;
+    return PERFILE_OK;
+}
+
+perfile_status pf_passes_inputs(pf_passes *p, const pf_inputs **inputs, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    *inputs = p->source ? &p->source->inputs : &p->inputs;
+    if (p->source || p->inputs_known)
+        return PERFILE_OK;
+    if (!p->ready)
+        st = p->make(p->user, &p->ready, err);
+    p->inputs_known = st == PERFILE_OK;
+    if (st == PERFILE_OK && !pf_inputs_join(&p->inputs, pf_stream_inputs(p->ready)))
+        st = pf_fail_nomem(err, "inputs");
+    return st;
+}
+
 bool pf_passes_seekable(const pf_passes *p)
 {
-    return pf_source_has_entries(p->source) || p->source->seekable;
+    return !p->source || pf_source_has_entries(p->source) || p->source->seekable;
 }
 
 perfile_status pf_passes_spool(pf_passes *p, perfile_error *err)
@@ -21,7 +64,7 @@ perfile_status pf_passes_spool(pf_passes *p, perfile_error *err)
     return PERFILE_OK;
 }
 
-perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_error *err)
+static perfile_status open_source(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
     perfile_status st =
@@ -31,10 +74,16 @@ perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_err
     if (st != PERFILE_OK)
         return st;
     st = perfile_open(source, &p->how, stream, err);
-    if (st != PERFILE_OK) {
+    if (st != PERFILE_OK)
         perfile_source_close(source);
+    return st;
+}
+
+perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_error *err)
+{
+    perfile_status st = p->source ? open_source(p, stream, err) : make_stream(p, stream, err);
+    if (st != PERFILE_OK)
         return st;
-    }
     p->n++;
     pf_progress_begin(&p->progress, perfile_stream_container(*stream));
     return PERFILE_OK;

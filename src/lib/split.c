@@ -88,9 +88,12 @@ static perfile_status begin_output(pf_splitting *s, perfile_error *err)
         return s->writing.open ? PERFILE_OK
                                : pf_fail(err, PERFILE_E_USAGE, "split.pattern",
                                          "where the parts go is not said");
+    const pf_inputs *inputs;
     perfile_status st = pf_split_name(&names, pattern, 0, "0", &name, err);
     if (st == PERFILE_OK)
-        st = pf_out_set_new(name, replace, &s->all.source->inputs, &s->set, err);
+        st = pf_passes_inputs(&s->all, &inputs, err);
+    if (st == PERFILE_OK)
+        st = pf_out_set_new(name, replace, inputs, &s->set, err);
     if (st == PERFILE_OK && !strstr(pattern, "%s"))
         st = pf_out_set_may(s->set, name, err);
     if (st == PERFILE_OK && s->writing.temporary)
@@ -136,9 +139,15 @@ void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfi
         out->name = ((const char *const *)(const void *)s->name_of.ptr)[n];
 }
 
-static void begin_passes(pf_splitting *s, perfile_source *source)
+/* Of `source`, or without one of streams that `open` makes. */
+static void begin_passes(pf_splitting *s, perfile_source *source, perfile_stream_open open,
+                         void *user)
 {
     s->failing = s->writing.on_damage == PERFILE_FILTER_FAIL;
+    if (!source) {
+        pf_passes_of_streams(&s->all, open, user, PERFILE_DELIVER_DAMAGE);
+        return;
+    }
     const perfile_options how = {.size = sizeof how,
                                  .on_damage = s->failing ? PERFILE_STOP : s->writing.on_damage,
                                  .deliver = PERFILE_DELIVER_DAMAGE,
@@ -165,8 +174,8 @@ static void set_most(pf_splitting *s)
     pf_limits_fill(&limits, s->writing.limits);
     perfile_stream_summary(s->found, &sum, sizeof sum);
     uint64_t bytes = pf_container_bytes(perfile_stream_container(s->found)), most;
-    if (sum.inner_bytes > bytes)
-        bytes = sum.inner_bytes;
+    bytes = sum.inner_bytes > bytes ? sum.inner_bytes : bytes;
+    bytes = sum.bytes > bytes ? sum.bytes : bytes; /* of several inputs */
     if (limits.growth_ratio == UINT64_MAX ||
         __builtin_mul_overflow(bytes, limits.growth_ratio, &most) ||
         pf_add_u64(most, ALWAYS, &s->most))
@@ -234,37 +243,55 @@ static void copy_in(void *to, size_t room, const void *from, size_t size)
     memcpy(to, from, size < room ? size : room);
 }
 
-perfile_status perfile_split_capture(perfile_source *source, const perfile_split_options *options,
-                                     const perfile_split_writing *writing, perfile_splitted *sum,
-                                     size_t size, perfile_error *err)
+/* All of it; *source is what is to be closed at the end. */
+static perfile_status split_all(perfile_source **source, perfile_stream_open open, void *user,
+                                const perfile_split_options *options,
+                                const perfile_split_writing *writing, perfile_splitted *sum,
+                                size_t size, perfile_error *err)
 {
     perfile_split_options how = {.size = sizeof how};
     copy_in(&how, sizeof how, options, options->size);
     pf_splitting *s = pf_alloc(1, sizeof *s);
-    perfile_status st = s ? PERFILE_OK : pf_fail_nomem(err, "split");
-    if (st == PERFILE_OK && writing)
+    if (!s)
+        return pf_fail_nomem(err, "split");
+    if (writing)
         copy_in(&s->writing, sizeof s->writing, writing, writing->size);
-    if (st == PERFILE_OK)
-        st = perfile_split_check(&how, err);
+    perfile_status st = perfile_split_check(&how, err);
     if (st == PERFILE_OK)
         st = pf_split_init(&s->split, &how, err);
     if (st == PERFILE_OK) {
         s->lot = parts_at_once();
-        begin_passes(s, source);
+        begin_passes(s, *source, open, user);
         st = end_output(s, split(s, err), err);
-        source = s->all.source;
+        *source = s->all.source;
         pf_notes_tell(&s->notes, s->writing.note, s->writing.user);
         if (sum)
             copy_in(sum, size, &s->sum, sizeof s->sum);
     }
-    if (s) {
-        perfile_stream_close(s->found);
-        perfile_stream_close(s->looked);
-        pf_split_free(&s->split);
-        pf_split_names_free(&s->names);
-        pf_buffer_free(&s->name_of);
-        pf_free(s);
-    }
+    perfile_stream_close(s->found);
+    perfile_stream_close(s->looked);
+    pf_passes_end(&s->all);
+    pf_split_free(&s->split);
+    pf_split_names_free(&s->names);
+    pf_buffer_free(&s->name_of);
+    pf_free(s);
+    return st;
+}
+
+perfile_status perfile_split_capture(perfile_source *source, const perfile_split_options *options,
+                                     const perfile_split_writing *writing, perfile_splitted *sum,
+                                     size_t size, perfile_error *err)
+{
+    perfile_status st = split_all(&source, NULL, NULL, options, writing, sum, size, err);
     perfile_source_close(source);
     return st;
+}
+
+perfile_status perfile_split_stream(perfile_stream_open open, void *user,
+                                    const perfile_split_options *options,
+                                    const perfile_split_writing *writing, perfile_splitted *sum,
+                                    size_t size, perfile_error *err)
+{
+    perfile_source *none = NULL;
+    return split_all(&none, open, user, options, writing, sum, size, err);
 }

@@ -224,12 +224,15 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
     const perfile_copy_options copying = {.size = sizeof copying,
                                           .flags = s->failing ? 0 : PERFILE_COPY_FORCE};
     perfile_split_part part;
+    const pf_inputs *inputs;
     char buffer[24];
     pf_split_describe(s, l->first + k, buffer, &part);
     perfile_status st = s->set ? pf_out_set_next(s->set, part.name, &o->sink, err)
                                : s->writing.open(s->writing.user, &part, &o->sink, err);
     if (st == PERFILE_OK && !s->set)
-        st = pf_sink_reads(o->sink, &s->all.source->inputs, err);
+        st = pf_passes_inputs(&s->all, &inputs, err);
+    if (st == PERFILE_OK && !s->set)
+        st = pf_sink_reads(o->sink, inputs, err);
     if (st == PERFILE_OK)
         st = perfile_writer_open(o->sink, &how, &o->writer, err);
     if (st != PERFILE_OK)

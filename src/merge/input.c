@@ -160,7 +160,7 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     in->last_sample = totals.last_sample;
     in->n_samples = totals.timed_samples;
     in->first_bytes = totals.first_bytes;
-    in->bytes = sum.bytes;
+    in->bytes = totals.bytes;
     in->kernel = totals.kernel_address;
     in->why = totals.timed && has_times(in->stream) ? PERFILE_CLOCK_FIRST : PERFILE_CLOCK_NONE;
     in->ids.seed = pf_index_seed(in);

@@ -149,6 +149,16 @@ void pf_sort_note(pf_totals *sum, const perfile_record *r)
     }
 }
 
+/* Whether the record itself is in a file of what is read: of a capture compressed ones are, of
+ * stages what was in them. */
+static bool is_stored(const pf_sort *x, const perfile_record *r)
+{
+    const bool of_stages = x->base.below->below != NULL;
+    if (r->flags & PERFILE_REC_INNER)
+        return of_stages && r->envelope != x->split_end;
+    return !of_stages || !(r->flags & PERFILE_REC_ENVELOPE) || pf_is_fragment(r);
+}
+
 static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *err)
 {
     const pf_family *family = pf_family_of(r->family);
@@ -160,6 +170,8 @@ static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *e
         x->looked = true;
         x->known = pf_sort_known(x->base.session);
     }
+    if (is_stored(x, r))
+        x->totals.bytes += perfile_record_size(r) + r->extra.len;
     if (!goes_on(x, r))
         return PERFILE_OK;
     pf_time_clock before = x->clock;
@@ -225,6 +237,7 @@ static bool take_run(pf_sort *x, const pf_run *run)
     note_first(&x->totals, first);
     pf_sort_note_samples(&x->totals, run->n, min, max);
     x->bytes += bytes;
+    x->totals.bytes += bytes;
     return true;
 }
 

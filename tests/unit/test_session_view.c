@@ -127,6 +127,21 @@ static void a_view_has_features_of_its_own(void **state)
                          0);
         has_build_ids(shown, (const uint8_t[]){2, 3}, 2);
         has_build_ids(s, (const uint8_t[]){1, 2, 3}, 3);
+
+        /* A view of a view, which is there before that has features of its own. */
+        pf_session_view *upper, *lower;
+        assert_int_equal(pf_session_view_new(s, &lower, NULL), PERFILE_OK);
+        assert_int_equal(pf_session_view_new(pf_session_view_shown(lower), &upper, NULL),
+                         PERFILE_OK);
+        assert_int_equal(
+            pf_session_view_feature(lower, PERFILE_FEATURE_BUILD_ID, built(&less), NULL),
+            PERFILE_OK);
+        assert_int_equal(pf_session_view_follow(upper, NULL), PERFILE_OK);
+        has_build_ids(pf_session_view_shown(upper), (const uint8_t[]){2, 3}, 2);
+        f = perfile_session_feature(pf_session_view_shown(upper), PERFILE_FEATURE_BUILD_ID);
+        assert_int_equal(f->payload.len, less.b.len);
+        pf_session_view_free(upper);
+        pf_session_view_free(lower);
         pf_session_view_free(view);
         pf_session_free(s);
     }
