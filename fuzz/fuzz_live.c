@@ -125,7 +125,7 @@ static void walk(spans x, const perfile_session *session, uint32_t policy)
     ENSURE(st == PERFILE_END || (st == PERFILE_E_LIMIT && err.where));
     perfile_stream_summary(s, &sum, sizeof sum);
     if (st == PERFILE_END) {
-        ENSURE(envelopes || sum.bytes + sum.lost == x.handed);
+        ENSURE(envelopes || sum.bytes + sum.lost == x.handed + x.len);
         ENSURE(sum.by_damage[PERFILE_DAMAGE_OVERRUN] ==
                (policy == PERFILE_STOP ? x.damages > 0 : x.damages));
     }

@@ -4,9 +4,10 @@
  *     record OUT COMMAND [ARGUMENT ...]
  *     record -p PID OUT                   until it ends, or Ctrl-C
  *
- * The kernel writes records into ring buffers, the ring hands them out as they lie there, and the
- * writer takes them as they are.  It writes progressively: also when this program is killed the
- * file can be read, up to the last round. */
+ * The kernel writes records into ring buffers.  What is in them now and then is a stream, which
+ * hands the records out as they lie there, and which stages could stand on; the writer takes them
+ * as they are.  It writes progressively: also when this program is killed the file can be read, up
+ * to the last round. */
 #include <perfile/perfile.h>
 #include <stdio.h>
 
@@ -31,10 +32,10 @@ enum { DATA_PAGES = 64, MOST_CPUS = 1024, MOST_IDS = 8192, ATTR_BYTES = 112 };
 typedef struct processor {
     int fd;
     void *map;
-    perfile_ring *ring;
 } processor;
 
 static processor cpus[MOST_CPUS];
+static perfile_ring *rings[MOST_CPUS];
 static int n_cpus;
 static uint64_t ids[MOST_IDS];
 static size_t n_ids;
@@ -97,7 +98,7 @@ static int map_ring(processor *p, perfile_error *err)
         return failed("mmap of the ring buffer");
     perfile_ring_options o = {.size = sizeof o, .page = p->map, .page_bytes = page};
     if (perfile_ring_find(p->map, bytes, page, &o.data, err) != PERFILE_OK ||
-        perfile_ring_open(&o, &p->ring, err) != PERFILE_OK) {
+        perfile_ring_open(&o, &rings[p - cpus], err) != PERFILE_OK) {
         fprintf(stderr, "record: %s\n", err->message);
         return -1;
     }
@@ -174,6 +175,18 @@ static perfile_status tell_process(perfile_writer *w, pid_t pid, perfile_error *
     return st;
 }
 
+/* The event, by which records are decoded: what stages and programs look at has fields. */
+static perfile_status make_session(perfile_session **session, const struct perf_event_attr *a,
+                                   perfile_error *err)
+{
+    const perfile_words words = perfile_words_u64(ids, n_ids);
+    perfile_status st = perfile_session_new(NULL, session, err);
+    return st == PERFILE_OK
+               ? perfile_session_add_attr(*session, (perfile_bytes){(const uint8_t *)a, a->size},
+                                          &words, NULL, err)
+               : st;
+}
+
 static perfile_status describe(perfile_writer *w, const struct perf_event_attr *a,
                                perfile_error *err)
 {
@@ -194,25 +207,35 @@ static perfile_status describe(perfile_writer *w, const struct perf_event_attr *
     return st == PERFILE_OK ? perfile_writer_set_nrcpus(w, &n, sizeof n, err) : st;
 }
 
-/* Everything that is in the rings now. */
-static perfile_status drain(perfile_writer *w, perfile_error *err)
+/* Everything that is in the rings now: a stream, which ends when every ring had its turn.  What is
+ * no record is passed over, and counted by perfile_stream_summary(). */
+static perfile_status drain(perfile_writer *w, const perfile_session *session, perfile_error *err)
 {
-    perfile_status st = PERFILE_OK;
-    uint64_t before = perfile_writer_bytes(w);
-    for (int i = 0; i < n_cpus && st == PERFILE_OK; i++) {
-        perfile_bytes spans[2];
-        st = perfile_ring_take(cpus[i].ring, spans, err);
-        if (st == PERFILE_OK)
-            st = perfile_writer_put_spans(w, spans, 0, err);
-        if (st == PERFILE_OK)
-            st = perfile_ring_release(cpus[i].ring, err);
-        if (st == PERFILE_END)
-            st = PERFILE_OK;
-    }
-    return st == PERFILE_OK && perfile_writer_bytes(w) > before ? perfile_writer_round(w, err) : st;
+    const perfile_options how = {.size = sizeof how, .on_damage = PERFILE_RESYNC};
+    const perfile_ring_stream_options o = {.size = sizeof o,
+                                           .rings = rings,
+                                           .n_rings = (size_t)n_cpus,
+                                           .session = session,
+                                           .options = &how,
+                                           .name = "the ring buffers"};
+    const uint64_t before = perfile_writer_bytes(w);
+    const perfile_record *first;
+    perfile_stream *s;
+    size_t n;
+    perfile_status st = perfile_ring_stream(&o, &s, err);
+    if (st != PERFILE_OK)
+        return st;
+    while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK)
+        if ((st = perfile_writer_put_run(w, first, n, err)) != PERFILE_OK)
+            break;
+    perfile_stream_close(s);
+    if (st != PERFILE_END)
+        return st;
+    return perfile_writer_bytes(w) > before ? perfile_writer_round(w, err) : PERFILE_OK;
 }
 
-static perfile_status record(perfile_writer *w, pid_t pid, bool is_child, perfile_error *err)
+static perfile_status record(perfile_writer *w, const perfile_session *session, pid_t pid,
+                             bool is_child, perfile_error *err)
 {
     struct pollfd fds[MOST_CPUS];
     perfile_status st = PERFILE_OK;
@@ -221,9 +244,9 @@ static perfile_status record(perfile_writer *w, pid_t pid, bool is_child, perfil
     while (st == PERFILE_OK && !stopped) {
         poll(fds, (nfds_t)n_cpus, 100);
         stopped |= is_child ? waitpid(pid, NULL, WNOHANG) == pid : kill(pid, 0) < 0;
-        st = drain(w, err);
+        st = drain(w, session, err);
     }
-    return st == PERFILE_OK ? drain(w, err) : st;
+    return st == PERFILE_OK ? drain(w, session, err) : st;
 }
 
 /* The child waits until everything is open, and is recorded from its exec on. */
@@ -255,6 +278,7 @@ int main(int argc, char **argv)
     }
     perfile_error err = {0};
     perfile_writer *w = NULL;
+    perfile_session *session = NULL;
     int go = -1;
     pid_t pid = is_child ? start(argv + 2, &go) : (pid_t)atoi(argv[2]);
     struct perf_event_attr a = attr_of(is_child);
@@ -269,17 +293,20 @@ int main(int argc, char **argv)
     perfile_status st = perfile_writer_create(argv[is_child ? 1 : 3], &o, &w, &err);
     if (st == PERFILE_OK)
         st = describe(w, &a, &err);
+    if (st == PERFILE_OK)
+        st = make_session(&session, &a, &err);
     if (st == PERFILE_OK && !is_child)
         st = tell_process(w, pid, &err);
     if (is_child && (st != PERFILE_OK || write(go, "!", 1) != 1))
         kill(pid, SIGKILL);
     if (st == PERFILE_OK)
-        st = record(w, pid, is_child, &err);
+        st = record(w, session, pid, is_child, &err);
     if (st == PERFILE_OK)
         st = perfile_writer_finish(w, &err);
     if (st != PERFILE_OK)
         fprintf(stderr, "record: %s\n", err.message);
     perfile_writer_close(w);
+    perfile_session_close(session);
     return st != PERFILE_OK;
 }
 #else

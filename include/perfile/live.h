@@ -114,10 +114,9 @@ typedef struct perfile_stream_callbacks {
  * The stream presents itself as a file without sections: facts stand beside the records.  `offset`
  * of a record counts bytes that were handed over before it.  Records are valid until the next call
  * on the stream and never copied.  A record whose size is below 8 or goes over the end of its span
- * is damage, as in a file that is cut there: with on_damage STOP all that follows is lost, else the
- * rest of the span up to the next record that looks like one.  What is lost is counted, so that
- * with STOP `next` is still called up to PERFILE_END: where it waits for what a recorder will
- * write, take RESYNC.
+ * is damage, as in a file that is cut there.  With on_damage STOP the stream ends there: the rest
+ * of the span counts as lost, and `next` is not called again.  Else the rest of the span up to the
+ * next record that looks like one is lost.
  *
  * `options` may be NULL; `from` and `waiting` have no meaning.  `name` is for messages, copied;
  * NULL for none.  On success the stream owns `user`, so far as it calls `close`; on failure nothing

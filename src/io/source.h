@@ -39,6 +39,8 @@ struct perfile_source {
     bool stable;   /* what run() gave stays valid until close (mapped, memory) */
     bool lasting;  /* what view() gave does: also of a window with a mapping beside it */
     bool seekable; /* any offset may be asked for; else never one below the last released */
+    bool live;     /* what is behind the bytes at hand may never come: run() that needs none of it
+                    * does not ask for it */
     void (*waiting)(void *user); /* before a stream waits for bytes; may be NULL */
     void *waiting_user;
     perfile_source_options options; /* as given, defaults filled in; limits points to `limits` */

@@ -73,10 +73,9 @@ static perfile_status spans_run(perfile_source *s, uint64_t offset, size_t need,
                                 perfile_error *err)
 {
     pf_spans *x = spans_of(s);
-    (void)need;
     if (offset < x->at)
         return pf_fail(err, PERFILE_E_USAGE, "source.offset", "the bytes there were given back");
-    while (offset - x->at >= x->span.len && x->final == PERFILE_OK && !x->damage)
+    while (need && offset - x->at >= x->span.len && x->final == PERFILE_OK && !x->damage)
         fetch(x);
     if (x->final < 0) {
         if (err)
@@ -177,6 +176,7 @@ static perfile_status begin(pf_perf_stream *p, const char *name, const perfile_s
     if (st != PERFILE_OK)
         return st;
     x->base.size = PF_SIZE_UNKNOWN;
+    x->base.live = true;
     p->parts[0].source = &x->base;
     p->parts[0].end = PF_SIZE_UNKNOWN;
     p->swap = perfile_session_swapped(session);

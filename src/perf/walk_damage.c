@@ -46,8 +46,13 @@ perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_err
         return PERFILE_OK;
     }
     uint64_t at = p->pos;
+    perfile_bytes run;
+    if (source->live) { /* nobody waits for records only to count them as lost */
+        perfile_status st = pf_source_run(source, at, 0, &run, err);
+        *rest = st == PERFILE_OK ? run.len : 0;
+        return st;
+    }
     for (;;) {
-        perfile_bytes run;
         perfile_status st = pf_source_run(source, at, 1, &run, err);
         if (st != PERFILE_OK)
             return st;

@@ -362,6 +362,30 @@ static void hostile_sizes_are_damage(void **state)
     }
 }
 
+/* With STOP a stream ends at its first damage: what a recorder will write is not waited for. */
+static void stop_waits_for_nothing(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 4; k++) {
+        builder b = {.swap = false};
+        spans x = {.n = 0};
+        perfile_summary sum;
+        put_records(&b, &x, 6);
+        size_t at = (size_t)(x.span[2].ptr - b.b.ptr);
+        if (k < 3) /* its first record: too small, or behind the end of the span */
+            build_u16_at(&b, at + 6, k == 0 ? 3 : k == 1 ? 0 : 60000);
+        else
+            x.span[2].len -= 4; /* its last one is cut */
+        assert_int_equal(counted(streamed_spans(&x, false, NULL), &sum, NULL), PERFILE_END);
+        assert_int_equal(x.at, 3);
+        assert_int_equal(sum.damages, 1);
+        assert_int_equal(sum.records, k < 3 ? 12 : 17);
+        assert_true(sum.lost > 0 && sum.lost <= x.span[2].len);
+        assert_int_equal(x.closed, 1);
+        build_clear(&b);
+    }
+}
+
 /* Spans that end anywhere: the rest of a record is never looked for in the next span. */
 static void cut_spans_are_damage(void **state)
 {
@@ -637,6 +661,7 @@ int main(void)
         cmocka_unit_test(stages_make_what_they_make_of_a_file),
         cmocka_unit_test(merged_with_a_file),
         cmocka_unit_test(hostile_sizes_are_damage),
+        cmocka_unit_test(stop_waits_for_nothing),
         cmocka_unit_test(cut_spans_are_damage),
         cmocka_unit_test(damage_that_is_told_is_damage),
         cmocka_unit_test(failures_of_callbacks_are_final),
