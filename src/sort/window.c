@@ -33,7 +33,8 @@ static bool adjacent(const pf_sort_block *a, const pf_sort_block *b)
     return a->part == b->part && a->start + a->bytes == b->start;
 }
 
-/* Makes fewer and larger blocks. */
+/* Makes fewer and larger blocks.  A block ends behind the record that fills it, and is a little
+ * larger than `block_bytes`: those that are not full join, as records do. */
 static void join(pf_sort_blocks *b)
 {
     uint32_t n = 0;
@@ -41,7 +42,7 @@ static void join(pf_sort_blocks *b)
     for (uint32_t i = 0; i < b->n; i++) {
         const pf_sort_block *next = &b->list[i];
         pf_sort_block *last = n ? &b->list[n - 1] : NULL;
-        if (!last || !adjacent(last, next) || last->bytes + next->bytes > b->block_bytes) {
+        if (!last || !adjacent(last, next) || last->bytes >= b->block_bytes) {
             b->list[n++] = *next;
             continue;
         }
