@@ -31,7 +31,7 @@ typedef struct perfile_merge_source {
 enum {
     /* What the sorting of all inputs may take together; each has an equal share, but never less
      * than PERFILE_SORT_LEAST_MEMORY. */
-    PERFILE_MERGE_MAX_MEMORY = 48 << 20
+    PERFILE_MERGE_MAX_MEMORY = 256 << 20
 };
 
 /* Set `size`; zeros are the defaults. */

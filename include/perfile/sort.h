@@ -22,9 +22,9 @@ enum { /* perfile_sort_options.flags */
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_sort_options {
     size_t size;
-    /* Bytes in memory, those of the mapped input that have to be held included, as far as sorting
-     * decides: what the session holds and the buffers of source and sink are not among them.
-     * Beyond that temporary files are used. */
+    /* Bytes in memory, as far as sorting decides: what the session holds and the buffers of source
+     * and sink are not among them.  Of a mapped input records stay where they are until it is their
+     * turn, and count 24 to 30 bytes each.  Beyond that temporary files are used. */
     uint64_t max_memory;
     const char *temporary; /* folder for them, NULL: TMPDIR, or /tmp; borrowed */
     /* Now and then: `done` of the `total` bytes of the input (0: not known).  Half of a byte is
@@ -32,8 +32,9 @@ typedef struct perfile_sort_options {
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
     /* A mapped input of no more bytes stays mapped between the passes: to map it twice costs as
-     * much as to look at it.  It is page cache, which the system takes back when it needs it.  0: 1
-     * GiB, or with a max_memory that much. */
+     * much as to look at it.  Nor do records that wait in it for their turn have more, else they go
+     * to temporary files, too.  It is page cache, which the system takes back when it needs it.  0:
+     * 1 GiB, or with a max_memory that much. */
     uint64_t max_mapped;
     uint64_t flags; /* PERFILE_SORT_… */
     uint64_t reserved[4];

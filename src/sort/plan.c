@@ -73,19 +73,27 @@ static uint64_t step_of_window(const pf_sort *x)
     return n && x->step / n > LEAST_STEP ? x->step / n : LEAST_STEP;
 }
 
-static perfile_status windows_need(const pf_sort *x, uint64_t *need, perfile_error *err)
+static perfile_status windows_need(const pf_sort *x, pf_sort_need *need, perfile_error *err)
 {
     const uint64_t step = step_of_window(x);
-    *need = 0;
+    *need = (pf_sort_need){0};
     for (uint32_t first = 0, end; first < x->blocks.n; first = end) {
-        uint64_t one;
         end = end_of_part(&x->blocks, first);
-        perfile_status st = pf_sort_window_need(&x->blocks, first, end, step, &one, err);
+        perfile_status st = pf_sort_window_need(&x->blocks, first, end, step, need, err);
         if (st != PERFILE_OK)
             return st;
-        *need += one;
     }
     return PERFILE_OK;
+}
+
+/* Whether the records can stay in the file while they wait.  Entries are memory of ours; what is
+ * mapped is page cache, but no more of it may be wanted again and again than stays in memory. */
+static bool may_stay(const pf_sort *x, const pf_sort_need *need)
+{
+    const uint64_t loose =
+        pf_sort_store_spilled(&x->loose) ? x->loose.budget : pf_sort_store_memory(&x->loose);
+    return need->memory <= x->loose.budget + x->moved.budget - loose &&
+           need->mapped <= x->options.max_mapped;
 }
 
 /* What would have to be held is too much: copies go to runs, as of records that are not mapped. */
@@ -164,11 +172,9 @@ perfile_status pf_sort_plan(pf_sort *x, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     pf_sort_blocks_settle(&x->blocks);
-    uint64_t need;
+    pf_sort_need need;
     st = windows_need(x, &need, err);
-    uint64_t loose =
-        pf_sort_store_spilled(&x->loose) ? x->loose.budget : pf_sort_store_memory(&x->loose);
-    if (st == PERFILE_OK && need > x->loose.budget + x->moved.budget - loose)
+    if (st == PERFILE_OK && !may_stay(x, &need))
         st = move_blocks(x, err);
     if (st == PERFILE_OK)
         st = open_windows(x, err);

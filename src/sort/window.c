@@ -136,26 +136,33 @@ static uint32_t held_until(const pf_sort_blocks *b, uint32_t i, uint32_t end)
     return low;
 }
 
-static uint64_t cost(const pf_sort_block *block)
-{
-    return block->bytes + block->records * PER_RECORD;
-}
-
 perfile_status pf_sort_window_need(const pf_sort_blocks *b, uint32_t first, uint32_t end,
-                                   uint64_t step, uint64_t *need, perfile_error *err)
+                                   uint64_t step, pf_sort_need *need, perfile_error *err)
 {
-    uint64_t held = 0, most = 0;
-    uint64_t *ends = pf_alloc(end - first + (size_t)1, sizeof *ends); /* cost of what goes there */
-    if (!ends)
+    typedef struct held {
+        uint64_t records, bytes;
+    } held;
+    held now = {0}, most = {0};
+    held *over = pf_alloc(end - first + (size_t)1, sizeof *over); /* what has gone out there */
+    if (!over)
         return pf_fail_nomem(err, "sort");
     for (uint32_t i = first; i < end; i++) {
-        held += cost(&b->list[i]);
-        most = held > most ? held : most;
-        ends[held_until(b, i, end) - first] += cost(&b->list[i]);
-        held -= ends[i - first];
+        const pf_sort_block *block = &b->list[i];
+        now.records += block->records;
+        now.bytes += block->bytes;
+        most.records = now.records > most.records ? now.records : most.records;
+        most.bytes = now.bytes > most.bytes ? now.bytes : most.bytes;
+        held *until = &over[held_until(b, i, end) - first];
+        until->records += block->records;
+        until->bytes += block->bytes;
+        now.records -= over[i - first].records;
+        now.bytes -= over[i - first].bytes;
     }
-    pf_free(ends);
-    *need = most + most / 4 + step + step / 2;
+    pf_free(over);
+    /* The array of entries grows by a quarter of what is in it. */
+    const uint64_t entries = most.records * PER_RECORD;
+    need->memory += entries + entries / 4 + step + step / 2;
+    need->mapped += most.bytes;
     return PERFILE_OK;
 }
 

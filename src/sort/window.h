@@ -188,9 +188,15 @@ typedef struct pf_sort_window {
     uintptr_t shift;
 } pf_sort_window;
 
-/* Bytes that a window on the blocks [first, end), which are those of a part, needs at most. */
+/* What windows hold at most. */
+typedef struct pf_sort_need {
+    uint64_t memory; /* bytes for entries and what is taken in at once, … */
+    uint64_t mapped; /* … and of records that wait, which are in the file */
+} pf_sort_need;
+
+/* Adds that of a window on the blocks [first, end), which are those of a part. */
 perfile_status pf_sort_window_need(const pf_sort_blocks *b, uint32_t first, uint32_t end,
-                                   uint64_t step, uint64_t *need, perfile_error *err);
+                                   uint64_t step, pf_sort_need *need, perfile_error *err);
 
 /* Takes in blocks until there is something to hand out, or the end: then at == ready.  `stream` is
  * told what is not needed any more. */

@@ -160,6 +160,37 @@ static void any_order_is_put_right(void **state)
     }
 }
 
+/* Of what waits in a mapped file the entries are memory, and the records are not. */
+static uint64_t large_rounds(uint32_t i)
+{
+    enum { ROUND = 40000 };
+    uint32_t round = i / ROUND, at = i % ROUND;
+    return 1 + (uint64_t)round * ROUND + (at < ROUND / 2 ? 2 * at : 2 * (at - ROUND / 2) + 1);
+}
+
+static void what_is_mapped_is_not_held(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 4; form++) {
+        static const uint64_t mapped[] = {1 << 30, LEAST / 2};
+        BUILDER b;
+        make(&b, form & 1, form & 2, 160000, large_rounds);
+        const sorted_bag in = bag_of(open_memory(built(&b)));
+        for (unsigned k = 0; k < 2; k++) {
+            const perfile_sort_options how = {
+                .size = sizeof how, .max_memory = LEAST, .max_mapped = mapped[k]};
+            outcome o = {0};
+            perfile_stream *s = open_memory(built(&b));
+            assert_int_equal(perfile_sort(s, &how, &s, NULL), PERFILE_OK);
+            assert_int_equal(sorted_read(s, &o.bag, &o.state), PERFILE_END);
+            perfile_sort_result(s, &o.result, sizeof o.result);
+            perfile_stream_close(s);
+            expect_sorted("large rounds", &in, &o);
+            assert_int_equal(o.result.temporary > 0, k);
+        }
+    }
+}
+
 /* More runs than one level of files takes. */
 static void runs_of_runs(void **state)
 {
@@ -321,7 +352,7 @@ int main(void)
         cmocka_unit_test(runs_of_runs),         cmocka_unit_test(every_form),
         cmocka_unit_test(refused_memory),       cmocka_unit_test(nothing_per_record),
         cmocka_unit_test(recorded_captures),    cmocka_unit_test(wrong_use),
-        cmocka_unit_test(temporary_files_fail),
+        cmocka_unit_test(temporary_files_fail), cmocka_unit_test(what_is_mapped_is_not_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

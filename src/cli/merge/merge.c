@@ -26,7 +26,7 @@ static const char help[] =
     "  --map-pids         processes of the second host and further ones get other numbers\n"
     "  --host-comm        names of processes become HOST:NAME where hosts differ\n"
     "  --drop-conflicting what has two meanings is left out, instead of merging nothing\n"
-    "  -m, --max-memory SIZE  of what is held to sort, default 48M, at least 2M for each input\n"
+    "  -m, --max-memory SIZE  of what is held to sort, default 256M, at least 2M for each input\n"
     "\n"
     "  -o, --output OUT   the new capture; - is standard output, in the form of a pipe\n"
     "  -f, --force        replace OUT if it exists\n"
