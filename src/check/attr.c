@@ -103,7 +103,8 @@ static void check_kind(pf_check *c, const perfile_event *e)
     if (e->attr.is_freq && e->attr.sample_freq == 0 && e->attr.sample_type)
         pf_find_event(c, PERFILE_RULE_V_117, PF_FULL, e, "attr.sample_freq", "a frequency of 0");
     if (soft && precise)
-        pf_find_event(c, PERFILE_RULE_V_118, PF_FULL, e, "attr.flags", "precise_ip %u", precise);
+        pf_find_event(c, PERFILE_RULE_V_118, precise == PRECISE_MASK ? PF_LESSER : PF_FULL, e,
+                      "attr.flags", "precise_ip %u", precise);
 }
 
 static bool known_clock(int32_t clock)

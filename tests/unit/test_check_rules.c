@@ -141,6 +141,12 @@ static void the_milder_case_is_told_apart(void **state)
         {PIECE(V_208, piece_full_event_type), PERFILE_SEVERITY_WARNING},
         {PIECE(V_208, piece_cut_event_type), PERFILE_SEVERITY_ERROR},
         {PIECE(V_208, piece_no_string_end), PERFILE_SEVERITY_ERROR},
+        /* perf asks cpu-clock for precise_ip 3 where there are no cycles; 1 is nobody's wish. */
+        {EDITED(V_118, PLAIN, {AT_ATTR, 0, 0, "flags", 1, OP_OR, 1, 0x80}),
+         PERFILE_SEVERITY_WARNING},
+        {EDITED(V_118, PLAIN, {AT_ATTR, 0, 0, "flags", 1, OP_OR, 1, 0x80},
+                {AT_ATTR, 0, 0, "flags", 2, OP_OR, 1, 1}),
+         PERFILE_SEVERITY_NOTE},
     };
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
         builder good, bad;
