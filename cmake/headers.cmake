@@ -1,9 +1,9 @@
-# The public headers include tables of format/, which the installed tree has as perfile/format/.
-# The build tree gets the same shape from links, so that both resolve the same names, and a changed
-# header or table is a changed file to the compiler's dependency lists.
+# The build tree has the public headers as they are installed, and the tables as perfile/format/ for
+# our own sources: links, so that a changed header or table is a changed file to the compiler's
+# dependency lists.
 set(perfile_build_include "${PROJECT_BINARY_DIR}/include")
 
-file(GLOB perfile_headers CONFIGURE_DEPENDS "include/perfile/*.h" "include/perfile/*.inc")
+file(GLOB perfile_headers CONFIGURE_DEPENDS "include/perfile/*.h")
 file(GLOB stale_links "${perfile_build_include}/perfile/*")
 if(stale_links)
   file(REMOVE ${stale_links})

@@ -1,4 +1,4 @@
-# Library, command and its manual, headers with their tables, CMake package, pkg-config file.
+# Library, command and its manual, headers, CMake package, pkg-config file.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/perfile")
@@ -11,8 +11,6 @@ if(TARGET perfile_command)
     FILES_MATCHING PATTERN "*.1")
 endif()
 install(FILES ${perfile_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile")
-install(DIRECTORY format/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile/format"
-  FILES_MATCHING PATTERN "*.def" PATTERN "*.inc")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 configure_package_config_file(cmake/perfileConfig.cmake.in

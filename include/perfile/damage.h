@@ -9,12 +9,44 @@ extern "C" {
 #endif
 
 /* PERFILE_DAMAGE_SHORT_BODY … : one for each row of format/damage.def; 0 is none. */
+/* clang-format off */
 enum {
     PERFILE_DAMAGE_NONE = 0,
-#define DAMAGE(id, number, name, status, text) PERFILE_DAMAGE_##id = (number),
-#include "perfile/format/damage.def"
+/* BEGIN made of format/: damage */
+    PERFILE_DAMAGE_SHORT_BODY = 1, /* content runs past its end */
+    /* no event has the id of this record, and the events differ in layout */
+    PERFILE_DAMAGE_UNKNOWN_ID = 2,
+    PERFILE_DAMAGE_NO_ATTR = 3, /* no event is known that says how to read this record */
+    PERFILE_DAMAGE_BAD_ATTR_SIZE = 4, /* impossible attr size */
+    PERFILE_DAMAGE_BAD_SIZE = 5, /* impossible size */
+    PERFILE_DAMAGE_BAD_VERSION = 6, /* unknown version of the content */
+    PERFILE_DAMAGE_BAD_LONG_SIZE = 7, /* impossible word size */
+    PERFILE_DAMAGE_OUT_OF_BOUNDS = 8, /* lies outside the file */
+    /* the feature table ends past the end of the file */
+    PERFILE_DAMAGE_TRUNCATED_FEATURE_TABLE = 9,
+    PERFILE_DAMAGE_BAD_MAGIC = 10, /* not a perf.data file */
+    PERFILE_DAMAGE_BAD_HEADER_SIZE = 11, /* the header size is none of 16, 72 and 104 */
+    PERFILE_DAMAGE_TRUNCATED_HEADER = 12, /* fewer bytes left than a header needs */
+    PERFILE_DAMAGE_BAD_ATTRS = 13, /* the attr section cannot be read */
+    /* the ids of an attr lie outside the file, or among those of another attr */
+    PERFILE_DAMAGE_BAD_IDS = 14,
+    PERFILE_DAMAGE_UNTERMINATED = 15, /* the recording was not finished (data size 0) */
+    PERFILE_DAMAGE_TRUNCATED_RECORD = 16, /* a record runs past the end */
+    PERFILE_DAMAGE_TRUNCATED_PAYLOAD = 17, /* the bytes behind a record run past the end */
+    PERFILE_DAMAGE_TRUNCATED_DATA = 18, /* the data section is longer than the file */
+    PERFILE_DAMAGE_TRUNCATED_COMPRESSED = 19, /* the decompressed stream ends inside a record */
+    PERFILE_DAMAGE_DECOMPRESS = 20, /* the compressed data cannot be decompressed */
+    PERFILE_DAMAGE_OVERLAP = 21, /* sections of the file overlap, these bytes were overwritten */
+    PERFILE_DAMAGE_GARBAGE = 22, /* bytes that are no records */
+    PERFILE_DAMAGE_CONCATENATED = 23, /* another stream begins here: two were put into one file */
+    PERFILE_DAMAGE_BAD_SPLIT = 24, /* a record in pieces is not complete */
+    PERFILE_DAMAGE_BAD_DIRECTORY = 25, /* a part of the directory is missing or unusable */
+    PERFILE_DAMAGE_OVERRUN = 26, /* the writer of a ring buffer went past its reader */
+    PERFILE_DAMAGE_IMPLAUSIBLE = 27, /* a record that cannot be as it says */
+/* END made of format/ */
     PERFILE_N_DAMAGES
 };
+/* clang-format on */
 
 /* The short name ("short-body"), the sentence, and the status that goes with it.  "" and
  * PERFILE_E_CORRUPT for numbers that are none. */

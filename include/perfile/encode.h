@@ -61,29 +61,384 @@ PERFILE_API perfile_words perfile_words_u64(const uint64_t *words, size_t n);
 PERFILE_API perfile_strings perfile_strings_of(const perfile_bytes *texts, size_t n);
 
 /* perfile_ns_link_list() … : `n` structs of `size` bytes each (sizeof *items) as a list. */
-#define STRUCT(id, doc)                                                                            \
-    PERFILE_API perfile_list perfile_##id##_list(const perfile_##id *items, size_t n, size_t size);
-#include "perfile/format/structs.def"
-#define STRUCT(id, doc)                                                                            \
-    PERFILE_API perfile_list perfile_##id##_list(const perfile_##id *items, size_t n, size_t size);
-#define FEATURE(id, number, name, source, contract, doc)                                           \
-    PERFILE_API perfile_status perfile_##id##_encode(                                              \
-        const perfile_##id *in, size_t size, const perfile_encode_options *how, void *out,         \
-        size_t room, size_t *len, perfile_error *err);
-#include "perfile/format/features.def"
-#define PERFILE_RECORD_ENCODER(id)                                                                 \
-    PERFILE_API perfile_status perfile_##id##_encode(                                              \
-        const perfile_##id *in, size_t size, const perfile_encode_options *how, void *out,         \
-        size_t room, size_t *len, perfile_error *err);
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PERFILE_RECORD_ENCODER(id)
-#include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PERFILE_RECORD_ENCODER(id)
-#include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PERFILE_RECORD_ENCODER(id)
-#include "perfile/format/simpleperf.def"
+/* clang-format off */
+/* BEGIN made of format/: encoders */
+PERFILE_API perfile_list perfile_attr_list(const perfile_attr *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_read_entry_list(const perfile_read_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_read_values_list(const perfile_read_values *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_branch_entry_list(const perfile_branch_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_branch_stack_list(const perfile_branch_stack *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_regs_user_list(const perfile_regs_user *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_regs_intr_list(const perfile_regs_intr *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_stack_user_list(const perfile_stack_user *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_weight_list(const perfile_weight *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_ns_link_list(const perfile_ns_link *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_cpu_map_data_list(const perfile_cpu_map_data *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_id_index_entry_list(const perfile_id_index_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_id_index_guest_list(const perfile_id_index_guest *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_thread_map_entry_list(const perfile_thread_map_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_stat_setting_list(const perfile_stat_setting *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_bpf_metadata_entry_list(const perfile_bpf_metadata_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_event_id_entry_list(const perfile_event_id_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_schedstat_balance_list(const perfile_schedstat_balance *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_schedstat_balance17_list(const perfile_schedstat_balance17 *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_schedstat_moves_list(const perfile_schedstat_moves *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_event_desc_entry_list(const perfile_event_desc_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_topology_cpu_list(const perfile_topology_cpu *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_numa_node_list(const perfile_numa_node *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_pmu_mapping_list(const perfile_pmu_mapping *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_group_desc_entry_list(const perfile_group_desc_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_auxtrace_index_entry_list(const perfile_auxtrace_index_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_cache_entry_list(const perfile_cache_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_mem_node_list(const perfile_mem_node *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_bpf_prog_info_entry_list(const perfile_bpf_prog_info_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_bpf_btf_entry_list(const perfile_bpf_btf_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_pmu_cap_list(const perfile_pmu_cap *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_hybrid_node_list(const perfile_hybrid_node *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_pmu_caps_entry_list(const perfile_pmu_caps_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_sched_domain_list(const perfile_sched_domain *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_cpu_domains_list(const perfile_cpu_domains *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_build_id_entry_list(const perfile_build_id_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_meta_entry_list(const perfile_meta_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_file_symbol_list(const perfile_file_symbol *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_file_entry_list(const perfile_file_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_file2_entry_list(const perfile_file2_entry *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_tracing_file_list(const perfile_tracing_file *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_tracing_system_list(const perfile_tracing_system *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_tracing_formats_list(const perfile_tracing_formats *items, size_t n,
+    size_t size);
+PERFILE_API perfile_status perfile_tracing_data_encode(const perfile_tracing_data *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_build_ids_encode(const perfile_build_ids *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_hostname_encode(const perfile_hostname *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_osrelease_encode(const perfile_osrelease *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_tool_version_encode(const perfile_tool_version *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_arch_encode(const perfile_arch *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_nrcpus_encode(const perfile_nrcpus *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_cpudesc_encode(const perfile_cpudesc *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_cpuid_encode(const perfile_cpuid *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_total_mem_encode(const perfile_total_mem *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_cmdline_encode(const perfile_cmdline *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_event_desc_encode(const perfile_event_desc *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_cpu_topology_encode(const perfile_cpu_topology *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_numa_topology_encode(const perfile_numa_topology *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_branch_stack_used_encode(const perfile_branch_stack_used *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_pmu_mappings_encode(const perfile_pmu_mappings *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_group_desc_encode(const perfile_group_desc *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_auxtrace_index_encode(const perfile_auxtrace_index *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_stat_used_encode(const perfile_stat_used *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_cache_encode(const perfile_cache *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sample_time_encode(const perfile_sample_time *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_mem_topology_encode(const perfile_mem_topology *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_clockid_encode(const perfile_clockid *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_dir_format_encode(const perfile_dir_format *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_bpf_prog_info_encode(const perfile_bpf_prog_info *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_bpf_btf_encode(const perfile_bpf_btf *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_compression_encode(const perfile_compression *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_cpu_pmu_caps_encode(const perfile_cpu_pmu_caps *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_clock_data_encode(const perfile_clock_data *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_hybrid_topology_encode(const perfile_hybrid_topology *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_pmu_caps_encode(const perfile_pmu_caps *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_cpu_domain_info_encode(const perfile_cpu_domain_info *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_elf_machine_encode(const perfile_elf_machine *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_cln_size_encode(const perfile_cln_size *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_file_encode(const perfile_sp_file *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_meta_info_encode(const perfile_sp_meta_info *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_debug_unwind_encode(const perfile_sp_debug_unwind *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_debug_unwind_file_encode(const perfile_sp_debug_unwind_file *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_file2_encode(const perfile_sp_file2 *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_etm_branch_list_encode(const perfile_sp_etm_branch_list *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_init_map_encode(const perfile_sp_init_map *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sample_encode(const perfile_sample *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_mmap_encode(const perfile_mmap *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_lost_encode(const perfile_lost *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_comm_encode(const perfile_comm *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_exit_encode(const perfile_exit *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_throttle_encode(const perfile_throttle *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_unthrottle_encode(const perfile_unthrottle *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_fork_encode(const perfile_fork *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_read_encode(const perfile_read *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_mmap2_encode(const perfile_mmap2 *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_aux_encode(const perfile_aux *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_itrace_start_encode(const perfile_itrace_start *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_lost_samples_encode(const perfile_lost_samples *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_switch_encode(const perfile_switch *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_switch_cpu_wide_encode(const perfile_switch_cpu_wide *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_namespaces_encode(const perfile_namespaces *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_ksymbol_encode(const perfile_ksymbol *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_bpf_event_encode(const perfile_bpf_event *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_cgroup_encode(const perfile_cgroup *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_text_poke_encode(const perfile_text_poke *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_aux_output_hw_id_encode(const perfile_aux_output_hw_id *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_callchain_deferred_encode(const perfile_callchain_deferred *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_header_attr_encode(const perfile_header_attr *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_header_event_type_encode(const perfile_header_event_type *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_header_tracing_data_encode(const perfile_header_tracing_data *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_header_build_id_encode(const perfile_header_build_id *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_finished_round_encode(const perfile_finished_round *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_id_index_encode(const perfile_id_index *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_auxtrace_info_encode(const perfile_auxtrace_info *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_auxtrace_encode(const perfile_auxtrace *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_auxtrace_error_encode(const perfile_auxtrace_error *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_thread_map_encode(const perfile_thread_map *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_cpu_map_encode(const perfile_cpu_map *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_stat_config_encode(const perfile_stat_config *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_stat_encode(const perfile_stat *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_stat_round_encode(const perfile_stat_round *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_event_update_encode(const perfile_event_update *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_time_conv_encode(const perfile_time_conv *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_header_feature_encode(const perfile_header_feature *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_compressed_encode(const perfile_compressed *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_finished_init_encode(const perfile_finished_init *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_compressed2_encode(const perfile_compressed2 *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_bpf_metadata_encode(const perfile_bpf_metadata *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_schedstat_cpu_encode(const perfile_schedstat_cpu *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_schedstat_domain_encode(const perfile_schedstat_domain *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_kernel_symbol_encode(const perfile_sp_kernel_symbol *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_dso_encode(const perfile_sp_dso *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_symbol_encode(const perfile_sp_symbol *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_split_encode(const perfile_sp_split *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_split_end_encode(const perfile_sp_split_end *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_event_id_encode(const perfile_sp_event_id *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_callchain_encode(const perfile_sp_callchain *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_unwinding_result_encode(const perfile_sp_unwinding_result *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_tracing_data_encode(const perfile_sp_tracing_data *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+PERFILE_API perfile_status perfile_sp_debug_encode(const perfile_sp_debug *in, size_t size,
+    const perfile_encode_options *how, void *out, size_t room, size_t *len,
+    perfile_error *err);
+/* END made of format/ */
+/* clang-format on */
 
 /* A trailer that stands alone, as how->layout has it; how->sample_id does not matter. */
 PERFILE_API perfile_status perfile_sample_id_encode(const perfile_sample_id *in, size_t size,

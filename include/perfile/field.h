@@ -13,11 +13,89 @@ extern "C" {
 #endif
 
 /* PERFILE_KIND_ADDR … : what a field means; one for each row of format/kinds.def. */
+/* clang-format off */
 enum {
-#define KIND(id, name, base, words, doc) PERFILE_KIND_##id,
-#include "perfile/format/kinds.def"
+/* BEGIN made of format/: kinds */
+    PERFILE_KIND_DEC = 0, /* a number */
+    PERFILE_KIND_COUNT = 1, /* how many items follow; says nothing that they do not */
+    PERFILE_KIND_SIZE = 2, /* bytes */
+    PERFILE_KIND_HEX = 3, /* opaque or a mask */
+    PERFILE_KIND_ADDR = 4, /* an address */
+    PERFILE_KIND_RANGE = 5, /* bytes of address space or of a file */
+    PERFILE_KIND_PID = 6, /* process */
+    PERFILE_KIND_TID = 7, /* thread */
+    PERFILE_KIND_CPU = 8, /* processor number, all ones for none */
+    PERFILE_KIND_TIME = 9, /* nanoseconds of the session clock */
+    PERFILE_KIND_TIME_BASE = 10, /* time of the session clock at 0 of another, modulo 2^64 */
+    PERFILE_KIND_DURATION = 11, /* nanoseconds */
+    PERFILE_KIND_WALL = 12, /* nanoseconds since 1970 */
+    PERFILE_KIND_TICKS = 13, /* of another clock */
+    PERFILE_KIND_EVENT_ID = 14, /* id of an event */
+    PERFILE_KIND_STREAM_ID = 15, /* id of an event, not inherited */
+    PERFILE_KIND_ATTR_INDEX = 16, /* position of an event in the list of events */
+    PERFILE_KIND_BUFFER_INDEX = 17, /* ring buffer number */
+    PERFILE_KIND_THREAD_INDEX = 18, /* position in THREAD_MAP */
+    PERFILE_KIND_CGROUP_ID = 19, /* cgroup */
+    PERFILE_KIND_PMU_TYPE = 20, /* number of a PMU */
+    PERFILE_KIND_BPF_ID = 21, /* BPF program or BTF */
+    PERFILE_KIND_DEVICE = 22, /* device number */
+    PERFILE_KIND_INODE = 23, /* inode */
+    PERFILE_KIND_PERIOD = 24, /* events that a sample stands for */
+    PERFILE_KIND_PATH = 25, /* file name, or [name] of a pseudo file */
+    PERFILE_KIND_COMM = 26, /* name of a thread */
+    PERFILE_KIND_SYMBOL = 27, /* name of a function */
+    PERFILE_KIND_NAME = 28, /* a name */
+    PERFILE_KIND_TEXT = 29, /* text */
+    PERFILE_KIND_CPU_LIST = 30, /* processor numbers as 0-3,7 */
+    PERFILE_KIND_BUILD_ID = 31, /* ELF build id */
+    PERFILE_KIND_OPAQUE = 32, /* bytes that are not looked into */
+    PERFILE_KIND_RAW = 33, /* tracepoint or PMU data, in the byte order of the recorded machine */
+    PERFILE_KIND_STACK = 34, /* copy of the user stack */
+    PERFILE_KIND_CODE = 35, /* machine code */
+    PERFILE_KIND_ZSTD = 36, /* compressed records */
+    PERFILE_KIND_BULK = 37, /* large data; written as size and CRC-32 */
+    PERFILE_KIND_SCALE = 38, /* a factor, bits of a double */
+    PERFILE_KIND_REG = 39, /* a register */
+    PERFILE_KIND_REGS_MASK = 40, /* which registers are there */
+    PERFILE_KIND_REGS_ABI = 41, /* width of the registers */
+    PERFILE_KIND_CHAIN = 42, /* addresses, innermost first, with context markers */
+    PERFILE_KIND_CONFIG = 43, /* event of a PMU */
+    PERFILE_KIND_EVENT_TYPE_ID = 44, /* attr.config, in the lists of old perf */
+    PERFILE_KIND_ATTR_TYPE = 45, /* kind of event */
+    PERFILE_KIND_SAMPLE_TYPE = 46, /* fields of a sample */
+    PERFILE_KIND_READ_FORMAT = 47, /* fields of counter values */
+    PERFILE_KIND_BRANCH_TYPE = 48, /* which branches are recorded */
+    PERFILE_KIND_ATTR_FLAGS = 49, /* C bit-fields, mirrored in big-endian files */
+    PERFILE_KIND_BRANCH_FLAGS = 50, /* C bit-fields, mirrored in big-endian files */
+    PERFILE_KIND_DATA_SRC = 51, /* where the data of a memory access came from */
+    PERFILE_KIND_TXN = 52, /* transactional memory */
+    PERFILE_KIND_BP_TYPE = 53, /* breakpoint access */
+    PERFILE_KIND_CLOCKID = 54, /* POSIX clock */
+    /* POSIX clock, where the flag use_clockid is set; else nothing */
+    PERFILE_KIND_EVENT_CLOCKID = 55,
+    PERFILE_KIND_AUX_ACTION = 56, /* what an event does to the AUX area */
+    PERFILE_KIND_AUX_FLAGS = 57, /* state of an AUX area span */
+    PERFILE_KIND_PROT = 58, /* PROT_ bits */
+    PERFILE_KIND_MAP_FLAGS = 59, /* MAP_ bits */
+    PERFILE_KIND_KSYM_TYPE = 60, /* kind of kernel symbol */
+    PERFILE_KIND_KSYM_FLAGS = 61, /* kernel symbol event */
+    PERFILE_KIND_BPF_TYPE = 62, /* BPF program event */
+    PERFILE_KIND_CPU_MAP_TYPE = 63, /* form of a set of processors */
+    PERFILE_KIND_AUXTRACE_TYPE = 64, /* instruction tracer */
+    PERFILE_KIND_UPDATE_TYPE = 65, /* what is said about an event */
+    PERFILE_KIND_ROUND_TYPE = 66, /* interval or total */
+    PERFILE_KIND_STAT_TAG = 67, /* setting of perf stat */
+    PERFILE_KIND_COMPRESSION = 68, /* compression method */
+    PERFILE_KIND_FEATURE_ID = 69, /* number of a feature section */
+    PERFILE_KIND_DSO_TYPE = 70, /* kind of mapped object */
+    PERFILE_KIND_CHAIN_TYPE = 71, /* how a call chain was made */
+    PERFILE_KIND_E_MACHINE = 72, /* ELF machine */
+    PERFILE_KIND_BUILD_ID_MISC = 73, /* misc of a build id record */
+    PERFILE_KIND_GROUP = 74, /* fields that belong together */
+/* END made of format/ */
     PERFILE_N_KINDS
 };
+/* clang-format on */
 
 /* How numbers of a kind are written. */
 enum {

@@ -173,10 +173,92 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_text(perfile_writer *
 
 /* perfile_writer_set_hostname() … one for each feature: sets it from its struct, whose `size` is
  * sizeof *in.  CPU_TOPOLOGY needs NRCPUS to be set before, for the number of processors. */
-#define FEATURE(id, number, name, source, contract, doc)                                           \
-    PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_##id(                           \
-        perfile_writer *w, const perfile_##id *in, size_t size, perfile_error *err);
-#include "perfile/format/features.def"
+/* clang-format off */
+/* BEGIN made of format/: setters */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_tracing_data(perfile_writer *w,
+    const perfile_tracing_data *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_build_ids(perfile_writer *w,
+    const perfile_build_ids *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_hostname(perfile_writer *w,
+    const perfile_hostname *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_osrelease(perfile_writer *w,
+    const perfile_osrelease *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_tool_version(perfile_writer *w,
+    const perfile_tool_version *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_arch(perfile_writer *w,
+    const perfile_arch *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_nrcpus(perfile_writer *w,
+    const perfile_nrcpus *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cpudesc(perfile_writer *w,
+    const perfile_cpudesc *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cpuid(perfile_writer *w,
+    const perfile_cpuid *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_total_mem(perfile_writer *w,
+    const perfile_total_mem *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cmdline(perfile_writer *w,
+    const perfile_cmdline *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_event_desc(perfile_writer *w,
+    const perfile_event_desc *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cpu_topology(perfile_writer *w,
+    const perfile_cpu_topology *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_numa_topology(perfile_writer *w,
+    const perfile_numa_topology *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_branch_stack_used(perfile_writer *w,
+    const perfile_branch_stack_used *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_pmu_mappings(perfile_writer *w,
+    const perfile_pmu_mappings *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_group_desc(perfile_writer *w,
+    const perfile_group_desc *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_auxtrace_index(perfile_writer *w,
+    const perfile_auxtrace_index *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_stat_used(perfile_writer *w,
+    const perfile_stat_used *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cache(perfile_writer *w,
+    const perfile_cache *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sample_time(perfile_writer *w,
+    const perfile_sample_time *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_mem_topology(perfile_writer *w,
+    const perfile_mem_topology *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_clockid(perfile_writer *w,
+    const perfile_clockid *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_dir_format(perfile_writer *w,
+    const perfile_dir_format *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_bpf_prog_info(perfile_writer *w,
+    const perfile_bpf_prog_info *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_bpf_btf(perfile_writer *w,
+    const perfile_bpf_btf *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_compression(perfile_writer *w,
+    const perfile_compression *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cpu_pmu_caps(perfile_writer *w,
+    const perfile_cpu_pmu_caps *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_clock_data(perfile_writer *w,
+    const perfile_clock_data *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_hybrid_topology(perfile_writer *w,
+    const perfile_hybrid_topology *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_pmu_caps(perfile_writer *w,
+    const perfile_pmu_caps *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cpu_domain_info(perfile_writer *w,
+    const perfile_cpu_domain_info *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_elf_machine(perfile_writer *w,
+    const perfile_elf_machine *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cln_size(perfile_writer *w,
+    const perfile_cln_size *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_file(perfile_writer *w,
+    const perfile_sp_file *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_meta_info(perfile_writer *w,
+    const perfile_sp_meta_info *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_debug_unwind(perfile_writer *w,
+    const perfile_sp_debug_unwind *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_debug_unwind_file(perfile_writer *w,
+    const perfile_sp_debug_unwind_file *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_file2(perfile_writer *w,
+    const perfile_sp_file2 *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_etm_branch_list(perfile_writer *w,
+    const perfile_sp_etm_branch_list *in, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_init_map(perfile_writer *w,
+    const perfile_sp_init_map *in, size_t size, perfile_error *err);
+/* END made of format/ */
+/* clang-format on */
 
 /* Records as they are stored. */
 
@@ -237,19 +319,120 @@ typedef struct perfile_put_how {
  * Behind perfile_writer_put_auxtrace() and _put_header_tracing_data() the bytes they announce have
  * to follow by perfile_writer_extra().
  * Failures are those of encode.h and perfile_writer_put(). */
-#define PERFILE_WRITER_RECORD(id)                                                                  \
-    PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_##id(                           \
-        perfile_writer *w, const perfile_##id *in, size_t size, const perfile_put_how *how,        \
-        perfile_error *err);
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PERFILE_WRITER_RECORD(id)
-#include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PERFILE_WRITER_RECORD(id)
-#include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PERFILE_WRITER_RECORD(id)
-#include "perfile/format/simpleperf.def"
+/* clang-format off */
+/* BEGIN made of format/: putters */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sample(perfile_writer *w,
+    const perfile_sample *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_mmap(perfile_writer *w,
+    const perfile_mmap *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_lost(perfile_writer *w,
+    const perfile_lost *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_comm(perfile_writer *w,
+    const perfile_comm *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_exit(perfile_writer *w,
+    const perfile_exit *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_throttle(perfile_writer *w,
+    const perfile_throttle *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_unthrottle(perfile_writer *w,
+    const perfile_unthrottle *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_fork(perfile_writer *w,
+    const perfile_fork *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_read(perfile_writer *w,
+    const perfile_read *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_mmap2(perfile_writer *w,
+    const perfile_mmap2 *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_aux(perfile_writer *w,
+    const perfile_aux *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_itrace_start(perfile_writer *w,
+    const perfile_itrace_start *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_lost_samples(perfile_writer *w,
+    const perfile_lost_samples *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_switch(perfile_writer *w,
+    const perfile_switch *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_switch_cpu_wide(perfile_writer *w,
+    const perfile_switch_cpu_wide *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_namespaces(perfile_writer *w,
+    const perfile_namespaces *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_ksymbol(perfile_writer *w,
+    const perfile_ksymbol *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_bpf_event(perfile_writer *w,
+    const perfile_bpf_event *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_cgroup(perfile_writer *w,
+    const perfile_cgroup *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_text_poke(perfile_writer *w,
+    const perfile_text_poke *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_aux_output_hw_id(perfile_writer *w,
+    const perfile_aux_output_hw_id *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_callchain_deferred(perfile_writer *w,
+    const perfile_callchain_deferred *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_attr(perfile_writer *w,
+    const perfile_header_attr *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_event_type(perfile_writer *w,
+    const perfile_header_event_type *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_tracing_data(perfile_writer *w,
+    const perfile_header_tracing_data *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_build_id(perfile_writer *w,
+    const perfile_header_build_id *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_finished_round(perfile_writer *w,
+    const perfile_finished_round *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_id_index(perfile_writer *w,
+    const perfile_id_index *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_auxtrace_info(perfile_writer *w,
+    const perfile_auxtrace_info *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_auxtrace(perfile_writer *w,
+    const perfile_auxtrace *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_auxtrace_error(perfile_writer *w,
+    const perfile_auxtrace_error *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_thread_map(perfile_writer *w,
+    const perfile_thread_map *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_cpu_map(perfile_writer *w,
+    const perfile_cpu_map *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_stat_config(perfile_writer *w,
+    const perfile_stat_config *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_stat(perfile_writer *w,
+    const perfile_stat *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_stat_round(perfile_writer *w,
+    const perfile_stat_round *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_event_update(perfile_writer *w,
+    const perfile_event_update *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_time_conv(perfile_writer *w,
+    const perfile_time_conv *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_feature(perfile_writer *w,
+    const perfile_header_feature *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_compressed(perfile_writer *w,
+    const perfile_compressed *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_finished_init(perfile_writer *w,
+    const perfile_finished_init *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_compressed2(perfile_writer *w,
+    const perfile_compressed2 *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_bpf_metadata(perfile_writer *w,
+    const perfile_bpf_metadata *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_schedstat_cpu(perfile_writer *w,
+    const perfile_schedstat_cpu *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_schedstat_domain(perfile_writer *w,
+    const perfile_schedstat_domain *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_kernel_symbol(perfile_writer *w,
+    const perfile_sp_kernel_symbol *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_dso(perfile_writer *w,
+    const perfile_sp_dso *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_symbol(perfile_writer *w,
+    const perfile_sp_symbol *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_split(perfile_writer *w,
+    const perfile_sp_split *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_split_end(perfile_writer *w,
+    const perfile_sp_split_end *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_event_id(perfile_writer *w,
+    const perfile_sp_event_id *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_callchain(perfile_writer *w,
+    const perfile_sp_callchain *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_unwinding_result(perfile_writer *w,
+    const perfile_sp_unwinding_result *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_tracing_data(perfile_writer *w,
+    const perfile_sp_tracing_data *in, size_t size, const perfile_put_how *how, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_debug(perfile_writer *w,
+    const perfile_sp_debug *in, size_t size, const perfile_put_how *how, perfile_error *err);
+/* END made of format/ */
+/* clang-format on */
 
 /* The end. */
 

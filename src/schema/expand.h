@@ -124,6 +124,28 @@ enum {
 
 #define PF_ROW_SHAPE(id) {#id, shape_##id, sizeof(perfile_##id), NULL},
 
+/* Structs: schema/structs.inc. */
+#define PF_C_u8           uint8_t
+#define PF_C_u16          uint16_t
+#define PF_C_u32          uint32_t
+#define PF_C_u64          uint64_t
+#define PF_C_s32          int32_t
+#define PF_C_string       perfile_bytes
+#define PF_C_cstr         perfile_bytes
+#define PF_C_WORDS_u16    perfile_words
+#define PF_C_WORDS_u32    perfile_words
+#define PF_C_WORDS_s32    perfile_words
+#define PF_C_WORDS_u64    perfile_words
+#define PF_C_WORDS_ulong  perfile_words
+#define PF_C_WORDS_string perfile_strings
+
+#define PF_STRUCT_BEGIN(id)                                                                        \
+    typedef struct perfile_##id {                                                                  \
+        uint32_t present;
+#define PF_STRUCT_END(id)                                                                          \
+    }                                                                                              \
+    perfile_##id;
+
 /* Decoding a list, and taking the next element off it. */
 perfile_list pf_decode_list(const pf_context *k, pf_cursor *c, uint64_t n, size_t least,
                             unsigned width, pf_decode_fn *decode, void *scratch, size_t size);

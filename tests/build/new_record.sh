@@ -43,6 +43,7 @@ ROWS
 awk -v rows="$rows" '/^#include "end.inc"/ { print rows "\n" } { print }' \
     "$PERFILE_SOURCE/format/records.def" >copy/format/records.def
 grep -q tool_note copy/format/records.def
+bash copy/src/schema/headers/update.sh copy
 
 cat >new_record.c <<'PROGRAM'
 #include <stdio.h>
