@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "stage/round.h"
 #include "sort/sort.h"
+#include "schema/family.h"
 
 enum { STEP = 4 << 20 /* bytes between calls of options.progress */ };
 
@@ -22,6 +23,7 @@ typedef struct in_order {
     uint64_t previous; /* time of the record before */
     uint64_t sequence;
     uint64_t round_bytes;                      /* since the last round */
+    bool rounds;                               /* the records are of a family that has them */
     bool timed;                                /* a record with a time since then */
     bool in_fragments;                         /* the last record was one: nothing comes between */
     bool fragments_ended;                      /* … and the last of them */
@@ -39,7 +41,7 @@ static in_order *stage_of(perfile_stream *s)
 /* Rounds are made anew, and what was in compressed records is there. */
 static bool is_left_out(in_order *x, const perfile_record *r)
 {
-    bool round = r->type == PERFILE_RECORD_FINISHED_ROUND;
+    bool round = r->type == PERFILE_RECORD_FINISHED_ROUND && r->family == PERFILE_FAMILY_PERF;
     bool envelope = r->flags & PERFILE_REC_ENVELOPE && !pf_is_fragment(r);
     x->result.rounds_dropped += round;
     x->result.envelopes += envelope;
@@ -54,7 +56,7 @@ static bool is_joined(const in_order *x, const perfile_record *r)
 
 static bool round_is_due(const in_order *x)
 {
-    return x->timed && !x->in_fragments && x->round_bytes >= PF_ROUND_BYTES;
+    return x->timed && x->rounds && !x->in_fragments && x->round_bytes >= PF_ROUND_BYTES;
 }
 
 static void make_round(in_order *x)
@@ -70,12 +72,14 @@ static void count(in_order *x, const perfile_record *r)
 {
     const uint64_t key = pf_time_key(&x->clock, r);
     const uint64_t size = perfile_record_size(r);
+    const pf_family *family = pf_family_of(r->family);
+    x->rounds = family && family->rounds;
     pf_sort_note(&x->totals, r);
     x->result.out_of_order += key && key < x->previous;
     x->previous = key ? key : x->previous;
     x->timed |= key != 0;
     x->result.records++;
-    x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
+    x->result.samples += r->type == PERFILE_RECORD_SAMPLE && r->family == PERFILE_FAMILY_PERF;
     x->round_bytes += size;
     x->done += size + r->extra.len;
 }
@@ -115,7 +119,7 @@ static void take_run(in_order *x)
         }
         if (x->in_fragments && x->fragments_ended && !is_joined(x, r))
             x->in_fragments = false; /* they made nothing */
-        if (!x->timed && x->round_bytes >= PF_ROUND_BYTES)
+        if (!(x->timed && x->rounds) && x->round_bytes >= PF_ROUND_BYTES)
             x->round_bytes = 0; /* a round says nothing of records without a time */
         if (round_is_due(x)) {
             if (x->base.n_run == 0)
@@ -150,7 +154,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         progress(x);
         perfile_status st = perfile_stream_next_run(s->below, &x->at, &n, err);
         x->end = st == PERFILE_OK ? x->at + n : x->at;
-        if (st == PERFILE_END && x->timed) {
+        if (st == PERFILE_END && x->timed && x->rounds) {
             make_round(x);
             return PERFILE_OK;
         }
