@@ -30,3 +30,16 @@ void pf_free(void *p)
 {
     free(p);
 }
+
+void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
+{
+    if (n < *cap)
+        return items;
+    if (n > UINT32_MAX / 2)
+        return NULL;
+    uint32_t more = n ? 2 * n : 8;
+    void *moved = pf_realloc(items, more, width);
+    if (moved)
+        *cap = more;
+    return moved;
+}

@@ -18,4 +18,8 @@ void pf_free(void *p);
 extern uint64_t pf_alloc_count;
 extern uint64_t pf_alloc_fail_at;
 
+/* Room for one more item of `width` bytes in an array of `n`; returns it, moved perhaps, or NULL.
+ */
+void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width);
+
 #endif

@@ -5,7 +5,6 @@
 #include "check/times.h"
 #include "check/world.h"
 #include "core/layout.h"
-#include "core/state.h"
 
 /* Above the last page there is no code: the kernel puts contexts into call chains. */
 #define CONTEXT_KERNEL   ((uint64_t)-128)
@@ -129,13 +128,13 @@ static uint64_t quick_owner(const pf_check *c, const perfile_record *r)
 {
     int at = c->plans[0].id_at;
     if (at < 0 || !c->has_ids)
-        return c->session->shared ? 0 : UINT64_MAX;
+        return pf_session_layout(c->session) ? 0 : UINT64_MAX;
     if (r->body.len < 8 * ((size_t)at + 1))
         return UINT64_MAX;
     uint64_t id = pf_load_u64(r->body.ptr + 8 * at, is_swapped(r));
     if (id == 0)
         return 0;
-    uint32_t owner = pf_ids_find(&c->session->ids, id);
+    uint32_t owner = pf_ids_find(pf_session_ids(c->session), id);
     return owner < c->n_events && c->plans[owner].id_at == at ? owner : UINT64_MAX;
 }
 

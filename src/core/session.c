@@ -57,19 +57,6 @@ void pf_session_free(perfile_session *s)
     pf_free(s);
 }
 
-void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
-{
-    if (n < *cap)
-        return items;
-    if (n > UINT32_MAX / 2)
-        return NULL;
-    uint32_t more = n ? 2 * n : 8;
-    void *moved = pf_realloc(items, more, width);
-    if (moved)
-        *cap = more;
-    return moved;
-}
-
 perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err)
 {
     void **items = pf_array_more(p->items, p->n, &p->cap, sizeof *items);
@@ -288,6 +275,31 @@ bool pf_session_has_tracepoint(const perfile_session *s, uint64_t config)
 uint64_t pf_session_model_bytes(const perfile_session *s)
 {
     return s->model_bytes;
+}
+
+const perfile_layout *pf_session_layout(const perfile_session *s)
+{
+    return s ? s->shared : NULL;
+}
+
+int pf_session_sample_id_slot(const perfile_session *s)
+{
+    return s->sample_id_slot;
+}
+
+const pf_ids *pf_session_ids(const perfile_session *s)
+{
+    return &s->ids;
+}
+
+uint32_t pf_session_n_idless(const perfile_session *s)
+{
+    return s->n_idless;
+}
+
+uint64_t pf_session_seed(const perfile_session *s)
+{
+    return s->ids.seed;
 }
 
 bool pf_session_as_stored(const perfile_session *s)

@@ -6,6 +6,7 @@
 #ifndef PF_CORE_SESSION_H
 #define PF_CORE_SESSION_H
 
+#include "core/ids.h"
 #include "perfile/session.h"
 #include "perfile/stream.h"
 
@@ -84,6 +85,19 @@ uint64_t pf_session_model_bytes(const perfile_session *s);
 
 /* What decoders need to know of the session; see schema/context.h. */
 bool pf_session_as_stored(const perfile_session *s);
+
+/* What loops over many samples look up. */
+/* The layout that all events have; NULL: they differ, or there are none, or `s` is NULL. */
+const perfile_layout *pf_session_layout(const perfile_session *s);
+/* Where samples of all events say their id, in words; -1: not at one place. */
+int pf_session_sample_id_slot(const perfile_session *s);
+/* Ids and the positions of the events that they are of; at this address as long as `s`. */
+const pf_ids *pf_session_ids(const perfile_session *s);
+/* Events whose attr came without ids. */
+uint32_t pf_session_n_idless(const perfile_session *s);
+
+/* A number that input cannot know, for maps whose keys come from it. */
+uint64_t pf_session_seed(const perfile_session *s);
 
 /* Whether TRACING_DATA describes the tracepoint of that number (attr.config). */
 bool pf_session_has_tracepoint(const perfile_session *s, uint64_t config);

@@ -1,4 +1,4 @@
-/* The state behind perfile_session, for the files of this room only. */
+/* The state behind perfile_session, for the files of this room only (tests/build/rooms.sh). */
 #ifndef PF_CORE_STATE_H
 #define PF_CORE_STATE_H
 
@@ -72,10 +72,6 @@ struct perfile_session {
     uint64_t
         model_bytes; /* perfile_limits.  At the end: what decodes a record shares a cache line */
 };
-
-/* Room for one more item of `width` bytes in an array of `n`; returns it, moved perhaps, or NULL.
- */
-void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width);
 
 perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err);
 

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/order.h"
 #include "core/layout.h"
-#include "core/state.h"
 #include "perfile/encode.h"
 #include "schema/types.h"
 #include "merge/attr.h"
@@ -166,7 +165,7 @@ static perfile_status add_input(making *m, pf_merge_input *in, perfile_error *er
     }
     in->n_known = in->new_ids.len / sizeof(perfile_merged_id);
     /* Before the ids of an only event are said, by an ID_INDEX record, any id means it. */
-    in->renumbers |= in->n_events == 1 && in->session->n_idless == 1;
+    in->renumbers |= in->n_events == 1 && pf_session_n_idless(in->session) == 1;
     return st;
 }
 

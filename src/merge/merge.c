@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "core/state.h"
 #include "stage/round.h"
 #include "stage/time_key.h"
 #include "schema/family.h"
@@ -101,9 +100,9 @@ static perfile_status learn(pf_merge *x, perfile_error *err)
     const perfile_record *r = &x->base.run[0];
     if (x->base.n_run != 1 || !pf_session_learns(r))
         return PERFILE_OK;
-    uint64_t before_it = x->base.session->generation;
+    uint64_t before_it = perfile_session_generation(x->base.session);
     perfile_status st = pf_session_learn(x->base.session, r, err);
-    if (st == PERFILE_OK && x->base.session->generation != before_it)
+    if (st == PERFILE_OK && perfile_session_generation(x->base.session) != before_it)
         st = pf_session_settle(x->base.session, err);
     return st;
 }

@@ -3,7 +3,6 @@
 #include "base/order.h"
 #include "core/layout.h"
 #include "core/parts.h"
-#include "core/state.h"
 #include "perfile/encode.h"
 #include "perfile/field.h"
 #include "schema/trailer.h"
@@ -352,7 +351,7 @@ static bool find_plan(const pf_merge *x, const pf_merge_input *in, const perfile
             *event = &in->events[0];
         return true;
     }
-    if (!*plan || !x->base.session->shared)
+    if (!*plan || !pf_session_layout(x->base.session))
         return false;
     if (r->type != PERFILE_RECORD_SAMPLE)
         *event = &in->events[0];

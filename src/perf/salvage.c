@@ -1,10 +1,10 @@
 #include "perf/salvage.h"
 
-#include "core/state.h"
 #include "perf/salvage_evidence.h"
 #include "perf/header.h"
 #include "core/layout.h"
 #include "core/sample_shape.h"
+#include "core/session.h"
 #include "schema/trailer.h"
 
 enum {
@@ -221,20 +221,20 @@ static inline __attribute__((always_inline)) size_t
 pass_plain_as(pf_record_fit *v, const uint8_t *bytes, size_t at, size_t most, bool mixed, bool swap)
 {
     const perfile_session *s = v->session;
-    size_t id_at = PF_PERF_RECORD_HEADER + 8 * (size_t)s->sample_id_slot;
+    const pf_ids *ids = pf_session_ids(s);
+    size_t id_at = PF_PERF_RECORD_HEADER + 8 * (size_t)pf_session_sample_id_slot(s);
     size_t least = mixed ? id_at + 8 : PF_PERF_RECORD_HEADER;
     uint64_t id = 0;
     pf_plain plain = {.least = SIZE_MAX};
     if (!mixed)
-        plain = plain_of(s->shared);
+        plain = plain_of(pf_session_layout(s));
     while (most - at >= least) {
         const uint8_t *p = bytes + at;
         __builtin_prefetch((const void *)((uintptr_t)p + AHEAD));
         if (mixed && pf_load_u64(p + id_at, swap) != id) {
             id = pf_load_u64(p + id_at, swap);
-            uint32_t owner = id ? pf_ids_find(&s->ids, id) : PF_NO_OWNER;
-            plain = owner < s->n_events ? plain_of(&s->events[owner]->layout)
-                                        : (pf_plain){.least = SIZE_MAX};
+            const perfile_event *owner = id ? perfile_session_event(s, pf_ids_find(ids, id)) : NULL;
+            plain = owner ? plain_of(owner->layout) : (pf_plain){.least = SIZE_MAX};
         }
         size_t size = plain_sample(&plain, p, most - at, swap);
         if (size == 0)
@@ -249,12 +249,13 @@ pass_plain_as(pf_record_fit *v, const uint8_t *bytes, size_t at, size_t most, bo
 static size_t pass_plain(pf_record_fit *v, perfile_bytes bytes, size_t at, size_t most)
 {
     const perfile_session *s = v->session;
-    if (s->n_events == 0 || (!s->shared && s->sample_id_slot < 0))
+    const perfile_layout *all = pf_session_layout(s);
+    if (perfile_session_n_events(s) == 0 || (!all && pf_session_sample_id_slot(s) < 0))
         return at;
     if (most > bytes.len)
         most = bytes.len;
     pf_record_fit seen = *v; /* kept in registers */
-    if (!s->shared)
+    if (!all)
         at = pass_plain_as(&seen, bytes.ptr, at, most, true, v->swap);
     else if (v->swap)
         at = pass_plain_as(&seen, bytes.ptr, at, most, false, true);

@@ -1,6 +1,5 @@
 #include "stage/run.h"
 
-#include "core/state.h"
 #include "schema/family.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -56,7 +55,7 @@ pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t 
     const pf_framed f = frame_of(s, first, n);
     pf_run run = {.first = first, .n = n, .all = pf_run_bits(n)};
     bool odd = f.other || first->family != PERFILE_FAMILY_PERF;
-    const perfile_layout *l = first->session ? first->session->shared : NULL;
+    const perfile_layout *l = pf_session_layout(first->session);
     run.samples = odd ? samples_of(first, n) : run.all;
     if (!odd && l && !PF_NATIVE_BIG && !(first->flags & PERFILE_REC_SWAPPED) &&
         f.shortest >= PF_PERF_RECORD_HEADER + fixed_bytes(l))
@@ -68,7 +67,7 @@ pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t 
 
 bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run)
 {
-    const perfile_layout *l = s->session ? s->session->shared : NULL;
+    const perfile_layout *l = pf_session_layout(s->session);
     if (!l || PF_NATIVE_BIG || !s->ops->peek)
         return false;
     const pf_peeked p = *peeked = s->ops->peek(s);

@@ -4,7 +4,7 @@
 
 #include "base/order.h"
 #include "core/layout.h"
-#include "core/state.h"
+#include "core/session.h"
 #include "perfile/abi.h"
 #include "perfile/record.h"
 #include "schema/family.h"
@@ -44,7 +44,8 @@ typedef struct pf_time_place {
 
 static inline pf_time_place pf_time_place_of(const perfile_session *s)
 {
-    int slot = s && s->shared ? s->shared->sample_slot[PF_SLOT_TIME] : -1;
+    const perfile_layout *all = pf_session_layout(s);
+    int slot = all ? all->sample_slot[PF_SLOT_TIME] : -1;
     return slot < 0 ? (pf_time_place){0, SIZE_MAX}
                     : (pf_time_place){8 * (size_t)slot, 8 * (size_t)slot + 8};
 }

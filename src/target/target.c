@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "core/state.h"
 #include "target/target.h"
 
 static pf_target *target_of(perfile_stream *s)
@@ -46,9 +45,9 @@ static perfile_status give(pf_target *t, const perfile_record *r, perfile_error 
     slot->session = t->base.session;
     if (r->family != PERFILE_FAMILY_PERF || !pf_session_wants(r->type))
         return PERFILE_OK;
-    uint64_t before = t->base.session->generation;
+    uint64_t before = perfile_session_generation(t->base.session);
     perfile_status st = pf_session_learn(t->base.session, slot, err);
-    if (st == PERFILE_OK && t->base.session->generation != before)
+    if (st == PERFILE_OK && perfile_session_generation(t->base.session) != before)
         st = pf_session_settle(t->base.session, err);
     return st;
 }
@@ -310,7 +309,7 @@ static perfile_status begin(pf_target *t, const perfile_stream *below, perfile_e
     if (st != PERFILE_OK)
         return st;
     t->base.session = session;
-    t->hold.seed = session->ids.seed;
+    t->hold.seed = pf_session_seed(session);
     t->hold.limit = t->base.limits.held_bytes;
     st = pf_target_facts(t, err);
     return st == PERFILE_OK ? pf_target_plans(t, err) : st;

@@ -95,6 +95,8 @@ check() {
             } else if (first in level) {
                 if (first != room && level[first] >= level[room])
                     reject("upwards or sideways")
+                if (first == "core" && room != "core" && target == "core/state.h")
+                    reject("the inside of sessions")
                 if (room == "lib" && first in formats)
                     reject("lib asks the driver of a format")
             } else if (quoted && first != "format") {
@@ -136,6 +138,8 @@ try pass src/cli/x.c '#include "cli/command.h"'
 try pass include/perfile/x.h '#include "version.h"'
 try fail src/base/x.c '#include "io/x.h"'
 try pass src/lib/x.c '#include "core/x.h"'
+try pass src/core/x.c '#include "core/state.h"'
+try fail src/stage/x.h '#include "core/state.h"'
 try fail src/base/x.c '  #  include <io/x.h>'
 try fail src/io/x.c '#include "schema/x.h"'
 try fail src/perf/x.c '#include "archive/x.h"'
