@@ -272,11 +272,16 @@ static void hand_on_as_own(stage *g)
     perfile_stream *s = &g->base;
     const bool all = g->left == pf_run_bits(g->n);
     g->extra_of = g->left & 1 ? g->first : NULL;
-    for (uint64_t left = g->left; left; left &= left - 1) {
-        perfile_record *r = &s->run[s->n_run++];
-        *r = g->first[__builtin_ctzll(left)];
-        r->session = s->session;
+    for (uint64_t left = g->left; left;) {
+        const unsigned from = (unsigned)__builtin_ctzll(left);
+        const uint64_t rest = ~(left >> from);
+        const unsigned n = rest ? (unsigned)__builtin_ctzll(rest) : 64 - from;
+        memcpy(&s->run[s->n_run], g->first + from, n * sizeof *s->run);
+        s->n_run += n;
+        left &= ~(pf_run_bits(n) << from);
     }
+    for (uint32_t i = 0; i < s->n_run; i++)
+        s->run[i].session = s->session;
     if (all)
         s->framed = pf_stream_framed(s->below, g->first, g->n);
     g->left = 0;
