@@ -259,7 +259,7 @@ static bool take_window(pf_sort *x, pf_sort_source *s)
         if (!more && n)
             break;
         r->sequence = sequence++;
-        const size_t size = r->body.len + 8;
+        const size_t size = r->body.len + PF_PERF_RECORD_HEADER;
         samples += r->type == PERFILE_RECORD_SAMPLE;
         shortest = size < shortest ? size : shortest;
         longest = size > longest ? size : longest;
@@ -332,7 +332,7 @@ static void make_whole(pf_sort *x)
     bool swap = last.flags & PERFILE_REC_SWAPPED;
     size_t len = x->whole.len;
     const uint8_t *at = x->whole.ptr;
-    if (len < 8)
+    if (len < PF_PERF_RECORD_HEADER)
         return;
     perfile_record *r = slot_of(x, 0);
     *r = (perfile_record){.flags = (uint8_t)(PERFILE_REC_INNER | (swap ? PERFILE_REC_SWAPPED : 0)),
@@ -341,14 +341,8 @@ static void make_whole(pf_sort *x)
                           .part = last.part,
                           .session = x->base.session};
     pf_sort_frame(r, at, swap);
-    uint64_t size = pf_load_u16(at + 6, swap);
-    if (pf_type_is_wide(r->type)) {
-        size |= (uint64_t)r->misc << 16;
-        r->misc = 0;
-    }
-    if (size != len)
+    if (perfile_record_size(r) != len)
         return;
-    r->body.len = len - 8;
     r->sequence = x->sequence++;
     x->base.n_run = 1;
 }

@@ -33,14 +33,16 @@ static uint64_t key_of_first_piece(pf_time_clock *c, const perfile_record *first
 {
     const bool swap = first->flags & PERFILE_REC_SWAPPED;
     perfile_record whole = *first;
-    if (first->body.len < PF_PERF_RECORD_HEADER ||
-        pf_load_u32(first->body.ptr, swap) != PERFILE_RECORD_SAMPLE)
+    if (first->body.len < PF_PERF_RECORD_HEADER)
+        return c->top;
+    const pf_frame f = pf_frame_at(first->body.ptr, swap);
+    if (f.type != PERFILE_RECORD_SAMPLE)
         return c->top;
     whole.header = first->body.ptr;
     whole.body = (perfile_bytes){first->body.ptr + PF_PERF_RECORD_HEADER,
                                  first->body.len - PF_PERF_RECORD_HEADER};
-    whole.type = PERFILE_RECORD_SAMPLE;
-    whole.misc = pf_load_u16(first->body.ptr + 4, swap);
+    whole.type = f.type;
+    whole.misc = f.misc;
     return pf_time_key(c, &whole);
 }
 

@@ -65,7 +65,7 @@ bool pf_sort_blocks_add(pf_sort_blocks *b, const perfile_record *r, uint64_t key
     if (b->full)
         return false;
     b->list[b->n++] = (pf_sort_block){.start = r->header,
-                                      .bytes = r->body.len + 8,
+                                      .bytes = perfile_record_size(r),
                                       .offset = r->offset,
                                       .records = 1,
                                       .min = key,
@@ -80,7 +80,7 @@ void pf_sort_blocks_round(pf_sort_blocks *b, const perfile_record *r)
     pf_sort_block *last = b->n ? &b->list[b->n - 1] : NULL;
     if (last && pf_sort_walkable(r) && last->part == r->part &&
         last->start + last->bytes == r->header)
-        last->bytes += r->body.len + 8;
+        last->bytes += perfile_record_size(r);
 }
 
 perfile_status pf_sort_changed(const pf_sort_block *block, perfile_error *err)

@@ -7,7 +7,7 @@
 #include "core/stream.h"
 #include "sort/entries.h"
 #include "stage/time_key.h"
-#include "schema/family.h"
+#include "schema/frame.h"
 
 /* Records one behind the other. */
 typedef struct pf_sort_block {
@@ -45,8 +45,9 @@ static inline bool pf_sort_walkable(const perfile_record *r)
     const uint8_t unfit = PERFILE_REC_STABLE | PERFILE_REC_ENVELOPE | PERFILE_REC_INNER |
                           PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_PARTIAL;
     return r->family == PERFILE_FAMILY_PERF && (r->flags & unfit) == PERFILE_REC_STABLE &&
-           r->extra.len == 0 && !pf_type_is_wide(r->type) && r->body.len <= UINT16_MAX - 8 &&
-           (r->body.len == 0 || r->body.ptr == r->header + 8);
+           r->extra.len == 0 && !pf_type_is_wide(r->type) &&
+           r->body.len <= UINT16_MAX - PF_PERF_RECORD_HEADER &&
+           (r->body.len == 0 || r->body.ptr == r->header + PF_PERF_RECORD_HEADER);
 }
 
 /* `r`; what was read through the window, as it stands in the mapping, unless it came out of an
@@ -58,8 +59,9 @@ static inline perfile_record pf_sort_as_mapped(const pf_sort_blocks *b, const pe
     if (!b->beside || r->flags & unfit)
         return m;
     m.header = b->mapped + r->offset;
-    m.body.ptr = r->body.len ? m.header + 8 : NULL;
-    m.extra.ptr = r->extra.len ? m.header + 8 + r->body.len : NULL;
+    const size_t size = perfile_record_size(r);
+    m.body.ptr = r->body.len ? m.header + (size - r->body.len) : NULL;
+    m.extra.ptr = r->extra.len ? m.header + size : NULL;
     m.flags |= PERFILE_REC_STABLE;
     return m;
 }
@@ -74,7 +76,7 @@ static inline bool pf_sort_blocks_extend(pf_sort_blocks *b, const perfile_record
     if (b->n == 0 || last->start + last->bytes != r->header || last->bytes >= b->block_bytes ||
         last->part != r->part)
         return false;
-    last->bytes += r->body.len + 8;
+    last->bytes += perfile_record_size(r);
     last->records++;
     last->min = key < last->min ? key : last->min;
     last->max = key > last->max ? key : last->max;
@@ -117,10 +119,11 @@ static inline void pf_sort_walk_begin(pf_sort_walk *w, const pf_sort_blocks *b,
 /* Fills the part of `r` that the header decides. */
 static inline void pf_sort_frame(perfile_record *r, const uint8_t *at, bool swap)
 {
+    const pf_frame f = pf_frame_at(at, swap);
     r->header = at;
-    r->body = (perfile_bytes){at + 8, pf_load_u16(at + 6, swap) - (size_t)8};
-    r->type = pf_load_u32(at, swap);
-    r->misc = pf_load_u16(at + 4, swap);
+    r->body = (perfile_bytes){at + PF_PERF_RECORD_HEADER, f.size - (size_t)PF_PERF_RECORD_HEADER};
+    r->type = f.type;
+    r->misc = f.misc;
 }
 
 /* False at the end; w->at is not w->end then when the bytes are no longer what they were. */
@@ -128,8 +131,8 @@ static inline bool pf_sort_walk_next(pf_sort_walk *w)
 {
     do {
         size_t left = (size_t)(w->end - w->at);
-        size_t size = left >= 8 ? pf_load_u16(w->at + 6, w->swap) : 0;
-        if (size < 8 || size > left)
+        size_t size = left >= PF_PERF_RECORD_HEADER ? pf_frame_at(w->at, w->swap).size : 0;
+        if (size < PF_PERF_RECORD_HEADER || size > left)
             return false;
         __builtin_prefetch((const void *)((uintptr_t)w->at + 2048));
         pf_sort_frame(&w->record, w->at, w->swap);
@@ -143,12 +146,14 @@ static inline bool pf_sort_walk_next(pf_sort_walk *w)
 static inline bool pf_sort_walk_sample(pf_sort_walk *w, const pf_time_place *place, uint64_t *time)
 {
     size_t left = (size_t)(w->end - w->at);
-    if (left < 8 || pf_load_u32(w->at, w->swap) != PERFILE_RECORD_SAMPLE)
+    if (left < PF_PERF_RECORD_HEADER)
         return false;
-    size_t size = pf_load_u16(w->at + 6, w->swap);
-    if (size < 8 || size > left || size - 8 < place->need)
+    const pf_frame f = pf_frame_at(w->at, w->swap);
+    const size_t size = f.size;
+    if (f.type != PERFILE_RECORD_SAMPLE || size < PF_PERF_RECORD_HEADER || size > left ||
+        size - PF_PERF_RECORD_HEADER < place->need)
         return false;
-    *time = pf_load_u64(w->at + 8 + place->at, w->swap);
+    *time = pf_load_u64(w->at + PF_PERF_RECORD_HEADER + place->at, w->swap);
     if (*time == 0 || *time == PERFILE_NO_TIME)
         return false;
     __builtin_prefetch((const void *)((uintptr_t)w->at + 2048));
