@@ -184,8 +184,10 @@ static perfile_status learn_event_update(perfile_session *s, const perfile_recor
 }
 
 /* The old, short form has no word on whether it is valid; it was written when it was. */
-static perfile_status learn_time_conv(perfile_session *s, const perfile_record *r)
+static perfile_status learn_time_conv(perfile_session *s, const perfile_record *r,
+                                      perfile_error *err)
 {
+    (void)err;
     perfile_time_conv v;
     if (perfile_time_conv_decode(r, &v, sizeof v, NULL) != PERFILE_OK ||
         (v.has_short && !v.cap_user_time_zero))
@@ -225,32 +227,42 @@ static perfile_status learn_feature(perfile_session *s, const perfile_record *r,
     return pf_session_add_feature(s, &f, is_stable(r), err);
 }
 
+typedef perfile_status learn_fn(perfile_session *s, const perfile_record *r, perfile_error *err);
+
+/* NULL: records of this type say nothing of the session. */
+static learn_fn *learner(uint32_t type)
+{
+    switch (type) {
+    case PERFILE_RECORD_HEADER_ATTR:
+        return learn_attr;
+    case PERFILE_RECORD_HEADER_EVENT_TYPE:
+        return learn_event_type;
+    case PERFILE_RECORD_HEADER_TRACING_DATA:
+        return learn_tracing_data;
+    case PERFILE_RECORD_HEADER_BUILD_ID:
+        return learn_build_id;
+    case PERFILE_RECORD_ID_INDEX:
+        return learn_id_index;
+    case PERFILE_RECORD_EVENT_UPDATE:
+        return learn_event_update;
+    case PERFILE_RECORD_TIME_CONV:
+        return learn_time_conv;
+    case PERFILE_RECORD_HEADER_FEATURE:
+        return learn_feature;
+    case PERFILE_RECORD_SIMPLEPERF_EVENT_ID:
+        return learn_event_id;
+    case PERFILE_RECORD_SIMPLEPERF_TRACING_DATA:
+        return learn_sp_tracing_data;
+    default:
+        return NULL;
+    }
+}
+
 perfile_status pf_session_learn(perfile_session *s, const perfile_record *r, perfile_error *err)
 {
-    if (r->family != PERFILE_FAMILY_PERF)
+    learn_fn *learn = r->family == PERFILE_FAMILY_PERF ? learner(r->type) : NULL;
+    if (!learn)
         return PERFILE_OK;
-    switch (r->type) {
-    case PERFILE_RECORD_HEADER_ATTR:
-        return learn_attr(s, r, err);
-    case PERFILE_RECORD_HEADER_EVENT_TYPE:
-        return learn_event_type(s, r, err);
-    case PERFILE_RECORD_HEADER_TRACING_DATA:
-        return learn_tracing_data(s, r, err);
-    case PERFILE_RECORD_HEADER_BUILD_ID:
-        return learn_build_id(s, r, err);
-    case PERFILE_RECORD_ID_INDEX:
-        return learn_id_index(s, r, err);
-    case PERFILE_RECORD_EVENT_UPDATE:
-        return learn_event_update(s, r, err);
-    case PERFILE_RECORD_TIME_CONV:
-        return learn_time_conv(s, r);
-    case PERFILE_RECORD_HEADER_FEATURE:
-        return learn_feature(s, r, err);
-    case PERFILE_RECORD_SIMPLEPERF_EVENT_ID:
-        return learn_event_id(s, r, err);
-    case PERFILE_RECORD_SIMPLEPERF_TRACING_DATA:
-        return learn_sp_tracing_data(s, r, err);
-    default:
-        return PERFILE_OK;
-    }
+    pf_session_will_change(s);
+    return learn(s, r, err);
 }

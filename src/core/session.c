@@ -57,6 +57,21 @@ void pf_session_free(perfile_session *s)
     pf_free(s);
 }
 
+void pf_session_add_reader(perfile_session *s, pf_session_reader *reader)
+{
+    reader->next = s->readers;
+    s->readers = reader;
+}
+
+void pf_session_remove_reader(perfile_session *s, pf_session_reader *reader)
+{
+    pf_session_reader **at = &s->readers;
+    while (*at && *at != reader)
+        at = &(*at)->next;
+    if (*at)
+        *at = reader->next;
+}
+
 perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err)
 {
     void **items = pf_array_more(p->items, p->n, &p->cap, sizeof *items);
@@ -87,6 +102,7 @@ static perfile_status take_ids(perfile_session *s, pf_event *event, perfile_erro
 
 perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact, perfile_error *err)
 {
+    pf_session_will_change(s);
     /* Drivers see to it that there are as many; less is nothing that could be decoded. */
     if (fact->attr.len < PF_ATTR_LEAST)
         return PERFILE_OK;
@@ -157,6 +173,7 @@ perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact,
 perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t id,
                                  perfile_error *err)
 {
+    pf_session_will_change(s);
     bool added;
     perfile_words *ids = &event->shown.ids;
     if (id == 0)
@@ -189,6 +206,7 @@ perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t i
 perfile_status pf_session_add_feature(perfile_session *s, const perfile_feature *f, bool stable,
                                       perfile_error *err)
 {
+    pf_session_will_change(s);
     /* No header can hold greater numbers. */
     if (f->number >= PERFILE_N_FEATURES || s->by_number[f->number])
         return PERFILE_OK;
@@ -223,6 +241,7 @@ perfile_status pf_session_add_feature(perfile_session *s, const perfile_feature 
 perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, perfile_bytes name,
                                          bool stable, perfile_error *err)
 {
+    pf_session_will_change(s);
     void *place;
     perfile_status st = pf_arena_get(&s->arena, sizeof(perfile_event_type), &place, err);
     if (st != PERFILE_OK)
@@ -242,6 +261,7 @@ perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, 
 perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_id *id, bool stable,
                                        perfile_error *err)
 {
+    pf_session_will_change(s);
     void *place;
     perfile_status st = pf_arena_get(&s->arena, sizeof(perfile_build_id), &place, err);
     if (st != PERFILE_OK)
@@ -258,6 +278,7 @@ perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_i
 
 perfile_status pf_session_settle(perfile_session *s, perfile_error *err)
 {
+    pf_session_will_change(s);
     perfile_status st = pf_names_settle(s, err);
     if (st != PERFILE_OK)
         return st;

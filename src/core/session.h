@@ -63,6 +63,18 @@ perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, 
  * only. */
 perfile_status pf_session_learn(perfile_session *s, const perfile_record *r, perfile_error *err);
 
+/* Whoever reads the session in other threads: told before it changes, so that none of them reads
+ * meanwhile. */
+typedef struct pf_session_reader {
+    void (*before_change)(void *user);
+    void *user;
+    struct pf_session_reader *next;
+} pf_session_reader;
+
+/* `reader` belongs to the caller, and stays where it is up to pf_session_remove_reader(). */
+void pf_session_add_reader(perfile_session *s, pf_session_reader *reader);
+void pf_session_remove_reader(perfile_session *s, pf_session_reader *reader);
+
 /* Whether pf_session_learn() does anything with this type: a driver ends its run of records before
  * such a one, so that facts hold from their record on. */
 static inline bool pf_session_wants(uint32_t type)

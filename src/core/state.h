@@ -67,11 +67,20 @@ struct perfile_session {
     bool is_short;
     uint64_t shift, mult, zero, cycles, mask;
 
+    pf_session_reader *readers;
+
     pf_names names;
     pf_arena arena;
     uint64_t
         model_bytes; /* perfile_limits.  At the end: what decodes a record shares a cache line */
 };
+
+/* To be called before anything of the session changes. */
+static inline void pf_session_will_change(const perfile_session *s)
+{
+    for (const pf_session_reader *r = s->readers; r; r = r->next)
+        r->before_change(r->user);
+}
 
 perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err);
 
