@@ -8,7 +8,8 @@
  *   built against an older header go on working with a newer library.
  * - Integers in structs are native; bytes in perfile_bytes and perfile_words are as stored.
  * - One object is used by one thread at a time; different objects need no locks.  The library
- *   prints nothing, starts no threads, keeps no global state and never calls exit().
+ *   prints nothing, keeps no global state and never calls exit(); it starts threads only where a
+ *   program asks for them (members called `threads`), and waits for them before it returns.
  */
 #ifndef PERFILE_BASE_H
 #define PERFILE_BASE_H

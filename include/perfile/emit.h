@@ -39,7 +39,10 @@ enum {                            /* perfile_emit_options.flags */
 typedef struct perfile_emit_options {
     size_t size;
     uint32_t flags; /* PERFILE_EMIT_… */
-    uint32_t reserved0;
+    /* So many threads make the output, the caller's among them, at most 256; 0 or 1: no other.  The
+     * output is the same.  From perfile_emitter_begin() to perfile_emitter_finish() the model must
+     * not be fed then; all calls still come from one thread. */
+    uint32_t threads;
     /* "tsv": the columns, separated by commas; see perfile_emit_fields_check().  Copied. */
     const char *fields;
     /* Fed with all that the records refer to; it must outlive the emitter.  NULL: names of threads
@@ -84,6 +87,12 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_begin(perfile_emitte
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_put(perfile_emitter *e,
                                                                 const perfile_record *r,
                                                                 perfile_error *err);
+
+/* The same for first[0 .. n), which perfile_stream_next_run() gave, or some of them that follow
+ * each other: faster with several threads. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_put_run(perfile_emitter *e,
+                                                                    const perfile_record *first,
+                                                                    size_t n, perfile_error *err);
 
 /* Hands what was emitted so far to the sink. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_flush(perfile_emitter *e,

@@ -106,25 +106,29 @@ static inline bool cli_next(cli_input *in, const perfile_record **r)
     return false;
 }
 
-/* The next records, at least one, for loops that do little with each; false at the end. */
-static inline bool cli_next_run(cli_input *in, const perfile_record **first, size_t *n)
+/* The next records, at least one, or one of family DAMAGE, which is alone; false at the end. */
+static inline bool cli_next_items(cli_input *in, const perfile_record **first, size_t *n)
 {
-    do {
-        in->status = perfile_stream_next_run(in->stream, first, n, &in->error);
-        if (in->status != PERFILE_OK)
-            return cli_input_end(in);
-        if ((*first)->family == PERFILE_FAMILY_DAMAGE) { /* alone in its run */
-            cli_input_damage(in, *first);
-            *n = 0;
-            if (in->fail)
-                return cli_input_end(in);
-        }
-    } while (*n == 0);
+    in->status = perfile_stream_next_run(in->stream, first, n, &in->error);
+    if (in->status != PERFILE_OK)
+        return cli_input_end(in);
     if (in->countdown <= *n)
         cli_input_tick(in, *first);
     else
         in->countdown -= (uint32_t)*n;
-    return true;
+    if ((*first)->family != PERFILE_FAMILY_DAMAGE)
+        return true;
+    cli_input_damage(in, *first);
+    return !in->fail || cli_input_end(in);
+}
+
+/* The next records, at least one, for loops that do little with each; false at the end. */
+static inline bool cli_next_run(cli_input *in, const perfile_record **first, size_t *n)
+{
+    while (cli_next_items(in, first, n))
+        if ((*first)->family != PERFILE_FAMILY_DAMAGE)
+            return true;
+    return false;
 }
 
 /* Feeds a model.  What exceeds limits.model_bytes, and all that comes behind it, is left out: the

@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -206,6 +207,22 @@ int cli_choose(const char *command, const char *option, const char *word, const 
     }
     return cli_usage(command, "%s takes %s: '%s'%s", option, list, word,
                      cli_meant(word, words, n, meant, sizeof meant));
+}
+
+int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
+{
+    enum { MOST_JOBS = 256 };
+    char *end;
+    unsigned long n = strtoul(word, &end, 10);
+    bool is_auto = strcmp(word, "auto") == 0;
+    if (!is_auto && (word[0] < '0' || word[0] > '9' || *end || n > MOST_JOBS))
+        return cli_usage(command, "--jobs takes a number up to %d, or auto: '%s'", MOST_JOBS, word);
+    if (is_auto || n == 0) {
+        long there = sysconf(_SC_NPROCESSORS_ONLN);
+        n = there < 1 ? 1 : there < MOST_JOBS ? (unsigned long)there : MOST_JOBS;
+    }
+    *jobs = (uint32_t)n;
+    return CLI_CONTINUE;
 }
 
 int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage)

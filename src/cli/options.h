@@ -35,6 +35,18 @@ enum {
     "  --allow-growth   " pad "lift the limits on what an input may cost (format/limits.md)\n"     \
     "  --help           " pad "this text\n"
 
+/* Of commands whose work several threads can share: "j:" is one of their letters. */
+#define CLI_JOBS_OPTION                                                                            \
+    {                                                                                              \
+        "jobs", required_argument, NULL, 'j'                                                       \
+    }
+#define CLI_JOBS_HELP                                                                              \
+    "  -j, --jobs N       with N threads (default: 1); auto or 0: one for each processor.  What\n" \
+    "                     comes out is the same\n"
+
+/* -j N: CLI_CONTINUE, or CLI_USAGE. */
+int cli_jobs_option(const char *command, const char *word, uint32_t *jobs);
+
 /* The next option as getopt_long() has it, -1 behind the last.  What is wrong is said here, with
  * the words that may have been meant, and '?' returned.  `letters` without -i and -h.  Behind the
  * last option argv[optind] and on are the operands, and those that -i gave. */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/crc32.h"
 #include "base/error.h"
+#include "emit/threads.h"
 
 enum {
     PIECE = 64 << 10 /* handed to the sink at once */
@@ -20,7 +21,7 @@ perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfil
     return PERFILE_OK;
 }
 
-perfile_status perfile_emitter_flush(perfile_emitter *e, perfile_error *err)
+perfile_status pf_emitter_hand_on(perfile_emitter *e, perfile_error *err)
 {
     perfile_bytes out = {e->out.ptr, e->out.len};
     if (e->no_memory)
@@ -29,11 +30,17 @@ perfile_status perfile_emitter_flush(perfile_emitter *e, perfile_error *err)
     return out.len ? perfile_sink_write(e->sink, out, err) : PERFILE_OK;
 }
 
+perfile_status perfile_emitter_flush(perfile_emitter *e, perfile_error *err)
+{
+    perfile_status st = e->threads ? pf_emit_threads_wait(e, err) : PERFILE_OK;
+    return st == PERFILE_OK ? pf_emitter_hand_on(e, err) : st;
+}
+
 static perfile_status settle(perfile_emitter *e, perfile_status st, perfile_error *err)
 {
     if (st != PERFILE_OK || (e->out.len < PIECE && !e->no_memory))
         return st;
-    return perfile_emitter_flush(e, err);
+    return pf_emitter_hand_on(e, err);
 }
 
 perfile_status perfile_emitter_begin(perfile_emitter *e, perfile_error *err)
@@ -41,14 +48,32 @@ perfile_status perfile_emitter_begin(perfile_emitter *e, perfile_error *err)
     return settle(e, e->ops->begin(e, err), err);
 }
 
-perfile_status perfile_emitter_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
+perfile_status pf_emitter_put_now(perfile_emitter *e, const perfile_record *r, perfile_error *err)
 {
     return settle(e, e->ops->put(e, r, err), err);
 }
 
+perfile_status perfile_emitter_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
+{
+    return e->threads ? pf_emit_threads_put(e, r, 1, err) : pf_emitter_put_now(e, r, err);
+}
+
+perfile_status perfile_emitter_put_run(perfile_emitter *e, const perfile_record *first, size_t n,
+                                       perfile_error *err)
+{
+    if (e->threads)
+        return pf_emit_threads_put(e, first, n, err);
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        st = pf_emitter_put_now(e, &first[i], err);
+    return st;
+}
+
 perfile_status perfile_emitter_finish(perfile_emitter *e, perfile_error *err)
 {
-    perfile_status st = e->ops->finish(e, err);
+    perfile_status st = e->threads ? pf_emit_threads_wait(e, err) : PERFILE_OK;
+    if (st == PERFILE_OK)
+        st = e->ops->finish(e, err);
     return st == PERFILE_OK ? perfile_emitter_flush(e, err) : st;
 }
 
@@ -64,7 +89,7 @@ uint64_t perfile_emitter_errors(const perfile_emitter *e)
     return e->n_errors;
 }
 
-void perfile_emitter_close(perfile_emitter *e)
+void pf_emitter_free(perfile_emitter *e)
 {
     if (!e)
         return;
@@ -72,6 +97,13 @@ void perfile_emitter_close(perfile_emitter *e)
         e->ops->close(e);
     pf_buffer_free(&e->out);
     pf_free(e);
+}
+
+void perfile_emitter_close(perfile_emitter *e)
+{
+    if (e)
+        pf_emit_threads_free(e);
+    pf_emitter_free(e);
 }
 
 perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, uint32_t *crc,

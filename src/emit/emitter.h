@@ -27,12 +27,13 @@ struct perfile_emitter {
     const perfile_container *container;
     perfile_sink *sink;
     uint32_t flags;
-    const perfile_model *model; /* may be NULL */
-    const char *fields;         /* while opening: see perfile_emit_options */
-    bool no_memory;             /* `out` could not grow: what it holds is not complete */
-    bool decoded;               /* something was */
-    bool by_walk;               /* for laws: nothing at once, see emit/sample.inc … */
-    uint64_t n_at_once;         /* … and how often that was done */
+    const perfile_model *model;      /* may be NULL */
+    const char *fields;              /* while opening: see perfile_emit_options */
+    bool no_memory;                  /* `out` could not grow: what it holds is not complete */
+    bool decoded;                    /* something was */
+    bool by_walk;                    /* for laws: nothing at once, see emit/sample.inc … */
+    uint64_t n_at_once;              /* … and how often that was done */
+    struct pf_emit_threads *threads; /* NULL: the caller's alone, see emit/threads.h */
     pf_buffer out;
     uint64_t n_records;
     uint64_t n_errors;
@@ -41,6 +42,15 @@ struct perfile_emitter {
 /* An emitter of this form without a stream. */
 perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfile_emitter **out,
                               perfile_error *err);
+
+/* perfile_emitter_close() of one without threads. */
+void pf_emitter_free(perfile_emitter *e);
+
+/* perfile_emitter_put() in the caller's thread. */
+perfile_status pf_emitter_put_now(perfile_emitter *e, const perfile_record *r, perfile_error *err);
+
+/* Hands `out` to the sink. */
+perfile_status pf_emitter_hand_on(perfile_emitter *e, perfile_error *err);
 
 /* Room for `n` bytes at the end of `out`, NULL when there is no memory. */
 static inline uint8_t *pf_emit_room(perfile_emitter *e, size_t n)

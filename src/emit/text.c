@@ -18,11 +18,17 @@ static void pad_from(pf_text_page *t, size_t mark, size_t width)
     pf_text_page_spaces(t, n < width ? width - n : 2);
 }
 
+static perfile_status text_open(perfile_emitter *e, perfile_error *err)
+{
+    (void)err;
+    ((pf_text_page *)(void *)e)->hex = e->flags & PERFILE_EMIT_HEX;
+    return PERFILE_OK;
+}
+
 static perfile_status text_begin(perfile_emitter *e, perfile_error *err)
 {
     pf_text_page *t = (pf_text_page *)(void *)e;
     (void)err;
-    t->hex = e->flags & PERFILE_EMIT_HEX;
     if (!(e->flags & PERFILE_EMIT_RECORDS))
         pf_text_facts(t);
     return PERFILE_OK;
@@ -273,6 +279,7 @@ const pf_emit_ops pf_emit_text = {
     .name = "text",
     .doc = "a line a record, and one for each of its fields",
     .size = sizeof(pf_text_page),
+    .open = text_open,
     .begin = text_begin,
     .put = text_put,
     .finish = text_finish,

@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 #include "core/stream.h"
+#include "emit/threads.h"
 #include "io/out.h"
+#include "io/workers.h"
 #include "lib/registry.h"
 
 static const pf_emit_ops *form_at(size_t position)
@@ -55,6 +57,9 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
     e->model = how.model;
     e->fields = how.fields;
     st = e->ops->open ? e->ops->open(e, err) : PERFILE_OK;
+    if (st == PERFILE_OK && how.threads > 1)
+        st = pf_emit_threads_start(e, stream, pf_workers_threads(how.threads), PF_EMIT_JOB_BYTES,
+                                   err);
     if (st != PERFILE_OK) {
         perfile_emitter_close(e);
         return st;

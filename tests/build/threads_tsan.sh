@@ -1,5 +1,6 @@
 #!/bin/bash
-# The ring buffer and a writer in another thread, under the thread sanitizer.
+# Under the thread sanitizer: the ring buffer and a writer in another thread, and what the library does in
+# several threads.
 set -eu
 set -o pipefail
 
@@ -43,18 +44,22 @@ if run env -u UBSAN_OPTIONS TSAN_OPTIONS=exitcode=66 ./trial >trial.out 2>&1; th
 fi
 grep -q 'data race' trial.out
 
-# The rooms below the ring, what its stream stands on, and the ring itself.
-flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -g -O0 -pthread
+# All rooms of the library: the emitters stand high.
+flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -g -O1 -pthread
     -fsanitize=thread -I"$PERFILE_SOURCE/src" -I"$PERFILE_SOURCE" -I"$PERFILE_SOURCE/tests"
     -I"$PERFILE_BUILD/include")
 read -ra cmocka < <(pkg-config --cflags --libs cmocka)
 read -ra headers < <(pkg-config --cflags libzstd libcbor; echo)
 read -ra libraries < <(pkg-config --libs libzstd libcbor)
-for room in base io schema core model perf ring; do
-    mkdir $room
-    (cd $room && printf '%s\0' "$PERFILE_SOURCE/src/$room"/*.c |
+for room in "$PERFILE_SOURCE"/src/*/; do
+    room=$(basename "$room")
+    [ "$room" = cli ] && continue
+    mkdir "$room"
+    (cd "$room" && printf '%s\0' "$PERFILE_SOURCE/src/$room"/*.c |
         xargs -0 -n 4 -P 2 "$PERFILE_CC" "${flags[@]}" "${headers[@]}" -c)
 done
-"$PERFILE_CC" "${flags[@]}" -o ring_threads "$PERFILE_SOURCE/tests/law/ring_threads.c" ./*/*.o \
-    "${cmocka[@]}" "${libraries[@]}"
-run ./ring_threads
+for name in ring_threads threads; do
+    "$PERFILE_CC" "${flags[@]}" "${headers[@]}" -o $name "$PERFILE_SOURCE/tests/law/$name.c" ./*/*.o \
+        "${cmocka[@]}" "${libraries[@]}"
+    PERFILE_EVERY=32 run ./$name
+done

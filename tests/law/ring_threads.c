@@ -1,5 +1,5 @@
 /* A writer in another thread: more than a million records through small rings, each the one that
- * was written, in the order they were written, none missing.  tests/build/ring_tsan.sh runs this
+ * was written, in the order they were written, none missing.  tests/build/threads_tsan.sh runs this
  * with the thread sanitizer. */
 #include "testing.h"
 

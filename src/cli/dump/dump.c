@@ -34,7 +34,7 @@ static const char help[] =
     "                     would be left out\n"
     "  --raw              do not look into compressed records\n"
     "  -o, --output OUT   write to this file, which appears when it is complete\n"
-    "  -f, --force        OUT may exist\n" CLI_READING_HELP "\n"
+    "  -f, --force        OUT may exist\n" CLI_JOBS_HELP CLI_READING_HELP "\n"
     "Which records:\n" CLI_SELECT_HELP "\n"
     "What is given twice holds when one of both does; different options must all hold.\n"
     "jsonl and cbor print what is stored, as it is stored; text and tsv know of oddities of\n"
@@ -71,6 +71,7 @@ typedef struct settings {
     bool samples; /* only these */
     bool headed;  /* the names of columns stand above already */
     uint64_t skip, limit, at;
+    uint32_t jobs;
     cli_selection select;
 } settings;
 
@@ -94,10 +95,11 @@ static void show_so_far(void *user)
         l->status = perfile_sink_flush(l->sink, &l->error);
 }
 
-static bool next_live(cli_input *in, live *l, perfile_emitter *e, const perfile_record **r)
+static bool next_live(cli_input *in, live *l, perfile_emitter *e, const perfile_record **first,
+                      size_t *n)
 {
     l->emitter = e;
-    bool more = cli_next_item(in, r);
+    bool more = cli_next_items(in, first, n);
     l->emitter = NULL;
     return more;
 }
@@ -154,16 +156,32 @@ static bool chosen(choice *c, const perfile_record *r)
     return true;
 }
 
+/* Puts those of a run that are wanted. */
+static perfile_status put_chosen(perfile_emitter *e, choice *c, const perfile_record *r, size_t n,
+                                 perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; st == PERFILE_OK && i < n && c->left;) {
+        size_t k = 0;
+        while (i + k < n && c->left && chosen(c, &r[i + k]))
+            k++;
+        if (k)
+            st = perfile_emitter_put_run(e, &r[i], k, err);
+        i += k + 1;
+    }
+    return st;
+}
+
 /* *found: false when no record is at --at; then the end is not emitted either. */
 static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *set, live *l,
                            bool *found, perfile_error *err)
 {
-    const perfile_record *r;
+    const perfile_record *first;
+    size_t n;
     choice c = {.set = set, .skip = set->skip, .left = set->limit, .begun = !set->has_at};
     perfile_status st = perfile_emitter_begin(e, err);
-    while (st == PERFILE_OK && l->status == PERFILE_OK && c.left && next_live(in, l, e, &r))
-        if (chosen(&c, r))
-            st = perfile_emitter_put(e, r, err);
+    while (st == PERFILE_OK && l->status == PERFILE_OK && c.left && next_live(in, l, e, &first, &n))
+        st = put_chosen(e, &c, first, n, err);
     if (st == PERFILE_OK && l->status != PERFILE_OK) {
         *err = l->error;
         return l->status;
@@ -185,7 +203,7 @@ static int emit_failed(const char *name, const perfile_error *err)
 static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
 {
     perfile_emit_options options = {
-        .size = sizeof options, .fields = set->fields, .model = in->model};
+        .size = sizeof options, .fields = set->fields, .model = in->model, .threads = set->jobs};
     options.flags |= set->hex ? PERFILE_EMIT_HEX : 0;
     options.flags |= set->resolve ? PERFILE_EMIT_RESOLVE : 0;
     options.flags |= without_header(set) ? PERFILE_EMIT_RECORDS : 0;
@@ -337,6 +355,8 @@ static int read_option(int option, settings *set)
     case 'f':
         set->force = true;
         return CLI_CONTINUE;
+    case 'j':
+        return cli_jobs_option("dump", optarg, &set->jobs);
     default:
         return cli_reading_option("dump", help, option, &set->how);
     }
@@ -389,12 +409,13 @@ int cli_dump(int argc, char **argv)
         {"raw", no_argument, NULL, OPTION_RAW},
         {"output", required_argument, NULL, 'o'},
         {"force", no_argument, NULL, 'f'},
+        CLI_JOBS_OPTION,
         {0},
     };
     settings set = {.output = "-", .limit = UINT64_MAX};
     int status = CLI_CONTINUE;
-    for (int c;
-         status == CLI_CONTINUE && (c = cli_next_option("dump", argc, argv, "o:f", options)) != -1;)
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("dump", argc, argv, "o:fj:", options)) != -1;)
         status = read_option(c, &set);
     cli_inputs in;
     if (status == CLI_CONTINUE)

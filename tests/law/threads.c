@@ -1,0 +1,255 @@
+/* What several threads make is what one makes, byte for byte, of whole captures and of damaged
+ * ones. */
+#include "testing.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+#include "captures.h"
+#include "core/stream.h"
+#include "dripping.h"
+#include "emit/threads.h"
+#include "perfile/perfile.h"
+#include "random.h"
+
+/* How a capture is read, and what is made of it. */
+typedef struct way {
+    const char *format;
+    uint32_t flags;
+    bool as_stored, mapped, resync;
+} way;
+
+static const way ways[] = {
+    {"jsonl", 0, true, false, false},
+    {"jsonl", PERFILE_EMIT_RESOLVE, false, true, true},
+    {"cbor", 0, true, true, false},
+    {"text", 0, false, false, true},
+    {"text", PERFILE_EMIT_HEX, false, true, false},
+    {"tsv", 0, false, false, false},
+};
+enum {
+    N_WAYS = sizeof ways / sizeof ways[0],
+    JOB_OF_ONE = 1,
+    JOB_OF_SOME = 300,
+    MOST_BYTES = 64 << 20
+};
+
+/* All that is to be seen of an emitter. */
+typedef struct emitted {
+    void *bytes;
+    size_t len;
+    perfile_status status;
+    int outcome;
+    uint64_t errors;
+} emitted;
+
+static perfile_status put_all(perfile_emitter *e, perfile_stream *s, bool by_run)
+{
+    const perfile_record *r;
+    size_t n = 1;
+    perfile_status st = perfile_emitter_begin(e, NULL);
+    while (st == PERFILE_OK) {
+        st = by_run ? perfile_stream_next_run(s, &r, &n, NULL) : perfile_stream_next(s, &r, NULL);
+        if (st == PERFILE_OK)
+            st = by_run ? perfile_emitter_put_run(e, r, n, NULL) : perfile_emitter_put(e, r, NULL);
+    }
+    perfile_status end = perfile_emitter_finish(e, NULL);
+    return end == PERFILE_OK && st != PERFILE_END ? st : end;
+}
+
+static void emit(perfile_stream *s, const way *w, unsigned threads, size_t job, emitted *out)
+{
+    perfile_sink *sink;
+    perfile_emitter *e;
+    perfile_emit_options how = {
+        .size = sizeof how, .flags = w->flags, .fields = "time,event,pid,cpu,period,callchain"};
+    assert_int_equal(perfile_sink_memory("memory", &sink, NULL), PERFILE_OK);
+    if (job == PF_EMIT_JOB_BYTES)
+        how.threads = threads;
+    assert_int_equal(perfile_emitter_open(w->format, s, sink, &how, &e, NULL), PERFILE_OK);
+    if (threads > 1 && !e->threads)
+        assert_int_equal(pf_emit_threads_start(e, s, threads, job, NULL), PERFILE_OK);
+    out->status = put_all(e, s, threads != 2);
+    out->outcome = perfile_emitter_outcome(e);
+    out->errors = perfile_emitter_errors(e);
+    perfile_emitter_close(e);
+    assert_int_equal(perfile_sink_finish(sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_take(sink, &out->bytes, &out->len, NULL), PERFILE_OK);
+    perfile_sink_close(sink);
+}
+
+/* False when it is no capture that could be opened. */
+static bool read_emitted(perfile_bytes bytes, const way *w, unsigned threads, size_t job,
+                         emitted *out)
+{
+    perfile_source *source;
+    perfile_stream *s;
+    perfile_options options = {.size = sizeof options,
+                               .as_stored = w->as_stored,
+                               .deliver = PERFILE_DELIVER_DAMAGE,
+                               .on_damage = w->resync ? PERFILE_RESYNC : PERFILE_STOP};
+    dripping d = {.bytes = bytes, .most = 5000, .state = 1};
+    if (w->mapped)
+        assert_int_equal(perfile_source_memory(bytes, "memory", &source, NULL), PERFILE_OK);
+    else
+        assert_int_equal(dripping_open(&d, true, NULL, &source, NULL), PERFILE_OK);
+    if (perfile_open(source, &options, &s, NULL) != PERFILE_OK) {
+        perfile_source_close(source);
+        return false;
+    }
+    emit(s, w, threads, job, out);
+    perfile_stream_close(s);
+    return true;
+}
+
+static bool compare(const char *name, perfile_bytes bytes)
+{
+    static const struct {
+        unsigned threads;
+        size_t job;
+    } tries[] = {{2, JOB_OF_ONE}, {5, JOB_OF_SOME}, {2, PF_EMIT_JOB_BYTES}};
+    bool opened = false;
+    for (unsigned i = 0; i < N_WAYS; i++) {
+        emitted one, many;
+        if (!read_emitted(bytes, &ways[i], 1, 0, &one))
+            continue;
+        opened = true;
+        for (unsigned k = 0; k < sizeof tries / sizeof tries[0]; k++) {
+            assert_true(read_emitted(bytes, &ways[i], tries[k].threads, tries[k].job, &many));
+            bool same = one.len == many.len && memcmp(one.bytes, many.bytes, one.len) == 0 &&
+                        one.status == many.status && one.outcome == many.outcome &&
+                        one.errors == many.errors;
+            if (!same)
+                fail_msg("%s: %s with %u threads and jobs of %zu bytes", name, ways[i].format,
+                         tries[k].threads, tries[k].job);
+            free(many.bytes);
+        }
+        free(one.bytes);
+    }
+    return opened;
+}
+
+/* Some copies with a few bytes changed, or cut. */
+static void compare_damaged(const char *name, perfile_bytes bytes, unsigned copies)
+{
+    for (unsigned i = 0; i < copies && bytes.len; i++) {
+        perfile_bytes copy = {exact(bytes.ptr, bytes.len), bytes.len};
+        uint8_t *at = (uint8_t *)(uintptr_t)copy.ptr;
+        for (unsigned k = 0; k <= i % 4; k++)
+            at[random_below((uint32_t)bytes.len)] = (uint8_t)random_below(256);
+        if (i % 5 == 4)
+            copy.len = random_below((uint32_t)bytes.len);
+        compare(name, copy);
+        free(at);
+    }
+}
+
+static void made(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < CAPTURE_FORMS; form++)
+        for (unsigned swap = 0; swap < 2; swap++) {
+            BUILDER b = {0};
+            capture_make(&b, form, swap, 60);
+            perfile_bytes bytes = built(&b);
+            assert_true(compare(capture_names[form], bytes));
+            compare_damaged(capture_names[form], bytes, 12);
+        }
+}
+
+static perfile_bytes whole_file(const char *path)
+{
+    perfile_bytes none = {NULL, 0};
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return none;
+    long n = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+    if (n > MOST_BYTES) /* of a directory it is anything */
+        n = -1;
+    uint8_t *bytes = n >= 0 ? malloc((size_t)n + 1) : NULL;
+    rewind(f);
+    if (bytes && fread(bytes, 1, (size_t)n, f) != (size_t)n) {
+        free(bytes);
+        bytes = NULL;
+    }
+    fclose(f);
+    return bytes ? (perfile_bytes){bytes, (size_t)n} : none;
+}
+
+static bool compare_file(const char *path, unsigned damaged)
+{
+    perfile_bytes bytes = whole_file(path);
+    if (!bytes.ptr)
+        return false;
+    bool opened = compare(path, bytes);
+    if (opened)
+        compare_damaged(path, bytes, damaged);
+    free((void *)(uintptr_t)bytes.ptr);
+    return opened;
+}
+
+static void recorded(void **state)
+{
+    (void)state;
+    const char *home = getenv("PERFILE_SOURCE");
+    char path[4096];
+    unsigned n = 0;
+    if (!home)
+        skip();
+    snprintf(path, sizeof path, "%s/samples/captures", home);
+    DIR *dir = opendir(path);
+    if (!dir)
+        skip();
+    const struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        const char *dot = strrchr(entry->d_name, '.');
+        snprintf(path, sizeof path, "%s/samples/captures/%s", home, entry->d_name);
+        if (dot && strcmp(dot, ".data") == 0)
+            n += compare_file(path, 2);
+    }
+    closedir(dir);
+    assert_true(n >= 20);
+}
+
+/* The captures of others, where they are: one in $PERFILE_EVERY, and of those at most 1 MiB. */
+static void corpus(void **state)
+{
+    (void)state;
+    enum { LARGE = 1 << 20 };
+    const char *home = getenv("PERFILE_CORPUS");
+    const char *every = getenv("PERFILE_EVERY");
+    unsigned step = every ? (unsigned)strtoul(every, NULL, 10) : 1;
+    char path[4096], line[4096];
+    unsigned n = 0, i = 0;
+    if (!home)
+        skip();
+    snprintf(path, sizeof path, "%s/MANIFEST.tsv", home);
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        print_message("\nnot tried: captures of others: there is no corpus\n");
+        return;
+    }
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\t\n")] = 0;
+        int length = snprintf(path, sizeof path, "%s/%s", home, line);
+        if (length <= 0 || (size_t)length >= sizeof path || (step > 1 && i++ % step))
+            continue;
+        perfile_bytes bytes = whole_file(path);
+        if (bytes.ptr && bytes.len <= LARGE)
+            n += compare(path, bytes);
+        free((void *)(uintptr_t)bytes.ptr);
+    }
+    fclose(f);
+    print_message("%u captures of the corpus\n", n);
+    assert_true(n >= 10 || step > 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(made),
+        cmocka_unit_test(recorded),
+        cmocka_unit_test(corpus),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
