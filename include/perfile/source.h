@@ -28,7 +28,9 @@ enum {
 typedef struct perfile_source_options {
     size_t size;
     uint32_t flags; /* PERFILE_SOURCE_… */
-    uint32_t reserved0;
+    /* With PERFILE_SOURCE_SEQUENTIAL: so many threads read a large regular file, the caller's among
+     * them, at most 256; 0 or 1: no other. */
+    uint32_t threads;
     const perfile_limits *limits; /* NULL: defaults; copied */
     uint64_t reserved[4];
 } perfile_source_options;

@@ -119,6 +119,22 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_next_run(perfile_stre
                                                                     const perfile_record **first,
                                                                     size_t *n, perfile_error *err);
 
+/* Records that were passed over. */
+typedef struct perfile_passed {
+    uint64_t samples, sample_bytes;
+    uint64_t rounds, round_bytes; /* FINISHED_ROUND */
+    uint64_t offset;              /* of the first */
+    uint32_t part;
+    uint32_t reserved0;
+    uint64_t reserved[2];
+} perfile_passed;
+
+/* Passes over SAMPLE and FINISHED_ROUND records that come next, and counts them, for who wants no
+ * more of them than that: several times as fast as perfile_stream_next_run().  Fills the first
+ * `size` bytes of *passed.  All zeros: something else comes next, or it has to be looked at; ask
+ * for the next record then, and go on passing behind it. */
+PERFILE_API void perfile_stream_pass(perfile_stream *s, perfile_passed *passed, size_t size);
+
 /* Decodes the SAMPLE `r` of this stream into a struct that the stream owns; faster than
  * perfile_sample_decode(), which clears the caller's.  *sample is valid until the next call of
  * this function.  Fails as the decoders of records.h do. */

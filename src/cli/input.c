@@ -123,25 +123,37 @@ static void on_note(void *user, const perfile_note *note)
     cli_say("%s: %s", in->name, note->text);
 }
 
-perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,
-                          perfile_error *err)
+static perfile_status source_of(const char *path, const perfile_limits *limits, uint32_t jobs,
+                                perfile_source **source, perfile_error *err)
 {
     const perfile_source_options how = {
-        .size = sizeof how, .flags = PERFILE_SOURCE_SEQUENTIAL, .limits = limits};
+        .size = sizeof how, .flags = PERFILE_SOURCE_SEQUENTIAL, .threads = jobs, .limits = limits};
     return perfile_source_path(path, &how, source, err);
 }
 
-perfile_status cli_stream(const char *path, const perfile_options *options, perfile_stream **stream,
+perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,
                           perfile_error *err)
 {
+    return source_of(path, limits, 1, source, err);
+}
+
+static perfile_status stream_of(const char *path, const perfile_options *options, uint32_t jobs,
+                                perfile_stream **stream, perfile_error *err)
+{
     perfile_source *source;
-    perfile_status st = cli_source(path, options->limits, &source, err);
+    perfile_status st = source_of(path, options->limits, jobs, &source, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_open(source, options, stream, err);
     if (st != PERFILE_OK)
         perfile_source_close(source);
     return st;
+}
+
+perfile_status cli_stream(const char *path, const perfile_options *options, perfile_stream **stream,
+                          perfile_error *err)
+{
+    return stream_of(path, options, 1, stream, err);
 }
 
 /* Through a filter, or after a pass that learns names and mappings. */
@@ -157,7 +169,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
                                       .note = on_note,
                                       .user = in,
                                       .limit = &in->limit};
-    perfile_status st = cli_source(path, options->limits, &source, &in->error);
+    perfile_status st = source_of(path, options->limits, how->jobs, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
     if (how->selection)
@@ -190,7 +202,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     if (in->status == PERFILE_OK && (in->selects || how->model))
         in->status = open_selected(in, path, how, &options);
     else if (in->status == PERFILE_OK)
-        in->status = cli_stream(path, &options, &in->stream, &in->error);
+        in->status = stream_of(path, &options, how->jobs, &in->stream, &in->error);
     if (in->status != PERFILE_OK) {
         in->stream = NULL;
         return failure(in);
@@ -221,16 +233,30 @@ bool cli_input_end(cli_input *in)
     return false;
 }
 
-void cli_input_tick(cli_input *in, const perfile_record *r)
+/* The clock, when what is at `offset` of a part is looked at. */
+static void tick(cli_input *in, uint32_t part, uint64_t offset)
 {
     in->countdown = RECORDS_PER_TICK;
     const perfile_container *c = perfile_stream_container(in->stream);
-    for (; in->part < r->part && in->part < c->n_parts; in->part++)
+    for (; in->part < part && in->part < c->n_parts; in->part++)
         in->done += in->total ? c->parts[in->part].size : 0;
     /* A byte that is read again is done by as much less each time. */
-    uint64_t done = in->done + r->offset;
+    uint64_t done = in->done + offset;
     cli_progress_step(in->total ? (in->passes * in->total + done) / (in->passes + 1) : done,
                       in->total);
+}
+
+void cli_input_tick(cli_input *in, const perfile_record *r)
+{
+    tick(in, r->part, r->offset);
+}
+
+void cli_input_passed(cli_input *in, const perfile_passed *p)
+{
+    if (in->countdown <= p->samples)
+        tick(in, p->part, p->offset);
+    else
+        in->countdown -= (uint32_t)p->samples;
 }
 
 int cli_end(cli_input *in)

@@ -8,6 +8,7 @@
 /* Options that every reading command has. */
 typedef struct cli_reading {
     cli_on_damage damage;
+    uint32_t jobs;  /* threads that read; 0 or 1: no other */
     bool raw;       /* do not look into compressed records */
     bool as_stored; /* see perfile_options */
     const char *from;
@@ -78,6 +79,7 @@ const char *cli_input_name(const char *path);
 int cli_open(cli_input *in, const char *path, const cli_reading *how);
 
 void cli_input_tick(cli_input *in, const perfile_record *r);
+void cli_input_passed(cli_input *in, const perfile_passed *p);
 void cli_input_damage(cli_input *in, const perfile_record *r); /* in damage.c */
 
 /* With --on-damage fail: makes damage that was met the error of the input.  False, for the loops

@@ -64,6 +64,14 @@ perfile_status perfile_stream_next_run(perfile_stream *s, const perfile_record *
     return PERFILE_OK;
 }
 
+void perfile_stream_pass(perfile_stream *s, perfile_passed *out, size_t size)
+{
+    perfile_passed passed = {0};
+    if (s->at == s->end && s->final == PERFILE_OK && s->ops->pass)
+        s->ops->pass(s, &passed);
+    memcpy(out, &passed, size < sizeof passed ? size : sizeof passed);
+}
+
 perfile_status perfile_stream_extra(perfile_stream *s, const perfile_record *r,
                                     perfile_bytes *piece, perfile_error *err)
 {

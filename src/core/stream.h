@@ -75,6 +75,8 @@ typedef struct pf_stream_ops {
      * session and `keys` for its runs.  What is known of its records, once the first was asked for.
      */
     void (*totals)(const perfile_stream *s, pf_totals *out);
+    /* May be NULL, too: see perfile_stream_pass(). */
+    void (*pass)(perfile_stream *s, perfile_passed *passed);
 } pf_stream_ops;
 
 /* What was seen of all records of a run when it was made. */

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "io/source_ahead.h"
 #include "io/source_window.h"
 
 enum {
-    FAULT_WINDOW = 64 << 10 /* Linux: fault_around_bytes */
+    FAULT_WINDOW = 64 << 10, /* Linux: fault_around_bytes */
+    WORTH_THREADS = 2 << 20  /* less is read before a thread has begun */
 };
 
 typedef struct pf_map {
@@ -71,8 +73,11 @@ static perfile_status through_window(int fd, bool own, void *p, uint64_t size, c
                                      const perfile_source_options *options, perfile_source **source,
                                      perfile_error *err)
 {
-    perfile_status st = pf_source_window(fd, own, size, name, options, source, err);
-    if (p == MAP_FAILED)
+    bool ahead = p != MAP_FAILED && options->threads > 1 && size >= WORTH_THREADS;
+    perfile_status st = ahead ? pf_source_ahead(fd, own, (perfile_bytes){p, (size_t)size},
+                                                PF_AHEAD_BLOCK, name, options, source, err)
+                              : pf_source_window(fd, own, size, name, options, source, err);
+    if (p == MAP_FAILED || (ahead && st == PERFILE_OK))
         return st;
     if (st == PERFILE_OK)
         pf_window_beside(*source, (perfile_bytes){p, (size_t)size});

@@ -136,8 +136,16 @@ static void close_stream(perfile_stream *s)
     pf_perf_ops.close(s);
 }
 
-static const pf_stream_ops live_ops = {fill,          extra,        close_stream, pf_perf_peek,
-                                       pf_perf_place, pf_perf_span, pf_perf_skip, NULL};
+static const pf_stream_ops live_ops = {
+    .fill = fill,
+    .extra = extra,
+    .close = close_stream,
+    .peek = pf_perf_peek,
+    .place = pf_perf_place,
+    .span = pf_perf_span,
+    .skip = pf_perf_skip,
+    .pass = pf_perf_pass,
+};
 
 static perfile_status take_callbacks(const perfile_stream_callbacks *given,
                                      perfile_stream_callbacks *c, perfile_error *err)

@@ -171,6 +171,7 @@ pf_peeked pf_perf_peek(perfile_stream *s);
 bool pf_perf_place(perfile_stream *s, pf_stretch *here);
 pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most);
 void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
+void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
 
 /* perf/extents.c */
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,

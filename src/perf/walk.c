@@ -305,5 +305,13 @@ static void close_stream(perfile_stream *s)
     pf_free(p);
 }
 
-const pf_stream_ops pf_perf_ops = {fill,          extra,        close_stream, pf_perf_peek,
-                                   pf_perf_place, pf_perf_span, pf_perf_skip, NULL};
+const pf_stream_ops pf_perf_ops = {
+    .fill = fill,
+    .extra = extra,
+    .close = close_stream,
+    .peek = pf_perf_peek,
+    .place = pf_perf_place,
+    .span = pf_perf_span,
+    .skip = pf_perf_skip,
+    .pass = pf_perf_pass,
+};

@@ -22,6 +22,8 @@ for capture in "$PERFILE_SOURCE"/samples/captures/*.data; do
     same dump "$capture"
     same dump --format jsonl --resync "$capture"
     same dump --resolve --json --type sample,mmap2,comm "$capture"
+    same stats "$capture"
+    same stats --json --resync --by event,comm "$capture"
     same dump --fields time,comm,dso,event,callchain --skip 3 --limit 20 "$capture"
 done
 # Two that follow each other, of which one cannot be read, and output to a file.
@@ -30,6 +32,17 @@ same dump --hex "$captures/garbage.data" "$captures/group.data" "$captures/trunc
 "$PERFILE" dump -j 3 -o many.txt "$captures/callgraph.data"
 "$PERFILE" dump -o one.txt "$captures/callgraph.data"
 cmp one.txt many.txt || exit 1
+# Files that are worth being read by more than one thread: whole, cut, and with something else in the middle.
+for i in {1..800}; do cat "$captures/pipe.data"; done >large.data
+cp large.data odd.data
+printf 'garbage garbage' | dd of=odd.data bs=1 seek=3000001 conv=notrunc status=none
+head -c $(($(stat -c %s large.data) - 1001)) large.data >short.data
+for capture in large odd short; do
+    same stats $capture.data
+    same stats --resync --by type,pid $capture.data
+    same stats --on-damage salvage --json $capture.data
+    same stats --on-damage fail $capture.data
+done
 # Large enough for more than one thread to get something: a capture many times, as a pipe and as a file.
 for capture in pipe pipe-tracepoints pipe-zstd; do
     for i in {1..60}; do cat "$captures/$capture.data"; done >$cut

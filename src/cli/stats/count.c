@@ -4,8 +4,6 @@
 #include "cli/names.h"
 #include "cli/stats/key.h"
 
-enum { N_TYPES = 256 };
-
 void cli_counts_start(cli_counts *counts, const cli_keys *keys)
 {
     struct timespec t = {0};
@@ -32,38 +30,65 @@ static void feed_losses(cli_losses *losses, const perfile_record *r, size_t n)
             cli_losses_feed(losses, &r[i]);
 }
 
-/* The usual question at the speed of the walk: two additions for each record. */
-static bool count_types(cli_counts *counts, cli_input *in)
-{
+enum { N_TYPES = 256 };
+
+typedef struct low_types {
     struct {
         uint64_t records, bytes;
-    } low[N_TYPES] = {0};
-    const perfile_record *r;
-    size_t n;
-    bool ok = true;
-    while (cli_next_run(in, &r, &n)) {
-        uint64_t samples = low[PERFILE_RECORD_SAMPLE].records;
-        for (const perfile_record *at = r, *end = r + n; at < end; at++) {
-            if (at->type < N_TYPES) {
-                low[at->type].records++;
-                low[at->type].bytes += bytes_of(at);
-            } else {
-                uint64_t key = cli_type_key(at);
-                ok = cli_groups_add(&counts->groups, &key, 1, bytes_of(at)) && ok;
-            }
-        }
-        if (low[PERFILE_RECORD_SAMPLE].records - samples != n)
-            feed_losses(&counts->losses, r, n);
+    } at[N_TYPES];
+} low_types;
+
+/* Samples and rounds, of which nothing is wanted but how many they are. */
+static void pass(low_types *low, cli_input *in)
+{
+    perfile_passed p;
+    while (perfile_stream_pass(in->stream, &p, sizeof p), p.samples + p.rounds) {
+        low->at[PERFILE_RECORD_SAMPLE].records += p.samples;
+        low->at[PERFILE_RECORD_SAMPLE].bytes += p.sample_bytes;
+        low->at[PERFILE_RECORD_FINISHED_ROUND].records += p.rounds;
+        low->at[PERFILE_RECORD_FINISHED_ROUND].bytes += p.round_bytes;
+        cli_input_passed(in, &p);
     }
+}
+
+static bool add_types(cli_counts *counts, const low_types *low)
+{
+    bool ok = true;
     for (uint64_t type = 0; type < N_TYPES; type++) {
-        if (!low[type].records)
+        if (!low->at[type].records)
             continue;
-        cli_group *g = cli_groups_add(&counts->groups, &type, low[type].records, low[type].bytes);
+        cli_group *g =
+            cli_groups_add(&counts->groups, &type, low->at[type].records, low->at[type].bytes);
         if (g && type == PERFILE_RECORD_SAMPLE)
             g->samples = g->records;
         ok = ok && g;
     }
     return ok;
+}
+
+/* The usual question at the speed of the walk: two additions for each record that has to be looked
+ * at, none for the others. */
+static bool count_types(cli_counts *counts, cli_input *in)
+{
+    low_types low = {0};
+    const perfile_record *r;
+    size_t n;
+    bool ok = true;
+    for (pass(&low, in); cli_next_run(in, &r, &n); pass(&low, in)) {
+        uint64_t samples = low.at[PERFILE_RECORD_SAMPLE].records;
+        for (const perfile_record *at = r, *end = r + n; at < end; at++) {
+            if (at->type < N_TYPES) {
+                low.at[at->type].records++;
+                low.at[at->type].bytes += bytes_of(at);
+            } else {
+                uint64_t key = cli_type_key(at);
+                ok = cli_groups_add(&counts->groups, &key, 1, bytes_of(at)) && ok;
+            }
+        }
+        if (low.at[PERFILE_RECORD_SAMPLE].records - samples != n)
+            feed_losses(&counts->losses, r, n);
+    }
+    return add_types(counts, &low) && ok;
 }
 
 /* What perf takes for the period of a sample: its own, else that of its event. */

@@ -24,8 +24,8 @@ static const char help[] =
     "                     PERCENT is the share of what the lines are sorted by\n"
     "  --top N            the first N lines only\n"
     "  --raw              do not look into compressed records\n"
-    "  --json             a JSON object for each FILE, see format/reports.md\n" CLI_READING_HELP
-    "\n"
+    "  --json             a JSON object for each FILE, see format/reports.md\n" CLI_JOBS_HELP
+        CLI_READING_HELP "\n"
     "Which records:\n" CLI_SELECT_HELP "\n"
     "What is given twice holds when one of both does; different options must all hold.\n"
     "PERIOD is the sum over the samples, of samples of one event.  Bytes are those of the records\n"
@@ -322,6 +322,8 @@ static int read_option(int option, settings *set)
     case OPTION_JSON:
         set->json = true;
         return CLI_CONTINUE;
+    case 'j':
+        return cli_jobs_option("stats", optarg, &set->how.jobs);
     default:
         return cli_reading_option("stats", help, option, &set->how);
     }
@@ -337,12 +339,13 @@ int cli_stats(int argc, char **argv)
         {"top", required_argument, NULL, OPTION_TOP},
         {"raw", no_argument, NULL, OPTION_RAW},
         {"json", no_argument, NULL, OPTION_JSON},
+        CLI_JOBS_OPTION,
         {0},
     };
     settings set = {0};
     int status = CLI_CONTINUE;
     for (int c;
-         status == CLI_CONTINUE && (c = cli_next_option("stats", argc, argv, "", options)) != -1;)
+         status == CLI_CONTINUE && (c = cli_next_option("stats", argc, argv, "j:", options)) != -1;)
         status = read_option(c, &set);
     cli_inputs in;
     if (status == CLI_CONTINUE)
