@@ -38,6 +38,8 @@ typedef struct settings {
  * small ones for what is slow. */
 bool captures_make(const char *dir, const char *tools, unsigned kind, unsigned megabytes,
                    bool slice, capture *c);
+/* A recording of two processes with rounds of 16 MB and more, or the same `sorted`. */
+bool captures_make_rounds(const settings *set, bool sorted, capture *c);
 void captures_release(capture *c);
 
 /* Before each try: the file is in the page cache, and what the last try has written is gone. */
@@ -74,6 +76,8 @@ void contest(contender *all, size_t n, const capture *c, unsigned rounds);
 
 /* Processor time of this process, in seconds: others may be at work beside it. */
 double cpu_time(void);
+/* The clock on the wall, in seconds. */
+double wall_time(void);
 
 /* limits.c: what the machine can do. */
 loop limit_walk, limit_walk_ahead_1k, limit_walk_ahead_4k;
@@ -102,13 +106,18 @@ uint64_t library_allocations(const capture *c);
 typedef struct usage {
     bool ok;
     double seconds;      /* user and system time */
+    double wall;         /* seconds from its start to its end */
     double anonymous_mb; /* the most memory of its own at a time, as far as it was seen */
+    double resident_mb;  /* the most memory that was resident, files included, likewise */
     uint64_t bytes_out;
 } usage;
 
 /* Runs `argv` with standard output to /dev/null (or counted); `input` (may be NULL) comes through a
  * pipe. */
 usage process_run(const char *const *argv, const char *input, bool count_output);
+
+/* Runs it, with the beginning of its standard output in `text`. */
+bool process_output(const char *const *argv, char *text, size_t size);
 
 /* Runs it `rounds` times: the best time, and the most memory. */
 usage process_best(const char *const *argv, const capture *c, unsigned rounds);
@@ -131,6 +140,8 @@ void loops_rows(const settings *set, const capture *c);
 void commands_rows(const settings *set, const capture *c);
 void stages_rows(const settings *set, const capture *c);
 void dumps_rows(const settings *set, const capture *slice);
+void wall_rows(const settings *set, const capture *c);
+void rounds_rows(const settings *set);
 
 /* table.c */
 /* `value` in its unit; `required` NAN when there is none; `at_most`: less is better. */

@@ -129,6 +129,35 @@ static void record(const capture *c, const char *tools, unsigned megabytes)
     unlink(c->path);
 }
 
+/* Two processes at a time, so that what is written at once comes from two buffers. */
+static bool record_rounds(const char *path, const char *tools, unsigned megabytes)
+{
+    char loads[3 * 2048];
+    unsigned long n = (unsigned long)(megabytes * recording[FLAT].per_megabyte / 2) + 1;
+    snprintf(loads, sizeof loads, "'%s/load' faults %lu & '%s/load' faults %lu; wait", tools, n,
+             tools, n);
+    const char *const argv[] = {
+        "perf",        "record", "-q", "-m", "64M",          "-e",
+        "page-faults", "-c1",    "-P", "-T", "--sample-cpu", "--sample-identifier",
+        "-o",          path,     "sh", "-c", loads,          NULL};
+    return process_run(argv, NULL, false).ok;
+}
+
+bool captures_make_rounds(const settings *set, bool sorted, capture *c)
+{
+    char plain[sizeof c->path];
+    *c = (capture){.kind = FLAT};
+    snprintf(plain, sizeof plain, "%s/rounds.data", set->dir);
+    snprintf(c->path, sizeof c->path, "%s/%s.data", set->dir, sorted ? "rounds-sorted" : "rounds");
+    if (map(c) && c->size >= (size_t)set->megabytes << 20)
+        return true;
+    captures_release(c);
+    const char *const sort[] = {set->command, "sort", "-f", "-o", c->path, plain, NULL};
+    bool made = sorted ? process_run(sort, NULL, false).ok
+                       : record_rounds(c->path, set->tools, set->megabytes + set->megabytes / 8);
+    return made && map(c);
+}
+
 static bool make(const capture *c, const char *tools, unsigned megabytes)
 {
     char program[4096], n[32];

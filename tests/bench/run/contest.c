@@ -10,6 +10,13 @@ double cpu_time(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double wall_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void contest(contender *all, size_t n, const capture *c, unsigned rounds)
 {
     for (unsigned round = 0; round < rounds; round++) {

@@ -27,6 +27,8 @@ static bool measure(const settings *set, unsigned kind)
         commands_rows(set, &c);
     if (set->command[0] && wants(set, "stages"))
         stages_rows(set, &c);
+    if (set->command[0] && wants(set, "wall"))
+        wall_rows(set, &c);
     captures_release(&c);
     if (!set->command[0] || !wants(set, "dumps"))
         return true;
@@ -110,6 +112,8 @@ int main(int argc, char **argv)
         }
         fflush(stdout);
     }
+    if (set.command[0] && wants(&set, "wall") && (!set.only || strcmp(set.only, "rounds") == 0))
+        rounds_rows(&set);
     putchar('\n');
     table_print(stdout);
     if (set.json && !table_json(set.json)) {

@@ -2,9 +2,11 @@
 #include "bench.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,30 +67,66 @@ static uint64_t drain(int fd)
     return sum;
 }
 
-/* Memory that is no mapping of a file, in MB; 0 when the process is gone. */
-static double anonymous_mb(pid_t pid)
+/* Looks at the memory of a process, while there is one. */
+static void look_at_memory(pid_t pid, usage *u)
 {
     char path[64], line[256];
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     FILE *f = fopen(path, "r");
-    long kb = 0;
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "RssAnon: %ld", &kb) == 1)
-            break;
+    long kb;
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "RssAnon: %ld", &kb) == 1 && (double)kb / 1024 > u->anonymous_mb)
+            u->anonymous_mb = (double)kb / 1024;
+        if (sscanf(line, "VmHWM: %ld", &kb) == 1)
+            u->resident_mb = (double)kb / 1024;
+    }
     if (f)
         fclose(f);
-    return (double)kb / 1024;
+}
+
+bool process_output(const char *const *argv, char *text, size_t size)
+{
+    int ends[2], status;
+    if (pipe(ends) < 0)
+        return false;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    pid_t pid = start(argv, -1, ends[1]);
+    close(ends[1]);
+    size_t len = 0;
+    for (ssize_t n; len + 1 < size && (n = read(ends[0], text + len, size - 1 - len)) > 0;)
+        len += (size_t)n;
+    text[len] = 0;
+    close(ends[0]);
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Sleeps until it ends, and looks at its memory every 2 ms. */
+static int wait_for(pid_t pid, usage *u, struct rusage *r)
+{
+    int status, fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    while (wait4(pid, &status, WNOHANG, r) == 0) {
+        look_at_memory(pid, u);
+        if (fd >= 0)
+            poll(&p, 1, 2);
+        else
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    if (fd >= 0)
+        close(fd);
+    return status;
 }
 
 usage process_run(const char *const *argv, const char *input, bool count_output)
 {
     usage u = {0};
-    int in = -1, ends[2] = {-1, -1}, status;
+    int in = -1, ends[2] = {-1, -1};
     pid_t feeder = input ? feed(input, &in) : -1;
     if (count_output && pipe(ends) < 0)
         return u;
     if (count_output)
         fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    double begin = wall_time();
     pid_t pid = start(argv, in, ends[1]);
     if (in >= 0)
         close(in);
@@ -98,12 +136,8 @@ usage process_run(const char *const *argv, const char *input, bool count_output)
         close(ends[0]);
     }
     struct rusage r;
-    while (wait4(pid, &status, WNOHANG, &r) == 0) {
-        double mb = anonymous_mb(pid);
-        if (mb > u.anonymous_mb)
-            u.anonymous_mb = mb;
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    }
+    int status = wait_for(pid, &u, &r);
+    u.wall = wall_time() - begin;
     if (feeder > 0)
         waitpid(feeder, NULL, 0);
     u.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -1,0 +1,251 @@
+/* Rows by the clock on the wall: commands beside the loops that bound them, one thread beside two,
+ * and the memory that is resident.  All runners of a row take turns, and the best of each counts.
+ */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ARGS = 16, ROW_BYTES = 80, SLOW_ROUNDS = 3 };
+
+/* A loop or a command, and the best that was seen of it. */
+typedef struct runner {
+    loop *run; /* NULL: argv is a command */
+    const char *argv[MOST_ARGS];
+    double wall, cpu;
+} runner;
+
+static runner of_loop(loop *run)
+{
+    return (runner){.run = run};
+}
+
+static runner of_command(const settings *set, const char *const *words, const char *path)
+{
+    runner r = {.argv = {set->command}};
+    size_t n = 1;
+    for (; words[n - 1]; n++)
+        r.argv[n] = words[n - 1];
+    r.argv[n] = path;
+    return r;
+}
+#define COMMAND(set, path, ...) of_command(set, (const char *const[]){__VA_ARGS__, NULL}, path)
+
+static bool keep(double value, double *best)
+{
+    const double noise = 0.98;
+    bool much = value < *best * noise;
+    *best = fmin(value, *best);
+    return much;
+}
+
+/* One turn; whether it was better than all before. */
+static bool turn(const capture *c, runner *r)
+{
+    double wall, cpu;
+    captures_ready(c);
+    if (r->run) {
+        double start = wall_time(), before = cpu_time();
+        (void)r->run(c);
+        wall = wall_time() - start;
+        cpu = cpu_time() - before;
+    } else {
+        usage u = process_run(r->argv, NULL, false);
+        wall = u.ok ? u.wall : INFINITY;
+        cpu = u.ok ? u.seconds : INFINITY;
+    }
+    bool better = keep(wall, &r->wall);
+    return keep(cpu, &r->cpu) || better;
+}
+
+/* Until none was better for `rounds` turns, eight times as many at most. */
+static void race(const capture *c, runner *all, size_t n, unsigned rounds)
+{
+    enum { PATIENCE = 8 };
+    unsigned since = 0;
+    for (size_t i = 0; i < n; i++)
+        all[i].wall = all[i].cpu = INFINITY;
+    for (unsigned i = 0; since < rounds && i < PATIENCE * rounds; i++) {
+        since++;
+        for (size_t k = 0; k < n; k++)
+            if (turn(c, &all[k]))
+                since = 0;
+    }
+    captures_ready(c);
+}
+
+/* `limit` seconds of wall and processor time beside those of `r`. */
+static void row(const char *kind, const char *what, double limit, double limit_cpu, const runner *r,
+                const char *unit, double required)
+{
+    char note[ROW_BYTES];
+    if (isinf(r->wall)) {
+        printf("%-12s %s: it failed\n", kind, what);
+        return;
+    }
+    snprintf(note, sizeof note, "%.1f ms; by processor time %.2f", 1e3 * r->wall,
+             limit_cpu / r->cpu);
+    table_row(kind, what, limit / r->wall, unit, required, false, note);
+}
+
+static void beside_perf(const settings *set, const capture *c, const runner *ours, size_t n)
+{
+    static const double needed[N_KINDS] = {8, 6, 6, NAN};
+    static const char *const names[] = {"stats", "info", "list processes"};
+    runner perf = {.argv = {"perf", "report", "--stats", "-i", c->path}};
+    if (set->no_perf)
+        return;
+    race(c, &perf, 1, SLOW_ROUNDS);
+    for (size_t i = 0; i < n && !isinf(perf.wall); i++) {
+        char what[ROW_BYTES];
+        snprintf(what, sizeof what, "wall: %s / perf report --stats", names[i]);
+        row(kind_names[c->kind], what, perf.wall, perf.cpu, &ours[i], "x",
+            needed[c->kind] / (i ? 2 : 1));
+    }
+}
+
+static void reading_rows(const settings *set, const capture *c)
+{
+    enum { STATS, INFO, LIST, VALIDATE, STATS_2, VALIDATE_2, READ, WALK, WALK_AHEAD, N };
+    const char *kind = kind_names[c->kind];
+    runner r[N] = {
+        [STATS] = COMMAND(set, c->path, "stats"),
+        [INFO] = COMMAND(set, c->path, "info"),
+        [LIST] = COMMAND(set, c->path, "list", "processes"),
+        [VALIDATE] = COMMAND(set, c->path, "validate"),
+        [STATS_2] = COMMAND(set, c->path, "stats", "-j", "2"),
+        [VALIDATE_2] = COMMAND(set, c->path, "validate", "-j", "2"),
+        [READ] = of_loop(limit_read_bare),
+        [WALK] = of_loop(limit_walk),
+        [WALK_AHEAD] = of_loop(limit_walk_ahead_4k),
+    };
+    race(c, r, N, set->rounds);
+    double wall = r[READ].wall + fmin(r[WALK].wall, r[WALK_AHEAD].wall);
+    double cpu = r[READ].cpu + fmin(r[WALK].cpu, r[WALK_AHEAD].cpu);
+    row(kind, "wall: stats / (read + warm walk)", wall, cpu, &r[STATS], "", 0.6);
+    row(kind, "wall: info / (read + warm walk)", wall, cpu, &r[INFO], "", 0.3);
+    row(kind, "wall: list processes / (read + warm walk)", wall, cpu, &r[LIST], "", 0.3);
+    row(kind, "wall: validate / (read + warm walk)", wall, cpu, &r[VALIDATE], "", 0.25);
+    row(kind, "wall: stats -j 2 / stats", r[STATS].wall, r[STATS].cpu, &r[STATS_2], "x", 1.7);
+    row(kind, "wall: validate -j 2 / validate", r[VALIDATE].wall, r[VALIDATE].cpu, &r[VALIDATE_2],
+        "x", 1.7);
+    beside_perf(set, c, r, LIST + 1);
+}
+
+static void dumping_rows(const settings *set, const capture *c)
+{
+    static const char *const formats[] = {"text", "jsonl"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        char what[ROW_BYTES];
+        runner r[] = {
+            COMMAND(set, c->path, "dump", "--format", formats[i]),
+            COMMAND(set, c->path, "dump", "-j", "2", "--format", formats[i]),
+        };
+        race(c, r, 2, SLOW_ROUNDS);
+        snprintf(what, sizeof what, "wall: dump --format %s -j 2 / dump", formats[i]);
+        row(kind_names[c->kind], what, r[0].wall, r[0].cpu, &r[1], "x", 1.7);
+    }
+}
+
+static void writing_rows(const settings *set, const capture *c)
+{
+    enum { COPY, CONVERT, FILTER, N };
+    char out[sizeof c->path + 8];
+    snprintf(out, sizeof out, "%s" OUT_SUFFIX, c->path);
+    runner r[N] = {
+        [COPY] = of_loop(limit_copy),
+        [CONVERT] = COMMAND(set, c->path, "convert", "-o", out),
+        [FILTER] = COMMAND(set, c->path, "filter", "-o", out),
+    };
+    race(c, r, N, set->rounds);
+    const char *kind = kind_names[c->kind];
+    row(kind, "wall: convert / read/write loop", r[COPY].wall, r[COPY].cpu, &r[CONVERT], "", 0.7);
+    row(kind, "wall: filter / read/write loop", r[COPY].wall, r[COPY].cpu, &r[FILTER], "", 0.7);
+}
+
+/* All that is resident, mapped files included. */
+static void resident_rows(const settings *set, const capture *c)
+{
+    enum { MOST_MB = 16 };
+    static const char *const commands[][4] = {
+        {"info"}, {"list", "processes"}, {"stats"},         {"validate"},
+        {"dump"}, {"dump", "--json"},    {"convert", "-o"}, {"filter", "-o"},
+    };
+    char out[sizeof c->path + 8], what[ROW_BYTES];
+    snprintf(out, sizeof out, "%s" OUT_SUFFIX, c->path);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        const char *words[8] = {commands[i][0], commands[i][1]};
+        if (words[1] && strcmp(words[1], "-o") == 0)
+            words[2] = out;
+        const runner r = of_command(set, words, c->path);
+        captures_ready(c);
+        usage u = process_run(r.argv, NULL, false);
+        bool option = words[1] && words[1][0] == '-';
+        snprintf(what, sizeof what, "%s%s%s: resident memory", words[0], words[1] ? " " : "",
+                 !words[1]                      ? ""
+                 : option && words[1][1] != '-' ? "all"
+                                                : words[1]);
+        if (u.ok)
+            table_row(kind_names[c->kind], what, u.resident_mb, "MB", MOST_MB, true, "");
+        else
+            printf("%-12s %s: it failed\n", kind_names[c->kind], what);
+    }
+    captures_ready(c);
+}
+
+void wall_rows(const settings *set, const capture *c)
+{
+    reading_rows(set, c);
+    dumping_rows(set, c);
+    writing_rows(set, c);
+    resident_rows(set, c);
+}
+
+/* Bytes in temporary files, as the report of a command says; NAN when it does not. */
+static double temporary_bytes(const char *report)
+{
+    static const char key[] = "\"temporary\":";
+    const char *at = strstr(report, key);
+    return at ? strtod(at + sizeof key - 1, NULL) : NAN;
+}
+
+static void sort_rows(const settings *set, const capture *c, const char *kind)
+{
+    char out[sizeof c->path + 8], report[4096] = "";
+    snprintf(out, sizeof out, "%s" OUT_SUFFIX, c->path);
+    runner r[] = {of_loop(limit_copy), COMMAND(set, c->path, "sort", "-o", out)};
+    race(c, r, 2, set->rounds);
+    row(kind, "wall: sort / read/write loop", r[0].wall, r[0].cpu, &r[1], "", 0.5);
+    const runner json = COMMAND(set, c->path, "sort", "--json", "-o", out);
+    captures_ready(c);
+    if (process_output(json.argv, report, sizeof report))
+        table_row(kind, "sort: bytes in temporary files", temporary_bytes(report), "", 0, true, "");
+    captures_ready(c);
+}
+
+static void merge_rows(const settings *set, const capture *c, const char *kind)
+{
+    char out[sizeof c->path + 8];
+    snprintf(out, sizeof out, "%s" OUT_SUFFIX, c->path);
+    runner r[] = {of_loop(limit_copy_four),
+                  COMMAND(set, c->path, "merge", "-o", out, c->path, c->path, c->path)};
+    race(c, r, 2, set->rounds);
+    row(kind, "wall: merge of four / read/write loop", r[0].wall, r[0].cpu, &r[1], "", 0.5);
+}
+
+/* Recordings with rounds of 16 MB and more, as machines of many processors make them. */
+void rounds_rows(const settings *set)
+{
+    static const char *const kinds[] = {"rounds", "in order"};
+    for (unsigned sorted = 0; sorted < 2; sorted++) {
+        capture c;
+        if (!captures_make_rounds(set, sorted, &c)) {
+            printf("%-12s no such capture: perf cannot record here\n", kinds[sorted]);
+            return;
+        }
+        sort_rows(set, &c, kinds[sorted]);
+        merge_rows(set, &c, kinds[sorted]);
+        captures_release(&c);
+    }
+}
