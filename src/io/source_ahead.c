@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "io/workers.h"
 
-enum { BLOCKS_PER_THREAD = 2 };
+enum { BLOCKS_PER_THREAD = 4 };
 
 typedef struct block {
     uint8_t *buf;    /* PF_AHEAD_FRONT bytes for what is in front of it, then its own */
