@@ -8,6 +8,16 @@
 
 #define PF_SIZE_UNKNOWN UINT64_MAX
 
+/* What somebody found in bytes of a source that were read by another thread: from `start` on, where
+ * something begins that he knows, up to `end`, so many of this and that. */
+typedef struct pf_scanned {
+    uint64_t start, end; /* offsets; equal: nothing was found */
+    uint64_t counts[4];
+} pf_scanned;
+
+/* Looks at bytes that begin at `offset`, in any thread. */
+typedef void pf_scan_fn(perfile_bytes bytes, uint64_t offset, pf_scanned *scanned);
+
 typedef struct pf_source_ops {
     /* See pf_source_run(). */
     perfile_status (*run)(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
@@ -19,6 +29,8 @@ typedef struct pf_source_ops {
     void (*hint)(perfile_source *s, uint64_t offset, size_t len);
     /* See pf_source_release(); may be NULL. */
     void (*release)(perfile_source *s, uint64_t offset, uint64_t len);
+    /* See pf_source_scanned(); NULL: nobody but the caller reads. */
+    bool (*scanned)(perfile_source *s, pf_scan_fn *scan, pf_scanned *scanned);
     /* Of a source of several entries, which has no bytes of its own: a directory.  NULL: the source
      * has no entries. */
     /* Appends the names that begin with `prefix` to `names`, each with its NUL, in any order, and
@@ -73,6 +85,13 @@ void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len);
 /* Copies a stream, from offset 0 to its end, into an unlinked temporary file (in TMPDIR) and makes
  * a seekable source of that.  Nothing may have been released before.  `from` stays open. */
 perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err);
+
+/* What was found by `scan` in what run() gave last; false when nothing was.  From the first such
+ * call on `scan` looks at all that other threads read. */
+static inline bool pf_source_scanned(perfile_source *s, pf_scan_fn *scan, pf_scanned *scanned)
+{
+    return s->ops->scanned && s->ops->scanned(s, scan, scanned);
+}
 
 /* Whether the source is a directory: it has no bytes of its own, the driver opens what is in it. */
 static inline bool pf_source_has_entries(const perfile_source *s)

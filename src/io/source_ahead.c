@@ -20,10 +20,12 @@
 enum { BLOCKS_PER_THREAD = 4 };
 
 typedef struct block {
-    uint8_t *buf;    /* PF_AHEAD_FRONT bytes for what is in front of it, then its own */
-    uint64_t offset; /* in the file */
-    size_t len;      /* that are wanted; when it is done: that there are */
-    int error;       /* errno of reading what follows, 0: none */
+    uint8_t *buf;     /* PF_AHEAD_FRONT bytes for what is in front of it, then its own */
+    uint64_t offset;  /* in the file */
+    size_t len;       /* that are wanted; when it is done: that there are */
+    int error;        /* errno of reading what follows, 0: none */
+    pf_scan_fn *scan; /* looks at it when it is read, may be NULL */
+    pf_scanned scanned;
 } block;
 
 typedef struct ahead {
@@ -42,13 +44,12 @@ typedef struct ahead {
     size_t len;
     uint64_t at; /* offset of ptr[0] */
     int error;   /* behind them */
+    pf_scan_fn *scan;
+    pf_scanned scanned; /* of the block */
 } ahead;
 
-/* A block, in any thread. */
-static void read_block(void *user, unsigned slot)
+static void read_bytes(const ahead *a, block *b)
 {
-    const ahead *a = user;
-    block *b = &a->blocks[slot];
     size_t wanted = b->len;
     b->len = 0;
     b->error = 0;
@@ -65,12 +66,24 @@ static void read_block(void *user, unsigned slot)
     }
 }
 
+/* A block, in any thread. */
+static void read_block(void *user, unsigned slot)
+{
+    const ahead *a = user;
+    block *b = &a->blocks[slot];
+    read_bytes(a, b);
+    b->scanned = (pf_scanned){0};
+    if (b->scan)
+        b->scan((perfile_bytes){b->buf + PF_AHEAD_FRONT, b->len}, b->offset, &b->scanned);
+}
+
 static void ask(ahead *a)
 {
     while (a->next < a->base.size && pf_workers_submitted(a->workers) < a->depth) {
         block *b = &a->blocks[pf_workers_slot(a->workers)];
         uint64_t left = a->base.size - a->next;
         b->offset = a->next;
+        b->scan = a->scan;
         b->len = left < a->block ? (size_t)left : a->block;
         a->next += b->len;
         pf_workers_submit(a->workers);
@@ -86,6 +99,7 @@ static void jump(ahead *a, uint64_t offset)
     a->next = a->at = offset;
     a->len = 0;
     a->error = 0;
+    a->scanned = (pf_scanned){0};
     a->depth = 1;
     ask(a);
 }
@@ -125,6 +139,7 @@ static perfile_status advance(ahead *a, uint64_t offset, perfile_error *err)
     if (gap || b->len == 0)
         return cannot_read(a, err);
     a->len += b->len;
+    a->scanned = b->scanned;
     ask(a);
     return PERFILE_OK;
 }
@@ -168,6 +183,16 @@ static perfile_status ahead_view(perfile_source *s, uint64_t offset, size_t need
     return PERFILE_OK;
 }
 
+static bool ahead_scanned(perfile_source *s, pf_scan_fn *scan, pf_scanned *scanned)
+{
+    ahead *a = (ahead *)s;
+    bool any = a->scan == scan && a->scanned.end > a->scanned.start;
+    a->scan = scan;
+    if (any)
+        *scanned = a->scanned;
+    return any;
+}
+
 static void ahead_release(perfile_source *s, uint64_t offset, uint64_t len)
 {
     pf_map_release(((const ahead *)s)->whole, offset, len);
@@ -186,7 +211,12 @@ static void ahead_close(perfile_source *s)
 }
 
 static const pf_source_ops ahead_ops = {
-    .run = ahead_run, .view = ahead_view, .release = ahead_release, .close = ahead_close};
+    .run = ahead_run,
+    .view = ahead_view,
+    .scanned = ahead_scanned,
+    .release = ahead_release,
+    .close = ahead_close,
+};
 
 static perfile_status make_blocks(ahead *a, unsigned threads, perfile_error *err)
 {

@@ -166,11 +166,21 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
 perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint32_t role,
                                         uint64_t offset, perfile_error *err);
 
+/* Whether the next run would be made of what lies at p->pos, without another thought. */
+static inline bool pf_perf_at_records(const pf_perf_stream *p)
+{
+    bool inner = p->split_ready || (p->inner_at < p->inner.len && !p->inner_waits);
+    return p->file && !p->part_over && !p->n_pending && !p->deferred && !p->salvage && !inner &&
+           p->file->skip <= p->pos;
+}
+
 /* perf/peek.c */
 pf_peeked pf_perf_peek(perfile_stream *s);
 bool pf_perf_place(perfile_stream *s, pf_stretch *here);
 pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most);
 void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
+
+/* perf/pass.c */
 void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
 
 /* perf/extents.c */

@@ -1,8 +1,10 @@
 /* Records that are passed over are those that would have come one by one. */
 #include "testing.h"
 
+#include "ahead.h"
 #include "captures.h"
 #include "dripping.h"
+#include "random.h"
 #include "recorded.h"
 
 typedef struct counts {
@@ -90,6 +92,21 @@ static void compare(const char *name, perfile_bytes bytes, uint32_t on_damage)
     perfile_stream_close(other);
 }
 
+/* The same where other threads have counted already, some of it in vain. */
+static void compare_ahead(const char *name, perfile_bytes bytes, size_t block)
+{
+    const perfile_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
+    perfile_source *memory, *ahead;
+    assert_int_equal(perfile_source_memory(bytes, "memory", &memory, NULL), PERFILE_OK);
+    open_ahead(bytes, 3, block, &ahead);
+    perfile_stream *one = stream_of(memory, &options), *other = stream_of(ahead, &options);
+    assert_int_equal(one != NULL, other != NULL);
+    if (one)
+        same(name, one, other);
+    perfile_stream_close(one);
+    perfile_stream_close(other);
+}
+
 static void made(void **state)
 {
     (void)state;
@@ -102,6 +119,35 @@ static void made(void **state)
                     compare(capture_names[form], (perfile_bytes){b.b.ptr, b.b.len - cut}, damage);
         }
     assert_true(passed > 10000);
+}
+
+/* Blocks that begin anywhere, and bytes in the file that look like records and are none. */
+static void counted_ahead(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < CAPTURE_FORMS; form++)
+        for (unsigned swap = 0; swap < 2; swap++) {
+            BUILDER b = {0};
+            capture_make(&b, form, swap, 300);
+            for (size_t block = 1000; block < 6000; block += 777)
+                compare_ahead(capture_names[form], built(&b), block);
+            for (unsigned i = 0; i < 20; i++) {
+                b.b.ptr[random_below((uint32_t)b.b.len)] ^= (uint8_t)(1 + random_below(255));
+                compare_ahead(capture_names[form], built(&b), 1024);
+            }
+        }
+    /* Samples of 24 bytes that hold others: a chain of these begins at every 8 bytes. */
+    BUILDER b = {0};
+    capture_make(&b, CAPTURE_KILLED, false, 10);
+    for (unsigned i = 0; i < 4000; i++) {
+        build_u32(&b, PERFILE_RECORD_SAMPLE);
+        build_u16(&b, 0);
+        build_u16(&b, 24);
+        build_u64(&b, UINT64_C(24) << 48 | PERFILE_RECORD_SAMPLE);
+        build_u64(&b, UINT64_C(24) << 48 | PERFILE_RECORD_SAMPLE);
+    }
+    for (size_t block = 1000; block < 6000; block += 8)
+        compare_ahead("samples within samples", built(&b), block);
 }
 
 static void one_capture(const char *path, perfile_stream *s)
@@ -130,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made),
+        cmocka_unit_test(counted_ahead),
         cmocka_unit_test(recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

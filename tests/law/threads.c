@@ -2,16 +2,13 @@
  * ones. */
 #include "testing.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "ahead.h"
 #include "captures.h"
 #include "core/stream.h"
 #include "dripping.h"
 #include "emit/threads.h"
-#include "io/source_ahead.h"
 #include "perfile/perfile.h"
 #include "random.h"
 #include "recorded.h"
@@ -80,20 +77,6 @@ static void emit(perfile_stream *s, const way *w, unsigned threads, size_t job, 
     assert_int_equal(perfile_sink_finish(sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_take(sink, &out->bytes, &out->len, NULL), PERFILE_OK);
     perfile_sink_close(sink);
-}
-
-/* A file of these bytes that several threads read, in blocks of so many bytes. */
-static void open_ahead(perfile_bytes bytes, unsigned threads, size_t block, perfile_source **source)
-{
-    static const char path[] = "capture.data";
-    perfile_source_options how = {.size = sizeof how, .threads = threads};
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes.ptr, bytes.len), bytes.len);
-    void *p = mmap(NULL, bytes.len, PROT_READ, MAP_PRIVATE, fd, 0);
-    assert_ptr_not_equal(p, MAP_FAILED);
-    const perfile_bytes whole = {p, bytes.len};
-    assert_int_equal(pf_source_ahead(fd, true, whole, block, path, &how, source, NULL), PERFILE_OK);
 }
 
 /* False when it is no capture that could be opened. */
