@@ -62,6 +62,38 @@ int cli_reading_option(const char *command, const char *help, int option, cli_re
     }
 }
 
+size_t cli_samples(const perfile_record *first, size_t n)
+{
+    size_t i = 0;
+    n = n < PERFILE_RUN_RECORDS ? n : PERFILE_RUN_RECORDS;
+    while (i < n && first[i].type == PERFILE_RECORD_SAMPLE &&
+           first[i].family == PERFILE_FAMILY_PERF)
+        i++;
+    return i;
+}
+
+static bool feed_samples(cli_input *in, perfile_model *model, const perfile_record *first, size_t n)
+{
+    uint64_t tasks[PERFILE_RUN_RECORDS];
+    uint32_t at[PERFILE_RUN_RECORDS];
+    size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TID, tasks, at);
+    for (size_t i = 0; i < found; i++)
+        if ((i == 0 || tasks[i] != tasks[i - 1]) && !cli_feed(in, model, &first[at[i]]))
+            return false;
+    return true;
+}
+
+bool cli_feed_run(cli_input *in, perfile_model *model, const perfile_record *first, size_t n)
+{
+    for (size_t i = 0, samples; i < n; i += samples ? samples : 1) {
+        samples = cli_samples(first + i, n - i);
+        if (samples ? !feed_samples(in, model, first + i, samples)
+                    : !cli_feed(in, model, &first[i]))
+            return false;
+    }
+    return true;
+}
+
 /* The messages of sources name the file; here it stands in front already. */
 static const char *without_name(const char *message, const char *name, char *buf, size_t size)
 {

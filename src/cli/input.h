@@ -143,6 +143,13 @@ static inline bool cli_feed(cli_input *in, perfile_model *model, const perfile_r
     return st == PERFILE_OK || st == PERFILE_E_LIMIT;
 }
 
+/* How many of first[0 .. n), from the first on, are samples: PERFILE_RUN_RECORDS at most. */
+size_t cli_samples(const perfile_record *first, size_t n);
+
+/* The same of records that follow each other, for loops that do little with each: a sample says no
+ * more than that its thread exists, and is left out where the one before it said so. */
+bool cli_feed_run(cli_input *in, perfile_model *model, const perfile_record *first, size_t n);
+
 /* Says what went wrong with `err`, which is of reading `name`. */
 void cli_say_error(const char *name, const perfile_error *err);
 

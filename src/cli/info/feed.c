@@ -20,9 +20,8 @@ static cli_event_counts *counts_of(cli_found *x, const perfile_record *r)
     return &x->events[e->index];
 }
 
-static void feed_time(cli_found *x, const perfile_record *r)
+static void see_time(cli_found *x, uint64_t time)
 {
-    uint64_t time = perfile_record_time(r);
     if (time == PERFILE_NO_TIME || time == 0)
         return;
     if (x->first == PERFILE_NO_TIME || time < x->first)
@@ -31,10 +30,9 @@ static void feed_time(cli_found *x, const perfile_record *r)
         x->last = time;
 }
 
-static void feed_cpu(cli_found *x, const perfile_record *r)
+static void see_cpu(cli_found *x, uint32_t cpu)
 {
-    uint32_t cpu;
-    if (!perfile_record_cpu(r, &cpu) || cpu >= sizeof x->cpu_seen * 8)
+    if (cpu >= sizeof x->cpu_seen * 8)
         return;
     uint8_t bit = (uint8_t)(1 << (cpu & 7));
     x->n_cpus += !(x->cpu_seen[cpu / 8] & bit);
@@ -63,10 +61,8 @@ static void feed_bulk(cli_found *x, const perfile_record *r)
     }
 }
 
-bool cli_info_feed(cli_found *x, const perfile_record *r)
+static bool feed(cli_found *x, const perfile_record *r)
 {
-    if (!cli_feed(&x->in, x->model, r))
-        return false;
     if (r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER) {
         cli_losses_feed(&x->losses, r);
         feed_bulk(x, r);
@@ -82,7 +78,50 @@ bool cli_info_feed(cli_found *x, const perfile_record *r)
     } else {
         cli_losses_feed(&x->losses, r);
     }
-    feed_time(x, r);
-    feed_cpu(x, r);
+    see_time(x, perfile_record_time(r));
+    uint32_t cpu;
+    if (perfile_record_cpu(r, &cpu))
+        see_cpu(x, cpu);
+    return true;
+}
+
+static bool count_samples(cli_found *x, const perfile_record *first, size_t n)
+{
+    /* Of one event: all are its own. */
+    size_t step = perfile_session_n_events(x->session) == 1 ? n : 1;
+    for (size_t i = 0; i < n; i += step) {
+        cli_event_counts *counts = counts_of(x, &first[i]);
+        if (!counts)
+            return false;
+        counts->records += step;
+        counts->samples += step;
+    }
+    x->samples += n;
+    return true;
+}
+
+/* Samples at once: what they have of these stands at a fixed place. */
+static bool feed_samples(cli_found *x, const perfile_record *first, size_t n)
+{
+    uint64_t times[PERFILE_RUN_RECORDS], cpus[PERFILE_RUN_RECORDS];
+    size_t n_times = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
+    size_t n_cpus = perfile_sample_fields(first, n, PERFILE_SAMPLE_CPU, cpus, NULL);
+    for (size_t i = 0; i < n_times; i++)
+        see_time(x, times[i]);
+    for (size_t i = 0; i < n_cpus; i++)
+        if (i == 0 || cpus[i] != cpus[i - 1])
+            see_cpu(x, (uint32_t)cpus[i]);
+    return count_samples(x, first, n);
+}
+
+bool cli_info_feed(cli_found *x, const perfile_record *first, size_t n)
+{
+    if (!cli_feed_run(&x->in, x->model, first, n))
+        return false;
+    for (size_t i = 0, samples; i < n; i += samples ? samples : 1) {
+        samples = cli_samples(first + i, n - i);
+        if (samples ? !feed_samples(x, first + i, samples) : !feed(x, &first[i]))
+            return false;
+    }
     return true;
 }

@@ -35,13 +35,16 @@ typedef struct settings {
 static bool walk(cli_found *x, const settings *set)
 {
     const perfile_record *r;
+    size_t n, all;
     if (set->header && x->container->form != PERFILE_FORM_PIPE)
         return true;
-    while (cli_next(&x->in, &r)) {
-        if (set->header && r->type < PERFILE_RECORD_USER)
-            return true;
-        if (!cli_info_feed(x, r))
+    while (cli_next_run(&x->in, &r, &all)) {
+        for (n = 0; n < all && !(set->header && r[n].type < PERFILE_RECORD_USER);)
+            n++;
+        if (n && !cli_info_feed(x, r, n))
             return false;
+        if (n < all)
+            return true;
     }
     return true;
 }

@@ -38,8 +38,8 @@ typedef struct cli_found {
     uint64_t compressed_bytes;
 } cli_found;
 
-/* Takes in one record; false when there is no memory. */
-bool cli_info_feed(cli_found *x, const perfile_record *r);
+/* Takes in the records of a run, or some of them; false when there is no memory. */
+bool cli_info_feed(cli_found *x, const perfile_record *first, size_t n);
 
 /* When it was recorded: ns since 1970, by the clocks of the capture or else the file's time; false
  * when not known. */

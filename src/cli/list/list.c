@@ -54,14 +54,18 @@ static bool walk(cli_listing *l, const settings *set)
 {
     const cli_subject *s = set->subject;
     const perfile_record *r;
-    while (cli_next(&l->in, &r)) {
+    size_t n, all;
+    while (cli_next_run(&l->in, &r, &all)) {
         /* A stream has no other header than its first records. */
-        if (set->header && r->type < PERFILE_RECORD_USER)
+        for (n = 0; n < all && !(set->header && r[n].type < PERFILE_RECORD_USER);)
+            n++;
+        if (l->model && !cli_feed_run(&l->in, l->model, r, n))
+            return false;
+        for (size_t i = 0; s->feed && i < n; i++)
+            if (!s->feed(l, &r[i]))
+                return false;
+        if (n < all)
             break;
-        if (l->model && !cli_feed(&l->in, l->model, r))
-            return false;
-        if (s->feed && !s->feed(l, r))
-            return false;
     }
     return true;
 }
