@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "ahead.h"
+#include "base/alloc.h"
 #include "captures.h"
 #include "core/stream.h"
 #include "dripping.h"
@@ -177,6 +178,43 @@ static perfile_bytes whole_file(const char *path)
     return bytes ? (perfile_bytes){bytes, (size_t)n} : none;
 }
 
+/* Whichever allocation fails, in whichever thread: either it is told, or nothing is missing. */
+static void memory_refused(void **state)
+{
+    (void)state;
+    const way *w = &ways[0];
+    BUILDER b = {0};
+    perfile_source *source;
+    perfile_stream *s;
+    emitted one;
+    bool refused = true;
+    capture_make(&b, CAPTURE_FILE, false, 60);
+    assert_true(read_emitted(built(&b), w, 1, 0, &one));
+    for (uint64_t n = 1; refused; n++) {
+        perfile_sink *sink;
+        perfile_emitter *e = NULL;
+        const perfile_options options = {.size = sizeof options, .as_stored = true};
+        assert_int_equal(perfile_source_memory(built(&b), "memory", &source, NULL), PERFILE_OK);
+        assert_int_equal(perfile_open(source, &options, &s, NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_memory("memory", &sink, NULL), PERFILE_OK);
+        pf_alloc_fail_at = pf_alloc_count + n;
+        perfile_status st = perfile_emitter_open(w->format, s, sink, NULL, &e, NULL);
+        if (st == PERFILE_OK)
+            st = pf_emit_threads_start(e, s, 3, JOB_OF_SOME, NULL);
+        if (st == PERFILE_OK)
+            st = put_all(e, s, true);
+        perfile_emitter_close(e);
+        refused = pf_alloc_count >= pf_alloc_fail_at;
+        pf_alloc_fail_at = 0;
+        assert_true(st == PERFILE_OK || (refused && st == PERFILE_E_NOMEM));
+        if (st == PERFILE_OK)
+            assert_int_equal(perfile_sink_bytes(sink).len, one.len);
+        perfile_sink_close(sink);
+        perfile_stream_close(s);
+    }
+    free(one.bytes);
+}
+
 /* One capture in $PERFILE_EVERY, and of those the ones of at most 1 MiB. */
 static void one_capture(const char *path, perfile_stream *s)
 {
@@ -207,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made),
+        cmocka_unit_test(memory_refused),
         cmocka_unit_test(recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ahead.h"
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "io/source.h"
@@ -738,6 +739,60 @@ static void every_allocation_may_fail(void **state)
     pf_alloc_fail_at = 0;
 }
 
+/* Bytes that several threads read are those of the file, wherever they are asked for. */
+static void read_ahead_anywhere(void **state)
+{
+    (void)state;
+    enum { BYTES = 500000, TRIES = 3000 };
+    uint8_t *bytes = malloc(BYTES);
+    perfile_source *source;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < BYTES; i++)
+        bytes[i] = (uint8_t)(i * 7 ^ i >> 8);
+    open_ahead((perfile_bytes){bytes, BYTES}, 3, 4096, &source);
+    uint64_t at = 0;
+    for (unsigned i = 0; i < TRIES; i++) {
+        perfile_bytes run;
+        size_t need = random_below(i % 16 ? 9000 : 3 * PF_AHEAD_FRONT);
+        assert_int_equal(pf_source_run(source, at, need, &run, NULL), PERFILE_OK);
+        size_t left = BYTES - (size_t)at;
+        assert_true(run.len >= (need < left ? need : left) && run.len <= left);
+        assert_memory_equal(run.ptr, bytes + at, run.len);
+        /* On as a walk goes, at times over much or back. */
+        at += random_below(8) ? need / 2 : random_below(40000);
+        if (at >= BYTES || random_below(50) == 0)
+            at = random_below(BYTES);
+    }
+    perfile_bytes end;
+    assert_int_equal(pf_source_run(source, BYTES, 8, &end, NULL), PERFILE_OK);
+    assert_int_equal(end.len, 0);
+    perfile_source_close(source);
+    free(bytes);
+}
+
+/* What was cut off meanwhile is an error, behind all that was there. */
+static void cut_while_read_ahead(void **state)
+{
+    (void)state;
+    enum { BYTES = 100000, LEFT = 50000, STEP = 1000 };
+    uint8_t *bytes = calloc(1, BYTES);
+    perfile_source *source;
+    perfile_status st = PERFILE_OK;
+    perfile_error err;
+    uint64_t at = 0;
+    open_ahead((perfile_bytes){bytes, BYTES}, 2, 4096, &source);
+    assert_int_equal(truncate("capture.data", LEFT), 0);
+    for (; st == PERFILE_OK && at < BYTES; at += STEP) {
+        perfile_bytes run;
+        st = pf_source_run(source, at, STEP, &run, &err);
+    }
+    assert_int_equal(st, PERFILE_E_IO);
+    assert_string_equal(err.message, "the file was cut while it was read");
+    assert_true(at >= LEFT && at <= LEFT + 2 * STEP);
+    perfile_source_close(source);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -747,6 +802,8 @@ int main(void)
         cmocka_unit_test(a_file_is_read_in_sequence_and_mapped_beside),
         cmocka_unit_test(the_window_goes_back_over_what_it_has),
         cmocka_unit_test(a_large_sparse_file_maps),
+        cmocka_unit_test(read_ahead_anywhere),
+        cmocka_unit_test(cut_while_read_ahead),
         cmocka_unit_test(memory),
         cmocka_unit_test(pipes),
         cmocka_unit_test(a_live_pipe_gives_what_has_arrived),
