@@ -89,7 +89,9 @@ static void row(const char *kind, const char *what, double limit, double limit_c
     table_row(kind, what, limit / r->wall, unit, required, false, note);
 }
 
-static void beside_perf(const settings *set, const capture *c, const runner *ours, size_t n)
+/* `read`: the loop that does nothing but read, which no command that reads can beat alone. */
+static void beside_perf(const settings *set, const capture *c, const runner *ours, size_t n,
+                        const runner *read)
 {
     static const double needed[N_KINDS] = {8, 6, 6, NAN};
     static const char *const names[] = {"stats", "info", "list processes"};
@@ -97,6 +99,8 @@ static void beside_perf(const settings *set, const capture *c, const runner *our
     if (set->no_perf)
         return;
     race(c, &perf, 1, SLOW_ROUNDS);
+    printf("%-12s the bare read loop / perf report --stats: %.2f x\n", kind_names[c->kind],
+           perf.wall / read->wall);
     for (size_t i = 0; i < n && !isinf(perf.wall); i++) {
         char what[ROW_BYTES];
         snprintf(what, sizeof what, "wall: %s / perf report --stats", names[i]);
@@ -130,7 +134,7 @@ static void reading_rows(const settings *set, const capture *c)
     row(kind, "wall: stats -j 2 / stats", r[STATS].wall, r[STATS].cpu, &r[STATS_2], "x", 1.7);
     row(kind, "wall: validate -j 2 / validate", r[VALIDATE].wall, r[VALIDATE].cpu, &r[VALIDATE_2],
         "x", 1.7);
-    beside_perf(set, c, r, LIST + 1);
+    beside_perf(set, c, r, LIST + 1, &r[READ]);
 }
 
 static void dumping_rows(const settings *set, const capture *c)
