@@ -71,14 +71,17 @@ static void copy_session(pf_session_view *v, bool features)
     };
     const uint8_t *from = (const uint8_t *)v->from;
     uint8_t *to = (uint8_t *)&v->shown;
+    pf_session_reader *const readers = v->shown.readers; /* they are of this session */
     memcpy(to, from, features ? sizeof v->shown : TABLE);
     if (!features)
         memcpy(to + BEHIND, from + BEHIND, sizeof v->shown - BEHIND);
+    v->shown.readers = readers;
 }
 
 static perfile_status show(pf_session_view *v, perfile_error *err)
 {
     const uint32_t changes = v->from->feature_changes + (uint32_t)v->changes;
+    pf_session_will_change(&v->shown);
     copy_session(v, v->shown.feature_changes != changes);
     v->shown.feature_changes = changes;
     v->shown.generation += v->changes;

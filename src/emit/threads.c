@@ -212,7 +212,8 @@ static size_t follow(const span *s, const perfile_record *r, size_t n, size_t mo
                            (r->stream_offset ^ (f->stream_offset + (bytes & step_inner))) |
                            (r->envelope ^ f->envelope) | r->extra.len | (r->part ^ f->part) |
                            (uint64_t)(r->family ^ f->family) | (uint64_t)(r->flags ^ f->flags) |
-                           (r->damage ^ f->damage);
+                           (r->damage ^ f->damage) |
+                           (f->flags & PERFILE_REC_TIMED ? r->time ^ f->time : 0);
         if (differs || r->header != at || r->body.ptr != at + s->header ||
             r->session != f->session || r->body.len >= MOST_RECORD)
             break;
