@@ -60,10 +60,11 @@ const pf_row *pf_row_at(unsigned position);
 /* Where the row of a record of that family stands among them. */
 static inline unsigned pf_row_position(uint8_t family, const pf_row *row)
 {
-    if (family == PERFILE_FAMILY_PERF)
+    const pf_family *f = pf_family_of(family);
+    if (family == PERFILE_FAMILY_PERF || !f)
         return (unsigned)(row - pf_record_table);
-    unsigned at = (unsigned)(row - pf_families[family]->rows);
-    for (unsigned i = 0; i < family; i++)
+    unsigned at = (unsigned)(row - f->rows);
+    for (unsigned i = 0; i < PF_N_FAMILIES && i < family; i++)
         at += pf_families[i] ? pf_families[i]->n_rows : 0;
     return at;
 }
