@@ -23,7 +23,7 @@ static const char help[] =
     "  --for VERSION    also: will this perf read all of it, and why not (perf-6.1); exit 3 if "
     "not\n"
     "  --rules          lists all rules\n"
-    "  --explain RULE   what a rule is about\n" CLI_JOBS_HELP CLI_READING_HELP "\n"
+    "  --explain RULE   what a rule is about\n" CLI_READING_HELP "\n"
     "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found,\n"
     "or the perf of --for does not read all of it.\n"
     "\n"
@@ -271,8 +271,6 @@ static int read_option(int option, settings *set)
     case OPTION_EXPLAIN:
         set->explain = optarg;
         break;
-    case 'j':
-        return cli_jobs_option("validate", optarg, &set->how.jobs);
     default:
         return cli_reading_option("validate", help, option, &set->how);
     }
@@ -303,13 +301,12 @@ int cli_validate(int argc, char **argv)
         {"for", required_argument, NULL, OPTION_FOR},
         {"rules", no_argument, NULL, OPTION_RULES},
         {"explain", required_argument, NULL, OPTION_EXPLAIN},
-        CLI_JOBS_OPTION,
         {0},
     };
     settings set = {.check = {.size = sizeof set.check}, .form = &cli_findings_text};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
-                (c = cli_next_option("validate", argc, argv, "j:", options)) != -1;)
+                (c = cli_next_option("validate", argc, argv, "", options)) != -1;)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;

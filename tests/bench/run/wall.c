@@ -111,7 +111,7 @@ static void beside_perf(const settings *set, const capture *c, const runner *our
 
 static void reading_rows(const settings *set, const capture *c)
 {
-    enum { STATS, INFO, LIST, VALIDATE, STATS_2, VALIDATE_2, READ, WALK, WALK_AHEAD, N };
+    enum { STATS, INFO, LIST, VALIDATE, STATS_2, READ, WALK, WALK_AHEAD, N };
     const char *kind = kind_names[c->kind];
     runner r[N] = {
         [STATS] = COMMAND(set, c->path, "stats"),
@@ -119,7 +119,6 @@ static void reading_rows(const settings *set, const capture *c)
         [LIST] = COMMAND(set, c->path, "list", "processes"),
         [VALIDATE] = COMMAND(set, c->path, "validate"),
         [STATS_2] = COMMAND(set, c->path, "stats", "-j", "2"),
-        [VALIDATE_2] = COMMAND(set, c->path, "validate", "-j", "2"),
         [READ] = of_loop(limit_read_bare),
         [WALK] = of_loop(limit_walk),
         [WALK_AHEAD] = of_loop(limit_walk_ahead_4k),
@@ -132,8 +131,6 @@ static void reading_rows(const settings *set, const capture *c)
     row(kind, "wall: list processes / (read + warm walk)", wall, cpu, &r[LIST], "", 0.3);
     row(kind, "wall: validate / (read + warm walk)", wall, cpu, &r[VALIDATE], "", 0.25);
     row(kind, "wall: stats -j 2 / stats", r[STATS].wall, r[STATS].cpu, &r[STATS_2], "x", 1.7);
-    row(kind, "wall: validate -j 2 / validate", r[VALIDATE].wall, r[VALIDATE].cpu, &r[VALIDATE_2],
-        "x", 1.7);
     beside_perf(set, c, r, LIST + 1, &r[READ]);
 }
 
