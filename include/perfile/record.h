@@ -19,8 +19,8 @@ enum {
 };
 
 /* Types of other families than perf's own begin at family << PERFILE_FAMILY_SHIFT, so that a type
- * of one is none of another; the number that is stored stands below.  perf.data may hold any number
- * of 32 bits: which family a record is of is said by its `family`. */
+ * of one is none of another; the low bits are the number that is stored.  perf.data may hold any
+ * number of 32 bits: which family a record is of is said by its `family`. */
 #define PERFILE_FAMILY_SHIFT 24
 
 /* perfile_record.flags */

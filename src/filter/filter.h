@@ -141,6 +141,16 @@ perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perf
 /* At the end: events that were asked for and never came. */
 perfile_status pf_filter_resolved(const pf_filter *x, perfile_error *err);
 
+/* Whether nothing is asked for: every record goes on. */
+bool pf_filter_selects_all(const pf_filter *x);
+/* Whether the span of time has to be known beforehand. */
+bool pf_filter_is_relative(const pf_filter *x);
+/* A pass over `s` begins: what was found out of events and times holds no longer. */
+void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s);
+/* In the last pass: which records of the run are handed on, by bit. */
+perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
+                                perfile_error *err);
+
 /* filter.c: which records of a run are selected, whatever says it. */
 perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selected,
                                 perfile_error *err);

@@ -140,11 +140,7 @@ static const pf_stream_ops live_ops = {
     .fill = fill,
     .extra = extra,
     .close = close_stream,
-    .peek = pf_perf_peek,
-    .place = pf_perf_place,
-    .span = pf_perf_span,
-    .skip = pf_perf_skip,
-    .pass = pf_perf_pass,
+    PF_PERF_AHEAD,
 };
 
 static perfile_status take_callbacks(const perfile_stream_callbacks *given,

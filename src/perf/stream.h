@@ -183,6 +183,12 @@ void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
 /* perf/pass.c */
 void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
 
+/* The functions of pf_stream_ops for what lies ahead: of every stream that walks records of
+ * perf.data. */
+#define PF_PERF_AHEAD                                                                              \
+    .peek = pf_perf_peek, .place = pf_perf_place, .span = pf_perf_span, .skip = pf_perf_skip,      \
+    .pass = pf_perf_pass
+
 /* perf/extents.c */
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,
                                perfile_error *err);

@@ -309,9 +309,5 @@ const pf_stream_ops pf_perf_ops = {
     .fill = fill,
     .extra = extra,
     .close = close_stream,
-    .peek = pf_perf_peek,
-    .place = pf_perf_place,
-    .span = pf_perf_span,
-    .skip = pf_perf_skip,
-    .pass = pf_perf_pass,
+    PF_PERF_AHEAD,
 };

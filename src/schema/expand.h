@@ -10,8 +10,9 @@
 #include "schema/put.h"
 #include "schema/shapes.h"
 
-/* The second word.  A macro that is pasted together is looked up by it: where that is defined, it
- * begins with a comma, so that what it says stands second; else a default does. */
+/* The second argument.  With it a pasted name is a lookup: PF_SECOND(PF_IS_##kind##_##name, 0, 0)
+ * is what PF_IS_PID_pid says, which is defined as "~, VALUE" and so puts its value second; a name
+ * that nobody defined is one argument, and the 0 behind it stands second. */
 #define PF_SECOND(...)          PF_SECOND_OF(__VA_ARGS__)
 #define PF_SECOND_OF(a, b, ...) b
 

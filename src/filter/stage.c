@@ -1,0 +1,220 @@
+/* The stage: hands on what of each run the filter keeps, as it stands in the stream below, or in
+ * slots of its own where facts change and the records belong to another session. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "filter/filter.h"
+#include "stage/fragments.h"
+#include "schema/family.h"
+
+typedef struct stage {
+    perfile_stream base;
+    pf_filter *x;
+    const perfile_record *first; /* of the run of the stream below, which has `n` … */
+    size_t n;
+    uint64_t left; /* … what is still to be handed on, by bit */
+    bool begun;
+    pf_fragments pieces;
+    pf_session_view *view; /* with the facts of what is kept; NULL: they stay those of below */
+    const perfile_record *extra_of; /* the record below that run[0] is */
+} stage;
+
+/* All that is left of the run, in slots of our own: its records are of the session of this stream.
+ */
+static void hand_on_as_own(stage *g)
+{
+    perfile_stream *s = &g->base;
+    const bool all = g->left == pf_run_bits(g->n);
+    g->extra_of = g->left & 1 ? g->first : NULL;
+    for (uint64_t left = g->left; left;) {
+        const unsigned from = (unsigned)__builtin_ctzll(left);
+        const uint64_t rest = ~(left >> from);
+        const unsigned n = rest ? (unsigned)__builtin_ctzll(rest) : 64 - from;
+        memcpy(&s->run[s->n_run], g->first + from, n * sizeof *s->run);
+        s->n_run += n;
+        left &= ~(pf_run_bits(n) << from);
+    }
+    for (uint32_t i = 0; i < s->n_run; i++)
+        s->run[i].session = s->session;
+    if (all)
+        s->framed = pf_stream_framed(s->below, g->first, g->n);
+    g->left = 0;
+}
+
+/* Hands on the next stretch of the run: as it stands there, or when the records are scattered all
+ * that is left in slots of our own. */
+static void hand_on(stage *g)
+{
+    perfile_stream *s = &g->base;
+    if (g->view) {
+        hand_on_as_own(g);
+        return;
+    }
+    unsigned from = (unsigned)__builtin_ctzll(g->left);
+    uint64_t rest = ~(g->left >> from);
+    unsigned n = rest ? (unsigned)__builtin_ctzll(rest) : 64 - from;
+    uint64_t stretch = pf_run_bits(n) << from;
+    bool more_behind = from == 0 && g->first->extra.len; /* the stream below is at this record */
+    if (g->left == stretch || n >= 8 || more_behind) {
+        s->at = g->first + from;
+        s->end = s->at + n;
+        g->left &= ~stretch;
+        return;
+    }
+    for (; g->left; g->left &= g->left - 1)
+        s->run[s->n_run++] = g->first[__builtin_ctzll(g->left)];
+    s->at = s->end = s->run; /* the stream adds n_run */
+}
+
+static perfile_status finish(stage *g, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    if (g->view)
+        st = pf_filter_facts(g->x, g->view, err);
+    if (st == PERFILE_OK && g->view)
+        st = pf_filter_build_ids(g->x, g->view, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (g->x->ended)
+        g->x->ended(g->x->closed_user);
+    return PERFILE_END;
+}
+
+static perfile_status next_run_below(stage *g, perfile_error *err)
+{
+    perfile_status st = perfile_stream_next_run(g->base.below, &g->first, &g->n, err);
+    return st == PERFILE_OK && g->view ? pf_session_view_follow(g->view, err) : st;
+}
+
+static perfile_status decide_run(stage *g, bool *dropped, perfile_error *err)
+{
+    const pf_run run = pf_run_look(g->base.below, g->first, g->n);
+    pf_filter_tell(g->x, g->first);
+    perfile_status st = pf_filter_decide(g->x, &run, &g->left, err);
+    *dropped = g->left == 0;
+    if (st == PERFILE_OK)
+        pf_fragments_settle(&g->pieces, g->first, !*dropped);
+    return st;
+}
+
+static perfile_status fill(perfile_stream *s, perfile_error *err)
+{
+    stage *g = (stage *)(void *)s;
+    pf_filter *x = g->x;
+    bool dropped = false; /* all of the last run */
+    if (!g->begun) {
+        g->begun = true;
+        pf_filter_begin_pass(x, s);
+        x->result.all_state = !x->chosen || x->result.all_state;
+    }
+    while (!g->left && !g->pieces.giving) {
+        perfile_status st = PERFILE_OK;
+        if (dropped && !g->pieces.records.len)
+            st = pf_filter_drop_ahead(x, s->below, err);
+        if (st == PERFILE_OK)
+            st = next_run_below(g, err);
+        if (st == PERFILE_OK && !x->only && pf_is_joined_fragment(g->first))
+            st = pf_fragments_hold(&g->pieces, g->first, err);
+        else if (st == PERFILE_OK)
+            st = decide_run(g, &dropped, err);
+        else if (st == PERFILE_END && !x->resolved && pf_filter_resolved(x, err) != PERFILE_OK)
+            st = PERFILE_E_USAGE;
+        else if (st == PERFILE_END)
+            st = finish(g, err);
+        if (st != PERFILE_OK) {
+            g->left = 0;
+            return st;
+        }
+    }
+    if (!g->pieces.giving)
+        hand_on(g);
+    else if (pf_fragments_give(&g->pieces, &s->run[0])) {
+        s->run[0].session = s->session;
+        s->n_run = 1; /* each alone, as all that is not plain */
+    }
+    return PERFILE_OK;
+}
+
+/* Samples that the pass before has all selected: they are copied without a look at any of them. */
+static pf_sample_span span(perfile_stream *s, uint64_t most)
+{
+    const stage *g = (const stage *)(void *)s;
+    const pf_filter *x = g->x;
+    pf_stretch here;
+    const pf_sample_span none = {0};
+    if (!g->begun || g->left || g->pieces.records.len || !x->chosen || x->bits_full ||
+        !x->resolved || !s->below->ops->span || !s->below->ops->place(s->below, &here))
+        return none;
+    uint64_t known = pf_filter_known_ahead(x, here.sequence, most);
+    return known < PF_SPAN_WORTH ? none : s->below->ops->span(s->below, known);
+}
+
+static void skip(perfile_stream *s, uint64_t records, uint64_t bytes)
+{
+    pf_filter *x = ((stage *)(void *)s)->x;
+    x->result.records += records;
+    x->result.kept += records;
+    x->result.selected += records;
+    x->selects_any = true;
+    s->below->ops->skip(s->below, records, bytes);
+}
+
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+                            perfile_error *err)
+{
+    const stage *g = (const stage *)(const void *)s;
+    const bool own = r == &s->run[0];
+    if (own && !g->extra_of)
+        return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
+    return perfile_stream_extra(s->below, own ? g->extra_of : r, piece, err);
+}
+
+static void close_stage(perfile_stream *s)
+{
+    stage *g = (stage *)(void *)s;
+    void (*closed)(void *user) = g->x->closed;
+    void *user = g->x->closed_user;
+    pf_fragments_free(&g->pieces);
+    pf_session_view_free(g->view);
+    perfile_stream_close(s->below);
+    pf_free(s);
+    if (closed)
+        closed(user);
+}
+
+static const pf_stream_ops stage_ops = {
+    .fill = fill, .extra = extra, .close = close_stage, .span = span, .skip = skip};
+
+/* A session of its own, when what is kept changes facts. */
+static perfile_status begin_session(stage *g, perfile_error *err)
+{
+    const perfile_session *below = g->base.below->session;
+    if (g->x->only || pf_filter_selects_all(g->x) || !pf_filter_changes_facts(below))
+        return PERFILE_OK;
+    perfile_status st = pf_session_view_new(below, &g->view, err);
+    if (st == PERFILE_OK && g->x->chosen) /* for those that take them before the first record */
+        st = pf_filter_facts(g->x, g->view, err);
+    if (st == PERFILE_OK)
+        g->base.session = (perfile_session *)(uintptr_t)pf_session_view_shown(g->view);
+    return st;
+}
+
+perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
+                              perfile_stream **stream, perfile_error *err)
+{
+    if (!x->looked && pf_filter_is_relative(x))
+        return pf_fail(err, PERFILE_E_USAGE, "time",
+                       "a time after the first sample is known after a pass only");
+    stage *g = pf_alloc(1, sizeof *g);
+    if (!g)
+        return pf_fail_nomem(err, "filter");
+    pf_stream_on(&g->base, &stage_ops, below);
+    g->x = x;
+    perfile_status st = begin_session(g, err);
+    if (st != PERFILE_OK) {
+        pf_session_view_free(g->view);
+        pf_free(g);
+        return st;
+    }
+    *stream = &g->base;
+    return PERFILE_OK;
+}
