@@ -24,14 +24,16 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+/* PERFILE_DECLARATIONS: defined by programs that read these headers to make a binding.  Then there
+ * is nothing in them but declarations of standard C (samples/comm_counts.py). */
+#if defined(__GNUC__) && !defined(PERFILE_DECLARATIONS)
 #define PERFILE_API __attribute__((visibility("default")))
 #else
 #define PERFILE_API
 #endif
 
 /* A result that must be looked at. */
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(PERFILE_DECLARATIONS)
 #define PERFILE_MUST_USE __attribute__((warn_unused_result))
 #else
 #define PERFILE_MUST_USE

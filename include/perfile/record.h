@@ -115,18 +115,23 @@ PERFILE_API uint32_t perfile_record_type_number(const char *name);
  */
 PERFILE_API size_t perfile_family_header(unsigned family);
 
+#ifndef PERFILE_DECLARATIONS
 /* Bytes of the record as stored: header and body, without extra. */
-static inline size_t perfile_record_size(const perfile_record *r)
+PERFILE_API inline size_t perfile_record_size(const perfile_record *r)
 {
     return r->body.len + (r->family == PERFILE_FAMILY_PERF ? 8 : perfile_family_header(r->family));
 }
 
 /* The type as it is stored. */
-static inline uint32_t perfile_record_stored_type(const perfile_record *r)
+PERFILE_API inline uint32_t perfile_record_stored_type(const perfile_record *r)
 {
     const uint32_t low = (UINT32_C(1) << PERFILE_FAMILY_SHIFT) - 1;
     return r->family == PERFILE_FAMILY_PERF ? r->type : r->type & low;
 }
+#else /* the same, which the library has, too */
+PERFILE_API size_t perfile_record_size(const perfile_record *r);
+PERFILE_API uint32_t perfile_record_stored_type(const perfile_record *r);
+#endif
 
 /* A copy that owns its bytes (extra too when they are in memory) and stays valid after the stream
  * moved on; event, layout and time are still those of `session`, which must outlive it.
