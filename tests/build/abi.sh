@@ -1,0 +1,58 @@
+#!/bin/bash
+# The shared library has the binary interface that tests/abi/ says: tests/abi/README.md is for whoever sees
+# this fail.  The library is compiled once more, with debug information, without which nothing says what its types are.
+set -eu
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs abidiff abidw
+if [ "$(uname -m)" != x86_64 ]; then
+    echo "tests/abi/perfile.abi is of x86_64, this is $(uname -m)"
+    exit 77
+fi
+abi=$PERFILE_SOURCE/tests/abi
+failed=0
+
+# same NAME BASELINE LIBRARY: whether abidiff sees no difference, not even of the compatible kind.
+same() {
+    abidiff --no-show-locs "$2" "$3" >"$1.report"
+}
+
+mkdir -p made/include
+cp -rL "$PERFILE_SOURCE/include/perfile" made/include/
+bash "$abi/update.sh" made
+diff -u "$abi/constants" made/tests/abi/constants || { echo "constants: see tests/abi/README.md"; failed=1; }
+
+"$PERFILE_CMAKE" -S "$PERFILE_SOURCE" -B build -DCMAKE_C_COMPILER="$PERFILE_CC" -DCMAKE_BUILD_TYPE=None \
+    -DCMAKE_C_FLAGS="-g -O0" -DPERFILE_BUILD_TESTS=OFF -DPERFILE_BUILD_SAMPLES=OFF >build.log
+"$PERFILE_CMAKE" --build build --target perfile_shared -j2 >>build.log 2>&1
+library=build/libperfile.so
+same library "$abi/perfile.abi" "$library" || {
+    cat library.report
+    echo "the interface is not that of tests/abi/perfile.abi: see tests/abi/README.md"
+    failed=1
+}
+
+# The comparison, on interfaces that differ: a member, a parameter, a function, an enumerator.
+n=0
+while read -r header change; do
+    rm -rf other
+    mkdir -p other/include
+    cp -rL "$PERFILE_SOURCE/include/perfile" other/include/
+    sed -i "$change" "other/include/perfile/$header"
+    ! cmp -s "$PERFILE_SOURCE/include/perfile/$header" "other/include/perfile/$header" ||
+        { echo "self-check: $header has nothing for $change"; exit 1; }
+    bash "$abi/update.sh" other
+    if same other other/tests/abi/perfile.abi "$library" && cmp -s other/tests/abi/constants "$abi/constants"; then
+        echo "self-check: does not see $change in $header"
+        failed=1
+    fi
+    n=$((n + 1))
+done <<'END'
+stream.h s/^    uint64_t damages; .*/    uint64_t more;\n&/
+model.h s/    uint32_t n_names;/    uint64_t n_names;/
+stream.h s/void perfile_stream_close(perfile_stream \*s)/void perfile_stream_close(perfile_stream *s, int how)/
+stream.h s/perfile_stream_name(/perfile_stream_label(/
+base.h s/PERFILE_E_LIMIT = -6/PERFILE_E_LIMIT = -16/
+stream.h s/PERFILE_RESYNC = 1/PERFILE_RESYNC = 3/
+END
+[ "$n" = 6 ]
+exit "$failed"
