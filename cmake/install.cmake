@@ -1,4 +1,4 @@
-# Library, command and its manual, headers, CMake package, pkg-config file.
+# Library, command, its manual and its completions, headers, CMake package, pkg-config file.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/perfile")
@@ -9,6 +9,28 @@ if(TARGET perfile_command)
   install(TARGETS perfile_command)
   install(DIRECTORY src/cli/man/ DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
     FILES_MATCHING PATTERN "*.1")
+  # Completions of command lines, which the command itself writes.
+  if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    message(STATUS "cross-compiling without an emulator: no completions for shells")
+  else()
+    set(completions "")
+    foreach(place IN ITEMS
+        bash:bash-completion/completions:perfile zsh:zsh/site-functions:_perfile fish:fish/vendor_completions.d:perfile.fish)
+      string(REPLACE ":" ";" place "${place}")
+      list(GET place 0 shell)
+      list(GET place 1 folder)
+      list(GET place 2 name)
+      set(script "${PROJECT_BINARY_DIR}/completions/${shell}/${name}")
+      file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/completions/${shell}")
+      add_custom_command(OUTPUT "${script}"
+        COMMAND perfile_command completion ${shell} > "${script}"
+        DEPENDS perfile_command
+        VERBATIM)
+      list(APPEND completions "${script}")
+      install(FILES "${script}" DESTINATION "${CMAKE_INSTALL_DATADIR}/${folder}")
+    endforeach()
+    add_custom_target(perfile_completions ALL DEPENDS ${completions})
+  endif()
 endif()
 install(FILES ${perfile_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -2,6 +2,7 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include "cli/spec.h"
 #include "perfile/base.h"
 
 enum {
@@ -12,8 +13,26 @@ enum {
     CLI_CONTINUE = -1 /* options are read: go on */
 };
 
-#define COMMAND(name, summary) int cli_##name(int argc, char **argv);
+/* Every command: cli_info() … run it, cli_info_spec … are what can be said of it. */
+#define COMMAND(name, summary)                                                                     \
+    int cli_##name(int argc, char **argv);                                                         \
+    extern const cli_spec cli_##name##_spec;
 #include "cli/commands.def"
+
+typedef struct cli_command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+    const cli_spec *spec;
+} cli_command;
+
+/* The commands in their order; NULL behind the last. */
+const cli_command *cli_command_at(size_t i);
+/* The one of that name; NULL, said with what may have been meant. */
+const cli_command *cli_find_command(const char *name);
+
+/* `perfile completion SHELL`: prints what makes that shell complete the words of a command line. */
+int cli_completion(int argc, char **argv);
 
 /* The worse of two: could not, then wrong usage, then damaged, then done. */
 int cli_worse(int a, int b);

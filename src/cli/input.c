@@ -41,11 +41,21 @@ static bool is_lifted(const char *limit)
     return false;
 }
 
-int cli_reading_option(const char *command, const char *help, int option, cli_reading *how)
+const cli_option cli_reading_options[] = {
+    {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
+     .help = "stop: report what is in front of damage (default); resync: go on where records "
+             "begin again (also --resync); salvage: with those that can be trusted; fail: report "
+             "nothing but the damage",
+     .more = "With fail the exit status is 1."},
+    {"resync", .code = CLI_OPTION_RESYNC},
+    {0},
+};
+
+int cli_reading_option(const char *command, const cli_spec *spec, int option, cli_reading *how)
 {
     switch (option) {
     case CLI_OPTION_HELP:
-        cli_print_help(false, help);
+        cli_help(spec);
         return CLI_DONE;
     case CLI_OPTION_RESYNC:
         return cli_read_damage(command, "resync", 0, &how->damage);

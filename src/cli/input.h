@@ -20,22 +20,14 @@ typedef struct cli_reading {
     void *waiting_user;
 } cli_reading;
 
-/* clang-format off */
-#define CLI_READING_OPTIONS                                  \
-    CLI_COMMON_OPTIONS,                                      \
-    {"resync", no_argument, NULL, CLI_OPTION_RESYNC}
-/* clang-format on */
-#define CLI_READING_HELP                                                                           \
-    "  --on-damage WHAT stop: report what is in front of damage (default); resync: go on where\n"  \
-    "                   records begin again (also --resync); salvage: with those that can be\n"    \
-    "                   trusted; fail: report nothing but the damage\n" CLI_INPUT_HELP("")         \
-        CLI_COMMON_HELP("")
+/* Rows of their tables. */
+extern const cli_option cli_reading_options[];
 
 /* What --allow-growth asks for: limits that nothing exceeds. */
 extern const perfile_limits cli_growth;
 
 /* Handles the options above and unknown ones: CLI_CONTINUE, or what to exit with. */
-int cli_reading_option(const char *command, const char *help, int option, cli_reading *how);
+int cli_reading_option(const char *command, const cli_spec *spec, int option, cli_reading *how);
 
 /* Opens `path` to be read from front to back, with the limits that the user wants. */
 perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,

@@ -2,20 +2,9 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/signals.h"
 #include "perfile/base.h"
-
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *summary;
-} commands[] = {
-#define COMMAND(name, summary) {#name, cli_##name, summary},
-#include "cli/commands.def"
-};
-enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void help(bool error)
 {
@@ -23,9 +12,10 @@ static void help(bool error)
                           "\n"
                           "Usage: perfile COMMAND [OPTION ...] FILE ...\n"
                           "\n");
-    for (size_t i = 0; i < N_COMMANDS; i++) {
+    const cli_command *c;
+    for (size_t i = 0; (c = cli_command_at(i)); i++) {
         char line[160];
-        snprintf(line, sizeof line, "  %-9s %s\n", commands[i].name, commands[i].summary);
+        snprintf(line, sizeof line, "  %-9s %s\n", c->name, c->summary);
         cli_print_help(error, line);
     }
     cli_print_help(
@@ -41,25 +31,27 @@ static void help(bool error)
         "  perfile dump perf.data | less          everything\n"
         "  perf record -o - ls | perfile info -   while it is recorded\n"
         "\n"
-        "`perfile COMMAND --help` explains a command.\n"
+        "`perfile COMMAND --help` explains a command; `perfile completion SHELL` writes the\n"
+        "completion of command lines for bash, zsh or fish.\n"
         "Exit status: 0 done; 1 could not; 2 wrong usage; 3 done, but the input was damaged\n"
         "and something may be missing.\n");
 }
 
 static int run(const char *name, int argc, char **argv)
 {
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        if (strcmp(commands[i].name, name) != 0)
-            continue;
-        return commands[i].run(argc, argv);
-    }
-    const char *names[N_COMMANDS];
-    char meant[128];
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        names[i] = commands[i].name;
-    cli_print_error("perfile: there is no command '%s'%s\nTry 'perfile --help'.\n", name,
-                    cli_meant(name, names, N_COMMANDS, meant, sizeof meant));
-    return CLI_USAGE;
+    if (strcmp(name, "completion") == 0)
+        return cli_completion(argc, argv);
+    const cli_command *c = cli_find_command(name);
+    return c ? c->run(argc, argv) : CLI_USAGE;
+}
+
+static int manual(const char *name)
+{
+    const cli_command *c = cli_find_command(name);
+    if (!c)
+        return CLI_USAGE;
+    cli_manual(c->spec);
+    return CLI_DONE;
 }
 
 static int start(int argc, char **argv)
@@ -78,6 +70,9 @@ static int start(int argc, char **argv)
             help(false);
             return CLI_DONE;
         }
+        /* For man/update.sh. */
+        if (strcmp(argv[2], "--manual") == 0 && argc == 4)
+            return manual(argv[3]);
         static char option[] = "--help";
         char *words[] = {argv[0], option, NULL};
         return run(argv[2], 2, words);

@@ -13,7 +13,50 @@
 #include "perfile/stream.h"
 #include "perfile/text.h"
 
-enum { MOST_OPTIONS = 64, MOST_LETTERS = 32, MOST_GIVEN = 1024, MEANT = 160 };
+enum { MOST_OPTIONS = 64, MOST_LETTERS = 32, MOST_GIVEN = 1024, MOST_WORDS = 128, MEANT = 160 };
+
+const cli_option cli_input_options[] = {
+    {"input", .value = "FILE", .letter = 'i', .path = true,
+     .help = "FILE in the way of perf; without any: perf.data, on a terminal",
+     .more = "It may be given several times where there may be several FILE."},
+    {0},
+};
+const cli_option cli_common_options[] = {
+    {"from", .value = "FORMAT", .code = CLI_OPTION_FROM,
+     .help = "take the input for this format instead of looking"},
+    {"allow-growth", .code = CLI_OPTION_GROWTH,
+     .help = "lift the limits on what an input may cost (format/limits.md)",
+     .more = "They are on memory, time and output. Without this option the command stops, or "
+             "says what is missing in its answer, where one of them is exceeded, and names it."},
+    {"help", .code = CLI_OPTION_HELP, .help = "explain the command, with examples"},
+    {0},
+};
+
+static const char *jobs_word(size_t i)
+{
+    return i == 0 ? "auto" : NULL;
+}
+
+const cli_option cli_jobs_options[] = {
+    {"jobs", .value = "N", .letter = 'j', .word = jobs_word,
+     .help = "with N threads (default: 1); auto or 0: one for each processor. What comes out is "
+             "the same",
+     .more = "There are 256 at most."},
+    {0},
+};
+
+static const char *const damage_words[] = {"stop", "resync", "salvage", "fail", "copy"};
+enum { N_DAMAGE_WORDS = sizeof damage_words / sizeof damage_words[0] };
+
+const char *cli_damage_copy_word(size_t i)
+{
+    return i < N_DAMAGE_WORDS ? damage_words[i] : NULL;
+}
+
+const char *cli_damage_word(size_t i)
+{
+    return i < N_DAMAGE_WORDS - 1 ? damage_words[i] : NULL;
+}
 
 /* What -i gave in the command line that is being read. */
 static struct {
@@ -104,18 +147,42 @@ static void put_given(int argc, char **argv)
         argv[argc - n + i] = given.at[i];
 }
 
-int cli_next_option(const char *command, int argc, char **argv, const char *letters,
-                    const struct option *options)
+/* The table as getopt_long() wants it. */
+typedef struct tables {
+    struct option options[MOST_OPTIONS + 1];
+    char letters[MOST_LETTERS];
+} tables;
+
+static void fill_tables(tables *t, const cli_spec *spec)
 {
-    char all[MOST_LETTERS];
-    snprintf(all, sizeof all, ":hi:%s", letters);
+    size_t n = 0, used = 2;
+    cli_rows rows = cli_rows_of(spec);
+    memcpy(t->letters, ":h", 3);
+    for (const cli_option *o; (o = cli_next_row(&rows)) && n < MOST_OPTIONS;) {
+        if (o->heading)
+            continue;
+        int value = !o->value            ? no_argument
+                    : o->value[0] == '[' ? optional_argument
+                                         : required_argument;
+        t->options[n++] = (struct option){o->name, value, NULL, o->code ? o->code : o->letter};
+        if (o->letter && used + 3 < sizeof t->letters)
+            used += (size_t)snprintf(t->letters + used, sizeof t->letters - used, "%c%s", o->letter,
+                                     o->value ? ":" : "");
+    }
+    t->options[n] = (struct option){0};
+}
+
+int cli_next_option(const char *command, int argc, char **argv, const cli_spec *spec)
+{
+    tables t;
+    fill_tables(&t, spec);
     if (optind <= 1)
         given.n = 0;
     opterr = 0;
-    int c = getopt_long(argc, argv, all, options, NULL);
+    int c = getopt_long(argc, argv, t.letters, t.options, NULL);
     while (c == 'i' && given.n < MOST_GIVEN) {
         given.at[given.n++] = optarg;
-        c = getopt_long(argc, argv, all, options, NULL);
+        c = getopt_long(argc, argv, t.letters, t.options, NULL);
     }
     if (c == 'h')
         return CLI_OPTION_HELP;
@@ -128,7 +195,7 @@ int cli_next_option(const char *command, int argc, char **argv, const char *lett
         return '?';
     }
     if (c == '?' || c == ':') {
-        wrong_option(command, argv, all, options, c);
+        wrong_option(command, argv, t.letters, t.options, c);
         return '?';
     }
     return c;
@@ -192,11 +259,14 @@ int cli_take_input(const char *command, int argc, char **argv, const char **in)
     return status;
 }
 
-int cli_choose(const char *command, const char *option, const char *word, const char *const *words,
-               size_t n, size_t *which)
+int cli_choose(const char *command, const char *option, const char *word, cli_word *take,
+               size_t *which)
 {
+    const char *words[MOST_WORDS];
     char list[256] = "", meant[MEANT + 24];
-    size_t used = 0;
+    size_t used = 0, n = 0;
+    while (n < MOST_WORDS && (words[n] = take(n)))
+        n++;
     for (*which = 0; *which < n; ++*which)
         if (strcmp(word, words[*which]) == 0)
             return CLI_CONTINUE;
@@ -227,7 +297,6 @@ int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
 
 int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage)
 {
-    static const char *const words[] = {"stop", "resync", "salvage", "fail", "copy"};
     static const cli_on_damage what[] = {
         {.told = true, .policy = PERFILE_STOP},
         {.told = true, .policy = PERFILE_RESYNC},
@@ -235,9 +304,10 @@ int cli_read_damage(const char *command, const char *word, unsigned also, cli_on
         {.told = true, .policy = PERFILE_STOP, .fail = true},
         {.told = true, .policy = PERFILE_RESYNC, .copy = true},
     };
-    size_t which, n = sizeof words / sizeof words[0];
+    size_t which;
     int status =
-        cli_choose(command, "--on-damage", word, words, also & CLI_DAMAGE_COPY ? n : n - 1, &which);
+        cli_choose(command, "--on-damage", word,
+                   also & CLI_DAMAGE_COPY ? cli_damage_copy_word : cli_damage_word, &which);
     if (status == CLI_CONTINUE)
         *damage = what[which];
     return status;

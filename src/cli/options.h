@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/spec.h"
+
 enum {
     CLI_OPTION_HELP = 1000,
     CLI_OPTION_RESYNC,
@@ -18,40 +20,25 @@ enum {
     CLI_OPTION_GROWTH,
     CLI_OPTION_OWN /* those of the command */
 };
-/* clang-format off */
-/* Of every command.  `-i FILE` is another FILE for cli_next_option(), which every command calls. */
-#define CLI_COMMON_OPTIONS                                               \
-    {"help", no_argument, NULL, CLI_OPTION_HELP},                        \
-    {"input", required_argument, NULL, 'i'},                             \
-    {"from", required_argument, NULL, CLI_OPTION_FROM},                  \
-    {"allow-growth", no_argument, NULL, CLI_OPTION_GROWTH},              \
-    {"on-damage", required_argument, NULL, CLI_OPTION_ON_DAMAGE}
-/* clang-format on */
-/* `pad`: spaces by which the column of the command lies further right than 19. */
-#define CLI_INPUT_HELP(pad)                                                                        \
-    "  -i, --input FILE " pad "FILE in the way of perf; without any: perf.data, on a terminal\n"
-#define CLI_COMMON_HELP(pad)                                                                       \
-    "  --from FORMAT    " pad "take the input for this format instead of looking\n"                \
-    "  --allow-growth   " pad "lift the limits on what an input may cost (format/limits.md)\n"     \
-    "  --help           " pad "this text\n"
 
-/* Of commands whose work several threads can share: "j:" is one of their letters. */
-#define CLI_JOBS_OPTION                                                                            \
-    {                                                                                              \
-        "jobs", required_argument, NULL, 'j'                                                       \
-    }
-#define CLI_JOBS_HELP                                                                              \
-    "  -j, --jobs N       with N threads (default: 1); auto or 0: one for each processor.  What\n" \
-    "                     comes out is the same\n"
+/* Rows of tables: -i FILE, which is another FILE for cli_next_option() … */
+extern const cli_option cli_input_options[];
+/* … what every command has besides … */
+extern const cli_option cli_common_options[];
+/* … and those whose work several threads can share. */
+extern const cli_option cli_jobs_options[];
+
+/* Words of --on-damage: stop, resync, salvage, fail, and of commands that write bytes as they are
+ * also copy. */
+cli_word cli_damage_word, cli_damage_copy_word;
 
 /* -j N: CLI_CONTINUE, or CLI_USAGE. */
 int cli_jobs_option(const char *command, const char *word, uint32_t *jobs);
 
-/* The next option as getopt_long() has it, -1 behind the last.  What is wrong is said here, with
- * the words that may have been meant, and '?' returned.  `letters` without -i and -h.  Behind the
- * last option argv[optind] and on are the operands, and those that -i gave. */
-int cli_next_option(const char *command, int argc, char **argv, const char *letters,
-                    const struct option *options);
+/* The next option of the table in `spec`: its code, or -1 behind the last.  What is wrong is said
+ * here, with the words that may have been meant, and '?' returned.  -h is --help.  Behind the last
+ * option argv[optind] and on are the operands, and those that -i gave. */
+int cli_next_option(const char *command, int argc, char **argv, const cli_spec *spec);
 
 /* Inputs: what stands behind the options. */
 typedef struct cli_inputs {
@@ -72,8 +59,8 @@ int cli_no_terminal(const char *command, const char *out, const char *what);
 
 /* *which: the position of `word` among the words that `option` ("--sort") takes.  CLI_CONTINUE, or
  * CLI_USAGE, said with the words that there are and the one that may have been meant. */
-int cli_choose(const char *command, const char *option, const char *word, const char *const *words,
-               size_t n, size_t *which);
+int cli_choose(const char *command, const char *option, const char *word, cli_word *words,
+               size_t *which);
 
 /* "; did you mean a or b?", or nothing: for the end of a sentence. */
 const char *cli_meant(const char *word, const char *const *words, size_t n, char *out, size_t size);

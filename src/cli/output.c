@@ -18,18 +18,40 @@
 #include "perfile/sort.h"
 #include "perfile/writer.h"
 
+const char *cli_report_word(size_t i)
+{
+    return i == 0 ? "json" : NULL;
+}
+
+const cli_option cli_writing_options[] = {
+    {"resync", .code = CLI_OPTION_RESYNC},
+    {"report", .value = "json", .code = CLI_OPTION_REPORT, .word = cli_report_word},
+    {0},
+};
+
+const char *cli_output_word(size_t i)
+{
+    const perfile_output *o = perfile_output_at(i);
+    return o ? o->name : NULL;
+}
+
+const char *cli_single_output_word(size_t i)
+{
+    const perfile_output *o;
+    for (size_t at = 0; (o = perfile_output_at(at)); at++)
+        if (!o->directory && i-- == 0)
+            return o->name;
+    return NULL;
+}
+
 static int read_form(const char *command, const char *word, cli_writing *w)
 {
-    enum { MOST = 16 };
-    const char *words[MOST];
     const perfile_output *o;
-    size_t which, n = 0;
-    for (; n < MOST && (o = perfile_output_at(n)); n++) {
-        words[n] = o->name;
+    size_t which;
+    for (size_t i = 0; (o = perfile_output_at(i)); i++)
         if (o->alias && strcmp(word, o->alias) == 0)
             word = o->name;
-    }
-    int status = cli_choose(command, "--to", word, words, n, &which);
+    int status = cli_choose(command, "--to", word, cli_output_word, &which);
     if (status != CLI_CONTINUE)
         return status;
     o = perfile_output_at(which);
@@ -51,7 +73,7 @@ static int read_damage(const char *command, const char *word, cli_writing *w)
     return status;
 }
 
-int cli_writing_option(const char *command, const char *help, int option, cli_writing *w)
+int cli_writing_option(const char *command, const cli_spec *spec, int option, cli_writing *w)
 {
     switch (option) {
     case 'o':
@@ -68,8 +90,7 @@ int cli_writing_option(const char *command, const char *help, int option, cli_wr
         return read_damage(command, "resync", w);
     case CLI_OPTION_REPORT:
         w->json = true;
-        return cli_choose(command, "--report", optarg, (const char *const[]){"json"}, 1,
-                          &(size_t){0});
+        return cli_choose(command, "--report", optarg, cli_report_word, &(size_t){0});
     case CLI_OPTION_JSON:
         w->json = true;
         return CLI_CONTINUE;
@@ -80,7 +101,7 @@ int cli_writing_option(const char *command, const char *help, int option, cli_wr
         w->limits = &cli_growth;
         return CLI_CONTINUE;
     case CLI_OPTION_HELP:
-        cli_print_help(false, help);
+        cli_help(spec);
         return CLI_DONE;
     default: /* cli_next_option() has said what is wrong */
         return CLI_USAGE;

@@ -23,18 +23,15 @@ typedef struct cli_writing {
     bool fail, copy;
 } cli_writing;
 
-/* clang-format off */
-#define CLI_WRITING_OPTIONS                                  \
-    CLI_COMMON_OPTIONS,                                      \
-    {"output", required_argument, NULL, 'o'},                \
-    {"json", no_argument, NULL, CLI_OPTION_JSON},            \
-    {"resync", no_argument, NULL, CLI_OPTION_RESYNC},        \
-    {"report", required_argument, NULL, CLI_OPTION_REPORT}
-/* clang-format on */
+/* Rows of their tables: old names, and what is not told of every command. */
+extern const cli_option cli_writing_options[];
+
+/* Words of --to; of commands whose output is no directory; of --report. */
+cli_word cli_output_word, cli_single_output_word, cli_report_word;
 
 /* Handles -o, -f, those of CLI_OPTION_HELP to CLI_OPTION_REPORT, and unknown ones: CLI_CONTINUE, or
  * what to exit with. */
-int cli_writing_option(const char *command, const char *help, int option, cli_writing *w);
+int cli_writing_option(const char *command, const cli_spec *spec, int option, cli_writing *w);
 
 /* Whether there is an OUT, and it goes with the report: CLI_CONTINUE, or CLI_USAGE. */
 int cli_writing_check(const char *command, const cli_writing *w);

@@ -8,36 +8,6 @@
 #include "cli/input.h"
 #include "cli/output.h"
 
-static const char help[] =
-    "perfile convert writes a capture in another form.  What needs no change is not changed.\n"
-    "\n"
-    "Usage: perfile convert [OPTION ...] -o OUT IN\n"
-    "\n"
-    "  -o, --output OUT      the new capture; - is standard output\n"
-    "  -f, --force           replace OUT if it exists; --force also means --on-damage copy\n"
-    "  --to FORM             perf.data, pipe or dir; else that of IN\n"
-    "  --byte-order ORDER    little, big or native: of every field; else that of IN\n"
-    "  --compress[=LEVEL]    compress records, 1 (fast, default) to 22\n"
-    "  --decompress          write what is in compressed records instead of them\n"
-    "  --target VERSION      for this perf, 3.8 to 7.3: perf-4.19, perf-5.10, perf-6.1 …\n"
-    "  --keep-unknown        keep records and features that are not known (default)\n"
-    "  --drop-unknown        leave them out\n"
-    "  --on-damage WHAT      fail: write nothing (default); copy: every byte as it is, or where "
-    "the\n"
-    "                        form changes, as resync; stop: convert what is in front of damage;\n"
-    "                        resync: go on where records begin again; salvage: with those that\n"
-    "                        can be trusted\n"
-    "  --json                a JSON object with all that is not as it was, see "
-    "format/reports.md\n" CLI_INPUT_HELP("     ") CLI_COMMON_HELP(
-        "     ") "\n"
-                 "Examples:\n"
-                 "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
-                 "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
-                 "  perfile convert --byte-order little -o here.data s390.data\n"
-                 "  perfile convert --compress=9 -o small.data perf.data\n"
-                 "\n"
-                 "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n";
-
 enum {
     OPTION_ORDER = CLI_OPTION_OWN,
     OPTION_COMPRESS,
@@ -54,14 +24,20 @@ typedef struct settings {
     perfile_convert_options how;
 } settings;
 
+enum { LITTLE, BIG, NATIVE };
+
+static const char *order_word(size_t i)
+{
+    static const char *const words[] = {"little", "big", "native"};
+    return i <= NATIVE ? words[i] : NULL;
+}
+
 static int read_order(const char *word, settings *set)
 {
-    enum { LITTLE, BIG, NATIVE };
-    static const char *const words[] = {"little", "big", "native"};
     const uint16_t one = 1;
     bool little_here = *(const uint8_t *)&one == 1;
     size_t which;
-    int status = cli_choose("convert", "--byte-order", word, words, 3, &which);
+    int status = cli_choose("convert", "--byte-order", word, order_word, &which);
     bool little = which == LITTLE || (which == NATIVE && little_here);
     set->how.byte_order = little ? PERFILE_ORDER_LITTLE : PERFILE_ORDER_BIG;
     return status;
@@ -79,21 +55,25 @@ static int read_level(const char *word, settings *set)
     return CLI_CONTINUE;
 }
 
+static const char *target_word(size_t i)
+{
+    enum { MOST = 64, BYTES = 24 };
+    static char names[MOST][BYTES];
+    const char *version = i < MOST ? perfile_target_version_at(i) : NULL;
+    if (!version)
+        return NULL;
+    snprintf(names[i], BYTES, "perf-%s", version);
+    return names[i];
+}
+
 /* Takes a version that is known, or says which are. */
 static int read_target(const char *word, settings *set)
 {
-    enum { MOST = 64, BYTES = 24 };
-    char names[MOST][BYTES];
-    const char *known[MOST];
-    size_t n = 0, which;
+    size_t which;
     set->how.target = word;
     if (perfile_target_attr_size(word))
         return CLI_CONTINUE;
-    for (; n < MOST && perfile_target_version_at(n); n++) {
-        snprintf(names[n], BYTES, "perf-%s", perfile_target_version_at(n));
-        known[n] = names[n];
-    }
-    return cli_choose("convert", "--target", word, known, n, &which);
+    return cli_choose("convert", "--target", word, target_word, &which);
 }
 
 static int read_option(int option, settings *set)
@@ -120,7 +100,7 @@ static int read_option(int option, settings *set)
             set->w.copy = true;
         return CLI_CONTINUE;
     default:
-        return cli_writing_option("convert", help, option, &set->w);
+        return cli_writing_option("convert", &cli_convert_spec, option, &set->w);
     }
 }
 
@@ -160,25 +140,77 @@ static int convert(settings *set, const char *path)
     return cli_status_of(st, x.sum.damaged);
 }
 
+static const cli_option options[] = {
+    {"output", .value = "OUT", .letter = 'o', .path = true,
+     .help = "the new capture; - is standard output",
+     .more = "That is for streams and for what needs no change."},
+    {"force", .letter = 'f', .code = OPTION_FORCE,
+     .help = "replace OUT if it exists; --force also means --on-damage copy",
+     .more = "Only the long form does, as before there was --on-damage."},
+    {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
+     .help = "perf.data, pipe or dir; else that of IN",
+     .more = "perf.data (or file) is a file, pipe a stream, dir a directory. What lies in a "
+             "directory beside its records, such as kcore_dir, is not copied, and that is said."},
+    {"byte-order", .value = "ORDER", .code = OPTION_ORDER, .word = order_word,
+     .help = "little, big or native: of every field; else that of IN",
+     .more = "native is that of this machine. Turned is every field of every record, trailer, "
+             "sample, feature and attr. The bytes of RAW, AUX area traces and stacks, and "
+             "tracepoint formats, which say their order themselves, stay as recorded. Compressed "
+             "records are decompressed for that."},
+    {"compress", .value = "[=LEVEL]", .code = OPTION_COMPRESS,
+     .help = "compress records, 1 (fast, default) to 22",
+     .more = "Those of the kernel, with zstd."},
+    {"decompress", .code = OPTION_DECOMPRESS,
+     .help = "write what is in compressed records instead of them",
+     .more =
+         "Without this and --compress they stay as they are where their bytes need not change."},
+    {"target", .value = "VERSION", .code = OPTION_TARGET, .word = target_word,
+     .help = "for this perf, 3.8 to 7.3: perf-4.19, perf-5.10, perf-6.1 …",
+     .more = "What it does not know is left out or turned into what it knows, and each loss is "
+             "told. What is in compressed records is written decompressed. A directory becomes "
+             "one file for versions that know none (before 5.1)."},
+    {"keep-unknown", .code = OPTION_KEEP,
+     .help = "keep records and features that are not known (default)",
+     .more = "In the other byte order their content stays as it was."},
+    {"drop-unknown", .code = OPTION_DROP, .help = "leave them out"},
+    {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_copy_word,
+     .help = "fail: write nothing (default); copy: every byte as it is, or where the form "
+             "changes, as resync; stop: convert what is in front of damage; resync: go on where "
+             "records begin again; salvage: with those that can be trusted",
+     .more = "fail says what is wrong and where. What is whole is copied as it is with any of "
+             "them, but for directories, which stop, resync and salvage write anew. `perfile "
+             "recover` looks closer at what can be trusted."},
+    {"json", .code = CLI_OPTION_JSON,
+     .help = "a JSON object with all that is not as it was, see format/reports.md",
+     .more = "It goes to standard output. --report json is the same."},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {.rows = cli_writing_options},
+    {0},
+};
+
+const cli_spec cli_convert_spec = {
+    .about =
+        "perfile convert writes a capture in another form.  What needs no change is not changed.\n"
+        "\n"
+        "Usage: perfile convert [OPTION ...] -o OUT IN\n",
+    .options = options,
+    .notes = "Examples:\n"
+             "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
+             "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
+             "  perfile convert --byte-order little -o here.data s390.data\n"
+             "  perfile convert --compress=9 -o small.data perf.data\n"
+             "\n"
+             "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n",
+};
+
 int cli_convert(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_WRITING_OPTIONS,
-        {"to", required_argument, NULL, CLI_OPTION_TO},
-        {"byte-order", required_argument, NULL, OPTION_ORDER},
-        {"compress", optional_argument, NULL, OPTION_COMPRESS},
-        {"decompress", no_argument, NULL, OPTION_DECOMPRESS},
-        {"target", required_argument, NULL, OPTION_TARGET},
-        {"keep-unknown", no_argument, NULL, OPTION_KEEP},
-        {"drop-unknown", no_argument, NULL, OPTION_DROP},
-        {"force", no_argument, NULL, OPTION_FORCE},
-        {0},
-    };
     settings set = {.w = {.may_copy = true}, .how = {.size = sizeof set.how}};
     const char *in;
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
-                (c = cli_next_option("convert", argc, argv, "o:f", options)) != -1;)
+                (c = cli_next_option("convert", argc, argv, &cli_convert_spec)) != -1;)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;

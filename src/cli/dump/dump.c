@@ -13,42 +13,6 @@
 #include "cli/signals.h"
 #include "perfile/emit.h"
 
-static const char help[] =
-    "perfile dump shows every record with every field.\n"
-    "\n"
-    "Usage: perfile dump [OPTION ...] FILE ...\n"
-    "\n"
-    "  --format FORM      text (default): for people\n"
-    "                     jsonl: a JSON object on each line\n"
-    "                     cbor: the same objects as a CBOR sequence, see format/dump.cddl\n"
-    "                     tsv: a line for each sample, a column for each field\n"
-    "  --json             the same as --format jsonl\n"
-    "  --fields F[,F ...] tsv: the columns, such as time,pid,period,ip; also event, comm, dso\n"
-    "  --resolve          jsonl, cbor: name the event, thread and mapped file of each record\n"
-    "  --hex              text: each field beside its bytes and their offset\n"
-    "  --skip N           leave out the first N records\n"
-    "  --limit N          N records at most\n"
-    "  --at OFFSET        begin with the record that this byte of the file is part of, or say\n"
-    "                     what else it is part of\n"
-    "  --header           the header and what it says of events and features, too, where it\n"
-    "                     would be left out\n"
-    "  --raw              do not look into compressed records\n"
-    "  -o, --output OUT   write to this file, which appears when it is complete\n"
-    "  -f, --force        OUT may exist\n" CLI_JOBS_HELP CLI_READING_HELP "\n"
-    "Which records:\n" CLI_SELECT_HELP "\n"
-    "What is given twice holds when one of both does; different options must all hold.\n"
-    "jsonl and cbor print what is stored, as it is stored; text and tsv know of oddities of\n"
-    "recorders and mend them.  With --skip, --at or an option that says which records there is\n"
-    "no header; tsv has samples unless --type says something else.\n"
-    "\n"
-    "Examples:\n"
-    "  perfile dump perf.data | less\n"
-    "  perfile dump --hex --at 0x1a8 --limit 1 perf.data   what is this byte?\n"
-    "  perfile dump --type comm,fork,exit perf.data\n"
-    "  perfile dump --format tsv --fields time,comm,pid,cpu,event,period,ip,dso perf.data\n"
-    "  perfile dump --format jsonl --resolve --comm 'perf*' --time +0s..+1s perf.data\n"
-    "  perfile dump --format jsonl perf.data | jq -c 'select(.type == 9).body.ip'\n";
-
 enum {
     OPTION_FORMAT = CLI_OPTION_OWN,
     OPTION_FIELDS,
@@ -307,14 +271,10 @@ static int number_option(const char *name, uint64_t *value)
 
 static int format_option(const char *word, settings *set)
 {
-    enum { MOST = 16 };
-    const char *words[MOST];
-    size_t n = 0, which;
-    for (; n < MOST && perfile_emit_format(n); n++)
-        words[n] = perfile_emit_format(n);
-    int status = cli_choose("dump", "--format", word, words, n, &which);
+    size_t which;
+    int status = cli_choose("dump", "--format", word, perfile_emit_format, &which);
     if (status == CLI_CONTINUE)
-        set->format = words[which];
+        set->format = perfile_emit_format(which);
     return status;
 }
 
@@ -358,7 +318,7 @@ static int read_option(int option, settings *set)
     case 'j':
         return cli_jobs_option("dump", optarg, &set->jobs);
     default:
-        return cli_reading_option("dump", help, option, &set->how);
+        return cli_reading_option("dump", &cli_dump_spec, option, &set->how);
     }
 }
 
@@ -392,30 +352,83 @@ static int settle(settings *set)
     return CLI_CONTINUE;
 }
 
+static const cli_option options[] = {
+    {"format", .value = "FORM", .code = OPTION_FORMAT, .word = perfile_emit_format,
+     .help = "text (default): for people; jsonl: a JSON object on each line; cbor: the same "
+             "objects as a CBOR sequence, see format/dump.cddl; tsv: a line for each sample, a "
+             "column for each field",
+     .more = "text has offset, time, type, and every field with its name, flags and enumerations "
+             "in words. tsv has a line for each sample, or with --type for each record of these "
+             "types; the first line names the columns. Values are those of jsonl, without "
+             "quotes; items of lists are separated by commas. A field that a record does not "
+             "have is empty. In text a tab, newline, carriage return and backslash become \\t "
+             "\\n \\r \\\\, other control characters and what is no UTF-8 \\xNN. jsonl and cbor "
+             "print what is stored, as it is stored; text and tsv know of oddities of recorders "
+             "and mend them."},
+    {"json", .code = CLI_OPTION_JSON, .help = "the same as --format jsonl"},
+    {"fields", .value = "F[,F ...]", .code = OPTION_FIELDS,
+     .help = "tsv: the columns, such as time,pid,period,ip; also event, comm, dso",
+     .more = "They are names of fields as in format/expressions.md (time, pid, period, "
+             "callchain, values.value, mmap2.filename), of the record (type, misc, cpumode, "
+             "size, offset, sequence), and what they stand for: event, comm (the thread at that "
+             "time), dso (what is mapped at the address of the sample). Of a record that has no "
+             "field of that name the trailer is asked. Without it: "
+             "time,comm,pid,tid,cpu,event,period,ip,dso."},
+    {"resolve", .code = OPTION_RESOLVE,
+     .help = "jsonl, cbor: name the event, thread and mapped file of each record",
+     .more = "They are members event, comm and dso, where they are known."},
+    {"hex", .code = OPTION_HEX, .help = "text: each field beside its bytes and their offset"},
+    {"skip", .value = "N", .code = OPTION_SKIP, .help = "leave out the first N records"},
+    {"limit", .value = "N", .code = OPTION_LIMIT, .help = "N records at most"},
+    {"at", .value = "OFFSET", .code = OPTION_AT,
+     .help = "begin with the record that this byte of the file is part of, or say what else it "
+             "is part of",
+     .more = "A byte of the header, of an attr, a feature or a gap is in none: then what it is "
+             "stands on standard error, and the exit status is 1."},
+    {"header", .code = OPTION_HEADER,
+     .help = "the header and what it says of events and features, too, where it would be left out",
+     .more = "With --skip, --at or an option that says which records are shown, there are "
+             "records only and nothing of the header; with this there is."},
+    {"raw", .code = OPTION_RAW, .help = "do not look into compressed records"},
+    {"output", .value = "OUT", .letter = 'o', .path = true,
+     .help = "write to this file, which appears when it is complete", .more = "It must not exist."},
+    {"force", .letter = 'f', .help = "OUT may exist"},
+    {.rows = cli_jobs_options},
+    {.rows = cli_reading_options},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {.heading = "Which records:"},
+    {.rows = cli_select_options},
+    {0},
+};
+
+const cli_spec cli_dump_spec = {
+    .about = "perfile dump shows every record with every field.\n"
+             "\n"
+             "Usage: perfile dump [OPTION ...] FILE ...\n",
+    .options = options,
+    .notes =
+        "What is given twice holds when one of both does; different options must all hold.\n"
+        "jsonl and cbor print what is stored, as it is stored; text and tsv know of oddities of\n"
+        "recorders and mend them.  With --skip, --at or an option that says which records there "
+        "is\n"
+        "no header; tsv has samples unless --type says something else.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile dump perf.data | less\n"
+        "  perfile dump --hex --at 0x1a8 --limit 1 perf.data   what is this byte?\n"
+        "  perfile dump --type comm,fork,exit perf.data\n"
+        "  perfile dump --format tsv --fields time,comm,pid,cpu,event,period,ip,dso perf.data\n"
+        "  perfile dump --format jsonl --resolve --comm 'perf*' --time +0s..+1s perf.data\n"
+        "  perfile dump --format jsonl perf.data | jq -c 'select(.type == 9).body.ip'\n",
+};
+
 int cli_dump(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_READING_OPTIONS,
-        {"json", no_argument, NULL, CLI_OPTION_JSON},
-        {"format", required_argument, NULL, OPTION_FORMAT},
-        {"hex", no_argument, NULL, OPTION_HEX},
-        CLI_SELECT_OPTIONS,
-        {"fields", required_argument, NULL, OPTION_FIELDS},
-        {"resolve", no_argument, NULL, OPTION_RESOLVE},
-        {"header", no_argument, NULL, OPTION_HEADER},
-        {"skip", required_argument, NULL, OPTION_SKIP},
-        {"limit", required_argument, NULL, OPTION_LIMIT},
-        {"at", required_argument, NULL, OPTION_AT},
-        {"raw", no_argument, NULL, OPTION_RAW},
-        {"output", required_argument, NULL, 'o'},
-        {"force", no_argument, NULL, 'f'},
-        CLI_JOBS_OPTION,
-        {0},
-    };
     settings set = {.output = "-", .limit = UINT64_MAX};
     int status = CLI_CONTINUE;
-    for (int c; status == CLI_CONTINUE &&
-                (c = cli_next_option("dump", argc, argv, "o:fj:", options)) != -1;)
+    for (int c;
+         status == CLI_CONTINUE && (c = cli_next_option("dump", argc, argv, &cli_dump_spec)) != -1;)
         status = read_option(c, &set);
     cli_inputs in;
     if (status == CLI_CONTINUE)

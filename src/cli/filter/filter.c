@@ -1,5 +1,6 @@
 #include "cli/filter/filter.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -10,37 +11,6 @@
 #include "cli/select.h"
 #include "perfile/field.h"
 
-static const char help[] =
-    "perfile filter writes a new capture with the records that are wanted, and what is needed to\n"
-    "understand them: names, mappings and ancestors of the processes that are left.\n"
-    "\n"
-    "Usage: perfile filter [OPTION ...] -o OUT IN\n"
-    "\n" CLI_SELECT_HELP "  --no-state         nothing but what fits\n"
-    "  --compact-state    of names and mappings from before the time only the last ones\n"
-    "  --drop-field LIST  cut fields out of samples: callchain,stack_user,regs_user,raw ...\n"
-    "\n"
-    "  -o, --output OUT   the new capture; - is standard output, in the form of a pipe\n"
-    "  -f, --force        replace OUT if it exists\n"
-    "  --to FORM          perf.data, pipe or dir; else that of IN\n"
-    "  --on-damage WHAT   stop: filter what is in front of damage (default); resync: go on where\n"
-    "                     records begin again; salvage: with those that can be trusted;\n"
-    "                     fail: write nothing\n"
-    "  --json             what was kept as a JSON object\n" CLI_INPUT_HELP("  ") CLI_COMMON_HELP(
-        "  ") "\n"
-              "What is given twice holds when one of both does; different options must all hold.\n"
-              "Ends of ranges belong to them, and either may be left out.\n"
-              "\n"
-              "Examples:\n"
-              "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"
-              "  perfile filter --comm 'work*' --cpu 0-3 -o work.data "
-              "samples/captures/fields.data\n"
-              "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big.data "
-              "samples/captures/cpu-clock.data\n"
-              "  perfile filter --every 100 --to pipe -o - samples/captures/pipe.data | perfile "
-              "stats -\n"
-              "\n"
-              "Exit status: 0 filtered; 3 filtered, but IN was damaged; 1 nothing was written.\n";
-
 enum { OPTION_NO_STATE = CLI_OPTION_OWN, OPTION_COMPACT, OPTION_DROP };
 
 typedef struct settings {
@@ -49,10 +19,29 @@ typedef struct settings {
     perfile_filter_writing writing;
 } settings;
 
+static const uint64_t id_fields =
+    PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_IDENTIFIER;
+
+/* Those that can be dropped, in small letters. */
+static const char *field_word(size_t i)
+{
+    enum { MOST = 64, BYTES = 32 };
+    static char names[MOST][BYTES];
+    const perfile_vocabulary *known = perfile_vocabulary_find("sample_type");
+    for (uint32_t at = 0; at < known->n && at < MOST; at++) {
+        if (UINT64_C(1) << known->bits[at].shift & id_fields || i-- > 0)
+            continue;
+        snprintf(names[at], BYTES, "%s", known->bits[at].name);
+        for (char *c = names[at]; *c; c++)
+            *c = (char)tolower((unsigned char)*c);
+        return names[at];
+    }
+    return NULL;
+}
+
 /* "callchain,raw": names of bits of sample_type in small letters. */
 static int read_fields(const char *list, settings *set)
 {
-    const uint64_t ids = PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_IDENTIFIER;
     const perfile_vocabulary *known = perfile_vocabulary_find("sample_type");
     for (const char *p = list, *end;; p = end + 1) {
         uint64_t bit = 0;
@@ -65,7 +54,7 @@ static int read_fields(const char *list, settings *set)
         if (!bit)
             return cli_usage("filter", "--drop-field: samples have no field '%.*s'", (int)(end - p),
                              p);
-        if (bit & ids)
+        if (bit & id_fields)
             return cli_usage("filter",
                              "--drop-field: ids say whose a sample is, they cannot be dropped");
         /* The weight comes in two forms. */
@@ -91,7 +80,7 @@ static int read_option(int option, settings *set)
     default:
         if (cli_is_selection(option))
             return cli_selection_option("filter", option, &set->select);
-        return cli_writing_option("filter", help, option, &set->w);
+        return cli_writing_option("filter", &cli_filter_spec, option, &set->w);
     }
 }
 
@@ -125,22 +114,67 @@ static int filter(settings *set, const char *path)
     return cli_status_of(st, x.copied.damages);
 }
 
+static const cli_option options[] = {
+    {.rows = cli_select_options},
+    {"no-state", .code = OPTION_NO_STATE, .help = "nothing but what fits",
+     .more = "And facts without which it cannot be read."},
+    {"compact-state", .code = OPTION_COMPACT,
+     .help = "of names and mappings from before the time only the last ones",
+     .more = "Of names, namespaces and mappings the last one of each thread and address stays; "
+             "of processes that forked others that are kept, all. A pipe is kept as without it."},
+    {"drop-field", .value = "LIST", .code = OPTION_DROP, .word = field_word, .list = true,
+     .help = "cut fields out of samples: callchain,stack_user,regs_user,raw ...",
+     .more = "They are cut out of the events, too. Other names are those of sample_type; ids "
+             "cannot be dropped. Of tid, time and cpu this holds for the trailers of all other "
+             "records, too. What speaks of such a field alone goes with it: the features "
+             "BRANCH_STACK and SAMPLE_TIME, deferred call chains, members of the attr such as "
+             "sample_regs_user."},
+    {.heading = ""},
+    {"output", .value = "OUT", .letter = 'o', .path = true,
+     .help = "the new capture; - is standard output, in the form of a pipe",
+     .more = "It appears when it is complete, or not at all."},
+    {"force", .letter = 'f', .help = "replace OUT if it exists",
+     .more = "Without it that is an error."},
+    {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
+     .help = "perf.data, pipe or dir; else that of IN"},
+    {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
+     .help = "stop: filter what is in front of damage (default); resync: go on where records "
+             "begin again; salvage: with those that can be trusted; fail: write nothing",
+     .more = "What was damaged is said."},
+    {"json", .code = CLI_OPTION_JSON, .help = "what was kept as a JSON object"},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {.rows = cli_writing_options},
+    {0},
+};
+
+const cli_spec cli_filter_spec = {
+    .about = "perfile filter writes a new capture with the records that are wanted, and what is "
+             "needed to\n"
+             "understand them: names, mappings and ancestors of the processes that are left.\n"
+             "\n"
+             "Usage: perfile filter [OPTION ...] -o OUT IN\n",
+    .options = options,
+    .notes =
+        "What is given twice holds when one of both does; different options must all hold.\n"
+        "Ends of ranges belong to them, and either may be left out.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"
+        "  perfile filter --comm 'work*' --cpu 0-3 -o work.data samples/captures/fields.data\n"
+        "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big.data "
+        "samples/captures/cpu-clock.data\n"
+        "  perfile filter --every 100 --to pipe -o - samples/captures/pipe.data | perfile stats -\n"
+        "\n"
+        "Exit status: 0 filtered; 3 filtered, but IN was damaged; 1 nothing was written.\n",
+};
+
 int cli_filter(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_WRITING_OPTIONS,
-        {"force", no_argument, NULL, 'f'},
-        CLI_SELECT_OPTIONS,
-        {"no-state", no_argument, NULL, OPTION_NO_STATE},
-        {"compact-state", no_argument, NULL, OPTION_COMPACT},
-        {"drop-field", required_argument, NULL, OPTION_DROP},
-        {"to", required_argument, NULL, CLI_OPTION_TO},
-        {0},
-    };
     settings set = {.writing = {.size = sizeof set.writing}};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
-                (c = cli_next_option("filter", argc, argv, "o:f", options)) != -1;)
+                (c = cli_next_option("filter", argc, argv, &cli_filter_spec)) != -1;)
         status = read_option(c, &set);
     const char *in;
     if (status == CLI_CONTINUE)

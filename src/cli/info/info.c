@@ -9,21 +9,6 @@
 #include "cli/damage.h"
 #include "cli/print.h"
 
-static const char help[] =
-    "perfile info says what a capture is: its form, when, by which command and on what machine it\n"
-    "was made, its events and how they were sampled, the time it covers, what was lost while\n"
-    "recording, and whether it is whole.\n"
-    "\n"
-    "Usage: perfile info [OPTION ...] FILE ...\n"
-    "\n"
-    "  --header         do not walk the records: what the header alone says\n"
-    "  --json           a JSON object for each FILE, see format/reports.md\n" CLI_READING_HELP "\n"
-    "Examples:\n"
-    "  perfile info perf.data\n"
-    "  perfile info --header *.data              quickly, of many\n"
-    "  perfile info --json perf.data | jq .time\n"
-    "  ssh host perf record -o - -a sleep 1 | perfile info -\n";
-
 enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON };
 
 typedef struct settings {
@@ -101,23 +86,43 @@ static int info_of(const char *path, const settings *set)
     return ok ? status : CLI_FAILED;
 }
 
+static const cli_option options[] = {
+    {"header", .code = OPTION_HEADER, .help = "do not walk the records: what the header alone says",
+     .more = "Of a stream, the records before the first of the kernel are its header."},
+    {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
+    {.rows = cli_reading_options},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {0},
+};
+
+const cli_spec cli_info_spec = {
+    .about =
+        "perfile info says what a capture is: its form, when, by which command and on what machine "
+        "it\n"
+        "was made, its events and how they were sampled, the time it covers, what was lost while\n"
+        "recording, and whether it is whole.\n"
+        "\n"
+        "Usage: perfile info [OPTION ...] FILE ...\n",
+    .options = options,
+    .notes = "Examples:\n"
+             "  perfile info perf.data\n"
+             "  perfile info --header *.data              quickly, of many\n"
+             "  perfile info --json perf.data | jq .time\n"
+             "  ssh host perf record -o - -a sleep 1 | perfile info -\n",
+};
+
 int cli_info(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_READING_OPTIONS,
-        {"header", no_argument, NULL, OPTION_HEADER},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {0},
-    };
     settings set = {0};
-    for (int c; (c = cli_next_option("info", argc, argv, "", options)) != -1;) {
+    for (int c; (c = cli_next_option("info", argc, argv, &cli_info_spec)) != -1;) {
         int status = CLI_CONTINUE;
         if (c == OPTION_HEADER)
             set.header = true;
         else if (c == OPTION_JSON)
             set.json = true;
         else
-            status = cli_reading_option("info", help, c, &set.how);
+            status = cli_reading_option("info", &cli_info_spec, c, &set.how);
         if (status != CLI_CONTINUE)
             return status;
     }

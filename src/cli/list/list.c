@@ -9,39 +9,12 @@
 #include "cli/print.h"
 #include "cli/select.h"
 
-static const char help[] =
-    "perfile list shows one kind of thing that a capture knows.\n"
-    "\n"
-    "Usage: perfile list WHAT [OPTION ...] FILE ...\n"
-    "\n"
-    "  events      what was counted, and how\n"
-    "  ids         event instances with their processor and thread\n"
-    "  processes   with their parents, names and times\n"
-    "  threads     with all their names over time\n"
-    "  mappings    what was mapped where, by process\n"
-    "  build-ids   of files, from wherever the capture has them\n"
-    "  features    the sections behind the data, decoded in full\n"
-    "  cpus        processors, where they are, and how many records are theirs\n"
-    "\n"
-    "  --verbose        events: every member of the attr\n"
-    "  --header         do not walk the records: what the header alone says\n"
-    "  --json           a JSON object for each FILE, see format/reports.md\n" CLI_READING_HELP "\n"
-    "Of what `filter` would keep with the same options:\n" CLI_SELECT_HELP "\n"
-    "What is given twice holds when one of both does; different options must all hold.\n"
-    "\n"
-    "Examples:\n"
-    "  perfile list events --verbose perf.data     like `perf evlist -v`\n"
-    "  perfile list build-ids perf.data            like `perf buildid-list`\n"
-    "  perfile list features perf.data             like `perf report --header-only -I`\n"
-    "  perfile list mappings --comm 'perf*' perf.data   of the processes that they need\n"
-    "  perfile list threads --json perf.data | jq '.threads[] | select(.pid == 1)'\n";
-
 static const cli_subject *const subjects[] = {
     &cli_list_events,   &cli_list_ids,       &cli_list_processes, &cli_list_threads,
     &cli_list_mappings, &cli_list_build_ids, &cli_list_features,  &cli_list_cpus,
 };
 
-enum { OPTION_VERBOSE = CLI_OPTION_OWN, OPTION_HEADER, OPTION_JSON };
+enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON };
 
 typedef struct settings {
     cli_reading how;
@@ -118,7 +91,7 @@ static int read_option(int option, settings *set)
     if (cli_is_selection(option))
         return cli_selection_option("list", option, &set->select);
     switch (option) {
-    case OPTION_VERBOSE:
+    case 'v':
         set->verbose = true;
         return CLI_CONTINUE;
     case OPTION_HEADER:
@@ -128,41 +101,72 @@ static int read_option(int option, settings *set)
         set->json = true;
         return CLI_CONTINUE;
     default:
-        return cli_reading_option("list", help, option, &set->how);
+        return cli_reading_option("list", &cli_list_spec, option, &set->how);
     }
+}
+
+static const char *subject_word(size_t i)
+{
+    return i < sizeof subjects / sizeof subjects[0] ? subjects[i]->name : NULL;
 }
 
 /* WHAT, the first word that is no option. */
 static int read_subject(int argc, char **argv, const cli_subject **subject)
 {
-    enum { N = sizeof subjects / sizeof subjects[0] };
-    const char *names[N];
     size_t which;
-    for (size_t i = 0; i < N; i++)
-        names[i] = subjects[i]->name;
     if (optind == argc)
         return cli_usage("list", "missing word: list takes events, ids, processes, threads ...");
-    int status = cli_choose("list", "list", argv[optind++], names, N, &which);
+    int status = cli_choose("list", "list", argv[optind++], subject_word, &which);
     if (status == CLI_CONTINUE)
         *subject = subjects[which];
     return status;
 }
 
+static const cli_option options[] = {
+    {"verbose", .letter = 'v', .help = "events: every member of the attr"},
+    {"header", .code = OPTION_HEADER,
+     .help = "do not walk the records: what the header alone says"},
+    {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
+    {.rows = cli_reading_options},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {.heading = "Of what `filter` would keep with the same options:"},
+    {.rows = cli_select_options},
+    {0},
+};
+
+const cli_spec cli_list_spec = {
+    .about = "perfile list shows one kind of thing that a capture knows.\n"
+             "\n"
+             "Usage: perfile list WHAT [OPTION ...] FILE ...\n"
+             "\n"
+             "  events      what was counted, and how\n"
+             "  ids         event instances with their processor and thread\n"
+             "  processes   with their parents, names and times\n"
+             "  threads     with all their names over time\n"
+             "  mappings    what was mapped where, by process\n"
+             "  build-ids   of files, from wherever the capture has them\n"
+             "  features    the sections behind the data, decoded in full\n"
+             "  cpus        processors, where they are, and how many records are theirs\n",
+    .options = options,
+    .subject = subject_word,
+    .notes = "What is given twice holds when one of both does; different options must all hold.\n"
+             "\n"
+             "Examples:\n"
+             "  perfile list events --verbose perf.data     like `perf evlist -v`\n"
+             "  perfile list build-ids perf.data            like `perf buildid-list`\n"
+             "  perfile list features perf.data             like `perf report --header-only -I`\n"
+             "  perfile list mappings --comm 'perf*' perf.data   of the processes that they need\n"
+             "  perfile list threads --json perf.data | jq '.threads[] | select(.pid == 1)'\n",
+};
+
 int cli_list(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_READING_OPTIONS,
-        {"verbose", no_argument, NULL, OPTION_VERBOSE},
-        {"header", no_argument, NULL, OPTION_HEADER},
-        {"json", no_argument, NULL, OPTION_JSON},
-        CLI_SELECT_OPTIONS,
-        {0},
-    };
     settings set = {0};
     int status = CLI_CONTINUE;
     for (int c;
-         status == CLI_CONTINUE && (c = cli_next_option("list", argc, argv, "v", options)) != -1;)
-        status = read_option(c == 'v' ? OPTION_VERBOSE : c, &set);
+         status == CLI_CONTINUE && (c = cli_next_option("list", argc, argv, &cli_list_spec)) != -1;)
+        status = read_option(c, &set);
     cli_inputs in;
     if (status == CLI_CONTINUE)
         status = read_subject(argc, argv, &set.subject);

@@ -11,53 +11,6 @@
 #include "cli/progress.h"
 #include "cli/signals.h"
 
-static const char help[] =
-    "perfile merge writes one capture with the records of several, by time.  Each may be a file, "
-    "a\n"
-    "stream, a directory, compressed, of any byte order, and of another machine.\n"
-    "\n"
-    "Usage: perfile merge [OPTION ...] -o OUT IN ...\n"
-    "\n"
-    "  --offset IN=TIME   add TIME (+1.5ms, -20us, 3s) to the times of IN, which is the name of "
-    "an\n"
-    "                     input as given, or its position from 1; once for each\n"
-    "  --align start      the first samples of all inputs are at the same time\n"
-    "  --join-events      events with the same attr and name become one\n"
-    "  --map-pids         processes of the second host and further ones get other numbers\n"
-    "  --host-comm        names of processes become HOST:NAME where hosts differ\n"
-    "  --drop-conflicting what has two meanings is left out, instead of merging nothing\n"
-    "  -m, --max-memory SIZE  of what is held to sort, default 256M, at least 2M for each input\n"
-    "\n"
-    "  -o, --output OUT   the new capture; - is standard output, in the form of a pipe\n"
-    "  -f, --force        replace OUT if it exists\n"
-    "  --to FORM          perf.data or pipe; else that of the first input\n"
-    "  --on-damage WHAT   stop: merge what is in front of damage (default); resync: go on where\n"
-    "                     records begin again; salvage: with those that can be trusted;\n"
-    "                     fail: write nothing\n"
-    "  --json             what was done as a JSON object\n"
-    "  --report json      the same with the new numbers of all events and "
-    "processes\n"
-    "  -i, --input IN     IN in the way of perf\n" CLI_COMMON_HELP(
-        "  ") "\n"
-              "Times of one boot of one machine and one clock stay as they are; others go by the "
-              "wall "
-              "clock,\n"
-              "which `perf record -k CLOCK_MONOTONIC` writes down.  Where neither is known, "
-              "--offset or\n"
-              "--align has to say how the captures lie.\n"
-              "\n"
-              "Examples:\n"
-              "  perfile merge --align start -o both.data samples/captures/group.data "
-              "samples/captures/clock.data\n"
-              "  perfile merge --offset 2=+1.5ms -o moved.data samples/captures/pipe.data "
-              "samples/captures/zstd.data\n"
-              "  perfile merge --join-events -o - samples/captures/clock.data "
-              "samples/captures/clock.data | "
-              "perfile stats -\n"
-              "\n"
-              "Exit status: 0 merged; 3 merged, but an input was damaged; 1 nothing was written;\n"
-              "2 wrong usage, or an option has to say what cannot be known.\n";
-
 enum {
     OPTION_OFFSET = CLI_OPTION_OWN,
     OPTION_ALIGN,
@@ -190,6 +143,11 @@ static int add_flag(settings *set, uint32_t flag)
     return CLI_CONTINUE;
 }
 
+static const char *align_word(size_t i)
+{
+    return i == 0 ? "start" : NULL;
+}
+
 static int read_option(int option, settings *set)
 {
     switch (option) {
@@ -199,8 +157,7 @@ static int read_option(int option, settings *set)
         return keep_offset(set, optarg);
     case OPTION_ALIGN:
         add_flag(set, PERFILE_MERGE_ALIGN_START);
-        return cli_choose("merge", "--align", optarg, (const char *const[]){"start"}, 1,
-                          &(size_t){0});
+        return cli_choose("merge", "--align", optarg, align_word, &(size_t){0});
     case OPTION_JOIN:
         return add_flag(set, PERFILE_MERGE_JOIN_EVENTS);
     case OPTION_MAP:
@@ -211,9 +168,9 @@ static int read_option(int option, settings *set)
         return add_flag(set, PERFILE_MERGE_DROP_CONFLICTING);
     case CLI_OPTION_REPORT:
         set->maps = true;
-        return cli_writing_option("merge", help, option, &set->w);
+        return cli_writing_option("merge", &cli_merge_spec, option, &set->w);
     default:
-        return cli_writing_option("merge", help, option, &set->w);
+        return cli_writing_option("merge", &cli_merge_spec, option, &set->w);
     }
 }
 
@@ -326,25 +283,86 @@ static int merge_paths(settings *set)
     return status == CLI_CONTINUE ? merge(set) : status;
 }
 
+static const cli_option options[] = {
+    {"offset", .value = "IN=TIME", .code = OPTION_OFFSET,
+     .help = "add TIME (+1.5ms, -20us, 3s) to the times of IN, which is the name of an input as "
+             "given, or its position from 1; once for each",
+     .more = "TIME is a number with or without sign and fraction, and a unit of ns, us, ms or s "
+             "(also without a unit). Two captures of one host that nothing proves to be of one "
+             "boot are taken as of one with an offset of 0."},
+    {"align", .value = "start", .code = OPTION_ALIGN, .word = align_word,
+     .help = "the first samples of all inputs are at the same time",
+     .more = "That is the time of the first input."},
+    {"join-events", .code = OPTION_JOIN, .help = "events with the same attr and name become one"},
+    {"map-pids", .code = OPTION_MAP,
+     .help = "processes of the second host and further ones get other numbers",
+     .more = "Those of the second, with their threads, get 4194304 more than their own, those of "
+             "the third twice that, and so on."},
+    {"host-comm", .code = OPTION_COMM,
+     .help = "names of processes become HOST:NAME where hosts differ",
+     .more = "These are the names in COMM records."},
+    {"drop-conflicting", .code = OPTION_DROP,
+     .help = "what has two meanings is left out, instead of merging nothing"},
+    {"max-memory", .value = "SIZE", .letter = 'm',
+     .help = "of what is held to sort, default 256M, at least 2M for each input",
+     .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, for all "
+             "inputs together; each has an equal share. Without this option inputs of up to 1 "
+             "GiB each stay mapped until they are written: page cache, which the system takes "
+             "back when it needs it. Beyond that temporary files are used, in the folder that "
+             "the environment variable TMPDIR names, or in /tmp; they have no name."},
+    {.heading = ""},
+    {"output", .value = "OUT", .letter = 'o', .path = true,
+     .help = "the new capture; - is standard output, in the form of a pipe",
+     .more = "It appears when it is complete, or not at all."},
+    {"force", .letter = 'f', .help = "replace OUT if it exists",
+     .more = "Without it that is an error."},
+    {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
+     .help = "perf.data or pipe; else that of the first input"},
+    {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
+     .help = "stop: merge what is in front of damage (default); resync: go on where records "
+             "begin again; salvage: with those that can be trusted; fail: write nothing",
+     .more = "What was damaged is said."},
+    {"json", .code = CLI_OPTION_JSON, .help = "what was done as a JSON object",
+     .more = "It goes to standard output, or to standard error when OUT is standard output."},
+    {"report", .value = "json", .code = CLI_OPTION_REPORT, .word = cli_report_word,
+     .help = "the same with the new numbers of all events and processes"},
+    {"input", .value = "IN", .letter = 'i', .path = true, .help = "IN in the way of perf"},
+    {.rows = cli_common_options},
+    {"resync", .code = CLI_OPTION_RESYNC},
+    {0},
+};
+
+const cli_spec cli_merge_spec = {
+    .about = "perfile merge writes one capture with the records of several, by time.  Each may be "
+             "a file, a\n"
+             "stream, a directory, compressed, of any byte order, and of another machine.\n"
+             "\n"
+             "Usage: perfile merge [OPTION ...] -o OUT IN ...\n",
+    .options = options,
+    .notes =
+        "Times of one boot of one machine and one clock stay as they are; others go by the wall "
+        "clock,\n"
+        "which `perf record -k CLOCK_MONOTONIC` writes down.  Where neither is known, --offset or\n"
+        "--align has to say how the captures lie.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile merge --align start -o both.data samples/captures/group.data "
+        "samples/captures/clock.data\n"
+        "  perfile merge --offset 2=+1.5ms -o moved.data samples/captures/pipe.data "
+        "samples/captures/zstd.data\n"
+        "  perfile merge --join-events -o - samples/captures/clock.data "
+        "samples/captures/clock.data | perfile stats -\n"
+        "\n"
+        "Exit status: 0 merged; 3 merged, but an input was damaged; 1 nothing was written;\n"
+        "2 wrong usage, or an option has to say what cannot be known.\n",
+};
+
 int cli_merge(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_WRITING_OPTIONS,
-        {"force", no_argument, NULL, 'f'},
-        {"offset", required_argument, NULL, OPTION_OFFSET},
-        {"align", required_argument, NULL, OPTION_ALIGN},
-        {"join-events", no_argument, NULL, OPTION_JOIN},
-        {"map-pids", no_argument, NULL, OPTION_MAP},
-        {"host-comm", no_argument, NULL, OPTION_COMM},
-        {"drop-conflicting", no_argument, NULL, OPTION_DROP},
-        {"max-memory", required_argument, NULL, 'm'},
-        {"to", required_argument, NULL, CLI_OPTION_TO},
-        {0},
-    };
     settings set = {0};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
-                (c = cli_next_option("merge", argc, argv, "o:fm:", options)) != -1;)
+                (c = cli_next_option("merge", argc, argv, &cli_merge_spec)) != -1;)
         status = read_option(c, &set);
     if (status == CLI_CONTINUE && optind == argc)
         status = cli_usage("merge", "missing input: give the captures to merge");

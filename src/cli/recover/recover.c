@@ -7,33 +7,6 @@
 #include "cli/input.h"
 #include "cli/output.h"
 
-static const char help[] =
-    "perfile recover writes a new capture with every record of a killed, cut or damaged one that\n"
-    "can be trusted.  perf and every other tool can read it.  FILE is never changed.\n"
-    "\n"
-    "Usage: perfile recover [OPTION ...] -o OUT FILE\n"
-    "\n"
-    "  -o, --output OUT   the new capture\n"
-    "  -f, --force        replace OUT if it exists\n"
-    "  -n, --dry-run      write nothing, only say what there is to rescue\n"
-    "  --attrs-from REF   take the events of REF, a capture of the same command\n"
-    "  --event EVENT      an event in words, once for each of them, such as\n"
-    "                     cycles:sample_type=IP|TID|TIME|PERIOD\n"
-    "  --big-endian       EVENT is of a capture in big-endian byte order\n"
-    "  --on-damage WHAT   salvage (default) is all there is: records that can be trusted\n"
-    "  --json             a JSON object with every gap, see format/reports.md\n" CLI_INPUT_HELP(
-        "  ")
-        CLI_COMMON_HELP(
-            "  ") "\n"
-                  "Examples:\n"
-                  "  perfile recover -o saved.data perf.data            after `perf record` was "
-                  "killed\n"
-                  "  perfile recover --dry-run perf.data                what would be rescued?\n"
-                  "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
-                  "  perfile recover -n --json perf.data | jq .gaps\n"
-                  "\n"
-                  "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n";
-
 enum { OPTION_ATTRS_FROM = CLI_OPTION_OWN, OPTION_EVENT, OPTION_BIG };
 enum { MOST_EVENTS = 64 };
 
@@ -160,6 +133,11 @@ static int rescue(const settings *set, const char *path, const given *g)
     return cli_status_of(st, x.sum.damaged);
 }
 
+static const char *salvage_word(size_t i)
+{
+    return i == 0 ? "salvage" : NULL;
+}
+
 static int read_option(int option, settings *set)
 {
     switch (option) {
@@ -178,28 +156,62 @@ static int read_option(int option, settings *set)
         set->big = true;
         return CLI_CONTINUE;
     case CLI_OPTION_ON_DAMAGE:
-        return cli_choose("recover", "--on-damage", optarg, (const char *const[]){"salvage"}, 1,
-                          &(size_t){0});
+        return cli_choose("recover", "--on-damage", optarg, salvage_word, &(size_t){0});
     default:
-        return cli_writing_option("recover", help, option, &set->w);
+        return cli_writing_option("recover", &cli_recover_spec, option, &set->w);
     }
 }
 
+static const cli_option options[] = {
+    {"output", .value = "OUT", .letter = 'o', .path = true, .help = "the new capture",
+     .more = "It appears when it is complete, or not at all."},
+    {"force", .letter = 'f', .help = "replace OUT if it exists",
+     .more = "Without it that is an error."},
+    {"dry-run", .letter = 'n', .help = "write nothing, only say what there is to rescue"},
+    {"attrs-from", .value = "REF", .code = OPTION_ATTRS_FROM, .path = true,
+     .help = "take the events of REF, a capture of the same command",
+     .more = "Their ids are taken from the ID_INDEX record of FILE if it has one."},
+    {"event", .value = "EVENT", .code = OPTION_EVENT,
+     .help =
+         "an event in words, once for each of them, such as cycles:sample_type=IP|TID|TIME|PERIOD",
+     .more = "EVENT is NAME:MEMBER=VALUE,... in the order of the events, where NAME is that of a "
+             "hardware or software event, or nothing, and MEMBER one of type, config, "
+             "sample_type, read_format, branch_sample_type, sample_regs_user, sample_stack_user, "
+             "sample_regs_intr, and id (any number of times). VALUE is a number, or names of "
+             "bits with | between them."},
+    {"big-endian", .code = OPTION_BIG, .help = "EVENT is of a capture in big-endian byte order"},
+    {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = salvage_word,
+     .help = "salvage (default) is all there is: records that can be trusted"},
+    {"json", .code = CLI_OPTION_JSON, .help = "a JSON object with every gap, see format/reports.md",
+     .more = "It has what stands beside each gap."},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {.rows = cli_writing_options},
+    {0},
+};
+
+const cli_spec cli_recover_spec = {
+    .about = "perfile recover writes a new capture with every record of a killed, cut or damaged "
+             "one that\n"
+             "can be trusted.  perf and every other tool can read it.  FILE is never changed.\n"
+             "\n"
+             "Usage: perfile recover [OPTION ...] -o OUT FILE\n",
+    .options = options,
+    .notes = "Examples:\n"
+             "  perfile recover -o saved.data perf.data            after `perf record` was killed\n"
+             "  perfile recover --dry-run perf.data                what would be rescued?\n"
+             "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
+             "  perfile recover -n --json perf.data | jq .gaps\n"
+             "\n"
+             "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n",
+};
+
 int cli_recover(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_WRITING_OPTIONS,
-        {"force", no_argument, NULL, 'f'},
-        {"dry-run", no_argument, NULL, 'n'},
-        {"attrs-from", required_argument, NULL, OPTION_ATTRS_FROM},
-        {"event", required_argument, NULL, OPTION_EVENT},
-        {"big-endian", no_argument, NULL, OPTION_BIG},
-        {0},
-    };
     settings set = {0};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
-                (c = cli_next_option("recover", argc, argv, "o:fn", options)) != -1;)
+                (c = cli_next_option("recover", argc, argv, &cli_recover_spec)) != -1;)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;

@@ -11,36 +11,6 @@
 #include "perfile/copy.h"
 #include "perfile/sort.h"
 
-static const char help[] =
-    "perfile sort writes a new capture with the records by time, in the order of the input where\n"
-    "times are equal.\n"
-    "\n"
-    "Usage: perfile sort [OPTION ...] -o OUT IN\n"
-    "\n"
-    "  -o, --output OUT       the new capture; - is standard output, in the form of a pipe\n"
-    "  -f, --force            replace OUT if it exists\n"
-    "  --to FORM              perf.data or pipe; else a pipe when IN is one, and a file\n"
-    "  -m, --max-memory SIZE  of what is held to sort, default 256M; temporary files beyond that\n"
-    "  --on-damage WHAT       stop: sort what is in front of damage (default); resync: go on "
-    "where\n"
-    "                         records begin again; salvage: with those that can be trusted;\n"
-    "                         fail: write nothing\n"
-    "  --json                 what was done as a JSON object\n" CLI_INPUT_HELP("      ")
-        CLI_COMMON_HELP(
-            "      ") "\n"
-                      "Examples:\n"
-                      "  perfile sort -o sorted.data samples/captures/threads.data\n"
-                      "  perfile sort --max-memory 64M -f -o sorted.data "
-                      "samples/captures/tracepoints.data\n"
-                      "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
-                      "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
-                      "  perfile sort -o one.data perf.data.dir             the files of --threads "
-                      "in "
-                      "one\n"
-                      "\n"
-                      "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was "
-                      "written.\n";
-
 typedef struct settings {
     cli_writing w;
     const char *in, *name;
@@ -53,7 +23,7 @@ static int read_option(int option, settings *set)
         return cli_usage("sort", "--to takes perf.data or pipe: by time there is one file");
     if (option == 'm')
         return cli_writing_memory("sort", optarg, &set->max_memory);
-    return cli_writing_option("sort", help, option, &set->w);
+    return cli_writing_option("sort", &cli_sort_spec, option, &set->w);
 }
 
 static void on_note(void *user, const perfile_note *note)
@@ -173,19 +143,56 @@ static int sort(settings *set)
     return cli_status_of(st, copied.damages);
 }
 
+static const cli_option options[] = {
+    {"output", .value = "OUT", .letter = 'o', .path = true,
+     .help = "the new capture; - is standard output, in the form of a pipe",
+     .more = "It appears when it is complete, or not at all."},
+    {"force", .letter = 'f', .help = "replace OUT if it exists",
+     .more = "Without it that is an error."},
+    {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
+     .help = "perf.data or pipe; else a pipe when IN is one, and a file"},
+    {"max-memory", .value = "SIZE", .letter = 'm',
+     .help = "of what is held to sort, default 256M; temporary files beyond that",
+     .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, 2M at "
+             "least; pages of the input are included. What the capture says of itself and the "
+             "buffers of reading and writing, a few MB, are not counted."},
+    {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
+     .help = "stop: sort what is in front of damage (default); resync: go on where records begin "
+             "again; salvage: with those that can be trusted; fail: write nothing",
+     .more = "What was damaged is said."},
+    {"json", .code = CLI_OPTION_JSON, .help = "what was done as a JSON object",
+     .more = "It says how many records and samples there are, how many records were out of time "
+             "order, how many rounds were left out and made, how many bytes went to temporary "
+             "files."},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {.rows = cli_writing_options},
+    {0},
+};
+
+const cli_spec cli_sort_spec = {
+    .about = "perfile sort writes a new capture with the records by time, in the order of the "
+             "input where\n"
+             "times are equal.\n"
+             "\n"
+             "Usage: perfile sort [OPTION ...] -o OUT IN\n",
+    .options = options,
+    .notes = "Examples:\n"
+             "  perfile sort -o sorted.data samples/captures/threads.data\n"
+             "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
+             "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
+             "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
+             "  perfile sort -o one.data perf.data.dir             the files of --threads in one\n"
+             "\n"
+             "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n",
+};
+
 int cli_sort(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_WRITING_OPTIONS,
-        {"force", no_argument, NULL, 'f'},
-        {"to", required_argument, NULL, CLI_OPTION_TO},
-        {"max-memory", required_argument, NULL, 'm'},
-        {0},
-    };
     settings set = {0};
     int status = CLI_CONTINUE;
-    for (int c; status == CLI_CONTINUE &&
-                (c = cli_next_option("sort", argc, argv, "o:fm:", options)) != -1;)
+    for (int c;
+         status == CLI_CONTINUE && (c = cli_next_option("sort", argc, argv, &cli_sort_spec)) != -1;)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;

@@ -11,40 +11,6 @@
 #include "cli/signals.h"
 #include "cli/text.h"
 
-static const char help[] =
-    "perfile split writes several captures out of one, each of which stands alone: what is needed\n"
-    "to understand it (names, mappings, ancestors of its processes) is in every part.\n"
-    "\n"
-    "Usage: perfile split [OPTION ...] HOW -o PATTERN IN\n"
-    "\n"
-    "How, one of these:\n"
-    "  --every TIME      parts of so long: 1s, 250ms, 10us, 5ns, 2m, 1h; seconds without a unit\n"
-    "  --size SIZE       parts of so many bytes at most: 100M, 64K, 1G\n"
-    "  --records N       parts of so many samples and other records of data\n"
-    "  --by KEY          a part for each tid, pid, cpu, event or comm (name of the thread)\n"
-    "\n"
-    "  -o, --output PATTERN  names of the parts, with %d for the number, from 0: part-%04d.data;\n"
-    "                    with --by also %s for the key: cpu-%s.data\n"
-    "  -f, --force       replace files that exist\n"
-    "  --no-state        repeat nothing but facts: each record is in one part\n"
-    "  --compact-state   of names and mappings from before a part only the last ones\n"
-    "  --to FORM         perf.data or pipe; else that of IN\n"
-    "  --on-damage WHAT  stop: split what is in front of damage (default); resync: go on where\n"
-    "                    records begin again; salvage: with those that can be trusted;\n"
-    "                    fail: write nothing\n"
-    "  --json            what was written as a JSON object\n" CLI_INPUT_HELP(" ") CLI_COMMON_HELP(
-        " ") "\n"
-             "The parts appear when all of them are complete, or none does.\n"
-             "\n"
-             "Examples:\n"
-             "  perfile split --every 10ms -o 'part-%04d.data' samples/captures/callgraph.data\n"
-             "  perfile split --by pid -o 'process-%s.data' samples/captures/threads.data\n"
-             "  perfile split --size 100M -o 'piece-%d.data' samples/captures/tracepoints.data\n"
-             "  perfile split --records 10 --json -o 'ten-%d.data' "
-             "samples/captures/cpu-clock.data\n"
-             "\n"
-             "Exit status: 0 split; 3 split, but IN was damaged; 1 nothing was written.\n";
-
 enum {
     OPTION_EVERY = CLI_OPTION_OWN,
     OPTION_SIZE,
@@ -97,16 +63,20 @@ static bool read_number(const char *word, uint64_t *n)
     return word[0] >= '0' && word[0] <= '9' && !*end && !errno && *n > 0;
 }
 
-static int read_key(const char *word, uint32_t *by)
+static const char *key_word(size_t i)
 {
     static const char *const words[] = {[PERFILE_SPLIT_TID] = "tid",
                                         [PERFILE_SPLIT_PID] = "pid",
                                         [PERFILE_SPLIT_CPU] = "cpu",
                                         [PERFILE_SPLIT_EVENT] = "event",
                                         [PERFILE_SPLIT_COMM] = "comm"};
+    return i <= PERFILE_SPLIT_COMM - PERFILE_SPLIT_TID ? words[PERFILE_SPLIT_TID + i] : NULL;
+}
+
+static int read_key(const char *word, uint32_t *by)
+{
     size_t which;
-    int status = cli_choose("split", "--by", word, words + PERFILE_SPLIT_TID,
-                            PERFILE_SPLIT_COMM - PERFILE_SPLIT_TID + 1, &which);
+    int status = cli_choose("split", "--by", word, key_word, &which);
     *by = PERFILE_SPLIT_TID + (uint32_t)which;
     return status;
 }
@@ -154,7 +124,7 @@ static int read_option(int option, settings *set)
         set->how.flags |= PERFILE_SPLIT_COMPACT_STATE;
         return CLI_CONTINUE;
     default:
-        return cli_writing_option("split", help, option, &set->w);
+        return cli_writing_option("split", &cli_split_spec, option, &set->w);
     }
 }
 
@@ -224,24 +194,80 @@ static int split(settings *set, const char *path)
     return cli_status_of(st, x.sum.damages);
 }
 
+static const cli_option options[] = {
+    {.heading = "How, one of these:"},
+    {"every", .value = "TIME", .code = OPTION_EVERY,
+     .help = "parts of so long: 1s, 250ms, 10us, 5ns, 2m, 1h; seconds without a unit",
+     .more = "They begin at the first sample. There is a part where there is data, and the "
+             "numbers of the parts have no gaps. What has no time goes where the record in front "
+             "of it went; state from a time without data goes to the part before."},
+    {"size", .value = "SIZE", .code = OPTION_SIZE,
+     .help = "parts of so many bytes at most: 100M, 64K, 1G",
+     .more = "These are bytes of the files, which are cut in stored order. What has to be "
+             "repeated is reckoned in full, so that parts are usually somewhat smaller; where it "
+             "leaves less than an eighth of SIZE for data, a part gets that much data all the "
+             "same, and it gets one record in any case."},
+    {"records", .value = "N", .code = OPTION_RECORDS,
+     .help = "parts of so many samples and other records of data",
+     .more =
+         "They are cut in stored order. Other records of data are context switches and counts."},
+    {"by", .value = "KEY", .code = OPTION_BY, .word = key_word,
+     .help = "a part for each tid, pid, cpu, event or comm (name of the thread)",
+     .more = "The parts are ordered by it. Data without the key makes a last part, called none. "
+             "State of what has no part is in the first one."},
+    {.heading = "Besides:"},
+    {"output", .value = "PATTERN", .letter = 'o', .path = true,
+     .help = "names of the parts, with %d for the number, from 0: part-%04d.data; with --by also "
+             "%s for the key: cpu-%s.data",
+     .more = "%4d and %04d are the number with four digits, %% is a percent sign. In the key "
+             "characters other than letters, digits, dot, underscore and dash become "
+             "underscores, and of equal names the second gets -2 behind the key."},
+    {"force", .letter = 'f', .help = "replace files that exist",
+     .more = "Others that are left of an earlier split stay."},
+    {"no-state", .code = OPTION_NO_STATE,
+     .help = "repeat nothing but facts: each record is in one part"},
+    {"compact-state", .code = OPTION_COMPACT,
+     .help = "of names and mappings from before a part only the last ones",
+     .more = "One for each thread and place."},
+    {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
+     .help = "perf.data or pipe; else that of IN"},
+    {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
+     .help = "stop: split what is in front of damage (default); resync: go on where records "
+             "begin again; salvage: with those that can be trusted; fail: write nothing",
+     .more = "What was damaged is said."},
+    {"json", .code = CLI_OPTION_JSON, .help = "what was written as a JSON object",
+     .more = "It has name, records, times and bytes of each part."},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {.rows = cli_writing_options},
+    {0},
+};
+
+const cli_spec cli_split_spec = {
+    .about = "perfile split writes several captures out of one, each of which stands alone: what "
+             "is needed\n"
+             "to understand it (names, mappings, ancestors of its processes) is in every part.\n"
+             "\n"
+             "Usage: perfile split [OPTION ...] HOW -o PATTERN IN\n",
+    .options = options,
+    .notes =
+        "The parts appear when all of them are complete, or none does.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile split --every 10ms -o 'part-%04d.data' samples/captures/callgraph.data\n"
+        "  perfile split --by pid -o 'process-%s.data' samples/captures/threads.data\n"
+        "  perfile split --size 100M -o 'piece-%d.data' samples/captures/tracepoints.data\n"
+        "  perfile split --records 10 --json -o 'ten-%d.data' samples/captures/cpu-clock.data\n"
+        "\n"
+        "Exit status: 0 split; 3 split, but IN was damaged; 1 nothing was written.\n",
+};
+
 int cli_split(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_WRITING_OPTIONS,
-        {"force", no_argument, NULL, 'f'},
-        {"every", required_argument, NULL, OPTION_EVERY},
-        {"size", required_argument, NULL, OPTION_SIZE},
-        {"records", required_argument, NULL, OPTION_RECORDS},
-        {"by", required_argument, NULL, OPTION_BY},
-        {"no-state", no_argument, NULL, OPTION_NO_STATE},
-        {"compact-state", no_argument, NULL, OPTION_COMPACT},
-        {"to", required_argument, NULL, CLI_OPTION_TO},
-        {0},
-    };
     settings set = {.how = {.size = sizeof set.how}, .writing = {.size = sizeof set.writing}};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
-                (c = cli_next_option("split", argc, argv, "o:f", options)) != -1;)
+                (c = cli_next_option("split", argc, argv, &cli_split_spec)) != -1;)
         status = read_option(c, &set);
     const char *in;
     if (status == CLI_CONTINUE)

@@ -23,6 +23,11 @@ static const struct {
 
 #define NONE UINT64_MAX
 
+const char *cli_key_word(size_t i)
+{
+    return i < N_KINDS ? kinds[i].name : NULL;
+}
+
 /* "10ms" in ns, 0 when it is no span of time. */
 static uint64_t span_of(const char *word)
 {

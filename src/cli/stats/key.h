@@ -14,6 +14,9 @@ typedef struct cli_keys {
     uint64_t step[CLI_MAX_KEYS]; /* ns, of time */
 } cli_keys;
 
+/* Names of the keys. */
+cli_word cli_key_word;
+
 /* Adds keys, separated by commas.  What is wrong, or NULL. */
 const char *cli_keys_add(cli_keys *keys, const char *list);
 

@@ -12,33 +12,6 @@
 #include "cli/stats/key.h"
 #include "cli/table.h"
 
-static const char help[] =
-    "perfile stats counts samples, and all other records.\n"
-    "\n"
-    "Usage: perfile stats [OPTION ...] FILE ...\n"
-    "\n"
-    "  --by KEY[,KEY ...] one line for each value of the key, or combination of keys:\n"
-    "                     type (default), event, cpu, pid, tid, comm, dso, time=STEP (such as 1s,\n"
-    "                     10ms, 250us)\n"
-    "  --sort ORDER       samples (default, where there are some), period, count, bytes or key;\n"
-    "                     PERCENT is the share of what the lines are sorted by\n"
-    "  --top N            the first N lines only\n"
-    "  --raw              do not look into compressed records\n"
-    "  --json             a JSON object for each FILE, see format/reports.md\n" CLI_JOBS_HELP
-        CLI_READING_HELP "\n"
-    "Which records:\n" CLI_SELECT_HELP "\n"
-    "What is given twice holds when one of both does; different options must all hold.\n"
-    "PERIOD is the sum over the samples, of samples of one event.  Bytes are those of the records\n"
-    "as stored, with what follows AUXTRACE and TRACING_DATA records; for records that come out of\n"
-    "compressed ones, those after decompression.\n"
-    "\n"
-    "Examples:\n"
-    "  perfile stats perf.data                       like `perf report --stats`\n"
-    "  perfile stats --by comm,event --top 10 perf.data\n"
-    "  perfile stats --by dso --type sample --time 10%..20% perf.data\n"
-    "  perfile stats --by time=1s --sort key perf.data   samples per second\n"
-    "  perfile stats --json perf.data | jq '.rows[0]'\n";
-
 enum { OPTION_BY = CLI_OPTION_OWN, OPTION_SORT, OPTION_TOP, OPTION_RAW, OPTION_JSON };
 
 /* What rows are sorted by, and what PERCENT is a share of. */
@@ -281,11 +254,16 @@ static int stats_of(const char *path, const settings *set)
     return ok ? status : CLI_FAILED;
 }
 
-static int sort_option(settings *set)
+static const char *sort_word(size_t i)
 {
     static const char *const words[] = {"samples", "period", "count", "bytes", "key"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+static int sort_option(settings *set)
+{
     size_t which;
-    int status = cli_choose("stats", "--sort", optarg, words, 5, &which);
+    int status = cli_choose("stats", "--sort", optarg, sort_word, &which);
     if (status == CLI_CONTINUE)
         set->sort = BY_SAMPLES + (int)which;
     return status;
@@ -325,27 +303,60 @@ static int read_option(int option, settings *set)
     case 'j':
         return cli_jobs_option("stats", optarg, &set->how.jobs);
     default:
-        return cli_reading_option("stats", help, option, &set->how);
+        return cli_reading_option("stats", &cli_stats_spec, option, &set->how);
     }
 }
 
+static const cli_option options[] = {
+    {"by", .value = "KEY[,KEY ...]", .code = OPTION_BY, .word = cli_key_word, .list = true,
+     .help = "one line for each value of the key, or combination of keys: type (default), event, "
+             "cpu, pid, tid, comm, dso, time=STEP (such as 1s, 10ms, 250us)",
+     .more = "dso is what is mapped at the address of a sample. Records without a value are "
+             "counted under -."},
+    {"sort", .value = "ORDER", .code = OPTION_SORT, .word = sort_word,
+     .help = "samples (default, where there are some), period, count, bytes or key; PERCENT is "
+             "the share of what the lines are sorted by",
+     .more = "period is the sum over the samples, count that of all records. With key, PERCENT "
+             "is the share of samples."},
+    {"top", .value = "N", .code = OPTION_TOP, .help = "the first N lines only",
+     .more = "One more line stands for the others together."},
+    {"raw", .code = OPTION_RAW, .help = "do not look into compressed records"},
+    {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
+    {.rows = cli_jobs_options},
+    {.rows = cli_reading_options},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {.heading = "Which records:"},
+    {.rows = cli_select_options},
+    {0},
+};
+
+const cli_spec cli_stats_spec = {
+    .about = "perfile stats counts samples, and all other records.\n"
+             "\n"
+             "Usage: perfile stats [OPTION ...] FILE ...\n",
+    .options = options,
+    .notes = "What is given twice holds when one of both does; different options must all hold.\n"
+             "PERIOD is the sum over the samples, of samples of one event.  Bytes are those of the "
+             "records\n"
+             "as stored, with what follows AUXTRACE and TRACING_DATA records; for records that "
+             "come out of\n"
+             "compressed ones, those after decompression.\n"
+             "\n"
+             "Examples:\n"
+             "  perfile stats perf.data                       like `perf report --stats`\n"
+             "  perfile stats --by comm,event --top 10 perf.data\n"
+             "  perfile stats --by dso --type sample --time 10%..20% perf.data\n"
+             "  perfile stats --by time=1s --sort key perf.data   samples per second\n"
+             "  perfile stats --json perf.data | jq '.rows[0]'\n",
+};
+
 int cli_stats(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_READING_OPTIONS,
-        CLI_SELECT_OPTIONS,
-        {"by", required_argument, NULL, OPTION_BY},
-        {"sort", required_argument, NULL, OPTION_SORT},
-        {"top", required_argument, NULL, OPTION_TOP},
-        {"raw", no_argument, NULL, OPTION_RAW},
-        {"json", no_argument, NULL, OPTION_JSON},
-        CLI_JOBS_OPTION,
-        {0},
-    };
     settings set = {0};
     int status = CLI_CONTINUE;
-    for (int c;
-         status == CLI_CONTINUE && (c = cli_next_option("stats", argc, argv, "j:", options)) != -1;)
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("stats", argc, argv, &cli_stats_spec)) != -1;)
         status = read_option(c, &set);
     cli_inputs in;
     if (status == CLI_CONTINUE)

@@ -7,32 +7,6 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 
-static const char help[] =
-    "perfile validate says what is wrong with a capture, by rules.\n"
-    "\n"
-    "Usage: perfile validate [OPTION ...] FILE ...\n"
-    "       perfile validate --rules | --explain RULE\n"
-    "\n"
-    "  --all            each finding; without, those of a kind are told once and counted\n"
-    "  --format FORM    text (default), json or sarif, see format/reports.md\n"
-    "  --json           the same as --format json\n"
-    "  --only R[,R ...] these rules only: V-302, or V-3 for all that begin so\n"
-    "  --ignore R[,R ...]  all but these\n"
-    "  --severity S     error, warning or note (default): nothing less than that\n"
-    "  --strict         warnings count as errors for the exit status\n"
-    "  --for VERSION    also: will this perf read all of it, and why not (perf-6.1); exit 3 if "
-    "not\n"
-    "  --rules          lists all rules\n"
-    "  --explain RULE   what a rule is about\n" CLI_READING_HELP "\n"
-    "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found,\n"
-    "or the perf of --for does not read all of it.\n"
-    "\n"
-    "Examples:\n"
-    "  perfile validate perf.data\n"
-    "  perf record -o - ls | perfile validate --strict -\n"
-    "  perfile validate --for perf-6.1 --severity error perf.data\n"
-    "  perfile validate --format json *.data | jq '.rules'\n";
-
 enum {
     OPTION_ALL = CLI_OPTION_OWN,
     OPTION_FORMAT,
@@ -184,27 +158,42 @@ static int validate_file(const char *path, const settings *set)
     return cli_worse(status, cli_end(&in));
 }
 
+static const cli_findings_form *const forms[] = {&cli_findings_text, &cli_findings_json,
+                                                 &cli_findings_sarif};
+
+static const char *form_word(size_t i)
+{
+    return i < sizeof forms / sizeof forms[0] ? forms[i]->name : NULL;
+}
+
 static int read_form(const char *word, settings *set)
 {
-    static const cli_findings_form *const forms[] = {&cli_findings_text, &cli_findings_json,
-                                                     &cli_findings_sarif};
-    const char *const words[] = {forms[0]->name, forms[1]->name, forms[2]->name};
     size_t which;
-    int status = cli_choose("validate", "--format", word, words, 3, &which);
+    int status = cli_choose("validate", "--format", word, form_word, &which);
     if (status == CLI_CONTINUE)
         set->form = forms[which];
     return status;
 }
 
+static const uint32_t severities[] = {PERFILE_SEVERITY_ERROR, PERFILE_SEVERITY_WARNING,
+                                      PERFILE_SEVERITY_NOTE};
+
+static const char *severity_word(size_t i)
+{
+    return i < sizeof severities / sizeof severities[0] ? perfile_severity_name(severities[i])
+                                                        : NULL;
+}
+
+static const char *rule_word(size_t i)
+{
+    const perfile_rule *r = perfile_rule_at(i);
+    return r ? r->id : NULL;
+}
+
 static int read_severity(const char *word, uint32_t *severity)
 {
-    static const uint32_t severities[] = {PERFILE_SEVERITY_ERROR, PERFILE_SEVERITY_WARNING,
-                                          PERFILE_SEVERITY_NOTE};
-    const char *words[3];
     size_t which;
-    for (size_t i = 0; i < 3; i++)
-        words[i] = perfile_severity_name(severities[i]);
-    int status = cli_choose("validate", "--severity", word, words, 3, &which);
+    int status = cli_choose("validate", "--severity", word, severity_word, &which);
     if (status == CLI_CONTINUE)
         *severity = severities[which];
     return status;
@@ -212,15 +201,11 @@ static int read_severity(const char *word, uint32_t *severity)
 
 static int read_version(const char *word, const char **version)
 {
-    enum { MOST = 64 };
-    const char *words[MOST];
     const char *name = strncmp(word, "perf-", 5) == 0 ? word + 5 : word;
-    size_t n = 0, which;
-    while (n < MOST && (words[n] = perfile_check_version_at(n)))
-        n++;
-    int status = cli_choose("validate", "--for", name, words, n, &which);
+    size_t which;
+    int status = cli_choose("validate", "--for", name, perfile_check_version_at, &which);
     if (status == CLI_CONTINUE)
-        *version = words[which];
+        *version = perfile_check_version_at(which);
     return status;
 }
 
@@ -272,7 +257,7 @@ static int read_option(int option, settings *set)
         set->explain = optarg;
         break;
     default:
-        return cli_reading_option("validate", help, option, &set->how);
+        return cli_reading_option("validate", &cli_validate_spec, option, &set->how);
     }
     return wrong ? cli_usage("validate", "%s: '%s'", wrong, optarg) : CLI_CONTINUE;
 }
@@ -287,26 +272,62 @@ static int validate_files(const cli_inputs *in, const settings *set)
     return status;
 }
 
+static const cli_option options[] = {
+    {"all", .code = OPTION_ALL,
+     .help = "each finding; without, those of a kind are told once and counted"},
+    {"format", .value = "FORM", .code = OPTION_FORMAT, .word = form_word,
+     .help = "text (default), json or sarif, see format/reports.md",
+     .more = "json and sarif (SARIF 2.1.0) are one document for all files. Without --all it has "
+             "the first 100 findings of each rule and severity."},
+    {"json", .code = CLI_OPTION_JSON, .help = "the same as --format json"},
+    {"only", .value = "R[,R ...]", .code = OPTION_ONLY, .word = rule_word, .list = true,
+     .help = "these rules only: V-302, or V-3 for all that begin so"},
+    {"ignore", .value = "R[,R ...]", .code = OPTION_IGNORE, .word = rule_word, .list = true,
+     .help = "all but these"},
+    {"severity", .value = "S", .code = OPTION_SEVERITY, .word = severity_word,
+     .help = "error, warning or note (default): nothing less than that",
+     .more = "What is less is not counted either."},
+    {"strict", .code = OPTION_STRICT, .help = "warnings count as errors for the exit status"},
+    {"for", .value = "VERSION", .code = OPTION_FOR, .word = perfile_check_version_at,
+     .help = "also: will this perf read all of it, and why not (perf-6.1); exit 3 if not",
+     .more = "It says whether this version of perf opens the file, whether it reads all records "
+             "of it, and why not. The verdict is that of `perf report --stats`; what only other "
+             "commands of perf mind, and features that this version passes over, are told and do "
+             "not count. For 6.1, 6.12 and 7.2 this was compared with perf itself; for the "
+             "others it is what their sources say. There are 3.8, 3.10, 3.16, 4.15, 4.19, 5.4, "
+             "5.10, 5.14, 5.15, 6.1, 6.6, 6.8, 6.12, 7.2 and 7.3."},
+    {"rules", .code = OPTION_RULES, .help = "lists all rules"},
+    {"explain", .value = "RULE", .code = OPTION_EXPLAIN, .word = rule_word,
+     .help = "what a rule is about",
+     .more = "Also why it matters, and what versions of perf do with captures that break it."},
+    {.rows = cli_reading_options},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {0},
+};
+
+const cli_spec cli_validate_spec = {
+    .about = "perfile validate says what is wrong with a capture, by rules.\n"
+             "\n"
+             "Usage: perfile validate [OPTION ...] FILE ...\n"
+             "       perfile validate --rules | --explain RULE\n",
+    .options = options,
+    .notes = "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found,\n"
+             "or the perf of --for does not read all of it.\n"
+             "\n"
+             "Examples:\n"
+             "  perfile validate perf.data\n"
+             "  perf record -o - ls | perfile validate --strict -\n"
+             "  perfile validate --for perf-6.1 --severity error perf.data\n"
+             "  perfile validate --format json *.data | jq '.rules'\n",
+};
+
 int cli_validate(int argc, char **argv)
 {
-    static const struct option options[] = {
-        CLI_READING_OPTIONS,
-        {"json", no_argument, NULL, CLI_OPTION_JSON},
-        {"all", no_argument, NULL, OPTION_ALL},
-        {"format", required_argument, NULL, OPTION_FORMAT},
-        {"only", required_argument, NULL, OPTION_ONLY},
-        {"ignore", required_argument, NULL, OPTION_IGNORE},
-        {"severity", required_argument, NULL, OPTION_SEVERITY},
-        {"strict", no_argument, NULL, OPTION_STRICT},
-        {"for", required_argument, NULL, OPTION_FOR},
-        {"rules", no_argument, NULL, OPTION_RULES},
-        {"explain", required_argument, NULL, OPTION_EXPLAIN},
-        {0},
-    };
     settings set = {.check = {.size = sizeof set.check}, .form = &cli_findings_text};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
-                (c = cli_next_option("validate", argc, argv, "", options)) != -1;)
+                (c = cli_next_option("validate", argc, argv, &cli_validate_spec)) != -1;)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;
