@@ -19,7 +19,7 @@ enum {
      * SIGBUS when somebody cuts the file under the map. */
     PERFILE_SOURCE_NO_MAP = 1 << 0,
     /* Records will be read from front to back, once or a few times: regular files are read into a
-     * window of 256 KiB to 4 MiB, which takes less time than mapping them.  What is longer than
+     * window of 256 KiB to 4 MiB, which never costs a page fault.  What is longer than
      * that (AUX traces) or stays (attrs, features) is a view of a mapping.  Records are valid until
      * the next is asked for, as those of a pipe are.  The files of a directory are mapped. */
     PERFILE_SOURCE_SEQUENTIAL = 1 << 1

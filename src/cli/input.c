@@ -173,10 +173,26 @@ static perfile_status source_of(const char *path, const perfile_limits *limits, 
     return perfile_source_path(path, &how, source, err);
 }
 
+perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
+                                 perfile_source **source, perfile_error *err)
+{
+    const perfile_source_options how = {.size = sizeof how, .limits = limits};
+    return perfile_source_path(path, &how, source, err);
+}
+
 perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,
                           perfile_error *err)
 {
     return source_of(path, limits, 1, source, err);
+}
+
+static perfile_status open_stream(perfile_source *source, const perfile_options *options,
+                                  perfile_stream **stream, perfile_error *err)
+{
+    perfile_status st = perfile_open(source, options, stream, err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
+    return st;
 }
 
 static perfile_status stream_of(const char *path, const perfile_options *options, uint32_t jobs,
@@ -184,18 +200,15 @@ static perfile_status stream_of(const char *path, const perfile_options *options
 {
     perfile_source *source;
     perfile_status st = source_of(path, options->limits, jobs, &source, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = perfile_open(source, options, stream, err);
-    if (st != PERFILE_OK)
-        perfile_source_close(source);
-    return st;
+    return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
-perfile_status cli_stream(const char *path, const perfile_options *options, perfile_stream **stream,
-                          perfile_error *err)
+perfile_status cli_stream_mapped(const char *path, const perfile_options *options,
+                                 perfile_stream **stream, perfile_error *err)
 {
-    return stream_of(path, options, 1, stream, err);
+    perfile_source *source;
+    perfile_status st = cli_source_mapped(path, options->limits, &source, err);
+    return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
 /* Through a filter, or after a pass that learns names and mappings. */

@@ -19,6 +19,15 @@ static bool again(int fd, int sys)
     return sys == EINTR;
 }
 
+/* The bytes may be those of a mapped file that was cut meanwhile.  Who looks at them gets SIGBUS,
+ * which says so; write() only says that they are not there. */
+static void look_at(perfile_bytes b)
+{
+    const size_t page = 4096;
+    for (size_t i = 0; i < b.len; i += page)
+        (void)*(const volatile uint8_t *)(b.ptr + i);
+}
+
 int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b)
 {
     const pf_out_fd *f = (const pf_out_fd *)s;
@@ -27,6 +36,8 @@ int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b)
         int sys = errno;
         if (n >= 0)
             return n;
+        if (sys == EFAULT)
+            look_at(b);
         if (!again(f->fd, sys))
             return -sys;
     }

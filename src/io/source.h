@@ -51,6 +51,7 @@ struct perfile_source {
     bool stable;   /* what run() gave stays valid until close (mapped, memory) */
     bool lasting;  /* what view() gave does: also of a window with a mapping beside it */
     bool seekable; /* any offset may be asked for; else never one below the last released */
+    bool passing;  /* of a mapped file: what lies behind a hint leaves memory */
     bool live;     /* what is behind the bytes at hand may never come: run() that needs none of it
                     * does not ask for it */
     void (*waiting)(void *user); /* before a stream waits for bytes; may be NULL */
@@ -75,7 +76,9 @@ perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, pe
 perfile_status pf_source_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                               perfile_error *err);
 
-/* Tells that [offset, offset + len) will be wanted soon (mapped files are touched in one go). */
+/* Tells that [offset, offset + len) will be wanted soon (mapped files are touched in one go).  Of a
+ * source that is `passing` what lies a few MiB in front of `offset` will not be: it leaves memory.
+ */
 void pf_source_hint(perfile_source *s, uint64_t offset, size_t len);
 
 /* Tells that [offset, offset + len) will not be wanted soon: what is mapped of it leaves memory,

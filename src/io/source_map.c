@@ -9,12 +9,14 @@
 
 enum {
     FAULT_WINDOW = 64 << 10, /* Linux: fault_around_bytes */
+    PASSED = 2 << 20,        /* who copies is that far behind who looks, at most */
     WORTH_THREADS = 2 << 20  /* less is read before a thread has begun */
 };
 
 typedef struct pf_map {
     perfile_source base;
     uint8_t *ptr;
+    uint64_t released; /* of a source that is passing: what is below left memory */
 } pf_map;
 
 static perfile_status map_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
@@ -29,13 +31,27 @@ static perfile_status map_run(perfile_source *s, uint64_t offset, size_t need, p
     return PERFILE_OK;
 }
 
+/* A capture that is copied from front to back need not be in memory as a whole. */
+static void leave_behind(pf_map *m, uint64_t offset)
+{
+    uint64_t end = offset > PASSED ? offset - PASSED : 0;
+    if (offset < m->released) /* the next pass */
+        m->released = 0;
+    if (end <= m->released)
+        return;
+    pf_map_release((perfile_bytes){m->ptr, (size_t)m->base.size}, m->released, end - m->released);
+    m->released = end & ~(uint64_t)(FAULT_WINDOW - 1);
+}
+
 /* Touches what will be wanted, a byte for each window in which the kernel maps all cached pages on
  * one fault.  Faster than MADV_POPULATE_READ, which visits every page once more. */
 static void map_hint(perfile_source *s, uint64_t offset, size_t len)
 {
-    const pf_map *m = (const pf_map *)s;
+    pf_map *m = (pf_map *)s;
     if (offset >= s->size)
         return;
+    if (s->passing)
+        leave_behind(m, offset);
     uint64_t left = s->size - offset;
     uint64_t end = offset + (len < left ? len : left);
     for (uint64_t at = offset; at < end;

@@ -237,6 +237,7 @@ perfile_status perfile_convert(perfile_source *source, perfile_sink *sink,
     if (x.options.flags & PERFILE_CONVERT_FORCE && x.options.on_damage == PERFILE_CONVERT_FAIL)
         x.options.on_damage = PERFILE_CONVERT_COPY;
     perfile_status st = pf_sink_reads(sink, &source->inputs, err);
+    source->passing = true;
     if (st == PERFILE_OK)
         st = convert(&x, err);
     perfile_source_close(x.source);

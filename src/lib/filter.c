@@ -209,6 +209,7 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
                                  .on_damage = f.failing ? PERFILE_STOP : f.writing.on_damage,
                                  .from = f.writing.from,
                                  .limits = f.writing.limits};
+    source->passing = true;
     pf_passes_begin(&f.all, source, &how);
     perfile_status st = pf_sink_reads(sink, &source->inputs, err);
     if (st == PERFILE_OK)

@@ -6,7 +6,7 @@ for i in {1..11}; do # 2048 times
     mv twice records
 done
 mkfifo out
-for command in "dump big.data" "sort -o - big.data"; do
+for command in "dump big.data" "sort -o - big.data" "convert --on-damage copy -o - big.data" "filter -o - big.data"; do
     cat head records >big.data
     ("$PERFILE" $command >out 2>err; echo $? >rc) &
     # The command waits for the reader, who waits until the file is cut.

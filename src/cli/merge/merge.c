@@ -212,15 +212,10 @@ static int look_at_inputs(settings *set)
 
 static int open_files(settings *set, perfile_sink **sink)
 {
-    enum { FEW = 8 }; /* each has a window; a thousand are mapped */
-    const perfile_source_options mapped = {.size = sizeof mapped, .limits = set->w.limits};
     perfile_error err;
     for (size_t i = 0; i < set->n; i++) {
         perfile_source **source = &set->in[i].source;
-        perfile_status st = set->n <= FEW
-                                ? cli_source(set->paths[i], set->w.limits, source, &err)
-                                : perfile_source_path(set->paths[i], &mapped, source, &err);
-        if (st != PERFILE_OK) {
+        if (cli_source_mapped(set->paths[i], set->w.limits, source, &err) != PERFILE_OK) {
             cli_say_error(set->in[i].name, &err);
             return CLI_FAILED;
         }
