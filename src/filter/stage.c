@@ -142,7 +142,8 @@ static pf_sample_span span(perfile_stream *s, uint64_t most)
     pf_stretch here;
     const pf_sample_span none = {0};
     if (!g->begun || g->left || g->pieces.records.len || !x->chosen || x->bits_full ||
-        !x->resolved || !s->below->ops->span || !s->below->ops->place(s->below, &here))
+        !x->resolved || !s->below->ops->span || !s->below->ops->place ||
+        !s->below->ops->place(s->below, &here))
         return none;
     uint64_t known = pf_filter_known_ahead(x, here.sequence, most);
     return known < PF_SPAN_WORTH ? none : s->below->ops->span(s->below, known);

@@ -59,6 +59,12 @@ static void look_at_head(pf_sort_source *s)
         s->key = e->key;
         s->part = any->part;
         s->offset = e->at - (uintptr_t)any->start + any->offset;
+    } else if (s->strands) {
+        const pf_sort_strand *top = pf_sort_strands_top(s->strands);
+        const pf_sort_block *b = pf_sort_strand_block(s->strands, top);
+        s->key = s->strands->heap[0].key;
+        s->part = b->part;
+        s->offset = b->offset + (uint64_t)(top->at - b->start);
     } else {
         s->key = s->reader->item->key;
         s->part = s->reader->item->part;
@@ -69,11 +75,16 @@ static void look_at_head(pf_sort_source *s)
 /* Lets a source read on; puts it on the heap if there is more in it. */
 static perfile_status read_on(pf_sort *x, pf_sort_source *s, perfile_error *err)
 {
-    perfile_status st = s->window ? pf_sort_window_fill(s->window, x->base.below, err)
-                                  : pf_sort_reader_fill(s->reader, (size_t)x->reader_window, err);
+    perfile_status st = PERFILE_OK;
+    if (s->window)
+        st = pf_sort_window_fill(s->window, x->base.below, err);
+    else if (s->reader)
+        st = pf_sort_reader_fill(s->reader, (size_t)x->reader_window, err);
     if (st != PERFILE_OK)
         return st;
-    bool more = s->window ? s->window->at < s->window->ready : s->reader->item != NULL;
+    bool more = s->window   ? s->window->at < s->window->ready
+                : s->reader ? s->reader->item != NULL
+                            : s->strands->n_heap != 0;
     if (more) {
         look_at_head(s);
         push(x, s);
@@ -83,7 +94,7 @@ static perfile_status read_on(pf_sort *x, pf_sort_source *s, perfile_error *err)
 
 perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err)
 {
-    uint32_t n = x->n_windows + x->n_readers;
+    uint32_t n = x->n_windows + x->n_readers + x->by_strands;
     x->sources = pf_alloc(n, sizeof *x->sources);
     x->heap = pf_alloc(n, sizeof(pf_sort_source *));
     if (!x->sources || !x->heap)
@@ -93,8 +104,10 @@ perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err)
         s->order = i;
         if (i < x->n_windows)
             s->window = &x->windows[i];
-        else
+        else if (i < x->n_windows + x->n_readers)
             s->reader = &x->readers[i - x->n_windows];
+        else
+            s->strands = &x->strands;
         perfile_status st = read_on(x, s, err);
         if (st != PERFILE_OK)
             return st;
@@ -117,8 +130,9 @@ static bool plain(const perfile_record *r)
 /* Makes slot `i` ready for records of windows, which differ only in what from_window() writes. */
 static void clean(pf_sort *x, uint32_t i)
 {
+    const bool in_window = x->blocks.beside && !x->by_strands;
     x->base.run[i] =
-        (perfile_record){.flags = (uint8_t)((x->blocks.beside ? 0 : PERFILE_REC_STABLE) |
+        (perfile_record){.flags = (uint8_t)((in_window ? 0 : PERFILE_REC_STABLE) |
                                             (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),
                          .envelope = PERFILE_NO_SEQUENCE,
                          .session = x->base.session};
@@ -132,15 +146,22 @@ static perfile_record *slot_of(pf_sort *x, uint32_t i)
     return &x->base.run[i];
 }
 
+/* `end`: of what is known to be there.  Somebody may have changed the size of the record in the
+ * meantime: then it is no record of the capture, and is refused as one that is not what its bytes
+ * say. */
+static inline void from_mapping(perfile_record *r, const uint8_t *at, const uint8_t *end, bool swap)
+{
+    pf_sort_frame(r, at, swap);
+    const size_t room = (size_t)(end - r->body.ptr);
+    r->body.len = r->body.len < room ? r->body.len : room;
+}
+
 /* `offset`: what makes a place in the mapping one in the file.  `end`: of what the window has taken
- * in.  Somebody may have changed the size of the record in the meantime: then it is no record of
- * the capture, and is refused as one that is not what its bytes say. */
+ * in. */
 static inline void from_window(perfile_record *r, const pf_sort_window *w, const pf_sort_entry *e,
                                uint64_t offset, const uint8_t *end, bool swap, uint32_t part)
 {
-    pf_sort_frame(r, (const uint8_t *)(uintptr_t)(e->at + w->shift), swap);
-    const size_t room = (size_t)(end - r->body.ptr);
-    r->body.len = r->body.len < room ? r->body.len : room;
+    from_mapping(r, (const uint8_t *)(uintptr_t)(e->at + w->shift), end, swap);
     r->offset = e->at + offset;
     r->part = part;
 }
@@ -179,6 +200,9 @@ static bool advance(pf_sort *x, pf_sort_source *s)
     if (s->window) {
         more = s->window->at < s->window->ready;
         dry = s->window->next < s->window->end;
+    } else if (s->strands) {
+        more = s->strands->n_heap != 0;
+        dry = false;
     } else {
         pf_sort_reader_next(s->reader);
         more = s->reader->item != NULL;
@@ -223,8 +247,7 @@ static inline void fetch(const pf_sort_window *w, const pf_sort_entry *e)
     __builtin_prefetch(ahead + 64);
 }
 
-/* The least key that another source has. */
-static uint64_t least_of_others(const pf_sort *x)
+uint64_t pf_sort_least_of_others(const pf_sort *x)
 {
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 1; i < 3 && i < x->n_heap; i++)
@@ -239,7 +262,7 @@ static bool take_window(pf_sort *x, pf_sort_source *s)
     const pf_sort_block *any = &w->blocks->list[w->next - 1];
     const uint64_t shift = any->offset - (uintptr_t)any->start;
     const uint8_t *end = (const uint8_t *)((uintptr_t)any->start + any->bytes + w->shift);
-    const uint64_t bound = least_of_others(x), begun = x->round_bytes;
+    const uint64_t bound = pf_sort_least_of_others(x), begun = x->round_bytes;
     const uint32_t first = x->base.n_run, part = s->part;
     const bool swap = x->blocks.swap;
     const pf_sort_entry *e = w->e + w->at, *ready = w->e + w->ready;
@@ -279,6 +302,55 @@ static bool take_window(pf_sort *x, pf_sort_source *s)
     return took && advance(x, s) && more;
 }
 
+void pf_sort_strands_took(pf_sort *x)
+{
+    (void)advance(x, x->heap[0]);
+}
+
+/* What strands have before any other source. */
+static bool take_strands(pf_sort *x, pf_sort_source *s)
+{
+    pf_sort_strands *all = s->strands;
+    const uint64_t bound = pf_sort_least_of_others(x), begun = x->round_bytes;
+    const uint32_t first = x->base.n_run;
+    uint64_t bytes = begun, keys = 0;
+    uint32_t n = first, samples = 0;
+    size_t shortest = UINT16_MAX, longest = 0;
+    bool more = true;
+    do {
+        const pf_sort_strand *one = pf_sort_strands_top(all);
+        const pf_sort_block *b = pf_sort_strand_block(all, one);
+        const uint64_t key = all->heap[0].key;
+        perfile_record *r = &x->base.run[n];
+        if (one->what == PF_STRAND_CHANGED)
+            break;
+        if (!(x->clean >> n & 1))
+            clean(x, n);
+        from_mapping(r, one->at, one->end, x->blocks.swap);
+        r->offset = b->offset + (uint64_t)(one->at - b->start);
+        r->part = b->part;
+        more = plain_type(r->type);
+        if (!more && n)
+            break;
+        r->sequence = x->sequence++;
+        const size_t size = perfile_record_size(r);
+        samples += r->type == PERFILE_RECORD_SAMPLE;
+        shortest = size < shortest ? size : shortest;
+        longest = size > longest ? size : longest;
+        bytes += size;
+        keys |= key;
+        x->keys[n++] = key;
+        pf_sort_strands_go_on(all, one->at + size, x->base.below);
+    } while (more && all->n_heap && all->heap[0].key < bound && n < PERFILE_RUN_RECORDS &&
+             bytes < PF_ROUND_BYTES);
+    const bool took = n > first;
+    const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
+                            false};
+    note_framed(&x->base, seen);
+    account(x, n - first, samples, bytes - begun, keys != 0);
+    return advance(x, s) && took && more;
+}
+
 /* Takes what the top of the heap has before any other, into the run. */
 static bool take_top(pf_sort *x)
 {
@@ -286,6 +358,8 @@ static bool take_top(pf_sort *x)
     pf_sort_source *s = x->heap[0];
     if (s->window)
         return take_window(x, s);
+    if (s->strands)
+        return take_strands(x, s);
     perfile_record *r = slot_of(x, base->n_run);
     from_reader(x, s, r);
     if (base->n_run && !plain(r))
@@ -347,6 +421,14 @@ static void make_whole(pf_sort *x)
     x->base.n_run = 1;
 }
 
+/* The block of strands that would be next, and is no longer what it was. */
+static const pf_sort_block *changed_block(const pf_sort *x)
+{
+    const pf_sort_strands *all = x->n_heap ? x->heap[0]->strands : NULL;
+    const pf_sort_strand *top = all ? pf_sort_strands_top(all) : NULL;
+    return top && top->what == PF_STRAND_CHANGED ? pf_sort_strand_block(all, top) : NULL;
+}
+
 perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
 {
     perfile_stream *base = &x->base;
@@ -364,6 +446,10 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
         make_whole(x);
     if (base->n_run)
         return PERFILE_OK;
+    if (x->given.n) {
+        pf_sort_give(x);
+        return PERFILE_OK;
+    }
     bool over = x->n_heap == 0 && !x->dry;
     const bool rounds = x->timed && x->rounds;
     if (!rounds && x->round_bytes >= PF_ROUND_BYTES)
@@ -379,6 +465,9 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
     }
     if (st == PERFILE_OK && x->n_heap == 0)
         return rounds && !x->in_pieces ? pf_sort_merge(x, err) : PERFILE_END;
+    const pf_sort_block *block = base->n_run ? NULL : changed_block(x);
+    if (st == PERFILE_OK && block)
+        st = pf_sort_changed(block, err);
     while (st == PERFILE_OK && x->n_heap && !run_is_full(x))
         if (!take_top(x))
             break;

@@ -161,6 +161,23 @@ static perfile_status open_readers(pf_sort *x, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Each is read from front to back once, so that nothing waits for long. */
+static perfile_status open_strands(pf_sort *x, perfile_error *err)
+{
+    const uint64_t step = x->step / 4 > LEAST_STEP ? x->step / 4 : LEAST_STEP;
+    return pf_sort_strands_open(&x->strands, &x->blocks, x->stays_mapped ? 0 : step, err);
+}
+
+static perfile_status plan_windows(pf_sort *x, perfile_error *err)
+{
+    pf_sort_need need;
+    pf_sort_blocks_settle(&x->blocks);
+    perfile_status st = windows_need(x, &need, err);
+    if (st == PERFILE_OK && !may_stay(x, &need))
+        st = move_blocks(x, err);
+    return st == PERFILE_OK ? open_windows(x, err) : st;
+}
+
 perfile_status pf_sort_plan(pf_sort *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -171,12 +188,7 @@ perfile_status pf_sort_plan(pf_sort *x, perfile_error *err)
     }
     if (st != PERFILE_OK)
         return st;
-    pf_sort_blocks_settle(&x->blocks);
-    pf_sort_need need;
-    st = windows_need(x, &need, err);
-    if (st == PERFILE_OK && !may_stay(x, &need))
-        st = move_blocks(x, err);
-    if (st == PERFILE_OK)
-        st = open_windows(x, err);
+    x->by_strands = x->blocks.n && !x->blocks.mixed;
+    st = x->by_strands ? open_strands(x, err) : plan_windows(x, err);
     return st == PERFILE_OK ? open_readers(x, err) : st;
 }

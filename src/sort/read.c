@@ -221,6 +221,7 @@ static bool take_run(pf_sort *x, const pf_run *run)
     if (slot < 0 || !x->looked || x->in_order || !pf_sort_walkable(&begin) || !is_contiguous(run))
         return false;
     uint64_t min = UINT64_MAX, max = 0, previous = x->previous, stepped_back = 0;
+    const bool follows = pf_run_word(run, 0, (size_t)slot) >= previous;
     for (size_t i = 0; i < run->n; i++) {
         uint64_t key = pf_run_word(run, i, (size_t)slot);
         stepped_back += key < previous;
@@ -230,8 +231,10 @@ static bool take_run(pf_sort *x, const pf_run *run)
     }
     uint64_t bytes = run->stride ? run->n * run->stride
                                  : (uint64_t)(last->body.ptr + last->body.len - first->header);
+    const bool ascending = stepped_back == (follows ? 0 : 1);
+    const pf_sort_piece whole = {&begin, run->n, bytes, min, max, ascending};
     if (min == 0 || max == PERFILE_NO_TIME ||
-        !pf_sort_blocks_extend_by(&x->blocks, &begin, run->n, bytes, min, max))
+        !pf_sort_blocks_add_piece(&x->blocks, &whole, &x->clock))
         return false;
     x->clock.near = x->previous = previous;
     x->clock.top = max > x->clock.top ? max : x->clock.top;

@@ -80,6 +80,8 @@ static void release(pf_sort *x)
         pf_sort_window_close(&x->windows[i]);
     for (uint32_t i = 0; i < x->n_readers; i++)
         pf_sort_reader_close(&x->readers[i]);
+    pf_sort_strands_close(&x->strands);
+    pf_buffer_free(&x->room);
     pf_free(x->windows);
     pf_free(x->readers);
     pf_free(x->sources);
@@ -104,7 +106,12 @@ static void totals(const perfile_stream *s, pf_totals *out)
 }
 
 static const pf_stream_ops sort_ops = {
-    .fill = fill, .extra = extra, .close = close_stage, .totals = totals};
+    .fill = fill,
+    .extra = extra,
+    .close = close_stage,
+    .span = pf_sort_span,
+    .skip = pf_sort_skip,
+    .totals = totals};
 
 /* Three eighths for what is in memory or in the windows of runs, as much for what is held of the
  * file, and the rest for what goes along with it. */

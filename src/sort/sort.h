@@ -3,10 +3,11 @@
 #define PF_SORT_SORT_H
 
 #include "perfile/sort.h"
+#include "sort/gather.h"
 #include "sort/store.h"
 #include "sort/window.h"
 
-/* One of the sorted sequences that are merged: a window or a reader. */
+/* One of the sorted sequences that are merged: a window, a reader, or all strands. */
 typedef struct pf_sort_source {
     uint64_t key; /* of its first record, … */
     uint64_t offset;
@@ -14,6 +15,7 @@ typedef struct pf_sort_source {
     uint32_t order; /* … and what decides where those are equal */
     pf_sort_window *window;
     pf_sort_reader *reader;
+    pf_sort_strands *strands;
 } pf_sort_source;
 
 typedef struct pf_sort {
@@ -46,6 +48,8 @@ typedef struct pf_sort {
 
     /* Handing out. */
     pf_sort_store moved; /* what was in blocks that would need too much memory */
+    pf_sort_strands strands; /* instead of windows */
+    bool by_strands;
     pf_sort_window *windows;
     pf_sort_reader *readers;
     pf_sort_source *sources;
@@ -65,6 +69,10 @@ typedef struct pf_sort {
     pf_buffer piece;      /* of a payload */
     pf_sort_extra extra;
     uint64_t extra_read;
+    pf_sample_span given;  /* samples of strands that were handed out as bytes, and not taken yet */
+    uint64_t given_at;     /* so many of them were */
+    pf_sort_gathered gathered;
+    pf_buffer room; /* for what is gathered */
     perfile_record payload; /* whose mapped payload was handed out last; extra.len 0: none */
 } pf_sort;
 
@@ -99,6 +107,16 @@ perfile_status pf_sort_plan(pf_sort *x, perfile_error *err);
 /* sort/merge.c: makes the next run. */
 perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err);
 perfile_status pf_sort_merge(pf_sort *x, perfile_error *err);
+/* The least key that a source has beside the first. */
+uint64_t pf_sort_least_of_others(const pf_sort *x);
+/* Strands are the first source, and have moved on. */
+void pf_sort_strands_took(pf_sort *x);
+
+/* sort/span.c: samples as bytes.  See pf_stream_ops. */
+pf_sample_span pf_sort_span(perfile_stream *s, uint64_t most);
+void pf_sort_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
+/* Makes a run of what was handed out and not taken. */
+void pf_sort_give(pf_sort *x);
 
 void pf_sort_progress(pf_sort *x, uint64_t done);
 

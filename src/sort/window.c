@@ -42,7 +42,8 @@ static void join(pf_sort_blocks *b)
     for (uint32_t i = 0; i < b->n; i++) {
         const pf_sort_block *next = &b->list[i];
         pf_sort_block *last = n ? &b->list[n - 1] : NULL;
-        if (!last || !adjacent(last, next) || last->bytes >= b->block_bytes) {
+        const bool apart = !last || !adjacent(last, next) || (!b->mixed && next->min < last->max);
+        if (apart || last->bytes >= b->block_bytes) {
             b->list[n++] = *next;
             continue;
         }
@@ -55,24 +56,56 @@ static void join(pf_sort_blocks *b)
     b->n = n;
 }
 
+/* Makes a new block; NULL when there is no place for it. */
+static pf_sort_block *begin_block(pf_sort_blocks *b, const perfile_record *r,
+                                  const pf_time_clock *before)
+{
+    if (b->n == b->most)
+        join(b);
+    if (b->full)
+        return NULL;
+    pf_sort_block *block = &b->list[b->n++];
+    *block = (pf_sort_block){.start = r->header,
+                             .offset = r->offset,
+                             .min = UINT64_MAX,
+                             .clock = *before,
+                             .part = r->part};
+    return block;
+}
+
+static void put(pf_sort_block *block, uint64_t records, uint64_t bytes, uint64_t min, uint64_t max)
+{
+    block->records += records;
+    block->bytes += bytes;
+    block->min = min < block->min ? min : block->min;
+    block->max = max > block->max ? max : block->max;
+}
+
+bool pf_sort_blocks_add_piece(pf_sort_blocks *b, const pf_sort_piece *piece, const pf_time_clock *before)
+{
+    pf_sort_block *last = b->n ? &b->list[b->n - 1] : NULL;
+    if (b->full || !(b->mixed || piece->ascending))
+        return false;
+    const bool adjacent = last && last->part == piece->first->part &&
+                          last->start + last->bytes == piece->first->header;
+    if (adjacent && !b->mixed && piece->min < last->max)
+        return false; /* one of them steps back */
+    if (!adjacent || last->bytes + piece->bytes > b->block_bytes)
+        last = begin_block(b, piece->first, before);
+    if (last)
+        put(last, piece->records, piece->bytes, piece->min, piece->max);
+    return last != NULL;
+}
+
 bool pf_sort_blocks_add(pf_sort_blocks *b, const perfile_record *r, uint64_t key,
                         const pf_time_clock *before)
 {
     if (b->full || pf_sort_blocks_extend(b, r, key))
         return !b->full;
-    if (b->n == b->most)
-        join(b);
-    if (b->full)
-        return false;
-    b->list[b->n++] = (pf_sort_block){.start = r->header,
-                                      .bytes = perfile_record_size(r),
-                                      .offset = r->offset,
-                                      .records = 1,
-                                      .min = key,
-                                      .max = key,
-                                      .clock = *before,
-                                      .part = r->part};
-    return true;
+    pf_sort_block *block = begin_block(b, r, before);
+    if (block)
+        put(block, 1, perfile_record_size(r), key, key);
+    return block != NULL;
 }
 
 void pf_sort_blocks_round(pf_sort_blocks *b, const perfile_record *r)
@@ -93,6 +126,7 @@ perfile_status pf_sort_changed(const pf_sort_block *block, perfile_error *err)
 
 perfile_status pf_sort_blocks_again(pf_sort_blocks *b, perfile_error *err)
 {
+    b->mixed = true;
     for (uint32_t i = 0; i < b->n; i++) {
         pf_sort_block *block = &b->list[i];
         pf_time_clock clock = block->clock;

@@ -26,6 +26,8 @@ typedef struct pf_sort_blocks {
     uint32_t n, most;
     uint64_t block_bytes; /* where a block ends */
     bool full;            /* no more go in */
+    uint32_t steps_back;  /* blocks that were begun because times step back … */
+    bool mixed;           /* … which are too many for that: they do within blocks, too */
     bool swap;
     const perfile_session *session;
     /* The source, when the file is read through a window with a mapping beside it; NULL: the file
@@ -69,12 +71,20 @@ static inline perfile_record pf_sort_as_mapped(const pf_sort_blocks *b, const pe
 /* Puts a record behind those that are there; false when there is no place for it. */
 bool pf_sort_blocks_add(pf_sort_blocks *b, const perfile_record *r, uint64_t key,
                         const pf_time_clock *before);
+/* A time is earlier than one in the block: false when a new block begins there, so that each is in
+ * order by itself.  Three quarters of all blocks are for the length of the capture. */
+static inline bool pf_sort_blocks_mix(pf_sort_blocks *b)
+{
+    b->steps_back += !b->mixed;
+    b->mixed |= b->steps_back > b->most / 4;
+    return b->mixed;
+}
 /* The same in the block that was added to last, when nothing new has to be made for it. */
 static inline bool pf_sort_blocks_extend(pf_sort_blocks *b, const perfile_record *r, uint64_t key)
 {
     pf_sort_block *last = b->list + b->n - 1;
     if (b->n == 0 || last->start + last->bytes != r->header || last->bytes >= b->block_bytes ||
-        last->part != r->part)
+        last->part != r->part || (key < last->max && !pf_sort_blocks_mix(b)))
         return false;
     last->bytes += perfile_record_size(r);
     last->records++;
@@ -82,20 +92,17 @@ static inline bool pf_sort_blocks_extend(pf_sort_blocks *b, const perfile_record
     last->max = key > last->max ? key : last->max;
     return true;
 }
-/* The same for `n` records of a part one behind the other. */
-static inline bool pf_sort_blocks_extend_by(pf_sort_blocks *b, const perfile_record *first,
-                                            size_t n, uint64_t bytes, uint64_t min, uint64_t max)
-{
-    pf_sort_block *last = b->list + b->n - 1;
-    if (b->n == 0 || last->start + last->bytes != first->header ||
-        last->bytes + bytes > b->block_bytes || last->part != first->part)
-        return false;
-    last->bytes += bytes;
-    last->records += n;
-    last->min = min < last->min ? min : last->min;
-    last->max = max > last->max ? max : last->max;
-    return true;
-}
+/* Records of a part one behind the other. */
+typedef struct pf_sort_piece {
+    const perfile_record *first;
+    uint64_t records, bytes;
+    uint64_t min, max; /* of their keys … */
+    bool ascending;    /* … which are in order */
+} pf_sort_piece;
+
+/* The same for all of a piece, which never has to be looked at again: false when it is to be put in
+ * record by record. */
+bool pf_sort_blocks_add_piece(pf_sort_blocks *b, const pf_sort_piece *piece, const pf_time_clock *before);
 /* FINISHED_ROUND: passed over, now and by the walk. */
 void pf_sort_blocks_round(pf_sort_blocks *b, const perfile_record *r);
 

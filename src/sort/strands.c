@@ -1,0 +1,213 @@
+#include "sort/strands.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+enum { AHEAD = 1024 /* bytes: pages lie apart, and a strand goes on in the next one */ };
+
+/* No strand has both. */
+static inline bool before(const pf_sort_head *a, const pf_sort_head *b)
+{
+    return a->key != b->key ? a->key < b->key : a->strand < b->strand;
+}
+
+static inline void sift(pf_sort_strands *s, uint32_t at, const pf_sort_head one)
+{
+    pf_sort_head *heap = s->heap;
+    for (uint32_t child; (child = 2 * at + 1) < s->n_heap; at = child) {
+        if (child + 1 < s->n_heap && before(&heap[child + 1], &heap[child]))
+            child++;
+        if (!before(&heap[child], &one))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = one;
+}
+
+static void enter_block(const pf_sort_strands *s, pf_sort_strand *one)
+{
+    const pf_sort_block *b = &s->blocks->list[one->next++];
+    one->at = b->start;
+    one->end = b->start + b->bytes;
+    one->clock = b->clock;
+}
+
+/* The key of a record that is no usual sample. */
+static uint64_t other_key(const pf_sort_strands *s, pf_sort_strand *one)
+{
+    pf_sort_walk walk;
+    pf_sort_walk_begin(&walk, s->blocks, pf_sort_strand_block(s, one), one->at);
+    pf_sort_frame(&walk.record, one->at, s->blocks->swap);
+    one->what = PF_STRAND_OTHER;
+    return pf_time_key(&one->clock, &walk.record);
+}
+
+/* The bytes may have changed since they were read first: key 0 brings it to the top. */
+static bool changed(pf_sort_strand *one, uint64_t *key)
+{
+    one->what = PF_STRAND_CHANGED;
+    *key = 0;
+    return true;
+}
+
+/* Looks at the record at one->at.  *key was that of the record before, and becomes its own; false:
+ * the strand is over. */
+static inline bool look(const pf_sort_strands *s, pf_sort_strand *one, uint64_t *key)
+{
+    const bool swap = s->blocks->swap;
+    for (;;) {
+        if (one->at == one->end) {
+            if (one->next == one->last)
+                return false;
+            enter_block(s, one);
+        }
+        const size_t left = (size_t)(one->end - one->at);
+        const pf_frame f = left < PF_PERF_RECORD_HEADER ? (pf_frame){0} : pf_frame_at(one->at, swap);
+        if (f.size < PF_PERF_RECORD_HEADER || f.size > left)
+            return changed(one, key);
+        if (f.type == PERFILE_RECORD_FINISHED_ROUND) {
+            one->at += f.size;
+            continue;
+        }
+        uint64_t time = 0;
+        if (f.type == PERFILE_RECORD_SAMPLE && f.size - PF_PERF_RECORD_HEADER >= s->place.need)
+            time = pf_load_u64(one->at + PF_PERF_RECORD_HEADER + s->place.at, swap);
+        if (time != 0 && time != PERFILE_NO_TIME) {
+            one->what = PF_STRAND_SAMPLE;
+            one->clock.near = time;
+            one->clock.top = time > one->clock.top ? time : one->clock.top;
+        } else {
+            time = other_key(s, one);
+        }
+        if (time < *key)
+            return changed(one, key);
+        *key = time;
+        return true;
+    }
+}
+
+/* Whether the block goes on what the one before it is of. */
+static bool continues(const pf_sort_block *a, const pf_sort_block *b)
+{
+    return a->part == b->part && a->max <= b->min;
+}
+
+perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b, uint64_t step,
+                                    perfile_error *err)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->n; i++)
+        n += i == 0 || !continues(&b->list[i - 1], &b->list[i]);
+    *s = (pf_sort_strands){.blocks = b,
+                           .place = pf_time_place_of(b->session),
+                           .all = pf_alloc(n, sizeof *s->all),
+                           .heap = pf_alloc(n, sizeof *s->heap),
+                           .step = step};
+    if (!s->all || !s->heap)
+        return pf_fail_nomem(err, "sort");
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (i == 0 || !continues(&b->list[i - 1], &b->list[i]))
+            s->all[s->n++] = (pf_sort_strand){.next = i, .released = b->list[i].offset};
+        s->all[s->n - 1].last = i + 1;
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        pf_sort_head one = {0, i};
+        if (!look(s, &s->all[i], &one.key))
+            continue;
+        uint32_t at = s->n_heap++;
+        for (; at && before(&one, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+            s->heap[at] = s->heap[(at - 1) / 2];
+        s->heap[at] = one;
+    }
+    return PERFILE_OK;
+}
+
+void pf_sort_strands_close(pf_sort_strands *s)
+{
+    pf_free(s->all);
+    pf_free(s->heap);
+}
+
+uint64_t pf_sort_strands_bound(const pf_sort_strands *s)
+{
+    const pf_sort_head none = {UINT64_MAX, UINT32_MAX};
+    const pf_sort_head *least = &none;
+    for (uint32_t i = 1; i < 3 && i < s->n_heap; i++)
+        least = before(&s->heap[i], least) ? &s->heap[i] : least;
+    /* Of equal keys those of the strand that stands first. */
+    return least->key + (least->key != UINT64_MAX && s->heap[0].strand < least->strand);
+}
+
+/* The pages of what went out leave memory: from time to time, and when the strand is over. */
+static void release(const pf_sort_strands *s, pf_sort_strand *one, bool over,
+                    perfile_stream *stream)
+{
+    const pf_sort_block *b = pf_sort_strand_block(s, one);
+    const uint64_t here = pf_sort_pages(b->offset + (uint64_t)(one->at - b->start));
+    if (here < one->released + (over ? 1 : s->step))
+        return;
+    pf_stream_release(stream, b->part, one->released, here - one->released);
+    one->released = here;
+}
+
+/* Moves the strand at heap[place] on, all in front of which stay in front, or are moved next. */
+static inline void go_on(pf_sort_strands *s, uint32_t place, const uint8_t *at, uint64_t last,
+                         perfile_stream *stream)
+{
+    pf_sort_head head = {last, s->heap[place].strand};
+    pf_sort_strand *one = &s->all[head.strand];
+    one->at = at;
+    const bool more = look(s, one, &head.key);
+    if (s->step)
+        release(s, one, !more, stream);
+    if (more)
+        sift(s, place, head);
+    else if (--s->n_heap > place)
+        sift(s, place, s->heap[s->n_heap]);
+}
+
+void pf_sort_strands_go_on(pf_sort_strands *s, const uint8_t *at, perfile_stream *stream)
+{
+    go_on(s, 0, at, s->heap[0].key, stream);
+}
+
+void pf_sort_strands_go_on_two(pf_sort_strands *s, uint32_t second, const uint8_t *const at[2],
+                               const uint64_t last[2], perfile_stream *stream)
+{
+    /* The second first: what it leaves in its place is compared with the top when that moves. */
+    go_on(s, second, at[1], last[1], stream);
+    go_on(s, 0, at[0], last[0], stream);
+}
+
+pf_sort_stretch pf_sort_strands_stretch(const pf_sort_strands *s, uint64_t bound, uint64_t bytes,
+                                        uint64_t most)
+{
+    const pf_sort_strand *one = pf_sort_strands_top(s);
+    const bool swap = s->blocks->swap;
+    const size_t least = PF_PERF_RECORD_HEADER + s->place.need;
+    const size_t time_at = PF_PERF_RECORD_HEADER + s->place.at;
+    const uint8_t *at = one->at, *end = one->end;
+    pf_sort_stretch all = {.last = s->heap[0].key};
+    size_t size = pf_frame_at(at, swap).size;
+    all.end = at;
+    if (size < least || size > (size_t)(end - at)) /* it was changed since it was looked at */
+        return all;
+    for (;;) {
+        __builtin_prefetch((const void *)((uintptr_t)at + AHEAD));
+        at += size;
+        all.n++;
+        const size_t left = (size_t)(end - at);
+        if ((uint64_t)(at - one->at) >= bytes || all.n == most || left < least)
+            break;
+        const pf_frame f = pf_frame_at(at, swap);
+        size = f.size;
+        if (f.type != PERFILE_RECORD_SAMPLE || size < least || size > left)
+            break;
+        const uint64_t time = pf_load_u64(at + time_at, swap);
+        if (time < all.last || time >= bound)
+            break;
+        all.last = time;
+    }
+    all.end = at;
+    return all;
+}
