@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "stage/round.h"
 #include "stage/time_key.h"
 #include "schema/family.h"
 
@@ -112,9 +111,17 @@ static perfile_status give_records(pf_merge *x, perfile_error *err)
     perfile_status st = PERFILE_OK;
     while (st == PERFILE_OK) {
         pf_merge_give_usual(x);
-        if (x->dry || !x->n_heap || x->base.n_run == PERFILE_RUN_RECORDS)
+        if (x->dry || !x->n_heap || x->base.n_run == PERFILE_RUN_RECORDS ||
+            pf_merge_round_is_due(x, 0, false))
             break;
         pf_merge_input *in = &x->inputs[x->heap[0].input];
+        if (in->span.n && x->base.n_run)
+            break;
+        if (in->span.n) {
+            pf_merge_leave_span(in);
+            st = pf_merge_read_on(x, in, err);
+            continue;
+        }
         const bool alone = stands_alone(in->next);
         const size_t room = pf_merge_room(in->next);
         if (x->base.n_run && (alone || x->bytes.cap - x->bytes.len < room))
@@ -184,7 +191,11 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             give_damage(x);
             return PERFILE_OK;
         }
-        if (x->timed && x->rounds && x->since_round >= PF_ROUND_BYTES) {
+        if (x->given.n) {
+            pf_merge_give_span(x);
+            return PERFILE_OK;
+        }
+        if (pf_merge_round_is_due(x, 0, false)) {
             x->since_round = 0;
             return finish(x);
         }
@@ -196,6 +207,8 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
                 pf_merge_push(x, in);
             continue;
         }
+        if (x->n_heap && x->inputs[x->heap[0].input].span.n && pf_merge_make_span(x))
+            continue;
         st = x->n_heap ? give_records(x, err) : finish(x);
     }
     return st;
@@ -224,6 +237,7 @@ void pf_merge_release(pf_merge *x)
     pf_free(x->heap);
     pf_index_free(&x->owners);
     pf_buffer_free(&x->bytes);
+    pf_buffer_free(&x->merged);
     pf_buffer_free(&x->damages);
     pf_buffer_free(&x->threads);
     pf_merge_forget_repeats(x);
@@ -240,4 +254,8 @@ static void close_stage(perfile_stream *s)
     pf_merge_release(x);
 }
 
-const pf_stream_ops pf_merge_ops = {.fill = fill, .extra = extra, .close = close_stage};
+const pf_stream_ops pf_merge_ops = {.fill = fill,
+                                    .extra = extra,
+                                    .close = close_stage,
+                                    .span = pf_merge_span,
+                                    .skip = pf_merge_skip};

@@ -8,6 +8,7 @@
 #include "perfile/merge.h"
 #include "stage/pids.h"
 #include "stage/relayout.h"
+#include "stage/round.h"
 
 #define PF_MERGE_NO_INPUT UINT32_MAX
 
@@ -68,6 +69,14 @@ typedef struct pf_merge_input {
     bool in_pieces;           /* the last that went out was one: nothing comes between */
     uint64_t last_piece;      /* sequence in the output */
     bool ended;
+
+    /* Instead of a run: samples as bytes.  span.n 0: none are at hand. */
+    pf_sample_span span;       /* those that are left */
+    const uint8_t *span_begin; /* where it began */
+    uint64_t span_taken;       /* samples that were taken of it */
+    size_t span_time;          /* where in a sample its time is, … */
+    size_t span_least;         /* … and how many bytes it has at least */
+    bool records_only;         /* its samples are to be read as records */
 
     /* Facts. */
     uint64_t first_sample, last_sample, n_samples, first_bytes, bytes;
@@ -132,6 +141,8 @@ typedef struct pf_merge {
     uint64_t sequence;
     uint64_t usual;       /* slots of the run that are ready for usual samples, by bit */
     uint64_t since_round; /* bytes of records … */
+    pf_sample_span given; /* samples that were merged as bytes, and not taken yet: of … */
+    pf_buffer merged;     /* … this */
     pf_buffer damages;    /* perfile_record: to be told first */
     pf_merge_input *dry;  /* its run is handed out */
     uint64_t foreign_counters;
@@ -193,6 +204,18 @@ perfile_status pf_merge_features(pf_merge *x, perfile_error *err);
 perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                perfile_record *out, bool *drop, perfile_error *err);
 size_t pf_merge_room(const perfile_record *r);
+/* merge_span.c: usual samples as bytes; see pf_stream_ops. */
+pf_sample_span pf_merge_span(perfile_stream *s, uint64_t most);
+void pf_merge_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
+/* Merges samples of spans; false when something else is next. */
+bool pf_merge_make_span(pf_merge *x);
+/* merge_few.c: those of a few inputs, up to one that needs more of a look, or to `most` bytes and
+ * one sample more; returns how many bytes. */
+size_t pf_merge_few(pf_merge *x, uint8_t *to, size_t most);
+/* Makes a run of what was merged and not taken. */
+void pf_merge_give_span(pf_merge *x);
+/* What is left of the span of an input is to be read as records. */
+void pf_merge_leave_span(pf_merge_input *in);
 /* merge_sample.c: usual samples into the run, up to the first record that needs more. */
 void pf_merge_give_usual(pf_merge *x);
 /* merge_repeats.c: whether `r`, state of a part, was handed on for another part already. */
@@ -200,6 +223,13 @@ perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const
                                     uint64_t key, bool timeless, bool *repeated,
                                     perfile_error *err);
 void pf_merge_forget_repeats(pf_merge *x);
+
+/* Where the next round stands depends on nothing but the records: behind the one with which there
+ * are so many bytes since the last.  `bytes` and `timed`: of records that were not counted yet. */
+static inline bool pf_merge_round_is_due(const pf_merge *x, uint64_t bytes, bool timed)
+{
+    return x->rounds && (x->timed || timed) && x->since_round + bytes >= PF_ROUND_BYTES;
+}
 
 /* In the clock of the output. */
 static inline uint64_t pf_merge_key(const pf_merge_input *in, uint64_t key)

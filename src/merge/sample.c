@@ -5,24 +5,8 @@
 #include "base/order.h"
 #include "core/layout.h"
 #include "merge/heap.h"
+#include "merge/usual.h"
 #include "schema/family.h"
-
-enum { LARGE = 1024 };
-
-/* The number of an id in the output, when it was asked for lately; false: it has to be looked for.
- */
-static inline bool known_id(pf_merge_input *in, uint64_t id, uint64_t *new_id)
-{
-    pf_merge_known *slot = &in->known[id % PF_MERGE_KNOWN];
-    if (slot->new_id && slot->id == id) {
-        *new_id = slot->new_id;
-        return true;
-    }
-    if (!id || !pf_merge_find_id(in, id, new_id))
-        return false;
-    *slot = (pf_merge_known){id, *new_id};
-    return true;
-}
 
 /* What comes in as IDENTIFIER: what ID says, or the only event. */
 static bool id_to_add(const pf_merge *x, pf_merge_input *in, const perfile_record *r, uint64_t *id)
@@ -33,7 +17,7 @@ static bool id_to_add(const pf_merge *x, pf_merge_input *in, const perfile_recor
     if (!x->adds_ids || from->sample_slot[PF_SLOT_IDENTIFIER] >= 0)
         return true;
     if (slot >= 0)
-        return known_id(
+        return pf_merge_known_id(
             in, pf_load_u64(r->body.ptr + 8 * (size_t)slot, r->flags & PERFILE_REC_SWAPPED), id);
     *id = in->events[0].first_id;
     return in->n_events == 1;
@@ -51,7 +35,7 @@ static inline bool patch(pf_merge_input *in, const pf_merge_patch *p, uint64_t v
         if (v == 0 || v >= far || out == 0 || out >= far)
             return false;
     } else if (p->rule == PF_MERGE_TASK ||
-               (!known_id(in, v, &out) &&
+               (!pf_merge_known_id(in, v, &out) &&
                 (p->rule != PF_MERGE_STREAM || !pf_merge_find_stream(in, v, &out)))) {
         return false;
     }
@@ -66,10 +50,10 @@ static bool stays(const pf_merge *x, pf_merge_input *in, const perfile_record *r
     uint64_t id;
     int slot = pf_layout_sample_id(&in->plans[0].relayout.from);
     return slot < 0 ? !x->adds_ids
-                    : known_id(in,
-                               pf_load_u64(r->body.ptr + 8 * (size_t)slot,
-                                           r->flags & PERFILE_REC_SWAPPED),
-                               &id);
+                    : pf_merge_known_id(in,
+                                        pf_load_u64(r->body.ptr + 8 * (size_t)slot,
+                                                    r->flags & PERFILE_REC_SWAPPED),
+                                        &id);
 }
 
 /* Writes `r` in its new layout; returns its bytes, 0: not here. */
@@ -109,7 +93,7 @@ static __attribute__((noinline)) bool put_changed(pf_merge *x, pf_merge_input *i
     if (in->plain) {
         if (!stays(x, in, r))
             return false;
-        if (n >= LARGE) {
+        if (n >= PF_MERGE_LARGE) {
             out->header = r->header;
             out->body = r->body;
             return true;
@@ -142,10 +126,10 @@ static inline bool put_same(pf_merge_input *in, const perfile_record *r, uint8_t
     const bool swap = r->flags & PERFILE_REC_SWAPPED;
     uint64_t new_id;
     if (in->id_slot < 0 || !pf_merge_is_usual(r) || len < in->least ||
-        len >= LARGE - PF_PERF_RECORD_HEADER)
+        len >= PF_MERGE_LARGE - PF_PERF_RECORD_HEADER)
         return false;
     const uint64_t id = pf_load_u64(r->body.ptr + at, swap);
-    if (!known_id(in, id, &new_id))
+    if (!pf_merge_known_id(in, id, &new_id))
         return false;
     pf_copy_small(to, r->header, PF_PERF_RECORD_HEADER + len);
     if (new_id != id)
@@ -182,9 +166,12 @@ void pf_merge_give_usual(pf_merge *x)
     uint64_t bytes = 0, keys = 0, sequence = x->sequence;
     size_t shortest = UINT16_MAX, longest = 0;
     bool adjacent = true;
-    while (!x->dry && x->n_heap && n < PERFILE_RUN_RECORDS) {
+    while (!x->dry && x->n_heap && n < PERFILE_RUN_RECORDS &&
+           !pf_merge_round_is_due(x, bytes, keys != 0)) {
         pf_merge_input *in = &x->inputs[x->heap[0].input];
         perfile_record *out = slot_of_usual(x, n);
+        if (in->span.n)
+            break;
         if ((size_t)(limit - to) < perfile_record_size(in->next) + PF_RELAYOUT_MORE)
             break;
         if (!put_same(in, in->next, to, out) && !put_changed(x, in, in->next, to, out))

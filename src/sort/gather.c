@@ -1,6 +1,6 @@
-/* Where times of two strands alternate, which of them comes next cannot be foreseen: two sides, each
- * in registers or near, are merged without a branch on that.  Where there are more, the heap decides,
- * and what the first strand has in front of all others is copied at once. */
+/* Where times of two strands alternate, which of them comes next cannot be foreseen: two sides,
+ * each in registers or near, are merged without a branch on that.  Where there are more, the heap
+ * decides, and what the first strand has in front of all others is copied at once. */
 #include "sort/gather.h"
 
 #include "base/copy.h"
@@ -110,8 +110,8 @@ static bool gather_one(pf_sort_gathered *g, pf_sort_strands *s, uint64_t bound, 
     const uint64_t own = pf_sort_strands_bound(s);
     const uint32_t strand = s->heap[0].strand;
     const uint8_t *at = s->all[strand].at;
-    const pf_sort_stretch some = pf_sort_strands_stretch(s, own < bound ? own : bound,
-                                                         bytes - g->bytes, most - g->n);
+    const pf_sort_stretch some =
+        pf_sort_strands_stretch(s, own < bound ? own : bound, bytes - g->bytes, most - g->n);
     pf_copy_small(g->to + g->bytes, at, (size_t)(some.end - at));
     g->bytes += (size_t)(some.end - at);
     for (uint64_t i = 0; i < some.n; i++, g->n++) {

@@ -105,13 +105,12 @@ static void totals(const perfile_stream *s, pf_totals *out)
     *out = ((const pf_sort *)(const void *)s)->totals;
 }
 
-static const pf_stream_ops sort_ops = {
-    .fill = fill,
-    .extra = extra,
-    .close = close_stage,
-    .span = pf_sort_span,
-    .skip = pf_sort_skip,
-    .totals = totals};
+static const pf_stream_ops sort_ops = {.fill = fill,
+                                       .extra = extra,
+                                       .close = close_stage,
+                                       .span = pf_sort_span,
+                                       .skip = pf_sort_skip,
+                                       .totals = totals};
 
 /* Three eighths for what is in memory or in the windows of runs, as much for what is held of the
  * file, and the rest for what goes along with it. */

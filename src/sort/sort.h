@@ -47,7 +47,7 @@ typedef struct pf_sort {
     uint64_t done, total, told;
 
     /* Handing out. */
-    pf_sort_store moved; /* what was in blocks that would need too much memory */
+    pf_sort_store moved;     /* what was in blocks that would need too much memory */
     pf_sort_strands strands; /* instead of windows */
     bool by_strands;
     pf_sort_window *windows;
@@ -69,10 +69,10 @@ typedef struct pf_sort {
     pf_buffer piece;      /* of a payload */
     pf_sort_extra extra;
     uint64_t extra_read;
-    pf_sample_span given;  /* samples of strands that were handed out as bytes, and not taken yet */
-    uint64_t given_at;     /* so many of them were */
+    pf_sample_span given; /* samples of strands that were handed out as bytes, and not taken yet */
+    uint64_t given_at;    /* so many of them were */
     pf_sort_gathered gathered;
-    pf_buffer room; /* for what is gathered */
+    pf_buffer room;         /* for what is gathered */
     perfile_record payload; /* whose mapped payload was handed out last; extra.len 0: none */
 } pf_sort;
 

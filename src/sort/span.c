@@ -62,7 +62,7 @@ static void make_span(pf_sort *x, uint64_t most)
         return;
     const pf_sort_stretch some =
         pf_sort_strands_stretch(all, own < least ? own : least, bytes, most);
-    if (some.end - pf_sort_strands_top(all)->at >= IN_PLACE) {
+    if (some.n == most || some.end - pf_sort_strands_top(all)->at >= IN_PLACE) {
         span_in_place(x, some, least, most);
         return;
     }
@@ -82,8 +82,8 @@ pf_sample_span pf_sort_span(perfile_stream *s, uint64_t most)
         pf_buffer_reserve(&x->room, GATHER + (size_t)UINT16_MAX)) {
         const pf_sort_strand *top = pf_sort_strands_top(&x->strands);
         const pf_sort_block *b = pf_sort_strand_block(&x->strands, top);
-        x->given = (pf_sample_span){.offset = b->offset + (uint64_t)(top->at - b->start),
-                                    .part = b->part};
+        x->given =
+            (pf_sample_span){.offset = b->offset + (uint64_t)(top->at - b->start), .part = b->part};
         x->given_at = 0;
         make_span(x, most);
         pf_sort_strands_took(x);

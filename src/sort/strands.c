@@ -62,7 +62,8 @@ static inline bool look(const pf_sort_strands *s, pf_sort_strand *one, uint64_t 
             enter_block(s, one);
         }
         const size_t left = (size_t)(one->end - one->at);
-        const pf_frame f = left < PF_PERF_RECORD_HEADER ? (pf_frame){0} : pf_frame_at(one->at, swap);
+        const pf_frame f =
+            left < PF_PERF_RECORD_HEADER ? (pf_frame){0} : pf_frame_at(one->at, swap);
         if (f.size < PF_PERF_RECORD_HEADER || f.size > left)
             return changed(one, key);
         if (f.type == PERFILE_RECORD_FINISHED_ROUND) {

@@ -69,8 +69,8 @@ uint64_t pf_sort_strands_bound(const pf_sort_strands *s);
  * with it.  `stream` is told what is not needed any more. */
 void pf_sort_strands_go_on(pf_sort_strands *s, const uint8_t *at, perfile_stream *stream);
 
-/* The same of the two strands at heap[0] and heap[second], 1 or 2: to at[0] and at[1], behind records
- * of which the last had the keys last[0] and last[1]. */
+/* The same of the two strands at heap[0] and heap[second], 1 or 2: to at[0] and at[1], behind
+ * records of which the last had the keys last[0] and last[1]. */
 void pf_sort_strands_go_on_two(pf_sort_strands *s, uint32_t second, const uint8_t *const at[2],
                                const uint64_t last[2], perfile_stream *stream);
 

@@ -81,7 +81,8 @@ static void put(pf_sort_block *block, uint64_t records, uint64_t bytes, uint64_t
     block->max = max > block->max ? max : block->max;
 }
 
-bool pf_sort_blocks_add_piece(pf_sort_blocks *b, const pf_sort_piece *piece, const pf_time_clock *before)
+bool pf_sort_blocks_add_piece(pf_sort_blocks *b, const pf_sort_piece *piece,
+                              const pf_time_clock *before)
 {
     pf_sort_block *last = b->n ? &b->list[b->n - 1] : NULL;
     if (b->full || !(b->mixed || piece->ascending))

@@ -102,7 +102,8 @@ typedef struct pf_sort_piece {
 
 /* The same for all of a piece, which never has to be looked at again: false when it is to be put in
  * record by record. */
-bool pf_sort_blocks_add_piece(pf_sort_blocks *b, const pf_sort_piece *piece, const pf_time_clock *before);
+bool pf_sort_blocks_add_piece(pf_sort_blocks *b, const pf_sort_piece *piece,
+                              const pf_time_clock *before);
 /* FINISHED_ROUND: passed over, now and by the walk. */
 void pf_sort_blocks_round(pf_sort_blocks *b, const perfile_record *r);
 
