@@ -8,11 +8,12 @@
 #include "sort/sort.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { GATHER = 512, IN_PLACE = 256, IN_PLACE_MOST = 1024 };
+enum { GATHER = 512, GATHER_FEW = 256, IN_PLACE = 256, IN_PLACE_MOST = 1024 };
 #else
 enum {
     GATHER = 256 << 10,
-    IN_PLACE = 64 << 10, /* copying less costs less than a call of write() for it */
+    GATHER_FEW = 64 << 10, /* for who asks for a few, and has other streams to ask */
+    IN_PLACE = 64 << 10,   /* copying less costs less than a call of write() for it */
     IN_PLACE_MOST = 512 << 10
 };
 #endif
@@ -53,11 +54,19 @@ static void span_in_place(pf_sort *x, pf_sort_stretch some, uint64_t least, uint
     }
 }
 
+/* Bytes to gather at once: where little memory is to be had, less. */
+static uint64_t to_gather(const pf_sort *x, uint64_t most)
+{
+    const uint64_t bytes = most == UINT64_MAX ? GATHER : GATHER_FEW;
+    return bytes < x->step ? bytes : x->step;
+}
+
 static void make_span(pf_sort *x, uint64_t most)
 {
     pf_sort_strands *all = &x->strands;
     const uint64_t least = pf_sort_least_of_others(x), own = pf_sort_strands_bound(all);
-    const uint64_t left = PF_ROUND_BYTES - x->round_bytes, bytes = left < GATHER ? left : GATHER;
+    const uint64_t left = PF_ROUND_BYTES - x->round_bytes, some_bytes = to_gather(x, most);
+    const uint64_t bytes = left < some_bytes ? left : some_bytes;
     if (!pf_sort_strands_sample(all, least))
         return;
     const pf_sort_stretch some =
@@ -79,7 +88,7 @@ pf_sample_span pf_sort_span(perfile_stream *s, uint64_t most)
     pf_sort *x = sort_of(s);
     const pf_sample_span none = {0};
     if (x->given.n == 0 && may_span(x) &&
-        pf_buffer_reserve(&x->room, GATHER + (size_t)UINT16_MAX)) {
+        pf_buffer_reserve(&x->room, (size_t)to_gather(x, most) + UINT16_MAX)) {
         const pf_sort_strand *top = pf_sort_strands_top(&x->strands);
         const pf_sort_block *b = pf_sort_strand_block(&x->strands, top);
         x->given =
