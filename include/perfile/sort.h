@@ -33,8 +33,8 @@ typedef struct perfile_sort_options {
     void *user;
     /* A mapped input of no more bytes stays mapped between the passes: to map it twice costs as
      * much as to look at it.  Nor do records that wait in it for their turn have more, else they go
-     * to temporary files, too.  It is page cache, which the system takes back when it needs it.  0:
-     * 1 GiB, or with a max_memory that much. */
+     * to temporary files, too; where times step back in few places, none wait.  It is page cache,
+     * which the system takes back when it needs it.  0: 1 GiB, or with a max_memory that much. */
     uint64_t max_mapped;
     uint64_t flags; /* PERFILE_SORT_… */
     uint64_t reserved[4];
