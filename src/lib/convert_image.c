@@ -14,7 +14,11 @@
 #include "schema/swap.h"
 #include "schema/family.h"
 
-enum { COPY_BYTES = 1 << 20, PROGRESS_BYTES = 8 << 20 };
+enum {
+    COPY_BYTES = 1 << 20,
+    PIECE_BYTES = 4 << 20, /* of a long payload, which need not be in memory as a whole */
+    PROGRESS_BYTES = 8 << 20
+};
 
 typedef struct pf_image {
     pf_convert *x;
@@ -43,9 +47,14 @@ static perfile_status copy_below(pf_image *m, uint64_t end, perfile_error *err)
             return st;
         if (run.len > end - m->copied)
             run.len = (size_t)(end - m->copied);
+        const bool long_piece = from->passing && run.len > PIECE_BYTES;
+        if (long_piece)
+            run.len = PIECE_BYTES;
         st = perfile_sink_write(m->sink, run, err);
         if (st != PERFILE_OK)
             return st;
+        if (long_piece)
+            pf_source_release(from, m->copied, run.len);
         m->copied += run.len;
     }
     return PERFILE_OK;
