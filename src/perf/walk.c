@@ -98,7 +98,8 @@ static perfile_status look_for_header(pf_perf_stream *p, perfile_bytes *run, boo
 }
 
 /* What follows the record at p->pos (whole in *run): how many bytes, and whether they are there.
- * They are brought into memory where that is cheap or the session wants them. */
+ * They are brought into memory where the session wants them, and of a stream, whose end nobody
+ * knows, where that is cheap. */
 static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_bytes *run,
                                  uint64_t *extra, bool *cut, perfile_error *err)
 {
@@ -107,19 +108,16 @@ static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_b
     if (*extra == 0)
         return PERFILE_OK;
     uint64_t whole, behind;
-    if (pf_add_u64(*extra, f->size, &whole) || pf_add_u64(whole, p->pos, &behind))
-        *cut = true;
-    else if (p->file->end != PF_SIZE_UNKNOWN)
-        *cut = whole > p->file->end - p->pos;
-    else if ((pf_record_row(f->type)->marks & PF_ROW_SECTION) || *extra <= EXTRA_PIECE) {
-        if (whole <= p->base.limits.window_bytes) {
-            perfile_status st = pf_perf_at_least(p, whole, run, err);
-            if (st != PERFILE_OK)
-                return st;
-            *cut = run->len < whole;
-        }
-    }
-    return PERFILE_OK;
+    const bool ends = p->file->end != PF_SIZE_UNKNOWN;
+    *cut = pf_add_u64(*extra, f->size, &whole) || pf_add_u64(whole, p->pos, &behind) ||
+           (ends && whole > p->file->end - p->pos);
+    const bool section = pf_record_row(f->type)->marks & PF_ROW_SECTION;
+    if (*cut || whole > p->base.limits.window_bytes ||
+        !(section || (!ends && *extra <= EXTRA_PIECE)))
+        return PERFILE_OK;
+    perfile_status st = pf_perf_at_least(p, whole, run, err);
+    *cut = st == PERFILE_OK && run->len < whole;
+    return st;
 }
 
 /* Fills slot 0 with the record at p->pos, whole in `run`, and moves behind it and its extra. */
@@ -288,6 +286,7 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
 static void close_stream(perfile_stream *s)
 {
     pf_perf_stream *p = pf_perf_of(s);
+    pf_perf_look_end(p);
     for (uint32_t i = 0; i < p->n_parts; i++) {
         perfile_source_close(p->parts[i].source);
         pf_free(p->parts[i].name);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "../ahead.h"
 #include "../builder.h"
 #include "perfile/perfile.h"
 
@@ -226,6 +227,56 @@ static void tells_when_streams_were_put_together(void **state)
     build_clear(&b);
 }
 
+/* The session has what stands behind the record, whatever the source holds of the file. */
+static void has_tracing_data(perfile_source *source, perfile_bytes data)
+{
+    const perfile_options options = {.size = sizeof options};
+    perfile_stream *s;
+    const perfile_record *r;
+    unsigned n = 0;
+    assert_int_equal(perfile_open(source, &options, &s, NULL), PERFILE_OK);
+    for (; perfile_stream_next(s, &r, NULL) == PERFILE_OK; n++)
+        if (r->type == PERFILE_RECORD_HEADER_TRACING_DATA)
+            assert_int_equal(r->extra.len, data.len);
+    assert_int_equal(n, 3);
+    const perfile_feature *f =
+        perfile_session_feature(perfile_stream_session(s), PERFILE_FEATURE_TRACING_DATA);
+    assert_non_null(f);
+    assert_int_equal(f->payload.len, data.len);
+    assert_memory_equal(f->payload.ptr, data.ptr, data.len);
+    perfile_stream_close(s);
+}
+
+static void keeps_tracing_data_longer_than_a_window(void **state)
+{
+    (void)state;
+    enum { DATA = 3 << 20 };
+    builder b = {0}, data = {0};
+    for (unsigned i = 0; i < DATA / 8; i++)
+        build_u64(&data, i);
+    build_bytes(&b, "PERFILE2", 8);
+    build_u64(&b, 16);
+    build_end(&b, build_begin(&b, PERFILE_RECORD_FINISHED_ROUND, 0));
+    size_t start = build_begin(&b, PERFILE_RECORD_HEADER_TRACING_DATA, 0);
+    build_u32(&b, DATA);
+    build_u32(&b, 0);
+    build_end(&b, start);
+    build_bytes(&b, data.b.ptr, DATA);
+    build_end(&b, build_begin(&b, PERFILE_RECORD_FINISHED_ROUND, 0));
+
+    perfile_source *source;
+    const uint32_t flags[] = {0, PERFILE_SOURCE_SEQUENTIAL, PERFILE_SOURCE_NO_MAP};
+    open_ahead(built(&b), 2, 4096, &source);
+    has_tracing_data(source, built(&data));
+    for (unsigned i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        for (unsigned threads = 1; threads < 3; threads++) {
+            const perfile_source_options how = {
+                .size = sizeof how, .flags = flags[i], .threads = threads};
+            assert_int_equal(perfile_source_path("capture.data", &how, &source, NULL), PERFILE_OK);
+            has_tracing_data(source, built(&data));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +287,7 @@ int main(void)
         cmocka_unit_test(keeps_an_attr_with_bad_ids),
         cmocka_unit_test(passes_over_records_that_were_overwritten),
         cmocka_unit_test(tells_when_streams_were_put_together),
+        cmocka_unit_test(keeps_tracing_data_longer_than_a_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
