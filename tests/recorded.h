@@ -57,4 +57,22 @@ static inline unsigned recorded_each(void (*use)(const char *path, perfile_strea
     return recorded_n;
 }
 
+/* All bytes of a file, to be freed; none where it cannot be read. */
+static inline perfile_bytes recorded_file(const char *path)
+{
+    perfile_bytes none = {NULL, 0};
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return none;
+    long n = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+    uint8_t *bytes = n >= 0 ? malloc((size_t)n + 1) : NULL;
+    rewind(f);
+    if (bytes && fread(bytes, 1, (size_t)n, f) != (size_t)n) {
+        free(bytes);
+        bytes = NULL;
+    }
+    fclose(f);
+    return bytes ? (perfile_bytes){bytes, (size_t)n} : none;
+}
+
 #endif

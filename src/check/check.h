@@ -14,8 +14,9 @@ enum {
     PF_CHECK_COOKIES = 1 << 13,
     PF_CHECK_PLACES =
         1 << 15, /* processes, and pages of their samples, that are looked up at the end */
-    PF_CHECK_SEEN = 1 << 10,   /* of these the last, in a small table */
-    PF_CHECK_WORLD = 16 << 20, /* bytes of records about processes and mappings that are kept */
+    PF_CHECK_SEEN = 1 << 10,     /* of the pages the last, in a small table … */
+    PF_CHECK_SEEN_PIDS = 1 << 8, /* … and of the processes */
+    PF_CHECK_WORLD = 16 << 20,   /* bytes of records about processes and mappings that are kept */
     PF_CHECK_IDS = 1 << 18,
     PF_CHECK_INDEX = 1 << 18
 };
@@ -58,6 +59,10 @@ typedef struct pf_check_seen {
 
 typedef struct pf_check {
     perfile_stream base;
+    /* Of the check of a block in another thread: what it knows and keeps besides, see ahead.h.
+     * NULL: this is the stage. */
+    struct pf_check_block *block;
+    struct pf_check_ahead *ahead; /* of the stage: how such blocks are made; NULL: not yet */
     perfile_check_options options;
     bool off[PERFILE_N_RULES];
     uint8_t flags; /* of the next finding */
@@ -124,10 +129,11 @@ typedef struct pf_check {
     uint32_t n_index;
     bool has_index, index_whole;
 
-    uint64_t seen_keys[PF_CHECK_SEEN]; /* see world.h */
+    uint64_t seen_pages[PF_CHECK_SEEN]; /* see world.h */
+    uint64_t seen_pids[PF_CHECK_SEEN_PIDS];
     uint32_t last_pid;
     pf_check_seen *seen;
-    uint32_t n_seen;
+    uint32_t n_seen, most_seen;
     struct perfile_model *model;
     uint64_t world_bytes; /* above PF_CHECK_WORLD: the model was given up */
 } pf_check;
@@ -188,6 +194,12 @@ perfile_status pf_check_index_begin(pf_check *c, perfile_error *err);
 void pf_check_auxtrace(pf_check *c, const perfile_record *r);
 void pf_check_aux(pf_check *c, const perfile_record *r, const perfile_aux *v);
 void pf_check_index_end(pf_check *c);
+/* ahead.c: samples and rounds that come next and that other threads have looked at are passed over;
+ * before what the threads go by changes, and when it has; at the end. */
+void pf_check_pass(perfile_stream *s, perfile_passed *passed);
+void pf_check_ahead_settle(pf_check *c);
+void pf_check_ahead_refresh(pf_check *c);
+void pf_check_ahead_end(pf_check *c);
 /* world.c */
 perfile_status pf_check_learn(pf_check *c, const perfile_record *r, perfile_error *err);
 void pf_check_announce(pf_check *c, uint32_t tid, uint64_t cookie);

@@ -260,7 +260,7 @@ void pf_check_sample(pf_check *c, const perfile_record *r)
     const perfile_sample *s;
     perfile_error why;
     pf_check_header(c, r);
-    if (perfile_stream_sample(c->base.below, r, &s, &why) != PERFILE_OK) {
+    if (perfile_stream_sample(&c->base, r, &s, &why) != PERFILE_OK) {
         pf_check_undecodable(c, r, why.damage);
         return;
     }

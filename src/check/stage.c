@@ -15,6 +15,7 @@ static pf_check *check_of(perfile_stream *s)
 /* What the session says by now, when it says something new. */
 static perfile_status look_at_session(pf_check *c, perfile_error *err)
 {
+    pf_check_ahead_settle(c);
     c->generation = perfile_session_generation(c->session);
     c->n_cpus = perfile_session_n_cpus(c->session);
     c->span_first = 0;
@@ -26,7 +27,9 @@ static perfile_status look_at_session(pf_check *c, perfile_error *err)
         c->span_first = v.first_sample_time;
         c->span_last = v.last_sample_time;
     }
-    return pf_check_attrs(c, err);
+    perfile_status st = pf_check_attrs(c, err);
+    pf_check_ahead_refresh(c);
+    return st;
 }
 
 static perfile_status begin(pf_check *c, perfile_error *err)
@@ -126,6 +129,7 @@ static void close_stage(perfile_stream *s)
     pf_check *c = check_of(s);
     perfile_model_close(c->model);
     perfile_stream_close(s->below);
+    pf_check_ahead_end(c);
     pf_free(c->plans);
     pf_free(c->cpu_time);
     pf_free(c->buffers);
@@ -135,7 +139,7 @@ static void close_stage(perfile_stream *s)
     pf_free(c);
 }
 
-static const pf_stream_ops check_ops = {.fill = fill, .close = close_stage};
+static const pf_stream_ops check_ops = {.fill = fill, .close = close_stage, .pass = pf_check_pass};
 
 static perfile_status choose_rules(pf_check *c, perfile_error *err)
 {
@@ -189,6 +193,7 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
         return st;
     c->session = perfile_stream_session(below);
     c->last_type = UINT32_MAX;
+    c->most_seen = PF_CHECK_PLACES;
     c->cpu_time = pf_alloc(PF_CHECK_CPUS, sizeof *c->cpu_time);
     c->buffers = pf_alloc(PF_CHECK_BUFFERS, sizeof *c->buffers);
     if (!c->cpu_time || !c->buffers)

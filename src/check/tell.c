@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/check.h"
+#include "check/ahead.h"
 
 enum { MESSAGE = 512 };
 
@@ -19,6 +19,10 @@ const char *pf_check_type_name(uint32_t type, char buf[24])
 /* Whether the finding is to be told; counts it. */
 static bool count(pf_check *c, unsigned rule, unsigned level, perfile_finding *f)
 {
+    if (c->block) {
+        c->block->unclean = true;
+        return false;
+    }
     const perfile_rule *row = perfile_rule_at(rule);
     bool milder = level == PF_LESSER && row->lesser;
     f->severity = milder ? row->lesser : row->severity;

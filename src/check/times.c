@@ -26,6 +26,10 @@ void pf_check_before_round(pf_check *c, const perfile_record *r, uint64_t time)
 /* After round k everything up to the latest time of round k - 1 may have been given out. */
 void pf_check_round(pf_check *c)
 {
+    if (c->block) {
+        c->block->is_round = true;
+        return;
+    }
     c->floor_time = c->round_time;
     c->round_time = c->max_time;
     c->rounds++;

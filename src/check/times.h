@@ -2,7 +2,7 @@
 #ifndef PF_CHECK_TIMES_H
 #define PF_CHECK_TIMES_H
 
-#include "check/check.h"
+#include "check/ahead.h"
 
 /* What is rare. */
 void pf_check_back_in_time(pf_check *c, const perfile_record *r, uint64_t before, uint32_t cpu);
@@ -14,6 +14,12 @@ static inline void pf_check_time(pf_check *c, const perfile_record *r, uint64_t 
     /* What existed before the recording, and records that have none. */
     if (time == 0 || time == PERFILE_NO_TIME)
         return;
+    if (c->block) {
+        c->block->timed = true;
+        c->block->time = time;
+        c->block->cpu = cpu;
+        return;
+    }
     c->timed_records++;
     if (time < c->floor_time)
         pf_check_before_round(c, r, time);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "check/ahead.h"
 #include "perfile/model.h"
 
 enum { PAGE_BITS = 12, TRIES = 16, PER_RECORD = 160 /* of the model beside names */ };
@@ -34,15 +35,14 @@ perfile_status pf_check_learn(pf_check *c, const perfile_record *r, perfile_erro
     return perfile_model_feed(c->model, r, err);
 }
 
-void pf_check_note(pf_check *c, const perfile_record *r, uint32_t pid, uint32_t tid, uint64_t time,
-                   uint64_t page)
+void pf_check_note(pf_check *c, const pf_check_seen *seen)
 {
-    uint64_t *key = &c->seen_keys[pf_check_mix(page, pid) >> 54];
-    uint64_t mine = page ^ (uint64_t)pid << 52;
-    if (*key == mine || c->n_seen == PF_CHECK_PLACES)
+    uint64_t *key = pf_check_seen_key(c, seen->address, seen->pid);
+    uint64_t mine = pf_check_seen_as(seen->address, seen->pid);
+    if (*key == mine || c->n_seen == c->most_seen)
         return;
     *key = mine;
-    c->seen[c->n_seen++] = (pf_check_seen){page, time, r->offset, r->sequence, pid, tid, r->part};
+    c->seen[c->n_seen++] = *seen;
 }
 
 /* A place as a record, for the finding. */
@@ -100,6 +100,10 @@ static pf_check_cookie *cookie_of(pf_check *c, uint32_t tid, uint64_t cookie)
 
 void pf_check_announce(pf_check *c, uint32_t tid, uint64_t cookie)
 {
+    if (c->block) {
+        c->block->unclean = true;
+        return;
+    }
     pf_check_cookie *k = cookie_of(c, tid, cookie);
     if (k && k->state == 0)
         *k = (pf_check_cookie){cookie, tid, 1};

@@ -72,6 +72,12 @@ void pf_session_remove_reader(perfile_session *s, pf_session_reader *reader)
         *at = reader->next;
 }
 
+void pf_session_will_change(const perfile_session *s)
+{
+    for (const pf_session_reader *r = s->readers; r; r = r->next)
+        r->before_change(r->user);
+}
+
 perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err)
 {
     void **items = pf_array_more(p->items, p->n, &p->cap, sizeof *items);

@@ -75,6 +75,9 @@ typedef struct pf_session_reader {
 void pf_session_add_reader(perfile_session *s, pf_session_reader *reader);
 void pf_session_remove_reader(perfile_session *s, pf_session_reader *reader);
 
+/* To be called before anything of the session changes, or what its readers know besides. */
+void pf_session_will_change(const perfile_session *s);
+
 /* Whether pf_session_learn() does anything with this type: a driver ends its run of records before
  * such a one, so that facts hold from their record on. */
 static inline bool pf_session_wants(uint32_t type)

@@ -75,13 +75,6 @@ struct perfile_session {
         model_bytes; /* perfile_limits.  At the end: what decodes a record shares a cache line */
 };
 
-/* To be called before anything of the session changes. */
-static inline void pf_session_will_change(const perfile_session *s)
-{
-    for (const pf_session_reader *r = s->readers; r; r = r->next)
-        r->before_change(r->user);
-}
-
 perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err);
 
 /* Gives an id that nobody has to `event`. */

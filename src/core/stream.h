@@ -46,6 +46,27 @@ typedef struct pf_totals {
     uint64_t bytes;          /* of all records that were read, as in a file of them */
 } pf_totals;
 
+/* One who looks at samples and rounds in other threads, before the stream comes to them.  He stays
+ * where he is until the stream is closed. */
+typedef struct pf_looker {
+    /* A block of the file begins.  Its `notes` are note_bytes, zero before their first use; nobody
+     * else has them up to when they are taken. */
+    void (*begin)(void *user, void *notes);
+    /* Records that stand one behind the other, behind those of the call before: how many, from the
+     * first on, nobody has to look at again.  Fewer than n: no more of this block are shown.  Their
+     * sequence counts from 0 in each block, their part is 0. */
+    size_t (*run)(void *user, void *notes, const perfile_record *r, size_t n);
+    size_t note_bytes;
+    void *user;
+} pf_looker;
+
+/* Records that come next and that were looked at. */
+typedef struct pf_looked {
+    perfile_passed passed;
+    uint64_t sequence; /* of the first */
+    void *notes;
+} pf_looked;
+
 typedef struct pf_stream_ops {
     /* Makes a run: s->run[0 .. s->n_run) of a driver, what s->at and s->end are set to of a stage
      * that passes on the records of the stream below.  At least one record, or PERFILE_END.  The
@@ -77,6 +98,10 @@ typedef struct pf_stream_ops {
     void (*totals)(const perfile_stream *s, pf_totals *out);
     /* May be NULL, too: see perfile_stream_pass(). */
     void (*pass)(perfile_stream *s, perfile_passed *passed);
+    /* May be NULL: what the looker, always the same, has seen of the records that come next; skip()
+     * passes over them.  False: nothing, then they are to be read.  While the session changes
+     * nobody looks. */
+    bool (*looked)(perfile_stream *s, const pf_looker *looker, pf_looked *out);
 } pf_stream_ops;
 
 /* What was seen of all records of a run when it was made. */

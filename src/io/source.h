@@ -8,15 +8,20 @@
 
 #define PF_SIZE_UNKNOWN UINT64_MAX
 
-/* What somebody found in bytes of a source that were read by another thread: from `start` on, where
- * something begins that he knows, up to `end`, so many of this and that. */
+/* What somebody looks for in bytes that other threads read: a stretch of them that nobody else has
+ * to look at again. */
 typedef struct pf_scanned {
-    uint64_t start, end; /* offsets; equal: nothing was found */
-    uint64_t counts[4];
+    uint64_t start, end; /* offsets of the stretch; equal: nothing was found */
+    void *notes;         /* about it, see pf_scan */
 } pf_scanned;
 
-/* Looks at bytes that begin at `offset`, in any thread. */
-typedef void pf_scan_fn(perfile_bytes bytes, uint64_t offset, pf_scanned *scanned);
+typedef struct pf_scan {
+    /* Looks at bytes that begin at `offset`, in any thread, and fills *scanned, which is zero but
+     * for the notes: note_bytes of a block of the file, which are zero before their first use. */
+    void (*look)(const struct pf_scan *scan, perfile_bytes bytes, uint64_t offset,
+                 pf_scanned *scanned);
+    size_t note_bytes;
+} pf_scan;
 
 typedef struct pf_source_ops {
     /* See pf_source_run(). */
@@ -29,8 +34,9 @@ typedef struct pf_source_ops {
     void (*hint)(perfile_source *s, uint64_t offset, size_t len);
     /* See pf_source_release(); may be NULL. */
     void (*release)(perfile_source *s, uint64_t offset, uint64_t len);
-    /* See pf_source_scanned(); NULL: nobody but the caller reads. */
-    bool (*scanned)(perfile_source *s, pf_scan_fn *scan, pf_scanned *scanned);
+    /* See pf_source_scanned() and pf_source_settle(); NULL: nobody but the caller reads. */
+    bool (*scanned)(perfile_source *s, const pf_scan *scan, uint64_t offset, pf_scanned *scanned);
+    void (*settle)(perfile_source *s);
     /* Of a source of several entries, which has no bytes of its own: a directory.  NULL: the source
      * has no entries. */
     /* Appends the names that begin with `prefix` to `names`, each with its NUL, in any order, and
@@ -89,11 +95,21 @@ void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len);
  * a seekable source of that.  Nothing may have been released before.  `from` stays open. */
 perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err);
 
-/* What was found by `scan` in what run() gave last; false when nothing was.  From the first such
- * call on `scan` looks at all that other threads read. */
-static inline bool pf_source_scanned(perfile_source *s, pf_scan_fn *scan, pf_scanned *scanned)
+/* What was found by `scan` in the block of the file in which `offset` lies, for one who goes on
+ * from there; false when nothing was, at or behind it.  It is valid until the next call that goes
+ * on.  From the first such call on `scan` looks at all that other threads read; it stays where it
+ * is until the source is closed, and is the only one. */
+static inline bool pf_source_scanned(perfile_source *s, const pf_scan *scan, uint64_t offset,
+                                     pf_scanned *scanned)
 {
-    return s->ops->scanned && s->ops->scanned(s, scan, scanned);
+    return s->ops->scanned && s->ops->scanned(s, scan, offset, scanned);
+}
+
+/* From here to the next call on `s` no other thread is at work for it. */
+static inline void pf_source_settle(perfile_source *s)
+{
+    if (s->ops->settle)
+        s->ops->settle(s);
 }
 
 /* Whether the source is a directory: it has no bytes of its own, the driver opens what is in it. */

@@ -16,6 +16,7 @@
 #define WINDOW_ROOM  ((size_t)64)
 #define WINDOW_FILE  ((size_t)512)
 #define WINDOW_MOST  ((size_t)4 << 10)
+#define WINDOW_PAGE  ((size_t)8)
 #else
 #define WINDOW_FIRST ((size_t)1 << 20)
 #define WINDOW_ROOM  ((size_t)64 << 10) /* less than this behind the data is worth a move */
@@ -23,6 +24,9 @@
  * when it is looked at, and goes on from there when it is written. */
 #define WINDOW_FILE  ((size_t)256 << 10)
 #define WINDOW_MOST  ((size_t)4 << 20) /* what looks for records asks for so much */
+/* A byte of the input is read to where it lies in a page of the file: the kernel copies from page
+ * to page, which is up to twice as fast when both begin at the same place. */
+#define WINDOW_PAGE  ((size_t)4 << 10)
 #endif
 
 static size_t window_max(const pf_window *w)
@@ -31,10 +35,39 @@ static size_t window_max(const pf_window *w)
     return max < PTRDIFF_MAX ? (size_t)max : (size_t)PTRDIFF_MAX;
 }
 
+/* The data go to the front of the buffer, or so far behind it as they are behind the beginning of a
+ * page, where that is a move to the front. */
 static void to_front(pf_window *w)
 {
-    memmove(w->buf, w->buf + w->head, w->len);
-    w->head = 0;
+    size_t head = (size_t)(w->at % WINDOW_PAGE);
+    if (head >= w->head || head + w->len >= w->cap)
+        head = 0;
+    memmove(w->buf + head, w->buf + w->head, w->len);
+    w->head = head;
+    w->back = 0;
+}
+
+static void to_page(pf_window *w)
+{
+    size_t head = (size_t)(w->at % WINDOW_PAGE);
+    w->head = head < w->cap ? head : 0;
+    w->back = 0;
+}
+
+/* A buffer of `cap` bytes that begins with a page. */
+static perfile_status grow(pf_window *w, size_t cap, perfile_error *err)
+{
+    uint8_t *memory = pf_realloc(NULL, cap + WINDOW_PAGE, 1);
+    if (!memory)
+        return pf_fail_nomem(err, "source.window");
+    uint8_t *buf = memory + (-(uintptr_t)memory & (WINDOW_PAGE - 1));
+    if (w->cap)
+        memcpy(buf, w->buf, w->cap);
+    pf_free(w->memory);
+    w->memory = memory;
+    w->buf = buf;
+    w->cap = cap;
+    return PERFILE_OK;
 }
 
 /* Makes room behind the data; the caller has made sure that less than window_max() is there. */
@@ -42,7 +75,7 @@ static perfile_status make_room(pf_window *w, perfile_error *err)
 {
     size_t room = w->cap - w->head - w->len;
     if (w->len == 0)
-        w->head = 0;
+        to_page(w);
     else if (room < WINDOW_ROOM && w->head >= w->len)
         to_front(w); /* moves no more than was consumed since the last move */
     else if (room == 0 && w->head)
@@ -55,14 +88,10 @@ static perfile_status make_room(pf_window *w, perfile_error *err)
     size_t cap = !w->cap ? WINDOW_FIRST : w->cap > max / 2 ? max : w->cap * 2;
     if (w->whole.ptr)
         cap = w->cap ? cap : w->whole.len < WINDOW_FILE ? w->whole.len : WINDOW_FILE;
-    if (cap > max)
-        cap = max;
-    uint8_t *buf = pf_realloc(w->buf, cap, 1);
-    if (!buf)
-        return pf_fail_nomem(err, "source.window");
-    w->buf = buf;
-    w->cap = cap;
-    return PERFILE_OK;
+    perfile_status st = grow(w, cap < max ? cap : max, err);
+    if (st == PERFILE_OK && w->len == 0)
+        to_page(w);
+    return st;
 }
 
 /* One read, as much as there is room for; *got is 0 at the end. */
@@ -99,10 +128,11 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
     if (offset < w->at || offset - w->at > w->len) {
         if (w->base.seekable) {
             uint64_t back = offset < w->at ? w->at - offset : UINT64_MAX;
-            bool there = back <= w->head;
+            bool there = back <= w->back;
             w->at = offset;
             w->head = there ? w->head - (size_t)back : 0;
             w->len = there ? w->len + (size_t)back : 0;
+            w->back = there ? w->back - (size_t)back : 0;
             return PERFILE_OK;
         }
         if (offset < w->at)
@@ -112,7 +142,7 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
     }
     while (offset - w->at > w->len) {
         w->at += w->len;
-        w->len = 0;
+        w->len = w->back = 0;
         if (w->base.size != PF_SIZE_UNKNOWN)
             return PERFILE_OK;
         size_t got;
@@ -125,6 +155,7 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
     size_t n = (size_t)(offset - w->at);
     w->at = offset;
     w->head += n;
+    w->back += n;
     w->len -= n;
     return PERFILE_OK;
 }
@@ -202,7 +233,7 @@ static void window_close(perfile_source *s)
         w->release(w);
     if (w->whole.ptr)
         munmap((void *)(uintptr_t)w->whole.ptr, w->whole.len);
-    pf_free(w->buf);
+    pf_free(w->memory);
 }
 
 const pf_source_ops pf_window_ops = {

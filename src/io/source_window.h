@@ -13,11 +13,13 @@ struct pf_window {
     int64_t (*read)(pf_window *w, uint64_t at, void *buf, size_t len);
     void (*release)(pf_window *w); /* may be NULL */
 
+    uint8_t *memory; /* holds buf, which begins with a page */
     uint8_t *buf;
     size_t cap;
     size_t head; /* buf[head] is the byte at offset `at`, `len` bytes are valid from there … */
     size_t len;
-    uint64_t at; /* … and buf[0 .. head) are the bytes in front of it */
+    uint64_t at;
+    size_t back; /* … and so many in front of it, which are those in front of `at` */
 
     /* A regular file that is read through the window is mapped, too: what lasts, and what is longer
      * than WINDOW_MOST, is looked at there.  None: all of it goes through the window. */

@@ -150,13 +150,10 @@ void pf_workers_submit(pf_workers *w)
         pthread_cond_signal(&w->more);
 }
 
-bool pf_workers_take(pf_workers *w, unsigned *slot)
+/* Up to when the job is done, which was submitted.  With the lock. */
+static void wait_for(pf_workers *w, unsigned slot)
 {
-    if (w->taken == w->submitted)
-        return false;
-    unsigned oldest = slot_of(w, w->taken);
-    pthread_mutex_lock(&w->lock);
-    while (!w->done[oldest]) {
+    while (!w->done[slot]) {
         if (w->begun < w->submitted) {
             do_next(w);
             continue;
@@ -165,8 +162,24 @@ bool pf_workers_take(pf_workers *w, unsigned *slot)
         pthread_cond_wait(&w->finished, &w->lock);
         w->waits = false;
     }
+}
+
+void pf_workers_settle(pf_workers *w)
+{
+    pthread_mutex_lock(&w->lock);
+    for (uint64_t job = w->taken; job < w->submitted; job++)
+        wait_for(w, slot_of(w, job));
+    pthread_mutex_unlock(&w->lock);
+}
+
+bool pf_workers_take(pf_workers *w, unsigned *slot)
+{
+    if (w->taken == w->submitted)
+        return false;
+    *slot = slot_of(w, w->taken);
+    pthread_mutex_lock(&w->lock);
+    wait_for(w, *slot);
     pthread_mutex_unlock(&w->lock);
     w->taken++;
-    *slot = oldest;
     return true;
 }

@@ -41,6 +41,9 @@ unsigned pf_workers_submitted(const pf_workers *w);
 /* Hands over the job in pf_workers_slot(), which must be free. */
 void pf_workers_submit(pf_workers *w);
 
+/* Waits until all that was submitted is done; nothing is taken back. */
+void pf_workers_settle(pf_workers *w);
+
 /* Waits for the oldest job: its slot, which is free from here on.  False when there is none. */
 bool pf_workers_take(pf_workers *w, unsigned *slot);
 

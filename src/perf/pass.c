@@ -62,8 +62,6 @@ static inline __attribute__((always_inline)) size_t pass_as(perfile_bytes run, b
     return at;
 }
 
-enum { SAMPLES, SAMPLE_BYTES, ROUNDS, ROUND_BYTES };
-
 /* Whether samples and rounds stand in a row from there on. */
 static bool is_chain(perfile_bytes bytes, size_t at, bool swap)
 {
@@ -80,32 +78,46 @@ static bool is_chain(perfile_bytes bytes, size_t at, bool swap)
     return true;
 }
 
-static void scan(perfile_bytes bytes, uint64_t offset, bool swap, pf_scanned *scanned)
+size_t pf_perf_sample_row(perfile_bytes bytes, uint64_t offset, bool swap)
 {
     size_t start = (size_t)(-offset & 7);
-    perfile_passed p = {0};
     while (start < bytes.len && start <= UINT16_MAX && !is_chain(bytes, start, swap))
         start += 8;
-    if (start >= bytes.len || start > UINT16_MAX)
-        return;
-    const perfile_bytes rest = {bytes.ptr + start, bytes.len - start};
-    size_t n = swap ? pass_as(rest, true, PF_AHEAD, &p) : pass_as(rest, false, PF_AHEAD, &p);
-    *scanned = (pf_scanned){.start = offset + start,
-                            .end = offset + start + n,
-                            .counts = {[SAMPLES] = p.samples,
-                                       [SAMPLE_BYTES] = p.sample_bytes,
-                                       [ROUNDS] = p.rounds,
-                                       [ROUND_BYTES] = p.round_bytes}};
+    return start < bytes.len && start <= UINT16_MAX ? start : bytes.len;
 }
 
-static void scan_native(perfile_bytes bytes, uint64_t offset, pf_scanned *scanned)
+static void scan(perfile_bytes bytes, uint64_t offset, bool swap, pf_scanned *scanned)
 {
+    perfile_passed *p = scanned->notes;
+    const size_t start = pf_perf_sample_row(bytes, offset, swap);
+    const perfile_bytes rest = {bytes.ptr + start, bytes.len - start};
+    *p = (perfile_passed){0};
+    size_t n = swap ? pass_as(rest, true, PF_AHEAD, p) : pass_as(rest, false, PF_AHEAD, p);
+    scanned->start = offset + start;
+    scanned->end = scanned->start + n;
+}
+
+static void scan_native(const pf_scan *how, perfile_bytes bytes, uint64_t offset,
+                        pf_scanned *scanned)
+{
+    (void)how;
     scan(bytes, offset, false, scanned);
 }
 
-static void scan_swapped(perfile_bytes bytes, uint64_t offset, pf_scanned *scanned)
+static void scan_swapped(const pf_scan *how, perfile_bytes bytes, uint64_t offset,
+                         pf_scanned *scanned)
 {
+    (void)how;
     scan(bytes, offset, true, scanned);
+}
+
+static const pf_scan scans[] = {{scan_native, sizeof(perfile_passed)},
+                                {scan_swapped, sizeof(perfile_passed)}};
+
+bool pf_perf_scanned(const pf_perf_stream *p, const pf_scan *scan, pf_scanned *scanned)
+{
+    return pf_source_scanned(p->file->source, scan, p->pos, scanned) &&
+           scanned->end <= p->file->end;
 }
 
 void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
@@ -114,23 +126,22 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
     pf_perf_stream *p = pf_perf_of(s);
     pf_scanned known;
     perfile_bytes run;
-    if (!pf_perf_at_records(p) ||
-        pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
+    if (!pf_perf_at_records(p))
         return;
-    run.len = run.len < BYTES ? run.len : BYTES;
-    passed->offset = p->pos;
-    passed->part = p->part;
-    bool any = pf_source_scanned(p->file->source, p->swap ? scan_swapped : scan_native, &known) &&
-               known.end <= p->pos + run.len;
+    bool any = pf_perf_scanned(p, &scans[p->swap], &known);
     if (any && known.start == p->pos) {
-        passed->samples = known.counts[SAMPLES];
-        passed->sample_bytes = known.counts[SAMPLE_BYTES];
-        passed->rounds = known.counts[ROUNDS];
-        passed->round_bytes = known.counts[ROUND_BYTES];
+        *passed = *(const perfile_passed *)known.notes;
+        passed->offset = p->pos;
+        passed->part = p->part;
         pf_perf_skip(s, passed->samples + passed->rounds, known.end - known.start);
         return;
     }
-    if (any && known.start > p->pos)
+    if (pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
+        return;
+    passed->offset = p->pos;
+    passed->part = p->part;
+    run.len = run.len < BYTES ? run.len : BYTES;
+    if (any && known.start - p->pos < run.len)
         run.len = (size_t)(known.start - p->pos);
     size_t bytes =
         p->swap ? pass_as(run, true, p->ahead, passed) : pass_as(run, false, p->ahead, passed);

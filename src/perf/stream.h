@@ -98,6 +98,8 @@ typedef struct pf_perf_stream {
     pf_perf_pending pending[4];
     uint32_t n_pending;
 
+    struct pf_perf_look *look; /* see perf/look.c; NULL: nobody looks ahead */
+
     perfile_section *ids; /* of each attr of the file, n_ids of them; size 0 when bad */
     uint32_t n_ids;
     perfile_extent *extents;
@@ -180,14 +182,22 @@ bool pf_perf_place(perfile_stream *s, pf_stretch *here);
 pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most);
 void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
 
-/* perf/pass.c */
+/* perf/pass.c: where in bytes that begin at `offset` samples and rounds stand in a row; the length
+ * of the bytes when they do nowhere near. */
+size_t pf_perf_sample_row(perfile_bytes bytes, uint64_t offset, bool swap);
+/* What `scan` found where the stream is, or behind; false when it found nothing that helps. */
+bool pf_perf_scanned(const pf_perf_stream *p, const pf_scan *scan, pf_scanned *scanned);
 void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
+
+/* perf/look.c */
+bool pf_perf_looked(perfile_stream *s, const pf_looker *looker, pf_looked *out);
+void pf_perf_look_end(pf_perf_stream *p);
 
 /* The functions of pf_stream_ops for what lies ahead: of every stream that walks records of
  * perf.data. */
 #define PF_PERF_AHEAD                                                                              \
     .peek = pf_perf_peek, .place = pf_perf_place, .span = pf_perf_span, .skip = pf_perf_skip,      \
-    .pass = pf_perf_pass
+    .pass = pf_perf_pass, .looked = pf_perf_looked
 
 /* perf/extents.c */
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,

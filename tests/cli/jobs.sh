@@ -24,6 +24,7 @@ for capture in "$PERFILE_SOURCE"/samples/captures/*.data; do
     same dump --resolve --json --type sample,mmap2,comm "$capture"
     same stats "$capture"
     same stats --json --resync --by event,comm "$capture"
+    same validate --all "$capture"
     same dump --fields time,comm,dso,event,callchain --skip 3 --limit 20 "$capture"
 done
 # Two that follow each other, of which one cannot be read, and output to a file.
@@ -42,6 +43,8 @@ for capture in large odd short; do
     same stats --resync --by type,pid $capture.data
     same stats --on-damage salvage --json $capture.data
     same stats --on-damage fail $capture.data
+    same validate --json $capture.data
+    same validate --resync --severity warning $capture.data
 done
 # Large enough for more than one thread to get something: a capture many times, as a pipe and as a file.
 for capture in pipe pipe-tracepoints pipe-zstd; do

@@ -161,23 +161,6 @@ static void made(void **state)
         }
 }
 
-static perfile_bytes whole_file(const char *path)
-{
-    perfile_bytes none = {NULL, 0};
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return none;
-    long n = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
-    uint8_t *bytes = n >= 0 ? malloc((size_t)n + 1) : NULL;
-    rewind(f);
-    if (bytes && fread(bytes, 1, (size_t)n, f) != (size_t)n) {
-        free(bytes);
-        bytes = NULL;
-    }
-    fclose(f);
-    return bytes ? (perfile_bytes){bytes, (size_t)n} : none;
-}
-
 /* Whichever allocation fails, in whichever thread: either it is told, or nothing is missing. */
 static void memory_refused(void **state)
 {
@@ -225,7 +208,7 @@ static void one_capture(const char *path, perfile_stream *s)
     (void)s;
     if (step > 1 && n++ % step)
         return;
-    perfile_bytes bytes = whole_file(path);
+    perfile_bytes bytes = recorded_file(path);
     if (bytes.ptr && bytes.len <= LARGE) {
         assert_true(compare(path, bytes));
         compare_damaged(path, bytes, 1);

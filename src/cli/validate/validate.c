@@ -82,11 +82,17 @@ static void on_reason(void *user, unsigned verdict, const char *sentence)
 static void read_all(cli_input *in)
 {
     const perfile_record *first;
+    perfile_passed passed;
     size_t n;
     uint64_t runs = 0;
-    while ((in->status = perfile_stream_next_run(in->stream, &first, &n, &in->error)) == PERFILE_OK)
-        if (++runs % 64 == 0)
+    do {
+        while (perfile_stream_pass(in->stream, &passed, sizeof passed),
+               passed.samples + passed.rounds)
+            cli_input_passed(in, &passed);
+        in->status = perfile_stream_next_run(in->stream, &first, &n, &in->error);
+        if (in->status == PERFILE_OK && ++runs % 64 == 0)
             cli_input_tick(in, first);
+    } while (in->status == PERFILE_OK);
     cli_input_end(in);
     cli_progress_clear();
 }
@@ -256,6 +262,8 @@ static int read_option(int option, settings *set)
     case OPTION_EXPLAIN:
         set->explain = optarg;
         break;
+    case 'j':
+        return cli_jobs_option("validate", optarg, &set->how.jobs);
     default:
         return cli_reading_option("validate", &cli_validate_spec, option, &set->how);
     }
@@ -300,6 +308,7 @@ static const cli_option options[] = {
     {"explain", .value = "RULE", .code = OPTION_EXPLAIN, .word = rule_word,
      .help = "what a rule is about",
      .more = "Also why it matters, and what versions of perf do with captures that break it."},
+    {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
