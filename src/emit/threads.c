@@ -1,7 +1,11 @@
 /* Records are borrowed to the next call on their stream, so a job has copies of their bytes (which
  * are in the cache of the processor that framed them) unless they are stable.  The records
  * themselves are not copied: those that follow each other in the stream are a span, of which the
- * first says all but type, misc and size of the others.
+ * first says all but type, misc and size of the others.  These are kept, or, where the stream says
+ * that the records of a run stand one behind the other, read from their headers again.
+ *
+ * Records of several kilobytes (copies of the stack) are little text: to copy them costs more than
+ * to print them, and the caller does that while the threads of the source read on.
  *
  * Each job has an emitter of its own: the forms keep nothing from one record to the next but what
  * makes them faster, and the number of records so far, which the job knows.  What is rare is done
@@ -17,10 +21,12 @@
 #include "core/session.h"
 #include "core/stream.h"
 #include "io/workers.h"
+#include "schema/frame.h"
 
 enum {
     JOB_RECORDS = 4096,
     MOST_RECORD = 128 << 10, /* longer ones, with what lies behind them, are no part of a job */
+    LONG_RECORDS = 2 << 10, /* bytes of a record, in the mean of a run, that are not worth a copy */
     JOBS_PER_THREAD = 2
 };
 
@@ -37,12 +43,14 @@ typedef struct span {
     uint64_t bytes;  /* of all records */
     size_t at;       /* of the first in the bytes of the job, unless it is stable … */
     size_t extra_at; /* … and of what lies behind it */
+    bool framed;     /* type, misc and size are those of the headers; there are no items */
 } span;
 
 typedef struct job {
     perfile_emitter *e;
     pf_buffer spans, items, bytes;
-    size_t taken; /* bytes of records, stable ones included */
+    size_t taken;   /* bytes of records, stable ones included */
+    size_t records; /* so many */
     perfile_status status;
     perfile_error error;
 } job;
@@ -64,23 +72,25 @@ typedef struct pf_emit_threads threads;
 static perfile_status put_span(const job *j, const span *s, const item *items, perfile_error *err)
 {
     perfile_record r = s->first;
-    bool stable = r.flags & PERFILE_REC_STABLE;
-    bool inner = r.flags & PERFILE_REC_INNER;
+    const bool swap = r.flags & PERFILE_REC_SWAPPED;
+    const bool stable = r.flags & PERFILE_REC_STABLE;
+    const bool inner = r.flags & PERFILE_REC_INNER;
     const uint8_t *at = stable ? r.header : j->bytes.ptr + s->at;
     if (r.extra.len && !stable)
         r.extra.ptr = j->bytes.ptr + s->extra_at;
     for (uint32_t i = 0; i < s->n; i++) {
-        uint32_t size = items[i].size;
+        const pf_frame f = s->framed ? pf_frame_of(r.family, at, swap)
+                                     : (pf_frame){items[i].type, items[i].size, items[i].misc};
         r.header = at;
-        r.body = (perfile_bytes){at + s->header, size - s->header};
-        r.type = items[i].type;
-        r.misc = items[i].misc;
+        r.body = (perfile_bytes){at + s->header, f.size - s->header};
+        r.type = f.type;
+        r.misc = f.misc;
         perfile_status st = j->e->ops->put(j->e, &r, err);
         if (st != PERFILE_OK)
             return st;
-        at += size;
+        at += f.size;
         r.sequence++;
-        *(inner ? &r.stream_offset : &r.offset) += size;
+        *(inner ? &r.stream_offset : &r.offset) += f.size;
     }
     return PERFILE_OK;
 }
@@ -91,7 +101,7 @@ static void do_job(job *j)
     const span *s = (const span *)(const void *)j->spans.ptr;
     const span *end = s + j->spans.len / sizeof *s;
     const item *items = (const item *)(const void *)j->items.ptr;
-    for (; s < end && j->status == PERFILE_OK; items += s->n, s++)
+    for (; s < end && j->status == PERFILE_OK; items += s->framed ? 0 : s->n, s++)
         j->status = put_span(j, s, items, &j->error);
     if (j->status == PERFILE_OK && j->e->no_memory)
         j->status = pf_fail_nomem(&j->error, "emitter");
@@ -131,7 +141,7 @@ static void end_job(threads *t, job *j)
     j->e->n_errors = 0;
     j->e->decoded = j->e->no_memory = false;
     j->status = PERFILE_OK;
-    j->taken = 0;
+    j->taken = j->records = 0;
     pf_buffer_clear(&j->e->out);
     pf_buffer_clear(&j->spans);
     pf_buffer_clear(&j->items);
@@ -231,14 +241,31 @@ static bool add_bytes(job *j, const perfile_record *r, const uint8_t *bytes, siz
     return r->flags & PERFILE_REC_STABLE || pf_buffer_append(&j->bytes, bytes, n);
 }
 
-static bool add_span(job *j, const perfile_record *r)
+static bool add_span(job *j, const perfile_record *r, bool framed)
 {
     size_t size = perfile_record_size(r);
     const item it = {(uint32_t)size, r->type, r->misc};
-    const span made = {*r, 1, (uint32_t)header_bytes(r), size, j->bytes.len, j->bytes.len + size};
+    const span made = {*r,    1, (uint32_t)header_bytes(r), size, j->bytes.len, j->bytes.len + size,
+                       framed};
+    j->records++;
     return pf_buffer_append(&j->spans, &made, sizeof made) &&
-           pf_buffer_append(&j->items, &it, sizeof it) && add_bytes(j, r, r->header, size) &&
-           add_bytes(j, r, r->extra.ptr, r->extra.len);
+           (framed || pf_buffer_append(&j->items, &it, sizeof it)) &&
+           add_bytes(j, r, r->header, size) && add_bytes(j, r, r->extra.ptr, r->extra.len);
+}
+
+/* Bytes of r[0 .. n), which lie one behind the other. */
+static size_t bytes_of(const perfile_record *r, size_t n)
+{
+    return n ? (size_t)(r[n - 1].header - r->header) + perfile_record_size(&r[n - 1]) : 0;
+}
+
+static bool extend(job *j, span *s, const perfile_record *r, size_t n)
+{
+    size_t bytes = bytes_of(r, n);
+    s->n += (uint32_t)n;
+    s->bytes += bytes;
+    j->records += n;
+    return add_bytes(j, r, r->header, bytes);
 }
 
 /* Adds the first of r[0 .. n), and those that go with it; *added: how many. */
@@ -248,21 +275,32 @@ static bool add(const threads *t, job *j, const perfile_record *r, size_t n, siz
     if (!pf_buffer_reserve(&j->items, n * sizeof(item)))
         return false;
     size_t k = 0;
-    if (s)
+    if (s && !s->framed)
         k = follow(s, r, n, t->job_bytes - j->taken, (item *)(void *)(j->items.ptr + j->items.len));
     *added = k ? k : 1;
     if (!k)
-        return add_span(j, r);
+        return add_span(j, r, false);
     j->items.len += k * sizeof(item);
-    size_t bytes = (size_t)(r[k - 1].header - r->header) + perfile_record_size(&r[k - 1]);
-    s->n += (uint32_t)k;
-    s->bytes += bytes;
-    return add_bytes(j, r, r->header, bytes);
+    return extend(j, s, r, k);
+}
+
+/* The same of records that lie one behind the other and differ in nothing but their headers. */
+static bool add_framed(const threads *t, job *j, const perfile_record *r, size_t n, size_t *added)
+{
+    span *s = last_span(j);
+    item it;
+    size_t k = 1;
+    while (k < n && bytes_of(r, k) < t->job_bytes - j->taken)
+        k++;
+    *added = k;
+    if (s && s->framed && follow(s, r, 1, SIZE_MAX, &it))
+        return extend(j, s, r, k);
+    return add_span(j, r, true) && (k == 1 || extend(j, last_span(j), r + 1, k - 1));
 }
 
 static bool is_full(const threads *t, const job *j)
 {
-    return j->taken >= t->job_bytes || j->items.len >= JOB_RECORDS * sizeof(item);
+    return j->taken >= t->job_bytes || j->records >= JOB_RECORDS;
 }
 
 static void open_job(threads *t)
@@ -273,24 +311,34 @@ static void open_job(threads *t)
     t->open->e->n_records = t->e->n_records;
 }
 
+/* By the caller, when all jobs are done. */
+static perfile_status put_here(threads *t, const perfile_record *r, size_t n, perfile_error *err)
+{
+    end_all(t);
+    perfile_status st = outcome(t, err);
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        st = pf_emitter_put_now(t->e, &r[i], err);
+    return st;
+}
+
 perfile_status pf_emit_threads_put(perfile_emitter *e, const perfile_record *r, size_t n,
                                    perfile_error *err)
 {
     threads *t = e->threads;
+    const bool framed = pf_stream_framed(e->stream, r, n).adjacent && may_wait(t, r);
+    if (framed && bytes_of(r, n) > n * LONG_RECORDS)
+        return put_here(t, r, n, err);
     for (size_t added; n && t->status == PERFILE_OK; r += added, n -= added) {
         if (!may_wait(t, r)) {
             added = 1;
-            end_all(t);
-            perfile_status st = outcome(t, err);
-            if (st == PERFILE_OK)
-                st = pf_emitter_put_now(e, r, err);
+            perfile_status st = put_here(t, r, 1, err);
             if (st != PERFILE_OK)
                 return st;
             continue;
         }
         if (!t->open)
             open_job(t);
-        if (!add(t, t->open, r, n, &added))
+        if (!(framed ? add_framed : add)(t, t->open, r, n, &added))
             return pf_fail_nomem(err, "emitter");
         e->n_records += added;
         if (is_full(t, t->open)) {
