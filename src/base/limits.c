@@ -1,6 +1,6 @@
 #include "base/limits.h"
 
-#include <string.h>
+#include "base/options.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -11,12 +11,12 @@ static void default_to(uint64_t *limit, uint64_t value)
         *limit = value;
 }
 
-void pf_limits_fill(perfile_limits *out, const perfile_limits *given)
+perfile_status pf_limits_take(perfile_limits *out, const perfile_limits *given, perfile_error *err)
 {
-    perfile_limits l = {0};
-    if (given)
-        memcpy(&l, given, given->size < sizeof l ? given->size : sizeof l);
-    l.size = sizeof l;
+    perfile_limits l;
+    perfile_status st = pf_options_take(&l, sizeof l, given, "limits", err);
+    if (st != PERFILE_OK)
+        return st;
     default_to(&l.window_bytes, 64 * MIB);
     default_to(&l.inflate_bytes, 256 * MIB);
     default_to(&l.zstd_window, 27);
@@ -28,4 +28,5 @@ void pf_limits_fill(perfile_limits *out, const perfile_limits *given)
     default_to(&l.inflate_ratio, 1024);
     default_to(&l.growth_ratio, 20);
     *out = l;
+    return PERFILE_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "check/rules.h"
 #include "check/version.h"
 #include "perfile/model.h"
@@ -164,10 +165,10 @@ static perfile_status new_check(const perfile_check_options *options, pf_check *
     pf_check *c = pf_alloc(1, sizeof *c);
     if (!c)
         return pf_fail_nomem(err, "check");
-    if (options)
-        memcpy(&c->options, options,
-               options->size < sizeof *options ? options->size : sizeof *options);
-    perfile_status st = choose_rules(c, err);
+    perfile_status st =
+        pf_options_take(&c->options, sizeof c->options, options, "check.options", err);
+    if (st == PERFILE_OK)
+        st = choose_rules(c, err);
     if (st != PERFILE_OK) {
         pf_free(c);
         return st;

@@ -274,12 +274,21 @@ perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_at
     return decode_into(&k, &c, &row, &full, out, size, 0, err);
 }
 
+static perfile_status check_visitor(const perfile_visitor *v, perfile_error *err)
+{
+    if (v->size >= sizeof *v)
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_USAGE, "visitor", "size is %zu, not set by sizeof", v->size);
+}
+
 perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
                                    const perfile_visitor *visitor, void *user, perfile_error *err)
 {
     pf_parts p;
     const pf_row *row = pf_row_of(r);
-    perfile_status st = take_apart(r, &p, err);
+    perfile_status st = check_visitor(visitor, err);
+    if (st == PERFILE_OK)
+        st = take_apart(r, &p, err);
     if (st != PERFILE_OK)
         return st;
     pf_context k = context_of(r, &p);
@@ -299,7 +308,9 @@ perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t fla
                                            perfile_error *err)
 {
     pf_parts p;
-    perfile_status st = take_apart(r, &p, err);
+    perfile_status st = check_visitor(visitor, err);
+    if (st == PERFILE_OK)
+        st = take_apart(r, &p, err);
     if (st != PERFILE_OK)
         return st;
     if (!p.trailer.len)
@@ -315,7 +326,9 @@ perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t fla
 perfile_status perfile_feature_walk(const perfile_feature *feature, uint32_t flags,
                                     const perfile_visitor *visitor, void *user, perfile_error *err)
 {
-    perfile_status st = feature_usable(feature, err);
+    perfile_status st = check_visitor(visitor, err);
+    if (st == PERFILE_OK)
+        st = feature_usable(feature, err);
     if (st != PERFILE_OK)
         return st;
     const pf_row *row = pf_feature_row(feature->number);
@@ -334,6 +347,9 @@ perfile_status perfile_feature_walk(const perfile_feature *feature, uint32_t fla
 perfile_status perfile_attr_walk(perfile_bytes stored, bool swapped, uint32_t flags,
                                  const perfile_visitor *visitor, void *user, perfile_error *err)
 {
+    perfile_status st = check_visitor(visitor, err);
+    if (st != PERFILE_OK)
+        return st;
     pf_context k = attr_context(stored);
     pf_cursor c = pf_cur(stored, swapped);
     pf_walker w = {visitor, user, c.pos, 0, flags};

@@ -3,6 +3,7 @@
 #include "perfile/encode.h"
 
 #include "base/error.h"
+#include "base/options.h"
 #include "core/layout.h"
 #include "core/parts.h"
 #include "schema/put.h"
@@ -34,30 +35,12 @@ static uint64_t most_bytes(uint32_t type)
     return pf_type_is_wide(type) ? UINT32_MAX : UINT16_MAX;
 }
 
-/* Structs of callers that know more or fewer members than we do. */
-static perfile_status take_struct(const void *in, size_t size, const char *what, void *ours,
-                                  size_t our_size, perfile_error *err)
-{
-    const uint8_t *bytes = in;
-    for (size_t i = our_size; i < size; i++)
-        if (bytes[i])
-            return pf_fail(err, PERFILE_E_USAGE, what,
-                           "the struct of %zu bytes has members that this library, with %zu, does "
-                           "not know",
-                           size, our_size);
-    memset(ours, 0, our_size);
-    memcpy(ours, in, size < our_size ? size : our_size);
-    return PERFILE_OK;
-}
-
 static perfile_status begin(pf_job *j, const void *in, size_t size,
                             const perfile_encode_options *how, perfile_error *err)
 {
-    perfile_status st =
-        how ? take_struct(how, how->size, "encode_options", &j->how, sizeof j->how, err)
-            : PERFILE_OK;
+    perfile_status st = pf_options_take(&j->how, sizeof j->how, how, "encode_options", err);
     if (st == PERFILE_OK)
-        st = take_struct(in, size, j->row->name, j->given, j->row->size, err);
+        st = pf_options_take_sized(j->given, j->row->size, in, size, j->row->name, err);
     if (st == PERFILE_OK)
         j->row->settle(j->given);
     return st;

@@ -3,13 +3,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/order.h"
 
 perfile_status pf_new_event_take(const perfile_new_event *given, perfile_new_event *event,
                                  perfile_error *err)
 {
-    *event = (perfile_new_event){0};
-    memcpy(event, given, given->size < sizeof *event ? given->size : sizeof *event);
+    perfile_status st = pf_options_take(event, sizeof *event, given, "event", err);
+    if (st != PERFILE_OK)
+        return st;
     if (!event->attr || (event->n_ids && !event->ids))
         return pf_fail(err, PERFILE_E_USAGE, "event.attr", "no attr, or no ids where n_ids is %zu",
                        event->n_ids);

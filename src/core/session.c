@@ -29,7 +29,11 @@ perfile_status pf_session_new(bool swapped, const perfile_options *options,
     if (!s)
         return pf_fail_nomem(err, "session");
     perfile_limits limits;
-    pf_limits_fill(&limits, options ? options->limits : NULL);
+    perfile_status st = pf_limits_take(&limits, options ? options->limits : NULL, err);
+    if (st != PERFILE_OK) {
+        pf_free(s);
+        return st;
+    }
     pf_arena_init(&s->arena, limits.session_bytes, "session_bytes");
     s->model_bytes = limits.model_bytes;
     s->swapped = swapped;

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/order.h"
 #include "core/event_desc.h"
 #include "core/new_event.h"
@@ -16,15 +17,10 @@
 perfile_status perfile_session_new(const perfile_session_options *given, perfile_session **session,
                                    perfile_error *err)
 {
-    perfile_session_options o = {0};
-    if (given && given->size < sizeof given->size)
-        return pf_fail(err, PERFILE_E_USAGE, "session.options", "size is %zu, not set by sizeof",
-                       given->size);
-    if (given)
-        memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
-    if (o.limits && o.limits->size < sizeof o.limits->size)
-        return pf_fail(err, PERFILE_E_USAGE, "session.limits", "size is %zu, not set by sizeof",
-                       o.limits->size);
+    perfile_session_options o;
+    perfile_status st = pf_options_take(&o, sizeof o, given, "session.options", err);
+    if (st != PERFILE_OK)
+        return st;
     const perfile_options options = {.size = sizeof options, .limits = o.limits};
     return pf_session_new(o.swapped, &options, session, err);
 }

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 
 void *pf_expr_more(void **items, uint32_t *n, uint32_t *cap, size_t width)
 {
@@ -118,17 +119,15 @@ perfile_status pf_expr_link(perfile_expr *e, perfile_error *err)
     return make_room(e, err);
 }
 
-static void take_options(perfile_expr *e, const perfile_expr_options *options)
+static perfile_status take_options(perfile_expr *e, const perfile_expr_options *options,
+                                   perfile_error *err)
 {
-    const size_t known = sizeof(perfile_expr_provider);
-    if (!options ||
-        options->size < offsetof(perfile_expr_options, provider) + sizeof options->provider ||
-        !options->provider)
-        return;
-    if (options->provider->size < known)
-        return;
-    e->provider = *options->provider;
-    e->has_provider = true;
+    perfile_expr_options o;
+    perfile_status st = pf_options_take(&o, sizeof o, options, "expr.options", err);
+    if (st == PERFILE_OK && o.provider)
+        st = pf_options_take(&e->provider, sizeof e->provider, o.provider, "expr.provider", err);
+    e->has_provider = st == PERFILE_OK && o.provider;
+    return st;
 }
 
 perfile_status perfile_expr_compile(const char *text, const perfile_expr_options *options,
@@ -139,8 +138,9 @@ perfile_status perfile_expr_compile(const char *text, const perfile_expr_options
     perfile_expr *e = pf_alloc(1, sizeof *e);
     if (!e)
         return pf_fail_nomem(err, "expression");
-    take_options(e, options);
-    perfile_status st = pf_expr_parse(e, text, err);
+    perfile_status st = take_options(e, options, err);
+    if (st == PERFILE_OK)
+        st = pf_expr_parse(e, text, err);
     if (st == PERFILE_OK)
         st = pf_expr_link(e, err);
     if (st != PERFILE_OK) {

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "schema/family.h"
 
 /* Which records are asked whether they are selected. */
@@ -256,16 +257,19 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
     pf_filter *x = pf_alloc(1, sizeof *x);
     if (!x)
         return pf_fail_nomem(err, "filter");
-    if (options)
-        memcpy(&x->options, options,
-               options->size < sizeof *options ? options->size : sizeof *options);
+    perfile_status st =
+        pf_options_take(&x->options, sizeof x->options, options, "filter.options", err);
+    if (st != PERFILE_OK) {
+        pf_free(x);
+        return st;
+    }
     x->only = x->options.flags & PERFILE_FILTER_ONLY;
     x->no_state = x->only || x->options.flags & PERFILE_FILTER_NO_STATE;
     x->compact = x->options.flags & PERFILE_FILTER_COMPACT_STATE;
     x->invert = x->options.flags & PERFILE_FILTER_INVERT;
     x->first_time = x->kept_first = PERFILE_NO_TIME;
     pf_observed_begin(&x->there);
-    perfile_status st = pf_filter_terms(x, err);
+    st = pf_filter_terms(x, err);
     x->tests_state =
         x->no_state || pf_filter_has(x, PERFILE_BY_TYPE) || pf_filter_has(x, PERFILE_BY_WHERE);
     if (st != PERFILE_OK) {

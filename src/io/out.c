@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "io/out_kind.h"
 
 #define SINK_LARGE ((size_t)64 << 10) /* copying so much costs more than a call to write it */
@@ -194,15 +195,9 @@ perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, pe
 static perfile_status fill_options(perfile_sink_options *o, const perfile_sink_options *given,
                                    perfile_error *err)
 {
-    *o = (perfile_sink_options){0};
-    if (given) {
-        if (given->size < sizeof given->size)
-            return pf_fail(err, PERFILE_E_USAGE, "sink.options", "size is %zu, not set by sizeof",
-                           given->size);
-        memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
-        if (given->size < offsetof(perfile_sink_options, reserved))
-            o->n_inputs = 0;
-    }
+    perfile_status st = pf_options_take(o, sizeof *o, given, "sink.options", err);
+    if (st != PERFILE_OK)
+        return st;
     if (o->flags & ~(uint32_t)(PERFILE_SINK_REPLACE | PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL))
         return pf_fail(err, PERFILE_E_USAGE, "sink.options", "unknown flags 0x%x", o->flags);
     return PERFILE_OK;

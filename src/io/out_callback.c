@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "io/out_kind.h"
 
 typedef struct pf_out_callback {
@@ -40,13 +41,14 @@ static const pf_sink_ops callback_ops = {
 perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, const char *name,
                                      perfile_sink **sink, perfile_error *err)
 {
-    perfile_sink_callbacks c = {0};
-    if (callbacks && callbacks->size >= sizeof callbacks->size)
-        memcpy(&c, callbacks, callbacks->size < sizeof c ? callbacks->size : sizeof c);
+    perfile_sink_callbacks c;
+    perfile_status st = pf_options_take(&c, sizeof c, callbacks, "sink.callbacks", err);
+    if (st != PERFILE_OK)
+        return st;
     if (!c.write)
         return pf_fail(err, PERFILE_E_USAGE, "sink.callbacks", "no write callback");
     pf_out_callback *s = NULL;
-    perfile_status st = pf_sink_new(sizeof *s, &callback_ops, name, NULL, PF_SINK_BUFFER, &s, err);
+    st = pf_sink_new(sizeof *s, &callback_ops, name, NULL, PF_SINK_BUFFER, &s, err);
     if (st != PERFILE_OK)
         return st;
     s->callbacks = c;

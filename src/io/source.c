@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/limits.h"
 #include "io/source_kind.h"
 #include "io/source_window.h"
@@ -15,23 +16,16 @@
 static perfile_status fill_options(perfile_source *s, const perfile_source_options *given,
                                    perfile_error *err)
 {
-    perfile_source_options o = {0};
-    if (given) {
-        if (given->size < sizeof given->size)
-            return pf_fail(err, PERFILE_E_USAGE, "source.options", "size is %zu, not set by sizeof",
-                           given->size);
-        memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
-    }
+    perfile_source_options o;
+    perfile_status st = pf_options_take(&o, sizeof o, given, "source.options", err);
+    if (st != PERFILE_OK)
+        return st;
     if (o.flags & ~(uint32_t)(PERFILE_SOURCE_NO_MAP | PERFILE_SOURCE_SEQUENTIAL))
         return pf_fail(err, PERFILE_E_USAGE, "source.options", "unknown flags 0x%x", o.flags);
-    if (o.limits && o.limits->size < sizeof o.limits->size)
-        return pf_fail(err, PERFILE_E_USAGE, "source.limits", "size is %zu, not set by sizeof",
-                       o.limits->size);
-    pf_limits_fill(&s->limits, o.limits);
-    o.size = sizeof o;
+    st = pf_limits_take(&s->limits, o.limits, err);
     o.limits = &s->limits;
     s->options = o;
-    return PERFILE_OK;
+    return st;
 }
 
 perfile_status pf_source_new(size_t bytes, const pf_source_ops *ops, const char *name,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 
 static int64_t callback_read(pf_window *w, uint64_t at, void *buf, size_t len)
 {
@@ -33,14 +34,15 @@ perfile_status perfile_source_callback(const perfile_source_callbacks *callbacks
                                        const perfile_source_options *options,
                                        perfile_source **source, perfile_error *err)
 {
-    perfile_source_callbacks c = {0};
-    if (callbacks && callbacks->size >= sizeof callbacks->size)
-        memcpy(&c, callbacks, callbacks->size < sizeof c ? callbacks->size : sizeof c);
+    perfile_source_callbacks c;
+    perfile_status st = pf_options_take(&c, sizeof c, callbacks, "source.callbacks", err);
+    if (st != PERFILE_OK)
+        return st;
     if (!c.read)
         return pf_fail(err, PERFILE_E_USAGE, "source.callbacks", "no read callback");
 
     pf_window *w;
-    perfile_status st = pf_source_new(sizeof *w, &pf_window_ops, name, options, &w, err);
+    st = pf_source_new(sizeof *w, &pf_window_ops, name, options, &w, err);
     if (st != PERFILE_OK)
         return st;
     w->base.size = c.seek ? c.total : PF_SIZE_UNKNOWN;

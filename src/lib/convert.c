@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/order.h"
 #include "io/out.h"
 #include "lib/registry.h"
@@ -231,12 +232,12 @@ perfile_status perfile_convert(perfile_source *source, perfile_sink *sink,
                                size_t size, perfile_error *err)
 {
     pf_convert x = {.source = source, .sink = sink};
-    if (options)
-        memcpy(&x.options, options,
-               options->size < sizeof x.options ? options->size : sizeof x.options);
+    perfile_status st =
+        pf_options_take(&x.options, sizeof x.options, options, "convert.options", err);
     if (x.options.flags & PERFILE_CONVERT_FORCE && x.options.on_damage == PERFILE_CONVERT_FAIL)
         x.options.on_damage = PERFILE_CONVERT_COPY;
-    perfile_status st = pf_sink_reads(sink, &source->inputs, err);
+    if (st == PERFILE_OK)
+        st = pf_sink_reads(sink, &source->inputs, err);
     source->passing = true;
     if (st == PERFILE_OK)
         st = convert(&x, err);

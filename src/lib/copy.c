@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "core/stream.h"
 #include "io/out.h"
 #include "core/writer.h"
@@ -272,9 +273,7 @@ static perfile_status copy(pf_copy *x, perfile_error *err)
 void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
                    const perfile_copy_options *options)
 {
-    if (options)
-        memcpy(&x->options, options,
-               options->size < sizeof *options ? options->size : sizeof *options);
+    x->options = *options;
     x->stream = s;
     x->session = perfile_stream_session(s);
     x->container = perfile_stream_container(s);
@@ -314,11 +313,17 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     pf_copy *x = pf_alloc(1, sizeof *x);
     if (!x)
         return pf_fail_nomem(err, "copy");
-    pf_copy_start(x, s, w, options);
+    perfile_copy_options how;
+    perfile_status st = pf_options_take(&how, sizeof how, options, "copy.options", err);
+    if (st != PERFILE_OK) {
+        pf_free(x);
+        return st;
+    }
+    pf_copy_start(x, s, w, &how);
     /* Who is to be told what is damaged gets it, whether or not it was asked for. */
     for (perfile_stream *below = s; below; below = below->below)
         below->options.deliver |= PERFILE_DELIVER_DAMAGE;
-    perfile_status st = pf_sink_reads(w->sink, pf_stream_inputs(s), err);
+    st = pf_sink_reads(w->sink, pf_stream_inputs(s), err);
     if (st == PERFILE_OK)
         st = pf_copy_check(x, err);
     if (st == PERFILE_OK)

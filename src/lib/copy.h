@@ -40,7 +40,7 @@ static inline bool pf_copy_forced(const pf_copy *x)
     return x->options.flags & PERFILE_COPY_FORCE;
 }
 
-/* Makes `x`, all zero, ready to write records of `s` to `w`. */
+/* Makes `x`, all zero, ready to write records of `s` to `w`; the options are complete. */
 void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
                    const perfile_copy_options *options);
 /* Whether the writer takes records of that family at all. */

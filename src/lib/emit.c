@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "core/stream.h"
 #include "emit/threads.h"
 #include "io/out.h"
@@ -42,7 +43,10 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
                                     perfile_error *err)
 {
     perfile_emitter *e;
-    perfile_status st = pf_sink_reads(sink, pf_stream_inputs(stream), err);
+    perfile_emit_options how;
+    perfile_status st = pf_options_take(&how, sizeof how, options, "emit.options", err);
+    if (st == PERFILE_OK)
+        st = pf_sink_reads(sink, pf_stream_inputs(stream), err);
     if (st == PERFILE_OK)
         st = new_emitter(format, sink, &e, err);
     if (st != PERFILE_OK)
@@ -50,9 +54,6 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
     e->stream = stream;
     e->session = perfile_stream_session(stream);
     e->container = perfile_stream_container(stream);
-    perfile_emit_options how = {.size = sizeof how};
-    if (options)
-        memcpy(&how, options, options->size < sizeof how ? options->size : sizeof how);
     e->flags = how.flags;
     e->model = how.model;
     e->fields = how.fields;

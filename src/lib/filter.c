@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "io/out.h"
 #include "lib/filter_empty.h"
 #include "lib/passes.h"
@@ -201,9 +202,10 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
                                       perfile_error *err)
 {
     filtering f = {.sink = sink};
-    f.options.size = sizeof f.options;
-    copy_out(options ? &f.options : NULL, sizeof f.options, options, options ? options->size : 0);
-    copy_out(writing ? &f.writing : NULL, sizeof f.writing, writing, writing ? writing->size : 0);
+    perfile_status st =
+        pf_options_take(&f.options, sizeof f.options, options, "filter.options", err);
+    if (st == PERFILE_OK)
+        st = pf_options_take(&f.writing, sizeof f.writing, writing, "filter.writing", err);
     f.failing = f.writing.on_damage == PERFILE_FILTER_FAIL;
     const perfile_options how = {.size = sizeof how,
                                  .on_damage = f.failing ? PERFILE_STOP : f.writing.on_damage,
@@ -211,7 +213,8 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
                                  .limits = f.writing.limits};
     source->passing = true;
     pf_passes_begin(&f.all, source, &how);
-    perfile_status st = pf_sink_reads(sink, &source->inputs, err);
+    if (st == PERFILE_OK)
+        st = pf_sink_reads(sink, &source->inputs, err);
     if (st == PERFILE_OK)
         st = filter(&f, err);
     if (f.filter)

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "lib/filter_empty.h"
 #include "lib/passes.h"
 #include "perfile/filter.h"
@@ -127,26 +128,31 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
                                    perfile_filter_reading *reading, perfile_stream **stream,
                                    const perfile_model **model, perfile_error *err)
 {
-    perfile_options how = {.size = sizeof how};
+    perfile_options how;
+    perfile_filter_reading asked;
     pf_reading *x = pf_alloc(1, sizeof *x);
     if (!x) {
         perfile_source_close(source);
         return pf_fail_nomem(err, "filter");
     }
-    if (reading->how)
-        memcpy(&how, reading->how,
-               reading->how->size < sizeof how ? reading->how->size : sizeof how);
-    how.size = sizeof how;
-    x->progress = reading->progress;
-    x->note = reading->note;
-    x->user = reading->user;
-    x->limit = reading->limit;
+    perfile_status st = pf_options_take(&asked, sizeof asked, reading, "filter.reading", err);
+    if (st == PERFILE_OK)
+        st = pf_options_take(&how, sizeof how, asked.how, "options", err);
+    if (st != PERFILE_OK) {
+        pf_free(x);
+        perfile_source_close(source);
+        return st;
+    }
+    x->progress = asked.progress;
+    x->note = asked.note;
+    x->user = asked.user;
+    x->limit = asked.limit;
     pf_passes_begin(&x->all, source, &how);
-    perfile_status st = perfile_filter_new(options, &x->filter, err);
+    st = perfile_filter_new(options, &x->filter, err);
     if (st == PERFILE_OK) {
         x->filter->progress = on_pass;
         x->filter->progress_user = x;
-        st = open_all(x, reading->model, stream, err);
+        st = open_all(x, asked.model, stream, err);
     }
     reading->passes = x->n_passes;
     if (st != PERFILE_OK) {

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "core/stream.h"
 #include "io/out.h"
 #include "lib/notes.h"
@@ -330,10 +331,11 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
 {
     merging m = {.sink = sink};
     perfile_merged result = {0};
-    copy_out(options ? &m.options : NULL, sizeof m.options, options, options ? options->size : 0);
-    copy_out(writing ? &m.writing : NULL, sizeof m.writing, writing, writing ? writing->size : 0);
-    m.options.size = sizeof m.options;
-    perfile_status st = begin(&m, in, n, err);
+    perfile_status st = pf_options_take(&m.options, sizeof m.options, options, "merge.options", err);
+    if (st == PERFILE_OK)
+        st = pf_options_take(&m.writing, sizeof m.writing, writing, "merge.writing", err);
+    if (st == PERFILE_OK)
+        st = begin(&m, in, n, err);
     for (size_t i = 0; i < n && st == PERFILE_OK; i++)
         st = pf_sink_reads(sink, &in[i].source->inputs, err);
     if (st == PERFILE_OK)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "io/source.h"
 #include "lib/foreign.h"
 #include "lib/registry.h"
@@ -64,28 +65,13 @@ perfile_status pf_driver_find(perfile_source *source, const char *from, const pf
     return *driver ? PERFILE_OK : no_driver(from, err);
 }
 
-/* Options as this library knows them: what the caller's struct is too short for is a default. */
-static perfile_status take_options(const perfile_options *options, perfile_options *mine,
-                                   perfile_error *err)
-{
-    *mine = (perfile_options){.size = sizeof *mine};
-    if (!options)
-        return PERFILE_OK;
-    if (options->size < sizeof options->size)
-        return pf_fail(err, PERFILE_E_USAGE, "options.size", "options.size is %zu, not set",
-                       options->size);
-    memcpy(mine, options, options->size < sizeof *mine ? options->size : sizeof *mine);
-    mine->size = sizeof *mine;
-    return PERFILE_OK;
-}
-
 perfile_status perfile_open(perfile_source *source, const perfile_options *options,
                             perfile_stream **stream, perfile_error *err)
 {
     const pf_driver *driver;
     perfile_options mine;
     const char *foreign = NULL;
-    perfile_status st = take_options(options, &mine, err);
+    perfile_status st = pf_options_take(&mine, sizeof mine, options, "options", err);
     if (st != PERFILE_OK)
         return st;
     st = pf_driver_find(source, mine.from, &driver, &foreign, err);
@@ -118,7 +104,7 @@ perfile_status perfile_open_path(const char *path, const perfile_options *option
 {
     perfile_source *source;
     perfile_options mine;
-    perfile_status st = take_options(options, &mine, err);
+    perfile_status st = pf_options_take(&mine, sizeof mine, options, "options", err);
     if (st != PERFILE_OK)
         return st;
     perfile_source_options source_options = {.size = sizeof source_options, .limits = mine.limits};

@@ -2,6 +2,7 @@
 #include "lib/recover.h"
 
 #include "base/error.h"
+#include "base/options.h"
 #include "io/out.h"
 #include "io/source.h"
 #include "lib/foreign.h"
@@ -186,16 +187,16 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
     pf_recover x = {.sink = sink,
                     .result = {.first_time = PERFILE_NO_TIME, .last_time = PERFILE_NO_TIME}};
     pf_repair r = {.assume = {.size = sizeof r.assume}};
-    if (options)
-        memcpy(&x.options, options,
-               options->size < sizeof x.options ? options->size : sizeof x.options);
+    perfile_status st =
+        pf_options_take(&x.options, sizeof x.options, options, "recover.options", err);
     perfile_options how = {.size = sizeof how,
                            .on_damage = PERFILE_SALVAGE,
                            .deliver = PERFILE_DELIVER_DAMAGE,
                            .from = x.options.from,
                            .limits = x.options.limits,
                            .assume = x.options.assume};
-    perfile_status st = sink ? pf_sink_reads(sink, &source->inputs, err) : PERFILE_OK;
+    if (st == PERFILE_OK && sink)
+        st = pf_sink_reads(sink, &source->inputs, err);
     if (st == PERFILE_OK)
         st = repair(&x, &source, &r, err);
     if (st == PERFILE_OK)

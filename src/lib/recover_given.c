@@ -1,5 +1,6 @@
 /* Events that the caller gives (perfile_assume.events, --attrs-from) and those that the file itself
  * has: the samples decide, for a capture of another command may have been taken for a sister. */
+#include "base/options.h"
 #include "lib/recover.h"
 
 static bool fits_better(const pf_fit *a, const pf_fit *b)
@@ -31,12 +32,12 @@ perfile_status pf_recover_compare(pf_recover *x, perfile_source *source, perfile
     perfile_status st = x->repair->fit(file, r->guessed ? &r->assume : said, &given, err);
     if (st != PERFILE_OK || (given.seen && given.fit == given.seen))
         return st;
-    memcpy(&x->own, said, said->size < sizeof x->own ? said->size : sizeof x->own);
-    x->own.size = sizeof x->own;
+    st = pf_options_take(&x->own, sizeof x->own, said, "recover.assume", err);
     x->own.events = NULL;
     x->own.n_events = 0;
     x->own.byte_order = 0; /* it came with the events */
-    st = x->repair->guess(source, &x->own, &own, err);
+    if (st == PERFILE_OK)
+        st = x->repair->guess(source, &x->own, &own, err);
     if (st == PERFILE_OK)
         st = x->repair->fit(file, own.guessed ? &own.assume : &x->own, &fit, err);
     if (st == PERFILE_OK)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/limits.h"
 #include "lib/copy.h"
 
@@ -169,9 +170,8 @@ static uint32_t parts_at_once(void)
 static void set_most(pf_splitting *s)
 {
     enum { ALWAYS = 16 << 20 };
-    perfile_limits limits;
+    const perfile_limits limits = s->limits;
     perfile_summary sum;
-    pf_limits_fill(&limits, s->writing.limits);
     perfile_stream_summary(s->found, &sum, sizeof sum);
     uint64_t bytes = pf_container_bytes(perfile_stream_container(s->found)), most;
     bytes = sum.inner_bytes > bytes ? sum.inner_bytes : bytes;
@@ -249,14 +249,17 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
                                 const perfile_split_writing *writing, perfile_splitted *sum,
                                 size_t size, perfile_error *err)
 {
-    perfile_split_options how = {.size = sizeof how};
-    copy_in(&how, sizeof how, options, options->size);
+    perfile_split_options how;
     pf_splitting *s = pf_alloc(1, sizeof *s);
     if (!s)
         return pf_fail_nomem(err, "split");
-    if (writing)
-        copy_in(&s->writing, sizeof s->writing, writing, writing->size);
-    perfile_status st = perfile_split_check(&how, err);
+    perfile_status st = pf_options_take(&how, sizeof how, options, "split.options", err);
+    if (st == PERFILE_OK)
+        st = pf_options_take(&s->writing, sizeof s->writing, writing, "split.writing", err);
+    if (st == PERFILE_OK)
+        st = pf_limits_take(&s->limits, s->writing.limits, err);
+    if (st == PERFILE_OK)
+        st = perfile_split_check(&how, err);
     if (st == PERFILE_OK)
         st = pf_split_init(&s->split, &how, err);
     if (st == PERFILE_OK) {

@@ -14,6 +14,7 @@ enum { PF_SPLIT_OPEN = 512, PF_SPLIT_OPEN_LEAST = 128 };
 typedef struct pf_splitting {
     pf_passes all;
     perfile_split_writing writing;
+    perfile_limits limits; /* of `writing`, filled in */
     pf_split split;
     perfile_stream *looked, *found; /* stay open: names of threads and events are theirs */
     uint32_t lot;                   /* PF_SPLIT_OPEN, or less where not so many may be open */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "core/writer.h"
 #include "io/out.h"
 #include "lib/registry.h"
@@ -47,28 +48,28 @@ static perfile_status check_options(const pf_driver *driver, const perfile_sink 
 perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_options *options,
                                    perfile_writer **writer, perfile_error *err)
 {
-    perfile_writer_options o = {0};
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    o.size = sizeof o;
+    perfile_writer_options o;
+    perfile_status st = pf_options_take(&o, sizeof o, options, "writer.options", err);
+    if (st != PERFILE_OK)
+        return st;
     const pf_driver *driver = o.format ? pf_driver_named(o.format) : pf_drivers[0];
     if (!driver)
         return pf_fail(err, PERFILE_E_USAGE, "writer.format", "no format is called '%s'", o.format);
-    perfile_status st = check_options(driver, sink, &o, err);
+    st = check_options(driver, sink, &o, err);
     return st == PERFILE_OK ? driver->create(sink, &o, writer, err) : st;
 }
 
 perfile_status perfile_writer_create(const char *path, const perfile_writer_options *options,
                                      perfile_writer **writer, perfile_error *err)
 {
-    perfile_writer_options o = {0};
+    perfile_writer_options o;
     perfile_sink *sink = NULL;
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    o.size = sizeof o;
+    perfile_status st = pf_options_take(&o, sizeof o, options, "writer.options", err);
+    if (st != PERFILE_OK)
+        return st;
     perfile_sink_options how = {.size = sizeof how, .flags = o.sink_flags};
-    perfile_status st = o.directory ? perfile_sink_directory(path, &how, &sink, err)
-                                    : perfile_sink_path(path, &how, &sink, err);
+    st = o.directory ? perfile_sink_directory(path, &how, &sink, err)
+                     : perfile_sink_path(path, &how, &sink, err);
     if (st == PERFILE_OK)
         st = perfile_writer_open(sink, &o, writer, err);
     if (st == PERFILE_OK)

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "merge/merge.h"
 #include "schema/family.h"
 
@@ -125,15 +126,15 @@ perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
     pf_merge *x = pf_alloc(1, sizeof *x);
     if (!x)
         return pf_fail_nomem(err, "merge");
-    if (options)
-        memcpy(&x->options, options,
-               options->size < sizeof *options ? options->size : sizeof *options);
     x->base.ops = &pf_merge_ops;
     x->base.at = x->base.end = x->base.run;
     x->aux_of = x->threads_of = PF_MERGE_NO_INPUT;
     x->owners.seed = pf_index_seed(x);
+    perfile_status st =
+        pf_options_take(&x->options, sizeof x->options, options, "merge.options", err);
     set_rules(x);
-    perfile_status st = take_inputs(x, inputs, n, err);
+    if (st == PERFILE_OK)
+        st = take_inputs(x, inputs, n, err);
     if (st == PERFILE_OK)
         st = begin(x, err);
     if (st != PERFILE_OK) {

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "io/source_kind.h"
 #include "perf/stream.h"
 #include "perfile/live.h"
@@ -146,27 +147,20 @@ static const pf_stream_ops live_ops = {
 static perfile_status take_callbacks(const perfile_stream_callbacks *given,
                                      perfile_stream_callbacks *c, perfile_error *err)
 {
-    *c = (perfile_stream_callbacks){0};
-    if (given && given->size >= sizeof given->size)
-        memcpy(c, given, given->size < sizeof *c ? given->size : sizeof *c);
-    if (!c->next)
-        return pf_fail(err, PERFILE_E_USAGE, "stream.callbacks", "no callback 'next', or no size");
-    return PERFILE_OK;
+    perfile_status st = pf_options_take(c, sizeof *c, given, "stream.callbacks", err);
+    if (st == PERFILE_OK && !c->next)
+        return pf_fail(err, PERFILE_E_USAGE, "stream.callbacks", "no callback 'next'");
+    return st;
 }
 
 static perfile_status check_options(const perfile_options *o, perfile_error *err)
 {
-    if (!o)
-        return PERFILE_OK;
-    if (o->size < sizeof o->size)
-        return pf_fail(err, PERFILE_E_USAGE, "stream.options", "size is %zu, not set by sizeof",
-                       o->size);
-    perfile_options mine = {0};
-    memcpy(&mine, o, o->size < sizeof mine ? o->size : sizeof mine);
-    if (mine.assume)
+    perfile_options mine;
+    perfile_status st = pf_options_take(&mine, sizeof mine, o, "stream.options", err);
+    if (st == PERFILE_OK && mine.assume)
         return pf_fail(err, PERFILE_E_USAGE, "stream.options",
                        "'assume' is for captures: the session says what is known");
-    return PERFILE_OK;
+    return st;
 }
 
 /* One part, from 0 on; facts stand beside the records, as in a file. */

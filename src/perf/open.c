@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/limits.h"
 #include "base/order.h"
 #include "perf/driver.h"
@@ -164,15 +165,19 @@ perfile_status pf_perf_stream_new(const perfile_options *options, pf_perf_stream
     pf_perf_stream *p = pf_alloc(1, sizeof *p);
     if (!p)
         return pf_fail_nomem(err, "stream");
-    if (options)
-        memcpy(&p->base.options, options,
-               options->size < sizeof *options ? options->size : sizeof *options);
-    if (p->base.options.assume) {
-        const perfile_assume *a = p->base.options.assume;
-        memcpy(&p->assume, a, a->size < sizeof *a ? a->size : sizeof *a);
+    perfile_status st =
+        pf_options_take(&p->base.options, sizeof p->base.options, options, "options", err);
+    if (st == PERFILE_OK && p->base.options.assume) {
+        st = pf_options_take(&p->assume, sizeof p->assume, p->base.options.assume, "options.assume",
+                             err);
         p->base.options.assume = &p->assume;
     }
-    pf_limits_fill(&p->base.limits, p->base.options.limits);
+    if (st == PERFILE_OK)
+        st = pf_limits_take(&p->base.limits, p->base.options.limits, err);
+    if (st != PERFILE_OK) {
+        pf_free(p);
+        return st;
+    }
     p->base.options.limits = &p->base.limits;
     p->base.ops = &pf_perf_ops;
     p->base.release = release;

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/order.h"
 #include "io/out.h"
 #include "schema/attr_places.h"
@@ -229,13 +230,13 @@ pf_perf_writer *pf_perf_writer_of(perfile_writer *w, const char *what, perfile_e
 perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *options,
                               perfile_writer **writer, perfile_error *err)
 {
-    perfile_writer_options o = {0};
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    if (o.form == PERFILE_FORM_NONE)
-        o.form = PERFILE_FORM_FILE;
+    perfile_writer_options o;
     const pf_release *target = NULL;
-    perfile_status st = check_options(&o, sink, err);
+    perfile_status st = pf_options_take(&o, sizeof o, options, "writer.options", err);
+    if (st == PERFILE_OK && o.form == PERFILE_FORM_NONE)
+        o.form = PERFILE_FORM_FILE;
+    if (st == PERFILE_OK)
+        st = check_options(&o, sink, err);
     if (st == PERFILE_OK && o.target)
         st = pf_release_find(o.target, &target, err);
     if (st == PERFILE_OK && target)

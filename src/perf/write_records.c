@@ -1,6 +1,7 @@
 /* Records that are made from structs, and those that the kernel left in its ring buffer. */
 #include "base/cursor.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "core/layout.h"
 #include "io/out.h"
 #include "perf/write.h"
@@ -48,9 +49,9 @@ static perfile_status make(pf_perf_writer *w, uint32_t type, const perfile_put_h
                            perfile_error *err)
 {
     *m = (making){.given = {.existed = !how}, .how = pf_write_encoding(w)};
-    if (how)
-        memcpy(&m->given, how, how->size < sizeof m->given ? how->size : sizeof m->given);
     perfile_status st = pf_write_usable(w, err);
+    if (how && st == PERFILE_OK)
+        st = pf_options_take(&m->given, sizeof m->given, how, "put.how", err);
     if (st == PERFILE_OK)
         st = pf_write_scratch(w, PF_RECORD_MOST + 1, &m->record, err);
     if (st != PERFILE_OK)

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/options.h"
 
 /* The size of a record has 16 bits. */
 enum { MOST_RECORD = 1 << 16 };
@@ -37,14 +38,6 @@ static perfile_status check(const perfile_ring_options *o, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* What an older header did not have is zero. */
-static perfile_ring_options options_of(const perfile_ring_options *given)
-{
-    perfile_ring_options o = {0};
-    memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
-    return o;
-}
-
 static uint64_t first_position(const perfile_ring *ring)
 {
     uint64_t head;
@@ -62,8 +55,10 @@ static uint64_t first_position(const perfile_ring *ring)
 perfile_status perfile_ring_open(const perfile_ring_options *given, perfile_ring **ring,
                                  perfile_error *err)
 {
-    perfile_ring_options o = options_of(given);
-    perfile_status st = check(&o, err);
+    perfile_ring_options o;
+    perfile_status st = pf_options_take(&o, sizeof o, given, "ring.options", err);
+    if (st == PERFILE_OK)
+        st = check(&o, err);
     if (st != PERFILE_OK)
         return st;
     perfile_ring *r = pf_alloc(1, sizeof *r);

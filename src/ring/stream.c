@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "perfile/live.h"
 #include "ring/ring.h"
 
@@ -172,13 +173,11 @@ static perfile_status begin(const perfile_ring_stream_options *o, pf_ring_stream
 perfile_status perfile_ring_stream(const perfile_ring_stream_options *given,
                                    perfile_stream **stream, perfile_error *err)
 {
-    perfile_ring_stream_options o = {0};
+    perfile_ring_stream_options o;
     pf_ring_stream *x = NULL;
-    if (given->size < sizeof given->size)
-        return pf_fail(err, PERFILE_E_USAGE, "ring.stream", "size is %zu, not set by sizeof",
-                       given->size);
-    memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
-    perfile_status st = check(&o, err);
+    perfile_status st = pf_options_take(&o, sizeof o, given, "ring.stream", err);
+    if (st == PERFILE_OK)
+        st = check(&o, err);
     if (st == PERFILE_OK)
         st = begin(&o, &x, err);
     if (st != PERFILE_OK)

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "io/temporary.h"
 
 enum { MOST_BLOCKS = 8192, MOST_STEP = 4 << 20, EXTRA_PIECE = 1 << 20 };
@@ -143,9 +144,9 @@ static perfile_status look_beside(pf_sort *x, perfile_stream *below, perfile_err
 static perfile_status take_options(perfile_sort_options *o, const perfile_sort_options *given,
                                    perfile_error *err)
 {
-    memset(o, 0, sizeof *o);
-    if (given)
-        memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
+    perfile_status st = pf_options_take(o, sizeof *o, given, "sort.options", err);
+    if (st != PERFILE_OK)
+        return st;
     if (o->max_mapped == 0)
         o->max_mapped = o->max_memory ? o->max_memory : PERFILE_SORT_MAX_MAPPED;
     if (o->max_memory == 0)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "schema/family.h"
 
 static perfile_status check(const perfile_split_options *options, perfile_error *err)
@@ -23,9 +24,9 @@ static perfile_status check(const perfile_split_options *options, perfile_error 
 
 perfile_status perfile_split_check(const perfile_split_options *options, perfile_error *err)
 {
-    perfile_split_options how = {.size = sizeof how};
-    memcpy(&how, options, options->size < sizeof how ? options->size : sizeof how);
-    return check(&how, err);
+    perfile_split_options how;
+    perfile_status st = pf_options_take(&how, sizeof how, options, "split.options", err);
+    return st == PERFILE_OK ? check(&how, err) : st;
 }
 
 perfile_status pf_split_init(pf_split *x, const perfile_split_options *options, perfile_error *err)

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "core/swap.h"
 #include "schema/family.h"
 
@@ -260,11 +261,10 @@ perfile_status perfile_order(perfile_stream *below, uint32_t byte_order,
     pf_byteswap *o = pf_alloc(1, sizeof *o);
     if (!o)
         return pf_fail_nomem(err, "order");
-    if (options)
-        memcpy(&o->options, options,
-               options->size < sizeof *options ? options->size : sizeof *options);
     perfile_session *mine;
-    perfile_status st = pf_session_new(!perfile_session_swapped(from), &below->options, &mine, err);
+    perfile_status st = pf_options_take(&o->options, sizeof o->options, options, "order.options", err);
+    if (st == PERFILE_OK)
+        st = pf_session_new(!perfile_session_swapped(from), &below->options, &mine, err);
     if (st != PERFILE_OK) {
         pf_free(o);
         return st;

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/limits.h"
 #include "target/target.h"
 
@@ -318,10 +319,11 @@ static perfile_status begin(pf_target *t, const perfile_stream *below, perfile_e
 perfile_status perfile_target(perfile_stream *below, const perfile_target_options *options,
                               perfile_stream **stream, perfile_error *err)
 {
-    perfile_target_options o = {0};
+    perfile_target_options o;
     const pf_release *release;
-    memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    perfile_status st = PERFILE_OK;
+    perfile_status st = pf_options_take(&o, sizeof o, options, "target.options", err);
+    if (st != PERFILE_OK)
+        return st;
     if (o.version || !o.drop)
         st = pf_release_find(o.version ? o.version : "", &release, err);
     else

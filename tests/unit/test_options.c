@@ -1,5 +1,7 @@
 /* Structs of options that are shorter than those of this library: nothing behind their size is
- * read.  They end where memory ends, so that reading on would be the end of the program. */
+ * read.  They end where memory ends, so that reading on would be the end of the program.  And for
+ * each function that takes such a struct: without a size, or with members that are not known, it
+ * does nothing and says so. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,6 +9,8 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -90,17 +94,6 @@ static void opening(void **state)
     drain(s);
 }
 
-static void no_size_is_a_mistake(void **state)
-{
-    (void)state;
-    perfile_options how = {0};
-    perfile_stream *s;
-    perfile_source *in = source();
-    assert_int_equal(perfile_open(in, &how, &s, NULL), PERFILE_E_USAGE);
-    assert_int_equal(perfile_open_path("options.data", &how, &s, NULL), PERFILE_E_USAGE);
-    perfile_source_close(in);
-}
-
 static void stages(void **state)
 {
     (void)state;
@@ -170,10 +163,331 @@ static void whole_captures(void **state)
         PERFILE_E_USAGE);
 }
 
+/* Gives `o` to the function that takes such a struct. */
+typedef perfile_status give(const void *o, perfile_error *err);
+
+static perfile_sink *memory_sink(void)
+{
+    perfile_sink *sink;
+    assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+    return sink;
+}
+
+static perfile_status close_all(perfile_status st, perfile_stream *s, perfile_writer *w,
+                                perfile_sink *sink)
+{
+    perfile_stream_close(s);
+    perfile_writer_close(w);
+    perfile_sink_close(sink);
+    return st;
+}
+
+static perfile_status give_options(const void *o, perfile_error *err)
+{
+    perfile_stream *s;
+    perfile_source *in = source();
+    perfile_status st = perfile_open(in, o, &s, err);
+    perfile_source_close(in);
+    return st;
+}
+
+static perfile_status give_assume(const void *o, perfile_error *err)
+{
+    const perfile_options how = {.size = sizeof how, .assume = o};
+    return give_options(&how, err);
+}
+
+static perfile_status give_limits(const void *o, perfile_error *err)
+{
+    const perfile_options how = {.size = sizeof how, .limits = o};
+    return give_options(&how, err);
+}
+
+static perfile_status give_source_options(const void *o, perfile_error *err)
+{
+    perfile_source *s;
+    return perfile_source_path("options.data", o, &s, err);
+}
+
+static perfile_status give_source_callbacks(const void *o, perfile_error *err)
+{
+    perfile_source *s;
+    return perfile_source_callback(o, "in", NULL, &s, err);
+}
+
+static perfile_status give_sink_options(const void *o, perfile_error *err)
+{
+    perfile_sink *s;
+    return perfile_sink_path("out.data", o, &s, err);
+}
+
+static perfile_status give_sink_callbacks(const void *o, perfile_error *err)
+{
+    perfile_sink *s;
+    return perfile_sink_callback(o, "out", &s, err);
+}
+
+static perfile_status give_check_options(const void *o, perfile_error *err)
+{
+    perfile_stream *s = opened(), *stage;
+    return close_all(perfile_check(s, o, &stage, err), s, NULL, NULL);
+}
+
+static perfile_status give_sort_options(const void *o, perfile_error *err)
+{
+    perfile_stream *s = opened(), *stage;
+    return close_all(perfile_sort(s, o, &stage, err), s, NULL, NULL);
+}
+
+static perfile_status give_order_options(const void *o, perfile_error *err)
+{
+    perfile_stream *s = opened(), *stage;
+    return close_all(perfile_order(s, PERFILE_ORDER_BIG, o, &stage, err), s, NULL, NULL);
+}
+
+static perfile_status give_target_options(const void *o, perfile_error *err)
+{
+    perfile_stream *s = opened(), *stage;
+    return close_all(perfile_target(s, o, &stage, err), s, NULL, NULL);
+}
+
+static perfile_status give_merge_options(const void *o, perfile_error *err)
+{
+    perfile_stream *s = opened(), *stage;
+    const perfile_merge_input in = {.stream = s, .name = "made"};
+    return close_all(perfile_merge(&in, 1, o, &stage, err), s, NULL, NULL);
+}
+
+static perfile_status give_filter_options(const void *o, perfile_error *err)
+{
+    perfile_filter_state *filter;
+    return perfile_filter_new(o, &filter, err);
+}
+
+static perfile_status give_filter_reading(const void *o, perfile_error *err)
+{
+    perfile_stream *s;
+    return perfile_filter_open(source(), NULL, (perfile_filter_reading *)(uintptr_t)o, &s, NULL,
+                               err);
+}
+
+static perfile_status give_filter_writing(const void *o, perfile_error *err)
+{
+    perfile_sink *sink = memory_sink();
+    return close_all(perfile_filter_capture(source(), sink, NULL, o, NULL, 0, NULL, 0, err), NULL,
+                     NULL, sink);
+}
+
+static perfile_status give_merge_writing(const void *o, perfile_error *err)
+{
+    perfile_sink *sink = memory_sink();
+    perfile_merge_source in = {.source = source(), .name = "made"};
+    return close_all(perfile_merge_captures(&in, 1, sink, NULL, o, NULL, 0, NULL, 0, err), NULL,
+                     NULL, sink);
+}
+
+static perfile_status give_split_options(const void *o, perfile_error *err)
+{
+    perfile_status st = perfile_split_check(o, err);
+    return st == PERFILE_OK ? st : perfile_split_capture(source(), o, NULL, NULL, 0, err);
+}
+
+static perfile_status give_split_writing(const void *o, perfile_error *err)
+{
+    const perfile_split_options how = {.size = sizeof how, .by = PERFILE_SPLIT_CPU};
+    return perfile_split_capture(source(), &how, o, NULL, 0, err);
+}
+
+static perfile_status give_convert_options(const void *o, perfile_error *err)
+{
+    perfile_sink *sink = memory_sink();
+    return close_all(perfile_convert(source(), sink, o, NULL, 0, err), NULL, NULL, sink);
+}
+
+static perfile_status give_recover_options(const void *o, perfile_error *err)
+{
+    perfile_sink *sink = memory_sink();
+    return close_all(perfile_recover(source(), sink, o, NULL, 0, err), NULL, NULL, sink);
+}
+
+static perfile_status give_emit_options(const void *o, perfile_error *err)
+{
+    perfile_stream *s = opened();
+    perfile_sink *sink = memory_sink();
+    perfile_emitter *e;
+    return close_all(perfile_emitter_open("jsonl", s, sink, o, &e, err), s, NULL, sink);
+}
+
+static perfile_status give_writer_options(const void *o, perfile_error *err)
+{
+    perfile_writer *w;
+    perfile_sink *sink = memory_sink();
+    return close_all(perfile_writer_open(sink, o, &w, err), NULL, NULL, sink);
+}
+
+static perfile_status give_copy_options(const void *o, perfile_error *err)
+{
+    perfile_writer *w;
+    perfile_stream *s = opened();
+    perfile_sink *sink = memory_sink();
+    assert_int_equal(perfile_writer_open(sink, NULL, &w, NULL), PERFILE_OK);
+    return close_all(perfile_copy(s, w, o, NULL, 0, err), s, w, sink);
+}
+
+static perfile_status give_new_event(const void *o, perfile_error *err)
+{
+    perfile_writer *w;
+    perfile_sink *sink = memory_sink();
+    assert_int_equal(perfile_writer_open(sink, NULL, &w, NULL), PERFILE_OK);
+    return close_all(perfile_writer_add_event(w, o, NULL, err), NULL, w, sink);
+}
+
+static perfile_status give_put_how(const void *o, perfile_error *err)
+{
+    perfile_writer *w;
+    perfile_sink *sink = memory_sink();
+    const perfile_attr attr = {.size = 64, .sample_type = PERFILE_SAMPLE_IP};
+    const perfile_new_event event = {.size = sizeof event, .attr = &attr};
+    const perfile_sample sample = {.ip = 1};
+    assert_int_equal(perfile_writer_open(sink, NULL, &w, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_add_event(w, &event, NULL, NULL), PERFILE_OK);
+    return close_all(perfile_writer_put_sample(w, &sample, sizeof sample, o, err), NULL, w, sink);
+}
+
+static perfile_status give_encode_options(const void *o, perfile_error *err)
+{
+    uint8_t out[256];
+    size_t len;
+    const perfile_attr attr = {.size = 64};
+    return perfile_attr_encode(&attr, sizeof attr, o, out, sizeof out, &len, err);
+}
+
+static perfile_status give_expr_options(const void *o, perfile_error *err)
+{
+    perfile_expr *e;
+    return perfile_expr_compile("cpu == 1", o, &e, err);
+}
+
+static perfile_status give_expr_provider(const void *o, perfile_error *err)
+{
+    const perfile_expr_options how = {.size = sizeof how, .provider = o};
+    return give_expr_options(&how, err);
+}
+
+static perfile_status give_session_options(const void *o, perfile_error *err)
+{
+    perfile_session *s;
+    return perfile_session_new(o, &s, err);
+}
+
+static perfile_status give_stream_callbacks(const void *o, perfile_error *err)
+{
+    perfile_stream *s;
+    perfile_session *session;
+    assert_int_equal(perfile_session_new(NULL, &session, NULL), PERFILE_OK);
+    perfile_status st = perfile_stream_callback(o, "made", session, NULL, &s, err);
+    perfile_session_close(session);
+    return st;
+}
+
+static perfile_status give_ring_options(const void *o, perfile_error *err)
+{
+    perfile_ring *ring;
+    return perfile_ring_open(o, &ring, err);
+}
+
+static perfile_status give_ring_stream_options(const void *o, perfile_error *err)
+{
+    perfile_stream *s;
+    return perfile_ring_stream(o, &s, err);
+}
+
+#define GIVEN(name) {"perfile_" #name, give_##name}
+static const struct {
+    const char *name;
+    give *call;
+} given[] = {
+    GIVEN(options),        GIVEN(assume),          GIVEN(limits),
+    GIVEN(source_options), GIVEN(source_callbacks), GIVEN(sink_options),
+    GIVEN(sink_callbacks), GIVEN(check_options),   GIVEN(sort_options),
+    GIVEN(order_options),  GIVEN(target_options),  GIVEN(merge_options),
+    GIVEN(filter_options), GIVEN(filter_reading),  GIVEN(filter_writing),
+    GIVEN(merge_writing),  GIVEN(split_options),   GIVEN(split_writing),
+    GIVEN(convert_options), GIVEN(recover_options), GIVEN(emit_options),
+    GIVEN(writer_options), GIVEN(copy_options),    GIVEN(new_event),
+    GIVEN(put_how),        GIVEN(encode_options),  GIVEN(expr_options),
+    GIVEN(expr_provider),  GIVEN(session_options), GIVEN(stream_callbacks),
+    GIVEN(ring_options),   GIVEN(ring_stream_options),
+};
+
+/* What a program of a later version would say that this library cannot know. */
+static const struct {
+    size_t size;
+    uint8_t members[4096 - sizeof(size_t)];
+} later = {sizeof later, {[sizeof later.members - 1] = 1}};
+
+static void sizes_are_asked_for(void **state)
+{
+    (void)state;
+    const size_t none[512] = {0};
+    perfile_error err;
+    for (unsigned i = 0; i < sizeof given / sizeof given[0]; i++) {
+        if (given[i].call(none, &err) != PERFILE_E_USAGE || !strstr(err.message, "not set by sizeof"))
+            fail_msg("%s without a size: %s", given[i].name, err.message);
+        if (given[i].call(&later, &err) != PERFILE_E_USAGE || !strstr(err.message, "does not know"))
+            fail_msg("%s with an unknown member: %s", given[i].name, err.message);
+    }
+}
+
+static void visitors_have_a_size(void **state)
+{
+    (void)state;
+    const perfile_visitor none = {0};
+    const perfile_record *r;
+    perfile_stream *s = opened();
+    assert_int_equal(perfile_stream_next(s, &r, NULL), PERFILE_OK);
+    assert_int_equal(perfile_record_walk(r, 0, &none, NULL, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_record_walk_trailer(r, 0, &none, NULL, NULL), PERFILE_E_USAGE);
+    assert_int_equal(
+        perfile_feature_walk(perfile_session_feature_at(perfile_stream_session(s), 0), 0, &none,
+                             NULL, NULL),
+        PERFILE_E_USAGE);
+    assert_int_equal(perfile_attr_walk((perfile_bytes){NULL, 0}, false, 0, &none, NULL, NULL),
+                     PERFILE_E_USAGE);
+    perfile_stream_close(s);
+}
+
+/* Every struct of the public headers that begins with its size is tried here. */
+static void all_are_tried(void **state)
+{
+    (void)state;
+    char command[1024], name[128];
+    unsigned n = 0;
+    const char *home = getenv("PERFILE_SOURCE");
+    assert_non_null(home);
+    snprintf(command, sizeof command,
+             "grep -h -B1 '^    size_t size;' '%s'/include/perfile/*.h | "
+             "sed -n 's/^typedef struct \\(perfile_[a-z_0-9]*\\) {.*/\\1/p'",
+             home);
+    FILE *names = popen(command, "r");
+    assert_non_null(names);
+    while (fscanf(names, "%127s", name) == 1) {
+        bool tried = strcmp(name, "perfile_visitor") == 0;
+        for (unsigned i = 0; i < sizeof given / sizeof given[0]; i++)
+            tried = tried || strcmp(name, given[i].name) == 0;
+        if (!tried)
+            fail_msg("%s is not tried without its size", name);
+        n++;
+    }
+    assert_int_equal(pclose(names), 0);
+    assert_int_equal(n, sizeof given / sizeof given[0] + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opening), cmocka_unit_test(no_size_is_a_mistake), cmocka_unit_test(stages),
+        cmocka_unit_test(opening), cmocka_unit_test(stages), cmocka_unit_test(sizes_are_asked_for),
+        cmocka_unit_test(visitors_have_a_size), cmocka_unit_test(all_are_tried),
         cmocka_unit_test(writing), cmocka_unit_test(whole_captures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
