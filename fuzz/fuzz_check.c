@@ -20,7 +20,7 @@ typedef struct told {
 static void on_finding(void *user, const perfile_finding *f)
 {
     told *t = user;
-    const perfile_rule *row = perfile_rule_at(f->rule);
+    const perfile_rule *row = perfile_rule_of(f->rule);
     ENSURE(row && f->message && f->message[0]);
     ENSURE(f->severity && (f->severity == row->severity || f->severity == row->lesser));
     t->findings++;
@@ -84,7 +84,7 @@ static void check_features(const perfile_session *s, const told *t)
 static uint64_t tallies(const perfile_stream *s)
 {
     uint64_t n = 0;
-    for (unsigned rule = 0; rule < PERFILE_N_RULES; rule++)
+    for (unsigned rule = 0; rule < PERFILE_RULE_LIMIT; rule++)
         for (unsigned severity = 1; severity <= PERFILE_SEVERITY_ERROR; severity++) {
             perfile_tally t;
             perfile_check_tally(s, rule, severity, &t, sizeof t);

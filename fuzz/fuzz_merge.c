@@ -16,7 +16,7 @@ typedef struct look {
     bool late_events; /* some came behind records of the kernel */
     bool cut_attrs;   /* some end inside of a field */
     perfile_status end;
-    bool broken[PERFILE_N_RULES];
+    bool broken[PERFILE_RULE_LIMIT];
     uint64_t samples, records;
     sorted_state times;
 } look;
@@ -108,8 +108,8 @@ static uint8_t *copy(const uint8_t *data, size_t size)
  * them it is read in another way, has another time, and breaks another rule; so do features. */
 static bool has_wrong_attrs(const look *l)
 {
-    for (unsigned i = 0; i < PERFILE_N_RULES; i++)
-        if (l->broken[i] && perfile_rule_at(i)->where == PERFILE_WHERE_ATTR)
+    for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++)
+        if (l->broken[i] && perfile_rule_of(i)->where == PERFILE_WHERE_ATTR)
             return true;
     return l->no_events || l->late_events || l->cut_attrs;
 }
@@ -128,9 +128,9 @@ static void compare(const perfile_bytes *in, perfile_bytes out, uint32_t on_dama
     if (has_wrong_attrs(&one) || has_wrong_attrs(&other))
         return;
     ENSURE(made.times.steps_back == 0);
-    for (unsigned i = 0; i < PERFILE_N_RULES; i++)
+    for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++)
         if (made.broken[i] && !one.broken[i] && !other.broken[i]) {
-            fprintf(stderr, "rule %s\n", perfile_rule_at(i)->id);
+            fprintf(stderr, "rule %s\n", perfile_rule_of(i)->id);
             ENSURE(false);
         }
 }

@@ -180,10 +180,10 @@ static void on_finding(void *user, const perfile_finding *f)
     (void)user;
     if (f->severity != PERFILE_SEVERITY_ERROR)
         return;
-    if (perfile_rule_at(f->rule)->where == PERFILE_WHERE_CONTAINER ||
+    if (perfile_rule_of(f->rule)->where == PERFILE_WHERE_CONTAINER ||
         f->rule == PERFILE_RULE_V_201 || f->rule == PERFILE_RULE_V_202)
-        fprintf(stderr, "%s: %s\n", perfile_rule_at(f->rule)->id, f->message);
-    ENSURE(perfile_rule_at(f->rule)->where != PERFILE_WHERE_CONTAINER);
+        fprintf(stderr, "%s: %s\n", perfile_rule_of(f->rule)->id, f->message);
+    ENSURE(perfile_rule_of(f->rule)->where != PERFILE_WHERE_CONTAINER);
     ENSURE(f->rule != PERFILE_RULE_V_201 && f->rule != PERFILE_RULE_V_202);
 }
 

@@ -11,7 +11,7 @@ static void on_finding(void *user, const perfile_finding *f)
     fprintf(stderr, "%s: ", *name);
     if (f->offset != PERFILE_NO_OFFSET)
         fprintf(stderr, "offset %" PRIu64 ": ", f->offset);
-    fprintf(stderr, "%s %s: %s\n", perfile_severity_name(f->severity), perfile_rule_at(f->rule)->id,
+    fprintf(stderr, "%s %s: %s\n", perfile_severity_name(f->severity), perfile_rule_of(f->rule)->id,
             f->message);
 }
 

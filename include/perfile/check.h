@@ -27,166 +27,170 @@ enum { /* how bad a finding is; those of an error are the greatest */
 
 enum { /* what a rule looks at */
        PERFILE_WHERE_CONTAINER = 0,
-       PERFILE_WHERE_ATTR,
-       PERFILE_WHERE_RECORD,
-       PERFILE_WHERE_SAMPLE,
-       PERFILE_WHERE_FEATURE,
-       PERFILE_WHERE_STREAM
+       PERFILE_WHERE_ATTR = 1,
+       PERFILE_WHERE_RECORD = 2,
+       PERFILE_WHERE_SAMPLE = 3,
+       PERFILE_WHERE_FEATURE = 4,
+       PERFILE_WHERE_STREAM = 5
 };
 
-/* PERFILE_RULE_V_001 …: positions of the rows of format/rules.def. */
+/* PERFILE_RULE_V_001 …: one for each row of format/rules.def.  A rule keeps its number for ever,
+ * which is that of its id: V-302 is 302. */
 /* clang-format off */
 enum {
 /* BEGIN made of format/: rules */
     /* the file begins with one of the three magics and has at least 16 bytes */
-    PERFILE_RULE_V_001 = 0,
-    PERFILE_RULE_V_002 = 1, /* the header has 104, 72 or 16 bytes */
+    PERFILE_RULE_V_001 = 1,
+    PERFILE_RULE_V_002 = 2, /* the header has 104, 72 or 16 bytes */
     /* an entry of the attr section has at least 80 bytes, a multiple of 8 */
-    PERFILE_RULE_V_003 = 2,
-    PERFILE_RULE_V_004 = 3, /* the attr section holds whole entries */
-    PERFILE_RULE_V_005 = 4, /* the file has events */
-    PERFILE_RULE_V_006 = 5, /* every section lies inside the file */
-    PERFILE_RULE_V_007 = 6, /* the data section is not empty */
+    PERFILE_RULE_V_003 = 3,
+    PERFILE_RULE_V_004 = 4, /* the attr section holds whole entries */
+    PERFILE_RULE_V_005 = 5, /* the file has events */
+    PERFILE_RULE_V_006 = 6, /* every section lies inside the file */
+    PERFILE_RULE_V_007 = 7, /* the data section is not empty */
     /* header, attrs, ids, data, feature table and features do not overlap */
-    PERFILE_RULE_V_008 = 7,
-    PERFILE_RULE_V_009 = 8, /* the feature table lies inside the file */
-    PERFILE_RULE_V_010 = 9, /* features follow the table in the order of their numbers */
-    PERFILE_RULE_V_011 = 10, /* only features 1 to 34 and 128 to 134 are declared */
-    PERFILE_RULE_V_012 = 11, /* feature HOSTNAME is declared */
-    PERFILE_RULE_V_013 = 12, /* nothing lies behind the last feature */
+    PERFILE_RULE_V_008 = 8,
+    PERFILE_RULE_V_009 = 9, /* the feature table lies inside the file */
+    PERFILE_RULE_V_010 = 10, /* features follow the table in the order of their numbers */
+    PERFILE_RULE_V_011 = 11, /* only features 1 to 34 and 128 to 134 are declared */
+    PERFILE_RULE_V_012 = 12, /* feature HOSTNAME is declared */
+    PERFILE_RULE_V_013 = 13, /* nothing lies behind the last feature */
     /* the event types of old files are one for each event, in the same order */
-    PERFILE_RULE_V_014 = 13,
-    PERFILE_RULE_V_015 = 14, /* the file is of version 2 */
-    PERFILE_RULE_V_016 = 15, /* the data begin at a multiple of 8 */
-    PERFILE_RULE_V_017 = 16, /* a pipe stream ends where a record ends */
-    PERFILE_RULE_V_018 = 17, /* a directory has `data`, DIR_FORMAT 0 or 1, and data.N with 1 only */
-    PERFILE_RULE_V_019 = 18, /* the ids of an event are whole words and of that event alone */
-    PERFILE_RULE_V_101 = 19, /* the size of an attr is 0 or at least 64, and fits in its place */
-    PERFILE_RULE_V_102 = 20, /* an attr fills its entry */
-    PERFILE_RULE_V_103 = 21, /* the size of an attr is one that a kernel had (64 to 144) */
-    PERFILE_RULE_V_104 = 22, /* reserved bits and fields of an attr are 0 */
-    PERFILE_RULE_V_105 = 23, /* sample_type has known bits only */
-    PERFILE_RULE_V_106 = 24, /* WEIGHT and WEIGHT_STRUCT are not both set */
+    PERFILE_RULE_V_014 = 14,
+    PERFILE_RULE_V_015 = 15, /* the file is of version 2 */
+    PERFILE_RULE_V_016 = 16, /* the data begin at a multiple of 8 */
+    PERFILE_RULE_V_017 = 17, /* a pipe stream ends where a record ends */
+    PERFILE_RULE_V_018 = 18, /* a directory has `data`, DIR_FORMAT 0 or 1, and data.N with 1 only */
+    PERFILE_RULE_V_019 = 19, /* the ids of an event are whole words and of that event alone */
+    PERFILE_RULE_V_101 = 101, /* the size of an attr is 0 or at least 64, and fits in its place */
+    PERFILE_RULE_V_102 = 102, /* an attr fills its entry */
+    PERFILE_RULE_V_103 = 103, /* the size of an attr is one that a kernel had (64 to 144) */
+    PERFILE_RULE_V_104 = 104, /* reserved bits and fields of an attr are 0 */
+    PERFILE_RULE_V_105 = 105, /* sample_type has known bits only */
+    PERFILE_RULE_V_106 = 106, /* WEIGHT and WEIGHT_STRUCT are not both set */
     /* with several events all have the id at the same place of their records */
-    PERFILE_RULE_V_107 = 25,
-    PERFILE_RULE_V_108 = 26, /* sample_id_all is the same for all events */
-    PERFILE_RULE_V_109 = 27, /* with several events each has an id */
-    PERFILE_RULE_V_110 = 28, /* an id is not 0 and belongs to one event */
-    PERFILE_RULE_V_111 = 29, /* READ in sample_type comes with ID in read_format */
-    PERFILE_RULE_V_112 = 30, /* read_format has known bits only */
+    PERFILE_RULE_V_107 = 107,
+    PERFILE_RULE_V_108 = 108, /* sample_id_all is the same for all events */
+    PERFILE_RULE_V_109 = 109, /* with several events each has an id */
+    PERFILE_RULE_V_110 = 110, /* an id is not 0 and belongs to one event */
+    PERFILE_RULE_V_111 = 111, /* READ in sample_type comes with ID in read_format */
+    PERFILE_RULE_V_112 = 112, /* read_format has known bits only */
     /* branch_sample_type has known bits only when there are branch stacks */
-    PERFILE_RULE_V_113 = 31,
-    PERFILE_RULE_V_114 = 32, /* REGS_USER and REGS_INTR come with a mask of registers */
-    PERFILE_RULE_V_115 = 33, /* STACK_USER comes with a size, a multiple of 8 up to 65528 */
-    PERFILE_RULE_V_116 = 34, /* all events use the same known clock */
-    PERFILE_RULE_V_117 = 35, /* an event that samples by frequency has one above 0 */
-    PERFILE_RULE_V_118 = 36, /* software events and tracepoints have precise_ip 0 */
-    PERFILE_RULE_V_119 = 37, /* tracepoints have RAW data, and TRACING_DATA describes them */
-    PERFILE_RULE_V_201 = 38, /* a record has at least 8 bytes */
-    PERFILE_RULE_V_202 = 39, /* a record, with the bytes behind it, ends inside the data */
-    PERFILE_RULE_V_203 = 40, /* the size of a record is a multiple of 8 */
-    PERFILE_RULE_V_204 = 41, /* the type of a record is known */
-    PERFILE_RULE_V_205 = 42, /* the type of a record is not 0 */
-    PERFILE_RULE_V_206 = 43, /* a record has room for the fields of its type, and for its trailer */
-    PERFILE_RULE_V_207 = 44, /* a kernel record of fixed layout has nothing behind its fields */
-    PERFILE_RULE_V_208 = 45, /* a string ends before the trailer */
-    PERFILE_RULE_V_209 = 46, /* the padding of strings is 0 */
-    PERFILE_RULE_V_210 = 47, /* the id of a record is 0 or that of an event */
-    PERFILE_RULE_V_211 = 48, /* misc of a kernel record has known bits and a known cpumode */
-    PERFILE_RULE_V_212 = 49, /* times of a processor do not go back */
-    PERFILE_RULE_V_213 = 50, /* the processor of a record is one that the machine has */
-    PERFILE_RULE_V_214 = 51, /* the two times of a FORK or EXIT differ by less than a second */
-    PERFILE_RULE_V_215 = 52, /* nothing was lost and no event was throttled */
+    PERFILE_RULE_V_113 = 113,
+    PERFILE_RULE_V_114 = 114, /* REGS_USER and REGS_INTR come with a mask of registers */
+    PERFILE_RULE_V_115 = 115, /* STACK_USER comes with a size, a multiple of 8 up to 65528 */
+    PERFILE_RULE_V_116 = 116, /* all events use the same known clock */
+    PERFILE_RULE_V_117 = 117, /* an event that samples by frequency has one above 0 */
+    PERFILE_RULE_V_118 = 118, /* software events and tracepoints have precise_ip 0 */
+    PERFILE_RULE_V_119 = 119, /* tracepoints have RAW data, and TRACING_DATA describes them */
+    PERFILE_RULE_V_201 = 201, /* a record has at least 8 bytes */
+    PERFILE_RULE_V_202 = 202, /* a record, with the bytes behind it, ends inside the data */
+    PERFILE_RULE_V_203 = 203, /* the size of a record is a multiple of 8 */
+    PERFILE_RULE_V_204 = 204, /* the type of a record is known */
+    PERFILE_RULE_V_205 = 205, /* the type of a record is not 0 */
+    /* a record has room for the fields of its type, and for its trailer */
+    PERFILE_RULE_V_206 = 206,
+    PERFILE_RULE_V_207 = 207, /* a kernel record of fixed layout has nothing behind its fields */
+    PERFILE_RULE_V_208 = 208, /* a string ends before the trailer */
+    PERFILE_RULE_V_209 = 209, /* the padding of strings is 0 */
+    PERFILE_RULE_V_210 = 210, /* the id of a record is 0 or that of an event */
+    PERFILE_RULE_V_211 = 211, /* misc of a kernel record has known bits and a known cpumode */
+    PERFILE_RULE_V_212 = 212, /* times of a processor do not go back */
+    PERFILE_RULE_V_213 = 213, /* the processor of a record is one that the machine has */
+    PERFILE_RULE_V_214 = 214, /* the two times of a FORK or EXIT differ by less than a second */
+    PERFILE_RULE_V_215 = 215, /* nothing was lost and no event was throttled */
     /* a record that ends with a string is no longer than string, padding and trailer */
-    PERFILE_RULE_V_216 = 53,
-    PERFILE_RULE_V_301 = 54, /* a sample has room for its fixed fields */
-    PERFILE_RULE_V_302 = 55, /* the fields of a sample fill its record */
+    PERFILE_RULE_V_216 = 216,
+    PERFILE_RULE_V_301 = 301, /* a sample has room for its fixed fields */
+    PERFILE_RULE_V_302 = 302, /* the fields of a sample fill its record */
     /* call chain, branch stack, counters, raw data, stack and AUX data fit in the sample */
-    PERFILE_RULE_V_303 = 56,
-    PERFILE_RULE_V_304 = 57, /* no more of the user stack is valid than was copied */
-    PERFILE_RULE_V_305 = 58, /* IDENTIFIER and ID are equal */
-    PERFILE_RULE_V_306 = 59, /* the word beside the processor is 0 */
-    PERFILE_RULE_V_307 = 60, /* raw data end at a multiple of 8 */
-    PERFILE_RULE_V_308 = 61, /* the raw data of a tracepoint begin with its number */
-    PERFILE_RULE_V_309 = 62, /* a call chain begins with a context and has known contexts only */
-    PERFILE_RULE_V_310 = 63, /* the ABI of registers is 0, 1 or 2 */
-    PERFILE_RULE_V_311 = 64, /* a group has counters, and their ids are known */
-    PERFILE_RULE_V_312 = 65, /* times of samples lie inside feature SAMPLE_TIME */
-    PERFILE_RULE_V_313 = 66, /* the period of a sample is above 0 */
-    PERFILE_RULE_V_314 = 67, /* a branch was not predicted and mispredicted at once */
-    PERFILE_RULE_V_401 = 68, /* a build id of an MMAP2 has 1 to 20 bytes */
-    PERFILE_RULE_V_402 = 69, /* a mapping does not wrap around, and has a length */
-    PERFILE_RULE_V_403 = 70, /* the code of a TEXT_POKE fits in the record */
-    PERFILE_RULE_V_404 = 71, /* the namespaces of a NAMESPACES record fit in it */
-    PERFILE_RULE_V_405 = 72, /* the entries of a CALLCHAIN_DEFERRED fit in it */
+    PERFILE_RULE_V_303 = 303,
+    PERFILE_RULE_V_304 = 304, /* no more of the user stack is valid than was copied */
+    PERFILE_RULE_V_305 = 305, /* IDENTIFIER and ID are equal */
+    PERFILE_RULE_V_306 = 306, /* the word beside the processor is 0 */
+    PERFILE_RULE_V_307 = 307, /* raw data end at a multiple of 8 */
+    PERFILE_RULE_V_308 = 308, /* the raw data of a tracepoint begin with its number */
+    PERFILE_RULE_V_309 = 309, /* a call chain begins with a context and has known contexts only */
+    PERFILE_RULE_V_310 = 310, /* the ABI of registers is 0, 1 or 2 */
+    PERFILE_RULE_V_311 = 311, /* a group has counters, and their ids are known */
+    PERFILE_RULE_V_312 = 312, /* times of samples lie inside feature SAMPLE_TIME */
+    PERFILE_RULE_V_313 = 313, /* the period of a sample is above 0 */
+    PERFILE_RULE_V_314 = 314, /* a branch was not predicted and mispredicted at once */
+    PERFILE_RULE_V_401 = 401, /* a build id of an MMAP2 has 1 to 20 bytes */
+    PERFILE_RULE_V_402 = 402, /* a mapping does not wrap around, and has a length */
+    PERFILE_RULE_V_403 = 403, /* the code of a TEXT_POKE fits in the record */
+    PERFILE_RULE_V_404 = 404, /* the namespaces of a NAMESPACES record fit in it */
+    PERFILE_RULE_V_405 = 405, /* the entries of a CALLCHAIN_DEFERRED fit in it */
     /* a CALLCHAIN_DEFERRED has the cookie of an earlier sample of its thread, once */
-    PERFILE_RULE_V_406 = 73,
-    PERFILE_RULE_V_407 = 74, /* processes of samples have a name, and their addresses a mapping */
-    PERFILE_RULE_V_408 = 75, /* AUX records of a buffer follow each other */
+    PERFILE_RULE_V_406 = 406,
+    PERFILE_RULE_V_407 = 407, /* processes of samples have a name, and their addresses a mapping */
+    PERFILE_RULE_V_408 = 408, /* AUX records of a buffer follow each other */
     /* HEADER_ATTR, HEADER_FEATURE, HEADER_EVENT_TYPE and HEADER_TRACING_DATA come in pipes only */
-    PERFILE_RULE_V_501 = 76,
-    PERFILE_RULE_V_502 = 77, /* an event comes before the first record that needs one */
-    PERFILE_RULE_V_503 = 78, /* a list of HEADER_FEATURE records is closed by an empty one */
-    PERFILE_RULE_V_504 = 79, /* an ID_INDEX has as many entries as it says, and nothing else */
-    PERFILE_RULE_V_505 = 80, /* ID_INDEX lists the ids of the events, all of them */
-    PERFILE_RULE_V_506 = 81, /* the entries of a THREAD_MAP fit in it */
+    PERFILE_RULE_V_501 = 501,
+    PERFILE_RULE_V_502 = 502, /* an event comes before the first record that needs one */
+    PERFILE_RULE_V_503 = 503, /* a list of HEADER_FEATURE records is closed by an empty one */
+    PERFILE_RULE_V_504 = 504, /* an ID_INDEX has as many entries as it says, and nothing else */
+    PERFILE_RULE_V_505 = 505, /* ID_INDEX lists the ids of the events, all of them */
+    PERFILE_RULE_V_506 = 506, /* the entries of a THREAD_MAP fit in it */
     /* a CPU_MAP fits in its record, is a list, mask or range, and is sound */
-    PERFILE_RULE_V_507 = 82,
-    PERFILE_RULE_V_508 = 83, /* a STAT_CONFIG has as many settings as it says, and nothing else */
-    PERFILE_RULE_V_509 = 84, /* an EVENT_UPDATE is of a known event and kind, and its string ends */
+    PERFILE_RULE_V_507 = 507,
+    PERFILE_RULE_V_508 = 508, /* a STAT_CONFIG has as many settings as it says, and nothing else */
+    /* an EVENT_UPDATE is of a known event and kind, and its string ends */
+    PERFILE_RULE_V_509 = 509,
     /* a TIME_CONV has 32 or 56 bytes; shift is below 64 and mult above 0 */
-    PERFILE_RULE_V_510 = 85,
-    PERFILE_RULE_V_511 = 86, /* AUX data lie inside the data and are a multiple of 8 bytes */
-    PERFILE_RULE_V_512 = 87, /* an AUXTRACE_INFO comes before AUXTRACE */
-    PERFILE_RULE_V_513 = 88, /* the message of an AUXTRACE_ERROR ends inside its record */
-    PERFILE_RULE_V_514 = 89, /* the stream has FINISHED_ROUND records, or is sorted by time */
-    PERFILE_RULE_V_515 = 90, /* no record is older than what the round before the last had */
-    PERFILE_RULE_V_516 = 91, /* no record with a time follows the last FINISHED_ROUND */
+    PERFILE_RULE_V_510 = 510,
+    PERFILE_RULE_V_511 = 511, /* AUX data lie inside the data and are a multiple of 8 bytes */
+    PERFILE_RULE_V_512 = 512, /* an AUXTRACE_INFO comes before AUXTRACE */
+    PERFILE_RULE_V_513 = 513, /* the message of an AUXTRACE_ERROR ends inside its record */
+    PERFILE_RULE_V_514 = 514, /* the stream has FINISHED_ROUND records, or is sorted by time */
+    PERFILE_RULE_V_515 = 515, /* no record is older than what the round before the last had */
+    PERFILE_RULE_V_516 = 516, /* no record with a time follows the last FINISHED_ROUND */
     /* compressed records continue one zstd stream, and records come out of it */
-    PERFILE_RULE_V_517 = 92,
-    PERFILE_RULE_V_518 = 93, /* the decompressed stream ends where a record ends */
+    PERFILE_RULE_V_517 = 517,
+    PERFILE_RULE_V_518 = 518, /* the decompressed stream ends where a record ends */
     /* no compressed records, AUX data or tracing data come out of compressed records */
-    PERFILE_RULE_V_519 = 94,
+    PERFILE_RULE_V_519 = 519,
     /* the data of a COMPRESSED2 fit in it, and nothing but padding follows */
-    PERFILE_RULE_V_520 = 95,
+    PERFILE_RULE_V_520 = 520,
     /* compressed records come with feature COMPRESSED, zstd and a buffer of whole pages */
-    PERFILE_RULE_V_521 = 96,
+    PERFILE_RULE_V_521 = 521,
     /* BPF_METADATA, SCHEDSTAT_CPU and SCHEDSTAT_DOMAIN have room for what they hold */
-    PERFILE_RULE_V_522 = 97,
-    PERFILE_RULE_V_523 = 98, /* one stream stands in a file */
-    PERFILE_RULE_V_524 = 99, /* a record in pieces (simpleperf) is complete */
-    PERFILE_RULE_V_601 = 100, /* what a feature section holds can be read */
-    PERFILE_RULE_V_602 = 101, /* a feature section has nothing behind its content */
+    PERFILE_RULE_V_522 = 522,
+    PERFILE_RULE_V_523 = 523, /* one stream stands in a file */
+    PERFILE_RULE_V_524 = 524, /* a record in pieces (simpleperf) is complete */
+    PERFILE_RULE_V_601 = 601, /* what a feature section holds can be read */
+    PERFILE_RULE_V_602 = 602, /* a feature section has nothing behind its content */
     /* a string in a feature ends with NUL, is padded with NUL, and is a multiple of 64 long */
-    PERFILE_RULE_V_603 = 102,
-    PERFILE_RULE_V_604 = 103, /* EVENT_DESC describes the events of the file, with their ids */
-    PERFILE_RULE_V_605 = 104, /* NRCPUS has processors, and no more online than configured */
-    PERFILE_RULE_V_606 = 105, /* SAMPLE_TIME is 0, or the first and last time of a sample */
-    PERFILE_RULE_V_607 = 106, /* entries of feature AUXTRACE are where AUXTRACE records are */
-    PERFILE_RULE_V_608 = 107, /* feature AUXTRACE lists all AUXTRACE records */
+    PERFILE_RULE_V_603 = 603,
+    PERFILE_RULE_V_604 = 604, /* EVENT_DESC describes the events of the file, with their ids */
+    PERFILE_RULE_V_605 = 605, /* NRCPUS has processors, and no more online than configured */
+    PERFILE_RULE_V_606 = 606, /* SAMPLE_TIME is 0, or the first and last time of a sample */
+    PERFILE_RULE_V_607 = 607, /* entries of feature AUXTRACE are where AUXTRACE records are */
+    PERFILE_RULE_V_608 = 608, /* feature AUXTRACE lists all AUXTRACE records */
     /* CLOCK_DATA is of version 1, of the clock of the events, and has times */
-    PERFILE_RULE_V_609 = 108,
+    PERFILE_RULE_V_609 = 609,
     /* BRANCH_STACK is set when samples have branch stacks, STAT when there are STAT records */
-    PERFILE_RULE_V_610 = 109,
+    PERFILE_RULE_V_610 = 610,
     /* entries of BUILD_ID are whole and have a name that ends; ids have 1 to 20 bytes */
-    PERFILE_RULE_V_611 = 110,
+    PERFILE_RULE_V_611 = 611,
     /* groups of GROUP_DESC are of events of the file and do not overlap */
-    PERFILE_RULE_V_612 = 111,
-    PERFILE_RULE_V_613 = 112, /* PMU_MAPPINGS names every PMU that events use */
+    PERFILE_RULE_V_612 = 612,
+    PERFILE_RULE_V_613 = 613, /* PMU_MAPPINGS names every PMU that events use */
     /* TRACING_DATA can be read to its end, and has the byte order of the file */
-    PERFILE_RULE_V_614 = 113,
-    PERFILE_RULE_V_615 = 114, /* what is behind the cores in CPU_TOPOLOGY is a known revision */
+    PERFILE_RULE_V_614 = 614,
+    PERFILE_RULE_V_615 = 615, /* what is behind the cores in CPU_TOPOLOGY is a known revision */
     /* MEM_TOPOLOGY, CACHE, CLOCK_DATA and COMPRESSED have known versions */
-    PERFILE_RULE_V_616 = 115,
-    PERFILE_RULE_V_617 = 116, /* E_MACHINE and the register masks go with ARCH */
-    PERFILE_RULE_V_618 = 117, /* META_INFO is pairs of strings */
+    PERFILE_RULE_V_616 = 616,
+    PERFILE_RULE_V_617 = 617, /* E_MACHINE and the register masks go with ARCH */
+    PERFILE_RULE_V_618 = 618, /* META_INFO is pairs of strings */
 /* END made of format/ */
-    PERFILE_N_RULES
+    PERFILE_RULE_LIMIT = 1000 /* every number, of later versions too, is less */
 };
 /* clang-format on */
 
 /* A row of format/rules.def. */
 typedef struct perfile_rule {
+    uint32_t number;      /* PERFILE_RULE_… */
     const char *id;       /* "V-302" */
     uint8_t severity;     /* PERFILE_SEVERITY_… of its findings */
     uint8_t lesser;       /* that of its milder case, PERFILE_SEVERITY_NONE without one */
@@ -197,10 +201,12 @@ typedef struct perfile_rule {
                            * perfile_rule_verdict_at() */
 } perfile_rule;
 
-/* The rule at `position`, NULL behind the last; the position of "V-302" (case does not count), or
- * PERFILE_N_RULES of the library when there is none. */
+/* The rule at `position`, in the order of their numbers; NULL behind the last.  Positions change
+ * with the version of the library. */
 PERFILE_API const perfile_rule *perfile_rule_at(size_t position);
-PERFILE_API size_t perfile_rule_find(const char *id);
+/* The rule of that number, or called "V-302" (case does not count); NULL when there is none. */
+PERFILE_API const perfile_rule *perfile_rule_of(uint32_t number);
+PERFILE_API const perfile_rule *perfile_rule_find(const char *id);
 
 /* "error", "warning", "note"; "container" …. */
 PERFILE_API const char *perfile_severity_name(unsigned severity);
@@ -280,10 +286,10 @@ PERFILE_API void perfile_check_tally(const perfile_stream *check, unsigned rule,
 PERFILE_API const char *perfile_check_version_at(size_t position);
 
 enum { /* what becomes of a capture in `perf report --stats` of a version, the worst last */
-       PERFILE_VERDICT_READS = 0, /* opens it and reads all records */
-       PERFILE_VERDICT_LOSES,     /* opens it, and loses records or fields */
-       PERFILE_VERDICT_STOPS,     /* opens it, and does not come to its end */
-       PERFILE_VERDICT_REFUSES    /* does not open it */
+       PERFILE_VERDICT_READS = 0,  /* opens it and reads all records */
+       PERFILE_VERDICT_LOSES = 1,  /* opens it, and loses records or fields */
+       PERFILE_VERDICT_STOPS = 2,  /* opens it, and does not come to its end */
+       PERFILE_VERDICT_REFUSES = 3 /* does not open it */
 };
 
 /* One thing that versions of perf make of captures that break a rule.  Strings are static. */
@@ -299,13 +305,13 @@ typedef struct perfile_rule_verdict {
 
 enum { /* perfile_rule_verdict.form: which captures it is about */
        PERFILE_VERDICT_OF_ANY = 0,
-       PERFILE_VERDICT_OF_FILE, /* directories too */
-       PERFILE_VERDICT_OF_PIPE
+       PERFILE_VERDICT_OF_FILE = 1, /* directories too */
+       PERFILE_VERDICT_OF_PIPE = 2
 };
 
-/* What `format/versions.def` says about the rule at `rule`, one by one; false behind the last.
+/* What `format/versions.def` says about the rule of that number, one by one; false behind the last.
  * Fills the first `size` bytes of *verdict. */
-PERFILE_API bool perfile_rule_verdict_at(size_t rule, size_t position,
+PERFILE_API bool perfile_rule_verdict_at(uint32_t rule, size_t position,
                                          perfile_rule_verdict *verdict, size_t size);
 
 /* What perf `version` ("6.1", "perf-6.1") does with the capture that went through `check`, to be

@@ -10,20 +10,20 @@ extern "C" {
 
 enum {
     PERFILE_FORM_NONE = 0, /* nothing that could be read */
-    PERFILE_FORM_FILE,     /* header, sections, feature table */
-    PERFILE_FORM_PIPE      /* a 16-byte header, then records only */
+    PERFILE_FORM_FILE = 1, /* header, sections, feature table */
+    PERFILE_FORM_PIPE = 2  /* a 16-byte header, then records only */
 };
 
 enum {
     PERFILE_ROLE_HEADER = 1,
-    PERFILE_ROLE_IDS, /* `number`: index of the attr */
-    PERFILE_ROLE_ATTRS,
-    PERFILE_ROLE_EVENT_TYPES,
-    PERFILE_ROLE_RECORDS, /* `number`: part */
-    PERFILE_ROLE_FEATURE_TABLE,
-    PERFILE_ROLE_FEATURE, /* `number`: feature */
-    PERFILE_ROLE_GAP,     /* between parts */
-    PERFILE_ROLE_TAIL     /* behind all parts */
+    PERFILE_ROLE_IDS = 2, /* `number`: index of the attr */
+    PERFILE_ROLE_ATTRS = 3,
+    PERFILE_ROLE_EVENT_TYPES = 4,
+    PERFILE_ROLE_RECORDS = 5, /* `number`: part */
+    PERFILE_ROLE_FEATURE_TABLE = 6,
+    PERFILE_ROLE_FEATURE = 7, /* `number`: feature */
+    PERFILE_ROLE_GAP = 8,     /* between parts */
+    PERFILE_ROLE_TAIL = 9     /* behind all parts */
 };
 
 typedef struct perfile_section {

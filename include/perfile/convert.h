@@ -20,10 +20,10 @@ enum {                                        /* perfile_convert_options.flags *
 enum { /* perfile_convert_options.on_damage */
        PERFILE_CONVERT_FAIL = 0,
        /* Every byte as it is, also damaged ones; where the form changes, as RESYNC. */
-       PERFILE_CONVERT_COPY,
-       PERFILE_CONVERT_STOP,   /* what is in front of the damage */
-       PERFILE_CONVERT_RESYNC, /* … and from where records begin again */
-       PERFILE_CONVERT_SALVAGE /* what can be trusted; see perfile_options.on_damage */
+       PERFILE_CONVERT_COPY = 1,
+       PERFILE_CONVERT_STOP = 2,   /* what is in front of the damage */
+       PERFILE_CONVERT_RESYNC = 3, /* … and from where records begin again */
+       PERFILE_CONVERT_SALVAGE = 4 /* what can be trusted; see perfile_options.on_damage */
 };
 
 /* Set `size`; zeros leave everything as it is. */

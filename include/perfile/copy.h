@@ -12,24 +12,25 @@ extern "C" {
 
 enum { /* perfile_note.kind */
        PERFILE_NOTE_NONE = 0,
-       PERFILE_NOTE_RECORDS_LEFT_OUT, /* of a type that no table describes, on demand */
-       PERFILE_NOTE_RECORDS_KEPT,     /* the same, with the bytes of the other byte order */
-       PERFILE_NOTE_RECORDS_BROKEN,   /* they cannot be read: rewritten as far as that goes */
-       PERFILE_NOTE_RECORDS_CUT,      /* the bytes that they announce are not there: left out */
-       PERFILE_NOTE_FEATURE_LEFT_OUT, /* of a number that no table describes, on demand */
-       PERFILE_NOTE_FEATURE_KEPT,     /* the same, with the bytes of the other byte order */
-       PERFILE_NOTE_FEATURE_BROKEN,   /* it cannot be read: as it was, or left out */
-       PERFILE_NOTE_FEATURE_NO_PLACE, /* the form has no place for it: left out */
-       PERFILE_NOTE_EVENT_BROKEN,     /* its attr cannot be read: rewritten as far as that goes */
-       PERFILE_NOTE_DAMAGE,           /* bytes that belong to no record */
-       PERFILE_NOTE_BYTES_LEFT_OUT,   /* between and behind the parts of the file: the form has no
-                                         place for them */
-       PERFILE_NOTE_ROUNDS_LEFT_OUT,  /* FINISHED_ROUND: not true of several files in a row */
-       PERFILE_NOTE_PARTS,            /* files of a directory, one behind the other */
-       PERFILE_NOTE_DECOMPRESSED,     /* what was in compressed records stands in their place */
-       PERFILE_NOTE_TARGET, /* a version of perf does not know it: perfile_target_loss.sentence */
-       PERFILE_NOTE_UNSAID, /* no event has what a term of a filter asks its samples for */
-       PERFILE_NOTE_EMPTY,  /* a filter selects nothing: what there is instead */
+       PERFILE_NOTE_RECORDS_LEFT_OUT = 1, /* of a type that no table describes, on demand */
+       PERFILE_NOTE_RECORDS_KEPT = 2,     /* the same, with the bytes of the other byte order */
+       PERFILE_NOTE_RECORDS_BROKEN = 3,   /* they cannot be read: rewritten as far as that goes */
+       PERFILE_NOTE_RECORDS_CUT = 4,      /* the bytes that they announce are not there: left out */
+       PERFILE_NOTE_FEATURE_LEFT_OUT = 5, /* of a number that no table describes, on demand */
+       PERFILE_NOTE_FEATURE_KEPT = 6,     /* the same, with the bytes of the other byte order */
+       PERFILE_NOTE_FEATURE_BROKEN = 7,   /* it cannot be read: as it was, or left out */
+       PERFILE_NOTE_FEATURE_NO_PLACE = 8, /* the form has no place for it: left out */
+       PERFILE_NOTE_EVENT_BROKEN = 9, /* its attr cannot be read: rewritten as far as that goes */
+       PERFILE_NOTE_DAMAGE = 10,      /* bytes that belong to no record */
+       PERFILE_NOTE_BYTES_LEFT_OUT = 11,  /* between and behind the parts of the file: the form has
+                                        no  place for them */
+       PERFILE_NOTE_ROUNDS_LEFT_OUT = 12, /* FINISHED_ROUND: not true of several files in a row */
+       PERFILE_NOTE_PARTS = 13,           /* files of a directory, one behind the other */
+       PERFILE_NOTE_DECOMPRESSED = 14,    /* what was in compressed records stands in their place */
+       PERFILE_NOTE_TARGET =
+           15, /* a version of perf does not know it: perfile_target_loss.sentence */
+       PERFILE_NOTE_UNSAID = 16, /* no event has what a term of a filter asks its samples for */
+       PERFILE_NOTE_EMPTY = 17,  /* a filter selects nothing: what there is instead */
        PERFILE_N_NOTES
 };
 

@@ -92,35 +92,35 @@ enum {
     PERFILE_KIND_E_MACHINE = 72, /* ELF machine */
     PERFILE_KIND_BUILD_ID_MISC = 73, /* misc of a build id record */
     PERFILE_KIND_GROUP = 74, /* fields that belong together */
+    PERFILE_N_KINDS = 75, /* of this version */
 /* END made of format/ */
-    PERFILE_N_KINDS
 };
 /* clang-format on */
 
 /* How numbers of a kind are written. */
 enum {
     PERFILE_BASE_DEC = 0,
-    PERFILE_BASE_HEX,
-    PERFILE_BASE_TEXT,
-    PERFILE_BASE_BYTES,
-    PERFILE_BASE_SCALE,
-    PERFILE_BASE_GROUP
+    PERFILE_BASE_HEX = 1,
+    PERFILE_BASE_TEXT = 2,
+    PERFILE_BASE_BYTES = 3,
+    PERFILE_BASE_SCALE = 4,
+    PERFILE_BASE_GROUP = 5
 };
 
 /* How a field is stored. */
 enum {
     PERFILE_U8 = 0,
-    PERFILE_U16,
-    PERFILE_U32,
-    PERFILE_U64,
-    PERFILE_S32,
-    PERFILE_TEXT,    /* characters; value.bytes is the text without NUL and padding */
-    PERFILE_BLOB,    /* bytes */
-    PERFILE_WORDS,   /* integers: value.words; `element` is their type */
-    PERFILE_STRINGS, /* strings: value.strings */
-    PERFILE_STRUCT,  /* begin and end */
-    PERFILE_LIST,    /* begin and end; its items are begin and end with type ITEM */
-    PERFILE_ITEM
+    PERFILE_U16 = 1,
+    PERFILE_U32 = 2,
+    PERFILE_U64 = 3,
+    PERFILE_S32 = 4,
+    PERFILE_TEXT = 5,    /* characters; value.bytes is the text without NUL and padding */
+    PERFILE_BLOB = 6,    /* bytes */
+    PERFILE_WORDS = 7,   /* integers: value.words; `element` is their type */
+    PERFILE_STRINGS = 8, /* strings: value.strings */
+    PERFILE_STRUCT = 9,  /* begin and end */
+    PERFILE_LIST = 10,   /* begin and end; its items are begin and end with type ITEM */
+    PERFILE_ITEM = 11
 };
 
 /* perfile_field.flags */

@@ -51,19 +51,19 @@ enum { /* perfile_filter_term.kind: what the text is, ends of ranges being part 
         * "2026-05-01T10:00:00.5..".  Either end may be left out.  As perf has it also "A,B",
         * "10%-20%,50%-60%", and "10%/2" for the second of ten parts. */
        PERFILE_BY_TIME = 0,
-       PERFILE_BY_PID,  /* "7,8,100..199" */
-       PERFILE_BY_TID,  /* the same */
-       PERFILE_BY_CPU,  /* "0-3,7" */
-       PERFILE_BY_TYPE, /* "SAMPLE,MMAP2,75" */
-       PERFILE_BY_IP,   /* "0x400000..0x4fffff", one address, or an end left out */
+       PERFILE_BY_PID = 1,  /* "7,8,100..199" */
+       PERFILE_BY_TID = 2,  /* the same */
+       PERFILE_BY_CPU = 3,  /* "0-3,7" */
+       PERFILE_BY_TYPE = 4, /* "SAMPLE,MMAP2,75" */
+       PERFILE_BY_IP = 5,   /* "0x400000..0x4fffff", one address, or an end left out */
        /* Name, with * and ? for any, or position from 0.  Names between commas are alternatives,
         * here and below, beside the whole as one name.  Each has to be there. */
-       PERFILE_BY_EVENT,
-       PERFILE_BY_COMM, /* name of the thread at that time, with * and ? */
-       PERFILE_BY_DSO,  /* what was mapped at the address of the sample: its path, or the last part
-                         * of it, with * and ? */
-       PERFILE_BY_CGROUP, /* path of the cgroup of the sample, with * and ? */
-       PERFILE_BY_WHERE,  /* format/expressions.md; comm, dso and cgroup are known */
+       PERFILE_BY_EVENT = 6,
+       PERFILE_BY_COMM = 7,   /* name of the thread at that time, with * and ? */
+       PERFILE_BY_DSO = 8,    /* what was mapped at the address of the sample: its path, or the last
+                               * part    of it, with * and ? */
+       PERFILE_BY_CGROUP = 9, /* path of the cgroup of the sample, with * and ? */
+       PERFILE_BY_WHERE = 10, /* format/expressions.md; comm, dso and cgroup are known */
        PERFILE_N_BY
 };
 

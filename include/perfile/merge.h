@@ -57,14 +57,14 @@ enum {                                          /* perfile_merge_options.flags *
  * which is more than Linux ever has; 0, -1 and numbers that are not below it stay. */
 #define PERFILE_MERGE_PIDS (UINT32_C(1) << 22)
 
-enum {                           /* perfile_merge_note.kind */
-       PERFILE_MERGE_JOINED = 0, /* feature: made of those of several inputs */
-       PERFILE_MERGE_DROPPED,    /* feature: not the same in all inputs that have it, left out */
-       PERFILE_MERGE_CONFLICT,   /* PERFILE_MERGE_DROP_CONFLICTING left it out */
-       PERFILE_MERGE_RECORDS,    /* records that were left out */
-       PERFILE_MERGE_CHANGED,    /* records that got what they had not */
-       PERFILE_MERGE_MIXED,      /* what perf.data cannot keep apart */
-       PERFILE_MERGE_N_NOTES
+enum {                             /* perfile_merge_note.kind */
+       PERFILE_MERGE_JOINED = 0,   /* feature: made of those of several inputs */
+       PERFILE_MERGE_DROPPED = 1,  /* feature: not the same in all inputs that have it, left out */
+       PERFILE_MERGE_CONFLICT = 2, /* PERFILE_MERGE_DROP_CONFLICTING left it out */
+       PERFILE_MERGE_RECORDS = 3,  /* records that were left out */
+       PERFILE_MERGE_CHANGED = 4,  /* records that got what they had not */
+       PERFILE_MERGE_MIXED = 5,    /* what perf.data cannot keep apart */
+       PERFILE_MERGE_N_NOTES = 6
 };
 
 typedef struct perfile_merge_note {
@@ -124,15 +124,15 @@ typedef struct perfile_merged {
 PERFILE_API void perfile_merge_result(const perfile_stream *stream, perfile_merged *out,
                                       size_t size);
 
-enum {                          /* perfile_merged_input.clock: why its times go where they go */
-       PERFILE_CLOCK_FIRST = 0, /* it is the first */
-       PERFILE_CLOCK_TOLD,      /* offset */
-       PERFILE_CLOCK_ALIGNED,   /* PERFILE_MERGE_ALIGN_START */
-       PERFILE_CLOCK_RECORDING, /* part or copy of a recording that an input before it is of */
-       PERFILE_CLOCK_BOOT,      /* same clock, same boot of the same machine */
-       PERFILE_CLOCK_WALL,      /* CLOCK_DATA of both */
-       PERFILE_CLOCK_GLOBAL,    /* both by CLOCK_REALTIME, or by CLOCK_TAI */
-       PERFILE_CLOCK_NONE       /* it has no times */
+enum {                              /* perfile_merged_input.clock: why its times go where they go */
+       PERFILE_CLOCK_FIRST = 0,     /* it is the first */
+       PERFILE_CLOCK_TOLD = 1,      /* offset */
+       PERFILE_CLOCK_ALIGNED = 2,   /* PERFILE_MERGE_ALIGN_START */
+       PERFILE_CLOCK_RECORDING = 3, /* part or copy of a recording that an input before it is of */
+       PERFILE_CLOCK_BOOT = 4,      /* same clock, same boot of the same machine */
+       PERFILE_CLOCK_WALL = 5,      /* CLOCK_DATA of both */
+       PERFILE_CLOCK_GLOBAL = 6,    /* both by CLOCK_REALTIME, or by CLOCK_TAI */
+       PERFILE_CLOCK_NONE = 7       /* it has no times */
 };
 
 typedef struct perfile_merged_input {

@@ -44,9 +44,9 @@ typedef struct perfile_process {
     uint32_t n_threads;
 } perfile_process;
 
-enum {                           /* perfile_mapping.kind */
-       PERFILE_MAPPING_FILE = 0, /* MMAP, MMAP2 */
-       PERFILE_MAPPING_SYMBOL    /* KSYMBOL: a piece of generated kernel code */
+enum {                            /* perfile_mapping.kind */
+       PERFILE_MAPPING_FILE = 0,  /* MMAP, MMAP2 */
+       PERFILE_MAPPING_SYMBOL = 1 /* KSYMBOL: a piece of generated kernel code */
 };
 
 typedef struct perfile_mapping {

@@ -82,12 +82,12 @@ PERFILE_API const perfile_build_id *perfile_session_build_id(const perfile_sessi
 /* Facts in words, NULL when not known. */
 enum {
     PERFILE_FACT_HOSTNAME = 0,
-    PERFILE_FACT_OSRELEASE,
-    PERFILE_FACT_TOOL, /* "perf 6.1.176", "simpleperf 1.build.…" */
-    PERFILE_FACT_ARCH,
-    PERFILE_FACT_CPUDESC,
-    PERFILE_FACT_CPUID,
-    PERFILE_FACT_CMDLINE, /* words joined by blanks, quoted for the shell where needed */
+    PERFILE_FACT_OSRELEASE = 1,
+    PERFILE_FACT_TOOL = 2, /* "perf 6.1.176", "simpleperf 1.build.…" */
+    PERFILE_FACT_ARCH = 3,
+    PERFILE_FACT_CPUDESC = 4,
+    PERFILE_FACT_CPUID = 5,
+    PERFILE_FACT_CMDLINE = 6, /* words joined by blanks, quoted for the shell where needed */
     PERFILE_N_FACTS
 };
 PERFILE_API const char *perfile_session_fact(const perfile_session *s, unsigned fact);

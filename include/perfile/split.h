@@ -26,13 +26,13 @@ enum {                          /* perfile_split_options.by */
        /* `amount` bytes a part has at most as a file, cut in stored order.  State is reckoned
         * before it is known which is needed, rather too much.  A part gets an eighth of that in
         * data (and one record) even when what it repeats leaves no room for it. */
-       PERFILE_SPLIT_SIZE,
-       PERFILE_SPLIT_RECORDS, /* `amount` data records each, in stored order */
-       PERFILE_SPLIT_TID,
-       PERFILE_SPLIT_PID,
-       PERFILE_SPLIT_CPU,
-       PERFILE_SPLIT_EVENT,
-       PERFILE_SPLIT_COMM /* name of the thread at that time */
+       PERFILE_SPLIT_SIZE = 2,
+       PERFILE_SPLIT_RECORDS = 3, /* `amount` data records each, in stored order */
+       PERFILE_SPLIT_TID = 4,
+       PERFILE_SPLIT_PID = 5,
+       PERFILE_SPLIT_CPU = 6,
+       PERFILE_SPLIT_EVENT = 7,
+       PERFILE_SPLIT_COMM = 8 /* name of the thread at that time */
 };
 
 enum {                                       /* perfile_split_options.flags */

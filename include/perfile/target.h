@@ -36,23 +36,24 @@ extern "C" {
 #endif
 
 enum { /* perfile_target_loss.kind: what `name` names and `count` counts */
-       PERFILE_LOSS_RECORDS = 0,   /* a record type: records that were dropped */
-       PERFILE_LOSS_FEATURE,       /* a feature that was dropped: 1 */
-       PERFILE_LOSS_SAMPLE_FIELD,  /* a bit of sample_type: samples it was cut out of */
-       PERFILE_LOSS_READ_FIELD,    /* a bit of read_format: samples and READ records */
-       PERFILE_LOSS_BRANCH_FIELD,  /* a bit of branch_sample_type: samples */
-       PERFILE_LOSS_WEIGHT,        /* the second and third weight: samples that had them */
-       PERFILE_LOSS_ATTR_BIT,      /* a bit of the attr of which no record had a field: events */
-       PERFILE_LOSS_ATTR_MEMBER,   /* a member of the attr that was not 0: events */
-       PERFILE_LOSS_CHAIN_LIMIT,   /* samples whose user call chain came too late, or did not fit */
-       PERFILE_LOSS_CHAIN_MISSING, /* samples whose user call chain is not in the capture */
-       PERFILE_LOSS_CHAIN_ALONE,   /* CALLCHAIN_DEFERRED records of no sample: dropped */
-       PERFILE_LOSS_BUILD_ID,      /* build ids of mappings that fit no record */
+       PERFILE_LOSS_RECORDS = 0,      /* a record type: records that were dropped */
+       PERFILE_LOSS_FEATURE = 1,      /* a feature that was dropped: 1 */
+       PERFILE_LOSS_SAMPLE_FIELD = 2, /* a bit of sample_type: samples it was cut out of */
+       PERFILE_LOSS_READ_FIELD = 3,   /* a bit of read_format: samples and READ records */
+       PERFILE_LOSS_BRANCH_FIELD = 4, /* a bit of branch_sample_type: samples */
+       PERFILE_LOSS_WEIGHT = 5,       /* the second and third weight: samples that had them */
+       PERFILE_LOSS_ATTR_BIT = 6,     /* a bit of the attr of which no record had a field: events */
+       PERFILE_LOSS_ATTR_MEMBER = 7,  /* a member of the attr that was not 0: events */
+       PERFILE_LOSS_CHAIN_LIMIT =
+           8, /* samples whose user call chain came too late, or did not fit */
+       PERFILE_LOSS_CHAIN_MISSING = 9, /* samples whose user call chain is not in the capture */
+       PERFILE_LOSS_CHAIN_ALONE = 10,  /* CALLCHAIN_DEFERRED records of no sample: dropped */
+       PERFILE_LOSS_BUILD_ID = 11,     /* build ids of mappings that fit no record */
        /* A record type: records that would have to change and cannot be read, or are of a type that
         * no table describes: dropped. */
-       PERFILE_LOSS_UNREADABLE,
-       PERFILE_LOSS_TOO_LONG, /* a record type: records of more than 65,535 bytes: dropped */
-       PERFILE_LOSS_MAPPING,  /* MMAP2 records that became MMAP */
+       PERFILE_LOSS_UNREADABLE = 12,
+       PERFILE_LOSS_TOO_LONG = 13, /* a record type: records of more than 65,535 bytes: dropped */
+       PERFILE_LOSS_MAPPING = 14,  /* MMAP2 records that became MMAP */
        PERFILE_N_LOSSES
 };
 

@@ -64,12 +64,12 @@ typedef struct pf_check {
     struct pf_check_block *block;
     struct pf_check_ahead *ahead; /* of the stage: how such blocks are made; NULL: not yet */
     perfile_check_options options;
-    bool off[PERFILE_N_RULES];
+    bool off[PERFILE_RULE_LIMIT];
     uint8_t flags; /* of the next finding */
     bool begun, done;
     bool damaged; /* the stream met damage: what it lacks is no fault of its own */
-    pf_check_tally tally[PERFILE_N_RULES][2]; /* of what is told */
-    uint64_t met[PERFILE_N_RULES][2];         /* of all, for the verdicts */
+    pf_check_tally tally[PERFILE_RULE_LIMIT][2]; /* of what is told */
+    uint64_t met[PERFILE_RULE_LIMIT][2];         /* of all, for the verdicts */
 
     uint64_t generation; /* of the session when it was looked at */
     const perfile_session *session;

@@ -19,13 +19,32 @@ enum {
     WHERE_stream = PERFILE_WHERE_STREAM
 };
 
-static const perfile_rule rules[PERFILE_N_RULES] = {
+enum {
+#define RULE(id, name, severity, lesser, where, sentence, why, effect) POSITION_##id,
+#include "format/rules.def"
+    N_RULES
+};
+
+static const uint8_t positions[PERFILE_RULE_LIMIT] = {
 #define RULE(id, name, severity, lesser, where, sentence, why, effect)                             \
-    {name, SEVERITY_##severity, SEVERITY_##lesser, WHERE_##where, sentence, why, effect},
+    [PERFILE_RULE_##id] = POSITION_##id + 1,
 #include "format/rules.def"
 };
 
-const uint8_t pf_rule_of_damage[PERFILE_N_DAMAGES] = {
+static const perfile_rule rules[N_RULES] = {
+#define RULE(id, name, severity, lesser, where, sentence, why, effect)                             \
+    {PERFILE_RULE_##id,                                                                            \
+     name,                                                                                         \
+     SEVERITY_##severity,                                                                          \
+     SEVERITY_##lesser,                                                                            \
+     WHERE_##where,                                                                                \
+     sentence,                                                                                     \
+     why,                                                                                          \
+     effect},
+#include "format/rules.def"
+};
+
+const uint16_t pf_rule_of_damage[PERFILE_N_DAMAGES] = {
     [PERFILE_DAMAGE_NONE] = PERFILE_RULE_V_206,
     [PERFILE_DAMAGE_SHORT_BODY] = PERFILE_RULE_V_206,
     [PERFILE_DAMAGE_UNKNOWN_ID] = PERFILE_RULE_V_210,
@@ -82,15 +101,21 @@ const bool pf_odd_size[PF_CHECK_TYPES] = {
 
 const perfile_rule *perfile_rule_at(size_t position)
 {
-    return position < PERFILE_N_RULES ? &rules[position] : NULL;
+    return position < N_RULES ? &rules[position] : NULL;
 }
 
-size_t perfile_rule_find(const char *id)
+const perfile_rule *perfile_rule_of(uint32_t number)
+{
+    unsigned position = number < PERFILE_RULE_LIMIT ? positions[number] : 0;
+    return position ? &rules[position - 1] : NULL;
+}
+
+const perfile_rule *perfile_rule_find(const char *id)
 {
     size_t i = 0;
-    while (i < PERFILE_N_RULES && strcasecmp(rules[i].id, id) != 0)
+    while (i < N_RULES && strcasecmp(rules[i].id, id) != 0)
         i++;
-    return i;
+    return perfile_rule_at(i);
 }
 
 const char *perfile_severity_name(unsigned severity)
@@ -109,13 +134,13 @@ const char *perfile_where_name(unsigned where)
 perfile_status pf_rules_select(const char *list, bool *chosen, const char *option,
                                perfile_error *err)
 {
-    memset(chosen, 0, PERFILE_N_RULES * sizeof *chosen);
+    memset(chosen, 0, PERFILE_RULE_LIMIT * sizeof *chosen);
     while (*list) {
         size_t n = strcspn(list, ",");
         bool any = false;
-        for (size_t i = 0; n && i < PERFILE_N_RULES; i++)
+        for (size_t i = 0; n && i < N_RULES; i++)
             if (strncasecmp(rules[i].id, list, n) == 0)
-                chosen[i] = any = true;
+                chosen[rules[i].number] = any = true;
         if (!any)
             return pf_fail(err, PERFILE_E_USAGE, option, "there is no rule '%.*s'",
                            (int)(n < 64 ? n : 64), list);

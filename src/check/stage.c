@@ -144,16 +144,16 @@ static const pf_stream_ops check_ops = {.fill = fill, .close = close_stage, .pas
 
 static perfile_status choose_rules(pf_check *c, perfile_error *err)
 {
-    bool chosen[PERFILE_N_RULES];
+    bool chosen[PERFILE_RULE_LIMIT];
     perfile_status st = PERFILE_OK;
     if (c->options.only) {
         st = pf_rules_select(c->options.only, chosen, "options.only", err);
-        for (size_t i = 0; st == PERFILE_OK && i < PERFILE_N_RULES; i++)
+        for (size_t i = 0; st == PERFILE_OK && i < PERFILE_RULE_LIMIT; i++)
             c->off[i] = !chosen[i];
     }
     if (st == PERFILE_OK && c->options.ignore) {
         st = pf_rules_select(c->options.ignore, chosen, "options.ignore", err);
-        for (size_t i = 0; st == PERFILE_OK && i < PERFILE_N_RULES; i++)
+        for (size_t i = 0; st == PERFILE_OK && i < PERFILE_RULE_LIMIT; i++)
             c->off[i] |= chosen[i];
     }
     return st;
@@ -188,7 +188,7 @@ static bool wants_world(const pf_check *c)
 perfile_status perfile_check(perfile_stream *below, const perfile_check_options *options,
                              perfile_stream **stream, perfile_error *err)
 {
-    pf_check *c;
+    pf_check *c = NULL;
     perfile_status st = new_check(options, &c, err);
     if (st != PERFILE_OK)
         return st;
@@ -220,7 +220,7 @@ bool perfile_check_refused(const perfile_error *failure, const perfile_check_opt
     if (failure->damage != PERFILE_DAMAGE_BAD_MAGIC &&
         failure->damage != PERFILE_DAMAGE_TRUNCATED_HEADER)
         return false;
-    pf_check *c;
+    pf_check *c = NULL;
     if (new_check(options, &c, NULL) != PERFILE_OK)
         return false;
     pf_find_place(c, PERFILE_RULE_V_001, PF_FULL, failure->offset, failure->where, "%s",
@@ -238,7 +238,7 @@ void perfile_check_tally(const perfile_stream *check, unsigned rule, unsigned se
                          perfile_tally *tally, size_t size)
 {
     perfile_tally t = {0};
-    const perfile_rule *row = perfile_rule_at(rule);
+    const perfile_rule *row = perfile_rule_of(rule);
     const pf_check *c = pf_check_stage(check);
     if (c && row && severity && (severity == row->severity || severity == row->lesser)) {
         const pf_check_tally *mine = &c->tally[rule][severity != row->severity];

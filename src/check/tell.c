@@ -23,7 +23,7 @@ static bool count(pf_check *c, unsigned rule, unsigned level, perfile_finding *f
         c->block->unclean = true;
         return false;
     }
-    const perfile_rule *row = perfile_rule_at(rule);
+    const perfile_rule *row = perfile_rule_of(rule);
     bool milder = level == PF_LESSER && row->lesser;
     f->severity = milder ? row->lesser : row->severity;
     f->flags = c->flags;

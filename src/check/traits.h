@@ -10,7 +10,8 @@
 enum { PF_FORM_ANY, PF_FORM_FILE, PF_FORM_PIPE };
 
 typedef struct pf_trait_row {
-    uint8_t rule, from, to, form, verdict;
+    uint16_t rule;
+    uint8_t from, to, form, verdict;
     /* Whether the capture has it, to be asked at its end. */
     bool (*holds)(const pf_check *c, const pf_release *perf);
     const char *sentence;

@@ -12,7 +12,8 @@
 enum { LEVEL_FULL = PF_FULL, LEVEL_LESSER = PF_LESSER };
 
 static const struct {
-    uint8_t rule, level, from, to, form, verdict;
+    uint16_t rule;
+    uint8_t level, from, to, form, verdict;
 } minds[] = {
 #define MINDS(rule, level, from, to, form, verdict)                                                \
     {PERFILE_RULE_##rule, LEVEL_##level,  PF_PERF_##from,                                          \
@@ -177,7 +178,7 @@ static bool is_about(const answer *a, unsigned from, unsigned to, unsigned form)
 static void look_at_rules(answer *a)
 {
     for (size_t i = 0; i < sizeof minds / sizeof minds[0]; i++) {
-        const perfile_rule *row = perfile_rule_at(minds[i].rule);
+        const perfile_rule *row = perfile_rule_of(minds[i].rule);
         uint64_t n = a->c->met[minds[i].rule][minds[i].level];
         if (n && is_about(a, minds[i].from, minds[i].to, minds[i].form))
             say(a, minds[i].verdict, "%s is broken (%" PRIu64 " finding%s); it says that %s",
@@ -190,7 +191,7 @@ static void look_at_traits(answer *a)
     const pf_trait_row *t;
     for (size_t i = 0; (t = pf_trait_at(i)); i++)
         if (is_about(a, t->from, t->to, t->form) && t->holds(a->c, a->perf))
-            say(a, t->verdict, "%s (%s)", t->sentence, perfile_rule_at(t->rule)->id);
+            say(a, t->verdict, "%s (%s)", t->sentence, perfile_rule_of(t->rule)->id);
 }
 
 /* What a row says, for those who ask what versions make of a rule. */
@@ -202,7 +203,7 @@ static perfile_rule_verdict told(unsigned from, unsigned to, unsigned form, unsi
                                   .verdict = (uint8_t)verdict};
 }
 
-bool perfile_rule_verdict_at(size_t rule, size_t position, perfile_rule_verdict *verdict,
+bool perfile_rule_verdict_at(uint32_t rule, size_t position, perfile_rule_verdict *verdict,
                              size_t size)
 {
     perfile_rule_verdict v = {0};

@@ -30,7 +30,7 @@ pf_plan pf_plan_of(const perfile_field *field);
 
 /* perfile_kind_base() for the compiler: PF_BASE_ADDR … */
 enum {
-#define KIND(id, name, base, words, doc) PF_BASE_##id = PERFILE_BASE_##base,
+#define KIND(id, number, name, base, words, doc) PF_BASE_##id = PERFILE_BASE_##base,
 #include "perfile/format/kinds.def"
 };
 

@@ -12,7 +12,7 @@ typedef struct pf_bad {
 static void on_finding(void *user, const perfile_finding *f)
 {
     pf_recover *x = user;
-    const perfile_rule *rule = perfile_rule_at(f->rule);
+    const perfile_rule *rule = perfile_rule_of(f->rule);
     bool about_record = f->sequence != PERFILE_NO_SEQUENCE && f->type != UINT32_MAX;
     bool kept = true;
     if (rule->where == PERFILE_WHERE_CONTAINER)
@@ -62,6 +62,6 @@ const char *pf_recover_broken(const pf_recover *x, const perfile_record *r)
         if (bad[i].sequence == r->sequence)
             return bad[i].rule;
     if (x->dropped.len && is_orphan(x, r))
-        return perfile_rule_at(PERFILE_RULE_V_210)->id;
+        return perfile_rule_of(PERFILE_RULE_V_210)->id;
     return NULL;
 }

@@ -71,7 +71,7 @@ static void on_finding(void *user, const perfile_finding *f)
         v->slack[v->n_slack++] = f->sequence;
     if (f->severity != PERFILE_SEVERITY_ERROR)
         return;
-    const perfile_rule *rule = perfile_rule_at(f->rule);
+    const perfile_rule *rule = perfile_rule_of(f->rule);
     bool beside = rule->where == PERFILE_WHERE_CONTAINER ||
                   (rule->where == PERFILE_WHERE_FEATURE && in_section(v->session, f->feature));
     v->wrong |= v->strict || !beside;

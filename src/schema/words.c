@@ -38,7 +38,8 @@ typedef struct pf_kind_row {
 } pf_kind_row;
 
 static const pf_kind_row kinds[PERFILE_N_KINDS] = {
-#define KIND(id, name, base, words, doc) {name, doc, &set_##words, PERFILE_BASE_##base},
+#define KIND(id, number, name, base, words, doc)                                                   \
+    [number] = {name, doc, &set_##words, PERFILE_BASE_##base},
 #include "perfile/format/kinds.def"
 };
 

@@ -139,7 +139,7 @@ static void on_finding(void *user, const perfile_finding *f)
 {
     verdict *v = user;
     if (v->errors++ == 0)
-        snprintf(v->first, sizeof v->first, "%s at %llu: %s", perfile_rule_at(f->rule)->id,
+        snprintf(v->first, sizeof v->first, "%s at %llu: %s", perfile_rule_of(f->rule)->id,
                  (unsigned long long)f->offset, f->message);
 }
 

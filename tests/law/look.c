@@ -44,7 +44,7 @@ static void look(perfile_stream *below, bool ahead, pf_buffer *said)
         st = perfile_stream_next_run(s, &r, &n, NULL);
     } while (st == PERFILE_OK);
     perfile_stream_summary(s, &sum, sizeof sum);
-    for (unsigned rule = 0; rule < PERFILE_N_RULES; rule++)
+    for (unsigned rule = 0; rule < PERFILE_RULE_LIMIT; rule++)
         for (unsigned severity = PERFILE_SEVERITY_NOTE; severity <= PERFILE_SEVERITY_ERROR;
              severity++) {
             perfile_tally t;

@@ -5,18 +5,19 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "check/rules.h"
 #include "check_cases.h"
 
 typedef struct heard {
-    uint64_t count[PERFILE_N_RULES];
+    uint64_t count[PERFILE_RULE_LIMIT];
     bool wrong;
-    uint8_t worst[PERFILE_N_RULES]; /* severity */
+    uint8_t worst[PERFILE_RULE_LIMIT]; /* severity */
 } heard;
 
 static void on_finding(void *user, const perfile_finding *f)
 {
     heard *h = user;
-    const perfile_rule *row = perfile_rule_at(f->rule);
+    const perfile_rule *row = perfile_rule_of(f->rule);
     assert_non_null(row);
     h->count[f->rule]++;
     if (f->severity > h->worst[f->rule])
@@ -34,8 +35,10 @@ static perfile_status check_stream(perfile_stream *s, const perfile_check_option
     assert_int_equal(st, PERFILE_OK);
     while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK)
         ;
-    for (unsigned i = 0; i < PERFILE_N_RULES; i++) {
-        const perfile_rule *row = perfile_rule_at(i);
+    for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++) {
+        const perfile_rule *row = perfile_rule_of(i);
+        if (!row)
+            continue;
         perfile_tally full, lesser;
         perfile_check_tally(s, i, row->severity, &full, sizeof full);
         perfile_check_tally(s, i, row->lesser, &lesser, sizeof lesser);
@@ -106,7 +109,7 @@ static void a_rule_is_broken_by_a_changed_capture_only(void **state)
     (void)state;
     unsigned failures = 0;
     for (size_t i = 0; i < N_CASES; i++) {
-        const char *id = perfile_rule_at(cases[i].rule)->id;
+        const char *id = perfile_rule_of(cases[i].rule)->id;
         builder good, bad;
         heard before, after;
         make(&cases[i], &good, &bad);
@@ -166,12 +169,12 @@ static void every_rule_has_a_case(void **state)
 {
     (void)state;
     unsigned missing = 0;
-    for (unsigned rule = 0; rule < PERFILE_N_RULES; rule++) {
-        bool has = rule == elsewhere[0];
+    for (unsigned rule = 0; rule < PERFILE_RULE_LIMIT; rule++) {
+        bool has = rule == elsewhere[0] || !perfile_rule_of(rule);
         for (size_t i = 0; i < N_CASES; i++)
             has |= cases[i].rule == rule;
         if (!has) {
-            fprintf(stderr, "%s has no case\n", perfile_rule_at(rule)->id);
+            fprintf(stderr, "%s has no case\n", perfile_rule_of(rule)->id);
             missing++;
         }
     }
@@ -185,9 +188,9 @@ static void the_good_stream_breaks_no_rule(void **state)
     heard h;
     check_good(&b);
     check(built(&b), &h);
-    for (unsigned rule = 0; rule < PERFILE_N_RULES; rule++) {
+    for (unsigned rule = 0; rule < PERFILE_RULE_LIMIT; rule++) {
         if (h.count[rule] && rule != PERFILE_RULE_V_407)
-            fprintf(stderr, "%s\n", perfile_rule_at(rule)->id);
+            fprintf(stderr, "%s\n", perfile_rule_of(rule)->id);
         assert_true(h.count[rule] == 0 || rule == PERFILE_RULE_V_407); /* nothing is mapped in it */
     }
     build_clear(&b);
@@ -242,12 +245,25 @@ static void rows_are_whole_and_in_order(void **state)
     for (; (r = perfile_rule_at(n)); n++) {
         assert_true(r->sentence[0] && r->why[0] && r->effect);
         assert_true(r->severity > r->lesser);
-        assert_int_equal(perfile_rule_find(r->id), n);
+        assert_ptr_equal(perfile_rule_find(r->id), r);
+        assert_ptr_equal(perfile_rule_of(r->number), r);
+        assert_int_equal(r->number, strtoul(r->id + 2, NULL, 10));
         assert_true(n == 0 || strcmp(perfile_rule_at(n - 1)->id, r->id) < 0);
     }
-    assert_int_equal(n, PERFILE_N_RULES);
-    assert_int_equal(perfile_rule_find("v-302"), PERFILE_RULE_V_302);
-    assert_int_equal(perfile_rule_find("V-3"), PERFILE_N_RULES);
+    assert_true(n > 100);
+    assert_int_equal(PERFILE_RULE_V_302, 302);
+    assert_ptr_equal(perfile_rule_find("v-302"), perfile_rule_of(302));
+    assert_null(perfile_rule_find("V-3"));
+    assert_null(perfile_rule_of(0));
+    assert_null(perfile_rule_of(PERFILE_RULE_LIMIT));
+}
+
+static void all_damage_breaks_a_rule(void **state)
+{
+    (void)state;
+    for (unsigned damage = 1; damage < PERFILE_N_DAMAGES; damage++)
+        if (!perfile_rule_of(pf_rule_of_damage[damage]))
+            fail_msg("damage %s has no rule", perfile_damage_name(damage));
 }
 
 /* Whether a sentence says what some version refuses or stops at. */
@@ -268,12 +284,13 @@ static void verdicts_stand_in_one_place(void **state)
     assert_true(judges("perf 7 skips it") && judges("every perf reads on"));
     assert_true(!judges("perf warns"));
     size_t n = 0, with_sentence = 0;
-    for (size_t i = 0; i < PERFILE_N_RULES; i++) {
+    const perfile_rule *r;
+    for (size_t i = 0; (r = perfile_rule_at(i)); i++) {
         perfile_rule_verdict v;
-        if (judges(perfile_rule_at(i)->effect))
-            fail_msg("%s: its row in rules.def says what versions.def is for: %s",
-                     perfile_rule_at(i)->id, perfile_rule_at(i)->effect);
-        for (size_t k = 0; perfile_rule_verdict_at(i, k, &v, sizeof v); k++, n++) {
+        if (judges(r->effect))
+            fail_msg("%s: its row in rules.def says what versions.def is for: %s", r->id,
+                     r->effect);
+        for (size_t k = 0; perfile_rule_verdict_at(r->number, k, &v, sizeof v); k++, n++) {
             size_t from = 0, to = 0;
             while (perfile_check_version_at(from) && strcmp(perfile_check_version_at(from), v.from))
                 from++;
@@ -282,7 +299,7 @@ static void verdicts_stand_in_one_place(void **state)
             assert_true(from <= to && perfile_check_version_at(to));
             assert_true(v.verdict <= PERFILE_VERDICT_REFUSES && v.form <= PERFILE_VERDICT_OF_PIPE);
             /* A milder case that nothing can be is a mistake in the table. */
-            assert_true(!v.lesser || perfile_rule_at(i)->lesser);
+            assert_true(!v.lesser || r->lesser);
             with_sentence += v.when != NULL;
         }
     }
@@ -488,6 +505,7 @@ int main(void)
         cmocka_unit_test(the_good_stream_breaks_no_rule),
         cmocka_unit_test(a_directory_has_a_known_form),
         cmocka_unit_test(rows_are_whole_and_in_order),
+        cmocka_unit_test(all_damage_breaks_a_rule),
         cmocka_unit_test(verdicts_stand_in_one_place),
         cmocka_unit_test(findings_are_chosen),
         cmocka_unit_test(records_pass_as_they_are),

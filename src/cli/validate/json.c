@@ -25,7 +25,7 @@ typedef struct file_row {
 } file_row;
 
 static file_row *files, **last_file, *now;
-static uint64_t rules[PERFILE_N_RULES][4];
+static uint64_t rules[PERFILE_RULE_LIMIT][4];
 static bool out_of_memory;
 
 static char *keep(const char *text)
@@ -83,7 +83,7 @@ static void finding(const cli_validation *v, const perfile_finding *f)
     char path[4096];
     cli_finding_path(v, f->part, path, sizeof path);
     cli_json_object(NULL);
-    cli_json_string("rule", perfile_rule_at(f->rule)->id);
+    cli_json_string("rule", perfile_rule_of(f->rule)->id);
     cli_json_string("severity", perfile_severity_name(f->severity));
     cli_json_string("file", path);
     if (f->offset != PERFILE_NO_OFFSET)
@@ -110,7 +110,7 @@ static void reason(const cli_validation *v, unsigned verdict, const char *senten
 
 static void file_end(const cli_validation *v)
 {
-    for (unsigned i = 0; i < PERFILE_N_RULES; i++)
+    for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++)
         for (unsigned s = PERFILE_SEVERITY_NOTE; s <= PERFILE_SEVERITY_ERROR; s++)
             rules[i][s] += cli_tally_of(v, i, s).count;
     if (!now)
@@ -163,12 +163,12 @@ static void print_file(file_row *f)
 static void print_rules(void)
 {
     cli_json_array("rules");
-    for (unsigned i = 0; i < PERFILE_N_RULES; i++)
+    for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++)
         for (unsigned s = PERFILE_SEVERITY_ERROR; s >= PERFILE_SEVERITY_NOTE; s--) {
             if (!rules[i][s])
                 continue;
             cli_json_object(NULL);
-            cli_json_string("rule", perfile_rule_at(i)->id);
+            cli_json_string("rule", perfile_rule_of(i)->id);
             cli_json_string("severity", perfile_severity_name(s));
             cli_json_number("count", rules[i][s]);
             cli_json_object_end();

@@ -30,7 +30,7 @@ void cli_put_effects(const perfile_rule *r, void (*put)(void *user, const char *
     char line[512];
     perfile_rule_verdict v;
     size_t n = 0;
-    for (; perfile_rule_verdict_at(perfile_rule_find(r->id), n, &v, sizeof v); n++) {
+    for (; perfile_rule_verdict_at(r->number, n, &v, sizeof v); n++) {
         compose(&v, line, sizeof line);
         put(user, line);
     }
@@ -49,7 +49,7 @@ static void put_effect(void *user, const char *line)
 
 int cli_explain_rule(const char *id)
 {
-    const perfile_rule *r = perfile_rule_at(perfile_rule_find(id));
+    const perfile_rule *r = perfile_rule_find(id);
     bool first = true;
     if (!r)
         return cli_usage("validate", "there is no rule '%s'; --rules lists them", id);

@@ -105,13 +105,22 @@ static void properties(const cli_validation *v, const perfile_finding *f)
     cli_json_object_end();
 }
 
+/* Where the rule stands in the list that begin() made. */
+static uint64_t position_of(uint32_t rule)
+{
+    uint64_t i = 0;
+    while (perfile_rule_at(i) != perfile_rule_of(rule))
+        i++;
+    return i;
+}
+
 static void finding(const cli_validation *v, const perfile_finding *f)
 {
     char path[4096];
     cli_finding_path(v, f->part, path, sizeof path);
     cli_json_object(NULL);
-    cli_json_string("ruleId", perfile_rule_at(f->rule)->id);
-    cli_json_number("ruleIndex", f->rule);
+    cli_json_string("ruleId", perfile_rule_of(f->rule)->id);
+    cli_json_number("ruleIndex", position_of(f->rule));
     cli_json_string("level", level(f->severity));
     text("message", f->message);
     cli_json_array("locations");

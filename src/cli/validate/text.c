@@ -10,7 +10,7 @@
 #include "cli/text.h"
 #include "cli/validate/validate.h"
 
-enum { KINDS = 2 * PERFILE_N_RULES, LINE = 1200 };
+enum { KINDS = 2 * PERFILE_RULE_LIMIT, LINE = 1200 };
 
 /* The first finding of each kind of a file, as a line. */
 typedef struct kind {
@@ -39,7 +39,7 @@ static void compose(const cli_validation *v, const perfile_finding *f, char *lin
     else if (e)
         snprintf(about, sizeof about, " (%s)", of);
     snprintf(line, size, "%s%s: %s %s: %s%s", path, where, perfile_severity_name(f->severity),
-             perfile_rule_at(f->rule)->id, f->message, about);
+             perfile_rule_of(f->rule)->id, f->message, about);
 }
 
 static void print_line(const char *line)

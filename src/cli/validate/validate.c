@@ -33,7 +33,7 @@ typedef struct telling {
     cli_validation v;
     const settings *set;
     const perfile_stream *stage; /* NULL: it could not be opened */
-    unsigned refused_rule;       /* by the input itself; PERFILE_N_RULES: not */
+    unsigned refused_rule;       /* by the input itself; PERFILE_RULE_LIMIT: not */
 } telling;
 
 static telling *told; /* cli_tally_of() is asked by the forms */
@@ -99,7 +99,7 @@ static void read_all(cli_input *in)
 
 static void count(telling *t)
 {
-    for (unsigned rule = 0; rule < PERFILE_N_RULES; rule++)
+    for (unsigned rule = 0; rule < PERFILE_RULE_LIMIT; rule++)
         for (unsigned s = PERFILE_SEVERITY_NOTE; s <= PERFILE_SEVERITY_ERROR; s++)
             t->v.counts[s] += cli_tally_of(&t->v, rule, s).count;
 }
@@ -135,7 +135,7 @@ static int outcome(const telling *t)
 static int validate_file(const char *path, const settings *set)
 {
     cli_input in;
-    telling t = {.set = set, .refused_rule = PERFILE_N_RULES};
+    telling t = {.set = set, .refused_rule = PERFILE_RULE_LIMIT};
     perfile_check_options check = set->check;
     told = &t;
     check.finding = on_finding;

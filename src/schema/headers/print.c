@@ -3,6 +3,7 @@
  * binding generator read the headers as they stand. */
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 100, MOST_DEPTH = 16 };
@@ -187,17 +188,19 @@ static void print_damage(void)
 
 static void print_rules(void)
 {
-    long position = 0;
 #define RULE(id, name, severity, lesser, where, sentence, why, effect)                             \
-    number("PERFILE_RULE_", #id, position++, sentence);
+    number("PERFILE_RULE_", #id, (unsigned)strtoul(name + strlen("V-"), NULL, 10), sentence);
 #include "format/rules.def"
 }
 
 static void print_kinds(void)
 {
-    long position = 0;
-#define KIND(id, name, base, words, doc) number("PERFILE_KIND_", #id, position++, doc);
+    long n = 0;
+#define KIND(id, value, name, base, words, doc)                                                    \
+    number("PERFILE_KIND_", #id, value, doc);                                                      \
+    n++;
 #include "format/kinds.def"
+    number("PERFILE_N_", "KINDS", n, "of this version");
 }
 
 /* Functions. */
