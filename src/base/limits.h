@@ -6,7 +6,6 @@
 
 /* Fills all of `out`: what `given` (may be NULL) says, and the default where it says 0 or, being
  * of an older header, nothing.  Fails as pf_options_take(). */
-perfile_status pf_limits_take(perfile_limits *out, const perfile_limits *given,
-                              perfile_error *err);
+perfile_status pf_limits_take(perfile_limits *out, const perfile_limits *given, perfile_error *err);
 
 #endif

@@ -331,7 +331,8 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
 {
     merging m = {.sink = sink};
     perfile_merged result = {0};
-    perfile_status st = pf_options_take(&m.options, sizeof m.options, options, "merge.options", err);
+    perfile_status st =
+        pf_options_take(&m.options, sizeof m.options, options, "merge.options", err);
     if (st == PERFILE_OK)
         st = pf_options_take(&m.writing, sizeof m.writing, writing, "merge.writing", err);
     if (st == PERFILE_OK)

@@ -262,7 +262,8 @@ perfile_status perfile_order(perfile_stream *below, uint32_t byte_order,
     if (!o)
         return pf_fail_nomem(err, "order");
     perfile_session *mine;
-    perfile_status st = pf_options_take(&o->options, sizeof o->options, options, "order.options", err);
+    perfile_status st =
+        pf_options_take(&o->options, sizeof o->options, options, "order.options", err);
     if (st == PERFILE_OK)
         st = pf_session_new(!perfile_session_swapped(from), &below->options, &mine, err);
     if (st != PERFILE_OK) {

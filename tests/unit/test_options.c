@@ -402,22 +402,30 @@ static perfile_status give_ring_stream_options(const void *o, perfile_error *err
     return perfile_ring_stream(o, &s, err);
 }
 
-#define GIVEN(name) {"perfile_" #name, give_##name}
+#define GIVEN(name)                                                                                \
+    {                                                                                              \
+        "perfile_" #name, give_##name                                                              \
+    }
 static const struct {
     const char *name;
     give *call;
 } given[] = {
-    GIVEN(options),        GIVEN(assume),          GIVEN(limits),
-    GIVEN(source_options), GIVEN(source_callbacks), GIVEN(sink_options),
-    GIVEN(sink_callbacks), GIVEN(check_options),   GIVEN(sort_options),
-    GIVEN(order_options),  GIVEN(target_options),  GIVEN(merge_options),
-    GIVEN(filter_options), GIVEN(filter_reading),  GIVEN(filter_writing),
-    GIVEN(merge_writing),  GIVEN(split_options),   GIVEN(split_writing),
-    GIVEN(convert_options), GIVEN(recover_options), GIVEN(emit_options),
-    GIVEN(writer_options), GIVEN(copy_options),    GIVEN(new_event),
-    GIVEN(put_how),        GIVEN(encode_options),  GIVEN(expr_options),
-    GIVEN(expr_provider),  GIVEN(session_options), GIVEN(stream_callbacks),
-    GIVEN(ring_options),   GIVEN(ring_stream_options),
+    GIVEN(options),          GIVEN(assume),
+    GIVEN(limits),           GIVEN(source_options),
+    GIVEN(source_callbacks), GIVEN(sink_options),
+    GIVEN(sink_callbacks),   GIVEN(check_options),
+    GIVEN(sort_options),     GIVEN(order_options),
+    GIVEN(target_options),   GIVEN(merge_options),
+    GIVEN(filter_options),   GIVEN(filter_reading),
+    GIVEN(filter_writing),   GIVEN(merge_writing),
+    GIVEN(split_options),    GIVEN(split_writing),
+    GIVEN(convert_options),  GIVEN(recover_options),
+    GIVEN(emit_options),     GIVEN(writer_options),
+    GIVEN(copy_options),     GIVEN(new_event),
+    GIVEN(put_how),          GIVEN(encode_options),
+    GIVEN(expr_options),     GIVEN(expr_provider),
+    GIVEN(session_options),  GIVEN(stream_callbacks),
+    GIVEN(ring_options),     GIVEN(ring_stream_options),
 };
 
 /* What a program of a later version would say that this library cannot know. */
@@ -432,7 +440,8 @@ static void sizes_are_asked_for(void **state)
     const size_t none[512] = {0};
     perfile_error err;
     for (unsigned i = 0; i < sizeof given / sizeof given[0]; i++) {
-        if (given[i].call(none, &err) != PERFILE_E_USAGE || !strstr(err.message, "not set by sizeof"))
+        if (given[i].call(none, &err) != PERFILE_E_USAGE ||
+            !strstr(err.message, "not set by sizeof"))
             fail_msg("%s without a size: %s", given[i].name, err.message);
         if (given[i].call(&later, &err) != PERFILE_E_USAGE || !strstr(err.message, "does not know"))
             fail_msg("%s with an unknown member: %s", given[i].name, err.message);
@@ -448,10 +457,9 @@ static void visitors_have_a_size(void **state)
     assert_int_equal(perfile_stream_next(s, &r, NULL), PERFILE_OK);
     assert_int_equal(perfile_record_walk(r, 0, &none, NULL, NULL), PERFILE_E_USAGE);
     assert_int_equal(perfile_record_walk_trailer(r, 0, &none, NULL, NULL), PERFILE_E_USAGE);
-    assert_int_equal(
-        perfile_feature_walk(perfile_session_feature_at(perfile_stream_session(s), 0), 0, &none,
-                             NULL, NULL),
-        PERFILE_E_USAGE);
+    assert_int_equal(perfile_feature_walk(perfile_session_feature_at(perfile_stream_session(s), 0),
+                                          0, &none, NULL, NULL),
+                     PERFILE_E_USAGE);
     assert_int_equal(perfile_attr_walk((perfile_bytes){NULL, 0}, false, 0, &none, NULL, NULL),
                      PERFILE_E_USAGE);
     perfile_stream_close(s);
@@ -485,9 +493,12 @@ static void all_are_tried(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opening), cmocka_unit_test(stages), cmocka_unit_test(sizes_are_asked_for),
-        cmocka_unit_test(visitors_have_a_size), cmocka_unit_test(all_are_tried),
-        cmocka_unit_test(writing), cmocka_unit_test(whole_captures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(opening),
+                                       cmocka_unit_test(stages),
+                                       cmocka_unit_test(sizes_are_asked_for),
+                                       cmocka_unit_test(visitors_have_a_size),
+                                       cmocka_unit_test(all_are_tried),
+                                       cmocka_unit_test(writing),
+                                       cmocka_unit_test(whole_captures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
