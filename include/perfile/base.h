@@ -42,8 +42,8 @@ extern "C" {
 /* Bytes that belong to somebody else.  Whom they belong to and until when they are valid is said
  * where they are handed out.  `ptr` may be NULL when `len` is 0. */
 typedef struct perfile_bytes {
-    const uint8_t *ptr;
-    size_t len;
+    const uint8_t *ptr; /* the first byte */
+    size_t len;         /* how many there are */
 } perfile_bytes;
 
 /* Outcomes are zero and positive, failures negative.
@@ -65,19 +65,20 @@ typedef enum perfile_status {
 /* A status in words, e.g. "truncated input".  Static. */
 PERFILE_API const char *perfile_status_text(perfile_status status);
 
+/* perfile_error.offset when no place is meant. */
 #define PERFILE_NO_OFFSET UINT64_MAX
 
 /* What went wrong, where, and why.  Storage of the caller; needs no initialisation and no
  * release.  `where` is static ("record.size", the name of a limit …), never NULL after a failure.
  */
 typedef struct perfile_error {
-    perfile_status status;
-    int sys;         /* errno, or 0 */
-    uint64_t offset; /* in the input, bytes; PERFILE_NO_OFFSET when no place is meant */
-    uint16_t damage; /* PERFILE_DAMAGE_… (damage.h), 0 when none applies */
+    perfile_status status; /* what the function returned */
+    int sys;               /* errno, or 0 */
+    uint64_t offset;       /* in the input, bytes; PERFILE_NO_OFFSET when no place is meant */
+    uint16_t damage;       /* PERFILE_DAMAGE_… (damage.h), 0 when none applies */
     uint16_t reserved0;
     uint32_t reserved1;
-    const char *where;
+    const char *where; /* which field, limit or member */
     char message[256]; /* UTF-8, NUL-terminated: the value found and the value needed */
     uint64_t reserved2[4];
 } perfile_error;

@@ -225,10 +225,10 @@ enum { /* perfile_finding.flags */
 
 /* A rule that does not hold.  Lives until the callback returns. */
 typedef struct perfile_finding {
-    uint32_t rule; /* PERFILE_RULE_… */
-    uint8_t severity;
-    uint8_t flags;  /* PERFILE_FINDING_… */
-    uint8_t family; /* PERFILE_FAMILY_… of the record */
+    uint32_t rule;    /* PERFILE_RULE_… */
+    uint8_t severity; /* PERFILE_SEVERITY_… */
+    uint8_t flags;    /* PERFILE_FINDING_… */
+    uint8_t family;   /* PERFILE_FAMILY_… of the record */
     uint8_t reserved0;
     uint32_t part;    /* which file of a directory */
     uint32_t event;   /* index, UINT32_MAX when it is about none */
@@ -241,6 +241,7 @@ typedef struct perfile_finding {
     const char *message;    /* what was found and what was expected */
 } perfile_finding;
 
+/* What is checked, and who is told.  Set `size`; zeros are the defaults. */
 typedef struct perfile_check_options {
     size_t size;
     void (*finding)(void *user, const perfile_finding *finding); /* may be NULL: only counted */
@@ -274,9 +275,9 @@ PERFILE_API bool perfile_check_refused(const perfile_error *failure,
 /* How often a rule was broken so far, at a severity.  `check` is a stage of perfile_check(); zeros
  * for other streams. */
 typedef struct perfile_tally {
-    uint64_t count;
-    uint64_t first_offset, last_offset;
-    uint32_t first_part, last_part;
+    uint64_t count;                     /* how often, 0: never */
+    uint64_t first_offset, last_offset; /* of the first and last time, in bytes of their files */
+    uint32_t first_part, last_part;     /* files of a directory that these are in */
 } perfile_tally;
 PERFILE_API void perfile_check_tally(const perfile_stream *check, unsigned rule, unsigned severity,
                                      perfile_tally *tally, size_t size);

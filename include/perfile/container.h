@@ -26,26 +26,27 @@ enum {
     PERFILE_ROLE_TAIL = 9     /* behind all parts */
 };
 
+/* Where something lies in a file. */
 typedef struct perfile_section {
-    uint64_t offset;
-    uint64_t size;
+    uint64_t offset; /* of the first byte, in the file */
+    uint64_t size;   /* in bytes */
 } perfile_section;
 
 /* A part of the file.  Sorted by offset, then length. */
 typedef struct perfile_extent {
-    uint64_t offset;
-    uint64_t length;
-    uint32_t role; /* PERFILE_ROLE_… */
-    uint32_t number;
-    bool overlaps; /* shares bytes with another extent */
-    bool outside;  /* ends behind the end of the file */
+    uint64_t offset; /* of the first byte, in the file */
+    uint64_t length; /* in bytes */
+    uint32_t role;   /* PERFILE_ROLE_… */
+    uint32_t number; /* which of that role: feature, attr … */
+    bool overlaps;   /* shares bytes with another extent */
+    bool outside;    /* ends behind the end of the file */
 } perfile_extent;
 
 /* Damage found before the first record.  That of attrs and features stands with them. */
 typedef struct perfile_container_damage {
     uint32_t damage; /* PERFILE_DAMAGE_… */
     uint32_t role;   /* of the part that is damaged */
-    uint64_t offset;
+    uint64_t offset; /* in the file */
 } perfile_container_damage;
 
 /* A file of the capture: one, or several in a directory (`data`, `data.0`, …). */
@@ -54,26 +55,28 @@ typedef struct perfile_part {
     uint64_t size;    /* bytes of the file, UINT64_MAX when not known (a pipe) */
 } perfile_part;
 
+/* What the bytes around the records say: header, sections, files.  Native numbers; all pointers
+ * live as long as the stream. */
 typedef struct perfile_container {
-    uint32_t form;    /* PERFILE_FORM_… */
-    uint32_t version; /* 1 or 2; 0 when there is no header */
-    bool big_endian;
-    bool directory;
-    bool has_sections;    /* form FILE: the header is whole, the members below are there */
-    uint64_t magic;       /* as a little-endian number */
-    uint64_t header_size; /* as stored */
-    uint64_t attr_size;
-    perfile_section attrs;
-    perfile_section data;
-    perfile_section event_types;
-    uint64_t features[4]; /* bit n of the whole: feature n is declared */
-    bool unterminated;    /* the recording was not finished: features are not looked at */
-    uint32_t n_extents;
-    const perfile_extent *extents;
-    uint32_t n_damages;
-    const perfile_container_damage *damages;
-    uint32_t n_parts;
-    const perfile_part *parts;
+    uint32_t form;                 /* PERFILE_FORM_… */
+    uint32_t version;              /* 1 or 2; 0 when there is no header */
+    bool big_endian;               /* the byte order it is stored in */
+    bool directory;                /* a directory of files */
+    bool has_sections;             /* form FILE: the header is whole, the members below are there */
+    uint64_t magic;                /* as a little-endian number */
+    uint64_t header_size;          /* as stored */
+    uint64_t attr_size;            /* bytes of an entry of `attrs`, its ids' place included */
+    perfile_section attrs;         /* attrs and where their ids are */
+    perfile_section data;          /* records */
+    perfile_section event_types;   /* names of events (version 1) */
+    uint64_t features[4];          /* bit n of the whole: feature n is declared */
+    bool unterminated;             /* the recording was not finished: features are not looked at */
+    uint32_t n_extents;            /* items of `extents` */
+    const perfile_extent *extents; /* parts of the file */
+    uint32_t n_damages;            /* items of `damages` */
+    const perfile_container_damage *damages; /* what is wrong with the header and its tables */
+    uint32_t n_parts;                        /* items of `parts` */
+    const perfile_part *parts;               /* files of the capture */
     const char *format; /* "perf.data": as perfile_options.from and perfile_writer_options.format */
     uint32_t family;    /* PERFILE_FAMILY_… of its records */
 } perfile_container;

@@ -35,8 +35,9 @@ typedef struct perfile_convert_options {
     int32_t level;       /* of zstd; 0: what zstd takes */
     const char *from;    /* as in perfile_options */
     const char *target;  /* "perf-6.1": for that version, see perfile_target(); NULL: none */
-    const perfile_limits *limits;
+    const perfile_limits *limits;                       /* NULL: the defaults */
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
+    /* Now and then: bytes of the input behind us, of `total` (0: not known).  May be NULL. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
     uint32_t on_damage; /* PERFILE_CONVERT_FAIL … */
@@ -45,13 +46,14 @@ typedef struct perfile_convert_options {
     uint64_t reserved[5];
 } perfile_convert_options;
 
+/* What perfile_convert() did. */
 typedef struct perfile_converted {
-    perfile_copied copied;
-    uint32_t form;       /* of the output */
-    uint32_t byte_order; /* PERFILE_ORDER_… of the output */
-    bool directory;
-    bool same;    /* every byte of the output is that of the input */
-    bool damaged; /* the input was; not with FAIL */
+    perfile_copied copied; /* what was written */
+    uint32_t form;         /* of the output */
+    uint32_t byte_order;   /* PERFILE_ORDER_… of the output */
+    bool directory;        /* of the output */
+    bool same;             /* every byte of the output is that of the input */
+    bool damaged;          /* the input was; not with FAIL */
     uint64_t reserved[6];
 } perfile_converted;
 

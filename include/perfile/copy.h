@@ -72,15 +72,16 @@ typedef struct perfile_copy_options {
     uint64_t reserved[6];
 } perfile_copy_options;
 
+/* What was written. */
 typedef struct perfile_copied {
-    uint64_t records; /* written, those that became facts not among them */
-    uint64_t samples;
-    uint64_t bytes; /* of the records as they were read */
-    uint64_t damages;
-    uint64_t lost;   /* bytes of the input that are in no record because of them */
-    uint64_t losses; /* notes that are losses */
-    uint32_t events;
-    uint32_t features;
+    uint64_t records;  /* written, those that became facts not among them */
+    uint64_t samples;  /* of them */
+    uint64_t bytes;    /* of the records as they were read */
+    uint64_t damages;  /* of the input */
+    uint64_t lost;     /* bytes of the input that are in no record because of them */
+    uint64_t losses;   /* notes that are losses */
+    uint32_t events;   /* in the output */
+    uint32_t features; /* in the output */
     uint64_t reserved[6];
 } perfile_copied;
 

@@ -24,6 +24,7 @@
 extern "C" {
 #endif
 
+/* Shows records in one of the forms. */
 typedef struct perfile_emitter perfile_emitter;
 
 enum {                            /* perfile_emit_options.flags */
@@ -36,6 +37,7 @@ enum {                            /* perfile_emit_options.flags */
        PERFILE_EMIT_RESOLVE = 1 << 2
 };
 
+/* How records are shown.  Set `size`; zeros are the defaults. */
 typedef struct perfile_emit_options {
     size_t size;
     uint32_t flags; /* PERFILE_EMIT_… */

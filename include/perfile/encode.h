@@ -44,7 +44,7 @@ typedef struct perfile_encode_options {
     const perfile_sample_id *sample_id; /* the trailer, for kernel records whose layout has one */
     uint32_t n_cpus;                    /* CPU_TOPOLOGY: the processors that NRCPUS has */
     uint16_t misc;                      /* of the header; not for simpleperf's records */
-    bool big_endian;
+    bool big_endian;                    /* byte order of what is made */
     uint8_t reserved0;
     uint64_t reserved[4];
 } perfile_encode_options;
@@ -60,7 +60,10 @@ PERFILE_API perfile_words perfile_words_s32(const int32_t *words, size_t n);
 PERFILE_API perfile_words perfile_words_u64(const uint64_t *words, size_t n);
 PERFILE_API perfile_strings perfile_strings_of(const perfile_bytes *texts, size_t n);
 
-/* perfile_ns_link_list() … : `n` structs of `size` bytes each (sizeof *items) as a list. */
+/* perfile_ns_link_list() … : `n` structs of `size` bytes each (sizeof *items) as a list, which
+ * borrows them.
+ * perfile_comm_encode() … : the bytes of the struct as the beginning of this header says, in
+ * out[0 .. room); *len is how many they are. */
 /* clang-format off */
 /* BEGIN made of format/: encoders */
 PERFILE_API perfile_list perfile_attr_list(const perfile_attr *items, size_t n,

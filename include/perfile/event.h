@@ -17,33 +17,33 @@ enum {
 
 /* An event.  Immutable, except that a record of the stream may name it later. */
 struct perfile_event {
-    uint32_t index;        /* in order of appearance, from 0 */
-    uint16_t origin;       /* PERFILE_ORIGIN_… */
-    uint16_t name_origin;  /* of the name */
-    uint64_t offset;       /* of the attr in the file */
-    perfile_bytes stored;  /* the attr as stored, tail that we do not know included */
-    perfile_attr attr;     /* in native numbers; flags numbered as in a little-endian file */
-    perfile_words ids;     /* may be none */
-    const char *name;      /* "cycles:u", "sched:sched_switch" …; never NULL */
-    const char *unit;      /* of EVENT_UPDATE, or NULL */
-    double scale;          /* of EVENT_UPDATE, else 1 */
-    uint32_t group_leader; /* index of the leader, own index when alone or unknown */
-    uint32_t damage;       /* PERFILE_DAMAGE_BAD_ATTR_SIZE when its size was impossible */
-    uint32_t ids_damage;   /* PERFILE_DAMAGE_BAD_IDS when its ids lie outside the file */
-    const perfile_layout *layout;
+    uint32_t index;               /* in order of appearance, from 0 */
+    uint16_t origin;              /* PERFILE_ORIGIN_… */
+    uint16_t name_origin;         /* of the name */
+    uint64_t offset;              /* of the attr in the file */
+    perfile_bytes stored;         /* the attr as stored, tail that we do not know included */
+    perfile_attr attr;            /* in native numbers; flags numbered as in a little-endian file */
+    perfile_words ids;            /* may be none */
+    const char *name;             /* "cycles:u", "sched:sched_switch" …; never NULL */
+    const char *unit;             /* of EVENT_UPDATE, or NULL */
+    double scale;                 /* of EVENT_UPDATE, else 1 */
+    uint32_t group_leader;        /* index of the leader, own index when alone or unknown */
+    uint32_t damage;              /* PERFILE_DAMAGE_BAD_ATTR_SIZE when its size was impossible */
+    uint32_t ids_damage;          /* PERFILE_DAMAGE_BAD_IDS when its ids lie outside the file */
+    const perfile_layout *layout; /* how its records are decoded */
     const perfile_cpu_map_data *cpus; /* processors of its PMU, of EVENT_UPDATE, or NULL */
 };
 
 /* The parts of an attr that decide the layout of records, and what follows from them. */
 struct perfile_layout {
-    uint64_t sample_type;
-    uint64_t read_format;
-    uint64_t branch_sample_type;
-    uint64_t sample_regs_user;
-    uint64_t sample_regs_intr;
-    bool sample_id_all;
-    uint8_t trailer_size;  /* bytes of sample_id at the end of kernel records, 0 without */
-    uint8_t trailer_slots; /* the same in words */
+    uint64_t sample_type;        /* of the attr: bits of PERFILE_SAMPLE_… */
+    uint64_t read_format;        /* of the attr: bits of PERFILE_FORMAT_… */
+    uint64_t branch_sample_type; /* of the attr: bits of PERFILE_BRANCH_… */
+    uint64_t sample_regs_user;   /* of the attr: a bit for each register */
+    uint64_t sample_regs_intr;   /* of the attr: a bit for each register */
+    bool sample_id_all;          /* of the attr: kernel records have a trailer */
+    uint8_t trailer_size;        /* bytes of sample_id at the end of kernel records, 0 without */
+    uint8_t trailer_slots;       /* the same in words */
     int8_t sample_slot[PERFILE_SAMPLE_BITS];  /* per bit of sample_type: word in the body of a
                                 SAMPLE, -1 when not  fixed */
     int8_t trailer_slot[PERFILE_SAMPLE_BITS]; /* per bit: word from the end of the record (1 is the

@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+/* A condition that was compiled. */
 typedef struct perfile_expr perfile_expr;
 
 enum { /* what a name stands for */
@@ -25,8 +26,8 @@ enum { /* what a name stands for */
 
 /* What a provider answers. */
 typedef struct perfile_expr_value {
-    uint64_t number; /* in two's complement when negative */
-    bool negative;
+    uint64_t number;    /* in two's complement when negative */
+    bool negative;      /* `number` is below zero */
     perfile_bytes text; /* valid until the provider is called again for another record */
 } perfile_expr_value;
 
@@ -78,10 +79,10 @@ PERFILE_API void perfile_expr_close(perfile_expr *expr);
 
 /* A name that an expression may use. */
 typedef struct perfile_expr_name {
-    const char *record; /* "mmap2": a field of such records; "": of every record */
-    const char *name;   /* "values.time_enabled"; ".from" is of the elements of … */
-    const char *list;   /* … this list, else NULL */
-    const char *doc;
+    const char *record;              /* "mmap2": a field of such records; "": of every record */
+    const char *name;                /* "values.time_enabled"; ".from" is of the elements of … */
+    const char *list;                /* … this list, else NULL */
+    const char *doc;                 /* what it is, in a few words */
     const perfile_vocabulary *words; /* of its values or parts, or NULL */
     uint32_t type;                   /* PERFILE_EXPR_… */
     uint32_t kind;                   /* PERFILE_KIND_… */

@@ -133,33 +133,34 @@ enum {
 /* One part of a word: a bit, or a number of `width` bits at `shift` (as numbered in a
  * little-endian file). */
 typedef struct perfile_bits {
-    const char *name;
+    const char *name;                        /* of this part of the word */
     const struct perfile_vocabulary *values; /* names of its values; n is 0 when it has none */
-    uint8_t shift;
-    uint8_t width;
+    uint8_t shift;                           /* of its lowest bit */
+    uint8_t width;                           /* in bits */
 } perfile_bits;
 
+/* A value that has a name. */
 typedef struct perfile_word_name {
-    uint64_t value;
-    const char *name;
+    uint64_t value;   /* the number */
+    const char *name; /* what it is called */
 } perfile_word_name;
 
 /* Names for the values of a kind: parts of a word, or whole values. */
 typedef struct perfile_vocabulary {
-    const char *name;
+    const char *name;               /* as in format/words.def */
     const perfile_bits *bits;       /* n of them when it is a set of parts, else NULL */
     const perfile_word_name *words; /* n of them when it names whole values, else NULL */
-    uint32_t n;
+    uint32_t n;                     /* items of `bits` or `words` */
 } perfile_vocabulary;
 
 /* A row of a table. */
 typedef struct perfile_field {
     const char *name; /* JSON key and filter name */
-    const char *doc;
-    uint8_t type;    /* PERFILE_U8 … */
-    uint8_t element; /* of WORDS: PERFILE_U16 … */
-    uint8_t kind;    /* PERFILE_KIND_… */
-    uint8_t flags;   /* PERFILE_FIELD_… */
+    const char *doc;  /* what it is, in a few words */
+    uint8_t type;     /* PERFILE_U8 … */
+    uint8_t element;  /* of WORDS: PERFILE_U16 … */
+    uint8_t kind;     /* PERFILE_KIND_… */
+    uint8_t flags;    /* PERFILE_FIELD_… */
 } perfile_field;
 
 /* A field of a record that is being walked. */
@@ -173,13 +174,17 @@ typedef struct perfile_value {
         perfile_words words;
         perfile_strings strings;
         uint64_t count; /* LIST: items, UINT64_MAX when up to the end; ITEM: its position */
-    } u;
+    } u;                /* by the type of the field */
 } perfile_value;
 
+/* Who is shown the fields of a record, in the order in which they are stored. */
 typedef struct perfile_visitor {
     size_t size;
+    /* A field that is no list. */
     void (*value)(void *user, const perfile_field *field, const perfile_value *value);
+    /* A list or one of its items begins … */
     void (*begin)(void *user, const perfile_field *field, const perfile_value *value);
+    /* … and ends. */
     void (*end)(void *user, const perfile_field *field);
 } perfile_visitor;
 

@@ -67,10 +67,11 @@ enum { /* perfile_filter_term.kind: what the text is, ends of ranges being part 
        PERFILE_N_BY
 };
 
+/* A condition in words: several of one kind hold when one does, of different kinds when all do. */
 typedef struct perfile_filter_term {
     uint32_t kind; /* PERFILE_BY_… */
     uint32_t reserved;
-    const char *text;
+    const char *text; /* as the option of that kind takes it; borrowed */
 } perfile_filter_term;
 
 enum {                                   /* perfile_filter_options.flags */
@@ -91,16 +92,17 @@ enum {                                   /* perfile_filter_options.flags */
 /* Set `size`; zeros select everything. */
 typedef struct perfile_filter_options {
     size_t size;
-    uint32_t flags; /* PERFILE_FILTER_… */
-    uint32_t n_terms;
+    uint32_t flags;                   /* PERFILE_FILTER_… */
+    uint32_t n_terms;                 /* items of `terms` */
     const perfile_filter_term *terms; /* copied */
     /* Of the samples that are selected (with TYPE terms: of the records), only the first of every
      * so many, and no more than `head`.  0: all. */
     uint64_t every;
-    uint64_t head;
+    uint64_t head; /* 0: all */
     uint64_t reserved[8];
 } perfile_filter_options;
 
+/* A selection, and what is learned for it: perfile_filter_new(). */
 typedef struct perfile_filter_state perfile_filter_state;
 
 /* Reads the terms.
@@ -127,12 +129,13 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter(perfile_stream *below
                                                            perfile_stream **stream,
                                                            perfile_error *err);
 
+/* What a filter did. */
 typedef struct perfile_filtered {
-    uint64_t records;  /* of the capture, compressed ones not counted but what is in them */
-    uint64_t kept;     /* of them */
-    uint64_t selected; /* of those: by the terms, not as state */
-    uint64_t samples;
-    uint64_t kept_samples;
+    uint64_t records;        /* of the capture, compressed ones not counted but what is in them */
+    uint64_t kept;           /* of them */
+    uint64_t selected;       /* of those: by the terms, not as state */
+    uint64_t samples;        /* of them */
+    uint64_t kept_samples;   /* of the records that are kept */
     uint64_t processes;      /* that have records */
     uint64_t kept_processes; /* that have selected records */
     uint64_t aux_dropped;    /* AUXTRACE records that were dropped, … */
@@ -162,8 +165,9 @@ typedef struct perfile_filter_writing {
     uint32_t on_damage; /* PERFILE_FILTER_STOP … */
     uint64_t drop;      /* bits of sample_type whose fields are dropped: see perfile_target() */
     const char *from;   /* as in perfile_options */
-    const perfile_limits *limits;
+    const perfile_limits *limits;                       /* NULL: the defaults */
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
+    /* Now and then: bytes of the input behind us, of `total` (0: not known).  May be NULL. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */

@@ -39,7 +39,7 @@ typedef struct perfile_merge_input {
     perfile_stream *stream; /* sorted; all in one byte order: perfile_order() below or on it */
     const char *name;       /* for messages; borrowed */
     int64_t offset;         /* with `has_offset`: ns to be added to its times */
-    bool has_offset;
+    bool has_offset;        /* the caller says how its times lie */
     uint8_t reserved0[7];
     uint64_t reserved[4];
 } perfile_merge_input;
@@ -67,8 +67,9 @@ enum {                             /* perfile_merge_note.kind */
        PERFILE_MERGE_N_NOTES = 6
 };
 
+/* Something of the inputs that is not in the output as it was. */
 typedef struct perfile_merge_note {
-    uint32_t kind;
+    uint32_t kind;   /* PERFILE_MERGE_… */
     uint32_t number; /* of the feature or record type; UINT32_MAX: neither */
     uint32_t input;  /* position; UINT32_MAX: several */
     uint32_t reserved;
@@ -102,19 +103,20 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_merge(const perfile_merge_in
                                                           perfile_stream **stream,
                                                           perfile_error *err);
 
+/* What a merge did. */
 typedef struct perfile_merged {
-    uint64_t records; /* handed on, rounds that were made not among them */
-    uint64_t samples;
-    uint64_t facts;       /* records that became facts */
-    uint64_t repeated;    /* state that another part of the recording had said */
-    uint64_t of_nobody;   /* left out: nobody knows whose they are, and layouts differ */
-    uint64_t unreadable;  /* left out: they do not hold what their event says */
-    uint64_t conflicting; /* left out for PERFILE_MERGE_DROP_CONFLICTING */
-    uint64_t trailers;    /* made for records that had none */
-    uint64_t rounds;
-    uint32_t inputs, hosts, events;
-    uint32_t new_ids; /* ids that got another number */
-    uint32_t boots;   /* of all hosts; processes and the kernel's addresses are of one boot */
+    uint64_t records;               /* handed on, rounds that were made not among them */
+    uint64_t samples;               /* of them */
+    uint64_t facts;                 /* records that became facts */
+    uint64_t repeated;              /* state that another part of the recording had said */
+    uint64_t of_nobody;             /* left out: nobody knows whose they are, and layouts differ */
+    uint64_t unreadable;            /* left out: they do not hold what their event says */
+    uint64_t conflicting;           /* left out for PERFILE_MERGE_DROP_CONFLICTING */
+    uint64_t trailers;              /* made for records that had none */
+    uint64_t rounds;                /* made: FINISHED_ROUND */
+    uint32_t inputs, hosts, events; /* how many there are */
+    uint32_t new_ids;               /* ids that got another number */
+    uint32_t boots; /* of all hosts; processes and the kernel's addresses are of one boot */
     uint32_t boots_unproven; /* inputs of a host that is there already, whose boot may be the same:
                               * told by an offset of 0 */
     uint64_t reserved[5];
@@ -135,9 +137,10 @@ enum {                              /* perfile_merged_input.clock: why its times
        PERFILE_CLOCK_NONE = 7       /* it has no times */
 };
 
+/* What became of an input. */
 typedef struct perfile_merged_input {
     uint64_t records; /* of it, handed on */
-    uint64_t samples;
+    uint64_t samples; /* of them */
     int64_t offset;   /* ns that were added to its times */
     uint32_t clock;   /* PERFILE_CLOCK_… */
     uint32_t host;    /* from 0: inputs of one machine have the same */
@@ -153,6 +156,7 @@ PERFILE_API const char *perfile_merge_clock_name(uint32_t clock);
 PERFILE_API void perfile_merge_input_result(const perfile_stream *stream, size_t position,
                                             perfile_merged_input *out, size_t size);
 
+/* An id of an input that the output knows by another number, or by the same. */
 typedef struct perfile_merged_id {
     uint64_t id;     /* in the input */
     uint64_t new_id; /* in the output */

@@ -15,16 +15,16 @@ extern "C" {
 
 /* A capture that goes in.  Set `source`; the others may be zero. */
 typedef struct perfile_merge_source {
-    perfile_source *source;
-    const char *name; /* for messages; NULL: that of the source */
-    const char *from; /* as in perfile_options */
-    int64_t offset;   /* with `has_offset`: ns to be added to its times */
-    bool has_offset;
+    perfile_source *source; /* closed in any case */
+    const char *name;       /* for messages; NULL: that of the source */
+    const char *from;       /* as in perfile_options */
+    int64_t offset;         /* with `has_offset`: ns to be added to its times */
+    bool has_offset;        /* the caller says how its times lie */
     uint8_t reserved0[7];
     /* Filled when reading it has ended, before `merged` is called: damage above all; `summary_size`
      * bytes of it.  May be NULL. */
     perfile_summary *summary;
-    size_t summary_size;
+    size_t summary_size; /* sizeof *summary */
     uint64_t reserved[5];
 } perfile_merge_source;
 
@@ -44,8 +44,8 @@ typedef struct perfile_merge_writing {
     /* Instead of PERFILE_MERGE_MAX_MEMORY; then no more of the inputs stays mapped while they wait,
      * either: perfile_sort_options.max_mapped. */
     uint64_t max_memory;
-    const char *temporary; /* as in perfile_sort_options */
-    const perfile_limits *limits;
+    const char *temporary;        /* as in perfile_sort_options */
+    const perfile_limits *limits; /* NULL: the defaults */
     /* As in perfile_copy_options, of the input at position `input`, which was brought to the byte
      * order of the first, or, UINT32_MAX, of the output. */
     void (*note)(void *user, uint32_t input, const perfile_note *note);

@@ -17,31 +17,33 @@
 extern "C" {
 #endif
 
+/* What was learned of the records that were fed. */
 typedef struct perfile_model perfile_model;
 
 /* A thread got a name. */
 typedef struct perfile_thread_name {
-    uint64_t time;
+    uint64_t time;    /* when, ns of the session clock */
     const char *name; /* lives as long as the model */
     bool exec;        /* because another program was started */
 } perfile_thread_name;
 
 /* A thread; a number that was used again makes another one. */
 typedef struct perfile_thread {
-    uint32_t pid, tid;
+    uint32_t pid, tid;   /* its numbers */
     uint32_t ppid, ptid; /* who made it; PERFILE_NO_PID when not known */
     uint64_t start;      /* PERFILE_NO_TIME: it was there before the recording, or is not known */
     uint64_t end;        /* PERFILE_NO_TIME: it outlived the recording, or is not known */
     const char *comm; /* its last name, that of whom it was forked from if it had none, or NULL */
-    uint32_t n_names;
+    uint32_t n_names; /* items of `names` */
     const perfile_thread_name *names; /* in order of time */
 } perfile_thread;
 
+/* The threads of one pid; a number that was used again makes another one. */
 typedef struct perfile_process {
-    uint32_t pid, ppid;
-    uint64_t start, end;
-    const char *comm; /* of its main thread */
-    uint32_t n_threads;
+    uint32_t pid, ppid;  /* its number and that of its parent */
+    uint64_t start, end; /* as those of a thread */
+    const char *comm;    /* of its main thread */
+    uint32_t n_threads;  /* that were seen */
 } perfile_process;
 
 enum {                            /* perfile_mapping.kind */
@@ -49,19 +51,20 @@ enum {                            /* perfile_mapping.kind */
        PERFILE_MAPPING_SYMBOL = 1 /* KSYMBOL: a piece of generated kernel code */
 };
 
+/* Something that lies in an address space. */
 typedef struct perfile_mapping {
-    uint32_t pid; /* PERFILE_NO_PID: the kernel */
-    uint32_t tid;
-    uint64_t addr, len, pgoff;
-    uint64_t start;   /* 0 for what was there before the recording */
+    uint32_t pid;              /* PERFILE_NO_PID: the kernel */
+    uint32_t tid;              /* who made the mapping */
+    uint64_t addr, len, pgoff; /* bytes: first address, length, offset in the file */
+    uint64_t start;            /* 0 for what was there before the recording */
     uint64_t end;     /* when the process started another program or ended, or the symbol went;
                        * PERFILE_NO_TIME when not seen.  Filled by perfile_model_mappings().  Other
                        * mappings that came later may lie over it. */
     const char *name; /* file, or [name] of a pseudo file, or symbol; never NULL */
-    uint64_t ino, ino_generation;
-    uint32_t maj, min;
-    uint32_t prot, flags; /* PROT_ and MAP_ bits */
-    uint8_t build_id[20];
+    uint64_t ino, ino_generation; /* of the file */
+    uint32_t maj, min;            /* device of the file */
+    uint32_t prot, flags;         /* PROT_ and MAP_ bits */
+    uint8_t build_id[20];         /* of the file, build_id_size bytes are valid */
     uint8_t build_id_size; /* 0: not known.  Of the record itself, else what the capture lists for
                             * the name: feature BUILD_ID, HEADER_BUILD_ID records */
     uint8_t kind;          /* PERFILE_MAPPING_… */

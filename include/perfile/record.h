@@ -8,6 +8,7 @@
 extern "C" {
 #endif
 
+/* See event.h and session.h. */
 typedef struct perfile_event perfile_event;
 typedef struct perfile_session perfile_session;
 
@@ -36,6 +37,7 @@ enum {
         1 << 6 /* `time` is the record's: other records said it, not its own bytes */
 };
 
+/* Where there is no time, process or thread, position in the stream. */
 #define PERFILE_NO_TIME     UINT64_MAX
 #define PERFILE_NO_PID      UINT32_MAX
 #define PERFILE_NO_SEQUENCE UINT64_MAX
@@ -51,22 +53,22 @@ enum {
  * A record of family DAMAGE has offset, the number of bytes that were passed over (body.len; the
  * bytes themselves when they are in memory, else body.ptr is NULL) and `damage`. */
 struct perfile_record {
-    const uint8_t *header;
-    perfile_bytes body;
-    uint32_t type;
-    uint16_t misc;
+    const uint8_t *header;  /* as stored */
+    perfile_bytes body;     /* as stored */
+    uint32_t type;          /* PERFILE_RECORD_…, in native byte order as `misc` */
+    uint16_t misc;          /* PERFILE_MISC_… */
     uint8_t family;         /* PERFILE_FAMILY_… */
     uint8_t flags;          /* PERFILE_REC_… */
     uint64_t offset;        /* of the header in its file; of an inner record: of its envelope */
     uint64_t stream_offset; /* of an inner record: in the decompressed stream of its part */
     uint64_t sequence;      /* counts the records of the stream from 0, envelopes too */
     uint64_t envelope;      /* of an inner record: sequence of the record that completed it */
-    perfile_bytes extra;
-    uint32_t part;   /* which file of a directory: position in perfile_container.parts */
-    uint32_t damage; /* PERFILE_DAMAGE_… of a damage record */
-    const perfile_session *session;
-    uint64_t time; /* with PERFILE_REC_TIMED, never of perf's own family: see
-                      perfile_record_time(), which asks for it */
+    perfile_bytes extra;    /* behind the record: bytes of AUXTRACE and tracing data */
+    uint32_t part;          /* which file of a directory: position in perfile_container.parts */
+    uint32_t damage;        /* PERFILE_DAMAGE_… of a damage record */
+    const perfile_session *session; /* facts that decoding needs; of the stream */
+    uint64_t time;                  /* with PERFILE_REC_TIMED, never of perf's own family: see
+                                       perfile_record_time(), which asks for it */
 };
 
 /* Whose record this is: NULL when it belongs to no event or to an unknown one.  Like the time it is

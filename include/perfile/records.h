@@ -28,16 +28,17 @@
 extern "C" {
 #endif
 
+/* See record.h, session.h and event.h. */
 typedef struct perfile_record perfile_record;
 typedef struct perfile_feature perfile_feature;
 typedef struct perfile_layout perfile_layout;
 
 /* `n` integers as stored, `width` bytes each (1, 2, 4 or 8). */
 typedef struct perfile_words {
-    const uint8_t *ptr;
-    size_t n;
-    uint8_t width;
-    bool swapped; /* stored in the other byte order */
+    const uint8_t *ptr; /* the first one, in the byte order of the capture */
+    size_t n;           /* how many */
+    uint8_t width;      /* bytes of one */
+    bool swapped;       /* stored in the other byte order */
 } perfile_words;
 
 /* The i-th integer.  i must be below w->n. */
@@ -48,10 +49,10 @@ PERFILE_API size_t perfile_words_copy(const perfile_words *w, uint64_t *out, siz
 
 /* `n` strings one behind the other, as stored; or of a program: see perfile_strings_of(). */
 typedef struct perfile_strings {
-    perfile_bytes bytes;
-    size_t n;
-    bool swapped;
-    bool given; /* bytes.ptr points at n perfile_bytes */
+    perfile_bytes bytes; /* as stored */
+    size_t n;            /* how many strings are left */
+    bool swapped;        /* stored in the other byte order */
+    bool given;          /* bytes.ptr points at n perfile_bytes */
 } perfile_strings;
 
 /* Takes the first string off `s` (text without its NUL).  PERFILE_END after the last. */
@@ -60,14 +61,14 @@ PERFILE_API perfile_status perfile_strings_next(perfile_strings *s, perfile_byte
 /* `n` structs one behind the other, as stored, or those of a program: see perfile_NAME_list().
  * The rest is for perfile_NAME_next(). */
 typedef struct perfile_list {
-    perfile_bytes bytes;
-    uint64_t n;
-    const perfile_layout *layout;
-    uint32_t context;
-    uint16_t misc;
-    bool swapped;
-    bool old_build_id;
-    bool as_stored;
+    perfile_bytes bytes;          /* all that are left */
+    uint64_t n;                   /* how many are left */
+    const perfile_layout *layout; /* of the event they belong to; NULL: they need none */
+    uint32_t context;             /* of the record, as its decoder had it */
+    uint16_t misc;                /* of the record */
+    bool swapped;                 /* stored in the other byte order */
+    bool old_build_id;            /* build ids stand in the form without a length */
+    bool as_stored;               /* see perfile_options */
     uint32_t given; /* not 0: bytes.ptr points at structs of that size, which a program made */
 } perfile_list;
 
@@ -1370,7 +1371,9 @@ typedef struct perfile_sp_init_map {
 /* END made of format/ */
 /* clang-format on */
 
-/* The decoders of records and features, and the steps through lists. */
+/* perfile_NAME_decode() are the decoders of records and features, as said at the beginning of this
+ * header.  perfile_NAME_next() takes the next struct off the front of a list: PERFILE_END behind
+ * the last; what fails is said by the status alone. */
 /* clang-format off */
 /* BEGIN made of format/: decoders */
 PERFILE_API perfile_status perfile_attr_next(perfile_list *list, perfile_attr *out,

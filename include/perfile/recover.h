@@ -13,12 +13,12 @@ extern "C" {
 
 /* A record beside a gap. */
 typedef struct perfile_gap_side {
-    bool there;     /* false: the gap begins or ends the records of its file */
-    uint8_t family; /* PERFILE_FAMILY_… */
-    uint32_t type;
+    bool there;      /* false: the gap begins or ends the records of its file */
+    uint8_t family;  /* PERFILE_FAMILY_… */
+    uint32_t type;   /* PERFILE_RECORD_… */
     uint64_t offset; /* in the file; of a compressed record: of its envelope */
-    uint64_t size;
-    uint64_t time; /* PERFILE_NO_TIME when it has none */
+    uint64_t size;   /* in bytes, header included */
+    uint64_t time;   /* PERFILE_NO_TIME when it has none */
 } perfile_gap_side;
 
 /* Bytes that did not go into the new capture, or something else that was lost. */
@@ -30,7 +30,7 @@ typedef struct perfile_gap {
     const char *rule; /* of format/rules.def, that the record left out breaks; NULL: none */
     bool inner;       /* inside compressed records: offset is that of the envelope, `bytes` are
                          decompressed ones */
-    perfile_gap_side before, after;
+    perfile_gap_side before, after; /* what stands around it */
 } perfile_gap;
 
 /* Something that is no gap and is worth knowing: what was guessed, which feature was left out. */
@@ -49,6 +49,7 @@ typedef struct perfile_recover_options {
     /* Called in order of place, for all of them; any may be NULL.  `name` is the part of a
      * directory, or NULL. */
     void (*gap)(void *user, const perfile_gap *gap, const char *name);
+    /* Something to be said, once.  May be NULL. */
     void (*note)(void *user, const perfile_recover_note *note);
     /* Now and then: bytes of the input behind us, of `total` (0: not known). */
     void (*progress)(void *user, uint64_t done, uint64_t total);
@@ -56,19 +57,20 @@ typedef struct perfile_recover_options {
     uint64_t reserved[8];
 } perfile_recover_options;
 
+/* What was rescued. */
 typedef struct perfile_recovered {
-    uint64_t records; /* kept */
-    uint64_t bytes;   /* of them, as they stand in the new capture */
-    uint64_t samples;
-    uint64_t gaps;
+    uint64_t records;       /* kept */
+    uint64_t bytes;         /* of them, as they stand in the new capture */
+    uint64_t samples;       /* of them */
+    uint64_t gaps;          /* that were told */
     uint64_t lost;          /* bytes of the input that are in gaps */
     uint64_t missing;       /* bytes of records that the header declares and the input lacks */
     uint64_t features;      /* feature sections kept or made anew, … */
     uint64_t features_lost; /* … and left out because they are damaged */
     uint64_t first_time, last_time; /* of the samples kept; PERFILE_NO_TIME when there is none */
-    uint32_t events;
-    uint32_t form;     /* of the new capture: that of the input */
-    bool unterminated; /* the recording was not finished */
+    uint32_t events;                /* in the new capture */
+    uint32_t form;                  /* of the new capture: that of the input */
+    bool unterminated;              /* the recording was not finished */
     bool decompressed; /* compressed records stand in the new capture as what was in them */
     bool damaged;      /* something was lost */
     uint64_t reserved[6];
@@ -92,10 +94,10 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_recover(perfile_source *sour
 
 /* An event that was described in words, as it would be stored. */
 typedef struct perfile_event_text {
-    uint32_t attr_size;
-    uint32_t n_ids;
-    uint8_t attr[144];
-    uint64_t ids[64]; /* as stored */
+    uint32_t attr_size; /* bytes of `attr` */
+    uint32_t n_ids;     /* items of `ids` */
+    uint8_t attr[144];  /* as stored */
+    uint64_t ids[64];   /* as stored */
 } perfile_event_text;
 
 /* Makes an event of "NAME:MEMBER=VALUE,MEMBER=VALUE…", for instance

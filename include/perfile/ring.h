@@ -25,6 +25,7 @@
 extern "C" {
 #endif
 
+/* A ring buffer that the caller has mapped. */
 typedef struct perfile_ring perfile_ring;
 
 enum { /* perfile_ring_options.mode */
@@ -107,6 +108,7 @@ PERFILE_API perfile_status perfile_ring_release(perfile_ring *ring, perfile_erro
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_snapshot(perfile_ring *ring, bool only_new,
                                                                   perfile_error *err);
 
+/* What a ring has handed out, and what was lost. */
 typedef struct perfile_ring_summary {
     uint64_t records;    /* handed out by next() */
     uint64_t bytes;      /* handed out by next() and take() */
@@ -116,7 +118,7 @@ typedef struct perfile_ring_summary {
     uint64_t lost_bytes; /* passed over because of both */
     /* What the kernel says in LOST and LOST_SAMPLES records that next() handed out. */
     uint64_t lost_records;
-    uint64_t lost_samples;
+    uint64_t lost_samples; /* the same, of LOST_SAMPLES */
     uint64_t reserved[8];
 } perfile_ring_summary;
 
@@ -129,8 +131,8 @@ PERFILE_API void perfile_ring_summarize(const perfile_ring *ring, perfile_ring_s
 /* Set `size`, `rings`, `n_rings`, and `session` unless the first ring has one. */
 typedef struct perfile_ring_stream_options {
     size_t size;
-    perfile_ring *const *rings; /* one for each processor, say; the array is copied */
-    size_t n_rings;
+    perfile_ring *const *rings;     /* one for each processor, say; the array is copied */
+    size_t n_rings;                 /* items of `rings` */
     const perfile_session *session; /* NULL: that of the first ring.  The stream has a copy */
     const perfile_options *options; /* NULL: defaults.  See on_damage below */
     const char *name;               /* for messages, copied; may be NULL */
@@ -204,23 +206,24 @@ enum { /* perfile_ring_page.capabilities */
        PERFILE_RING_USER_TIME_SHORT = 1 << 5
 };
 
+/* The numbers of the control page, read at one moment. */
 typedef struct perfile_ring_page {
-    uint32_t lock; /* the sequence the rest was read at */
-    uint32_t version;
-    uint32_t compat_version;
-    uint32_t index;  /* 0: not on a counter now, else its number + 1 */
-    uint64_t offset; /* to be added to the counter, modulo 2^64 */
-    uint64_t time_enabled;
-    uint64_t time_running;
-    uint64_t capabilities; /* as stored.  Kernels before 3.12 set bit 0 for either of rdpmc and
-                              time, so that it says nothing; it is never looked at */
-    uint16_t pmc_width;
-    uint16_t time_shift;
-    uint32_t time_mult;
-    uint64_t time_offset;
-    uint64_t time_zero;
-    uint64_t time_cycles;
-    uint64_t time_mask;
+    uint32_t lock;           /* the sequence the rest was read at */
+    uint32_t version;        /* of the page */
+    uint32_t compat_version; /* lowest version it is compatible with */
+    uint32_t index;          /* 0: not on a counter now, else its number + 1 */
+    uint64_t offset;         /* to be added to the counter, modulo 2^64 */
+    uint64_t time_enabled;   /* ns that the event was enabled */
+    uint64_t time_running;   /* ns that it ran */
+    uint64_t capabilities;   /* as stored.  Kernels before 3.12 set bit 0 for either of rdpmc and
+                                time, so that it says nothing; it is never looked at */
+    uint16_t pmc_width;      /* bits of the counter */
+    uint16_t time_shift;     /* time: cycles to ns, as the kernel's perf_event_mmap_page says */
+    uint32_t time_mult;      /* the same */
+    uint64_t time_offset;    /* the same, ns */
+    uint64_t time_zero;      /* the same, ns */
+    uint64_t time_cycles;    /* of a counter shorter than 64 bits: cycles when time was read */
+    uint64_t time_mask;      /* the same: its valid bits */
     uint64_t reserved[4];
 } perfile_ring_page;
 

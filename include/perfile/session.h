@@ -22,7 +22,7 @@ struct perfile_feature {
     perfile_bytes payload; /* what is there of it; nothing when out of bounds or not in memory */
     uint32_t damage;       /* PERFILE_DAMAGE_OUT_OF_BOUNDS …, 0 */
     uint32_t reserved;
-    const perfile_session *session;
+    const perfile_session *session; /* of the stream */
 };
 
 /* Counts up with every fact that is added or changed: whoever caches looks here. */
@@ -32,6 +32,7 @@ PERFILE_API uint64_t perfile_session_generation(const perfile_session *s);
 PERFILE_API bool perfile_session_swapped(const perfile_session *s);
 PERFILE_API bool perfile_session_big_endian(const perfile_session *s);
 
+/* How many events are known by now; in a pipe more may come. */
 PERFILE_API uint32_t perfile_session_n_events(const perfile_session *s);
 /* NULL when there is no such event. */
 PERFILE_API const perfile_event *perfile_session_event(const perfile_session *s, uint32_t index);
@@ -39,7 +40,7 @@ PERFILE_API const perfile_event *perfile_session_event_by_id(const perfile_sessi
 
 /* One of the counters that an event was opened as, by its id: what ID_INDEX records say. */
 typedef struct perfile_instance {
-    uint64_t id;
+    uint64_t id;          /* as samples have it */
     uint64_t buffer;      /* its ring buffer */
     uint64_t cpu;         /* where it counts; UINT64_MAX: on any processor */
     uint64_t tid;         /* whom it counts; UINT64_MAX: any thread */
@@ -60,8 +61,8 @@ PERFILE_API const perfile_feature *perfile_session_feature(const perfile_session
 
 /* Names of events in files of perf up to 3.11. */
 typedef struct perfile_event_type {
-    uint64_t event_id; /* attr.config */
-    perfile_bytes name;
+    uint64_t event_id;  /* attr.config */
+    perfile_bytes name; /* valid as long as the session */
 } perfile_event_type;
 PERFILE_API uint32_t perfile_session_n_event_types(const perfile_session *s);
 PERFILE_API const perfile_event_type *perfile_session_event_type(const perfile_session *s,
@@ -69,8 +70,8 @@ PERFILE_API const perfile_event_type *perfile_session_event_type(const perfile_s
 
 /* Build ids of files, from feature BUILD_ID and HEADER_BUILD_ID records, in order of appearance. */
 typedef struct perfile_build_id {
-    perfile_bytes id;
-    perfile_bytes filename;
+    perfile_bytes id;       /* 20 bytes at most */
+    perfile_bytes filename; /* valid as long as the session */
     int32_t pid;   /* -1 host (also where the capture does not say), 0 default guest, else guest */
     uint16_t misc; /* cpumode: kernel or user, host or guest */
     uint16_t origin; /* PERFILE_ORIGIN_… */
@@ -102,9 +103,9 @@ typedef struct perfile_clock {
     bool has_conversion; /* shift, mult, zero … are true (TIME_CONV) */
     int32_t clockid;     /* POSIX clock */
     uint64_t wall_ns;    /* wall clock when the session clock showed clock_ns */
-    uint64_t clock_ns;
+    uint64_t clock_ns;   /* session clock at that moment, ns */
     uint64_t shift, mult, zero, cycles, mask; /* format/records.def, TIME_CONV */
-    bool is_short;
+    bool is_short; /* the counter is shorter than 64 bits: cycles and mask count */
 } perfile_clock;
 PERFILE_API void perfile_session_clock(const perfile_session *s, perfile_clock *clock);
 

@@ -11,6 +11,7 @@
 extern "C" {
 #endif
 
+/* Where bytes are written to. */
 typedef struct perfile_sink perfile_sink;
 
 enum {
@@ -39,8 +40,8 @@ typedef struct perfile_sink_options {
     uint32_t flags; /* PERFILE_SINK_… */
     uint32_t reserved0;
     const char *const
-        *inputs; /* paths, "-" for standard input; looked at when the sink is opened */
-    size_t n_inputs;
+        *inputs;     /* paths, "-" for standard input; looked at when the sink is opened */
+    size_t n_inputs; /* items of `inputs` */
     uint64_t reserved[4];
 } perfile_sink_options;
 
@@ -49,9 +50,9 @@ typedef struct perfile_sink_options {
 typedef struct perfile_sink_callbacks {
     size_t size;
     void *user;
-    int64_t (*write)(void *user, const void *bytes, size_t len);
-    int (*flush)(void *user);
-    void (*close)(void *user);
+    int64_t (*write)(void *user, const void *bytes, size_t len); /* see above */
+    int (*flush)(void *user);                                    /* see above */
+    void (*close)(void *user);                                   /* called once, at the end */
 } perfile_sink_callbacks;
 
 /* Writes a file that appears under `path` when perfile_sink_finish() succeeds, whole or not at
@@ -85,6 +86,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_output_check(const char *pat
                                                                  size_t n_inputs,
                                                                  perfile_error *err);
 
+/* Hands bytes to `callbacks`, which are copied; `name` is for messages.  On failure `close` is not
+ * called.  PERFILE_E_USAGE: there is no `write`. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_sink_callback(const perfile_sink_callbacks *callbacks, const char *name,
                       perfile_sink **sink, perfile_error *err);

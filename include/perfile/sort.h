@@ -70,14 +70,15 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sort(perfile_stream *below,
                                                          perfile_stream **stream,
                                                          perfile_error *err);
 
+/* What a sorting stage has read and handed out. */
 typedef struct perfile_sorted {
-    uint64_t records;      /* handed out, rounds that were made not among them */
-    uint64_t samples;      /* of them */
-    uint64_t out_of_order; /* of the input: earlier than the one before */
-    uint64_t rounds_dropped;
-    uint64_t rounds; /* made */
-    uint64_t envelopes;
-    uint64_t temporary; /* bytes that were written to temporary files */
+    uint64_t records;        /* handed out, rounds that were made not among them */
+    uint64_t samples;        /* of them */
+    uint64_t out_of_order;   /* of the input: earlier than the one before */
+    uint64_t rounds_dropped; /* of the input: FINISHED_ROUND left out */
+    uint64_t rounds;         /* made */
+    uint64_t envelopes;      /* compressed records left out, whose content was handed out */
+    uint64_t temporary;      /* bytes that were written to temporary files */
     /* What was read: */
     uint64_t timed;         /* records with a time that is not 0 */
     uint64_t timed_samples; /* of them */

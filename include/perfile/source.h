@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+/* Where bytes are read from. */
 typedef struct perfile_source perfile_source;
 
 enum {
@@ -25,6 +26,7 @@ enum {
     PERFILE_SOURCE_SEQUENTIAL = 1 << 1
 };
 
+/* How bytes are read.  Set `size`; zeros are the defaults. */
 typedef struct perfile_source_options {
     size_t size;
     uint32_t flags; /* PERFILE_SOURCE_… */
@@ -42,10 +44,10 @@ typedef struct perfile_source_options {
 typedef struct perfile_source_callbacks {
     size_t size;
     void *user;
-    int64_t (*read)(void *user, void *buf, size_t len);
-    int (*seek)(void *user, uint64_t offset);
-    uint64_t total;
-    void (*close)(void *user);
+    int64_t (*read)(void *user, void *buf, size_t len); /* see above */
+    int (*seek)(void *user, uint64_t offset);           /* see above */
+    uint64_t total;                                     /* in bytes */
+    void (*close)(void *user);                          /* called once, at the end */
 } perfile_source_callbacks;
 
 /* Opens `path`: a regular file (mapped), a FIFO or device (read as a stream), a directory (its
@@ -68,6 +70,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_memory(perfile_bytes 
                                                                   perfile_source **source,
                                                                   perfile_error *err);
 
+/* Reads what `callbacks`, which are copied, give; `name` is for messages.  On failure `close` is
+ * not called.  PERFILE_E_USAGE: there is no `read`. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_callback(
     const perfile_source_callbacks *callbacks, const char *name,
     const perfile_source_options *options, perfile_source **source, perfile_error *err);

@@ -57,6 +57,7 @@ typedef struct perfile_split_options {
     uint64_t reserved[8];
 } perfile_split_options;
 
+/* A part that was written. */
 typedef struct perfile_split_part {
     uint32_t number; /* from 0 on, by time, place or key */
     uint32_t reserved0;
@@ -65,19 +66,19 @@ typedef struct perfile_split_part {
     uint64_t records;    /* data that is at home here */
     uint64_t samples;    /* of them */
     uint64_t first_time; /* of them; PERFILE_NO_TIME: they have none */
-    uint64_t last_time;
-    uint64_t written; /* records in it, those that became facts not among them */
-    uint64_t bytes;   /* of the file */
+    uint64_t last_time;  /* of them */
+    uint64_t written;    /* records in it, those that became facts not among them */
+    uint64_t bytes;      /* of the file */
     uint64_t reserved[4];
 } perfile_split_part;
 
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_split_writing {
     size_t size;
-    uint32_t form;      /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
-    uint32_t on_damage; /* PERFILE_FILTER_STOP … */
-    const char *from;   /* as in perfile_options */
-    const perfile_limits *limits;
+    uint32_t form;                /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
+    uint32_t on_damage;           /* PERFILE_FILTER_STOP … */
+    const char *from;             /* as in perfile_options */
+    const perfile_limits *limits; /* NULL: the defaults */
     /* Instead of a pattern: the sink of a part.  It stays the caller's, and is finished when `done`
      * is called with it. */
     perfile_status (*open)(void *user, const perfile_split_part *part, perfile_sink **sink,
@@ -89,16 +90,18 @@ typedef struct perfile_split_writing {
      * where on the process should not end. */
     void (*temporary)(void *user, const char *path);
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
+    /* Now and then: bytes of the input behind us, of `total` (0: not known).  May be NULL. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */
     uint64_t reserved[5];
 } perfile_split_writing;
 
+/* What a split did. */
 typedef struct perfile_splitted {
     uint64_t records; /* of the capture, compressed ones not counted but what is in them */
-    uint64_t samples;
-    uint64_t parts;
+    uint64_t samples; /* of them */
+    uint64_t parts;   /* that were written */
     uint64_t written; /* records in all parts */
     uint64_t bytes;   /* of all parts */
     uint64_t damages; /* of the input … */

@@ -11,6 +11,7 @@
 extern "C" {
 #endif
 
+/* A capture that is read, or a stage on another stream. */
 typedef struct perfile_stream perfile_stream;
 
 enum {                     /* perfile_options.on_damage */
@@ -30,8 +31,8 @@ enum {                             /* perfile_options.envelopes */
 
 /* An event as it would be stored: an attr and its ids. */
 typedef struct perfile_assumed_event {
-    perfile_bytes attr;
-    perfile_bytes ids; /* u64 each */
+    perfile_bytes attr; /* as stored */
+    perfile_bytes ids;  /* u64 each */
 } perfile_assumed_event;
 
 enum { /* perfile_assume.byte_order */
@@ -49,8 +50,8 @@ typedef struct perfile_assume {
     perfile_section data; /* where the records are; size UINT64_MAX: up to the end of the file */
     /* Instead of those of the header, and of HEADER_ATTR records. */
     const perfile_assumed_event *events;
-    uint32_t n_events;
-    bool has_features;
+    uint32_t n_events;    /* items of `events` */
+    bool has_features;    /* `features` and `moved` count */
     uint64_t features[4]; /* those that the feature table behind `data` is of */
     uint64_t moved;       /* what its sections lie behind the places it names, modulo 2^64 */
     uint64_t reserved[7];
@@ -59,9 +60,9 @@ typedef struct perfile_assume {
 /* How a capture is read.  Set `size`; zeros are the defaults. */
 typedef struct perfile_options {
     size_t size;
-    uint32_t on_damage;
-    uint32_t deliver;
-    uint32_t envelopes;
+    uint32_t on_damage; /* PERFILE_STOP, PERFILE_RESYNC or PERFILE_SALVAGE */
+    uint32_t deliver;   /* bits of PERFILE_DELIVER_… */
+    uint32_t envelopes; /* PERFILE_ENVELOPES_… */
     uint32_t reserved0;
     /* Take the file at its word, as the contract of `dump --format jsonl` does: no overlap
      * handling, no trailer heuristics, no build id trimming. */
@@ -121,10 +122,10 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_next_run(perfile_stre
 
 /* Records that were passed over. */
 typedef struct perfile_passed {
-    uint64_t samples, sample_bytes;
-    uint64_t rounds, round_bytes; /* FINISHED_ROUND */
-    uint64_t offset;              /* of the first */
-    uint32_t part;
+    uint64_t samples, sample_bytes; /* SAMPLE: how many, and their bytes as stored */
+    uint64_t rounds, round_bytes;   /* FINISHED_ROUND */
+    uint64_t offset;                /* of the first */
+    uint32_t part;                  /* which file of a directory */
     uint32_t reserved0;
     uint64_t reserved[2];
 } perfile_passed;
@@ -155,10 +156,11 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_extra(perfile_stream 
 PERFILE_API const perfile_session *perfile_stream_session(const perfile_stream *s);
 PERFILE_API const perfile_container *perfile_stream_container(const perfile_stream *s);
 
+/* What a stream has met so far. */
 typedef struct perfile_summary {
     uint64_t records; /* yielded, envelopes and inner ones included, damage not */
     uint64_t bytes;   /* of them as stored, payloads behind records included, inner ones not */
-    uint64_t inner_records;
+    uint64_t inner_records;    /* that came out of envelopes */
     uint64_t inner_bytes;      /* decompressed */
     uint64_t damages;          /* of the container and of the stream */
     uint64_t lost;             /* bytes that belong to no record because of damage */
@@ -182,6 +184,7 @@ enum {                                /* perfile_stream_sorted_by() */
  * and what stages keep that leave out or change records. */
 PERFILE_API uint32_t perfile_stream_sorted_by(const perfile_stream *s);
 
+/* What messages call the input: path, "-", or the name of its source.  Valid as long as `s`. */
 PERFILE_API const char *perfile_stream_name(const perfile_stream *s);
 
 /* Closes the stream and what it owns.  NULL is fine. */

@@ -61,8 +61,8 @@ enum { /* perfile_target_loss.kind: what `name` names and `count` counts */
 typedef struct perfile_target_loss {
     uint32_t kind; /* PERFILE_LOSS_… */
     uint32_t reserved;
-    const char *name; /* "CALLCHAIN_DEFERRED", "flags.defer_callchain", "config4"; may be "" */
-    uint64_t count;
+    const char *name;      /* "CALLCHAIN_DEFERRED", "flags.defer_callchain", "config4"; may be "" */
+    uint64_t count;        /* how often */
     uint64_t first_offset; /* in the input: of the first record, attr or feature */
     const char *sentence;  /* what was lost, for people */
 } perfile_target_loss;
@@ -91,6 +91,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_target(perfile_stream *below
                                                            perfile_stream **stream,
                                                            perfile_error *err);
 
+/* What was lost so far. */
 typedef struct perfile_target_summary {
     uint64_t losses;    /* of all kinds that are told, added up */
     uint64_t dropped;   /* records */

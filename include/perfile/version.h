@@ -2,6 +2,7 @@
 #ifndef PERFILE_VERSION_H
 #define PERFILE_VERSION_H
 
+/* Of these headers; that of the library is perfile_version(). */
 #define PERFILE_VERSION_MAJOR 0
 #define PERFILE_VERSION_MINOR 1
 #define PERFILE_VERSION_PATCH 0

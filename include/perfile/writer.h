@@ -28,6 +28,7 @@
 extern "C" {
 #endif
 
+/* Where a capture is written to: perfile_writer_create(). */
 typedef struct perfile_writer perfile_writer;
 
 /* What a capture can be written as: what `--to` takes. */
@@ -97,10 +98,10 @@ typedef struct perfile_new_event {
     const perfile_attr *attr; /* attr->size 0: 64, or as many bytes as its members need */
     size_t attr_struct;       /* sizeof(perfile_attr) at the caller; 0: that of the library */
     const uint64_t *ids;      /* native; NULL with one event only */
-    size_t n_ids;
-    const char *name; /* "cycles:u"; NULL: what perf calls such an event */
-    const char *unit; /* of its counts; may be NULL */
-    double scale;     /* factor of its counts; 0: none is said */
+    size_t n_ids;             /* items of `ids` */
+    const char *name;         /* "cycles:u"; NULL: what perf calls such an event */
+    const char *unit;         /* of its counts; may be NULL */
+    double scale;             /* factor of its counts; 0: none is said */
     uint64_t reserved[4];
 } perfile_new_event;
 
@@ -304,11 +305,11 @@ typedef struct perfile_put_how {
     bool existed;   /* told by a tool of what existed before: the trailer is all zeros, as perf
                        writes it */
     uint8_t reserved0;
-    uint32_t part; /* of a directory, as perfile_record.part */
-    uint32_t pid, tid, cpu;
-    uint64_t time;
-    uint64_t id;        /* 0: the first of the event */
-    uint64_t stream_id; /* 0: the id */
+    uint32_t part;          /* of a directory, as perfile_record.part */
+    uint32_t pid, tid, cpu; /* whose record it is */
+    uint64_t time;          /* ns of the session clock */
+    uint64_t id;            /* 0: the first of the event */
+    uint64_t stream_id;     /* 0: the id */
     uint64_t reserved[4];
 } perfile_put_how;
 
