@@ -169,7 +169,7 @@ static perfile_status source_of(const char *path, const perfile_limits *limits, 
                                 perfile_source **source, perfile_error *err)
 {
     const perfile_source_options how = {
-        .size = sizeof how, .flags = PERFILE_SOURCE_SEQUENTIAL, .threads = jobs, .limits = limits};
+        .size = sizeof how, .flags = PERFILE_SOURCE_SEQUENTIAL, .threads = cli_jobs(jobs), .limits = limits};
     return perfile_source_path(path, &how, source, err);
 }
 

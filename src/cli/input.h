@@ -8,7 +8,7 @@
 /* Options that every reading command has. */
 typedef struct cli_reading {
     cli_on_damage damage;
-    uint32_t jobs;  /* threads that read; 0 or 1: no other */
+    uint32_t jobs;  /* threads that read; 0: the default */
     bool raw;       /* do not look into compressed records */
     bool as_stored; /* see perfile_options */
     const char *from;

@@ -39,9 +39,10 @@ static const char *jobs_word(size_t i)
 
 const cli_option cli_jobs_options[] = {
     {"jobs", .value = "N", .letter = 'j', .word = jobs_word,
-     .help = "with N threads (default: 1); auto or 0: one for each processor. What comes out is "
-             "the same",
-     .more = "There are 256 at most."},
+     .help = "with N threads; auto or 0: one for each processor; default: that, but 4 at most. "
+             "What comes out is the same",
+     .more = "There are 256 at most. Small inputs, and those that come through a pipe, are read by "
+             "one."},
     {0},
 };
 
@@ -279,19 +280,27 @@ int cli_choose(const char *command, const char *option, const char *word, cli_wo
                      cli_meant(word, words, n, meant, sizeof meant));
 }
 
+enum { MOST_JOBS = 256, USUAL_JOBS = 4 };
+
+static uint32_t processors(long most)
+{
+    long there = sysconf(_SC_NPROCESSORS_ONLN);
+    return there < 1 ? 1 : there < most ? (uint32_t)there : (uint32_t)most;
+}
+
+uint32_t cli_jobs(uint32_t said)
+{
+    return said ? said : processors(USUAL_JOBS);
+}
+
 int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
 {
-    enum { MOST_JOBS = 256 };
     char *end;
     unsigned long n = strtoul(word, &end, 10);
     bool is_auto = strcmp(word, "auto") == 0;
     if (!is_auto && (word[0] < '0' || word[0] > '9' || *end || n > MOST_JOBS))
         return cli_usage(command, "--jobs takes a number up to %d, or auto: '%s'", MOST_JOBS, word);
-    if (is_auto || n == 0) {
-        long there = sysconf(_SC_NPROCESSORS_ONLN);
-        n = there < 1 ? 1 : there < MOST_JOBS ? (unsigned long)there : MOST_JOBS;
-    }
-    *jobs = (uint32_t)n;
+    *jobs = is_auto || n == 0 ? processors(MOST_JOBS) : (uint32_t)n;
     return CLI_CONTINUE;
 }
 

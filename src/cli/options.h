@@ -35,6 +35,9 @@ cli_word cli_damage_word, cli_damage_copy_word;
 /* -j N: CLI_CONTINUE, or CLI_USAGE. */
 int cli_jobs_option(const char *command, const char *word, uint32_t *jobs);
 
+/* How many threads: what -j said, or without it (0) the default. */
+uint32_t cli_jobs(uint32_t said);
+
 /* The next option of the table in `spec`: its code, or -1 behind the last.  What is wrong is said
  * here, with the words that may have been meant, and '?' returned.  -h is --help.  Behind the last
  * option argv[optind] and on are the operands, and those that -i gave. */
