@@ -23,7 +23,11 @@ enum {
      * window of 256 KiB to 4 MiB, which never costs a page fault.  What is longer than
      * that (AUX traces) or stays (attrs, features) is a view of a mapping.  Records are valid until
      * the next is asked for, as those of a pipe are.  The files of a directory are mapped. */
-    PERFILE_SOURCE_SEQUENTIAL = 1 << 1
+    PERFILE_SOURCE_SEQUENTIAL = 1 << 1,
+    /* Records will be written as they are: a regular file of 32 MiB and more is mapped, or read as
+     * with PERFILE_SOURCE_SEQUENTIAL, whichever this machine is faster at; a smaller one is read.
+     */
+    PERFILE_SOURCE_COPIED = 1 << 2
 };
 
 /* How bytes are read.  Set `size`; zeros are the defaults. */

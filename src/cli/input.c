@@ -168,15 +168,18 @@ static void on_note(void *user, const perfile_note *note)
 static perfile_status source_of(const char *path, const perfile_limits *limits, uint32_t jobs,
                                 perfile_source **source, perfile_error *err)
 {
-    const perfile_source_options how = {
-        .size = sizeof how, .flags = PERFILE_SOURCE_SEQUENTIAL, .threads = cli_jobs(jobs), .limits = limits};
+    const perfile_source_options how = {.size = sizeof how,
+                                        .flags = PERFILE_SOURCE_SEQUENTIAL,
+                                        .threads = cli_jobs(jobs),
+                                        .limits = limits};
     return perfile_source_path(path, &how, source, err);
 }
 
-perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
+perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err)
 {
-    const perfile_source_options how = {.size = sizeof how, .limits = limits};
+    const perfile_source_options how = {
+        .size = sizeof how, .flags = PERFILE_SOURCE_COPIED, .limits = limits};
     return perfile_source_path(path, &how, source, err);
 }
 
@@ -203,11 +206,11 @@ static perfile_status stream_of(const char *path, const perfile_options *options
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
-perfile_status cli_stream_mapped(const char *path, const perfile_options *options,
+perfile_status cli_stream_copied(const char *path, const perfile_options *options,
                                  perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st = cli_source_mapped(path, options->limits, &source, err);
+    perfile_status st = cli_source_copied(path, options->limits, &source, err);
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 

@@ -33,13 +33,12 @@ int cli_reading_option(const char *command, const cli_spec *spec, int option, cl
 perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,
                           perfile_error *err);
 
-/* Opens `path` to be mapped: for who writes the bytes again, which then go straight from there to
- * the output, and for who sorts, where they wait in the mapping. */
-perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
+/* Opens `path` for who writes its records again: mapped where that is faster. */
+perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 
 /* The same as a stream. */
-perfile_status cli_stream_mapped(const char *path, const perfile_options *options,
+perfile_status cli_stream_copied(const char *path, const perfile_options *options,
                                  perfile_stream **stream, perfile_error *err);
 
 enum { CLI_N_DAMAGES = 64 };

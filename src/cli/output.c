@@ -222,7 +222,7 @@ int cli_writing_open(const cli_writing *w, const char *path, bool directory,
 {
     perfile_error err;
     const cli_output o = {w->out, w->replace, directory, &path, 1};
-    if (cli_source_mapped(path, w->limits, source, &err) != PERFILE_OK) {
+    if (cli_source_copied(path, w->limits, source, &err) != PERFILE_OK) {
         cli_say_error(cli_input_name(path), &err);
         return CLI_FAILED;
     }

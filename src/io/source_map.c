@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "io/source_ahead.h"
 #include "io/source_window.h"
+#include "io/way.h"
 
 enum {
     FAULT_WINDOW = 64 << 10, /* Linux: fault_around_bytes */
@@ -119,7 +120,10 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
         void *p = MAP_FAILED;
         if (size <= PTRDIFF_MAX && !(flags & PERFILE_SOURCE_NO_MAP))
             p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (p == MAP_FAILED || flags & PERFILE_SOURCE_SEQUENTIAL) {
+        bool window = flags & PERFILE_SOURCE_SEQUENTIAL;
+        if (p != MAP_FAILED && flags & PERFILE_SOURCE_COPIED)
+            window = !pf_way_mapped(fd, (perfile_bytes){p, (size_t)size});
+        if (p == MAP_FAILED || window) {
             perfile_source_close(&m->base);
             return through_window(fd, own, p, size, name, options, source, err);
         }
