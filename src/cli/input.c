@@ -175,12 +175,23 @@ static perfile_status source_of(const char *path, const perfile_limits *limits, 
     return perfile_source_path(path, &how, source, err);
 }
 
+static perfile_status source_as(const char *path, uint32_t flags, const perfile_limits *limits,
+                                perfile_source **source, perfile_error *err)
+{
+    const perfile_source_options how = {.size = sizeof how, .flags = flags, .limits = limits};
+    return perfile_source_path(path, &how, source, err);
+}
+
 perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err)
 {
-    const perfile_source_options how = {
-        .size = sizeof how, .flags = PERFILE_SOURCE_COPIED, .limits = limits};
-    return perfile_source_path(path, &how, source, err);
+    return source_as(path, PERFILE_SOURCE_COPIED, limits, source, err);
+}
+
+perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
+                                 perfile_source **source, perfile_error *err)
+{
+    return source_as(path, 0, limits, source, err);
 }
 
 perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,
@@ -206,11 +217,11 @@ static perfile_status stream_of(const char *path, const perfile_options *options
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
-perfile_status cli_stream_copied(const char *path, const perfile_options *options,
+perfile_status cli_stream_mapped(const char *path, const perfile_options *options,
                                  perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st = cli_source_copied(path, options->limits, &source, err);
+    perfile_status st = cli_source_mapped(path, options->limits, &source, err);
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 

@@ -37,8 +37,12 @@ perfile_status cli_source(const char *path, const perfile_limits *limits, perfil
 perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 
+/* Opens `path` to be mapped: for who sorts, so that records wait in the mapping. */
+perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
+                                 perfile_source **source, perfile_error *err);
+
 /* The same as a stream. */
-perfile_status cli_stream_copied(const char *path, const perfile_options *options,
+perfile_status cli_stream_mapped(const char *path, const perfile_options *options,
                                  perfile_stream **stream, perfile_error *err);
 
 enum { CLI_N_DAMAGES = 64 };
