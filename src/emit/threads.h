@@ -5,7 +5,7 @@
 
 #include "emit/emitter.h"
 
-enum { PF_EMIT_JOB_BYTES = 64 << 10 }; /* of records: their text fits the second-level cache */
+enum { PF_EMIT_JOB_BYTES = 128 << 10 }; /* of records: their text fits the second-level cache */
 
 /* Gives `e`, which is complete, so many threads (2 to PF_MOST_THREADS), the caller's among them,
  * and jobs of so many bytes of records.  `e` is to be closed whether or not it succeeds. */

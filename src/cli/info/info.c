@@ -90,6 +90,7 @@ static const cli_option options[] = {
     {"header", .code = OPTION_HEADER, .help = "do not walk the records: what the header alone says",
      .more = "Of a stream, the records before the first of the kernel are its header."},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
+    {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
@@ -121,6 +122,8 @@ int cli_info(int argc, char **argv)
             set.header = true;
         else if (c == OPTION_JSON)
             set.json = true;
+        else if (c == 'j')
+            status = cli_jobs_option("info", optarg, &set.how.jobs);
         else
             status = cli_reading_option("info", &cli_info_spec, c, &set.how);
         if (status != CLI_CONTINUE)

@@ -100,6 +100,8 @@ static int read_option(int option, settings *set)
     case OPTION_JSON:
         set->json = true;
         return CLI_CONTINUE;
+    case 'j':
+        return cli_jobs_option("list", optarg, &set->how.jobs);
     default:
         return cli_reading_option("list", &cli_list_spec, option, &set->how);
     }
@@ -127,6 +129,7 @@ static const cli_option options[] = {
     {"header", .code = OPTION_HEADER,
      .help = "do not walk the records: what the header alone says"},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
+    {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},

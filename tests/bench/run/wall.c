@@ -111,14 +111,17 @@ static void beside_perf(const settings *set, const capture *c, const runner *our
 
 static void reading_rows(const settings *set, const capture *c)
 {
-    enum { STATS, INFO, LIST, VALIDATE, STATS_2, READ, WALK, WALK_AHEAD, N };
+    enum { STATS, INFO, LIST, VALIDATE, STATS_1, STATS_2, VALIDATE_1, VALIDATE_2, READ, WALK, WALK_AHEAD, N };
     const char *kind = kind_names[c->kind];
     runner r[N] = {
         [STATS] = COMMAND(set, c->path, "stats"),
         [INFO] = COMMAND(set, c->path, "info"),
         [LIST] = COMMAND(set, c->path, "list", "processes"),
         [VALIDATE] = COMMAND(set, c->path, "validate"),
+        [STATS_1] = COMMAND(set, c->path, "stats", "-j", "1"),
         [STATS_2] = COMMAND(set, c->path, "stats", "-j", "2"),
+        [VALIDATE_1] = COMMAND(set, c->path, "validate", "-j", "1"),
+        [VALIDATE_2] = COMMAND(set, c->path, "validate", "-j", "2"),
         [READ] = of_loop(limit_read_bare),
         [WALK] = of_loop(limit_walk),
         [WALK_AHEAD] = of_loop(limit_walk_ahead_4k),
@@ -130,7 +133,9 @@ static void reading_rows(const settings *set, const capture *c)
     row(kind, "wall: info / (read + warm walk)", wall, cpu, &r[INFO], "", 0.3);
     row(kind, "wall: list processes / (read + warm walk)", wall, cpu, &r[LIST], "", 0.3);
     row(kind, "wall: validate / (read + warm walk)", wall, cpu, &r[VALIDATE], "", 0.25);
-    row(kind, "wall: stats -j 2 / stats", r[STATS].wall, r[STATS].cpu, &r[STATS_2], "x", 1.7);
+    row(kind, "wall: stats -j 2 / -j 1", r[STATS_1].wall, r[STATS_1].cpu, &r[STATS_2], "x", 1.7);
+    row(kind, "wall: validate -j 2 / -j 1", r[VALIDATE_1].wall, r[VALIDATE_1].cpu, &r[VALIDATE_2],
+        "x", 1.7);
     beside_perf(set, c, r, LIST + 1, &r[READ]);
 }
 
@@ -140,11 +145,11 @@ static void dumping_rows(const settings *set, const capture *c)
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         char what[ROW_BYTES];
         runner r[] = {
-            COMMAND(set, c->path, "dump", "--format", formats[i]),
+            COMMAND(set, c->path, "dump", "-j", "1", "--format", formats[i]),
             COMMAND(set, c->path, "dump", "-j", "2", "--format", formats[i]),
         };
         race(c, r, 2, SLOW_ROUNDS);
-        snprintf(what, sizeof what, "wall: dump --format %s -j 2 / dump", formats[i]);
+        snprintf(what, sizeof what, "wall: dump --format %s -j 2 / -j 1", formats[i]);
         row(kind_names[c->kind], what, r[0].wall, r[0].cpu, &r[1], "x", 1.7);
     }
 }
