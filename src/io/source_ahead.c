@@ -12,13 +12,15 @@
  *
  * Nobody knows whether what follows will be wanted: after a jump (the bytes behind AUXTRACE records
  * are passed over) one block is asked for, and with each that is used up one more, as many as there
- * are slots at most. */
+ * are slots at most.  Where the caller takes much longer for a block than it takes to read it,
+ * because it prints it, say, it reads the next one itself: threads are better used otherwise. */
 #include "io/source_ahead.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -28,13 +30,15 @@
 enum {
     BLOCKS_PER_THREAD = 4,
     PAGE = 4096,
-    EDGE = PF_AHEAD_FRONT /* bytes in front of a stretch, and behind it, that are kept at most */
+    EDGE = PF_AHEAD_FRONT, /* bytes in front of a stretch, and behind it, that are kept at most */
+    SLOW = 3               /* times as long as reading and looking take: then nobody reads ahead */
 };
 
 typedef struct block {
     uint64_t offset; /* in the file */
     size_t len;      /* bytes that are wanted; when it is done: that there are */
     int error;       /* errno of reading what follows, 0: none */
+    uint64_t took;   /* nanoseconds to read it and to look at it */
     uint8_t *buf;    /* PF_AHEAD_FRONT bytes for what is in front of it, then its own; or NULL: */
     uint8_t *edges;  /* PF_AHEAD_FRONT bytes as well, then the two edges of the stretch */
     const pf_scan *scan; /* looks at it when it is read, may be NULL */
@@ -52,6 +56,8 @@ typedef struct ahead {
     unsigned n_blocks;
     size_t block;   /* bytes of one */
     unsigned depth; /* blocks that are asked for ahead */
+    uint64_t given; /* when the caller got the last one; 0: not since the last jump */
+    bool slow;      /* it takes SLOW times as long as reading */
     uint64_t next;  /* where the next block begins that is asked for */
     const pf_scan *scan;
     uint8_t *memory; /* of all buffers and edges */
@@ -127,16 +133,25 @@ static void scan(ahead *a, block *b)
     give_back(a, b);
 }
 
+static uint64_t now(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 /* A block, in any thread. */
 static void read_block(void *user, unsigned slot)
 {
     ahead *a = user;
     block *b = &a->blocks[slot];
+    const uint64_t begun = now();
     b->buf = take_buffer(a);
     read_bytes(a, b);
     b->scanned = (pf_scanned){0};
     if (b->scan)
         scan(a, b);
+    b->took = now() - begun;
 }
 
 /* Without memory for the notes nobody looks. */
@@ -149,14 +164,15 @@ static const pf_scan *scan_of(const ahead *a, block *b)
 
 static void ask(ahead *a)
 {
-    while (a->next < a->base.size && pf_workers_submitted(a->workers) < a->depth) {
+    const unsigned depth = a->slow ? 1 : a->depth;
+    while (a->next < a->base.size && pf_workers_submitted(a->workers) < depth) {
         block *b = &a->blocks[pf_workers_slot(a->workers)];
         uint64_t left = a->base.size - a->next;
         b->offset = a->next;
         b->scan = scan_of(a, b);
         b->len = left < a->block ? (size_t)left : a->block;
         a->next += b->len;
-        pf_workers_submit(a->workers);
+        (a->slow ? pf_workers_submit_quietly : pf_workers_submit)(a->workers);
     }
 }
 
@@ -171,6 +187,7 @@ static void jump(ahead *a, uint64_t offset)
     a->next = a->at = a->behind = offset;
     a->len = 0;
     a->depth = 1;
+    a->given = 0;
     ask(a);
 }
 
@@ -218,6 +235,7 @@ static void show_all(ahead *a)
 /* Takes the next block; what is left of this one from `offset` on goes in front of it. */
 static perfile_status advance(ahead *a, uint64_t offset, perfile_error *err)
 {
+    const uint64_t asked = now();
     size_t left = (size_t)(a->behind - offset);
     unsigned slot;
     /* One slot fewer than there are: the bytes in front of the next block are still in theirs. */
@@ -231,6 +249,7 @@ static perfile_status advance(ahead *a, uint64_t offset, perfile_error *err)
         return cannot_read(a, err); /* the last block was shorter than the file said */
     }
     block *b = &a->blocks[slot];
+    a->slow = a->given && asked - a->given > SLOW * b->took;
     if (left)
         memcpy((b->buf ? b->buf : b->edges) + PF_AHEAD_FRONT - left, a->ptr + (a->len - left),
                left);
@@ -240,6 +259,7 @@ static perfile_status advance(ahead *a, uint64_t offset, perfile_error *err)
     if (gap || b->len == 0)
         return cannot_read(a, err);
     ask(a);
+    a->given = now();
     return PERFILE_OK;
 }
 

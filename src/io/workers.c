@@ -137,13 +137,20 @@ bool pf_workers_full(const pf_workers *w)
     return pf_workers_submitted(w) == w->n_slots;
 }
 
+void pf_workers_submit_quietly(pf_workers *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->done[pf_workers_slot(w)] = false;
+    w->submitted++;
+    pthread_mutex_unlock(&w->lock);
+}
+
 void pf_workers_submit(pf_workers *w)
 {
     if (!w->started)
         start(w);
+    pf_workers_submit_quietly(w);
     pthread_mutex_lock(&w->lock);
-    w->done[pf_workers_slot(w)] = false;
-    w->submitted++;
     bool wake = w->idle > 0;
     pthread_mutex_unlock(&w->lock);
     if (wake)

@@ -209,7 +209,7 @@ static int dump_of(const char *path, const settings *set, perfile_sink *sink, bo
     cli_input in;
     live l = {.sink = sink};
     cli_reading how = set->how;
-    how.jobs = 1; /* printing is what takes long, and is what the threads do */
+    how.jobs = set->jobs;
     how.waiting = show_so_far;
     how.waiting_user = &l;
     if (cli_open(&in, path, &how) == CLI_DONE)
