@@ -124,7 +124,7 @@ static void measure_cold(const settings *set, const capture *c)
     double touch = better(x[TOUCH].best, x[POPULATE].best);
     double best = better(touch, x[READ].best);
     table_row(kind_names[c->kind], "walk of the file / best way to its bytes",
-              best / x[OUR_FILE].best, "", 0.7, false, best < touch ? "read was best" : "");
+              best / x[OUR_FILE].best, "", 0, false, best < touch ? "read was best" : "");
 }
 
 /* Records that are in memory into a file. */
