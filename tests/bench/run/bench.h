@@ -81,7 +81,7 @@ double wall_time(void);
 
 /* limits.c: what the machine can do. */
 loop limit_walk, limit_walk_ahead_1k, limit_walk_ahead_4k;
-loop limit_pages, limit_touch, limit_populate, limit_read_bare, limit_read_two, limit_memcpy;
+loop limit_pages, limit_touch, limit_populate, limit_read_bare, limit_memcpy;
 /* The same for whoever follows the records on the way. */
 loop limit_read, limit_copy, limit_copy_four, limit_write, limit_write_small;
 
@@ -115,6 +115,9 @@ typedef struct usage {
 /* Runs `argv` with standard output to /dev/null (or counted); `input` (may be NULL) comes through a
  * pipe. */
 usage process_run(const char *const *argv, const char *input, bool count_output);
+
+/* Two at once: the time until both have ended, and the processor time of both. */
+usage process_pair(const char *const *one, const char *const *other);
 
 /* Runs it, with the beginning of its standard output in `text`. */
 bool process_output(const char *const *argv, char *text, size_t size);

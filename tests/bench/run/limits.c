@@ -2,7 +2,6 @@
 #include "bench.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -118,39 +117,6 @@ uint64_t limit_read_bare(const capture *c)
         sum += (uint64_t)n;
     close(fd);
     return sum;
-}
-
-/* Every other block of a file. */
-typedef struct half {
-    const char *path;
-    uint64_t from, sum;
-} half;
-
-static void *read_half(void *user)
-{
-    enum { PIECE = 256 << 10, ALIGNED = 4096 };
-    half *h = user;
-    uint8_t *memory = malloc(PIECE + ALIGNED);
-    uint8_t *block = memory ? memory + (-(uintptr_t)memory & (ALIGNED - 1)) : NULL;
-    int fd = open(h->path, O_RDONLY | O_CLOEXEC);
-    uint64_t at = h->from * PIECE;
-    for (ssize_t n; block && (n = pread(fd, block, PIECE, (off_t)at)) > 0; at += 2 * PIECE)
-        h->sum += (uint64_t)n;
-    close(fd);
-    free(memory);
-    return NULL;
-}
-
-/* The bare read loop by two threads: what -j 2 of who only reads can gain on this machine. */
-uint64_t limit_read_two(const capture *c)
-{
-    half halves[2] = {{c->path, 0, 0}, {c->path, 1, 0}};
-    pthread_t other;
-    if (pthread_create(&other, NULL, read_half, &halves[1]) != 0)
-        return 0;
-    read_half(&halves[0]);
-    pthread_join(other, NULL);
-    return halves[0].sum + halves[1].sum;
 }
 
 uint64_t limit_read(const capture *c)

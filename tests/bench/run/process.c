@@ -146,6 +146,22 @@ usage process_run(const char *const *argv, const char *input, bool count_output)
     return u;
 }
 
+usage process_pair(const char *const *one, const char *const *other)
+{
+    usage u = {.ok = true};
+    double begin = wall_time();
+    pid_t pids[2] = {start(one, -1, -1), start(other, -1, -1)};
+    for (size_t i = 0; i < 2; i++) {
+        struct rusage r;
+        int status = wait_for(pids[i], &u, &r);
+        u.ok &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        u.seconds += (double)r.ru_utime.tv_sec + 1e-6 * (double)r.ru_utime.tv_usec +
+                     (double)r.ru_stime.tv_sec + 1e-6 * (double)r.ru_stime.tv_usec;
+    }
+    u.wall = wall_time() - begin;
+    return u;
+}
+
 usage process_best(const char *const *argv, const capture *c, unsigned rounds)
 {
     usage best = {0};
