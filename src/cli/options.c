@@ -298,6 +298,8 @@ int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
     char *end;
     unsigned long n = strtoul(word, &end, 10);
     bool is_auto = strcmp(word, "auto") == 0;
+    if (strcmp(word, "son") == 0)
+        return cli_usage(command, "-json is -j with the number 'son'; did you mean --json?");
     if (!is_auto && (word[0] < '0' || word[0] > '9' || *end || n > MOST_JOBS))
         return cli_usage(command, "--jobs takes a number up to %d, or auto: '%s'", MOST_JOBS, word);
     *jobs = is_auto || n == 0 ? processors(MOST_JOBS) : (uint32_t)n;
