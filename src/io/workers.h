@@ -41,7 +41,8 @@ unsigned pf_workers_submitted(const pf_workers *w);
 /* Hands over the job in pf_workers_slot(), which must be free. */
 void pf_workers_submit(pf_workers *w);
 
-/* The same, but no thread is woken up or started for it: the caller does it when it waits for it. */
+/* The same, but no thread is woken up or started for it: the caller does it when it waits for it.
+ */
 void pf_workers_submit_quietly(pf_workers *w);
 
 /* Waits until all that was submitted is done; nothing is taken back. */

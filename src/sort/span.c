@@ -126,15 +126,15 @@ void pf_sort_give(pf_sort *x)
     uint32_t n = 0;
     for (; n < x->given.n && n < PERFILE_RUN_RECORDS; n++) {
         const uint8_t *at = x->given.bytes.ptr + bytes;
-        const pf_sort_place *from = &x->gathered.from[x->given_at + n];
         perfile_record *r = &x->base.run[n];
         *r = (perfile_record){.flags = swap ? PERFILE_REC_SWAPPED : 0,
                               .envelope = PERFILE_NO_SEQUENCE,
                               .sequence = x->sequence + n,
                               .session = x->base.session};
         if (x->given_at + n < PERFILE_RUN_RECORDS) {
-            r->offset = from->offset;
-            r->part = from->part;
+            const pf_sort_place from = x->gathered.from[x->given_at + n];
+            r->offset = from.offset;
+            r->part = from.part;
         }
         pf_sort_frame(r, at, swap);
         x->keys[n] = pf_load_u64(at + PF_PERF_RECORD_HEADER + x->strands.place.at, swap);

@@ -275,6 +275,8 @@ static void keeps_tracing_data_longer_than_a_window(void **state)
             assert_int_equal(perfile_source_path("capture.data", &how, &source, NULL), PERFILE_OK);
             has_tracing_data(source, built(&data));
         }
+    build_clear(&b);
+    build_clear(&data);
 }
 
 int main(void)

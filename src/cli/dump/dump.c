@@ -166,8 +166,10 @@ static int emit_failed(const char *name, const perfile_error *err)
 /* *whole becomes false when the output lacks something that the input has. */
 static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
 {
-    perfile_emit_options options = {
-        .size = sizeof options, .fields = set->fields, .model = in->model, .threads = cli_jobs(set->jobs)};
+    perfile_emit_options options = {.size = sizeof options,
+                                    .fields = set->fields,
+                                    .model = in->model,
+                                    .threads = cli_jobs(set->jobs)};
     options.flags |= set->hex ? PERFILE_EMIT_HEX : 0;
     options.flags |= set->resolve ? PERFILE_EMIT_RESOLVE : 0;
     options.flags |= without_header(set) ? PERFILE_EMIT_RECORDS : 0;
