@@ -142,13 +142,14 @@ static perfile_status open_toy(perfile_source *source, const perfile_options *op
     if (!t)
         return pf_fail_nomem(err, "stream");
     t->base.options = *options;
-    pf_limits_fill(&t->base.limits, options->limits);
+    st = pf_limits_take(&t->base.limits, options->limits, err);
     t->base.options.limits = &t->base.limits;
     t->base.ops = &ops;
     t->base.name = source->name;
     t->swap = swap;
     t->pos = TOY_HEADER;
-    st = pf_session_new(swap, &t->base.options, &t->base.session, err);
+    if (st == PERFILE_OK)
+        st = pf_session_new(swap, &t->base.options, &t->base.session, err);
     if (st == PERFILE_OK)
         st = pf_session_settle(t->base.session, err);
     if (st != PERFILE_OK) {
