@@ -27,7 +27,7 @@ enum {
     JOB_RECORDS = 8192,
     MOST_RECORD = 128 << 10, /* longer ones, with what lies behind them, are no part of a job */
     LONG_RECORDS = 2 << 10, /* bytes of a record, in the mean of a run, that are not worth a copy */
-    JOBS_PER_THREAD = 2
+    JOBS_PER_THREAD = 4
 };
 
 /* What differs between the records of a span. */

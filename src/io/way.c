@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "io/source_kind.h"
 
 enum {
     WORTH = 32 << 20, /* bytes of a file */
@@ -66,6 +67,7 @@ bool pf_way_mapped(int fd, perfile_bytes whole)
             break;
         const uint64_t a = read_piece(fd, offset, buf);
         const uint64_t b = touch(piece + PIECE);
+        pf_map_release(whole, 0, whole.len); /* of a large folio it touched the 2 MiB around it */
         if (a == 0)
             break;
         least_read = a < least_read ? a : least_read;

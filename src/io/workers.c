@@ -8,6 +8,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+/* A thread is woken when a quarter of the slots waits to be begun.  Woken for each job, it sleeps
+ * again after that one, and where the scheduler puts it on the caller's processor, the two take
+ * turns there for long, a hundred switches a millisecond.  Nothing waits for ever: take() does what
+ * nobody has begun. */
+enum { WAKE_PART = 4 };
+
 struct pf_workers {
     pf_work_fn *work;
     void *user;
@@ -151,7 +157,7 @@ void pf_workers_submit(pf_workers *w)
         start(w);
     pf_workers_submit_quietly(w);
     pthread_mutex_lock(&w->lock);
-    bool wake = w->idle > 0;
+    bool wake = w->idle > 0 && w->submitted - w->begun >= w->n_slots / WAKE_PART;
     pthread_mutex_unlock(&w->lock);
     if (wake)
         pthread_cond_signal(&w->more);
