@@ -203,6 +203,7 @@ perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
         st = forget_guesses(&x, source, &r, err);
     if (st == PERFILE_OK)
         st = keep_source(&x, source, err);
+    source->passing = true;
     how.assume = r.guessed ? &r.assume : x.options.assume;
     x.assume = how.assume;
     x.given = how.assume && how.assume->n_events;

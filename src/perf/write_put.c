@@ -9,20 +9,23 @@
 #include "perfile/records.h"
 #include "schema/family.h"
 
-enum { SPAN_BYTES = 1 << 20 /* so that it is written while it is near */ };
+/* What waits is written while it is near: it is in the cache, and a source that lets go of what it
+ * has passed still has it. */
+enum { SPAN_BYTES = 1 << 20 };
 
 /* Puts `bytes`, which stay where they are until the next flush, behind what is there. */
 static inline perfile_status add_span(pf_perf_writer *w, const uint8_t *bytes, size_t n,
                                       perfile_error *err)
 {
     w->part->bytes += n;
-    if (w->span.len && w->span.ptr + w->span.len == bytes && w->span.len < SPAN_BYTES) {
-        w->span.len += n;
-        return PERFILE_OK;
-    }
-    perfile_status st = pf_write_flush_span(w, err);
-    w->span = (perfile_bytes){bytes, n};
-    return st;
+    perfile_status st = PERFILE_OK;
+    if (w->span.len && w->span.ptr + w->span.len != bytes)
+        st = pf_write_flush_span(w, err);
+    w->span = (perfile_bytes){w->span.len ? w->span.ptr : bytes, w->span.len + n};
+    if (w->span.len < SPAN_BYTES)
+        return st;
+    perfile_status flushed = pf_write_flush_span(w, st == PERFILE_OK ? err : NULL);
+    return st == PERFILE_OK ? flushed : st;
 }
 
 /* The index of AUX traces has the place of each record that can be read as one. */

@@ -111,7 +111,7 @@ static int rescue(const settings *set, const char *path, const given *g)
                                    .note = on_note,
                                    .progress = cli_writing_progress,
                                    .user = &x};
-    if (cli_source(path, set->w.limits, &source, &err) != PERFILE_OK) {
+    if (cli_source_copied(path, set->w.limits, &source, &err) != PERFILE_OK) {
         cli_say_error(x.name, &err);
         return CLI_FAILED;
     }
