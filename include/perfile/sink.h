@@ -38,7 +38,9 @@ enum {
 typedef struct perfile_sink_options {
     size_t size;
     uint32_t flags; /* PERFILE_SINK_… */
-    uint32_t reserved0;
+    /* Threads that may write, the caller's among them: a regular file is written beside who makes
+     * its bytes, and an error may come with a later call.  0 and 1: the caller's alone. */
+    uint32_t threads;
     const char *const
         *inputs;     /* paths, "-" for standard input; looked at when the sink is opened */
     size_t n_inputs; /* items of `inputs` */

@@ -197,6 +197,7 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
     perfile_error err;
     perfile_sink_options how = {.size = sizeof how,
                                 .flags = o->replace ? PERFILE_SINK_REPLACE : 0,
+                                .threads = o->threads,
                                 .inputs = o->inputs,
                                 .n_inputs = o->n_inputs};
     if (cli_output_apart(o->inputs, o->n_inputs) != CLI_DONE)
@@ -221,7 +222,11 @@ int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                      perfile_source **source, perfile_sink **sink)
 {
     perfile_error err;
-    const cli_output o = {w->out, w->replace, directory, &path, 1};
+    const cli_output o = {.out = w->out,
+                          .replace = w->replace,
+                          .directory = directory,
+                          .inputs = &path,
+                          .n_inputs = 1};
     if (cli_source_copied(path, w->limits, source, &err) != PERFILE_OK) {
         cli_say_error(cli_input_name(path), &err);
         return CLI_FAILED;

@@ -77,6 +77,7 @@ typedef struct cli_output {
     bool directory;
     const char *const *inputs; /* paths and "-", reference captures among them */
     size_t n_inputs;
+    uint32_t threads; /* that may write; 0: the caller's alone */
 } cli_output;
 
 /* Opens it, or says why not and returns CLI_FAILED.  No command opens an output in another way (but

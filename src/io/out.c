@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "io/out_kind.h"
+#include "io/workers.h"
 
 #define SINK_LARGE ((size_t)64 << 10) /* copying so much costs more than a call to write it */
 
@@ -216,6 +217,7 @@ perfile_status pf_sink_new(size_t bytes, const pf_sink_ops *ops, const char *nam
         return pf_fail_nomem(err, "sink");
     s->ops = ops;
     s->flags = o.flags;
+    s->threads = pf_workers_threads(o.threads);
     if (!name)
         name = "output";
     size_t n = strlen(name) + 1;

@@ -43,7 +43,8 @@ struct perfile_sink {
     pf_buffer buffer; /* not handed on yet */
     uint64_t passed;  /* bytes handed on */
     uint32_t flags;
-    bool patchable; /* see pf_sink_can_patch() */
+    unsigned threads; /* that may write, the caller's among them */
+    bool patchable;   /* see pf_sink_can_patch() */
     bool finished;
     char *name;
     pf_inputs inputs;    /* what must stay as it is */

@@ -28,9 +28,34 @@ static void look_at(perfile_bytes b)
         (void)*(const volatile uint8_t *)(b.ptr + i);
 }
 
+/* Whether another thread is to write: from the first large piece on, of a file of ours. */
+static bool write_behind(pf_out_fd *f, size_t n)
+{
+    enum { WORTH = 64 << 10 };
+    if (f->behind || f->base.threads < 2 || !f->own || !f->base.patchable || n < WORTH)
+        return f->behind != NULL;
+    if (pf_behind_new(f->fd, f->base.threads, &f->behind, NULL) != PERFILE_OK) {
+        f->base.threads = 0; /* it goes without */
+        return false;
+    }
+    f->at = f->start + f->base.passed;
+    return true;
+}
+
+/* Waits until what was written is in the file: 0 or a negative errno. */
+static int settle(pf_out_fd *f)
+{
+    return f->behind ? pf_behind_settle(f->behind) : 0;
+}
+
 int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b)
 {
-    const pf_out_fd *f = (const pf_out_fd *)s;
+    pf_out_fd *f = (pf_out_fd *)s;
+    if (write_behind(f, b.len)) {
+        const int r = pf_behind_write(f->behind, f->at, b);
+        f->at += b.len;
+        return r < 0 ? r : (int64_t)b.len;
+    }
     for (;;) {
         ssize_t n = write(f->fd, b.ptr, b.len);
         int sys = errno;
@@ -45,7 +70,10 @@ int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b)
 
 int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b)
 {
-    const pf_out_fd *f = (const pf_out_fd *)s;
+    pf_out_fd *f = (pf_out_fd *)s;
+    const int r = settle(f);
+    if (r < 0)
+        return r;
     for (;;) {
         ssize_t n = pwrite(f->fd, b.ptr, b.len, (off_t)(f->start + offset));
         int sys = errno;
@@ -65,13 +93,19 @@ static bool sync_file(int fd)
 
 int pf_out_fd_flush(perfile_sink *s)
 {
-    const pf_out_fd *f = (const pf_out_fd *)s;
+    pf_out_fd *f = (pf_out_fd *)s;
+    const int r = settle(f);
+    if (r < 0)
+        return r;
     return s->flags & PERFILE_SINK_SYNC_ALL && !sync_file(f->fd) ? -errno : 0;
 }
 
 perfile_status pf_out_fd_finish(perfile_sink *s, perfile_error *err)
 {
     pf_out_fd *f = (pf_out_fd *)s;
+    const int r = settle(f);
+    if (r < 0)
+        return pf_sink_keep_io(s, -r, err);
     if (pf_out_fd_syncs(s) && !sync_file(f->fd))
         return pf_sink_cannot(s, errno, "write", err);
     if (!f->own)
@@ -91,7 +125,9 @@ static perfile_status fd_reads(perfile_sink *s, perfile_error *err)
 
 void pf_out_fd_close(perfile_sink *s)
 {
-    const pf_out_fd *f = (const pf_out_fd *)s;
+    pf_out_fd *f = (pf_out_fd *)s;
+    pf_behind_free(f->behind);
+    f->behind = NULL;
     if (f->own)
         close(f->fd);
 }

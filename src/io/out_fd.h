@@ -3,13 +3,16 @@
 #ifndef PF_IO_OUT_FD_H
 #define PF_IO_OUT_FD_H
 
+#include "io/out_behind.h"
 #include "io/out_kind.h"
 
 typedef struct pf_out_fd {
     perfile_sink base;
     int fd;
-    bool own;       /* closed by us */
-    uint64_t start; /* offset in the file of our first byte */
+    bool own;          /* closed by us */
+    uint64_t start;    /* offset in the file of our first byte */
+    pf_behind *behind; /* not NULL: it writes all that comes, from … */
+    uint64_t at;       /* … this offset in the file on */
 } pf_out_fd;
 
 extern const pf_sink_ops pf_out_fd_ops;

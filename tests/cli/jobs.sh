@@ -46,6 +46,17 @@ for capture in large odd short; do
     same validate --json $capture.data
     same validate --resync --severity warning $capture.data
 done
+# What is written: the file and the report of it.
+for capture in large odd rounds; do
+    [ $capture = rounds ] && "$PERFILE" sort --to pipe -o rounds.data large.data
+    for command in "sort" "sort --max-memory 3M" "merge $captures/pipe.data"; do
+        read -ra words <<<"$command"
+        for jobs in 1 2 5; do
+            "$PERFILE" "${words[@]}" -f -j $jobs --on-damage resync -o out.$jobs $capture.data 2>err.$jobs || true
+            cmp out.1 out.$jobs && cmp err.1 err.$jobs || exit 1
+        done
+    done
+done
 # Large enough for more than one thread to get something: a capture many times, as a pipe and as a file.
 for capture in pipe pipe-tracepoints pipe-zstd; do
     for i in {1..60}; do cat "$captures/$capture.data"; done >$cut

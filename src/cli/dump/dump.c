@@ -241,7 +241,10 @@ static int output_failed(const char *output, const perfile_error *err)
 
 static int dump_all(char **paths, int n, settings *set)
 {
-    const cli_output o = {set->output, set->force, false, (const char *const *)paths, (size_t)n};
+    const cli_output o = {.out = set->output,
+                          .replace = set->force,
+                          .inputs = (const char *const *)paths,
+                          .n_inputs = (size_t)n};
     perfile_sink *sink;
     perfile_error err = {0};
     if (cli_output_open(&o, &sink) != CLI_DONE)

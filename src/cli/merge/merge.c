@@ -24,6 +24,7 @@ typedef struct settings {
     cli_writing w;
     uint32_t flags; /* PERFILE_MERGE_… */
     uint64_t max_memory;
+    uint32_t jobs;        /* threads; 0: the default */
     const char **offsets; /* as given */
     size_t n_offsets;
     bool maps;
@@ -153,6 +154,8 @@ static int read_option(int option, settings *set)
     switch (option) {
     case 'm':
         return cli_writing_memory("merge", optarg, &set->max_memory);
+    case 'j':
+        return cli_jobs_option("merge", optarg, &set->jobs);
     case OPTION_OFFSET:
         return keep_offset(set, optarg);
     case OPTION_ALIGN:
@@ -221,8 +224,11 @@ static int open_files(settings *set, perfile_sink **sink)
         }
         cli_say_beside(set->paths[i]);
     }
-    const cli_output o = {set->w.out, set->w.replace, false, (const char *const *)set->paths,
-                          set->n};
+    const cli_output o = {.out = set->w.out,
+                          .replace = set->w.replace,
+                          .inputs = (const char *const *)set->paths,
+                          .n_inputs = set->n,
+                          .threads = cli_jobs(set->jobs)};
     return cli_output_open(&o, sink);
 }
 
@@ -322,6 +328,7 @@ static const cli_option options[] = {
     {"report", .value = "json", .code = CLI_OPTION_REPORT, .word = cli_report_word,
      .help = "the same with the new numbers of all events and processes"},
     {"input", .value = "IN", .letter = 'i', .path = true, .help = "IN in the way of perf"},
+    {.rows = cli_jobs_options},
     {.rows = cli_common_options},
     {"resync", .code = CLI_OPTION_RESYNC},
     {0},

@@ -116,7 +116,10 @@ static int rescue(const settings *set, const char *path, const given *g)
         return CLI_FAILED;
     }
     const char *const inputs[] = {path, set->attrs_from};
-    const cli_output o = {set->w.out, set->w.replace, false, inputs, set->attrs_from ? 2 : 1};
+    const cli_output o = {.out = set->w.out,
+                          .replace = set->w.replace,
+                          .inputs = inputs,
+                          .n_inputs = set->attrs_from ? 2 : 1};
     int status = set->dry_run ? cli_output_apart(o.inputs, o.n_inputs) : cli_output_open(&o, &sink);
     if (status != CLI_DONE) {
         perfile_source_close(source);

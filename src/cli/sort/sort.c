@@ -15,6 +15,7 @@ typedef struct settings {
     cli_writing w;
     const char *in, *name;
     uint64_t max_memory;
+    uint32_t jobs; /* threads; 0: the default */
 } settings;
 
 static int read_option(int option, settings *set)
@@ -23,6 +24,8 @@ static int read_option(int option, settings *set)
         return cli_usage("sort", "--to takes perf.data or pipe: by time there is one file");
     if (option == 'm')
         return cli_writing_memory("sort", optarg, &set->max_memory);
+    if (option == 'j')
+        return cli_jobs_option("sort", optarg, &set->jobs);
     return cli_writing_option("sort", &cli_sort_spec, option, &set->w);
 }
 
@@ -126,7 +129,11 @@ static int sort(settings *set)
     perfile_sorted sorted = {0};
     perfile_copied copied = {0};
     const char *in = set->in;
-    const cli_output o = {set->w.out, set->w.replace, false, &in, 1};
+    const cli_output o = {.out = set->w.out,
+                          .replace = set->w.replace,
+                          .inputs = &in,
+                          .n_inputs = 1,
+                          .threads = cli_jobs(set->jobs)};
     if (cli_output_open(&o, &sink) != CLI_DONE)
         return CLI_FAILED;
     cli_say_beside(set->in);
@@ -164,6 +171,7 @@ static const cli_option options[] = {
      .more = "It says how many records and samples there are, how many records were out of time "
              "order, how many rounds were left out and made, how many bytes went to temporary "
              "files."},
+    {.rows = cli_jobs_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
     {.rows = cli_writing_options},
