@@ -20,6 +20,7 @@ typedef struct pf_sample_span {
     uint64_t n;
     uint64_t offset; /* of the first */
     uint32_t part;
+    bool lasting; /* the bytes stay until the stream is closed, not only to the next call */
 } pf_sample_span;
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION

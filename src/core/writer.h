@@ -31,7 +31,8 @@ typedef struct pf_writer_ops {
     /* Samples one behind the other, as they are stored: only after takes_samples() said that they
      * need nothing but to be copied; `swapped` is their byte order.  NULL: they never do. */
     bool (*takes_samples)(const perfile_writer *w, bool swapped);
-    perfile_status (*samples)(perfile_writer *w, perfile_bytes samples, perfile_error *err);
+    perfile_status (*samples)(perfile_writer *w, perfile_bytes samples, bool lasting,
+                              perfile_error *err);
     /* Every buffer was read once more.  NULL: the format does not say so. */
     perfile_status (*round)(perfile_writer *w, perfile_error *err);
 
@@ -50,6 +51,7 @@ struct perfile_writer {
     bool directory;      /* the sink has parts */
     bool swap;           /* the other byte order than this machine's */
     bool packs;          /* compresses what it is given */
+    bool input_stays;    /* stable records stay where they are until pf_sink_settle() */
     uint32_t form;       /* PERFILE_FORM_… */
     uint64_t extra_left; /* bytes behind the last record that are still to come */
 };

@@ -58,12 +58,13 @@ static perfile_status writable(const perfile_sink *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-static perfile_status hand_on(perfile_sink *s, perfile_bytes b, perfile_error *err)
+static perfile_status hand_on(perfile_sink *s, perfile_bytes b, bool lasting, perfile_error *err)
 {
+    lasting = lasting && s->ops->write_lasting;
     while (b.len) {
         /* One write() takes no more than this anywhere. */
         perfile_bytes part = {b.ptr, b.len < ((size_t)1 << 30) ? b.len : (size_t)1 << 30};
-        int64_t n = s->ops->write(s, part);
+        int64_t n = (lasting ? s->ops->write_lasting : s->ops->write)(s, part);
         if (n < 0)
             return pf_sink_keep_io(s, (int)-n, err);
         b.ptr += n;
@@ -77,7 +78,7 @@ static perfile_status drain(perfile_sink *s, perfile_error *err)
 {
     if (!s->ops->write)
         return PERFILE_OK;
-    perfile_status st = hand_on(s, (perfile_bytes){s->buffer.ptr, s->buffer.len}, err);
+    perfile_status st = hand_on(s, (perfile_bytes){s->buffer.ptr, s->buffer.len}, false, err);
     if (st == PERFILE_OK)
         pf_buffer_clear(&s->buffer);
     return st;
@@ -93,7 +94,8 @@ perfile_status pf_sink_room(perfile_sink *s, size_t n)
     return st;
 }
 
-perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfile_error *err)
+static perfile_status write_bytes(perfile_sink *sink, perfile_bytes bytes, bool lasting,
+                                  perfile_error *err)
 {
     perfile_status st = writable(sink, err);
     if (st != PERFILE_OK)
@@ -104,11 +106,27 @@ perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfi
         if (st != PERFILE_OK)
             return st;
         if (large)
-            return hand_on(sink, bytes, err);
+            return hand_on(sink, bytes, lasting, err);
     }
     if (!pf_buffer_append(&sink->buffer, bytes.ptr, bytes.len))
         return keep_nomem(sink, err);
     return PERFILE_OK;
+}
+
+perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfile_error *err)
+{
+    return write_bytes(sink, bytes, false, err);
+}
+
+perfile_status pf_sink_write_lasting(perfile_sink *s, perfile_bytes bytes, perfile_error *err)
+{
+    return write_bytes(s, bytes, true, err);
+}
+
+perfile_status pf_sink_settle(perfile_sink *s, perfile_error *err)
+{
+    const int r = s->ops->settle ? s->ops->settle(s) : 0;
+    return r < 0 ? pf_sink_keep_io(s, -r, err) : pf_sink_status(s, err);
 }
 
 perfile_status perfile_sink_flush(perfile_sink *sink, perfile_error *err)

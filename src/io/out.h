@@ -15,6 +15,11 @@ typedef struct pf_sink_ops {
     /* Takes up to bytes.len bytes, at least 1: how many, or a negative errno.  NULL: bytes stay in
      * the buffer, which is the output. */
     int64_t (*write)(perfile_sink *s, perfile_bytes bytes);
+    /* May be NULL.  The same of bytes that stay where they are until settle(). */
+    int64_t (*write_lasting)(perfile_sink *s, perfile_bytes bytes);
+    /* May be NULL, too: what was taken is written, and nobody's bytes are looked at any more.  0 or
+     * a negative errno. */
+    int (*settle)(perfile_sink *s);
     /* Replaces up to bytes.len bytes that write() took, the first of them at `offset`: how many, or
      * a negative errno.  Called of a sink that is `patchable`. */
     int64_t (*patch)(perfile_sink *s, uint64_t offset, perfile_bytes bytes);
@@ -91,6 +96,11 @@ static inline bool pf_sink_can_patch(const perfile_sink *s)
  * PERFILE_E_USAGE when they were not, or when the sink cannot. */
 perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes bytes,
                              perfile_error *err);
+
+/* perfile_sink_write() of bytes that the caller keeps where they are until pf_sink_settle(): large
+ * pieces need not be copied to be written by another thread. */
+perfile_status pf_sink_write_lasting(perfile_sink *s, perfile_bytes bytes, perfile_error *err);
+perfile_status pf_sink_settle(perfile_sink *s, perfile_error *err);
 
 /* Whether the sink has parts besides its own bytes: a directory with data.N beside `data`. */
 static inline bool pf_sink_has_parts(const perfile_sink *s)

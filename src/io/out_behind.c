@@ -19,7 +19,8 @@ typedef struct piece {
     uint64_t offset;
     size_t len;
     int error; /* negative errno */
-    uint8_t *bytes;
+    const uint8_t *bytes;
+    uint8_t *room; /* for a copy of them */
 } piece;
 
 struct pf_behind {
@@ -53,21 +54,22 @@ static void write_piece(void *user, unsigned slot)
     p->error = pf_write_at(b->fd, p->offset, (perfile_bytes){p->bytes, p->len});
 }
 
-perfile_status pf_behind_new(int fd, unsigned threads, pf_behind **behind, perfile_error *err)
+perfile_status pf_behind_new(int fd, pf_behind **behind, perfile_error *err)
 {
     pf_behind *b = pf_alloc(1, sizeof *b);
     if (!b)
         return pf_fail_nomem(err, "sink.behind");
     b->fd = fd;
     b->memory = pf_realloc(NULL, SLOTS, PIECE);
-    perfile_status st = b->memory ? pf_workers_new(threads, SLOTS, write_piece, b, &b->workers, err)
+    perfile_status st = b->memory ? pf_workers_new(2, SLOTS, write_piece, b, &b->workers, err)
                                   : pf_fail_nomem(err, "sink.behind");
     if (st != PERFILE_OK) {
         pf_behind_free(b);
         return st;
     }
+    pf_workers_wait_only(b->workers);
     for (unsigned i = 0; i < SLOTS; i++)
-        b->pieces[i].bytes = b->memory + (size_t)i * PIECE;
+        b->pieces[i].room = b->memory + (size_t)i * PIECE;
     *behind = b;
     return PERFILE_OK;
 }
@@ -83,7 +85,7 @@ static bool take(pf_behind *b)
     return true;
 }
 
-int pf_behind_write(pf_behind *behind, uint64_t offset, perfile_bytes bytes)
+int pf_behind_write(pf_behind *behind, uint64_t offset, perfile_bytes bytes, bool lasting)
 {
     while (bytes.len && behind->error == 0) {
         if (pf_workers_full(behind->workers))
@@ -91,7 +93,7 @@ int pf_behind_write(pf_behind *behind, uint64_t offset, perfile_bytes bytes)
         piece *p = &behind->pieces[pf_workers_slot(behind->workers)];
         p->offset = offset;
         p->len = bytes.len < PIECE ? bytes.len : PIECE;
-        memcpy(p->bytes, bytes.ptr, p->len);
+        p->bytes = lasting ? bytes.ptr : memcpy(p->room, bytes.ptr, p->len);
         pf_workers_submit(behind->workers);
         bytes.ptr += p->len;
         bytes.len -= p->len;

@@ -10,13 +10,13 @@
 
 typedef struct pf_behind pf_behind;
 
-/* For a regular file, which stays the caller's and must stay open.  `threads`: 2 or more, the
- * caller's among them. */
-perfile_status pf_behind_new(int fd, unsigned threads, pf_behind **behind, perfile_error *err);
+/* For a regular file, which stays the caller's and must stay open. */
+perfile_status pf_behind_new(int fd, pf_behind **behind, perfile_error *err);
 
 /* Has `bytes` written at `offset` of the file: 0, or the negative errno of this write or one before
- * it.  The bytes are the caller's again. */
-int pf_behind_write(pf_behind *behind, uint64_t offset, perfile_bytes bytes);
+ * it.  `lasting`: they stay where they are until pf_behind_settle(); else they are copied, and the
+ * caller's again. */
+int pf_behind_write(pf_behind *behind, uint64_t offset, perfile_bytes bytes, bool lasting);
 
 /* Waits until all is written: 0, or the negative errno of the first write that failed. */
 int pf_behind_settle(pf_behind *behind);

@@ -34,7 +34,7 @@ static bool write_behind(pf_out_fd *f, size_t n)
     enum { WORTH = 64 << 10 };
     if (f->behind || f->base.threads < 2 || !f->own || !f->base.patchable || n < WORTH)
         return f->behind != NULL;
-    if (pf_behind_new(f->fd, f->base.threads, &f->behind, NULL) != PERFILE_OK) {
+    if (pf_behind_new(f->fd, &f->behind, NULL) != PERFILE_OK) {
         f->base.threads = 0; /* it goes without */
         return false;
     }
@@ -48,11 +48,10 @@ static int settle(pf_out_fd *f)
     return f->behind ? pf_behind_settle(f->behind) : 0;
 }
 
-int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b)
+static int64_t write_fd(pf_out_fd *f, perfile_bytes b, bool lasting)
 {
-    pf_out_fd *f = (pf_out_fd *)s;
     if (write_behind(f, b.len)) {
-        const int r = pf_behind_write(f->behind, f->at, b);
+        const int r = pf_behind_write(f->behind, f->at, b, lasting);
         f->at += b.len;
         return r < 0 ? r : (int64_t)b.len;
     }
@@ -66,6 +65,21 @@ int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b)
         if (!again(f->fd, sys))
             return -sys;
     }
+}
+
+int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b)
+{
+    return write_fd((pf_out_fd *)s, b, false);
+}
+
+int64_t pf_out_fd_write_lasting(perfile_sink *s, perfile_bytes b)
+{
+    return write_fd((pf_out_fd *)s, b, true);
+}
+
+int pf_out_fd_settle(perfile_sink *s)
+{
+    return settle((pf_out_fd *)s);
 }
 
 int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b)

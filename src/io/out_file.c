@@ -151,6 +151,8 @@ static void file_close(perfile_sink *s)
 }
 
 static const pf_sink_ops file_ops = {.write = pf_out_fd_write,
+                                     .write_lasting = pf_out_fd_write_lasting,
+                                     .settle = pf_out_fd_settle,
                                      .patch = pf_out_fd_patch,
                                      .flush = pf_out_fd_flush,
                                      .appear = file_appear,

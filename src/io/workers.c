@@ -21,6 +21,7 @@ struct pf_workers {
     /* Of the caller's thread alone. */
     unsigned n_threads; /* that were started */
     bool started;
+    bool waits_only; /* see pf_workers_wait_only() */
     uint64_t taken;
     /* Under `lock`, as `done`, too.  taken <= begun <= submitted; `submitted` is written by the
      * caller's thread alone, which reads it without the lock. */
@@ -128,6 +129,11 @@ void pf_workers_free(pf_workers *w)
     pf_free(w);
 }
 
+void pf_workers_wait_only(pf_workers *w)
+{
+    w->waits_only = true;
+}
+
 unsigned pf_workers_slot(const pf_workers *w)
 {
     return slot_of(w, w->submitted);
@@ -167,7 +173,7 @@ void pf_workers_submit(pf_workers *w)
 static void wait_for(pf_workers *w, unsigned slot)
 {
     while (!w->done[slot]) {
-        if (w->begun < w->submitted) {
+        if (w->begun < w->submitted && !(w->waits_only && w->n_threads)) {
             do_next(w);
             continue;
         }

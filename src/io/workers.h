@@ -28,6 +28,10 @@ typedef void pf_work_fn(void *user, unsigned slot);
 perfile_status pf_workers_new(unsigned threads, unsigned slots, pf_work_fn *work, void *user,
                               pf_workers **workers, perfile_error *err);
 
+/* From now on the caller does no job while it waits, if there are threads: of jobs that exclude
+ * each other, as writes to one file, two at once take longer. */
+void pf_workers_wait_only(pf_workers *w);
+
 /* Waits for the jobs that were begun; the others are not done.  NULL is fine. */
 void pf_workers_free(pf_workers *w);
 

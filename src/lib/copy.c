@@ -240,7 +240,7 @@ static perfile_status copy_spans(pf_copy *x, perfile_error *err)
         const perfile_record first = {.part = all.part, .offset = all.offset};
         if (pf_progress_at(&x->progress, &first) && x->options.progress)
             x->options.progress(x->options.user, x->progress.done, x->progress.total);
-        st = ops->samples(x->writer, all.bytes, err);
+        st = ops->samples(x->writer, all.bytes, all.lasting, err);
         x->result.records += all.n;
         x->result.samples += all.n;
         s->ops->skip(s, all.n, all.bytes.len);
@@ -326,8 +326,13 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     st = pf_sink_reads(w->sink, pf_stream_inputs(s), err);
     if (st == PERFILE_OK)
         st = pf_copy_check(x, err);
+    w->input_stays = true;
     if (st == PERFILE_OK)
         st = copy(x, err);
+    w->input_stays = false;
+    /* What is written is the stream's, which may be closed now. */
+    const perfile_status settled = pf_sink_settle(w->sink, st == PERFILE_OK ? err : NULL);
+    st = st == PERFILE_OK ? settled : st;
     perfile_summary sum;
     perfile_stream_summary(s, &sum, sizeof sum);
     x->result.bytes = sum.bytes;

@@ -45,7 +45,7 @@ pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most)
     enum { BYTES = 1 << 20 };
     const uint64_t all_but_misc = UINT64_C(0xffff0000ffffffff); /* in either byte order */
     pf_perf_stream *p = pf_perf_of(s);
-    pf_sample_span all = {.offset = p->pos, .part = p->part};
+    pf_sample_span all = {.offset = p->pos, .part = p->part, .lasting = p->file->source->stable};
     perfile_bytes run;
     if (!pf_perf_at_records(p) ||
         pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)

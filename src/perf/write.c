@@ -113,7 +113,9 @@ perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err)
 {
     perfile_bytes span = w->span;
     w->span = (perfile_bytes){NULL, 0};
-    return span.len ? perfile_sink_write(w->part->sink, span, err) : PERFILE_OK;
+    if (span.len == 0)
+        return PERFILE_OK;
+    return (w->span_lasting ? pf_sink_write_lasting : perfile_sink_write)(w->part->sink, span, err);
 }
 
 perfile_status pf_write_bytes(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err)

@@ -80,6 +80,7 @@ typedef struct pf_perf_writer {
 
     /* Adjacent records that stay where they are, not written yet. */
     perfile_bytes span;
+    bool span_lasting; /* see pf_sink_write_lasting() */
 } pf_perf_writer;
 
 /* The writer inside of `w`; NULL, and *err says so, when `w` writes another format: of what
@@ -127,7 +128,8 @@ perfile_status pf_write_break(pf_perf_writer *w, perfile_status st, const perfil
 /* Samples one behind the other, in the byte order of the capture if `swapped` is its: only where
  * they need nothing but to be copied. */
 bool pf_write_takes_samples(const perfile_writer *w, bool swapped);
-perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, perfile_error *err);
+perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, bool lasting,
+                                perfile_error *err);
 /* The other functions of pf_writer_ops. */
 perfile_status pf_write_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
                               perfile_error *err);

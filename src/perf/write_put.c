@@ -13,14 +13,17 @@
  * has passed still has it. */
 enum { SPAN_BYTES = 1 << 20 };
 
-/* Puts `bytes`, which stay where they are until the next flush, behind what is there. */
+/* Puts `bytes`, which stay where they are until the next flush, behind what is there; `flags` are
+ * those of their record. */
 static inline perfile_status add_span(pf_perf_writer *w, const uint8_t *bytes, size_t n,
-                                      perfile_error *err)
+                                      unsigned flags, perfile_error *err)
 {
     w->part->bytes += n;
     perfile_status st = PERFILE_OK;
     if (w->span.len && w->span.ptr + w->span.len != bytes)
         st = pf_write_flush_span(w, err);
+    const bool lasting = w->base.input_stays && flags & PERFILE_REC_STABLE;
+    w->span_lasting = lasting && (w->span.len == 0 || w->span_lasting);
     w->span = (perfile_bytes){w->span.len ? w->span.ptr : bytes, w->span.len + n};
     if (w->span.len < SPAN_BYTES)
         return st;
@@ -61,15 +64,15 @@ static inline perfile_status put_one(pf_perf_writer *w, const perfile_record *r,
     if (st != PERFILE_OK)
         return st;
     if (r->body.ptr == r->header + PF_PERF_RECORD_HEADER || r->body.len == 0) {
-        st = add_span(w, r->header, PF_PERF_RECORD_HEADER + r->body.len, err);
+        st = add_span(w, r->header, PF_PERF_RECORD_HEADER + r->body.len, r->flags, err);
     } else {
-        st = add_span(w, r->header, PF_PERF_RECORD_HEADER, err);
+        st = add_span(w, r->header, PF_PERF_RECORD_HEADER, r->flags, err);
         if (st == PERFILE_OK)
-            st = add_span(w, r->body.ptr, r->body.len, err);
+            st = add_span(w, r->body.ptr, r->body.len, r->flags, err);
     }
     if (st == PERFILE_OK && r->extra.len) {
         if (r->extra.ptr)
-            st = add_span(w, r->extra.ptr, r->extra.len, err);
+            st = add_span(w, r->extra.ptr, r->extra.len, r->flags, err);
         else
             w->base.extra_left = r->extra.len;
     }
@@ -173,7 +176,7 @@ static inline perfile_status put_plain(pf_perf_writer *w, const perfile_record *
     *taken = (size_t)(r - first);
     w->kernel |= size != 0;
     if (flags || size >= SMALL || w->span.len || size == 0)
-        return size ? add_span(w, from, size, err) : PERFILE_OK;
+        return size ? add_span(w, from, size, flags, err) : PERFILE_OK;
     st = pf_sink_reserve(w->part->sink, size, &room);
     if (st != PERFILE_OK)
         return pf_sink_status(w->part->sink, err);
@@ -242,15 +245,19 @@ bool pf_write_takes_samples(const perfile_writer *writer, bool swapped)
            w->base.swap == swapped;
 }
 
-perfile_status pf_write_samples(perfile_writer *writer, perfile_bytes samples, perfile_error *err)
+perfile_status pf_write_samples(perfile_writer *writer, perfile_bytes samples, bool lasting,
+                                perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
     perfile_status st = pf_write_usable(w, err);
     if (st != PERFILE_OK)
         return st;
     w->kernel = true;
-    st = add_span(w, samples.ptr, samples.len, err);
-    return st == PERFILE_OK ? pf_write_flush_span(w, err) : st;
+    st = pf_write_flush_span(w, err);
+    if (st != PERFILE_OK)
+        return st;
+    w->part->bytes += samples.len;
+    return (lasting ? pf_sink_write_lasting : perfile_sink_write)(w->part->sink, samples, err);
 }
 
 perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first, size_t n,
@@ -263,7 +270,8 @@ perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first,
         return st == PERFILE_OK ? put_run(w, first, n, err) : st;
     const perfile_bytes last = first[n - 1].body;
     w->kernel = true;
-    st = add_span(w, first->header, (size_t)(last.ptr + last.len - first->header), err);
+    st = add_span(w, first->header, (size_t)(last.ptr + last.len - first->header), first->flags,
+                  err);
     return st == PERFILE_OK && !(first->flags & PERFILE_REC_STABLE) ? pf_write_flush_span(w, err)
                                                                     : st;
 }

@@ -35,6 +35,7 @@ static void span_in_place(pf_sort *x, pf_sort_stretch some, uint64_t least, uint
 {
     pf_sort_strands *all = &x->strands;
     x->given.bytes.ptr = pf_sort_strands_top(all)->at;
+    x->given.lasting = true; /* strands are of a mapped file */
     for (;;) {
         const uint32_t strand = all->heap[0].strand;
         x->given.n += some.n;

@@ -17,19 +17,21 @@
 enum { MOST = 6 << 20, ROUNDS = 40 };
 #define PLACE "behind.out"
 
-static uint8_t *expected;
+static uint8_t *expected, *lasting;
 
 static int setup(void **state)
 {
     (void)state;
     expected = malloc(MOST);
-    return expected && signal(SIGXFSZ, SIG_IGN) != SIG_ERR ? 0 : -1;
+    lasting = malloc(MOST);
+    return expected && lasting && signal(SIGXFSZ, SIG_IGN) != SIG_ERR ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
     (void)state;
     free(expected);
+    free(lasting);
     return 0;
 }
 
@@ -42,8 +44,8 @@ static perfile_sink *open_sink(uint32_t threads)
     return s;
 }
 
-/* Pieces of all sizes, the large ones out of memory that is written over at once; now and then
- * bytes are replaced, or handed on. */
+/* Pieces of all sizes, the large ones out of memory that is written over at once; others
+ * stay; now and then bytes are replaced, or handed on. */
 static perfile_status write_all(perfile_sink *s, size_t n, perfile_error *err)
 {
     static uint8_t piece[1 << 20];
@@ -53,7 +55,11 @@ static perfile_status write_all(perfile_sink *s, size_t n, perfile_error *err)
         some = some < n - at ? some : n - at;
         memset(piece, (int)random_below(256), some);
         memcpy(expected + at, piece, some);
-        st = perfile_sink_write(s, (perfile_bytes){piece, some}, err);
+        memcpy(lasting + at, piece, some);
+        if (random_below(2))
+            st = pf_sink_write_lasting(s, (perfile_bytes){lasting + at, some}, err);
+        else
+            st = perfile_sink_write(s, (perfile_bytes){piece, some}, err);
         memset(piece, 0xee, some);
         at += some;
         if (st == PERFILE_OK && random_below(8) == 0) {

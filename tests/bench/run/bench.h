@@ -81,7 +81,7 @@ double wall_time(void);
 
 /* limits.c: what the machine can do. */
 loop limit_walk, limit_walk_ahead_1k, limit_walk_ahead_4k;
-loop limit_pages, limit_touch, limit_populate, limit_read_bare, limit_memcpy;
+loop limit_pages, limit_touch, limit_populate, limit_read_bare, limit_read_two, limit_memcpy;
 /* The same for whoever follows the records on the way. */
 loop limit_read, limit_copy, limit_copy_four, limit_write, limit_write_small;
 

@@ -19,7 +19,7 @@ static void measure_stats(const settings *set, const capture *c)
     if (!u.ok)
         return;
     printf("%-12s %-28s %8.2f GB/s\n", kind, "perfile stats", (double)c->size / u.seconds / 1e9);
-    table_row(kind, "stats / first touch", fmin(touch[0].best, touch[1].best) / u.seconds, "", 0.6,
+    table_row(kind, "stats / first touch", fmin(touch[0].best, touch[1].best) / u.seconds, "", NAN,
               false, "");
     table_memory(kind, "stats: memory beyond the mapping", &u, 16);
     captures_ready(c);

@@ -54,10 +54,16 @@ static const stage_row stage_rows[] = {
      0.25,
      true,
      64},
-    {"sort", {"sort"}, 1, limit_copy, 0.3, true, 256},
-    {"sort --max-memory 8M", {"sort", "--max-memory", "8M"}, 1, limit_copy, NAN, false, 8},
+    {"sort", {"sort", "-j", "1"}, 1, limit_copy, 0.3, true, 256},
+    {"sort --max-memory 8M",
+     {"sort", "-j", "1", "--max-memory", "8M"},
+     1,
+     limit_copy,
+     NAN,
+     false,
+     8},
     {"split by 64 MB", {"split", "--size", "64M"}, 1, limit_copy, NAN, false, 64},
-    {"merge of four", {"merge"}, 4, limit_copy_four, 0.3, true, 64},
+    {"merge of four", {"merge", "-j", "1"}, 4, limit_copy_four, 0.3, true, 64},
 };
 
 /* Whether this perfile has the command. */
