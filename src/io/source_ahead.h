@@ -6,7 +6,7 @@
 #include "io/source_kind.h"
 
 enum {
-    PF_AHEAD_BLOCK = 256 << 10, /* several of them stay in the second-level cache */
+    PF_AHEAD_BLOCK = 512 << 10, /* half of many a second-level cache; each costs a few switches */
     PF_AHEAD_FRONT = 64 << 10   /* of the block before: the longest record begins there */
 };
 
