@@ -24,9 +24,9 @@ enum {
      * that (AUX traces) or stays (attrs, features) is a view of a mapping.  Records are valid until
      * the next is asked for, as those of a pipe are.  The files of a directory are mapped. */
     PERFILE_SOURCE_SEQUENTIAL = 1 << 1,
-    /* Records will be written as they are: a regular file of 32 MiB and more is mapped, or read as
-     * with PERFILE_SOURCE_SEQUENTIAL, whichever this machine is faster at; a smaller one is read.
-     */
+    /* The same, and most bytes of all records are wanted, to be written as they are or printed: a
+     * regular file of 32 MiB and more is mapped where this machine is faster at that, and leaves
+     * memory a few MiB behind what was read last; else it is read. */
     PERFILE_SOURCE_COPIED = 1 << 2
 };
 
@@ -34,7 +34,7 @@ enum {
 typedef struct perfile_source_options {
     size_t size;
     uint32_t flags; /* PERFILE_SOURCE_… */
-    /* With PERFILE_SOURCE_SEQUENTIAL: so many threads read a large regular file, the caller's among
+    /* So many threads read a large regular file that is not mapped, the caller's among
      * them, at most 256; 0 or 1: no other. */
     uint32_t threads;
     const perfile_limits *limits; /* NULL: defaults; copied */

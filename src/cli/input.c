@@ -165,39 +165,31 @@ static void on_note(void *user, const perfile_note *note)
     cli_say("%s: %s", in->name, note->text);
 }
 
-static perfile_status source_of(const char *path, const perfile_limits *limits, uint32_t jobs,
-                                perfile_source **source, perfile_error *err)
+static perfile_status source_as(const char *path, uint32_t flags, uint32_t threads,
+                                const perfile_limits *limits, perfile_source **source,
+                                perfile_error *err)
 {
-    const perfile_source_options how = {.size = sizeof how,
-                                        .flags = PERFILE_SOURCE_SEQUENTIAL,
-                                        .threads = cli_jobs(jobs),
-                                        .limits = limits};
-    return perfile_source_path(path, &how, source, err);
-}
-
-static perfile_status source_as(const char *path, uint32_t flags, const perfile_limits *limits,
-                                perfile_source **source, perfile_error *err)
-{
-    const perfile_source_options how = {.size = sizeof how, .flags = flags, .limits = limits};
+    const perfile_source_options how = {
+        .size = sizeof how, .flags = flags, .threads = threads, .limits = limits};
     return perfile_source_path(path, &how, source, err);
 }
 
 perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err)
 {
-    return source_as(path, PERFILE_SOURCE_COPIED, limits, source, err);
+    return source_as(path, PERFILE_SOURCE_COPIED, 1, limits, source, err);
 }
 
 perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err)
 {
-    return source_as(path, 0, limits, source, err);
+    return source_as(path, 0, 1, limits, source, err);
 }
 
 perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,
                           perfile_error *err)
 {
-    return source_of(path, limits, 1, source, err);
+    return source_as(path, PERFILE_SOURCE_SEQUENTIAL, 1, limits, source, err);
 }
 
 static perfile_status open_stream(perfile_source *source, const perfile_options *options,
@@ -209,11 +201,22 @@ static perfile_status open_stream(perfile_source *source, const perfile_options 
     return st;
 }
 
-static perfile_status stream_of(const char *path, const perfile_options *options, uint32_t jobs,
-                                perfile_stream **stream, perfile_error *err)
+/* As the command reads it. */
+static perfile_status source_for(const cli_reading *how, const char *path,
+                                 const perfile_options *options, perfile_source **source,
+                                 perfile_error *err)
+{
+    const uint32_t threads = cli_jobs(how->jobs);
+    const uint32_t flags =
+        how->whole && threads > 1 ? PERFILE_SOURCE_COPIED : PERFILE_SOURCE_SEQUENTIAL;
+    return source_as(path, flags, threads, options->limits, source, err);
+}
+
+static perfile_status stream_of(const char *path, const perfile_options *options,
+                                const cli_reading *how, perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st = source_of(path, options->limits, jobs, &source, err);
+    perfile_status st = source_for(how, path, options, &source, err);
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
@@ -238,7 +241,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
                                       .note = on_note,
                                       .user = in,
                                       .limit = &in->limit};
-    perfile_status st = source_of(path, options->limits, how->jobs, &source, &in->error);
+    perfile_status st = source_for(how, path, options, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
     if (how->selection)
@@ -271,7 +274,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     if (in->status == PERFILE_OK && (in->selects || how->model))
         in->status = open_selected(in, path, how, &options);
     else if (in->status == PERFILE_OK)
-        in->status = stream_of(path, &options, how->jobs, &in->stream, &in->error);
+        in->status = stream_of(path, &options, how, &in->stream, &in->error);
     if (in->status != PERFILE_OK) {
         in->stream = NULL;
         return failure(in);

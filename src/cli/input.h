@@ -9,6 +9,7 @@
 typedef struct cli_reading {
     cli_on_damage damage;
     uint32_t jobs;  /* threads that read; 0: the default */
+    bool whole;     /* most bytes are looked at: for threads mapped, where that is cheaper */
     bool raw;       /* do not look into compressed records */
     bool as_stored; /* see perfile_options */
     const char *from;

@@ -1,11 +1,11 @@
 /* Records are borrowed to the next call on their stream, so a job has copies of their bytes (which
- * are in the cache of the processor that framed them) unless they are stable.  The records
+ * are in the cache of the processor that framed them) unless they are stable: of a mapped file.  The records
  * themselves are not copied: those that follow each other in the stream are a span, of which the
  * first says all but type, misc and size of the others.  These are kept, or, where the stream says
  * that the records of a run stand one behind the other, read from their headers again.
  *
- * Records of several kilobytes (copies of the stack) are little text: to copy them costs more than
- * to print them, and the caller does that while the threads of the source read on.
+ * To copy records of several kilobytes (copies of the stack) costs as much as to print them: the
+ * caller does that while the threads of the source read on.
  *
  * Each job has an emitter of its own: the forms keep nothing from one record to the next but what
  * makes them faster, and the number of records so far, which the job knows.  What is rare is done
@@ -27,7 +27,7 @@ enum {
     JOB_RECORDS = 8192,
     MOST_RECORD = 128 << 10, /* longer ones, with what lies behind them, are no part of a job */
     LONG_RECORDS = 2 << 10, /* bytes of a record, in the mean of a run, that are not worth a copy */
-    JOBS_PER_THREAD = 4
+    JOBS_PER_THREAD = 3
 };
 
 /* What differs between the records of a span. */
@@ -326,7 +326,7 @@ perfile_status pf_emit_threads_put(perfile_emitter *e, const perfile_record *r, 
 {
     threads *t = e->threads;
     const bool framed = pf_stream_framed(e->stream, r, n).adjacent && may_wait(t, r);
-    if (framed && bytes_of(r, n) > n * LONG_RECORDS)
+    if (framed && !(r->flags & PERFILE_REC_STABLE) && bytes_of(r, n) > n * LONG_RECORDS)
         return put_here(t, r, n, err);
     for (size_t added; n && t->status == PERFILE_OK; r += added, n -= added) {
         if (!may_wait(t, r)) {

@@ -10,7 +10,7 @@
 
 enum {
     FAULT_WINDOW = 64 << 10, /* Linux: fault_around_bytes */
-    PASSED = 2 << 20,        /* who copies is that far behind who looks, at most */
+    PASSED = 1 << 20,        /* who copies is that far behind who looks, at most */
     WORTH_THREADS = 2 << 20  /* less is read before a thread has begun */
 };
 
@@ -128,6 +128,7 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
             return through_window(fd, own, p, size, name, options, source, err);
         }
         m->ptr = p;
+        m->base.passing = flags & PERFILE_SOURCE_COPIED;
         (void)madvise(p, (size_t)size, MADV_SEQUENTIAL);
     }
     if (own)

@@ -8,7 +8,7 @@
 #include "schema/family.h"
 
 enum {
-    HINT_BYTES = 4 << 20,
+    HINT_BYTES = 3 << 20,
     HINT_AHEAD = 1 << 20,
     EXTRA_PIECE = 1 << 20, /* payloads up to this are held in memory when read through a window */
 };

@@ -212,6 +212,7 @@ static int dump_of(const char *path, const settings *set, perfile_sink *sink, bo
     live l = {.sink = sink};
     cli_reading how = set->how;
     how.jobs = set->jobs;
+    how.whole = true;
     how.waiting = show_so_far;
     how.waiting_user = &l;
     if (cli_open(&in, path, &how) == CLI_DONE)
