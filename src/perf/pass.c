@@ -9,7 +9,8 @@
 enum {
     SEVERAL = 4,
     SOME = 64,
-    CHAIN = 8 /* headers, each where the one before says: no accident */
+    CHAIN = 8, /* headers, each where the one before says: no accident */
+    FALSE = 3  /* of them may be what looks like headers in the payload of a record */
 };
 
 /* Samples of any size: each load waits for the one before, and no branch depends on a size. */
@@ -70,8 +71,11 @@ static bool is_chain(perfile_bytes bytes, size_t at, bool swap)
             return false;
         uint32_t type = pf_load_u32(bytes.ptr + at, swap);
         uint16_t size = pf_load_u16(bytes.ptr + at + 6, swap);
-        if ((type != PERFILE_RECORD_SAMPLE && type != PERFILE_RECORD_FINISHED_ROUND) ||
-            size < PF_PERF_RECORD_HEADER)
+        /* A round is a header alone: raw payloads of 68 bytes have that type's number in front. */
+        const bool sound = type == PERFILE_RECORD_FINISHED_ROUND
+                               ? size == PF_PERF_RECORD_HEADER
+                               : type == PERFILE_RECORD_SAMPLE && size >= PF_PERF_RECORD_HEADER;
+        if (!sound)
             return false;
         at += size;
     }
@@ -83,7 +87,13 @@ size_t pf_perf_sample_row(perfile_bytes bytes, uint64_t offset, bool swap)
     size_t start = (size_t)(-offset & 7);
     while (start < bytes.len && start <= UINT16_MAX && !is_chain(bytes, start, swap))
         start += 8;
-    return start < bytes.len && start <= UINT16_MAX ? start : bytes.len;
+    if (start >= bytes.len || start > UINT16_MAX)
+        return bytes.len;
+    /* A false header whose size leads to a true one begins a chain as well as that: wherever a
+     * chain begins, a few headers on it is the one of the records. */
+    for (unsigned i = 0; i < FALSE; i++)
+        start += pf_load_u16(bytes.ptr + start + 6, swap);
+    return start;
 }
 
 static void scan(perfile_bytes bytes, uint64_t offset, bool swap, pf_scanned *scanned)

@@ -2,8 +2,10 @@
 #include "testing.h"
 
 #include "ahead.h"
+#include "base/order.h"
 #include "captures.h"
 #include "dripping.h"
+#include "perf/stream.h"
 #include "random.h"
 #include "recorded.h"
 
@@ -172,9 +174,35 @@ static void recorded(void **state)
         print_message("\nnot tried: captures of others: there is no corpus\n");
 }
 
+/* Samples with a payload of 68 bytes, the number of FINISHED_ROUND, behind which stands what can be
+ * taken for a size: wherever a block begins, its row begins with a record. */
+static void a_row_begins_with_a_record(void **state)
+{
+    enum { SIZE = 128, RECORDS = 40, RAW = 56 };
+    static uint8_t bytes[SIZE * RECORDS];
+    (void)state;
+    for (unsigned swap = 0; swap < 2; swap++) {
+        memset(bytes, 0, sizeof bytes);
+        for (size_t i = 0; i < RECORDS; i++) {
+            uint8_t *r = bytes + i * SIZE;
+            pf_store_u32(r, PERFILE_RECORD_SAMPLE, swap);
+            pf_store_u16(r + 6, SIZE, swap);
+            pf_store_u32(r + RAW, PERFILE_RECORD_FINISHED_ROUND, swap);
+            pf_store_u16(r + RAW + 6, 2 * SIZE, swap);
+        }
+        for (size_t from = 0; from < 2 * SIZE; from += 8) {
+            const perfile_bytes block = {bytes + from, sizeof bytes - from};
+            const size_t start = pf_perf_sample_row(block, from, swap);
+            assert_true(start < block.len);
+            assert_int_equal((from + start) % SIZE, 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_begins_with_a_record),
         cmocka_unit_test(made),
         cmocka_unit_test(counted_ahead),
         cmocka_unit_test(recorded),
