@@ -23,6 +23,19 @@ const char *cli_report_word(size_t i)
     return i == 0 ? "json" : NULL;
 }
 
+const cli_option cli_output_options[] = {
+    {"output", .value = "OUT", .letter = 'o', .path = true,
+     .help = "the new capture; - is standard output, in the form of a pipe",
+     .more = "It appears when it is complete, or not at all."},
+    {0},
+};
+
+const cli_option cli_force_options[] = {
+    {"force", .letter = 'f', .help = "replace OUT if it exists",
+     .more = "Without it that is an error."},
+    {0},
+};
+
 const cli_option cli_writing_options[] = {
     {"resync", .code = CLI_OPTION_RESYNC},
     {"report", .value = "json", .code = CLI_OPTION_REPORT, .word = cli_report_word},

@@ -23,7 +23,9 @@ typedef struct cli_writing {
     bool fail, copy;
 } cli_writing;
 
-/* Rows of their tables: old names, and what is not told of every command. */
+/* Rows of their tables: -o of those who write one capture, -f, … */
+extern const cli_option cli_output_options[], cli_force_options[];
+/* … and old names, and what is not told of every command. */
 extern const cli_option cli_writing_options[];
 
 /* Words of --to; of commands whose output is no directory; of --report. */

@@ -130,11 +130,8 @@ static const cli_option options[] = {
              "BRANCH_STACK and SAMPLE_TIME, deferred call chains, members of the attr such as "
              "sample_regs_user."},
     {.heading = ""},
-    {"output", .value = "OUT", .letter = 'o', .path = true,
-     .help = "the new capture; - is standard output, in the form of a pipe",
-     .more = "It appears when it is complete, or not at all."},
-    {"force", .letter = 'f', .help = "replace OUT if it exists",
-     .more = "Without it that is an error."},
+    {.rows = cli_output_options},
+    {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
      .help = "perf.data, pipe or dir; else that of IN"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,

@@ -312,11 +312,8 @@ static const cli_option options[] = {
              "back when it needs it. Beyond that temporary files are used, in the folder that "
              "the environment variable TMPDIR names, or in /tmp; they have no name."},
     {.heading = ""},
-    {"output", .value = "OUT", .letter = 'o', .path = true,
-     .help = "the new capture; - is standard output, in the form of a pipe",
-     .more = "It appears when it is complete, or not at all."},
-    {"force", .letter = 'f', .help = "replace OUT if it exists",
-     .more = "Without it that is an error."},
+    {.rows = cli_output_options},
+    {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
      .help = "perf.data or pipe; else that of the first input"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,

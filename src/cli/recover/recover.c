@@ -168,8 +168,7 @@ static int read_option(int option, settings *set)
 static const cli_option options[] = {
     {"output", .value = "OUT", .letter = 'o', .path = true, .help = "the new capture",
      .more = "It appears when it is complete, or not at all."},
-    {"force", .letter = 'f', .help = "replace OUT if it exists",
-     .more = "Without it that is an error."},
+    {.rows = cli_force_options},
     {"dry-run", .letter = 'n', .help = "write nothing, only say what there is to rescue"},
     {"attrs-from", .value = "REF", .code = OPTION_ATTRS_FROM, .path = true,
      .help = "take the events of REF, a capture of the same command",

@@ -151,11 +151,8 @@ static int sort(settings *set)
 }
 
 static const cli_option options[] = {
-    {"output", .value = "OUT", .letter = 'o', .path = true,
-     .help = "the new capture; - is standard output, in the form of a pipe",
-     .more = "It appears when it is complete, or not at all."},
-    {"force", .letter = 'f', .help = "replace OUT if it exists",
-     .more = "Without it that is an error."},
+    {.rows = cli_output_options},
+    {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
      .help = "perf.data or pipe; else a pipe when IN is one, and a file"},
     {"max-memory", .value = "SIZE", .letter = 'm',
