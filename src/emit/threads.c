@@ -1,8 +1,8 @@
 /* Records are borrowed to the next call on their stream, so a job has copies of their bytes (which
- * are in the cache of the processor that framed them) unless they are stable: of a mapped file.  The records
- * themselves are not copied: those that follow each other in the stream are a span, of which the
- * first says all but type, misc and size of the others.  These are kept, or, where the stream says
- * that the records of a run stand one behind the other, read from their headers again.
+ * are in the cache of the processor that framed them) unless they are stable: of a mapped file. The
+ * records themselves are not copied: those that follow each other in the stream are a span, of
+ * which the first says all but type, misc and size of the others.  These are kept, or, where the
+ * stream says that the records of a run stand one behind the other, read from their headers again.
  *
  * To copy records of several kilobytes (copies of the stack) costs as much as to print them: the
  * caller does that while the threads of the source read on.
