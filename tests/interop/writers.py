@@ -50,7 +50,7 @@ ONE_FILE = FORMS[:3]
 
 # What does not change what is written, and what is tried elsewhere (tests/cli, tests/corpus).
 NEUTRAL = {"--help", "--json", "--report", "--force", "--output", "--from", "--on-damage", "--max-memory",
-           "--dry-run", "--progress", "--no-progress", "--quiet", "--allow-growth", "--input"}
+           "--dry-run", "--progress", "--no-progress", "--quiet", "--allow-growth", "--input", "--jobs"}
 NO_WRITERS = {"info", "list", "stats", "validate", "dump"}
 
 
