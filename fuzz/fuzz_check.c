@@ -86,8 +86,8 @@ static uint64_t tallies(const perfile_stream *s)
     uint64_t n = 0;
     for (unsigned rule = 0; rule < PERFILE_RULE_LIMIT; rule++)
         for (unsigned severity = 1; severity <= PERFILE_SEVERITY_ERROR; severity++) {
-            perfile_tally t;
-            perfile_check_tally(s, rule, severity, &t, sizeof t);
+            perfile_check_summary t;
+            perfile_check_get_summary(s, rule, severity, &t, sizeof t);
             n += t.count;
         }
     return n;
@@ -123,8 +123,8 @@ static void compare(perfile_stream *plain, perfile_stream *checked, told *t)
     }
 }
 
-static perfile_status open_bytes(perfile_bytes bytes, const perfile_options *o, perfile_stream **s,
-                                 perfile_error *err)
+static perfile_status open_bytes(perfile_bytes bytes, const perfile_open_options *o,
+                                 perfile_stream **s, perfile_error *err)
 {
     perfile_source *source;
     ENSURE(perfile_source_memory(bytes, "input", &source, NULL) == PERFILE_OK);
@@ -144,11 +144,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .zstd_window = 21,
                              .split_bytes = 1 << 20,
                              .session_bytes = 16 << 20};
-    perfile_options options = {
+    perfile_open_options options = {
         .size = sizeof options,
         .limits = &limits,
         .deliver = PERFILE_DELIVER_DAMAGE,
-        .on_damage = flags & 1 ? PERFILE_RESYNC : PERFILE_STOP,
+        .on_damage = flags & 1 ? PERFILE_ON_DAMAGE_RESYNC : PERFILE_ON_DAMAGE_STOP,
     };
     perfile_check_options check = {.size = sizeof check, .finding = on_finding, .user = &t};
     memset(&t, 0, sizeof t);

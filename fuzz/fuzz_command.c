@@ -293,12 +293,12 @@ static void check_capture(const char *name, int status)
     perfile_stream *s;
     const perfile_record *r;
     perfile_status st;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     snprintf(path, sizeof path, "%s/%s", scratch_path, name);
     ENSURE(perfile_open_path(path, NULL, &s, NULL) == PERFILE_OK);
     while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK)
         continue;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     perfile_stream_close(s);
     ENSURE(st == PERFILE_END && (status != CLI_DONE || sum.damages == 0));
 }

@@ -51,9 +51,10 @@ static bool read_all(perfile_bytes bytes, const wanted *w, found *f)
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_options how = {.size = sizeof how,
-                           .limits = &small_limits,
-                           .on_damage = w->resync ? PERFILE_RESYNC : PERFILE_STOP};
+    perfile_open_options how = {.size = sizeof how,
+                                .limits = &small_limits,
+                                .on_damage =
+                                    w->resync ? PERFILE_ON_DAMAGE_RESYNC : PERFILE_ON_DAMAGE_STOP};
     *f = (found){0, 0};
     ENSURE(perfile_source_memory(bytes, "capture", &source, NULL) == PERFILE_OK);
     if (perfile_open(source, &how, &s, NULL) != PERFILE_OK) {
@@ -83,7 +84,7 @@ static void on_note(void *user, const perfile_note *note)
 }
 
 static void compare(perfile_bytes in, perfile_bytes out, const perfile_convert_options *how,
-                    const perfile_converted *sum)
+                    const perfile_convert_summary *sum)
 {
     bool turns = how->byte_order;
     wanted w = {.bytes = !turns,
@@ -121,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     perfile_source_options options = {.size = sizeof options, .limits = &small_limits};
     perfile_source *source;
     perfile_sink *sink;
-    perfile_converted sum;
+    perfile_convert_summary sum;
     uint8_t *block = malloc(c.left ? c.left : 1);
     ENSURE(block);
     if (c.left)
@@ -134,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ENSURE(perfile_source_memory(in, "input", &source, NULL) == PERFILE_OK);
     ENSURE(perfile_sink_memory("output", &sink, NULL) == PERFILE_OK);
     losses = 0;
-    perfile_status st = perfile_convert(source, sink, &how, &sum, sizeof sum, &err);
+    perfile_status st = perfile_convert_capture(source, sink, &how, &sum, sizeof sum, &err);
     ENSURE(sum.copied.losses == losses);
     if (st == PERFILE_OK)
         compare(in, perfile_sink_bytes(sink), &how, &sum);

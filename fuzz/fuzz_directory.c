@@ -17,11 +17,12 @@ typedef struct found {
 
 static void read_all(const char *path, uint32_t on_damage, found *f)
 {
-    perfile_options how = {.size = sizeof how, .limits = &small_limits, .on_damage = on_damage};
+    perfile_open_options how = {
+        .size = sizeof how, .limits = &small_limits, .on_damage = on_damage};
     perfile_error err = {0};
     perfile_stream *s;
     const perfile_record *r;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     *f = (found){0};
     if (perfile_open_path(path, &how, &s, &err) != PERFILE_OK) {
         ENSURE(err.where && err.message[0]);
@@ -36,7 +37,7 @@ static void read_all(const char *path, uint32_t on_damage, found *f)
         f->records++;
         f->samples += r->type == PERFILE_RECORD_SAMPLE;
     }
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     f->damages = sum.damages;
     perfile_stream_close(s);
 }
@@ -111,10 +112,11 @@ static void run(const operation *o, uint64_t chosen)
     ENSURE(after.all == before.all + (st == PERFILE_OK || chosen & 4));
     read_all(in, o->on_damage, &one);
     if (st == PERFILE_OK && operation_writes(o->what)) {
-        read_all(out, PERFILE_STOP, &other);
+        read_all(out, PERFILE_ON_DAMAGE_STOP, &other);
         ENSURE(other.opens && other.end == PERFILE_END);
         /* What convert is forced to take it may copy, damage and all. */
-        ENSURE(other.damages == 0 || (o->what == OPERATION_CONVERT && o->on_damage));
+        ENSURE(other.damages == 0 ||
+               (o->what == OPERATION_CONVERT && o->on_damage != PERFILE_ON_DAMAGE_STOP));
         if (o->what == OPERATION_SORT && one.end == PERFILE_END && one.damages == 0)
             ENSURE(other.records == one.records && other.samples == one.samples);
     } else if (chosen & 4 && st != PERFILE_OK) {
@@ -134,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(pattern, sizeof pattern, "%s/part-%%d", scratch_path);
     operation o = {.what = whats[chosen & 7],
                    .variant = (unsigned)(chosen >> 8 & 255),
-                   .on_damage = (uint32_t)(chosen >> 3 & 3) % 3,
+                   .on_damage = PERFILE_ON_DAMAGE_STOP + (uint32_t)(chosen >> 3 & 3) % 3,
                    .pattern = pattern};
     size_t n = 1 + (size_t)(chosen >> 5 & 3);
     uint64_t odd = choose(&c, 1);

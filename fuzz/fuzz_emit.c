@@ -8,7 +8,7 @@
 #include "wellformed.h"
 
 typedef struct dump {
-    perfile_options options;
+    perfile_open_options options;
     perfile_emit_options emit;
     bool pipe;
     size_t flush; /* after so many records */
@@ -97,7 +97,7 @@ static void check_objects(perfile_bytes in, const dump *how, bool cbor)
     if (opens && d.st == PERFILE_OK) {
         check_end(text, &d);
         ENSURE(count_records(text) == d.records);
-        ENSURE((d.outcome == PERFILE_EMIT_WHOLE) == (d.errors == 0));
+        ENSURE((d.outcome == PERFILE_EMIT_COMPLETE) == (d.errors == 0));
         ENSURE(d.outcome != PERFILE_EMIT_NOTHING || d.errors);
     }
     if (cbor) {
@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dump how = {.options = {.size = sizeof how.options,
                             .limits = &small_limits,
                             .deliver = PERFILE_DELIVER_DAMAGE,
-                            .on_damage = (uint32_t)(chosen >> 3 & 3) % 3},
+                            .on_damage = PERFILE_ON_DAMAGE_STOP + (uint32_t)(chosen >> 3 & 3) % 3},
                 .emit = {.size = sizeof how.emit, .flags = (uint32_t)(chosen >> 5 & 3)},
                 .pipe = chosen >> 7 & 1,
                 .flush = chosen >> 10 & 15};

@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (type >= 200)
         type = PERFILE_RECORD_SIMPLEPERF + type - 200;
     bool swap = flags & 1;
-    perfile_options options = {.size = sizeof options, .as_stored = flags & 2};
+    perfile_open_options options = {.size = sizeof options, .as_stored = flags & 2};
     perfile_session *s, *other;
     ENSURE(pf_session_new(swap, &options, &s, NULL) == PERFILE_OK);
     ENSURE(pf_session_new(!swap, &options, &other, NULL) == PERFILE_OK);

@@ -288,10 +288,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     scratch_begin();
     snprintf(pattern, sizeof pattern, "%s/part-%%d", scratch_path);
     failing.sys = errors[chosen >> 1 & 3];
-    a.operation = (operation){.what = (unsigned)(chosen >> 3 & 31) % OPERATIONS,
-                              .variant = (unsigned)(chosen >> 8 & 255),
-                              .on_damage = (uint32_t)(chosen >> 16 & 3) % 3,
-                              .pattern = pattern};
+    a.operation =
+        (operation){.what = (unsigned)(chosen >> 3 & 31) % OPERATIONS,
+                    .variant = (unsigned)(chosen >> 8 & 255),
+                    .on_damage = PERFILE_ON_DAMAGE_STOP + (uint32_t)(chosen >> 16 & 3) % 3,
+                    .pattern = pattern};
     a.from = (unsigned)(chosen >> 18 & 7) % FROM_KINDS;
     a.to = (unsigned)(chosen >> 21 & 7) % TO_KINDS;
     a.most = 1 + (size_t)(chosen >> 24 & 255) * 16;

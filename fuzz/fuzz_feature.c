@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t number = (uint32_t)choose(&c, 1);
     uint32_t cpus = (uint32_t)choose(&c, 1);
     bool swap = flags & 1;
-    perfile_options options = {.size = sizeof options, .as_stored = flags & 2};
+    perfile_open_options options = {.size = sizeof options, .as_stored = flags & 2};
     perfile_session *s;
     ENSURE(pf_session_new(swap, &options, &s, NULL) == PERFILE_OK);
 

@@ -12,22 +12,22 @@ enum { MOST = 1 << 16, N_TERMS = 16 };
 /* Those from LASTING on select the same of what they have left. */
 enum { LASTING = 3 };
 static const perfile_filter_term terms[N_TERMS] = {
-    {.kind = PERFILE_BY_TIME, .text = "20%..70%"},
-    {.kind = PERFILE_BY_TIME, .text = "+1ns..+100ns"},
-    {.kind = PERFILE_BY_TIME, .text = "1970-01-01..2030-01-01T10:00"},
-    {.kind = PERFILE_BY_TIME, .text = "5us..0.0000051"},
-    {.kind = PERFILE_BY_PID, .text = "0..5,100"},
-    {.kind = PERFILE_BY_TID, .text = "..101"},
-    {.kind = PERFILE_BY_CPU, .text = "0-3,7"},
-    {.kind = PERFILE_BY_TYPE, .text = "SAMPLE,COMM,3..12,71"},
-    {.kind = PERFILE_BY_IP, .text = "0x401000..0x401010"},
-    {.kind = PERFILE_BY_EVENT, .text = "0"},
-    {.kind = PERFILE_BY_EVENT, .text = "*"},
-    {.kind = PERFILE_BY_COMM, .text = "*"},
-    {.kind = PERFILE_BY_DSO, .text = "*"},
-    {.kind = PERFILE_BY_CGROUP, .text = "*"},
-    {.kind = PERFILE_BY_WHERE, .text = "period > 5 || comm ~ 'a*' || any(callchain, . > 7)"},
-    {.kind = PERFILE_BY_WHERE, .text = "pid != 0"},
+    {.kind = PERFILE_FILTER_BY_TIME, .text = "20%..70%"},
+    {.kind = PERFILE_FILTER_BY_TIME, .text = "+1ns..+100ns"},
+    {.kind = PERFILE_FILTER_BY_TIME, .text = "1970-01-01..2030-01-01T10:00"},
+    {.kind = PERFILE_FILTER_BY_TIME, .text = "5us..0.0000051"},
+    {.kind = PERFILE_FILTER_BY_PID, .text = "0..5,100"},
+    {.kind = PERFILE_FILTER_BY_TID, .text = "..101"},
+    {.kind = PERFILE_FILTER_BY_CPU, .text = "0-3,7"},
+    {.kind = PERFILE_FILTER_BY_TYPE, .text = "SAMPLE,COMM,3..12,71"},
+    {.kind = PERFILE_FILTER_BY_IP, .text = "0x401000..0x401010"},
+    {.kind = PERFILE_FILTER_BY_EVENT, .text = "0"},
+    {.kind = PERFILE_FILTER_BY_EVENT, .text = "*"},
+    {.kind = PERFILE_FILTER_BY_COMM, .text = "*"},
+    {.kind = PERFILE_FILTER_BY_DSO, .text = "*"},
+    {.kind = PERFILE_FILTER_BY_CGROUP, .text = "*"},
+    {.kind = PERFILE_FILTER_BY_WHERE, .text = "period > 5 || comm ~ 'a*' || any(callchain, . > 7)"},
+    {.kind = PERFILE_FILTER_BY_WHERE, .text = "pid != 0"},
 };
 
 typedef struct records {
@@ -50,7 +50,7 @@ static void read_all(perfile_bytes bytes, records *all)
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_options how = {.size = sizeof how, .limits = &small_limits};
+    perfile_open_options how = {.size = sizeof how, .limits = &small_limits};
     all->n = 0;
     all->samples = 0;
     all->whole = false;
@@ -74,8 +74,8 @@ static void read_all(perfile_bytes bytes, records *all)
 }
 
 static perfile_status filter(perfile_bytes in, bool pipe, const perfile_filter_options *how,
-                             const perfile_filter_writing *writing, perfile_sink *sink,
-                             perfile_filtered *sum)
+                             const perfile_filter_capture_options *writing, perfile_sink *sink,
+                             perfile_filter_summary *sum)
 {
     perfile_source_options options = {.size = sizeof options, .limits = &small_limits};
     perfile_source *source;
@@ -88,13 +88,13 @@ static perfile_status filter(perfile_bytes in, bool pipe, const perfile_filter_o
 }
 
 static void compare(perfile_bytes in, perfile_bytes out, const perfile_filter_options *how,
-                    const perfile_filter_writing *writing, const perfile_filtered *sum,
-                    bool lasting)
+                    const perfile_filter_capture_options *writing,
+                    const perfile_filter_summary *sum, bool lasting)
 {
     static records one, other;
     read_all(out, &other);
     ENSURE(other.whole && other.samples <= sum->kept_samples);
-    if (writing->drop || writing->on_damage)
+    if (writing->drop || writing->on_damage != PERFILE_ON_DAMAGE_STOP)
         return;
     read_all(in, &one);
     size_t at = 0;
@@ -106,7 +106,7 @@ static void compare(perfile_bytes in, perfile_bytes out, const perfile_filter_op
     if (!lasting || sum->all_state)
         return;
     perfile_sink *sink;
-    perfile_filtered again;
+    perfile_filter_summary again;
     size_t n = other.n;
     ENSURE(perfile_sink_memory("again", &sink, NULL) == PERFILE_OK);
     if (filter(out, false, how, writing, sink, &again) == PERFILE_OK) {
@@ -127,13 +127,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   .n_terms = (uint32_t)(chosen >> 10 & 3) % 3,
                                   .terms = two};
     if (chosen >> 12 & 1)
-        how.flags |= PERFILE_FILTER_COMPACT_STATE;
+        how.flags |= PERFILE_FILTER_COMPACT_SIDEBAND;
     if (chosen >> 13 & 1)
         how.every = 3;
     if (chosen >> 14 & 1)
         how.head = 4;
-    perfile_filter_writing writing = {.size = sizeof writing, .limits = &small_limits};
-    writing.on_damage = (uint32_t)(chosen >> 15 & 3);
+    perfile_filter_capture_options writing = {.size = sizeof writing, .limits = &small_limits};
+    writing.on_damage = PERFILE_ON_DAMAGE_STOP + (uint32_t)(chosen >> 15 & 3);
     writing.form = (uint32_t)(chosen >> 17 & 1) * PERFILE_FORM_PIPE;
     if (chosen >> 18 & 1)
         writing.drop = PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_RAW | PERFILE_SAMPLE_CPU;
@@ -142,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                    (how.n_terms < 1 || first >= LASTING) && (how.n_terms < 2 || second >= LASTING);
     uint8_t *block = malloc(c.left ? c.left : 1);
     perfile_sink *sink;
-    perfile_filtered sum = {0};
+    perfile_filter_summary sum = {0};
     ENSURE(block);
     if (c.left)
         memcpy(block, data, c.left);

@@ -83,11 +83,11 @@ static perfile_stream *make_stream(spans *x, const perfile_session *session, uin
 {
     const perfile_stream_callbacks c = {
         .size = sizeof c, .user = x, .next = next, .close = close_spans};
-    const perfile_options o = {.size = sizeof o,
-                               .on_damage = policy,
-                               .deliver = PERFILE_DELIVER_DAMAGE,
-                               .envelopes = PERFILE_ENVELOPES_BOTH,
-                               .limits = &small_limits};
+    const perfile_open_options o = {.size = sizeof o,
+                                    .on_damage = policy,
+                                    .deliver = PERFILE_DELIVER_DAMAGE,
+                                    .envelopes = PERFILE_ENVELOPES_BOTH,
+                                    .limits = &small_limits};
     perfile_stream *s;
     ENSURE(perfile_stream_callback(&c, NULL, session, &o, &s, NULL) == PERFILE_OK);
     return s;
@@ -114,7 +114,7 @@ static void walk(spans x, const perfile_session *session, uint32_t policy)
 {
     perfile_stream *s = make_stream(&x, session, policy);
     const perfile_record *r;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     perfile_error err = {0};
     perfile_status st;
     bool envelopes = false; /* of what is in them other bytes are lost */
@@ -123,11 +123,11 @@ static void walk(spans x, const perfile_session *session, uint32_t policy)
         envelopes |= (r->flags & PERFILE_REC_ENVELOPE) != 0;
     }
     ENSURE(st == PERFILE_END || (st == PERFILE_E_LIMIT && err.where));
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     if (st == PERFILE_END) {
         ENSURE(envelopes || sum.bytes + sum.lost == x.handed + x.len);
         ENSURE(sum.by_damage[PERFILE_DAMAGE_OVERRUN] ==
-               (policy == PERFILE_STOP ? x.damages > 0 : x.damages));
+               (policy == PERFILE_ON_DAMAGE_STOP ? x.damages > 0 : x.damages));
     }
     perfile_stream_close(s);
 }
@@ -157,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     choices c = {data, size};
     uint64_t act = choose(&c, 1);
     perfile_session *session = make_session(act & 1, &c);
-    const uint32_t policy = (uint32_t)(act >> 1) % 3;
+    const uint32_t policy = PERFILE_ON_DAMAGE_STOP + (uint32_t)(act >> 1) % 3;
     spans x = {.at = data, .left = c.left, .c = c};
     walk(x, session, policy);
     copy(x, session, policy);

@@ -61,7 +61,8 @@ static bool has_cut_attrs(const perfile_session *s)
 
 static void read_all(perfile_bytes bytes, uint32_t on_damage, bool result, look *l)
 {
-    perfile_options how = {.size = sizeof how, .limits = &small_limits, .on_damage = on_damage};
+    perfile_open_options how = {
+        .size = sizeof how, .limits = &small_limits, .on_damage = on_damage};
     perfile_check_options check = {.size = sizeof check, .finding = on_finding, .user = l};
     perfile_source *source;
     perfile_stream *s;
@@ -109,7 +110,7 @@ static uint8_t *copy(const uint8_t *data, size_t size)
 static bool has_wrong_attrs(const look *l)
 {
     for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++)
-        if (l->broken[i] && perfile_rule_of(i)->where == PERFILE_WHERE_ATTR)
+        if (l->broken[i] && perfile_rule_of(i)->where == PERFILE_RULE_SCOPE_ATTR)
             return true;
     return l->no_events || l->late_events || l->cut_attrs;
 }
@@ -117,12 +118,12 @@ static bool has_wrong_attrs(const look *l)
 /* `on_damage`: how the inputs were read when they were merged.  Salvage takes records for damage
  * that stop and resync hand on as they are, so that another policy sees other rules broken. */
 static void compare(const perfile_bytes *in, perfile_bytes out, uint32_t on_damage,
-                    const perfile_merged *sum)
+                    const perfile_merge_summary *sum)
 {
     static look one, other, made;
     read_all(in[0], on_damage, false, &one);
     read_all(in[1], on_damage, false, &other);
-    read_all(out, PERFILE_STOP, true, &made);
+    read_all(out, PERFILE_ON_DAMAGE_STOP, true, &made);
     ENSURE(made.opens && made.end == PERFILE_END);
     ENSURE(made.samples <= sum->samples);
     if (has_wrong_attrs(&one) || has_wrong_attrs(&other))
@@ -138,7 +139,7 @@ static void compare(const perfile_bytes *in, perfile_bytes out, uint32_t on_dama
 static void on_note(void *user, const perfile_merge_note *note)
 {
     (void)user;
-    ENSURE(note->kind < PERFILE_MERGE_N_NOTES && note->text && note->text[0]);
+    ENSURE(note->kind < PERFILE_N_MERGE_NOTES && note->text && note->text[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -155,13 +156,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         in[1] = in[0];
     perfile_merge_options how = {
         .size = sizeof how, .flags = (uint32_t)(chosen & 63), .note = on_note};
-    perfile_merge_writing writing = {.size = sizeof writing,
-                                     .form = (uint32_t)(chosen >> 6 & 3) % 3,
-                                     .on_damage = (uint32_t)(chosen >> 8 & 3) % 3,
-                                     .max_memory = 2 * PERFILE_SORT_LEAST_MEMORY,
-                                     .limits = &small_limits};
+    perfile_merge_captures_options writing = {.size = sizeof writing,
+                                              .form = (uint32_t)(chosen >> 6 & 3) % 3,
+                                              .on_damage = PERFILE_ON_DAMAGE_STOP +
+                                                           (uint32_t)(chosen >> 8 & 3) % 3,
+                                              .max_memory = 2 * PERFILE_SORT_LEAST_MEMORY,
+                                              .limits = &small_limits};
     perfile_merge_source sources[2] = {{.name = "one"}, {.name = "other"}};
-    perfile_merged sum;
+    perfile_merge_summary sum;
     perfile_error err;
     perfile_sink *sink;
     if (chosen >> 10 & 1)
@@ -173,8 +175,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     perfile_status st =
         perfile_merge_captures(sources, 2, sink, &how, &writing, &sum, sizeof sum, NULL, 0, &err);
     ENSURE(!sources[0].source && !sources[1].source);
-    uint32_t read_with =
-        how.flags & PERFILE_MERGE_FAIL_ON_DAMAGE ? (uint32_t)PERFILE_STOP : writing.on_damage;
+    uint32_t read_with = how.flags & PERFILE_MERGE_FAIL_ON_DAMAGE ? (uint32_t)PERFILE_ON_DAMAGE_STOP
+                                                                  : writing.on_damage;
     if (st == PERFILE_OK)
         compare(in, perfile_sink_bytes(sink), read_with, &sum);
     else

@@ -229,8 +229,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     choices c = {data, size};
     uint64_t chosen = choose(&c, 1);
     perfile_limits limits = small_limits;
-    perfile_options options = {
-        .size = sizeof options, .limits = &limits, .on_damage = (uint32_t)(chosen >> 1 & 3) % 3};
+    perfile_open_options options = {.size = sizeof options,
+                                    .limits = &limits,
+                                    .on_damage =
+                                        PERFILE_ON_DAMAGE_STOP + (uint32_t)(chosen >> 1 & 3) % 3};
     tight = chosen & 8;
     if (tight)
         limits.model_bytes = 64 * (chosen >> 4);

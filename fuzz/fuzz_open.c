@@ -20,13 +20,13 @@ static uint64_t touch(perfile_bytes b)
     return sum;
 }
 
-static void on_damage(tally *y, const perfile_record *r, const perfile_options *o)
+static void on_damage(tally *y, const perfile_record *r, const perfile_open_options *o)
 {
     y->damages++;
     y->lost += r->body.len;
     if (r->flags & PERFILE_REC_INNER) {
         /* The rest of the decompressed stream, and then of the file. */
-        if (o->on_damage == PERFILE_STOP) {
+        if (o->on_damage == PERFILE_ON_DAMAGE_STOP) {
             ENSURE(r->body.len >= y->end - y->covered);
             y->covered = y->end;
         }
@@ -38,7 +38,7 @@ static void on_damage(tally *y, const perfile_record *r, const perfile_options *
     case PERFILE_DAMAGE_BAD_SPLIT: /* decompressed or joined bytes */
         break;
     case PERFILE_DAMAGE_DECOMPRESS: /* of a record that was yielded, and all behind it */
-        if (o->on_damage == PERFILE_STOP)
+        if (o->on_damage == PERFILE_ON_DAMAGE_STOP)
             y->covered = r->offset + r->body.len;
         break;
     case PERFILE_DAMAGE_TRUNCATED_PAYLOAD: /* told at its record; lost is what is behind that */
@@ -91,11 +91,11 @@ static void data_range(const perfile_container *c, uint64_t size, uint64_t *star
     *end = c->unterminated || c->data.size > size - *start ? size : *start + c->data.size;
 }
 
-static void walk_all(perfile_stream *s, uint64_t size, const perfile_options *o)
+static void walk_all(perfile_stream *s, uint64_t size, const perfile_open_options *o)
 {
     const perfile_container *c = perfile_stream_container(s);
-    perfile_summary before, sum;
-    perfile_stream_summary(s, &before, sizeof before);
+    perfile_stream_summary before, sum;
+    perfile_stream_get_summary(s, &before, sizeof before);
     ENSURE(before.records == 0 && before.lost == 0);
     check_extents(c, size);
     tally y = {0};
@@ -122,7 +122,7 @@ static void walk_all(perfile_stream *s, uint64_t size, const perfile_options *o)
     }
     ENSURE(perfile_stream_next(s, &r, &err) == PERFILE_END);
     streamed_session(&t, perfile_stream_session(s), STREAMED_FIELDS);
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     uint64_t by_damage = 0;
     for (unsigned i = 0; i < 64; i++)
         by_damage += sum.by_damage[i];
@@ -146,11 +146,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .zstd_window = 21,
                              .split_bytes = 1 << 20,
                              .session_bytes = 16 << 20};
-    perfile_options options = {
+    perfile_open_options options = {
         .size = sizeof options,
         .limits = &limits,
         .deliver = PERFILE_DELIVER_DAMAGE,
-        .on_damage = flags & 1 ? PERFILE_RESYNC : PERFILE_STOP,
+        .on_damage = flags & 1 ? PERFILE_ON_DAMAGE_RESYNC : PERFILE_ON_DAMAGE_STOP,
         .envelopes = flags & 2 ? PERFILE_ENVELOPES_OUTER : PERFILE_ENVELOPES_BOTH,
         .as_stored = flags & 4,
     };

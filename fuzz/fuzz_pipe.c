@@ -4,7 +4,7 @@
 #include "tests/dripping.h"
 #include "tests/streamed.h"
 
-static perfile_status read_all(perfile_source *source, const perfile_options *options,
+static perfile_status read_all(perfile_source *source, const perfile_open_options *options,
                                transcript *t)
 {
     perfile_stream *s;
@@ -19,14 +19,15 @@ static perfile_status read_all(perfile_source *source, const perfile_options *op
     return st;
 }
 
-static perfile_status read_whole(perfile_bytes bytes, const perfile_options *options, transcript *t)
+static perfile_status read_whole(perfile_bytes bytes, const perfile_open_options *options,
+                                 transcript *t)
 {
     perfile_source *source;
     ENSURE(perfile_source_memory(bytes, "whole", &source, NULL) == PERFILE_OK);
     return read_all(source, options, t);
 }
 
-static perfile_status read_pieces(dripping d, bool seekable, const perfile_options *options,
+static perfile_status read_pieces(dripping d, bool seekable, const perfile_open_options *options,
                                   transcript *t)
 {
     perfile_source *source;
@@ -53,11 +54,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .inflate_bytes = 1 << 20,
                              .zstd_window = 21,
                              .session_bytes = 16 << 20};
-    perfile_options options = {
+    perfile_open_options options = {
         .size = sizeof options,
         .limits = &limits,
         .deliver = PERFILE_DELIVER_DAMAGE,
-        .on_damage = flags & 1 ? PERFILE_RESYNC : PERFILE_STOP,
+        .on_damage = flags & 1 ? PERFILE_ON_DAMAGE_RESYNC : PERFILE_ON_DAMAGE_STOP,
         .as_stored = flags & 4,
     };
     /* Spooling needs a file: the file form comes through a window instead. */

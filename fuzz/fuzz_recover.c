@@ -30,14 +30,14 @@ static void on_finding(void *user, const perfile_finding *f)
     ENSURE(f->severity != PERFILE_SEVERITY_ERROR);
 }
 
-static void read_result(perfile_bytes bytes, const perfile_recovered *sum)
+static void read_result(perfile_bytes bytes, const perfile_recover_summary *sum)
 {
     static const perfile_visitor nobody = {
         .size = sizeof nobody, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_summary got;
+    perfile_stream_summary got;
     uint64_t records = 0;
     ENSURE(perfile_source_memory(bytes, "result", &source, NULL) == PERFILE_OK);
     ENSURE(perfile_open(source, NULL, &s, NULL) == PERFILE_OK);
@@ -50,7 +50,7 @@ static void read_result(perfile_bytes bytes, const perfile_recovered *sum)
             ENSURE(perfile_record_walk(r, PERFILE_WALK_ALL, &nobody, NULL, NULL) == PERFILE_OK);
     }
     ENSURE(st == PERFILE_END);
-    perfile_stream_summary(s, &got, sizeof got);
+    perfile_stream_get_summary(s, &got, sizeof got);
     ENSURE(got.damages == 0);
     ENSURE(records == sum->records && got.bytes == sum->bytes);
     perfile_stream_close(s);
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .split_bytes = 1 << 20,
                              .session_bytes = 16 << 20};
     perfile_recover_options how = {.size = sizeof how, .limits = &limits, .gap = on_gap};
-    perfile_recovered sum;
+    perfile_recover_summary sum;
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink;
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ENSURE(perfile_source_memory((perfile_bytes){block, size}, "input", &source, NULL) ==
            PERFILE_OK);
     ENSURE(perfile_sink_memory("output", &sink, NULL) == PERFILE_OK);
-    perfile_status st = perfile_recover(source, sink, &how, &sum, sizeof sum, &err);
+    perfile_status st = perfile_recover_capture(source, sink, &how, &sum, sizeof sum, &err);
     ENSURE(sum.lost == lost && lost <= size);
     if (st == PERFILE_OK)
         read_result(perfile_sink_bytes(sink), &sum);

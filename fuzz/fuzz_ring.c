@@ -120,7 +120,7 @@ static void compare(const memory *m, const perfile_ring_options *o)
         ENSURE(st == PERFILE_OK || st == PERFILE_E_CORRUPT);
         bytes[i] = drain(m, ring, i, &damaged[i]);
         perfile_ring_summary sum;
-        perfile_ring_summarize(ring, &sum, sizeof sum);
+        perfile_ring_get_summary(ring, &sum, sizeof sum);
         ENSURE(sum.bytes == bytes[i]);
         perfile_ring_close(ring);
     }

@@ -10,7 +10,7 @@
 
 static perfile_stream *open_bytes(perfile_bytes bytes, uint32_t on_damage)
 {
-    perfile_options options = {
+    perfile_open_options options = {
         .size = sizeof options, .on_damage = on_damage, .limits = &small_limits};
     perfile_source *source;
     perfile_stream *s;
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ENSURE(block);
     if (size)
         memcpy(block, data, size);
-    uint32_t on_damage = size ? data[size - 1] % 3 : 0;
+    uint32_t on_damage = PERFILE_ON_DAMAGE_STOP + (size ? data[size - 1] % 3U : 0);
     perfile_bytes bytes = {block, size};
     sorted_bag in = {0}, out = {0};
     /* Pieces whose event is described behind them have the time that was known when they came. */

@@ -17,7 +17,7 @@ static void on_finding(void *user, const perfile_finding *f)
 static uint64_t errors_of(perfile_bytes bytes)
 {
     uint64_t errors = 0;
-    perfile_options how = {.size = sizeof how, .limits = &small_limits};
+    perfile_open_options how = {.size = sizeof how, .limits = &small_limits};
     perfile_check_options check = {.size = sizeof check, .finding = on_finding, .user = &errors};
     perfile_source *source;
     perfile_stream *s;
@@ -35,8 +35,8 @@ static uint64_t errors_of(perfile_bytes bytes)
 }
 
 static perfile_status split(perfile_bytes in, bool pipe, const perfile_split_options *how,
-                            perfile_split_writing *writing, split_parts *parts,
-                            perfile_splitted *sum)
+                            perfile_split_capture_options *writing, split_parts *parts,
+                            perfile_split_summary *sum)
 {
     perfile_source_options options = {.size = sizeof options, .limits = &small_limits};
     perfile_source *source;
@@ -52,14 +52,14 @@ static perfile_status split(perfile_bytes in, bool pipe, const perfile_split_opt
 }
 
 static void look_at(perfile_bytes in, const perfile_split_options *how, bool stopping, bool other,
-                    const split_parts *parts, const perfile_splitted *sum)
+                    const split_parts *parts, const perfile_split_summary *sum)
 {
     uint64_t data = 0, samples = 0, bytes = 0;
     ENSURE(sum->parts == parts->n && parts->n == parts->done && parts->n > 0);
     for (size_t i = 0; i < parts->n; i++) {
         perfile_bytes part = perfile_sink_bytes(parts->sinks[i]);
         split_hashes all = {0};
-        ENSURE(split_read(part, PERFILE_STOP, &small_limits, &all));
+        ENSURE(split_read(part, PERFILE_ON_DAMAGE_STOP, &small_limits, &all));
         free(all.at);
         ENSURE(part.len == parts->told[i].bytes);
         data += parts->told[i].records;
@@ -69,7 +69,7 @@ static void look_at(perfile_bytes in, const perfile_split_options *how, bool sto
     ENSURE(samples == sum->samples && data <= sum->records && bytes == sum->bytes);
     if (!stopping || sum->damages)
         return;
-    ENSURE(split_holds(in, parts, !(how->flags & PERFILE_SPLIT_NO_STATE), &small_limits));
+    ENSURE(split_holds(in, parts, !(how->flags & PERFILE_SPLIT_NO_SIDEBAND), &small_limits));
     if (other || errors_of(in) != 0)
         return;
     for (size_t i = 0; i < parts->n; i++)
@@ -84,19 +84,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .by = PERFILE_SPLIT_EVERY + (uint32_t)(chosen & 7),
                                  .flags = (uint32_t)(chosen >> 3 & 3) % 3,
                                  .amount = amounts[chosen >> 5 & 7]};
-    perfile_split_writing writing = {.size = sizeof writing, .limits = &small_limits};
-    writing.on_damage = (uint32_t)(chosen >> 8 & 3);
+    perfile_split_capture_options writing = {.size = sizeof writing, .limits = &small_limits};
+    writing.on_damage = PERFILE_ON_DAMAGE_STOP + (uint32_t)(chosen >> 8 & 3);
     writing.form = (uint32_t)(chosen >> 10 & 1) * PERFILE_FORM_PIPE;
     bool pipe = chosen >> 11 & 1;
     uint8_t *block = malloc(c.left ? c.left : 1);
     split_parts parts = {0};
-    perfile_splitted sum = {0};
+    perfile_split_summary sum = {0};
     ENSURE(block);
     if (c.left)
         memcpy(block, data, c.left);
     perfile_bytes in = {block, c.left};
     if (split(in, pipe, &how, &writing, &parts, &sum) == PERFILE_OK)
-        look_at(in, &how, !writing.on_damage, writing.form != 0, &parts, &sum);
+        look_at(in, &how, writing.on_damage == PERFILE_ON_DAMAGE_STOP, writing.form != 0, &parts,
+                &sum);
     split_parts_clear(&parts);
     free(block);
     return 0;

@@ -3,7 +3,7 @@
  * to do. */
 #include <string.h>
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/releases.h"
 #include "ensure.h"
 #include "limits.h"
@@ -15,18 +15,20 @@ static bool chains;
 static void on_loss(void *user, const perfile_target_loss *loss)
 {
     (void)user;
-    ENSURE(loss->kind < PERFILE_N_LOSSES && loss->count && loss->name && loss->sentence[0]);
+    ENSURE(loss->kind < PERFILE_N_TARGET_LOSSES && loss->count && loss->name && loss->sentence[0]);
     told += loss->count;
-    chains |= loss->kind >= PERFILE_LOSS_CHAIN_LIMIT && loss->kind <= PERFILE_LOSS_CHAIN_ALONE;
+    chains |= loss->kind >= PERFILE_TARGET_LOSS_CHAIN_LIMIT &&
+              loss->kind <= PERFILE_TARGET_LOSS_CHAIN_ALONE;
 }
 
 static perfile_status open_one(const uint8_t *block, size_t size, perfile_stream **s)
 {
-    const perfile_options options = {
+    const perfile_open_options options = {
         .size = sizeof options,
         .limits = &small_limits,
         .deliver = size && block[size - 1] & 64 ? PERFILE_DELIVER_DAMAGE : 0,
-        .on_damage = size && block[size - 1] & 32 ? PERFILE_RESYNC : PERFILE_STOP};
+        .on_damage =
+            size && block[size - 1] & 32 ? PERFILE_ON_DAMAGE_RESYNC : PERFILE_ON_DAMAGE_STOP};
     perfile_source *source;
     ENSURE(perfile_source_memory((perfile_bytes){block, size}, "input", &source, NULL) ==
            PERFILE_OK);
@@ -96,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ENSURE(open_one(block, size, &s) == PERFILE_OK);
         ENSURE(perfile_target(s, &how, &s, NULL) == PERFILE_OK);
         uint64_t out = drain(s, release);
-        perfile_target_summary_of(s, &once, sizeof once);
+        perfile_target_get_summary(s, &once, sizeof once);
         ENSURE(told == once.losses);
         ENSURE(out == UINT64_MAX || n + once.build_ids == out + once.dropped);
         perfile_stream_close(s);
@@ -106,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ENSURE(perfile_target(s, &again, &s, NULL) == PERFILE_OK);
         ENSURE(perfile_target(s, &again, &s, NULL) == PERFILE_OK);
         ENSURE(drain(s, release) == out);
-        perfile_target_summary_of(s, &twice, sizeof twice);
+        perfile_target_get_summary(s, &twice, sizeof twice);
         /* A chain may end with two cookies, one behind the other. */
         ENSURE(out == UINT64_MAX || chains || once.merged ||
                twice.losses + twice.dropped + twice.changed == 0);

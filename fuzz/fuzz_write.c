@@ -88,10 +88,10 @@ static void put_stored(fuzzed *f, perfile_error *err)
 
 static void put_structs(fuzzed *f, perfile_error *err)
 {
-    perfile_put_how how = {.size = sizeof how,
-                           .event = (uint32_t)choose(&f->c, 1) % 4,
-                           .misc = (uint16_t)choose(&f->c, 2),
-                           .time = choose(&f->c, 2)};
+    perfile_put_options how = {.size = sizeof how,
+                               .event = (uint32_t)choose(&f->c, 1) % 4,
+                               .misc = (uint16_t)choose(&f->c, 2),
+                               .time = choose(&f->c, 2)};
     perfile_bytes text = cut(f);
     perfile_comm comm = {.pid = 1, .tid = 2, .comm = text};
     perfile_auxtrace aux = {.size = choose(&f->c, 1) % 40};
@@ -180,10 +180,10 @@ static void on_finding(void *user, const perfile_finding *f)
     (void)user;
     if (f->severity != PERFILE_SEVERITY_ERROR)
         return;
-    if (perfile_rule_of(f->rule)->where == PERFILE_WHERE_CONTAINER ||
+    if (perfile_rule_of(f->rule)->where == PERFILE_RULE_SCOPE_CONTAINER ||
         f->rule == PERFILE_RULE_V_201 || f->rule == PERFILE_RULE_V_202)
         fprintf(stderr, "%s: %s\n", perfile_rule_of(f->rule)->id, f->message);
-    ENSURE(perfile_rule_of(f->rule)->where != PERFILE_WHERE_CONTAINER);
+    ENSURE(perfile_rule_of(f->rule)->where != PERFILE_RULE_SCOPE_CONTAINER);
     ENSURE(f->rule != PERFILE_RULE_V_201 && f->rule != PERFILE_RULE_V_202);
 }
 
@@ -193,7 +193,7 @@ static void read_back(const fuzzed *f, perfile_bytes bytes, const perfile_writer
     perfile_stream *s;
     const perfile_record *r;
     uint64_t records = 0;
-    perfile_options in = {.size = sizeof in, .envelopes = PERFILE_ENVELOPES_OUTER};
+    perfile_open_options in = {.size = sizeof in, .envelopes = PERFILE_ENVELOPES_OUTER};
     if (o->compress_level)
         in.envelopes = PERFILE_ENVELOPES_BOTH;
     ENSURE(perfile_source_memory(bytes, "written", &source, NULL) == PERFILE_OK);

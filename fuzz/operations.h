@@ -21,7 +21,7 @@ enum {
 typedef struct operation {
     unsigned what;       /* OPERATION_… */
     unsigned variant;    /* of it */
-    uint32_t on_damage;  /* PERFILE_STOP … */
+    uint32_t on_damage;  /* PERFILE_ON_DAMAGE_STOP … */
     const char *pattern; /* of SPLIT */
 } operation;
 
@@ -32,12 +32,12 @@ static inline bool operation_writes(unsigned what)
            what == OPERATION_RECOVER || what == OPERATION_MERGE;
 }
 
-static inline perfile_options operation_reading(const operation *o)
+static inline perfile_open_options operation_reading(const operation *o)
 {
-    return (perfile_options){.size = sizeof(perfile_options),
-                             .limits = &small_limits,
-                             .deliver = o->variant & 1 ? PERFILE_DELIVER_DAMAGE : 0,
-                             .on_damage = o->on_damage};
+    return (perfile_open_options){.size = sizeof(perfile_open_options),
+                                  .limits = &small_limits,
+                                  .deliver = o->variant & 1 ? PERFILE_DELIVER_DAMAGE : 0,
+                                  .on_damage = o->on_damage};
 }
 
 static inline perfile_status operate_dump(const operation *o, perfile_stream *s, perfile_sink *sink,
@@ -121,29 +121,29 @@ static inline perfile_status operate_convert(const operation *o, perfile_source 
                                    .byte_order = (o->variant >> 2) % 3,
                                    .target = targets[o->variant >> 4 & 3],
                                    .limits = &small_limits};
-    how.flags = o->on_damage ? PERFILE_CONVERT_FORCE : 0;
+    how.flags = o->on_damage > PERFILE_ON_DAMAGE_STOP ? PERFILE_CONVERT_FORCE : 0;
     how.flags |= o->variant & 64 ? PERFILE_CONVERT_COMPRESS : 0;
     how.flags |= (o->variant & 192) == 128 ? PERFILE_CONVERT_DECOMPRESS : 0;
-    return perfile_convert(source, sink, &how, NULL, 0, err);
+    return perfile_convert_capture(source, sink, &how, NULL, 0, err);
 }
 
 static inline perfile_status operate_filter(const operation *o, perfile_source *source,
                                             perfile_sink *sink, perfile_error *err)
 {
     static const perfile_filter_term terms[] = {
-        {.kind = PERFILE_BY_TIME, .text = "10%..80%"},
-        {.kind = PERFILE_BY_PID, .text = "100"},
-        {.kind = PERFILE_BY_COMM, .text = "w*"},
-        {.kind = PERFILE_BY_DSO, .text = "work"},
-        {.kind = PERFILE_BY_WHERE, .text = "period > 1"},
-        {.kind = PERFILE_BY_TYPE, .text = "SAMPLE,MMAP2"},
-        {.kind = PERFILE_BY_CPU, .text = "0"},
-        {.kind = PERFILE_BY_IP, .text = "0x400000..0x401001"}};
+        {.kind = PERFILE_FILTER_BY_TIME, .text = "10%..80%"},
+        {.kind = PERFILE_FILTER_BY_PID, .text = "100"},
+        {.kind = PERFILE_FILTER_BY_COMM, .text = "w*"},
+        {.kind = PERFILE_FILTER_BY_DSO, .text = "work"},
+        {.kind = PERFILE_FILTER_BY_WHERE, .text = "period > 1"},
+        {.kind = PERFILE_FILTER_BY_TYPE, .text = "SAMPLE,MMAP2"},
+        {.kind = PERFILE_FILTER_BY_CPU, .text = "0"},
+        {.kind = PERFILE_FILTER_BY_IP, .text = "0x400000..0x401001"}};
     perfile_filter_options how = {.size = sizeof how,
                                   .flags = o->variant >> 3 & 15,
                                   .n_terms = 1,
                                   .terms = &terms[o->variant & 7]};
-    perfile_filter_writing writing = {
+    perfile_filter_capture_options writing = {
         .size = sizeof writing, .on_damage = o->on_damage, .limits = &small_limits};
     return perfile_filter_capture(source, sink, &how, &writing, NULL, 0, NULL, 0, err);
 }
@@ -156,7 +156,7 @@ static inline perfile_status operate_split(const operation *o, perfile_source *s
                                  .flags = (o->variant >> 3) % 2,
                                  .amount = 1 + (o->variant >> 4) * 37,
                                  .pattern = o->pattern};
-    perfile_split_writing writing = {
+    perfile_split_capture_options writing = {
         .size = sizeof writing, .on_damage = o->on_damage, .limits = &small_limits};
     return perfile_split_capture(source, &how, &writing, NULL, 0, err);
 }
@@ -166,11 +166,11 @@ static inline perfile_status operate_merge(const operation *o, perfile_source *s
 {
     perfile_merge_source in = {.source = source, .name = "input"};
     perfile_merge_options how = {.size = sizeof how, .flags = o->variant & 31};
-    perfile_merge_writing writing = {.size = sizeof writing,
-                                     .form = (o->variant >> 5) % 3,
-                                     .on_damage = o->on_damage,
-                                     .max_memory = PERFILE_SORT_LEAST_MEMORY,
-                                     .limits = &small_limits};
+    perfile_merge_captures_options writing = {.size = sizeof writing,
+                                              .form = (o->variant >> 5) % 3,
+                                              .on_damage = o->on_damage,
+                                              .max_memory = PERFILE_SORT_LEAST_MEMORY,
+                                              .limits = &small_limits};
     return perfile_merge_captures(&in, 1, sink, &how, &writing, NULL, 0, NULL, 0, err);
 }
 
@@ -179,7 +179,7 @@ static inline perfile_status operate(const operation *o, perfile_source *source,
                                      perfile_error *err)
 {
     perfile_recover_options recovering = {.size = sizeof recovering, .limits = &small_limits};
-    perfile_options reading = operation_reading(o);
+    perfile_open_options reading = operation_reading(o);
     perfile_stream *s;
     switch (o->what) {
     case OPERATION_CONVERT:
@@ -189,7 +189,7 @@ static inline perfile_status operate(const operation *o, perfile_source *source,
     case OPERATION_SPLIT:
         return operate_split(o, source, err);
     case OPERATION_RECOVER:
-        return perfile_recover(source, sink, &recovering, NULL, 0, err);
+        return perfile_recover_capture(source, sink, &recovering, NULL, 0, err);
     case OPERATION_MERGE:
         return operate_merge(o, source, sink, err);
     default:

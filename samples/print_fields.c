@@ -50,19 +50,19 @@ static void value(void *user, const perfile_field *field, const perfile_value *v
     const printer *p = user;
     printf("%*s%s = ", p->depth * 2, "", field->name);
     switch (field->type) {
-    case PERFILE_TEXT:
+    case PERFILE_STORED_TEXT:
         print_text(&v->u.bytes);
         break;
-    case PERFILE_BLOB:
+    case PERFILE_STORED_BLOB:
         print_bytes(&v->u.bytes);
         break;
-    case PERFILE_WORDS:
+    case PERFILE_STORED_WORDS:
         for (size_t i = 0; i < v->u.words.n; i++) {
             fputs(i ? " " : "", stdout);
             print_number(field->kind, perfile_word(&v->u.words, i));
         }
         break;
-    case PERFILE_STRINGS: {
+    case PERFILE_STORED_STRINGS: {
         perfile_strings left = v->u.strings; /* a copy: taking strings off changes it */
         perfile_bytes text;
         while (perfile_strings_next(&left, &text) == PERFILE_OK) {
@@ -71,7 +71,7 @@ static void value(void *user, const perfile_field *field, const perfile_value *v
         }
         break;
     }
-    case PERFILE_S32:
+    case PERFILE_STORED_S32:
         printf("%" PRId64, (int64_t)v->number);
         break;
     default:

@@ -146,7 +146,7 @@ static perfile_status tell_process(perfile_writer *w, pid_t pid, perfile_error *
     unsigned long long start, end, offset, inode;
     perfile_mmap2 m = {.pid = (uint32_t)pid, .tid = (uint32_t)pid, .has_inode = true};
     perfile_comm c = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
-    perfile_put_how how = {.size = sizeof how, .existed = true, .misc = PERF_RECORD_MISC_USER};
+    perfile_put_options how = {.size = sizeof how, .existed = true, .misc = PERF_RECORD_MISC_USER};
     snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
     FILE *f = fopen(path, "r");
     c.comm = text(f && fgets(line, sizeof line, f) ? strtok(line, "\n") : "?");
@@ -208,10 +208,10 @@ static perfile_status describe(perfile_writer *w, const struct perf_event_attr *
 }
 
 /* Everything that is in the rings now: a stream, which ends when every ring had its turn.  What is
- * no record is passed over, and counted by perfile_stream_summary(). */
+ * no record is passed over, and counted by perfile_stream_get_summary(). */
 static perfile_status drain(perfile_writer *w, const perfile_session *session, perfile_error *err)
 {
-    const perfile_options how = {.size = sizeof how, .on_damage = PERFILE_RESYNC};
+    const perfile_open_options how = {.size = sizeof how, .on_damage = PERFILE_ON_DAMAGE_RESYNC};
     const perfile_ring_stream_options o = {.size = sizeof o,
                                            .rings = rings,
                                            .n_rings = (size_t)n_cpus,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "perfile/field.h"
 
 typedef struct builder {

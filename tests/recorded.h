@@ -16,7 +16,7 @@ static inline int recorded_one(const char *path, const struct stat *st, int kind
 {
     perfile_source *source;
     perfile_stream *s;
-    const perfile_options options = {.size = sizeof options};
+    const perfile_open_options options = {.size = sizeof options};
     if (kind != FTW_F || st->st_size < 16)
         return 0;
     if (perfile_source_path(path, NULL, &source, NULL) != PERFILE_OK)

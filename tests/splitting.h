@@ -88,7 +88,7 @@ static inline void split_hash(split_hashes *h, const perfile_record *r)
 static inline bool split_read(perfile_bytes bytes, uint32_t on_damage, const perfile_limits *limits,
                               split_hashes *h)
 {
-    perfile_options how = {.size = sizeof how, .on_damage = on_damage, .limits = limits};
+    perfile_open_options how = {.size = sizeof how, .on_damage = on_damage, .limits = limits};
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
@@ -131,11 +131,12 @@ static inline bool split_holds(perfile_bytes in, const split_parts *parts, bool 
                                const perfile_limits *limits)
 {
     split_hashes one = {0}, all = {0};
-    bool holds = split_read(in, PERFILE_STOP, limits, &one);
+    bool holds = split_read(in, PERFILE_ON_DAMAGE_STOP, limits, &one);
     for (size_t i = 0; i < parts->n && holds; i++) {
         size_t from = all.n;
-        holds = split_read(perfile_sink_bytes(parts->sinks[i]), PERFILE_STOP, limits, &all) &&
-                split_is_some(&all, from, &one);
+        holds =
+            split_read(perfile_sink_bytes(parts->sinks[i]), PERFILE_ON_DAMAGE_STOP, limits, &all) &&
+            split_is_some(&all, from, &one);
     }
     holds = holds && one.data == all.data && one.data_sum == all.data_sum;
     if (holds && !state)

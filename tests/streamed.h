@@ -156,8 +156,8 @@ static inline perfile_status streamed(transcript *t, perfile_stream *s, unsigned
     tell_signed(t, "status", st);
     if (st < 0)
         return st;
-    perfile_summary sum;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     tell_number(t, "records", sum.records);
     tell_number(t, "bytes", sum.bytes);
     tell_number(t, "inner records", sum.inner_records);

@@ -25,7 +25,7 @@ static inline perfile_status targeted_open(const char *path, const char *version
                                            perfile_stream **s, perfile_error *err)
 {
     const perfile_limits limits = {.size = sizeof limits, .held_bytes = t->held_bytes};
-    const perfile_options options = {.size = sizeof options, .limits = &limits};
+    const perfile_open_options options = {.size = sizeof options, .limits = &limits};
     const perfile_target_options to = {
         .size = sizeof to, .version = version, .loss = targeted_loss, .user = t};
     perfile_status st = perfile_open_path(path, &options, s, err);
@@ -120,7 +120,7 @@ static inline perfile_status targeted_write(const char *path, const char *versio
         perfile_writer_close(w);
         perfile_sink_close(sink);
     }
-    perfile_target_summary_of(s, &t->sum, sizeof t->sum);
+    perfile_target_get_summary(s, &t->sum, sizeof t->sum);
     perfile_stream_close(s);
     perfile_stream_close(facts);
     return st;

@@ -24,9 +24,9 @@ typedef struct result {
     perfile_stream *s;
     perfile_record *records[MOST];
     size_t n;
-    uint64_t lost[PERFILE_N_LOSSES];
+    uint64_t lost[PERFILE_N_TARGET_LOSSES];
     char names[512];
-    uint64_t first[PERFILE_N_LOSSES];
+    uint64_t first[PERFILE_N_TARGET_LOSSES];
     perfile_target_summary sum;
     uint64_t extra; /* bytes behind records */
 } result;
@@ -71,13 +71,13 @@ static inline void take(result *out, perfile_stream *below, const char *version)
         assert_int_equal(perfile_record_copy(r, &out->records[out->n++], NULL), PERFILE_OK);
     }
     assert_int_equal(st, PERFILE_END);
-    perfile_target_summary_of(out->s, &out->sum, sizeof out->sum);
+    perfile_target_get_summary(out->s, &out->sum, sizeof out->sum);
 }
 
 static inline void run_with(result *out, const builder *b, const char *version, uint64_t held_bytes)
 {
     const perfile_limits limits = {.size = sizeof limits, .held_bytes = held_bytes};
-    const perfile_options options = {.size = sizeof options, .limits = &limits};
+    const perfile_open_options options = {.size = sizeof options, .limits = &limits};
     perfile_source *source;
     perfile_stream *s;
     *out = (result){.n = 0};

@@ -140,14 +140,14 @@ static inline void transcript_on_value(void *user, const perfile_field *f, const
 {
     transcript *t = user;
     switch (f->type) {
-    case PERFILE_TEXT:
-    case PERFILE_BLOB:
+    case PERFILE_STORED_TEXT:
+    case PERFILE_STORED_BLOB:
         tell_bytes(t, f->name, v->u.bytes);
         break;
-    case PERFILE_WORDS:
+    case PERFILE_STORED_WORDS:
         tell_words(t, f->name, v->u.words);
         break;
-    case PERFILE_STRINGS:
+    case PERFILE_STORED_STRINGS:
         tell_strings(t, f->name, v->u.strings);
         break;
     default:

@@ -38,11 +38,11 @@ static inline void twin_on_value(void *user, const perfile_field *f, const perfi
     if (f->flags & PERFILE_FIELD_CALC)
         return;
     switch (f->type) {
-    case PERFILE_U8:
-    case PERFILE_U16:
-    case PERFILE_U32:
-    case PERFILE_U64:
-    case PERFILE_S32:
+    case PERFILE_STORED_U8:
+    case PERFILE_STORED_U16:
+    case PERFILE_STORED_U32:
+    case PERFILE_STORED_U64:
+    case PERFILE_STORED_S32:
         if (f->kind == PERFILE_KIND_ATTR_FLAGS || f->kind == PERFILE_KIND_BRANCH_FLAGS) {
             uint64_t word = pf_load_u64(t->stored + v->offset, t->from_swapped);
             bool from_big = t->from_swapped != (bool)PF_NATIVE_BIG;
@@ -53,14 +53,14 @@ static inline void twin_on_value(void *user, const perfile_field *f, const perfi
             twin_reverse(at, v->width);
         }
         break;
-    case PERFILE_WORDS:
+    case PERFILE_STORED_WORDS:
         for (size_t i = 0; i < v->u.words.n; i++)
             twin_reverse(at + i * v->u.words.width, v->u.words.width);
         break;
-    case PERFILE_STRINGS:
+    case PERFILE_STORED_STRINGS:
         twin_strings(t, v);
         break;
-    case PERFILE_TEXT: /* with its length in front, where it has one */
+    case PERFILE_STORED_TEXT: /* with its length in front, where it has one */
         if (v->u.bytes.ptr == t->stored + v->offset + 4)
             twin_reverse(at, 4);
         break;

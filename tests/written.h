@@ -73,7 +73,7 @@ static inline perfile_status written_sample(perfile_writer *w, uint32_t i, uint3
                                             perfile_error *err)
 {
     const uint64_t chain[2] = {0x400000 + i, 0x500000};
-    perfile_put_how how = {.size = sizeof how, .event = i % 3 == 2, .misc = 2, .part = part};
+    perfile_put_options how = {.size = sizeof how, .event = i % 3 == 2, .misc = 2, .part = part};
     perfile_sample s = {.ip = 0x400000 + i,
                         .pid = 100,
                         .tid = 100 + i % 2,
@@ -88,7 +88,7 @@ static inline perfile_status written_sample(perfile_writer *w, uint32_t i, uint3
 static inline perfile_status written_records(perfile_writer *w, uint32_t n, bool directory,
                                              perfile_error *err)
 {
-    perfile_put_how how = {.size = sizeof how, .pid = 100, .tid = 100, .time = 4000, .cpu = 1};
+    perfile_put_options how = {.size = sizeof how, .pid = 100, .tid = 100, .time = 4000, .cpu = 1};
     perfile_comm comm = {.pid = 100, .tid = 100, .comm = written_text("work")};
     perfile_status st = perfile_writer_put_comm(w, &comm, sizeof comm, &how, err);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {

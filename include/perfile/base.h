@@ -46,6 +46,13 @@ typedef struct perfile_bytes {
     size_t len;         /* how many there are */
 } perfile_bytes;
 
+/* How integers are stored: `byte_order` of options and of what was read. */
+enum {
+    PERFILE_BYTE_ORDER_DEFAULT = 0, /* as the options say that have it */
+    PERFILE_BYTE_ORDER_LITTLE = 1,  /* the lowest byte first */
+    PERFILE_BYTE_ORDER_BIG = 2      /* the highest byte first */
+};
+
 /* Outcomes are zero and positive, failures negative.
  * TRUNCATED: more input would have helped.   CORRUPT: it would not.
  * UNSUPPORTED: valid, but not by us.         LIMIT: perhaps valid, refused by a limit.

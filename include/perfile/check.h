@@ -26,12 +26,12 @@ enum { /* how bad a finding is; those of an error are the greatest */
 };
 
 enum { /* what a rule looks at */
-       PERFILE_WHERE_CONTAINER = 0,
-       PERFILE_WHERE_ATTR = 1,
-       PERFILE_WHERE_RECORD = 2,
-       PERFILE_WHERE_SAMPLE = 3,
-       PERFILE_WHERE_FEATURE = 4,
-       PERFILE_WHERE_STREAM = 5
+       PERFILE_RULE_SCOPE_CONTAINER = 0,
+       PERFILE_RULE_SCOPE_ATTR = 1,
+       PERFILE_RULE_SCOPE_RECORD = 2,
+       PERFILE_RULE_SCOPE_SAMPLE = 3,
+       PERFILE_RULE_SCOPE_FEATURE = 4,
+       PERFILE_RULE_SCOPE_STREAM = 5
 };
 
 /* PERFILE_RULE_V_001 …: one for each row of format/rules.def.  A rule keeps its number for ever,
@@ -194,7 +194,7 @@ typedef struct perfile_rule {
     const char *id;       /* "V-302" */
     uint8_t severity;     /* PERFILE_SEVERITY_… of its findings */
     uint8_t lesser;       /* that of its milder case, PERFILE_SEVERITY_NONE without one */
-    uint8_t where;        /* PERFILE_WHERE_… */
+    uint8_t where;        /* PERFILE_RULE_SCOPE_… */
     const char *sentence; /* what holds */
     const char *why;      /* why it matters */
     const char *effect;   /* what readers make of it; what versions of perf do: see
@@ -210,7 +210,7 @@ PERFILE_API const perfile_rule *perfile_rule_find(const char *id);
 
 /* "error", "warning", "note"; "container" …. */
 PERFILE_API const char *perfile_severity_name(unsigned severity);
-PERFILE_API const char *perfile_where_name(unsigned where);
+PERFILE_API const char *perfile_rule_scope_name(unsigned where);
 
 enum { /* perfile_check_options.flags */
        /* Samples are passed over, but for those of captures with tracepoints, whose raw data say
@@ -274,13 +274,14 @@ PERFILE_API bool perfile_check_refused(const perfile_error *failure,
 
 /* How often a rule was broken so far, at a severity.  `check` is a stage of perfile_check(); zeros
  * for other streams. */
-typedef struct perfile_tally {
+typedef struct perfile_check_summary {
     uint64_t count;                     /* how often, 0: never */
     uint64_t first_offset, last_offset; /* of the first and last time, in bytes of their files */
     uint32_t first_part, last_part;     /* files of a directory that these are in */
-} perfile_tally;
-PERFILE_API void perfile_check_tally(const perfile_stream *check, unsigned rule, unsigned severity,
-                                     perfile_tally *tally, size_t size);
+} perfile_check_summary;
+PERFILE_API void perfile_check_get_summary(const perfile_stream *check, unsigned rule,
+                                           unsigned severity, perfile_check_summary *tally,
+                                           size_t size);
 
 /* The names of the perf versions that perfile_check_version() knows, in order; NULL behind the
  * last. */

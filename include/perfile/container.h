@@ -15,15 +15,15 @@ enum {
 };
 
 enum {
-    PERFILE_ROLE_HEADER = 1,
-    PERFILE_ROLE_IDS = 2, /* `number`: index of the attr */
-    PERFILE_ROLE_ATTRS = 3,
-    PERFILE_ROLE_EVENT_TYPES = 4,
-    PERFILE_ROLE_RECORDS = 5, /* `number`: part */
-    PERFILE_ROLE_FEATURE_TABLE = 6,
-    PERFILE_ROLE_FEATURE = 7, /* `number`: feature */
-    PERFILE_ROLE_GAP = 8,     /* between parts */
-    PERFILE_ROLE_TAIL = 9     /* behind all parts */
+    PERFILE_EXTENT_HEADER = 1,
+    PERFILE_EXTENT_IDS = 2, /* `number`: index of the attr */
+    PERFILE_EXTENT_ATTRS = 3,
+    PERFILE_EXTENT_EVENT_TYPES = 4,
+    PERFILE_EXTENT_RECORDS = 5, /* `number`: part */
+    PERFILE_EXTENT_FEATURE_TABLE = 6,
+    PERFILE_EXTENT_FEATURE = 7, /* `number`: feature */
+    PERFILE_EXTENT_GAP = 8,     /* between parts */
+    PERFILE_EXTENT_TAIL = 9     /* behind all parts */
 };
 
 /* Where something lies in a file. */
@@ -36,7 +36,7 @@ typedef struct perfile_section {
 typedef struct perfile_extent {
     uint64_t offset; /* of the first byte, in the file */
     uint64_t length; /* in bytes */
-    uint32_t role;   /* PERFILE_ROLE_… */
+    uint32_t role;   /* PERFILE_EXTENT_… */
     uint32_t number; /* which of that role: feature, attr … */
     bool overlaps;   /* shares bytes with another extent */
     bool outside;    /* ends behind the end of the file */
@@ -77,8 +77,9 @@ typedef struct perfile_container {
     const perfile_container_damage *damages; /* what is wrong with the header and its tables */
     uint32_t n_parts;                        /* items of `parts` */
     const perfile_part *parts;               /* files of the capture */
-    const char *format; /* "perf.data": as perfile_options.from and perfile_writer_options.format */
-    uint32_t family;    /* PERFILE_FAMILY_… of its records */
+    const char
+        *format; /* "perf.data": as perfile_open_options.from and perfile_writer_options.format */
+    uint32_t family; /* PERFILE_FAMILY_… of its records */
 } perfile_container;
 
 #ifdef __cplusplus

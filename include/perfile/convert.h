@@ -3,7 +3,7 @@
 #define PERFILE_CONVERT_H
 
 #include "copy.h"
-#include "order.h"
+#include "byteswap.h"
 #include "target.h"
 
 #ifdef __cplusplus
@@ -12,50 +12,41 @@ extern "C" {
 
 enum {                                        /* perfile_convert_options.flags */
        PERFILE_CONVERT_DROP_UNKNOWN = 1 << 0, /* as PERFILE_COPY_DROP_UNKNOWN */
-       PERFILE_CONVERT_FORCE = 1 << 1,        /* the same as PERFILE_CONVERT_COPY */
+       PERFILE_CONVERT_FORCE = 1 << 1,        /* on_damage COPY, unless another policy is given */
        PERFILE_CONVERT_COMPRESS = 1 << 2,     /* … with `level` */
        PERFILE_CONVERT_DECOMPRESS = 1 << 3
-};
-
-enum { /* perfile_convert_options.on_damage */
-       PERFILE_CONVERT_FAIL = 0,
-       /* Every byte as it is, also damaged ones; where the form changes, as RESYNC. */
-       PERFILE_CONVERT_COPY = 1,
-       PERFILE_CONVERT_STOP = 2,   /* what is in front of the damage */
-       PERFILE_CONVERT_RESYNC = 3, /* … and from where records begin again */
-       PERFILE_CONVERT_SALVAGE = 4 /* what can be trusted; see perfile_options.on_damage */
 };
 
 /* Set `size`; zeros leave everything as it is. */
 typedef struct perfile_convert_options {
     size_t size;
     uint32_t form;       /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
-    uint32_t byte_order; /* PERFILE_ORDER_LITTLE or BIG; 0: that of the input */
+    uint32_t byte_order; /* PERFILE_BYTE_ORDER_LITTLE or BIG; 0: that of the input */
     uint32_t flags;      /* PERFILE_CONVERT_… */
     int32_t level;       /* of zstd; 0: what zstd takes */
-    const char *from;    /* as in perfile_options */
+    const char *from;    /* as in perfile_open_options */
     const char *target;  /* "perf-6.1": for that version, see perfile_target(); NULL: none */
     const perfile_limits *limits;                       /* NULL: the defaults */
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
     /* Now and then: bytes of the input behind us, of `total` (0: not known).  May be NULL. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    uint32_t on_damage; /* PERFILE_CONVERT_FAIL … */
+    uint32_t on_damage; /* PERFILE_ON_DAMAGE_FAIL (the default), COPY, STOP, RESYNC or SALVAGE */
     uint32_t reserved0;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */
     uint64_t reserved[5];
 } perfile_convert_options;
 
-/* What perfile_convert() did. */
-typedef struct perfile_converted {
-    perfile_copied copied; /* what was written */
-    uint32_t form;         /* of the output */
-    uint32_t byte_order;   /* PERFILE_ORDER_… of the output */
-    bool directory;        /* of the output */
-    bool same;             /* every byte of the output is that of the input */
-    bool damaged;          /* the input was; not with FAIL */
+/* What perfile_convert_capture() did. */
+typedef struct perfile_convert_summary {
+    perfile_copy_summary copied; /* what was written */
+    uint32_t form;               /* of the output */
+    uint32_t byte_order;         /* PERFILE_ORDER_… of the output */
+    bool directory;              /* of the output */
+    bool same;                   /* every byte of the output is that of the input */
+    bool damaged;                /* the input was; not with FAIL */
     uint64_t reserved[6];
-} perfile_converted;
+} perfile_convert_summary;
 
 /* Reads the capture on `source`, writes it to `sink` in the form that is asked for, and finishes
  * the sink.  A sink made by perfile_sink_directory() makes a directory.  The source is closed in
@@ -69,11 +60,9 @@ typedef struct perfile_converted {
  * PERFILE_E_CORRUPT, TRUNCATED: the input is damaged, err->offset says where, and nothing was
  * written under the name of the sink (a pipe may have got the beginning).  Unless `on_damage` is
  * FAIL only when nothing in it can be read. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_convert(perfile_source *source,
-                                                            perfile_sink *sink,
-                                                            const perfile_convert_options *options,
-                                                            perfile_converted *result, size_t size,
-                                                            perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_convert_capture(
+    perfile_source *source, perfile_sink *sink, const perfile_convert_options *options,
+    perfile_convert_summary *result, size_t size, perfile_error *err);
 
 #ifdef __cplusplus
 }

@@ -29,8 +29,9 @@ enum { /* perfile_note.kind */
        PERFILE_NOTE_DECOMPRESSED = 14,    /* what was in compressed records stands in their place */
        PERFILE_NOTE_TARGET =
            15, /* a version of perf does not know it: perfile_target_loss.sentence */
-       PERFILE_NOTE_UNSAID = 16, /* no event has what a term of a filter asks its samples for */
-       PERFILE_NOTE_EMPTY = 17,  /* a filter selects nothing: what there is instead */
+       PERFILE_NOTE_NOT_RECORDED =
+           16,                  /* no event has what a term of a filter asks its samples for */
+       PERFILE_NOTE_EMPTY = 17, /* a filter selects nothing: what there is instead */
        PERFILE_N_NOTES
 };
 
@@ -73,7 +74,7 @@ typedef struct perfile_copy_options {
 } perfile_copy_options;
 
 /* What was written. */
-typedef struct perfile_copied {
+typedef struct perfile_copy_summary {
     uint64_t records;  /* written, those that became facts not among them */
     uint64_t samples;  /* of them */
     uint64_t bytes;    /* of the records as they were read */
@@ -83,7 +84,7 @@ typedef struct perfile_copied {
     uint32_t events;   /* in the output */
     uint32_t features; /* in the output */
     uint64_t reserved[6];
-} perfile_copied;
+} perfile_copy_summary;
 
 /* Copies everything of `s`, from where it stands (its first record) to its end, and finishes `w`.
  * Facts go where the form of `w` has them: out of HEADER_ATTR, HEADER_FEATURE, HEADER_EVENT_TYPE
@@ -95,7 +96,7 @@ typedef struct perfile_copied {
  * PERFILE_E_CORRUPT, TRUNCATED: damage, err->offset says where; errors of reading and writing. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
                                                          const perfile_copy_options *options,
-                                                         perfile_copied *result, size_t size,
+                                                         perfile_copy_summary *result, size_t size,
                                                          perfile_error *err);
 
 #ifdef __cplusplus

@@ -8,6 +8,19 @@
 extern "C" {
 #endif
 
+/* What to do about damage: `on_damage` of the options of everything that reads a capture.  Each
+ * says which of them it takes, and which is its default; PERFILE_E_USAGE for the others. */
+enum {
+    PERFILE_ON_DAMAGE_DEFAULT = 0, /* as the options say */
+    PERFILE_ON_DAMAGE_STOP = 1,    /* read what precedes the damage, end that part of the input */
+    PERFILE_ON_DAMAGE_RESYNC = 2,  /* look for the next plausible records and go on there */
+    /* The same, and records that do not fit the layouts of the events are damage, too. */
+    PERFILE_ON_DAMAGE_SALVAGE = 3,
+    PERFILE_ON_DAMAGE_FAIL = 4, /* write nothing */
+    /* Copy every byte as it is, damaged ones too; where the form changes, as RESYNC. */
+    PERFILE_ON_DAMAGE_COPY = 5
+};
+
 /* PERFILE_DAMAGE_SHORT_BODY … : one for each row of format/damage.def; 0 is none. */
 /* clang-format off */
 enum {

@@ -11,8 +11,8 @@
  *         st = perfile_emitter_finish(e, &err);
  *
  * "jsonl" and "cbor" have the objects of format/dump.cddl, complete; they are true to the file when
- * the stream was opened with perfile_options.as_stored.  All forms show damage where it is when it
- * was opened with PERFILE_DELIVER_DAMAGE. */
+ * the stream was opened with perfile_open_options.as_stored.  All forms show damage where it is
+ * when it was opened with PERFILE_DELIVER_DAMAGE. */
 #ifndef PERFILE_EMIT_H
 #define PERFILE_EMIT_H
 
@@ -55,7 +55,7 @@ typedef struct perfile_emit_options {
 
 /* What came of it, as exit status of a command. */
 enum {
-    PERFILE_EMIT_WHOLE = 0,
+    PERFILE_EMIT_COMPLETE = 0,
     PERFILE_EMIT_NOTHING = 1, /* damage, and nothing that could be decoded */
     PERFILE_EMIT_DAMAGED = 3  /* damage, and all that could be decoded */
 };
@@ -104,8 +104,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_flush(perfile_emitte
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_finish(perfile_emitter *e,
                                                                    perfile_error *err);
 
-/* PERFILE_EMIT_WHOLE, NOTHING or DAMAGED, of what was emitted so far; and the number of errors that
- * it tells of. */
+/* PERFILE_EMIT_COMPLETE, NOTHING or DAMAGED, of what was emitted so far; and the number of errors
+ * that it tells of. */
 PERFILE_API int perfile_emitter_outcome(const perfile_emitter *e);
 PERFILE_API uint64_t perfile_emitter_errors(const perfile_emitter *e);
 

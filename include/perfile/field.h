@@ -109,18 +109,18 @@ enum {
 
 /* How a field is stored. */
 enum {
-    PERFILE_U8 = 0,
-    PERFILE_U16 = 1,
-    PERFILE_U32 = 2,
-    PERFILE_U64 = 3,
-    PERFILE_S32 = 4,
-    PERFILE_TEXT = 5,    /* characters; value.bytes is the text without NUL and padding */
-    PERFILE_BLOB = 6,    /* bytes */
-    PERFILE_WORDS = 7,   /* integers: value.words; `element` is their type */
-    PERFILE_STRINGS = 8, /* strings: value.strings */
-    PERFILE_STRUCT = 9,  /* begin and end */
-    PERFILE_LIST = 10,   /* begin and end; its items are begin and end with type ITEM */
-    PERFILE_ITEM = 11
+    PERFILE_STORED_U8 = 0,
+    PERFILE_STORED_U16 = 1,
+    PERFILE_STORED_U32 = 2,
+    PERFILE_STORED_U64 = 3,
+    PERFILE_STORED_S32 = 4,
+    PERFILE_STORED_TEXT = 5,    /* characters; value.bytes is the text without NUL and padding */
+    PERFILE_STORED_BLOB = 6,    /* bytes */
+    PERFILE_STORED_WORDS = 7,   /* integers: value.words; `element` is their type */
+    PERFILE_STORED_STRINGS = 8, /* strings: value.strings */
+    PERFILE_STORED_STRUCT = 9,  /* begin and end */
+    PERFILE_STORED_LIST = 10,   /* begin and end; its items are begin and end with type ITEM */
+    PERFILE_STORED_ITEM = 11
 };
 
 /* perfile_field.flags */
@@ -157,8 +157,8 @@ typedef struct perfile_vocabulary {
 typedef struct perfile_field {
     const char *name; /* JSON key and filter name */
     const char *doc;  /* what it is, in a few words */
-    uint8_t type;     /* PERFILE_U8 … */
-    uint8_t element;  /* of WORDS: PERFILE_U16 … */
+    uint8_t type;     /* PERFILE_STORED_U8 … */
+    uint8_t element;  /* of WORDS: PERFILE_STORED_U16 … */
     uint8_t kind;     /* PERFILE_KIND_… */
     uint8_t flags;    /* PERFILE_FIELD_… */
 } perfile_field;

@@ -124,7 +124,7 @@ typedef struct perfile_stream_callbacks {
  * options.assume; PERFILE_E_NOMEM; PERFILE_E_LIMIT. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_callback(
     const perfile_stream_callbacks *callbacks, const char *name, const perfile_session *session,
-    const perfile_options *options, perfile_stream **stream, perfile_error *err);
+    const perfile_open_options *options, perfile_stream **stream, perfile_error *err);
 
 #ifdef __cplusplus
 }

@@ -36,7 +36,7 @@ extern "C" {
 
 /* An input.  Set `stream` and `name`. */
 typedef struct perfile_merge_input {
-    perfile_stream *stream; /* sorted; all in one byte order: perfile_order() below or on it */
+    perfile_stream *stream; /* sorted; all in one byte order: perfile_byteswap() below or on it */
     const char *name;       /* for messages; borrowed */
     int64_t offset;         /* with `has_offset`: ns to be added to its times */
     bool has_offset;        /* the caller says how its times lie */
@@ -50,21 +50,22 @@ enum {                                          /* perfile_merge_options.flags *
        PERFILE_MERGE_HOST_COMM = 1 << 2,        /* COMM records say host:name, where hosts differ */
        PERFILE_MERGE_DROP_CONFLICTING = 1 << 3, /* instead of refusing */
        PERFILE_MERGE_ALIGN_START = 1 << 4,      /* the first samples are at the same time */
-       PERFILE_MERGE_FAIL_ON_DAMAGE = 1 << 5
+       PERFILE_MERGE_FAIL_ON_DAMAGE = 1 << 5    /* the stream fails where an input is damaged */
 };
 
 /* With MAP_PIDS the number of a process or thread of host h (from 0) is its own and h times this,
  * which is more than Linux ever has; 0, -1 and numbers that are not below it stay. */
 #define PERFILE_MERGE_PIDS (UINT32_C(1) << 22)
 
-enum {                             /* perfile_merge_note.kind */
-       PERFILE_MERGE_JOINED = 0,   /* feature: made of those of several inputs */
-       PERFILE_MERGE_DROPPED = 1,  /* feature: not the same in all inputs that have it, left out */
-       PERFILE_MERGE_CONFLICT = 2, /* PERFILE_MERGE_DROP_CONFLICTING left it out */
-       PERFILE_MERGE_RECORDS = 3,  /* records that were left out */
-       PERFILE_MERGE_CHANGED = 4,  /* records that got what they had not */
-       PERFILE_MERGE_MIXED = 5,    /* what perf.data cannot keep apart */
-       PERFILE_MERGE_N_NOTES = 6
+enum {                                /* perfile_merge_note.kind */
+       PERFILE_MERGE_NOTE_JOINED = 0, /* feature: made of those of several inputs */
+       PERFILE_MERGE_NOTE_DROPPED =
+           1, /* feature: not the same in all inputs that have it, left out */
+       PERFILE_MERGE_NOTE_CONFLICT = 2, /* PERFILE_MERGE_DROP_CONFLICTING left it out */
+       PERFILE_MERGE_NOTE_RECORDS = 3,  /* records that were left out */
+       PERFILE_MERGE_NOTE_CHANGED = 4,  /* records that got what they had not */
+       PERFILE_MERGE_NOTE_MIXED = 5,    /* what perf.data cannot keep apart */
+       PERFILE_N_MERGE_NOTES = 6
 };
 
 /* Something of the inputs that is not in the output as it was. */
@@ -104,7 +105,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_merge(const perfile_merge_in
                                                           perfile_error *err);
 
 /* What a merge did. */
-typedef struct perfile_merged {
+typedef struct perfile_merge_summary {
     uint64_t records;               /* handed on, rounds that were made not among them */
     uint64_t samples;               /* of them */
     uint64_t facts;                 /* records that became facts */
@@ -120,25 +121,26 @@ typedef struct perfile_merged {
     uint32_t boots_unproven; /* inputs of a host that is there already, whose boot may be the same:
                               * told by an offset of 0 */
     uint64_t reserved[5];
-} perfile_merged;
+} perfile_merge_summary;
 
 /* What the stage has done so far; zeros when `stream` is no such stage. */
-PERFILE_API void perfile_merge_result(const perfile_stream *stream, perfile_merged *out,
-                                      size_t size);
+PERFILE_API void perfile_merge_get_summary(const perfile_stream *stream, perfile_merge_summary *out,
+                                           size_t size);
 
-enum {                              /* perfile_merged_input.clock: why its times go where they go */
-       PERFILE_CLOCK_FIRST = 0,     /* it is the first */
-       PERFILE_CLOCK_TOLD = 1,      /* offset */
-       PERFILE_CLOCK_ALIGNED = 2,   /* PERFILE_MERGE_ALIGN_START */
-       PERFILE_CLOCK_RECORDING = 3, /* part or copy of a recording that an input before it is of */
-       PERFILE_CLOCK_BOOT = 4,      /* same clock, same boot of the same machine */
-       PERFILE_CLOCK_WALL = 5,      /* CLOCK_DATA of both */
-       PERFILE_CLOCK_GLOBAL = 6,    /* both by CLOCK_REALTIME, or by CLOCK_TAI */
-       PERFILE_CLOCK_NONE = 7       /* it has no times */
+enum { /* perfile_merge_input_summary.clock: why its times go where they go */
+       PERFILE_MERGE_CLOCK_FIRST = 0,   /* it is the first */
+       PERFILE_MERGE_CLOCK_GIVEN = 1,   /* offset */
+       PERFILE_MERGE_CLOCK_ALIGNED = 2, /* PERFILE_MERGE_ALIGN_START */
+       PERFILE_MERGE_CLOCK_RECORDING =
+           3,                        /* part or copy of a recording that an input before it is of */
+       PERFILE_MERGE_CLOCK_BOOT = 4, /* same clock, same boot of the same machine */
+       PERFILE_MERGE_CLOCK_WALL = 5, /* CLOCK_DATA of both */
+       PERFILE_MERGE_CLOCK_GLOBAL = 6, /* both by CLOCK_REALTIME, or by CLOCK_TAI */
+       PERFILE_MERGE_CLOCK_NONE = 7    /* it has no times */
 };
 
 /* What became of an input. */
-typedef struct perfile_merged_input {
+typedef struct perfile_merge_input_summary {
     uint64_t records; /* of it, handed on */
     uint64_t samples; /* of them */
     int64_t offset;   /* ns that were added to its times */
@@ -147,31 +149,31 @@ typedef struct perfile_merged_input {
     uint32_t part_of; /* position of the first input of the same recording; its own: none before */
     uint32_t boot;    /* from 0: inputs of one boot of one machine have the same */
     uint64_t reserved[4];
-} perfile_merged_input;
+} perfile_merge_input_summary;
 
 /* "same boot" …, "" for numbers that are none. */
 PERFILE_API const char *perfile_merge_clock_name(uint32_t clock);
 
 /* Of input `position`; zeros when there is none. */
-PERFILE_API void perfile_merge_input_result(const perfile_stream *stream, size_t position,
-                                            perfile_merged_input *out, size_t size);
+PERFILE_API void perfile_merge_get_input_summary(const perfile_stream *stream, size_t position,
+                                                 perfile_merge_input_summary *out, size_t size);
 
 /* An id of an input that the output knows by another number, or by the same. */
-typedef struct perfile_merged_id {
+typedef struct perfile_merge_id_pair {
     uint64_t id;     /* in the input */
     uint64_t new_id; /* in the output */
     uint32_t event;  /* in the output */
     uint32_t reserved;
-} perfile_merged_id;
+} perfile_merge_id_pair;
 
 /* The `k`-th id of an event of input `position`; false when there is none. */
-PERFILE_API bool perfile_merge_id(const perfile_stream *stream, size_t position, size_t k,
-                                  perfile_merged_id *out, size_t size);
+PERFILE_API bool perfile_merge_get_id(const perfile_stream *stream, size_t position, size_t k,
+                                      perfile_merge_id_pair *out, size_t size);
 
 /* The least process or thread above `after` (UINT32_MAX: the very first) that input `position` had
  * and that got another number; false when there is no further one. */
-PERFILE_API bool perfile_merge_pid(const perfile_stream *stream, size_t position, uint32_t after,
-                                   uint32_t *pid, uint32_t *new_pid);
+PERFILE_API bool perfile_merge_get_pid(const perfile_stream *stream, size_t position,
+                                       uint32_t after, uint32_t *pid, uint32_t *new_pid);
 
 #ifdef __cplusplus
 }

@@ -17,13 +17,13 @@ extern "C" {
 typedef struct perfile_merge_source {
     perfile_source *source; /* closed in any case */
     const char *name;       /* for messages; NULL: that of the source */
-    const char *from;       /* as in perfile_options */
+    const char *from;       /* as in perfile_open_options */
     int64_t offset;         /* with `has_offset`: ns to be added to its times */
     bool has_offset;        /* the caller says how its times lie */
     uint8_t reserved0[7];
     /* Filled when reading it has ended, before `merged` is called: damage above all; `summary_size`
      * bytes of it.  May be NULL. */
-    perfile_summary *summary;
+    perfile_stream_summary *summary;
     size_t summary_size; /* sizeof *summary */
     uint64_t reserved[5];
 } perfile_merge_source;
@@ -35,12 +35,10 @@ enum {
 };
 
 /* Set `size`; zeros are the defaults. */
-typedef struct perfile_merge_writing {
+typedef struct perfile_merge_captures_options {
     size_t size;
     uint32_t form; /* PERFILE_FORM_FILE or PIPE; 0: that of the first input, of a directory FILE */
-    /* PERFILE_STOP, RESYNC or SALVAGE; with PERFILE_MERGE_FAIL_ON_DAMAGE nothing is written when an
-     * input is damaged. */
-    uint32_t on_damage;
+    uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP (the default), RESYNC, SALVAGE or FAIL */
     /* Instead of PERFILE_MERGE_MAX_MEMORY; then no more of the inputs stays mapped while they wait,
      * either: perfile_sort_options.max_mapped. */
     uint64_t max_memory;
@@ -50,13 +48,13 @@ typedef struct perfile_merge_writing {
      * order of the first, or, UINT32_MAX, of the output. */
     void (*note)(void *user, uint32_t input, const perfile_note *note);
     void (*progress)(void *user, uint64_t done, uint64_t total); /* as in perfile_sort_options */
-    /* The time to ask perfile_merge_result(), perfile_merge_id() … : called once, when nothing more
-     * will be read; not when it did not come to merging. */
+    /* The time to ask perfile_merge_get_summary(), perfile_merge_get_id() … : called once, when
+     * nothing more will be read; not when it did not come to merging. */
     void (*merged)(void *user, const perfile_stream *stream);
     void *user;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */
     uint64_t reserved[5];
-} perfile_merge_writing;
+} perfile_merge_captures_options;
 
 /* Opens the captures (a file in a pipe goes to a temporary one), turns them to the byte order of
  * the first, sorts and merges them, writes the result to `sink`, and finishes it.  The sources are
@@ -68,8 +66,8 @@ typedef struct perfile_merge_writing {
  * perfile_merge() for PERFILE_E_USAGE. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_merge_captures(
     perfile_merge_source *in, size_t n, perfile_sink *sink, const perfile_merge_options *options,
-    const perfile_merge_writing *writing, perfile_merged *merged, size_t merged_size,
-    perfile_copied *copied, size_t copied_size, perfile_error *err);
+    const perfile_merge_captures_options *writing, perfile_merge_summary *merged,
+    size_t merged_size, perfile_copy_summary *copied, size_t copied_size, perfile_error *err);
 
 #ifdef __cplusplus
 }

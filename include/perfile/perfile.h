@@ -33,7 +33,7 @@
 #include "merge_captures.h"
 #include "model.h"
 #include "merge.h"
-#include "order.h"
+#include "byteswap.h"
 #include "record.h"
 #include "records.h"
 #include "recover.h"

@@ -68,7 +68,7 @@ typedef struct perfile_list {
     uint16_t misc;                /* of the record */
     bool swapped;                 /* stored in the other byte order */
     bool old_build_id;            /* build id entries of the first perf, which have no pid */
-    bool as_stored;               /* see perfile_options */
+    bool as_stored;               /* see perfile_open_options */
     uint32_t given; /* not 0: bytes.ptr points at structs of that size, which a program made */
 } perfile_list;
 

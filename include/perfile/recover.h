@@ -45,7 +45,7 @@ typedef struct perfile_recover_options {
     size_t size;
     const perfile_assume *assume; /* what is known better than the file says; NULL: nothing */
     const perfile_limits *limits; /* NULL: defaults */
-    const char *from;             /* as in perfile_options */
+    const char *from;             /* as in perfile_open_options */
     /* Called in order of place, for all of them; any may be NULL.  `name` is the part of a
      * directory, or NULL. */
     void (*gap)(void *user, const perfile_gap *gap, const char *name);
@@ -58,7 +58,7 @@ typedef struct perfile_recover_options {
 } perfile_recover_options;
 
 /* What was rescued. */
-typedef struct perfile_recovered {
+typedef struct perfile_recover_summary {
     uint64_t records;       /* kept */
     uint64_t bytes;         /* of them, as they stand in the new capture */
     uint64_t samples;       /* of them */
@@ -74,7 +74,7 @@ typedef struct perfile_recovered {
     bool decompressed; /* compressed records stand in the new capture as what was in them */
     bool damaged;      /* something was lost */
     uint64_t reserved[6];
-} perfile_recovered;
+} perfile_recover_summary;
 
 /* Reads all that is left of the capture on `source` and writes it to `sink` (NULL: only tells what
  * it would do), which is finished when that went well.  The source is closed in any case; the sink
@@ -86,11 +86,9 @@ typedef struct perfile_recovered {
  *
  * PERFILE_OK, also when something was lost: see *result.  PERFILE_E_CORRUPT or TRUNCATED: no record
  * could be kept, and nothing was written.  Others: reading or writing failed. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_recover(perfile_source *source,
-                                                            perfile_sink *sink,
-                                                            const perfile_recover_options *options,
-                                                            perfile_recovered *result, size_t size,
-                                                            perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_recover_capture(
+    perfile_source *source, perfile_sink *sink, const perfile_recover_options *options,
+    perfile_recover_summary *result, size_t size, perfile_error *err);
 
 /* An event that was described in words, as it would be stored. */
 typedef struct perfile_event_text {

@@ -123,19 +123,19 @@ typedef struct perfile_ring_summary {
 } perfile_ring_summary;
 
 /* Fills the first `size` bytes of *out. */
-PERFILE_API void perfile_ring_summarize(const perfile_ring *ring, perfile_ring_summary *out,
-                                        size_t size);
+PERFILE_API void perfile_ring_get_summary(const perfile_ring *ring, perfile_ring_summary *out,
+                                          size_t size);
 
 /* The rings as a stream. */
 
 /* Set `size`, `rings`, `n_rings`, and `session` unless the first ring has one. */
 typedef struct perfile_ring_stream_options {
     size_t size;
-    perfile_ring *const *rings;     /* one for each processor, say; the array is copied */
-    size_t n_rings;                 /* items of `rings` */
-    const perfile_session *session; /* NULL: that of the first ring.  The stream has a copy */
-    const perfile_options *options; /* NULL: defaults.  See on_damage below */
-    const char *name;               /* for messages, copied; may be NULL */
+    perfile_ring *const *rings;          /* one for each processor, say; the array is copied */
+    size_t n_rings;                      /* items of `rings` */
+    const perfile_session *session;      /* NULL: that of the first ring.  The stream has a copy */
+    const perfile_open_options *options; /* NULL: defaults.  See on_damage below */
+    const char *name;                    /* for messages, copied; may be NULL */
     /* Called when all rings are empty, with a place for an error.  PERFILE_OK: look again (after
      * poll(2), say); PERFILE_END: the stream ends; a negative status: it fails with that.  NULL:
      * the stream ends when every ring had its turn. */
@@ -160,7 +160,7 @@ typedef struct perfile_ring_stream_options {
  *
  * A ring that was overrun, or says what cannot be, is damage of the stream: with
  * options->on_damage RESYNC it goes on behind that, else it ends there.
- * perfile_ring_summarize() says how much was lost.
+ * perfile_ring_get_summary() says how much was lost.
  *
  * PERFILE_E_USAGE: no rings, no session, one that is in the other byte order, a `size` that is 0;
  * and as perfile_stream_callback(). */

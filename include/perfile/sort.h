@@ -71,7 +71,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sort(perfile_stream *below,
                                                          perfile_error *err);
 
 /* What a sorting stage has read and handed out. */
-typedef struct perfile_sorted {
+typedef struct perfile_sort_summary {
     uint64_t records;        /* handed out, rounds that were made not among them */
     uint64_t samples;        /* of them */
     uint64_t out_of_order;   /* of the input: earlier than the one before */
@@ -85,12 +85,12 @@ typedef struct perfile_sorted {
     uint64_t first_sample;  /* least and greatest time of those; without any UINT64_MAX … */
     uint64_t last_sample;   /* … and 0 */
     uint64_t reserved[6];
-} perfile_sorted;
+} perfile_sort_summary;
 
 /* What the stage `stream` has done so far: the first `size` bytes of *out; zeros when it is none
  * of perfile_sort(). */
-PERFILE_API void perfile_sort_result(const perfile_stream *stream, perfile_sorted *out,
-                                     size_t size);
+PERFILE_API void perfile_sort_get_summary(const perfile_stream *stream, perfile_sort_summary *out,
+                                          size_t size);
 
 #ifdef __cplusplus
 }

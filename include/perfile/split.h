@@ -35,10 +35,10 @@ enum {                          /* perfile_split_options.by */
        PERFILE_SPLIT_COMM = 8 /* name of the thread at that time */
 };
 
-enum {                                       /* perfile_split_options.flags */
-       PERFILE_SPLIT_NO_STATE = 1 << 0,      /* facts and what is at home, nothing else */
-       PERFILE_SPLIT_COMPACT_STATE = 1 << 1, /* as PERFILE_FILTER_COMPACT_STATE */
-       PERFILE_SPLIT_REPLACE = 1 << 2        /* files with the names of parts may exist */
+enum {                                          /* perfile_split_options.flags */
+       PERFILE_SPLIT_NO_SIDEBAND = 1 << 0,      /* facts and what is at home, nothing else */
+       PERFILE_SPLIT_COMPACT_SIDEBAND = 1 << 1, /* as PERFILE_FILTER_COMPACT_SIDEBAND */
+       PERFILE_SPLIT_REPLACE = 1 << 2           /* files with the names of parts may exist */
 };
 
 enum { PERFILE_SPLIT_MOST_PARTS = 100000 };
@@ -51,7 +51,8 @@ typedef struct perfile_split_options {
     uint64_t amount; /* from 1 on; of EVERY, SIZE, RECORDS */
     /* What the parts are called: with one %d for their number from 0 on (%4d and %04d too), or by a
      * key one %s for it, where characters other than letters, digits, '.', '_' and '-' become '_'
-     * and names that are there already get "-2".  %% is a %.  NULL with perfile_split_writing.open.
+     * and names that are there already get "-2".  %% is a %.  NULL with
+     * perfile_split_capture_options.open.
      */
     const char *pattern;
     uint64_t reserved[8];
@@ -73,11 +74,11 @@ typedef struct perfile_split_part {
 } perfile_split_part;
 
 /* Set `size`; zeros are the defaults. */
-typedef struct perfile_split_writing {
+typedef struct perfile_split_capture_options {
     size_t size;
-    uint32_t form;                /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
-    uint32_t on_damage;           /* PERFILE_FILTER_STOP … */
-    const char *from;             /* as in perfile_options */
+    uint32_t form;      /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
+    uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP (the default), RESYNC, SALVAGE or FAIL */
+    const char *from;   /* as in perfile_open_options */
     const perfile_limits *limits; /* NULL: the defaults */
     /* Instead of a pattern: the sink of a part.  It stays the caller's, and is finished when `done`
      * is called with it. */
@@ -95,10 +96,10 @@ typedef struct perfile_split_writing {
     void *user;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */
     uint64_t reserved[5];
-} perfile_split_writing;
+} perfile_split_capture_options;
 
 /* What a split did. */
-typedef struct perfile_splitted {
+typedef struct perfile_split_summary {
     uint64_t records; /* of the capture, compressed ones not counted but what is in them */
     uint64_t samples; /* of them */
     uint64_t parts;   /* that were written */
@@ -107,7 +108,7 @@ typedef struct perfile_splitted {
     uint64_t damages; /* of the input … */
     uint64_t lost;    /* … and its bytes that are in no record because of them */
     uint64_t reserved[8];
-} perfile_splitted;
+} perfile_split_summary;
 
 /* Whether the options are sound.  PERFILE_E_USAGE: err->message says what is wrong. */
 PERFILE_API PERFILE_MUST_USE perfile_status
@@ -124,9 +125,10 @@ perfile_split_check(const perfile_split_options *options, perfile_error *err);
  * PERFILE_E_IO with EEXIST: a file with the name of a part exists, see PERFILE_SPLIT_REPLACE;
  * PERFILE_E_LIMIT: there would be more than PERFILE_SPLIT_MOST_PARTS, or they would have more bytes
  * than limits.growth_ratio allows: what is in every part makes many small ones large. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_split_capture(
-    perfile_source *source, const perfile_split_options *options,
-    const perfile_split_writing *writing, perfile_splitted *sum, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_split_capture(perfile_source *source, const perfile_split_options *options,
+                      const perfile_split_capture_options *writing, perfile_split_summary *sum,
+                      size_t size, perfile_error *err);
 
 /* Makes the stream that is split, with `user` as given to perfile_split_stream(): the same one each
  * time, as the same stages on the same captures with the same options are. */
@@ -136,9 +138,10 @@ typedef perfile_status (*perfile_stream_open)(void *user, perfile_stream **strea
 /* The same for a stream, that of stages on one capture or on several: `open` is called for each
  * pass.  writing->from and the limits of reading are what `open` says; of writing->on_damage only
  * whether it is FAIL counts. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_split_stream(
-    perfile_stream_open open, void *user, const perfile_split_options *options,
-    const perfile_split_writing *writing, perfile_splitted *sum, size_t size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_split_stream(perfile_stream_open open, void *user, const perfile_split_options *options,
+                     const perfile_split_capture_options *writing, perfile_split_summary *sum,
+                     size_t size, perfile_error *err);
 
 #ifdef __cplusplus
 }

@@ -14,17 +14,11 @@ extern "C" {
 /* A capture that is read, or a stage on another stream. */
 typedef struct perfile_stream perfile_stream;
 
-enum {                     /* perfile_options.on_damage */
-       PERFILE_STOP = 0,   /* yield what precedes, end that part */
-       PERFILE_RESYNC = 1, /* look for the next plausible records and go on there */
-       /* The same, and records that do not fit the events' layouts are damage too. */
-       PERFILE_SALVAGE = 2
-};
-enum { /* perfile_options.deliver */
+enum { /* perfile_open_options.deliver */
        PERFILE_DELIVER_DAMAGE =
            1 << 0 /* yield records of family DAMAGE where bytes were passed over */
 };
-enum {                             /* perfile_options.envelopes */
+enum {                             /* perfile_open_options.envelopes */
        PERFILE_ENVELOPES_BOTH = 0, /* compressed records, and what is in them behind them */
        PERFILE_ENVELOPES_OUTER = 1 /* compressed records only */
 };
@@ -34,12 +28,6 @@ typedef struct perfile_assumed_event {
     perfile_bytes attr; /* as stored */
     perfile_bytes ids;  /* u64 each */
 } perfile_assumed_event;
-
-enum { /* perfile_assume.byte_order */
-       PERFILE_ORDER_AS_STORED = 0,
-       PERFILE_ORDER_LITTLE = 1,
-       PERFILE_ORDER_BIG = 2
-};
 
 /* What is known of a capture whose bytes no longer say it.  Set `size`; zeros are "as the header
  * says".  What it points to is borrowed until the stream is closed. */
@@ -58,9 +46,9 @@ typedef struct perfile_assume {
 } perfile_assume;
 
 /* How a capture is read.  Set `size`; zeros are the defaults. */
-typedef struct perfile_options {
+typedef struct perfile_open_options {
     size_t size;
-    uint32_t on_damage; /* PERFILE_STOP, PERFILE_RESYNC or PERFILE_SALVAGE */
+    uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP (the default), RESYNC or SALVAGE */
     uint32_t deliver;   /* bits of PERFILE_DELIVER_… */
     uint32_t envelopes; /* PERFILE_ENVELOPES_… */
     uint32_t reserved0;
@@ -79,20 +67,20 @@ typedef struct perfile_options {
     void *waiting_user;
     const perfile_assume *assume; /* NULL: nothing */
     uint64_t reserved[5];
-} perfile_options;
+} perfile_open_options;
 
 /* Opens a capture of any form on `source`.  *stream owns the source from success on; on failure
  * it stays the caller's.
  * PERFILE_E_CORRUPT or TRUNCATED: the bytes are no capture that could be read (err.damage says
  * more, err.message what was found); UNSUPPORTED: `from` names no format. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_open(perfile_source *source,
-                                                         const perfile_options *options,
+                                                         const perfile_open_options *options,
                                                          perfile_stream **stream,
                                                          perfile_error *err);
 
 /* The same for a path or "-". */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_open_path(const char *path,
-                                                              const perfile_options *options,
+                                                              const perfile_open_options *options,
                                                               perfile_stream **stream,
                                                               perfile_error *err);
 
@@ -101,7 +89,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_open_path(const char *path,
  * On PERFILE_OK, *r belongs to the stream; what it points to is valid until the next call on `s`,
  * or until perfile_stream_close() if (*r)->flags has PERFILE_REC_STABLE (the bytes; the struct
  * itself lives to the next call only).  Records come in stored order.  With PERFILE_DELIVER_DAMAGE
- * a record of family DAMAGE stands for bytes that could not be read; perfile_stream_summary()
+ * a record of family DAMAGE stands for bytes that could not be read; perfile_stream_get_summary()
  * counts them either way.
  *
  * PERFILE_END after the last record, and on every call after that.  An error (out of memory, a
@@ -157,7 +145,7 @@ PERFILE_API const perfile_session *perfile_stream_session(const perfile_stream *
 PERFILE_API const perfile_container *perfile_stream_container(const perfile_stream *s);
 
 /* What a stream has met so far. */
-typedef struct perfile_summary {
+typedef struct perfile_stream_summary {
     uint64_t records; /* yielded, envelopes and inner ones included, damage not */
     uint64_t bytes;   /* of them as stored, payloads behind records included, inner ones not */
     uint64_t inner_records;    /* that came out of envelopes */
@@ -170,10 +158,11 @@ typedef struct perfile_summary {
     uint64_t unknown_features; /* features likewise */
     uint64_t missing;          /* bytes of records that the header declares and the input lacks */
     uint64_t reserved[7];
-} perfile_summary;
+} perfile_stream_summary;
 
 /* Fills the first `size` bytes of *out. */
-PERFILE_API void perfile_stream_summary(const perfile_stream *s, perfile_summary *out, size_t size);
+PERFILE_API void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary *out,
+                                            size_t size);
 
 enum {                                /* perfile_stream_sorted_by() */
        PERFILE_SORTED_BY_NOTHING = 0, /* records stand in stored order, or in that of a stage */

@@ -36,30 +36,33 @@ extern "C" {
 #endif
 
 enum { /* perfile_target_loss.kind: what `name` names and `count` counts */
-       PERFILE_LOSS_RECORDS = 0,      /* a record type: records that were dropped */
-       PERFILE_LOSS_FEATURE = 1,      /* a feature that was dropped: 1 */
-       PERFILE_LOSS_SAMPLE_FIELD = 2, /* a bit of sample_type: samples it was cut out of */
-       PERFILE_LOSS_READ_FIELD = 3,   /* a bit of read_format: samples and READ records */
-       PERFILE_LOSS_BRANCH_FIELD = 4, /* a bit of branch_sample_type: samples */
-       PERFILE_LOSS_WEIGHT = 5,       /* the second and third weight: samples that had them */
-       PERFILE_LOSS_ATTR_BIT = 6,     /* a bit of the attr of which no record had a field: events */
-       PERFILE_LOSS_ATTR_MEMBER = 7,  /* a member of the attr that was not 0: events */
-       PERFILE_LOSS_CHAIN_LIMIT =
+       PERFILE_TARGET_LOSS_RECORDS = 0,      /* a record type: records that were dropped */
+       PERFILE_TARGET_LOSS_FEATURE = 1,      /* a feature that was dropped: 1 */
+       PERFILE_TARGET_LOSS_SAMPLE_FIELD = 2, /* a bit of sample_type: samples it was cut out of */
+       PERFILE_TARGET_LOSS_READ_FIELD = 3,   /* a bit of read_format: samples and READ records */
+       PERFILE_TARGET_LOSS_BRANCH_FIELD = 4, /* a bit of branch_sample_type: samples */
+       PERFILE_TARGET_LOSS_WEIGHT = 5, /* the second and third weight: samples that had them */
+       PERFILE_TARGET_LOSS_ATTR_BIT =
+           6, /* a bit of the attr of which no record had a field: events */
+       PERFILE_TARGET_LOSS_ATTR_MEMBER = 7, /* a member of the attr that was not 0: events */
+       PERFILE_TARGET_LOSS_CHAIN_LIMIT =
            8, /* samples whose user call chain came too late, or did not fit */
-       PERFILE_LOSS_CHAIN_MISSING = 9, /* samples whose user call chain is not in the capture */
-       PERFILE_LOSS_CHAIN_ALONE = 10,  /* CALLCHAIN_DEFERRED records of no sample: dropped */
-       PERFILE_LOSS_BUILD_ID = 11,     /* build ids of mappings that fit no record */
+       PERFILE_TARGET_LOSS_CHAIN_MISSING =
+           9, /* samples whose user call chain is not in the capture */
+       PERFILE_TARGET_LOSS_CHAIN_ALONE = 10, /* CALLCHAIN_DEFERRED records of no sample: dropped */
+       PERFILE_TARGET_LOSS_BUILD_ID = 11,    /* build ids of mappings that fit no record */
        /* A record type: records that would have to change and cannot be read, or are of a type that
         * no table describes: dropped. */
-       PERFILE_LOSS_UNREADABLE = 12,
-       PERFILE_LOSS_TOO_LONG = 13, /* a record type: records of more than 65,535 bytes: dropped */
-       PERFILE_LOSS_MAPPING = 14,  /* MMAP2 records that became MMAP */
-       PERFILE_N_LOSSES
+       PERFILE_TARGET_LOSS_UNREADABLE = 12,
+       PERFILE_TARGET_LOSS_TOO_LONG =
+           13, /* a record type: records of more than 65,535 bytes: dropped */
+       PERFILE_TARGET_LOSS_MAPPING = 14, /* MMAP2 records that became MMAP */
+       PERFILE_N_TARGET_LOSSES
 };
 
 /* Something of the capture that the version cannot have.  Lives until the callback returns. */
 typedef struct perfile_target_loss {
-    uint32_t kind; /* PERFILE_LOSS_… */
+    uint32_t kind; /* PERFILE_TARGET_LOSS_… */
     uint32_t reserved;
     const char *name;      /* "CALLCHAIN_DEFERRED", "flags.defer_callchain", "config4"; may be "" */
     uint64_t count;        /* how often */
@@ -105,8 +108,8 @@ typedef struct perfile_target_summary {
 
 /* Fills the first `size` bytes of *out, with what is known by now; zeros when `stream` is no such
  * stage. */
-PERFILE_API void perfile_target_summary_of(const perfile_stream *stream,
-                                           perfile_target_summary *out, size_t size);
+PERFILE_API void perfile_target_get_summary(const perfile_stream *stream,
+                                            perfile_target_summary *out, size_t size);
 
 /* "3.8" … in ascending order, NULL behind the last. */
 PERFILE_API const char *perfile_target_version_at(size_t position);

@@ -298,7 +298,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_round(perfile_writer 
 
 /* Whose record it is, and what its trailer says.  Set `size`; NULL instead of it is event 0,
  * `existed`, misc 0. */
-typedef struct perfile_put_how {
+typedef struct perfile_put_options {
     size_t size;
     uint32_t event; /* number: its layout and its ids count */
     uint16_t misc;  /* of the header: PERFILE_MISC_… */
@@ -311,7 +311,7 @@ typedef struct perfile_put_how {
     uint64_t id;            /* 0: the first of the event */
     uint64_t stream_id;     /* 0: the id */
     uint64_t reserved[4];
-} perfile_put_how;
+} perfile_put_options;
 
 /* perfile_writer_put_comm() … one for each record type: encodes the struct, whose `size` is
  * sizeof *in, with the trailer that the event's layout has, and writes it.  Of a sample the trailer
@@ -323,115 +323,115 @@ typedef struct perfile_put_how {
 /* clang-format off */
 /* BEGIN made of format/: putters */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sample(perfile_writer *w,
-    const perfile_sample *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sample *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_mmap(perfile_writer *w,
-    const perfile_mmap *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_mmap *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_lost(perfile_writer *w,
-    const perfile_lost *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_lost *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_comm(perfile_writer *w,
-    const perfile_comm *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_comm *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_exit(perfile_writer *w,
-    const perfile_exit *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_exit *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_throttle(perfile_writer *w,
-    const perfile_throttle *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_throttle *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_unthrottle(perfile_writer *w,
-    const perfile_unthrottle *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_unthrottle *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_fork(perfile_writer *w,
-    const perfile_fork *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_fork *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_read(perfile_writer *w,
-    const perfile_read *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_read *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_mmap2(perfile_writer *w,
-    const perfile_mmap2 *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_mmap2 *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_aux(perfile_writer *w,
-    const perfile_aux *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_aux *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_itrace_start(perfile_writer *w,
-    const perfile_itrace_start *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_itrace_start *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_lost_samples(perfile_writer *w,
-    const perfile_lost_samples *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_lost_samples *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_switch(perfile_writer *w,
-    const perfile_switch *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_switch *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_switch_cpu_wide(perfile_writer *w,
-    const perfile_switch_cpu_wide *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_switch_cpu_wide *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_namespaces(perfile_writer *w,
-    const perfile_namespaces *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_namespaces *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_ksymbol(perfile_writer *w,
-    const perfile_ksymbol *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_ksymbol *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_bpf_event(perfile_writer *w,
-    const perfile_bpf_event *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_bpf_event *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_cgroup(perfile_writer *w,
-    const perfile_cgroup *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_cgroup *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_text_poke(perfile_writer *w,
-    const perfile_text_poke *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_text_poke *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_aux_output_hw_id(perfile_writer *w,
-    const perfile_aux_output_hw_id *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_aux_output_hw_id *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_callchain_deferred(perfile_writer *w,
-    const perfile_callchain_deferred *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_callchain_deferred *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_attr(perfile_writer *w,
-    const perfile_header_attr *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_header_attr *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_event_type(perfile_writer *w,
-    const perfile_header_event_type *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_header_event_type *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_tracing_data(perfile_writer *w,
-    const perfile_header_tracing_data *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_header_tracing_data *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_build_id(perfile_writer *w,
-    const perfile_header_build_id *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_header_build_id *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_finished_round(perfile_writer *w,
-    const perfile_finished_round *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_finished_round *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_id_index(perfile_writer *w,
-    const perfile_id_index *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_id_index *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_auxtrace_info(perfile_writer *w,
-    const perfile_auxtrace_info *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_auxtrace_info *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_auxtrace(perfile_writer *w,
-    const perfile_auxtrace *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_auxtrace *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_auxtrace_error(perfile_writer *w,
-    const perfile_auxtrace_error *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_auxtrace_error *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_thread_map(perfile_writer *w,
-    const perfile_thread_map *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_thread_map *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_cpu_map(perfile_writer *w,
-    const perfile_cpu_map *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_cpu_map *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_stat_config(perfile_writer *w,
-    const perfile_stat_config *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_stat_config *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_stat(perfile_writer *w,
-    const perfile_stat *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_stat *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_stat_round(perfile_writer *w,
-    const perfile_stat_round *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_stat_round *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_event_update(perfile_writer *w,
-    const perfile_event_update *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_event_update *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_time_conv(perfile_writer *w,
-    const perfile_time_conv *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_time_conv *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_feature(perfile_writer *w,
-    const perfile_header_feature *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_header_feature *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_compressed(perfile_writer *w,
-    const perfile_compressed *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_compressed *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_finished_init(perfile_writer *w,
-    const perfile_finished_init *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_finished_init *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_compressed2(perfile_writer *w,
-    const perfile_compressed2 *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_compressed2 *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_bpf_metadata(perfile_writer *w,
-    const perfile_bpf_metadata *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_bpf_metadata *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_schedstat_cpu(perfile_writer *w,
-    const perfile_schedstat_cpu *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_schedstat_cpu *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_schedstat_domain(perfile_writer *w,
-    const perfile_schedstat_domain *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_schedstat_domain *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_kernel_symbol(perfile_writer *w,
-    const perfile_sp_kernel_symbol *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sp_kernel_symbol *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_dso(perfile_writer *w,
-    const perfile_sp_dso *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sp_dso *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_symbol(perfile_writer *w,
-    const perfile_sp_symbol *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sp_symbol *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_split(perfile_writer *w,
-    const perfile_sp_split *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sp_split *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_split_end(perfile_writer *w,
-    const perfile_sp_split_end *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sp_split_end *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_event_id(perfile_writer *w,
-    const perfile_sp_event_id *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sp_event_id *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_callchain(perfile_writer *w,
-    const perfile_sp_callchain *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sp_callchain *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_unwinding_result(perfile_writer *w,
-    const perfile_sp_unwinding_result *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sp_unwinding_result *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_tracing_data(perfile_writer *w,
-    const perfile_sp_tracing_data *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sp_tracing_data *in, size_t size, const perfile_put_options *how, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_debug(perfile_writer *w,
-    const perfile_sp_debug *in, size_t size, const perfile_put_how *how, perfile_error *err);
+    const perfile_sp_debug *in, size_t size, const perfile_put_options *how, perfile_error *err);
 /* END made of format/ */
 /* clang-format on */
 

@@ -1,6 +1,6 @@
 #include "base/crc32.h"
 
-#include "base/order.h"
+#include "base/byte_order.h"
 
 /* Entry i of a table is the sum (xor) of what its bits stand for: eight numbers make 256. */
 #define SUM(i, a, b, c, d, e, f, g, h)                                                             \

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "perfile/base.h"
 #include "perfile/damage.h"
 

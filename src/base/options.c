@@ -36,3 +36,21 @@ perfile_status pf_options_take(void *mine, size_t mine_size, const void *given, 
         memcpy(mine, &mine_size, sizeof mine_size);
     return st;
 }
+
+perfile_status pf_on_damage_take(uint32_t *on_damage, uint32_t otherwise, uint32_t last,
+                                 const char *where, perfile_error *err)
+{
+    if (*on_damage == PERFILE_ON_DAMAGE_DEFAULT)
+        *on_damage = otherwise;
+    if (*on_damage <= last)
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_USAGE, where, "on_damage is %u: no policy that is taken here",
+                   (unsigned)*on_damage);
+}
+
+perfile_status pf_byte_order_check(uint32_t byte_order, const char *where, perfile_error *err)
+{
+    if (byte_order <= PERFILE_BYTE_ORDER_BIG)
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_USAGE, where, "there is no byte order %u", (unsigned)byte_order);
+}

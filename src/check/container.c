@@ -22,18 +22,18 @@ static bool declared(const perfile_container *k, unsigned feature)
 static const char *role_name(const perfile_extent *e, char buf[40])
 {
     static const char *const names[] = {
-        [PERFILE_ROLE_HEADER] = "the header",
-        [PERFILE_ROLE_ATTRS] = "the attr section",
-        [PERFILE_ROLE_EVENT_TYPES] = "the event types",
-        [PERFILE_ROLE_RECORDS] = "the data",
-        [PERFILE_ROLE_FEATURE_TABLE] = "the feature table",
+        [PERFILE_EXTENT_HEADER] = "the header",
+        [PERFILE_EXTENT_ATTRS] = "the attr section",
+        [PERFILE_EXTENT_EVENT_TYPES] = "the event types",
+        [PERFILE_EXTENT_RECORDS] = "the data",
+        [PERFILE_EXTENT_FEATURE_TABLE] = "the feature table",
     };
     const char *feature = perfile_feature_name(e->number);
-    if (e->role == PERFILE_ROLE_IDS)
+    if (e->role == PERFILE_EXTENT_IDS)
         snprintf(buf, 40, "the ids of event %" PRIu32, e->number);
-    else if (e->role == PERFILE_ROLE_FEATURE && feature)
+    else if (e->role == PERFILE_EXTENT_FEATURE && feature)
         snprintf(buf, 40, "feature %s", feature);
-    else if (e->role == PERFILE_ROLE_FEATURE)
+    else if (e->role == PERFILE_EXTENT_FEATURE)
         snprintf(buf, 40, "feature %" PRIu32, e->number);
     else
         return e->role < sizeof names / sizeof names[0] && names[e->role] ? names[e->role]
@@ -46,7 +46,7 @@ static uint64_t bytes_of_records(const perfile_container *k)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < k->n_extents; i++)
-        if (k->extents[i].role == PERFILE_ROLE_RECORDS)
+        if (k->extents[i].role == PERFILE_EXTENT_RECORDS)
             n += k->extents[i].length;
     return n;
 }
@@ -131,12 +131,12 @@ static void check_outside(pf_check *c, const perfile_container *k)
     for (uint32_t i = 0; i < k->n_extents; i++) {
         const perfile_extent *e = &k->extents[i];
         /* A table that is cut is V-009's, features and attrs have damage of their own. */
-        if (!e->outside || e->role == PERFILE_ROLE_FEATURE_TABLE ||
-            e->role == PERFILE_ROLE_FEATURE || e->role == PERFILE_ROLE_ATTRS)
+        if (!e->outside || e->role == PERFILE_EXTENT_FEATURE_TABLE ||
+            e->role == PERFILE_EXTENT_FEATURE || e->role == PERFILE_EXTENT_ATTRS)
             continue;
-        pf_find_place(c, PERFILE_RULE_V_006, e->role == PERFILE_ROLE_RECORDS ? PF_LESSER : PF_FULL,
-                      e->offset, "header", "%s (%" PRIu64 " bytes) end behind the file",
-                      role_name(e, buf), e->length);
+        pf_find_place(c, PERFILE_RULE_V_006,
+                      e->role == PERFILE_EXTENT_RECORDS ? PF_LESSER : PF_FULL, e->offset, "header",
+                      "%s (%" PRIu64 " bytes) end behind the file", role_name(e, buf), e->length);
     }
 }
 
@@ -152,18 +152,18 @@ static void check_overlaps(pf_check *c, const perfile_container *k)
     const perfile_extent *reach = NULL;
     for (uint32_t i = 0; i < k->n_extents; i++) {
         const perfile_extent *e = &k->extents[i];
-        if (e->role == PERFILE_ROLE_IDS && e->length % 8)
+        if (e->role == PERFILE_EXTENT_IDS && e->length % 8)
             pf_find_place(c, PERFILE_RULE_V_019, PF_FULL, e->offset, "attr.ids",
                           "%" PRIu64 " bytes of ids, no multiple of 8", e->length);
-        if (e->role == PERFILE_ROLE_GAP || e->role == PERFILE_ROLE_TAIL)
+        if (e->role == PERFILE_EXTENT_GAP || e->role == PERFILE_EXTENT_TAIL)
             continue;
         if (reach && e->offset < end_of(reach)) {
-            bool ids = e->role == PERFILE_ROLE_IDS && reach->role == PERFILE_ROLE_IDS;
-            pf_find_place(c, ids ? PERFILE_RULE_V_019 : PERFILE_RULE_V_008,
-                          ids ? PF_LESSER : PF_FULL, e->offset, NULL, "%s begin%s inside %s",
-                          role_name(e, second),
-                          e->role == PERFILE_ROLE_IDS || e->role == PERFILE_ROLE_RECORDS ? "" : "s",
-                          role_name(reach, first));
+            bool ids = e->role == PERFILE_EXTENT_IDS && reach->role == PERFILE_EXTENT_IDS;
+            pf_find_place(
+                c, ids ? PERFILE_RULE_V_019 : PERFILE_RULE_V_008, ids ? PF_LESSER : PF_FULL,
+                e->offset, NULL, "%s begin%s inside %s", role_name(e, second),
+                e->role == PERFILE_EXTENT_IDS || e->role == PERFILE_EXTENT_RECORDS ? "" : "s",
+                role_name(reach, first));
         }
         if (!reach || end_of(e) > end_of(reach))
             reach = e;
@@ -174,7 +174,7 @@ static void check_overlaps(pf_check *c, const perfile_container *k)
 static void check_feature_damage(pf_check *c, const perfile_feature *f)
 {
     char buf[40];
-    perfile_extent as = {.role = PERFILE_ROLE_FEATURE, .number = f->number};
+    perfile_extent as = {.role = PERFILE_EXTENT_FEATURE, .number = f->number};
     unsigned rule =
         f->damage < PERFILE_N_DAMAGES ? pf_rule_of_damage[f->damage] : PERFILE_RULE_V_006;
     c->flags = PERFILE_FINDING_UNDECODABLE;
@@ -194,7 +194,7 @@ static void check_features_place(pf_check *c, const perfile_container *k)
                    !__builtin_add_overflow(end, n * TABLE_ENTRY, &end);
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
-        perfile_extent as = {.role = PERFILE_ROLE_FEATURE, .number = f->number};
+        perfile_extent as = {.role = PERFILE_EXTENT_FEATURE, .number = f->number};
         if (f->origin != PERFILE_ORIGIN_CONTAINER)
             continue;
         if (f->damage && f->damage != PERFILE_DAMAGE_OVERLAP)
@@ -210,7 +210,7 @@ static void check_features_place(pf_check *c, const perfile_container *k)
 static void check_tail(pf_check *c, const perfile_container *k)
 {
     for (uint32_t i = 0; i < k->n_extents; i++)
-        if (k->extents[i].role == PERFILE_ROLE_TAIL)
+        if (k->extents[i].role == PERFILE_EXTENT_TAIL)
             pf_find_place(c, PERFILE_RULE_V_013, PF_FULL, k->extents[i].offset, NULL,
                           "%" PRIu64 " bytes behind the last part", k->extents[i].length);
 }

@@ -1,5 +1,5 @@
 /* Damage that the stream met, as findings. */
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "check/rules.h"
 
 static unsigned rule_of(const pf_check *c, const perfile_record *r)

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "check/rules.h"
 
 enum { STRING_UNIT = 64, FIRST_FOREIGN = PERFILE_FEATURE_FILE };
@@ -57,11 +57,11 @@ static void on_value(void *user, const perfile_field *field, const perfile_value
     s->last = field->name;
     if (!s->strings || v->width < 4 || v->offset > all.len || v->width > all.len - v->offset)
         return;
-    if (field->type == PERFILE_TEXT) {
+    if (field->type == PERFILE_STORED_TEXT) {
         const uint8_t *at = all.ptr + v->offset;
         if (pf_load_u32(at, is_swapped(s->f)) == v->width - 4)
             check_string(s, field->name, (perfile_bytes){at + 4, (size_t)v->width - 4});
-    } else if (field->type == PERFILE_STRINGS) {
+    } else if (field->type == PERFILE_STORED_STRINGS) {
         perfile_bytes b = v->u.strings.bytes;
         for (size_t at = 0; at + 4 <= b.len;) {
             uint32_t n = pf_load_u32(b.ptr + at, is_swapped(s->f));

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "check/rules.h"
 #include "check/times.h"
 #include "core/layout.h"

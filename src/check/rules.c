@@ -11,12 +11,12 @@ enum {
     SEVERITY_note = PERFILE_SEVERITY_NOTE,
     SEVERITY_warning = PERFILE_SEVERITY_WARNING,
     SEVERITY_error = PERFILE_SEVERITY_ERROR,
-    WHERE_container = PERFILE_WHERE_CONTAINER,
-    WHERE_attr = PERFILE_WHERE_ATTR,
-    WHERE_record = PERFILE_WHERE_RECORD,
-    WHERE_sample = PERFILE_WHERE_SAMPLE,
-    WHERE_feature = PERFILE_WHERE_FEATURE,
-    WHERE_stream = PERFILE_WHERE_STREAM
+    WHERE_container = PERFILE_RULE_SCOPE_CONTAINER,
+    WHERE_attr = PERFILE_RULE_SCOPE_ATTR,
+    WHERE_record = PERFILE_RULE_SCOPE_RECORD,
+    WHERE_sample = PERFILE_RULE_SCOPE_SAMPLE,
+    WHERE_feature = PERFILE_RULE_SCOPE_FEATURE,
+    WHERE_stream = PERFILE_RULE_SCOPE_STREAM
 };
 
 enum {
@@ -124,7 +124,7 @@ const char *perfile_severity_name(unsigned severity)
     return severity < sizeof names / sizeof names[0] ? names[severity] : "";
 }
 
-const char *perfile_where_name(unsigned where)
+const char *perfile_rule_scope_name(unsigned where)
 {
     static const char *const names[] = {"container", "attr",    "record",
                                         "sample",    "feature", "stream"};

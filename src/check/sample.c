@@ -1,7 +1,7 @@
 /* Samples: each is decoded once, and all rules look at it in one pass. */
 #include <inttypes.h>
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "check/times.h"
 #include "check/world.h"
 #include "core/layout.h"

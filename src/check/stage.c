@@ -234,16 +234,16 @@ const pf_check *pf_check_stage(const perfile_stream *s)
     return s && s->ops == &check_ops ? (const pf_check *)(const void *)s : NULL;
 }
 
-void perfile_check_tally(const perfile_stream *check, unsigned rule, unsigned severity,
-                         perfile_tally *tally, size_t size)
+void perfile_check_get_summary(const perfile_stream *check, unsigned rule, unsigned severity,
+                               perfile_check_summary *tally, size_t size)
 {
-    perfile_tally t = {0};
+    perfile_check_summary t = {0};
     const perfile_rule *row = perfile_rule_of(rule);
     const pf_check *c = pf_check_stage(check);
     if (c && row && severity && (severity == row->severity || severity == row->lesser)) {
         const pf_check_tally *mine = &c->tally[rule][severity != row->severity];
-        t = (perfile_tally){mine->count, mine->first, mine->last, mine->first_part,
-                            mine->last_part};
+        t = (perfile_check_summary){mine->count, mine->first, mine->last, mine->first_part,
+                                    mine->last_part};
     }
     memcpy(tally, &t, size < sizeof t ? size : sizeof t);
 }

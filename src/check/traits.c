@@ -143,8 +143,8 @@ static bool is_overwritten(const pf_check *c, uint32_t role)
     const perfile_container *k = perfile_stream_container(&c->base);
     for (uint32_t i = 0; i < k->n_extents; i++)
         for (uint32_t j = 0; k->extents[i].role == role && j < k->n_extents; j++)
-            if ((k->extents[j].role == PERFILE_ROLE_ATTRS ||
-                 k->extents[j].role == PERFILE_ROLE_IDS) &&
+            if ((k->extents[j].role == PERFILE_EXTENT_ATTRS ||
+                 k->extents[j].role == PERFILE_EXTENT_IDS) &&
                 overlap(&k->extents[i], &k->extents[j]))
                 return true;
     return false;
@@ -153,13 +153,13 @@ static bool is_overwritten(const pf_check *c, uint32_t role)
 static bool holds_RECORDS_OVERWRITTEN(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return is_overwritten(c, PERFILE_ROLE_RECORDS);
+    return is_overwritten(c, PERFILE_EXTENT_RECORDS);
 }
 
 static bool holds_FEATURES_OVERWRITTEN(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return is_overwritten(c, PERFILE_ROLE_FEATURE);
+    return is_overwritten(c, PERFILE_EXTENT_FEATURE);
 }
 
 static bool holds_NO_HOSTNAME(const pf_check *c, const pf_release *perf)

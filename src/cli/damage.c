@@ -172,8 +172,8 @@ static void say_kind(const cli_input *in, unsigned kind, uint64_t count)
 
 uint64_t cli_damages(const cli_input *in)
 {
-    perfile_summary sum = {0};
-    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    perfile_stream_summary sum = {0};
+    perfile_stream_get_summary(in->stream, &sum, sizeof sum);
     for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++)
         sum.damages += in->damage[kind].found;
     return sum.damages;
@@ -181,8 +181,8 @@ uint64_t cli_damages(const cli_input *in)
 
 int cli_say_damage(const cli_input *in)
 {
-    perfile_summary sum = {0};
-    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    perfile_stream_summary sum = {0};
+    perfile_stream_get_summary(in->stream, &sum, sizeof sum);
     for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++) {
         uint64_t count = sum.by_damage[kind] + in->damage[kind].found;
         if (count)
@@ -196,8 +196,8 @@ int cli_say_damage(const cli_input *in)
 
 void cli_json_damage(const cli_input *in)
 {
-    perfile_summary sum = {0};
-    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    perfile_stream_summary sum = {0};
+    perfile_stream_get_summary(in->stream, &sum, sizeof sum);
     cli_json_object("damage");
     cli_json_number("count", cli_damages(in));
     cli_json_number("lost", sum.lost);

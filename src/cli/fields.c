@@ -48,9 +48,9 @@ static void json_flags(const perfile_field *f, uint64_t value)
 
 static void json_number(const perfile_field *f, const char *key, unsigned type, uint64_t value)
 {
-    if (type == PERFILE_S32)
+    if (type == PERFILE_STORED_S32)
         cli_json_signed(key, (int64_t)value);
-    else if (type != PERFILE_U64)
+    else if (type != PERFILE_STORED_U64)
         cli_json_number(key, value);
     else if (is_hex(f))
         cli_json_hex(key, value);
@@ -64,10 +64,10 @@ static void json_value(void *user, const perfile_field *f, const perfile_value *
     if (is_silent(f))
         return;
     switch (f->type) {
-    case PERFILE_TEXT:
+    case PERFILE_STORED_TEXT:
         cli_json_text(f->name, v->u.bytes);
         break;
-    case PERFILE_BLOB:
+    case PERFILE_STORED_BLOB:
         if (f->kind == PERFILE_KIND_BULK) {
             cli_json_object(f->name);
             cli_json_number("size", v->u.bytes.len);
@@ -76,17 +76,17 @@ static void json_value(void *user, const perfile_field *f, const perfile_value *
             cli_json_bytes(f->name, v->u.bytes);
         }
         break;
-    case PERFILE_WORDS:
+    case PERFILE_STORED_WORDS:
         cli_json_array(f->name);
         for (size_t i = 0; i < v->u.words.n; i++) {
             uint64_t word = perfile_word(&v->u.words, i);
-            if (f->element == PERFILE_S32)
+            if (f->element == PERFILE_STORED_S32)
                 word = (uint64_t)(int64_t)(int32_t)word;
             json_number(f, NULL, f->element, word);
         }
         cli_json_array_end();
         break;
-    case PERFILE_STRINGS: {
+    case PERFILE_STORED_STRINGS: {
         perfile_strings strings = v->u.strings;
         perfile_bytes text;
         cli_json_array(f->name);
@@ -110,11 +110,11 @@ static void json_begin(void *user, const perfile_field *f, const perfile_value *
     cli_fields_json *out = user;
     (void)v;
     char closing = 0;
-    if (f->type == PERFILE_LIST) {
+    if (f->type == PERFILE_STORED_LIST) {
         cli_json_array(f->name);
         closing = ']';
-    } else if (f->type == PERFILE_ITEM || !(f->flags & PERFILE_FIELD_FLAT)) {
-        cli_json_object(f->type == PERFILE_ITEM ? NULL : f->name);
+    } else if (f->type == PERFILE_STORED_ITEM || !(f->flags & PERFILE_FIELD_FLAT)) {
+        cli_json_object(f->type == PERFILE_STORED_ITEM ? NULL : f->name);
         closing = '}';
     }
     if (out->depth < sizeof out->closing)
@@ -178,7 +178,7 @@ static void put_number(const perfile_field *f, unsigned type, uint64_t value,
     char words[512];
     if (f->kind == PERFILE_KIND_SCALE)
         cli_print("%.17g", scale_of(value));
-    else if (type == PERFILE_S32)
+    else if (type == PERFILE_STORED_S32)
         cli_print("%" PRId64, (int64_t)value);
     else if (is_hex(f))
         cli_print("0x%" PRIx64, value);
@@ -223,16 +223,16 @@ static void put_value(cli_fields_text *out, const perfile_field *f, const perfil
     perfile_strings strings;
     perfile_bytes text;
     switch (f->type) {
-    case PERFILE_TEXT:
+    case PERFILE_STORED_TEXT:
         cli_print_text(v->u.bytes);
         break;
-    case PERFILE_BLOB:
+    case PERFILE_STORED_BLOB:
         put_bytes(f, v->u.bytes);
         break;
-    case PERFILE_WORDS:
+    case PERFILE_STORED_WORDS:
         for (size_t i = 0; i < v->u.words.n && i < SHOWN; i++) {
             uint64_t word = perfile_word(&v->u.words, i);
-            if (f->element == PERFILE_S32)
+            if (f->element == PERFILE_STORED_S32)
                 word = (uint64_t)(int64_t)(int32_t)word;
             cli_print("%s", i ? " " : "");
             put_number(f, f->element, word, perfile_kind_words(f->kind));
@@ -240,7 +240,7 @@ static void put_value(cli_fields_text *out, const perfile_field *f, const perfil
         if (v->u.words.n > SHOWN)
             cli_print(" … (%zu)", v->u.words.n);
         break;
-    case PERFILE_STRINGS:
+    case PERFILE_STORED_STRINGS:
         strings = v->u.strings;
         for (bool first = true; perfile_strings_next(&strings, &text) == PERFILE_OK;
              first = false) {
@@ -281,11 +281,12 @@ static void text_begin(void *user, const perfile_field *f, const perfile_value *
 {
     cli_fields_text *out = user;
     (void)v;
-    if (f->type == PERFILE_ITEM) {
+    if (f->type == PERFILE_STORED_ITEM) {
         end_line(out);
         cli_print("%*s", (int)out->indent, "");
         out->items++;
-    } else if (f->type == PERFILE_LIST || (!out->items && !(f->flags & PERFILE_FIELD_FLAT))) {
+    } else if (f->type == PERFILE_STORED_LIST ||
+               (!out->items && !(f->flags & PERFILE_FIELD_FLAT))) {
         end_line(out);
         cli_print("%*s%s:\n", (int)out->indent, "", f->name);
         out->indent += 2;
@@ -295,10 +296,11 @@ static void text_begin(void *user, const perfile_field *f, const perfile_value *
 static void text_end(void *user, const perfile_field *f)
 {
     cli_fields_text *out = user;
-    if (f->type == PERFILE_ITEM) {
+    if (f->type == PERFILE_STORED_ITEM) {
         end_line(out);
         out->items--;
-    } else if (f->type == PERFILE_LIST || (!out->items && !(f->flags & PERFILE_FIELD_FLAT))) {
+    } else if (f->type == PERFILE_STORED_LIST ||
+               (!out->items && !(f->flags & PERFILE_FIELD_FLAT))) {
         end_line(out);
         out->indent -= 2;
     }

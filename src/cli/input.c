@@ -192,7 +192,7 @@ perfile_status cli_source(const char *path, const perfile_limits *limits, perfil
     return source_as(path, PERFILE_SOURCE_SEQUENTIAL, 1, limits, source, err);
 }
 
-static perfile_status open_stream(perfile_source *source, const perfile_options *options,
+static perfile_status open_stream(perfile_source *source, const perfile_open_options *options,
                                   perfile_stream **stream, perfile_error *err)
 {
     perfile_status st = perfile_open(source, options, stream, err);
@@ -203,7 +203,7 @@ static perfile_status open_stream(perfile_source *source, const perfile_options 
 
 /* As the command reads it. */
 static perfile_status source_for(const cli_reading *how, const char *path,
-                                 const perfile_options *options, perfile_source **source,
+                                 const perfile_open_options *options, perfile_source **source,
                                  perfile_error *err)
 {
     const uint32_t threads = cli_jobs(how->jobs);
@@ -212,7 +212,7 @@ static perfile_status source_for(const cli_reading *how, const char *path,
     return source_as(path, flags, threads, options->limits, source, err);
 }
 
-static perfile_status stream_of(const char *path, const perfile_options *options,
+static perfile_status stream_of(const char *path, const perfile_open_options *options,
                                 const cli_reading *how, perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
@@ -220,7 +220,7 @@ static perfile_status stream_of(const char *path, const perfile_options *options
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
-perfile_status cli_stream_mapped(const char *path, const perfile_options *options,
+perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,
                                  perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
@@ -230,17 +230,17 @@ perfile_status cli_stream_mapped(const char *path, const perfile_options *option
 
 /* Through a filter, or after a pass that learns names and mappings. */
 static perfile_status open_selected(cli_input *in, const char *path, const cli_reading *how,
-                                    const perfile_options *options)
+                                    const perfile_open_options *options)
 {
     perfile_source *source;
     perfile_filter_options select = {.size = sizeof select};
-    perfile_filter_reading reading = {.size = sizeof reading,
-                                      .how = options,
-                                      .model = how->model,
-                                      .progress = on_pass,
-                                      .note = on_note,
-                                      .user = in,
-                                      .limit = &in->limit};
+    perfile_filter_open_options reading = {.size = sizeof reading,
+                                           .how = options,
+                                           .model = how->model,
+                                           .progress = on_pass,
+                                           .note = on_note,
+                                           .user = in,
+                                           .limit = &in->limit};
     perfile_status st = source_for(how, path, options, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
@@ -255,7 +255,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
 
 int cli_open(cli_input *in, const char *path, const cli_reading *how)
 {
-    perfile_options options = {
+    perfile_open_options options = {
         .size = sizeof options,
         .on_damage = how->damage.policy,
         .deliver = PERFILE_DELIVER_DAMAGE,

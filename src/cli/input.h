@@ -11,13 +11,13 @@ typedef struct cli_reading {
     uint32_t jobs;  /* threads that read; 0: the default */
     bool whole;     /* most bytes are looked at: for threads mapped, where that is cheaper */
     bool raw;       /* do not look into compressed records */
-    bool as_stored; /* see perfile_options */
+    bool as_stored; /* see perfile_open_options */
     const char *from;
     const perfile_limits *limits;          /* NULL: the defaults */
     const struct cli_selection *selection; /* which records; NULL: all */
     bool with_state;             /* beside those that are selected, what `filter` keeps for them */
     bool model;                  /* cli_input.model is wanted */
-    void (*waiting)(void *user); /* see perfile_options; may be NULL */
+    void (*waiting)(void *user); /* see perfile_open_options; may be NULL */
     void *waiting_user;
 } cli_reading;
 
@@ -43,7 +43,7 @@ perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 
 /* The same as a stream. */
-perfile_status cli_stream_mapped(const char *path, const perfile_options *options,
+perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,
                                  perfile_stream **stream, perfile_error *err);
 
 enum { CLI_N_DAMAGES = 64 };

@@ -309,11 +309,11 @@ int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
 int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage)
 {
     static const cli_on_damage what[] = {
-        {.told = true, .policy = PERFILE_STOP},
-        {.told = true, .policy = PERFILE_RESYNC},
-        {.told = true, .policy = PERFILE_SALVAGE},
-        {.told = true, .policy = PERFILE_STOP, .fail = true},
-        {.told = true, .policy = PERFILE_RESYNC, .copy = true},
+        {.told = true, .policy = PERFILE_ON_DAMAGE_STOP},
+        {.told = true, .policy = PERFILE_ON_DAMAGE_RESYNC},
+        {.told = true, .policy = PERFILE_ON_DAMAGE_SALVAGE},
+        {.told = true, .policy = PERFILE_ON_DAMAGE_STOP, .fail = true},
+        {.told = true, .policy = PERFILE_ON_DAMAGE_RESYNC, .copy = true},
     };
     size_t which;
     int status =

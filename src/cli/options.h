@@ -72,7 +72,7 @@ const char *cli_meant(const char *word, const char *const *words, size_t n, char
 typedef struct cli_on_damage {
     bool told;       /* the option was given */
     bool fail, copy; /* fail: nothing is written or reported; copy: bytes as they are */
-    uint32_t policy; /* PERFILE_STOP, RESYNC or SALVAGE */
+    uint32_t policy; /* PERFILE_ON_DAMAGE_STOP, RESYNC or SALVAGE */
 } cli_on_damage;
 
 enum { /* cli_read_damage(): words beside stop, resync, salvage and fail */

@@ -19,7 +19,7 @@ typedef struct cli_writing {
     uint32_t form;      /* PERFILE_FORM_…; 0: not told */
     bool may_copy;      /* --on-damage takes copy, too: set by the command */
     bool told_damage;   /* --on-damage: */
-    uint32_t on_damage; /* PERFILE_STOP … */
+    uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP … */
     bool fail, copy;
 } cli_writing;
 

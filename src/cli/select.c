@@ -14,7 +14,7 @@ static const char *type_word(size_t i)
     return NULL;
 }
 
-#define TERM(kind) CLI_OPTION_TERM + PERFILE_BY_##kind
+#define TERM(kind) CLI_OPTION_TERM + PERFILE_FILTER_BY_##kind
 
 const cli_option cli_select_options[] = {
     {"time", .value = "A..B", .code = TERM(TIME),

@@ -39,7 +39,7 @@ typedef struct pf_driver {
      * it is not.  For a directory `peek` is empty and `source` is asked for its entries. */
     unsigned (*probe)(perfile_bytes peek, const perfile_source *source);
     /* Owns the source from success on. */
-    perfile_status (*open)(perfile_source *source, const perfile_options *options,
+    perfile_status (*open)(perfile_source *source, const perfile_open_options *options,
                            perfile_stream **stream, perfile_error *err);
     /* A writer on `sink` (core/writer.h); the options are whole.  NULL: it is only read. */
     perfile_status (*create)(perfile_sink *sink, const perfile_writer_options *options,

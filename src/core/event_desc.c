@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "schema/attr_places.h"
 
 enum { NAME_UNIT = 64, LONGEST_NAME = 1 << 30 };

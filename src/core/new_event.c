@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 
 perfile_status pf_new_event_take(const perfile_new_event *given, perfile_new_event *event,
                                  perfile_error *err)

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/layout.h"
 #include "core/parts.h"
 #include "core/attribution.h"

@@ -3,7 +3,7 @@
 #ifndef PF_CORE_SAMPLE_SHAPE_H
 #define PF_CORE_SAMPLE_SHAPE_H
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "perfile/event.h"
 
 /* The bits of sample_type that take a word each, in front of all others. */

@@ -22,7 +22,7 @@ static uint64_t new_seed(const perfile_session *s)
     return seed ^ (uint64_t)now.tv_nsec << 20 ^ (uint64_t)now.tv_sec;
 }
 
-perfile_status pf_session_new(bool swapped, const perfile_options *options,
+perfile_status pf_session_new(bool swapped, const perfile_open_options *options,
                               perfile_session **session, perfile_error *err)
 {
     perfile_session *s = pf_alloc(1, sizeof *s);

@@ -22,12 +22,12 @@ typedef struct pf_attr_fact {
     uint32_t ids_damage;
 } pf_attr_fact;
 
-perfile_status pf_session_new(bool swapped, const perfile_options *options,
+perfile_status pf_session_new(bool swapped, const perfile_open_options *options,
                               perfile_session **session, perfile_error *err);
 void pf_session_free(perfile_session *s);
 
 /* A session of its own with the events, names, features and clock that `from` has by now. */
-perfile_status pf_session_copy(const perfile_session *from, const perfile_options *options,
+perfile_status pf_session_copy(const perfile_session *from, const perfile_open_options *options,
                                perfile_session **copy, perfile_error *err);
 
 /* A session of a stage that says what the one below it says, but for some features: see

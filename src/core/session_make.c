@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/event_desc.h"
 #include "core/new_event.h"
 #include "core/state.h"
@@ -21,7 +21,7 @@ perfile_status perfile_session_new(const perfile_session_options *given, perfile
     perfile_status st = pf_options_take(&o, sizeof o, given, "session.options", err);
     if (st != PERFILE_OK)
         return st;
-    const perfile_options options = {.size = sizeof options, .limits = o.limits};
+    const perfile_open_options options = {.size = sizeof options, .limits = o.limits};
     return pf_session_new(o.swapped, &options, session, err);
 }
 
@@ -248,7 +248,7 @@ static void copy_conversion(perfile_session *to, const perfile_session *from)
     to->mask = from->mask;
 }
 
-perfile_status pf_session_copy(const perfile_session *from, const perfile_options *options,
+perfile_status pf_session_copy(const perfile_session *from, const perfile_open_options *options,
                                perfile_session **copy, perfile_error *err)
 {
     perfile_session *to;

@@ -92,7 +92,7 @@ const perfile_container *perfile_stream_container(const perfile_stream *s)
     return &s->container;
 }
 
-void perfile_stream_summary(const perfile_stream *s, perfile_summary *out, size_t size)
+void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary *out, size_t size)
 {
     while (s->below)
         s = s->below;
@@ -162,7 +162,7 @@ perfile_source *pf_stream_beside(perfile_stream *s)
 
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost)
 {
-    perfile_summary *sum = &s->summary;
+    perfile_stream_summary *sum = &s->summary;
     if (sum->damages++ == 0)
         sum->first_offset = offset;
     sum->lost += lost;

@@ -131,8 +131,8 @@ struct perfile_stream {
     const uint64_t *keys; /* with `totals`: by what the records of the run are sorted, by slot */
     bool begun;           /* a run was asked for */
     perfile_container container;
-    perfile_summary summary;
-    perfile_options options; /* limits point to `limits` */
+    perfile_stream_summary summary;
+    perfile_open_options options; /* limits point to `limits` */
     perfile_limits limits;
     const char *name;
     pf_inputs inputs;        /* of a stream without one below: what is read for it */

@@ -76,7 +76,7 @@ static perfile_status swap_by_row(const perfile_record *r, const perfile_layout 
     row->turn(&k, &c, out + (r->body.ptr - r->header));
     if (p.trailer.len) {
         pf_cursor t = pf_cur(p.trailer, is_swapped(r));
-        pf_turn_sample_id(&k, &t, out + (p.trailer.ptr - r->header));
+        pf_byteswap_sample_id(&k, &t, out + (p.trailer.ptr - r->header));
     }
     if (c.bad)
         return pf_fail_damage(err, c.bad, row->name, r->offset);
@@ -158,6 +158,6 @@ perfile_status pf_swap_attr(perfile_bytes stored, bool swapped, uint8_t *out, pe
     pf_context k = {.attr_size = stored.len > UINT32_MAX ? UINT32_MAX : (uint32_t)stored.len};
     pf_cursor c = pf_cur(stored, swapped);
     copy(out, stored);
-    pf_turn_attr(&k, &c, out);
+    pf_byteswap_attr(&k, &c, out);
     return c.bad ? pf_fail_damage(err, c.bad, "attr", PERFILE_NO_OFFSET) : PERFILE_OK;
 }

@@ -1,7 +1,7 @@
 /* The lines of jsonl as a CBOR sequence (RFC 8742); see format/dump.cddl. */
 #include <cbor/encoding.h>
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "emit/emitter.h"
 #include "emit/plan.h"
 #include "emit/utf8.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "perfile/base.h"
 
 enum {

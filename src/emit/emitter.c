@@ -80,7 +80,7 @@ perfile_status perfile_emitter_finish(perfile_emitter *e, perfile_error *err)
 int perfile_emitter_outcome(const perfile_emitter *e)
 {
     if (e->n_errors == 0)
-        return PERFILE_EMIT_WHOLE;
+        return PERFILE_EMIT_COMPLETE;
     return e->decoded ? PERFILE_EMIT_DAMAGED : PERFILE_EMIT_NOTHING;
 }
 

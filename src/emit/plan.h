@@ -36,9 +36,9 @@ enum {
 
 static inline pf_plan pf_number_plan(unsigned type, unsigned base)
 {
-    if (type == PERFILE_S32)
+    if (type == PERFILE_STORED_S32)
         return PF_PLAN_SIGNED;
-    if (type != PERFILE_U64)
+    if (type != PERFILE_STORED_U64)
         return PF_PLAN_NUMBER;
     return base == PERFILE_BASE_HEX || base == PERFILE_BASE_SCALE ? PF_PLAN_HEX : PF_PLAN_DEC;
 }
@@ -64,19 +64,19 @@ static inline pf_plan pf_plan_for(unsigned type, unsigned element, unsigned kind
     if (kind == PERFILE_KIND_COUNT || kind == PERFILE_KIND_ZSTD || flags & PERFILE_FIELD_PAD)
         return PF_PLAN_SKIP;
     switch (type) {
-    case PERFILE_TEXT:
+    case PERFILE_STORED_TEXT:
         return PF_PLAN_TEXT;
-    case PERFILE_BLOB:
+    case PERFILE_STORED_BLOB:
         return kind == PERFILE_KIND_BULK ? PF_PLAN_CRC : PF_PLAN_BYTES;
-    case PERFILE_WORDS:
+    case PERFILE_STORED_WORDS:
         return pf_words_plan(element, base);
-    case PERFILE_STRINGS:
+    case PERFILE_STORED_STRINGS:
         return PF_PLAN_STRINGS;
-    case PERFILE_STRUCT:
+    case PERFILE_STORED_STRUCT:
         return flags & PERFILE_FIELD_FLAT ? PF_PLAN_FLAT : PF_PLAN_OBJECT;
-    case PERFILE_LIST:
+    case PERFILE_STORED_LIST:
         return PF_PLAN_ARRAY;
-    case PERFILE_ITEM:
+    case PERFILE_STORED_ITEM:
         return PF_PLAN_ITEM;
     default:
         break;

@@ -180,8 +180,8 @@ void pf_text_facts(pf_text_page *t)
     const perfile_session *s = e->session;
     if (e->container->form != PERFILE_FORM_NONE)
         header_lines(t);
-    container_damage(t, PERFILE_ROLE_HEADER);
-    container_damage(t, PERFILE_ROLE_ATTRS);
+    container_damage(t, PERFILE_EXTENT_HEADER);
+    container_damage(t, PERFILE_EXTENT_ATTRS);
     for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
         const perfile_event *event = perfile_session_event(s, i);
         if (event->origin == PERFILE_ORIGIN_CONTAINER)
@@ -194,5 +194,5 @@ void pf_text_facts(pf_text_page *t)
         if (f->origin == PERFILE_ORIGIN_CONTAINER)
             feature_lines(t, f);
     }
-    container_damage(t, PERFILE_ROLE_RECORDS);
+    container_damage(t, PERFILE_EXTENT_RECORDS);
 }

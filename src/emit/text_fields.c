@@ -1,6 +1,6 @@
 /* Fields on the sheet: what a walk meets, one after the other. */
 #include "base/crc32.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "emit/text_page.h"
 #include "perfile/abi.h"
 
@@ -131,7 +131,7 @@ static void put_word(pf_text_page *t, const perfile_field *f, uint64_t v, uint64
         PF_SHEET_LITERAL(t, "=");
     }
     pf_text_page_number(t, f->kind, f->element,
-                        f->element == PERFILE_S32 ? (uint64_t)(int32_t)v : v);
+                        f->element == PERFILE_STORED_S32 ? (uint64_t)(int32_t)v : v);
 }
 
 static void show_words_hex(pf_text_page *t, const perfile_field *f, const perfile_value *v)
@@ -226,13 +226,13 @@ static void show_value(void *user, const perfile_field *f, const perfile_value *
     if (!t->hex && f->kind == PERFILE_KIND_COUNT)
         return;
     switch (f->type) {
-    case PERFILE_TEXT:
+    case PERFILE_STORED_TEXT:
         show_text(t, f, v);
         break;
-    case PERFILE_BLOB:
+    case PERFILE_STORED_BLOB:
         show_blob(t, f, v);
         break;
-    case PERFILE_WORDS:
+    case PERFILE_STORED_WORDS:
         if (v->u.words.n == 0)
             show_none(t, f, v);
         else if (t->hex)
@@ -242,7 +242,7 @@ static void show_value(void *user, const perfile_field *f, const perfile_value *
         else
             show_words(t, f, v);
         break;
-    case PERFILE_STRINGS:
+    case PERFILE_STORED_STRINGS:
         show_strings(t, f, v);
         break;
     default:
@@ -265,12 +265,12 @@ static void show_begin(void *user, const perfile_field *f, const perfile_value *
     pf_text_page *t = user;
     if (f->flags & PERFILE_FIELD_FLAT)
         return;
-    bool item = f->type == PERFILE_ITEM;
+    bool item = f->type == PERFILE_STORED_ITEM;
     if (item)
         begin_item(t, v->u.count);
     else
         pf_text_page_heading(t, f->name, strlen(f->name));
-    if (f->type == PERFILE_LIST && v->u.count != UINT64_MAX) {
+    if (f->type == PERFILE_STORED_LIST && v->u.count != UINT64_MAX) {
         PF_SHEET_LITERAL(t, " (");
         put_count(t, v->u.count, ")");
     }

@@ -161,9 +161,9 @@ static void put_scale(pf_text_page *t, uint64_t bits)
 static bool all_ones(unsigned type, uint64_t v)
 {
     switch (type) {
-    case PERFILE_U16:
+    case PERFILE_STORED_U16:
         return v == UINT16_MAX;
-    case PERFILE_U32:
+    case PERFILE_STORED_U32:
         return v == UINT32_MAX;
     default:
         return v == UINT64_MAX;
@@ -174,7 +174,7 @@ static void put_plain(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
 {
     if (perfile_kind_base(kind) == PERFILE_BASE_HEX) {
         pf_text_page_0x(t, v);
-    } else if (type == PERFILE_S32 && (int64_t)v < 0) {
+    } else if (type == PERFILE_STORED_S32 && (int64_t)v < 0) {
         PF_SHEET_LITERAL(t, "-");
         pf_text_page_dec(t, 0 - v);
     } else {
@@ -238,7 +238,7 @@ void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t
     case PERFILE_KIND_PID:
     case PERFILE_KIND_TID:
     case PERFILE_KIND_CPU:
-        if (type != PERFILE_S32 && all_ones(type, v))
+        if (type != PERFILE_STORED_S32 && all_ones(type, v))
             PF_SHEET_LITERAL(t, "-1");
         else
             put_plain(t, kind, type, v);

@@ -231,7 +231,7 @@ static void show_begin(void *user, const perfile_field *f, const perfile_value *
     if (f->flags & PERFILE_FIELD_FLAT)
         return;
     /* What is too deep for a name has no column, as if it were in a list. */
-    if (f->type != PERFILE_STRUCT || t->in_list || t->path_n + n + 1 > MOST_PATH) {
+    if (f->type != PERFILE_STORED_STRUCT || t->in_list || t->path_n + n + 1 > MOST_PATH) {
         t->in_list++;
         return;
     }

@@ -77,11 +77,12 @@ static void link_ways(perfile_expr *e, pf_slot *s)
     if (s->element || !s->first[PF_AT_sample])
         return;
     const pf_way *w = &e->ways[s->ways + s->first[PF_AT_sample] - 1];
-    if (w->from != PF_WAY_SAMPLE || w->width || (w->type != PERFILE_U64 && w->type != PERFILE_U32))
+    if (w->from != PF_WAY_SAMPLE || w->width ||
+        (w->type != PERFILE_STORED_U64 && w->type != PERFILE_STORED_U32))
         return;
     s->fast = true;
     s->fast_bit = w->bit;
-    s->fast_part = w->type == PERFILE_U64 ? 0 : (uint8_t)(1 + w->at / 4);
+    s->fast_part = w->type == PERFILE_STORED_U64 ? 0 : (uint8_t)(1 + w->at / 4);
 }
 
 static void choose_steps(perfile_expr *e)

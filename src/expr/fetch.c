@@ -16,13 +16,13 @@ static inline bool is_swapped(const perfile_record *r)
 static uint64_t load(const uint8_t *p, unsigned type, bool swapped)
 {
     switch (type) {
-    case PERFILE_U8:
+    case PERFILE_STORED_U8:
         return *p;
-    case PERFILE_U16:
+    case PERFILE_STORED_U16:
         return pf_load_u16(p, swapped);
-    case PERFILE_U32:
+    case PERFILE_STORED_U32:
         return pf_load_u32(p, swapped);
-    case PERFILE_S32:
+    case PERFILE_STORED_S32:
         return (uint64_t)(int64_t)(int32_t)pf_load_u32(p, swapped);
     default:
         return pf_load_u64(p, swapped);
@@ -243,7 +243,7 @@ bool pf_expr_number(perfile_expr *e, pf_slot *s, pf_number *out)
         return true;
     }
     out->n = load(p, w->type, !native && is_swapped(e->subject.r));
-    out->negative = w->type == PERFILE_S32 && (int64_t)out->n < 0;
+    out->negative = w->type == PERFILE_STORED_S32 && (int64_t)out->n < 0;
     if (w->width) {
         uint64_t mask = w->width < 64 ? (UINT64_C(1) << w->width) - 1 : UINT64_MAX;
         *out = (pf_number){out->n >> w->shift & mask, false};
@@ -275,7 +275,7 @@ bool pf_expr_text_of(perfile_expr *e, pf_slot *s, pf_expr_text *out)
     const uint8_t *p = find_any(e, s, &w, &native);
     if (p) {
         memcpy(&out->bytes, p, sizeof out->bytes);
-        out->hex = w->type == PERFILE_BLOB;
+        out->hex = w->type == PERFILE_STORED_BLOB;
         return true;
     }
     if (!s->asked || !ask(e, s))
@@ -292,7 +292,7 @@ bool pf_expr_list_of(perfile_expr *e, pf_slot *s, pf_loop *loop)
     if (!p)
         return false;
     loop->i = loop->count = 0;
-    loop->is_words = w->type == PERFILE_WORDS;
+    loop->is_words = w->type == PERFILE_STORED_WORDS;
     loop->shape = w->of;
     if (loop->is_words) {
         memcpy(&loop->words, p, sizeof loop->words);

@@ -24,11 +24,11 @@ static size_t put(char name[PF_EXPR_NAME_BYTES], size_t at, const char *text)
 static uint32_t type_of(const pf_member *m)
 {
     switch (m->type) {
-    case PERFILE_TEXT:
-    case PERFILE_BLOB:
+    case PERFILE_STORED_TEXT:
+    case PERFILE_STORED_BLOB:
         return PERFILE_EXPR_TEXT;
-    case PERFILE_WORDS:
-    case PERFILE_LIST:
+    case PERFILE_STORED_WORDS:
+    case PERFILE_STORED_LIST:
         return PERFILE_EXPR_LIST;
     default:
         return pf_type_width(m->type) && m->kind != PERFILE_KIND_SCALE ? PERFILE_EXPR_NUMBER
@@ -83,9 +83,9 @@ void pf_expr_list_shape(const pf_row_shape *shape, const char *record, const cha
         size_t end = put(name, f->prefix, m->name);
         if (!(m->flags & PERFILE_FIELD_FLAT))
             show_member(m, record, NULL, name, show, user);
-        if (m->type == PERFILE_LIST)
+        if (m->type == PERFILE_STORED_LIST)
             list_elements(&pf_struct_shapes[m->of], record, name, show, user);
-        if (m->type != PERFILE_STRUCT || depth == MOST_DEPTH)
+        if (m->type != PERFILE_STORED_STRUCT || depth == MOST_DEPTH)
             continue;
         size_t prefix = f->prefix;
         if (!(m->flags & PERFILE_FIELD_FLAT))

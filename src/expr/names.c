@@ -61,14 +61,14 @@ static void look_in_elements(perfile_expr *e, pf_slot *slot, const pf_slot *list
         slot->of = PF_OF_ELEMENT;
     for (uint32_t i = 0; i < list->n_ways; i++) {
         pf_way way = e->ways[list->ways + i];
-        if (!*name && way.type == PERFILE_WORDS) {
+        if (!*name && way.type == PERFILE_STORED_WORDS) {
             pf_expr_add_way(e, slot,
                             &(pf_way){.class = PERFILE_EXPR_NUMBER,
                                       .type = way.element,
                                       .kind = way.kind,
                                       .words = perfile_kind_words(way.kind)},
                             st, err);
-        } else if (*name && way.type == PERFILE_LIST && !done[way.of]) {
+        } else if (*name && way.type == PERFILE_STORED_LIST && !done[way.of]) {
             done[way.of] = true;
             pf_expr_search(e, slot, &pf_struct_shapes[way.of], way.of, PF_WAY_ELEMENT, name, st,
                            err);

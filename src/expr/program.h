@@ -72,7 +72,7 @@ typedef struct pf_way {
     uint8_t row; /* position of pf_row_at(), PF_ROW_TRAILER; PF_SHAPE_… of elements */
     uint8_t from;
     uint8_t class; /* PERFILE_EXPR_… */
-    uint8_t type;  /* PERFILE_U8 … */
+    uint8_t type;  /* PERFILE_STORED_U8 … */
     uint8_t element;
     uint8_t kind;
     uint8_t of;  /* LIST: PF_SHAPE_… */

@@ -82,14 +82,14 @@ void pf_expr_add_way(perfile_expr *e, pf_slot *slot, const pf_way *way, perfile_
 static uint8_t class_of(const pf_member *m)
 {
     switch (m->type) {
-    case PERFILE_TEXT:
-    case PERFILE_BLOB:
+    case PERFILE_STORED_TEXT:
+    case PERFILE_STORED_BLOB:
         return PERFILE_EXPR_TEXT;
-    case PERFILE_WORDS:
-    case PERFILE_LIST:
+    case PERFILE_STORED_WORDS:
+    case PERFILE_STORED_LIST:
         return PERFILE_EXPR_LIST;
-    case PERFILE_STRINGS:
-    case PERFILE_STRUCT:
+    case PERFILE_STORED_STRINGS:
+    case PERFILE_STORED_STRUCT:
         return PERFILE_EXPR_OTHER;
     default:
         return m->kind == PERFILE_KIND_SCALE ? PERFILE_EXPR_OTHER : PERFILE_EXPR_NUMBER;
@@ -155,7 +155,7 @@ static void add_member(search *s, const place *p, const pf_member *m, const fixe
         .of = m->of,
         .at = (uint16_t)(p->at + m->at),
         .n_guards = p->n_guards,
-        .words = m->type == PERFILE_STRUCT ? NULL : perfile_kind_words(m->kind),
+        .words = m->type == PERFILE_STORED_STRUCT ? NULL : perfile_kind_words(m->kind),
     };
     memcpy(way.guards, p->guards, sizeof way.guards);
     if (rest && !(way.class == PERFILE_EXPR_NUMBER && find_part(&way, rest)))
@@ -179,7 +179,7 @@ static const pf_member *only_list(const pf_row_shape *shape)
 {
     const pf_member *found = NULL;
     for (const pf_member *m = shape->members; m->what != PF_MEMBER_END; m++)
-        if (m->what == PF_MEMBER_FIELD && m->type == PERFILE_LIST) {
+        if (m->what == PF_MEMBER_FIELD && m->type == PERFILE_STORED_LIST) {
             if (found)
                 return NULL;
             found = m;
@@ -278,11 +278,11 @@ static void look_through(search *s, place p, bool first)
             meet_attr_member(s, &p, m, &f, found, rest, &attr_end);
             continue;
         }
-        if (found && m->type == PERFILE_STRUCT)
+        if (found && m->type == PERFILE_STORED_STRUCT)
             meet_struct(s, &p, m, &f, rest);
         else if (found)
             add_member(s, &p, m, &f, rest);
-        else if (m->type == PERFILE_STRUCT && m->flags & PERFILE_FIELD_FLAT)
+        else if (m->type == PERFILE_STORED_STRUCT && m->flags & PERFILE_FIELD_FLAT)
             push_place(s, &p, m, p.rest, false);
         step_place(&f, m);
     }

@@ -48,7 +48,7 @@ void pf_expr_near_names(const perfile_expr *e, const char *name, const pf_slot *
     pf_nearest near;
     pf_nearest_begin(&near, name);
     for (uint32_t i = 0; list && i < list->n_ways; i++)
-        if (e->ways[list->ways + i].type == PERFILE_LIST)
+        if (e->ways[list->ways + i].type == PERFILE_STORED_LIST)
             pf_expr_list_shape(&pf_struct_shapes[e->ways[list->ways + i].of], "", "", offer_element,
                                &near);
     const char *rest;

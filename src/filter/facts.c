@@ -20,7 +20,7 @@ bool pf_filter_changes_facts(const perfile_session *s)
 
 perfile_status pf_filter_facts(pf_filter *x, pf_session_view *view, perfile_error *err)
 {
-    const perfile_filtered *sum = &x->result;
+    const perfile_filter_summary *sum = &x->result;
     if (sum->kept_samples == sum->samples)
         return PERFILE_OK;
     bool any = x->kept_first <= x->kept_last;

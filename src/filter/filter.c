@@ -204,7 +204,8 @@ static perfile_status keep_others(pf_filter *x, const perfile_record *first, uin
  * it is of the same process or time. */
 static bool selects_any(const pf_filter *x, const pf_run *run, uint64_t selected)
 {
-    bool state = pf_filter_has(x, PERFILE_BY_TYPE) || pf_filter_has(x, PERFILE_BY_WHERE);
+    bool state =
+        pf_filter_has(x, PERFILE_FILTER_BY_TYPE) || pf_filter_has(x, PERFILE_FILTER_BY_WHERE);
     if (selected & run->samples || (selected && state))
         return true;
     for (uint64_t left = selected; left; left &= left - 1)
@@ -215,7 +216,7 @@ static bool selects_any(const pf_filter *x, const pf_run *run, uint64_t selected
 
 void pf_filter_sum(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep)
 {
-    perfile_filtered *sum = &x->result;
+    perfile_filter_summary *sum = &x->result;
     sum->records += run->n;
     sum->kept += (unsigned)__builtin_popcountll(keep);
     sum->selected += (unsigned)__builtin_popcountll(selected);
@@ -264,14 +265,14 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
         return st;
     }
     x->only = x->options.flags & PERFILE_FILTER_ONLY;
-    x->no_state = x->only || x->options.flags & PERFILE_FILTER_NO_STATE;
-    x->compact = x->options.flags & PERFILE_FILTER_COMPACT_STATE;
+    x->no_state = x->only || x->options.flags & PERFILE_FILTER_NO_SIDEBAND;
+    x->compact = x->options.flags & PERFILE_FILTER_COMPACT_SIDEBAND;
     x->invert = x->options.flags & PERFILE_FILTER_INVERT;
     x->first_time = x->kept_first = PERFILE_NO_TIME;
     pf_observed_begin(&x->there);
     st = pf_filter_terms(x, err);
-    x->tests_state =
-        x->no_state || pf_filter_has(x, PERFILE_BY_TYPE) || pf_filter_has(x, PERFILE_BY_WHERE);
+    x->tests_state = x->no_state || pf_filter_has(x, PERFILE_FILTER_BY_TYPE) ||
+                     pf_filter_has(x, PERFILE_FILTER_BY_WHERE);
     if (st != PERFILE_OK) {
         perfile_filter_close(x);
         return st;
@@ -280,7 +281,8 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
     return PERFILE_OK;
 }
 
-void perfile_filter_result(const perfile_filter_state *x, perfile_filtered *out, size_t size)
+void perfile_filter_get_summary(const perfile_filter_state *x, perfile_filter_summary *out,
+                                size_t size)
 {
     memcpy(out, &x->result, size < sizeof x->result ? size : sizeof x->result);
 }

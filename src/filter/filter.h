@@ -95,7 +95,7 @@ struct perfile_filter_state {
     bool lost_files;                /* … and others were not */
     pf_buffer build_ids;            /* feature BUILD_ID of what is kept */
     uint8_t sample_time[16];        /* feature SAMPLE_TIME of what is kept */
-    perfile_filtered result;
+    perfile_filter_summary result;
     bool selects_any;           /* a sample, or another record that the terms ask for */
     pf_observed there;          /* what the samples have instead */
     void (*ended)(void *user);  /* when the stage is read to its end; may be NULL */

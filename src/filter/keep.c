@@ -45,9 +45,9 @@ static bool keep_aux(const pf_filter *x, const perfile_record *r, bool *everyone
         return true;
     *everyone = v.tid == PERFILE_NO_PID;
     bool fits = true;
-    if (pf_filter_has(x, PERFILE_BY_CPU) && v.cpu != UINT32_MAX)
+    if (pf_filter_has(x, PERFILE_FILTER_BY_CPU) && v.cpu != UINT32_MAX)
         fits = pf_ranges_have(&x->cpus, v.cpu);
-    if (pf_filter_has(x, PERFILE_BY_TID) && v.tid != PERFILE_NO_PID)
+    if (pf_filter_has(x, PERFILE_FILTER_BY_TID) && v.tid != PERFILE_NO_PID)
         fits = fits && pf_ranges_have(&x->tids, v.tid);
     return x->invert || fits;
 }

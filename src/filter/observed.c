@@ -6,11 +6,11 @@
 #include "perfile/records.h"
 
 const pf_place pf_places[PF_PLACES] = {
-    [PF_PLACE_TIME] = {PERFILE_BY_TIME, PERFILE_SAMPLE_TIME, 0, UINT64_MAX},
-    [PF_PLACE_PID] = {PERFILE_BY_PID, PERFILE_SAMPLE_TID, 0, UINT32_MAX},
-    [PF_PLACE_TID] = {PERFILE_BY_TID, PERFILE_SAMPLE_TID, 32, UINT32_MAX},
-    [PF_PLACE_CPU] = {PERFILE_BY_CPU, PERFILE_SAMPLE_CPU, 0, UINT32_MAX},
-    [PF_PLACE_IP] = {PERFILE_BY_IP, PERFILE_SAMPLE_IP, 0, UINT64_MAX},
+    [PF_PLACE_TIME] = {PERFILE_FILTER_BY_TIME, PERFILE_SAMPLE_TIME, 0, UINT64_MAX},
+    [PF_PLACE_PID] = {PERFILE_FILTER_BY_PID, PERFILE_SAMPLE_TID, 0, UINT32_MAX},
+    [PF_PLACE_TID] = {PERFILE_FILTER_BY_TID, PERFILE_SAMPLE_TID, 32, UINT32_MAX},
+    [PF_PLACE_CPU] = {PERFILE_FILTER_BY_CPU, PERFILE_SAMPLE_CPU, 0, UINT32_MAX},
+    [PF_PLACE_IP] = {PERFILE_FILTER_BY_IP, PERFILE_SAMPLE_IP, 0, UINT64_MAX},
 };
 
 void pf_observed_begin(pf_observed *t)
@@ -88,16 +88,16 @@ static void add_file(pf_observed *t, const perfile_record *r)
 
 void pf_observed_look(pf_observed *t, const pf_run *run, uint32_t given)
 {
-    const uint32_t named = 1U << PERFILE_BY_COMM | 1U << PERFILE_BY_DSO;
+    const uint32_t named = 1U << PERFILE_FILTER_BY_COMM | 1U << PERFILE_FILTER_BY_DSO;
     if (run->samples && !(given & (pf_place_kinds() | named)))
         add_times(t, run);
     if (!(given & named))
         return;
     for (uint64_t left = run->all & ~run->samples; left; left &= left - 1) {
         const perfile_record *r = &run->first[__builtin_ctzll(left)];
-        if (given >> PERFILE_BY_COMM & 1)
+        if (given >> PERFILE_FILTER_BY_COMM & 1)
             add_comm(t, r);
-        if (given >> PERFILE_BY_DSO & 1)
+        if (given >> PERFILE_FILTER_BY_DSO & 1)
             add_file(t, r);
     }
 }

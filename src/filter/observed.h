@@ -27,8 +27,8 @@ static inline uint64_t pf_place_value(const pf_place *p, uint64_t word)
 /* Those kinds, by bit. */
 static inline uint32_t pf_place_kinds(void)
 {
-    return 1U << PERFILE_BY_TIME | 1U << PERFILE_BY_PID | 1U << PERFILE_BY_TID |
-           1U << PERFILE_BY_CPU | 1U << PERFILE_BY_IP;
+    return 1U << PERFILE_FILTER_BY_TIME | 1U << PERFILE_FILTER_BY_PID |
+           1U << PERFILE_FILTER_BY_TID | 1U << PERFILE_FILTER_BY_CPU | 1U << PERFILE_FILTER_BY_IP;
 }
 
 /* least > most: of no sample. */

@@ -10,19 +10,25 @@
 #include "expr/glob.h"
 #include "filter/filter.h"
 
-static const char *const names[PERFILE_N_BY] = {
-    [PERFILE_BY_TIME] = "time",     [PERFILE_BY_PID] = "pid",     [PERFILE_BY_TID] = "tid",
-    [PERFILE_BY_CPU] = "cpu",       [PERFILE_BY_TYPE] = "type",   [PERFILE_BY_IP] = "ip",
-    [PERFILE_BY_EVENT] = "event",   [PERFILE_BY_COMM] = "comm",   [PERFILE_BY_DSO] = "dso",
-    [PERFILE_BY_CGROUP] = "cgroup", [PERFILE_BY_WHERE] = "where",
+static const char *const names[PERFILE_FILTER_N_BY] = {
+    [PERFILE_FILTER_BY_TIME] = "time",   [PERFILE_FILTER_BY_PID] = "pid",
+    [PERFILE_FILTER_BY_TID] = "tid",     [PERFILE_FILTER_BY_CPU] = "cpu",
+    [PERFILE_FILTER_BY_TYPE] = "type",   [PERFILE_FILTER_BY_IP] = "ip",
+    [PERFILE_FILTER_BY_EVENT] = "event", [PERFILE_FILTER_BY_COMM] = "comm",
+    [PERFILE_FILTER_BY_DSO] = "dso",     [PERFILE_FILTER_BY_CGROUP] = "cgroup",
+    [PERFILE_FILTER_BY_WHERE] = "where",
 };
 
 /* What samples have to say to be selected by terms of a kind. */
-static const uint64_t asks[PERFILE_N_BY] = {
-    [PERFILE_BY_TIME] = PERFILE_SAMPLE_TIME, [PERFILE_BY_PID] = PERFILE_SAMPLE_TID,
-    [PERFILE_BY_TID] = PERFILE_SAMPLE_TID,   [PERFILE_BY_CPU] = PERFILE_SAMPLE_CPU,
-    [PERFILE_BY_IP] = PERFILE_SAMPLE_IP,     [PERFILE_BY_COMM] = PERFILE_SAMPLE_TID,
-    [PERFILE_BY_DSO] = PERFILE_SAMPLE_IP,    [PERFILE_BY_CGROUP] = PERFILE_SAMPLE_CGROUP,
+static const uint64_t asks[PERFILE_FILTER_N_BY] = {
+    [PERFILE_FILTER_BY_TIME] = PERFILE_SAMPLE_TIME,
+    [PERFILE_FILTER_BY_PID] = PERFILE_SAMPLE_TID,
+    [PERFILE_FILTER_BY_TID] = PERFILE_SAMPLE_TID,
+    [PERFILE_FILTER_BY_CPU] = PERFILE_SAMPLE_CPU,
+    [PERFILE_FILTER_BY_IP] = PERFILE_SAMPLE_IP,
+    [PERFILE_FILTER_BY_COMM] = PERFILE_SAMPLE_TID,
+    [PERFILE_FILTER_BY_DSO] = PERFILE_SAMPLE_IP,
+    [PERFILE_FILTER_BY_CGROUP] = PERFILE_SAMPLE_CGROUP,
 };
 
 static perfile_status refuse(perfile_error *err, unsigned kind, const char *text,
@@ -83,7 +89,7 @@ static const char *item_end(const char *p)
 static perfile_status add_numbers(pf_ranges *to, const perfile_filter_term *t, uint64_t most,
                                   const char *wanted, perfile_error *err)
 {
-    bool dash = t->kind != PERFILE_BY_IP;
+    bool dash = t->kind != PERFILE_FILTER_BY_IP;
     for (const char *p = t->text, *end;; p = end + 1) {
         pf_interval r;
         end = item_end(p);
@@ -178,7 +184,7 @@ static perfile_status add_pattern(pf_patterns *to, const perfile_filter_term *t,
         return st;
     uint32_t whole = to->n - 1;
     for (const char *p = t->text, *end; st == PERFILE_OK; p = end + 1) {
-        end = name_end(p, t->kind == PERFILE_BY_EVENT);
+        end = name_end(p, t->kind == PERFILE_FILTER_BY_EVENT);
         if (end > p)
             st = add_name(to, t, p, (size_t)(end - p), err);
         if (end > p && st == PERFILE_OK)
@@ -225,29 +231,29 @@ static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perf
 static perfile_status add_term(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
 {
     static const char numbers[] = "numbers and ranges such as 7,100-199";
-    if (t->kind >= PERFILE_N_BY || !t->text)
+    if (t->kind >= PERFILE_FILTER_N_BY || !t->text)
         return pf_fail(err, PERFILE_E_USAGE, "filter.terms", "a term of kind %u", t->kind);
     x->given |= 1U << t->kind;
     switch (t->kind) {
-    case PERFILE_BY_TIME:
+    case PERFILE_FILTER_BY_TIME:
         return add_period(x, t, err);
-    case PERFILE_BY_PID:
+    case PERFILE_FILTER_BY_PID:
         return add_numbers(&x->pids, t, UINT32_MAX, numbers, err);
-    case PERFILE_BY_TID:
+    case PERFILE_FILTER_BY_TID:
         return add_numbers(&x->tids, t, UINT32_MAX, numbers, err);
-    case PERFILE_BY_CPU:
+    case PERFILE_FILTER_BY_CPU:
         return add_numbers(&x->cpus, t, UINT32_MAX, "processors such as 0-3,7", err);
-    case PERFILE_BY_TYPE:
+    case PERFILE_FILTER_BY_TYPE:
         return add_types(x, t, err);
-    case PERFILE_BY_IP:
+    case PERFILE_FILTER_BY_IP:
         return add_numbers(&x->ips, t, UINT64_MAX, "addresses such as 0x400000..0x4fffff", err);
-    case PERFILE_BY_EVENT:
+    case PERFILE_FILTER_BY_EVENT:
         return add_pattern(&x->events, t, err);
-    case PERFILE_BY_COMM:
+    case PERFILE_FILTER_BY_COMM:
         return add_pattern(&x->comms, t, err);
-    case PERFILE_BY_DSO:
+    case PERFILE_FILTER_BY_DSO:
         return add_pattern(&x->dsos, t, err);
-    case PERFILE_BY_CGROUP:
+    case PERFILE_FILTER_BY_CGROUP:
         return add_pattern(&x->cgroups, t, err);
     default:
         return add_where(x, t, err);
@@ -272,7 +278,7 @@ const char *pf_filter_unsaid(const pf_filter *x, uint32_t *next)
     uint32_t n = perfile_session_n_events(x->session);
     for (uint32_t i = 0; i < n; i++)
         said |= perfile_session_event(x->session, i)->layout->sample_type;
-    while (n && !x->invert && *next < PERFILE_N_BY) {
+    while (n && !x->invert && *next < PERFILE_FILTER_N_BY) {
         uint32_t kind = (*next)++;
         if (pf_filter_has(x, kind) && asks[kind] & ~said)
             return names[kind];

@@ -199,7 +199,7 @@ static uint64_t fixed_places(pf_filter *x, const pf_run *run, uint64_t asked)
 static uint64_t sparse(pf_filter *x, const pf_run *run, uint64_t selected)
 {
     uint64_t counted = selected;
-    if (!pf_filter_has(x, PERFILE_BY_TYPE))
+    if (!pf_filter_has(x, PERFILE_FILTER_BY_TYPE))
         counted &= pf_run_counted(run);
     for (uint64_t left = counted; left && x->options.every > 1; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
@@ -220,13 +220,13 @@ perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, u
     static const struct {
         uint32_t kind;
         looks *fits;
-    } slow[] = {{PERFILE_BY_EVENT, event_fits},
-                {PERFILE_BY_COMM, comm_fits},
-                {PERFILE_BY_DSO, dso_fits},
-                {PERFILE_BY_CGROUP, cgroup_fits}};
+    } slow[] = {{PERFILE_FILTER_BY_EVENT, event_fits},
+                {PERFILE_FILTER_BY_COMM, comm_fits},
+                {PERFILE_FILTER_BY_DSO, dso_fits},
+                {PERFILE_FILTER_BY_CGROUP, cgroup_fits}};
     perfile_status st = PERFILE_OK;
     uint64_t yes = asked;
-    if (pf_filter_has(x, PERFILE_BY_TYPE))
+    if (pf_filter_has(x, PERFILE_FILTER_BY_TYPE))
         yes &= types(x, run);
     yes = fixed_places(x, run, yes);
     for (size_t k = 0; k < sizeof slow / sizeof slow[0] && yes; k++)
@@ -245,7 +245,8 @@ perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, u
 bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
 {
     uint32_t cpu;
-    bool by_time = pf_filter_has(x, PERFILE_BY_TIME), by_cpu = pf_filter_has(x, PERFILE_BY_CPU);
+    bool by_time = pf_filter_has(x, PERFILE_FILTER_BY_TIME),
+         by_cpu = pf_filter_has(x, PERFILE_FILTER_BY_CPU);
     if (!by_time && !by_cpu)
         return true;
     uint64_t time = perfile_record_time(r);
@@ -311,7 +312,7 @@ perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perf
 {
     perfile_status st = PERFILE_OK;
     uint64_t generation = perfile_session_generation(x->session);
-    if (generation != x->generation && pf_filter_has(x, PERFILE_BY_EVENT))
+    if (generation != x->generation && pf_filter_has(x, PERFILE_FILTER_BY_EVENT))
         st = resolve_events(x, err);
     x->generation = generation;
     /* What the wall clock says may come in records of the tool. */

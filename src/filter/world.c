@@ -42,8 +42,8 @@ bool pf_filter_fits(pf_patterns *p, const char *name, bool path)
 
 bool pf_filter_needs_world(const pf_filter *x)
 {
-    return x->where_asks || pf_filter_has(x, PERFILE_BY_COMM) || pf_filter_has(x, PERFILE_BY_DSO) ||
-           pf_filter_has(x, PERFILE_BY_CGROUP);
+    return x->where_asks || pf_filter_has(x, PERFILE_FILTER_BY_COMM) ||
+           pf_filter_has(x, PERFILE_FILTER_BY_DSO) || pf_filter_has(x, PERFILE_FILTER_BY_CGROUP);
 }
 
 static perfile_status feed_cgroup(pf_filter *x, const perfile_record *r, perfile_error *err)

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "io/source_ahead.h"
 #include "io/source_window.h"
-#include "io/way.h"
+#include "io/map_or_read.h"
 
 enum {
     FAULT_WINDOW = 64 << 10, /* Linux: fault_around_bytes */
@@ -122,7 +122,7 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
             p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
         bool window = flags & PERFILE_SOURCE_SEQUENTIAL;
         if (p != MAP_FAILED && flags & PERFILE_SOURCE_COPIED)
-            window = !pf_way_mapped(fd, (perfile_bytes){p, (size_t)size});
+            window = !pf_mapping_is_faster(fd, (perfile_bytes){p, (size_t)size});
         if (p == MAP_FAILED || window) {
             perfile_source_close(&m->base);
             return through_window(fd, own, p, size, name, options, source, err);

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "io/out.h"
 #include "lib/registry.h"
 #include "core/readable.h"
@@ -15,16 +15,14 @@
 perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,
                                perfile_error *err)
 {
-    static const uint32_t policies[] = {[PERFILE_CONVERT_FAIL] = PERFILE_STOP,
-                                        [PERFILE_CONVERT_COPY] = PERFILE_RESYNC,
-                                        [PERFILE_CONVERT_STOP] = PERFILE_STOP,
-                                        [PERFILE_CONVERT_RESYNC] = PERFILE_RESYNC,
-                                        [PERFILE_CONVERT_SALVAGE] = PERFILE_SALVAGE};
-    perfile_options how = {.size = sizeof how,
-                           .on_damage = policies[x->options.on_damage],
-                           .deliver = PERFILE_DELIVER_DAMAGE,
-                           .from = x->options.from,
-                           .limits = x->options.limits};
+    uint32_t policy = x->options.on_damage == PERFILE_ON_DAMAGE_FAIL   ? PERFILE_ON_DAMAGE_STOP
+                      : x->options.on_damage == PERFILE_ON_DAMAGE_COPY ? PERFILE_ON_DAMAGE_RESYNC
+                                                                       : x->options.on_damage;
+    perfile_open_options how = {.size = sizeof how,
+                                .on_damage = policy,
+                                .deliver = PERFILE_DELIVER_DAMAGE,
+                                .from = x->options.from,
+                                .limits = x->options.limits};
     return perfile_open(source, &how, stream, err);
 }
 
@@ -72,8 +70,8 @@ void pf_convert_missing_features(pf_convert *x, const perfile_session *s)
 
 perfile_status pf_convert_sound(pf_convert *x, const perfile_stream *stream, perfile_error *err)
 {
-    perfile_summary sum;
-    perfile_stream_summary(stream, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(stream, &sum, sizeof sum);
     if (sum.damages == 0)
         return PERFILE_OK;
     if (pf_convert_forced(x)) {
@@ -131,17 +129,14 @@ static perfile_status plan(pf_convert *x, perfile_error *err)
     x->to_directory = pf_sink_has_parts(x->sink);
     if (x->to_directory && o->form == PERFILE_FORM_PIPE)
         return pf_fail(err, PERFILE_E_USAGE, "convert.form", "a directory holds files, not a pipe");
-    if (o->on_damage > PERFILE_CONVERT_SALVAGE)
-        return pf_fail(err, PERFILE_E_USAGE, "convert.on_damage", "there is no policy %u",
-                       (unsigned)o->on_damage);
     if (o->flags & PERFILE_CONVERT_COMPRESS && o->flags & PERFILE_CONVERT_DECOMPRESS)
         return pf_fail(err, PERFILE_E_USAGE, "convert.flags", "compress or decompress, not both");
     x->result.directory = x->to_directory;
     x->result.form = x->to_directory ? (uint32_t)PERFILE_FORM_FILE
                      : o->form       ? o->form
                                      : x->head.form;
-    x->turns = x->known && o->byte_order && (o->byte_order == PERFILE_ORDER_BIG) != big;
-    x->result.byte_order = big != x->turns ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    x->turns = x->known && o->byte_order && (o->byte_order == PERFILE_BYTE_ORDER_BIG) != big;
+    x->result.byte_order = big != x->turns ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
     return PERFILE_OK;
 }
 
@@ -175,7 +170,7 @@ static perfile_status leave_out_damage(pf_convert *x, bool *image, perfile_error
 {
     bool damaged = x->from_directory;
     perfile_status st = PERFILE_OK;
-    if (!*image || x->options.on_damage <= PERFILE_CONVERT_COPY)
+    if (!*image || x->options.on_damage >= PERFILE_ON_DAMAGE_FAIL)
         return PERFILE_OK;
     if (!damaged && !x->source->seekable)
         st = spool(x, err);
@@ -191,7 +186,7 @@ static perfile_status convert_other(pf_convert *x, perfile_error *err)
     const perfile_convert_options *o = &x->options;
     x->to_directory = pf_sink_has_parts(x->sink);
     bool rewritten = o->flags || o->byte_order || o->target || x->to_directory ||
-                     o->on_damage > PERFILE_CONVERT_COPY || !same_format(x);
+                     o->on_damage < PERFILE_ON_DAMAGE_FAIL || !same_format(x);
     x->result.form = PERFILE_FORM_FILE;
     return rewritten ? pf_convert_copy(x, err) : pf_convert_image(x, err);
 }
@@ -227,15 +222,21 @@ static perfile_status convert(pf_convert *x, perfile_error *err)
     return image && !packed ? pf_convert_image(x, err) : pf_convert_copy(x, err);
 }
 
-perfile_status perfile_convert(perfile_source *source, perfile_sink *sink,
-                               const perfile_convert_options *options, perfile_converted *result,
-                               size_t size, perfile_error *err)
+perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sink,
+                                       const perfile_convert_options *options,
+                                       perfile_convert_summary *result, size_t size,
+                                       perfile_error *err)
 {
     pf_convert x = {.source = source, .sink = sink};
     perfile_status st =
         pf_options_take(&x.options, sizeof x.options, options, "convert.options", err);
-    if (x.options.flags & PERFILE_CONVERT_FORCE && x.options.on_damage == PERFILE_CONVERT_FAIL)
-        x.options.on_damage = PERFILE_CONVERT_COPY;
+    uint32_t otherwise =
+        x.options.flags & PERFILE_CONVERT_FORCE ? PERFILE_ON_DAMAGE_COPY : PERFILE_ON_DAMAGE_FAIL;
+    if (st == PERFILE_OK)
+        st = pf_on_damage_take(&x.options.on_damage, otherwise, PERFILE_ON_DAMAGE_COPY,
+                               "convert.options", err);
+    if (st == PERFILE_OK)
+        st = pf_byte_order_check(x.options.byte_order, "convert.options", err);
     if (st == PERFILE_OK)
         st = pf_sink_reads(sink, &source->inputs, err);
     source->passing = true;
@@ -243,7 +244,7 @@ perfile_status perfile_convert(perfile_source *source, perfile_sink *sink,
         st = convert(&x, err);
     perfile_source_close(x.source);
     x.result.copied.losses +=
-        x.target_losses + pf_notes_tell(&x.notes, x.options.note, x.options.user);
+        x.target_losses + pf_notes_report(&x.notes, x.options.note, x.options.user);
     x.result.damaged |= x.result.copied.damages != 0;
     if (result)
         memcpy(result, &x.result, size < sizeof x.result ? size : sizeof x.result);

@@ -1,4 +1,4 @@
-/* The inside of perfile_convert(). */
+/* The inside of perfile_convert_capture(). */
 #ifndef PF_LIB_CONVERT_H
 #define PF_LIB_CONVERT_H
 
@@ -9,7 +9,7 @@
 
 typedef struct pf_convert {
     perfile_convert_options options;
-    perfile_converted result;
+    perfile_convert_summary result;
     pf_notes notes; /* of what lib/copy.c does not see */
     perfile_source *source;
     perfile_sink *sink;
@@ -27,7 +27,7 @@ typedef struct pf_convert {
 /* True if damage of the input is no error. */
 static inline bool pf_convert_forced(const pf_convert *x)
 {
-    return x->options.on_damage != PERFILE_CONVERT_FAIL;
+    return x->options.on_damage != PERFILE_ON_DAMAGE_FAIL;
 }
 
 /* Opens x->source, which is x's no longer. */

@@ -45,7 +45,7 @@ static perfile_status look_at_gaps(pf_convert *x, const perfile_stream *s, perfi
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < c->n_extents && st == PERFILE_OK; i++) {
         const perfile_extent *e = &c->extents[i];
-        if (e->role == PERFILE_ROLE_GAP || e->role == PERFILE_ROLE_TAIL)
+        if (e->role == PERFILE_EXTENT_GAP || e->role == PERFILE_EXTENT_TAIL)
             st = look_at_gap(x, e, err);
     }
     return st;
@@ -116,12 +116,13 @@ perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
         st = for_target(x, &s, err);
     if (st == PERFILE_OK && !x->known) {
         bool big = perfile_stream_container(s)->big_endian;
-        x->turns = x->options.byte_order && (x->options.byte_order == PERFILE_ORDER_BIG) != big;
-        x->result.byte_order = big != x->turns ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+        x->turns =
+            x->options.byte_order && (x->options.byte_order == PERFILE_BYTE_ORDER_BIG) != big;
+        x->result.byte_order = big != x->turns ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
     }
     if (st == PERFILE_OK && x->turns) {
-        perfile_order_options how = {.size = sizeof how, .kept = pf_convert_kept, .user = x};
-        st = perfile_order(s, x->options.byte_order, &how, &s, err);
+        perfile_byteswap_options how = {.size = sizeof how, .kept = pf_convert_kept, .user = x};
+        st = perfile_byteswap(s, x->options.byte_order, &how, &s, err);
     }
     if (st == PERFILE_OK)
         st = write_all(x, s, err);

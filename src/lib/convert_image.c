@@ -160,7 +160,7 @@ static perfile_status turn(pf_image *m, const perfile_record *first, size_t n, p
 
 static void count(pf_image *m, const perfile_record *first, size_t n)
 {
-    perfile_copied *sum = &m->x->result.copied;
+    perfile_copy_summary *sum = &m->x->result.copied;
     sum->records += n;
     for (const perfile_record *r = first; r < first + n; r++)
         sum->samples += r->type == PERFILE_RECORD_SAMPLE;
@@ -325,8 +325,8 @@ perfile_status pf_convert_image(pf_convert *x, perfile_error *err)
     if (st == PERFILE_OK)
         st = copy(&m, err);
     if (m.stream) {
-        perfile_summary sum;
-        perfile_stream_summary(m.stream, &sum, sizeof sum);
+        perfile_stream_summary sum;
+        perfile_stream_get_summary(m.stream, &sum, sizeof sum);
         pf_convert_missing_features(x, perfile_stream_session(m.stream));
         x->result.copied.damages = sum.damages;
         x->result.copied.lost = sum.lost;
@@ -366,14 +366,14 @@ perfile_status pf_convert_damaged(pf_convert *x, bool *damaged, perfile_error *e
     pf_tee tee = {.below = x->source};
     const perfile_record *first;
     perfile_stream *s;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     size_t n;
     perfile_status st = pf_convert_open_tee(x, &tee, &s, err);
     if (st != PERFILE_OK)
         return st;
     while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK)
         continue;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     *damaged = sum.damages != 0;
     perfile_stream_close(s);
     return st < 0 ? st : PERFILE_OK;

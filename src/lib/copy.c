@@ -217,7 +217,7 @@ static perfile_status copy_extra(pf_copy *x, const perfile_record *r, perfile_er
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
-perfile_status pf_copy_refuse(const perfile_summary *sum, perfile_error *err)
+perfile_status pf_copy_refuse(const perfile_stream_summary *sum, perfile_error *err)
 {
     unsigned damage = PERFILE_DAMAGE_NONE;
     for (unsigned i = 0; i < sizeof sum->by_damage / sizeof sum->by_damage[0] && !damage; i++)
@@ -251,9 +251,9 @@ static perfile_status copy_spans(pf_copy *x, perfile_error *err)
 static perfile_status copy(pf_copy *x, perfile_error *err)
 {
     const perfile_record *first;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     size_t n;
-    perfile_stream_summary(x->stream, &sum, sizeof sum);
+    perfile_stream_get_summary(x->stream, &sum, sizeof sum);
     if (sum.damages && !pf_copy_forced(x)) /* already before the first record */
         return pf_copy_refuse(&sum, err);
     perfile_status st = pf_copy_begin(x, err);
@@ -307,7 +307,7 @@ void pf_copy_free(pf_copy *x)
 }
 
 perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
-                            const perfile_copy_options *options, perfile_copied *result,
+                            const perfile_copy_options *options, perfile_copy_summary *result,
                             size_t size, perfile_error *err)
 {
     pf_copy *x = pf_alloc(1, sizeof *x);
@@ -333,12 +333,12 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     /* What is written is the stream's, which may be closed now. */
     const perfile_status settled = pf_sink_settle(w->sink, st == PERFILE_OK ? err : NULL);
     st = st == PERFILE_OK ? settled : st;
-    perfile_summary sum;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     x->result.bytes = sum.bytes;
     x->result.damages = sum.damages;
     x->result.lost = sum.lost;
-    x->result.losses = pf_notes_tell(&x->notes, x->options.note, x->options.user);
+    x->result.losses = pf_notes_report(&x->notes, x->options.note, x->options.user);
     if (result)
         memcpy(result, &x->result, size < sizeof x->result ? size : sizeof x->result);
     pf_copy_free(x);

@@ -10,7 +10,7 @@
 
 typedef struct pf_copy {
     perfile_copy_options options;
-    perfile_copied result;
+    perfile_copy_summary result;
     pf_notes notes;
     perfile_stream *stream;
     const perfile_session *session;
@@ -56,7 +56,7 @@ perfile_status pf_copy_finish(pf_copy *x, perfile_error *err);
 void pf_copy_free(pf_copy *x);
 
 /* The first damage of a stream as an error. */
-perfile_status pf_copy_refuse(const perfile_summary *sum, perfile_error *err);
+perfile_status pf_copy_refuse(const perfile_stream_summary *sum, perfile_error *err);
 
 /* Writes records that nobody needs to look at. */
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);

@@ -1,6 +1,6 @@
 /* Records of a pipe that become facts of a file. */
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "lib/copy.h"
 #include "core/readable.h"
 #include "perfile/field.h"

@@ -18,12 +18,12 @@ typedef struct filtering {
     pf_passes all;
     perfile_sink *sink;
     perfile_filter_options options;
-    perfile_filter_writing writing;
+    perfile_filter_capture_options writing;
     perfile_filter_state *filter;
     perfile_stream *passes[MOST_PASSES]; /* those before the last stay open */
     uint32_t n_passes;
-    perfile_filtered filtered;
-    perfile_copied copied;
+    perfile_filter_summary filtered;
+    perfile_copy_summary copied;
     uint64_t losses; /* of the stage that drops fields */
     bool failing;    /* on damage */
     bool may_pass;
@@ -184,10 +184,10 @@ static void copy_out(void *out, size_t out_size, const void *from, size_t size)
 static void count(filtering *f)
 {
     perfile_target_summary dropped = {0};
-    perfile_filtered *sum = &f->filtered;
-    perfile_filter_result(f->filter, sum, sizeof *sum);
+    perfile_filter_summary *sum = &f->filtered;
+    perfile_filter_get_summary(f->filter, sum, sizeof *sum);
     if (f->n_passes)
-        perfile_target_summary_of(f->passes[f->n_passes - 1], &dropped, sizeof dropped);
+        perfile_target_get_summary(f->passes[f->n_passes - 1], &dropped, sizeof dropped);
     sum->kept -= dropped.dropped < sum->kept ? dropped.dropped : sum->kept;
     if (dropped.dropped && f->copied.samples < sum->kept_samples)
         sum->kept_samples = f->copied.samples;
@@ -196,9 +196,9 @@ static void count(filtering *f)
 
 perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink,
                                       const perfile_filter_options *options,
-                                      const perfile_filter_writing *writing,
-                                      perfile_filtered *filtered, size_t filtered_size,
-                                      perfile_copied *copied, size_t copied_size,
+                                      const perfile_filter_capture_options *writing,
+                                      perfile_filter_summary *filtered, size_t filtered_size,
+                                      perfile_copy_summary *copied, size_t copied_size,
                                       perfile_error *err)
 {
     filtering f = {.sink = sink};
@@ -206,11 +206,15 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
         pf_options_take(&f.options, sizeof f.options, options, "filter.options", err);
     if (st == PERFILE_OK)
         st = pf_options_take(&f.writing, sizeof f.writing, writing, "filter.writing", err);
-    f.failing = f.writing.on_damage == PERFILE_FILTER_FAIL;
-    const perfile_options how = {.size = sizeof how,
-                                 .on_damage = f.failing ? PERFILE_STOP : f.writing.on_damage,
-                                 .from = f.writing.from,
-                                 .limits = f.writing.limits};
+    if (st == PERFILE_OK)
+        st = pf_on_damage_take(&f.writing.on_damage, PERFILE_ON_DAMAGE_STOP, PERFILE_ON_DAMAGE_FAIL,
+                               "filter.writing", err);
+    f.failing = f.writing.on_damage == PERFILE_ON_DAMAGE_FAIL;
+    const perfile_open_options how = {.size = sizeof how,
+                                      .on_damage =
+                                          f.failing ? PERFILE_ON_DAMAGE_STOP : f.writing.on_damage,
+                                      .from = f.writing.from,
+                                      .limits = f.writing.limits};
     source->passing = true;
     pf_passes_begin(&f.all, source, &how);
     if (st == PERFILE_OK)

@@ -75,7 +75,7 @@ static void say_unsaid(const pf_filter *x, say_fn *say, void *user)
     char text[96];
     uint32_t next = 0;
     const char *name;
-    perfile_note note = {.kind = PERFILE_NOTE_UNSAID,
+    perfile_note note = {.kind = PERFILE_NOTE_NOT_RECORDED,
                          .number = UINT32_MAX,
                          .offset = PERFILE_NO_OFFSET,
                          .text = text};

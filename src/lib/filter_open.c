@@ -125,11 +125,11 @@ static perfile_status open_all(pf_reading *x, bool model, perfile_stream **strea
 }
 
 perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_options *options,
-                                   perfile_filter_reading *reading, perfile_stream **stream,
+                                   perfile_filter_open_options *reading, perfile_stream **stream,
                                    const perfile_model **model, perfile_error *err)
 {
-    perfile_options how;
-    perfile_filter_reading asked;
+    perfile_open_options how;
+    perfile_filter_open_options asked;
     pf_reading *x = pf_alloc(1, sizeof *x);
     if (!x) {
         perfile_source_close(source);

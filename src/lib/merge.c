@@ -10,7 +10,7 @@
 #include "io/out.h"
 #include "lib/notes.h"
 #include "perfile/merge_captures.h"
-#include "perfile/order.h"
+#include "perfile/byteswap.h"
 #include "perfile/sort.h"
 
 typedef struct merging merging;
@@ -29,16 +29,16 @@ struct merging {
     size_t n;
     perfile_sink *sink;
     perfile_merge_options options;
-    perfile_merge_writing writing;
+    perfile_merge_captures_options writing;
     perfile_stream *stream;
-    perfile_copied copied;
+    perfile_copy_summary copied;
     uint64_t done, total;
     uint32_t unknown; /* inputs whose total is not known */
 };
 
 static bool fails_on_damage(const merging *m)
 {
-    return m->options.flags & PERFILE_MERGE_FAIL_ON_DAMAGE;
+    return m->writing.on_damage == PERFILE_ON_DAMAGE_FAIL;
 }
 
 /* What the stage says behind the input that it is of, of whose name it has the end; NULL: it has
@@ -105,19 +105,19 @@ static perfile_status on_kept(void *user, const perfile_record *r, const perfile
 
 static uint32_t order_of(const perfile_stream *s)
 {
-    return perfile_session_big_endian(perfile_stream_session(s)) ? PERFILE_ORDER_BIG
-                                                                 : PERFILE_ORDER_LITTLE;
+    return perfile_session_big_endian(perfile_stream_session(s)) ? PERFILE_BYTE_ORDER_BIG
+                                                                 : PERFILE_BYTE_ORDER_LITTLE;
 }
 
 static perfile_status turn(input *x, uint32_t order, perfile_error *err)
 {
-    perfile_order_options how = {.size = sizeof how, .kept = on_kept, .user = x};
+    perfile_byteswap_options how = {.size = sizeof how, .kept = on_kept, .user = x};
     if (order_of(x->stream) == order)
         return PERFILE_OK;
     x->notes = pf_alloc(1, sizeof *x->notes);
     if (!x->notes)
         return pf_fail_nomem(err, "merge");
-    return perfile_order(x->stream, order, &how, &x->stream, err);
+    return perfile_byteswap(x->stream, order, &how, &x->stream, err);
 }
 
 static uint64_t share(const merging *m)
@@ -130,11 +130,12 @@ static uint64_t share(const merging *m)
 static perfile_status open_input(input *x, perfile_error *err)
 {
     const merging *m = x->all;
-    perfile_options how = {.size = sizeof how,
-                           .on_damage = fails_on_damage(m) ? PERFILE_STOP : m->writing.on_damage,
-                           .deliver = PERFILE_DELIVER_DAMAGE,
-                           .from = x->in->from,
-                           .limits = m->writing.limits};
+    perfile_open_options how = {.size = sizeof how,
+                                .on_damage = fails_on_damage(m) ? PERFILE_ON_DAMAGE_STOP
+                                                                : m->writing.on_damage,
+                                .deliver = PERFILE_DELIVER_DAMAGE,
+                                .from = x->in->from,
+                                .limits = m->writing.limits};
     perfile_sort_options sorting = {.size = sizeof sorting,
                                     .max_memory = share(m),
                                     .max_mapped =
@@ -167,9 +168,9 @@ static perfile_status open_all(merging *m, perfile_error *err)
 static perfile_status look_for_damage(const merging *m, perfile_error *err)
 {
     for (size_t i = 0; i < m->n && fails_on_damage(m); i++) {
-        perfile_summary sum;
+        perfile_stream_summary sum;
         unsigned damage = 1;
-        perfile_stream_summary(m->inputs[i].stream, &sum, sizeof sum);
+        perfile_stream_get_summary(m->inputs[i].stream, &sum, sizeof sum);
         if (sum.damages == 0)
             continue;
         while (damage + 1 < sizeof sum.by_damage / sizeof sum.by_damage[0] &&
@@ -283,14 +284,14 @@ static void tell_inputs(merging *m)
     m->copied.damages = m->copied.lost = 0;
     for (size_t i = 0; i < m->n; i++) {
         const input *x = &m->inputs[i];
-        perfile_summary sum = {0};
+        perfile_stream_summary sum = {0};
         if (x->stream)
-            perfile_stream_summary(x->stream, &sum, sizeof sum);
+            perfile_stream_get_summary(x->stream, &sum, sizeof sum);
         copy_out(x->in->summary, x->in->summary_size, &sum, sizeof sum);
         m->copied.damages += sum.damages;
         m->copied.lost += sum.lost;
         if (x->notes && m->writing.note)
-            (void)pf_notes_tell(x->notes, tell_note, &(told){m, (uint32_t)i});
+            (void)pf_notes_report(x->notes, tell_note, &(told){m, (uint32_t)i});
     }
     if (m->stream && m->writing.merged)
         m->writing.merged(m->writing.user, m->stream);
@@ -325,16 +326,24 @@ static perfile_status begin(merging *m, perfile_merge_source *in, size_t n, perf
 
 perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfile_sink *sink,
                                       const perfile_merge_options *options,
-                                      const perfile_merge_writing *writing, perfile_merged *merged,
-                                      size_t merged_size, perfile_copied *copied,
-                                      size_t copied_size, perfile_error *err)
+                                      const perfile_merge_captures_options *writing,
+                                      perfile_merge_summary *merged, size_t merged_size,
+                                      perfile_copy_summary *copied, size_t copied_size,
+                                      perfile_error *err)
 {
     merging m = {.sink = sink};
-    perfile_merged result = {0};
+    perfile_merge_summary result = {0};
     perfile_status st =
         pf_options_take(&m.options, sizeof m.options, options, "merge.options", err);
     if (st == PERFILE_OK)
         st = pf_options_take(&m.writing, sizeof m.writing, writing, "merge.writing", err);
+    if (st == PERFILE_OK)
+        st = pf_on_damage_take(&m.writing.on_damage, PERFILE_ON_DAMAGE_STOP, PERFILE_ON_DAMAGE_FAIL,
+                               "merge.writing", err);
+    if (m.writing.on_damage == PERFILE_ON_DAMAGE_FAIL)
+        m.options.flags |= PERFILE_MERGE_FAIL_ON_DAMAGE;
+    else if (m.options.flags & PERFILE_MERGE_FAIL_ON_DAMAGE)
+        m.writing.on_damage = PERFILE_ON_DAMAGE_FAIL;
     if (st == PERFILE_OK)
         st = begin(&m, in, n, err);
     for (size_t i = 0; i < n && st == PERFILE_OK; i++)
@@ -343,7 +352,7 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
         st = merge(&m, err);
     tell_inputs(&m);
     if (m.stream)
-        perfile_merge_result(m.stream, &result, sizeof result);
+        perfile_merge_get_summary(m.stream, &result, sizeof result);
     copy_out(merged, merged_size, &result, sizeof result);
     copy_out(copied, copied_size, &m.copied, sizeof m.copied);
     close_all(&m);

@@ -34,9 +34,9 @@ static const struct {
     [PERFILE_NOTE_PARTS] = {"parts",
                             "%s one behind the other: the records are not in order of time%s",
                             false},
-    [PERFILE_NOTE_TARGET] = {"target", "%s%s", true},  /* told as it comes */
-    [PERFILE_NOTE_UNSAID] = {"unsaid", "%s%s", false}, /* the same */
-    [PERFILE_NOTE_EMPTY] = {"empty", "%s%s", false},   /* the same */
+    [PERFILE_NOTE_TARGET] = {"target", "%s%s", true},        /* told as it comes */
+    [PERFILE_NOTE_NOT_RECORDED] = {"unsaid", "%s%s", false}, /* the same */
+    [PERFILE_NOTE_EMPTY] = {"empty", "%s%s", false},         /* the same */
     [PERFILE_NOTE_DECOMPRESSED] = {"decompressed", "%s decompressed%s", false},
 };
 
@@ -165,8 +165,8 @@ void pf_notes_kept(pf_notes *notes, const perfile_record *r, const perfile_featu
     pf_notes_add(notes, &note);
 }
 
-uint64_t pf_notes_tell(const pf_notes *notes, void (*note)(void *user, const perfile_note *note),
-                       void *user)
+uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const perfile_note *note),
+                         void *user)
 {
     uint64_t losses = 0;
     for (uint32_t i = 0; i < notes->n; i++) {

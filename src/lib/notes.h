@@ -17,12 +17,12 @@ typedef struct pf_notes {
 void pf_notes_add(pf_notes *notes, const perfile_note *one);
 
 /* Counts what the other byte order could not have as a whole: a record, else a feature, else an
- * event.  For perfile_order_options.kept. */
+ * event.  For perfile_byteswap_options.kept. */
 void pf_notes_kept(pf_notes *notes, const perfile_record *r, const perfile_feature *f,
                    const perfile_error *why);
 
 /* Hands out all, with their sentences; returns how many are losses. */
-uint64_t pf_notes_tell(const pf_notes *notes, void (*note)(void *user, const perfile_note *note),
-                       void *user);
+uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const perfile_note *note),
+                         void *user);
 
 #endif

@@ -65,11 +65,11 @@ perfile_status pf_driver_find(perfile_source *source, const char *from, const pf
     return *driver ? PERFILE_OK : no_driver(from, err);
 }
 
-perfile_status perfile_open(perfile_source *source, const perfile_options *options,
+perfile_status perfile_open(perfile_source *source, const perfile_open_options *options,
                             perfile_stream **stream, perfile_error *err)
 {
     const pf_driver *driver;
-    perfile_options mine;
+    perfile_open_options mine;
     const char *foreign = NULL;
     perfile_status st = pf_options_take(&mine, sizeof mine, options, "options", err);
     if (st != PERFILE_OK)
@@ -99,11 +99,11 @@ perfile_status perfile_open(perfile_source *source, const perfile_options *optio
     return st;
 }
 
-perfile_status perfile_open_path(const char *path, const perfile_options *options,
+perfile_status perfile_open_path(const char *path, const perfile_open_options *options,
                                  perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
-    perfile_options mine;
+    perfile_open_options mine;
     perfile_status st = pf_options_take(&mine, sizeof mine, options, "options", err);
     if (st != PERFILE_OK)
         return st;

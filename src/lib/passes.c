@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 
-void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_options *how)
+void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_open_options *how)
 {
     *p = (pf_passes){.source = source, .tee = {.below = source}, .how = *how};
 }

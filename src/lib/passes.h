@@ -16,13 +16,13 @@ typedef struct pf_passes {
     bool inputs_known;     /* what that reads: */
     pf_inputs inputs;
     pf_tee tee; /* each pass has a source of its own, which reads this one */
-    perfile_options how;
+    perfile_open_options how;
 
     uint32_t n;           /* passes that were begun */
     pf_progress progress; /* of the one that runs */
 } pf_passes;
 
-void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_options *how);
+void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_open_options *how);
 void pf_passes_of_streams(pf_passes *p,
                           perfile_status (*make)(void *user, perfile_stream **stream,
                                                  perfile_error *err),

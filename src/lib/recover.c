@@ -85,8 +85,8 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     if (st == PERFILE_OK)
         st = follows(x, err);
     x->result.events = perfile_session_n_events(x->session);
-    perfile_summary sum;
-    perfile_stream_summary(x->stream, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(x->stream, &sum, sizeof sum);
     x->result.missing = sum.missing;
     x->result.damaged |= sum.damages != 0;
     if (st != PERFILE_OK)
@@ -180,21 +180,22 @@ static perfile_status forget_guesses(const pf_recover *x, perfile_source *source
     return st;
 }
 
-perfile_status perfile_recover(perfile_source *source, perfile_sink *sink,
-                               const perfile_recover_options *options, perfile_recovered *result,
-                               size_t size, perfile_error *err)
+perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sink,
+                                       const perfile_recover_options *options,
+                                       perfile_recover_summary *result, size_t size,
+                                       perfile_error *err)
 {
     pf_recover x = {.sink = sink,
                     .result = {.first_time = PERFILE_NO_TIME, .last_time = PERFILE_NO_TIME}};
     pf_repair r = {.assume = {.size = sizeof r.assume}};
     perfile_status st =
         pf_options_take(&x.options, sizeof x.options, options, "recover.options", err);
-    perfile_options how = {.size = sizeof how,
-                           .on_damage = PERFILE_SALVAGE,
-                           .deliver = PERFILE_DELIVER_DAMAGE,
-                           .from = x.options.from,
-                           .limits = x.options.limits,
-                           .assume = x.options.assume};
+    perfile_open_options how = {.size = sizeof how,
+                                .on_damage = PERFILE_ON_DAMAGE_SALVAGE,
+                                .deliver = PERFILE_DELIVER_DAMAGE,
+                                .from = x.options.from,
+                                .limits = x.options.limits,
+                                .assume = x.options.assume};
     if (st == PERFILE_OK && sink)
         st = pf_sink_reads(sink, &source->inputs, err);
     if (st == PERFILE_OK)

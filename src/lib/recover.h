@@ -1,4 +1,4 @@
-/* The inside of perfile_recover(). */
+/* The inside of perfile_recover_capture(). */
 #ifndef PF_LIB_RECOVER_H
 #define PF_LIB_RECOVER_H
 
@@ -10,14 +10,14 @@
 typedef struct pf_recover {
     const pf_repair_ops *repair; /* of the driver; NULL: nothing is guessed */
     perfile_recover_options options;
-    perfile_recovered result;
+    perfile_recover_summary result;
     perfile_stream *stream;
     perfile_source *source;       /* of the stream, which owns it, or `again` */
     perfile_source *again;        /* the directory once more; NULL: it is none */
     const perfile_assume *assume; /* what the stream was opened with */
     bool asked, sound;            /* of pf_recover_is_sound() */
     /* What failed where it cannot be returned; status PERFILE_OK: nothing.  The result is that of
-     * another capture then, and perfile_recover() returns this instead. */
+     * another capture then, and perfile_recover_capture() returns this instead. */
     perfile_error failed;
     const perfile_session *session;
     const perfile_container *container;

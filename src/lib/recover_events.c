@@ -1,7 +1,7 @@
 /* Which events a rescued capture gets: those that the file has unless they break rules, else the
  * best that can be made of them or of EVENT_DESC. */
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "lib/recover.h"
 #include "schema/attr_places.h"
 
@@ -92,7 +92,8 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
     perfile_stream *s;
     const perfile_record *r;
     size_t n;
-    perfile_options how = {.size = sizeof how, .on_damage = PERFILE_RESYNC, .assume = assume};
+    perfile_open_options how = {
+        .size = sizeof how, .on_damage = PERFILE_ON_DAMAGE_RESYNC, .assume = assume};
     perfile_check_options check = {
         .size = sizeof check, .finding = on_finding, .user = t, .only = "V-1,V-006,V-019"};
     pf_repair_forget(&t->events);

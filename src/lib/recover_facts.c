@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "check/feature.h"
 #include "core/readable.h"
 #include "lib/recover.h"

@@ -110,7 +110,7 @@ static perfile_status container_gaps(pf_recover *x, perfile_error *err)
  * it than its size says. */
 static void count(pf_recover *x, const perfile_record *first, size_t n, pf_framed seen)
 {
-    perfile_recovered *sum = &x->result;
+    perfile_recover_summary *sum = &x->result;
     uint64_t times[PERFILE_RUN_RECORDS];
     uint64_t bytes = first->extra.len, samples = 0;
     if (seen.n == n && seen.adjacent && !seen.other) {

@@ -15,9 +15,9 @@ static void on_finding(void *user, const perfile_finding *f)
     const perfile_rule *rule = perfile_rule_of(f->rule);
     bool about_record = f->sequence != PERFILE_NO_SEQUENCE && f->type != UINT32_MAX;
     bool kept = true;
-    if (rule->where == PERFILE_WHERE_CONTAINER)
+    if (rule->where == PERFILE_RULE_SCOPE_CONTAINER)
         return;
-    if (rule->where == PERFILE_WHERE_ATTR) {
+    if (rule->where == PERFILE_RULE_SCOPE_ATTR) {
         kept = pf_buffer_append(&x->bad_events, &f->offset, sizeof f->offset);
     } else if (about_record && f->type != PERFILE_RECORD_HEADER_ATTR) {
         pf_bad bad = {f->sequence, rule->id};

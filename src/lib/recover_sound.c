@@ -72,15 +72,15 @@ static void on_finding(void *user, const perfile_finding *f)
     if (f->severity != PERFILE_SEVERITY_ERROR)
         return;
     const perfile_rule *rule = perfile_rule_of(f->rule);
-    bool beside = rule->where == PERFILE_WHERE_CONTAINER ||
-                  (rule->where == PERFILE_WHERE_FEATURE && in_section(v->session, f->feature));
+    bool beside = rule->where == PERFILE_RULE_SCOPE_CONTAINER ||
+                  (rule->where == PERFILE_RULE_SCOPE_FEATURE && in_section(v->session, f->feature));
     v->wrong |= v->strict || !beside;
 }
 
 static bool no_damage(const perfile_stream *s)
 {
-    perfile_summary sum;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     /* That the header declares more than there is says nothing of the records that are there. */
     return sum.damages == sum.by_damage[PERFILE_DAMAGE_TRUNCATED_DATA];
 }
@@ -115,7 +115,7 @@ static bool hides_records(const perfile_stream *s)
     bool unclaimed = false;
     for (uint32_t i = 0; i < k->n_extents; i++)
         unclaimed |=
-            k->extents[i].role == PERFILE_ROLE_GAP || k->extents[i].role == PERFILE_ROLE_TAIL;
+            k->extents[i].role == PERFILE_EXTENT_GAP || k->extents[i].role == PERFILE_EXTENT_TAIL;
     return k->form == PERFILE_FORM_FILE && k->data.size == 0 && unclaimed;
 }
 
@@ -134,7 +134,7 @@ perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
     const perfile_record *r;
     size_t n;
     pf_verdict v = {.strict = strict};
-    perfile_options how = {
+    perfile_open_options how = {
         .size = sizeof how, .from = x->options.from, .limits = x->options.limits, .assume = assume};
     perfile_check_options check = {.size = sizeof check,
                                    .finding = on_finding,

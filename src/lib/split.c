@@ -20,7 +20,7 @@ static uint64_t passes_in_all(const pf_splitting *s)
     return (s->looked ? 2 : 1) + lots * (s->split.state ? 2 : 1);
 }
 
-void pf_split_tell(void *splitting, const perfile_record *at)
+void pf_split_report(void *splitting, const perfile_record *at)
 {
     pf_splitting *s = splitting;
     if (at->family == PERFILE_FAMILY_DAMAGE && s->finding) {
@@ -43,17 +43,17 @@ void pf_split_tell(void *splitting, const perfile_record *at)
 static perfile_status refuse_damage(const pf_splitting *s, const perfile_stream *stream,
                                     perfile_error *err)
 {
-    perfile_summary sum;
-    perfile_stream_summary(stream, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(stream, &sum, sizeof sum);
     return s->failing && sum.damages ? pf_copy_refuse(&sum, err) : PERFILE_OK;
 }
 
 static perfile_status find(pf_splitting *s, perfile_error *err)
 {
     perfile_stream *stream;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     perfile_status st = PERFILE_OK;
-    s->split.progress = pf_split_tell;
+    s->split.progress = pf_split_report;
     s->split.progress_user = s;
     if (pf_split_must_look(&s->split)) {
         st = pf_passes_open(&s->all, &s->looked, err);
@@ -70,7 +70,7 @@ static perfile_status find(pf_splitting *s, perfile_error *err)
     st = pf_split_find(&s->split, stream, err);
     s->finding = false;
     s->found = stream;
-    perfile_stream_summary(stream, &sum, sizeof sum);
+    perfile_stream_get_summary(stream, &sum, sizeof sum);
     s->sum.records = s->split.records;
     s->sum.samples = s->split.samples;
     s->sum.damages = sum.damages;
@@ -144,16 +144,17 @@ void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfi
 static void begin_passes(pf_splitting *s, perfile_source *source, perfile_stream_open open,
                          void *user)
 {
-    s->failing = s->writing.on_damage == PERFILE_FILTER_FAIL;
+    s->failing = s->writing.on_damage == PERFILE_ON_DAMAGE_FAIL;
     if (!source) {
         pf_passes_of_streams(&s->all, open, user, PERFILE_DELIVER_DAMAGE);
         return;
     }
-    const perfile_options how = {.size = sizeof how,
-                                 .on_damage = s->failing ? PERFILE_STOP : s->writing.on_damage,
-                                 .deliver = PERFILE_DELIVER_DAMAGE,
-                                 .from = s->writing.from,
-                                 .limits = s->writing.limits};
+    const perfile_open_options how = {.size = sizeof how,
+                                      .on_damage = s->failing ? PERFILE_ON_DAMAGE_STOP
+                                                              : s->writing.on_damage,
+                                      .deliver = PERFILE_DELIVER_DAMAGE,
+                                      .from = s->writing.from,
+                                      .limits = s->writing.limits};
     pf_passes_begin(&s->all, source, &how);
 }
 
@@ -171,8 +172,8 @@ static void set_most(pf_splitting *s)
 {
     enum { ALWAYS = 16 << 20 };
     const perfile_limits limits = s->limits;
-    perfile_summary sum;
-    perfile_stream_summary(s->found, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s->found, &sum, sizeof sum);
     uint64_t bytes = pf_container_bytes(perfile_stream_container(s->found)), most;
     bytes = sum.inner_bytes > bytes ? sum.inner_bytes : bytes;
     bytes = sum.bytes > bytes ? sum.bytes : bytes; /* of several inputs */
@@ -246,8 +247,8 @@ static void copy_in(void *to, size_t room, const void *from, size_t size)
 /* All of it; *source is what is to be closed at the end. */
 static perfile_status split_all(perfile_source **source, perfile_stream_open open, void *user,
                                 const perfile_split_options *options,
-                                const perfile_split_writing *writing, perfile_splitted *sum,
-                                size_t size, perfile_error *err)
+                                const perfile_split_capture_options *writing,
+                                perfile_split_summary *sum, size_t size, perfile_error *err)
 {
     perfile_split_options how;
     pf_splitting *s = pf_alloc(1, sizeof *s);
@@ -256,6 +257,9 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
     perfile_status st = pf_options_take(&how, sizeof how, options, "split.options", err);
     if (st == PERFILE_OK)
         st = pf_options_take(&s->writing, sizeof s->writing, writing, "split.writing", err);
+    if (st == PERFILE_OK)
+        st = pf_on_damage_take(&s->writing.on_damage, PERFILE_ON_DAMAGE_STOP,
+                               PERFILE_ON_DAMAGE_FAIL, "split.writing", err);
     if (st == PERFILE_OK)
         st = pf_limits_take(&s->limits, s->writing.limits, err);
     if (st == PERFILE_OK)
@@ -267,7 +271,7 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
         begin_passes(s, *source, open, user);
         st = end_output(s, split(s, err), err);
         *source = s->all.source;
-        pf_notes_tell(&s->notes, s->writing.note, s->writing.user);
+        pf_notes_report(&s->notes, s->writing.note, s->writing.user);
         if (sum)
             copy_in(sum, size, &s->sum, sizeof s->sum);
     }
@@ -282,8 +286,8 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
 }
 
 perfile_status perfile_split_capture(perfile_source *source, const perfile_split_options *options,
-                                     const perfile_split_writing *writing, perfile_splitted *sum,
-                                     size_t size, perfile_error *err)
+                                     const perfile_split_capture_options *writing,
+                                     perfile_split_summary *sum, size_t size, perfile_error *err)
 {
     perfile_status st = split_all(&source, NULL, NULL, options, writing, sum, size, err);
     perfile_source_close(source);
@@ -292,8 +296,8 @@ perfile_status perfile_split_capture(perfile_source *source, const perfile_split
 
 perfile_status perfile_split_stream(perfile_stream_open open, void *user,
                                     const perfile_split_options *options,
-                                    const perfile_split_writing *writing, perfile_splitted *sum,
-                                    size_t size, perfile_error *err)
+                                    const perfile_split_capture_options *writing,
+                                    perfile_split_summary *sum, size_t size, perfile_error *err)
 {
     perfile_source *none = NULL;
     return split_all(&none, open, user, options, writing, sum, size, err);

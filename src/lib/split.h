@@ -13,7 +13,7 @@ enum { PF_SPLIT_OPEN = 512, PF_SPLIT_OPEN_LEAST = 128 };
 
 typedef struct pf_splitting {
     pf_passes all;
-    perfile_split_writing writing;
+    perfile_split_capture_options writing;
     perfile_limits limits; /* of `writing`, filled in */
     pf_split split;
     perfile_stream *looked, *found; /* stay open: names of threads and events are theirs */
@@ -26,11 +26,11 @@ typedef struct pf_splitting {
     pf_buffer name_of; /* const char *: of each part, with a pattern */
     pf_out_set *set;
     pf_notes notes;
-    perfile_splitted sum;
+    perfile_split_summary sum;
 } pf_splitting;
 
 /* lib/split.c: how far the pass is, and what damage it meets. */
-void pf_split_tell(void *splitting, const perfile_record *at);
+void pf_split_report(void *splitting, const perfile_record *at);
 /* What is told of part `n`; `buffer` is for its key. */
 void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfile_split_part *out);
 

@@ -54,7 +54,7 @@ static perfile_status choose(lot *l, perfile_error *err)
     size_t n;
     perfile_status st;
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
-        pf_split_tell(l->s, first);
+        pf_split_report(l->s, first);
         if (!pf_split_plain(first))
             continue;
         bool all = pf_split_concerns_all(x, first, n);
@@ -174,7 +174,7 @@ static perfile_status write_all(lot *l, perfile_error *err)
     size_t n;
     perfile_status st;
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
-        pf_split_tell(l->s, first);
+        pf_split_report(l->s, first);
         if (pf_is_joined_fragment(first))
             st = pf_fragments_hold(&l->pieces, first, err);
         else if (pf_split_plain(first))

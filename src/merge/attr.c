@@ -1,7 +1,7 @@
 #include "merge/attr.h"
 
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/layout.h"
 #include "perfile/field.h"
 #include "schema/types.h"
@@ -97,8 +97,8 @@ perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
     enum { WITH_CLOCKID = 96 };
     static const perfile_visitor visitor = {sizeof visitor, on_value, on_group, on_end};
     static const uint8_t zeros[WITH_CLOCKID];
-    bool take_clock = in->why == PERFILE_CLOCK_WALL || in->why == PERFILE_CLOCK_TOLD ||
-                      in->why == PERFILE_CLOCK_ALIGNED;
+    bool take_clock = in->why == PERFILE_MERGE_CLOCK_WALL || in->why == PERFILE_MERGE_CLOCK_GIVEN ||
+                      in->why == PERFILE_MERGE_CLOCK_ALIGNED;
     size_t len = e->stored.len;
     pf_buffer_clear(out);
     if (!pf_buffer_append(out, e->stored.ptr, len))

@@ -41,7 +41,7 @@ static bool equal(domain a, domain b)
 /* Whose times have to be worked out. */
 static bool is_open(const pf_merge_input *in)
 {
-    return !in->has_offset && in->why != PERFILE_CLOCK_NONE;
+    return !in->has_offset && in->why != PERFILE_MERGE_CLOCK_NONE;
 }
 
 /* The wall clock at 0 of a domain, of the first input that says it; false when none does. */
@@ -62,10 +62,11 @@ static bool wall_of(const pf_merge *x, domain d, uint64_t *wall)
 static uint32_t why_same(const pf_merge *x, const pf_merge_input *in)
 {
     if (in->at == x->clock_of)
-        return PERFILE_CLOCK_FIRST;
+        return PERFILE_MERGE_CLOCK_FIRST;
     if (in->first_of_recording != in->at)
-        return PERFILE_CLOCK_RECORDING;
-    return in->host == x->inputs[x->clock_of].host ? PERFILE_CLOCK_BOOT : PERFILE_CLOCK_GLOBAL;
+        return PERFILE_MERGE_CLOCK_RECORDING;
+    return in->host == x->inputs[x->clock_of].host ? PERFILE_MERGE_CLOCK_BOOT
+                                                   : PERFILE_MERGE_CLOCK_GLOBAL;
 }
 
 static const char *name_of(const pf_merge_input *in, int32_t clock, char *room, size_t size)
@@ -106,10 +107,10 @@ static void align(pf_merge *x)
     for (uint32_t i = 0; i < x->n_inputs; i++) {
         pf_merge_input *in = &x->inputs[i];
         if (in == to)
-            in->why = PERFILE_CLOCK_FIRST;
+            in->why = PERFILE_MERGE_CLOCK_FIRST;
         if (in == to || !is_open(in))
             continue;
-        in->why = in->n_samples ? PERFILE_CLOCK_ALIGNED : PERFILE_CLOCK_NONE;
+        in->why = in->n_samples ? PERFILE_MERGE_CLOCK_ALIGNED : PERFILE_MERGE_CLOCK_NONE;
         if (in->n_samples)
             in->offset = to->offset + to->first_sample - in->first_sample;
     }
@@ -159,7 +160,7 @@ static void set_offsets(pf_merge *x)
         if (equal(domain_of(in), to)) {
             in->why = why_same(x, in);
         } else if (known && wall_of(x, domain_of(in), &wall)) {
-            in->why = PERFILE_CLOCK_WALL;
+            in->why = PERFILE_MERGE_CLOCK_WALL;
             in->offset = wall - zero;
         }
     }
@@ -171,10 +172,10 @@ perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err)
     for (uint32_t i = x->n_inputs; i--;) {
         pf_merge_input *in = &x->inputs[i];
         if (in->has_offset) {
-            in->why = PERFILE_CLOCK_TOLD;
+            in->why = PERFILE_MERGE_CLOCK_GIVEN;
             in->offset = (uint64_t)in->told;
         }
-        if (in->why != PERFILE_CLOCK_NONE && (is_open(in) || !any)) {
+        if (in->why != PERFILE_MERGE_CLOCK_NONE && (is_open(in) || !any)) {
             x->clock_of = i; /* the first whose times nobody tells, else the first that has any */
             any |= is_open(in);
         }

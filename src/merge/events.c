@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/layout.h"
 #include "perfile/encode.h"
 #include "schema/types.h"
@@ -68,7 +68,7 @@ static perfile_status fresh_id(pf_merge *x, uint64_t *id, perfile_error *err)
 static perfile_status map_id(pf_merge_input *in, uint64_t id, uint64_t new_id, uint32_t event,
                              perfile_error *err)
 {
-    const perfile_merged_id one = {.id = id, .new_id = new_id, .event = event};
+    const perfile_merge_id_pair one = {.id = id, .new_id = new_id, .event = event};
     size_t n = in->new_ids.len / sizeof one;
     if (n >= UINT32_MAX || !pf_index_put(&in->ids, id, (uint32_t)n) ||
         !pf_buffer_append(&in->new_ids, &one, sizeof one))
@@ -77,11 +77,12 @@ static perfile_status map_id(pf_merge_input *in, uint64_t id, uint64_t new_id, u
     return PERFILE_OK;
 }
 
-static const perfile_merged_id *find_id(const pf_merge_input *in, uint64_t id)
+static const perfile_merge_id_pair *find_id(const pf_merge_input *in, uint64_t id)
 {
     uint32_t at = pf_index_get(&in->ids, id);
-    return at == PF_INDEX_NONE ? NULL
-                               : &((const perfile_merged_id *)(const void *)in->new_ids.ptr)[at];
+    return at == PF_INDEX_NONE
+               ? NULL
+               : &((const perfile_merge_id_pair *)(const void *)in->new_ids.ptr)[at];
 }
 
 /* Whether the ids of the input are those of the one before it: same counters of one kernel. */
@@ -97,7 +98,7 @@ static perfile_status add_id(making *m, pf_merge_input *in, uint64_t id, uint32_
                              perfile_error *err)
 {
     const pf_merge_input *shared = shares_ids_with(m->x, in);
-    const perfile_merged_id *as = shared ? find_id(shared, id) : NULL;
+    const perfile_merge_id_pair *as = shared ? find_id(shared, id) : NULL;
     uint64_t new_id = id, stored;
     perfile_status st = PERFILE_OK;
     if (as && as->event == event)
@@ -163,7 +164,7 @@ static perfile_status add_input(making *m, pf_merge_input *in, perfile_error *er
         if (st == PERFILE_OK)
             st = add_ids(m, in, k, err);
     }
-    in->n_known = in->new_ids.len / sizeof(perfile_merged_id);
+    in->n_known = in->new_ids.len / sizeof(perfile_merge_id_pair);
     /* Before the ids of an only event are said, by an ID_INDEX record, any id means it. */
     in->renumbers |= in->n_events == 1 && pf_session_n_idless(in->session) == 1;
     return st;
@@ -356,7 +357,7 @@ perfile_status pf_merge_events(pf_merge *x, perfile_error *err)
 
 bool pf_merge_find_id(const pf_merge_input *in, uint64_t id, uint64_t *out)
 {
-    const perfile_merged_id *known = find_id(in, id);
+    const perfile_merge_id_pair *known = find_id(in, id);
     bool of_event = known && known->event != UINT32_MAX;
     *out = of_event ? known->new_id : id;
     return of_event;
@@ -364,7 +365,7 @@ bool pf_merge_find_id(const pf_merge_input *in, uint64_t id, uint64_t *out)
 
 bool pf_merge_find_stream(const pf_merge_input *in, uint64_t id, uint64_t *out)
 {
-    const perfile_merged_id *known = find_id(in, id);
+    const perfile_merge_id_pair *known = find_id(in, id);
     *out = known ? known->new_id : id;
     return known != NULL;
 }
@@ -379,7 +380,7 @@ perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uin
     *out = id;
     if (in->plain)
         return PERFILE_OK;
-    if (in->new_ids.len / sizeof(perfile_merged_id) - in->n_known >= MOST)
+    if (in->new_ids.len / sizeof(perfile_merge_id_pair) - in->n_known >= MOST)
         return pf_fail(err, PERFILE_E_LIMIT, "merge.ids", "%s: more than %d ids that no event has",
                        in->name, MOST);
     uint32_t owner = pf_index_get(&x->owners, id);

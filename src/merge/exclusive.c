@@ -50,8 +50,8 @@ static perfile_status meet_threads(pf_merge *x, pf_merge_input *in, const perfil
                              x->inputs[x->threads_of].name, in->name);
 }
 
-perfile_status pf_merge_meet(pf_merge *x, pf_merge_input *in, const perfile_record *r, bool *drop,
-                             perfile_error *err)
+perfile_status pf_merge_check_exclusive(pf_merge *x, pf_merge_input *in, const perfile_record *r,
+                                        bool *drop, perfile_error *err)
 {
     perfile_status st = meet_aux(x, in, r, err);
     if (st == PERFILE_OK)

@@ -56,8 +56,8 @@ perfile_status pf_fact_join(pf_merge *x, uint32_t number, const pf_buffer *made,
                             perfile_error *err);
 
 /* "feature NAME: " and the rest. */
-void pf_fact_tell(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t input, uint64_t count,
-                  const char *format, ...) __attribute__((format(printf, 6, 7)));
+void pf_fact_report(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t input,
+                    uint64_t count, const char *format, ...) __attribute__((format(printf, 6, 7)));
 void pf_fact_unreadable(const pf_merge *x, uint32_t number, uint32_t k);
 /* `count` entries of input `k` were left out, for that reason. */
 void pf_fact_left_out(const pf_merge *x, uint32_t number, uint32_t k, uint64_t count,

@@ -79,8 +79,8 @@ bool pf_fact_is_same(const pf_merge *x, uint32_t number)
     return true;
 }
 
-void pf_fact_tell(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t input, uint64_t count,
-                  const char *format, ...)
+void pf_fact_report(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t input,
+                    uint64_t count, const char *format, ...)
 {
     char text[TEXT];
     const char *name = perfile_feature_name(number);
@@ -90,22 +90,22 @@ void pf_fact_tell(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t in
     va_start(args, format);
     vsnprintf(text + n, sizeof text - (size_t)n, format, args);
     va_end(args);
-    pf_merge_tell(x, &(perfile_merge_note){kind, number, input, 0, count, text});
+    pf_merge_report(x, &(perfile_merge_note){kind, number, input, 0, count, text});
 }
 
 void pf_fact_unreadable(const pf_merge *x, uint32_t number, uint32_t k)
 {
-    pf_fact_tell(x, PERFILE_MERGE_DROPPED, number, k, 0, "that of %s is damaged: left out",
-                 x->inputs[k].name);
+    pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, k, 0, "that of %s is damaged: left out",
+                   x->inputs[k].name);
 }
 
 void pf_fact_left_out(const pf_merge *x, uint32_t number, uint32_t k, uint64_t count,
                       const char *why)
 {
     if (count)
-        pf_fact_tell(x, PERFILE_MERGE_DROPPED, number, k, count,
-                     "%" PRIu64 " %s of %s %s: left out", count, count == 1 ? "entry" : "entries",
-                     x->inputs[k].name, why);
+        pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, k, count,
+                       "%" PRIu64 " %s of %s %s: left out", count, count == 1 ? "entry" : "entries",
+                       x->inputs[k].name, why);
 }
 
 perfile_status pf_fact_add(pf_merge *x, uint32_t number, perfile_bytes payload, bool stable,
@@ -159,8 +159,8 @@ perfile_status pf_fact_join(pf_merge *x, uint32_t number, const pf_buffer *made,
             add_name(&have, x, k);
     end_names(&have, " inputs");
     if (have.n + have.more > 1)
-        pf_fact_tell(x, PERFILE_MERGE_JOINED, number, PF_MERGE_NO_INPUT, 0, "made of those of %s",
-                     have.text);
+        pf_fact_report(x, PERFILE_MERGE_NOTE_JOINED, number, PF_MERGE_NO_INPUT, 0,
+                       "made of those of %s", have.text);
     return st;
 }
 
@@ -174,10 +174,10 @@ perfile_status pf_join_same(pf_merge *x, uint32_t number, perfile_error *err)
     if (other.n + other.more == 0)
         return pf_fact_add(x, number, first->payload, true, err);
     end_names(&other, " inputs");
-    pf_fact_tell(x, PERFILE_MERGE_DROPPED, number,
-                 other.n + other.more == 1 ? other.last : PF_MERGE_NO_INPUT, 0,
-                 "in %s it is not that of %s: left out", other.text,
-                 x->inputs[pf_fact_first_input(x, number)].name);
+    pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number,
+                   other.n + other.more == 1 ? other.last : PF_MERGE_NO_INPUT, 0,
+                   "in %s it is not that of %s: left out", other.text,
+                   x->inputs[pf_fact_first_input(x, number)].name);
     return PERFILE_OK;
 }
 

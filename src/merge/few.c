@@ -5,7 +5,7 @@
  * the same times.  Key and lane are apart, for a pair that is written in halves and read as a whole
  * has to wait for the memory. */
 #include "base/copy.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "merge/heap.h"
 #include "merge/usual.h"
 #include "schema/frame.h"

@@ -87,7 +87,7 @@ perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error
     return pf_merge_settle(x, in) ? PERFILE_OK : pf_merge_read_on(x, in, err);
 }
 
-static void add_summary(perfile_summary *to, const perfile_summary *s)
+static void add_summary(perfile_stream_summary *to, const perfile_stream_summary *s)
 {
     if (to->damages == 0)
         to->first_offset = s->first_offset;
@@ -144,7 +144,7 @@ void pf_merge_give_back(pf_merge_input *in)
 perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     pf_totals totals;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     for (perfile_stream *s = in->stream; s; s = s->below)
         s->options.deliver |= PERFILE_DELIVER_DAMAGE;
     in->plain = true; /* no piece is passed over before all is known */
@@ -152,7 +152,7 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     if (st != PERFILE_OK)
         return st;
     in->stream->ops->totals(in->stream, &totals);
-    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    perfile_stream_get_summary(in->stream, &sum, sizeof sum);
     add_summary(&x->base.summary, &sum);
     in->session = perfile_stream_session(in->stream);
     in->n_events = perfile_session_n_events(in->session);
@@ -162,7 +162,8 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     in->first_bytes = totals.first_bytes;
     in->bytes = totals.bytes;
     in->kernel = totals.kernel_address;
-    in->why = totals.timed && has_times(in->stream) ? PERFILE_CLOCK_FIRST : PERFILE_CLOCK_NONE;
+    in->why = totals.timed && has_times(in->stream) ? PERFILE_MERGE_CLOCK_FIRST
+                                                    : PERFILE_MERGE_CLOCK_NONE;
     in->ids.seed = pf_index_seed(in);
     return PERFILE_OK;
 }

@@ -281,10 +281,11 @@ static perfile_status take_input(joining *j, uint32_t k, perfile_error *err)
     if (f && !is_open)
         pf_fact_unreadable(j->x, number, k);
     if (is_open && would_change(j->x, k, number)) {
-        pf_fact_tell(j->x, PERFILE_MERGE_DROPPED, number, k, 0,
-                     "the records of %s get other ids, times or layouts, those in it do not: left "
-                     "out",
-                     j->x->inputs[k].name);
+        pf_fact_report(
+            j->x, PERFILE_MERGE_NOTE_DROPPED, number, k, 0,
+            "the records of %s get other ids, times or layouts, those in it do not: left "
+            "out",
+            j->x->inputs[k].name);
         is_open = false;
     }
     /* Entries as perf before 2.6.35 wrote them cannot stand beside others. */

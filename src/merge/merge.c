@@ -63,7 +63,7 @@ static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
     const perfile_record *r = in->next;
     perfile_record *out = next_slot(x);
     bool drop;
-    perfile_status st = pf_merge_meet(x, in, r, &drop, err);
+    perfile_status st = pf_merge_check_exclusive(x, in, r, &drop, err);
     if (st != PERFILE_OK || drop)
         return st;
     size_t before_bytes = x->bytes.len;
@@ -139,22 +139,22 @@ static void tell_count(pf_merge *x, uint32_t kind, uint64_t n, const char *text)
 {
     const perfile_merge_note note = {kind, UINT32_MAX, UINT32_MAX, 0, n, text};
     if (n)
-        pf_merge_tell(x, &note);
+        pf_merge_report(x, &note);
 }
 
 static void tell_all(pf_merge *x)
 {
-    const perfile_merged *sum = &x->result;
+    const perfile_merge_summary *sum = &x->result;
     if (x->told)
         return;
     x->told = true;
-    tell_count(x, PERFILE_MERGE_RECORDS, sum->of_nobody,
+    tell_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->of_nobody,
                "records were left out: no event of the output says how to read them");
-    tell_count(x, PERFILE_MERGE_RECORDS, sum->unreadable,
+    tell_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->unreadable,
                "records were left out that do not hold what their event says");
-    tell_count(x, PERFILE_MERGE_RECORDS, x->foreign_counters,
+    tell_count(x, PERFILE_MERGE_NOTE_RECORDS, x->foreign_counters,
                "TIME_CONV records were left out: they are of the counter of another machine");
-    tell_count(x, PERFILE_MERGE_CHANGED, sum->trailers,
+    tell_count(x, PERFILE_MERGE_NOTE_CHANGED, sum->trailers,
                "records that said no time got that of the record in front of them");
 }
 

@@ -96,7 +96,7 @@ typedef struct pf_merge_input {
     pf_merge_plan *plans;
     uint32_t n_plans;
     pf_index ids;                         /* id of the input -> position in new_ids */
-    pf_buffer new_ids;                    /* perfile_merged_id, those of events first */
+    pf_buffer new_ids;                    /* perfile_merge_id_pair, those of events first */
     size_t n_known;                       /* of them: of events */
     bool renumbers;                       /* some id changes */
     bool walks;                           /* some field of a body changes */
@@ -109,7 +109,7 @@ typedef struct pf_merge_input {
     bool has_threads;           /* a THREAD_MAP came */
     bool drops_aux, drops_stat; /* PERFILE_MERGE_DROP_CONFLICTING */
     pf_pids moved;              /* processes and threads that got another number */
-    perfile_merged_input result;
+    perfile_merge_input_summary result;
 } pf_merge_input;
 
 /* The head of an input among those of the others: by key, then by order. */
@@ -152,7 +152,7 @@ typedef struct pf_merge {
     pf_buffer threads;   /* body of the first THREAD_MAP of a recording of perf stat … */
     uint32_t threads_of; /* … and its input */
     uint32_t aux_of;     /* the input that has AUX traces */
-    perfile_merged result;
+    perfile_merge_summary result;
 } pf_merge;
 
 /* merge_input.c: sees to it that all of an input is known before its first record. */
@@ -174,11 +174,11 @@ void pf_merge_release(pf_merge *x);
 extern const pf_stream_ops pf_merge_ops;
 
 /* merge_meet.c: what is true of one input only; *drop: it was told that this is left out. */
-perfile_status pf_merge_meet(pf_merge *x, pf_merge_input *in, const perfile_record *r, bool *drop,
-                             perfile_error *err);
+perfile_status pf_merge_check_exclusive(pf_merge *x, pf_merge_input *in, const perfile_record *r,
+                                        bool *drop, perfile_error *err);
 
 /* merge_result.c: options.note. */
-void pf_merge_tell(const pf_merge *x, const perfile_merge_note *note);
+void pf_merge_report(const pf_merge *x, const perfile_merge_note *note);
 /* A fact that nobody can join: fails with the sentence, or with PERFILE_MERGE_DROP_CONFLICTING
  * tells it as a note of kind CONFLICT and returns PERFILE_OK. */
 perfile_status pf_merge_conflict(const pf_merge *x, uint32_t number, uint32_t input,

@@ -1,6 +1,6 @@
 /* A record of an input as one of the output. */
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/layout.h"
 #include "core/parts.h"
 #include "perfile/encode.h"
@@ -119,8 +119,8 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
     unsigned rule = w->x->rules[f->kind];
     if (rule == PF_MERGE_KEEP || f->flags & PERFILE_FIELD_CALC || v->offset < w->front)
         return;
-    uint64_t n = f->type == PERFILE_WORDS ? v->u.words.n : 1;
-    uint64_t width = f->type == PERFILE_WORDS ? v->u.words.width : v->width;
+    uint64_t n = f->type == PERFILE_STORED_WORDS ? v->u.words.n : 1;
+    uint64_t width = f->type == PERFILE_STORED_WORDS ? v->u.words.width : v->width;
     if (width != 4 && width != 8)
         return;
     uint8_t *at = w->out + v->offset + w->shift;

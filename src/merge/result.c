@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "merge/merge.h"
 
-void pf_merge_tell(const pf_merge *x, const perfile_merge_note *note)
+void pf_merge_report(const pf_merge *x, const perfile_merge_note *note)
 {
     if (x->options.note)
         x->options.note(x->options.user, note);
@@ -21,8 +21,8 @@ perfile_status pf_merge_conflict(const pf_merge *x, uint32_t number, uint32_t in
     va_end(args);
     if (!(x->options.flags & PERFILE_MERGE_DROP_CONFLICTING))
         return pf_fail(err, PERFILE_E_USAGE, "merge", "%s", text);
-    const perfile_merge_note note = {PERFILE_MERGE_CONFLICT, number, input, 0, 1, text};
-    pf_merge_tell(x, &note);
+    const perfile_merge_note note = {PERFILE_MERGE_NOTE_CONFLICT, number, input, 0, 1, text};
+    pf_merge_report(x, &note);
     return PERFILE_OK;
 }
 
@@ -33,17 +33,18 @@ static const pf_merge *stage_of(const perfile_stream *s)
     return (const pf_merge *)(const void *)s;
 }
 
-void perfile_merge_result(const perfile_stream *stream, perfile_merged *out, size_t size)
+void perfile_merge_get_summary(const perfile_stream *stream, perfile_merge_summary *out,
+                               size_t size)
 {
-    const perfile_merged none = {0};
+    const perfile_merge_summary none = {0};
     const pf_merge *x = stage_of(stream);
     memcpy(out, x ? &x->result : &none, size < sizeof none ? size : sizeof none);
 }
 
-void perfile_merge_input_result(const perfile_stream *stream, size_t position,
-                                perfile_merged_input *out, size_t size)
+void perfile_merge_get_input_summary(const perfile_stream *stream, size_t position,
+                                     perfile_merge_input_summary *out, size_t size)
 {
-    perfile_merged_input one = {0};
+    perfile_merge_input_summary one = {0};
     const pf_merge *x = stage_of(stream);
     if (x && position < x->n_inputs) {
         const pf_merge_input *in = &x->inputs[position];
@@ -57,21 +58,21 @@ void perfile_merge_input_result(const perfile_stream *stream, size_t position,
     memcpy(out, &one, size < sizeof one ? size : sizeof one);
 }
 
-bool perfile_merge_id(const perfile_stream *stream, size_t position, size_t k,
-                      perfile_merged_id *out, size_t size)
+bool perfile_merge_get_id(const perfile_stream *stream, size_t position, size_t k,
+                          perfile_merge_id_pair *out, size_t size)
 {
     const pf_merge *x = stage_of(stream);
     if (!x || position >= x->n_inputs ||
-        k >= x->inputs[position].new_ids.len / sizeof(perfile_merged_id))
+        k >= x->inputs[position].new_ids.len / sizeof(perfile_merge_id_pair))
         return false;
     const uint8_t *all = x->inputs[position].new_ids.ptr;
-    memcpy(out, all + k * sizeof(perfile_merged_id),
-           size < sizeof(perfile_merged_id) ? size : sizeof(perfile_merged_id));
+    memcpy(out, all + k * sizeof(perfile_merge_id_pair),
+           size < sizeof(perfile_merge_id_pair) ? size : sizeof(perfile_merge_id_pair));
     return true;
 }
 
-bool perfile_merge_pid(const perfile_stream *stream, size_t position, uint32_t after, uint32_t *pid,
-                       uint32_t *new_pid)
+bool perfile_merge_get_pid(const perfile_stream *stream, size_t position, uint32_t after,
+                           uint32_t *pid, uint32_t *new_pid)
 {
     const pf_merge *x = stage_of(stream);
     uint64_t at = after == UINT32_MAX ? 0 : (uint64_t)after + 1;
@@ -83,19 +84,22 @@ bool perfile_merge_pid(const perfile_stream *stream, size_t position, uint32_t a
 
 const char *perfile_merge_note_name(uint32_t kind)
 {
-    static const char *const names[PERFILE_MERGE_N_NOTES] = {
-        [PERFILE_MERGE_JOINED] = "joined",     [PERFILE_MERGE_DROPPED] = "dropped",
-        [PERFILE_MERGE_CONFLICT] = "conflict", [PERFILE_MERGE_RECORDS] = "records",
-        [PERFILE_MERGE_CHANGED] = "changed",   [PERFILE_MERGE_MIXED] = "mixed"};
-    return kind < PERFILE_MERGE_N_NOTES ? names[kind] : "";
+    static const char *const names[PERFILE_N_MERGE_NOTES] = {
+        [PERFILE_MERGE_NOTE_JOINED] = "joined",     [PERFILE_MERGE_NOTE_DROPPED] = "dropped",
+        [PERFILE_MERGE_NOTE_CONFLICT] = "conflict", [PERFILE_MERGE_NOTE_RECORDS] = "records",
+        [PERFILE_MERGE_NOTE_CHANGED] = "changed",   [PERFILE_MERGE_NOTE_MIXED] = "mixed"};
+    return kind < PERFILE_N_MERGE_NOTES ? names[kind] : "";
 }
 
 const char *perfile_merge_clock_name(uint32_t clock)
 {
-    static const char *const names[] = {
-        [PERFILE_CLOCK_FIRST] = "its own",           [PERFILE_CLOCK_TOLD] = "offset",
-        [PERFILE_CLOCK_ALIGNED] = "aligned",         [PERFILE_CLOCK_RECORDING] = "same recording",
-        [PERFILE_CLOCK_BOOT] = "same boot",          [PERFILE_CLOCK_WALL] = "wall clock",
-        [PERFILE_CLOCK_GLOBAL] = "the same for all", [PERFILE_CLOCK_NONE] = "no times"};
+    static const char *const names[] = {[PERFILE_MERGE_CLOCK_FIRST] = "its own",
+                                        [PERFILE_MERGE_CLOCK_GIVEN] = "offset",
+                                        [PERFILE_MERGE_CLOCK_ALIGNED] = "aligned",
+                                        [PERFILE_MERGE_CLOCK_RECORDING] = "same recording",
+                                        [PERFILE_MERGE_CLOCK_BOOT] = "same boot",
+                                        [PERFILE_MERGE_CLOCK_WALL] = "wall clock",
+                                        [PERFILE_MERGE_CLOCK_GLOBAL] = "the same for all",
+                                        [PERFILE_MERGE_CLOCK_NONE] = "no times"};
     return clock < sizeof names / sizeof names[0] ? names[clock] : "";
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/copy.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/layout.h"
 #include "merge/heap.h"
 #include "merge/usual.h"

@@ -6,7 +6,7 @@
  * of which all that was merged has gone out: where the next round is due depends on the bytes of
  * the records alone. */
 #include "base/copy.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "merge/heap.h"
 #include "merge/usual.h"
 #include "stage/time_key.h"

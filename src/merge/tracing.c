@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/tracing.h"
 #include "merge/facts.h"
 
@@ -249,9 +249,9 @@ static void keep_text(const joining *j, uint32_t k, const char *what, perfile_by
     if (kept->len == 0)
         *kept = text;
     else
-        pf_fact_tell(j->x, PERFILE_MERGE_DROPPED, PERFILE_FEATURE_TRACING_DATA, k, 0,
-                     "the %s of %s are not those of an input before it: left out", what,
-                     j->x->inputs[k].name);
+        pf_fact_report(j->x, PERFILE_MERGE_NOTE_DROPPED, PERFILE_FEATURE_TRACING_DATA, k, 0,
+                       "the %s of %s are not those of an input before it: left out", what,
+                       j->x->inputs[k].name);
 }
 
 static void keep_texts(joining *j, uint32_t k, const perfile_tracing_formats *blob)

@@ -10,9 +10,9 @@ static perfile_status join_with(pf_merge *x, uint32_t number, uint32_t other, pe
 {
     if (!pf_fact_is_same(x, number) || pf_fact_is_same(x, other))
         return pf_join_same(x, number, err);
-    pf_fact_tell(x, PERFILE_MERGE_DROPPED, number, PF_MERGE_NO_INPUT, 0,
-                 "nothing without %s, which is not the same in all inputs: left out",
-                 perfile_feature_name(other));
+    pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, PF_MERGE_NO_INPUT, 0,
+                   "nothing without %s, which is not the same in all inputs: left out",
+                   perfile_feature_name(other));
     return PERFILE_OK;
 }
 
@@ -35,10 +35,10 @@ perfile_status pf_join_topology(pf_merge *x, uint32_t number, perfile_error *err
     for (uint32_t k = 0; k < x->n_inputs; k++) {
         if (!pf_fact_of(x, k, number) || perfile_session_n_cpus(x->inputs[k].session) == n)
             continue;
-        pf_fact_tell(x, PERFILE_MERGE_DROPPED, number, k, 0,
-                     "%s has it of %" PRIu32 " processors, feature NRCPUS says %" PRIu32
-                     " now: left out",
-                     x->inputs[k].name, perfile_session_n_cpus(x->inputs[k].session), n);
+        pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, k, 0,
+                       "%s has it of %" PRIu32 " processors, feature NRCPUS says %" PRIu32
+                       " now: left out",
+                       x->inputs[k].name, perfile_session_n_cpus(x->inputs[k].session), n);
         return PERFILE_OK;
     }
     return pf_join_same(x, number, err);
@@ -67,8 +67,8 @@ perfile_status pf_join_nodes(pf_merge *x, uint32_t number, perfile_error *err)
         if (pf_fact_differs(x, k, number, first) && !same_nodes(first, pf_fact_of(x, k, number)))
             return pf_join_same(x, number, err);
     if (!pf_fact_is_same(x, number))
-        pf_fact_tell(x, PERFILE_MERGE_JOINED, number, PF_MERGE_NO_INPUT, 0,
-                     "free memory taken from %s", x->inputs[pf_fact_first_input(x, number)].name);
+        pf_fact_report(x, PERFILE_MERGE_NOTE_JOINED, number, PF_MERGE_NO_INPUT, 0,
+                       "free memory taken from %s", x->inputs[pf_fact_first_input(x, number)].name);
     return pf_fact_add(x, number, first->payload, true, err);
 }
 
@@ -179,7 +179,7 @@ static bool same_clock(const pf_merge_input *a, const pf_merge_input *b)
     perfile_clock one, other;
     perfile_session_clock(a->session, &one);
     perfile_session_clock(b->session, &other);
-    bool told = b->why == PERFILE_CLOCK_TOLD || b->why == PERFILE_CLOCK_ALIGNED;
+    bool told = b->why == PERFILE_MERGE_CLOCK_GIVEN || b->why == PERFILE_MERGE_CLOCK_ALIGNED;
     return a->host == b->host && one.known == other.known && one.clockid == other.clockid &&
            (a == b || !told);
 }
@@ -225,11 +225,11 @@ perfile_status pf_join_clock(pf_merge *x, uint32_t number, perfile_error *err)
     if (st != PERFILE_OK || pf_fact_is_same(x, number))
         return st;
     if (from == PF_MERGE_NO_INPUT)
-        pf_fact_tell(x, PERFILE_MERGE_DROPPED, number, PF_MERGE_NO_INPUT, 0,
-                     "no input that has it has the clock of the output, that of %s: left out",
-                     of->name);
+        pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, PF_MERGE_NO_INPUT, 0,
+                       "no input that has it has the clock of the output, that of %s: left out",
+                       of->name);
     else
-        pf_fact_tell(x, PERFILE_MERGE_JOINED, number, from, 0,
-                     "that of %s, whose clock the output has", x->inputs[from].name);
+        pf_fact_report(x, PERFILE_MERGE_NOTE_JOINED, number, from, 0,
+                       "that of %s, whose clock the output has", x->inputs[from].name);
     return st;
 }

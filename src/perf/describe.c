@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "perfile/field.h"
 #include "perfile/recover.h"
 #include "schema/attr_places.h"

@@ -37,7 +37,7 @@ static perfile_status look_for_holes(pf_perf_stream *p, char *const *names, size
         snprintf(expected, sizeof expected, "data.%zu", i);
         bool number = names[i][5] && strspn(names[i] + 5, "0123456789") == strlen(names[i] + 5);
         if (number && strcmp(names[i], expected) != 0)
-            return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_DIRECTORY, PERFILE_ROLE_RECORDS,
+            return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_DIRECTORY, PERFILE_EXTENT_RECORDS,
                                             PERFILE_NO_OFFSET, err);
     }
     return PERFILE_OK;
@@ -52,7 +52,7 @@ static perfile_status look_for_none(pf_perf_stream *p, size_t n, perfile_error *
     if (n || !f || perfile_dir_format_decode(f, &v, sizeof v, NULL) != PERFILE_OK ||
         v.version != PARTS_IN_DIRECTORY)
         return PERFILE_OK;
-    return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_DIRECTORY, PERFILE_ROLE_RECORDS,
+    return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_DIRECTORY, PERFILE_EXTENT_RECORDS,
                                     f->offset, err);
 }
 

@@ -6,8 +6,8 @@
 extern const pf_driver pf_perf_driver;
 
 /* turn.c */
-void pf_perf_turn_head(perfile_bytes bytes, uint8_t *out);
-perfile_status pf_perf_turn_facts(const pf_turning *t, perfile_error *err);
+void pf_perf_byteswap_head(perfile_bytes bytes, uint8_t *out);
+perfile_status pf_perf_byteswap_facts(const pf_turning *t, perfile_error *err);
 
 /* repair.c */
 extern const pf_repair_ops pf_perf_repair_ops;

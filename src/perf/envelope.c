@@ -67,7 +67,7 @@ static void broken(pf_perf_stream *p, const perfile_record *r, size_t before)
         return;
     }
     p->inner.len = before;
-    if (p->base.options.on_damage != PERFILE_STOP) {
+    if (p->base.options.on_damage != PERFILE_ON_DAMAGE_STOP) {
         /* The next frame may begin in any later record; a record cut by the break is lost. */
         size_t left = p->inner.len - p->inner_at;
         pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
@@ -251,7 +251,7 @@ static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_e
                          .offset = p->envelope_offset,
                          .stream_offset = p->inner_pos + p->inner_at,
                          .bytes = rest};
-    if (p->base.options.on_damage != PERFILE_STOP) {
+    if (p->base.options.on_damage != PERFILE_ON_DAMAGE_STOP) {
         d.lost = pf_perf_resync(&p->inner_vet, rest, 1);
         p->inner_at += (size_t)d.lost;
         pf_perf_damage(p, &d);

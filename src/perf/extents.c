@@ -37,20 +37,20 @@ static void add_parts(pf_extent_list *list, const pf_perf_stream *p, const pf_pe
 {
     const perfile_container *c = &p->base.container;
     uint32_t n = 0;
-    add(list, PERFILE_ROLE_HEADER, 0, 0, h->used < list->file_size ? h->used : list->file_size);
+    add(list, PERFILE_EXTENT_HEADER, 0, 0, h->used < list->file_size ? h->used : list->file_size);
     if (h->form == PERFILE_FORM_PIPE) {
         if (list->file_size > h->used)
-            add(list, PERFILE_ROLE_RECORDS, 0, h->used, list->file_size - h->used);
+            add(list, PERFILE_EXTENT_RECORDS, 0, h->used, list->file_size - h->used);
         return;
     }
-    add(list, PERFILE_ROLE_ATTRS, 0, h->attrs.offset, h->attrs.size);
+    add(list, PERFILE_EXTENT_ATTRS, 0, h->attrs.offset, h->attrs.size);
     for (uint32_t i = 0; i < p->n_ids; i++)
-        add(list, PERFILE_ROLE_IDS, i, p->ids[i].offset, p->ids[i].size);
-    add(list, PERFILE_ROLE_EVENT_TYPES, 0, h->event_types.offset, h->event_types.size);
+        add(list, PERFILE_EXTENT_IDS, i, p->ids[i].offset, p->ids[i].size);
+    add(list, PERFILE_EXTENT_EVENT_TYPES, 0, h->event_types.offset, h->event_types.size);
     uint64_t size = h->data.size;
     if (c->unterminated && list->file_size > h->data.offset)
         size = list->file_size - h->data.offset;
-    add(list, PERFILE_ROLE_RECORDS, 0, h->data.offset, size);
+    add(list, PERFILE_EXTENT_RECORDS, 0, h->data.offset, size);
     if (c->unterminated)
         return;
     for (uint32_t i = 0; i < perfile_session_n_features(p->base.session); i++) {
@@ -59,11 +59,11 @@ static void add_parts(pf_extent_list *list, const pf_perf_stream *p, const pf_pe
             continue;
         n++;
         if (f->damage != PERFILE_DAMAGE_TRUNCATED_FEATURE_TABLE)
-            add(list, PERFILE_ROLE_FEATURE, f->number, f->offset, f->size);
+            add(list, PERFILE_EXTENT_FEATURE, f->number, f->offset, f->size);
     }
     uint64_t table;
     if (!pf_add_u64(h->data.offset, h->data.size, &table))
-        add(list, PERFILE_ROLE_FEATURE_TABLE, 0, table, (uint64_t)n * 16);
+        add(list, PERFILE_EXTENT_FEATURE_TABLE, 0, table, (uint64_t)n * 16);
 }
 
 /* Marks overlaps of the sorted extents, and puts what lies between and behind them at the end. */
@@ -80,14 +80,14 @@ static void find_gaps(pf_extent_list *list)
         if (e->offset < end)
             e->overlaps = list->at[last].overlaps = true;
         else if (e->offset > end && e->offset <= list->file_size)
-            add(list, PERFILE_ROLE_GAP, 0, end, e->offset - end);
+            add(list, PERFILE_EXTENT_GAP, 0, end, e->offset - end);
         if (behind > end) {
             end = behind;
             last = i;
         }
     }
     if (end < list->file_size)
-        add(list, PERFILE_ROLE_TAIL, 0, end, list->file_size - end);
+        add(list, PERFILE_EXTENT_TAIL, 0, end, list->file_size - end);
 }
 
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,

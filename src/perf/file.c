@@ -251,12 +251,12 @@ static perfile_status set_range(pf_perf_stream *p, pf_perf_part *part, const pf_
     part->start = h->data.offset;
     if (h->data.offset > size) {
         part->start = part->end = size;
-        return pf_perf_container_damage(p, PERFILE_DAMAGE_OUT_OF_BOUNDS, PERFILE_ROLE_RECORDS,
+        return pf_perf_container_damage(p, PERFILE_DAMAGE_OUT_OF_BOUNDS, PERFILE_EXTENT_RECORDS,
                                         h->data.offset, err);
     }
     if (p->base.container.unterminated) {
         part->end = size;
-        return pf_perf_container_damage(p, PERFILE_DAMAGE_UNTERMINATED, PERFILE_ROLE_RECORDS,
+        return pf_perf_container_damage(p, PERFILE_DAMAGE_UNTERMINATED, PERFILE_EXTENT_RECORDS,
                                         h->data.offset, err);
     }
     if (pf_add_u64(h->data.offset, h->data.size, &end))
@@ -314,13 +314,13 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
         pf_stream_notice(&p->base, 8, "header.size", "header of %llu bytes, 104 are known",
                          (unsigned long long)h->size);
     else if (!pf_perf_header_size_known(h))
-        st = pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_HEADER_SIZE, PERFILE_ROLE_HEADER, 8,
+        st = pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_HEADER_SIZE, PERFILE_EXTENT_HEADER, 8,
                                       err);
     if (st != PERFILE_OK)
         return st;
     unsigned damage = pf_perf_header_sections(head, h);
     if (damage)
-        st = pf_perf_container_damage(p, damage, PERFILE_ROLE_HEADER, 0, err);
+        st = pf_perf_container_damage(p, damage, PERFILE_EXTENT_HEADER, 0, err);
     if (st != PERFILE_OK || (damage && !(a && a->data.offset)))
         return st;
     assume_sections(p, s, h);

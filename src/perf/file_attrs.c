@@ -131,7 +131,7 @@ perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf
 {
     if (h->attr_size < ATTR_ENTRY_MIN || h->attr_size % 8 ||
         !pf_within(h->attrs.offset, h->attrs.size, s->size))
-        return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_ATTRS, PERFILE_ROLE_ATTRS,
+        return pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_ATTRS, PERFILE_EXTENT_ATTRS,
                                         h->attrs.offset, err);
     uint64_t n = h->attrs.size / h->attr_size;
     if (n > UINT32_MAX)

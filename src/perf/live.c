@@ -104,7 +104,7 @@ static void tell(pf_perf_stream *p, pf_spans *x)
 {
     pf_perf_damage(p, &(pf_perf_pending){.damage = x->damage, .offset = x->at});
     x->damage = 0;
-    if (p->base.options.on_damage == PERFILE_STOP) {
+    if (p->base.options.on_damage == PERFILE_ON_DAMAGE_STOP) {
         x->final = PERFILE_END;
         return;
     }
@@ -153,9 +153,9 @@ static perfile_status take_callbacks(const perfile_stream_callbacks *given,
     return st;
 }
 
-static perfile_status check_options(const perfile_options *o, perfile_error *err)
+static perfile_status check_options(const perfile_open_options *o, perfile_error *err)
 {
-    perfile_options mine;
+    perfile_open_options mine;
     perfile_status st = pf_options_take(&mine, sizeof mine, o, "stream.options", err);
     if (st == PERFILE_OK && mine.assume)
         return pf_fail(err, PERFILE_E_USAGE, "stream.options",
@@ -189,7 +189,7 @@ static perfile_status begin(pf_perf_stream *p, const char *name, const perfile_s
 
 perfile_status perfile_stream_callback(const perfile_stream_callbacks *callbacks, const char *name,
                                        const perfile_session *session,
-                                       const perfile_options *options, perfile_stream **stream,
+                                       const perfile_open_options *options, perfile_stream **stream,
                                        perfile_error *err)
 {
     perfile_stream_callbacks c;

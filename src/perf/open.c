@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/limits.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "perf/driver.h"
 #include "perf/stream.h"
 
@@ -77,7 +77,7 @@ static bool assume_header(const perfile_assume *a, pf_perf_header *h, unsigned d
     if (!a)
         return !damage;
     if (a->byte_order)
-        h->swap = (a->byte_order == PERFILE_ORDER_BIG) != (bool)PF_NATIVE_BIG;
+        h->swap = (a->byte_order == PERFILE_BYTE_ORDER_BIG) != (bool)PF_NATIVE_BIG;
     if (a->form)
         h->form = a->form;
     if (damage && a->form) {
@@ -127,7 +127,7 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
     if (st == PERFILE_OK)
         st = assume_events(p, err);
     if (st == PERFILE_OK && damage)
-        st = pf_perf_container_damage(p, damage, PERFILE_ROLE_HEADER, 0, err);
+        st = pf_perf_container_damage(p, damage, PERFILE_EXTENT_HEADER, 0, err);
     if (st != PERFILE_OK || !usable)
         return st == PERFILE_OK ? pf_session_settle(p->base.session, err) : st;
 
@@ -159,7 +159,7 @@ static perfile_source *source_of(perfile_stream *s, uint32_t part)
     return part < p->n_parts ? p->parts[part].source : NULL;
 }
 
-perfile_status pf_perf_stream_new(const perfile_options *options, pf_perf_stream **out,
+perfile_status pf_perf_stream_new(const perfile_open_options *options, pf_perf_stream **out,
                                   perfile_error *err)
 {
     pf_perf_stream *p = pf_alloc(1, sizeof *p);
@@ -172,6 +172,11 @@ perfile_status pf_perf_stream_new(const perfile_options *options, pf_perf_stream
                              err);
         p->base.options.assume = &p->assume;
     }
+    if (st == PERFILE_OK)
+        st = pf_on_damage_take(&p->base.options.on_damage, PERFILE_ON_DAMAGE_STOP,
+                               PERFILE_ON_DAMAGE_SALVAGE, "options", err);
+    if (st == PERFILE_OK)
+        st = pf_byte_order_check(p->assume.byte_order, "options.assume", err);
     if (st == PERFILE_OK)
         st = pf_limits_take(&p->base.limits, p->base.options.limits, err);
     if (st != PERFILE_OK) {
@@ -215,7 +220,7 @@ perfile_status pf_perf_name_parts(pf_perf_stream *p, perfile_error *err)
     return PERFILE_OK;
 }
 
-static perfile_status open_perf(perfile_source *source, const perfile_options *options,
+static perfile_status open_perf(perfile_source *source, const perfile_open_options *options,
                                 perfile_stream **stream, perfile_error *err)
 {
     pf_perf_stream *p = NULL;
@@ -289,7 +294,7 @@ const pf_driver pf_perf_driver = {
     .outputs = outputs,
     .n_outputs = sizeof outputs / sizeof outputs[0],
     .head = head,
-    .turn_head = pf_perf_turn_head,
-    .turn_facts = pf_perf_turn_facts,
+    .turn_head = pf_perf_byteswap_head,
+    .turn_facts = pf_perf_byteswap_facts,
     .repair = &pf_perf_repair_ops,
 };

@@ -58,12 +58,12 @@ static void look_at(void *user, const perfile_field *f, const perfile_value *v)
     switch (f->kind) {
     case PERFILE_KIND_PID:
     case PERFILE_KIND_TID:
-        if (f->type == PERFILE_U32 && v->number > MOST_PID && v->number < UINT32_MAX - 1)
+        if (f->type == PERFILE_STORED_U32 && v->number > MOST_PID && v->number < UINT32_MAX - 1)
             l->odd |= PF_ODD_LOOK;
         break;
     case PERFILE_KIND_PATH:
     case PERFILE_KIND_COMM:
-        if (f->type != PERFILE_TEXT)
+        if (f->type != PERFILE_STORED_TEXT)
             break;
         if (!printable(v->u.bytes))
             l->odd |= PF_ODD_LOOK;

@@ -168,7 +168,8 @@ perfile_status pf_repair_fit(perfile_bytes file, const perfile_assume *assume, p
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_options how = {.size = sizeof how, .on_damage = PERFILE_RESYNC, .assume = assume};
+    perfile_open_options how = {
+        .size = sizeof how, .on_damage = PERFILE_ON_DAMAGE_RESYNC, .assume = assume};
     *out = (pf_fit){0, 0};
     perfile_status st = perfile_source_memory(file, "repair", &source, err);
     if (st != PERFILE_OK)
@@ -316,8 +317,9 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
     unsigned damage = pf_perf_header_begin(file, &h);
     if (!damage && file.len < source->size)
         return PERFILE_OK; /* what would be judged is not all there */
-    bool swap = given->byte_order ? (given->byte_order == PERFILE_ORDER_BIG) != (bool)PF_NATIVE_BIG
-                                  : guess_order(file, &h, damage, r);
+    bool swap = given->byte_order
+                    ? (given->byte_order == PERFILE_BYTE_ORDER_BIG) != (bool)PF_NATIVE_BIG
+                    : guess_order(file, &h, damage, r);
     pf_repair_forget(r);
     if (damage || (h.size != PF_PERF_PIPE_HEADER && !pf_perf_header_size_known(&h)))
         r->guessed |= PF_GUESS_HEADER;
@@ -331,7 +333,7 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
     if (r->guessed & PF_GUESS_HEADER) {
         r->assume.form = h.form;
         r->assume.byte_order =
-            swap != (bool)PF_NATIVE_BIG ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+            swap != (bool)PF_NATIVE_BIG ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
     }
     if (h.form == PERFILE_FORM_FILE)
         repair_file(r, file, &h, given);

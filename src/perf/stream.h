@@ -60,7 +60,7 @@ typedef struct pf_perf_stream {
     uint64_t deferred_offset;
     uint64_t deferred_lost;
 
-    /* Records that can be trusted (PERFILE_SALVAGE). */
+    /* Records that can be trusted (PERFILE_ON_DAMAGE_SALVAGE). */
     bool salvage;
     bool island;   /* the last thing was a gap, and few records came since */
     bool gap;      /* behind `trusted` is a gap: */
@@ -113,7 +113,7 @@ static inline pf_perf_stream *pf_perf_of(perfile_stream *s)
 
 /* perf/open.c: a stream of one part, which still lacks its source and whatever that says; its name,
  * copied; and the names of its parts into the container. */
-perfile_status pf_perf_stream_new(const perfile_options *options, pf_perf_stream **out,
+perfile_status pf_perf_stream_new(const perfile_open_options *options, pf_perf_stream **out,
                                   perfile_error *err);
 perfile_status pf_perf_name_stream(pf_perf_stream *p, const char *name, perfile_error *err);
 perfile_status pf_perf_name_parts(pf_perf_stream *p, perfile_error *err);
@@ -131,9 +131,9 @@ void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what);
 /* How many bytes the part has from p->pos on; of a pipe they are read to be counted. */
 perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_error *err);
 
-/* PERFILE_SALVAGE: asks `believes` at the first place where records do not look right.  True: the
- * capture is known to be whole, all of it is read as it is from there on.  Otherwise salvage goes
- * on.  It may read the sources of the stream. */
+/* PERFILE_ON_DAMAGE_SALVAGE: asks `believes` at the first place where records do not look right.
+ * True: the capture is known to be whole, all of it is read as it is from there on.  Otherwise
+ * salvage goes on.  It may read the sources of the stream. */
 void pf_perf_ask_before_gaps(perfile_stream *s, bool (*believes)(void *user), void *user);
 
 /* Whether the records that do not look right are to be taken as they are. */
@@ -143,7 +143,7 @@ static inline bool pf_perf_believed(pf_perf_stream *p)
     p->believes = NULL;
     if (believed) {
         p->salvage = false;
-        p->base.options.on_damage = PERFILE_STOP;
+        p->base.options.on_damage = PERFILE_ON_DAMAGE_STOP;
     }
     return believed;
 }

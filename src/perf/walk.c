@@ -60,7 +60,8 @@ static void end_part(pf_perf_stream *p)
 
 static void begin_part(pf_perf_stream *p)
 {
-    p->salvage = p->base.options.on_damage == PERFILE_SALVAGE && !p->base.options.as_stored;
+    p->salvage =
+        p->base.options.on_damage == PERFILE_ON_DAMAGE_SALVAGE && !p->base.options.as_stored;
     p->island = p->gap = false;
     p->trusted = 0;
     p->released = 0;
@@ -245,7 +246,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             st = pf_perf_fill_inner(p, err);
         if (st == PERFILE_OK && s->n_run == 0) {
             if (p->n_pending)
-                pf_walk_tell(p);
+                pf_walk_report(p);
             else if (p->part == p->n_parts)
                 return PERFILE_END;
             else if (!p->part_over)

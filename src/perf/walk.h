@@ -5,7 +5,7 @@
 #include "perf/stream.h"
 
 /* Tells the first pending damage: counts it, and makes it a record for those who ask. */
-void pf_walk_tell(pf_perf_stream *p);
+void pf_walk_report(pf_perf_stream *p);
 
 /* Nothing more of this part is read: what is left of it is lost because of `damage`. */
 perfile_status pf_walk_stop(pf_perf_stream *p, unsigned damage, uint64_t offset,

@@ -15,7 +15,7 @@ void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what)
     p->pending[p->n_pending++] = *what;
 }
 
-void pf_walk_tell(pf_perf_stream *p)
+void pf_walk_report(pf_perf_stream *p)
 {
     pf_perf_pending d = p->pending[0];
     memmove(p->pending, p->pending + 1, --p->n_pending * sizeof p->pending[0]);
@@ -120,7 +120,7 @@ perfile_status pf_walk_resync(pf_perf_stream *p, unsigned damage, uint64_t from,
 
 perfile_status pf_walk_bad_record(pf_perf_stream *p, unsigned damage, perfile_error *err)
 {
-    if (p->base.options.on_damage != PERFILE_STOP)
+    if (p->base.options.on_damage != PERFILE_ON_DAMAGE_STOP)
         return pf_walk_resync(p, damage, 1, err);
     return pf_walk_stop(p, damage, p->pos, err);
 }

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "io/out.h"
 #include "schema/attr_places.h"
 

@@ -1,7 +1,7 @@
 /* Records of the kernel into compressed records: each holds what a chunk of them makes, flushed, so
  * that no reader needs more memory than the feature says. */
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "perf/write.h"
 
 enum { DATA_SIZE = 8 };

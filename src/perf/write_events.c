@@ -1,6 +1,6 @@
 /* Events of a capture that is written: attrs and ids, and what they are called. */
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/layout.h"
 #include "core/new_event.h"
 #include "core/session.h"
@@ -248,7 +248,7 @@ static perfile_status derive_names(const pf_perf_writer *w, perfile_session **se
                                    perfile_error *err)
 {
     static const uint32_t sources[] = {PERFILE_FEATURE_PMU_MAPPINGS, PERFILE_FEATURE_TRACING_DATA};
-    perfile_options o = {.size = sizeof o};
+    perfile_open_options o = {.size = sizeof o};
     perfile_status st = pf_session_new(w->base.swap, &o, session, err);
     for (uint32_t i = 0; i < w->n_events && st == PERFILE_OK; i++) {
         const pf_written_event *e = pf_write_event_at(w, i);

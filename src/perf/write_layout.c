@@ -1,7 +1,7 @@
 /* What stands around the records of a capture: header, ids and attrs before them, feature table and
  * features behind them. */
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "io/out.h"
 #include "perf/write.h"
 #include "schema/attr_places.h"

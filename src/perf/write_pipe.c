@@ -1,6 +1,6 @@
 /* What a file has around its records, as records of a pipe. */
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "io/out.h"
 #include "perf/write.h"
 

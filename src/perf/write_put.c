@@ -3,7 +3,7 @@
 
 #include "base/copy.h"
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "io/out.h"
 #include "schema/frame.h"
 #include "perfile/records.h"

@@ -8,7 +8,7 @@
 
 /* A record that is being made. */
 typedef struct making {
-    perfile_put_how given;
+    perfile_put_options given;
     perfile_encode_options how;
     perfile_sample_id trailer;
     const pf_written_event *event; /* NULL: there is none */
@@ -25,7 +25,7 @@ static uint32_t trailer_bits(const perfile_layout *l)
 
 static void fill_trailer(making *m)
 {
-    const perfile_put_how *g = &m->given;
+    const perfile_put_options *g = &m->given;
     const perfile_layout *l = &m->event->layout;
     m->trailer.present = trailer_bits(l);
     if (g->existed)
@@ -45,8 +45,8 @@ static void fill_trailer(making *m)
     };
 }
 
-static perfile_status make(pf_perf_writer *w, uint32_t type, const perfile_put_how *how, making *m,
-                           perfile_error *err)
+static perfile_status make(pf_perf_writer *w, uint32_t type, const perfile_put_options *how,
+                           making *m, perfile_error *err)
 {
     *m = (making){.given = {.existed = !how}, .how = pf_write_encoding(w)};
     perfile_status st = pf_write_usable(w, err);
@@ -84,7 +84,7 @@ static perfile_status put(pf_perf_writer *w, const making *m, size_t len, perfil
 
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
     perfile_status perfile_writer_put_##id(perfile_writer *writer, const perfile_##id *in,         \
-                                           size_t size, const perfile_put_how *how,                \
+                                           size_t size, const perfile_put_options *how,            \
                                            perfile_error *err)                                     \
     {                                                                                              \
         pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);                        \
@@ -100,7 +100,7 @@ static perfile_status put(pf_perf_writer *w, const making *m, size_t len, perfil
 #include "perfile/format/records.def"
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
     perfile_status perfile_writer_put_##id(perfile_writer *writer, const perfile_##id *in,         \
-                                           size_t size, const perfile_put_how *how,                \
+                                           size_t size, const perfile_put_options *how,            \
                                            perfile_error *err)                                     \
     {                                                                                              \
         pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);                        \
@@ -117,7 +117,7 @@ static perfile_status put(pf_perf_writer *w, const making *m, size_t len, perfil
 #include "perfile/format/simpleperf.def"
 
 static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, size_t size,
-                                 const perfile_put_how *how, perfile_error *err)
+                                 const perfile_put_options *how, perfile_error *err)
 {
     const uint32_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
     making m;
@@ -219,7 +219,7 @@ perfile_status pf_write_round(perfile_writer *writer, perfile_error *err)
 }
 
 perfile_status perfile_writer_put_sample(perfile_writer *writer, const perfile_sample *in,
-                                         size_t size, const perfile_put_how *how,
+                                         size_t size, const perfile_put_options *how,
                                          perfile_error *err)
 {
     pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);

@@ -89,7 +89,7 @@ void perfile_ring_close(perfile_ring *ring)
     pf_free(ring);
 }
 
-void perfile_ring_summarize(const perfile_ring *ring, perfile_ring_summary *out, size_t size)
+void perfile_ring_get_summary(const perfile_ring *ring, perfile_ring_summary *out, size_t size)
 {
     memcpy(out, &ring->summary, size < sizeof *out ? size : sizeof *out);
 }

@@ -240,8 +240,8 @@ bool pf_strings_differ(perfile_strings a, perfile_strings b);
 #define DIFFER_WORDS_string pf_strings_differ
 
 /* Turning what was read at the same place into the other byte order. */
-PF_INLINE void pf_turn_words(uint8_t *restrict out, const uint8_t *restrict in, size_t n,
-                             unsigned width)
+PF_INLINE void pf_byteswap_words(uint8_t *restrict out, const uint8_t *restrict in, size_t n,
+                                 unsigned width)
 {
     switch (width) {
     case 8:
@@ -258,9 +258,9 @@ PF_INLINE void pf_turn_words(uint8_t *restrict out, const uint8_t *restrict in, 
     }
 }
 
-void pf_turn_strings(uint8_t *out, perfile_strings strings);
-void pf_turn_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
-                  pf_turn_fn *turn);
+void pf_byteswap_strings(uint8_t *out, perfile_strings strings);
+void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
+                      pf_byteswap_fn *turn);
 
 /* What is at `to` was read as `v`. */
 #define TURN_u8(to, v, kind, c)  (void)(v)
@@ -271,11 +271,11 @@ void pf_turn_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, s
 #define TURN_string(to, v, kind, c)                                                                \
     pf_store_u32(to, pf_load_u32(from + (to - out), (c)->swap), !(c)->swap)
 #define TURN_cstr(to, v, kind, c) (void)(v)
-#define TURN_WORDS_u16(to, v)     pf_turn_words(to, (v).ptr, (v).n, 2)
-#define TURN_WORDS_u32(to, v)     pf_turn_words(to, (v).ptr, (v).n, 4)
-#define TURN_WORDS_s32(to, v)     pf_turn_words(to, (v).ptr, (v).n, 4)
-#define TURN_WORDS_u64(to, v)     pf_turn_words(to, (v).ptr, (v).n, 8)
+#define TURN_WORDS_u16(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 2)
+#define TURN_WORDS_u32(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 4)
+#define TURN_WORDS_s32(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 4)
+#define TURN_WORDS_u64(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 8)
 #define TURN_WORDS_ulong(to, v)   pf_swap_words(to, (v).ptr, (v).n, (v).width)
-#define TURN_WORDS_string         pf_turn_strings
+#define TURN_WORDS_string         pf_byteswap_strings
 
 #endif

@@ -18,13 +18,13 @@ typedef struct pf_proto_row {
 } pf_proto_row;
 
 enum {
-    PF_PROTO_ROW_VARINT = PERFILE_U64,
-    PF_PROTO_ROW_TEXT = PERFILE_TEXT,
-    PF_PROTO_ROW_file2_symbol = PERFILE_STRUCT,
-    PF_PROTO_ROW_file2_dex = PERFILE_STRUCT,
-    PF_PROTO_ROW_file2_elf = PERFILE_STRUCT,
-    PF_PROTO_ROW_file2_module = PERFILE_STRUCT,
-    PF_PROTO_ROW_unwind_file = PERFILE_STRUCT
+    PF_PROTO_ROW_VARINT = PERFILE_STORED_U64,
+    PF_PROTO_ROW_TEXT = PERFILE_STORED_TEXT,
+    PF_PROTO_ROW_file2_symbol = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_file2_dex = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_file2_elf = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_file2_module = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_unwind_file = PERFILE_STORED_STRUCT
 };
 
 static const pf_proto_row rows[] = {

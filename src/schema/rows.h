@@ -50,7 +50,7 @@ typedef void pf_encode_fn(const pf_context *k, struct pf_put *w, const void *in)
 typedef const char *pf_same_fn(const void *a, const void *b);
 /* Writes each number that stands at c->pos in the other byte order to the same place of `out`,
  * which holds a copy of the bytes; c->bad says whether that went well. */
-typedef void pf_turn_fn(const pf_context *k, pf_cursor *c, uint8_t *out);
+typedef void pf_byteswap_fn(const pf_context *k, pf_cursor *c, uint8_t *out);
 
 /* What a record is when captures are made smaller, put in order or put together. */
 enum {                    /* pf_row.role */
@@ -125,12 +125,12 @@ typedef struct pf_row {
     pf_settle_fn *settle;
     pf_encode_fn *encode;
     pf_same_fn *same;
-    pf_turn_fn *turn;
+    pf_byteswap_fn *turn;
 } pf_row;
 
 /* The functions of a row or struct, in the order of pf_row. */
 #define PF_ROW_FUNCTIONS(id)                                                                       \
-    pf_decode_##id, pf_walk_##id, pf_settle_##id, pf_encode_##id, pf_same_##id, pf_turn_##id
+    pf_decode_##id, pf_walk_##id, pf_settle_##id, pf_encode_##id, pf_same_##id, pf_byteswap_##id
 
 /* Positions in pf_record_table: PF_AT_mmap2 … */
 enum {
@@ -167,7 +167,7 @@ const pf_row *pf_feature_rows(size_t *n);
     pf_settle_fn pf_settle_##id;                                                                   \
     pf_encode_fn pf_encode_##id;                                                                   \
     pf_same_fn pf_same_##id;                                                                       \
-    pf_turn_fn pf_turn_##id;
+    pf_byteswap_fn pf_byteswap_##id;
 #define STRUCT(id, doc) PF_ROW_DECLARATIONS(id)
 #include "perfile/format/structs.def"
 /* One BLOB of all that is left, called "data"; the same called "pad". */

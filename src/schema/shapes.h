@@ -8,7 +8,7 @@
 /* pf_member.what */
 enum {
     PF_MEMBER_END = 0,
-    PF_MEMBER_FIELD, /* of any type, PERFILE_LIST and STRUCT too */
+    PF_MEMBER_FIELD, /* of any type, PERFILE_STORED_LIST and STRUCT too */
     PF_MEMBER_ATTR,  /* a field that is there when attr.size reaches it */
     PF_MEMBER_WHEN,
     PF_MEMBER_SAMPLE,
@@ -21,8 +21,8 @@ typedef struct pf_member {
     const char *name;
     const char *doc;
     uint8_t what;
-    uint8_t type;    /* PERFILE_U8 … */
-    uint8_t element; /* of WORDS: PERFILE_U16 … */
+    uint8_t type;    /* PERFILE_STORED_U8 … */
+    uint8_t element; /* of WORDS: PERFILE_STORED_U16 … */
     uint8_t kind;
     uint8_t flags; /* PERFILE_FIELD_… */
     uint8_t of;    /* LIST, STRUCT: PF_SHAPE_… */

@@ -6,11 +6,11 @@
 
 void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width)
 {
-    pf_turn_words(out, in, n, width);
+    pf_byteswap_words(out, in, n, width);
 }
 
 /* Lengths in front of strings. */
-void pf_turn_strings(uint8_t *out, perfile_strings strings)
+void pf_byteswap_strings(uint8_t *out, perfile_strings strings)
 {
     pf_cursor c = pf_cur(strings.bytes, strings.swapped);
     for (size_t i = 0; i < strings.n; i++) {
@@ -21,8 +21,8 @@ void pf_turn_strings(uint8_t *out, perfile_strings strings)
 }
 
 /* As list_of() in decode.c: every element has at least one byte. */
-void pf_turn_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
-                  pf_turn_fn *swap)
+void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
+                      pf_byteswap_fn *swap)
 {
     const uint8_t *from = c->pos;
     for (uint64_t i = 0; !c->bad && (least ? pf_cur_left(c) >= least : i < n); i++)
@@ -44,7 +44,7 @@ void pf_turn_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, s
 #define PF_SWAP_tracing_formats(k, c, out) PF_SWAP_PLAIN(tracing_formats, k, c, out)
 #define PF_SWAP_file2_entry(k, c, out)     PF_SWAP_PLAIN(file2_entry, k, c, out)
 #define PF_SWAP_sp_debug_unwind(k, c, out) PF_SWAP_PLAIN(sp_debug_unwind, k, c, out)
-#define PF_SWAP_sp_init_map(k, c, out)     ((void)turn_sp_init_map, pf_turn_records(k, c, out))
+#define PF_SWAP_sp_init_map(k, c, out)     ((void)turn_sp_init_map, pf_byteswap_records(k, c, out))
 
 #include "schema/swap.inc"
 #include "perfile/format/structs.def"
@@ -57,12 +57,12 @@ void pf_turn_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, s
 #include "schema/swap.inc"
 #include "perfile/format/features.def"
 
-void pf_turn_perf_header(uint8_t *out, const uint8_t *header)
+void pf_byteswap_perf_header(uint8_t *out, const uint8_t *header)
 {
     pf_swap_header(out, header);
 }
 
-void pf_turn_records(const pf_context *k, pf_cursor *c, uint8_t *out)
+void pf_byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
 {
     while (pf_cur_left(c) >= 8) {
         const uint8_t *at = c->pos;

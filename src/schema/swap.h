@@ -5,7 +5,7 @@
 
 #include "schema/rows.h"
 
-/* pf_turn_sample() for the sample types that are usual, each compiled for itself; see
+/* pf_byteswap_sample() for the sample types that are usual, each compiled for itself; see
  * pf_usual_sample().  `out` holds a copy of the body; false when the body cannot be read: then
  * *out is turned as far as it could be. */
 typedef bool pf_usual_swap_fn(perfile_bytes body, bool swapped, uint8_t *out);
@@ -15,10 +15,10 @@ pf_usual_swap_fn *pf_usual_swap(uint64_t sample_type);
 void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width);
 
 /* pf_swap_header() of below, as a member of pf_family_perf. */
-void pf_turn_perf_header(uint8_t *out, const uint8_t *header);
+void pf_byteswap_perf_header(uint8_t *out, const uint8_t *header);
 
 /* simpleperf's INIT_MAP: records in a feature, headers and bodies. */
-pf_turn_fn pf_turn_records;
+pf_byteswap_fn pf_byteswap_records;
 
 /* The 8 bytes in front of a record of perf's own family. */
 static inline void pf_swap_header(uint8_t *out, const uint8_t *in)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "perfile/record.h"
 #include "schema/family.h"
 

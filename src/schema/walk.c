@@ -22,16 +22,17 @@ __attribute__((noinline)) void pf_show_clear(void *o, size_t size)
 #include "perfile/format/features.def"
 
 #define PF_ITEM_ROW(id, doc)                                                                       \
-    static const perfile_field item_##id = {#id, doc, PERFILE_ITEM, 0, PERFILE_KIND_GROUP, 0};
+    static const perfile_field item_##id = {#id, doc, PERFILE_STORED_ITEM, 0, PERFILE_KIND_GROUP,  \
+                                            0};
 #define STRUCT(id, doc) PF_ITEM_ROW(id, doc)
 #include "perfile/format/structs.def"
 #define STRUCT(id, doc) PF_ITEM_ROW(id, doc)
 #include "perfile/format/features.def"
 
-const perfile_field pf_pad_row = {"pad", "padding",           PERFILE_BLOB,
+const perfile_field pf_pad_row = {"pad", "padding",           PERFILE_STORED_BLOB,
                                   0,     PERFILE_KIND_OPAQUE, PERFILE_FIELD_PAD};
 static const perfile_field data_row = {
-    "data", "bytes that no table describes", PERFILE_BLOB, 0, PERFILE_KIND_OPAQUE, 0};
+    "data", "bytes that no table describes", PERFILE_STORED_BLOB, 0, PERFILE_KIND_OPAQUE, 0};
 
 static perfile_value place(const pf_walker *w, const perfile_field *row, const uint8_t *at,
                            const pf_cursor *c)
@@ -152,7 +153,7 @@ static pf_walk_fn show_tracing_data, show_tracing, show_joined_topology, show_me
 /* The contract has die_id as a member of each `cpu`; in the file it stands behind all of them. */
 static void show_joined_topology(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
-    static const perfile_field die_row = {"die_id", "die of the processor", PERFILE_S32,
+    static const perfile_field die_row = {"die_id", "die of the processor", PERFILE_STORED_S32,
                                           0,        PERFILE_KIND_DEC,       PERFILE_FIELD_CALC};
     perfile_cpu_topology t;
     memset(&t, 0, sizeof t);
@@ -233,14 +234,16 @@ static void show_unwind(const pf_context *k, pf_cursor *c, const pf_walker *w)
 /* simpleperf's INIT_MAP: whole records, one behind the other. */
 static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
-    static const perfile_field records_row = {"records", "the records",      PERFILE_LIST,
+    static const perfile_field records_row = {"records", "the records",      PERFILE_STORED_LIST,
                                               0,         PERFILE_KIND_GROUP, 0};
-    static const perfile_field item = {"record", "a record",         PERFILE_ITEM,
+    static const perfile_field item = {"record", "a record",         PERFILE_STORED_ITEM,
                                        0,        PERFILE_KIND_GROUP, 0};
-    static const perfile_field type_row = {"type", "record type",    PERFILE_U32,
+    static const perfile_field type_row = {"type", "record type",    PERFILE_STORED_U32,
                                            0,      PERFILE_KIND_DEC, 0};
-    static const perfile_field misc_row = {"misc", "misc", PERFILE_U16, 0, PERFILE_KIND_HEX, 0};
-    static const perfile_field size_row = {"size", "bytes", PERFILE_U16, 0, PERFILE_KIND_SIZE, 0};
+    static const perfile_field misc_row = {"misc", "misc",           PERFILE_STORED_U16,
+                                           0,      PERFILE_KIND_HEX, 0};
+    static const perfile_field size_row = {"size", "bytes",           PERFILE_STORED_U16,
+                                           0,      PERFILE_KIND_SIZE, 0};
     pf_show_begin(w, &records_row, c, UINT64_MAX);
     for (uint64_t i = 0; pf_cur_left(c) >= 8; i++) {
         const uint8_t *at = c->pos;

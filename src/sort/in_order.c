@@ -17,7 +17,7 @@ enum { STEP = 4 << 20 /* bytes between calls of options.progress */ };
 typedef struct in_order {
     perfile_stream base;
     perfile_sort_options options;
-    perfile_sorted result;
+    perfile_sort_summary result;
     pf_totals totals;
     pf_time_clock clock;
     uint64_t previous; /* time of the record before */
@@ -200,7 +200,7 @@ perfile_status pf_sort_in_order(perfile_stream *below, const perfile_sort_option
     return PERFILE_OK;
 }
 
-bool pf_sort_in_order_result(const perfile_stream *s, perfile_sorted *out)
+bool pf_sort_in_order_result(const perfile_stream *s, perfile_sort_summary *out)
 {
     if (!s || s->ops != &in_order_ops)
         return false;

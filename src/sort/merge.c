@@ -447,7 +447,7 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
     if (base->n_run)
         return PERFILE_OK;
     if (x->given.n) {
-        pf_sort_give(x);
+        pf_sort_hand_out(x);
         return PERFILE_OK;
     }
     bool over = x->n_heap == 0 && !x->dry;

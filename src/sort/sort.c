@@ -195,9 +195,9 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     return PERFILE_OK;
 }
 
-void perfile_sort_result(const perfile_stream *stream, perfile_sorted *out, size_t size)
+void perfile_sort_get_summary(const perfile_stream *stream, perfile_sort_summary *out, size_t size)
 {
-    perfile_sorted sorted = {0};
+    perfile_sort_summary sorted = {0};
     while (stream && stream->ops != &sort_ops && !pf_sort_in_order_result(stream, &sorted))
         stream = stream->below;
     if (stream && stream->ops == &sort_ops) {

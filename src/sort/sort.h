@@ -21,7 +21,7 @@ typedef struct pf_sort_source {
 typedef struct pf_sort {
     perfile_stream base;
     perfile_sort_options options;
-    perfile_sorted result;
+    perfile_sort_summary result;
     pf_totals totals;
     bool in_order;     /* the stream below is sorted: its records are held as they come */
     uint64_t step;     /* bytes between looks at pages and progress */
@@ -80,14 +80,14 @@ typedef struct pf_sort {
 perfile_status pf_sort_in_order(perfile_stream *below, const perfile_sort_options *options,
                                 perfile_stream **stream, perfile_error *err);
 /* What that stage has done so far; false: `s` is another one. */
-bool pf_sort_in_order_result(const perfile_stream *s, perfile_sorted *out);
+bool pf_sort_in_order_result(const perfile_stream *s, perfile_sort_summary *out);
 
 /* Counts records that are handed out, for what is told of all of them: any record; samples, of
  * which `first` and `last` are the least and the greatest time. */
 void pf_sort_note(pf_totals *sum, const perfile_record *r);
 void pf_sort_note_samples(pf_totals *sum, uint64_t n, uint64_t first, uint64_t last);
 
-static inline void pf_sort_tell_totals(const pf_totals *sum, perfile_sorted *out)
+static inline void pf_sort_tell_totals(const pf_totals *sum, perfile_sort_summary *out)
 {
     out->timed = sum->timed;
     out->timed_samples = sum->timed_samples;
@@ -116,7 +116,7 @@ void pf_sort_strands_took(pf_sort *x);
 pf_sample_span pf_sort_span(perfile_stream *s, uint64_t most);
 void pf_sort_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
 /* Makes a run of what was handed out and not taken. */
-void pf_sort_give(pf_sort *x);
+void pf_sort_hand_out(pf_sort *x);
 
 void pf_sort_progress(pf_sort *x, uint64_t done);
 

@@ -120,7 +120,7 @@ void pf_sort_skip(perfile_stream *s, uint64_t records, uint64_t bytes)
     account(sort_of(s), records, bytes);
 }
 
-void pf_sort_give(pf_sort *x)
+void pf_sort_hand_out(pf_sort *x)
 {
     const bool swap = x->blocks.swap;
     uint64_t bytes = 0;

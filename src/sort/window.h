@@ -3,7 +3,7 @@
 #ifndef PF_SORT_WINDOW_H
 #define PF_SORT_WINDOW_H
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/stream.h"
 #include "sort/entries.h"
 #include "stage/time_key.h"

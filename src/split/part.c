@@ -11,7 +11,7 @@ static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_
     bool by_cpu = x->options.by == PERFILE_SPLIT_CPU, by_tid = x->options.by == PERFILE_SPLIT_TID;
     part->window_end = PERFILE_NO_TIME;
     if (by_cpu || by_tid) {
-        part->given = 1U << (by_cpu ? PERFILE_BY_CPU : PERFILE_BY_TID);
+        part->given = 1U << (by_cpu ? PERFILE_FILTER_BY_CPU : PERFILE_FILTER_BY_TID);
         return home->key == PF_SPLIT_NONE
                    ? PERFILE_OK
                    : pf_ranges_add(by_cpu ? &part->cpus : &part->tids, home->key, home->key, err);
@@ -23,7 +23,7 @@ static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_
     }
     if (!x->in_order || from == PERFILE_NO_TIME)
         return PERFILE_OK;
-    part->given = 1U << PERFILE_BY_TIME;
+    part->given = 1U << PERFILE_FILTER_BY_TIME;
     part->window_end = to;
     return pf_ranges_add(&part->times, from, to, err);
 }
@@ -33,9 +33,9 @@ perfile_status pf_split_part(const pf_split *x, uint32_t n, pf_filter **part, pe
     const pf_split_home *home = &pf_split_homes(x)[n];
     perfile_filter_options how = {.size = sizeof how};
     if (!x->state)
-        how.flags = PERFILE_FILTER_NO_STATE;
+        how.flags = PERFILE_FILTER_NO_SIDEBAND;
     if (x->compact)
-        how.flags = PERFILE_FILTER_COMPACT_STATE;
+        how.flags = PERFILE_FILTER_COMPACT_SIDEBAND;
     perfile_status st = perfile_filter_new(&how, part, err);
     if (st != PERFILE_OK)
         return st;

@@ -11,7 +11,7 @@
 
 static perfile_status check(const perfile_split_options *options, perfile_error *err)
 {
-    uint32_t both = PERFILE_SPLIT_NO_STATE | PERFILE_SPLIT_COMPACT_STATE;
+    uint32_t both = PERFILE_SPLIT_NO_SIDEBAND | PERFILE_SPLIT_COMPACT_SIDEBAND;
     if (options->by < PERFILE_SPLIT_EVERY || options->by > PERFILE_SPLIT_COMM)
         return pf_fail(err, PERFILE_E_USAGE, "split.by", "by what to split is not said");
     if (options->by <= PERFILE_SPLIT_RECORDS && options->amount == 0)
@@ -33,8 +33,8 @@ perfile_status pf_split_init(pf_split *x, const perfile_split_options *options, 
 {
     x->options = *options;
     x->first_other = PERFILE_NO_TIME;
-    x->state = !(options->flags & PERFILE_SPLIT_NO_STATE);
-    x->compact = options->flags & PERFILE_SPLIT_COMPACT_STATE;
+    x->state = !(options->flags & PERFILE_SPLIT_NO_SIDEBAND);
+    x->compact = options->flags & PERFILE_SPLIT_COMPACT_SIDEBAND;
     x->in_order = options->by <= PERFILE_SPLIT_RECORDS;
     x->stored = x->in_order && options->by != PERFILE_SPLIT_EVERY;
     return perfile_filter_new(NULL, &x->world, err);

@@ -246,15 +246,15 @@ static perfile_status add_facts(pf_byteswap *o, const perfile_session *from, per
     return st == PERFILE_OK ? pf_session_settle(o->base.session, err) : st;
 }
 
-perfile_status perfile_order(perfile_stream *below, uint32_t byte_order,
-                             const perfile_order_options *options, perfile_stream **stream,
-                             perfile_error *err)
+perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
+                                const perfile_byteswap_options *options, perfile_stream **stream,
+                                perfile_error *err)
 {
     const perfile_session *from = perfile_stream_session(below);
-    if (byte_order != PERFILE_ORDER_LITTLE && byte_order != PERFILE_ORDER_BIG)
+    if (byte_order != PERFILE_BYTE_ORDER_LITTLE && byte_order != PERFILE_BYTE_ORDER_BIG)
         return pf_fail(err, PERFILE_E_USAGE, "order", "byte order %u, neither little nor big",
                        byte_order);
-    if (perfile_session_big_endian(from) == (byte_order == PERFILE_ORDER_BIG)) {
+    if (perfile_session_big_endian(from) == (byte_order == PERFILE_BYTE_ORDER_BIG)) {
         *stream = below;
         return PERFILE_OK;
     }

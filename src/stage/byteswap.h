@@ -1,14 +1,14 @@
-/* The inside of perfile_order(): runs of records, turned into bytes of our own. */
+/* The inside of perfile_byteswap(): runs of records, turned into bytes of our own. */
 #ifndef PF_STAGE_BYTESWAP_H
 #define PF_STAGE_BYTESWAP_H
 
 #include "base/buffer.h"
 #include "core/stream.h"
-#include "perfile/order.h"
+#include "perfile/byteswap.h"
 
 typedef struct pf_byteswap {
     perfile_stream base;
-    perfile_order_options options;
+    perfile_byteswap_options options;
     pf_buffer bytes;          /* of the run that is handed out */
     const perfile_record *of; /* the record below that base.run[0] was made of */
 

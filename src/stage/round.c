@@ -1,6 +1,6 @@
 #include "stage/round.h"
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "perfile/abi.h"
 
 perfile_record pf_round_record(const perfile_session *s, uint64_t sequence)

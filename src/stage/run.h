@@ -2,7 +2,7 @@
 #ifndef PF_STAGE_RUN_H
 #define PF_STAGE_RUN_H
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/stream.h"
 #include "perfile/event.h"
 #include "perfile/record.h"

@@ -2,7 +2,7 @@
 #ifndef PF_STAGE_TIME_KEY_H
 #define PF_STAGE_TIME_KEY_H
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/layout.h"
 #include "core/session.h"
 #include "perfile/abi.h"

@@ -92,7 +92,7 @@ static void mask_word(rewriting *w, unsigned word, unsigned kind, const perfile_
 static void lose_member(rewriting *w, uint64_t offset)
 {
     if (w->count)
-        pf_target_lose(w->t, PERFILE_LOSS_ATTR_MEMBER, (uint32_t)(offset / 4), w->offset);
+        pf_target_lose(w->t, PERFILE_TARGET_LOSS_ATTR_MEMBER, (uint32_t)(offset / 4), w->offset);
 }
 
 /* What the version has the place of. */
@@ -117,7 +117,7 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
         mask_word(w, PF_WORD_FLAGS, f->kind, v);
         break;
     default:
-        if (f->type != PERFILE_BLOB && v->number &&
+        if (f->type != PERFILE_STORED_BLOB && v->number &&
             !pf_release_knows_member(w->t->release, f->name)) {
             lose_member(w, v->offset);
             memset(w->out + v->offset, 0, (size_t)v->width);
@@ -129,7 +129,7 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 static void on_cut(void *user, const perfile_field *f, const perfile_value *v)
 {
     rewriting *w = user;
-    bool some = f->type == PERFILE_BLOB ? any_byte(v->u.bytes) : v->number != 0;
+    bool some = f->type == PERFILE_STORED_BLOB ? any_byte(v->u.bytes) : v->number != 0;
     if (some && v->offset + v->width > w->size)
         lose_member(w, v->offset);
 }
@@ -225,7 +225,7 @@ static perfile_status add_feature(pf_target *t, const perfile_feature *f, perfil
 {
     perfile_feature mine = *f;
     if (f->number > t->release->feature) {
-        pf_target_lose(t, PERFILE_LOSS_FEATURE, f->number, f->offset);
+        pf_target_lose(t, PERFILE_TARGET_LOSS_FEATURE, f->number, f->offset);
         return PERFILE_OK;
     }
     if (is_untrue(t, f))
@@ -304,7 +304,7 @@ size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out
     memcpy(out + PF_PERF_RECORD_HEADER + n, r->body.ptr + size, r->body.len - size);
     n = sized(out, PF_PERF_RECORD_HEADER + n + r->body.len - size, swapped);
     if (n == 0)
-        pf_target_lose(t, PERFILE_LOSS_TOO_LONG, r->type, r->offset);
+        pf_target_lose(t, PERFILE_TARGET_LOSS_TOO_LONG, r->type, r->offset);
     return n;
 }
 
@@ -327,7 +327,7 @@ size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *
         return as_stored(r, out);
     const bool ends = pf_feature_ends_list(&f);
     if (f.number > last && !ends) {
-        pf_target_lose(t, PERFILE_LOSS_FEATURE, f.number, r->offset);
+        pf_target_lose(t, PERFILE_TARGET_LOSS_FEATURE, f.number, r->offset);
         return 0;
     }
     if (is_untrue(t, &f) || (ends && !end))

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "perfile/field.h"
 #include "target/target.h"
 
@@ -73,25 +73,25 @@ static const char *name_of(unsigned kind, uint32_t key, char buf[24])
 {
     const char *name = NULL;
     switch (kind) {
-    case PERFILE_LOSS_RECORDS:
-    case PERFILE_LOSS_UNREADABLE:
-    case PERFILE_LOSS_TOO_LONG:
+    case PERFILE_TARGET_LOSS_RECORDS:
+    case PERFILE_TARGET_LOSS_UNREADABLE:
+    case PERFILE_TARGET_LOSS_TOO_LONG:
         if (key == PF_LOSS_KEYS - 1)
             return "of other tools";
         if (!(name = perfile_record_type_name(key)))
             snprintf(buf, 24, "type %" PRIu32, key);
         break;
-    case PERFILE_LOSS_FEATURE:
+    case PERFILE_TARGET_LOSS_FEATURE:
         if (!(name = perfile_feature_name(key)))
             snprintf(buf, 24, "feature %" PRIu32, key);
         break;
-    case PERFILE_LOSS_SAMPLE_FIELD:
+    case PERFILE_TARGET_LOSS_SAMPLE_FIELD:
         return bit_name(PF_WORD_SAMPLE_TYPE, key, buf);
-    case PERFILE_LOSS_READ_FIELD:
+    case PERFILE_TARGET_LOSS_READ_FIELD:
         return bit_name(PF_WORD_READ_FORMAT, key, buf);
-    case PERFILE_LOSS_BRANCH_FIELD:
+    case PERFILE_TARGET_LOSS_BRANCH_FIELD:
         return bit_name(PF_WORD_BRANCH_TYPE, key, buf);
-    case PERFILE_LOSS_ATTR_MEMBER:
+    case PERFILE_TARGET_LOSS_ATTR_MEMBER:
         return member_name(key);
     default:
         return "";
@@ -130,72 +130,72 @@ static void say(char *out, size_t room, const pf_target *t, const perfile_target
     char records[80];
     say_records(records, sizeof records, l);
     switch (l->kind) {
-    case PERFILE_LOSS_RECORDS:
+    case PERFILE_TARGET_LOSS_RECORDS:
         snprintf(out, room, "perf %s does not know records %s: %" PRIu64 " record%s %s dropped", v,
                  name, n, s, were);
         break;
-    case PERFILE_LOSS_FEATURE:
+    case PERFILE_TARGET_LOSS_FEATURE:
         snprintf(out, room, "perf %s does not know feature %s: it was dropped", v, name);
         break;
-    case PERFILE_LOSS_SAMPLE_FIELD:
-    case PERFILE_LOSS_BRANCH_FIELD:
+    case PERFILE_TARGET_LOSS_SAMPLE_FIELD:
+    case PERFILE_TARGET_LOSS_BRANCH_FIELD:
         snprintf(out, room,
                  "perf %s does not know %s in samples%s: it was cut out of %" PRIu64 " sample%s", v,
                  name,
-                 l->kind == PERFILE_LOSS_SAMPLE_FIELD && knows_field(t, name)
+                 l->kind == PERFILE_TARGET_LOSS_SAMPLE_FIELD && knows_field(t, name)
                      ? " of some events without those of others"
                      : "",
                  n, s);
         break;
-    case PERFILE_LOSS_READ_FIELD:
+    case PERFILE_TARGET_LOSS_READ_FIELD:
         snprintf(out, room,
                  "perf %s does not know %s in counter values: it was cut out of %" PRIu64
                  " record%s",
                  v, name, n, s);
         break;
-    case PERFILE_LOSS_WEIGHT:
+    case PERFILE_TARGET_LOSS_WEIGHT:
         snprintf(out, room,
                  "perf %s knows one weight: the second and third of %" PRIu64 " sample%s %s set to "
                  "0",
                  v, n, s, were);
         break;
-    case PERFILE_LOSS_ATTR_BIT:
+    case PERFILE_TARGET_LOSS_ATTR_BIT:
         snprintf(out, room, "perf %s does not know attr.%s: it was cleared in %" PRIu64 " event%s",
                  v, name, n, s);
         break;
-    case PERFILE_LOSS_ATTR_MEMBER:
+    case PERFILE_TARGET_LOSS_ATTR_MEMBER:
         snprintf(out, room,
                  "perf %s does not know attr.%s, which was not 0 in %" PRIu64 " event%s: it was "
                  "cut off",
                  v, name, n, s);
         break;
-    case PERFILE_LOSS_CHAIN_LIMIT:
+    case PERFILE_TARGET_LOSS_CHAIN_LIMIT:
         snprintf(out, room,
                  "the user part of the call chain%s of %" PRIu64
                  " sample%s was not merged: it came "
                  "too late (held_bytes says how long they may wait) or did not fit in the record",
                  s, n, s);
         break;
-    case PERFILE_LOSS_CHAIN_MISSING:
+    case PERFILE_TARGET_LOSS_CHAIN_MISSING:
         snprintf(out, room,
                  "the user part of the call chain%s of %" PRIu64 " sample%s is not in the capture: "
                  "its mark was taken away",
                  s, n, s);
         break;
-    case PERFILE_LOSS_CHAIN_ALONE:
+    case PERFILE_TARGET_LOSS_CHAIN_ALONE:
         snprintf(out, room,
                  "%" PRIu64 " record%s CALLCHAIN_DEFERRED belong%s to no sample: dropped", n, s,
                  n == 1 ? "s" : "");
         break;
-    case PERFILE_LOSS_BUILD_ID:
+    case PERFILE_TARGET_LOSS_BUILD_ID:
         snprintf(out, room, "%" PRIu64 " mapping%s lost the build id: it fits no record", n, s);
         break;
-    case PERFILE_LOSS_MAPPING:
+    case PERFILE_TARGET_LOSS_MAPPING:
         snprintf(out, room,
                  "perf %s does not know MMAP2: %" PRIu64 " mapping%s lost inode and protection", v,
                  n, s);
         break;
-    case PERFILE_LOSS_UNREADABLE:
+    case PERFILE_TARGET_LOSS_UNREADABLE:
         snprintf(out, room, "%s would have to change and cannot be read: dropped", records);
         break;
     default:
@@ -218,27 +218,28 @@ static void tell(pf_target *t, unsigned kind, const pf_loss *loss, const char *n
 /* Bits of attrs that took no field of a record with them. */
 static void tell_attr_bits(pf_target *t)
 {
-    static const unsigned fields[PF_N_WORDS] = {PERFILE_LOSS_SAMPLE_FIELD, PERFILE_LOSS_READ_FIELD,
-                                                PERFILE_LOSS_BRANCH_FIELD, PERFILE_N_LOSSES};
+    static const unsigned fields[PF_N_WORDS] = {
+        PERFILE_TARGET_LOSS_SAMPLE_FIELD, PERFILE_TARGET_LOSS_READ_FIELD,
+        PERFILE_TARGET_LOSS_BRANCH_FIELD, PERFILE_N_TARGET_LOSSES};
     char buf[24], name[64];
     for (unsigned word = 0; word < PF_N_WORDS; word++)
         for (uint32_t bit = 0; bit < 64; bit++) {
             if (!t->attr_bits[word][bit].count ||
-                (fields[word] < PERFILE_N_LOSSES && t->losses[fields[word]][bit].count))
+                (fields[word] < PERFILE_N_TARGET_LOSSES && t->losses[fields[word]][bit].count))
                 continue;
             snprintf(name, sizeof name, "%s.%s", member_names[word], bit_name(word, bit, buf));
-            tell(t, PERFILE_LOSS_ATTR_BIT, &t->attr_bits[word][bit], name);
+            tell(t, PERFILE_TARGET_LOSS_ATTR_BIT, &t->attr_bits[word][bit], name);
         }
 }
 
-void pf_target_tell(pf_target *t)
+void pf_target_report(pf_target *t)
 {
     char buf[24];
-    for (unsigned kind = 0; kind < PERFILE_N_LOSSES; kind++) {
+    for (unsigned kind = 0; kind < PERFILE_N_TARGET_LOSSES; kind++) {
         for (uint32_t key = 0; key < PF_LOSS_KEYS; key++)
             if (t->losses[kind][key].count)
                 tell(t, kind, &t->losses[kind][key], name_of(kind, key, buf));
-        if (kind == PERFILE_LOSS_ATTR_BIT)
+        if (kind == PERFILE_TARGET_LOSS_ATTR_BIT)
             tell_attr_bits(t);
     }
 }

@@ -20,7 +20,7 @@ bool pf_target_has_map_build_id(const pf_target *t, const perfile_record *r)
            r->body.len >= UNION_AT + UNION_BYTES - 8 && r->body.len <= UINT16_MAX - 8;
 }
 
-void pf_target_turn_map(uint8_t *bytes, bool swapped)
+void pf_target_convert_map(uint8_t *bytes, bool swapped)
 {
     uint16_t misc = pf_load_u16(bytes + 4, swapped);
     pf_store_u16(bytes + 4, misc & (uint16_t) ~(unsigned)PERFILE_MISC_MMAP_BUILD_ID, swapped);
@@ -112,7 +112,7 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
     };
     if (perfile_header_build_id_encode(&id, sizeof id, &how, pf_target_take(t),
                                        t->bytes.cap - t->bytes.len, &n, NULL) != PERFILE_OK) {
-        pf_target_lose(t, PERFILE_LOSS_BUILD_ID, 0, r->offset);
+        pf_target_lose(t, PERFILE_TARGET_LOSS_BUILD_ID, 0, r->offset);
         return PERFILE_OK;
     }
     perfile_status st = is_told(t, pf_target_take(t), n, &told, err);

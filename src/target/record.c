@@ -55,7 +55,7 @@ static const pf_target_plan *plan_of(const pf_target *t, const perfile_record *r
 static void look_for_weight(void *user, const perfile_field *f, const perfile_value *v)
 {
     uint64_t *place = user;
-    if (strcmp(f->name, "word") == 0 && f->type == PERFILE_U64)
+    if (strcmp(f->name, "word") == 0 && f->type == PERFILE_STORED_U64)
         *place = v->offset;
 }
 
@@ -78,19 +78,19 @@ static void turn_weight(pf_target *t, const perfile_record *r, uint8_t *copy)
         return;
     uint64_t word = pf_load_u64(copy + at, is_swapped(r));
     if (word >> 32)
-        pf_target_lose(t, PERFILE_LOSS_WEIGHT, 0, r->offset);
+        pf_target_lose(t, PERFILE_TARGET_LOSS_WEIGHT, 0, r->offset);
     pf_store_u64(copy + at, word & UINT32_MAX, is_swapped(r));
 }
 
 static void count_fields(pf_target *t, const pf_target_plan *plan, const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_READ)
-        pf_target_lose_bits(t, PERFILE_LOSS_READ_FIELD, plan->lost_by_read, r->offset);
+        pf_target_lose_bits(t, PERFILE_TARGET_LOSS_READ_FIELD, plan->lost_by_read, r->offset);
     if (r->type != PERFILE_RECORD_SAMPLE)
         return;
-    pf_target_lose_bits(t, PERFILE_LOSS_SAMPLE_FIELD, plan->lost_sample, r->offset);
-    pf_target_lose_bits(t, PERFILE_LOSS_READ_FIELD, plan->lost_read, r->offset);
-    pf_target_lose_bits(t, PERFILE_LOSS_BRANCH_FIELD, plan->lost_branch, r->offset);
+    pf_target_lose_bits(t, PERFILE_TARGET_LOSS_SAMPLE_FIELD, plan->lost_sample, r->offset);
+    pf_target_lose_bits(t, PERFILE_TARGET_LOSS_READ_FIELD, plan->lost_read, r->offset);
+    pf_target_lose_bits(t, PERFILE_TARGET_LOSS_BRANCH_FIELD, plan->lost_branch, r->offset);
 }
 
 /* The record in the layout that its event has now. */
@@ -107,7 +107,7 @@ static unsigned in_new_layout(pf_target *t, const pf_target_plan *plan, const pe
         pf_target_place(t, &copy, PF_PERF_RECORD_HEADER + r->body.len);
     }
     if (pf_relayout_record(&plan->relayout, &copy, 0, pf_target_take(t), &n, NULL) != PERFILE_OK)
-        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
+        return drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
     pf_target_place(t, out, n);
     count_fields(t, plan, r);
     return PF_CHANGED;
@@ -120,7 +120,7 @@ static unsigned of_event(pf_target *t, const perfile_record *r, perfile_record *
         return PF_AS_STORED;
     const pf_target_plan *plan = plan_of(t, r);
     if (!plan)
-        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
+        return drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
     bool same = pf_relayout_same(&plan->relayout, r->type) &&
                 !(plan->turn_weight && r->type == PERFILE_RECORD_SAMPLE);
     return same ? (unsigned)PF_AS_STORED : in_new_layout(t, plan, r, out);
@@ -133,7 +133,8 @@ static unsigned with_new_trailer(pf_target *t, const perfile_record *r, perfile_
         return PF_CHANGED;
     const pf_target_plan *plan = plan_of(t, r);
     const perfile_record made = *out;
-    return plan ? in_new_layout(t, plan, &made, out) : drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
+    return plan ? in_new_layout(t, plan, &made, out)
+                : drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
 }
 
 static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *out)
@@ -142,11 +143,11 @@ static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *ou
     if (!pf_target_has_map_build_id(t, r))
         return of_event(t, r, out);
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
-        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
+        return drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
     uint8_t *bytes = pf_target_take(t);
     memcpy(bytes, r->header, PF_PERF_RECORD_HEADER);
     memcpy(bytes + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
-    pf_target_turn_map(bytes, is_swapped(r));
+    pf_target_convert_map(bytes, is_swapped(r));
     out->misc = pf_load_u16(bytes + 4, is_swapped(r));
     pf_target_place(t, out, PF_PERF_RECORD_HEADER + r->body.len);
     t->sum.mappings++;
@@ -158,12 +159,12 @@ static unsigned of_newer_map(pf_target *t, const perfile_record *r, perfile_reco
 {
     perfile_mmap2 v;
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK || !v.filename.ptr)
-        return drop(t, r, PERFILE_LOSS_UNREADABLE, r->type);
+        return drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
     size_t n = pf_target_older_map(r, v.filename.ptr, pf_target_take(t));
     out->type = PERFILE_RECORD_MMAP;
     out->misc &= (uint16_t) ~(unsigned)PERFILE_MISC_MMAP_BUILD_ID;
     pf_target_place(t, out, n);
-    pf_target_lose(t, PERFILE_LOSS_MAPPING, 0, r->offset);
+    pf_target_lose(t, PERFILE_TARGET_LOSS_MAPPING, 0, r->offset);
     t->sum.mappings += pf_target_has_map_build_id(t, r);
     return with_new_trailer(t, r, out);
 }
@@ -205,7 +206,7 @@ static unsigned filled_up(pf_target *t, const perfile_record *r, perfile_record 
     if (n == whole)
         return PF_AS_STORED;
     if (whole > UINT16_MAX)
-        return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
+        return drop(t, r, PERFILE_TARGET_LOSS_TOO_LONG, r->type);
     uint8_t *bytes = pf_target_take(t);
     memcpy(bytes, r->header, PF_PERF_RECORD_HEADER);
     memcpy(bytes + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
@@ -221,7 +222,7 @@ static unsigned of_cpus(pf_target *t, const perfile_record *r, perfile_record *o
         return filled_up(t, r, out);
     size_t n = pf_target_list(r, pf_target_take(t));
     if (n == 0)
-        return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
+        return drop(t, r, PERFILE_TARGET_LOSS_TOO_LONG, r->type);
     pf_target_place(t, out, n);
     return PF_CHANGED;
 }
@@ -258,9 +259,9 @@ unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record 
         return PF_DROP;
     }
     if (!pf_release_knows_type(t->release, r->type) && r->type != PERFILE_RECORD_MMAP2)
-        return drop(t, r, PERFILE_LOSS_RECORDS, r->type);
+        return drop(t, r, PERFILE_TARGET_LOSS_RECORDS, r->type);
     if (r->body.len > UINT16_MAX - PF_PERF_RECORD_HEADER)
-        return drop(t, r, PERFILE_LOSS_TOO_LONG, r->type);
+        return drop(t, r, PERFILE_TARGET_LOSS_TOO_LONG, r->type);
     unsigned what = by_type(t, r, out);
     t->sum.changed += what == PF_CHANGED;
     return what;

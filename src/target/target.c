@@ -76,8 +76,9 @@ static void let_go(pf_target *t, perfile_record *r)
         t->sum.merged++;
     } else {
         bool never = e->state == PF_HELD_WAITING && t->ended;
-        pf_target_lose(t, never ? PERFILE_LOSS_CHAIN_MISSING : PERFILE_LOSS_CHAIN_LIMIT, 0,
-                       r->offset);
+        pf_target_lose(t,
+                       never ? PERFILE_TARGET_LOSS_CHAIN_MISSING : PERFILE_TARGET_LOSS_CHAIN_LIMIT,
+                       0, r->offset);
         n = pf_target_merge(e, bytes, NULL, pf_target_take(t));
     }
     pf_target_place(t, r, n);
@@ -136,7 +137,7 @@ static perfile_status take_chain(pf_target *t, const perfile_record *r, perfile_
     uint64_t found;
     t->sum.dropped++;
     if (perfile_callchain_deferred_decode(r, &v, sizeof v, NULL) != PERFILE_OK) {
-        pf_target_lose(t, PERFILE_LOSS_UNREADABLE, r->type, r->offset);
+        pf_target_lose(t, PERFILE_TARGET_LOSS_UNREADABLE, r->type, r->offset);
         return PERFILE_OK;
     }
     if (!perfile_record_task(r, &pid, &tid))
@@ -144,7 +145,7 @@ static perfile_status take_chain(pf_target *t, const perfile_record *r, perfile_
     perfile_bytes chain = {v.ips.ptr, 8 * v.ips.n};
     perfile_status st = pf_deferred_complete(&t->hold, tid, v.cookie, chain, &found, err);
     if (st == PERFILE_OK && !found)
-        pf_target_lose(t, PERFILE_LOSS_CHAIN_ALONE, 0, r->offset);
+        pf_target_lose(t, PERFILE_TARGET_LOSS_CHAIN_ALONE, 0, r->offset);
     return st;
 }
 
@@ -252,7 +253,7 @@ static perfile_status next_input(pf_target *t, perfile_error *err)
     if (pf_deferred_n(&t->hold))
         return PERFILE_OK;
     if (!t->told)
-        pf_target_tell(t);
+        pf_target_report(t);
     t->told = true;
     return PERFILE_END;
 }
@@ -359,8 +360,8 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
     return PERFILE_OK;
 }
 
-void perfile_target_summary_of(const perfile_stream *stream, perfile_target_summary *out,
-                               size_t size)
+void perfile_target_get_summary(const perfile_stream *stream, perfile_target_summary *out,
+                                size_t size)
 {
     const pf_target *t = stage_of(stream);
     perfile_target_summary none = {0};

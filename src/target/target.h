@@ -63,14 +63,14 @@ typedef struct pf_target {
     pf_buffer told_ids;    /* HEADER_BUILD_ID records that were handed out … */
     uint32_t *told_places; /* … found by hash: place in it and 1 */
     perfile_target_summary sum;
-    pf_loss losses[PERFILE_N_LOSSES][PF_LOSS_KEYS];
+    pf_loss losses[PERFILE_N_TARGET_LOSSES][PF_LOSS_KEYS];
     pf_loss attr_bits[PF_N_WORDS][64];
 } pf_target;
 
 /* target_loss.c */
 void pf_target_lose(pf_target *t, unsigned kind, uint32_t key, uint64_t offset);
 void pf_target_lose_bits(pf_target *t, unsigned kind, uint64_t bits, uint64_t offset);
-void pf_target_tell(pf_target *t);
+void pf_target_report(pf_target *t);
 
 /* target_attr.c.  Writes the attr as the version has it to out[PF_TARGET_ATTR]; `exact`: of its
  * size and not only of no more.  With `count` what is lost is counted. */
@@ -120,7 +120,7 @@ bool pf_target_has_map_build_id(const pf_target *t, const perfile_record *r);
 perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, perfile_record *out,
                                       bool *is_new, perfile_error *err);
 /* Turns the record at `bytes` into one with an inode, of zeros. */
-void pf_target_turn_map(uint8_t *bytes, bool swapped);
+void pf_target_convert_map(uint8_t *bytes, bool swapped);
 /* The MMAP2 record `r`, whose name is at `filename`, as MMAP to `out`; its bytes. */
 size_t pf_target_older_map(const perfile_record *r, const uint8_t *filename, uint8_t *out);
 

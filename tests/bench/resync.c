@@ -60,7 +60,7 @@ static outcome read_all(perfile_bytes bytes, uint32_t on_damage, uint64_t from, 
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_options how = {.size = sizeof how, .on_damage = on_damage};
+    perfile_open_options how = {.size = sizeof how, .on_damage = on_damage};
     if (perfile_source_memory(bytes, "bench", &source, NULL) != PERFILE_OK ||
         perfile_open(source, &how, &s, NULL) != PERFILE_OK)
         exit(1);
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
             fill(kind, copy + at, len, code);
             memcpy(copy + at + len, whole.ptr + at, end - at);
             perfile_bytes all = {copy, end + len};
-            outcome o = read_all(all, PERFILE_SALVAGE, at, at + len);
+            outcome o = read_all(all, PERFILE_ON_DAMAGE_SALVAGE, at, at + len);
             tries += o.inside != 0;
             records += o.inside;
             skipped += samples > o.samples ? samples - o.samples : 0;

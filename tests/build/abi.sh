@@ -52,7 +52,7 @@ model.h s/    uint32_t n_names;/    uint64_t n_names;/
 stream.h s/void perfile_stream_close(perfile_stream \*s)/void perfile_stream_close(perfile_stream *s, int how)/
 stream.h s/perfile_stream_name(/perfile_stream_label(/
 base.h s/PERFILE_E_LIMIT = -6/PERFILE_E_LIMIT = -16/
-stream.h s/PERFILE_RESYNC = 1/PERFILE_RESYNC = 3/
+damage.h s/PERFILE_ON_DAMAGE_RESYNC = 2/PERFILE_ON_DAMAGE_RESYNC = 3/
 END
 [ "$n" = 6 ]
 exit "$failed"

@@ -175,7 +175,7 @@ static perfile_status open_output(const node *x, unsigned i, perfile_stream **s,
 
 static perfile_status open_capture(perfile_stream **s, perfile_error *err)
 {
-    const perfile_options how = {.size = sizeof how};
+    const perfile_open_options how = {.size = sizeof how};
     return perfile_open_path(trial.path, &how, s, err);
 }
 
@@ -285,13 +285,13 @@ static perfile_status make_parts(node *x, perfile_error *err)
 {
     const perfile_split_options how = {
         .size = sizeof how, .by = PERFILE_SPLIT_RECORDS, .amount = trial.records};
-    const perfile_split_writing writing = {.size = sizeof writing,
-                                           .form =
-                                               trial.pipe ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE,
-                                           .open = open_part,
-                                           .done = end_part,
-                                           .user = x};
-    perfile_splitted sum = {0};
+    const perfile_split_capture_options writing = {.size = sizeof writing,
+                                                   .form = trial.pipe ? PERFILE_FORM_PIPE
+                                                                      : PERFILE_FORM_FILE,
+                                                   .open = open_part,
+                                                   .done = end_part,
+                                                   .user = x};
+    perfile_split_summary sum = {0};
     x->parts = calloc(PARTS, sizeof *x->parts);
     assert_non_null(x->parts);
     perfile_status st = perfile_split_stream(open_below, x, &how, &writing, &sum, sizeof sum, err);
@@ -427,11 +427,11 @@ static void choose_filter(unsigned n)
         uint32_t kind;
         uint64_t every;
     } all[] = {{"--every", "3", 0, 3},
-               {"--cpu", "0", PERFILE_BY_CPU, 0},
-               {"--time", "20%..70%", PERFILE_BY_TIME, 0},
-               {"--where", "ip & 1 == 0", PERFILE_BY_WHERE, 0},
-               {"--comm", "*e*", PERFILE_BY_COMM, 0},
-               {"--type", "SAMPLE,MMAP2", PERFILE_BY_TYPE, 0}};
+               {"--cpu", "0", PERFILE_FILTER_BY_CPU, 0},
+               {"--time", "20%..70%", PERFILE_FILTER_BY_TIME, 0},
+               {"--where", "ip & 1 == 0", PERFILE_FILTER_BY_WHERE, 0},
+               {"--comm", "*e*", PERFILE_FILTER_BY_COMM, 0},
+               {"--type", "SAMPLE,MMAP2", PERFILE_FILTER_BY_TYPE, 0}};
     const size_t i = (n + seed) % (sizeof all / sizeof all[0]);
     trial.option = all[i].option;
     trial.value = all[i].value;

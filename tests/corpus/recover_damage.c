@@ -1,6 +1,6 @@
 /* Every capture of the corpus, cut and damaged at random (the same places each time), through
- * perfile_recover(): the result is whole, and compared with the original by bytes it has no record
- * of its own making and lacks none outside what was named as lost. */
+ * perfile_recover_capture(): the result is whole, and compared with the original by bytes it has no
+ * record of its own making and lacks none outside what was named as lost. */
 #define _XOPEN_SOURCE 700 /* nftw() */
 #include "../testing.h"
 
@@ -95,7 +95,7 @@ static bool read_list(perfile_bytes bytes, list *l)
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_options options = {.size = sizeof options};
+    perfile_open_options options = {.size = sizeof options};
     pf_buffer_clear(&l->b);
     l->packed = false;
     l->damages = l->bad = 0;
@@ -122,8 +122,8 @@ static bool read_list(perfile_bytes bytes, list *l)
         l->bad += !decodes(r);
         assert_true(pf_buffer_append(&l->b, &i, sizeof i));
     }
-    perfile_summary sum;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     l->damages = sum.damages;
     perfile_stream_close(s);
     return true;
@@ -207,7 +207,7 @@ typedef struct span {
 
 typedef struct rescue {
     pf_buffer gaps; /* span */
-    perfile_recovered sum;
+    perfile_recover_summary sum;
     perfile_status status;
     perfile_sink *sink;
 } rescue;
@@ -228,7 +228,7 @@ static void run(perfile_bytes bytes, rescue *x)
     pf_buffer_clear(&x->gaps);
     assert_int_equal(perfile_source_memory(bytes, "damaged", &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("rescued", &x->sink, NULL), PERFILE_OK);
-    x->status = perfile_recover(source, x->sink, &how, &x->sum, sizeof x->sum, NULL);
+    x->status = perfile_recover_capture(source, x->sink, &how, &x->sum, sizeof x->sum, NULL);
 }
 
 static bool in_gap(const rescue *x, const item *i)

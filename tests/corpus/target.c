@@ -54,18 +54,19 @@ static count count_of(perfile_stream *s)
             c.by_type[r->type < 127 ? r->type : 127]++;
             c.n++;
         }
-    perfile_summary sum;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     c.damaged = sum.damages != 0;
     return c;
 }
 
-static uint64_t lost_by_kind[PERFILE_N_LOSSES];
+static uint64_t lost_by_kind[PERFILE_N_TARGET_LOSSES];
 
 static void count_loss(void *user, const perfile_target_loss *loss)
 {
     (void)user;
-    assert_true(loss->kind < PERFILE_N_LOSSES && loss->count && loss->sentence[0] && loss->name);
+    assert_true(loss->kind < PERFILE_N_TARGET_LOSSES && loss->count && loss->sentence[0] &&
+                loss->name);
     lost_by_kind[loss->kind] += loss->count;
 }
 
@@ -199,7 +200,8 @@ static void captures(void **state)
                   n_written, n_clean, n_refused);
     assert_true(n_refused < n_written / 20);
     assert_true(n >= 18 && n_written >= 18 * 8 / every && n_clean > n_written / 2);
-    assert_true(lost_by_kind[PERFILE_LOSS_RECORDS] && lost_by_kind[PERFILE_LOSS_FEATURE]);
+    assert_true(lost_by_kind[PERFILE_TARGET_LOSS_RECORDS] &&
+                lost_by_kind[PERFILE_TARGET_LOSS_FEATURE]);
 }
 
 int main(int argc, char **argv)

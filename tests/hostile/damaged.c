@@ -51,10 +51,10 @@ static void emit_damaged(perfile_bytes bytes, uint32_t on_damage)
     perfile_sink_callbacks callbacks = {
         .size = sizeof callbacks, .user = &written, .write = swallow};
     perfile_emit_options how = {.size = sizeof how, .flags = n_readings % 2 ? PERFILE_EMIT_HEX : 0};
-    perfile_options options = {.size = sizeof options,
-                               .deliver = PERFILE_DELIVER_DAMAGE,
-                               .on_damage = on_damage,
-                               .as_stored = n_readings % 5 < 2};
+    perfile_open_options options = {.size = sizeof options,
+                                    .deliver = PERFILE_DELIVER_DAMAGE,
+                                    .on_damage = on_damage,
+                                    .as_stored = n_readings % 5 < 2};
     assert_int_equal(perfile_source_memory(bytes, "damaged", &source, NULL), PERFILE_OK);
     if (perfile_open(source, &options, &s, NULL) != PERFILE_OK) {
         perfile_source_close(source);
@@ -82,7 +82,7 @@ static void check_damaged(perfile_bytes bytes, uint32_t on_damage)
     perfile_stream *s;
     const perfile_record *r;
     perfile_error err;
-    perfile_options options = {
+    perfile_open_options options = {
         .size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE, .on_damage = on_damage};
     perfile_status st = perfile_source_memory(bytes, "damaged", &source, NULL);
     assert_int_equal(st, PERFILE_OK);
@@ -104,10 +104,10 @@ static void read_damaged(perfile_bytes bytes, uint32_t on_damage)
     perfile_stream *s;
     perfile_error err = {0};
     perfile_limits limits = {.size = sizeof limits, .inflate_bytes = 1 << 20, .zstd_window = 20};
-    perfile_options options = {.size = sizeof options,
-                               .deliver = PERFILE_DELIVER_DAMAGE,
-                               .on_damage = on_damage,
-                               .limits = &limits};
+    perfile_open_options options = {.size = sizeof options,
+                                    .deliver = PERFILE_DELIVER_DAMAGE,
+                                    .on_damage = on_damage,
+                                    .limits = &limits};
     if (++n_damages % STEP)
         return;
     uint64_t before = pf_alloc_count;
@@ -132,8 +132,8 @@ static void read_damaged(perfile_bytes bytes, uint32_t on_damage)
     }
     assert_true(st == PERFILE_END || st == PERFILE_E_LIMIT);
     streamed_session(&t, perfile_stream_session(s), STREAMED_FIELDS);
-    perfile_summary sum;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     assert_true(sum.records == records && sum.lost == lost);
     assert_true(sum.damages || !lost);
     perfile_stream_close(s);
@@ -149,7 +149,8 @@ static void prefixes(perfile_bytes whole, size_t step)
 {
     for (size_t n = 0; n < whole.len; n += step) {
         uint8_t *block = exact(whole.ptr, n);
-        read_damaged((perfile_bytes){block, n}, n % 2);
+        read_damaged((perfile_bytes){block, n},
+                     n % 2 ? PERFILE_ON_DAMAGE_RESYNC : PERFILE_ON_DAMAGE_STOP);
         free(block);
     }
 }
@@ -163,7 +164,8 @@ static void bytes(perfile_bytes whole, size_t step)
         for (size_t i = 0; i < sizeof bad; i++) {
             block[at] = bad[i];
             if (bad[i] != good)
-                read_damaged((perfile_bytes){block, whole.len}, (at + i) % 2);
+                read_damaged((perfile_bytes){block, whole.len},
+                             (at + i) % 2 ? PERFILE_ON_DAMAGE_RESYNC : PERFILE_ON_DAMAGE_STOP);
         }
         block[at] = good;
     }

@@ -50,7 +50,7 @@ static uint32_t check_left(const progress *told)
 {
     perfile_stream *s;
     const perfile_record *r;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     perfile_error err;
     uint32_t samples = 0;
     if (perfile_open_path("live", NULL, &s, &err) != PERFILE_OK)
@@ -67,7 +67,7 @@ static uint32_t check_left(const progress *told)
     const perfile_session *session = perfile_stream_session(s);
     assert_int_equal(perfile_session_n_events(session), 2);
     assert_string_equal(perfile_session_event(session, 0)->name, "first");
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     assert_true(samples >= told->samples);
     /* Behind the last round a call of write() may have been cut: a record at most is torn.  A file
      * without a record is told by nothing from one that is whole. */

@@ -166,7 +166,7 @@ static void headers_that_collide(void **state)
 static bool compare(const char *path)
 {
     for (unsigned form = 0; form < N_FORMS; form++) {
-        perfile_options options = {
+        perfile_open_options options = {
             .size = sizeof options, .as_stored = true, .deliver = PERFILE_DELIVER_DAMAGE};
         perfile_stream *s;
         const perfile_record *r;

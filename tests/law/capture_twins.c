@@ -82,7 +82,7 @@ static bool make_twin(perfile_bytes bytes, copy *c)
 {
     perfile_source *source;
     perfile_stream *s;
-    perfile_options options = {
+    perfile_open_options options = {
         .size = sizeof options, .as_stored = true, .deliver = PERFILE_DELIVER_DAMAGE};
     const perfile_record *r;
     *c = (copy){.unfit = false};
@@ -112,7 +112,7 @@ static void tell(const char *whose, perfile_bytes bytes, transcript *t)
 {
     perfile_source *source;
     perfile_stream *s;
-    perfile_options options = {.size = sizeof options, .as_stored = true};
+    perfile_open_options options = {.size = sizeof options, .as_stored = true};
     const perfile_record *r;
     uint32_t pid, tid;
     assert_int_equal(perfile_source_memory(bytes, "one", &source, NULL), PERFILE_OK);
@@ -206,10 +206,10 @@ static void one_capture(const char *path, perfile_stream *s)
 {
     const perfile_record *r;
     bool compressed = false;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
         compressed |= (r->flags & PERFILE_REC_ENVELOPE) != 0;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     n_compressed += compressed;
     FILE *f = fopen(path, "rb");
     struct stat st;

@@ -68,9 +68,9 @@ static void spot_value(void *user, const perfile_field *f, const perfile_value *
         return;
     if (f->flags & PERFILE_FIELD_PAD)
         s->why = "padding is not zero";
-    else if (f->type == PERFILE_TEXT || f->type == PERFILE_STRINGS)
+    else if (f->type == PERFILE_STORED_TEXT || f->type == PERFILE_STORED_STRINGS)
         s->why = "bytes behind the NUL of text";
-    else if (f->type == PERFILE_BLOB)
+    else if (f->type == PERFILE_STORED_BLOB)
         s->why = "bytes of a blob";
     else if (f->kind == PERFILE_KIND_COUNT || f->kind == PERFILE_KIND_SIZE)
         s->why = "a count";

@@ -57,7 +57,7 @@ static void expect(const perfile_record *r, bool wanted)
 
 static size_t put_number(char *out, size_t size, const perfile_field *f, uint64_t v)
 {
-    if (f->type == PERFILE_S32 && (int64_t)v < 0)
+    if (f->type == PERFILE_STORED_S32 && (int64_t)v < 0)
         return (size_t)snprintf(out, size, "-%llu", (unsigned long long)(0 - v));
     return (size_t)snprintf(out, size, "%llu", (unsigned long long)v);
 }
@@ -116,7 +116,7 @@ static void expect_bytes(const seen *s, const char *name, const perfile_field *f
     }
     for (size_t i = 0; i < b.len; i++)
         n += snprintf(text + n, sizeof text - (size_t)n,
-                      f->type == PERFILE_TEXT ? "\\x%02x" : "%02X", b.ptr[i]);
+                      f->type == PERFILE_STORED_TEXT ? "\\x%02x" : "%02X", b.ptr[i]);
     snprintf(text + n, sizeof text - (size_t)n, s->in_list ? "\")" : "\"");
     expect(s->r, true);
 }
@@ -161,11 +161,11 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
         return;
     note(s, f->name);
     switch (f->type) {
-    case PERFILE_TEXT:
-    case PERFILE_BLOB:
+    case PERFILE_STORED_TEXT:
+    case PERFILE_STORED_BLOB:
         expect_bytes(s, f->name, f, v->u.bytes);
         break;
-    case PERFILE_WORDS:
+    case PERFILE_STORED_WORDS:
         expect_words(s, f->name, f, &v->u.words);
         break;
     default:
@@ -179,12 +179,13 @@ static void on_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     seen *s = user;
     size_t n = strlen(s->path);
-    if (f->type == PERFILE_ITEM || f->flags & PERFILE_FIELD_FLAT)
+    if (f->type == PERFILE_STORED_ITEM || f->flags & PERFILE_FIELD_FLAT)
         return;
     note(s, f->name);
     assert_int_equal(s->in_list, 0);
-    snprintf(s->path + n, sizeof s->path - n, f->type == PERFILE_LIST ? "%s" : "%s.", f->name);
-    if (f->type != PERFILE_LIST)
+    snprintf(s->path + n, sizeof s->path - n, f->type == PERFILE_STORED_LIST ? "%s" : "%s.",
+             f->name);
+    if (f->type != PERFILE_STORED_LIST)
         return;
     s->in_list = 1;
     snprintf(text, sizeof text, "count(%s.%s) == %llu", s->record, s->path,
@@ -195,9 +196,9 @@ static void on_begin(void *user, const perfile_field *f, const perfile_value *v)
 static void on_end(void *user, const perfile_field *f)
 {
     seen *s = user;
-    if (f->type == PERFILE_ITEM || f->flags & PERFILE_FIELD_FLAT)
+    if (f->type == PERFILE_STORED_ITEM || f->flags & PERFILE_FIELD_FLAT)
         return;
-    size_t n = strlen(s->path) - strlen(f->name) - (f->type != PERFILE_LIST);
+    size_t n = strlen(s->path) - strlen(f->name) - (f->type != PERFILE_STORED_LIST);
     s->path[n] = 0;
     s->in_list = 0;
 }

@@ -32,7 +32,7 @@ static void look(perfile_stream *below, bool ahead, pf_buffer *said)
 {
     perfile_stream *s;
     perfile_passed p;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     const perfile_record *r;
     size_t n;
     const perfile_check_options how = {.size = sizeof how, .finding = add, .user = said};
@@ -43,12 +43,12 @@ static void look(perfile_stream *below, bool ahead, pf_buffer *said)
             passed += p.samples + p.rounds;
         st = perfile_stream_next_run(s, &r, &n, NULL);
     } while (st == PERFILE_OK);
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     for (unsigned rule = 0; rule < PERFILE_RULE_LIMIT; rule++)
         for (unsigned severity = PERFILE_SEVERITY_NOTE; severity <= PERFILE_SEVERITY_ERROR;
              severity++) {
-            perfile_tally t;
-            perfile_check_tally(s, rule, severity, &t, sizeof t);
+            perfile_check_summary t;
+            perfile_check_get_summary(s, rule, severity, &t, sizeof t);
             if (t.count)
                 assert_true(pf_buffer_append(said, &t, sizeof t));
         }
@@ -66,8 +66,9 @@ static void look(perfile_stream *below, bool ahead, pf_buffer *said)
 
 static bool open_stream(perfile_source *source, perfile_stream **s)
 {
-    const perfile_options options = {
-        .size = sizeof options, .on_damage = PERFILE_RESYNC, .deliver = PERFILE_DELIVER_DAMAGE};
+    const perfile_open_options options = {.size = sizeof options,
+                                          .on_damage = PERFILE_ON_DAMAGE_RESYNC,
+                                          .deliver = PERFILE_DELIVER_DAMAGE};
     if (perfile_open(source, &options, s, NULL) == PERFILE_OK)
         return true;
     perfile_source_close(source);

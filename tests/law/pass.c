@@ -2,7 +2,7 @@
 #include "testing.h"
 
 #include "ahead.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "captures.h"
 #include "dripping.h"
 #include "perf/stream.h"
@@ -40,7 +40,7 @@ static void pass(counts *c, perfile_stream *s)
     }
 }
 
-static counts count_all(perfile_stream *s, bool passing, perfile_summary *sum)
+static counts count_all(perfile_stream *s, bool passing, perfile_stream_summary *sum)
 {
     counts c = {0};
     const perfile_record *r;
@@ -52,7 +52,7 @@ static counts count_all(perfile_stream *s, bool passing, perfile_summary *sum)
         for (size_t i = 0; c.status == PERFILE_OK && i < n; i++)
             count(&c, &r[i]);
     } while (c.status == PERFILE_OK);
-    perfile_stream_summary(s, sum, sizeof *sum);
+    perfile_stream_get_summary(s, sum, sizeof *sum);
     return c;
 }
 
@@ -60,7 +60,7 @@ static uint64_t passed;
 
 static void same(const char *name, perfile_stream *one, perfile_stream *other)
 {
-    perfile_summary sum[2];
+    perfile_stream_summary sum[2];
     counts a = count_all(one, false, &sum[0]);
     counts b = count_all(other, true, &sum[1]);
     passed += b.passed;
@@ -69,7 +69,7 @@ static void same(const char *name, perfile_stream *one, perfile_stream *other)
         fail_msg("%s: other records are passed than come", name);
 }
 
-static perfile_stream *stream_of(perfile_source *source, const perfile_options *options)
+static perfile_stream *stream_of(perfile_source *source, const perfile_open_options *options)
 {
     perfile_stream *s;
     if (perfile_open(source, options, &s, NULL) == PERFILE_OK)
@@ -80,7 +80,7 @@ static perfile_stream *stream_of(perfile_source *source, const perfile_options *
 
 static void compare(const char *name, perfile_bytes bytes, uint32_t on_damage)
 {
-    const perfile_options options = {
+    const perfile_open_options options = {
         .size = sizeof options, .on_damage = on_damage, .deliver = PERFILE_DELIVER_DAMAGE};
     perfile_source *memory, *pieces;
     dripping d = {.bytes = bytes, .most = 300, .state = 1};
@@ -97,7 +97,8 @@ static void compare(const char *name, perfile_bytes bytes, uint32_t on_damage)
 /* The same where other threads have counted already, some of it in vain. */
 static void compare_ahead(const char *name, perfile_bytes bytes, size_t block)
 {
-    const perfile_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
+    const perfile_open_options options = {.size = sizeof options,
+                                          .deliver = PERFILE_DELIVER_DAMAGE};
     perfile_source *memory, *ahead;
     assert_int_equal(perfile_source_memory(bytes, "memory", &memory, NULL), PERFILE_OK);
     open_ahead(bytes, 3, block, &ahead);
@@ -117,7 +118,8 @@ static void made(void **state)
             BUILDER b = {0};
             capture_make(&b, form, swap, 300);
             for (size_t cut = 0; cut < 200; cut += 7)
-                for (uint32_t damage = PERFILE_STOP; damage <= PERFILE_SALVAGE; damage++)
+                for (uint32_t damage = PERFILE_ON_DAMAGE_STOP; damage <= PERFILE_ON_DAMAGE_SALVAGE;
+                     damage++)
                     compare(capture_names[form], (perfile_bytes){b.b.ptr, b.b.len - cut}, damage);
         }
     assert_true(passed > 10000);
@@ -154,7 +156,7 @@ static void counted_ahead(void **state)
 
 static void one_capture(const char *path, perfile_stream *s)
 {
-    const perfile_options options = {.size = sizeof options};
+    const perfile_open_options options = {.size = sizeof options};
     const perfile_source_options how = {.size = sizeof how, .flags = PERFILE_SOURCE_SEQUENTIAL};
     perfile_source *source;
     assert_int_equal(perfile_source_path(path, &how, &source, NULL), PERFILE_OK);

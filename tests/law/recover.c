@@ -43,13 +43,13 @@ static void on_finding(void *user, const perfile_finding *f)
 static void validate(perfile_stream *s, material *m)
 {
     const perfile_record *r;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     perfile_check_options how = {.size = sizeof how, .finding = on_finding, .user = m};
     m->errors = 0;
     assert_int_equal(perfile_check(s, &how, &s, NULL), PERFILE_OK);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
         continue;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     m->errors += (unsigned)sum.damages;
     perfile_stream_close(s);
 }
@@ -98,13 +98,13 @@ static void expect_whole(const char *name, perfile_stream *s, perfile_source *so
 {
     pf_buffer before = {0}, after = {0};
     perfile_sink *sink;
-    perfile_recovered sum;
+    perfile_recover_summary sum;
     perfile_error err = {0};
     perfile_recover_options how = {
         .size = sizeof how, .gap = tell_gap, .user = (void *)(uintptr_t)name};
     records_of(s, &before);
     assert_int_equal(perfile_sink_memory("recovered", &sink, NULL), PERFILE_OK);
-    perfile_status st = perfile_recover(source, sink, &how, &sum, sizeof sum, &err);
+    perfile_status st = perfile_recover_capture(source, sink, &how, &sum, sizeof sum, &err);
     if (st != PERFILE_OK)
         fprintf(stderr, "%s: %s\n", name, err.message);
     assert_int_equal(st, PERFILE_OK);
@@ -306,7 +306,7 @@ static unsigned n_whole;
 
 static void use_recorded(const char *path, perfile_stream *s)
 {
-    perfile_options how = {.size = sizeof how};
+    perfile_open_options how = {.size = sizeof how};
     material m = {.n = 0};
     perfile_stream *again, *records;
     perfile_source *source;

@@ -87,7 +87,7 @@ static void forward(size_t room, uint16_t most, unsigned batch, uint64_t n_recor
     read_all(&w, ring, batch);
     assert_int_equal(pthread_join(thread, NULL), 0);
     perfile_ring_summary sum;
-    perfile_ring_summarize(ring, &sum, sizeof sum);
+    perfile_ring_get_summary(ring, &sum, sizeof sum);
     assert_true(sum.wrapped > 100 && sum.overruns == 0 && sum.damages == 0);
     perfile_ring_close(ring);
     fake_free(&w.ring);

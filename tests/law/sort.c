@@ -13,13 +13,13 @@ enum { LEAST = PERFILE_SORT_LEAST_MEMORY };
 typedef struct outcome {
     sorted_bag bag;
     sorted_state state;
-    perfile_sorted result;
+    perfile_sort_summary result;
 } outcome;
 
 static perfile_stream *open_stream(perfile_source *source)
 {
     perfile_stream *s;
-    perfile_options options = {.size = sizeof options};
+    perfile_open_options options = {.size = sizeof options};
     assert_int_equal(perfile_open(source, &options, &s, NULL), PERFILE_OK);
     return s;
 }
@@ -44,7 +44,7 @@ static outcome sort_all(perfile_stream *s, uint64_t memory)
     perfile_sort_options options = {.size = sizeof options, .max_memory = memory};
     assert_int_equal(perfile_sort(s, &options, &s, NULL), PERFILE_OK);
     assert_int_equal(sorted_read(s, &o.bag, &o.state), PERFILE_END);
-    perfile_sort_result(s, &o.result, sizeof o.result);
+    perfile_sort_get_summary(s, &o.result, sizeof o.result);
     perfile_stream_close(s);
     return o;
 }
@@ -200,7 +200,7 @@ static void what_is_mapped_is_not_held(void **state)
             perfile_stream *s = open_memory(built(&b));
             assert_int_equal(perfile_sort(s, &how, &s, NULL), PERFILE_OK);
             assert_int_equal(sorted_read(s, &o.bag, &o.state), PERFILE_END);
-            perfile_sort_result(s, &o.result, sizeof o.result);
+            perfile_sort_get_summary(s, &o.result, sizeof o.result);
             perfile_stream_close(s);
             expect_sorted("large rounds", &in, &o);
             assert_int_equal(o.result.temporary > 0, pairs && k);

@@ -24,7 +24,7 @@ static perfile_stream *open_memory(perfile_bytes bytes)
 {
     perfile_source *source;
     perfile_stream *s;
-    perfile_options options = {.size = sizeof options};
+    perfile_open_options options = {.size = sizeof options};
     assert_int_equal(perfile_source_memory(bytes, "memory", &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_open(source, &options, &s, NULL), PERFILE_OK);
     return s;

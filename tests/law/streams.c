@@ -15,7 +15,7 @@ enum { SAMPLES = 40 };
 static perfile_status read_source(perfile_source *source, transcript *t, unsigned how)
 {
     perfile_stream *s;
-    perfile_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
+    perfile_open_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
     perfile_status st = perfile_open(source, &options, &s, NULL);
     if (st != PERFILE_OK) {
         perfile_source_close(source);
@@ -116,7 +116,7 @@ static void captures_are_whole(void **state)
         builder b;
         perfile_source *source;
         perfile_stream *s;
-        perfile_summary sum;
+        perfile_stream_summary sum;
         const perfile_record *r;
         unsigned samples = 0, events = 0, undecoded = 0;
         capture_make(&b, form / 2, form % 2, SAMPLES);
@@ -127,7 +127,7 @@ static void captures_are_whole(void **state)
             events += r->type == PERFILE_RECORD_SAMPLE && perfile_record_event(r) != NULL;
             undecoded += perfile_record_walk(r, 0, &instance_visitor, NULL, NULL) != PERFILE_OK;
         }
-        perfile_stream_summary(s, &sum, sizeof sum);
+        perfile_stream_get_summary(s, &sum, sizeof sum);
         unsigned wanted = form / 2 == CAPTURE_RECORDS ? 1U : (unsigned)SAMPLES;
         if (form / 2 == CAPTURE_SPLIT)
             wanted++;

@@ -258,7 +258,7 @@ static void usual_is_ordinary(void **state)
             memcpy(once, twice, n);
             uint8_t *block = exact(twice, n);
             pf_cursor c = pf_cur((perfile_bytes){block, n}, b.swap);
-            pf_turn_sample(&k, &c, once);
+            pf_byteswap_sample(&k, &c, once);
             bool good = usual((perfile_bytes){block, n}, b.swap, twice);
             assert_true(good == !c.bad);
             if (good)

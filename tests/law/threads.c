@@ -86,10 +86,11 @@ static bool read_emitted(perfile_bytes bytes, const way *w, unsigned threads, si
 {
     perfile_source *source;
     perfile_stream *s;
-    perfile_options options = {.size = sizeof options,
-                               .as_stored = w->as_stored,
-                               .deliver = PERFILE_DELIVER_DAMAGE,
-                               .on_damage = w->resync ? PERFILE_RESYNC : PERFILE_STOP};
+    perfile_open_options options = {.size = sizeof options,
+                                    .as_stored = w->as_stored,
+                                    .deliver = PERFILE_DELIVER_DAMAGE,
+                                    .on_damage = w->resync ? PERFILE_ON_DAMAGE_RESYNC
+                                                           : PERFILE_ON_DAMAGE_STOP};
     dripping d = {.bytes = bytes, .most = 5000, .state = 1};
     if (threads > 1 && !w->mapped && bytes.len)
         open_ahead(bytes, threads, 300 + job % 5000, &source);
@@ -176,7 +177,7 @@ static void memory_refused(void **state)
     for (uint64_t n = 1; refused; n++) {
         perfile_sink *sink;
         perfile_emitter *e = NULL;
-        const perfile_options options = {.size = sizeof options, .as_stored = true};
+        const perfile_open_options options = {.size = sizeof options, .as_stored = true};
         assert_int_equal(perfile_source_memory(built(&b), "memory", &source, NULL), PERFILE_OK);
         assert_int_equal(perfile_open(source, &options, &s, NULL), PERFILE_OK);
         assert_int_equal(perfile_sink_memory("memory", &sink, NULL), PERFILE_OK);

@@ -130,8 +130,8 @@ static void check_written(const char *path, const perfile_writer_options *o, uin
     }
     check_session(perfile_stream_session(s), o);
     check_container(perfile_stream_container(s), o);
-    perfile_summary sum;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     assert_int_equal(sum.damages, 0);
     assert_int_equal(samples, n);
     assert_int_equal(rounds, n / WRITTEN_ROUND);
@@ -297,7 +297,7 @@ static void every_feature_has_a_setter(void **state)
 }
 
 static perfile_status put_again(perfile_writer *w, const perfile_record *r,
-                                const perfile_put_how *how, perfile_error *err)
+                                const perfile_put_options *how, perfile_error *err)
 {
     switch (r->type) {
 #define PUT_CASE(id, number)                                                                       \
@@ -355,7 +355,7 @@ static void every_record_can_be_put(void **state)
             assert_int_equal(perfile_writer_open(sink, &o, &w, NULL), PERFILE_OK);
             build_attr(&attr, &plan);
             assert_int_equal(perfile_writer_event(w, built(&attr), NULL, NULL), PERFILE_OK);
-            perfile_put_how how = {
+            perfile_put_options how = {
                 .size = sizeof how, .misc = misc, .pid = 3, .tid = 4, .time = 5, .cpu = 6, .id = 7};
             perfile_status st = put_again(w, &r, &how, &err);
             uint64_t size = perfile_writer_bytes(w);

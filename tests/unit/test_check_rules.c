@@ -39,9 +39,9 @@ static perfile_status check_stream(perfile_stream *s, const perfile_check_option
         const perfile_rule *row = perfile_rule_of(i);
         if (!row)
             continue;
-        perfile_tally full, lesser;
-        perfile_check_tally(s, i, row->severity, &full, sizeof full);
-        perfile_check_tally(s, i, row->lesser, &lesser, sizeof lesser);
+        perfile_check_summary full, lesser;
+        perfile_check_get_summary(s, i, row->severity, &full, sizeof full);
+        perfile_check_get_summary(s, i, row->lesser, &lesser, sizeof lesser);
         assert_int_equal(full.count + lesser.count, h->count[i]);
     }
     perfile_stream_close(s);
@@ -55,7 +55,7 @@ static void check(perfile_bytes bytes, heard *h)
     perfile_source *source;
     perfile_stream *s;
     perfile_error err;
-    perfile_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
+    perfile_open_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
     perfile_check_options o = {.size = sizeof o, .finding = on_finding, .user = h};
     *h = (heard){.wrong = false};
     assert_int_equal(
@@ -208,7 +208,7 @@ static uint64_t directory_findings(void)
 {
     heard h = {.wrong = false};
     perfile_stream *s;
-    perfile_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
+    perfile_open_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
     perfile_check_options o = {.size = sizeof o, .finding = on_finding, .user = &h};
     assert_int_equal(perfile_open_path("dir", &options, &s, NULL), PERFILE_OK);
     assert_int_equal(check_stream(s, &o, &h), PERFILE_END);
@@ -313,7 +313,7 @@ static heard check_with(const char *only, const char *ignore, uint32_t severity,
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
+    perfile_open_options options = {.size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE};
     perfile_check_options o = {.size = sizeof o,
                                .finding = on_finding,
                                .user = &h,
@@ -381,8 +381,8 @@ static void records_pass_as_they_are(void **state)
     }
     assert_int_equal(n, 4);
     assert_int_equal(h.count[PERFILE_RULE_V_201], 1);
-    perfile_summary sum;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     assert_int_equal(sum.records, n);
     assert_int_equal(sum.damages, 1);
     perfile_stream_close(s);

@@ -55,7 +55,7 @@ static perfile_bytes file_of(builder *b, const plan *p, const char *magic)
 typedef struct outcome {
     perfile_status status; /* of open */
     perfile_error err;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     perfile_container container;
     uint32_t first_damage; /* of the container, or else delivered */
     uint64_t damage_at;
@@ -66,7 +66,7 @@ static outcome read_all(perfile_bytes bytes, bool as_stored)
     outcome o = {0};
     perfile_source *source;
     perfile_stream *s;
-    perfile_options options = {
+    perfile_open_options options = {
         .size = sizeof options, .as_stored = as_stored, .deliver = PERFILE_DELIVER_DAMAGE};
     assert_int_equal(perfile_source_memory(bytes, "test", &source, NULL), PERFILE_OK);
     o.status = perfile_open(source, &options, &s, &o.err);
@@ -88,7 +88,7 @@ static outcome read_all(perfile_bytes bytes, bool as_stored)
         }
     }
     assert_int_equal(st, PERFILE_END);
-    perfile_stream_summary(s, &o.sum, sizeof o.sum);
+    perfile_stream_get_summary(s, &o.sum, sizeof o.sum);
     perfile_stream_close(s);
     return o;
 }
@@ -230,7 +230,7 @@ static void tells_when_streams_were_put_together(void **state)
 /* The session has what stands behind the record, whatever the source holds of the file. */
 static void has_tracing_data(perfile_source *source, perfile_bytes data)
 {
-    const perfile_options options = {.size = sizeof options};
+    const perfile_open_options options = {.size = sizeof options};
     perfile_stream *s;
     const perfile_record *r;
     unsigned n = 0;

@@ -10,21 +10,22 @@
 enum { N = 24 };
 
 static perfile_status convert(perfile_bytes in, const perfile_convert_options *how,
-                              perfile_sink **sink, perfile_converted *sum, perfile_error *err)
+                              perfile_sink **sink, perfile_convert_summary *sum, perfile_error *err)
 {
     perfile_source *source;
     perfile_status st = perfile_sink_memory("output", sink, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_source_memory(in, "input", &source, err);
-    return st == PERFILE_OK ? perfile_convert(source, *sink, how, sum, sizeof *sum, err) : st;
+    return st == PERFILE_OK ? perfile_convert_capture(source, *sink, how, sum, sizeof *sum, err)
+                            : st;
 }
 
 /* Without a byte more or less than `wanted`. */
 static void gives(perfile_bytes in, const perfile_convert_options *how, perfile_bytes wanted)
 {
     perfile_sink *sink;
-    perfile_converted sum;
+    perfile_convert_summary sum;
     perfile_error err = {0};
     perfile_status st = convert(in, how, &sink, &sum, &err);
     if (st != PERFILE_OK)
@@ -45,9 +46,10 @@ static bool is_packed(unsigned form)
 static const perfile_convert_options as_it_is = {.size = sizeof as_it_is,
                                                  .flags = PERFILE_CONVERT_FORCE};
 static const perfile_convert_options to_big = {
-    .size = sizeof to_big, .flags = PERFILE_CONVERT_FORCE, .byte_order = PERFILE_ORDER_BIG};
-static const perfile_convert_options to_little = {
-    .size = sizeof to_little, .flags = PERFILE_CONVERT_FORCE, .byte_order = PERFILE_ORDER_LITTLE};
+    .size = sizeof to_big, .flags = PERFILE_CONVERT_FORCE, .byte_order = PERFILE_BYTE_ORDER_BIG};
+static const perfile_convert_options to_little = {.size = sizeof to_little,
+                                                  .flags = PERFILE_CONVERT_FORCE,
+                                                  .byte_order = PERFILE_BYTE_ORDER_LITTLE};
 
 /* What is rolled is not the same in both byte orders: those without. */
 static void twins_become_each_other(void **state)
@@ -68,9 +70,9 @@ static void twins_become_each_other(void **state)
 /* The capture in the other byte order; perfile_sink_close() releases it. */
 static perfile_bytes turned(perfile_bytes in, bool big, perfile_sink **sink)
 {
-    perfile_converted sum;
+    perfile_convert_summary sum;
     assert_int_equal(convert(in, big ? &to_big : &to_little, sink, &sum, NULL), PERFILE_OK);
-    assert_int_equal(sum.byte_order, big ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE);
+    assert_int_equal(sum.byte_order, big ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE);
     return perfile_sink_bytes(*sink);
 }
 
@@ -105,7 +107,7 @@ static void records_far_behind_the_attrs(void **state)
         BUILDER far = {0};
         perfile_sink *sinks[2];
         perfile_source *source;
-        perfile_converted sum;
+        perfile_convert_summary sum;
         const perfile_convert_options *how = turns ? &to_big : &as_it_is;
         capture_make(&near, CAPTURE_KILLED, PF_NATIVE_BIG, KILLED_RECORDS);
         size_t data = (size_t)pf_load_u64(near.b.ptr + DATA, false);
@@ -118,7 +120,7 @@ static void records_far_behind_the_attrs(void **state)
         assert_int_equal(convert(built(&far), how, &sinks[0], &sum, NULL), PERFILE_OK);
         assert_int_equal(perfile_sink_memory("output", &sinks[1], NULL), PERFILE_OK);
         assert_int_equal(dripping_open(&d, true, NULL, &source, NULL), PERFILE_OK);
-        assert_int_equal(perfile_convert(source, sinks[1], how, &sum, sizeof sum, NULL),
+        assert_int_equal(perfile_convert_capture(source, sinks[1], how, &sum, sizeof sum, NULL),
                          PERFILE_OK);
         perfile_bytes wanted = perfile_sink_bytes(sinks[0]), got = perfile_sink_bytes(sinks[1]);
         assert_int_equal(got.len, wanted.len);
@@ -132,7 +134,7 @@ static perfile_stream *open_stream(perfile_bytes bytes)
 {
     perfile_source *source;
     perfile_stream *s;
-    perfile_options how = {.size = sizeof how, .deliver = PERFILE_DELIVER_DAMAGE};
+    perfile_open_options how = {.size = sizeof how, .deliver = PERFILE_DELIVER_DAMAGE};
     assert_int_equal(perfile_source_memory(bytes, "capture", &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_open(source, &how, &s, NULL), PERFILE_OK);
     return s;
@@ -140,7 +142,7 @@ static perfile_stream *open_stream(perfile_bytes bytes)
 
 static uint32_t other_order(bool swap)
 {
-    return swap != (bool)PF_NATIVE_BIG ? PERFILE_ORDER_LITTLE : PERFILE_ORDER_BIG;
+    return swap != (bool)PF_NATIVE_BIG ? PERFILE_BYTE_ORDER_LITTLE : PERFILE_BYTE_ORDER_BIG;
 }
 
 /* Records, events, features and all they say: as if what was turned at its places was read. */
@@ -154,10 +156,10 @@ static void the_stage_reads_as_what_was_turned(void **state)
         if (form / 2 == CAPTURE_SPLIT || is_packed(form / 2))
             continue; /* envelopes in a row, or turned with what is in them only */
         capture_make(&b, form / 2, swap, N);
-        perfile_bytes other = turned(built(&b), other_order(swap) == PERFILE_ORDER_BIG, &sink);
+        perfile_bytes other = turned(built(&b), other_order(swap) == PERFILE_BYTE_ORDER_BIG, &sink);
         perfile_stream *s = open_stream(built(&b));
         perfile_stream *twin = open_stream(other);
-        assert_int_equal(perfile_order(s, other_order(swap), NULL, &s, NULL), PERFILE_OK);
+        assert_int_equal(perfile_byteswap(s, other_order(swap), NULL, &s, NULL), PERFILE_OK);
         transcript a = {0}, t = {0};
         assert_int_equal(streamed(&a, s, STREAMED_FIELDS, NULL), PERFILE_OK);
         assert_int_equal(streamed(&t, twin, STREAMED_FIELDS, NULL), PERFILE_OK);
@@ -190,8 +192,8 @@ static void runs_that_lie_scattered(void **state)
         capture_make(&b, form, swap, 300);
         perfile_stream *s = open_stream(built(&b)), *twin = open_stream(built(&b));
         assert_int_equal(perfile_target(s, change, &s, NULL), PERFILE_OK);
-        assert_int_equal(perfile_order(s, other_order(swap), NULL, &s, NULL), PERFILE_OK);
-        assert_int_equal(perfile_order(twin, other_order(swap), NULL, &twin, NULL), PERFILE_OK);
+        assert_int_equal(perfile_byteswap(s, other_order(swap), NULL, &s, NULL), PERFILE_OK);
+        assert_int_equal(perfile_byteswap(twin, other_order(swap), NULL, &twin, NULL), PERFILE_OK);
         assert_int_equal(perfile_target(twin, change, &twin, NULL), PERFILE_OK);
         transcript a = {0}, t = {0};
         assert_int_equal(streamed(&a, s, STREAMED_FIELDS, NULL), PERFILE_OK);
@@ -212,10 +214,10 @@ static void pieces_are_turned_as_one(void **state)
         builder b;
         perfile_sink *sink;
         capture_make(&b, CAPTURE_SPLIT, swap, N);
-        perfile_bytes other = turned(built(&b), other_order(swap) == PERFILE_ORDER_BIG, &sink);
+        perfile_bytes other = turned(built(&b), other_order(swap) == PERFILE_BYTE_ORDER_BIG, &sink);
         perfile_stream *s = open_stream(built(&b));
         perfile_stream *twin = open_stream(other);
-        assert_int_equal(perfile_order(s, other_order(swap), NULL, &s, NULL), PERFILE_OK);
+        assert_int_equal(perfile_byteswap(s, other_order(swap), NULL, &s, NULL), PERFILE_OK);
         const perfile_record *r, *t;
         size_t n = 0, pieces = 0;
         while (perfile_stream_next(twin, &t, NULL) == PERFILE_OK) {
@@ -256,12 +258,14 @@ static void large_payloads_pass(void **state)
     dripping d = {.bytes = built(&b), .most = 100000};
     perfile_source *source;
     perfile_sink *sink;
-    perfile_converted sum;
-    perfile_convert_options how = {
-        .size = sizeof how, .byte_order = PF_NATIVE_BIG ? PERFILE_ORDER_LITTLE : PERFILE_ORDER_BIG};
+    perfile_convert_summary sum;
+    perfile_convert_options how = {.size = sizeof how,
+                                   .byte_order = PF_NATIVE_BIG ? PERFILE_BYTE_ORDER_LITTLE
+                                                               : PERFILE_BYTE_ORDER_BIG};
     assert_int_equal(dripping_open(&d, false, NULL, &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("output", &sink, NULL), PERFILE_OK);
-    assert_int_equal(perfile_convert(source, sink, &how, &sum, sizeof sum, NULL), PERFILE_OK);
+    assert_int_equal(perfile_convert_capture(source, sink, &how, &sum, sizeof sum, NULL),
+                     PERFILE_OK);
     perfile_bytes got = perfile_sink_bytes(sink);
     assert_int_equal(got.len, twin.b.len);
     assert_memory_equal(got.ptr, twin.b.ptr, got.len);
@@ -277,7 +281,7 @@ static void a_late_event_is_not_lost(void **state)
     (void)state;
     builder b;
     perfile_sink *sink;
-    perfile_converted sum;
+    perfile_convert_summary sum;
     capture_make(&b, CAPTURE_PIPE, false, N);
     build_attr_plan plan = capture_plan(0);
     size_t start = build_begin(&b, PERFILE_RECORD_HEADER_ATTR, 0);
@@ -305,11 +309,11 @@ static const struct {
     perfile_convert_options how;
 } ways[] = {
     {CAPTURE_FILE, {.size = 0}},
-    {CAPTURE_FILE, {.byte_order = PERFILE_ORDER_BIG}},
-    {CAPTURE_SPLIT, {.byte_order = PERFILE_ORDER_BIG}},
-    {CAPTURE_SPLIT, {.byte_order = PERFILE_ORDER_BIG, .form = PERFILE_FORM_PIPE}},
+    {CAPTURE_FILE, {.byte_order = PERFILE_BYTE_ORDER_BIG}},
+    {CAPTURE_SPLIT, {.byte_order = PERFILE_BYTE_ORDER_BIG}},
+    {CAPTURE_SPLIT, {.byte_order = PERFILE_BYTE_ORDER_BIG, .form = PERFILE_FORM_PIPE}},
     {CAPTURE_FILE, {.form = PERFILE_FORM_PIPE}},
-    {CAPTURE_PIPE, {.form = PERFILE_FORM_FILE, .byte_order = PERFILE_ORDER_BIG}},
+    {CAPTURE_PIPE, {.form = PERFILE_FORM_FILE, .byte_order = PERFILE_BYTE_ORDER_BIG}},
     {CAPTURE_PIPE, {.form = PERFILE_FORM_FILE, .flags = PERFILE_CONVERT_COMPRESS}},
     {CAPTURE_FILE_ZSTD, {.flags = PERFILE_CONVERT_DECOMPRESS}},
 };
@@ -377,7 +381,7 @@ static void every_allocation_may_fail(void **state)
     for (unsigned i = 0; i < N_WAYS; i++) {
         builder b;
         perfile_sink *sink;
-        perfile_converted sum;
+        perfile_convert_summary sum;
         perfile_convert_options how = ways[i].how;
         how.size = sizeof how;
         capture_make(&b, ways[i].form, PF_NATIVE_BIG, N);
@@ -409,7 +413,7 @@ static void records_allocate_nothing(void **state)
         for (unsigned k = 0; k < 2; k++) {
             builder b;
             perfile_sink *sink;
-            perfile_converted sum;
+            perfile_convert_summary sum;
             perfile_convert_options how = ways[i].how;
             how.size = sizeof how;
             capture_make(&b, ways[i].form, PF_NATIVE_BIG, k ? 20000 : 2000);
@@ -428,7 +432,7 @@ static void wrong_wishes_are_refused(void **state)
     (void)state;
     builder b;
     perfile_sink *sink;
-    perfile_converted sum;
+    perfile_convert_summary sum;
     perfile_error err = {0};
     capture_make(&b, CAPTURE_FILE, false, N);
     perfile_convert_options how = {.size = sizeof how,
@@ -437,11 +441,12 @@ static void wrong_wishes_are_refused(void **state)
     assert_string_equal(err.where, "convert.flags");
     perfile_sink_close(sink);
     perfile_stream *s = open_stream(built(&b));
-    assert_int_equal(perfile_order(s, 7, NULL, &s, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_byteswap(s, 7, NULL, &s, &err), PERFILE_E_USAGE);
     perfile_stream *same = s;
-    uint32_t order = perfile_session_big_endian(perfile_stream_session(s)) ? PERFILE_ORDER_BIG
-                                                                           : PERFILE_ORDER_LITTLE;
-    assert_int_equal(perfile_order(s, order, NULL, &same, &err), PERFILE_OK);
+    uint32_t order = perfile_session_big_endian(perfile_stream_session(s))
+                         ? PERFILE_BYTE_ORDER_BIG
+                         : PERFILE_BYTE_ORDER_LITTLE;
+    assert_int_equal(perfile_byteswap(s, order, NULL, &same, &err), PERFILE_OK);
     assert_ptr_equal(same, s);
     perfile_stream_close(s);
     b.b.len -= 5; /* the last feature is cut */

@@ -172,7 +172,7 @@ static perfile_status emit_bytes(perfile_bytes capture, const char *form, uint32
 {
     perfile_source *source;
     perfile_stream *s;
-    perfile_options options = {
+    perfile_open_options options = {
         .size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE, .as_stored = true};
     perfile_status st = perfile_source_memory(capture, "capture", &source, NULL);
     if (st != PERFILE_OK)

@@ -21,7 +21,7 @@
 
 static perfile_session *session_of(bool swap, bool as_stored)
 {
-    perfile_options options = {.size = sizeof options, .as_stored = as_stored};
+    perfile_open_options options = {.size = sizeof options, .as_stored = as_stored};
     perfile_session *s;
     assert_int_equal(pf_session_new(swap, &options, &s, NULL), PERFILE_OK);
     return s;
@@ -499,9 +499,9 @@ static void streams(void **state)
             err.sys = 0;
             st = perfile_stream_next(&x.base, &r, &err);
         }
-        perfile_summary sum;
+        perfile_stream_summary sum;
         memset(&sum, 1, sizeof sum);
-        perfile_stream_summary(&x.base, &sum, sizeof sum);
+        perfile_stream_get_summary(&x.base, &sum, sizeof sum);
         assert_int_equal(sum.damages, 1);
         assert_int_equal(sum.lost, 7);
         assert_int_equal(sum.first_offset, 11);

@@ -14,21 +14,22 @@ enum { N = 48 }; /* samples of a capture: times 5000, 5010 …, processors 0 and
 static const perfile_filter_term none[1];
 
 static perfile_status filter_bytes(perfile_bytes in, const perfile_filter_options *how,
-                                   perfile_sink *sink, perfile_filtered *sum, perfile_error *err)
+                                   perfile_sink *sink, perfile_filter_summary *sum,
+                                   perfile_error *err)
 {
     perfile_source *source;
-    perfile_filter_writing writing = {.size = sizeof writing};
+    perfile_filter_capture_options writing = {.size = sizeof writing};
     perfile_status st = perfile_source_memory(in, "capture", &source, err);
     if (st != PERFILE_OK)
         return st;
     return perfile_filter_capture(source, sink, how, &writing, sum, sizeof *sum, NULL, 0, err);
 }
 
-static perfile_filtered filtered(unsigned form, bool swap, const perfile_filter_options *how)
+static perfile_filter_summary filtered(unsigned form, bool swap, const perfile_filter_options *how)
 {
     builder b;
     perfile_sink *sink;
-    perfile_filtered sum = {0};
+    perfile_filter_summary sum = {0};
     perfile_error err;
     capture_make(&b, form, swap, N);
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
@@ -51,7 +52,7 @@ static uint64_t kept(uint32_t kind, const char *text, uint32_t flags)
         .size = sizeof how, .flags = flags, .n_terms = 1, .terms = &term};
     uint64_t samples = filtered(CAPTURE_FILE, false, &how).kept_samples;
     for (size_t i = 0; i < 2 * sizeof forms / sizeof forms[0]; i++) {
-        perfile_filtered sum = filtered(forms[i / 2], i % 2, &how);
+        perfile_filter_summary sum = filtered(forms[i / 2], i % 2, &how);
         assert_int_equal(sum.kept_samples, samples);
         assert_int_equal(sum.samples, N);
     }
@@ -61,32 +62,32 @@ static uint64_t kept(uint32_t kind, const char *text, uint32_t flags)
 static void terms_keep_what_they_say(void **state)
 {
     (void)state;
-    assert_int_equal(kept(PERFILE_BY_TIME, "5000ns..5090ns", 0), 10);
-    assert_int_equal(kept(PERFILE_BY_TIME, "5000ns..5090ns", PERFILE_FILTER_INVERT), N - 10);
-    assert_int_equal(kept(PERFILE_BY_TIME, "5.001us..5.09us", 0), 9);
-    assert_int_equal(kept(PERFILE_BY_TIME, "0.000005400..", 0), N - 40);
-    assert_int_equal(kept(PERFILE_BY_TIME, "..5us", 0), 1);
-    assert_int_equal(kept(PERFILE_BY_TIME, "+10ns..+20ns", 0), 2);
-    assert_int_equal(kept(PERFILE_BY_TIME, "0%..100%", 0), N);
-    assert_int_equal(kept(PERFILE_BY_TIME, "..50%", 0), N / 2);
-    assert_int_equal(kept(PERFILE_BY_TIME, "+1s..", 0), 0);
-    assert_int_equal(kept(PERFILE_BY_PID, "100", 0), N);
-    assert_int_equal(kept(PERFILE_BY_PID, "1-99,101..", 0), 0);
-    assert_int_equal(kept(PERFILE_BY_TID, "..101", 0), N);
-    assert_int_equal(kept(PERFILE_BY_CPU, "0", 0), N / 2);
-    assert_int_equal(kept(PERFILE_BY_CPU, "1-3,7", PERFILE_FILTER_NO_STATE), N / 2);
-    assert_int_equal(kept(PERFILE_BY_EVENT, "1", 0), N / 2);
-    assert_int_equal(kept(PERFILE_BY_IP, "0x401000..0x401003", 0), 4);
-    assert_int_equal(kept(PERFILE_BY_IP, "0x401007", 0), 1);
-    assert_int_equal(kept(PERFILE_BY_TYPE, "sample", 0), N);
-    assert_int_equal(kept(PERFILE_BY_TYPE, "COMM,8", 0), 0);
-    assert_int_equal(kept(PERFILE_BY_WHERE, "cpu == 1 && time < 5100", 0), 5);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TIME, "5000ns..5090ns", 0), 10);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TIME, "5000ns..5090ns", PERFILE_FILTER_INVERT), N - 10);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TIME, "5.001us..5.09us", 0), 9);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TIME, "0.000005400..", 0), N - 40);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TIME, "..5us", 0), 1);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TIME, "+10ns..+20ns", 0), 2);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TIME, "0%..100%", 0), N);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TIME, "..50%", 0), N / 2);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TIME, "+1s..", 0), 0);
+    assert_int_equal(kept(PERFILE_FILTER_BY_PID, "100", 0), N);
+    assert_int_equal(kept(PERFILE_FILTER_BY_PID, "1-99,101..", 0), 0);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TID, "..101", 0), N);
+    assert_int_equal(kept(PERFILE_FILTER_BY_CPU, "0", 0), N / 2);
+    assert_int_equal(kept(PERFILE_FILTER_BY_CPU, "1-3,7", PERFILE_FILTER_NO_SIDEBAND), N / 2);
+    assert_int_equal(kept(PERFILE_FILTER_BY_EVENT, "1", 0), N / 2);
+    assert_int_equal(kept(PERFILE_FILTER_BY_IP, "0x401000..0x401003", 0), 4);
+    assert_int_equal(kept(PERFILE_FILTER_BY_IP, "0x401007", 0), 1);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TYPE, "sample", 0), N);
+    assert_int_equal(kept(PERFILE_FILTER_BY_TYPE, "COMM,8", 0), 0);
+    assert_int_equal(kept(PERFILE_FILTER_BY_WHERE, "cpu == 1 && time < 5100", 0), 5);
 }
 
 static void few_are_counted_after_the_rest(void **state)
 {
     (void)state;
-    const perfile_filter_term term = {.kind = PERFILE_BY_CPU, .text = "1"};
+    const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_CPU, .text = "1"};
     perfile_filter_options how = {
         .size = sizeof how, .n_terms = 1, .terms = &term, .every = 5, .head = 3};
     assert_int_equal(filtered(CAPTURE_FILE, false, &how).kept_samples, 3);
@@ -95,14 +96,14 @@ static void few_are_counted_after_the_rest(void **state)
     how.every = UINT64_MAX;
     assert_int_equal(filtered(CAPTURE_PIPE, true, &how).kept_samples, 1);
     how = (perfile_filter_options){.size = sizeof how, .terms = none};
-    perfile_filtered all = filtered(CAPTURE_RECORDS, false, &how);
+    perfile_filter_summary all = filtered(CAPTURE_RECORDS, false, &how);
     assert_int_equal(all.kept, all.records);
 }
 
 /* On a stage whose runs are not as the records lie in the file. */
 static void sorted_records_are_tested_where_they_lie(void **state)
 {
-    const perfile_filter_term term = {.kind = PERFILE_BY_TIME, .text = "5003ns..5090ns"};
+    const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_TIME, .text = "5003ns..5090ns"};
     const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
     builder b;
     perfile_source *source;
@@ -199,7 +200,7 @@ static perfile_stream *reopened(perfile_sink *sink)
  * that of the stream below stays as it is. */
 static void facts_below_stay(void **state)
 {
-    const perfile_filter_term term = {.kind = PERFILE_BY_PID, .text = "2"};
+    const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_PID, .text = "2"};
     const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
     (void)state;
     for (unsigned i = 0; i < 4; i++) {
@@ -278,12 +279,13 @@ static perfile_stream *opened(const builder *b)
 
 /* Those that are kept are the same records as without a filter, whatever was passed over.  With
  * `learn` a pass before has chosen them. */
-static void dropped_rows_change_nothing(bool swap, bool learn, perfile_filtered *sum,
-                                        perfile_summary *read)
+static void dropped_rows_change_nothing(bool swap, bool learn, perfile_filter_summary *sum,
+                                        perfile_stream_summary *read)
 {
-    const perfile_filter_term terms[] = {{.kind = PERFILE_BY_TIME, .text = "5600ns..5610ns"},
-                                         {.kind = PERFILE_BY_TIME, .text = "31000ns..31210ns"},
-                                         {.kind = PERFILE_BY_TIME, .text = "44970ns.."}};
+    const perfile_filter_term terms[] = {
+        {.kind = PERFILE_FILTER_BY_TIME, .text = "5600ns..5610ns"},
+        {.kind = PERFILE_FILTER_BY_TIME, .text = "31000ns..31210ns"},
+        {.kind = PERFILE_FILTER_BY_TIME, .text = "44970ns.."}};
     const perfile_filter_options how = {.size = sizeof how, .n_terms = 3, .terms = terms};
     builder b;
     perfile_filter_state *filter;
@@ -307,8 +309,8 @@ static void dropped_rows_change_nothing(bool swap, bool learn, perfile_filtered 
         assert_ptr_equal(r->header, plain->header);
         samples += r->type == PERFILE_RECORD_SAMPLE;
     }
-    perfile_filter_result(filter, sum, sizeof *sum);
-    perfile_stream_summary(s, read, sizeof *read);
+    perfile_filter_get_summary(filter, sum, sizeof *sum);
+    perfile_stream_get_summary(s, read, sizeof *read);
     assert_int_equal(samples, sum->kept_samples);
     perfile_stream_close(all);
     perfile_stream_close(s);
@@ -321,8 +323,8 @@ static void rows_are_dropped_where_they_lie(void **state)
 {
     (void)state;
     for (unsigned learn = 0; learn < 2; learn++) {
-        perfile_filtered sum, swapped;
-        perfile_summary read, read_swapped;
+        perfile_filter_summary sum, swapped;
+        perfile_stream_summary read, read_swapped;
         dropped_rows_change_nothing(false, learn, &sum, &read);
         dropped_rows_change_nothing(true, learn, &swapped, &read_swapped);
         assert_memory_equal(&sum, &swapped, sizeof sum);
@@ -350,7 +352,7 @@ static void note_told(void *user, uint64_t done, uint64_t total)
 /* Who waits for a filter that drops everything is told, too. */
 static void progress_is_told_of_what_is_dropped(void **state)
 {
-    static const uint32_t kinds[] = {PERFILE_BY_PID, PERFILE_BY_COMM};
+    static const uint32_t kinds[] = {PERFILE_FILTER_BY_PID, PERFILE_FILTER_BY_COMM};
     static const char *const texts[] = {"7", "nobody"};
     enum { MANY = 400000 };
     builder b = {0};
@@ -361,11 +363,11 @@ static void progress_is_told_of_what_is_dropped(void **state)
     for (unsigned i = 0; i < 4; i++) {
         const perfile_filter_term term = {.kind = kinds[i / 2], .text = texts[i / 2]};
         const perfile_filter_options how = {.size = sizeof how,
-                                            .flags = i % 2 ? PERFILE_FILTER_NO_STATE : 0,
+                                            .flags = i % 2 ? PERFILE_FILTER_NO_SIDEBAND : 0,
                                             .n_terms = 1,
                                             .terms = &term};
         told last = {0};
-        perfile_filter_writing writing = {
+        perfile_filter_capture_options writing = {
             .size = sizeof writing, .user = &last, .progress = note_told};
         perfile_source *source;
         perfile_sink *sink;
@@ -427,10 +429,10 @@ static uint64_t records_of(const builder *b)
 {
     perfile_stream *s = opened(b);
     const perfile_record *r;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
         continue;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     perfile_stream_close(s);
     return sum.records;
 }
@@ -458,9 +460,9 @@ static uint64_t samples_in_order(perfile_bytes out)
 static uint64_t percent_read(const char *times, bool swap, uint64_t kept)
 {
     enum { SAMPLES = 40000 };
-    const perfile_filter_term term = {.kind = PERFILE_BY_TIME, .text = times};
+    const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_TIME, .text = times};
     const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
-    const perfile_filter_writing writing = {.size = sizeof writing};
+    const perfile_filter_capture_options writing = {.size = sizeof writing};
     BUILDER b = {0};
     many_samples(&b, SAMPLES, swap);
     counted c = {.d = {.bytes = built(&b), .most = 1 << 16, .state = 1}};
@@ -471,8 +473,8 @@ static uint64_t percent_read(const char *times, bool swap, uint64_t kept)
                                             .total = b.b.len};
     perfile_source *source;
     perfile_sink *sink;
-    perfile_filtered sum;
-    perfile_copied copied;
+    perfile_filter_summary sum;
+    perfile_copy_summary copied;
     assert_int_equal(perfile_source_callback(&calls, "counted", NULL, &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_filter_capture(source, sink, &how, &writing, &sum, sizeof sum, &copied,
@@ -504,35 +506,35 @@ static void wrong_terms_are_refused(void **state)
         uint32_t kind;
         const char *text;
     } wrong[] = {
-        {PERFILE_BY_TIME, ""},
-        {PERFILE_BY_TIME, ".."},
-        {PERFILE_BY_TIME, "1"},
-        {PERFILE_BY_TIME, "1..2..3"},
-        {PERFILE_BY_TIME, "1x..2"},
-        {PERFILE_BY_TIME, "101%.."},
-        {PERFILE_BY_TIME, "-1..2"},
-        {PERFILE_BY_TIME, "99999999999999999999.."},
-        {PERFILE_BY_TIME, "+..+1"},
-        {PERFILE_BY_TIME, "2026-02-30.."},
-        {PERFILE_BY_TIME, "2026-1-1T.."},
-        {PERFILE_BY_TIME, "1969-01-01.."},
-        {PERFILE_BY_PID, ""},
-        {PERFILE_BY_PID, "1,"},
-        {PERFILE_BY_PID, ",1"},
-        {PERFILE_BY_PID, "1 "},
-        {PERFILE_BY_PID, "4294967296"},
-        {PERFILE_BY_PID, "2..1"},
-        {PERFILE_BY_PID, "-2"},
-        {PERFILE_BY_PID, ".."},
-        {PERFILE_BY_CPU, "0x"},
-        {PERFILE_BY_IP, "1-2"},
-        {PERFILE_BY_IP, "0x10000000000000000"},
-        {PERFILE_BY_TYPE, "SAMPLES"},
-        {PERFILE_BY_TYPE, ""},
-        {PERFILE_BY_COMM, "[a"},
-        {PERFILE_BY_WHERE, "a b"},
-        {PERFILE_N_BY, "1"},
-        {PERFILE_BY_PID, NULL},
+        {PERFILE_FILTER_BY_TIME, ""},
+        {PERFILE_FILTER_BY_TIME, ".."},
+        {PERFILE_FILTER_BY_TIME, "1"},
+        {PERFILE_FILTER_BY_TIME, "1..2..3"},
+        {PERFILE_FILTER_BY_TIME, "1x..2"},
+        {PERFILE_FILTER_BY_TIME, "101%.."},
+        {PERFILE_FILTER_BY_TIME, "-1..2"},
+        {PERFILE_FILTER_BY_TIME, "99999999999999999999.."},
+        {PERFILE_FILTER_BY_TIME, "+..+1"},
+        {PERFILE_FILTER_BY_TIME, "2026-02-30.."},
+        {PERFILE_FILTER_BY_TIME, "2026-1-1T.."},
+        {PERFILE_FILTER_BY_TIME, "1969-01-01.."},
+        {PERFILE_FILTER_BY_PID, ""},
+        {PERFILE_FILTER_BY_PID, "1,"},
+        {PERFILE_FILTER_BY_PID, ",1"},
+        {PERFILE_FILTER_BY_PID, "1 "},
+        {PERFILE_FILTER_BY_PID, "4294967296"},
+        {PERFILE_FILTER_BY_PID, "2..1"},
+        {PERFILE_FILTER_BY_PID, "-2"},
+        {PERFILE_FILTER_BY_PID, ".."},
+        {PERFILE_FILTER_BY_CPU, "0x"},
+        {PERFILE_FILTER_BY_IP, "1-2"},
+        {PERFILE_FILTER_BY_IP, "0x10000000000000000"},
+        {PERFILE_FILTER_BY_TYPE, "SAMPLES"},
+        {PERFILE_FILTER_BY_TYPE, ""},
+        {PERFILE_FILTER_BY_COMM, "[a"},
+        {PERFILE_FILTER_BY_WHERE, "a b"},
+        {PERFILE_FILTER_N_BY, "1"},
+        {PERFILE_FILTER_BY_PID, NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -606,14 +608,14 @@ static void odd_pids_and_many_ranges(void **state)
 
 /* Reads the capture through a filter to its end. */
 static perfile_status read_bytes(perfile_bytes in, const perfile_filter_options *how,
-                                 const perfile_options *options, perfile_error *limit,
+                                 const perfile_open_options *options, perfile_error *limit,
                                  perfile_error *err)
 {
     perfile_source *source;
     perfile_stream *s;
     const perfile_model *model;
     const perfile_record *r;
-    perfile_filter_reading reading = {
+    perfile_filter_open_options reading = {
         .size = sizeof reading, .how = options, .model = limit != NULL, .limit = limit};
     perfile_status st = perfile_source_memory(in, "capture", &source, err);
     if (st == PERFILE_OK)
@@ -635,11 +637,11 @@ static void a_model_of_its_own_that_is_full_is_an_error(void **state)
         perfile_filter_term term;
         bool asks;
     } terms[] = {
-        {{.kind = PERFILE_BY_COMM, .text = "*"}, true},
-        {{.kind = PERFILE_BY_DSO, .text = "*"}, true},
-        {{.kind = PERFILE_BY_WHERE, .text = "comm ~ '*'"}, true},
-        {{.kind = PERFILE_BY_WHERE, .text = "period >= 0"}, false},
-        {{.kind = PERFILE_BY_PID, .text = "0.."}, false},
+        {{.kind = PERFILE_FILTER_BY_COMM, .text = "*"}, true},
+        {{.kind = PERFILE_FILTER_BY_DSO, .text = "*"}, true},
+        {{.kind = PERFILE_FILTER_BY_WHERE, .text = "comm ~ '*'"}, true},
+        {{.kind = PERFILE_FILTER_BY_WHERE, .text = "period >= 0"}, false},
+        {{.kind = PERFILE_FILTER_BY_PID, .text = "0.."}, false},
     };
     static const unsigned forms[] = {CAPTURE_FILE, CAPTURE_PIPE};
     enum { N_TERMS = sizeof terms / sizeof terms[0], LEAST = 1, ENOUGH = 1 << 20 };
@@ -649,8 +651,9 @@ static void a_model_of_its_own_that_is_full_is_an_error(void **state)
         for (uint64_t bytes = LEAST; bytes <= ENOUGH; bytes *= 2) {
             const bool asks = terms[i / 2].asks;
             const perfile_limits limits = {.size = sizeof limits, .model_bytes = bytes};
-            const perfile_options options = {.size = sizeof options, .limits = &limits};
-            const perfile_filter_writing writing = {.size = sizeof writing, .limits = &limits};
+            const perfile_open_options options = {.size = sizeof options, .limits = &limits};
+            const perfile_filter_capture_options writing = {.size = sizeof writing,
+                                                            .limits = &limits};
             builder b;
             perfile_source *source;
             perfile_sink *sink;
@@ -690,13 +693,13 @@ static void a_model_of_its_own_that_is_full_is_an_error(void **state)
 
 static void every_allocation_may_fail(void **state)
 {
-    const perfile_filter_term terms[] = {{.kind = PERFILE_BY_TIME, .text = "10%.."},
-                                         {.kind = PERFILE_BY_COMM, .text = "*"},
-                                         {.kind = PERFILE_BY_PID, .text = "1,3,100"},
-                                         {.kind = PERFILE_BY_EVENT, .text = "*"},
-                                         {.kind = PERFILE_BY_WHERE, .text = "comm ~ '*'"}};
+    const perfile_filter_term terms[] = {{.kind = PERFILE_FILTER_BY_TIME, .text = "10%.."},
+                                         {.kind = PERFILE_FILTER_BY_COMM, .text = "*"},
+                                         {.kind = PERFILE_FILTER_BY_PID, .text = "1,3,100"},
+                                         {.kind = PERFILE_FILTER_BY_EVENT, .text = "*"},
+                                         {.kind = PERFILE_FILTER_BY_WHERE, .text = "comm ~ '*'"}};
     const perfile_filter_options how = {.size = sizeof how,
-                                        .flags = PERFILE_FILTER_COMPACT_STATE,
+                                        .flags = PERFILE_FILTER_COMPACT_SIDEBAND,
                                         .n_terms = sizeof terms / sizeof terms[0],
                                         .terms = terms};
     static const unsigned forms[] = {CAPTURE_FILE, CAPTURE_RECORDS, CAPTURE_PIPE};
@@ -708,7 +711,7 @@ static void every_allocation_may_fail(void **state)
         uint64_t n = 1;
         for (; st == PERFILE_E_NOMEM && n < 2000; n++) {
             perfile_sink *sink;
-            perfile_filtered sum;
+            perfile_filter_summary sum;
             perfile_error err = {0};
             assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
             pf_alloc_count = 0;

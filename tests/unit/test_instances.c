@@ -3,7 +3,7 @@
 
 #include "instances.h"
 
-static perfile_session *session_of(bool swap, const perfile_options *options)
+static perfile_session *session_of(bool swap, const perfile_open_options *options)
 {
     build_attr_plan plan = {.type = 1, .size = 64};
     const uint64_t ids[] = {5, 6};
@@ -83,7 +83,7 @@ static void places_are_bounded(void **state)
 {
     (void)state;
     perfile_limits limits = {.size = sizeof limits, .session_bytes = 64 << 10};
-    perfile_options options = {.size = sizeof options, .limits = &limits};
+    perfile_open_options options = {.size = sizeof options, .limits = &limits};
     perfile_session *s = session_of(false, &options);
     perfile_status st = PERFILE_OK;
     perfile_instance x;
@@ -120,7 +120,7 @@ static void events_have_processors(void **state)
     (void)state;
     for (int swap = 0; swap < 2; swap++) {
         perfile_limits limits = {.size = sizeof limits, .session_bytes = 64 << 10};
-        perfile_options options = {.size = sizeof options, .limits = &limits};
+        perfile_open_options options = {.size = sizeof options, .limits = &limits};
         perfile_session *s = session_of(swap, &options);
         const perfile_event *e = perfile_session_event(s, 0);
         assert_null(e->cpus);

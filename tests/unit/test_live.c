@@ -172,7 +172,7 @@ static void close_spans(void *user)
     x->closed++;
 }
 
-static perfile_stream *streamed_spans(spans *x, bool swapped, const perfile_options *options)
+static perfile_stream *streamed_spans(spans *x, bool swapped, const perfile_open_options *options)
 {
     const perfile_stream_callbacks c = {
         .size = sizeof c, .user = x, .next = next_span, .close = close_spans};
@@ -211,13 +211,13 @@ static void put_records(builder *b, spans *x, unsigned each)
 /* filter, sort, writer */
 static perfile_sink *made_of(perfile_stream *s)
 {
-    const perfile_filter_term term = {.kind = PERFILE_BY_CPU, .text = "1"};
+    const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_CPU, .text = "1"};
     const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
     perfile_filter_state *filter;
     perfile_sink *sink;
     perfile_writer *w;
     const perfile_writer_options wo = {.size = sizeof wo};
-    perfile_copied sum = {0};
+    perfile_copy_summary sum = {0};
     perfile_error err = {0};
     assert_int_equal(perfile_filter_new(&how, &filter, &err), PERFILE_OK);
     assert_int_equal(perfile_filter(s, filter, &s, &err), PERFILE_OK);
@@ -286,7 +286,7 @@ static void stages_make_what_they_make_of_a_file(void **state)
 }
 
 /* Reads to the end; what the end was. */
-static perfile_status counted(perfile_stream *s, perfile_summary *sum, perfile_error *err)
+static perfile_status counted(perfile_stream *s, perfile_stream_summary *sum, perfile_error *err)
 {
     const perfile_record *r;
     perfile_status st;
@@ -298,7 +298,7 @@ static perfile_status counted(perfile_stream *s, perfile_summary *sum, perfile_e
             assert_int_equal(perfile_record_event(r)->index, (perfile_record_time(r) / 10) % 2);
     }
     assert_int_equal(perfile_stream_next(s, &r, NULL), st);
-    perfile_stream_summary(s, sum, sizeof *sum);
+    perfile_stream_get_summary(s, sum, sizeof *sum);
     perfile_stream_close(s);
     return st;
 }
@@ -339,12 +339,12 @@ static void hostile_sizes_are_damage(void **state)
 {
     static const uint16_t sizes[] = {0, 1, 7, 9, 64000, 65535};
     (void)state;
-    for (unsigned policy = PERFILE_STOP; policy <= PERFILE_SALVAGE; policy++) {
+    for (unsigned policy = PERFILE_ON_DAMAGE_STOP; policy <= PERFILE_ON_DAMAGE_SALVAGE; policy++) {
         for (unsigned k = 0; k < 2 * sizeof sizes / sizeof sizes[0]; k++) {
             builder b = {.swap = k % 2};
             spans x = {.n = 0};
-            perfile_summary sum;
-            const perfile_options o = {
+            perfile_stream_summary sum;
+            const perfile_open_options o = {
                 .size = sizeof o, .on_damage = policy, .deliver = PERFILE_DELIVER_DAMAGE};
             put_records(&b, &x, 6);
             size_t at = (size_t)(x.span[2].ptr - b.b.ptr);
@@ -353,7 +353,7 @@ static void hostile_sizes_are_damage(void **state)
             assert_int_equal(st, PERFILE_END);
             assert_true(sum.damages >= 1);
             assert_true(sum.records >= 12);
-            if (policy == PERFILE_STOP)
+            if (policy == PERFILE_ON_DAMAGE_STOP)
                 assert_int_equal(sum.records, 12 + (sizes[k / 2] == 9)); /* that one is whole */
             else
                 assert_true(sum.records >= SAMPLES - 6);
@@ -369,7 +369,7 @@ static void stop_waits_for_nothing(void **state)
     for (unsigned k = 0; k < 4; k++) {
         builder b = {.swap = false};
         spans x = {.n = 0};
-        perfile_summary sum;
+        perfile_stream_summary sum;
         put_records(&b, &x, 6);
         size_t at = (size_t)(x.span[2].ptr - b.b.ptr);
         if (k < 3) /* its first record: too small, or behind the end of the span */
@@ -394,10 +394,11 @@ static void cut_spans_are_damage(void **state)
     spans all = {.n = 0};
     put_records(&b, &all, 4);
     for (size_t cut = 1; cut < all.span[1].len; cut++) {
-        for (unsigned policy = PERFILE_STOP; policy <= PERFILE_SALVAGE; policy++) {
-            const perfile_options o = {.size = sizeof o, .on_damage = policy};
+        for (unsigned policy = PERFILE_ON_DAMAGE_STOP; policy <= PERFILE_ON_DAMAGE_SALVAGE;
+             policy++) {
+            const perfile_open_options o = {.size = sizeof o, .on_damage = policy};
             spans x = all;
-            perfile_summary sum;
+            perfile_stream_summary sum;
             x.span[1].len -= cut;
             assert_int_equal(counted(streamed_spans(&x, false, &o), &sum, NULL), PERFILE_END);
             assert_true(sum.records >= 4 && sum.records < SAMPLES + 1);
@@ -414,15 +415,16 @@ static void damage_that_is_told_is_damage(void **state)
     spans all = {.n = 0};
     put_records(&b, &all, 6);
     for (unsigned at = 1; at < all.n; at++) {
-        for (unsigned policy = PERFILE_STOP; policy <= PERFILE_SALVAGE; policy++) {
-            const perfile_options o = {.size = sizeof o, .on_damage = policy};
+        for (unsigned policy = PERFILE_ON_DAMAGE_STOP; policy <= PERFILE_ON_DAMAGE_SALVAGE;
+             policy++) {
+            const perfile_open_options o = {.size = sizeof o, .on_damage = policy};
             spans x = all;
-            perfile_summary sum;
+            perfile_stream_summary sum;
             x.damage_at = at;
             assert_int_equal(counted(streamed_spans(&x, false, &o), &sum, NULL), PERFILE_END);
             assert_int_equal(sum.by_damage[PERFILE_DAMAGE_OVERRUN], 1);
             assert_int_equal(sum.damages, 1);
-            assert_int_equal(sum.records, policy == PERFILE_STOP ? 6 * at : SAMPLES + 1);
+            assert_int_equal(sum.records, policy == PERFILE_ON_DAMAGE_STOP ? 6 * at : SAMPLES + 1);
         }
     }
     build_clear(&b);
@@ -436,7 +438,7 @@ static void failures_of_callbacks_are_final(void **state)
     for (unsigned i = 0; i < 3; i++) {
         builder b = {.swap = false};
         spans x = {.failure = given[i]};
-        perfile_summary sum;
+        perfile_stream_summary sum;
         perfile_error err = {0};
         put_records(&b, &x, 6);
         assert_int_equal(counted(streamed_spans(&x, false, NULL), &sum, &err), wanted[i]);
@@ -511,7 +513,7 @@ static perfile_status wait_for_more(void *user, perfile_error *err)
 static perfile_stream *ring_streamed(perfile_ring *const *rings, size_t n, waiting *w,
                                      uint32_t on_damage)
 {
-    const perfile_options o = {.size = sizeof o, .on_damage = on_damage};
+    const perfile_open_options o = {.size = sizeof o, .on_damage = on_damage};
     const perfile_ring_stream_options ro = {.size = sizeof ro,
                                             .rings = rings,
                                             .n_rings = n,
@@ -544,9 +546,9 @@ static void ring_is_filtered_and_dumped(void **state)
             assert_int_equal(perfile_ring_open(&o, &ring, NULL), PERFILE_OK);
             for (uint32_t i = 0; i < IN_RING; i++)
                 fake_sample(&f, i);
-            const perfile_filter_term term = {.kind = PERFILE_BY_EVENT, .text = "second"};
+            const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_EVENT, .text = "second"};
             const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
-            perfile_stream *s = ring_streamed(&ring, 1, NULL, PERFILE_STOP);
+            perfile_stream *s = ring_streamed(&ring, 1, NULL, PERFILE_ON_DAMAGE_STOP);
             perfile_filter_state *filter;
             perfile_sink *sink;
             perfile_emitter *e;
@@ -564,7 +566,7 @@ static void ring_is_filtered_and_dumped(void **state)
                 print_error("%s\n", err.message);
             assert_int_equal(st, PERFILE_END);
             assert_int_equal(perfile_emitter_finish(e, NULL), PERFILE_OK);
-            assert_int_equal(perfile_emitter_outcome(e), PERFILE_EMIT_WHOLE);
+            assert_int_equal(perfile_emitter_outcome(e), PERFILE_EMIT_COMPLETE);
             perfile_bytes out = perfile_sink_bytes(sink);
             char *text = malloc(out.len + 1);
             assert_non_null(text);
@@ -577,7 +579,7 @@ static void ring_is_filtered_and_dumped(void **state)
             if (mode == PERFILE_RING_FORWARD)
                 assert_true(fake_get(&f, FAKE_TAIL) == f.head);
             perfile_ring_summary sum;
-            perfile_ring_summarize(ring, &sum, sizeof sum);
+            perfile_ring_get_summary(ring, &sum, sizeof sum);
             wrapped += (unsigned)sum.wrapped;
             free(text);
             perfile_emitter_close(e);
@@ -606,14 +608,17 @@ static void rings_go_on(void **state)
     }
     fake_sample(&f[0], 0);
     fake_sample(&f[1], 1);
-    perfile_summary sum;
-    assert_int_equal(counted(ring_streamed(rings, 2, NULL, PERFILE_STOP), &sum, NULL), PERFILE_END);
+    perfile_stream_summary sum;
+    assert_int_equal(counted(ring_streamed(rings, 2, NULL, PERFILE_ON_DAMAGE_STOP), &sum, NULL),
+                     PERFILE_END);
     assert_int_equal(sum.records, 2);
     fake_sample(&f[1], 2); /* made anew: what came since */
-    assert_int_equal(counted(ring_streamed(rings, 2, NULL, PERFILE_STOP), &sum, NULL), PERFILE_END);
+    assert_int_equal(counted(ring_streamed(rings, 2, NULL, PERFILE_ON_DAMAGE_STOP), &sum, NULL),
+                     PERFILE_END);
     assert_int_equal(sum.records, 1);
     waiting w = {&f[0], 20, 3};
-    assert_int_equal(counted(ring_streamed(rings, 2, &w, PERFILE_STOP), &sum, NULL), PERFILE_END);
+    assert_int_equal(counted(ring_streamed(rings, 2, &w, PERFILE_ON_DAMAGE_STOP), &sum, NULL),
+                     PERFILE_END);
     assert_int_equal(sum.records, 60);
     assert_int_equal(sum.damages, 0);
     for (unsigned i = 0; i < 2; i++) {
@@ -627,12 +632,12 @@ static void rings_go_on(void **state)
 static void damage_of_rings_is_damage_of_the_stream(void **state)
 {
     (void)state;
-    for (unsigned policy = PERFILE_STOP; policy <= PERFILE_RESYNC; policy++) {
+    for (unsigned policy = PERFILE_ON_DAMAGE_STOP; policy <= PERFILE_ON_DAMAGE_RESYNC; policy++) {
         fake_ring f = fake_new(1024);
         perfile_session *session = session_made(false);
         perfile_ring_options o = fake_options(&f, PERFILE_RING_FORWARD);
         perfile_ring *ring;
-        perfile_summary sum;
+        perfile_stream_summary sum;
         waiting w = {&f, 1, 4};
         const uint8_t zeros[8] = {0};
         o.session = session;
@@ -642,7 +647,7 @@ static void damage_of_rings_is_damage_of_the_stream(void **state)
         fake_bytes(&f, f.head, zeros, sizeof zeros);
         fake_set(&f, FAKE_HEAD, f.head += 8);
         assert_int_equal(counted(ring_streamed(&ring, 1, &w, policy), &sum, NULL), PERFILE_END);
-        assert_int_equal(sum.records, policy == PERFILE_STOP ? 2 : 5);
+        assert_int_equal(sum.records, policy == PERFILE_ON_DAMAGE_STOP ? 2 : 5);
         assert_int_equal(sum.by_damage[PERFILE_DAMAGE_BAD_SIZE], 1);
         fake_set(&f, FAKE_HEAD, f.head += 5000 * 8);
         assert_int_equal(counted(ring_streamed(&ring, 1, NULL, policy), &sum, NULL), PERFILE_END);

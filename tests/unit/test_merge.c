@@ -83,8 +83,8 @@ static void put_facts(perfile_writer *w, const recording *c)
 static void put_state(perfile_writer *w, const recording *c)
 {
     perfile_error err;
-    perfile_put_how how = {.size = sizeof how, .pid = c->pid, .tid = c->pid, .time = c->first};
-    perfile_put_how kernel = {.size = sizeof kernel, .misc = 1, .existed = true};
+    perfile_put_options how = {.size = sizeof how, .pid = c->pid, .tid = c->pid, .time = c->first};
+    perfile_put_options kernel = {.size = sizeof kernel, .misc = 1, .existed = true};
     perfile_mmap map = {.pid = PERFILE_NO_PID,
                         .addr = c->kernel,
                         .len = 0x1000,
@@ -128,7 +128,7 @@ static void put_samples(perfile_writer *w, const recording *c)
     perfile_error err;
     for (uint64_t i = 0; i < N; i++) {
         uint64_t id = c->ids[i % 2];
-        perfile_put_how how = {.size = sizeof how, .id = id};
+        perfile_put_options how = {.size = sizeof how, .id = id};
         perfile_sample s = {.ip = 0x1000 + i,
                             .pid = c->pid,
                             .tid = c->pid,
@@ -190,8 +190,8 @@ typedef struct merged {
     perfile_status status;
     perfile_error err;
     perfile_stream *stream;
-    perfile_merged sum;
-    perfile_merged_input inputs[MOST];
+    perfile_merge_summary sum;
+    perfile_merge_input_summary inputs[MOST];
     char notes[2048];
     uint64_t times[MOST * N]; /* of samples, in order … */
     uint64_t ips[MOST * N];
@@ -307,9 +307,9 @@ static void merge(merged *m, const recording *all, size_t n, uint32_t flags, con
         return;
     }
     read_all(m);
-    perfile_merge_result(m->stream, &m->sum, sizeof m->sum);
+    perfile_merge_get_summary(m->stream, &m->sum, sizeof m->sum);
     for (size_t i = 0; i < n; i++)
-        perfile_merge_input_result(m->stream, i, &m->inputs[i], sizeof m->inputs[i]);
+        perfile_merge_get_input_summary(m->stream, i, &m->inputs[i], sizeof m->inputs[i]);
 }
 
 static void close_merged(merged *m)
@@ -428,7 +428,7 @@ static void parts_share_events_and_state(void **state)
     ended(&m);
     assert_int_equal(m.sum.events, 1);
     assert_int_equal(m.sum.new_ids, 0);
-    assert_int_equal(m.inputs[1].clock, PERFILE_CLOCK_RECORDING);
+    assert_int_equal(m.inputs[1].clock, PERFILE_MERGE_CLOCK_RECORDING);
     close_merged(&m);
     two[1] = two[0];
     merge(&m, two, 2, 0, NULL);
@@ -474,7 +474,7 @@ static void hosts_merge_by_wall_clock(void **state)
         assert_int_equal(m.sum.hosts, 2);
         assert_int_equal(m.inputs[first].offset, 0);
         assert_int_equal(m.inputs[!first].offset, 5 * second + 5);
-        assert_int_equal(m.inputs[!first].clock, PERFILE_CLOCK_WALL);
+        assert_int_equal(m.inputs[!first].clock, PERFILE_MERGE_CLOCK_WALL);
         for (size_t k = 0; k < N; k++)
             assert_int_equal(m.times[N + k], 5 * second + 5 + 1000 + 10 * k);
         close_merged(&m);
@@ -546,7 +546,7 @@ static void converted_events_say_the_clock_of_the_output(void **state)
     const perfile_event *e = perfile_session_event(perfile_stream_session(m.stream), 1);
     assert_true(e->attr.flags >> PERFILE_ATTR_BIT_USE_CLOCKID & 1);
     assert_int_equal(e->attr.clockid, 1);
-    assert_int_equal(m.inputs[1].clock, PERFILE_CLOCK_TOLD);
+    assert_int_equal(m.inputs[1].clock, PERFILE_MERGE_CLOCK_GIVEN);
     assert_int_equal(m.inputs[1].offset, 1000);
     close_merged(&m);
 }
@@ -575,7 +575,7 @@ static void clocks_are_never_guessed(void **state)
     two[0].kernel = two[1].kernel = UINT64_C(0xffffffffa3200000);
     merge(&m, two, 2, 0, NULL);
     ended(&m);
-    assert_int_equal(m.inputs[1].clock, PERFILE_CLOCK_BOOT);
+    assert_int_equal(m.inputs[1].clock, PERFILE_MERGE_CLOCK_BOOT);
     close_merged(&m);
     two[1].kernel = UINT64_C(0xffffffff9b000000);
     two[1].first = 1005;
@@ -639,13 +639,13 @@ static void processes_are_kept_apart(void **state)
         assert_int_equal(m.comm_pids[0], 100);
         assert_int_equal(m.comm_pids[1], 100 + PERFILE_MERGE_PIDS);
         assert_int_equal(m.fork_pids[1], 100 + PERFILE_MERGE_PIDS);
-        assert_false(perfile_merge_pid(m.stream, 0, UINT32_MAX, &pid, &new_pid));
-        assert_true(perfile_merge_pid(m.stream, 1, UINT32_MAX, &pid, &new_pid));
+        assert_false(perfile_merge_get_pid(m.stream, 0, UINT32_MAX, &pid, &new_pid));
+        assert_true(perfile_merge_get_pid(m.stream, 1, UINT32_MAX, &pid, &new_pid));
         assert_int_equal(pid, 1); /* the parent */
-        assert_true(perfile_merge_pid(m.stream, 1, pid, &pid, &new_pid));
+        assert_true(perfile_merge_get_pid(m.stream, 1, pid, &pid, &new_pid));
         assert_int_equal(pid, 100);
         assert_int_equal(new_pid, 100 + PERFILE_MERGE_PIDS);
-        assert_false(perfile_merge_pid(m.stream, 1, pid, &pid, &new_pid));
+        assert_false(perfile_merge_get_pid(m.stream, 1, pid, &pid, &new_pid));
         close_merged(&m);
     }
 }
@@ -752,7 +752,7 @@ static size_t n_filters;
 static perfile_stream *filtered(perfile_stream *s)
 {
     perfile_error err;
-    const perfile_filter_term term = {.kind = PERFILE_BY_CPU, .text = "0,1"};
+    const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_CPU, .text = "0,1"};
     const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
     perfile_filter_state **filter = &filters[n_filters++];
     ok(perfile_filter_new(&how, filter, &err), &err);
@@ -786,8 +786,12 @@ static perfile_stream *turned_twice(perfile_stream *s)
     perfile_error err;
     bool big = perfile_session_big_endian(perfile_stream_session(s));
     s = in_time(s);
-    ok(perfile_order(s, big ? PERFILE_ORDER_LITTLE : PERFILE_ORDER_BIG, NULL, &s, &err), &err);
-    ok(perfile_order(s, big ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE, NULL, &s, &err), &err);
+    ok(perfile_byteswap(s, big ? PERFILE_BYTE_ORDER_LITTLE : PERFILE_BYTE_ORDER_BIG, NULL, &s,
+                        &err),
+       &err);
+    ok(perfile_byteswap(s, big ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE, NULL, &s,
+                        &err),
+       &err);
     return s;
 }
 
@@ -852,7 +856,7 @@ static void stages_stay_sorted(void **state)
 /* What is in order is handed on: nothing is read ahead of what is handed out, or goes to files. */
 static void what_is_in_order_is_not_sorted(void **state)
 {
-    perfile_sorted sum;
+    perfile_sort_summary sum;
     const perfile_record *r;
     perfile_error err;
     uint64_t n = 0, sequence = 0;
@@ -865,7 +869,7 @@ static void what_is_in_order_is_not_sorted(void **state)
         n += r->type == PERFILE_RECORD_SAMPLE;
     }
     assert_int_equal(st, PERFILE_END);
-    perfile_sort_result(s, &sum, sizeof sum);
+    perfile_sort_get_summary(s, &sum, sizeof sum);
     assert_int_equal(n, N);
     assert_int_equal(sum.samples, N);
     assert_int_equal(sum.timed_samples, N);

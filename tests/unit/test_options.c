@@ -89,7 +89,7 @@ static void opening(void **state)
     assert_int_equal(perfile_source_path("options.data", short_options(), &file, NULL), PERFILE_OK);
     perfile_source_close(file);
     /* Limits of an older header, too. */
-    perfile_options how = {.size = sizeof how, .limits = short_options()};
+    perfile_open_options how = {.size = sizeof how, .limits = short_options()};
     assert_int_equal(perfile_open_path("options.data", &how, &s, NULL), PERFILE_OK);
     drain(s);
 }
@@ -104,7 +104,8 @@ static void stages(void **state)
     assert_int_equal(perfile_sort(s, short_options(), &s, NULL), PERFILE_OK);
     drain(s);
     s = opened();
-    assert_int_equal(perfile_order(s, PERFILE_ORDER_BIG, short_options(), &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_byteswap(s, PERFILE_BYTE_ORDER_BIG, short_options(), &s, NULL),
+                     PERFILE_OK);
     drain(s);
     perfile_filter_state *filter;
     assert_int_equal(perfile_filter_new(short_options(), &filter, NULL), PERFILE_OK);
@@ -141,10 +142,12 @@ static void whole_captures(void **state)
     (void)state;
     perfile_sink *sink;
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
-    assert_int_equal(perfile_convert(source(), sink, short_options(), NULL, 0, NULL), PERFILE_OK);
+    assert_int_equal(perfile_convert_capture(source(), sink, short_options(), NULL, 0, NULL),
+                     PERFILE_OK);
     perfile_sink_close(sink);
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
-    assert_int_equal(perfile_recover(source(), sink, short_options(), NULL, 0, NULL), PERFILE_OK);
+    assert_int_equal(perfile_recover_capture(source(), sink, short_options(), NULL, 0, NULL),
+                     PERFILE_OK);
     perfile_sink_close(sink);
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_filter_capture(source(), sink, short_options(), short_options(), NULL,
@@ -193,13 +196,13 @@ static perfile_status give_options(const void *o, perfile_error *err)
 
 static perfile_status give_assume(const void *o, perfile_error *err)
 {
-    const perfile_options how = {.size = sizeof how, .assume = o};
+    const perfile_open_options how = {.size = sizeof how, .assume = o};
     return give_options(&how, err);
 }
 
 static perfile_status give_limits(const void *o, perfile_error *err)
 {
-    const perfile_options how = {.size = sizeof how, .limits = o};
+    const perfile_open_options how = {.size = sizeof how, .limits = o};
     return give_options(&how, err);
 }
 
@@ -239,10 +242,10 @@ static perfile_status give_sort_options(const void *o, perfile_error *err)
     return close_all(perfile_sort(s, o, &stage, err), s, NULL, NULL);
 }
 
-static perfile_status give_order_options(const void *o, perfile_error *err)
+static perfile_status give_byteswap_options(const void *o, perfile_error *err)
 {
     perfile_stream *s = opened(), *stage;
-    return close_all(perfile_order(s, PERFILE_ORDER_BIG, o, &stage, err), s, NULL, NULL);
+    return close_all(perfile_byteswap(s, PERFILE_BYTE_ORDER_BIG, o, &stage, err), s, NULL, NULL);
 }
 
 static perfile_status give_target_options(const void *o, perfile_error *err)
@@ -267,8 +270,8 @@ static perfile_status give_filter_options(const void *o, perfile_error *err)
 static perfile_status give_filter_reading(const void *o, perfile_error *err)
 {
     perfile_stream *s;
-    return perfile_filter_open(source(), NULL, (perfile_filter_reading *)(uintptr_t)o, &s, NULL,
-                               err);
+    return perfile_filter_open(source(), NULL, (perfile_filter_open_options *)(uintptr_t)o, &s,
+                               NULL, err);
 }
 
 static perfile_status give_filter_writing(const void *o, perfile_error *err)
@@ -301,13 +304,13 @@ static perfile_status give_split_writing(const void *o, perfile_error *err)
 static perfile_status give_convert_options(const void *o, perfile_error *err)
 {
     perfile_sink *sink = memory_sink();
-    return close_all(perfile_convert(source(), sink, o, NULL, 0, err), NULL, NULL, sink);
+    return close_all(perfile_convert_capture(source(), sink, o, NULL, 0, err), NULL, NULL, sink);
 }
 
 static perfile_status give_recover_options(const void *o, perfile_error *err)
 {
     perfile_sink *sink = memory_sink();
-    return close_all(perfile_recover(source(), sink, o, NULL, 0, err), NULL, NULL, sink);
+    return close_all(perfile_recover_capture(source(), sink, o, NULL, 0, err), NULL, NULL, sink);
 }
 
 static perfile_status give_emit_options(const void *o, perfile_error *err)
@@ -414,7 +417,7 @@ static const struct {
     GIVEN(limits),           GIVEN(source_options),
     GIVEN(source_callbacks), GIVEN(sink_options),
     GIVEN(sink_callbacks),   GIVEN(check_options),
-    GIVEN(sort_options),     GIVEN(order_options),
+    GIVEN(sort_options),     GIVEN(byteswap_options),
     GIVEN(target_options),   GIVEN(merge_options),
     GIVEN(filter_options),   GIVEN(filter_reading),
     GIVEN(filter_writing),   GIVEN(merge_writing),

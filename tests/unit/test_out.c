@@ -276,7 +276,7 @@ static void an_input_is_never_replaced(void **state)
 /* Every function with a source or stream and a sink sees to it by itself. */
 static perfile_status convert(perfile_source *in, perfile_sink *out, perfile_error *err)
 {
-    return perfile_convert(in, out, NULL, NULL, 0, err);
+    return perfile_convert_capture(in, out, NULL, NULL, 0, err);
 }
 
 static perfile_status filter(perfile_source *in, perfile_sink *out, perfile_error *err)
@@ -292,7 +292,7 @@ static perfile_status merge(perfile_source *in, perfile_sink *out, perfile_error
 
 static perfile_status recover(perfile_source *in, perfile_sink *out, perfile_error *err)
 {
-    return perfile_recover(in, out, NULL, NULL, 0, err);
+    return perfile_recover_capture(in, out, NULL, NULL, 0, err);
 }
 
 static perfile_status copy_sorted(perfile_source *in, perfile_sink *out, perfile_error *err)

@@ -68,7 +68,7 @@ static void make(builder *b, unsigned kind)
 }
 
 /* How many samples and damages there are when everything is read. */
-static uint64_t read_all(perfile_bytes in, perfile_summary *sum)
+static uint64_t read_all(perfile_bytes in, perfile_stream_summary *sum)
 {
     perfile_source *source;
     perfile_stream *s;
@@ -80,7 +80,7 @@ static uint64_t read_all(perfile_bytes in, perfile_summary *sum)
     while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK)
         samples += r->type == PERFILE_RECORD_SAMPLE;
     assert_int_equal(st, PERFILE_END);
-    perfile_stream_summary(s, sum, sizeof *sum);
+    perfile_stream_get_summary(s, sum, sizeof *sum);
     perfile_stream_close(s);
     return samples;
 }
@@ -93,7 +93,7 @@ static void what_makes_no_record_is_damage(void **state)
     static const uint64_t damages[KINDS] = {0, 1, 1, 1, 1, 0, 2, 0};
     for (unsigned kind = 0; kind < KINDS; kind++) {
         builder b;
-        perfile_summary sum;
+        perfile_stream_summary sum;
         make(&b, kind);
         assert_int_equal(read_all(built(&b), &sum), samples_of[kind]);
         assert_int_equal(sum.damages, damages[kind]);
@@ -104,7 +104,7 @@ static void what_makes_no_record_is_damage(void **state)
 
 static void assert_sound(perfile_bytes out, unsigned kind, unsigned what, uint64_t samples)
 {
-    perfile_summary sum;
+    perfile_stream_summary sum;
     uint64_t has = read_all(out, &sum);
     if (sum.damages || has != samples)
         print_error("kind %u, operation %u: %llu damages, %llu samples of %llu\n", kind, what,
@@ -117,11 +117,15 @@ static void nothing_writes_it(void **state)
 {
     (void)state;
     static const operation all[] = {
-        {.what = OPERATION_CONVERT, .variant = PERFILE_FORM_PIPE, .on_damage = PERFILE_RESYNC},
-        {.what = OPERATION_SORT, .on_damage = PERFILE_RESYNC},
+        {.what = OPERATION_CONVERT,
+         .variant = PERFILE_FORM_PIPE,
+         .on_damage = PERFILE_ON_DAMAGE_RESYNC},
+        {.what = OPERATION_SORT, .on_damage = PERFILE_ON_DAMAGE_RESYNC},
         {.what = OPERATION_SORT, .variant = 2},
-        {.what = OPERATION_FILTER, .variant = 5, .on_damage = PERFILE_RESYNC}, /* by type */
-        {.what = OPERATION_MERGE, .on_damage = PERFILE_RESYNC},
+        {.what = OPERATION_FILTER,
+         .variant = 5,
+         .on_damage = PERFILE_ON_DAMAGE_RESYNC}, /* by type */
+        {.what = OPERATION_MERGE, .on_damage = PERFILE_ON_DAMAGE_RESYNC},
         {.what = OPERATION_RECOVER},
     };
     for (unsigned kind = 0; kind < KINDS; kind++)
@@ -149,21 +153,21 @@ static void no_part_of_a_split_has_it(void **state)
     for (unsigned kind = 0; kind < KINDS; kind++) {
         builder b;
         perfile_source *source;
-        perfile_splitted sum;
+        perfile_split_summary sum;
         split_parts parts = {0};
         perfile_split_options how = {.size = sizeof how, .by = PERFILE_SPLIT_RECORDS, .amount = 2};
-        perfile_split_writing writing = {.size = sizeof writing,
-                                         .on_damage = PERFILE_RESYNC,
-                                         .open = split_open_part,
-                                         .done = split_part_done,
-                                         .user = &parts};
+        perfile_split_capture_options writing = {.size = sizeof writing,
+                                                 .on_damage = PERFILE_ON_DAMAGE_RESYNC,
+                                                 .open = split_open_part,
+                                                 .done = split_part_done,
+                                                 .user = &parts};
         uint64_t samples = 0;
         make(&b, kind);
         assert_int_equal(perfile_source_memory(built(&b), "in", &source, NULL), PERFILE_OK);
         assert_int_equal(perfile_split_capture(source, &how, &writing, &sum, sizeof sum, NULL),
                          PERFILE_OK);
         for (size_t i = 0; i < parts.n; i++) {
-            perfile_summary of;
+            perfile_stream_summary of;
             samples += read_all(perfile_sink_bytes(parts.sinks[i]), &of);
             assert_int_equal(of.damages, 0);
         }
@@ -179,7 +183,7 @@ static void pieces_have_a_limit(void **state)
     (void)state;
     builder b = {0};
     perfile_limits limits = {.size = sizeof limits, .split_bytes = 1 << 16};
-    perfile_options how = {.size = sizeof how, .limits = &limits};
+    perfile_open_options how = {.size = sizeof how, .limits = &limits};
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;

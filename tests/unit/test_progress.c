@@ -73,7 +73,8 @@ static void merging_counts_once(void **state)
     perfile_sink *sink;
     told last = {0};
     perfile_merge_source input = {.source = source_of(b)};
-    perfile_merge_writing writing = {.size = sizeof writing, .progress = note_told, .user = &last};
+    perfile_merge_captures_options writing = {
+        .size = sizeof writing, .progress = note_told, .user = &last};
     perfile_error err;
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
     perfile_status st =
@@ -91,7 +92,8 @@ static void splitting_counts_once(void **state)
     told last = {0};
     perfile_split_options how = {
         .size = sizeof how, .by = PERFILE_SPLIT_RECORDS, .amount = MANY / 2, .pattern = "p%d"};
-    perfile_split_writing writing = {.size = sizeof writing, .progress = note_told, .user = &last};
+    perfile_split_capture_options writing = {
+        .size = sizeof writing, .progress = note_told, .user = &last};
     assert_int_equal(perfile_split_capture(source_of(b), &how, &writing, NULL, 0, NULL),
                      PERFILE_OK);
     looks_through(&last, b->b.len);

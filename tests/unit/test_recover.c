@@ -29,7 +29,7 @@ static content content_of(perfile_bytes bytes)
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     assert_int_equal(perfile_source_memory(bytes, "capture", &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
@@ -53,20 +53,20 @@ static content content_of(perfile_bytes bytes)
     }
     c.form = perfile_stream_container(s)->form;
     c.swapped = perfile_session_swapped(session);
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     c.damages = sum.damages;
     perfile_stream_close(s);
     return c;
 }
 
 static perfile_status rescue(perfile_bytes bytes, const perfile_assume *assume, perfile_sink **sink,
-                             perfile_recovered *sum)
+                             perfile_recover_summary *sum)
 {
     perfile_source *source;
     perfile_recover_options how = {.size = sizeof how, .assume = assume};
     assert_int_equal(perfile_source_memory(bytes, "damaged", &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("rescued", sink, NULL), PERFILE_OK);
-    return perfile_recover(source, *sink, &how, sum, sizeof *sum, NULL);
+    return perfile_recover_capture(source, *sink, &how, sum, sizeof *sum, NULL);
 }
 
 static void whole_captures_come_back_whole(void **state)
@@ -75,7 +75,7 @@ static void whole_captures_come_back_whole(void **state)
     for (unsigned form = 0; form < 2 * CAPTURE_FEATURES; form++) {
         builder b;
         perfile_sink *sink;
-        perfile_recovered sum;
+        perfile_recover_summary sum;
         if (form / 2 == CAPTURE_RECORDS || form / 2 == CAPTURE_KILLED)
             continue; /* a record of every row means nothing together */
         capture_make(&b, form / 2, form % 2, N);
@@ -101,7 +101,7 @@ static void whole_captures_come_back_whole(void **state)
 
 /* With `put` bytes of text in it at `at`, or without `-put` bytes that stood there. */
 static perfile_status rescue_moved(perfile_bytes whole, size_t at, int put, content *after,
-                                   perfile_recovered *sum)
+                                   perfile_recover_summary *sum)
 {
     pf_buffer b = {0};
     perfile_sink *sink;
@@ -124,7 +124,7 @@ static void what_moved_is_found(void **state)
     for (unsigned swap = 0; swap < 2; swap++) {
         builder b;
         content after;
-        perfile_recovered same, sum;
+        perfile_recover_summary same, sum;
         perfile_sink *sink;
         capture_make(&b, CAPTURE_FILE, swap, N);
         content before = content_of(built(&b));
@@ -156,7 +156,7 @@ static void killed_ones_get_their_size(void **state)
     for (unsigned swap = 0; swap < 2; swap++) {
         builder b;
         perfile_sink *sink;
-        perfile_recovered sum;
+        perfile_recover_summary sum;
         capture_make(&b, CAPTURE_KILLED, swap, N);
         /* The last record is torn. */
         perfile_bytes torn = {b.b.ptr, b.b.len - 20};
@@ -194,7 +194,7 @@ static void header_is_guessed(void **state)
     for (size_t i = 0; i < 2 * (sizeof damages / sizeof damages[0]); i++) {
         builder b;
         perfile_sink *sink;
-        perfile_recovered sum;
+        perfile_recover_summary sum;
         capture_make(&b, CAPTURE_FILE, i % 2, N);
         content before = content_of(built(&b));
         memset(b.b.ptr + damages[i / 2].at, damages[i / 2].value, damages[i / 2].n);
@@ -218,7 +218,7 @@ static void events_may_be_given(void **state)
     (void)state;
     builder b, attrs[2] = {{.swap = false}, {.swap = false}};
     perfile_sink *sink;
-    perfile_recovered sum;
+    perfile_recover_summary sum;
     uint64_t ids[2] = {70, 71};
     perfile_assumed_event events[2];
     capture_make(&b, CAPTURE_KILLED, false, N);
@@ -232,7 +232,8 @@ static void events_may_be_given(void **state)
         events[i] = (perfile_assumed_event){built(&attrs[i]), {(const uint8_t *)&ids[i], 8}};
     }
     perfile_assume assume = {.size = sizeof assume,
-                             .byte_order = PF_NATIVE_BIG ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE,
+                             .byte_order =
+                                 PF_NATIVE_BIG ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE,
                              .events = events,
                              .n_events = 2};
     assert_int_equal(rescue(built(&b), &assume, &sink, &sum), PERFILE_OK);
@@ -282,7 +283,7 @@ static void goes_on_with_the_next_frame(void **state)
     (void)state;
     builder b = {0}, inner = {0};
     perfile_sink *sink;
-    perfile_recovered sum;
+    perfile_recover_summary sum;
     capture_pipe_header(&b, 2);
     capture_stream(&inner, N);
     size_t parts[4];
@@ -490,7 +491,7 @@ static void a_name_with_room_hides_no_record(void **state)
         /* A header alone is too little to know it by. */
         if (named && !last && next.size > PF_PERF_RECORD_HEADER) {
             perfile_sink *sink;
-            perfile_recovered sum;
+            perfile_recover_summary sum;
             pf_store_u16(p + 6, (uint16_t)(own.size + next.size), false);
             assert_int_equal(rescue(built(&b), NULL, &sink, &sum), PERFILE_OK);
             assert_true(sum.damaged);

@@ -43,7 +43,7 @@ static perfile_bytes capture(builder *b, size_t n, bool zeros, uint32_t seed)
 }
 
 typedef struct result {
-    perfile_summary sum;
+    perfile_stream_summary sum;
     uint64_t samples;
     uint64_t last_time;
 } result;
@@ -54,7 +54,7 @@ static result read_all(perfile_bytes bytes, uint32_t on_damage)
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_options options = {.size = sizeof options, .on_damage = on_damage};
+    perfile_open_options options = {.size = sizeof options, .on_damage = on_damage};
     assert_int_equal(perfile_source_memory(bytes, "test", &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_open(source, &options, &s, NULL), PERFILE_OK);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
@@ -62,7 +62,7 @@ static result read_all(perfile_bytes bytes, uint32_t on_damage)
         if (r->type == PERFILE_RECORD_SAMPLE)
             out.last_time = perfile_record_time(r);
     }
-    perfile_stream_summary(s, &out.sum, sizeof out.sum);
+    perfile_stream_get_summary(s, &out.sum, sizeof out.sum);
     perfile_stream_close(s);
     return out;
 }
@@ -74,12 +74,12 @@ static void goes_on_behind_zeros(void **state)
     static const size_t sizes[] = {1, 7, 8, 64, 100, 4096, 300000};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         perfile_bytes bytes = capture(&b, sizes[i], true, 0);
-        result whole = read_all(bytes, PERFILE_RESYNC);
+        result whole = read_all(bytes, PERFILE_ON_DAMAGE_RESYNC);
         assert_int_equal(whole.samples, SAMPLES);
         assert_int_equal(whole.last_time, 1000000000 + SAMPLES - 1);
         assert_int_equal(whole.sum.lost, sizes[i]);
         assert_int_equal(whole.sum.damages, 1);
-        result stopped = read_all(bytes, PERFILE_STOP);
+        result stopped = read_all(bytes, PERFILE_ON_DAMAGE_STOP);
         assert_int_equal(stopped.samples, AFTER);
         assert_int_equal(stopped.sum.first_offset, HEADER_END + AFTER * 32);
     }
@@ -96,7 +96,7 @@ static void goes_on_behind_noise(void **state)
     for (uint32_t seed = 1; seed <= 200; seed++) {
         size_t n = 8 + seed % 500;
         perfile_bytes bytes = capture(&b, n, false, seed);
-        result r = read_all(bytes, PERFILE_RESYNC);
+        result r = read_all(bytes, PERFILE_ON_DAMAGE_RESYNC);
         assert_true(r.samples >= AFTER);
         assert_int_equal(r.sum.bytes + r.sum.lost, bytes.len - 16);
         complete += r.samples == SAMPLES && r.last_time == 1000000000 + SAMPLES - 1;

@@ -18,7 +18,7 @@ static perfile_ring *opened(const fake_ring *f, uint32_t mode)
 static perfile_ring_summary summary_of(const perfile_ring *ring)
 {
     perfile_ring_summary sum;
-    perfile_ring_summarize(ring, &sum, sizeof sum);
+    perfile_ring_get_summary(ring, &sum, sizeof sum);
     return sum;
 }
 

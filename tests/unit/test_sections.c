@@ -52,7 +52,7 @@ static perfile_bytes file_of(builder *b, const plan *p)
 
 static perfile_stream *open_plan(builder *b, const plan *p, bool as_stored)
 {
-    const perfile_options how = {.size = sizeof how, .as_stored = as_stored};
+    const perfile_open_options how = {.size = sizeof how, .as_stored = as_stored};
     perfile_source *source;
     perfile_stream *s;
     assert_int_equal(perfile_source_memory(file_of(b, p), "made", &source, NULL), PERFILE_OK);
@@ -64,7 +64,7 @@ static void assert_ids(const plan *p, const size_t want[MOST])
 {
     for (unsigned as_stored = 0; as_stored < 2; as_stored++) {
         builder b = {0};
-        perfile_summary sum;
+        perfile_stream_summary sum;
         uint64_t damaged = 0;
         perfile_stream *s = open_plan(&b, p, as_stored);
         const perfile_session *session = perfile_stream_session(s);
@@ -76,7 +76,7 @@ static void assert_ids(const plan *p, const size_t want[MOST])
             assert_int_equal(e->ids_damage, lost ? PERFILE_DAMAGE_BAD_IDS : 0);
             damaged += lost;
         }
-        perfile_stream_summary(s, &sum, sizeof sum);
+        perfile_stream_get_summary(s, &sum, sizeof sum);
         assert_int_equal(sum.by_damage[PERFILE_DAMAGE_BAD_IDS], damaged);
         perfile_stream_close(s);
         build_clear(&b);

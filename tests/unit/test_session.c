@@ -665,7 +665,7 @@ static void limit_is_kept(void **state)
 {
     (void)state;
     perfile_limits limits = {.size = sizeof limits, .session_bytes = 100000};
-    perfile_options options = {.size = sizeof options, .limits = &limits};
+    perfile_open_options options = {.size = sizeof options, .limits = &limits};
     perfile_session *s;
     perfile_error err;
     assert_int_equal(pf_session_new(false, &options, &s, &err), PERFILE_OK);

@@ -1,7 +1,7 @@
 /* What sorting notes of a mapped capture: blocks of records, however many records there are. */
 #include "../testing.h"
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/session.h"
 #include "sort/window.h"
 

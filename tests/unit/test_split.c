@@ -14,11 +14,12 @@ enum { N = 48 }; /* samples of a capture: times 5000, 5010 …, processors 0 and
 enum { MEMORY, PIPE, CALLBACK }; /* where the capture is read from */
 
 static perfile_status split_bytes(perfile_bytes in, unsigned from, const perfile_split_options *how,
-                                  split_parts *parts, perfile_splitted *sum, perfile_error *err)
+                                  split_parts *parts, perfile_split_summary *sum,
+                                  perfile_error *err)
 {
     perfile_source *source;
     dripping d = {.bytes = in, .most = 100, .state = 7};
-    perfile_split_writing writing = {
+    perfile_split_capture_options writing = {
         .size = sizeof writing, .open = split_open_part, .done = split_part_done, .user = parts};
     perfile_status st = from ? dripping_open(&d, from == CALLBACK, NULL, &source, err)
                              : perfile_source_memory(in, "capture", &source, err);
@@ -37,12 +38,12 @@ static uint64_t parts_of(uint32_t by, uint64_t amount, uint64_t *first_has)
                                          CAPTURE_PIPE_ZSTD};
         builder b;
         split_parts parts = {0};
-        perfile_splitted sum = {0};
+        perfile_split_summary sum = {0};
         perfile_error err = {0};
         perfile_split_options how = {.size = sizeof how,
                                      .by = by,
                                      .amount = amount,
-                                     .flags = i & 8 ? PERFILE_SPLIT_NO_STATE : 0};
+                                     .flags = i & 8 ? PERFILE_SPLIT_NO_SIDEBAND : 0};
         capture_make(&b, forms[i / 2 % 4], i % 2, N);
         perfile_bytes in = {b.b.ptr, b.b.len};
         perfile_status st = split_bytes(in, i % 3, &how, &parts, &sum, &err);
@@ -52,7 +53,7 @@ static uint64_t parts_of(uint32_t by, uint64_t amount, uint64_t *first_has)
         assert_int_equal(sum.samples, N);
         assert_int_equal(sum.parts, parts.n);
         assert_int_equal(parts.done, parts.n);
-        assert_true(split_holds(in, &parts, !(how.flags & PERFILE_SPLIT_NO_STATE), NULL));
+        assert_true(split_holds(in, &parts, !(how.flags & PERFILE_SPLIT_NO_SIDEBAND), NULL));
         if (i)
             assert_int_equal(n_parts, parts.n);
         n_parts = parts.n;
@@ -100,7 +101,7 @@ static void odd_captures_hold_the_laws(void **state)
                                      .amount = by <= PERFILE_SPLIT_RECORDS ? amounts[by] : 0,
                                      .flags = i / 8 % 3};
         split_parts parts[3] = {{0}};
-        perfile_splitted sum;
+        perfile_split_summary sum;
         perfile_error err = {0};
         builder b;
         capture_make(&b, forms[i % 4], i / 4 % 2, N);
@@ -119,7 +120,7 @@ static void odd_captures_hold_the_laws(void **state)
                 same++;
             }
         }
-        assert_true(split_holds(in, &parts[0], !(how.flags & PERFILE_SPLIT_NO_STATE), NULL));
+        assert_true(split_holds(in, &parts[0], !(how.flags & PERFILE_SPLIT_NO_SIDEBAND), NULL));
         n_parts += parts[0].n;
         for (unsigned from = MEMORY; from <= CALLBACK; from++)
             split_parts_clear(&parts[from]);
@@ -136,7 +137,7 @@ static void numbers_are_of_data(void **state)
     perfile_bytes in = {b.b.ptr, b.b.len};
     for (uint64_t amount = 1; amount < 400; amount += 7) {
         split_parts parts = {0};
-        perfile_splitted sum;
+        perfile_split_summary sum;
         perfile_split_options how = {
             .size = sizeof how, .by = PERFILE_SPLIT_RECORDS, .amount = amount};
         assert_int_equal(split_bytes(in, MEMORY, &how, &parts, &sum, NULL), PERFILE_OK);
@@ -161,7 +162,7 @@ static void sizes_are_those_of_files(void **state)
         perfile_bytes in = {b.b.ptr, b.b.len};
         for (uint64_t limit = 2000; limit < 60000; limit += 3777) {
             split_parts parts = {0};
-            perfile_splitted sum;
+            perfile_split_summary sum;
             perfile_split_options how = {
                 .size = sizeof how, .by = PERFILE_SPLIT_SIZE, .amount = limit};
             assert_int_equal(split_bytes(in, MEMORY, &how, &parts, &sum, NULL), PERFILE_OK);
@@ -258,7 +259,7 @@ static void too_many_parts_are_refused(void **state)
 {
     builder b;
     split_parts parts = {0};
-    perfile_splitted sum;
+    perfile_split_summary sum;
     perfile_error err;
     perfile_split_options how = {.size = sizeof how, .by = PERFILE_SPLIT_RECORDS, .amount = 1};
     (void)state;
@@ -281,14 +282,14 @@ static void every_allocation_may_fail(void **state)
         perfile_split_options how = {.size = sizeof how,
                                      .by = ways[i / 4],
                                      .amount = 2000,
-                                     .flags = i % 2 ? PERFILE_SPLIT_COMPACT_STATE : 0};
+                                     .flags = i % 2 ? PERFILE_SPLIT_COMPACT_SIDEBAND : 0};
         builder b;
         capture_make(&b, forms[i % 4], false, N);
         perfile_status st = PERFILE_E_NOMEM;
         uint64_t n = 1;
         for (; st == PERFILE_E_NOMEM && n < 3000; n++) {
             split_parts parts = {0};
-            perfile_splitted sum;
+            perfile_split_summary sum;
             perfile_error err = {0};
             pf_alloc_count = 0;
             pf_alloc_fail_at = n;

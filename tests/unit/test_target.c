@@ -136,7 +136,8 @@ static void texts_are_filled_up(void **state)
             assert_int_equal(perfile_record_size(nth(&out, PERFILE_RECORD_CPU_MAP, 0)), 16);
             assert_int_equal(out.sum.changed, odd + 2);
         }
-        assert_int_equal(out.lost[PERFILE_LOSS_RECORDS] + out.lost[PERFILE_LOSS_TOO_LONG], 0);
+        assert_int_equal(
+            out.lost[PERFILE_TARGET_LOSS_RECORDS] + out.lost[PERFILE_TARGET_LOSS_TOO_LONG], 0);
         done(&out);
     }
 }
@@ -256,13 +257,13 @@ static void fields_are_cut_out(void **state)
         assert_int_equal(attr->branch_sample_type, PERFILE_BRANCH_ANY);
         assert_int_equal(attr->read_format & PERFILE_FORMAT_LOST, 0);
         assert_true(attr->sample_type & PERFILE_SAMPLE_WEIGHT);
-        assert_int_equal(out.lost[PERFILE_LOSS_SAMPLE_FIELD], 3);
-        assert_int_equal(out.lost[PERFILE_LOSS_READ_FIELD], 2);
-        assert_int_equal(out.lost[PERFILE_LOSS_BRANCH_FIELD], 2);
-        assert_int_equal(out.lost[PERFILE_LOSS_WEIGHT], 1);
-        assert_int_equal(out.lost[PERFILE_LOSS_ATTR_BIT], 1);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_SAMPLE_FIELD], 3);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_READ_FIELD], 2);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_BRANCH_FIELD], 2);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_WEIGHT], 1);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_ATTR_BIT], 1);
         assert_non_null(strstr(out.names, "branch_sample_type.PRIV_SAVE"));
-        assert_int_equal(out.first[PERFILE_LOSS_READ_FIELD], 16 + 160);
+        assert_int_equal(out.first[PERFILE_TARGET_LOSS_READ_FIELD], 16 + 160);
         done(&out);
 
         run(&out, &b, "6.6"); /* lacks the counters only */
@@ -270,7 +271,7 @@ static void fields_are_cut_out(void **state)
         assert_true(v.branch_stack.has_hw_idx && v.branch_stack.hw_idx == 44 &&
                     !v.branch_stack.has_counters && v.weight.var3_w == 3 && v.aux_size == 8);
         assert_int_equal(out.sum.losses, 1);
-        assert_int_equal(out.lost[PERFILE_LOSS_BRANCH_FIELD], 1);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_BRANCH_FIELD], 1);
         done(&out);
     }
 }
@@ -292,7 +293,7 @@ static void unreadable_ones_are_counted(void **state)
     build_end(&b, start);
     run(&out, &b, "4.19");
     assert_int_equal(n_of(&out, PERFILE_RECORD_SAMPLE), 0);
-    assert_int_equal(out.lost[PERFILE_LOSS_UNREADABLE], 1);
+    assert_int_equal(out.lost[PERFILE_TARGET_LOSS_UNREADABLE], 1);
     assert_non_null(strstr(out.names, "SAMPLE"));
     assert_int_equal(out.sum.dropped, 1);
     done(&out);
@@ -345,8 +346,8 @@ static void attrs_are_cut(void **state)
                     e->attr.flags == UINT64_C(1) << 10);
         assert_int_equal(e->ids.n, 1);
         assert_true(perfile_word(&e->ids, 0) == 70);
-        assert_int_equal(out.lost[PERFILE_LOSS_ATTR_MEMBER], 4);
-        assert_int_equal(out.lost[PERFILE_LOSS_ATTR_BIT], 1);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_ATTR_MEMBER], 4);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_ATTR_BIT], 1);
         assert_string_equal(out.names, "flags.defer_output aux_action config3 config4 extra ");
         done(&out);
 
@@ -412,8 +413,8 @@ static void features_are_dropped(void **state)
         assert_int_equal(perfile_session_n_features(perfile_stream_session(out.s)), 1);
         assert_string_equal(
             perfile_session_fact(perfile_stream_session(out.s), PERFILE_FACT_HOSTNAME), "host");
-        assert_int_equal(out.lost[PERFILE_LOSS_FEATURE], 2);
-        assert_int_equal(out.lost[PERFILE_LOSS_RECORDS], 2);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_FEATURE], 2);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_RECORDS], 2);
         assert_int_equal(out.sum.dropped, 4);
         assert_non_null(strstr(out.names, "BPF_METADATA type 99 CLN_SIZE feature 77"));
         done(&out);
@@ -441,7 +442,7 @@ static void the_list_of_features_ends(void **state)
             assert_int_equal(out.n, cases[i].end ? 3 : 1);
             if (cases[i].end)
                 assert_int_equal(pf_load_u64(out.records[2]->body.ptr, false), cases[i].end);
-            assert_int_equal(out.lost[PERFILE_LOSS_FEATURE], 0);
+            assert_int_equal(out.lost[PERFILE_TARGET_LOSS_FEATURE], 0);
             done(&out);
         }
 }
@@ -560,12 +561,12 @@ static void ranges_of_cpus(void **state)
         assert_int_equal(update.cpus.nr, 4);
         assert_int_equal(perfile_word(&update.cpus.cpu, 0), 0xffff);
         assert_int_equal(perfile_word(&update.cpus.cpu, 3), 5);
-        assert_int_equal(out.lost[PERFILE_LOSS_TOO_LONG], 1);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_TOO_LONG], 1);
         assert_int_equal(out.sum.losses, 2);
         done(&out);
         run(&out, &b, "6.1");
         assert_int_equal(out.n, 4);
-        assert_int_equal(out.lost[PERFILE_LOSS_TOO_LONG], 0);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_TOO_LONG], 0);
         done(&out);
     }
 }
@@ -577,7 +578,7 @@ static void usage(void **state)
     perfile_stream *s, *t = NULL;
     perfile_error err;
     perfile_target_options options = {.size = sizeof options, .version = "perf-6.2"};
-    const perfile_options outer = {.size = sizeof outer, .envelopes = PERFILE_ENVELOPES_OUTER};
+    const perfile_open_options outer = {.size = sizeof outer, .envelopes = PERFILE_ENVELOPES_OUTER};
     perfile_target_summary sum;
     (void)state;
     BUILDER b = {.swap = false};
@@ -592,7 +593,7 @@ static void usage(void **state)
     assert_int_equal(perfile_target(s, &options, &t, &err), PERFILE_E_USAGE);
     assert_string_equal(err.where, "options.envelopes");
     assert_null(t);
-    perfile_target_summary_of(s, &sum, sizeof sum);
+    perfile_target_get_summary(s, &sum, sizeof sum);
     assert_true(sum.losses == 0);
     perfile_stream_close(s);
     assert_int_equal(perfile_target_attr_size("perf-6.1"), 128);

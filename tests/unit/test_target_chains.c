@@ -54,10 +54,10 @@ static void chains_are_merged(void **state)
         }
         assert_int_equal(perfile_record_time(nth(&out, 3, 0)), 20);
         assert_int_equal(out.sum.merged, 3);
-        assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_MISSING], 1);
-        assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_ALONE], 1);
-        assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_LIMIT], 0);
-        assert_int_equal(out.lost[PERFILE_LOSS_ATTR_BIT], 1);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_CHAIN_MISSING], 1);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_CHAIN_ALONE], 1);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_CHAIN_LIMIT], 0);
+        assert_int_equal(out.lost[PERFILE_TARGET_LOSS_ATTR_BIT], 1);
         assert_non_null(strstr(out.names, "flags.defer_callchain"));
         assert_true(out.sum.losses == 3);
         done(&out);
@@ -86,8 +86,9 @@ static void waiting_has_a_limit(void **state)
     for (unsigned i = 0; i < 30; i++)
         assert_int_equal(sample_at(&out, i).time, i + 1);
     /* The whole is one run of the input: what is over the limit goes at once behind it. */
-    assert_true(out.sum.merged + out.lost[PERFILE_LOSS_CHAIN_LIMIT] == 30);
-    assert_true(out.lost[PERFILE_LOSS_CHAIN_ALONE] == out.lost[PERFILE_LOSS_CHAIN_LIMIT]);
+    assert_true(out.sum.merged + out.lost[PERFILE_TARGET_LOSS_CHAIN_LIMIT] == 30);
+    assert_true(out.lost[PERFILE_TARGET_LOSS_CHAIN_ALONE] ==
+                out.lost[PERFILE_TARGET_LOSS_CHAIN_LIMIT]);
     done(&out);
 
     run_with(&out, &b, "6.1", 0);
@@ -102,7 +103,7 @@ static void the_limit_is_kept(void **state)
     enum { N = 5000, LIMIT = 20000 };
     build_attr_plan plan = chain_plan();
     const perfile_limits limits = {.size = sizeof limits, .held_bytes = LIMIT};
-    const perfile_options options = {.size = sizeof options, .limits = &limits};
+    const perfile_open_options options = {.size = sizeof options, .limits = &limits};
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
@@ -126,9 +127,10 @@ static void the_limit_is_kept(void **state)
         n++;
     }
     assert_int_equal(n, N);
-    perfile_target_summary_of(s, &out.sum, sizeof out.sum);
+    perfile_target_get_summary(s, &out.sum, sizeof out.sum);
     assert_true(out.sum.held > LIMIT / 2 && out.sum.held < 3 * LIMIT);
-    assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_LIMIT] + out.lost[PERFILE_LOSS_CHAIN_MISSING],
+    assert_int_equal(out.lost[PERFILE_TARGET_LOSS_CHAIN_LIMIT] +
+                         out.lost[PERFILE_TARGET_LOSS_CHAIN_MISSING],
                      N / 100);
     perfile_stream_close(s);
 }
@@ -144,7 +146,7 @@ static void chains_that_do_not_fit(void **state)
     chain_sample(&b, 7, 1, 77);
     chain_rest(&b, 7, 77, 8186, false);
     run(&out, &b, "6.1");
-    assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_LIMIT], 1);
+    assert_int_equal(out.lost[PERFILE_TARGET_LOSS_CHAIN_LIMIT], 1);
     assert_int_equal(sample_at(&out, 0).callchain.n, 2);
     done(&out);
 
@@ -153,7 +155,7 @@ static void chains_that_do_not_fit(void **state)
     build_u64(&b, UINT64_MAX / 4);
     build_end(&b, start);
     run(&out, &b, "6.1");
-    assert_int_equal(out.lost[PERFILE_LOSS_UNREADABLE], 1);
+    assert_int_equal(out.lost[PERFILE_TARGET_LOSS_UNREADABLE], 1);
     done(&out);
 }
 
@@ -180,8 +182,8 @@ static void payloads_do_not_wait(void **state)
     assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
     take(&out, s, "6.1");
     assert_int_equal(out.extra, PAYLOAD);
-    assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_LIMIT], 1);
-    assert_int_equal(out.lost[PERFILE_LOSS_CHAIN_ALONE], 1);
+    assert_int_equal(out.lost[PERFILE_TARGET_LOSS_CHAIN_LIMIT], 1);
+    assert_int_equal(out.lost[PERFILE_TARGET_LOSS_CHAIN_ALONE], 1);
     done(&out);
 
     run(&out, &b, "6.1"); /* in memory they can */
@@ -220,7 +222,7 @@ static void steady_state(void **state)
         if (++n == WARM)
             settled = pf_alloc_count;
     perfile_target_summary sum;
-    perfile_target_summary_of(s, &sum, sizeof sum);
+    perfile_target_get_summary(s, &sum, sizeof sum);
     assert_int_equal(n, N + 1);
     assert_true(sum.merged > N / 3 - 5 && sum.changed >= N);
     assert_int_equal(pf_alloc_count, settled);

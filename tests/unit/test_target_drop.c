@@ -229,7 +229,7 @@ static void features_and_records_go(void **state)
                                  ~(UINT64_C(1) << cases[i].feature)));
         assert_int_equal(chains, cases[i].type == 0);
         perfile_target_summary sum;
-        perfile_target_summary_of(s, &sum, sizeof sum);
+        perfile_target_get_summary(s, &sum, sizeof sum);
         assert_int_equal(sum.losses, 0); /* what is asked for is none */
         perfile_stream_close(s);
     }

@@ -98,7 +98,7 @@ static char *dumped(const vector *v)
     perfile_emitter *e;
     const perfile_record *r;
     perfile_bytes out;
-    perfile_options options = {.size = sizeof options, .as_stored = true};
+    perfile_open_options options = {.size = sizeof options, .as_stored = true};
     build_bytes(&b, "PERFILE2", 8);
     build_u64(&b, 16);
     perfile_bytes body = hex(v->body);

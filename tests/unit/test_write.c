@@ -248,7 +248,7 @@ static void records_that_are_none(void **state)
     perfile_record r = {.header = large, .body = {large + 8, 65528}, .type = 1};
     says(perfile_writer_put(w, &r, &err), PERFILE_E_LIMIT, "65536 bytes");
     perfile_comm c = {.pid = 1, .tid = 1, .comm = {large, 65530}};
-    perfile_put_how how = {.size = sizeof how, .event = 3};
+    perfile_put_options how = {.size = sizeof how, .event = 3};
     says(perfile_writer_put_comm(w, &c, sizeof c, NULL, &err), PERFILE_E_USAGE, "add it first");
     assert_int_equal(written_events(w, NULL), PERFILE_OK);
     says(perfile_writer_put_comm(w, &c, sizeof c, &how, &err), PERFILE_E_USAGE, "event 3");
@@ -300,7 +300,7 @@ static size_t count_records(const char *path, perfile_bytes bytes, uint32_t part
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_summary sum;
+    perfile_stream_summary sum;
     size_t n = 0;
     if (path)
         assert_int_equal(perfile_open_path(path, NULL, &s, NULL), PERFILE_OK);
@@ -309,7 +309,7 @@ static size_t count_records(const char *path, perfile_bytes bytes, uint32_t part
         fail();
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
         n += !(r->flags & PERFILE_REC_ENVELOPE) && r->part == part;
-    perfile_stream_summary(s, &sum, sizeof sum);
+    perfile_stream_get_summary(s, &sum, sizeof sum);
     assert_int_equal(sum.damages, 0);
     perfile_stream_close(s);
     return n;
@@ -435,7 +435,7 @@ static void progressive_files_appear_early(void **state)
         assert_int_equal(written_records(w, 100, false, NULL), PERFILE_OK);
         perfile_stream *s;
         const perfile_record *r;
-        perfile_summary sum;
+        perfile_stream_summary sum;
         unsigned samples = 0;
         assert_int_equal(perfile_open_path("live", NULL, &s, NULL), PERFILE_OK);
         assert_true(perfile_stream_container(s)->unterminated);
@@ -445,7 +445,7 @@ static void progressive_files_appear_early(void **state)
             samples += r->type == PERFILE_RECORD_SAMPLE && perfile_record_event(r);
         assert_int_equal(samples, 100);
         assert_string_equal(perfile_session_event(perfile_stream_session(s), 1)->name, "second");
-        perfile_stream_summary(s, &sum, sizeof sum);
+        perfile_stream_get_summary(s, &sum, sizeof sum);
         assert_int_equal(sum.damages, 1);
         assert_int_equal(sum.lost, 0);
         perfile_stream_close(s);
@@ -658,7 +658,7 @@ static void directories_have_no_holes(void **state)
     perfile_writer *w;
     perfile_stream *s;
     perfile_auxtrace aux = {.size = 8};
-    perfile_put_how how = {.size = sizeof how, .part = 2};
+    perfile_put_options how = {.size = sizeof how, .part = 2};
     assert_int_equal(perfile_writer_create("out", &o, &w, NULL), PERFILE_OK);
     assert_int_equal(written_events(w, NULL), PERFILE_OK);
     assert_int_equal(written_sample(w, 0, 4, NULL), PERFILE_OK);

@@ -39,7 +39,7 @@ static int read_order(const char *word, settings *set)
     size_t which;
     int status = cli_choose("convert", "--byte-order", word, order_word, &which);
     bool little = which == LITTLE || (which == NATIVE && little_here);
-    set->how.byte_order = little ? PERFILE_ORDER_LITTLE : PERFILE_ORDER_BIG;
+    set->how.byte_order = little ? PERFILE_BYTE_ORDER_LITTLE : PERFILE_BYTE_ORDER_BIG;
     return status;
 }
 
@@ -126,15 +126,14 @@ static int convert(settings *set, const char *path)
     set->how.format = set->w.format;
     set->how.from = set->w.from;
     set->how.limits = set->w.limits;
-    set->how.on_damage = set->w.copy                           ? PERFILE_CONVERT_COPY
-                         : !set->w.told_damage || set->w.fail  ? PERFILE_CONVERT_FAIL
-                         : set->w.on_damage == PERFILE_RESYNC  ? PERFILE_CONVERT_RESYNC
-                         : set->w.on_damage == PERFILE_SALVAGE ? PERFILE_CONVERT_SALVAGE
-                                                               : PERFILE_CONVERT_STOP;
+    set->how.on_damage = set->w.copy                          ? PERFILE_ON_DAMAGE_COPY
+                         : !set->w.told_damage || set->w.fail ? PERFILE_ON_DAMAGE_FAIL
+                                                              : set->w.on_damage;
     set->how.user = &x;
     cli_writing_begin(x.name);
     cli_conversion_begin(&x);
-    perfile_status st = perfile_convert(source, sink, &set->how, &x.sum, sizeof x.sum, &err);
+    perfile_status st =
+        perfile_convert_capture(source, sink, &set->how, &x.sum, sizeof x.sum, &err);
     cli_conversion_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     return cli_status_of(st, x.sum.damaged);

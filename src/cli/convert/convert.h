@@ -8,11 +8,11 @@ typedef struct cli_conversion {
     const char *name; /* of the input, for messages */
     const char *out;
     bool json;
-    perfile_converted sum;
+    perfile_convert_summary sum;
 } cli_conversion;
 
-/* Before the first note, a callback of perfile_convert(), and at the end; `failed` is NULL when it
- * went well. */
+/* Before the first note, a callback of perfile_convert_capture(), and at the end; `failed` is NULL
+ * when it went well. */
 void cli_conversion_begin(cli_conversion *x);
 void cli_conversion_note(void *conversion, const perfile_note *note);
 void cli_conversion_end(cli_conversion *x, const perfile_error *failed);

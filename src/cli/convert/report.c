@@ -50,8 +50,8 @@ void cli_conversion_note(void *conversion, const perfile_note *note)
 
 static void json_end(const cli_conversion *x, const perfile_error *failed)
 {
-    const perfile_converted *s = &x->sum;
-    const perfile_copied *c = &s->copied;
+    const perfile_convert_summary *s = &x->sum;
+    const perfile_copy_summary *c = &s->copied;
     cli_json_array_end();
     if (failed)
         cli_json_null("out");
@@ -60,7 +60,7 @@ static void json_end(const cli_conversion *x, const perfile_error *failed)
     cli_json_string("form", s->directory                   ? "dir"
                             : s->form == PERFILE_FORM_PIPE ? "pipe"
                                                            : "perf.data");
-    cli_json_string("endian", s->byte_order == PERFILE_ORDER_BIG ? "big" : "little");
+    cli_json_string("endian", s->byte_order == PERFILE_BYTE_ORDER_BIG ? "big" : "little");
     cli_json_number("records", c->records);
     cli_json_number("samples", c->samples);
     cli_json_number("events", c->events);

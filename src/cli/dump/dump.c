@@ -183,8 +183,8 @@ static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
     uint64_t errors = st == PERFILE_OK ? perfile_emitter_errors(e) : 0;
     perfile_emitter_close(e);
 
-    perfile_summary sum = {0};
-    perfile_stream_summary(in->stream, &sum, sizeof sum);
+    perfile_stream_summary sum = {0};
+    perfile_stream_get_summary(in->stream, &sum, sizeof sum);
     bool failed = in->status < 0;
     if (st >= 0 && !failed && !found) {
         cli_progress_clear();
@@ -353,7 +353,7 @@ static int settle(settings *set)
         return CLI_CONTINUE;
     if (!set->fields)
         set->fields = usual_fields;
-    set->samples = !cli_selects_by(&set->select, PERFILE_BY_TYPE);
+    set->samples = !cli_selects_by(&set->select, PERFILE_FILTER_BY_TYPE);
     if (perfile_emit_fields_check(set->fields, &set->how.model, &err) != PERFILE_OK)
         return cli_usage("dump", "--fields: %s", err.message);
     return CLI_CONTINUE;

@@ -31,30 +31,30 @@ static void describe(const cli_input *in, const perfile_extent *e, uint64_t at, 
 {
     const char *name;
     switch (e->role) {
-    case PERFILE_ROLE_HEADER:
+    case PERFILE_EXTENT_HEADER:
         snprintf(out, size, "the header");
         break;
-    case PERFILE_ROLE_IDS:
+    case PERFILE_EXTENT_IDS:
         snprintf(out, size, "the ids of event %" PRIu32, e->number);
         break;
-    case PERFILE_ROLE_ATTRS:
+    case PERFILE_EXTENT_ATTRS:
         attr_at(in, at, out, size);
         break;
-    case PERFILE_ROLE_EVENT_TYPES:
+    case PERFILE_EXTENT_EVENT_TYPES:
         snprintf(out, size, "the names of event types");
         break;
-    case PERFILE_ROLE_FEATURE_TABLE:
+    case PERFILE_EXTENT_FEATURE_TABLE:
         snprintf(out, size, "the feature table");
         break;
-    case PERFILE_ROLE_FEATURE:
+    case PERFILE_EXTENT_FEATURE:
         name = perfile_feature_name(e->number);
         snprintf(out, size, "feature %" PRIu32 "%s%s", e->number, name ? " " : "",
                  name ? name : "");
         break;
-    case PERFILE_ROLE_GAP:
+    case PERFILE_EXTENT_GAP:
         snprintf(out, size, "a gap between the parts of the file");
         break;
-    case PERFILE_ROLE_TAIL:
+    case PERFILE_EXTENT_TAIL:
         snprintf(out, size, "what is behind all parts of the file");
         break;
     default: /* records, but none that could be read */

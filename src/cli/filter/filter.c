@@ -16,7 +16,7 @@ enum { OPTION_NO_STATE = CLI_OPTION_OWN, OPTION_COMPACT, OPTION_DROP };
 typedef struct settings {
     cli_writing w;
     cli_selection select;
-    perfile_filter_writing writing;
+    perfile_filter_capture_options writing;
 } settings;
 
 static const uint64_t id_fields =
@@ -70,10 +70,10 @@ static int read_option(int option, settings *set)
 {
     switch (option) {
     case OPTION_NO_STATE:
-        set->select.how.flags |= PERFILE_FILTER_NO_STATE;
+        set->select.how.flags |= PERFILE_FILTER_NO_SIDEBAND;
         return CLI_CONTINUE;
     case OPTION_COMPACT:
-        set->select.how.flags |= PERFILE_FILTER_COMPACT_STATE;
+        set->select.how.flags |= PERFILE_FILTER_COMPACT_SIDEBAND;
         return CLI_CONTINUE;
     case OPTION_DROP:
         return read_fields(optarg, set);
@@ -96,7 +96,7 @@ static int filter(settings *set, const char *path)
     set->writing.format = set->w.format;
     set->writing.from = set->w.from;
     set->writing.limits = set->w.limits;
-    set->writing.on_damage = set->w.fail ? PERFILE_FILTER_FAIL : set->w.on_damage;
+    set->writing.on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL : set->w.on_damage;
     int status = cli_selection_check("filter", &set->select);
     if (status != CLI_CONTINUE)
         return status;

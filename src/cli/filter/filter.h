@@ -8,8 +8,8 @@ typedef struct cli_filter_run {
     const char *name; /* of the input, for messages */
     const char *out;
     bool json;
-    perfile_filtered filtered;
-    perfile_copied copied;
+    perfile_filter_summary filtered;
+    perfile_copy_summary copied;
 } cli_filter_run;
 
 /* A callback of perfile_filter_capture(). */

@@ -19,7 +19,7 @@ void cli_filter_note(void *run, const perfile_note *note)
 
 static void say_line(const cli_filter_run *x)
 {
-    const perfile_filtered *f = &x->filtered;
+    const perfile_filter_summary *f = &x->filtered;
     char kept[32], all[32], processes[32], of[32], aux[32], bytes[32];
     cli_say("%s: kept %s of %s record%s, %s of %s process%s", x->name, cli_grouped(f->kept, kept),
             cli_grouped(f->records, all), f->records == 1 ? "" : "s",
@@ -33,7 +33,7 @@ static void say_line(const cli_filter_run *x)
 
 static void json_object(const cli_filter_run *x, const perfile_error *failed)
 {
-    const perfile_filtered *f = &x->filtered;
+    const perfile_filter_summary *f = &x->filtered;
     cli_json_object(NULL);
     cli_json_string("file", x->name);
     if (failed)

@@ -60,7 +60,7 @@ static bool gather_and_print(cli_found *x, const settings *set)
     if (perfile_model_new(x->session, &x->model, NULL) != PERFILE_OK || !walk(x, set))
         return false;
     cli_check_features(&x->in);
-    perfile_stream_summary(x->in.stream, &x->sum, sizeof x->sum);
+    perfile_stream_get_summary(x->in.stream, &x->sum, sizeof x->sum);
     if (x->in.status < 0)
         return true;
     return set->json ? cli_info_json(x) : cli_info_text(x);

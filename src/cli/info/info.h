@@ -20,7 +20,7 @@ typedef struct cli_found {
     bool walked;
     bool has_file_time;
     uint64_t file_time; /* when the file was last written: ns since 1970 */
-    perfile_summary sum;
+    perfile_stream_summary sum;
 
     cli_event_counts *events;
     uint32_t n_events; /* that there is room for */

@@ -31,7 +31,7 @@ typedef struct settings {
     char **paths;
     size_t n;
     perfile_merge_source *in;
-    perfile_summary *summaries;
+    perfile_stream_summary *summaries;
 } settings;
 
 static bool digit(char c)
@@ -243,21 +243,19 @@ static int merge(settings *set)
                        .out = set->w.out,
                        .json = set->w.json,
                        .maps = set->maps};
-    perfile_merge_options how = {.size = sizeof how,
-                                 .flags =
-                                     set->flags | (set->w.fail ? PERFILE_MERGE_FAIL_ON_DAMAGE : 0),
-                                 .note = cli_merge_note,
-                                 .user = &x};
-    perfile_merge_writing writing = {.size = sizeof writing,
-                                     .limits = set->w.limits,
-                                     .format = set->w.format,
-                                     .form = to_stdout ? PERFILE_FORM_PIPE : set->w.form,
-                                     .on_damage = set->w.on_damage,
-                                     .max_memory = set->max_memory,
-                                     .note = cli_merge_copy_note,
-                                     .progress = cli_writing_progress,
-                                     .merged = cli_merge_inputs,
-                                     .user = &x};
+    perfile_merge_options how = {
+        .size = sizeof how, .flags = set->flags, .note = cli_merge_note, .user = &x};
+    perfile_merge_captures_options writing = {.size = sizeof writing,
+                                              .limits = set->w.limits,
+                                              .format = set->w.format,
+                                              .form = to_stdout ? PERFILE_FORM_PIPE : set->w.form,
+                                              .on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL
+                                                                       : set->w.on_damage,
+                                              .max_memory = set->max_memory,
+                                              .note = cli_merge_copy_note,
+                                              .progress = cli_writing_progress,
+                                              .merged = cli_merge_inputs,
+                                              .user = &x};
     allow_files(set->n);
     int status = open_files(set, &sink);
     if (status != CLI_DONE)

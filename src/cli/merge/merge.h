@@ -14,7 +14,7 @@ typedef struct cli_merge_text {
 
 typedef struct cli_merge_run {
     perfile_merge_source *in;
-    perfile_summary *summaries; /* of them */
+    perfile_stream_summary *summaries; /* of them */
     size_t n;
     const char *out;
     bool json;
@@ -24,8 +24,8 @@ typedef struct cli_merge_run {
     size_t n_notes, more_notes;
     uint32_t clocks; /* 1 << PERFILE_CLOCK_… of the inputs behind the first */
     bool merged;     /* cli_merge_inputs() was called */
-    perfile_merged result;
-    perfile_copied copied;
+    perfile_merge_summary result;
+    perfile_copy_summary copied;
 } cli_merge_run;
 
 /* Before anything is told; `json`, `maps` and `out` are set. */

@@ -61,19 +61,19 @@ void cli_merge_note(void *run, const perfile_merge_note *note)
 /* Numbers of kinds go on behind those of perfile_merge_note. */
 void cli_merge_copy_note(void *run, uint32_t input, const perfile_note *note)
 {
-    cli_merge_text one = {PERFILE_MERGE_N_NOTES + note->kind, note->number, input, note->count,
+    cli_merge_text one = {PERFILE_N_MERGE_NOTES + note->kind, note->number, input, note->count,
                           NULL};
     add_note(run, &one, note->text);
 }
 
 static const char *kind_name(const cli_merge_text *note)
 {
-    return note->kind < PERFILE_MERGE_N_NOTES
+    return note->kind < PERFILE_N_MERGE_NOTES
                ? perfile_merge_note_name(note->kind)
-               : perfile_note_name(note->kind - PERFILE_MERGE_N_NOTES);
+               : perfile_note_name(note->kind - PERFILE_N_MERGE_NOTES);
 }
 
-static void json_input(const cli_merge_run *x, size_t i, const perfile_merged_input *in)
+static void json_input(const cli_merge_run *x, size_t i, const perfile_merge_input_summary *in)
 {
     char offset[24];
     snprintf(offset, sizeof offset, "%" PRId64, in->offset);
@@ -93,10 +93,10 @@ static void json_input(const cli_merge_run *x, size_t i, const perfile_merged_in
 
 static void json_ids(const perfile_stream *stream, size_t n)
 {
-    perfile_merged_id id;
+    perfile_merge_id_pair id;
     cli_json_array("ids");
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; perfile_merge_id(stream, i, k, &id, sizeof id); k++) {
+        for (size_t k = 0; perfile_merge_get_id(stream, i, k, &id, sizeof id); k++) {
             cli_json_object(NULL);
             cli_json_number("input", i);
             cli_json_decimal("id", id.id);
@@ -116,7 +116,7 @@ static void json_pids(const perfile_stream *stream, size_t n)
     uint32_t pid, new_pid;
     cli_json_array("pids");
     for (size_t i = 0; i < n; i++) {
-        for (pid = UINT32_MAX; perfile_merge_pid(stream, i, pid, &pid, &new_pid);) {
+        for (pid = UINT32_MAX; perfile_merge_get_pid(stream, i, pid, &pid, &new_pid);) {
             cli_json_object(NULL);
             cli_json_number("input", i);
             cli_json_number("pid", pid);
@@ -134,8 +134,8 @@ void cli_merge_inputs(void *run, const perfile_stream *stream)
     if (x->json)
         cli_json_array("inputs");
     for (size_t i = 0; i < x->n; i++) {
-        perfile_merged_input in;
-        perfile_merge_input_result(stream, i, &in, sizeof in);
+        perfile_merge_input_summary in;
+        perfile_merge_get_input_summary(stream, i, &in, sizeof in);
         if (i && in.clock < 32)
             x->clocks |= UINT32_C(1) << in.clock;
         if (x->json)
@@ -178,7 +178,7 @@ static void json_notes(const cli_merge_run *x)
 
 static void json_end(const cli_merge_run *x, const perfile_error *failed)
 {
-    const perfile_merged *m = &x->result;
+    const perfile_merge_summary *m = &x->result;
     if (!x->merged)
         json_nothing(x);
     json_notes(x);
@@ -229,7 +229,7 @@ static void clock_words(const cli_merge_run *x, char *out, size_t size)
 }
 
 /* Of how many hosts, and of how many boots of them. */
-static void host_words(const perfile_merged *m, char *out, size_t size)
+static void host_words(const perfile_merge_summary *m, char *out, size_t size)
 {
     int n = m->hosts > 1 ? snprintf(out, size, ", %" PRIu32 " hosts", m->hosts) : 0;
     out[n] = '\0';
@@ -243,7 +243,7 @@ static void host_words(const perfile_merged *m, char *out, size_t size)
 
 static void say_line(const cli_merge_run *x)
 {
-    const perfile_merged *m = &x->result;
+    const perfile_merge_summary *m = &x->result;
     char records[32], samples[32], clocks[160], hosts[80];
     clock_words(x, clocks, sizeof clocks);
     host_words(m, hosts, sizeof hosts);
@@ -258,8 +258,8 @@ static void say_notes(const cli_merge_run *x)
     bool mixed = false;
     for (size_t i = 0; i < x->n_notes; i++) {
         const cli_merge_text *note = &x->notes[i];
-        mixed |= note->kind == PERFILE_MERGE_MIXED;
-        if (note->input < x->n && note->kind >= PERFILE_MERGE_N_NOTES)
+        mixed |= note->kind == PERFILE_MERGE_NOTE_MIXED;
+        if (note->input < x->n && note->kind >= PERFILE_N_MERGE_NOTES)
             cli_say("%s: %s", x->in[note->input].name, note->text);
         else
             cli_say("%s", note->text);
@@ -275,7 +275,7 @@ static void say_notes(const cli_merge_run *x)
 }
 
 /* What was wrong with an input. */
-static void say_damage(const char *name, const perfile_summary *sum)
+static void say_damage(const char *name, const perfile_stream_summary *sum)
 {
     char offset[48] = "", places[48] = "", lost[48] = "";
     unsigned kinds = 0;

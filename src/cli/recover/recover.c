@@ -63,7 +63,8 @@ static int events_of_sister(const settings *set, given *g)
         g->events[i] = (perfile_assumed_event){e->stored, {e->ids.ptr, 8 * e->ids.n}};
     }
     g->assume.n_events = n;
-    g->assume.byte_order = perfile_session_big_endian(s) ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    g->assume.byte_order =
+        perfile_session_big_endian(s) ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
     return CLI_DONE;
 }
 
@@ -79,7 +80,7 @@ static int events_of_texts(const settings *set, given *g)
                                                {(const uint8_t *)t->ids, 8 * (size_t)t->n_ids}};
     }
     g->assume.n_events = set->n_events;
-    g->assume.byte_order = set->big ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    g->assume.byte_order = set->big ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
     return CLI_DONE;
 }
 
@@ -129,7 +130,7 @@ static int rescue(const settings *set, const char *path, const given *g)
         cli_say_beside(path);
     cli_writing_begin(x.name);
     cli_rescue_begin(&x);
-    perfile_status st = perfile_recover(source, sink, &how, &x.sum, sizeof x.sum, &err);
+    perfile_status st = perfile_recover_capture(source, sink, &how, &x.sum, sizeof x.sum, &err);
     cli_rescue_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     cli_rescue_clear(&x);

@@ -16,10 +16,10 @@ typedef struct cli_rescue {
         char *text;
     } * notes;
     size_t n_notes;
-    perfile_recovered sum;
+    perfile_recover_summary sum;
 } cli_rescue;
 
-/* Callbacks of perfile_recover(), for people and for --report json. */
+/* Callbacks of perfile_recover_capture(), for people and for --report json. */
 void cli_rescue_gap(cli_rescue *x, const perfile_gap *gap, const char *part);
 void cli_rescue_note(cli_rescue *x, const perfile_recover_note *note);
 

@@ -156,7 +156,7 @@ static void json_time(const char *key, uint64_t time)
 
 static void json_end(const cli_rescue *x, const perfile_error *failed)
 {
-    const perfile_recovered *s = &x->sum;
+    const perfile_recover_summary *s = &x->sum;
     cli_json_array_end();
     json_notes(x);
     if (x->out && !failed && !x->dry_run)
@@ -189,7 +189,7 @@ static void json_end(const cli_rescue *x, const perfile_error *failed)
 
 static void say_kept(const cli_rescue *x)
 {
-    const perfile_recovered *s = &x->sum;
+    const perfile_recover_summary *s = &x->sum;
     char bytes[32];
     cli_bytes(s->bytes, bytes, sizeof bytes);
     cli_say("%s: %s %" PRIu64 " record%s, %" PRIu64 " sample%s of them, %s", x->name,
@@ -199,7 +199,7 @@ static void say_kept(const cli_rescue *x)
 
 static void say_lost(const cli_rescue *x)
 {
-    const perfile_recovered *s = &x->sum;
+    const perfile_recover_summary *s = &x->sum;
     char bytes[32];
     if (!s->damaged) {
         cli_say("%s: nothing is lost", x->name);

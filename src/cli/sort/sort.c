@@ -36,7 +36,7 @@ static void on_note(void *user, const perfile_note *note)
     cli_say("%s: %s", set->name, note->text);
 }
 
-static void say_done(const settings *set, const perfile_sorted *s)
+static void say_done(const settings *set, const perfile_sort_summary *s)
 {
     char bytes[32], temporary[64] = "";
     if (s->temporary) {
@@ -50,8 +50,8 @@ static void say_done(const settings *set, const perfile_sorted *s)
             temporary);
 }
 
-static void json_done(const settings *set, const perfile_sorted *s, const perfile_copied *c,
-                      const perfile_error *failed)
+static void json_done(const settings *set, const perfile_sort_summary *s,
+                      const perfile_copy_summary *c, const perfile_error *failed)
 {
     cli_json_object(NULL);
     cli_json_string("file", set->name);
@@ -75,7 +75,7 @@ static void json_done(const settings *set, const perfile_sorted *s, const perfil
 }
 
 static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
-                           perfile_copied *copied, perfile_error *err)
+                           perfile_copy_summary *copied, perfile_error *err)
 {
     const perfile_session *session = perfile_stream_session(s);
     bool pipe =
@@ -102,13 +102,13 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
 }
 
 /* Reads, sorts and writes; *sorted and *copied say how far it went. */
-static perfile_status run(settings *set, perfile_sink *sink, perfile_sorted *sorted,
-                          perfile_copied *copied, perfile_error *err)
+static perfile_status run(settings *set, perfile_sink *sink, perfile_sort_summary *sorted,
+                          perfile_copy_summary *copied, perfile_error *err)
 {
-    perfile_options reading = {.size = sizeof reading,
-                               .on_damage = set->w.on_damage,
-                               .from = set->w.from,
-                               .limits = set->w.limits};
+    perfile_open_options reading = {.size = sizeof reading,
+                                    .on_damage = set->w.on_damage,
+                                    .from = set->w.from,
+                                    .limits = set->w.limits};
     perfile_sort_options sorting = {
         .size = sizeof sorting, .max_memory = set->max_memory, .progress = cli_writing_progress};
     perfile_stream *s = NULL;
@@ -117,7 +117,7 @@ static perfile_status run(settings *set, perfile_sink *sink, perfile_sorted *sor
         st = perfile_sort(s, &sorting, &s, err);
     if (st == PERFILE_OK)
         st = copy(set, s, sink, copied, err);
-    perfile_sort_result(s, sorted, sizeof *sorted);
+    perfile_sort_get_summary(s, sorted, sizeof *sorted);
     perfile_stream_close(s);
     return st;
 }
@@ -126,8 +126,8 @@ static int sort(settings *set)
 {
     perfile_error err = {0};
     perfile_sink *sink = NULL;
-    perfile_sorted sorted = {0};
-    perfile_copied copied = {0};
+    perfile_sort_summary sorted = {0};
+    perfile_copy_summary copied = {0};
     const char *in = set->in;
     const cli_output o = {.out = set->w.out,
                           .replace = set->w.replace,

@@ -23,7 +23,7 @@ enum {
 typedef struct settings {
     cli_writing w;
     perfile_split_options how;
-    perfile_split_writing writing;
+    perfile_split_capture_options writing;
 } settings;
 
 /* "1.5s": decimals of a unit, down to ns. */
@@ -118,10 +118,10 @@ static int read_option(int option, settings *set)
     case OPTION_BY:
         return read_way(option, set);
     case OPTION_NO_STATE:
-        set->how.flags |= PERFILE_SPLIT_NO_STATE;
+        set->how.flags |= PERFILE_SPLIT_NO_SIDEBAND;
         return CLI_CONTINUE;
     case OPTION_COMPACT:
-        set->how.flags |= PERFILE_SPLIT_COMPACT_STATE;
+        set->how.flags |= PERFILE_SPLIT_COMPACT_SIDEBAND;
         return CLI_CONTINUE;
     default:
         return cli_writing_option("split", &cli_split_spec, option, &set->w);
@@ -174,7 +174,7 @@ static int split(settings *set, const char *path)
     set->writing.format = set->w.format;
     set->writing.from = set->w.from;
     set->writing.limits = set->w.limits;
-    set->writing.on_damage = set->w.fail ? PERFILE_FILTER_FAIL : set->w.on_damage;
+    set->writing.on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL : set->w.on_damage;
     set->writing.note = cli_split_note;
     set->writing.done = cli_split_done;
     set->writing.temporary = on_temporary;

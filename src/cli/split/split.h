@@ -16,7 +16,7 @@ typedef struct cli_split_run {
     cli_split_part *parts; /* for --json */
     size_t n_parts, cap_parts;
     bool no_memory; /* for them */
-    perfile_splitted sum;
+    perfile_split_summary sum;
 } cli_split_run;
 
 /* Callbacks of perfile_split_capture(). */

@@ -11,7 +11,7 @@ int cli_list_rules(void)
     const perfile_rule *r;
     for (size_t i = 0; (r = perfile_rule_at(i)); i++)
         cli_print("%-6s  %-7s  %-9s  %s\n", r->id, perfile_severity_name(r->severity),
-                  perfile_where_name(r->where), r->sentence);
+                  perfile_rule_scope_name(r->where), r->sentence);
     return CLI_DONE;
 }
 
@@ -57,7 +57,7 @@ int cli_explain_rule(const char *id)
     cli_print("  severity  %s", perfile_severity_name(r->severity));
     if (r->lesser)
         cli_print(", in milder cases %s", perfile_severity_name(r->lesser));
-    cli_print("\n  looks at  %s\n  why       %s\n", perfile_where_name(r->where), r->why);
+    cli_print("\n  looks at  %s\n  why       %s\n", perfile_rule_scope_name(r->where), r->why);
     cli_put_effects(r, put_effect, &first);
     return CLI_DONE;
 }

@@ -91,7 +91,7 @@ static void print_kinds(const cli_validation *v)
 {
     qsort(kinds, n_kinds, sizeof kinds[0], by_severity);
     for (unsigned i = 0; i < n_kinds; i++) {
-        perfile_tally t = cli_tally_of(v, kinds[i].rule, kinds[i].severity);
+        perfile_check_summary t = cli_tally_of(v, kinds[i].rule, kinds[i].severity);
         print_line(kinds[i].line);
         free(kinds[i].line);
         if (t.count > 1 && t.last_offset != PERFILE_NO_OFFSET)

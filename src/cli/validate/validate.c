@@ -38,12 +38,12 @@ typedef struct telling {
 
 static telling *told; /* cli_tally_of() is asked by the forms */
 
-perfile_tally cli_tally_of(const cli_validation *v, unsigned rule, unsigned severity)
+perfile_check_summary cli_tally_of(const cli_validation *v, unsigned rule, unsigned severity)
 {
-    perfile_tally t = {0};
+    perfile_check_summary t = {0};
     (void)v;
     if (told->stage)
-        perfile_check_tally(told->stage, rule, severity, &t, sizeof t);
+        perfile_check_get_summary(told->stage, rule, severity, &t, sizeof t);
     else if (rule == told->refused_rule && severity == PERFILE_SEVERITY_ERROR)
         t.count = 1;
     return t;

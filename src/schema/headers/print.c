@@ -244,7 +244,7 @@ static void setter(const char *id)
 static void putter(const char *id)
 {
     printf("PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_%s(perfile_writer *w,\n"
-           "    const perfile_%s *in, size_t size, const perfile_put_how *how, "
+           "    const perfile_%s *in, size_t size, const perfile_put_options *how, "
            "perfile_error *err);\n",
            id, id);
 }

@@ -110,10 +110,10 @@ static void fill_container(toy_stream *t)
     perfile_container *c = &t->base.container;
     const uint64_t size = t->source->size;
     t->part = (perfile_part){.size = size};
-    t->extents[0] = (perfile_extent){.length = TOY_HEADER, .role = PERFILE_ROLE_HEADER};
+    t->extents[0] = (perfile_extent){.length = TOY_HEADER, .role = PERFILE_EXTENT_HEADER};
     t->extents[1] = (perfile_extent){.offset = TOY_HEADER,
                                      .length = size == PF_SIZE_UNKNOWN ? 0 : size - TOY_HEADER,
-                                     .role = PERFILE_ROLE_RECORDS};
+                                     .role = PERFILE_EXTENT_RECORDS};
     c->form = PERFILE_FORM_FILE;
     c->version = 1;
     c->big_endian = t->swap != (bool)PF_NATIVE_BIG;
@@ -124,7 +124,7 @@ static void fill_container(toy_stream *t)
     c->n_extents = size == PF_SIZE_UNKNOWN ? 1 : 2;
 }
 
-static perfile_status open_toy(perfile_source *source, const perfile_options *options,
+static perfile_status open_toy(perfile_source *source, const perfile_open_options *options,
                                perfile_stream **stream, perfile_error *err)
 {
     perfile_bytes head;

@@ -2,7 +2,7 @@
 #ifndef PF_TOY_TOY_H
 #define PF_TOY_TOY_H
 
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/driver.h"
 #include "schema/family.h"
 

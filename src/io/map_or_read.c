@@ -1,4 +1,4 @@
-#include "io/way.h"
+#include "io/map_or_read.h"
 
 #include <sys/mman.h>
 #include <time.h>
@@ -53,7 +53,7 @@ static uint64_t read_piece(int fd, uint64_t offset, uint8_t *buf)
     return now() - begun + 1;
 }
 
-bool pf_way_mapped(int fd, perfile_bytes whole)
+bool pf_mapping_is_faster(int fd, perfile_bytes whole)
 {
     uint64_t least_read = UINT64_MAX, least_touch = UINT64_MAX;
     if (whole.len < WORTH)

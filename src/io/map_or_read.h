@@ -11,6 +11,6 @@
 /* Tries both on a few MiB of the regular file `fd`, which `whole` is the mapping of; about a
  * millisecond.  False, too, for files that are too small to matter, and where it cannot be known:
  * the bytes are not in memory. */
-bool pf_way_mapped(int fd, perfile_bytes whole);
+bool pf_mapping_is_faster(int fd, perfile_bytes whole);
 
 #endif

@@ -1,6 +1,6 @@
 /* A stream in the other byte order. */
-#ifndef PERFILE_ORDER_H
-#define PERFILE_ORDER_H
+#ifndef PERFILE_BYTESWAP_H
+#define PERFILE_BYTESWAP_H
 
 #include "stream.h"
 
@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Set `size`; zeros are the defaults. */
-typedef struct perfile_order_options {
+typedef struct perfile_byteswap_options {
     size_t size;
     /* Told of each record, feature (`r` is NULL) or event (both are NULL) that could not be turned
      * as a whole: `why` says whether no table describes it (PERFILE_E_UNSUPPORTED: its bytes stay
@@ -20,20 +20,19 @@ typedef struct perfile_order_options {
                            const perfile_error *why);
     void *user;
     uint64_t reserved[4];
-} perfile_order_options;
+} perfile_byteswap_options;
 
-/* Puts a stage on `below` that hands on its records in `byte_order` (PERFILE_ORDER_LITTLE or BIG),
- * every field rewritten from the tables, with a session of its own whose events, ids and features
- * are in that order too.  Bytes of RAW, AUX and stacks, padding, tails and TRACING_DATA (which says
- * its order itself) stay as they are.  Offsets are those of the input; so is the container.
+/* Puts a stage on `below` that hands on its records in `byte_order` (PERFILE_BYTE_ORDER_LITTLE or
+ * BIG), every field rewritten from the tables, with a session of its own whose events, ids and
+ * features are in that order too.  Bytes of RAW, AUX and stacks, padding, tails and TRACING_DATA
+ * (which says its order itself) stay as they are.  Offsets are those of the input; so is the
+ * container.
  *
  * *stream owns `below` from success on; it is `below` itself when that has this order.  On failure
  * `below` stays the caller's. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_order(perfile_stream *below,
-                                                          uint32_t byte_order,
-                                                          const perfile_order_options *options,
-                                                          perfile_stream **stream,
-                                                          perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_byteswap(
+    perfile_stream *below, uint32_t byte_order, const perfile_byteswap_options *options,
+    perfile_stream **stream, perfile_error *err);
 
 #ifdef __cplusplus
 }

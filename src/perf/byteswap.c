@@ -4,7 +4,7 @@
 #include "base/buffer.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/order.h"
+#include "base/byte_order.h"
 #include "core/swap.h"
 #include "io/out.h"
 #include "perf/driver.h"
@@ -32,7 +32,7 @@ static void turn_magic(const pf_perf_header *h, uint8_t *bytes)
         turn_words(bytes, 8);
 }
 
-void pf_perf_turn_head(perfile_bytes bytes, uint8_t *out)
+void pf_perf_byteswap_head(perfile_bytes bytes, uint8_t *out)
 {
     pf_perf_header h;
     uint8_t magic[8];
@@ -172,13 +172,13 @@ static perfile_status turn_ids(pf_facts *t, const perfile_container *c, perfile_
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < c->n_extents && st == PERFILE_OK; i++) {
         const perfile_extent *e = &c->extents[i];
-        if (e->role == PERFILE_ROLE_IDS)
+        if (e->role == PERFILE_EXTENT_IDS)
             st = turn_section(t, (perfile_section){e->offset, e->length}, err);
     }
     return st;
 }
 
-perfile_status pf_perf_turn_facts(const pf_turning *of, perfile_error *err)
+perfile_status pf_perf_byteswap_facts(const pf_turning *of, perfile_error *err)
 {
     const perfile_container *c = perfile_stream_container(of->stream);
     pf_facts t = {.of = of};
