@@ -185,7 +185,7 @@ static perfile_status close_all(perfile_status st, perfile_stream *s, perfile_wr
     return st;
 }
 
-static perfile_status give_options(const void *o, perfile_error *err)
+static perfile_status give_open_options(const void *o, perfile_error *err)
 {
     perfile_stream *s;
     perfile_source *in = source();
@@ -197,13 +197,13 @@ static perfile_status give_options(const void *o, perfile_error *err)
 static perfile_status give_assume(const void *o, perfile_error *err)
 {
     const perfile_open_options how = {.size = sizeof how, .assume = o};
-    return give_options(&how, err);
+    return give_open_options(&how, err);
 }
 
 static perfile_status give_limits(const void *o, perfile_error *err)
 {
     const perfile_open_options how = {.size = sizeof how, .limits = o};
-    return give_options(&how, err);
+    return give_open_options(&how, err);
 }
 
 static perfile_status give_source_options(const void *o, perfile_error *err)
@@ -267,21 +267,21 @@ static perfile_status give_filter_options(const void *o, perfile_error *err)
     return perfile_filter_new(o, &filter, err);
 }
 
-static perfile_status give_filter_reading(const void *o, perfile_error *err)
+static perfile_status give_filter_open_options(const void *o, perfile_error *err)
 {
     perfile_stream *s;
     return perfile_filter_open(source(), NULL, (perfile_filter_open_options *)(uintptr_t)o, &s,
                                NULL, err);
 }
 
-static perfile_status give_filter_writing(const void *o, perfile_error *err)
+static perfile_status give_filter_capture_options(const void *o, perfile_error *err)
 {
     perfile_sink *sink = memory_sink();
     return close_all(perfile_filter_capture(source(), sink, NULL, o, NULL, 0, NULL, 0, err), NULL,
                      NULL, sink);
 }
 
-static perfile_status give_merge_writing(const void *o, perfile_error *err)
+static perfile_status give_merge_captures_options(const void *o, perfile_error *err)
 {
     perfile_sink *sink = memory_sink();
     perfile_merge_source in = {.source = source(), .name = "made"};
@@ -295,7 +295,7 @@ static perfile_status give_split_options(const void *o, perfile_error *err)
     return st == PERFILE_OK ? st : perfile_split_capture(source(), o, NULL, NULL, 0, err);
 }
 
-static perfile_status give_split_writing(const void *o, perfile_error *err)
+static perfile_status give_split_capture_options(const void *o, perfile_error *err)
 {
     const perfile_split_options how = {.size = sizeof how, .by = PERFILE_SPLIT_CPU};
     return perfile_split_capture(source(), &how, o, NULL, 0, err);
@@ -345,7 +345,7 @@ static perfile_status give_new_event(const void *o, perfile_error *err)
     return close_all(perfile_writer_add_event(w, o, NULL, err), NULL, w, sink);
 }
 
-static perfile_status give_put_how(const void *o, perfile_error *err)
+static perfile_status give_put_options(const void *o, perfile_error *err)
 {
     perfile_writer *w;
     perfile_sink *sink = memory_sink();
@@ -413,22 +413,38 @@ static const struct {
     const char *name;
     give *call;
 } given[] = {
-    GIVEN(options),          GIVEN(assume),
-    GIVEN(limits),           GIVEN(source_options),
-    GIVEN(source_callbacks), GIVEN(sink_options),
-    GIVEN(sink_callbacks),   GIVEN(check_options),
-    GIVEN(sort_options),     GIVEN(byteswap_options),
-    GIVEN(target_options),   GIVEN(merge_options),
-    GIVEN(filter_options),   GIVEN(filter_reading),
-    GIVEN(filter_writing),   GIVEN(merge_writing),
-    GIVEN(split_options),    GIVEN(split_writing),
-    GIVEN(convert_options),  GIVEN(recover_options),
-    GIVEN(emit_options),     GIVEN(writer_options),
-    GIVEN(copy_options),     GIVEN(new_event),
-    GIVEN(put_how),          GIVEN(encode_options),
-    GIVEN(expr_options),     GIVEN(expr_provider),
-    GIVEN(session_options),  GIVEN(stream_callbacks),
-    GIVEN(ring_options),     GIVEN(ring_stream_options),
+    GIVEN(open_options),
+    GIVEN(assume),
+    GIVEN(limits),
+    GIVEN(source_options),
+    GIVEN(source_callbacks),
+    GIVEN(sink_options),
+    GIVEN(sink_callbacks),
+    GIVEN(check_options),
+    GIVEN(sort_options),
+    GIVEN(byteswap_options),
+    GIVEN(target_options),
+    GIVEN(merge_options),
+    GIVEN(filter_options),
+    GIVEN(filter_open_options),
+    GIVEN(filter_capture_options),
+    GIVEN(merge_captures_options),
+    GIVEN(split_options),
+    GIVEN(split_capture_options),
+    GIVEN(convert_options),
+    GIVEN(recover_options),
+    GIVEN(emit_options),
+    GIVEN(writer_options),
+    GIVEN(copy_options),
+    GIVEN(new_event),
+    GIVEN(put_options),
+    GIVEN(encode_options),
+    GIVEN(expr_options),
+    GIVEN(expr_provider),
+    GIVEN(session_options),
+    GIVEN(stream_callbacks),
+    GIVEN(ring_options),
+    GIVEN(ring_stream_options),
 };
 
 /* What a program of a later version would say that this library cannot know. */
