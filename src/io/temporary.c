@@ -1,13 +1,50 @@
+/* Files without a name, for spools and sorted runs.
+ *
+ * Linux makes such a file in one step (O_TMPFILE).  Elsewhere, and on file systems that cannot,
+ * the file has a name for a moment: between mkstemp() and unlink() no signal is delivered to this
+ * thread, so that a handler that ends the process leaves no file behind. */
+#ifdef __linux__
+#define _GNU_SOURCE /* O_TMPFILE */
+#endif
 #include "io/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+
+/* A file in `dir` that never had a name; -1 where there is no such thing. */
+static int open_unnamed(const char *dir)
+{
+#ifdef O_TMPFILE
+    return open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#else
+    (void)dir;
+    return -1;
+#endif
+}
+
+/* A file made from `template` (see mkstemp()) whose name is gone again; -1 with errno. */
+static int open_unlinked(char *template)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    int fd = mkstemp(template);
+    int saved = errno;
+    if (fd >= 0) {
+        (void)unlink(template);
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return fd;
+}
 
 perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, perfile_error *err)
 {
@@ -16,6 +53,9 @@ perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, per
         dir = getenv("TMPDIR");
     if (!dir || !dir[0])
         dir = "/tmp";
+    *fd = open_unnamed(dir);
+    if (*fd >= 0)
+        return PERFILE_OK;
     size_t n = strlen(dir);
     char *path = pf_alloc(n + sizeof name, 1);
     if (!path)
@@ -23,13 +63,9 @@ perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, per
     memcpy(path, dir, n);
     memcpy(path + n, name, sizeof name);
     perfile_status st = PERFILE_OK;
-    *fd = mkstemp(path);
-    if (*fd < 0) {
+    *fd = open_unlinked(path);
+    if (*fd < 0)
         st = pf_fail_io(err, errno, what, "cannot make a temporary file in '%s'", dir);
-    } else {
-        (void)unlink(path);
-        (void)fcntl(*fd, F_SETFD, FD_CLOEXEC);
-    }
     pf_free(path);
     return st;
 }
