@@ -137,6 +137,10 @@ turns turns_rows(const settings *set, const capture *c, loop *limit, const char 
                  const char *what, double required, double most_mb);
 /* Seconds of `perf inject -i IN -o OUT`; NAN when it is not asked for or fails. */
 double turns_inject(const settings *set, const capture *c);
+/* The row "what / perf inject": `ratio` is how many times as fast as perf the command is, and
+ * `possible` how many times as fast a loop is that only reads and writes as much.  Ten times is
+ * required where the loop is that fast. */
+void turns_inject_row(const char *kind, const char *what, double ratio, double possible);
 
 /* The rows, by file. */
 void loops_rows(const settings *set, const capture *c);

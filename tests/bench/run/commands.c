@@ -5,14 +5,12 @@
 #include <string.h>
 
 /* `stats` against `perf report --stats`. */
-static const double need_stats[N_KINDS] = {6, 4, 5, NAN};
 
 static void measure_stats(const settings *set, const capture *c)
 {
     const char *kind = kind_names[c->kind];
     const char *const ours[] = {set->command, "stats", c->path, NULL};
     const char *const piped[] = {set->command, "stats", "-", NULL};
-    const char *const perf[] = {"perf", "report", "--stats", "-i", c->path, NULL};
     contender touch[] = {{"plain", limit_touch, 0, 0}, {"populated", limit_populate, 0, 0}};
     contest(touch, 2, c, set->rounds);
     usage u = process_best(ours, c, set->rounds);
@@ -25,12 +23,6 @@ static void measure_stats(const settings *set, const capture *c)
     captures_ready(c);
     usage p = process_run(piped, c->path, false);
     table_memory(kind, "stats from a pipe: memory", &p, 32);
-    if (set->no_perf)
-        return;
-    usage theirs = process_best(perf, c, set->rounds);
-    if (theirs.ok)
-        table_row(kind, "stats / perf report --stats", theirs.seconds / u.seconds, "x",
-                  need_stats[c->kind], false, "");
 }
 
 /* A whole capture: nothing is lost, and copying is what it costs. */
@@ -55,9 +47,10 @@ static void measure_convert(const settings *set, const capture *c)
     turns p = turns_rows(set, c, limit_copy, pipe, "convert --to pipe", 0.7, 16);
     double theirs = turns_inject(set, c);
     double ours = fmax(f.command.seconds, p.command.seconds);
+    /* The slower of the same form and a pipe. */
     if (f.command.ok && p.command.ok && !isnan(theirs))
-        table_row(kind_names[c->kind], "convert / perf inject", theirs / ours, "x", 10, false,
-                  "the slower of the same form and a pipe");
+        turns_inject_row(kind_names[c->kind], "convert", theirs / ours,
+                         theirs / fmin(f.limit, p.limit));
 }
 
 /* The same records in other forms: what is held at a time does not depend on how many they are. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_WORDS = 16, NEED_INJECT = 10 };
+enum { MOST_WORDS = 16 };
 
 typedef struct stage_row {
     const char *what;
@@ -81,7 +81,7 @@ typedef struct others {
 static void measure_row(const settings *set, const capture *c, const stage_row *s, others *o)
 {
     const char *kind = kind_names[c->kind];
-    char out[sizeof c->path + 16], row[96], note[48];
+    char out[sizeof c->path + 16];
     const char *argv[MOST_WORDS] = {set->command};
     size_t n = 1;
     bool parts = strcmp(s->command[0], "split") == 0;
@@ -102,13 +102,9 @@ static void measure_row(const settings *set, const capture *c, const stage_row *
         o->copy = fmin(o->copy, t.limit / s->inputs);
     if (!s->inject || !t.command.ok || isnan(o->inject))
         return;
-    /* A program that writes as much is no faster than the loop. */
-    double best = o->inject / o->copy;
-    bool possible = s->limit == limit_read || best >= NEED_INJECT;
-    snprintf(note, sizeof note, "the loop itself: %.1f x", best);
-    snprintf(row, sizeof row, "%s / perf inject", s->what);
-    table_row(kind, row, s->inputs * o->inject / t.command.seconds, "x",
-              possible ? NEED_INJECT : NAN, false, possible ? "" : note);
+    /* A command that writes as much as its input is no faster than the loop. */
+    turns_inject_row(kind, s->what, s->inputs * o->inject / t.command.seconds,
+                     s->limit == limit_read ? INFINITY : o->inject / o->copy);
 }
 
 void stages_rows(const settings *set, const capture *c)

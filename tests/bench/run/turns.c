@@ -65,3 +65,14 @@ double turns_inject(const settings *set, const capture *c)
     captures_ready(c);
     return u.ok ? u.seconds : NAN;
 }
+
+void turns_inject_row(const char *kind, const char *what, double ratio, double possible)
+{
+    enum { NEED = 10 };
+    char row[96], note[48] = "";
+    bool required = possible >= NEED;
+    if (!required)
+        snprintf(note, sizeof note, "the loop itself: %.1f x", possible);
+    snprintf(row, sizeof row, "%s / perf inject", what);
+    table_row(kind, row, ratio, "x", required ? NEED : NAN, false, note);
+}
