@@ -35,7 +35,7 @@ static void encode(const perfile_record *r, const perfile_session *other)
         perfile_error err = {0};
         size_t n, n_again;
         bool swap = (bool)(r->flags & PERFILE_REC_SWAPPED) != turn;
-        perfile_encode_options how = encoded_how(r, &id, swap != (bool)PF_NATIVE_BIG);
+        perfile_encode_options how = encoded_how(r, &id, pf_byte_order_of(swap));
         perfile_status st = encoded_record(r, &how, made, ROOM, &n, &err);
         if (st == PERFILE_END)
             return;

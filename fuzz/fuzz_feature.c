@@ -44,7 +44,7 @@ static void encode(const perfile_feature *f)
     bool swap = f->flags & PERFILE_REC_SWAPPED;
     perfile_encode_options how = {.size = sizeof how,
                                   .n_cpus = perfile_session_n_cpus(f->session),
-                                  .big_endian = swap != (bool)PF_NATIVE_BIG};
+                                  .byte_order = pf_byte_order_of(swap)};
     perfile_status st = encoded_feature(f, &how, made, ROOM, &n, &err);
     if (st != PERFILE_OK) {
         ENSURE(st == PERFILE_END || (st == PERFILE_E_USAGE && err.where && err.message[0]));

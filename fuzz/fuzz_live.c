@@ -60,7 +60,7 @@ static void close_spans(void *user)
 static perfile_session *make_session(bool swapped, choices *c)
 {
     const perfile_session_options o = {
-        .size = sizeof o, .swapped = swapped, .limits = &small_limits};
+        .size = sizeof o, .byte_order = pf_byte_order_of(swapped), .limits = &small_limits};
     perfile_session *s;
     ENSURE(perfile_session_new(&o, &s, NULL) == PERFILE_OK);
     for (uint64_t i = 0, n = choose(c, 1) % 3; i <= n; i++) {
@@ -137,7 +137,7 @@ static void copy(spans x, const perfile_session *session, uint32_t policy)
 {
     perfile_stream *s = make_stream(&x, session, policy), *sorted;
     const perfile_writer_options o = {
-        .size = sizeof o, .swapped = perfile_session_swapped(session), .as_stored = true};
+        .size = sizeof o, .byte_order = perfile_session_byte_order(session), .as_stored = true};
     perfile_sink *sink;
     perfile_writer *w;
     perfile_error err = {0};

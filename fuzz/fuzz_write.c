@@ -217,12 +217,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     perfile_writer_options o = {.size = sizeof o,
                                 .as_stored = mode & 64,
                                 .form = mode & 1 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE,
-                                .swapped = mode & 2,
+                                .byte_order = pf_byte_order_of(mode & 2),
                                 .compress_level = mode & 4 ? 1 : 0,
                                 .compressed2 = mode & 8,
                                 .progressive = mode & 16,
                                 .attr_size = mode & 32 ? 80 : 0};
-    f.swap = o.swapped;
+    f.swap = pf_byte_order_swaps(o.byte_order);
     ENSURE(perfile_sink_memory("memory", &sink, NULL) == PERFILE_OK);
     ENSURE(perfile_writer_open(sink, &o, &f.w, NULL) == PERFILE_OK);
     while (f.c.left)

@@ -101,7 +101,7 @@ static inline perfile_status operate_sort(const operation *o, perfile_stream *s,
     perfile_writer *w = NULL;
     writing.form = o->variant & 2 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
     writing.compress_level = o->variant & 4 ? 1 : 0;
-    writing.swapped = perfile_session_swapped(perfile_stream_session(s));
+    writing.byte_order = perfile_session_byte_order(perfile_stream_session(s));
     perfile_status st = perfile_sort(s, &how, &s, err);
     if (st == PERFILE_OK)
         st = perfile_writer_open(sink, &writing, &w, err);

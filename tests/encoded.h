@@ -6,12 +6,12 @@
 
 /* What an encoder has to know to make `r` once more; *id holds the trailer. */
 static inline perfile_encode_options encoded_how(const perfile_record *r, perfile_sample_id *id,
-                                                 bool big_endian)
+                                                 uint32_t byte_order)
 {
     perfile_encode_options how = {.size = sizeof how,
                                   .layout = perfile_record_layout(r, NULL),
                                   .misc = r->misc,
-                                  .big_endian = big_endian};
+                                  .byte_order = byte_order};
     if (r->type < PERFILE_RECORD_USER && r->type != PERFILE_RECORD_SAMPLE &&
         perfile_sample_id_decode(r, id, sizeof *id, NULL) == PERFILE_OK)
         how.sample_id = id;

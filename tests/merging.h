@@ -91,7 +91,7 @@ static inline perfile_bytes text(const char *s)
 static inline perfile_encode_options order(void)
 {
     return (perfile_encode_options){.size = sizeof(perfile_encode_options),
-                                    .big_endian = m.swap != (bool)PF_NATIVE_BIG};
+                                    .byte_order = pf_byte_order_of(m.swap)};
 }
 
 /* Gives input `k` a feature made of a struct. */

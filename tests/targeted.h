@@ -105,8 +105,9 @@ static inline perfile_status targeted_write(const char *path, const char *versio
         return st;
     }
     const perfile_session *session = perfile_stream_session(facts);
-    const perfile_writer_options options = {
-        .size = sizeof options, .as_stored = true, .swapped = perfile_session_swapped(session)};
+    const perfile_writer_options options = {.size = sizeof options,
+                                            .as_stored = true,
+                                            .byte_order = perfile_session_byte_order(session)};
     const perfile_sink_options replace = {.size = sizeof replace, .flags = PERFILE_SINK_REPLACE};
     st = perfile_sink_path(out, &replace, &sink, err);
     if (st == PERFILE_OK) {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/byte_order.h"
 #include "perfile/perfile.h"
 
 enum {
@@ -117,20 +118,25 @@ static inline perfile_status written(perfile_sink *sink, const perfile_writer_op
     return st;
 }
 
+#define OTHER_BYTE_ORDER (PF_NATIVE_BIG ? PERFILE_BYTE_ORDER_LITTLE : PERFILE_BYTE_ORDER_BIG)
+
 /* Every way of writing that there is. */
 static const perfile_writer_options written_ways[] = {
     {.form = PERFILE_FORM_FILE},
-    {.form = PERFILE_FORM_FILE, .swapped = true, .attr_size = 128},
+    {.form = PERFILE_FORM_FILE, .byte_order = OTHER_BYTE_ORDER, .attr_size = 128},
     {.form = PERFILE_FORM_FILE, .compress_level = 1},
-    {.form = PERFILE_FORM_FILE, .compress_level = 5, .compressed2 = true, .swapped = true},
+    {.form = PERFILE_FORM_FILE,
+     .compress_level = 5,
+     .compressed2 = true,
+     .byte_order = OTHER_BYTE_ORDER},
     {.form = PERFILE_FORM_FILE, .progressive = true},
     {.form = PERFILE_FORM_FILE, .progressive = true, .compress_level = 3},
     {.form = PERFILE_FORM_PIPE},
-    {.form = PERFILE_FORM_PIPE, .swapped = true, .attr_size = 144},
+    {.form = PERFILE_FORM_PIPE, .byte_order = OTHER_BYTE_ORDER, .attr_size = 144},
     {.form = PERFILE_FORM_PIPE, .compress_level = 3, .progressive = true},
     {.form = PERFILE_FORM_FILE, .directory = true},
     {.form = PERFILE_FORM_FILE, .directory = true, .compress_level = 2},
-    {.form = PERFILE_FORM_FILE, .directory = true, .swapped = true},
+    {.form = PERFILE_FORM_FILE, .directory = true, .byte_order = OTHER_BYTE_ORDER},
 };
 enum { WRITTEN_WAYS = sizeof written_ways / sizeof written_ways[0] };
 

@@ -60,7 +60,7 @@ typedef struct perfile_part {
 typedef struct perfile_container {
     uint32_t form;                 /* PERFILE_FORM_… */
     uint32_t version;              /* 1 or 2; 0 when there is no header */
-    bool big_endian;               /* the byte order it is stored in */
+    uint32_t byte_order;           /* PERFILE_BYTE_ORDER_LITTLE or _BIG */
     bool directory;                /* a directory of files */
     bool has_sections;             /* form FILE: the header is whole, the members below are there */
     uint64_t magic;                /* as a little-endian number */

@@ -37,15 +37,17 @@
 extern "C" {
 #endif
 
-/* How records and features are stored.  All zeros beside `size`: little-endian, of no event. */
+/* How records and features are stored.  All zeros beside `size`: in this machine's byte order, of
+ * no event. */
 typedef struct perfile_encode_options {
     size_t size;
     const perfile_layout *layout;       /* of the event: samples, READ and trailers need it */
     const perfile_sample_id *sample_id; /* the trailer, for kernel records whose layout has one */
     uint32_t n_cpus;                    /* CPU_TOPOLOGY: the processors that NRCPUS has */
     uint16_t misc;                      /* of the header; not for simpleperf's records */
-    bool big_endian;                    /* byte order of what is made */
-    uint8_t reserved0;
+    uint16_t reserved0;
+    uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of what is made; 0: this machine's */
+    uint32_t reserved1;
     uint64_t reserved[4];
 } perfile_encode_options;
 

@@ -31,8 +31,9 @@ extern "C" {
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_session_options {
     size_t size;
-    bool swapped; /* bytes are given in the other byte order than this machine's, records are in it
-                   */
+    uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of all bytes that are given, attrs and records; 0:
+                          * this machine's */
+    uint32_t reserved0;
     const perfile_limits *limits; /* session_bytes and model_bytes; NULL: defaults; copied */
     uint64_t reserved[6];
 } perfile_session_options;

@@ -103,8 +103,10 @@ typedef struct perfile_event_text {
  * nothing. Members are those of an attr that decide the layout (type, config, sample_type,
  * read_format, branch_sample_type, sample_regs_user, sample_stack_user, sample_regs_intr) and `id`,
  * any number of times; values are numbers, or names of bits joined by |.  sample_id_all is set.
+ * `byte_order`: PERFILE_BYTE_ORDER_… of attr and ids; 0: this machine's.
  * PERFILE_E_USAGE says what is not understood. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_event_parse(const char *text, bool big_endian,
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_event_parse(const char *text,
+                                                                uint32_t byte_order,
                                                                 perfile_event_text *event,
                                                                 perfile_error *err);
 

@@ -28,9 +28,11 @@ struct perfile_feature {
 /* Counts up with every fact that is added or changed: whoever caches looks here. */
 PERFILE_API uint64_t perfile_session_generation(const perfile_session *s);
 
-/* Whether the capture was stored in the other byte order than this machine's, and in which. */
+/* The byte order in which the capture is stored: PERFILE_BYTE_ORDER_LITTLE or _BIG; and whether
+ * this is the other one than this machine's, so that numbers are byte-swapped when they are
+ * decoded. */
+PERFILE_API uint32_t perfile_session_byte_order(const perfile_session *s);
 PERFILE_API bool perfile_session_swapped(const perfile_session *s);
-PERFILE_API bool perfile_session_big_endian(const perfile_session *s);
 
 /* How many events are known by now; in a pipe more may come. */
 PERFILE_API uint32_t perfile_session_n_events(const perfile_session *s);

@@ -51,7 +51,9 @@ typedef struct perfile_open_options {
     uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP (the default), RESYNC or SALVAGE */
     uint32_t deliver;   /* bits of PERFILE_DELIVER_… */
     uint32_t envelopes; /* PERFILE_ENVELOPES_… */
-    uint32_t reserved0;
+    /* perfile_open_path() only: PERFILE_SOURCE_…, how the file is read.  PERFILE_E_USAGE elsewhere:
+     * a source that is open already has its own. */
+    uint32_t source_flags;
     /* Take the file at its word, as the contract of `dump --format jsonl` does: no overlap
      * handling, no trailer heuristics, no build id trimming. */
     bool as_stored;

@@ -47,17 +47,17 @@ PERFILE_API const perfile_output *perfile_output_at(size_t position);
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_writer_options {
     size_t size;
-    uint32_t form;      /* PERFILE_FORM_FILE (also 0) or PERFILE_FORM_PIPE */
-    uint32_t attr_size; /* bytes of every attr, as the perf that shall read it knows them: 64 to
-                           144, see format/versions.def; 0: as given (a file: as the longest).
-                           Events with something behind that are refused */
-    bool swapped;       /* the other byte order than this machine's: bytes are given so, and structs
-                           are encoded so */
-    bool compressed2;   /* COMPRESSED2 records (perf 6.16) instead of COMPRESSED */
-    bool progressive;   /* for live recordings: see perfile_writer_open() */
-    bool directory;     /* perfile_writer_create(): a directory, see perfile_sink_directory() */
-    bool as_stored;     /* perfile_writer_event() takes events that readers cannot tell apart: for
-                           captures that are so */
+    uint32_t form;       /* PERFILE_FORM_FILE (also 0) or PERFILE_FORM_PIPE */
+    uint32_t attr_size;  /* bytes of every attr, as the perf that shall read it knows them: 64 to
+                            144, see format/versions.def; 0: as given (a file: as the longest).
+                            Events with something behind that are refused */
+    uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of the capture: bytes are given in it, structs are
+                            encoded in it; 0: this machine's */
+    bool compressed2;    /* COMPRESSED2 records (perf 6.16) instead of COMPRESSED */
+    bool progressive;    /* for live recordings: see perfile_writer_open() */
+    bool directory;      /* perfile_writer_create(): a directory, see perfile_sink_directory() */
+    bool as_stored;      /* perfile_writer_event() takes events that readers cannot tell apart: for
+                            captures that are so */
     int32_t compress_level; /* zstd, 1 to 22: records of the kernel are compressed; 0: none */
     uint32_t sink_flags;    /* perfile_writer_create(): PERFILE_SINK_… */
     /* The perf that shall read it, "6.1" or "perf-6.1" (perfile_check_version_at() has them all);

@@ -6,11 +6,27 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "perfile/base.h"
+
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PF_NATIVE_BIG 1
 #else
 #define PF_NATIVE_BIG 0
 #endif
+
+/* PERFILE_BYTE_ORDER_… of what is stored in this machine's byte order, or, swapped, in the other.
+ */
+static inline uint32_t pf_byte_order_of(bool swapped)
+{
+    return swapped != (bool)PF_NATIVE_BIG ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
+}
+
+/* Whether `byte_order` (PERFILE_BYTE_ORDER_…, the default being this machine's) is the other one.
+ */
+static inline bool pf_byte_order_swaps(uint32_t byte_order)
+{
+    return byte_order != PERFILE_BYTE_ORDER_DEFAULT && byte_order != pf_byte_order_of(false);
+}
 
 /* Reading a field must not cost a call: what is read ends up in registers only where all of this is
  * part of the decoder. */

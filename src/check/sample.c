@@ -105,7 +105,7 @@ static void check_chain(pf_check *c, const perfile_record *r, const perfile_samp
 static void check_branches(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const perfile_list *l = &s->branch_stack.lbr;
-    bool big = perfile_session_big_endian(c->session);
+    bool big = perfile_session_byte_order(c->session) == PERFILE_BYTE_ORDER_BIG;
     for (size_t i = 0; (i + 1) * BRANCH_ENTRY <= l->bytes.len; i++) {
         uint64_t flags = pf_load_u64(l->bytes.ptr + i * BRANCH_ENTRY + BRANCH_FLAGS, l->swapped);
         /* A big-endian compiler puts the first bits at the top. */

@@ -94,7 +94,7 @@ static bool holds_FIRST_READS_NO_ID(const pf_check *c, const pf_release *perf)
 
 static bool is_big_endian(const pf_check *c)
 {
-    return perfile_stream_container(&c->base)->big_endian;
+    return perfile_stream_container(&c->base)->byte_order == PERFILE_BYTE_ORDER_BIG;
 }
 
 static bool holds_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
@@ -166,8 +166,8 @@ static bool holds_NO_HOSTNAME(const pf_check *c, const pf_release *perf)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
     (void)perf;
-    return k->big_endian && !k->unterminated && k->header_size >= HEADER &&
-           !(k->features[0] >> PERFILE_FEATURE_HOSTNAME & 1);
+    return k->byte_order == PERFILE_BYTE_ORDER_BIG && !k->unterminated &&
+           k->header_size >= HEADER && !(k->features[0] >> PERFILE_FEATURE_HOSTNAME & 1);
 }
 
 static bool holds_ODD_SIZE(const pf_check *c, const pf_release *perf)

@@ -27,7 +27,7 @@ typedef struct pf_job {
 
 static bool is_swapped(const pf_job *j)
 {
-    return j->how.big_endian != (bool)PF_NATIVE_BIG;
+    return pf_byte_order_swaps(j->how.byte_order);
 }
 
 static uint64_t most_bytes(uint32_t type)
@@ -39,6 +39,8 @@ static perfile_status begin(pf_job *j, const void *in, size_t size,
                             const perfile_encode_options *how, perfile_error *err)
 {
     perfile_status st = pf_options_take(&j->how, sizeof j->how, how, "encode_options", err);
+    if (st == PERFILE_OK)
+        st = pf_byte_order_check(j->how.byte_order, "encode_options", err);
     if (st == PERFILE_OK)
         st = pf_options_take_sized(j->given, j->row->size, in, size, j->row->name, err);
     if (st == PERFILE_OK)

@@ -21,8 +21,7 @@ perfile_status pf_new_event_take(const perfile_new_event *given, perfile_new_eve
 perfile_status pf_new_event_attr(const perfile_new_event *event, bool swap, uint8_t *out,
                                  size_t *len, perfile_error *err)
 {
-    const perfile_encode_options how = {.size = sizeof how,
-                                        .big_endian = swap != (bool)PF_NATIVE_BIG};
+    const perfile_encode_options how = {.size = sizeof how, .byte_order = pf_byte_order_of(swap)};
     perfile_attr a = {0};
     size_t size =
         event->attr_struct && event->attr_struct < sizeof a ? event->attr_struct : sizeof a;

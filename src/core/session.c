@@ -348,9 +348,9 @@ bool perfile_session_swapped(const perfile_session *s)
     return s->swapped;
 }
 
-bool perfile_session_big_endian(const perfile_session *s)
+uint32_t perfile_session_byte_order(const perfile_session *s)
 {
-    return s->swapped != PF_NATIVE_BIG;
+    return pf_byte_order_of(s->swapped);
 }
 
 uint32_t perfile_session_n_events(const perfile_session *s)

@@ -19,10 +19,12 @@ perfile_status perfile_session_new(const perfile_session_options *given, perfile
 {
     perfile_session_options o;
     perfile_status st = pf_options_take(&o, sizeof o, given, "session.options", err);
+    if (st == PERFILE_OK)
+        st = pf_byte_order_check(o.byte_order, "session.options", err);
     if (st != PERFILE_OK)
         return st;
     const perfile_open_options options = {.size = sizeof options, .limits = o.limits};
-    return pf_session_new(o.swapped, &options, session, err);
+    return pf_session_new(pf_byte_order_swaps(o.byte_order), &options, session, err);
 }
 
 void perfile_session_close(perfile_session *session)

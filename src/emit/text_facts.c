@@ -100,7 +100,8 @@ static void header_lines(pf_text_page *t)
     pf_text_page_string(t, c->form == PERFILE_FORM_PIPE ? " pipe" : " file");
     PF_SHEET_LITERAL(t, ", version ");
     pf_text_page_dec(t, c->version);
-    pf_text_page_string(t, c->big_endian ? ", big-endian" : ", little-endian");
+    pf_text_page_string(t, c->byte_order == PERFILE_BYTE_ORDER_BIG ? ", big-endian"
+                                                                   : ", little-endian");
     pf_text_page_end(t);
     if (c->has_sections) {
         put_extent(t, "attrs", &c->attrs);

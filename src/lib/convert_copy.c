@@ -74,13 +74,13 @@ static perfile_status for_target(pf_convert *x, perfile_stream **s, perfile_erro
 static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error *err)
 {
     uint32_t flags = x->options.flags;
-    perfile_writer_options how = {.size = sizeof how,
-                                  .as_stored = true,
-                                  .form = x->result.form,
-                                  .format = x->options.format ? x->options.format
-                                                              : perfile_stream_container(s)->format,
-                                  .target = x->options.target,
-                                  .swapped = perfile_session_swapped(perfile_stream_session(s))};
+    perfile_writer_options how = {
+        .size = sizeof how,
+        .as_stored = true,
+        .form = x->result.form,
+        .format = x->options.format ? x->options.format : perfile_stream_container(s)->format,
+        .target = x->options.target,
+        .byte_order = perfile_session_byte_order(perfile_stream_session(s))};
     if (flags & PERFILE_CONVERT_COMPRESS)
         how.compress_level = x->options.level ? x->options.level : USUAL_LEVEL;
     perfile_copy_options copy = {.size = sizeof copy,
@@ -115,7 +115,7 @@ perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
     if (st == PERFILE_OK && x->options.target)
         st = for_target(x, &s, err);
     if (st == PERFILE_OK && !x->known) {
-        bool big = perfile_stream_container(s)->big_endian;
+        bool big = perfile_stream_container(s)->byte_order == PERFILE_BYTE_ORDER_BIG;
         x->turns =
             x->options.byte_order && (x->options.byte_order == PERFILE_BYTE_ORDER_BIG) != big;
         x->result.byte_order = big != x->turns ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;

@@ -125,12 +125,12 @@ static perfile_status learn(filtering *f, perfile_error *err)
 static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *err)
 {
     uint32_t form = f->writing.form ? f->writing.form : perfile_stream_container(s)->form;
-    perfile_writer_options how = {.size = sizeof how,
-                                  .as_stored = true,
-                                  .form = form,
-                                  .format = f->writing.format ? f->writing.format
-                                                              : perfile_stream_container(s)->format,
-                                  .swapped = perfile_session_swapped(perfile_stream_session(s))};
+    perfile_writer_options how = {
+        .size = sizeof how,
+        .as_stored = true,
+        .form = form,
+        .format = f->writing.format ? f->writing.format : perfile_stream_container(s)->format,
+        .byte_order = perfile_session_byte_order(perfile_stream_session(s))};
     perfile_copy_options copying = {.size = sizeof copying,
                                     .flags = f->failing ? 0 : PERFILE_COPY_FORCE,
                                     .note = on_note,

@@ -105,8 +105,7 @@ static perfile_status on_kept(void *user, const perfile_record *r, const perfile
 
 static uint32_t order_of(const perfile_stream *s)
 {
-    return perfile_session_big_endian(perfile_stream_session(s)) ? PERFILE_BYTE_ORDER_BIG
-                                                                 : PERFILE_BYTE_ORDER_LITTLE;
+    return perfile_session_byte_order(perfile_stream_session(s));
 }
 
 static perfile_status turn(input *x, uint32_t order, perfile_error *err)
@@ -229,7 +228,7 @@ static perfile_status write_all(merging *m, uint32_t form, perfile_error *err)
                                   .format = m->writing.format
                                                 ? m->writing.format
                                                 : perfile_stream_container(m->stream)->format,
-                                  .swapped = perfile_session_swapped(session)};
+                                  .byte_order = perfile_session_byte_order(session)};
     perfile_copy_options copying = {.size = sizeof copying,
                                     .flags = fails_on_damage(m) ? 0 : PERFILE_COPY_FORCE,
                                     .note = on_note,

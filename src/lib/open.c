@@ -72,6 +72,9 @@ perfile_status perfile_open(perfile_source *source, const perfile_open_options *
     perfile_open_options mine;
     const char *foreign = NULL;
     perfile_status st = pf_options_take(&mine, sizeof mine, options, "options", err);
+    if (st == PERFILE_OK && mine.source_flags)
+        st = pf_fail(err, PERFILE_E_USAGE, "options.source_flags",
+                     "the source is open already: give the flags to the function that opens it");
     if (st != PERFILE_OK)
         return st;
     st = pf_driver_find(source, mine.from, &driver, &foreign, err);
@@ -107,7 +110,9 @@ perfile_status perfile_open_path(const char *path, const perfile_open_options *o
     perfile_status st = pf_options_take(&mine, sizeof mine, options, "options", err);
     if (st != PERFILE_OK)
         return st;
-    perfile_source_options source_options = {.size = sizeof source_options, .limits = mine.limits};
+    perfile_source_options source_options = {
+        .size = sizeof source_options, .flags = mine.source_flags, .limits = mine.limits};
+    mine.source_flags = 0;
     st = perfile_source_path(path, &source_options, &source, err);
     if (st != PERFILE_OK)
         return st;

@@ -74,7 +74,7 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
                                       .as_stored = true,
                                       .form = x->result.form,
                                       .format = x->container->format,
-                                      .swapped = perfile_session_swapped(x->session)};
+                                      .byte_order = perfile_session_byte_order(x->session)};
         perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);
         if (st == PERFILE_OK)
             st = pf_recover_events(x, err); /* before records add ids to them */

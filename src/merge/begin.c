@@ -33,7 +33,7 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
     x->base.sorted_by = PERFILE_SORTED_BY_TIME;
     x->base.container.form = PERFILE_FORM_FILE;
     x->base.container.version = c->family == PERFILE_FAMILY_PERF ? 2 : c->version;
-    x->base.container.big_endian = perfile_session_big_endian(x->inputs[0].session);
+    x->base.container.byte_order = perfile_session_byte_order(x->inputs[0].session);
     return pf_session_new(perfile_session_swapped(x->inputs[0].session), &x->base.options,
                           &x->base.session, err);
 }

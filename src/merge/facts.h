@@ -66,7 +66,7 @@ void pf_fact_left_out(const pf_merge *x, uint32_t number, uint32_t k, uint64_t c
 static inline perfile_encode_options pf_fact_order(const pf_merge *x)
 {
     return (perfile_encode_options){.size = sizeof(perfile_encode_options),
-                                    .big_endian = perfile_session_big_endian(x->base.session)};
+                                    .byte_order = perfile_session_byte_order(x->base.session)};
 }
 
 /* make_ID(): the payload of feature ID behind what is in `out`. */

@@ -217,7 +217,7 @@ static perfile_status add_trailer(rewriting *w)
                            .identifier = w->event->first_id};
     perfile_encode_options how = {.size = sizeof how,
                                   .layout = e->layout,
-                                  .big_endian = perfile_session_big_endian(w->x->base.session)};
+                                  .byte_order = perfile_session_byte_order(w->x->base.session)};
     size_t len;
     uint32_t pid, tid;
     if (perfile_record_task(w->r, &pid, &tid)) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/byte_order.h"
 #include "perfile/field.h"
 #include "perfile/recover.h"
@@ -153,10 +154,14 @@ static bool set_name(perfile_event_text *e, const char *text, size_t n, bool swa
     return n == 0;
 }
 
-perfile_status perfile_event_parse(const char *text, bool big_endian, perfile_event_text *event,
+perfile_status perfile_event_parse(const char *text, uint32_t byte_order, perfile_event_text *event,
                                    perfile_error *err)
 {
-    bool swap = big_endian != (bool)PF_NATIVE_BIG;
+    perfile_status st = pf_byte_order_check(byte_order, "event.byte_order", err);
+    if (st != PERFILE_OK)
+        return st;
+    bool swap = pf_byte_order_swaps(byte_order);
+    bool big_endian = swap != (bool)PF_NATIVE_BIG;
     perfile_event_text e = {.attr_size = ATTR_SIZE};
     size_t n = strcspn(text, ":");
     if (!set_name(&e, text, n, swap))
@@ -166,7 +171,6 @@ perfile_status perfile_event_parse(const char *text, bool big_endian, perfile_ev
     uint64_t all = UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
     put(&e, PF_ATTR_FLAGS_AT, 8,
         big_endian ? UINT64_C(1) << (63 - PERFILE_ATTR_BIT_SAMPLE_ID_ALL) : all, swap);
-    perfile_status st = PERFILE_OK;
     for (const char *at = text + n; *at && st == PERFILE_OK; at += n) {
         at++;
         n = strcspn(at, ",");

@@ -180,7 +180,7 @@ static perfile_status begin(pf_perf_stream *p, const char *name, const perfile_s
     p->swap = perfile_session_swapped(session);
     p->base.container.form = PERFILE_FORM_FILE;
     p->base.container.version = 2;
-    p->base.container.big_endian = perfile_session_big_endian(session);
+    p->base.container.byte_order = perfile_session_byte_order(session);
     st = pf_perf_name_stream(p, x->base.name, err);
     if (st == PERFILE_OK)
         st = pf_session_copy(session, &p->base.options, &p->base.session, err);

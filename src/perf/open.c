@@ -66,7 +66,7 @@ static void fill_container(pf_perf_stream *p, const pf_perf_header *h)
     perfile_container *c = &p->base.container;
     c->form = h->form;
     c->version = h->version;
-    c->big_endian = h->swap != (bool)PF_NATIVE_BIG;
+    c->byte_order = pf_byte_order_of(h->swap);
     c->magic = h->magic;
     c->header_size = h->size;
 }

@@ -238,6 +238,8 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
     if (st == PERFILE_OK && o.form == PERFILE_FORM_NONE)
         o.form = PERFILE_FORM_FILE;
     if (st == PERFILE_OK)
+        st = pf_byte_order_check(o.byte_order, "writer.options", err);
+    if (st == PERFILE_OK)
         st = check_options(&o, sink, err);
     if (st == PERFILE_OK && o.target)
         st = pf_release_find(o.target, &target, err);
@@ -251,7 +253,7 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
     w->base.ops = &ops;
     w->base.sink = sink;
     w->base.form = o.form;
-    w->base.swap = o.swapped;
+    w->base.swap = pf_byte_order_swaps(o.byte_order);
     w->base.directory = pf_sink_has_parts(sink);
     w->progressive = o.progressive;
     w->compressed2 = o.compressed2;

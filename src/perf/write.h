@@ -112,7 +112,7 @@ static inline perfile_bytes pf_write_fact(const pf_perf_writer *w, size_t at, si
 static inline perfile_encode_options pf_write_encoding(const pf_perf_writer *w)
 {
     return (perfile_encode_options){.size = sizeof(perfile_encode_options),
-                                    .big_endian = w->base.swap != (bool)PF_NATIVE_BIG};
+                                    .byte_order = pf_byte_order_of(w->base.swap)};
 }
 
 /* perf/write.c.  A copy of `bytes` in w->facts. */

@@ -254,7 +254,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
     if (byte_order != PERFILE_BYTE_ORDER_LITTLE && byte_order != PERFILE_BYTE_ORDER_BIG)
         return pf_fail(err, PERFILE_E_USAGE, "order", "byte order %u, neither little nor big",
                        byte_order);
-    if (perfile_session_big_endian(from) == (byte_order == PERFILE_BYTE_ORDER_BIG)) {
+    if (perfile_session_byte_order(from) == byte_order) {
         *stream = below;
         return PERFILE_OK;
     }

@@ -8,7 +8,7 @@ perfile_record pf_round_record(const perfile_session *s, uint64_t sequence)
     static const uint8_t little[8] = {PERFILE_RECORD_FINISHED_ROUND, [6] = 8};
     static const uint8_t big[8] = {[3] = PERFILE_RECORD_FINISHED_ROUND, [7] = 8};
     bool swapped = perfile_session_swapped(s);
-    const uint8_t *at = perfile_session_big_endian(s) ? big : little;
+    const uint8_t *at = perfile_session_byte_order(s) == PERFILE_BYTE_ORDER_BIG ? big : little;
     return (perfile_record){.header = at,
                             .body = {at + 8, 0},
                             .type = PERFILE_RECORD_FINISHED_ROUND,

@@ -108,7 +108,7 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
     const perfile_encode_options how = {
         .size = sizeof how,
         .misc = (uint16_t)((r->misc & PERFILE_MISC_CPUMODE_MASK) | PERFILE_MISC_BUILD_ID_SIZE),
-        .big_endian = perfile_session_big_endian(t->base.session),
+        .byte_order = perfile_session_byte_order(t->base.session),
     };
     if (perfile_header_build_id_encode(&id, sizeof id, &how, pf_target_take(t),
                                        t->bytes.cap - t->bytes.len, &n, NULL) != PERFILE_OK) {

@@ -319,8 +319,8 @@ static perfile_status write_output(const node *x, unsigned i, perfile_sink *sink
     const perfile_writer_options how = {.size = sizeof how,
                                         .as_stored = true,
                                         .form = trial.pipe ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE,
-                                        .swapped =
-                                            perfile_session_swapped(perfile_stream_session(s))};
+                                        .byte_order =
+                                            perfile_session_byte_order(perfile_stream_session(s))};
     st = perfile_writer_open(sink, &how, &w, err);
     if (st == PERFILE_OK) {
         st = perfile_copy(s, w, &copying, NULL, 0, err);

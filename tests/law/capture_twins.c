@@ -221,7 +221,7 @@ static void one_capture(const char *path, perfile_stream *s)
     fclose(f);
     bool fit = compare(path, (perfile_bytes){block, (size_t)st.st_size});
     n_twins += fit;
-    n_big += fit && perfile_session_big_endian(perfile_stream_session(s));
+    n_big += fit && perfile_session_byte_order(perfile_stream_session(s)) == PERFILE_BYTE_ORDER_BIG;
     if (!fit && !compressed)
         print_message("no twin: %s (%llu damages)\n", path, (unsigned long long)sum.damages);
     free(block);

@@ -17,11 +17,6 @@ enum {
 
 static uint8_t once[ROOM], twice[ROOM];
 
-static bool big(bool swap)
-{
-    return swap != (bool)PF_NATIVE_BIG;
-}
-
 /* Why bytes are not those that an encoder makes, with a count of each. */
 static struct {
     const char *what, *why;
@@ -164,7 +159,7 @@ static void one_record(const char *what, const perfile_record *r, const perfile_
     perfile_error err = {0};
     size_t n, again;
     bool swap = r->flags & PERFILE_REC_SWAPPED;
-    perfile_encode_options how = encoded_how(r, &id, big(swap));
+    perfile_encode_options how = encoded_how(r, &id, pf_byte_order_of(swap));
     perfile_status st = encoded_record(r, &how, once, ROOM, &n, &err);
     if (st == PERFILE_END) {
         n_undecoded++;
@@ -191,7 +186,7 @@ static void one_record(const char *what, const perfile_record *r, const perfile_
     if (again == n)
         assert_int_equal(encoded_record(r, &how, twice, n - 1, &again, &err), PERFILE_E_USAGE);
 
-    how.big_endian = !how.big_endian;
+    how.byte_order = PERFILE_BYTE_ORDER_LITTLE + PERFILE_BYTE_ORDER_BIG - how.byte_order;
     assert_int_equal(encoded_record(r, &how, twice, ROOM, &again, &err), PERFILE_OK);
     assert_int_equal(n, again);
     if (other) {
@@ -242,7 +237,7 @@ static void one_feature(const char *what, const perfile_feature *f, const perfil
     perfile_error err = {0};
     size_t n, again;
     bool swap = f->flags & PERFILE_REC_SWAPPED;
-    perfile_encode_options how = {.size = sizeof how, .big_endian = big(swap)};
+    perfile_encode_options how = {.size = sizeof how, .byte_order = pf_byte_order_of(swap)};
     how.n_cpus = perfile_session_n_cpus(f->session);
     perfile_status st = encoded_feature(f, &how, once, ROOM, &n, &err);
     if (st == PERFILE_END) {
@@ -255,7 +250,7 @@ static void one_feature(const char *what, const perfile_feature *f, const perfil
         transcript one = {.no_zeros = true, .with_text = true};
         transcript made = {.no_zeros = true, .with_text = true};
         perfile_feature g = *f;
-        how.big_endian = big(swap ^ turn);
+        how.byte_order = pf_byte_order_of(swap ^ turn);
         assert_int_equal(encoded_feature(f, &how, twice, ROOM, &again, &err), PERFILE_OK);
         g.payload = (perfile_bytes){twice, again};
         g.flags = (uint16_t)(swap ^ turn ? PERFILE_REC_SWAPPED : 0);
@@ -311,7 +306,8 @@ static void one_attr(const perfile_event *e, bool swapped)
     size_t n;
     perfile_error err = {0};
     perfile_attr attr;
-    const perfile_encode_options how = {.size = sizeof how, .big_endian = big(swapped)};
+    const perfile_encode_options how = {.size = sizeof how,
+                                        .byte_order = pf_byte_order_of(swapped)};
     if (e->damage ||
         perfile_attr_decode(e->stored, swapped, &attr, sizeof attr, NULL) != PERFILE_OK) {
         n_undecoded++;

@@ -80,7 +80,7 @@ static void check_session(const perfile_session *s, const perfile_writer_options
     const perfile_build_id *id = perfile_session_build_id(s, 0);
     assert_int_equal(id->id.len, 20);
     assert_int_equal(id->pid, -1);
-    assert_int_equal(perfile_session_swapped(s), o->swapped);
+    assert_int_equal(perfile_session_swapped(s), pf_byte_order_swaps(o->byte_order));
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_CLOCK_DATA);
     perfile_clock_data clock;
     assert_non_null(f);
@@ -261,7 +261,7 @@ static void every_feature_has_a_setter(void **state)
             goto next; /* made by the writer */
         assert_true(roll_feature(&d, row, s, &b));
         perfile_feature f = feature_of_bytes(s, row->number, built(&b));
-        perfile_writer_options o = {.size = sizeof o, .swapped = swap};
+        perfile_writer_options o = {.size = sizeof o, .byte_order = pf_byte_order_of(swap)};
         perfile_nrcpus cpus = {.nr_cpus_avail = 2};
         perfile_sink *sink;
         perfile_writer *w;
@@ -345,7 +345,7 @@ static void every_record_can_be_put(void **state)
             build_attr_plan plan = roll_plan(&d);
             perfile_session *s = roll_session(&plan, b.swap, 0);
             uint16_t misc;
-            perfile_writer_options o = {.size = sizeof o, .swapped = b.swap};
+            perfile_writer_options o = {.size = sizeof o, .byte_order = pf_byte_order_of(b.swap)};
             perfile_sink *sink;
             perfile_writer *w;
             perfile_error err = {0};

@@ -7,16 +7,10 @@
 
 enum { BITMAP_AT = 72 };
 
-static bool big_machine(void)
-{
-    const uint16_t one = 1;
-    return *(const uint8_t *)&one == 0;
-}
-
 /* A big-endian capture that has these features, eight bytes each. */
 static perfile_sink *with_features(const uint32_t *numbers, size_t n)
 {
-    perfile_writer_options o = {.size = sizeof o, .swapped = !big_machine()};
+    perfile_writer_options o = {.size = sizeof o, .byte_order = PERFILE_BYTE_ORDER_BIG};
     perfile_attr a = written_attr(0);
     perfile_new_event e = {.size = sizeof e, .attr = &a};
     perfile_writer *w;

@@ -105,7 +105,7 @@ static void reads_a_good_file(void **state)
         assert_int_equal(o.sum.records, N_RECORDS);
         assert_int_equal(o.sum.damages, 0);
         assert_int_equal(o.container.version, i < 2 ? 2 : 1);
-        assert_int_equal(o.container.big_endian, b.swap != (bool)PF_NATIVE_BIG);
+        assert_int_equal(o.container.byte_order, pf_byte_order_of(b.swap));
         assert_int_equal(o.container.n_extents, 4);
     }
     build_clear(&b);

@@ -443,9 +443,7 @@ static void wrong_wishes_are_refused(void **state)
     perfile_stream *s = open_stream(built(&b));
     assert_int_equal(perfile_byteswap(s, 7, NULL, &s, &err), PERFILE_E_USAGE);
     perfile_stream *same = s;
-    uint32_t order = perfile_session_big_endian(perfile_stream_session(s))
-                         ? PERFILE_BYTE_ORDER_BIG
-                         : PERFILE_BYTE_ORDER_LITTLE;
+    uint32_t order = perfile_session_byte_order(perfile_stream_session(s));
     assert_int_equal(perfile_byteswap(s, order, NULL, &same, &err), PERFILE_OK);
     assert_ptr_equal(same, s);
     perfile_stream_close(s);

@@ -48,7 +48,7 @@ static void with_trailer(void **state)
     assert_int_equal(ENCODE(comm, &comm, &how, &n), PERFILE_OK);
     is_hex(n, "03000000 0020 2800 01000000 02000000 776f726b00000000"
               "01000000 02000000 0300000000000000");
-    how.big_endian = true;
+    how.byte_order = PERFILE_BYTE_ORDER_BIG;
     assert_int_equal(ENCODE(comm, &comm, &how, &n), PERFILE_OK);
     is_hex(n, "00000003 2000 0028 00000001 00000002 776f726b00000000"
               "00000001 00000002 0000000000000003");
@@ -106,7 +106,7 @@ static void arrays_of_programs(void **state)
 
     const perfile_bytes words[2] = {text("perf"), text("record")};
     const perfile_cmdline cmdline = {.cmdline = perfile_strings_of(words, 2)};
-    const perfile_encode_options big = {.size = sizeof big, .big_endian = true};
+    const perfile_encode_options big = {.size = sizeof big, .byte_order = PERFILE_BYTE_ORDER_BIG};
     assert_int_equal(ENCODE(cmdline, &cmdline, &big, &n), PERFILE_OK);
     assert_int_equal(n, 4 + 2 * 68);
     assert_memory_equal(out, "\0\0\0\2\0\0\0\100perf\0", 13);
@@ -183,7 +183,7 @@ static void attrs(void **state)
                       .sample_type = 7,
                       .flags = 1 | (uint64_t)1 << PERFILE_ATTR_BIT_FREQ |
                                (uint64_t)2 << PERFILE_ATTR_BIT_PRECISE_IP | ID_ALL};
-    const perfile_encode_options big = {.size = sizeof big, .big_endian = true};
+    const perfile_encode_options big = {.size = sizeof big, .byte_order = PERFILE_BYTE_ORDER_BIG};
     assert_int_equal(ENCODE(attr, &a, &big, &n), PERFILE_OK);
     /* Bit 0 is the highest, and precise_ip stays a number: 2 is 10 from bit 48 down to bit 47. */
     is_hex(n, "00000000 00000040 0000000000000000 0000000000000063 0000000000000007"

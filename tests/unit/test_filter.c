@@ -147,7 +147,8 @@ static perfile_sink *two_processes(bool swapped)
     const perfile_attr attr = {
         .type = 1, .sample_type = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, .sample_period = 1};
     const perfile_new_event event = {.size = sizeof event, .attr = &attr, .name = "one"};
-    const perfile_writer_options how = {.size = sizeof how, .swapped = swapped};
+    const perfile_writer_options how = {.size = sizeof how,
+                                        .byte_order = pf_byte_order_of(swapped)};
     const perfile_sample_time span = {.first_sample_time = 100, .last_sample_time = 201};
     BUILDER ids = {.swap = swapped};
     assert_int_equal(perfile_sink_memory("two", &sink, NULL), PERFILE_OK);

@@ -14,7 +14,7 @@ enum { SAMPLES = 40, MOST_SPANS = 64 };
 /* The two events of captures.h: the first from its struct, the second as stored. */
 static perfile_session *session_made(bool swapped)
 {
-    const perfile_session_options so = {.size = sizeof so, .swapped = swapped};
+    const perfile_session_options so = {.size = sizeof so, .byte_order = pf_byte_order_of(swapped)};
     perfile_session *s;
     perfile_error err = {0};
     builder b = {.swap = swapped};
@@ -242,7 +242,7 @@ static perfile_sink *file_of(perfile_bytes records, bool swapped)
     perfile_session *session = session_made(swapped);
     perfile_sink *sink;
     perfile_writer *w;
-    const perfile_writer_options wo = {.size = sizeof wo, .swapped = swapped};
+    const perfile_writer_options wo = {.size = sizeof wo, .byte_order = pf_byte_order_of(swapped)};
     assert_int_equal(perfile_sink_memory("file", &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_writer_open(sink, &wo, &w, NULL), PERFILE_OK);
     for (uint32_t i = 0; i < 2; i++) {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/byte_order.h"
 #include "perfile/perfile.h"
 
 enum { N = 20, MOST = 8 };
@@ -160,7 +161,7 @@ static perfile_stream *stored(const recording *c)
     size_t len;
     perfile_writer_options how = {.size = sizeof how,
                                   .form = c->pipe ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE,
-                                  .swapped = c->swapped,
+                                  .byte_order = pf_byte_order_of(c->swapped),
                                   .attr_size = c->attr_size};
     ok(perfile_sink_memory("capture", &sink, &err), &err);
     ok(perfile_writer_open(sink, &how, &w, &err), &err);
@@ -784,7 +785,7 @@ static perfile_stream *checked(perfile_stream *s)
 static perfile_stream *turned_twice(perfile_stream *s)
 {
     perfile_error err;
-    bool big = perfile_session_big_endian(perfile_stream_session(s));
+    bool big = perfile_session_byte_order(perfile_stream_session(s)) == PERFILE_BYTE_ORDER_BIG;
     s = in_time(s);
     ok(perfile_byteswap(s, big ? PERFILE_BYTE_ORDER_LITTLE : PERFILE_BYTE_ORDER_BIG, NULL, &s,
                         &err),

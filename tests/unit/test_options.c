@@ -94,6 +94,91 @@ static void opening(void **state)
     drain(s);
 }
 
+/* Flags of the source are for the function that opens it. */
+static void source_flags(void **state)
+{
+    (void)state;
+    const perfile_record *r;
+    perfile_stream *s;
+    perfile_source *memory;
+    perfile_error err;
+    FILE *f = fopen("flags.data", "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(capture().ptr, capture().len, 1, f), 1);
+    assert_int_equal(fclose(f), 0);
+    perfile_open_options how = {.size = sizeof how, .source_flags = PERFILE_SOURCE_NO_MAP};
+    for (unsigned mapped = 0; mapped < 2; mapped++) {
+        assert_int_equal(perfile_open_path("flags.data", mapped ? NULL : &how, &s, NULL),
+                         PERFILE_OK);
+        assert_int_equal(perfile_stream_next(s, &r, NULL), PERFILE_OK);
+        assert_int_equal(r->flags & PERFILE_REC_STABLE, mapped ? PERFILE_REC_STABLE : 0);
+        perfile_stream_close(s);
+    }
+    how.source_flags = 1U << 31;
+    assert_int_equal(perfile_open_path("flags.data", &how, &s, &err), PERFILE_E_USAGE);
+    how.source_flags = PERFILE_SOURCE_NO_MAP;
+    assert_int_equal(perfile_source_memory(capture(), "memory", &memory, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(memory, &how, &s, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.where, "options.source_flags");
+    perfile_source_close(memory);
+}
+
+/* Policies and byte orders that do not exist are refused wherever they can be given. */
+static void numbers_without_meaning(void **state)
+{
+    (void)state;
+    enum { NONE = 77 };
+    perfile_stream *s;
+    perfile_source *in;
+    perfile_sink *out;
+    perfile_writer *w;
+    perfile_session *session;
+    perfile_event_text text;
+    const perfile_assume assume = {.size = sizeof assume, .byte_order = NONE};
+    const perfile_open_options opened_so[] = {
+        {.size = sizeof *opened_so, .on_damage = NONE},
+        {.size = sizeof *opened_so, .on_damage = PERFILE_ON_DAMAGE_COPY},
+        {.size = sizeof *opened_so, .assume = &assume}};
+    for (unsigned i = 0; i < sizeof opened_so / sizeof *opened_so; i++) {
+        assert_int_equal(perfile_source_memory(capture(), "memory", &in, NULL), PERFILE_OK);
+        assert_int_equal(perfile_open(in, &opened_so[i], &s, NULL), PERFILE_E_USAGE);
+        perfile_source_close(in);
+    }
+    const perfile_session_options sessions = {.size = sizeof sessions, .byte_order = NONE};
+    assert_int_equal(perfile_session_new(&sessions, &session, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_sink_memory("memory", &out, NULL), PERFILE_OK);
+    const perfile_writer_options writing = {.size = sizeof writing, .byte_order = NONE};
+    assert_int_equal(perfile_writer_open(out, &writing, &w, NULL), PERFILE_E_USAGE);
+    const perfile_convert_options converting[] = {{.size = sizeof *converting, .byte_order = NONE},
+                                                  {.size = sizeof *converting, .on_damage = NONE}};
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(perfile_source_memory(capture(), "memory", &in, NULL), PERFILE_OK);
+        assert_int_equal(perfile_convert_capture(in, out, &converting[i], NULL, 0, NULL),
+                         PERFILE_E_USAGE);
+    }
+    const perfile_filter_capture_options filtering = {.size = sizeof filtering,
+                                                      .on_damage = PERFILE_ON_DAMAGE_COPY};
+    assert_int_equal(perfile_source_memory(capture(), "memory", &in, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_capture(in, out, NULL, &filtering, NULL, 0, NULL, 0, NULL),
+                     PERFILE_E_USAGE);
+    perfile_merge_source merged = {0};
+    const perfile_merge_captures_options merging = {.size = sizeof merging, .on_damage = NONE};
+    assert_int_equal(perfile_source_memory(capture(), "memory", &merged.source, NULL), PERFILE_OK);
+    assert_int_equal(
+        perfile_merge_captures(&merged, 1, out, NULL, &merging, NULL, 0, NULL, 0, NULL),
+        PERFILE_E_USAGE);
+    const perfile_encode_options encoding = {.size = sizeof encoding, .byte_order = NONE};
+    const perfile_comm comm = {.pid = 1};
+    size_t len;
+    assert_int_equal(perfile_comm_encode(&comm, sizeof comm, &encoding, NULL, 0, &len, NULL),
+                     PERFILE_E_USAGE);
+    assert_int_equal(perfile_event_parse("cycles", NONE, &text, NULL), PERFILE_E_USAGE);
+    s = opened();
+    assert_int_equal(perfile_byteswap(s, NONE, NULL, &s, NULL), PERFILE_E_USAGE);
+    perfile_stream_close(s);
+    perfile_sink_close(out);
+}
+
 static void stages(void **state)
 {
     (void)state;
@@ -513,6 +598,8 @@ static void all_are_tried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(opening),
+                                       cmocka_unit_test(source_flags),
+                                       cmocka_unit_test(numbers_without_meaning),
                                        cmocka_unit_test(stages),
                                        cmocka_unit_test(sizes_are_asked_for),
                                        cmocka_unit_test(visitors_have_a_size),

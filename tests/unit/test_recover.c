@@ -254,8 +254,8 @@ static void events_in_words(void **state)
     perfile_attr a;
     for (unsigned big = 0; big < 2; big++) {
         assert_int_equal(
-            perfile_event_parse("cpu-clock:sample_type=IP|TID|time,read_format=0x4,id=7,id=8", big,
-                                &t, NULL),
+            perfile_event_parse("cpu-clock:sample_type=IP|TID|time,read_format=0x4,id=7,id=8",
+                                big ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE, &t, NULL),
             PERFILE_OK);
         assert_int_equal(perfile_attr_decode((perfile_bytes){t.attr, t.attr_size},
                                              big != (bool)PF_NATIVE_BIG, &a, sizeof a, NULL),
@@ -274,7 +274,8 @@ static void events_in_words(void **state)
                                       "cycles:colour=1",
                                       "cycles:sample_type=IP,id=x"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(perfile_event_parse(bad[i], false, &t, NULL), PERFILE_E_USAGE);
+        assert_int_equal(perfile_event_parse(bad[i], PERFILE_BYTE_ORDER_LITTLE, &t, NULL),
+                         PERFILE_E_USAGE);
 }
 
 /* Behind a break in a zstd stream records come back with the next frame. */
@@ -326,7 +327,7 @@ static void writer_refuses(void **state)
     perfile_record r = a_record();
     uint8_t attr[64] = {0};
     int ends[2];
-    perfile_writer_options how = {.size = sizeof how, .swapped = PF_NATIVE_BIG};
+    perfile_writer_options how = {.size = sizeof how, .byte_order = PERFILE_BYTE_ORDER_LITTLE};
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(perfile_sink_fd(ends[1], "a pipe", NULL, &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_writer_open(sink, &how, &w, NULL), PERFILE_E_USAGE);
@@ -386,7 +387,7 @@ static void nothing_appears_without_finish(void **state)
     perfile_sink *sink;
     perfile_writer *w;
     perfile_record r = a_record();
-    perfile_writer_options how = {.size = sizeof how, .swapped = PF_NATIVE_BIG};
+    perfile_writer_options how = {.size = sizeof how, .byte_order = PERFILE_BYTE_ORDER_LITTLE};
     assert_int_equal(perfile_sink_path("unfinished.data", NULL, &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_writer_open(sink, &how, &w, NULL), PERFILE_OK);
     assert_int_equal(perfile_writer_put(w, &r, NULL), PERFILE_OK);

@@ -319,7 +319,7 @@ static void attrs_are_cut(void **state)
         size_t n;
         BUILDER b = {.swap = b_swap};
         const perfile_encode_options how = {.size = sizeof how,
-                                            .big_endian = b.swap != (bool)PF_NATIVE_BIG};
+                                            .byte_order = pf_byte_order_of(b.swap)};
         attr.flags = UINT64_C(1) << 39 | UINT64_C(1) << 10;
         attr.is_freq = true;
         attr.sample_freq = 99;

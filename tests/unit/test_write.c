@@ -380,7 +380,7 @@ static void spans_of_a_ring(void **state)
     const perfile_bytes user[2] = {built(&kernel), {NULL, 0}};
     says(perfile_writer_put_spans(w, user, 0, &err), PERFILE_E_CORRUPT, "type 68");
     close_writer(w, sink);
-    perfile_writer_options o = {.size = sizeof o, .swapped = true};
+    perfile_writer_options o = {.size = sizeof o, .byte_order = pf_byte_order_of(true)};
     assert_int_equal(perfile_sink_memory("m", &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_writer_open(sink, &o, &w, NULL), PERFILE_OK);
     says(perfile_writer_put_spans(w, user, 0, &err), PERFILE_E_USAGE, "byte order");

@@ -15,7 +15,7 @@ static void form(const cli_found *x)
     const perfile_container *c = x->container;
     cli_json_string("form", cli_form_name(c));
     cli_json_number("version", c->version);
-    cli_json_string("endian", c->big_endian ? "big" : "little");
+    cli_json_string("endian", c->byte_order == PERFILE_BYTE_ORDER_BIG ? "big" : "little");
     cli_json_bool("directory", c->directory);
     cli_json_array("parts");
     for (uint32_t i = 0; i < c->n_parts; i++) {

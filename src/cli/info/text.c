@@ -46,7 +46,7 @@ static void form(const cli_found *x)
     else
         cli_print("%s %s, version %" PRIu32 ", %s-endian", c->format,
                   c->form == PERFILE_FORM_PIPE ? "stream" : "file", c->version,
-                  c->big_endian ? "big" : "little");
+                  c->byte_order == PERFILE_BYTE_ORDER_BIG ? "big" : "little");
     if (known) {
         cli_bytes(total, size, sizeof size);
         cli_print(", %s", size);

@@ -13,7 +13,8 @@ enum { MOST_EVENTS = 64 };
 typedef struct settings {
     cli_writing w;
     const char *attrs_from;
-    bool dry_run, big;
+    bool dry_run;
+    uint32_t byte_order; /* of events described in words */
     const char *events[MOST_EVENTS];
     uint32_t n_events;
 } settings;
@@ -63,8 +64,7 @@ static int events_of_sister(const settings *set, given *g)
         g->events[i] = (perfile_assumed_event){e->stored, {e->ids.ptr, 8 * e->ids.n}};
     }
     g->assume.n_events = n;
-    g->assume.byte_order =
-        perfile_session_big_endian(s) ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
+    g->assume.byte_order = perfile_session_byte_order(s);
     return CLI_DONE;
 }
 
@@ -74,13 +74,14 @@ static int events_of_texts(const settings *set, given *g)
     g->events = calloc(set->n_events, sizeof *g->events);
     for (uint32_t i = 0; i < set->n_events; i++) {
         perfile_event_text *t = &g->texts[i];
-        if (!g->events || perfile_event_parse(set->events[i], set->big, t, &err) != PERFILE_OK)
+        if (!g->events ||
+            perfile_event_parse(set->events[i], set->byte_order, t, &err) != PERFILE_OK)
             return cli_usage("recover", "--event: %s", g->events ? err.message : "out of memory");
         g->events[i] = (perfile_assumed_event){{t->attr, t->attr_size},
                                                {(const uint8_t *)t->ids, 8 * (size_t)t->n_ids}};
     }
     g->assume.n_events = set->n_events;
-    g->assume.byte_order = set->big ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
+    g->assume.byte_order = set->byte_order;
     return CLI_DONE;
 }
 
@@ -157,7 +158,7 @@ static int read_option(int option, settings *set)
         set->events[set->n_events++] = optarg;
         return CLI_CONTINUE;
     case OPTION_BIG:
-        set->big = true;
+        set->byte_order = PERFILE_BYTE_ORDER_BIG;
         return CLI_CONTINUE;
     case CLI_OPTION_ON_DAMAGE:
         return cli_choose("recover", "--on-damage", optarg, salvage_word, &(size_t){0});

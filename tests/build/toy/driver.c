@@ -116,7 +116,7 @@ static void fill_container(toy_stream *t)
                                      .role = PERFILE_EXTENT_RECORDS};
     c->form = PERFILE_FORM_FILE;
     c->version = 1;
-    c->big_endian = t->swap != (bool)PF_NATIVE_BIG;
+    c->byte_order = pf_byte_order_of(t->swap);
     c->header_size = TOY_HEADER;
     c->parts = &t->part;
     c->n_parts = 1;

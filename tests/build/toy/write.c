@@ -118,7 +118,7 @@ perfile_status toy_create(perfile_sink *sink, const perfile_writer_options *opti
         return pf_fail_nomem(err, "writer");
     w->base.ops = &ops;
     w->base.sink = sink;
-    w->base.swap = options->swapped;
+    w->base.swap = pf_byte_order_swaps(options->byte_order);
     w->base.form = PERFILE_FORM_FILE;
     *writer = &w->base;
     return PERFILE_OK;
