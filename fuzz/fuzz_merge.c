@@ -157,6 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     perfile_merge_options how = {
         .size = sizeof how, .flags = (uint32_t)(chosen & 63), .note = on_note};
     perfile_merge_captures_options writing = {.size = sizeof writing,
+                                              .merge = &how,
                                               .form = (uint32_t)(chosen >> 6 & 3) % 3,
                                               .on_damage = PERFILE_ON_DAMAGE_STOP +
                                                            (uint32_t)(chosen >> 8 & 3) % 3,
@@ -172,8 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < 2; i++)
         ENSURE(perfile_source_memory(in[i], "input", &sources[i].source, NULL) == PERFILE_OK);
     ENSURE(perfile_sink_memory("output", &sink, NULL) == PERFILE_OK);
-    perfile_status st =
-        perfile_merge_captures(sources, 2, sink, &how, &writing, &sum, sizeof sum, NULL, 0, &err);
+    perfile_status st = perfile_merge_captures(sources, 2, sink, &writing, &sum, sizeof sum, &err);
     ENSURE(!sources[0].source && !sources[1].source);
     uint32_t read_with = how.flags & PERFILE_MERGE_FAIL_ON_DAMAGE ? (uint32_t)PERFILE_ON_DAMAGE_STOP
                                                                   : writing.on_damage;

@@ -167,11 +167,12 @@ static inline perfile_status operate_merge(const operation *o, perfile_source *s
     perfile_merge_source in = {.source = source, .name = "input"};
     perfile_merge_options how = {.size = sizeof how, .flags = o->variant & 31};
     perfile_merge_captures_options writing = {.size = sizeof writing,
+                                              .merge = &how,
                                               .form = (o->variant >> 5) % 3,
                                               .on_damage = o->on_damage,
                                               .max_memory = PERFILE_SORT_LEAST_MEMORY,
                                               .limits = &small_limits};
-    return perfile_merge_captures(&in, 1, sink, &how, &writing, NULL, 0, NULL, 0, err);
+    return perfile_merge_captures(&in, 1, sink, &writing, NULL, 0, err);
 }
 
 /* Closes `source` in any case; `sink` stays the caller's. */

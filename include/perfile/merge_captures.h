@@ -1,7 +1,7 @@
 /* Captures of any form into one: all that is around perfile_merge().
  *
  *     perfile_merge_source in[2] = {{.source = a}, {.source = b}};
- *     st = perfile_merge_captures(in, 2, sink, NULL, NULL, NULL, 0, NULL, 0, &err); */
+ *     st = perfile_merge_captures(in, 2, sink, NULL, NULL, 0, &err); */
 #ifndef PERFILE_MERGE_CAPTURES_H
 #define PERFILE_MERGE_CAPTURES_H
 
@@ -37,6 +37,7 @@ enum {
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_merge_captures_options {
     size_t size;
+    const perfile_merge_options *merge; /* how they are merged; NULL: the defaults */
     uint32_t form; /* PERFILE_FORM_FILE or PIPE; 0: that of the first input, of a directory FILE */
     uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP (the default), RESYNC, SALVAGE or FAIL */
     /* Instead of PERFILE_MERGE_MAX_MEMORY; then no more of the inputs stays mapped while they wait,
@@ -53,21 +54,24 @@ typedef struct perfile_merge_captures_options {
     void (*merged)(void *user, const perfile_stream *stream);
     void *user;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */
+    /* Filled as far as it went: what was written; `damages` and `lost` are those of all inputs.
+     * `copied_size` bytes of it.  May be NULL. */
+    perfile_copy_summary *copied;
+    size_t copied_size; /* sizeof *copied */
     uint64_t reserved[5];
 } perfile_merge_captures_options;
 
 /* Opens the captures (a file in a pipe goes to a temporary one), turns them to the byte order of
  * the first, sorts and merges them, writes the result to `sink`, and finishes it.  The sources are
- * closed in any case and are NULL then; the sink stays the caller's.  *merged and *copied (the
- * first bytes of them; may be NULL) are filled as far as it went; `damages` and `lost` of *copied
- * are those of all inputs.
+ * closed in any case and are NULL then; the sink stays the caller's.  *summary (its first `size`
+ * bytes; may be NULL) is filled as far as it went.
  *
  * Errors of an input begin with its name and, where one is known, the offset in it.  See
  * perfile_merge() for PERFILE_E_USAGE. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_merge_captures(
-    perfile_merge_source *in, size_t n, perfile_sink *sink, const perfile_merge_options *options,
-    const perfile_merge_captures_options *writing, perfile_merge_summary *merged,
-    size_t merged_size, perfile_copy_summary *copied, size_t copied_size, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_merge_captures(perfile_merge_source *in, size_t n, perfile_sink *sink,
+                       const perfile_merge_captures_options *options,
+                       perfile_merge_summary *summary, size_t size, perfile_error *err);
 
 #ifdef __cplusplus
 }

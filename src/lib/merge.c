@@ -324,21 +324,19 @@ static perfile_status begin(merging *m, perfile_merge_source *in, size_t n, perf
 }
 
 perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfile_sink *sink,
-                                      const perfile_merge_options *options,
-                                      const perfile_merge_captures_options *writing,
-                                      perfile_merge_summary *merged, size_t merged_size,
-                                      perfile_copy_summary *copied, size_t copied_size,
+                                      const perfile_merge_captures_options *options,
+                                      perfile_merge_summary *summary, size_t size,
                                       perfile_error *err)
 {
     merging m = {.sink = sink};
     perfile_merge_summary result = {0};
     perfile_status st =
-        pf_options_take(&m.options, sizeof m.options, options, "merge.options", err);
+        pf_options_take(&m.writing, sizeof m.writing, options, "merge_captures.options", err);
     if (st == PERFILE_OK)
-        st = pf_options_take(&m.writing, sizeof m.writing, writing, "merge.writing", err);
+        st = pf_options_take(&m.options, sizeof m.options, m.writing.merge, "merge.options", err);
     if (st == PERFILE_OK)
         st = pf_on_damage_take(&m.writing.on_damage, PERFILE_ON_DAMAGE_STOP, PERFILE_ON_DAMAGE_FAIL,
-                               "merge.writing", err);
+                               "merge_captures.options", err);
     if (m.writing.on_damage == PERFILE_ON_DAMAGE_FAIL)
         m.options.flags |= PERFILE_MERGE_FAIL_ON_DAMAGE;
     else if (m.options.flags & PERFILE_MERGE_FAIL_ON_DAMAGE)
@@ -352,8 +350,8 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
     tell_inputs(&m);
     if (m.stream)
         perfile_merge_get_summary(m.stream, &result, sizeof result);
-    copy_out(merged, merged_size, &result, sizeof result);
-    copy_out(copied, copied_size, &m.copied, sizeof m.copied);
+    copy_out(summary, size, &result, sizeof result);
+    copy_out(m.writing.copied, m.writing.copied_size, &m.copied, sizeof m.copied);
     close_all(&m);
     for (size_t i = 0; i < n; i++) {
         perfile_source_close(in[i].source);

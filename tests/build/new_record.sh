@@ -100,7 +100,7 @@ int main(void)
     CHECK(strcmp(perfile_record_type_name(23), "TASK_STATE") == 0);
     CHECK(perfile_record_type_number("PERF_RECORD_task_state") == 23);
     /* Back again, the count being that of the words; and in the other byte order. */
-    const perfile_encode_options how = {.size = sizeof how, .big_endian = swapped == 0};
+    const perfile_encode_options how = {.size = sizeof how, .byte_order = swapped ? PERFILE_BYTE_ORDER_LITTLE : PERFILE_BYTE_ORDER_BIG};
     static uint8_t made[64], turned[64], whole[40] = {23};
     size_t len;
     s.nr = 5;

@@ -164,9 +164,8 @@ static void numbers_without_meaning(void **state)
     perfile_merge_source merged = {0};
     const perfile_merge_captures_options merging = {.size = sizeof merging, .on_damage = NONE};
     assert_int_equal(perfile_source_memory(capture(), "memory", &merged.source, NULL), PERFILE_OK);
-    assert_int_equal(
-        perfile_merge_captures(&merged, 1, out, NULL, &merging, NULL, 0, NULL, 0, NULL),
-        PERFILE_E_USAGE);
+    assert_int_equal(perfile_merge_captures(&merged, 1, out, &merging, NULL, 0, NULL),
+                     PERFILE_E_USAGE);
     const perfile_encode_options encoding = {.size = sizeof encoding, .byte_order = NONE};
     const perfile_comm comm = {.pid = 1};
     size_t len;
@@ -241,8 +240,7 @@ static void whole_captures(void **state)
     perfile_sink_close(sink);
     perfile_merge_source in = {.source = source(), .name = "made"};
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
-    assert_int_equal(perfile_merge_captures(&in, 1, sink, short_options(), short_options(), NULL, 0,
-                                            NULL, 0, NULL),
+    assert_int_equal(perfile_merge_captures(&in, 1, sink, short_options(), NULL, 0, NULL),
                      PERFILE_OK);
     perfile_sink_close(sink);
     /* Without `by` there is nothing to be done, but that is what is said. */
@@ -370,8 +368,7 @@ static perfile_status give_merge_captures_options(const void *o, perfile_error *
 {
     perfile_sink *sink = memory_sink();
     perfile_merge_source in = {.source = source(), .name = "made"};
-    return close_all(perfile_merge_captures(&in, 1, sink, NULL, o, NULL, 0, NULL, 0, err), NULL,
-                     NULL, sink);
+    return close_all(perfile_merge_captures(&in, 1, sink, o, NULL, 0, err), NULL, NULL, sink);
 }
 
 static perfile_status give_split_options(const void *o, perfile_error *err)

@@ -287,7 +287,7 @@ static perfile_status filter(perfile_source *in, perfile_sink *out, perfile_erro
 static perfile_status merge(perfile_source *in, perfile_sink *out, perfile_error *err)
 {
     perfile_merge_source one = {.source = in};
-    return perfile_merge_captures(&one, 1, out, NULL, NULL, NULL, 0, NULL, 0, err);
+    return perfile_merge_captures(&one, 1, out, NULL, NULL, 0, err);
 }
 
 static perfile_status recover(perfile_source *in, perfile_sink *out, perfile_error *err)

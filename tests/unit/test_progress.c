@@ -77,8 +77,7 @@ static void merging_counts_once(void **state)
         .size = sizeof writing, .progress = note_told, .user = &last};
     perfile_error err;
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
-    perfile_status st =
-        perfile_merge_captures(&input, 1, sink, NULL, &writing, NULL, 0, NULL, 0, &err);
+    perfile_status st = perfile_merge_captures(&input, 1, sink, &writing, NULL, 0, &err);
     if (st != PERFILE_OK)
         print_error("%s\n", err.message);
     assert_int_equal(st, PERFILE_OK);

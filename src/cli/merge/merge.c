@@ -246,6 +246,9 @@ static int merge(settings *set)
     perfile_merge_options how = {
         .size = sizeof how, .flags = set->flags, .note = cli_merge_note, .user = &x};
     perfile_merge_captures_options writing = {.size = sizeof writing,
+                                              .merge = &how,
+                                              .copied = &x.copied,
+                                              .copied_size = sizeof x.copied,
                                               .limits = set->w.limits,
                                               .format = set->w.format,
                                               .form = to_stdout ? PERFILE_FORM_PIPE : set->w.form,
@@ -263,8 +266,8 @@ static int merge(settings *set)
     cli_signals_file("an input");
     cli_progress_start("merge");
     cli_merge_begin(&x);
-    perfile_status st = perfile_merge_captures(set->in, set->n, sink, &how, &writing, &x.result,
-                                               sizeof x.result, &x.copied, sizeof x.copied, &err);
+    perfile_status st =
+        perfile_merge_captures(set->in, set->n, sink, &writing, &x.result, sizeof x.result, &err);
     cli_merge_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     return cli_status_of(st, x.copied.damages);
