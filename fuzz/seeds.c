@@ -420,6 +420,10 @@ int main(int argc, char **argv)
         b.b.len--;
         build_u8(&b, (uint8_t)(form % 3));
         seeds_put(argv[1], "open", name, &b);
+        build_u8(&b, (uint8_t)(form * 11)); /* where to: see fuzz_seek.c */
+        build_u8(&b, (uint8_t)(form % 4));
+        seeds_put(argv[1], "seek", name, &b);
+        b.b.len -= 2;
         b.b.ptr[b.b.len - 1] = 200;
         build_u8(&b, (uint8_t)(form % 2));
         seeds_put(argv[1], "pipe", name, &b);

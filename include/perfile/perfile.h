@@ -17,6 +17,8 @@
 
 #include "abi.h"
 #include "base.h"
+#include "byteswap.h"
+#include "catalogue.h"
 #include "check.h"
 #include "container.h"
 #include "convert.h"
@@ -32,8 +34,6 @@
 #include "merge.h"
 #include "merge_captures.h"
 #include "model.h"
-#include "merge.h"
-#include "byteswap.h"
 #include "record.h"
 #include "records.h"
 #include "recover.h"

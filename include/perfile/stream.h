@@ -126,6 +126,23 @@ typedef struct perfile_passed {
  * for the next record then, and go on passing behind it. */
 PERFILE_API void perfile_stream_pass(perfile_stream *s, perfile_passed *passed, size_t size);
 
+/* Goes to the record at `offset` of file `part` (0, or of a directory the position in
+ * perfile_container.parts), a place that a record had before (perfile_record.offset and .part) or
+ * that an index of the caller's own remembers: the next record is that one, and reading goes on
+ * behind it, also after PERFILE_END.  `offset` may be the end of the records, too.
+ *
+ * The session keeps what it has learned, and learns nothing of records that are never read: of a
+ * pipe stored in a file, read those that carry facts first.  Numbers (`sequence`) and the summary
+ * go on counting what is read.
+ *
+ * PERFILE_E_UNSUPPORTED: the stream reads a pipe, is a stage or made by a program, or the part has
+ * compressed records, which can be read from the beginning of the part only.  PERFILE_E_USAGE:
+ * there is no such part, or no records lie at that offset.  In both cases the stream stays where it
+ * was.  After an error that was final it stays final. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_seek(perfile_stream *s, uint32_t part,
+                                                                uint64_t offset,
+                                                                perfile_error *err);
+
 /* Decodes the SAMPLE `r` of this stream into a struct that the stream owns; faster than
  * perfile_sample_decode(), which clears the caller's.  *sample is valid until the next call of
  * this function.  Fails as the decoders of records.h do. */

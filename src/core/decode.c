@@ -3,6 +3,7 @@
 #include "core/parts.h"
 #include "core/stream.h"
 #include "core/attribution.h"
+#include "perfile/catalogue.h"
 #include "schema/any_record.h"
 #include "schema/family.h"
 
@@ -105,12 +106,10 @@ static inline pf_usual_fn *usual_of(const perfile_record *r)
     return layout ? pf_usual_sample(layout->sample_type) : NULL;
 }
 
-static perfile_status decode_record(const perfile_record *r, const pf_row *row, void *full,
+/* Decodes `r`, a record of the type that `row` describes.  `full` is room for its struct. */
+static perfile_status decode_by_row(const perfile_record *r, const pf_row *row, void *full,
                                     void *out, size_t size, perfile_error *err)
 {
-    if (r->type != row->number || r->family != PERFILE_FAMILY_PERF)
-        return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
-                       row->number);
     pf_parts p;
     perfile_status st = take_apart(r, &p, err);
     if (st != PERFILE_OK)
@@ -118,6 +117,28 @@ static perfile_status decode_record(const perfile_record *r, const pf_row *row, 
     pf_context k = context_of(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
     return decode_into(&k, &c, row, full, out, size, r->offset, err);
+}
+
+static perfile_status decode_record(const perfile_record *r, const pf_row *row, void *full,
+                                    void *out, size_t size, perfile_error *err)
+{
+    if (r->type != row->number || r->family != PERFILE_FAMILY_PERF)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
+                       row->number);
+    return decode_by_row(r, row, full, out, size, err);
+}
+
+perfile_status perfile_record_decode(const perfile_record *r, void *out, size_t size,
+                                     perfile_error *err)
+{
+    const pf_row *row = pf_row_of(r);
+    pf_any_record full;
+    if (!row)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
+                       r->type);
+    if (r->type == PERFILE_RECORD_SAMPLE && r->family == PERFILE_FAMILY_PERF)
+        return perfile_sample_decode(r, out, size, err);
+    return decode_by_row(r, row, &full, out, size, err);
 }
 
 bool pf_record_own(const perfile_record *r, unsigned need, pf_own *own)
@@ -238,7 +259,22 @@ static perfile_status decode_feature(const perfile_feature *f, uint32_t number, 
         return decode_feature(feature, number, &full, out, size, err);                             \
     }
 #include "perfile/format/features.def"
-#include "schema/any_record.h"
+
+/* Room for the decoded struct of any feature. */
+typedef union any_feature {
+#define FEATURE(id, number, name, source, contract, doc) perfile_##id as_##id;
+#include "perfile/format/features.def"
+} any_feature;
+
+perfile_status perfile_feature_decode(const perfile_feature *feature, void *out, size_t size,
+                                      perfile_error *err)
+{
+    any_feature full;
+    if (!pf_feature_row(feature->number))
+        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "no table has feature %u",
+                       feature->number);
+    return decode_feature(feature, feature->number, &full, out, size, err);
+}
 
 perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sample_id *out,
                                         size_t size, perfile_error *err)

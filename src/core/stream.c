@@ -72,6 +72,23 @@ void perfile_stream_pass(perfile_stream *s, perfile_passed *out, size_t size)
     memcpy(out, &passed, size < sizeof passed ? size : sizeof passed);
 }
 
+perfile_status perfile_stream_seek(perfile_stream *s, uint32_t part, uint64_t offset,
+                                   perfile_error *err)
+{
+    if (s->final < 0)
+        return give_up(s, err);
+    if (!s->ops->seek)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "stream.seek",
+                       "only the stream of a capture can seek, not a stage on it");
+    perfile_status st = s->ops->seek(s, part, offset, err);
+    if (st != PERFILE_OK)
+        return st;
+    s->at = s->end = s->run;
+    s->n_run = s->framed.n = 0;
+    s->final = PERFILE_OK;
+    return PERFILE_OK;
+}
+
 perfile_status perfile_stream_extra(perfile_stream *s, const perfile_record *r,
                                     perfile_bytes *piece, perfile_error *err)
 {

@@ -103,6 +103,8 @@ typedef struct pf_stream_ops {
      * passes over them.  False: nothing, then they are to be read.  While the session changes
      * nobody looks. */
     bool (*looked)(perfile_stream *s, const pf_looker *looker, pf_looked *out);
+    /* May be NULL: see perfile_stream_seek().  On failure the stream stays where it was. */
+    perfile_status (*seek)(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);
 } pf_stream_ops;
 
 /* What was seen of all records of a run when it was made. */

@@ -199,6 +199,9 @@ void pf_perf_look_end(pf_perf_stream *p);
     .peek = pf_perf_peek, .place = pf_perf_place, .span = pf_perf_span, .skip = pf_perf_skip,      \
     .pass = pf_perf_pass, .looked = pf_perf_looked
 
+/* perf/seek.c */
+perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);
+
 /* perf/extents.c */
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,
                                perfile_error *err);

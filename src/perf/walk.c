@@ -58,7 +58,7 @@ static void end_part(pf_perf_stream *p)
     p->part_over = true;
 }
 
-static void begin_part(pf_perf_stream *p)
+void pf_walk_begin_part(pf_perf_stream *p)
 {
     p->salvage =
         p->base.options.on_damage == PERFILE_ON_DAMAGE_SALVAGE && !p->base.options.as_stored;
@@ -241,7 +241,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     while (s->n_run == 0) {
         perfile_status st = PERFILE_OK;
         if (!p->file && p->part < p->n_parts)
-            begin_part(p);
+            pf_walk_begin_part(p);
         else if (p->split_ready || (p->inner_at < p->inner.len && !p->inner_waits))
             st = pf_perf_fill_inner(p, err);
         if (st == PERFILE_OK && s->n_run == 0) {
@@ -252,7 +252,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             else if (!p->part_over)
                 st = fill_outer(p, err);
             else if (++p->part < p->n_parts)
-                begin_part(p);
+                pf_walk_begin_part(p);
         }
         if (st != PERFILE_OK)
             return st;
@@ -309,5 +309,6 @@ const pf_stream_ops pf_perf_ops = {
     .fill = fill,
     .extra = extra,
     .close = close_stream,
+    .seek = pf_perf_seek,
     PF_PERF_AHEAD,
 };

@@ -4,6 +4,9 @@
 
 #include "perf/stream.h"
 
+/* Begins to walk the part p->part at its first record. */
+void pf_walk_begin_part(pf_perf_stream *p);
+
 /* Tells the first pending damage: counts it, and makes it a record for those who ask. */
 void pf_walk_report(pf_perf_stream *p);
 

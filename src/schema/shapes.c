@@ -10,6 +10,8 @@
 #include "perfile/format/records.def"
 #include "schema/shapes.inc"
 #include "perfile/format/simpleperf.def"
+#include "schema/shapes.inc"
+#include "perfile/format/features.def"
 
 /* The steps through lists take structs of their own: one type of function for all. */
 #define STRUCT(id, doc)                                                                            \
@@ -18,12 +20,22 @@
         return perfile_##id##_next(list, out, size);                                               \
     }
 #include "perfile/format/structs.def"
+#define STRUCT(id, doc)                                                                            \
+    static perfile_status next_##id(perfile_list *list, void *out, size_t size)                    \
+    {                                                                                              \
+        return perfile_##id##_next(list, out, size);                                               \
+    }
+#include "perfile/format/features.def"
 
 const pf_row_shape pf_struct_shapes[PF_N_SHAPES] = {
 #define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), next_##id},
 #include "perfile/format/structs.def"
 #define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), NULL},
 #include "perfile/format/sample.def"
+#define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), next_##id},
+#include "perfile/format/features.def"
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
+#include "perfile/format/records.def"
 };
 
 const pf_row_shape pf_row_shapes[PF_N_RECORD_ROWS] = {
@@ -34,6 +46,16 @@ const pf_row_shape pf_row_shapes[PF_N_RECORD_ROWS] = {
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
 #include "perfile/format/simpleperf.def"
 };
+
+static const pf_row_shape feature_shapes[] = {
+#define FEATURE(id, number, name, source, contract, doc) PF_ROW_SHAPE(id)
+#include "perfile/format/features.def"
+};
+
+const pf_row_shape *pf_feature_shape_at(size_t position)
+{
+    return &feature_shapes[position];
+}
 
 unsigned pf_all_rows(void)
 {

@@ -45,11 +45,19 @@ enum {
 #include "perfile/format/structs.def"
 #define STRUCT(id, doc) PF_SHAPE_##id,
 #include "perfile/format/sample.def"
+#define STRUCT(id, doc) PF_SHAPE_##id,
+#include "perfile/format/features.def"
+/* Records may stand inside other structs, too. */
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_SHAPE_##id,
+#include "perfile/format/records.def"
     PF_N_SHAPES
 };
 
 extern const pf_row_shape pf_struct_shapes[PF_N_SHAPES];
 extern const pf_row_shape pf_row_shapes[PF_N_RECORD_ROWS]; /* as pf_record_table */
+
+/* The shape of a feature's struct, by the position of its row in pf_feature_rows(). */
+const pf_row_shape *pf_feature_shape_at(size_t position);
 
 /* The rows of all families, one family behind the other: perf's own are at PF_AT_mmap2 …. */
 enum { PF_ROWS_MOST = 255 };
