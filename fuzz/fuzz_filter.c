@@ -103,7 +103,7 @@ static void compare(perfile_bytes in, perfile_bytes out, const perfile_filter_op
             at++;
         ENSURE(at < one.n);
     }
-    if (!lasting || sum->all_state)
+    if (!lasting || sum->all_sideband)
         return;
     perfile_sink *sink;
     perfile_filter_summary again;

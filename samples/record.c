@@ -146,7 +146,8 @@ static perfile_status tell_process(perfile_writer *w, pid_t pid, perfile_error *
     unsigned long long start, end, offset, inode;
     perfile_mmap2 m = {.pid = (uint32_t)pid, .tid = (uint32_t)pid, .has_inode = true};
     perfile_comm c = {.pid = (uint32_t)pid, .tid = (uint32_t)pid};
-    perfile_put_options how = {.size = sizeof how, .existed = true, .misc = PERF_RECORD_MISC_USER};
+    perfile_put_options how = {
+        .size = sizeof how, .synthesized = true, .misc = PERF_RECORD_MISC_USER};
     snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
     FILE *f = fopen(path, "r");
     c.comm = text(f && fgets(line, sizeof line, f) ? strtok(line, "\n") : "?");

@@ -39,8 +39,8 @@ extern "C" {
 #define PERFILE_MUST_USE
 #endif
 
-/* Bytes that belong to somebody else.  Whom they belong to and until when they are valid is said
- * where they are handed out.  `ptr` may be NULL when `len` is 0. */
+/* Borrowed bytes.  The function or struct that yields them says who owns them and how long they are
+ * valid.  `ptr` may be NULL when `len` is 0. */
 typedef struct perfile_bytes {
     const uint8_t *ptr; /* the first byte */
     size_t len;         /* how many there are */
@@ -92,7 +92,7 @@ typedef struct perfile_error {
 
 /* Bounds on what an input may cost, each with a documented default; 0 means the default, and
  * UINT64_MAX that there is no bound.  Exceeding one is PERFILE_E_LIMIT with the member's name in
- * perfile_error.where.  format/limits.md says what they come to together. */
+ * perfile_error.where.  format/limits.md has the sum of all of them. */
 typedef struct perfile_limits {
     size_t size;
     uint64_t

@@ -11,19 +11,19 @@ extern "C" {
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_byteswap_options {
     size_t size;
-    /* Told of each record, feature (`r` is NULL) or event (both are NULL) that could not be turned
-     * as a whole: `why` says whether no table describes it (PERFILE_E_UNSUPPORTED: its bytes stay
-     * as they are) or it cannot be read (it is turned as far as that goes, so that a reader finds
-     * the same damage).  PERFILE_OK goes on; anything else ends the stream with `why`.  NULL: goes
-     * on. */
+    /* Called for each record, feature (`r` is NULL) or event (both are NULL) that was not
+     * byte-swapped completely.  `why` has the reason: PERFILE_E_UNSUPPORTED, no table describes it
+     * and its bytes stay as stored; otherwise it is damaged and was byte-swapped up to the damage,
+     * so that a reader finds the same damage.  PERFILE_OK continues; any other status ends the
+     * stream with `why`.  NULL: always continue. */
     perfile_status (*kept)(void *user, const perfile_record *r, const perfile_feature *f,
                            const perfile_error *why);
     void *user;
     uint64_t reserved[4];
 } perfile_byteswap_options;
 
-/* Puts a stage on `below` that hands on its records in `byte_order` (PERFILE_BYTE_ORDER_LITTLE or
- * BIG), every field rewritten from the tables, with a session of its own whose events, ids and
+/* Puts a stage on `below` that yields its records in `byte_order` (PERFILE_BYTE_ORDER_LITTLE or
+ * BIG), every field byte-swapped by the tables, with a session of its own whose events, ids and
  * features are in that order too.  Bytes of RAW, AUX and stacks, padding, tails and TRACING_DATA
  * (which says its order itself) stay as they are.  Offsets are those of the input; so is the
  * container.

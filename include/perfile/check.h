@@ -1,7 +1,7 @@
 /* Whether a capture is as it should be: rules, and a stage that finds what breaks them.
  *
- * The stage stands on a stream and hands on its records unchanged; findings go to a callback as
- * they are met, those about the end of the stream when PERFILE_END is reached:
+ * The stage stands on a stream and passes its records on unchanged.  Findings go to a callback as
+ * they are met; those about the end of the stream when PERFILE_END is reached:
  *
  *     st = perfile_open_path("perf.data", &options, &s, &err);
  *     if (st == PERFILE_OK)
@@ -213,8 +213,8 @@ PERFILE_API const char *perfile_severity_name(unsigned severity);
 PERFILE_API const char *perfile_rule_scope_name(unsigned where);
 
 enum { /* perfile_check_options.flags */
-       /* Samples are passed over, but for those of captures with tracepoints, whose raw data say
-        * whose they are: for who has looked at samples already. */
+       /* Skip samples that were checked already by other means.  Samples of captures with
+        * tracepoints are still read, since their raw data decide which event they belong to. */
        PERFILE_CHECK_FEW_SAMPLES = 1 << 0
 };
 
@@ -241,14 +241,14 @@ typedef struct perfile_finding {
     const char *message;    /* what was found and what was expected */
 } perfile_finding;
 
-/* What is checked, and who is told.  Set `size`; zeros are the defaults. */
+/* What is checked, and who receives the findings.  Set `size`; zeros are the defaults. */
 typedef struct perfile_check_options {
     size_t size;
     void (*finding)(void *user, const perfile_finding *finding); /* may be NULL: only counted */
     void *user;
     const char *only;   /* rules such as "V-302,V-4", an id or the beginning of ids; NULL: all */
     const char *ignore; /* the same, those that are left out; NULL: none */
-    uint32_t severity;  /* findings below are neither told nor counted; 0: all are */
+    uint32_t severity;  /* findings of lower severity are neither reported nor counted; 0: none */
     uint32_t most;      /* a rule's findings of a severity above this number are only counted; 0: no
                          * such number */
     uint32_t flags;     /* PERFILE_CHECK_… */
@@ -257,18 +257,18 @@ typedef struct perfile_check_options {
 } perfile_check_options;
 
 /* Puts a stage that checks on `below`.  On success *stream is the new head, which owns `below`;
- * records pass unchanged and are not copied.  What the container breaks is told with the first
- * record.  Damage is told whether or not `below` delivers it.  `below` should not be opened with
- * `as_stored`: then what was written over is taken for records.  Memory is bounded: what cannot be
- * kept of a huge capture is not checked (state has at most about 32 MiB).
- * PERFILE_E_USAGE: `only` or `ignore` name no rule; PERFILE_E_NOMEM. */
+ * records pass unchanged and are not copied.  Findings about the container are reported with the
+ * first record, damage is reported whether or not `below` delivers it.  `below` should not be
+ * opened with `as_stored`, which takes overwritten bytes for records.  Memory is bounded to about
+ * 32 MiB: rules that would need more of a huge capture are not checked any more. PERFILE_E_USAGE:
+ * `only` or `ignore` name no rule; PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_check(perfile_stream *below,
                                                           const perfile_check_options *options,
                                                           perfile_stream **stream,
                                                           perfile_error *err);
 
-/* What a failure of perfile_open() says of the input: tells the finding and returns true when the
- * input is to blame (it is no capture), false when it could not be read. */
+/* Reports a failure of perfile_open() as a finding.  Returns true if the input is to blame (it is
+ * no capture), false if it could not be read. */
 PERFILE_API bool perfile_check_refused(const perfile_error *failure,
                                        const perfile_check_options *options);
 
@@ -301,7 +301,7 @@ typedef struct perfile_rule_verdict {
     uint8_t form;          /* PERFILE_VERDICT_OF_… */
     bool lesser;           /* of the milder case */
     uint8_t reserved0[5];
-    const char *when; /* what it is that they mind, a sentence; NULL: whatever breaks the rule */
+    const char *when; /* which breaches of the rule they reject, a sentence; NULL: all of them */
     uint64_t reserved[3];
 } perfile_rule_verdict;
 
@@ -311,16 +311,16 @@ enum { /* perfile_rule_verdict.form: which captures it is about */
        PERFILE_VERDICT_OF_PIPE = 2
 };
 
-/* What `format/versions.def` says about the rule of that number, one by one; false behind the last.
- * Fills the first `size` bytes of *verdict. */
+/* The verdicts of format/versions.def on the rule of that number, one by one; false behind the
+ * last. Fills the first `size` bytes of *verdict. */
 PERFILE_API bool perfile_rule_verdict_at(uint32_t rule, size_t position,
                                          perfile_rule_verdict *verdict, size_t size);
 
 /* What perf `version` ("6.1", "perf-6.1") does with the capture that went through `check`, to be
- * asked at its end, whichever rules are told.  `reason` is called for each thing that
- * it minds, with a sentence; with PERFILE_VERDICT_READS for what it passes over without losing a
- * record, and for what only other commands of perf mind.  PERFILE_E_USAGE: no such version, or no
- * stage. */
+ * asked at its end; it does not depend on which findings were reported.  `reason` is called with a
+ * sentence for each property that this version rejects; with PERFILE_VERDICT_READS for what it
+ * ignores without losing a record, and for what only other commands of perf reject.
+ * PERFILE_E_USAGE: no such version, or no stage. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_check_version(const perfile_stream *check, const char *version, unsigned *verdict,
                       void (*reason)(void *user, unsigned verdict, const char *sentence),

@@ -17,7 +17,7 @@ enum {                                        /* perfile_convert_options.flags *
        PERFILE_CONVERT_DECOMPRESS = 1 << 3
 };
 
-/* Set `size`; zeros leave everything as it is. */
+/* Set `size`; with zeros the output has the bytes of the input. */
 typedef struct perfile_convert_options {
     size_t size;
     uint32_t form;       /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
@@ -52,9 +52,9 @@ typedef struct perfile_convert_summary {
  * the sink.  A sink made by perfile_sink_directory() makes a directory.  The source is closed in
  * any case; the sink stays the caller's.
  *
- * What needs no change is not changed: with no option the bytes of the input are copied, while its
- * records are looked at.  In another byte order but the same form everything stays at its place,
- * also what nobody knows.  Else sections and feature table are made anew.
+ * What need not change does not: without options the bytes of the input are copied, and its records
+ * are checked for damage.  With another byte order but the same form everything keeps its offset,
+ * also what no table describes.  Otherwise sections and feature table are rebuilt.
  *
  * *result (its first `size` bytes; may be NULL) is filled as far as it went.
  * PERFILE_E_CORRUPT, TRUNCATED: the input is damaged, err->offset says where, and nothing was

@@ -25,8 +25,8 @@ enum { /* perfile_note.kind */
        PERFILE_NOTE_BYTES_LEFT_OUT = 11,  /* between and behind the parts of the file: the form has
                                         no  place for them */
        PERFILE_NOTE_ROUNDS_LEFT_OUT = 12, /* FINISHED_ROUND: not true of several files in a row */
-       PERFILE_NOTE_PARTS = 13,           /* files of a directory, one behind the other */
-       PERFILE_NOTE_DECOMPRESSED = 14,    /* what was in compressed records stands in their place */
+       PERFILE_NOTE_PARTS = 13,        /* files of a directory were joined, one after the other */
+       PERFILE_NOTE_DECOMPRESSED = 14, /* what was in compressed records stands in their place */
        PERFILE_NOTE_TARGET =
            15, /* a version of perf does not know it: perfile_target_loss.sentence */
        PERFILE_NOTE_NOT_RECORDED =

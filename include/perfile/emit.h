@@ -28,7 +28,7 @@ extern "C" {
 typedef struct perfile_emitter perfile_emitter;
 
 enum {                            /* perfile_emit_options.flags */
-       PERFILE_EMIT_HEX = 1 << 0, /* "text": every field beside its bytes and their place */
+       PERFILE_EMIT_HEX = 1 << 0, /* "text": every field next to its bytes and their offset */
        /* Records only, nothing of the header, events and features; not of "jsonl" and "cbor" as the
         * contract has them. */
        PERFILE_EMIT_RECORDS = 1 << 1,
@@ -41,9 +41,10 @@ enum {                            /* perfile_emit_options.flags */
 typedef struct perfile_emit_options {
     size_t size;
     uint32_t flags; /* PERFILE_EMIT_… */
-    /* So many threads make the output, the caller's among them, at most 256; 0 or 1: no other.  The
-     * output is the same.  From perfile_emitter_begin() to perfile_emitter_finish() the model must
-     * not be fed then; all calls still come from one thread. */
+    /* How many threads make the output, the caller's included; at most 256.  0 or 1: only the
+     * caller's.  The output does not depend on it.  From perfile_emitter_begin() to
+     * perfile_emitter_finish() the model must not be fed then; all calls still come from one
+     * thread. */
     uint32_t threads;
     /* "tsv": the columns, separated by commas; see perfile_emit_fields_check().  Copied. */
     const char *fields;
@@ -79,7 +80,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_open(
     const char *format, perfile_stream *stream, perfile_sink *sink,
     const perfile_emit_options *options, perfile_emitter **emitter, perfile_error *err);
 
-/* Emits what the capture says of itself: header, events, features, damage of them. */
+/* Emits the facts of the capture: header, events, features, and damage of these. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_begin(perfile_emitter *e,
                                                                   perfile_error *err);
 
@@ -104,8 +105,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_flush(perfile_emitte
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_finish(perfile_emitter *e,
                                                                    perfile_error *err);
 
-/* PERFILE_EMIT_COMPLETE, NOTHING or DAMAGED, of what was emitted so far; and the number of errors
- * that it tells of. */
+/* PERFILE_EMIT_COMPLETE, NOTHING or DAMAGED for what was emitted so far; and how many errors the
+ * output reports. */
 PERFILE_API int perfile_emitter_outcome(const perfile_emitter *e);
 PERFILE_API uint64_t perfile_emitter_errors(const perfile_emitter *e);
 

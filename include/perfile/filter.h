@@ -1,40 +1,39 @@
-/* Less of a capture: the records that are wanted, and what is needed to understand them.
+/* A smaller capture: the records that are selected, and the side-band needed to understand them.
  *
- * What is wanted is said in terms.  Terms of one kind are alternatives, the kinds must all hold:
- * the record is *selected* then.
+ * A selection is a list of terms.  Terms of one kind are alternatives; a record is *selected* when
+ * every kind that was given has a term that holds.
  *
  *     perfile_filter_term terms[] = {{PERFILE_FILTER_BY_TIME, "10%..20%"}, {PERFILE_FILTER_BY_PID,
  * "7,8"}};
  *
- * Records belong to one of these (format/records.def):
+ * What happens to a record depends on the role of its type (format/records.def):
  *
- * - Data (SAMPLE, READ, SWITCH …; also types that are not known): kept when selected.
- * - State of processes (MMAP, MMAP2, COMM, FORK, EXIT …): kept up to the end of the time that is
- *   wanted, of processes with selected data and of their ancestors.  Records without a time, and
- *   those of time 0, count as from before.
- * - State of the whole system and of the recording (mappings of the kernel, KSYMBOL, CGROUP,
- *   ID_INDEX, FINISHED_ROUND …): kept, those of the kernel up to the end of the time.
+ * - Data (SAMPLE, READ, SWITCH …, and unknown types): kept when selected.
+ * - Side-band of processes (MMAP, MMAP2, COMM, FORK, EXIT …): kept for processes that have selected
+ *   data and for their ancestors, up to the end of the selected time.  Records without a time, and
+ *   those of time 0, count as older than the selected time.
+ * - Side-band of the system and of the recording (mappings of the kernel, KSYMBOL, CGROUP,
+ * ID_INDEX, FINISHED_ROUND …): kept; that of the kernel up to the end of the selected time.
  * - Facts without which the rest cannot be read (HEADER_ATTR, HEADER_FEATURE …): kept.
- * - Losses (LOST, LOST_SAMPLES, THROTTLE, UNTHROTTLE): kept by time and processor alone.
- * - AUXTRACE: kept by processor and thread, where it is of one.
+ * - Losses (LOST, LOST_SAMPLES, THROTTLE, UNTHROTTLE): selected by time and processor only.
+ * - AUXTRACE: selected by processor and thread, where it belongs to one.
  *
- * State is selected like data, and then kept beside what is needed, when TYPE or WHERE terms are
- * given.  With PERFILE_FILTER_NO_SIDEBAND everything but facts is treated like data.
+ * With TYPE or WHERE terms side-band is selected like data, in addition to what is needed.  With
+ * PERFILE_FILTER_NO_SIDEBAND everything but facts is treated like data.
  *
- * Which processes have selected data is known after a pass over the whole capture only:
+ * Which processes have selected data is known only after a pass over the complete capture:
  *
  *     st = perfile_filter_new(&options, &filter, err);
  *     while (st == PERFILE_OK && perfile_filter_wants_pass(filter, NULL))
  *         open the capture, perfile_filter_learn(filter, stream, err)
  *     open it again, perfile_filter(stream, filter, &stream, err)
  *
- * To open it again means to make the same stream once more: with other stages below this one, the
+ * To open it again means to make the same stream once more: if there are stages below this one, the
  * same chain with the same options on the same capture (perfile_sort() on it, perfile_merge() of
- * the same inputs …), and with filters below whose passes were done before.  A stream that cannot
- * be made twice, of a pipe or of a ring for instance, is filtered without passes.
+ * the same inputs …), whose own filters have done their passes.
  *
- * A caller who cannot read twice leaves that out; then state is kept of all processes.
- * perfile_filter_capture() does all this. */
+ * A stream that cannot be made twice (a pipe, a ring) is filtered without passes; then the
+ * side-band of all processes is kept.  perfile_filter_capture() does all of this. */
 #ifndef PERFILE_FILTER_H
 #define PERFILE_FILTER_H
 
@@ -57,8 +56,9 @@ enum { /* perfile_filter_term.kind: what the text is, ends of ranges being part 
        PERFILE_FILTER_BY_CPU = 3,  /* "0-3,7" */
        PERFILE_FILTER_BY_TYPE = 4, /* "SAMPLE,MMAP2,75" */
        PERFILE_FILTER_BY_IP = 5,   /* "0x400000..0x4fffff", one address, or an end left out */
-       /* Name, with * and ? for any, or position from 0.  Names between commas are alternatives,
-        * here and below, beside the whole as one name.  Each has to be there. */
+       /* Name, with * and ? for any, or position from 0.  Names separated by commas are
+        * alternatives, here and below; the text as one name, commas included, is another.  Each
+        * name has to fit an event. */
        PERFILE_FILTER_BY_EVENT = 6,
        PERFILE_FILTER_BY_COMM = 7, /* name of the thread at that time, with * and ? */
        PERFILE_FILTER_BY_DSO = 8,  /* what was mapped at the address of the sample: its path, or the
@@ -68,7 +68,7 @@ enum { /* perfile_filter_term.kind: what the text is, ends of ranges being part 
        PERFILE_FILTER_N_BY
 };
 
-/* A condition in words: several of one kind hold when one does, of different kinds when all do. */
+/* One term of a selection. */
 typedef struct perfile_filter_term {
     uint32_t kind; /* PERFILE_BY_… */
     uint32_t reserved;
@@ -76,17 +76,17 @@ typedef struct perfile_filter_term {
 } perfile_filter_term;
 
 enum {                                      /* perfile_filter_options.flags */
-       PERFILE_FILTER_INVERT = 1 << 0,      /* what does not fit is selected */
-       PERFILE_FILTER_NO_SIDEBAND = 1 << 1, /* keep facts and what is selected, nothing else */
-       /* Facts that stand in front of the records have to be right: a pass first.  For writers that
-        * write features before records. */
+       PERFILE_FILTER_INVERT = 1 << 0,      /* select what the terms do not select */
+       PERFILE_FILTER_NO_SIDEBAND = 1 << 1, /* keep facts and selected records only */
+       /* Features that precede the records must describe what is kept (SAMPLE_TIME, BUILD_ID): this
+        * needs a pass first.  For writers that write features before records. */
        PERFILE_FILTER_FACTS_FIRST = 1 << 2,
-       /* Of names, namespaces and mappings from before the time that is wanted only the last of
-        * each thread and place, but all of processes that forked others which are needed. */
+       /* Of names, namespaces and mappings older than the selected time keep the last of each
+        * thread and address only; processes whose children are needed keep all of theirs. */
        PERFILE_FILTER_COMPACT_SIDEBAND = 1 << 3,
-       /* Hand on what is selected and nothing else: for those who look at records and write no
-        * capture.  Every record is asked, also facts and compressed ones; the session has the facts
-        * of the whole capture. */
+       /* Yield selected records and nothing else, for callers that examine records and write no
+        * capture.  Facts and compressed records are selected like all others; the session has the
+        * facts of the complete capture. */
        PERFILE_FILTER_ONLY = 1 << 4
 };
 
@@ -96,14 +96,13 @@ typedef struct perfile_filter_options {
     uint32_t flags;                   /* PERFILE_FILTER_… */
     uint32_t n_terms;                 /* items of `terms` */
     const perfile_filter_term *terms; /* copied */
-    /* Of the samples that are selected (with TYPE terms: of the records), only the first of every
-     * so many, and no more than `head`.  0: all. */
-    uint64_t every;
-    uint64_t head; /* 0: all */
+    /* Thinning of selected samples (with TYPE terms: of selected records). */
+    uint64_t every; /* keep the first of so many; 0: all */
+    uint64_t head;  /* keep so many at most; 0: no limit */
     uint64_t reserved[8];
 } perfile_filter_options;
 
-/* A selection, and what is learned for it: perfile_filter_new(). */
+/* A selection, and what passes over the capture have found for it: perfile_filter_new(). */
 typedef struct perfile_filter_state perfile_filter_state;
 
 /* Reads the terms.
@@ -111,41 +110,41 @@ typedef struct perfile_filter_state perfile_filter_state;
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_new(
     const perfile_filter_options *options, perfile_filter_state **filter, perfile_error *err);
 
-/* Whether a pass over the capture is wanted before records are handed on; `needed`: what is
- * selected cannot be found out without it. */
+/* Whether another pass over the capture should be made before the stage is read.  `*needed` (may be
+ * NULL) becomes true when the selection cannot be decided without it. */
 PERFILE_API bool perfile_filter_wants_pass(const perfile_filter_state *filter, bool *needed);
 
-/* Such a pass: reads `s`, of which nothing was read yet, to its end.  It stays the caller's and
- * must stay open until the filter is closed. */
+/* Makes such a pass: reads `s`, from which nothing was read yet, to its end.  `s` stays the
+ * caller's and must stay open until the filter is closed. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_learn(perfile_filter_state *filter,
                                                                  perfile_stream *s,
                                                                  perfile_error *err);
 
-/* Puts the stage on `below`, of which nothing was read yet.  *stream owns it from success on, not
- * the filter, which must live longer.
- * When it is read: PERFILE_E_USAGE for terms that the capture has no answer to (no such event, no
- * wall clock), as perfile_filter_learn(). */
+/* Puts the stage on `below`, from which nothing was read yet.  *stream owns `below` from success
+ * on, but not the filter, which must outlive it. Reading the stage, as perfile_filter_learn(),
+ * fails with PERFILE_E_USAGE for terms that the capture cannot answer (no such event, no wall
+ * clock). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter(perfile_stream *below,
                                                            perfile_filter_state *filter,
                                                            perfile_stream **stream,
                                                            perfile_error *err);
 
-/* What a filter did. */
+/* What a filter kept. */
 typedef struct perfile_filter_summary {
-    uint64_t records;        /* of the capture, compressed ones not counted but what is in them */
-    uint64_t kept;           /* of them */
-    uint64_t selected;       /* of those: by the terms, not as state */
-    uint64_t samples;        /* of them */
-    uint64_t kept_samples;   /* of the records that are kept */
-    uint64_t processes;      /* that have records */
-    uint64_t kept_processes; /* that have selected records */
-    uint64_t aux_dropped;    /* AUXTRACE records that were dropped, … */
-    uint64_t aux_bytes;      /* … and bytes behind them */
-    bool all_state;          /* it is kept of all processes, for want of a pass or of pids */
+    uint64_t records;        /* in the capture; compressed records count as their content */
+    uint64_t kept;           /* records kept */
+    uint64_t selected;       /* records kept because of the terms, not as side-band */
+    uint64_t samples;        /* SAMPLE records in the capture */
+    uint64_t kept_samples;   /* SAMPLE records kept */
+    uint64_t processes;      /* processes that have records */
+    uint64_t kept_processes; /* processes that have selected records */
+    uint64_t aux_dropped;    /* AUXTRACE records dropped … */
+    uint64_t aux_bytes;      /* … and their payloads, in bytes */
+    bool all_sideband;       /* side-band of all processes was kept: no pass, or no pids */
     uint64_t reserved[7];
 } perfile_filter_summary;
 
-/* What was kept, once the stage was read to its end: the first `size` bytes of *out. */
+/* Fills the first `size` bytes of *out.  Final once the stage was read to its end. */
 PERFILE_API void perfile_filter_get_summary(const perfile_filter_state *filter,
                                             perfile_filter_summary *out, size_t size);
 
@@ -169,9 +168,9 @@ typedef struct perfile_filter_capture_options {
 } perfile_filter_capture_options;
 
 /* Reads the capture on `source` as often as needed, writes what is kept to `sink`, and finishes the
- * sink.  A pipe that has to be read twice goes to a temporary file.  The source is closed in any
- * case; the sink stays the caller's.  *filtered and *copied (the first bytes of them; may be NULL)
- * are filled as far as it went. */
+ * sink.  A pipe that has to be read twice is spooled to a temporary file.  The source is closed in
+ * any case; the sink stays the caller's.  *filtered and *copied (their first bytes; may be NULL)
+ * are filled also on failure, with what was done until then. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_capture(
     perfile_source *source, perfile_sink *sink, const perfile_filter_options *options,
     const perfile_filter_capture_options *writing, perfile_filter_summary *filtered,
@@ -182,23 +181,25 @@ typedef struct perfile_filter_open_options {
     size_t size;
     const perfile_open_options *how; /* as for perfile_open() */
     bool model;                      /* fill *model */
-    uint32_t passes;                 /* filled: that were done before the stream can be read */
-    /* Filled (may be NULL): PERFILE_E_LIMIT when the model reached perfile_limits.model_bytes and
-     * knows nothing of what came later; else its status is PERFILE_OK.  Without it that fails. */
+    uint32_t passes; /* filled: passes that were made before the stream can be read */
+    /* Filled (may be NULL): its status is PERFILE_E_LIMIT when the model reached
+     * perfile_limits.model_bytes and knows nothing of later records, else PERFILE_OK.  With NULL
+     * reaching that limit is an error. */
     perfile_error *limit;
-    /* While they are done: bytes of the input, of `total` (0: not known), a byte counting once. */
+    /* During the passes: bytes of the input done, of `total` (0: unknown); each byte counts once.
+     */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    /* When the stream was read to its end and nothing is selected: notes of the kinds UNSAID and
-     * EMPTY, as of perfile_filter_capture(); may be NULL. */
+    /* Called at the end of the stream if nothing was selected: notes of the kinds NOT_RECORDED and
+     * EMPTY, as of perfile_filter_capture().  May be NULL. */
     void (*note)(void *user, const perfile_note *note);
     uint64_t reserved[5];
 } perfile_filter_open_options;
 
-/* Opens the capture on `source`, does what passes the filter wants, and puts it on the stream:
- * *stream, which owns everything from success on.  On failure the source is closed, too.  A pipe
- * that has to be read more than once goes to a temporary file.  `options` may be NULL: everything
- * is selected.  With reading->model the whole capture is read once more before, and *model (which
+/* Opens the capture on `source`, makes the passes that the filter needs, and puts the filter on it.
+ * *stream owns everything from success on; on failure the source is closed, too.  A pipe that has
+ * to be read more than once is spooled to a temporary file.  `options` may be NULL: everything is
+ * selected.  With reading->model the complete capture is read once more in front, and *model (which
  * lives as long as the stream) knows all names and mappings from the first record on; else `model`
  * may be NULL.
  * Errors of perfile_open(), perfile_filter_new() and perfile_filter(). */

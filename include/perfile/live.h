@@ -89,15 +89,15 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_session_set_feature(perfile_
 typedef struct perfile_stream_callbacks {
     size_t size;
     void *user;
-    /* Hands over the next records: *span is a run of whole records, one behind the other, as they
-     * stand in a ring buffer or in a file, each with the bytes that belong behind it (AUXTRACE).
-     * It stays the callback's, and must stay as it is until the next call or the end of the stream.
-     * Called when the records of the last span are used up, never again after PERFILE_END or an
-     * error, and may wait.  Of the stream nothing may be asked in it.
+    /* Supplies the next records: *span is a run of complete, adjacent records as they stand in a
+     * ring buffer or in a file, each followed by the bytes that belong to it (AUXTRACE).  The bytes
+     * stay the callback's and must not change until the next call or the end of the stream.  Called
+     * when the records of the last span are used up, and never again after PERFILE_END or an error.
+     * It may block, and must not call functions on the stream.
      *
      * PERFILE_OK: an empty span is passed over, and the next is asked for at once.
      * PERFILE_END: there are no more.
-     * A negative status is what the stream fails with, and *err, which is never NULL, what it says.
+     * A negative status is returned by the stream, with the message in *err, which is never NULL.
      * With err->damage set (PERFILE_DAMAGE_…, a ring that was overrun for example) and the status
      * that perfile_damage_status() gives for it, it is damage instead, and counted; with
      * options.on_damage RESYNC or SALVAGE the next span is asked for then, else the stream ends. */

@@ -4,27 +4,27 @@
  *     st = perfile_merge(in, 2, &options, &stream, &err);
  *     st = perfile_copy(stream, writer, NULL, NULL, 0, &err);
  *
- * The inputs are sorted: streams of perfile_sort(), stages on these, or other merges.  Events, ids
- * and clocks of the output depend on all that is in an input, so one that is not a stream of
- * perfile_sort() itself is read to its end and held (PERFILE_SORT_WHOLE), in
- * PERFILE_SORT_MAX_MEMORY bytes for all together and temporary files.  Who wants that otherwise
- * puts perfile_sort() on it.
+ * The inputs are sorted by time: streams of perfile_sort(), stages on these, or other merges.
+ * Events, ids and clocks of the output depend on everything in an input, so all inputs are read to
+ * their ends first.  An input that is not a stream of perfile_sort() itself is held meanwhile
+ * (PERFILE_SORT_WHOLE), in temporary files and PERFILE_SORT_MAX_MEMORY bytes for all such inputs
+ * together; for other limits put perfile_sort() on it.
  *
- * The stage has a session of its own with the events and features of all inputs, and hands on their
- * records by time, those of equal times by input and place.
+ * The stage has a session of its own with the events and features of all inputs.  It yields their
+ * records by time; records of equal time in the order of the inputs, then in stored order.
  *
- * - Events: those of the first input, then those of the others; all have IDENTIFIER, so that any
- *   sample_types go together, and samples and trailers are rewritten to that.  Ids that several
- *   inputs have get new numbers wherever they stand (format/merging.def says what becomes of every
- *   kind of field).  Inputs that are parts of one recording, as perfile_split_capture() leaves
- *   them (the same events, ids and host, other samples), share their events, and state that stands
- *   in several of them is handed on once.  Attrs end where those of the oldest input end, if they
- *   say nothing behind that.
- * - Clocks: inputs of one boot of one machine with the same clock stay as they are; others go by
- *   their wall clocks (feature CLOCK_DATA) into the clock of the first; else somebody has to say
- *   how they lie.  It is never guessed.
- * - Facts in records (HEADER_ATTR, HEADER_FEATURE …) became facts of the session and are not handed
- *   on, nor are FINISHED_ROUND of the inputs; new ones are made. */
+ * - Events: those of the first input, then those of the others.  All have IDENTIFIER, so that
+ * events of any sample_type can stand together; samples and trailers are rewritten accordingly. Ids
+ * used by several inputs are renumbered wherever they occur (format/merging.def has the rule for
+ * every kind of field).  Inputs that are parts of one recording, as perfile_split_capture() writes
+ * them (same events, ids and host, different samples), share their events, and side-band repeated
+ * in several of them is yielded once.  Attrs are as long as those of the oldest input, unless a
+ *   member behind that is set.
+ * - Clocks: inputs of one boot of one machine with the same clock keep their times.  Other inputs
+ *   are shifted into the clock of the first by their wall clocks (feature CLOCK_DATA).  Otherwise
+ * the caller has to give an offset; it is never guessed.
+ * - Facts in records (HEADER_ATTR, HEADER_FEATURE …) become facts of the session and are not
+ * yielded. FINISHED_ROUND records of the inputs are dropped, and new ones are made. */
 #ifndef PERFILE_MERGE_H
 #define PERFILE_MERGE_H
 
@@ -39,7 +39,7 @@ typedef struct perfile_merge_input {
     perfile_stream *stream; /* sorted; all in one byte order: perfile_byteswap() below or on it */
     const char *name;       /* for messages; borrowed */
     int64_t offset;         /* with `has_offset`: ns to be added to its times */
-    bool has_offset;        /* the caller says how its times lie */
+    bool has_offset;        /* `offset` counts */
     uint8_t reserved0[7];
     uint64_t reserved[4];
 } perfile_merge_input;
@@ -95,8 +95,9 @@ typedef struct perfile_merge_options {
 
 /* Reads the facts of the inputs (which reads them to their ends, as sorting does) and puts the
  * stage on them.  *stream owns them from success on; on failure they stay the caller's.
- * PERFILE_E_USAGE with a sentence: nobody knows how the clocks lie; one number has two meanings (a
- * PMU, a tracepoint, THREAD_MAPs of perf stat); two inputs have AUX traces; a stream is not sorted.
+ * PERFILE_E_USAGE with a sentence: the offset between two clocks is unknown; one number has two
+ * meanings (a PMU, a tracepoint, THREAD_MAPs of perf stat); two inputs have AUX traces; a stream is
+ * not sorted.
  * PERFILE_E_LIMIT, when the stream is read: a record would become longer than 65,535 bytes. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_merge(const perfile_merge_input *inputs,
                                                           size_t n,
@@ -106,43 +107,43 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_merge(const perfile_merge_in
 
 /* What a merge did. */
 typedef struct perfile_merge_summary {
-    uint64_t records;               /* handed on, rounds that were made not among them */
-    uint64_t samples;               /* of them */
-    uint64_t facts;                 /* records that became facts */
-    uint64_t repeated;              /* state that another part of the recording had said */
-    uint64_t of_nobody;             /* left out: nobody knows whose they are, and layouts differ */
-    uint64_t unreadable;            /* left out: they do not hold what their event says */
+    uint64_t records;               /* yielded, without the FINISHED_ROUND that were made */
+    uint64_t samples;               /* SAMPLE records among them */
+    uint64_t facts;                 /* records that became facts of the session */
+    uint64_t repeated;              /* side-band left out: another part of the recording has it */
+    uint64_t unattributed;          /* left out: of no known event, and events differ in layout */
+    uint64_t unreadable;            /* left out: they do not fit the layout of their event */
     uint64_t conflicting;           /* left out for PERFILE_MERGE_DROP_CONFLICTING */
     uint64_t trailers;              /* made for records that had none */
     uint64_t rounds;                /* made: FINISHED_ROUND */
     uint32_t inputs, hosts, events; /* how many there are */
     uint32_t new_ids;               /* ids that got another number */
     uint32_t boots; /* of all hosts; processes and the kernel's addresses are of one boot */
-    uint32_t boots_unproven; /* inputs of a host that is there already, whose boot may be the same:
-                              * told by an offset of 0 */
+    uint32_t boots_unproven; /* further inputs of one host whose boot may be another: an offset of 0
+                              * asserts that it is the same */
     uint64_t reserved[5];
 } perfile_merge_summary;
 
-/* What the stage has done so far; zeros when `stream` is no such stage. */
+/* Fills the first `size` bytes of *out with what the stage has done so far; zeros when `stream` is
+ * no such stage. */
 PERFILE_API void perfile_merge_get_summary(const perfile_stream *stream, perfile_merge_summary *out,
                                            size_t size);
 
-enum { /* perfile_merge_input_summary.clock: why its times go where they go */
-       PERFILE_MERGE_CLOCK_FIRST = 0,   /* it is the first */
-       PERFILE_MERGE_CLOCK_GIVEN = 1,   /* offset */
-       PERFILE_MERGE_CLOCK_ALIGNED = 2, /* PERFILE_MERGE_ALIGN_START */
-       PERFILE_MERGE_CLOCK_RECORDING =
-           3,                        /* part or copy of a recording that an input before it is of */
-       PERFILE_MERGE_CLOCK_BOOT = 4, /* same clock, same boot of the same machine */
-       PERFILE_MERGE_CLOCK_WALL = 5, /* CLOCK_DATA of both */
-       PERFILE_MERGE_CLOCK_GLOBAL = 6, /* both by CLOCK_REALTIME, or by CLOCK_TAI */
-       PERFILE_MERGE_CLOCK_NONE = 7    /* it has no times */
+enum { /* perfile_merge_input_summary.clock: how its offset was found */
+       PERFILE_MERGE_CLOCK_FIRST = 0,     /* the first input defines the clock */
+       PERFILE_MERGE_CLOCK_GIVEN = 1,     /* the caller gave an offset */
+       PERFILE_MERGE_CLOCK_ALIGNED = 2,   /* PERFILE_MERGE_ALIGN_START */
+       PERFILE_MERGE_CLOCK_RECORDING = 3, /* part or copy of the recording of an earlier input */
+       PERFILE_MERGE_CLOCK_BOOT = 4,      /* same clock, same boot of the same machine */
+       PERFILE_MERGE_CLOCK_WALL = 5,      /* by feature CLOCK_DATA of both */
+       PERFILE_MERGE_CLOCK_GLOBAL = 6,    /* both use CLOCK_REALTIME, or both CLOCK_TAI */
+       PERFILE_MERGE_CLOCK_NONE = 7       /* it has no times */
 };
 
 /* What became of an input. */
 typedef struct perfile_merge_input_summary {
-    uint64_t records; /* of it, handed on */
-    uint64_t samples; /* of them */
+    uint64_t records; /* yielded */
+    uint64_t samples; /* SAMPLE records among them */
     int64_t offset;   /* ns that were added to its times */
     uint32_t clock;   /* PERFILE_CLOCK_… */
     uint32_t host;    /* from 0: inputs of one machine have the same */
@@ -158,7 +159,7 @@ PERFILE_API const char *perfile_merge_clock_name(uint32_t clock);
 PERFILE_API void perfile_merge_get_input_summary(const perfile_stream *stream, size_t position,
                                                  perfile_merge_input_summary *out, size_t size);
 
-/* An id of an input that the output knows by another number, or by the same. */
+/* An id of an input and its number in the output, which may be the same. */
 typedef struct perfile_merge_id_pair {
     uint64_t id;     /* in the input */
     uint64_t new_id; /* in the output */

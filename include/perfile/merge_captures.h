@@ -1,4 +1,4 @@
-/* Captures of any form into one: all that is around perfile_merge().
+/* Merging captures of any form in one call: opening, sorting, perfile_merge(), writing.
  *
  *     perfile_merge_source in[2] = {{.source = a}, {.source = b}};
  *     st = perfile_merge_captures(in, 2, sink, NULL, NULL, 0, &err); */
@@ -19,10 +19,10 @@ typedef struct perfile_merge_source {
     const char *name;       /* for messages; NULL: that of the source */
     const char *from;       /* as in perfile_open_options */
     int64_t offset;         /* with `has_offset`: ns to be added to its times */
-    bool has_offset;        /* the caller says how its times lie */
+    bool has_offset;        /* `offset` counts */
     uint8_t reserved0[7];
-    /* Filled when reading it has ended, before `merged` is called: damage above all; `summary_size`
-     * bytes of it.  May be NULL. */
+    /* Filled when the input was read to its end, before `merged` is called; `summary_size` bytes of
+     * it.  Tells the damage of this input.  May be NULL. */
     perfile_stream_summary *summary;
     size_t summary_size; /* sizeof *summary */
     uint64_t reserved[5];
@@ -61,10 +61,10 @@ typedef struct perfile_merge_captures_options {
     uint64_t reserved[5];
 } perfile_merge_captures_options;
 
-/* Opens the captures (a file in a pipe goes to a temporary one), turns them to the byte order of
- * the first, sorts and merges them, writes the result to `sink`, and finishes it.  The sources are
- * closed in any case and are NULL then; the sink stays the caller's.  *summary (its first `size`
- * bytes; may be NULL) is filled as far as it went.
+/* Opens the captures (file-form bytes from a pipe are spooled to a temporary file), converts them
+ * to the byte order of the first, sorts and merges them, writes the result to `sink`, and finishes
+ * it.  The sources are closed in any case and are NULL then; the sink stays the caller's.  *summary
+ * (its first `size` bytes; may be NULL) is filled as far as it went.
  *
  * Errors of an input begin with its name and, where one is known, the offset in it.  See
  * perfile_merge() for PERFILE_E_USAGE. */

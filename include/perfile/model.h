@@ -84,7 +84,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_new(const perfile_sess
  * and SWITCH say only that a thread exists. */
 PERFILE_API bool perfile_model_wants(uint32_t type);
 
-/* Takes what `r` says.  Records that say nothing, or cannot be decoded, are passed over.
+/* Feeds the record `r`.  Records without facts about processes, and damaged ones, are skipped.
  * PERFILE_E_NOMEM, PERFILE_E_LIMIT (model_bytes); the model can be asked on, but may lack what this
  * record said. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_feed(perfile_model *model,

@@ -1,4 +1,5 @@
-/* The one currency: a record as it is stored, borrowed. */
+/* A record as it is stored: a borrowed view of its bytes, which everything in the library passes
+ * on. */
 #ifndef PERFILE_RECORD_H
 #define PERFILE_RECORD_H
 
@@ -71,9 +72,9 @@ struct perfile_record {
                                        perfile_record_time(), which asks for it */
 };
 
-/* Whose record this is: NULL when it belongs to no event or to an unknown one.  Like the time it is
- * looked up when asked for, from what the session knows by then: ask before the next call on the
- * stream. */
+/* The event that the record belongs to; NULL when it belongs to none, or to an unknown one.  Event
+ * and time are looked up by this call, from what the session knows by then: call it before the next
+ * call on the stream. */
 PERFILE_API const perfile_event *perfile_record_event(const perfile_record *r);
 
 /* How to decode the record: the event's layout, or the one that all events share when its id is

@@ -1,5 +1,5 @@
-/* Rescuing what is left of a capture: a killed recording, a cut or damaged file, a directory with
- * missing parts.  What can be trusted goes into a new capture that any reader opens. */
+/* Recovering what is left of a capture: a killed recording, a cut or damaged file, a directory with
+ * missing parts.  Records that can be trusted go into a new capture that any reader opens. */
 #ifndef PERFILE_RECOVER_H
 #define PERFILE_RECOVER_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A record beside a gap. */
+/* The record in front of a gap, or behind it. */
 typedef struct perfile_gap_side {
     bool there;      /* false: the gap begins or ends the records of its file */
     uint8_t family;  /* PERFILE_FAMILY_… */
@@ -21,7 +21,7 @@ typedef struct perfile_gap_side {
     uint64_t time;   /* PERFILE_NO_TIME when it has none */
 } perfile_gap_side;
 
-/* Bytes that did not go into the new capture, or something else that was lost. */
+/* Bytes that are not in the new capture, or something else that was lost. */
 typedef struct perfile_gap {
     uint32_t damage;  /* PERFILE_DAMAGE_…: why */
     uint32_t part;    /* which file of a directory */
@@ -33,7 +33,7 @@ typedef struct perfile_gap {
     perfile_gap_side before, after; /* what stands around it */
 } perfile_gap;
 
-/* Something that is no gap and is worth knowing: what was guessed, which feature was left out. */
+/* A remark that is about no gap: what was guessed, which feature was left out. */
 typedef struct perfile_recover_note {
     uint32_t feature; /* UINT32_MAX: the note is on no feature */
     uint32_t damage;  /* 0: nothing was lost */
@@ -62,10 +62,10 @@ typedef struct perfile_recover_summary {
     uint64_t records;       /* kept */
     uint64_t bytes;         /* of them, as they stand in the new capture */
     uint64_t samples;       /* of them */
-    uint64_t gaps;          /* that were told */
+    uint64_t gaps;          /* gaps that were reported */
     uint64_t lost;          /* bytes of the input that are in gaps */
     uint64_t missing;       /* bytes of records that the header declares and the input lacks */
-    uint64_t features;      /* feature sections kept or made anew, … */
+    uint64_t features;      /* feature sections kept or rebuilt … */
     uint64_t features_lost; /* … and left out because they are damaged */
     uint64_t first_time, last_time; /* of the samples kept; PERFILE_NO_TIME when there is none */
     uint32_t events;                /* in the new capture */
@@ -76,12 +76,12 @@ typedef struct perfile_recover_summary {
     uint64_t reserved[6];
 } perfile_recover_summary;
 
-/* Reads all that is left of the capture on `source` and writes it to `sink` (NULL: only tells what
- * it would do), which is finished when that went well.  The source is closed in any case; the sink
+/* Reads all that is left of the capture on `source` and writes it to `sink` (NULL: a dry run
+ * that only reports), which is finished on success.  The source is closed in any case; the sink
  * stays the caller's.  *result (its first `size` bytes) is filled as far as it went.
  *
  * Records are kept in order and byte for byte, those of a directory part by part; what is in
- * compressed records is written decompressed.  Sections, feature table and index are made anew,
+ * compressed records is written decompressed.  Sections, feature table and index are rebuilt,
  * SAMPLE_TIME from the samples that are kept.
  *
  * PERFILE_OK, also when something was lost: see *result.  PERFILE_E_CORRUPT or TRUNCATED: no record
@@ -104,7 +104,7 @@ typedef struct perfile_event_text {
  * read_format, branch_sample_type, sample_regs_user, sample_stack_user, sample_regs_intr) and `id`,
  * any number of times; values are numbers, or names of bits joined by |.  sample_id_all is set.
  * `byte_order`: PERFILE_BYTE_ORDER_… of attr and ids; 0: this machine's.
- * PERFILE_E_USAGE says what is not understood. */
+ * PERFILE_E_USAGE: err->message names what was not understood. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_event_parse(const char *text,
                                                                 uint32_t byte_order,
                                                                 perfile_event_text *event,

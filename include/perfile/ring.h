@@ -13,7 +13,7 @@
  *     perfile_ring_release(ring, NULL);
  *
  * Nothing in the shared memory is believed: positions and sizes are compared with the data area
- * before they are used.  What is wrong with them is a status with a name, and reading goes on
+ * before they are used.  An impossible number is an error with a name, and reading continues
  * behind it.  Numbers are in this machine's byte order.
  */
 #ifndef PERFILE_RING_H
@@ -29,8 +29,8 @@ extern "C" {
 typedef struct perfile_ring perfile_ring;
 
 enum { /* perfile_ring_options.mode */
-       /* Mapped writable: what was not released is kept, the kernel drops new records and tells so
-        * with LOST. */
+       /* Mapped writable: the kernel keeps what was not released, drops new records when the buffer
+        * is full, and reports them with LOST. */
        PERFILE_RING_FORWARD = 0,
        /* Mapped read-only: the kernel goes round and never waits.  Records are copied, and looked
         * at again after the copy.  The kernel announces what it wrote, not what it is about to
@@ -87,8 +87,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_next(perfile_ring *ring
                                                               const perfile_record **r,
                                                               perfile_error *err);
 
-/* All that is there now, unparsed, in two pieces: spans[1] is what continues at the start of the
- * data area, and empty when nothing wraps.  For a writer: no byte is copied.  The bytes count as
+/* All bytes that are there now, unparsed, in two spans: spans[1] continues at the start of the data
+ * area and is empty when nothing wraps.  For a writer: no byte is copied.  The bytes count as
  * read and are valid until perfile_ring_release().  PERFILE_END and errors are those of
  * perfile_ring_next(), but for sizes of records, which are not looked at. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_take(perfile_ring *ring,
@@ -138,29 +138,29 @@ typedef struct perfile_ring_stream_options {
     const char *name;                    /* for messages, copied; may be NULL */
     /* Called when all rings are empty, with a place for an error.  PERFILE_OK: look again (after
      * poll(2), say); PERFILE_END: the stream ends; a negative status: it fails with that.  NULL:
-     * the stream ends when every ring had its turn. */
+     * the stream ends when all rings were read once. */
     perfile_status (*wait)(void *user, perfile_error *err);
     void *user;
     uint64_t reserved[6];
 } perfile_ring_stream_options;
 
-/* Makes a stream of the records that are in the rings, one ring after the other: the records of a
- * ring are in order, for one order by time there is perfile_sort().  A ring has its turn until it
- * is empty, or has given as many bytes as its buffer holds.  In overwrite mode it is what the last
- * perfile_ring_snapshot() found.
+/* Makes a stream of the records in the rings.  It reads one ring after the other, each until it is
+ * empty or has given as many bytes as its buffer holds.  Records of one ring are in order; put
+ * perfile_sort() on the stream for one order by time.  In overwrite mode the stream has what the
+ * last perfile_ring_snapshot() found.
  *
- * Without `wait` the stream ends then, as after any end for good; make it anew for what is written
- * later: the rings know where they are.
+ * Without `wait` the stream ends when all rings were read, and an end is final.  For what is
+ * written later make another stream: the rings remember their positions.
  *
- * The rings stay the caller's, must outlive the stream, and are asked for nothing else (next, take,
- * release, snapshot) while it is read.  Records are valid until the next call on the stream.  The
- * stream releases what it has handed out, some of it at a time and all of it before PERFILE_END; a
- * stream that is closed before its end releases nothing, and leaves that to perfile_ring_release().
- * What it had taken from a ring and not handed out by then is lost.
+ * The rings stay the caller's and must outlive the stream.  While it is read, call no other
+ * function on them (next, take, release, snapshot).  Records are valid until the next call on the
+ * stream.  The stream releases what it has yielded to the kernel, some of it at a time and all of
+ * it before PERFILE_END.  A stream closed before its end releases nothing: call
+ * perfile_ring_release().  What it had taken from a ring but not yielded by then is lost.
  *
- * A ring that was overrun, or says what cannot be, is damage of the stream: with
- * options->on_damage RESYNC it goes on behind that, else it ends there.
- * perfile_ring_get_summary() says how much was lost.
+ * A ring that was overrun, or whose page has an impossible number, is damage of the stream: with
+ * options->on_damage RESYNC reading continues behind it, otherwise the stream ends there.
+ * perfile_ring_get_summary() counts what was lost.
  *
  * PERFILE_E_USAGE: no rings, no session, one that is in the other byte order, a `size` that is 0;
  * and as perfile_stream_callback(). */

@@ -25,7 +25,8 @@ struct perfile_feature {
     const perfile_session *session; /* of the stream */
 };
 
-/* Counts up with every fact that is added or changed: whoever caches looks here. */
+/* A counter that grows with every fact that is added or changed: compare it before using facts that
+ * were cached. */
 PERFILE_API uint64_t perfile_session_generation(const perfile_session *s);
 
 /* The byte order in which the capture is stored: PERFILE_BYTE_ORDER_LITTLE or _BIG; and whether

@@ -27,22 +27,25 @@ enum {
  * Opening and finishing fail with PERFILE_E_IO (err->sys is 0) when the sink would write to an
  * input, take its place, stand inside a directory that is one, or take the place of a directory
  * that holds one.  Inputs are known by device and inode, under whatever path or link, and a
- * descriptor that is one of them (standard output) counts.  Every function that is given a source
- * or stream and a sink or writer tells the sink of the one what the other must not touch: `inputs`
- * is for what is read besides, and to be told before anything is read.
+ * descriptor that is one of them (standard output) counts.  Functions that take a source or
+ * stream and a sink or writer register what they read with the sink; `inputs` names what the
+ * program reads besides.
  *
- * Mode: files get what the umask gives, or a file that is replaced has, of that what all inputs
- * that are files or directories grant; to a group that is not the input's no more than to
- * everybody. A directory can be entered by those who may read its files, and by its owner.  Until a
- * file or directory has its name only its owner can read and write it. */
+ * Mode of the output: the mode of the file that is replaced, else what the umask allows, limited to
+ * what every input that is a file or directory grants.  If the group of the output is not that of
+ * an input, the group gets no more than others.  A directory can be entered by its owner and by
+ * those who may read its files.  Until a file or directory has its final name only its owner has
+ * access. */
 typedef struct perfile_sink_options {
     size_t size;
     uint32_t flags; /* PERFILE_SINK_… */
-    /* Threads that may write, the caller's among them: a regular file is written beside who makes
-     * its bytes, and an error may come with a later call.  0 and 1: the caller's alone. */
+    /* How many threads may write, the caller's included.  With 2 a regular file is written by
+     * another thread while the caller makes the next bytes, and errors may be returned by a later
+     * call.  0 and 1: only the caller's. */
     uint32_t threads;
-    const char *const
-        *inputs;     /* paths, "-" for standard input; looked at when the sink is opened */
+    /* Paths that must not be overwritten, "-" for standard input; examined when the sink is opened.
+     */
+    const char *const *inputs;
     size_t n_inputs; /* items of `inputs` */
     uint64_t reserved[4];
 } perfile_sink_options;
@@ -57,10 +60,11 @@ typedef struct perfile_sink_callbacks {
     void (*close)(void *user);                                   /* called once, at the end */
 } perfile_sink_callbacks;
 
-/* Writes a file that appears under `path` when perfile_sink_finish() succeeds, whole or not at
- * all: until then the bytes are in a temporary file beside it.  A symbolic link is followed.  What
- * is there and is no regular file (FIFO, device) is written to directly; "-" is standard output.
- * PERFILE_E_IO with EEXIST when the file exists and PERFILE_SINK_REPLACE was not given. */
+/* Writes a file that appears under `path` when perfile_sink_finish() succeeds, complete or not
+ * at all: until then the bytes are in a temporary file in the same folder.  A symbolic link is
+ * followed.  What is there and is no regular file (FIFO, device) is written to directly; "-" is
+ * standard output. PERFILE_E_IO with EEXIST when the file exists and PERFILE_SINK_REPLACE was not
+ * given. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_path(const char *path,
                                                               const perfile_sink_options *options,
                                                               perfile_sink **sink,
@@ -72,17 +76,18 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_fd(int fd, const char *
                                                             perfile_sink **sink,
                                                             perfile_error *err);
 
-/* Writes a directory that appears under `path` when perfile_sink_finish() succeeds, whole or not at
- * all; what it replaces is there until then, and where the system can exchange names (Linux) there
- * is no time between.  What is written here goes to its file `data`; a perfile_writer on it writes
- * `data.N` beside. With PERFILE_SINK_REPLACE another capture of that name may exist: a file, or a
- * directory that holds nothing but `data` and `data.N`.  PERFILE_E_IO with EEXIST otherwise. */
+/* Writes a directory that appears under `path` when perfile_sink_finish() succeeds, complete or not
+ * at all; what it replaces is there until then, and where the system can exchange names (Linux)
+ * there is no time between.  What is written here goes to its file `data`; a perfile_writer on it
+ * writes `data.N` beside. With PERFILE_SINK_REPLACE another capture of that name may exist: a file,
+ * or a directory that holds nothing but `data` and `data.N`.  PERFILE_E_IO with EEXIST otherwise.
+ */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_directory(
     const char *path, const perfile_sink_options *options, perfile_sink **sink, perfile_error *err);
 
-/* Whether an output may be written beside these inputs, as perfile_sink_options says: to `path`
- * ("-" is standard output), or with NULL to `fd`.  For whoever writes without a sink.  PERFILE_E_IO
- * when it may not. */
+/* Checks that an output to `path` ("-" is standard output), or with NULL to `fd`, would not
+ * overwrite one of these inputs: see perfile_sink_options.inputs.  For programs that write without
+ * a sink. PERFILE_E_IO when it would. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_output_check(const char *path, int fd,
                                                                  const char *const *inputs,
                                                                  size_t n_inputs,
@@ -104,7 +109,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_write(perfile_sink *sin
                                                                perfile_bytes bytes,
                                                                perfile_error *err);
 
-/* Hands on what is buffered. */
+/* Flushes what is buffered to the file, descriptor or callbacks. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_flush(perfile_sink *sink,
                                                                perfile_error *err);
 

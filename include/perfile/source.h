@@ -16,17 +16,17 @@ extern "C" {
 typedef struct perfile_source perfile_source;
 
 enum {
-    /* Read regular files through a window instead of mapping them: for whoever cannot accept
-     * SIGBUS when somebody cuts the file under the map. */
+    /* Read regular files through a window instead of mapping them: for programs that cannot accept
+     * SIGBUS when the file is truncated while it is mapped. */
     PERFILE_SOURCE_NO_MAP = 1 << 0,
     /* Records will be read from front to back, once or a few times: regular files are read into a
-     * window of 256 KiB to 4 MiB, which never costs a page fault.  What is longer than
-     * that (AUX traces) or stays (attrs, features) is a view of a mapping.  Records are valid until
-     * the next is asked for, as those of a pipe are.  The files of a directory are mapped. */
+     * window of 256 KiB to 4 MiB, which causes no page faults.  Longer payloads (AUX traces) and
+     * attrs and features are views of a mapping.  Records are valid until the next call, as those
+     * of a pipe are.  The files of a directory are mapped. */
     PERFILE_SOURCE_SEQUENTIAL = 1 << 1,
-    /* The same, and most bytes of all records are wanted, to be written as they are or printed: a
-     * regular file of 32 MiB and more is mapped where this machine is faster at that, and leaves
-     * memory a few MiB behind what was read last; else it is read. */
+    /* As SEQUENTIAL, but the bytes of most records will be written unchanged or printed: a regular
+     * file of 32 MiB and more is mapped if a short measurement finds that faster on this machine,
+     * and pages a few MiB behind the last read are released; otherwise it is read. */
     PERFILE_SOURCE_COPIED = 1 << 2
 };
 
@@ -34,8 +34,8 @@ enum {
 typedef struct perfile_source_options {
     size_t size;
     uint32_t flags; /* PERFILE_SOURCE_… */
-    /* So many threads read a large regular file that is not mapped, the caller's among
-     * them, at most 256; 0 or 1: no other. */
+    /* How many threads read a large regular file that is not mapped, the caller's included; at most
+     * 256.  0 or 1: only the caller's. */
     uint32_t threads;
     const perfile_limits *limits; /* NULL: defaults; copied */
     uint64_t reserved[4];

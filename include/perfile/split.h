@@ -1,14 +1,15 @@
-/* A capture in parts, each of which stands alone.
+/* Splitting a capture into parts, each a complete capture of its own.
  *
- * Every record has one part where it belongs, its *home*, and is in no other, but for what other
- * parts need to be understood: facts, and the state that perfile_filter() would keep for the data
- * of the part (format/records.def): of processes with data in it and of their ancestors, of the
- * kernel and of the recording up to the end of its time, losses in its time.  Within a part records
- * stand in stored order.
+ * Every record has one part to which it belongs, its *home part*.  Data records are in their home
+ * part only.  Facts are repeated in every part, and so is the side-band that perfile_filter() would
+ * keep for the data of the part: of processes with data in it and of their ancestors, of the kernel
+ * and of the recording up to the end of the part's time, losses within its time.  Within a part
+ * records stand in stored order.
  *
- * By time, size and number parts follow each other; what has no time is at home with the record in
- * front of it.  By a key, state of what has no part of its own is at home in the first one, and
- * data without the key has a part of its own, the last one. */
+ * Split by time, size or number: parts follow each other, and the home part of a record without a
+ * time is that of the record before it.  Split by a key: side-band of processes that get no part
+ * has its home in the first part, and data without the key have a part of their own, the last one.
+ */
 #ifndef PERFILE_SPLIT_H
 #define PERFILE_SPLIT_H
 
@@ -21,11 +22,12 @@ extern "C" {
 #endif
 
 enum {                          /* perfile_split_options.by */
-       PERFILE_SPLIT_EVERY = 1, /* `amount` ns, from the first sample on (without any, from the
-                                   first data); only with data */
-       /* `amount` bytes a part has at most as a file, cut in stored order.  State is reckoned
-        * before it is known which is needed, rather too much.  A part gets an eighth of that in
-        * data (and one record) even when what it repeats leaves no room for it. */
+       PERFILE_SPLIT_EVERY = 1, /* `amount` ns each, counted from the first sample (without samples
+                                   from the first data record); parts without data are left out */
+       /* A part has at most `amount` bytes as a file; parts are cut in stored order.  The size of
+        * the side-band is estimated from above, before it is known what is needed of it.  A part
+        * gets at least one record and an eighth of `amount` in data, even if what it repeats leaves
+        * no room for that. */
        PERFILE_SPLIT_SIZE = 2,
        PERFILE_SPLIT_RECORDS = 3, /* `amount` data records each, in stored order */
        PERFILE_SPLIT_TID = 4,
@@ -36,7 +38,7 @@ enum {                          /* perfile_split_options.by */
 };
 
 enum {                                          /* perfile_split_options.flags */
-       PERFILE_SPLIT_NO_SIDEBAND = 1 << 0,      /* facts and what is at home, nothing else */
+       PERFILE_SPLIT_NO_SIDEBAND = 1 << 0,      /* facts and records of the home part only */
        PERFILE_SPLIT_COMPACT_SIDEBAND = 1 << 1, /* as PERFILE_FILTER_COMPACT_SIDEBAND */
        PERFILE_SPLIT_REPLACE = 1 << 2           /* files with the names of parts may exist */
 };
@@ -49,23 +51,22 @@ typedef struct perfile_split_options {
     uint32_t by;     /* PERFILE_SPLIT_EVERY … */
     uint32_t flags;  /* PERFILE_SPLIT_… */
     uint64_t amount; /* from 1 on; of EVERY, SIZE, RECORDS */
-    /* What the parts are called: with one %d for their number from 0 on (%4d and %04d too), or by a
-     * key one %s for it, where characters other than letters, digits, '.', '_' and '-' become '_'
-     * and names that are there already get "-2".  %% is a %.  NULL with
-     * perfile_split_capture_options.open.
-     */
+    /* Path of the parts: one %d (or %4d, %04d) stands for their number from 0, or, split by a key,
+     * one %s for the key.  Characters of a key other than letters, digits, '.', '_' and '-' become
+     * '_', and a name that is taken gets "-2".  %% is a %.  NULL with
+     * perfile_split_capture_options.open. */
     const char *pattern;
     uint64_t reserved[8];
 } perfile_split_options;
 
 /* A part that was written. */
 typedef struct perfile_split_part {
-    uint32_t number; /* from 0 on, by time, place or key */
+    uint32_t number; /* from 0, in the order of time, position or key */
     uint32_t reserved0;
     const char *key;     /* in words, "none" for data without; NULL: not by a key */
     const char *name;    /* of the file, NULL without a pattern */
-    uint64_t records;    /* data that is at home here */
-    uint64_t samples;    /* of them */
+    uint64_t records;    /* data records whose home part this is */
+    uint64_t samples;    /* SAMPLE records among them */
     uint64_t first_time; /* of them; PERFILE_NO_TIME: they have none */
     uint64_t last_time;  /* of them */
     uint64_t written;    /* records in it, those that became facts not among them */
@@ -135,9 +136,9 @@ perfile_split_capture(perfile_source *source, const perfile_split_options *optio
 typedef perfile_status (*perfile_stream_open)(void *user, perfile_stream **stream,
                                               perfile_error *err);
 
-/* The same for a stream, that of stages on one capture or on several: `open` is called for each
- * pass.  writing->from and the limits of reading are what `open` says; of writing->on_damage only
- * whether it is FAIL counts. */
+/* The same for a stream, for instance of stages on one capture or on several: `open` is called for
+ * each pass.  How the stream is read is up to `open`: writing->from has no meaning, and of
+ * writing->on_damage only whether it is FAIL. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_split_stream(perfile_stream_open open, void *user, const perfile_split_options *options,
                      const perfile_split_capture_options *writing, perfile_split_summary *sum,

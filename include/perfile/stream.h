@@ -16,10 +16,10 @@ typedef struct perfile_stream perfile_stream;
 
 enum { /* perfile_open_options.deliver */
        PERFILE_DELIVER_DAMAGE =
-           1 << 0 /* yield records of family DAMAGE where bytes were passed over */
+           1 << 0 /* yield a record of family DAMAGE for bytes that could not be read */
 };
 enum {                             /* perfile_open_options.envelopes */
-       PERFILE_ENVELOPES_BOTH = 0, /* compressed records, and what is in them behind them */
+       PERFILE_ENVELOPES_BOTH = 0, /* compressed records, each followed by its content */
        PERFILE_ENVELOPES_OUTER = 1 /* compressed records only */
 };
 
@@ -29,19 +29,19 @@ typedef struct perfile_assumed_event {
     perfile_bytes ids;  /* u64 each */
 } perfile_assumed_event;
 
-/* What is known of a capture whose bytes no longer say it.  Set `size`; zeros are "as the header
- * says".  What it points to is borrowed until the stream is closed. */
+/* Facts that replace those of a damaged header.  Set `size`; a member that is 0 is taken from the
+ * header.  What it points to is borrowed until the stream is closed. */
 typedef struct perfile_assume {
     size_t size;
     uint32_t form;        /* PERFILE_FORM_… */
-    uint32_t byte_order;  /* PERFILE_ORDER_…: of the events too */
+    uint32_t byte_order;  /* PERFILE_BYTE_ORDER_… of the capture and of `events` */
     perfile_section data; /* where the records are; size UINT64_MAX: up to the end of the file */
-    /* Instead of those of the header, and of HEADER_ATTR records. */
+    /* Replace the events of the header and of HEADER_ATTR records. */
     const perfile_assumed_event *events;
-    uint32_t n_events;    /* items of `events` */
-    bool has_features;    /* `features` and `moved` count */
-    uint64_t features[4]; /* those that the feature table behind `data` is of */
-    uint64_t moved;       /* what its sections lie behind the places it names, modulo 2^64 */
+    uint32_t n_events;       /* items of `events` */
+    bool has_features;       /* `features` and `features_shift` count */
+    uint64_t features[4];    /* bitmap of the features that the table behind `data` lists */
+    uint64_t features_shift; /* added to the offsets in that table, modulo 2^64 */
     uint64_t reserved[7];
 } perfile_assume;
 
@@ -54,17 +54,18 @@ typedef struct perfile_open_options {
     /* perfile_open_path() only: PERFILE_SOURCE_…, how the file is read.  PERFILE_E_USAGE elsewhere:
      * a source that is open already has its own. */
     uint32_t source_flags;
-    /* Take the file at its word, as the contract of `dump --format jsonl` does: no overlap
-     * handling, no trailer heuristics, no build id trimming. */
+    /* Read the file exactly as stored, as version 1 of the `dump --format jsonl` schema needs it:
+     * no handling of overlaps, no heuristics for trailers, no trimming of build ids. */
     bool as_stored;
     const char *from;             /* name of the format, NULL: found by evidence */
     const perfile_limits *limits; /* NULL: defaults; copied */
-    /* Told what is worth knowing but not damage (an attr newer than ours, …).  May be NULL. */
+    /* Called for what is worth knowing but is no damage (an attr newer than this library, …).  May
+     * be NULL. */
     void (*notice)(void *user, const perfile_error *what);
     void *notice_user;
-    /* Called inside a call on the stream before it waits for a pipe, socket or terminal that has
-     * nothing to read right now: the time to show what is there.  Of the stream nothing may be
-     * asked in it.  Not for sources of callbacks.  May be NULL. */
+    /* Called inside a call on the stream before that blocks on a pipe, socket or terminal: the time
+     * to flush output.  It must not call functions on the stream.  Not called for sources of
+     * callbacks.  May be NULL. */
     void (*waiting)(void *user);
     void *waiting_user;
     const perfile_assume *assume; /* NULL: nothing */
@@ -110,7 +111,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_next_run(perfile_stre
                                                                     const perfile_record **first,
                                                                     size_t *n, perfile_error *err);
 
-/* Records that were passed over. */
+/* Records that perfile_stream_pass() skipped. */
 typedef struct perfile_passed {
     uint64_t samples, sample_bytes; /* SAMPLE: how many, and their bytes as stored */
     uint64_t rounds, round_bytes;   /* FINISHED_ROUND */
@@ -120,10 +121,10 @@ typedef struct perfile_passed {
     uint64_t reserved[2];
 } perfile_passed;
 
-/* Passes over SAMPLE and FINISHED_ROUND records that come next, and counts them, for who wants no
- * more of them than that: several times as fast as perfile_stream_next_run().  Fills the first
- * `size` bytes of *passed.  All zeros: something else comes next, or it has to be looked at; ask
- * for the next record then, and go on passing behind it. */
+/* Skips the SAMPLE and FINISHED_ROUND records that come next and counts them: several times as fast
+ * as perfile_stream_next_run(), for callers that need the counts only.  Fills the first `size`
+ * bytes of *passed.  All zeros: another record comes next, or samples that have to be decoded;
+ * fetch the next record then and skip again behind it. */
 PERFILE_API void perfile_stream_pass(perfile_stream *s, perfile_passed *passed, size_t size);
 
 /* Goes to the record at `offset` of file `part` (0, or of a directory the position in
@@ -163,19 +164,19 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_extra(perfile_stream 
 PERFILE_API const perfile_session *perfile_stream_session(const perfile_stream *s);
 PERFILE_API const perfile_container *perfile_stream_container(const perfile_stream *s);
 
-/* What a stream has met so far. */
+/* What a stream has read so far. */
 typedef struct perfile_stream_summary {
     uint64_t records; /* yielded, envelopes and inner ones included, damage not */
     uint64_t bytes;   /* of them as stored, payloads behind records included, inner ones not */
     uint64_t inner_records;    /* that came out of envelopes */
     uint64_t inner_bytes;      /* decompressed */
     uint64_t damages;          /* of the container and of the stream */
-    uint64_t lost;             /* bytes that belong to no record because of damage */
+    uint64_t lost;             /* bytes of the input that are in no record because of damage */
     uint64_t by_damage[64];    /* per PERFILE_DAMAGE_… */
     uint64_t first_offset;     /* of the first damage */
     uint64_t unknown_types;    /* records whose type has no row in format/ */
-    uint64_t unknown_features; /* features likewise */
-    uint64_t missing;          /* bytes of records that the header declares and the input lacks */
+    uint64_t unknown_features; /* features whose number has no row in format/ */
+    uint64_t missing;          /* bytes of records that the header declares but the input lacks */
     uint64_t reserved[7];
 } perfile_stream_summary;
 
@@ -192,7 +193,8 @@ enum {                                /* perfile_stream_sorted_by() */
  * and what stages keep that leave out or change records. */
 PERFILE_API uint32_t perfile_stream_sorted_by(const perfile_stream *s);
 
-/* What messages call the input: path, "-", or the name of its source.  Valid as long as `s`. */
+/* The name of the input in messages: path, "-", or the name of its source.  Valid as long as `s`.
+ */
 PERFILE_API const char *perfile_stream_name(const perfile_stream *s);
 
 /* Closes the stream and what it owns.  NULL is fine. */

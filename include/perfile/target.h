@@ -1,14 +1,15 @@
-/* Captures for older versions of perf: a stage that drops or turns what a version does not know.
+/* Captures for older versions of perf: a stage that drops or rewrites what a version cannot read.
  *
- * The stage stands on a stream and hands on its records with a session of its own, in which attrs
- * and features are those that the version can read:
+ * The stage stands on a stream and yields its records with a session of its own, whose attrs and
+ * features are those that the version can read:
  *
  *     st = perfile_open_path("perf.data", NULL, &s, &err);
  *     if (st == PERFILE_OK)
  *         st = perfile_target(s, &target_options, &s, &err);       (s is the new head)
  *
  * - Records of newer types are dropped.  CALLCHAIN_DEFERRED becomes part of the call chains of its
- *   samples: they wait for it, at most perfile_limits.held_bytes of records, then go on without.
+ *   samples: these wait for it while at most perfile_limits.held_bytes of records are held, and are
+ *   yielded without it then.
  * - Fields of newer bits of sample_type, read_format and branch_sample_type are cut out of samples
  *   and READ records; every other byte of them stays as stored.
  * - Where the version has no IDENTIFIER, its id stands where ID has it; where it has no MMAP2
@@ -16,16 +17,16 @@
  * - The build ids of MMAP2 records that the version would take for an inode become HEADER_BUILD_ID
  *   records, in front of the first such mapping.
  * - Versions that refuse files whose events differ in sample_type (up to 3.10) get the fields that
- *   all events have; of a stream, whose events come one by one, that cannot be known.
+ *   all events have.  Not from pipes, whose events are not all known in time.
  * - Attrs are cut to the version's size, those of HEADER_ATTR records also filled up to it where
  *   the version wants that; newer features are dropped.
  * - HEADER_BUILD_ID, CPU_MAP, EVENT_UPDATE and AUXTRACE_ERROR records of a size that is no multiple
  *   of 8, at which versions from 7.2 on stop, are filled up with zeros, and so are short
  *   HEADER_EVENT_TYPE records, over which they pass.
  * - Sets of processors that are stored as a range become lists where the version has none.
- * - Compressed records are not handed on, what is in them is.
+ * - Compressed records are dropped and their content is yielded.
  *
- * Whatever is lost by that is counted and told at the end of the stream. */
+ * Every loss is counted, and reported at the end of the stream. */
 #ifndef PERFILE_TARGET_H
 #define PERFILE_TARGET_H
 
@@ -96,13 +97,13 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_target(perfile_stream *below
 
 /* What was lost so far. */
 typedef struct perfile_target_summary {
-    uint64_t losses;    /* of all kinds that are told, added up */
-    uint64_t dropped;   /* records */
-    uint64_t changed;   /* records whose bytes are not those of the input */
-    uint64_t merged;    /* samples whose call chain was completed */
-    uint64_t mappings;  /* MMAP2 records that lost their build id to … */
-    uint64_t build_ids; /* … so many HEADER_BUILD_ID records, which came in */
-    uint64_t held;      /* most bytes of records that waited */
+    uint64_t losses;    /* sum of the counts of all losses reported */
+    uint64_t dropped;   /* records dropped */
+    uint64_t changed;   /* records whose bytes differ from those of the input */
+    uint64_t merged;    /* samples whose deferred call chain was joined */
+    uint64_t mappings;  /* MMAP2 records whose build id moved to a HEADER_BUILD_ID record */
+    uint64_t build_ids; /* HEADER_BUILD_ID records that were made for them */
+    uint64_t held;      /* most bytes of waiting records at any time */
     uint64_t reserved[7];
 } perfile_target_summary;
 

@@ -1,4 +1,4 @@
-/* Text for people: what a capture or a user says, shown on a terminal; words that were misspelt.
+/* Text for terminals: escaping names from captures and users; suggestions for misspelt words.
  *
  * Names in captures, names of files and arguments may hold anything: escape sequences that drive a
  * terminal, line breaks that begin a message of their own, marks that turn the direction of what

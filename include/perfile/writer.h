@@ -10,8 +10,8 @@
  *
  * Nothing stands under the final name before perfile_writer_finish() succeeds, except where
  * `progressive` asks for it.  What the form cannot hold is refused at the call that asks for it,
- * and the capture is as it was before that call.  A write that fails is told with errno; every
- * later call says the same again, and no half file is left.
+ * and the capture is as it was before that call.  A write that fails returns PERFILE_E_IO with
+ * errno; every later call returns the same, and no half-written file is left.
  *
  * There are two ways to give facts and records: as they are stored (bytes of another capture, of
  * the kernel), copied as they are, in the byte order of the capture; and as structs (records.h), in
@@ -56,8 +56,8 @@ typedef struct perfile_writer_options {
     bool compressed2;    /* COMPRESSED2 records (perf 6.16) instead of COMPRESSED */
     bool progressive;    /* for live recordings: see perfile_writer_open() */
     bool directory;      /* perfile_writer_create(): a directory, see perfile_sink_directory() */
-    bool as_stored;      /* perfile_writer_event() takes events that readers cannot tell apart: for
-                            captures that are so */
+    bool as_stored;      /* perfile_writer_event() accepts events whose records a reader cannot
+                            distinguish: for copies of captures that have such events */
     int32_t compress_level; /* zstd, 1 to 22: records of the kernel are compressed; 0: none */
     uint32_t sink_flags;    /* perfile_writer_create(): PERFILE_SINK_… */
     /* The perf that shall read it, "6.1" or "perf-6.1" (perfile_check_version_at() has them all);
@@ -74,9 +74,10 @@ typedef struct perfile_writer_options {
  *
  * With `progressive` the file appears under its name with the first record, and has by then a
  * header that says all but the size of the data (0) and the features; names of events are
- * EVENT_UPDATE records as well.  perfile_writer_round() hands all on that is buffered.  Whoever is
- * killed leaves a file that perfile opens, with all records up to the last round at least; so do a
- * failed write and perfile_writer_close() without finish: perfile_writer_abort() removes it.
+ * EVENT_UPDATE records as well.  perfile_writer_round() flushes all that is buffered.  A
+ * process that is killed leaves a file that perfile opens, with all records up to the last round at
+ * least; so do a failed write and perfile_writer_close() without finish.  perfile_writer_abort()
+ * removes the file.
  *
  * PERFILE_E_USAGE when the form is FILE and the sink cannot go back to its header (a pipe, a
  * terminal): write to a file, or the form PIPE; when the options do not go together. */
@@ -106,11 +107,11 @@ typedef struct perfile_new_event {
 } perfile_new_event;
 
 /* Adds an event; *index (may be NULL) is its number, from 0.
- * PERFILE_E_USAGE with a sentence when readers could not tell whose records are: several events
- * need ids, each its own, IDENTIFIER or ID at one place in all sample_types, the same
- * sample_id_all, and the ids of counters (read_format ID) where samples have them.  Feature STAT,
- * given before, takes that back: records of `perf stat` say whose they are.  PERFILE_E_LIMIT when a
- * pipe cannot hold so many ids. */
+ * PERFILE_E_USAGE with a sentence when a reader could not find the event of a record: several
+ * events need ids of their own, IDENTIFIER or ID at the same place in all sample_types, the same
+ * sample_id_all, and the ids of counters (read_format ID) where samples have READ.  This is not
+ * checked when feature STAT was set before: records of `perf stat` name their event otherwise.
+ * PERFILE_E_LIMIT when a pipe cannot hold so many ids. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_add_event(perfile_writer *w,
                                                                      const perfile_new_event *event,
                                                                      uint32_t *index,
@@ -289,24 +290,24 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_spans(perfile_wri
                                                                      uint32_t part,
                                                                      perfile_error *err);
 
-/* Every buffer was read once more: a FINISHED_ROUND record.  With `progressive` all is handed on.
- */
+/* Writes a FINISHED_ROUND record: every buffer was read once more.  With `progressive` everything
+ * buffered is flushed. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_round(perfile_writer *w,
                                                                  perfile_error *err);
 
 /* Records from structs. */
 
-/* Whose record it is, and what its trailer says.  Set `size`; NULL instead of it is event 0,
- * `existed`, misc 0. */
+/* The event of a record and the values of its trailer.  Set `size`.  NULL instead of it means event
+ * 0, `synthesized`, misc 0. */
 typedef struct perfile_put_options {
     size_t size;
-    uint32_t event; /* number: its layout and its ids count */
-    uint16_t misc;  /* of the header: PERFILE_MISC_… */
-    bool existed;   /* told by a tool of what existed before: the trailer is all zeros, as perf
-                       writes it */
+    uint32_t event;   /* number: its layout and its ids count */
+    uint16_t misc;    /* of the header: PERFILE_MISC_… */
+    bool synthesized; /* about something that existed before the recording: the trailer is all
+                         zeros, as perf writes it */
     uint8_t reserved0;
     uint32_t part;          /* of a directory, as perfile_record.part */
-    uint32_t pid, tid, cpu; /* whose record it is */
+    uint32_t pid, tid, cpu; /* of the trailer */
     uint64_t time;          /* ns of the session clock */
     uint64_t id;            /* 0: the first of the event */
     uint64_t stream_id;     /* 0: the id */

@@ -104,7 +104,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     if (!g->begun) {
         g->begun = true;
         pf_filter_begin_pass(x, s);
-        x->result.all_state = !x->chosen || x->result.all_state;
+        x->result.all_sideband = !x->chosen || x->result.all_sideband;
     }
     while (!g->left && !g->pieces.giving) {
         perfile_status st = PERFILE_OK;

@@ -148,7 +148,7 @@ static void tell_all(pf_merge *x)
     if (x->told)
         return;
     x->told = true;
-    tell_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->of_nobody,
+    tell_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->unattributed,
                "records were left out: no event of the output says how to read them");
     tell_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->unreadable,
                "records were left out that do not hold what their event says");

@@ -408,7 +408,7 @@ perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_re
     if (in->n_events == 1)
         w.event = &in->events[0]; /* of tools' records, too */
     if (*drop || (r->type < PERFILE_RECORD_USER && !find_plan(x, in, r, &w.event, &plan))) {
-        x->result.of_nobody++;
+        x->result.unattributed++;
         *drop = true;
         return PERFILE_OK;
     }

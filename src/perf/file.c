@@ -295,7 +295,7 @@ static void assume_sections(const pf_perf_stream *p, const perfile_source *s, pf
     }
     if (a->has_features) {
         memcpy(h->features, a->features, sizeof h->features);
-        h->features_moved = a->moved;
+        h->features_moved = a->features_shift;
     }
 }
 

@@ -22,7 +22,7 @@ typedef struct pf_perf_header {
     perfile_section data;
     perfile_section event_types;
     uint64_t features[4];
-    uint64_t features_moved; /* see perfile_assume.moved */
+    uint64_t features_moved; /* see perfile_assume.features_shift */
 } pf_perf_header;
 
 /* Reads magic and size, at least 16 bytes: 0, or BAD_MAGIC or TRUNCATED_HEADER. */

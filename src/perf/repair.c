@@ -221,7 +221,7 @@ static void find_data(pf_repair *r, perfile_bytes file, const pf_perf_header *h,
     bool moved = find_moved_table(file, h, r->assume.data.offset, &table);
     bool found = moved || find_table(file, r->assume.data.offset, h->swap, &table, &entries);
     if (moved)
-        r->assume.moved = table - (h->data.offset + h->data.size);
+        r->assume.features_shift = table - (h->data.offset + h->data.size);
     r->assume.data.size = found ? table - r->assume.data.offset : UINT64_MAX;
     r->assume.has_features = true;
     if (moved || (found && entries == count(h->features))) {

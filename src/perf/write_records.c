@@ -28,7 +28,7 @@ static void fill_trailer(making *m)
     const perfile_put_options *g = &m->given;
     const perfile_layout *l = &m->event->layout;
     m->trailer.present = trailer_bits(l);
-    if (g->existed)
+    if (g->synthesized)
         return;
     uint64_t id = g->id ? g->id : m->event->id;
     m->trailer = (perfile_sample_id){
@@ -48,7 +48,7 @@ static void fill_trailer(making *m)
 static perfile_status make(pf_perf_writer *w, uint32_t type, const perfile_put_options *how,
                            making *m, perfile_error *err)
 {
-    *m = (making){.given = {.existed = !how}, .how = pf_write_encoding(w)};
+    *m = (making){.given = {.synthesized = !how}, .how = pf_write_encoding(w)};
     perfile_status st = pf_write_usable(w, err);
     if (how && st == PERFILE_OK)
         st = pf_options_take(&m->given, sizeof m->given, how, "put.how", err);

@@ -85,7 +85,7 @@ static void put_state(perfile_writer *w, const recording *c)
 {
     perfile_error err;
     perfile_put_options how = {.size = sizeof how, .pid = c->pid, .tid = c->pid, .time = c->first};
-    perfile_put_options kernel = {.size = sizeof kernel, .misc = 1, .existed = true};
+    perfile_put_options kernel = {.size = sizeof kernel, .misc = 1, .synthesized = true};
     perfile_mmap map = {.pid = PERFILE_NO_PID,
                         .addr = c->kernel,
                         .len = 0x1000,

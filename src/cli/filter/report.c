@@ -49,7 +49,7 @@ static void json_object(const cli_filter_run *x, const perfile_error *failed)
     cli_json_number("kept_processes", f->kept_processes);
     cli_json_number("aux_dropped", f->aux_dropped);
     cli_json_number("aux_bytes", f->aux_bytes);
-    cli_json_bool("all_state", f->all_state);
+    cli_json_bool("all_state", f->all_sideband);
     cli_json_number("damages", x->copied.damages);
     cli_json_number("lost", x->copied.lost);
     if (failed)

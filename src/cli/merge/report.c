@@ -195,7 +195,7 @@ static void json_end(const cli_merge_run *x, const perfile_error *failed)
     cli_json_number("new_ids", m->new_ids);
     cli_json_number("facts", m->facts);
     cli_json_number("repeated", m->repeated);
-    cli_json_number("of_nobody", m->of_nobody);
+    cli_json_number("of_nobody", m->unattributed);
     cli_json_number("unreadable", m->unreadable);
     cli_json_number("conflicting", m->conflicting);
     cli_json_number("trailers", m->trailers);
