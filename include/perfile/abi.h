@@ -178,7 +178,7 @@ enum {
     PERFILE_RECORD_TIME_CONV = 79, /* from counter values to time */
     PERFILE_RECORD_HEADER_FEATURE = 80, /* a feature section */
     PERFILE_RECORD_COMPRESSED = 81, /* compressed records */
-    PERFILE_RECORD_FINISHED_INIT = 82, /* everything that existed before was told */
+    PERFILE_RECORD_FINISHED_INIT = 82, /* all synthesized records were written */
     PERFILE_RECORD_COMPRESSED2 = 83, /* compressed records, padded */
     PERFILE_RECORD_BPF_METADATA = 84, /* variables of a BPF program */
     PERFILE_RECORD_SCHEDSTAT_CPU = 85, /* scheduler counters of a processor */
@@ -186,8 +186,8 @@ enum {
     PERFILE_RECORD_SIMPLEPERF_KERNEL_SYMBOL = 32769, /* copy of /proc/kallsyms */
     PERFILE_RECORD_SIMPLEPERF_DSO = 32770, /* a mapped object */
     PERFILE_RECORD_SIMPLEPERF_SYMBOL = 32771, /* a symbol */
-    PERFILE_RECORD_SIMPLEPERF_SPLIT = 32772, /* a piece of a record above 64 KiB */
-    PERFILE_RECORD_SIMPLEPERF_SPLIT_END = 32773, /* the pieces are complete */
+    PERFILE_RECORD_SIMPLEPERF_SPLIT = 32772, /* a fragment of a record above 64 KiB */
+    PERFILE_RECORD_SIMPLEPERF_SPLIT_END = 32773, /* the fragments are complete */
     PERFILE_RECORD_SIMPLEPERF_EVENT_ID = 32774, /* ids opened during the recording */
     PERFILE_RECORD_SIMPLEPERF_CALLCHAIN = 32775, /* call chain found by unwinding a stack */
     PERFILE_RECORD_SIMPLEPERF_UNWINDING_RESULT = 32776, /* how unwinding a stack went */

@@ -157,7 +157,7 @@ enum {
     /* BPF_METADATA, SCHEDSTAT_CPU and SCHEDSTAT_DOMAIN have room for what they hold */
     PERFILE_RULE_V_522 = 522,
     PERFILE_RULE_V_523 = 523, /* one stream stands in a file */
-    PERFILE_RULE_V_524 = 524, /* a record in pieces (simpleperf) is complete */
+    PERFILE_RULE_V_524 = 524, /* the fragments of a record (simpleperf) are complete */
     PERFILE_RULE_V_601 = 601, /* what a feature section holds can be read */
     PERFILE_RULE_V_602 = 602, /* a feature section has nothing behind its content */
     /* a string in a feature ends with NUL, is padded with NUL, and is a multiple of 64 long */

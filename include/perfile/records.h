@@ -217,7 +217,7 @@ typedef struct perfile_cpu_map_data {
     uint16_t mask_nr; /* words of the mask; with is_mask */
     uint16_t long_size; /* bytes of a word; with is_mask */
     bool has_mask; /* the members with it are there */
-    perfile_words mask; /* bit n of the whole is processor n; with has_mask */
+    perfile_words mask; /* bit n of all words together is processor n; with has_mask */
     bool is_range; /* the members with it are there */
     uint8_t any_cpu; /* 1: any processor too; with is_range */
     uint16_t start_cpu; /* first; with is_range */
@@ -266,7 +266,7 @@ typedef struct perfile_bpf_metadata_entry {
 /* An id that was opened during the recording. */
 typedef struct perfile_event_id_entry {
     uint32_t present; /* 0 */
-    uint64_t attr_index; /* whose */
+    uint64_t attr_index; /* position of the event */
     uint64_t id; /* the id */
 } perfile_event_id_entry;
 
@@ -679,7 +679,7 @@ typedef struct perfile_stat_round {
 typedef struct perfile_event_update {
     uint32_t present; /* 0 */
     uint64_t type; /* what */
-    uint64_t id; /* whose */
+    uint64_t id; /* the event */
     bool has_unit; /* the members with it are there */
     perfile_bytes unit; /* unit of its counts; with has_unit */
     bool has_scale; /* the members with it are there */
@@ -719,7 +719,7 @@ typedef struct perfile_compressed {
     perfile_bytes data; /* the next bytes of the zstd stream */
 } perfile_compressed;
 
-/* FINISHED_INIT: everything that existed before was told. */
+/* FINISHED_INIT: all synthesized records were written. */
 typedef struct perfile_finished_init {
     uint32_t present; /* 0 */
 } perfile_finished_init;
@@ -806,13 +806,13 @@ typedef struct perfile_sp_symbol {
     perfile_bytes name; /* its name */
 } perfile_sp_symbol;
 
-/* SIMPLEPERF_SPLIT: a piece of a record above 64 KiB. */
+/* SIMPLEPERF_SPLIT: a fragment of a record above 64 KiB. */
 typedef struct perfile_sp_split {
     uint32_t present; /* 0 */
-    perfile_bytes data; /* the piece */
+    perfile_bytes data; /* the fragment */
 } perfile_sp_split;
 
-/* SIMPLEPERF_SPLIT_END: the pieces are complete. */
+/* SIMPLEPERF_SPLIT_END: the fragments are complete. */
 typedef struct perfile_sp_split_end {
     uint32_t present; /* 0 */
 } perfile_sp_split_end;

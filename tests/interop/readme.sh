@@ -25,6 +25,12 @@ cd "$here" || exit 1
 # The time of a file is that of the checkout.
 sed -i 's/^captured .*Z, when the file/captured     (a date), when the file/' shown printed
 diff -u shown printed || exit 1
+# Six jobs, each of which fits in six lines.
+sed -n '/^## Six jobs$/,/^## All commands$/p' "$readme" | awk '
+    /^```console$/ { inside = 1; n = 0; blocks++; next }
+    /^```$/ { inside = 0; if (n > 6) { print "a job in README.md has " n " lines"; bad = 1 } next }
+    inside { n++ }
+    END { if (blocks != 6) { print "README.md shows " blocks " jobs, not six"; bad = 1 } exit bad }' || exit 1
 commands=$(grep -c '^\$ perfile ' shown)
 if [ "$commands" -lt 5 ]; then
     echo "only $commands commands were found in README.md"
