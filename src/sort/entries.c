@@ -1,14 +1,19 @@
-/* A merge sort of the runs that are there. */
+/* A natural merge sort, in the manner of timsort: finds ascending sequences ("runs" in this file),
+ * brings short ones to SHORT_RUN entries by insertion, and merges neighbours so that the stack of
+ * pending runs stays short.  Equal keys never change places. */
 #include "sort/entries.h"
 
 #include <string.h>
 
 enum {
-    SHORT_RUN = 16, /* shorter ones are brought to this by insertion */
-    MOST_RUNS = 64  /* each is longer than all behind it together */
+    SHORT_RUN = 16, /* runs that are shorter are extended to this length by insertion sort */
+    /* A pending run is more than twice as long as the one behind it, so lengths grow at least by
+     * powers of two, and 64 of them cannot be exceeded by any array in memory. */
+    MOST_RUNS = 64
 };
 
-/* How many of e[0 .. n) have a key below `key`; with `equal` also those that have it. */
+/* Returns how many of e[0 .. n), which is sorted, have a key below `key`; with `equal`: below or
+ * equal to it. */
 static size_t count_below(const pf_sort_entry *e, size_t n, uint64_t key, int equal)
 {
     size_t low = 0;
@@ -22,7 +27,9 @@ static size_t count_below(const pf_sort_entry *e, size_t n, uint64_t key, int eq
     return low;
 }
 
-/* The entry to take next is chosen without a branch: which one it is cannot be foreseen. */
+/* Merges from the front.  `left` is the copy in scratch, `right` lies in place behind the gap in
+ * which `out` is.  The next entry is chosen without a branch, because times of two ring buffers
+ * alternate unpredictably. */
 static void merge_forward(pf_sort_entry *out, const pf_sort_entry *left, size_t n_left,
                           const pf_sort_entry *right, size_t n_right)
 {
@@ -37,6 +44,7 @@ static void merge_forward(pf_sort_entry *out, const pf_sort_entry *left, size_t 
     memcpy(out, left, (size_t)(left_end - left) * sizeof *out);
 }
 
+/* Merges from the back: `right` is the copy in scratch, `left` lies in place. */
 static void merge_backward(pf_sort_entry *out_end, const pf_sort_entry *left, size_t n_left,
                            const pf_sort_entry *right, size_t n_right)
 {
@@ -56,7 +64,7 @@ void pf_sort_entries_merge(pf_sort_entry *e, size_t middle, size_t n, pf_sort_en
 {
     if (middle == 0 || middle >= n || e[middle - 1].key <= e[middle].key)
         return;
-    /* What is at its place already stays there. */
+    /* Entries that are in their final position already, at both ends, take no part. */
     size_t skip = count_below(e, middle, e[middle].key, 1);
     size_t end = middle + count_below(e + middle, n - middle, e[middle - 1].key, 0);
     pf_sort_entry *left = e + skip, *right = e + middle;
@@ -79,7 +87,7 @@ static void reverse(pf_sort_entry *e, size_t n)
     }
 }
 
-/* e[0 .. sorted) is sorted: makes e[0 .. n) so. */
+/* Insertion sort of e[0 .. n), of which e[0 .. sorted) is sorted. */
 static void insert(pf_sort_entry *e, size_t sorted, size_t n)
 {
     for (; sorted < n; sorted++) {
@@ -91,12 +99,13 @@ static void insert(pf_sort_entry *e, size_t sorted, size_t n)
     }
 }
 
-/* Makes a sorted run at the beginning of e[0 .. n): how long it is. */
+/* Makes e[0 .. length) a sorted run of the maximal or at least SHORT_RUN length; returns it. */
 static size_t begin_run(pf_sort_entry *e, size_t n)
 {
     size_t i = 1;
     if (n > 1 && e[1].key < e[0].key) {
-        /* Strictly descending (a buffer that was written backward): equal keys keep their order. */
+        /* Descending, from a ring buffer that was written backward.  Only strictly descending keys
+         * are reversed, so that equal keys keep their order. */
         while (i < n && e[i].key < e[i - 1].key)
             i++;
         reverse(e, i);
@@ -110,7 +119,7 @@ static size_t begin_run(pf_sort_entry *e, size_t n)
     return longer;
 }
 
-void pf_sort_entries(pf_sort_entry *e, size_t n, pf_sort_entry *scratch)
+void pf_sort_entries_sort(pf_sort_entry *e, size_t n, pf_sort_entry *scratch)
 {
     size_t start[MOST_RUNS + 1];
     unsigned runs = 0;

@@ -1,4 +1,4 @@
-/* Keys to sort by, and where what they belong to is. */
+/* Sorting of (key, position) pairs: a stable natural merge sort. */
 #ifndef PF_SORT_ENTRIES_H
 #define PF_SORT_ENTRIES_H
 
@@ -7,14 +7,16 @@
 
 typedef struct pf_sort_entry {
     uint64_t key;
-    uint64_t at;
+    uint64_t at; /* the record's address or offset; only the user of the entries knows which */
 } pf_sort_entry;
 
-/* Sorts by key, stable.  Captures are runs of ascending times, one for each ring buffer: those are
- * found and merged, so that what is in order costs one look.  `scratch` has room for n / 2. */
-void pf_sort_entries(pf_sort_entry *e, size_t n, pf_sort_entry *scratch);
+/* Sorts by key; entries with equal keys keep their order.  Captures are sequences of ascending
+ * times, one for each ring buffer: these are found and merged, so an array that is in order costs
+ * one pass. `scratch` has room for n / 2 entries. */
+void pf_sort_entries_sort(pf_sort_entry *e, size_t n, pf_sort_entry *scratch);
 
-/* Merges e[0 .. middle) and e[middle .. n), each sorted. */
+/* Merges e[0 .. middle) and e[middle .. n), each of which is sorted; stable.  `scratch` has room
+ * for the shorter of the two. */
 void pf_sort_entries_merge(pf_sort_entry *e, size_t middle, size_t n, pf_sort_entry *scratch);
 
 #endif

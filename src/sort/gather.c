@@ -1,23 +1,28 @@
-/* Where times of two strands alternate, which of them comes next cannot be foreseen: two sides,
- * each in registers or near, are merged without a branch on that.  Where there are more, the heap
- * decides, and what the first strand has in front of all others is copied at once. */
+/* Two ways to gather samples of strands whose times alternate.
+ *
+ * Where the two first strands have many samples before any third one, a loop merges just these two:
+ * their state stays in registers, and the loop chooses the next sample without a branch, because
+ * the choice is unpredictable.  Otherwise the heap decides: the range that the first strand has
+ * before all others is copied at once.  gather_two() is tried first; if it yielded little, the next
+ * BY_HEAP ranges are taken by the heap before it is tried again. */
 #include "sort/gather.h"
 
 #include "base/copy.h"
 
 enum {
-    AHEAD = 1024,   /* bytes */
-    WORTH_TWO = 16, /* records: if two strands had fewer together, the heap … */
-    BY_HEAP = 64    /* … decides for so many stretches */
+    AHEAD = 1024,   /* bytes to prefetch ahead in each strand */
+    WORTH_TWO = 16, /* samples: if gather_two() yields fewer, … */
+    BY_HEAP = 64    /* … so many ranges are gathered by the heap next */
 };
 
-/* One of two strands. */
+/* One of the two strands that gather_two() merges. */
 typedef struct side {
-    const uint8_t *at, *end;
-    uint64_t key, last; /* of the next record, of the one before it */
-    size_t size;
+    const uint8_t *at, *end; /* next record, end of its block */
+    uint64_t key, last;      /* keys of the next record and of the one before it */
+    size_t size;             /* of the next record */
 } side;
 
+/* The strand at heap[place] as a side. */
 static side side_of(const pf_sort_strands *s, uint32_t place)
 {
     const pf_sort_head *head = &s->heap[place];
@@ -26,6 +31,7 @@ static side side_of(const pf_sort_strands *s, uint32_t place)
                   pf_frame_at(one->at, s->blocks->swap).size};
 }
 
+/* Notes where sample number g->n, at address `at` of this strand, lies in the input. */
 static void note_place(pf_sort_gathered *g, const pf_sort_strands *s, uint32_t strand,
                        const uint8_t *at)
 {
@@ -33,7 +39,8 @@ static void note_place(pf_sort_gathered *g, const pf_sort_strands *s, uint32_t s
     g->from[g->n] = (pf_sort_place){b->offset + (uint64_t)(at - b->start), b->part};
 }
 
-/* Which of the others on the heap is second: 1 or 2; *third is the least key behind both. */
+/* Returns the heap position of the second strand, 1 or 2.  *third is the least key of all strands
+ * but the first two: in a binary heap it is that of the sibling or of a child of the second. */
 static uint32_t second_of(const pf_sort_strands *s, uint64_t *third)
 {
     const pf_sort_head *heap = s->heap;
@@ -49,8 +56,9 @@ static uint32_t second_of(const pf_sort_strands *s, uint64_t *third)
     return second;
 }
 
-/* To the next record of a side; false when it is no usual sample, or no longer what it was. */
-static inline bool step(side *d, const pf_sort_strands *s, size_t least, bool swap)
+/* Advances a side to its next record.  False if that is no usual sample in order within the block;
+ * `least` is the size of the shortest sample with a time. */
+static inline bool advance_side(side *d, const pf_sort_strands *s, size_t least, bool swap)
 {
     d->last = d->key;
     d->at += d->size;
@@ -65,7 +73,8 @@ static inline bool step(side *d, const pf_sort_strands *s, size_t least, bool sw
            d->key >= d->last;
 }
 
-/* Merges the two strands that are first, up to what another one has; how many records. */
+/* Merges the first two strands up to the next record of a third one.  Returns the number of
+ * samples; 0 if the second strand has something else next. */
 static uint64_t gather_two(pf_sort_gathered *g, pf_sort_strands *s, uint64_t bound, uint64_t bytes,
                            uint64_t most, perfile_stream *stream)
 {
@@ -75,10 +84,12 @@ static uint64_t gather_two(pf_sort_gathered *g, pf_sort_strands *s, uint64_t bou
     const uint32_t strand[2] = {s->heap[0].strand, s->heap[second].strand};
     const size_t least = PF_PERF_RECORD_HEADER + s->place.need;
     const uint64_t before = g->n;
-    if (s->all[strand[1]].what != PF_STRAND_SAMPLE)
+    if (s->all[strand[1]].kind != PF_STRAND_SAMPLE)
         return 0;
-    const bool turned = strand[1] < strand[0]; /* of equal keys sides[0] has the first */
-    side sides[2] = {side_of(s, turned ? second : 0), side_of(s, turned ? 0 : second)};
+    /* Where keys are equal the strand that is first in the input goes first; sides[0] is that one.
+     */
+    const bool exchanged = strand[1] < strand[0];
+    side sides[2] = {side_of(s, exchanged ? second : 0), side_of(s, exchanged ? 0 : second)};
     bound = third < bound ? third : bound;
     bool more = sides[0].size >= least && sides[0].size <= (size_t)(sides[0].end - sides[0].at) &&
                 sides[1].size >= least && sides[1].size <= (size_t)(sides[1].end - sides[1].at);
@@ -89,32 +100,33 @@ static uint64_t gather_two(pf_sort_gathered *g, pf_sort_strands *s, uint64_t bou
         if (d->key >= bound)
             break;
         if (g->n < PERFILE_RUN_RECORDS)
-            note_place(g, s, strand[i ^ turned], d->at);
+            note_place(g, s, strand[i ^ exchanged], d->at);
         pf_copy_small(g->to + at, d->at, d->size);
         at += d->size;
         g->n++;
-        more = step(d, s, least, swap);
+        more = advance_side(d, s, least, swap);
     }
     g->bytes = at;
-    const uint8_t *const to[2] = {sides[turned].at, sides[!turned].at};
-    const uint64_t last[2] = {sides[turned].last, sides[!turned].last};
+    const uint8_t *const to[2] = {sides[exchanged].at, sides[!exchanged].at};
+    const uint64_t last[2] = {sides[exchanged].last, sides[!exchanged].last};
     if (g->n > before)
-        pf_sort_strands_go_on_two(s, second, to, last, stream);
+        pf_sort_strands_advance_two(s, second, to, last, stream);
     return g->n - before;
 }
 
-/* What the first strand has in front of all others; false when it is something else. */
+/* Copies the range that the first strand has before all others.  False if there is none, which
+ * means that the file was changed. */
 static bool gather_one(pf_sort_gathered *g, pf_sort_strands *s, uint64_t bound, uint64_t bytes,
                        uint64_t most, perfile_stream *stream)
 {
     const uint64_t own = pf_sort_strands_bound(s);
     const uint32_t strand = s->heap[0].strand;
     const uint8_t *at = s->all[strand].at;
-    const pf_sort_stretch some =
-        pf_sort_strands_stretch(s, own < bound ? own : bound, bytes - g->bytes, most - g->n);
+    const pf_sort_range some =
+        pf_sort_strands_range(s, own < bound ? own : bound, bytes - g->bytes, most - g->n);
     pf_copy_small(g->to + g->bytes, at, (size_t)(some.end - at));
     g->bytes += (size_t)(some.end - at);
-    for (uint64_t i = 0; i < some.n; i++, g->n++) {
+    for (uint64_t i = 0; i < some.n; i++, g->n++) { /* places of the first samples only */
         if (g->n >= PERFILE_RUN_RECORDS) {
             g->n += some.n - i;
             break;
@@ -123,7 +135,7 @@ static bool gather_one(pf_sort_gathered *g, pf_sort_strands *s, uint64_t bound, 
         at += pf_frame_at(at, s->blocks->swap).size;
     }
     if (some.n)
-        pf_sort_strands_go_on(s, some.end, stream);
+        pf_sort_strands_advance(s, some.end, stream);
     return some.n != 0;
 }
 
@@ -131,7 +143,8 @@ void pf_sort_gather(pf_sort_gathered *g, pf_sort_strands *s, uint64_t bound, uin
                     uint64_t most, perfile_stream *stream)
 {
     unsigned by_heap = 0;
-    while (s->n_heap && g->n < most && g->bytes < bytes && pf_sort_strands_sample(s, bound)) {
+    while (s->n_heap && g->n < most && g->bytes < bytes &&
+           pf_sort_strands_sample_is_next(s, bound)) {
         if (by_heap == 0 && s->n_heap > 1) {
             const uint64_t n = gather_two(g, s, bound, bytes, most, stream);
             by_heap = n < WORTH_TWO ? BY_HEAP : 0;

@@ -1,9 +1,10 @@
 /* perfile_sort() on a stream that is sorted already: a merge, or a stage on a sorted stream.
  *
- * The records go on in their order, in slots of this stage, because they are numbered anew and
- * rounds stand elsewhere: with those of the stream below, of which others may have been left out,
- * the output would not be what sorting the same records out of a file gives.  Each run is made of
- * one run of the stream below, so that what stands first or alone there does so here. */
+ * The records are passed on in their order, without holding any.  They are copied into the run of
+ * this stage, because they get new sequence numbers and new FINISHED_ROUNDs: the output must be the
+ * same as if the same records were sorted out of a file, and a stage below may have dropped some of
+ * them.  Each run is made of at most one run of the stream below, so that records that must be
+ * first or alone in their run stay so. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,7 +13,7 @@
 #include "sort/sort.h"
 #include "schema/family.h"
 
-enum { STEP = 4 << 20 /* bytes between calls of options.progress */ };
+enum { STEP = 4 << 20 /* bytes between two calls of options.progress */ };
 
 typedef struct in_order {
     perfile_stream base;
@@ -20,17 +21,18 @@ typedef struct in_order {
     perfile_sort_summary result;
     pf_totals totals;
     pf_time_clock clock;
-    uint64_t previous; /* time of the record before */
-    uint64_t sequence;
-    uint64_t round_bytes;                      /* since the last round */
-    bool rounds;                               /* the records are of a family that has them */
-    bool timed;                                /* a record with a time since then */
-    bool in_fragments;                         /* the last record was one: nothing comes between */
-    bool fragments_ended;                      /* … and the last of them */
-    uint64_t last_fragment, new_last_fragment; /* its sequence below, and here */
-    const perfile_record *at, *end;            /* of the run below: what is to be handed on */
-    const perfile_record *extra_of;            /* the record below that run[0] is */
-    uint64_t done, told, total;
+    uint64_t previous;    /* key of the record before */
+    uint64_t sequence;    /* of the next record */
+    uint64_t round_bytes; /* since the last FINISHED_ROUND */
+    bool rounds;          /* records are of a family that has FINISHED_ROUND */
+    bool timed;           /* there was a record with a time since the last FINISHED_ROUND */
+    bool in_fragments;    /* the last record was a fragment: no round may come between */
+    bool fragments_ended; /* … and the last one of its record */
+    uint64_t last_fragment, new_last_fragment; /* its sequence in the stream below, and here */
+    const perfile_record *at, *end; /* records of the run below that were not passed on yet */
+    const perfile_record *extra_of; /* record below that run[0] was copied from; NULL: none */
+    uint64_t done, reported,
+        total; /* of options.progress, in bytes; `reported`: at its last call */
 } in_order;
 
 static in_order *stage_of(perfile_stream *s)
@@ -38,7 +40,8 @@ static in_order *stage_of(perfile_stream *s)
     return (in_order *)(void *)s;
 }
 
-/* Rounds are made anew, and what was in compressed records is there. */
+/* True for records that are not passed on, which are counted here: FINISHED_ROUNDs, because new
+ * ones are made, and compressed records, because their content follows as records. */
 static bool is_left_out(in_order *x, const perfile_record *r)
 {
     bool round = r->type == PERFILE_RECORD_FINISHED_ROUND && r->family == PERFILE_FAMILY_PERF;
@@ -48,7 +51,7 @@ static bool is_left_out(in_order *x, const perfile_record *r)
     return round || envelope;
 }
 
-/* Whether `r` is what the fragments in front of it make. */
+/* True if `r` is the record that the fragments before it were joined to. */
 static bool is_joined(const in_order *x, const perfile_record *r)
 {
     return x->in_fragments && r->flags & PERFILE_REC_INNER && r->envelope == x->last_fragment;
@@ -59,6 +62,7 @@ static bool round_is_due(const in_order *x)
     return x->timed && x->rounds && !x->in_fragments && x->round_bytes >= PF_ROUND_BYTES;
 }
 
+/* Makes a FINISHED_ROUND the only record of the run. */
 static void make_round(in_order *x)
 {
     x->base.run[0] = pf_round_record(x->base.session, x->sequence++);
@@ -68,6 +72,7 @@ static void make_round(in_order *x)
     x->timed = false;
 }
 
+/* Adds a record to summary and totals. */
 static void count(in_order *x, const perfile_record *r)
 {
     const uint64_t key = pf_time_key(&x->clock, r);
@@ -84,8 +89,10 @@ static void count(in_order *x, const perfile_record *r)
     x->done += size + r->extra.len;
 }
 
-/* The record `r` of the run below into the next slot. */
-static void take(in_order *x, const perfile_record *r)
+/* Copies record `r` of the run below to the next slot of this run.  A joined record refers to its
+ * last fragment by `envelope`, which gets that fragment's new sequence; other inner records become
+ * plain ones, because their envelopes are left out. */
+static void copy_record(in_order *x, const perfile_record *r)
 {
     perfile_record *out = &x->base.run[x->base.n_run++];
     *out = *r;
@@ -106,8 +113,9 @@ static void take(in_order *x, const perfile_record *r)
     count(x, r);
 }
 
-/* What is left of the run below, up to where a round has to stand. */
-static void take_run(in_order *x)
+/* Copies the rest of the run below, up to a place where a FINISHED_ROUND is due; makes that one if
+ * it is due at the front. */
+static void copy_run(in_order *x)
 {
     const perfile_record *first = x->at;
     x->extra_of = first;
@@ -118,37 +126,40 @@ static void take_run(in_order *x)
             continue;
         }
         if (x->in_fragments && x->fragments_ended && !is_joined(x, r))
-            x->in_fragments = false; /* they made nothing */
+            x->in_fragments = false; /* they were joined to no record */
         if (!(x->timed && x->rounds) && x->round_bytes >= PF_ROUND_BYTES)
-            x->round_bytes = 0; /* a round says nothing of records without a time */
+            x->round_bytes = 0; /* no round: it would say nothing about records without a time */
         if (round_is_due(x)) {
             if (x->base.n_run == 0)
                 make_round(x);
             break;
         }
-        take(x, r);
+        copy_record(x, r);
         x->at++;
     }
+    /* What is known of the run below holds for this one if nothing was left out or added. */
     size_t n = (size_t)(x->at - first);
     if (n == x->base.n_run && x->at == x->end)
         x->base.framed = pf_stream_framed(x->base.below, first, n);
 }
 
+/* Calls options.progress every STEP bytes. */
 static void progress(in_order *x)
 {
-    if (x->options.progress && x->done >= x->told + STEP) {
-        x->told = x->done;
+    if (x->options.progress && x->done >= x->reported + STEP) {
+        x->reported = x->done;
         x->options.progress(x->options.user, x->done < x->total ? x->done : x->total, x->total);
     }
 }
 
+/* pf_stream_ops.fill. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     in_order *x = stage_of(s);
     while (s->n_run == 0) {
         size_t n;
         if (x->at < x->end) {
-            take_run(x);
+            copy_run(x);
             continue;
         }
         progress(x);
@@ -168,6 +179,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* pf_stream_ops.extra: the payload is read from the stream below. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err)
 {
@@ -206,6 +218,6 @@ bool pf_sort_in_order_result(const perfile_stream *s, perfile_sort_summary *out)
         return false;
     const in_order *x = (const in_order *)(const void *)s;
     *out = x->result;
-    pf_sort_tell_totals(&x->totals, out);
+    pf_sort_set_totals(&x->totals, out);
     return true;
 }

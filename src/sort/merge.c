@@ -1,4 +1,14 @@
-/* The second pass: hands out what has the least time. */
+/* The second pass: merges windows, readers and strands, and makes runs of records in order of time.
+ *
+ * All sources stand on one binary heap by their next record.  emit_top() moves records of the top
+ * source into the run for as long as they come before all other sources.  Besides, the merge
+ *
+ *  - makes a FINISHED_ROUND every PF_ROUND_BYTES and at the end, so that readers that sort need
+ * little memory.  Where rounds stand depends on the bytes of the records alone, never on how runs
+ * are cut;
+ *  - yields each record that is not plain() alone in its run, because it may teach the session or
+ * have a payload;
+ *  - joins the fragments of a large simpleperf record, and yields the joined record behind them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,9 +18,12 @@
 #include "sort/sort.h"
 #include "schema/frame.h"
 
-enum { FETCH_AHEAD = 16 /* records */ };
+enum { FETCH_AHEAD = 16 /* records of a window whose bytes are prefetched */ };
 
-/* Of an input that was in order each source has what was read before all that is in the next. */
+/* The order of the heap.  Where keys are equal, the place in the input decides, so that the result
+ * does not depend on which records were stored where.  With in_order each source holds records that
+ * were read before all those of the next source, in whatever parts: then the number of the source
+ * decides. */
 static bool before(const pf_sort *x, const pf_sort_source *a, const pf_sort_source *b)
 {
     if (a->key != b->key)
@@ -22,6 +35,7 @@ static bool before(const pf_sort *x, const pf_sort_source *a, const pf_sort_sour
     return a->offset != b->offset ? a->offset < b->offset : a->order < b->order;
 }
 
+/* Puts heap[at] in its place among those below it. */
 static void sift(pf_sort *x, uint32_t at)
 {
     pf_sort_source *one = x->heap[at];
@@ -50,11 +64,12 @@ static void pop(pf_sort *x)
         sift(x, 0);
 }
 
-/* What the source has first now. */
-static void look_at_head(pf_sort_source *s)
+/* Sets key and place of a source to those of its next record, which must exist. */
+static void update_key(pf_sort_source *s)
 {
     if (s->window) {
         const pf_sort_entry *e = &s->window->e[s->window->at];
+        /* Any block of the part shows the distance between addresses and offsets. */
         const pf_sort_block *any = &s->window->blocks->list[s->window->next - 1];
         s->key = e->key;
         s->part = any->part;
@@ -72,8 +87,8 @@ static void look_at_head(pf_sort_source *s)
     }
 }
 
-/* Lets a source read on; puts it on the heap if there is more in it. */
-static perfile_status read_on(pf_sort *x, pf_sort_source *s, perfile_error *err)
+/* Fills a source that is not on the heap, and puts it there if it has a next record. */
+static perfile_status fill_source(pf_sort *x, pf_sort_source *s, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     if (s->window)
@@ -86,7 +101,7 @@ static perfile_status read_on(pf_sort *x, pf_sort_source *s, perfile_error *err)
                 : s->reader ? s->reader->item != NULL
                             : s->strands->n_heap != 0;
     if (more) {
-        look_at_head(s);
+        update_key(s);
         push(x, s);
     }
     return PERFILE_OK;
@@ -108,47 +123,51 @@ perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err)
             s->reader = &x->readers[i - x->n_windows];
         else
             s->strands = &x->strands;
-        perfile_status st = read_on(x, s, err);
+        perfile_status st = fill_source(x, s, err);
         if (st != PERFILE_OK)
             return st;
     }
     return PERFILE_OK;
 }
 
-/* A run of one record may be anything; others have what needs no look but at its header. */
-static inline bool plain_type(uint32_t type)
+/* True for the types of kernel records, which may stand together in a run.  Others are alone. */
+static inline bool is_plain_type(uint32_t type)
 {
     return type - 1 < PF_PERF_LAST_KERNEL_TYPE;
 }
 
-static bool plain(const perfile_record *r)
+/* The same for any record: one with a payload, and a fragment, are alone, too. */
+static bool is_plain(const perfile_record *r)
 {
-    return (plain_type(r->type) || r->family != PERFILE_FAMILY_PERF) && r->extra.len == 0 &&
+    return (is_plain_type(r->type) || r->family != PERFILE_FAMILY_PERF) && r->extra.len == 0 &&
            !(r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_PAYLOAD_CUT));
 }
 
-/* Makes slot `i` ready for records of windows, which differ only in what from_window() writes. */
-static void clean(pf_sort *x, uint32_t i)
+/* Prepares slot `i` of the run for records of the mapping: sets the members that are the same for
+ * all of them, so that from_mapping() needs to write only the others. */
+static void prepare_slot(pf_sort *x, uint32_t i)
 {
+    /* Bytes in the window of a source are gone when it moves on; those of the mapping are stable.
+     */
     const bool in_window = x->blocks.beside && !x->by_strands;
     x->base.run[i] =
         (perfile_record){.flags = (uint8_t)((in_window ? 0 : PERFILE_REC_STABLE) |
                                             (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),
                          .envelope = PERFILE_NO_SEQUENCE,
                          .session = x->base.session};
-    x->clean |= UINT64_C(1) << i;
+    x->prepared |= UINT64_C(1) << i;
 }
 
-/* The slot is used for something else. */
-static perfile_record *slot_of(pf_sort *x, uint32_t i)
+/* Returns slot `i` for a record of another kind; it must be prepared anew afterwards. */
+static perfile_record *unprepared_slot(pf_sort *x, uint32_t i)
 {
-    x->clean &= ~(UINT64_C(1) << i);
+    x->prepared &= ~(UINT64_C(1) << i);
     return &x->base.run[i];
 }
 
-/* `end`: of what is known to be there.  Somebody may have changed the size of the record in the
- * meantime: then it is no record of the capture, and is refused as one that is not what its bytes
- * say. */
+/* Fills `r` from the record at `at`.  `end` is the end of bytes that are known to exist: if the
+ * file was changed meanwhile, the size in the header may lead beyond it.  Then the body is cut
+ * there, and the record is refused by whoever compares its size with its header. */
 static inline void from_mapping(perfile_record *r, const uint8_t *at, const uint8_t *end, bool swap)
 {
     pf_sort_frame(r, at, swap);
@@ -156,8 +175,8 @@ static inline void from_mapping(perfile_record *r, const uint8_t *at, const uint
     r->body.len = r->body.len < room ? r->body.len : room;
 }
 
-/* `offset`: what makes a place in the mapping one in the file.  `end`: of what the window has taken
- * in. */
+/* Fills `r` from entry `e` of the window.  `offset` converts an address in the mapping to an offset
+ * in the file; `end` is the end of the block that was loaded last. */
 static inline void from_window(perfile_record *r, const pf_sort_window *w, const pf_sort_entry *e,
                                uint64_t offset, const uint8_t *end, bool swap, uint32_t part)
 {
@@ -166,12 +185,13 @@ static inline void from_window(perfile_record *r, const pf_sort_window *w, const
     r->part = part;
 }
 
+/* Fills `r` from the current item of a reader, and notes its payload. */
 static void from_reader(pf_sort *x, const pf_sort_source *s, perfile_record *r)
 {
     *r = (perfile_record){.envelope = PERFILE_NO_SEQUENCE, .session = x->base.session};
     pf_sort_extra extra = pf_sort_item_record(s->reader->item, r);
     bool swap = r->flags & PERFILE_REC_SWAPPED;
-    r->flags &= (uint8_t)~PERFILE_REC_INNER; /* what it was in is not there */
+    r->flags &= (uint8_t)~PERFILE_REC_INNER; /* the envelope that it came out of is left out */
     const pf_frame f = pf_frame_of(r->family, r->header, swap);
     r->type = f.type;
     r->misc = f.misc;
@@ -183,7 +203,8 @@ static void from_reader(pf_sort *x, const pf_sort_source *s, perfile_record *r)
     }
 }
 
-static void account(pf_sort *x, uint32_t n, uint32_t samples, uint64_t bytes, bool timed)
+/* Adds `n` records to the run and to the summary; `timed`: one of them has a key other than 0. */
+static void count_records(pf_sort *x, uint32_t n, uint32_t samples, uint64_t bytes, bool timed)
 {
     x->base.n_run += n;
     x->result.records += n;
@@ -193,44 +214,46 @@ static void account(pf_sort *x, uint32_t n, uint32_t samples, uint64_t bytes, bo
     x->timed |= timed;
 }
 
-/* Moves `s`, the top of the heap, to its next record; false when it has to read on first. */
+/* Restores the heap after the top source `s` has yielded its next record.  False if `s` must be
+ * filled first: then it is off the heap, in x->to_refill. */
 static bool advance(pf_sort *x, pf_sort_source *s)
 {
-    bool more, dry;
+    bool more, needs_fill;
     if (s->window) {
         more = s->window->at < s->window->ready;
-        dry = s->window->next < s->window->end;
+        needs_fill = s->window->next < s->window->end;
     } else if (s->strands) {
         more = s->strands->n_heap != 0;
-        dry = false;
+        needs_fill = false;
     } else {
         pf_sort_reader_next(s->reader);
         more = s->reader->item != NULL;
-        dry = s->reader->dry;
+        needs_fill = s->reader->needs_fill;
     }
     if (more) {
-        look_at_head(s);
+        update_key(s);
         sift(x, 0);
         return true;
     }
     pop(x);
-    x->dry = dry ? s : NULL;
-    return !dry;
+    x->to_refill = needs_fill ? s : NULL;
+    return !needs_fill;
 }
 
-/* Where rounds stand depends on nothing but the records. */
+/* A run ends where a round is due, so that the round can stand there. */
 static bool run_is_full(const pf_sort *x)
 {
     return x->base.n_run == PERFILE_RUN_RECORDS ||
            (x->base.n_run && x->round_bytes >= PF_ROUND_BYTES);
 }
 
-/* The `seen` records of a window are the next of the run. */
+/* Notes in the stream what was seen of records that were just added to the run.  Nothing is known
+ * of the run if it has records that came without. */
 static void note_framed(perfile_stream *s, pf_framed seen)
 {
     pf_framed *f = &s->framed;
     if (s->n_run && f->n != s->n_run)
-        return; /* somebody else's are among them */
+        return; /* records of a reader are among them */
     if (s->n_run == 0)
         *f = (pf_framed){.shortest = UINT16_MAX};
     f->n += seen.n;
@@ -239,8 +262,9 @@ static void note_framed(perfile_stream *s, pf_framed seen)
     f->longest = seen.longest > f->longest ? seen.longest : f->longest;
 }
 
-/* So that it is near when its turn comes. */
-static inline void fetch(const pf_sort_window *w, const pf_sort_entry *e)
+/* Prefetches the first two cache lines of a record that will be yielded soon: the order of time
+ * jumps in the mapping. */
+static inline void prefetch_record(const pf_sort_window *w, const pf_sort_entry *e)
 {
     const uint8_t *ahead = (const uint8_t *)(uintptr_t)(e->at + w->shift);
     __builtin_prefetch(ahead);
@@ -255,17 +279,21 @@ uint64_t pf_sort_least_of_others(const pf_sort *x)
     return least;
 }
 
-/* What a window has before any other source. */
-static bool take_window(pf_sort *x, pf_sort_source *s)
+/* Moves records of the top source, a window, into the run as long as they come before all other
+ * sources.  False if the run ends here: the next record must stand first, or the window must be
+ * filled. */
+static bool emit_window(pf_sort *x, pf_sort_source *s)
 {
     pf_sort_window *w = s->window;
     const pf_sort_block *any = &w->blocks->list[w->next - 1];
+    /* Addresses to offsets in the file, modulo 2^64. */
     const uint64_t shift = any->offset - (uintptr_t)any->start;
     const uint8_t *end = (const uint8_t *)((uintptr_t)any->start + any->bytes + w->shift);
     const uint64_t bound = pf_sort_least_of_others(x), begun = x->round_bytes;
     const uint32_t first = x->base.n_run, part = s->part;
     const bool swap = x->blocks.swap;
     const pf_sort_entry *e = w->e + w->at, *ready = w->e + w->ready;
+    /* Entries before `far` have one that can be prefetched FETCH_AHEAD behind them. */
     const pf_sort_entry *far = w->n > FETCH_AHEAD ? w->e + w->n - FETCH_AHEAD : w->e;
     uint64_t bytes = begun, keys = 0, sequence = x->sequence;
     uint32_t n = first, samples = 0;
@@ -273,12 +301,12 @@ static bool take_window(pf_sort *x, pf_sort_source *s)
     bool more = true;
     do {
         if (e < far)
-            fetch(w, e + FETCH_AHEAD);
-        if (!(x->clean >> n & 1))
-            clean(x, n);
+            prefetch_record(w, e + FETCH_AHEAD);
+        if (!(x->prepared >> n & 1))
+            prepare_slot(x, n);
         perfile_record *r = &x->base.run[n];
         from_window(r, w, e, shift, end, swap, part);
-        more = plain_type(r->type);
+        more = is_plain_type(r->type);
         if (!more && n)
             break;
         r->sequence = sequence++;
@@ -292,23 +320,24 @@ static bool take_window(pf_sort *x, pf_sort_source *s)
         e++;
     } while (more && e < ready && e->key < bound && n < PERFILE_RUN_RECORDS &&
              bytes < PF_ROUND_BYTES);
-    const bool took = n > first;
+    const bool emitted = n > first;
     const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
                             false};
     note_framed(&x->base, seen);
     w->at = (size_t)(e - w->e);
     x->sequence = sequence;
-    account(x, n - first, samples, bytes - begun, keys != 0);
-    return took && advance(x, s) && more;
+    count_records(x, n - first, samples, bytes - begun, keys != 0);
+    return emitted && advance(x, s) && more;
 }
 
-void pf_sort_strands_took(pf_sort *x)
+void pf_sort_strands_advanced(pf_sort *x)
 {
     (void)advance(x, x->heap[0]);
 }
 
-/* What strands have before any other source. */
-static bool take_strands(pf_sort *x, pf_sort_source *s)
+/* The same for strands.  A strand that was changed ends the run; the error is reported when it is
+ * the first in the next one. */
+static bool emit_strands(pf_sort *x, pf_sort_source *s)
 {
     pf_sort_strands *all = s->strands;
     const uint64_t bound = pf_sort_least_of_others(x), begun = x->round_bytes;
@@ -322,14 +351,14 @@ static bool take_strands(pf_sort *x, pf_sort_source *s)
         const pf_sort_block *b = pf_sort_strand_block(all, one);
         const uint64_t key = all->heap[0].key;
         perfile_record *r = &x->base.run[n];
-        if (one->what == PF_STRAND_CHANGED)
+        if (one->kind == PF_STRAND_CHANGED)
             break;
-        if (!(x->clean >> n & 1))
-            clean(x, n);
+        if (!(x->prepared >> n & 1))
+            prepare_slot(x, n);
         from_mapping(r, one->at, one->end, x->blocks.swap);
         r->offset = b->offset + (uint64_t)(one->at - b->start);
         r->part = b->part;
-        more = plain_type(r->type);
+        more = is_plain_type(r->type);
         if (!more && n)
             break;
         r->sequence = x->sequence++;
@@ -340,75 +369,79 @@ static bool take_strands(pf_sort *x, pf_sort_source *s)
         bytes += size;
         keys |= key;
         x->keys[n++] = key;
-        pf_sort_strands_go_on(all, one->at + size, x->base.below);
+        pf_sort_strands_advance(all, one->at + size, x->base.below);
     } while (more && all->n_heap && all->heap[0].key < bound && n < PERFILE_RUN_RECORDS &&
              bytes < PF_ROUND_BYTES);
-    const bool took = n > first;
+    const bool emitted = n > first;
     const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
                             false};
     note_framed(&x->base, seen);
-    account(x, n - first, samples, bytes - begun, keys != 0);
-    return advance(x, s) && took && more;
+    count_records(x, n - first, samples, bytes - begun, keys != 0);
+    return advance(x, s) && emitted && more;
 }
 
-/* Takes what the top of the heap has before any other, into the run. */
-static bool take_top(pf_sort *x)
+/* Moves records of the top source into the run: of a reader one, of others as many as come before
+ * all other sources.  False if the run ends here. */
+static bool emit_top(pf_sort *x)
 {
     perfile_stream *base = &x->base;
     pf_sort_source *s = x->heap[0];
     if (s->window)
-        return take_window(x, s);
+        return emit_window(x, s);
     if (s->strands)
-        return take_strands(x, s);
-    perfile_record *r = slot_of(x, base->n_run);
+        return emit_strands(x, s);
+    perfile_record *r = unprepared_slot(x, base->n_run);
     from_reader(x, s, r);
-    if (base->n_run && !plain(r))
-        return false;
+    if (base->n_run && !is_plain(r))
+        return false; /* it must be first: the slot is written again in the next run */
     r->sequence = x->sequence++;
     x->keys[base->n_run] = s->key;
     x->done += r->extra.len;
-    account(x, 1, r->type == PERFILE_RECORD_SAMPLE, perfile_record_size(r), s->key != 0);
-    return advance(x, s) && plain(r);
+    count_records(x, 1, r->type == PERFILE_RECORD_SAMPLE, perfile_record_size(r), s->key != 0);
+    return advance(x, s) && is_plain(r);
 }
 
+/* Makes a FINISHED_ROUND the only record of the run. */
 static void make_round(pf_sort *x)
 {
-    *slot_of(x, 0) = pf_round_record(x->base.session, x->sequence++);
+    *unprepared_slot(x, 0) = pf_round_record(x->base.session, x->sequence++);
     x->base.n_run = 1;
     x->result.rounds++;
     x->round_bytes = 0;
     x->timed = false;
 }
 
-/* A piece of a record joins the others, as it will when the records are read again. */
-static perfile_status collect(pf_sort *x, perfile_error *err)
+/* If the run is a fragment: adds its body to the joined record, as a reader of the output will do.
+ */
+static perfile_status join_fragment(pf_sort *x, perfile_error *err)
 {
     const perfile_record *r = &x->base.run[0];
-    x->in_pieces = x->base.n_run == 1 && r->flags & PERFILE_REC_ENVELOPE;
-    if (!x->in_pieces)
+    x->in_fragments = x->base.n_run == 1 && r->flags & PERFILE_REC_ENVELOPE;
+    if (!x->in_fragments)
         return PERFILE_OK;
-    if (x->whole.len + r->body.len > x->base.limits.split_bytes)
+    if (x->joined.len + r->body.len > x->base.limits.split_bytes)
         return pf_fail(err, PERFILE_E_LIMIT, "split_bytes",
-                       "a record in pieces has more than %llu bytes",
+                       "a record in fragments has more than %llu bytes, the limit",
                        (unsigned long long)x->base.limits.split_bytes);
-    x->whole_ready = pf_is_last_fragment(r);
-    if (!x->whole_ready && !pf_buffer_append(&x->whole, r->body.ptr, r->body.len))
+    x->joined_ready = pf_is_last_fragment(r);
+    if (!x->joined_ready && !pf_buffer_append(&x->joined, r->body.ptr, r->body.len))
         return pf_fail_nomem(err, "sort");
     return PERFILE_OK;
 }
 
-/* The pieces came out: so does what they make, unless that is no record. */
-static void make_whole(pf_sort *x)
+/* Behind the last fragment: makes the joined record the run, unless the bytes are no record of just
+ * this size (then the run stays empty). */
+static void make_joined(pf_sort *x)
 {
     perfile_record last = x->base.run[0];
-    x->whole_ready = x->in_pieces = false;
-    x->whole_over = true;
+    x->joined_ready = x->in_fragments = false;
+    x->joined_yielded = true;
     bool swap = last.flags & PERFILE_REC_SWAPPED;
-    size_t len = x->whole.len;
-    const uint8_t *at = x->whole.ptr;
+    size_t len = x->joined.len;
+    const uint8_t *at = x->joined.ptr;
     if (len < PF_PERF_RECORD_HEADER)
         return;
-    perfile_record *r = slot_of(x, 0);
+    perfile_record *r = unprepared_slot(x, 0);
     *r = (perfile_record){.flags = (uint8_t)(PERFILE_REC_INNER | (swap ? PERFILE_REC_SWAPPED : 0)),
                           .offset = last.offset,
                           .envelope = last.sequence,
@@ -421,12 +454,13 @@ static void make_whole(pf_sort *x)
     x->base.n_run = 1;
 }
 
-/* The block of strands that would be next, and is no longer what it was. */
+/* Returns the block of the strand that is next, if the file was changed there since the first pass;
+ * else NULL. */
 static const pf_sort_block *changed_block(const pf_sort *x)
 {
     const pf_sort_strands *all = x->n_heap ? x->heap[0]->strands : NULL;
     const pf_sort_strand *top = all ? pf_sort_strands_top(all) : NULL;
-    return top && top->what == PF_STRAND_CHANGED ? pf_sort_strand_block(all, top) : NULL;
+    return top && top->kind == PF_STRAND_CHANGED ? pf_sort_strand_block(all, top) : NULL;
 }
 
 perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
@@ -434,42 +468,44 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
     perfile_stream *base = &x->base;
     perfile_status st = PERFILE_OK;
     base->n_run = 0;
+    /* Records of the last run are no longer used: release the payload, forget the joined record. */
     if (x->payload.extra.len) {
         pf_stream_release(base->below, x->payload.part, x->payload.offset,
                           perfile_record_size(&x->payload) + x->payload.extra.len);
         x->payload.extra.len = 0;
     }
-    if (x->whole_over)
-        pf_buffer_clear(&x->whole);
-    x->whole_over = false;
-    if (x->whole_ready)
-        make_whole(x);
+    if (x->joined_yielded)
+        pf_buffer_clear(&x->joined);
+    x->joined_yielded = false;
+    if (x->joined_ready)
+        make_joined(x);
     if (base->n_run)
         return PERFILE_OK;
-    if (x->given.n) {
+    if (x->pending.n) {
         pf_sort_hand_out(x);
         return PERFILE_OK;
     }
-    bool over = x->n_heap == 0 && !x->dry;
+    bool over = x->n_heap == 0 && !x->to_refill;
     const bool rounds = x->timed && x->rounds;
     if (!rounds && x->round_bytes >= PF_ROUND_BYTES)
-        x->round_bytes = 0; /* a round says nothing of records without a time */
-    if (rounds && !x->in_pieces && (over || x->round_bytes >= PF_ROUND_BYTES)) {
+        x->round_bytes = 0; /* no round: it would say nothing about records without a time */
+    if (rounds && !x->in_fragments && (over || x->round_bytes >= PF_ROUND_BYTES)) {
         make_round(x);
         return PERFILE_OK;
     }
-    if (x->dry) {
-        pf_sort_source *s = x->dry;
-        x->dry = NULL;
-        st = read_on(x, s, err);
+    if (x->to_refill) {
+        pf_sort_source *s = x->to_refill;
+        x->to_refill = NULL;
+        st = fill_source(x, s, err);
     }
     if (st == PERFILE_OK && x->n_heap == 0)
-        return rounds && !x->in_pieces ? pf_sort_merge(x, err) : PERFILE_END;
+        return rounds && !x->in_fragments ? pf_sort_merge(x, err) /* makes the last round */
+                                          : PERFILE_END;
     const pf_sort_block *block = base->n_run ? NULL : changed_block(x);
     if (st == PERFILE_OK && block)
-        st = pf_sort_changed(block, err);
+        st = pf_sort_fail_changed(block, err);
     while (st == PERFILE_OK && x->n_heap && !run_is_full(x))
-        if (!take_top(x))
+        if (!emit_top(x))
             break;
-    return st == PERFILE_OK ? collect(x, err) : st;
+    return st == PERFILE_OK ? join_fragment(x, err) : st;
 }

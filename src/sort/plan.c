@@ -1,13 +1,28 @@
-/* Between the passes: what is merged with what. */
+/* Between the passes: decides where records wait, and makes the sources that merge.c merges.
+ *
+ *  1. If the session has learned events or ids since the first key was computed, keys may be wrong:
+ * all of them are computed again.
+ *  2. If times step back in few places, blocks become strands: nothing waits, nothing is copied.
+ *  3. Otherwise there is a window for each part, if their entries fit in max_memory and the records
+ *     that wait fit in max_mapped.
+ *  4. If not, the records of all blocks are copied to the store `moved`, which spills to temporary
+ *     files.
+ *
+ * The store `loose` is read by readers in any case. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sort/sort.h"
 #include "schema/frame.h"
 
-enum { LEAST_STEP = 64 << 10, NEAR_STEP = 128 << 10 /* half of a source's window */ };
+enum {
+    LEAST_STEP = 64 << 10, /* bytes that a window loads at once, or a strand releases, at least */
+    SOURCE_STEP =
+        128 << 10 /* the same of a file that is read through a window: half of that window */
+};
 
-/* Records that came before their attr have a time now. */
-static uint64_t key_again(const pf_sort *x, const pf_sort_item *item)
+/* Returns the key of a stored record as the session knows it now: its time, if it came before the
+ * attr that says where that is.  Fragments and records without a time keep their key. */
+static uint64_t key_by_session(const pf_sort *x, const pf_sort_item *item)
 {
     perfile_record r = {.session = x->base.session, .envelope = PERFILE_NO_SEQUENCE};
     bool swap = item->flags & PERFILE_REC_SWAPPED;
@@ -19,8 +34,9 @@ static uint64_t key_again(const pf_sort *x, const pf_sort_item *item)
     return time == PERFILE_NO_TIME ? item->key : time;
 }
 
-/* All of the store once more, by the times that the session knows now. */
-static perfile_status sort_again(pf_sort *x, perfile_error *err)
+/* Replaces the store `loose` by one with keys as the session knows them now.  The payload file is
+ * taken over, because items point into it. */
+static perfile_status recompute_store_keys(pf_sort *x, perfile_error *err)
 {
     pf_sort_store again = {0};
     size_t n;
@@ -36,7 +52,7 @@ static perfile_status sort_again(pf_sort *x, perfile_error *err)
         pf_sort_reader *r = &readers[i];
         st = pf_sort_reader_fill(r, (size_t)x->step, err);
         while (st == PERFILE_OK && r->item) {
-            st = pf_sort_store_again(&again, r->item, key_again(x, r->item), err);
+            st = pf_sort_store_add_item(&again, r->item, key_by_session(x, r->item), err);
             pf_sort_reader_next(r);
             if (st == PERFILE_OK)
                 st = pf_sort_reader_fill(r, (size_t)x->step, err);
@@ -54,6 +70,7 @@ static perfile_status sort_again(pf_sort *x, perfile_error *err)
     return st;
 }
 
+/* Returns the index behind the last block of the part that block `first` is of. */
 static uint32_t end_of_part(const pf_sort_blocks *b, uint32_t first)
 {
     uint32_t end = first;
@@ -62,17 +79,19 @@ static uint32_t end_of_part(const pf_sort_blocks *b, uint32_t first)
     return end;
 }
 
-/* What a window takes in at once, when there is one for each part. */
+/* Returns how many bytes a window loads at once: x->step is shared among the windows, one for each
+ * part. */
 static uint64_t step_of_window(const pf_sort *x)
 {
     uint64_t n = 0;
     for (uint32_t first = 0; first < x->blocks.n; first = end_of_part(&x->blocks, first))
         n++;
     if (x->blocks.beside)
-        return NEAR_STEP;
+        return SOURCE_STEP;
     return n && x->step / n > LEAST_STEP ? x->step / n : LEAST_STEP;
 }
 
+/* Adds up what the windows of all parts need. */
 static perfile_status windows_need(const pf_sort *x, pf_sort_need *need, perfile_error *err)
 {
     const uint64_t step = step_of_window(x);
@@ -86,9 +105,11 @@ static perfile_status windows_need(const pf_sort *x, pf_sort_need *need, perfile
     return PERFILE_OK;
 }
 
-/* Whether the records can stay in the file while they wait.  Entries are memory of ours; what is
- * mapped is page cache, but no more of it may be wanted again and again than stays in memory. */
-static bool may_stay(const pf_sort *x, const pf_sort_need *need)
+/* True if records can stay in the file while they wait.  Entries count as memory, together with
+ * what the store `loose` uses of its budget.  The bytes of waiting records are page cache, but no
+ * more than max_mapped of it: more might not stay in memory, and would be read from disk again and
+ * again. */
+static bool fits_in_place(const pf_sort *x, const pf_sort_need *need)
 {
     const uint64_t loose =
         pf_sort_store_spilled(&x->loose) ? x->loose.budget : pf_sort_store_memory(&x->loose);
@@ -96,7 +117,8 @@ static bool may_stay(const pf_sort *x, const pf_sort_need *need)
            need->mapped <= x->options.max_mapped;
 }
 
-/* What would have to be held is too much: copies go to runs, as of records that are not mapped. */
+/* Copies the records of all blocks to the store `moved`, as if they were not mapped, and removes
+ * the blocks.  Passed pages are released on the way. */
 static perfile_status move_blocks(pf_sort *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -113,7 +135,7 @@ static perfile_status move_blocks(pf_sort *x, perfile_error *err)
             st = pf_sort_store_add(&x->moved, pf_time_key(&clock, &w.record), &w.record, true, err);
         }
         if (st == PERFILE_OK && w.at != w.end)
-            st = pf_sort_changed(b, err);
+            st = pf_sort_fail_changed(b, err);
         if (st != PERFILE_OK)
             return st;
         if (b->offset + b->bytes > released + x->step) {
@@ -126,6 +148,7 @@ static perfile_status move_blocks(pf_sort *x, perfile_error *err)
     return st;
 }
 
+/* Makes a window for each part. */
 static perfile_status open_windows(pf_sort *x, perfile_error *err)
 {
     const uint64_t step = step_of_window(x);
@@ -143,6 +166,7 @@ static perfile_status open_windows(pf_sort *x, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Makes the readers of both stores; those of runs share the budget. */
 static perfile_status open_readers(pf_sort *x, perfile_error *err)
 {
     size_t n_loose, n_moved;
@@ -161,19 +185,21 @@ static perfile_status open_readers(pf_sort *x, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Each is read from front to back once, so that nothing waits for long. */
+/* Makes strands of the blocks.  Each strand is read from front to back once, so its pages can be
+ * released soon; unless the whole file stays mapped. */
 static perfile_status open_strands(pf_sort *x, perfile_error *err)
 {
     const uint64_t step = x->step / 4 > LEAST_STEP ? x->step / 4 : LEAST_STEP;
     return pf_sort_strands_open(&x->strands, &x->blocks, x->stays_mapped ? 0 : step, err);
 }
 
+/* Makes windows, or moves the records if windows would need too much. */
 static perfile_status plan_windows(pf_sort *x, perfile_error *err)
 {
     pf_sort_need need;
     pf_sort_blocks_settle(&x->blocks);
     perfile_status st = windows_need(x, &need, err);
-    if (st == PERFILE_OK && !may_stay(x, &need))
+    if (st == PERFILE_OK && !fits_in_place(x, &need))
         st = move_blocks(x, err);
     return st == PERFILE_OK ? open_windows(x, err) : st;
 }
@@ -181,10 +207,10 @@ static perfile_status plan_windows(pf_sort *x, perfile_error *err)
 perfile_status pf_sort_plan(pf_sort *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    if (x->looked && x->known != pf_sort_known(x->base.session)) {
-        st = sort_again(x, err);
+    if (x->key_seen && x->known_events != pf_sort_count_events_and_ids(x->base.session)) {
+        st = recompute_store_keys(x, err);
         if (st == PERFILE_OK)
-            st = pf_sort_blocks_again(&x->blocks, err);
+            st = pf_sort_blocks_recompute_keys(&x->blocks, err);
     }
     if (st != PERFILE_OK)
         return st;

@@ -1,12 +1,17 @@
-/* The first pass: looks at the time of every record, and keeps those that do not stay in the file.
- */
+/* The first pass: reads the stream below to its end and computes the key of every record.
+ *
+ * Records that stay in the mapped file are added to blocks, by the run where all of a run are
+ * contiguous samples (take_run()), else one by one.  All others are copied to the store `loose`.
+ * FINISHED_ROUNDs and envelopes are left out; fragments of a large simpleperf record share one key,
+ * so that they stay together.  Besides, the pass counts what the stage reports of its records
+ * (pf_totals): merge needs that before the first record. */
 #include "base/error.h"
 #include "model/index.h"
 #include "stage/run.h"
 #include "sort/sort.h"
 #include "schema/family.h"
 
-uint64_t pf_sort_known(const perfile_session *s)
+uint64_t pf_sort_count_events_and_ids(const perfile_session *s)
 {
     uint32_t n = perfile_session_n_events(s);
     uint64_t known = n;
@@ -15,6 +20,7 @@ uint64_t pf_sort_known(const perfile_session *s)
     return known;
 }
 
+/* The next record is the first of another part: times begin anew there. */
 static void begin_part(pf_sort *x, uint32_t part)
 {
     const perfile_container *c = perfile_stream_container(&x->base);
@@ -23,21 +29,22 @@ static void begin_part(pf_sort *x, uint32_t part)
     x->part = part;
     x->released = 0;
     if (x->in_order)
-        return; /* the parts take turns, and are one sequence */
+        return; /* parts alternate in a stream that is sorted: they are one sequence */
     x->clock = (pf_time_clock){0};
-    x->split_open = false;
+    x->fragments_open = false;
 }
 
-/* That of the whole, unless the piece is too small to say it. */
-static uint64_t key_of_first_piece(pf_time_clock *c, const perfile_record *first)
+/* Returns the key of a record of which `first` is the first fragment: if that begins with a sample,
+ * the time in it, else (it may be too short for that) the greatest time so far. */
+static uint64_t key_of_first_fragment(pf_time_clock *c, const perfile_record *first)
 {
     const bool swap = first->flags & PERFILE_REC_SWAPPED;
     perfile_record whole = *first;
     if (first->body.len < PF_PERF_RECORD_HEADER)
-        return c->top;
+        return c->max_time;
     const pf_frame f = pf_frame_at(first->body.ptr, swap);
     if (f.type != PERFILE_RECORD_SAMPLE)
-        return c->top;
+        return c->max_time;
     whole.header = first->body.ptr;
     whole.body = (perfile_bytes){first->body.ptr + PF_PERF_RECORD_HEADER,
                                  first->body.len - PF_PERF_RECORD_HEADER};
@@ -46,56 +53,65 @@ static uint64_t key_of_first_piece(pf_time_clock *c, const perfile_record *first
     return pf_time_key(c, &whole);
 }
 
-/* The pieces of a large sample have its time, which stands in the first unless that is tiny. */
-static uint64_t key_of_piece(pf_sort *x, const perfile_record *r)
+/* Returns the key of fragment `r`: that of its joined record, computed with the first fragment.
+ * Notes where the store has the first one, for the case that the joined record shows another time.
+ */
+static uint64_t key_of_fragment(pf_sort *x, const perfile_record *r)
 {
-    if (!x->split_open) {
-        x->split_key = key_of_first_piece(&x->clock, r);
-        x->split_first = x->loose.n;
-        x->split_spills = x->loose.spills;
+    if (!x->fragments_open) {
+        x->fragments_key = key_of_first_fragment(&x->clock, r);
+        x->fragments_first = x->loose.n;
+        x->fragments_spills = x->loose.spills;
     }
-    x->split_open = !pf_is_last_fragment(r);
-    if (!x->split_open)
-        x->split_end = r->sequence;
-    return x->split_key;
+    x->fragments_open = !pf_is_last_fragment(r);
+    if (!x->fragments_open)
+        x->fragments_end = r->sequence;
+    return x->fragments_key;
 }
 
-/* A payload goes to a file, unless it stays where it is. */
-static perfile_status take_payload(pf_sort *x, const perfile_record *r, perfile_record *mine,
+/* Copies *r to *copy.  Its payload is appended to the payload file unless it is stable in memory,
+ * and mine->extra.len is what was there of it. */
+static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_record *copy,
                                    perfile_error *err)
 {
     perfile_bytes piece;
     perfile_status st;
-    *mine = *r;
+    *copy = *r;
     if (r->extra.ptr)
         return r->flags & PERFILE_REC_STABLE ? PERFILE_OK
                                              : pf_sort_store_payload(&x->loose, r->extra, err);
-    mine->extra.len = 0;
+    copy->extra.len = 0;
     while ((st = perfile_stream_extra(x->base.below, r, &piece, err)) == PERFILE_OK) {
         st = pf_sort_store_payload(&x->loose, piece, err);
         if (st != PERFILE_OK)
             return st;
-        mine->extra.len += piece.len;
+        copy->extra.len += piece.len;
     }
+    /* A payload that ends early is kept as far as it goes. */
     if (st == PERFILE_E_TRUNCATED)
-        mine->flags |= PERFILE_REC_PAYLOAD_CUT; /* the stream tells the damage next */
+        copy->flags |= PERFILE_REC_PAYLOAD_CUT; /* the stream reports the damage next */
     return st == PERFILE_END || st == PERFILE_E_TRUNCATED ? PERFILE_OK : st;
 }
 
-static perfile_status keep(pf_sort *x, uint64_t key, const perfile_record *r, perfile_error *err)
+/* Adds a record to the store.  Even stable bytes are copied once the blocks are full: there are too
+ * many records for pointers into all of the file. */
+static perfile_status store_record(pf_sort *x, uint64_t key, const perfile_record *r,
+                                   perfile_error *err)
 {
-    perfile_record mine;
+    perfile_record copy;
     if (r->extra.len) {
-        perfile_status st = take_payload(x, r, &mine, err);
+        perfile_status st = save_payload(x, r, &copy, err);
         if (st != PERFILE_OK)
             return st;
-        r = &mine;
+        r = &copy;
     }
     return pf_sort_store_add(&x->loose, key, r, x->blocks.full, err);
 }
 
-/* The rest is as good as left out: what it is about, or what it was made of, goes on. */
-static bool goes_on(pf_sort *x, const perfile_record *r)
+/* True if `r` is sorted.  False for records that are left out: FINISHED_ROUNDs (new ones are made),
+ * envelopes (their content is sorted), and joined records (merge.c joins the fragments again).  The
+ * time of a joined record becomes the key of its fragments. */
+static bool is_sorted(pf_sort *x, const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
         const perfile_record stays = pf_sort_as_mapped(&x->blocks, r);
@@ -107,16 +123,14 @@ static bool goes_on(pf_sort *x, const perfile_record *r)
         x->result.envelopes++;
         return false;
     }
-    if (!(r->flags & PERFILE_REC_INNER) || r->envelope != x->split_end)
+    if (!(r->flags & PERFILE_REC_INNER) || r->envelope != x->fragments_end)
         return true;
-    /* A record in pieces is put together again when they are handed out. */
     uint64_t key = pf_time_key(&x->clock, r);
-    if (key != x->split_key)
-        pf_sort_store_time_pieces(&x->loose, x->split_first, x->split_spills, key);
+    if (key != x->fragments_key)
+        pf_sort_store_set_fragment_keys(&x->loose, x->fragments_first, x->fragments_spills, key);
     return false;
 }
 
-/* What others want to know before they see the records. */
 void pf_sort_note_samples(pf_totals *sum, uint64_t n, uint64_t first, uint64_t last)
 {
     sum->timed += n;
@@ -125,6 +139,7 @@ void pf_sort_note_samples(pf_totals *sum, uint64_t n, uint64_t first, uint64_t l
     sum->last_sample = last > sum->last_sample ? last : sum->last_sample;
 }
 
+/* Notes a hash of the first record of data, by which merge recognizes copies of a capture. */
 static void note_first(pf_totals *sum, const perfile_record *r)
 {
     if (sum->first_bytes == 0)
@@ -151,52 +166,55 @@ void pf_sort_note(pf_totals *sum, const perfile_record *r)
     }
 }
 
-/* Whether the record itself is in a file of what is read: of a capture compressed ones are, of
- * stages what was in them. */
+/* True if the record itself would be in a file of this stream, so that its bytes count.  In a
+ * capture envelopes are stored and their content is not; a stage passes on the content instead. */
 static bool is_stored(const pf_sort *x, const perfile_record *r)
 {
     const bool of_stages = x->base.below->below != NULL;
     if (r->flags & PERFILE_REC_INNER)
-        return of_stages && r->envelope != x->split_end;
+        return of_stages && r->envelope != x->fragments_end;
     return !of_stages || !(r->flags & PERFILE_REC_ENVELOPE) || pf_is_fragment(r);
 }
 
-static perfile_status take(pf_sort *x, const perfile_record *r, perfile_error *err)
+/* Reads one record, the general way: a block or the store gets it, or it is left out. */
+static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_error *err)
 {
     const pf_family *family = pf_family_of(r->family);
     if (!family)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "sort.record",
                        "records of family %u cannot be sorted", r->family);
     x->rounds = family->rounds;
-    if (!x->looked && r->type < PERFILE_RECORD_USER) {
-        x->looked = true;
-        x->known = pf_sort_known(x->base.session);
+    /* From here on keys depend on the events: plan.c compares the count with that at the end. */
+    if (!x->key_seen && r->type < PERFILE_RECORD_USER) {
+        x->key_seen = true;
+        x->known_events = pf_sort_count_events_and_ids(x->base.session);
     }
     if (is_stored(x, r))
         x->totals.bytes += perfile_record_size(r) + r->extra.len;
-    if (!goes_on(x, r))
+    if (!is_sorted(x, r))
         return PERFILE_OK;
     pf_time_clock before = x->clock;
     bool piece = r->flags & PERFILE_REC_ENVELOPE;
-    uint64_t key = piece ? key_of_piece(x, r) : pf_time_key(&x->clock, r);
+    uint64_t key = piece ? key_of_fragment(x, r) : pf_time_key(&x->clock, r);
     pf_sort_note(&x->totals, r);
     if (x->in_order && key < x->previous)
-        key = x->previous; /* what says no time stays where it is */
+        key = x->previous; /* a record without a time stays where it is */
     x->result.out_of_order += key && key < x->previous;
     x->previous = key ? key : x->previous;
     x->bytes += perfile_record_size(r) + r->extra.len;
-    /* What is read through a window was looked at there, and stays in the mapping. */
+    /* A record read through the source's window stays in the mapping. */
     const perfile_record stays = pf_sort_as_mapped(&x->blocks, r);
-    /* What existed before is at the front of the file; where it comes late, it must not make all
-     * that is in front of it wait. */
-    bool late = key == 0 && before.top;
+    /* Records with key 0 (synthesized side-band, attrs) are usually at the front of the file.  One
+     * that comes later goes to the store: in a block its key would make everything before it wait.
+     */
+    bool late = key == 0 && before.max_time;
     if (pf_sort_walkable(&stays) && !late && !x->in_order &&
         pf_sort_blocks_add(&x->blocks, &stays, key, &before))
         return PERFILE_OK;
-    return keep(x, key, &stays, err);
+    return store_record(x, key, &stays, err);
 }
 
-/* Whether the records lie one behind the other, each as the first. */
+/* True if the records of the run are contiguous, have the flags of the first, and no payload. */
 static bool is_contiguous(const pf_run *run)
 {
     const perfile_record *first = run->first;
@@ -211,14 +229,14 @@ static bool is_contiguous(const pf_run *run)
     return !odd;
 }
 
-/* All of a run when it is what most are: samples that stay in the file, one behind the other, each
- * with a time.  False: nothing was done. */
+/* Fast path for a whole run: contiguous samples of one layout that stay in the file, each with a
+ * time. False, with nothing changed: the records must be read one by one. */
 static bool take_run(pf_sort *x, const pf_run *run)
 {
     const perfile_record *first = run->first, *last = &first[run->n - 1];
     int slot = run->even ? run->even->sample_slot[PF_SLOT_TIME] : -1;
     const perfile_record begin = pf_sort_as_mapped(&x->blocks, first);
-    if (slot < 0 || !x->looked || x->in_order || !pf_sort_walkable(&begin) || !is_contiguous(run))
+    if (slot < 0 || !x->key_seen || x->in_order || !pf_sort_walkable(&begin) || !is_contiguous(run))
         return false;
     uint64_t min = UINT64_MAX, max = 0, previous = x->previous, stepped_back = 0;
     const bool follows = pf_run_word(run, 0, (size_t)slot) >= previous;
@@ -231,13 +249,14 @@ static bool take_run(pf_sort *x, const pf_run *run)
     }
     uint64_t bytes = run->stride ? run->n * run->stride
                                  : (uint64_t)(last->body.ptr + last->body.len - first->header);
+    /* A step back between the last run and this one is none within the chunk. */
     const bool ascending = stepped_back == (follows ? 0 : 1);
-    const pf_sort_piece whole = {&begin, run->n, bytes, min, max, ascending};
+    const pf_sort_chunk whole = {&begin, run->n, bytes, min, max, ascending};
     if (min == 0 || max == PERFILE_NO_TIME ||
-        !pf_sort_blocks_add_piece(&x->blocks, &whole, &x->clock))
+        !pf_sort_blocks_add_chunk(&x->blocks, &whole, &x->clock))
         return false;
-    x->clock.near = x->previous = previous;
-    x->clock.top = max > x->clock.top ? max : x->clock.top;
+    x->clock.last_time = x->previous = previous;
+    x->clock.max_time = max > x->clock.max_time ? max : x->clock.max_time;
     x->result.out_of_order += stepped_back;
     note_first(&x->totals, first);
     pf_sort_note_samples(&x->totals, run->n, min, max);
@@ -246,7 +265,9 @@ static bool take_run(pf_sort *x, const pf_run *run)
     return true;
 }
 
-static void look_around(pf_sort *x, const perfile_record *r)
+/* Before records at `r` are read: begins a part, and every x->step bytes releases pages that were
+ * passed and reports progress. */
+static void release_and_report(pf_sort *x, const perfile_record *r)
 {
     if (r->part != x->part)
         begin_part(x, r->part);
@@ -259,15 +280,16 @@ static void look_around(pf_sort *x, const perfile_record *r)
     pf_sort_progress(x, x->done + r->offset);
 }
 
-/* What is taken without being made records is not handed out. */
+/* Returns the next run of records.  Samples that the stream below can show before it makes records
+ * of them (peek) are read where they lie and skipped, as long as take_run() accepts them. */
 static perfile_status next_run(pf_sort *x, const perfile_record **first, size_t *n,
                                perfile_error *err)
 {
     perfile_stream *below = x->base.below;
     pf_peeked peeked;
     pf_run run;
-    while (x->looked && pf_run_peek(below, &peeked, &run)) {
-        look_around(x, run.first);
+    while (x->key_seen && pf_run_peek(below, &peeked, &run)) {
+        release_and_report(x, run.first);
         if (!take_run(x, &run))
             break;
         below->ops->skip(below, peeked.n, peeked.n * peeked.size);
@@ -286,12 +308,12 @@ perfile_status pf_sort_read(pf_sort *x, perfile_error *err)
             x->base.end = first + n;
             return PERFILE_OK;
         }
-        look_around(x, first);
+        release_and_report(x, first);
         const pf_run run = pf_run_look(x->base.below, first, n);
         if (take_run(x, &run))
             continue;
         for (size_t i = 0; st == PERFILE_OK && i < n; i++)
-            st = take(x, &first[i], err);
+            st = read_record(x, &first[i], err);
         if (st != PERFILE_OK)
             return st;
     }

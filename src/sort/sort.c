@@ -1,4 +1,6 @@
-/* The stage that sorts: reads all of the stream below, then hands it out. */
+/* perfile_sort(): options, the stage's functions, and its summary.  The first call of fill() reads
+ * the stream below to its end (read.c) and plans the second pass (plan.c); later calls yield what
+ * is merged (merge.c).  See sort.h for the parts. */
 #include "sort/sort.h"
 
 #include <string.h>
@@ -8,8 +10,13 @@
 #include "base/options.h"
 #include "io/temporary.h"
 
-enum { MOST_BLOCKS = 8192, MOST_STEP = 4 << 20, EXTRA_PIECE = 1 << 20 };
+enum {
+    MOST_BLOCKS = 8192,   /* of the mapped file; fewer with a small max_memory */
+    MOST_STEP = 4 << 20,  /* bytes between two releases of pages; the same holds */
+    EXTRA_PIECE = 1 << 20 /* bytes of a payload that extra() returns at once */
+};
 
+/* The stage as what it is; `s` must have sort_ops. */
 static pf_sort *sort_of(perfile_stream *s)
 {
     return (pf_sort *)(void *)s;
@@ -17,21 +24,25 @@ static pf_sort *sort_of(perfile_stream *s)
 
 void pf_sort_progress(pf_sort *x, uint64_t done)
 {
-    /* Each byte is half done when it was read, and done when it is handed out. */
+    /* A byte is half done when it was read, and done when it was yielded.  In the first pass `done`
+     * runs from 0 to the size of the input; in the second it begins at the number of bytes that
+     * will be yielded (x->total then) and runs to twice that number. */
     if (x->options.progress)
         x->options.progress(x->options.user, x->total ? done / 2 : done, x->total);
 }
 
+/* Between the passes: from here on progress counts yielded bytes. */
 static perfile_status begin_writing(pf_sort *x, perfile_error *err)
 {
     perfile_status st = pf_sort_plan(x, err);
     if (st == PERFILE_OK)
         st = pf_sort_merge_begin(x, err);
     x->writing = true;
-    x->total = x->done = x->told = x->bytes;
+    x->total = x->done = x->reported = x->bytes;
     return st;
 }
 
+/* pf_stream_ops.fill. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     pf_sort *x = sort_of(s);
@@ -43,17 +54,20 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         if (st != PERFILE_OK)
             return st;
     }
-    if (x->done > x->told + 2 * x->step) {
-        x->told = x->done;
+    /* Half as often as in the first pass, because a byte counts half in each. */
+    if (x->done > x->reported + 2 * x->step) {
+        x->reported = x->done;
         pf_sort_progress(x, x->done);
     }
     return pf_sort_merge(x, err);
 }
 
+/* pf_stream_ops.extra: the next chunk of a payload that is in the temporary file. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err)
 {
     pf_sort *x = sort_of(s);
+    /* A record with such a payload is always alone in its run. */
     if (r != &s->run[0] || r->extra.len != x->extra.len || r->extra.ptr)
         return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
     uint64_t left = x->extra.len - x->extra_read;
@@ -61,28 +75,29 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
     size_t n = left < most ? (size_t)left : most, got;
     if (n == 0)
         return PERFILE_END;
-    pf_buffer_clear(&x->piece);
-    if (!pf_buffer_reserve(&x->piece, most))
+    pf_buffer_clear(&x->payload_chunk);
+    if (!pf_buffer_reserve(&x->payload_chunk, most))
         return pf_fail_nomem(err, "sort");
     perfile_status st = pf_temporary_read(x->loose.payloads, x->extra.at + x->extra_read,
-                                          x->piece.ptr, n, &got, "sort", err);
+                                          x->payload_chunk.ptr, n, &got, "sort", err);
     if (st != PERFILE_OK)
         return st;
     if (got < n)
-        return pf_fail(err, PERFILE_E_IO, "sort", "the temporary file was cut");
+        return pf_fail(err, PERFILE_E_IO, "sort", "the temporary file was truncated");
     x->extra_read += n;
-    *piece = (perfile_bytes){x->piece.ptr, n};
+    *piece = (perfile_bytes){x->payload_chunk.ptr, n};
     return PERFILE_OK;
 }
 
-static void release(pf_sort *x)
+/* Frees everything but the stream below. */
+static void free_stage(pf_sort *x)
 {
     for (uint32_t i = 0; i < x->n_windows; i++)
         pf_sort_window_close(&x->windows[i]);
     for (uint32_t i = 0; i < x->n_readers; i++)
         pf_sort_reader_close(&x->readers[i]);
     pf_sort_strands_close(&x->strands);
-    pf_buffer_free(&x->room);
+    pf_buffer_free(&x->gather_buffer);
     pf_free(x->windows);
     pf_free(x->readers);
     pf_free(x->sources);
@@ -90,15 +105,15 @@ static void release(pf_sort *x)
     pf_sort_blocks_close(&x->blocks);
     pf_sort_store_close(&x->loose);
     pf_sort_store_close(&x->moved);
-    pf_buffer_free(&x->whole);
-    pf_buffer_free(&x->piece);
+    pf_buffer_free(&x->joined);
+    pf_buffer_free(&x->payload_chunk);
     pf_free(x);
 }
 
 static void close_stage(perfile_stream *s)
 {
     perfile_stream_close(s->below);
-    release(sort_of(s));
+    free_stage(sort_of(s));
 }
 
 static void totals(const perfile_stream *s, pf_totals *out)
@@ -113,8 +128,9 @@ static const pf_stream_ops sort_ops = {.fill = fill,
                                        .skip = pf_sort_skip,
                                        .totals = totals};
 
-/* Three eighths for what is in memory or in the windows of runs, as much for what is held of the
- * file, and the rest for what goes along with it. */
+/* Shares max_memory: three eighths for records in memory and for the windows of runs, three eighths
+ * for what moves out of the mapping or for its entries, a sixteenth for blocks, the rest for
+ * buffers. */
 static perfile_status share_memory(pf_sort *x, const perfile_session *session, perfile_error *err)
 {
     uint64_t memory = x->options.max_memory;
@@ -126,8 +142,9 @@ static perfile_status share_memory(pf_sort *x, const perfile_session *session, p
                                session, err);
 }
 
-/* Whether what is read through a window stays in a mapping. */
-static perfile_status look_beside(pf_sort *x, perfile_stream *below, perfile_error *err)
+/* If `below` reads its file through a window and has it mapped, too: notes source and mapping in
+ * the blocks, so that records read through the window are found again in the mapping. */
+static perfile_status find_mapping(pf_sort *x, perfile_stream *below, perfile_error *err)
 {
     perfile_source *beside = pf_stream_beside(below);
     perfile_bytes whole;
@@ -141,6 +158,7 @@ static perfile_status look_beside(pf_sort *x, perfile_stream *below, perfile_err
     return st;
 }
 
+/* Copies the options, with defaults for zeros, and checks them. */
 static perfile_status take_options(perfile_sort_options *o, const perfile_sort_options *given,
                                    perfile_error *err)
 {
@@ -154,8 +172,8 @@ static perfile_status take_options(perfile_sort_options *o, const perfile_sort_o
     return o->max_memory >= PERFILE_SORT_LEAST_MEMORY
                ? PERFILE_OK
                : pf_fail(err, PERFILE_E_USAGE, "sort.max_memory",
-                         "%llu bytes, at least %d are needed", (unsigned long long)o->max_memory,
-                         PERFILE_SORT_LEAST_MEMORY);
+                         "max_memory is %llu bytes, at least %d are needed",
+                         (unsigned long long)o->max_memory, PERFILE_SORT_LEAST_MEMORY);
 }
 
 perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *options,
@@ -164,7 +182,8 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     perfile_sort_options o;
     perfile_status st = take_options(&o, options, err);
     if (st == PERFILE_OK && below->begun)
-        st = pf_fail(err, PERFILE_E_USAGE, "sort", "records were read already");
+        st = pf_fail(err, PERFILE_E_USAGE, "sort",
+                     "records were read from the stream already: sort it before the first one");
     if (st != PERFILE_OK)
         return st;
     const bool in_order = below->sorted_by == PERFILE_SORTED_BY_TIME;
@@ -175,18 +194,21 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
         return pf_fail_nomem(err, "sort");
     x->options = o;
     x->in_order = in_order;
+    /* So that release() finds no file to close when share_memory() fails. */
     pf_sort_store_open(&x->loose, 0, NULL);
     pf_sort_store_open(&x->moved, 0, NULL);
     st = share_memory(x, perfile_stream_session(below), err);
     if (st == PERFILE_OK)
-        st = look_beside(x, below, err);
+        st = find_mapping(x, below, err);
     if (st != PERFILE_OK) {
-        release(x);
+        free_stage(x);
         return st;
     }
-    x->split_end = PERFILE_NO_SEQUENCE;
+    x->fragments_end = PERFILE_NO_SEQUENCE;
     x->totals.first_sample = UINT64_MAX;
     x->total = pf_container_bytes(perfile_stream_container(below));
+    /* To map a file twice costs as much as to read it, so a file that is not too large stays
+     * mapped. */
     x->stays_mapped = x->total && x->total <= x->options.max_mapped;
     pf_stream_on(&x->base, &sort_ops, below);
     x->base.sorted_by = PERFILE_SORTED_BY_TIME;
@@ -204,7 +226,7 @@ void perfile_sort_get_summary(const perfile_stream *stream, perfile_sort_summary
         const pf_sort *x = (const pf_sort *)(const void *)stream;
         sorted = x->result;
         sorted.temporary = x->loose.written + x->moved.written;
-        pf_sort_tell_totals(&x->totals, &sorted);
+        pf_sort_set_totals(&x->totals, &sorted);
     }
     memcpy(out, &sorted, size < sizeof sorted ? size : sizeof sorted);
 }

@@ -1,4 +1,10 @@
-/* The inside of perfile_sort(). */
+/* Internals of perfile_sort(): the stage, and what its files share.
+ *
+ * The stage works in two passes.  read.c reads the stream below to its end: records that stay in
+ * the mapped file are noted as blocks (window.h), the others go to a store (store.h).  plan.c then
+ * decides what is merged: strands or windows of the blocks, and readers of the stores.  merge.c
+ * merges these sources by a heap and makes runs of records; span.c yields samples as bytes instead
+ * where it can. */
 #ifndef PF_SORT_SORT_H
 #define PF_SORT_SORT_H
 
@@ -7,12 +13,14 @@
 #include "sort/store.h"
 #include "sort/window.h"
 
-/* One of the sorted sequences that are merged: a window, a reader, or all strands. */
+/* One of the sorted sequences that are merged.  Exactly one of window, reader and strands is set;
+ * all strands together are one source, because they have a heap of their own. */
 typedef struct pf_sort_source {
-    uint64_t key; /* of its first record, … */
-    uint64_t offset;
+    /* Of the next record.  Sources are compared by key, part, offset, order. */
+    uint64_t key;
+    uint64_t offset; /* in the part */
     uint32_t part;
-    uint32_t order; /* … and what decides where those are equal */
+    uint32_t order; /* number of the source */
     pf_sort_window *window;
     pf_sort_reader *reader;
     pf_sort_strands *strands;
@@ -23,71 +31,81 @@ typedef struct pf_sort {
     perfile_sort_options options;
     perfile_sort_summary result;
     pf_totals totals;
-    bool in_order;     /* the stream below is sorted: its records are held as they come */
-    uint64_t step;     /* bytes between looks at pages and progress */
-    bool writing;      /* the input was read to its end */
-    bool stays_mapped; /* between the passes */
+    /* PERFILE_SORT_WHOLE on a stream that is sorted already: all records go to the store `loose`,
+     * in the order in which they come. */
+    bool in_order;
+    uint64_t step;     /* bytes between two releases of pages, and between two calls of progress */
+    bool writing;      /* second pass: the input was read to its end */
+    bool stays_mapped; /* no pages are released between the passes */
 
-    /* Reading. */
+    /* First pass. */
     pf_sort_blocks blocks;
-    pf_sort_store loose;
+    pf_sort_store loose; /* records that do not stay in the file */
     pf_time_clock clock;
     uint64_t previous; /* key of the record before */
-    uint64_t bytes;    /* of the records that will be handed out */
-    uint32_t part;
-    uint64_t known; /* pf_sort_known() when the first time was looked up */
-    bool looked;
-    bool rounds;     /* the records are of a family that has them */
-    bool split_open; /* in the middle of a record in pieces, whose key is: */
-    uint64_t split_key;
-    size_t split_first; /* n and spills of `loose` in front of its pieces */
-    uint64_t split_spills;
-    uint64_t split_end; /* sequence of the last record that ended one */
-    uint64_t released;  /* bytes of `part` that were given back */
-    uint64_t done, total, told;
+    uint64_t bytes;    /* of all records that will be yielded, with their payloads */
+    uint32_t part;     /* of the record before */
+    uint64_t
+        known_events; /* pf_sort_known() when the first key of a kernel record was computed; … */
+    bool key_seen;    /* … one was */
+    bool rounds;      /* records are of a family that has FINISHED_ROUND */
+    bool fragments_open;    /* the record before was a fragment, and not the last of its record */
+    uint64_t fragments_key; /* key of the fragments of that record */
+    size_t fragments_first; /* loose.n and … */
+    uint64_t fragments_spills; /* … loose.spills in front of them */
+    uint64_t fragments_end;    /* sequence of the last fragment of the last joined record */
+    uint64_t released;         /* offset in `part`: pages before it were released */
+    uint64_t done, total;      /* of options.progress, in bytes */
+    uint64_t reported;         /* `done` when progress was called last */
 
-    /* Handing out. */
-    pf_sort_store moved;     /* what was in blocks that would need too much memory */
-    pf_sort_strands strands; /* instead of windows */
+    /* Second pass. */
+    pf_sort_store moved;     /* records of blocks whose windows would need too much memory */
+    pf_sort_strands strands; /* with by_strands: instead of windows */
     bool by_strands;
-    pf_sort_window *windows;
-    pf_sort_reader *readers;
-    pf_sort_source *sources;
-    pf_sort_source **heap; /* the first has the least */
+    pf_sort_window *windows; /* one for each part */
+    pf_sort_reader *readers; /* of both stores */
+    pf_sort_source *sources; /* one for each window and reader, and one for the strands */
+    pf_sort_source **heap;   /* sources with a next record; heap[0] is the least */
     uint32_t n_windows, n_readers, n_heap;
-    pf_sort_source *dry; /* taken off the heap until it has read on */
-    uint64_t reader_window;
-    uint64_t keys[PERFILE_RUN_RECORDS]; /* of the run */
-    uint64_t clean; /* slots of the run that records of windows were in last, by bit */
-    uint64_t sequence;
-    uint64_t round_bytes; /* since the last FINISHED_ROUND */
-    bool timed;           /* a record with a time since then */
-    bool in_pieces;       /* the last record was a piece of one */
-    bool whole_ready;     /* … and the last of them */
-    bool whole_over;      /* `whole` was handed out */
-    pf_buffer whole;      /* a record in pieces, as far as they came */
-    pf_buffer piece;      /* of a payload */
-    pf_sort_extra extra;
-    uint64_t extra_read;
-    pf_sample_span given; /* samples of strands that were handed out as bytes, and not taken yet */
-    uint64_t given_at;    /* so many of them were */
+    pf_sort_source
+        *to_refill;         /* a source that must be filled before it goes on the heap; or NULL */
+    uint64_t reader_window; /* bytes that a reader of a run reads at once */
+    uint64_t keys[PERFILE_RUN_RECORDS]; /* of the records of the run */
+    /* Bit per slot of the run: its constant members are set up for records of the mapping. */
+    uint64_t prepared;
+    uint64_t sequence;       /* of the next record */
+    uint64_t round_bytes;    /* since the last FINISHED_ROUND */
+    bool timed;              /* there was a record with a time since then */
+    bool in_fragments;       /* the last record was a fragment … */
+    bool joined_ready;       /* … and the last one of its record: `whole` is complete */
+    bool joined_yielded;     /* `whole` was yielded */
+    pf_buffer joined;        /* bodies of the fragments so far */
+    pf_buffer payload_chunk; /* chunk of a payload, for extra() */
+    pf_sort_extra extra;     /* payload of run[0], in the payload file of `loose` … */
+    uint64_t extra_read;     /* … and how much of it extra() has returned */
+    /* Samples of strands that span() has returned and skip() has not passed yet; the strands are
+     * behind them already. */
+    pf_sample_span pending;
+    uint64_t pending_at; /* samples of the original span that were passed */
     pf_sort_gathered gathered;
-    pf_buffer room;         /* for what is gathered */
-    perfile_record payload; /* whose mapped payload was handed out last; extra.len 0: none */
+    pf_buffer gather_buffer; /* for gathered samples */
+    perfile_record payload;  /* the last record with a mapped payload; extra.len 0: none */
 } pf_sort;
 
-/* sort/in_order.c: the stage on a stream that is sorted, which need not be read before. */
+/* in_order.c: the stage on a stream that is sorted already.  It passes records on as they come and
+ * owns `below` from success on. */
 perfile_status pf_sort_in_order(perfile_stream *below, const perfile_sort_options *options,
                                 perfile_stream **stream, perfile_error *err);
-/* What that stage has done so far; false: `s` is another one. */
+/* Sets *out to what such a stage has done so far; false: `s` is another kind of stage. */
 bool pf_sort_in_order_result(const perfile_stream *s, perfile_sort_summary *out);
 
-/* Counts records that are handed out, for what is told of all of them: any record; samples, of
- * which `first` and `last` are the least and the greatest time. */
+/* Adds a record that will be yielded to the totals. */
 void pf_sort_note(pf_totals *sum, const perfile_record *r);
+/* Adds `n` samples; `first` and `last` are the least and the greatest of their times. */
 void pf_sort_note_samples(pf_totals *sum, uint64_t n, uint64_t first, uint64_t last);
 
-static inline void pf_sort_tell_totals(const pf_totals *sum, perfile_sort_summary *out)
+/* Sets the members of the summary that come from the totals. */
+static inline void pf_sort_set_totals(const pf_totals *sum, perfile_sort_summary *out)
 {
     out->timed = sum->timed;
     out->timed_samples = sum->timed_samples;
@@ -95,29 +113,34 @@ static inline void pf_sort_tell_totals(const pf_totals *sum, perfile_sort_summar
     out->last_sample = sum->last_sample;
 }
 
-/* How many events and ids there are: with more, records may have other times. */
-uint64_t pf_sort_known(const perfile_session *s);
+/* Returns the number of events and ids that the session has.  When it grows, records that came
+ * before may turn out to have other times. */
+uint64_t pf_sort_count_events_and_ids(const perfile_session *s);
 
-/* sort/read.c: the first pass.  PERFILE_OK with a run: damage that was met. */
+/* read.c: the first pass.  PERFILE_END: the input was read to its end.  PERFILE_OK: damage was met,
+ * which is the current run; call again to go on. */
 perfile_status pf_sort_read(pf_sort *x, perfile_error *err);
 
-/* sort/plan.c: decides what stays in the file, what is in memory, and what is in runs. */
+/* plan.c: decides what stays in the file, what is held in memory, and what goes to temporary files;
+ * makes strands, windows and readers. */
 perfile_status pf_sort_plan(pf_sort *x, perfile_error *err);
 
-/* sort/merge.c: makes the next run. */
+/* merge.c: makes the sources and puts them on the heap. */
 perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err);
+/* Makes the next run of records; PERFILE_END after the last one. */
 perfile_status pf_sort_merge(pf_sort *x, perfile_error *err);
-/* The least key that a source has beside the first. */
+/* The least key of all sources but the first one on the heap; UINT64_MAX: there is no other. */
 uint64_t pf_sort_least_of_others(const pf_sort *x);
-/* Strands are the first source, and have moved on. */
-void pf_sort_strands_took(pf_sort *x);
+/* Restores the heap after the strands, which are heap[0], have advanced. */
+void pf_sort_strands_advanced(pf_sort *x);
 
-/* sort/span.c: samples as bytes.  See pf_stream_ops. */
+/* span.c: samples as bytes; see `span` and `skip` of pf_stream_ops. */
 pf_sample_span pf_sort_span(perfile_stream *s, uint64_t most);
 void pf_sort_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
-/* Makes a run of what was handed out and not taken. */
+/* Makes a run of records of samples that were yielded as bytes and not passed. */
 void pf_sort_hand_out(pf_sort *x);
 
+/* Calls options.progress, if there is one. */
 void pf_sort_progress(pf_sort *x, uint64_t done);
 
 #endif

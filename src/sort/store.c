@@ -1,3 +1,6 @@
+/* The store of records that cannot stay in the file; see store.h.  Items are kept in input order
+ * and only their entries are sorted, so that a spill writes each item once, in order.  runs.c
+ * writes and reads the runs. */
 #include "sort/store.h"
 
 #include <unistd.h>
@@ -17,6 +20,7 @@ void pf_sort_store_open(pf_sort_store *s, uint64_t budget, const char *temporary
         s->levels[i].fd = -1;
 }
 
+/* The item at offset `at` of the buffer; items are aligned to 8 bytes. */
 static const pf_sort_item *item_at(const pf_sort_store *s, uint64_t at)
 {
     return (const pf_sort_item *)(const void *)(s->items.ptr + at);
@@ -35,6 +39,7 @@ bool pf_sort_store_spilled(const pf_sort_store *s)
     return false;
 }
 
+/* Makes an array of entries have room for `n`; it grows by half. */
 static perfile_status grow(pf_sort_entry **array, size_t *cap, size_t n, perfile_error *err)
 {
     if (n <= *cap)
@@ -50,18 +55,19 @@ static perfile_status grow(pf_sort_entry **array, size_t *cap, size_t n, perfile
     return PERFILE_OK;
 }
 
-static perfile_status put_in_order(pf_sort_store *s, perfile_error *err)
+/* Sorts the entries in memory. */
+static perfile_status sort_entries(pf_sort_store *s, perfile_error *err)
 {
     perfile_status st = grow(&s->scratch, &s->scratch_cap, s->n / 2, err);
     if (st == PERFILE_OK)
-        pf_sort_entries(s->entries, s->n, s->scratch);
+        pf_sort_entries_sort(s->entries, s->n, s->scratch);
     return st;
 }
 
-/* What is in memory becomes a run of the lowest level. */
+/* Writes all items in memory as a run of level 0 and forgets them; merges levels that are full. */
 static perfile_status spill(pf_sort_store *s, perfile_error *err)
 {
-    perfile_status st = put_in_order(s, err);
+    perfile_status st = sort_entries(s, err);
     if (st == PERFILE_OK)
         st = pf_sort_run_begin(s, 0, err);
     for (size_t i = 0; st == PERFILE_OK && i < s->n; i++)
@@ -71,15 +77,15 @@ static perfile_status spill(pf_sort_store *s, perfile_error *err)
     s->n = 0;
     s->spills++;
     pf_buffer_clear(&s->items);
-    if (st == PERFILE_OK && s->levels[0].n == PF_SORT_FAN) {
-        /* The windows of the readers need the room. */
+    if (st == PERFILE_OK && s->levels[0].n == PF_SORT_FAN_IN) {
+        /* Freed, not cleared: the windows of the readers take up the budget now. */
         pf_buffer_free(&s->items);
         st = pf_sort_runs_merge(s, err);
     }
     return st;
 }
 
-/* Room for an item of `size` bytes. */
+/* Makes room for one more item of `size` bytes, by a spill if the budget is used up. */
 static perfile_status make_room(pf_sort_store *s, size_t size, perfile_error *err)
 {
     uint64_t one = size + sizeof *s->entries + sizeof *s->scratch / 2;
@@ -93,7 +99,8 @@ static perfile_status make_room(pf_sort_store *s, size_t size, perfile_error *er
     return grow(&s->entries, &s->cap, s->n + 1, err);
 }
 
-static void place(pf_sort_store *s, uint64_t key, size_t size)
+/* Adds the entry of an item that was written behind s->items. */
+static void add_entry(pf_sort_store *s, uint64_t key, size_t size)
 {
     s->entries[s->n++] = (pf_sort_entry){key, s->items.len};
     s->items.len += size;
@@ -117,16 +124,22 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
                                  perfile_error *err)
 {
     const size_t header = perfile_record_size(r) - r->body.len;
-    bool whole = r->body.len == 0 || r->body.ptr == r->header + header;
-    bool borrowed = r->flags & PERFILE_REC_STABLE && whole && !copy;
+    /* A body that lies elsewhere than behind its header must be copied to be one piece of memory.
+     */
+    bool contiguous = r->body.len == 0 || r->body.ptr == r->header + header;
+    /* Stable bytes stay where they are; the item holds only their address. */
+    bool borrowed = r->flags & PERFILE_REC_STABLE && contiguous && !copy;
     size_t bytes = borrowed ? sizeof(uint64_t) : header + r->body.len;
     size_t extra = r->extra.len ? sizeof(pf_sort_extra) : 0;
     size_t size = (sizeof(pf_sort_item) + extra + bytes + 7) & ~(size_t)7;
     if (r->body.len > UINT32_MAX / 2)
-        return pf_fail(err, PERFILE_E_LIMIT, "sort.record", "a record of %zu bytes", r->body.len);
+        return pf_fail(err, PERFILE_E_LIMIT, "sort.record",
+                       "a record has %zu bytes, at most %u can be sorted", r->body.len,
+                       UINT32_MAX / 2);
     perfile_status st = make_room(s, size, err);
     if (st != PERFILE_OK)
         return st;
+    /* The payload was appended to the payload file just before, see save_payload() in read.c. */
     bool in_file = r->extra.len && !(r->extra.ptr && r->flags & PERFILE_REC_STABLE);
     pf_sort_item item = {.key = key,
                          .offset = r->offset,
@@ -135,8 +148,8 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
                          .part = r->part,
                          .flags = r->flags,
                          .family = r->family};
-    item.how = (uint8_t)((borrowed ? PF_SORT_BORROWED : 0) | (extra ? PF_SORT_EXTRA : 0) |
-                         (in_file ? PF_SORT_EXTRA_FILE : 0));
+    item.contents = (uint8_t)((borrowed ? PF_SORT_BORROWED : 0) | (extra ? PF_SORT_EXTRA : 0) |
+                              (in_file ? PF_SORT_EXTRA_FILE : 0));
     uint8_t *at = s->items.ptr + s->items.len;
     memcpy(at, &item, sizeof item);
     at += sizeof item;
@@ -154,24 +167,24 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
         if (r->body.len)
             memcpy(at + header, r->body.ptr, r->body.len);
     }
-    place(s, key, size);
+    add_entry(s, key, size);
     return PERFILE_OK;
 }
 
-perfile_status pf_sort_store_again(pf_sort_store *s, const pf_sort_item *item, uint64_t key,
-                                   perfile_error *err)
+perfile_status pf_sort_store_add_item(pf_sort_store *s, const pf_sort_item *item, uint64_t key,
+                                      perfile_error *err)
 {
     size_t size = item->size;
     perfile_status st = make_room(s, size, err);
     if (st != PERFILE_OK)
         return st;
     memcpy(s->items.ptr + s->items.len, item, size);
-    memcpy(s->items.ptr + s->items.len, &key, sizeof key);
-    place(s, key, size);
+    memcpy(s->items.ptr + s->items.len, &key, sizeof key); /* the key is the first member */
+    add_entry(s, key, size);
     return PERFILE_OK;
 }
 
-void pf_sort_store_time_pieces(pf_sort_store *s, size_t first, uint64_t spills, uint64_t key)
+void pf_sort_store_set_fragment_keys(pf_sort_store *s, size_t first, uint64_t spills, uint64_t key)
 {
     for (size_t i = first; i < s->n && s->spills == spills; i++) {
         uint8_t *item = s->items.ptr + s->entries[i].at;
@@ -186,11 +199,11 @@ pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r)
 {
     const uint8_t *at = (const uint8_t *)(item + 1);
     pf_sort_extra extra = {0};
-    if (item->how & PF_SORT_EXTRA) {
+    if (item->contents & PF_SORT_EXTRA) {
         memcpy(&extra, at, sizeof extra);
         at += sizeof extra;
     }
-    if (item->how & PF_SORT_BORROWED) {
+    if (item->contents & PF_SORT_BORROWED) {
         uint64_t pointer;
         memcpy(&pointer, at, sizeof pointer);
         at = (const uint8_t *)(uintptr_t)pointer;
@@ -199,13 +212,14 @@ pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r)
     r->body = (perfile_bytes){at + perfile_family_header(item->family), item->body};
     r->flags = item->flags;
     r->family = item->family;
-    r->time = item->key; /* where `flags` say that it is known, that is what it is sorted by */
-    if (!(item->how & PF_SORT_BORROWED))
+    r->time = item->key; /* used only with PERFILE_REC_TIMED, and then the key is the time */
+    /* The copy lives in a buffer that changes. */
+    if (!(item->contents & PF_SORT_BORROWED))
         r->flags &= (uint8_t)~PERFILE_REC_STABLE;
     r->offset = item->offset;
     r->part = item->part;
     r->extra = (perfile_bytes){NULL, (size_t)extra.len};
-    if (extra.len && !(item->how & PF_SORT_EXTRA_FILE))
+    if (extra.len && !(item->contents & PF_SORT_EXTRA_FILE))
         r->extra.ptr = (const uint8_t *)(uintptr_t)extra.at;
     return extra;
 }
@@ -213,6 +227,7 @@ pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r)
 perfile_status pf_sort_store_finish(pf_sort_store *s, size_t *n, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
+    /* Everything in files, or everything in memory: so all of the budget is for one of the two. */
     if (pf_sort_store_spilled(s)) {
         if (s->n)
             st = spill(s, err);
@@ -227,7 +242,7 @@ perfile_status pf_sort_store_finish(pf_sort_store *s, size_t *n, perfile_error *
         return st;
     }
     *n = s->n != 0;
-    return put_in_order(s, err);
+    return sort_entries(s, err);
 }
 
 void pf_sort_store_read(pf_sort_store *s, pf_sort_reader *readers, size_t n)
@@ -240,7 +255,7 @@ void pf_sort_store_read(pf_sort_store *s, pf_sort_reader *readers, size_t n)
                                     .last = s->entries + s->n};
         return;
     }
-    for (unsigned i = PF_SORT_LEVELS; i-- > 0;)
+    for (unsigned i = PF_SORT_LEVELS; i-- > 0;) /* higher levels hold the earlier records */
         readers = pf_sort_runs_open(&s->levels[i], readers);
 }
 

@@ -1,16 +1,25 @@
+/* Merging of strands in place: a binary heap of their next records.  See strands.h.
+ *
+ * Bytes of the mapping may change at any time, when another program writes to the file.  So sizes
+ * and times are checked again whenever they are read: nothing is read beyond the block, and a time
+ * that steps back within a strand makes it PF_STRAND_CHANGED, with which merge.c ends the sort. */
 #include "sort/strands.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 
-enum { AHEAD = 1024 /* bytes: pages lie apart, and a strand goes on in the next one */ };
+/* Bytes to prefetch ahead in a strand: adjacent pages of a file need not be adjacent in memory, so
+ * the hardware does not prefetch beyond the end of a page. */
+enum { AHEAD = 1024 };
 
-/* No strand has both. */
+/* The order of the heap; no two heads are equal, because strand numbers differ. */
 static inline bool before(const pf_sort_head *a, const pf_sort_head *b)
 {
     return a->key != b->key ? a->key < b->key : a->strand < b->strand;
 }
 
+/* Puts `one` at heap[at] or below, whichever keeps the heap property; what was at `at` is replaced.
+ */
 static inline void sift(pf_sort_strands *s, uint32_t at, const pf_sort_head one)
 {
     pf_sort_head *heap = s->heap;
@@ -24,40 +33,44 @@ static inline void sift(pf_sort_strands *s, uint32_t at, const pf_sort_head one)
     heap[at] = one;
 }
 
+/* Moves the strand to the first record of its next block. */
 static void enter_block(const pf_sort_strands *s, pf_sort_strand *one)
 {
-    const pf_sort_block *b = &s->blocks->list[one->next++];
+    const pf_sort_block *b = &s->blocks->list[one->next_block++];
     one->at = b->start;
     one->end = b->start + b->bytes;
     one->clock = b->clock;
 }
 
-/* The key of a record that is no usual sample. */
+/* Returns the key of the next record, which is no usual sample; advances the clock of the strand.
+ */
 static uint64_t other_key(const pf_sort_strands *s, pf_sort_strand *one)
 {
     pf_sort_walk walk;
     pf_sort_walk_begin(&walk, s->blocks, pf_sort_strand_block(s, one), one->at);
     pf_sort_frame(&walk.record, one->at, s->blocks->swap);
-    one->what = PF_STRAND_OTHER;
+    one->kind = PF_STRAND_OTHER;
     return pf_time_key(&one->clock, &walk.record);
 }
 
-/* The bytes may have changed since they were read first: key 0 brings it to the top. */
-static bool changed(pf_sort_strand *one, uint64_t *key)
+/* Marks the strand as changed since the first pass.  The key 0 brings it to the top of the heap,
+ * where the error is reported.  Always true. */
+static bool mark_changed(pf_sort_strand *one, uint64_t *key)
 {
-    one->what = PF_STRAND_CHANGED;
+    one->kind = PF_STRAND_CHANGED;
     *key = 0;
     return true;
 }
 
-/* Looks at the record at one->at.  *key was that of the record before, and becomes its own; false:
- * the strand is over. */
-static inline bool look(const pf_sort_strands *s, pf_sort_strand *one, uint64_t *key)
+/* Reads the record at one->at, or the first one of the next block: sets kind and clock of the
+ * strand. *key is the key of the record before, and becomes that of this one.  FINISHED_ROUNDs are
+ * skipped. False: the strand has ended. */
+static inline bool read_head(const pf_sort_strands *s, pf_sort_strand *one, uint64_t *key)
 {
     const bool swap = s->blocks->swap;
     for (;;) {
         if (one->at == one->end) {
-            if (one->next == one->last)
+            if (one->next_block == one->end_block)
                 return false;
             enter_block(s, one);
         }
@@ -65,7 +78,7 @@ static inline bool look(const pf_sort_strands *s, pf_sort_strand *one, uint64_t 
         const pf_frame f =
             left < PF_PERF_RECORD_HEADER ? (pf_frame){0} : pf_frame_at(one->at, swap);
         if (f.size < PF_PERF_RECORD_HEADER || f.size > left)
-            return changed(one, key);
+            return mark_changed(one, key);
         if (f.type == PERFILE_RECORD_FINISHED_ROUND) {
             one->at += f.size;
             continue;
@@ -74,20 +87,21 @@ static inline bool look(const pf_sort_strands *s, pf_sort_strand *one, uint64_t 
         if (f.type == PERFILE_RECORD_SAMPLE && f.size - PF_PERF_RECORD_HEADER >= s->place.need)
             time = pf_load_u64(one->at + PF_PERF_RECORD_HEADER + s->place.at, swap);
         if (time != 0 && time != PERFILE_NO_TIME) {
-            one->what = PF_STRAND_SAMPLE;
-            one->clock.near = time;
-            one->clock.top = time > one->clock.top ? time : one->clock.top;
+            one->kind = PF_STRAND_SAMPLE;
+            one->clock.last_time = time;
+            one->clock.max_time = time > one->clock.max_time ? time : one->clock.max_time;
         } else {
             time = other_key(s, one);
         }
         if (time < *key)
-            return changed(one, key);
+            return mark_changed(one, key);
         *key = time;
         return true;
     }
 }
 
-/* Whether the block goes on what the one before it is of. */
+/* True if block `b` continues the strand of block `a`, which is the one before it in the list.
+ * There may be a gap of bytes between them, but no step back in time. */
 static bool continues(const pf_sort_block *a, const pf_sort_block *b)
 {
     return a->part == b->part && a->max <= b->min;
@@ -108,12 +122,12 @@ perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b,
         return pf_fail_nomem(err, "sort");
     for (uint32_t i = 0; i < b->n; i++) {
         if (i == 0 || !continues(&b->list[i - 1], &b->list[i]))
-            s->all[s->n++] = (pf_sort_strand){.next = i, .released = b->list[i].offset};
-        s->all[s->n - 1].last = i + 1;
+            s->all[s->n++] = (pf_sort_strand){.next_block = i, .released = b->list[i].offset};
+        s->all[s->n - 1].end_block = i + 1;
     }
     for (uint32_t i = 0; i < s->n; i++) {
         pf_sort_head one = {0, i};
-        if (!look(s, &s->all[i], &one.key))
+        if (!read_head(s, &s->all[i], &one.key))
             continue;
         uint32_t at = s->n_heap++;
         for (; at && before(&one, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -135,11 +149,13 @@ uint64_t pf_sort_strands_bound(const pf_sort_strands *s)
     const pf_sort_head *least = &none;
     for (uint32_t i = 1; i < 3 && i < s->n_heap; i++)
         least = before(&s->heap[i], least) ? &s->heap[i] : least;
-    /* Of equal keys those of the strand that stands first. */
+    /* Where keys are equal the strand that is first in the input goes first: if the top strand is
+     * that, the equal key of the other one is not below the bound of the top, but included. */
     return least->key + (least->key != UINT64_MAX && s->heap[0].strand < least->strand);
 }
 
-/* The pages of what went out leave memory: from time to time, and when the strand is over. */
+/* Releases the pages of records that were passed: every `step` bytes, and when the strand has ended
+ * (`over`). */
 static void release(const pf_sort_strands *s, pf_sort_strand *one, bool over,
                     perfile_stream *stream)
 {
@@ -151,14 +167,15 @@ static void release(const pf_sort_strands *s, pf_sort_strand *one, bool over,
     one->released = here;
 }
 
-/* Moves the strand at heap[place] on, all in front of which stay in front, or are moved next. */
-static inline void go_on(pf_sort_strands *s, uint32_t place, const uint8_t *at, uint64_t last,
-                         perfile_stream *stream)
+/* Advances the strand at heap[place] to `at`; `last` is the key of the last record that was passed.
+ * Heap entries above `place` must stay less than the new head, or be advanced next themselves. */
+static inline void advance(pf_sort_strands *s, uint32_t place, const uint8_t *at, uint64_t last,
+                           perfile_stream *stream)
 {
     pf_sort_head head = {last, s->heap[place].strand};
     pf_sort_strand *one = &s->all[head.strand];
     one->at = at;
-    const bool more = look(s, one, &head.key);
+    const bool more = read_head(s, one, &head.key);
     if (s->step)
         release(s, one, !more, stream);
     if (more)
@@ -167,31 +184,32 @@ static inline void go_on(pf_sort_strands *s, uint32_t place, const uint8_t *at, 
         sift(s, place, s->heap[s->n_heap]);
 }
 
-void pf_sort_strands_go_on(pf_sort_strands *s, const uint8_t *at, perfile_stream *stream)
+void pf_sort_strands_advance(pf_sort_strands *s, const uint8_t *at, perfile_stream *stream)
 {
-    go_on(s, 0, at, s->heap[0].key, stream);
+    advance(s, 0, at, s->heap[0].key, stream);
 }
 
-void pf_sort_strands_go_on_two(pf_sort_strands *s, uint32_t second, const uint8_t *const at[2],
-                               const uint64_t last[2], perfile_stream *stream)
+void pf_sort_strands_advance_two(pf_sort_strands *s, uint32_t second, const uint8_t *const at[2],
+                                 const uint64_t last[2], perfile_stream *stream)
 {
-    /* The second first: what it leaves in its place is compared with the top when that moves. */
-    go_on(s, second, at[1], last[1], stream);
-    go_on(s, 0, at[0], last[0], stream);
+    /* The second strand first: whatever takes its place in the heap is compared with the top strand
+     * when that one advances. */
+    advance(s, second, at[1], last[1], stream);
+    advance(s, 0, at[0], last[0], stream);
 }
 
-pf_sort_stretch pf_sort_strands_stretch(const pf_sort_strands *s, uint64_t bound, uint64_t bytes,
-                                        uint64_t most)
+pf_sort_range pf_sort_strands_range(const pf_sort_strands *s, uint64_t bound, uint64_t bytes,
+                                    uint64_t most)
 {
     const pf_sort_strand *one = pf_sort_strands_top(s);
     const bool swap = s->blocks->swap;
     const size_t least = PF_PERF_RECORD_HEADER + s->place.need;
     const size_t time_at = PF_PERF_RECORD_HEADER + s->place.at;
     const uint8_t *at = one->at, *end = one->end;
-    pf_sort_stretch all = {.last = s->heap[0].key};
+    pf_sort_range all = {.last = s->heap[0].key};
     size_t size = pf_frame_at(at, swap).size;
     all.end = at;
-    if (size < least || size > (size_t)(end - at)) /* it was changed since it was looked at */
+    if (size < least || size > (size_t)(end - at)) /* the file was changed since read_head() */
         return all;
     for (;;) {
         __builtin_prefetch((const void *)((uintptr_t)at + AHEAD));

@@ -1,3 +1,12 @@
+/* Blocks of the mapped file, and the window that sorts them where times step back too often to
+ * merge the blocks as strands.  See window.h for the idea.
+ *
+ * The window relies on `floor`: once a block is loaded, every record of the part that is not loaded
+ * yet has a key of at least block->floor.  So entries up to the floor are final, and only the
+ * others wait.  pf_sort_window_need() computes beforehand how much will wait at most, which is how
+ * plan.c decides whether windows fit in memory.  Every key read in the second pass is compared with
+ * the first pass: the file may have been changed in between, and a key below block->min would break
+ * the order that was promised. */
 #include "sort/window.h"
 
 #include <string.h>
@@ -6,10 +15,13 @@
 #include "base/error.h"
 
 enum {
-    BLOCK_BYTES = 64 << 10, /* of a small capture; doubled when there are too many */
-    PER_RECORD = 24,        /* an entry and its share of scratch */
+    BLOCK_BYTES = 64 << 10, /* initial block size; doubled whenever the array is full */
+    PER_RECORD = 24,        /* an entry of 16 bytes, and half an entry of scratch */
+    /* Steps between releases of pages among which some records still wait. */
     RELEASE_AGAIN = 8,
-    LATE = 2 << 20
+    /* Bytes before the last release that are released once more: a writer that is behind has read
+     * them since and brought their pages back. */
+    RELEASE_TWICE = 2 << 20
 };
 
 perfile_status pf_sort_blocks_open(pf_sort_blocks *b, uint32_t most, const perfile_session *session,
@@ -28,14 +40,18 @@ void pf_sort_blocks_close(pf_sort_blocks *b)
     pf_free(b->list);
 }
 
+/* True if block `b` begins where block `a` ends. */
 static bool adjacent(const pf_sort_block *a, const pf_sort_block *b)
 {
     return a->part == b->part && a->start + a->bytes == b->start;
 }
 
-/* Makes fewer and larger blocks.  A block ends behind the record that fills it, and is a little
- * larger than `block_bytes`: those that are not full join, as records do. */
-static void join(pf_sort_blocks *b)
+/* Doubles the block size and joins neighbours that are not full.  A block ends with the record that
+ * fills it, so it may be a little larger than `block_bytes`; the same holds for joined blocks.
+ * Blocks that are in order stay so: they are joined only if the second begins where the first ends
+ * in time, too.  If more than three quarters of the array stay in use, joining again would cost
+ * much and yield little: no further records are accepted. */
+static void join_blocks(pf_sort_blocks *b)
 {
     uint32_t n = 0;
     b->block_bytes *= 2;
@@ -56,12 +72,12 @@ static void join(pf_sort_blocks *b)
     b->n = n;
 }
 
-/* Makes a new block; NULL when there is no place for it. */
+/* Begins an empty block at `r`; NULL when no further records are accepted. */
 static pf_sort_block *begin_block(pf_sort_blocks *b, const perfile_record *r,
                                   const pf_time_clock *before)
 {
     if (b->n == b->most)
-        join(b);
+        join_blocks(b);
     if (b->full)
         return NULL;
     pf_sort_block *block = &b->list[b->n++];
@@ -73,7 +89,9 @@ static pf_sort_block *begin_block(pf_sort_blocks *b, const perfile_record *r,
     return block;
 }
 
-static void put(pf_sort_block *block, uint64_t records, uint64_t bytes, uint64_t min, uint64_t max)
+/* Adds the counts of contiguous records to the block. */
+static void extend_block(pf_sort_block *block, uint64_t records, uint64_t bytes, uint64_t min,
+                         uint64_t max)
 {
     block->records += records;
     block->bytes += bytes;
@@ -81,20 +99,20 @@ static void put(pf_sort_block *block, uint64_t records, uint64_t bytes, uint64_t
     block->max = max > block->max ? max : block->max;
 }
 
-bool pf_sort_blocks_add_piece(pf_sort_blocks *b, const pf_sort_piece *piece,
+bool pf_sort_blocks_add_chunk(pf_sort_blocks *b, const pf_sort_chunk *chunk,
                               const pf_time_clock *before)
 {
     pf_sort_block *last = b->n ? &b->list[b->n - 1] : NULL;
-    if (b->full || !(b->mixed || piece->ascending))
+    if (b->full || !(b->mixed || chunk->ascending))
         return false;
-    const bool adjacent = last && last->part == piece->first->part &&
-                          last->start + last->bytes == piece->first->header;
-    if (adjacent && !b->mixed && piece->min < last->max)
-        return false; /* one of them steps back */
-    if (!adjacent || last->bytes + piece->bytes > b->block_bytes)
-        last = begin_block(b, piece->first, before);
+    const bool follows = last && last->part == chunk->first->part &&
+                         last->start + last->bytes == chunk->first->header;
+    if (follows && !b->mixed && chunk->min < last->max)
+        return false; /* a time steps back: the caller finds the record, and begins a block there */
+    if (!follows || last->bytes + chunk->bytes > b->block_bytes)
+        last = begin_block(b, chunk->first, before);
     if (last)
-        put(last, piece->records, piece->bytes, piece->min, piece->max);
+        extend_block(last, chunk->records, chunk->bytes, chunk->min, chunk->max);
     return last != NULL;
 }
 
@@ -105,7 +123,7 @@ bool pf_sort_blocks_add(pf_sort_blocks *b, const perfile_record *r, uint64_t key
         return !b->full;
     pf_sort_block *block = begin_block(b, r, before);
     if (block)
-        put(block, 1, perfile_record_size(r), key, key);
+        extend_block(block, 1, perfile_record_size(r), key, key);
     return block != NULL;
 }
 
@@ -117,15 +135,15 @@ void pf_sort_blocks_round(pf_sort_blocks *b, const perfile_record *r)
         last->bytes += perfile_record_size(r);
 }
 
-perfile_status pf_sort_changed(const pf_sort_block *block, perfile_error *err)
+perfile_status pf_sort_fail_changed(const pf_sort_block *block, perfile_error *err)
 {
     perfile_status st =
-        pf_fail(err, PERFILE_E_IO, "sort", "the file was changed while it was read: try again");
+        pf_fail(err, PERFILE_E_IO, "sort", "the file was changed while it was sorted: try again");
     pf_error_at(err, block->offset);
     return st;
 }
 
-perfile_status pf_sort_blocks_again(pf_sort_blocks *b, perfile_error *err)
+perfile_status pf_sort_blocks_recompute_keys(pf_sort_blocks *b, perfile_error *err)
 {
     b->mixed = true;
     for (uint32_t i = 0; i < b->n; i++) {
@@ -141,7 +159,7 @@ perfile_status pf_sort_blocks_again(pf_sort_blocks *b, perfile_error *err)
             block->max = key > block->max ? key : block->max;
         }
         if (w.at != w.end)
-            return pf_sort_changed(block, err);
+            return pf_sort_fail_changed(block, err);
     }
     return PERFILE_OK;
 }
@@ -157,7 +175,8 @@ void pf_sort_blocks_settle(pf_sort_blocks *b)
     }
 }
 
-/* The block behind which all is later than block `i`. */
+/* Returns the first block b >= i whose floor is not below the greatest key of block `i`: once it is
+ * loaded, all entries of block `i` are final.  Floors never decrease, hence the binary search. */
 static uint32_t held_until(const pf_sort_blocks *b, uint32_t i, uint32_t end)
 {
     uint32_t low = i;
@@ -171,6 +190,8 @@ static uint32_t held_until(const pf_sort_blocks *b, uint32_t i, uint32_t end)
     return low;
 }
 
+/* Simulates the window: block by block what is held, without what became final before.  The sum
+ * over blocks is exact but for partly final blocks, which count in full. */
 perfile_status pf_sort_window_need(const pf_sort_blocks *b, uint32_t first, uint32_t end,
                                    uint64_t step, pf_sort_need *need, perfile_error *err)
 {
@@ -178,7 +199,8 @@ perfile_status pf_sort_window_need(const pf_sort_blocks *b, uint32_t first, uint
         uint64_t records, bytes;
     } held;
     held now = {0}, most = {0};
-    held *over = pf_alloc(end - first + (size_t)1, sizeof *over); /* what has gone out there */
+    held *over =
+        pf_alloc(end - first + (size_t)1, sizeof *over); /* by block: what is final after it */
     if (!over)
         return pf_fail_nomem(err, "sort");
     for (uint32_t i = first; i < end; i++) {
@@ -187,6 +209,7 @@ perfile_status pf_sort_window_need(const pf_sort_blocks *b, uint32_t first, uint
         now.bytes += block->bytes;
         most.records = now.records > most.records ? now.records : most.records;
         most.bytes = now.bytes > most.bytes ? now.bytes : most.bytes;
+        /* The entries of this block are final once block `until` is loaded. */
         held *until = &over[held_until(b, i, end) - first];
         until->records += block->records;
         until->bytes += block->bytes;
@@ -194,13 +217,14 @@ perfile_status pf_sort_window_need(const pf_sort_blocks *b, uint32_t first, uint
         now.bytes -= over[i - first].bytes;
     }
     pf_free(over);
-    /* The array of entries grows by a quarter of what is in it. */
+    /* make_room() lets the array of entries grow by a quarter of what is in it. */
     const uint64_t entries = most.records * PER_RECORD;
     need->memory += entries + entries / 4 + step + step / 2;
     need->mapped += most.bytes;
     return PERFILE_OK;
 }
 
+/* Makes room for `more` entries and for the scratch to sort them. */
 static perfile_status make_room(pf_sort_window *w, uint64_t more, perfile_error *err)
 {
     if (more > SIZE_MAX / sizeof *w->e - w->n)
@@ -214,6 +238,7 @@ static perfile_status make_room(pf_sort_window *w, uint64_t more, perfile_error 
         w->e = p;
         w->cap = cap;
     }
+    /* Merging copies the shorter half: half of the entries at most. */
     if (w->cap / 2 > w->scratch_cap) {
         void *p = pf_realloc(w->scratch, w->cap / 2, sizeof *w->e);
         if (!p)
@@ -224,8 +249,8 @@ static perfile_status make_room(pf_sort_window *w, uint64_t more, perfile_error 
     return PERFILE_OK;
 }
 
-/* Of the entries that wait and of the blocks that come, the first byte of the file. */
-static uint64_t oldest(const pf_sort_window *w, uint64_t end)
+/* Returns the least file offset among the waiting entries, or `end` if all are behind it. */
+static uint64_t oldest_offset(const pf_sort_window *w, uint64_t end)
 {
     const pf_sort_block *any = &w->blocks->list[w->next ? w->next - 1 : 0];
     uint64_t shift = (uintptr_t)any->start - any->offset;
@@ -234,9 +259,10 @@ static uint64_t oldest(const pf_sort_window *w, uint64_t end)
     return end;
 }
 
-/* Reads on, to the end of the block. */
-static perfile_status bring(pf_sort_window *w, const pf_sort_block *block, uint64_t from,
-                            perfile_error *err)
+/* Has the source's window hold the file from offset `from`, that of the oldest waiting record, to
+ * the end of the block, and sets w->shift.  Does nothing where the file is only mapped. */
+static perfile_status read_block(pf_sort_window *w, const pf_sort_block *block, uint64_t from,
+                                 perfile_error *err)
 {
     const pf_sort_blocks *b = w->blocks;
     uint64_t need = block->offset + block->bytes - from;
@@ -245,14 +271,16 @@ static perfile_status bring(pf_sort_window *w, const pf_sort_block *block, uint6
         return PERFILE_OK;
     perfile_status st = pf_source_run(b->beside, from, (size_t)need, &run, err);
     if (st == PERFILE_OK && run.len < need)
-        st = pf_sort_changed(block, err);
+        st = pf_sort_fail_changed(block, err);
     if (st == PERFILE_OK)
         w->shift = (uintptr_t)run.ptr - (uintptr_t)(b->mapped + from);
     return st;
 }
 
-/* Takes in a block: its records behind the others. */
-static perfile_status take(pf_sort_window *w, const pf_sort_block *block, perfile_error *err)
+/* Appends an entry for each record of the block, unsorted.  Fails if the records are not those of
+ * the first pass: their number, their sizes, or a key below the least one. */
+static perfile_status append_entries(pf_sort_window *w, const pf_sort_block *block,
+                                     perfile_error *err)
 {
     pf_time_clock clock = block->clock;
     pf_sort_walk walk;
@@ -267,8 +295,8 @@ static perfile_status take(pf_sort_window *w, const pf_sort_block *block, perfil
         const uint8_t *at = walk.at;
         uint64_t key;
         if (pf_sort_walk_sample(&walk, &place, &key)) {
-            clock.near = key;
-            clock.top = key > clock.top ? key : clock.top;
+            clock.last_time = key;
+            clock.max_time = key > clock.max_time ? key : clock.max_time;
         } else if (pf_sort_walk_next(&walk)) {
             at = walk.record.header;
             key = pf_time_key(&clock, &walk.record);
@@ -276,36 +304,39 @@ static perfile_status take(pf_sort_window *w, const pf_sort_block *block, perfil
             break;
         }
         if (key < block->min)
-            return pf_sort_changed(block, err);
+            return pf_sort_fail_changed(block, err);
         *e++ = (pf_sort_entry){key, (uintptr_t)at - w->shift};
     }
     if (e < end || (walk.at != walk.end && pf_sort_walk_next(&walk)) || walk.at != walk.end)
-        return pf_sort_changed(block, err);
+        return pf_sort_fail_changed(block, err);
     w->n += block->records;
     return PERFILE_OK;
 }
 
-static void give_back(const pf_sort_window *w, perfile_stream *stream, uint32_t part, uint64_t end)
+/* Releases the pages of the part up to offset `end`. */
+static void release_until(const pf_sort_window *w, perfile_stream *stream, uint32_t part,
+                          uint64_t end)
 {
-    /* Once more what was given back last: who looked late has brought it back. */
-    uint64_t from = w->released > LATE ? w->released - LATE : 0;
+    /* The last 2 MiB once more: a reader that was behind has brought their pages back. */
+    uint64_t from = w->released > RELEASE_TWICE ? w->released - RELEASE_TWICE : 0;
     pf_stream_release(stream, part, from, end - from);
 }
 
-/* The pages of what went out leave memory.  When a few old records hold them, all do: those that
- * are wanted again come back. */
-static void release(pf_sort_window *w, perfile_stream *stream)
+/* Releases the pages of records that were yielded.  Where a few old records wait long and nothing
+ * before them could be released, now and then everything that was walked is released: the pages of
+ * the waiting records are read again when their time comes. */
+static void release_passed(pf_sort_window *w, perfile_stream *stream)
 {
     const pf_sort_block *last = &w->blocks->list[w->next - 1];
-    uint64_t end = last->offset + last->bytes, wanted = oldest(w, end);
+    uint64_t end = last->offset + last->bytes, wanted = oldest_offset(w, end);
     end = end < w->lag ? 0 : pf_sort_pages(end - w->lag);
     wanted = wanted < w->lag ? 0 : pf_sort_pages(wanted - w->lag);
     if (wanted >= w->released + w->step) {
-        give_back(w, stream, last->part, wanted);
+        release_until(w, stream, last->part, wanted);
         w->released = wanted;
-    } else if (end >= w->again + RELEASE_AGAIN * w->step) {
-        give_back(w, stream, last->part, end);
-        w->again = end;
+    } else if (end >= w->released_early + RELEASE_AGAIN * w->step) {
+        release_until(w, stream, last->part, end);
+        w->released_early = end;
     }
 }
 
@@ -320,16 +351,18 @@ perfile_status pf_sort_window_fill(pf_sort_window *w, perfile_stream *stream, pe
         uint64_t bytes = 0, floor = 0;
         uint64_t from = 0;
         if (w->blocks->beside)
-            from = oldest(w, w->blocks->list[w->next].offset);
+            from = oldest_offset(w, w->blocks->list[w->next].offset);
+        /* Records read through the source's window leave the mapping unused: nothing to release. */
         if (w->next && w->shift == 0 &&
             w->blocks->list[w->next - 1].part == w->blocks->list[w->next].part)
-            release(w, stream);
-        /* More of what is long, so that merging with what waits is worth it. */
+            release_passed(w, stream);
+        /* Load at least a quarter of the number that waits already, so that merging the new entries
+         * with the old ones stays linear on average. */
         while (w->next < w->end && (bytes < w->step || w->n - held < held / 4)) {
             const pf_sort_block *block = &w->blocks->list[w->next++];
-            perfile_status st = bring(w, block, from, err);
+            perfile_status st = read_block(w, block, from, err);
             if (st == PERFILE_OK)
-                st = take(w, block, err);
+                st = append_entries(w, block, err);
             if (st != PERFILE_OK)
                 return st;
             bytes += block->bytes;
@@ -338,7 +371,7 @@ perfile_status pf_sort_window_fill(pf_sort_window *w, perfile_stream *stream, pe
         pf_sort_entries(w->e + held, w->n - held, w->scratch);
         pf_sort_entries_merge(w->e, held, w->n, w->scratch);
         w->ready = w->n;
-        if (w->next < w->end) {
+        if (w->next < w->end) { /* `ready`: behind the last entry up to the floor */
             size_t low = 0;
             for (size_t high = w->n; low < high;) {
                 size_t middle = low + (high - low) / 2;

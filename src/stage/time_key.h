@@ -1,4 +1,5 @@
-/* The time that decides where a record goes. */
+/* The sort key of a record: its time, or a stand-in for records without one.  Sort, merge and split
+ * by time use it, so that all stages agree on where a record without a time belongs. */
 #ifndef PF_STAGE_TIME_KEY_H
 #define PF_STAGE_TIME_KEY_H
 
@@ -9,38 +10,46 @@
 #include "perfile/record.h"
 #include "schema/family.h"
 
-/* What the records of a part have said so far. */
+/* The times seen so far in one part of the capture, from which records without a time get their
+ * key.  All zeros: none yet. */
 typedef struct pf_time_clock {
-    uint64_t near; /* the last time that was not 0 */
-    uint64_t top;  /* the latest */
+    uint64_t last_time; /* ns: time of the last record whose time is not 0 */
+    uint64_t max_time;  /* ns: greatest time so far */
 } pf_time_clock;
 
-/* A record of the kernel without a time lies in the buffer of the one in front of it.  What tools
- * wrote stays behind all it stood behind, so that its order is kept among its own kind, unless it
- * says something of the capture as a whole. */
+/* The key of `r`, whose time is `time` (PERFILE_NO_TIME: none); advances the clock.
+ *
+ * A kernel record without a time came from the same ring buffer as the record before it, and gets
+ * the key of that one.  A tool record without a time must stay behind every record that it stood
+ * behind, and gets the greatest time so far.  Tool records that describe the whole capture (mark
+ * PF_ROW_FIRST: attrs, features, build ids) get 0 and go to the front.  A time of 0 (synthesized
+ * side-band) is a key of its own and does not advance the clock. */
 static inline uint64_t pf_time_key_of(pf_time_clock *c, const perfile_record *r, uint64_t time)
 {
     if (time == PERFILE_NO_TIME && !pf_is_of_tool(r))
-        return c->near;
+        return c->last_time;
     if (time == PERFILE_NO_TIME)
-        return pf_marks_of(r) & PF_ROW_FIRST ? 0 : c->top;
+        return pf_marks_of(r) & PF_ROW_FIRST ? 0 : c->max_time;
     if (time) {
-        c->near = time;
-        c->top = time > c->top ? time : c->top;
+        c->last_time = time;
+        c->max_time = time > c->max_time ? time : c->max_time;
     }
     return time;
 }
 
+/* The same, with the time taken from the record. */
 static inline uint64_t pf_time_key(pf_time_clock *c, const perfile_record *r)
 {
     return pf_time_key_of(c, r, perfile_record_time(r));
 }
 
-/* Where the time is in samples, as long as that is the same place for all events. */
+/* The offset of the time in samples, where it is the same for all events. */
 typedef struct pf_time_place {
-    size_t at;   /* in the body */
-    size_t need; /* bytes of a body that has it; SIZE_MAX: nobody knows */
+    size_t at;   /* offset in the body */
+    size_t need; /* least body size that contains the time; SIZE_MAX: the offset differs by event */
 } pf_time_place;
+
+/* The place for the events that `s` has now; it may change when the session learns more. */
 
 static inline pf_time_place pf_time_place_of(const perfile_session *s)
 {
