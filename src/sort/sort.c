@@ -54,7 +54,6 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         if (st != PERFILE_OK)
             return st;
     }
-    /* Half as often as in the first pass, because a byte counts half in each. */
     if (x->done > x->reported + 2 * x->step) {
         x->reported = x->done;
         pf_sort_progress(x, x->done);

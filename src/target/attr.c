@@ -1,4 +1,10 @@
-/* Attrs and features as an older version of perf has them. */
+/* Attrs and features as the version knows them, in the session and in records.
+ *
+ * An attr is copied, cut to the version's size, and walked: unknown bits are cleared, members that
+ * the version does not know become 0, and so does what options.drop takes away.  The same
+ * known_bits() also decides the layout of records (pf_target_layout()), so that attr and records
+ * always agree.  Features newer than the version are left out; EVENT_DESC contains attrs and is
+ * rewritten like them. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/layout.h"
@@ -9,16 +15,14 @@
 #include "schema/attr_places.h"
 #include "schema/family.h"
 
-enum { ZSTD = 1 };
-
-/* An attr on its way. */
-typedef struct rewriting {
+/* What the visitors need to rewrite an attr. */
+typedef struct attr_rewriting {
     pf_target *t;
-    uint8_t *out;
-    size_t size;
-    uint64_t offset;
+    uint8_t *out;    /* the new attr */
+    size_t size;     /* of it */
+    uint64_t offset; /* in the input, for the counters of losses */
     bool swapped, count;
-} rewriting;
+} attr_rewriting;
 
 static bool any_byte(perfile_bytes b)
 {
@@ -28,7 +32,7 @@ static bool any_byte(perfile_bytes b)
     return false;
 }
 
-/* Bits of this word that go because the caller drops fields. */
+/* Returns the bits of the field PF_WORD_… that are cleared because the caller drops fields. */
 static uint64_t dropped_bits(const pf_target *t, unsigned word)
 {
     return word == PF_WORD_SAMPLE_TYPE ? t->options.drop
@@ -36,8 +40,9 @@ static uint64_t dropped_bits(const pf_target *t, unsigned word)
                                        : 0;
 }
 
-/* The bits of `v` that the version has in this word and the caller does not drop; those of a newer
- * weight become the older one, and an id in front becomes one behind ADDR. */
+/* Returns the value of the field PF_WORD_… for the version: `v` without the bits that it does not
+ * know or the caller drops.  WEIGHT_STRUCT, if not known, becomes WEIGHT; IDENTIFIER becomes ID, so
+ * that samples still have an id, behind ADDR. */
 static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
 {
     const pf_release *release = t->release;
@@ -53,7 +58,8 @@ static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
     return known & ~dropped_bits(t, word);
 }
 
-/* Events that come in a stream later are cut to what these have. */
+/* Sets t->common for versions that refuse files whose events differ in sample_type.  Events that
+ * come later, in a pipe, are cut to the bits that those known now have in common. */
 static void find_common(pf_target *t, const perfile_session *below)
 {
     uint64_t common = UINT64_MAX;
@@ -67,7 +73,9 @@ static void find_common(pf_target *t, const perfile_session *below)
     t->common = common;
 }
 
-static void count_bits(rewriting *w, unsigned word, uint64_t lost)
+/* Counts bits that are cleared in the attr, but for those that the caller drops, and those that are
+ * replaced by an older form. */
+static void count_bits(attr_rewriting *w, unsigned word, uint64_t lost)
 {
     lost &= ~dropped_bits(w->t, word);
     if (word == PF_WORD_SAMPLE_TYPE)
@@ -79,7 +87,8 @@ static void count_bits(rewriting *w, unsigned word, uint64_t lost)
     }
 }
 
-static void mask_word(rewriting *w, unsigned word, unsigned kind, const perfile_value *v)
+/* Clears unknown bits of one field of the new attr. */
+static void mask_word(attr_rewriting *w, unsigned word, unsigned kind, const perfile_value *v)
 {
     uint64_t known = known_bits(w->t, word, v->number);
     if (known == v->number)
@@ -89,16 +98,18 @@ static void mask_word(rewriting *w, unsigned word, unsigned kind, const perfile_
     pf_store_u64(w->out + v->offset, pf_remirror(known, kind, w->swapped), w->swapped);
 }
 
-static void lose_member(rewriting *w, uint64_t offset)
+/* Counts a member of the attr that is lost; the key is its offset in units of 32 bits. */
+static void count_member(attr_rewriting *w, uint64_t offset)
 {
     if (w->count)
-        pf_target_lose(w->t, PERFILE_TARGET_LOSS_ATTR_MEMBER, (uint32_t)(offset / 4), w->offset);
+        pf_target_count_loss(w->t, PERFILE_TARGET_LOSS_ATTR_MEMBER, (uint32_t)(offset / 4),
+                             w->offset);
 }
 
-/* What the version has the place of. */
+/* Visitor for the part of the attr that is kept. */
 static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
-    rewriting *w = user;
+    attr_rewriting *w = user;
     if (w->t->options.drop && pf_target_drops_member(w->t, f->name)) {
         memset(w->out + v->offset, 0, (size_t)v->width);
         return;
@@ -119,21 +130,22 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
     default:
         if (f->type != PERFILE_STORED_BLOB && v->number &&
             !pf_release_knows_member(w->t->release, f->name)) {
-            lose_member(w, v->offset);
+            count_member(w, v->offset);
             memset(w->out + v->offset, 0, (size_t)v->width);
         }
     }
 }
 
-/* What is cut off. */
+/* Visitor for the stored attr: counts members beyond the new size that are not 0. */
 static void on_cut(void *user, const perfile_field *f, const perfile_value *v)
 {
-    rewriting *w = user;
+    attr_rewriting *w = user;
     bool some = f->type == PERFILE_STORED_BLOB ? any_byte(v->u.bytes) : v->number != 0;
     if (some && v->offset + v->width > w->size)
-        lose_member(w, v->offset);
+        count_member(w, v->offset);
 }
 
+/* Visitors: structures are of no interest. */
 static void on_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     (void)user, (void)f, (void)v;
@@ -151,18 +163,19 @@ size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool 
     static const perfile_visitor cut = {sizeof cut, on_cut, on_begin, on_end};
     const size_t known = t->release->attr_size;
     const bool swapped = perfile_session_swapped(t->base.session);
-    rewriting w = {t,      out,     exact || stored.len > known ? known : stored.len,
-                   offset, swapped, count};
+    attr_rewriting w = {t,      out,     exact || stored.len > known ? known : stored.len,
+                        offset, swapped, count};
     size_t n = stored.len < w.size ? stored.len : w.size;
     memcpy(out, stored.ptr, n);
     memset(out + n, 0, w.size - n);
+    /* attr.size is corrected, too, where it claims more than the attr has. */
     if (w.size != stored.len || pf_load_u32(out + PF_ATTR_SIZE_AT, swapped) > w.size)
         pf_store_u32(out + PF_ATTR_SIZE_AT, (uint32_t)w.size, swapped);
-    /* Where a walk fails it has shown all that could be read. */
+    /* A walk that fails has visited everything that could be read, which is enough here. */
     (void)!perfile_attr_walk((perfile_bytes){out, w.size}, swapped, 0, &kept, &w, NULL);
     if (any_byte((perfile_bytes){stored.ptr + n, stored.len - n}) &&
         perfile_attr_walk(stored, swapped, 0, &cut, &w, NULL) != PERFILE_OK)
-        lose_member(&w, w.size);
+        count_member(&w, w.size);
     return w.size;
 }
 
@@ -175,9 +188,9 @@ void pf_target_layout(pf_target *t, const perfile_event *e, perfile_layout *layo
     pf_layout_make(layout, &attr);
 }
 
-/* The payload with attrs as the version has them; its size, which is no more than it was, or 0 when
- * it cannot be read. */
-static size_t event_desc(pf_target *t, perfile_bytes payload, uint8_t *out)
+/* Writes the payload of EVENT_DESC to `out` with attrs as the version has them.  Returns its size,
+ * which is never larger than before; 0 if the payload cannot be read: then it stays as stored. */
+static size_t rewrite_event_desc(pf_target *t, perfile_bytes payload, uint8_t *out)
 {
     uint8_t attr[PF_TARGET_ATTR];
     pf_cursor c = pf_cur(payload, perfile_session_swapped(t->base.session));
@@ -211,8 +224,9 @@ static size_t event_desc(pf_target *t, perfile_bytes payload, uint8_t *out)
     return (size_t)(to - out) + pf_cur_left(&c);
 }
 
-/* Whether it is not true of the records that this stage hands on, which are not compressed. */
-static bool is_untrue(const pf_target *t, const perfile_feature *f)
+/* True if the feature does not hold for the records that this stage yields: it describes dropped
+ * fields, or compression, which is undone. */
+static bool no_longer_holds(const pf_target *t, const perfile_feature *f)
 {
     if (pf_target_drops_feature(t, f->number))
         return true;
@@ -221,28 +235,30 @@ static bool is_untrue(const pf_target *t, const perfile_feature *f)
            perfile_compression_decode(f, &v, sizeof v, NULL) == PERFILE_OK && v.type != 0;
 }
 
+/* Adds a feature to the session of the stage, as the version knows it, or counts it as lost. */
 static perfile_status add_feature(pf_target *t, const perfile_feature *f, perfile_error *err)
 {
-    perfile_feature mine = *f;
+    perfile_feature copy = *f;
     if (f->number > t->release->feature) {
-        pf_target_lose(t, PERFILE_TARGET_LOSS_FEATURE, f->number, f->offset);
+        pf_target_count_loss(t, PERFILE_TARGET_LOSS_FEATURE, f->number, f->offset);
         return PERFILE_OK;
     }
-    if (is_untrue(t, f))
+    if (no_longer_holds(t, f))
         return PERFILE_OK;
     if (f->number != PERFILE_FEATURE_EVENT_DESC || f->damage || !f->payload.len)
-        return pf_session_add_feature(t->base.session, &mine, true, err);
+        return pf_session_add_feature(t->base.session, &copy, true, err);
     pf_buffer_clear(&t->bytes);
     if (!pf_buffer_reserve(&t->bytes, f->payload.len))
         return pf_fail_nomem(err, "target");
-    size_t n = event_desc(t, f->payload, t->bytes.ptr);
+    size_t n = rewrite_event_desc(t, f->payload, t->bytes.ptr);
     if (n == 0)
-        return pf_session_add_feature(t->base.session, &mine, true, err);
-    mine.payload = (perfile_bytes){t->bytes.ptr, n};
-    mine.size = n;
-    return pf_session_add_feature(t->base.session, &mine, false, err);
+        return pf_session_add_feature(t->base.session, &copy, true, err);
+    copy.payload = (perfile_bytes){t->bytes.ptr, n};
+    copy.size = n;
+    return pf_session_add_feature(t->base.session, &copy, false, err);
 }
 
+/* Adds an event to the session of the stage, with its attr as the version knows it. */
 static perfile_status add_event(pf_target *t, const perfile_event *e, perfile_error *err)
 {
     uint8_t attr[PF_TARGET_ATTR];
@@ -256,25 +272,25 @@ static perfile_status add_event(pf_target *t, const perfile_event *e, perfile_er
     return pf_session_add_attr(t->base.session, &fact, err);
 }
 
-perfile_status pf_target_facts(pf_target *t, perfile_error *err)
+perfile_status pf_target_add_facts(pf_target *t, perfile_error *err)
 {
     const perfile_session *below = t->base.below->session;
-    perfile_session *mine = t->base.session;
+    perfile_session *copy = t->base.session;
     perfile_status st = PERFILE_OK;
     find_common(t, below);
     for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_events(below); i++)
         st = add_event(t, perfile_session_event(below, i), err);
     for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_event_types(below); i++) {
         const perfile_event_type *type = perfile_session_event_type(below, i);
-        st = pf_session_add_event_type(mine, type->event_id, type->name, true, err);
+        st = pf_session_add_event_type(copy, type->event_id, type->name, true, err);
     }
     for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_features(below); i++)
         st = add_feature(t, perfile_session_feature_at(below, i), err);
-    return st == PERFILE_OK ? pf_session_settle(mine, err) : st;
+    return st == PERFILE_OK ? pf_session_settle(copy, err) : st;
 }
 
-/* The record at `out` has `n` bytes. */
-static size_t sized(uint8_t *out, size_t n, bool swapped)
+/* Stores the size `n` in the header of the record at `out`; returns it, 0 if it is too large. */
+static size_t set_record_size(uint8_t *out, size_t n, bool swapped)
 {
     if (n > UINT16_MAX)
         return 0;
@@ -282,7 +298,8 @@ static size_t sized(uint8_t *out, size_t n, bool swapped)
     return n;
 }
 
-static size_t as_stored(const perfile_record *r, uint8_t *out)
+/* Copies the record unchanged; returns its size. */
+static size_t copy_record(const perfile_record *r, uint8_t *out)
 {
     memcpy(out, r->header, PF_PERF_RECORD_HEADER);
     if (r->body.len)
@@ -295,20 +312,21 @@ size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out
     perfile_header_attr v;
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
     if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
-        return as_stored(r, out);
+        return copy_record(r, out);
     memcpy(out, r->header, PF_PERF_RECORD_HEADER);
     size_t size = v.attr.size ? v.attr.size : PF_ATTR_LEAST;
     size_t n =
         pf_target_attr(t, (perfile_bytes){r->body.ptr, size}, r->offset + PF_PERF_RECORD_HEADER,
                        t->release->own_attr, true, out + PF_PERF_RECORD_HEADER);
     memcpy(out + PF_PERF_RECORD_HEADER + n, r->body.ptr + size, r->body.len - size);
-    n = sized(out, PF_PERF_RECORD_HEADER + n + r->body.len - size, swapped);
+    n = set_record_size(out, PF_PERF_RECORD_HEADER + n + r->body.len - size, swapped);
     if (n == 0)
-        pf_target_lose(t, PERFILE_TARGET_LOSS_TOO_LONG, r->type, r->offset);
+        pf_target_count_loss(t, PERFILE_TARGET_LOSS_TOO_LONG, r->type, r->offset);
     return n;
 }
 
-/* The number of the record that ends the features of a pipe; 0: the version has no such record. */
+/* Returns the feature number by which the version marks the end of features in a pipe; 0: it has no
+ * such record.  UINT32_MAX if there is no version: the record stays as it is. */
 static uint32_t end_of_features(const pf_target *t)
 {
     const char *version = t->release->name;
@@ -324,22 +342,22 @@ size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
     const uint32_t last = t->release->feature, end = end_of_features(t);
     if (perfile_record_feature(r, &f, NULL) != PERFILE_OK)
-        return as_stored(r, out);
+        return copy_record(r, out);
     const bool ends = pf_feature_ends_list(&f);
     if (f.number > last && !ends) {
-        pf_target_lose(t, PERFILE_TARGET_LOSS_FEATURE, f.number, r->offset);
+        pf_target_count_loss(t, PERFILE_TARGET_LOSS_FEATURE, f.number, r->offset);
         return 0;
     }
-    if (is_untrue(t, &f) || (ends && !end))
+    if (no_longer_holds(t, &f) || (ends && !end))
         return 0;
     if (f.number == PERFILE_FEATURE_EVENT_DESC) {
-        size_t n = event_desc(t, f.payload, out + PF_PERF_RECORD_HEADER + NUMBER);
+        size_t n = rewrite_event_desc(t, f.payload, out + PF_PERF_RECORD_HEADER + NUMBER);
         memcpy(out, r->header, PF_PERF_RECORD_HEADER);
         memcpy(out + PF_PERF_RECORD_HEADER, r->body.ptr, NUMBER);
         if (n)
-            return sized(out, PF_PERF_RECORD_HEADER + NUMBER + n, swapped);
+            return set_record_size(out, PF_PERF_RECORD_HEADER + NUMBER + n, swapped);
     }
-    as_stored(r, out);
+    copy_record(r, out);
     if (ends && t->release != &pf_release_any)
         pf_store_u64(out + PF_PERF_RECORD_HEADER, end, swapped);
     return PF_PERF_RECORD_HEADER + r->body.len;

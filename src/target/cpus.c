@@ -1,11 +1,16 @@
-/* Sets of processors stored as a range, for versions that know lists and masks only: as lists. */
+/* Processor sets that are stored as a range, converted to lists for versions that know only lists
+ * and masks.  They are in CPU_MAP records, and behind a fixed part in EVENT_UPDATE records. */
 #include "target/target.h"
 #include "schema/family.h"
 
-enum { UPDATE_FIXED = 16, LIST = 0, ANY = 0xffff };
+enum {
+    UPDATE_FIXED = 16, /* bytes of the body of EVENT_UPDATE in front of the set */
+    LIST = 0,          /* type of the set: a list of numbers of 16 bits */
+    ANY = 0xffff       /* -1 in a list: any processor */
+};
 
-/* The set in the record; NULL when it is no range, or none that can be read.  *prefix is what
- * stands in front of it in the body. */
+/* Returns the set in the record, decoded to *map or *update; NULL if it is no range or cannot be
+ * read. *prefix is the number of bytes in front of it in the body. */
 static const perfile_cpu_map_data *range_of(const perfile_record *r, perfile_cpu_map *map,
                                             perfile_event_update *update, size_t *prefix)
 {
@@ -20,16 +25,18 @@ static const perfile_cpu_map_data *range_of(const perfile_record *r, perfile_cpu
                : NULL;
 }
 
-bool pf_target_has_range(const pf_target *t, const perfile_record *r)
+bool pf_target_has_cpu_range(const pf_target *t, const perfile_record *r)
 {
-    enum { WITH_RANGES = 3 };
+    enum {
+        WITH_RANGES = 3
+    }; /* forms of sets that a version with ranges knows: list, mask, range */
     perfile_cpu_map map;
     perfile_event_update update;
     size_t prefix;
     return t->release->cpu_maps < WITH_RANGES && range_of(r, &map, &update, &prefix) != NULL;
 }
 
-size_t pf_target_list(const perfile_record *r, uint8_t *out)
+size_t pf_target_range_to_list(const perfile_record *r, uint8_t *out)
 {
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
     perfile_cpu_map map;
@@ -37,6 +44,7 @@ size_t pf_target_list(const perfile_record *r, uint8_t *out)
     size_t prefix;
     const perfile_cpu_map_data *set = range_of(r, &map, &update, &prefix);
     size_t n = set->start_cpu <= set->end_cpu ? (size_t)set->end_cpu - set->start_cpu + 1 : 0;
+    /* Type and count, 16 bits each, then the numbers. */
     size_t size = PF_PERF_RECORD_HEADER + prefix + 4 + 2 * (n + (set->any_cpu != 0));
     size = (size + 7) / 8 * 8;
     if (size > UINT16_MAX)

@@ -1,10 +1,14 @@
+/* The queue of records that wait for call chains, see deferred.h.  Memory is two buffers, of
+ * entries and of their bytes, from whose front yielded entries are removed.  A bucket may hold
+ * numbers of entries that are gone: they are less than h->first, and end the search in the bucket.
+ */
 #include "target/deferred.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "schema/family.h"
 
-enum { N_BUCKETS = 1 << 14 };
+enum { N_BUCKETS = 1 << 14 }; /* 128 KiB, allocated for the first sample that waits */
 
 static pf_held *entries(const pf_deferred *h)
 {
@@ -16,7 +20,8 @@ static uint64_t n_entries(const pf_deferred *h)
     return h->entries.len / sizeof(pf_held);
 }
 
-/* Cookies come from input: without a seed it could make all of them fall on one place. */
+/* The bucket of (tid, cookie).  Cookies come from input: without a random seed, a hostile input
+ * could put all of them into one bucket. */
 static uint64_t *bucket_of(pf_deferred *h, uint32_t tid, uint64_t cookie)
 {
     uint64_t v = (cookie ^ h->seed) * (h->seed | 1) + tid;
@@ -26,7 +31,7 @@ static uint64_t *bucket_of(pf_deferred *h, uint32_t tid, uint64_t cookie)
 
 pf_held *pf_deferred_at(pf_deferred *h, uint64_t i)
 {
-    return &entries(h)[h->n_given + i];
+    return &entries(h)[h->n_yielded + i];
 }
 
 perfile_bytes pf_deferred_bytes(const pf_deferred *h, const pf_held *e)
@@ -34,6 +39,7 @@ perfile_bytes pf_deferred_bytes(const pf_deferred *h, const pf_held *e)
     return (perfile_bytes){h->bytes.ptr + (e->at - h->bytes_gone), (size_t)e->len};
 }
 
+/* Appends an entry whose bytes were added already. */
 static perfile_status add(pf_deferred *h, const pf_held *e, perfile_error *err)
 {
     if (!pf_buffer_append(&h->entries, e, sizeof *e))
@@ -43,7 +49,7 @@ static perfile_status add(pf_deferred *h, const pf_held *e, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* The place of the next bytes; they are there when *e says how many. */
+/* Appends bytes of entry *e, which is to be added next. */
 static perfile_status add_bytes(pf_deferred *h, pf_held *e, const void *bytes, size_t n,
                                 perfile_error *err)
 {
@@ -81,8 +87,9 @@ perfile_status pf_deferred_add(pf_deferred *h, const perfile_record *r, uint32_t
     return st == PERFILE_OK ? add(h, &e, err) : st;
 }
 
-/* Goes through the bucket once, and keeps only those in it that go on waiting: nobody is looked at
- * again for a chain that has come. */
+/* Completes the waiting samples of (tid, cookie) in the bucket; `chain` is the number of the entry
+ * that will have the chain.  Entries that do not wait any more are unlinked on the way, so that
+ * none is examined twice after its chain has come.  Returns how many were completed. */
 static uint64_t complete(pf_deferred *h, uint64_t *bucket, uint32_t tid, uint64_t cookie,
                          uint64_t chain)
 {
@@ -110,6 +117,7 @@ perfile_status pf_deferred_complete(pf_deferred *h, uint32_t tid, uint64_t cooki
     *found = 0;
     if (!h->n_waiting)
         return PERFILE_OK;
+    /* The entry of the chain stands behind its samples, so it leaves the queue after them. */
     pf_held e = {.at = h->bytes_gone + h->bytes.len, .state = PF_HELD_CHAIN};
     uint64_t number = h->first + n_entries(h);
     *found = complete(h, bucket_of(h, tid, cookie), tid, cookie, number);
@@ -124,27 +132,27 @@ perfile_bytes pf_deferred_chain_of(pf_deferred *h, const pf_held *e)
     return pf_deferred_bytes(h, &entries(h)[e->chain - h->first]);
 }
 
-void pf_deferred_give(pf_deferred *h)
+void pf_deferred_yield(pf_deferred *h)
 {
     pf_held *e = pf_deferred_at(h, 0);
-    if (e->state == PF_HELD_WAITING) {
+    if (e->state == PF_HELD_WAITING) { /* it leaves incomplete: no chain must find it any more */
         h->n_waiting--;
         e->state = PF_HELD_PLAIN;
     }
-    h->n_given++;
+    h->n_yielded++;
 }
 
 void pf_deferred_pop(pf_deferred *h)
 {
-    if (!h->n_given)
+    if (!h->n_yielded)
         return;
-    const pf_held *last = &entries(h)[h->n_given - 1];
+    const pf_held *last = &entries(h)[h->n_yielded - 1];
     uint64_t end = last->at + last->len;
     pf_buffer_consume_front(&h->bytes, (size_t)(end - h->bytes_gone));
     h->bytes_gone = end;
-    pf_buffer_consume_front(&h->entries, (size_t)h->n_given * sizeof(pf_held));
-    h->first += h->n_given;
-    h->n_given = 0;
+    pf_buffer_consume_front(&h->entries, (size_t)h->n_yielded * sizeof(pf_held));
+    h->first += h->n_yielded;
+    h->n_yielded = 0;
 }
 
 void pf_deferred_free(pf_deferred *h)

@@ -1,80 +1,90 @@
-/* Records that wait: samples for the user part of their call chain, and what stands behind them,
- * so that the order stays.
+/* A queue of records that wait: samples for the user part of their call chain, and all records
+ * behind them, so that the order stays.
  *
- * The kernel writes the user part of a chain when the thread is about to return to user mode: the
- * sample ends its chain with a cookie, the CALLCHAIN_DEFERRED record has the cookie and the
- * rest.  Nothing is allocated per record once buffers have grown. */
+ * The kernel may unwind the user stack only when the thread returns to user mode.  Then
+ * the call chain of the sample ends with a marker and a cookie, and a later CALLCHAIN_DEFERRED
+ * record has the same cookie and the rest of the chain.  Waiting samples are found by (tid, cookie)
+ * in a hash table whose buckets are linked lists through the entries.  Entries are numbered from
+ * the beginning of the stream, so that numbers stay valid while the front of the queue is removed.
+ * Nothing is allocated per record once buffers have grown. */
 #ifndef PF_TARGET_DEFERRED_H
 #define PF_TARGET_DEFERRED_H
 
 #include "base/buffer.h"
 #include "perfile/record.h"
 
-/* What a waiting sample gives when it is taken. */
+/* pf_held.state */
 enum {
-    PF_HELD_PLAIN = 0,
-    PF_HELD_WAITING,
-    PF_HELD_COMPLETE, /* its chain has come */
-    PF_HELD_CHAIN     /* no record: the chain that others are waiting for */
+    PF_HELD_PLAIN = 0, /* a record that waits only because one before it does */
+    PF_HELD_WAITING,   /* a sample whose chain has not come */
+    PF_HELD_COMPLETE,  /* a sample whose chain has come */
+    PF_HELD_CHAIN      /* no record: a chain that completes samples before it */
 };
 
+/* An entry of the queue. */
 typedef struct pf_held {
-    perfile_record record; /* header and body are NULL; the bytes are at … */
-    uint64_t at;           /* … since the beginning */
-    uint64_t len;
+    perfile_record record; /* header and body are NULL: the bytes are in pf_deferred.bytes */
+    uint64_t at;           /* offset of the bytes, counted from the beginning of the stream */
+    uint64_t len;          /* how many */
     uint64_t cookie;
-    uint64_t chain;    /* number of the entry that completes it */
-    uint64_t before;   /* the last entry of the same bucket and 1, 0: none */
-    uint32_t tid;      /* PERFILE_NO_PID: not known */
-    uint32_t chain_at; /* of a sample: where the count of its chain stands in it */
-    uint8_t state;
+    uint64_t chain;    /* with PF_HELD_COMPLETE: number of the entry that has the chain */
+    uint64_t before;   /* number + 1 of the entry before in the same bucket, 0: none */
+    uint32_t tid;      /* of the sample, PERFILE_NO_PID: not known */
+    uint32_t chain_at; /* offset of the count of the call chain in the sample, from its header on */
+    uint8_t state;     /* PF_HELD_… */
 } pf_held;
 
 /* All zeros but for `seed` and `limit` is empty. */
 typedef struct pf_deferred {
-    pf_buffer entries; /* pf_held */
-    pf_buffer bytes;
-    uint64_t first;      /* number of the first entry */
-    uint64_t n_given;    /* entries in front that were handed out, and go with the next pop */
-    uint64_t bytes_gone; /* before the first byte in `bytes` */
-    uint64_t *buckets;   /* the last entry and 1 */
-    uint64_t n_waiting;
-    uint64_t seed;
-    uint64_t limit;
-    uint64_t most; /* bytes that were held at once */
+    pf_buffer entries;  /* pf_held */
+    pf_buffer bytes;    /* of their records, in the same order */
+    uint64_t first;     /* number of the first entry in `entries` */
+    uint64_t n_yielded; /* entries at the front that were yielded: the next pop removes them */
+    uint64_t
+        bytes_gone;     /* bytes that pops have removed so far: `at` of the first byte in `bytes` */
+    uint64_t *buckets;  /* number + 1 of the last entry of each */
+    uint64_t n_waiting; /* entries with PF_HELD_WAITING */
+    uint64_t seed;      /* of the hash */
+    uint64_t limit;     /* perfile_limits.held_bytes; only the user of the queue compares with it */
+    uint64_t most;      /* greatest pf_deferred_size() so far */
 } pf_deferred;
 
+/* Entries that were not yielded yet. */
 static inline uint64_t pf_deferred_n(const pf_deferred *h)
 {
-    return h->entries.len / sizeof(pf_held) - h->n_given;
+    return h->entries.len / sizeof(pf_held) - h->n_yielded;
 }
 
-/* Bytes that are held. */
+/* Bytes of memory that the queue holds. */
 static inline uint64_t pf_deferred_size(const pf_deferred *h)
 {
     return h->entries.len + h->bytes.len;
 }
 
-/* The `i`-th entry that was not handed out yet. */
+/* The `i`-th entry that was not yielded yet; valid until the next entry is added. */
 pf_held *pf_deferred_at(pf_deferred *h, uint64_t i);
+
+/* The bytes of an entry; valid until the next entry is added, or the entry removed. */
 
 perfile_bytes pf_deferred_bytes(const pf_deferred *h, const pf_held *e);
 
-/* Adds a copy of `r`; of a record of family DAMAGE without its bytes.  A sample that is to wait for
- * (tid, cookie) has `chain_at`, others 0. */
+/* Adds a copy of `r` with its bytes, which a record of family DAMAGE does not have.  If `chain_at`
+ * is not 0, the record is a sample that waits for (tid, cookie). */
 perfile_status pf_deferred_add(pf_deferred *h, const perfile_record *r, uint32_t chain_at,
                                uint32_t tid, uint64_t cookie, perfile_error *err);
 
-/* The rest of a chain: completes those that wait for it; *found is how many.  It is kept while they
- * are. */
+/* Completes all samples that wait for (tid, cookie) with `chain`, the rest of their call chain;
+ * *found is how many.  The chain is copied to an entry of its own, which stays until those samples
+ * are gone. */
 perfile_status pf_deferred_complete(pf_deferred *h, uint32_t tid, uint64_t cookie,
                                     perfile_bytes chain, uint64_t *found, perfile_error *err);
 
-/* The chain that completes `e`. */
+/* The chain that completes `e`, which has PF_HELD_COMPLETE. */
 perfile_bytes pf_deferred_chain_of(pf_deferred *h, const pf_held *e);
 
-/* Hands out the first entry: it stays where it is until the next pop. */
-void pf_deferred_give(pf_deferred *h);
+/* Marks the first entry as yielded.  Its bytes stay valid until the next pop. */
+void pf_deferred_yield(pf_deferred *h);
+/* Removes all yielded entries. */
 void pf_deferred_pop(pf_deferred *h);
 
 void pf_deferred_free(pf_deferred *h);

@@ -1,6 +1,6 @@
-/* What goes with the fields of samples that the caller wants dropped: members and flags of attrs,
- * features and records that speak of nothing else.  perf refuses a capture whose features speak of
- * fields that no sample has (BRANCH_STACK). */
+/* What goes together with the sample fields that the caller drops: members and flags of attrs,
+ * features and records that are about such a field alone.  perf refuses a capture with a feature
+ * about a field that no sample has (BRANCH_STACK). */
 #include <string.h>
 
 #include "perfile/field.h"
@@ -8,18 +8,19 @@
 
 enum { NO_FEATURE = 0, NO_RECORD = 0 };
 
+/* A field of samples, and what goes with it. */
 typedef struct row {
     uint64_t field;     /* PERFILE_SAMPLE_… */
-    const char *member; /* of the attr, NULL: none */
-    uint64_t flags;     /* of the attr */
-    uint32_t feature;   /* PERFILE_FEATURE_… */
-    uint32_t type;      /* of records */
+    const char *member; /* of the attr, set to 0; NULL: none */
+    uint64_t flags;     /* of the attr, cleared */
+    uint32_t feature;   /* PERFILE_FEATURE_…, left out */
+    uint32_t type;      /* record type, dropped */
 } row;
 
 #define FLAG(name) (UINT64_C(1) << PERFILE_ATTR_BIT_##name)
 
-/* sample_regs_user has no say without REGS_USER, and so on; CLOCKID, CLOCK_DATA and CPU_TOPOLOGY
- * are true of the machine whatever samples hold. */
+/* sample_regs_user means nothing without REGS_USER, and so on.  CLOCKID, CLOCK_DATA and
+ * CPU_TOPOLOGY describe the machine and hold whatever fields samples have. */
 static const row rows[] = {
     {PERFILE_SAMPLE_TIME, NULL, 0, PERFILE_FEATURE_SAMPLE_TIME, NO_RECORD},
     {PERFILE_SAMPLE_CALLCHAIN, "sample_max_stack",
@@ -33,6 +34,7 @@ static const row rows[] = {
     {PERFILE_SAMPLE_AUX, "aux_sample_size", 0, NO_FEATURE, NO_RECORD},
 };
 
+/* Loop over the rows of the fields in `drop`. */
 #define FOR_DROPPED(r, drop)                                                                       \
     for (const row *r = rows; r < rows + sizeof rows / sizeof rows[0]; r++)                        \
         if (r->field & (drop))

@@ -1,4 +1,8 @@
-/* What a version cannot have: counted as it is met, told at the end. */
+/* Losses: counted while records pass, reported at the end of the stream.
+ *
+ * A counter is found by kind and key; what the key means depends on the kind: a record type, a
+ * feature number, the number of a bit, or the place of an attr member.  The name and the sentence
+ * for people are made of it only when the loss is reported. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,29 +11,32 @@
 #include "perfile/field.h"
 #include "target/target.h"
 
-static void add(pf_loss *loss, uint64_t offset)
+/* Adds one to a counter. */
+static void count_one(pf_loss *loss, uint64_t offset)
 {
     if (loss->count++ == 0)
         loss->first = offset;
 }
 
-void pf_target_lose(pf_target *t, unsigned kind, uint32_t key, uint64_t offset)
+void pf_target_count_loss(pf_target *t, unsigned kind, uint32_t key, uint64_t offset)
 {
-    add(&t->losses[kind][key < PF_LOSS_KEYS ? key : PF_LOSS_KEYS - 1], offset);
+    count_one(&t->losses[kind][key < PF_LOSS_KEYS ? key : PF_LOSS_KEYS - 1], offset);
 }
 
-void pf_target_lose_bits(pf_target *t, unsigned kind, uint64_t bits, uint64_t offset)
+void pf_target_count_lost_bits(pf_target *t, unsigned kind, uint64_t bits, uint64_t offset)
 {
     for (uint32_t bit = 0; bits; bit++, bits >>= 1)
         if (bits & 1)
-            pf_target_lose(t, kind, bit, offset);
+            pf_target_count_loss(t, kind, bit, offset);
 }
 
+/* By PF_WORD_…: the vocabulary with the names of the bits, and the name of the attr member. */
 static const char *const word_names[PF_N_WORDS] = {"sample_type", "read_format",
                                                    "branch_sample_type", "attr_flags"};
 static const char *const member_names[PF_N_WORDS] = {"sample_type", "read_format",
                                                      "branch_sample_type", "flags"};
 
+/* Returns the name of a bit, "bit 40" (in `buf`) if it has none. */
 static const char *bit_name(unsigned word, uint32_t bit, char buf[24])
 {
     const perfile_vocabulary *v = perfile_vocabulary_find(word_names[word]);
@@ -40,28 +47,30 @@ static const char *bit_name(unsigned word, uint32_t bit, char buf[24])
     return buf;
 }
 
-/* An attr member by its place. */
+/* For the walk that finds an attr member by its offset. */
 typedef struct member_at {
     uint64_t offset;
     const char *name;
 } member_at;
 
-static void look_for_member(void *user, const perfile_field *f, const perfile_value *v)
+/* Visitor: notes the name of the member at m->offset. */
+static void find_member(void *user, const perfile_field *f, const perfile_value *v)
 {
     member_at *m = user;
     if (v->offset == m->offset)
         m->name = f->name;
 }
 
+/* Visitor: ends of structures are of no interest. */
 static void ignore_end(void *user, const perfile_field *f)
 {
     (void)user, (void)f;
 }
 
+/* Returns the name of the attr member at key * 4 bytes, by a walk over an attr of zeros. */
 static const char *member_name(uint32_t key)
 {
-    static const perfile_visitor visitor = {sizeof visitor, look_for_member, look_for_member,
-                                            ignore_end};
+    static const perfile_visitor visitor = {sizeof visitor, find_member, find_member, ignore_end};
     uint8_t attr[PF_TARGET_ATTR] = {0};
     member_at m = {UINT64_C(4) * key, "extra"};
     pf_store_u32(attr + 4, sizeof attr, false);
@@ -69,6 +78,7 @@ static const char *member_name(uint32_t key)
     return m.name;
 }
 
+/* Returns perfile_target_loss.name: what `key` names in losses of this kind.  `buf` may hold it. */
 static const char *name_of(unsigned kind, uint32_t key, char buf[24])
 {
     const char *name = NULL;
@@ -77,7 +87,7 @@ static const char *name_of(unsigned kind, uint32_t key, char buf[24])
     case PERFILE_TARGET_LOSS_UNREADABLE:
     case PERFILE_TARGET_LOSS_TOO_LONG:
         if (key == PF_LOSS_KEYS - 1)
-            return "of other tools";
+            return "of other tools"; /* all types from 255 on share a counter */
         if (!(name = perfile_record_type_name(key)))
             snprintf(buf, 24, "type %" PRIu32, key);
         break;
@@ -99,7 +109,7 @@ static const char *name_of(unsigned kind, uint32_t key, char buf[24])
     return name ? name : buf;
 }
 
-/* Whether the version knows a field that was cut out: then other events lack it. */
+/* True if the version knows the field: then it was cut out because other events lack it. */
 static bool knows_field(const pf_target *t, const char *name)
 {
     char buf[24];
@@ -109,8 +119,8 @@ static bool knows_field(const pf_target *t, const char *name)
     return false;
 }
 
-/* "3 MMAP2 records", "1 record of type 40". */
-static void say_records(char *out, size_t room, const perfile_target_loss *l)
+/* Writes "3 MMAP2 records" or "1 record of type 40". */
+static void format_records(char *out, size_t room, const perfile_target_loss *l)
 {
     const char *s = l->count == 1 ? "" : "s";
     bool named = perfile_record_type_number(l->name) != 0;
@@ -121,14 +131,15 @@ static void say_records(char *out, size_t room, const perfile_target_loss *l)
                  strncmp(l->name, "of ", 3) == 0 ? " " : " of ", l->name);
 }
 
-/* What is said of `count` things called `name`. */
-static void say(char *out, size_t room, const pf_target *t, const perfile_target_loss *l)
+/* Writes the sentence for people, by kind. */
+static void format_sentence(char *out, size_t room, const pf_target *t,
+                            const perfile_target_loss *l)
 {
     const char *v = t->release->name, *name = l->name, *s = l->count == 1 ? "" : "s";
     const char *were = l->count == 1 ? "was" : "were";
     const uint64_t n = l->count;
     char records[80];
-    say_records(records, sizeof records, l);
+    format_records(records, sizeof records, l);
     switch (l->kind) {
     case PERFILE_TARGET_LOSS_RECORDS:
         snprintf(out, room, "perf %s does not know records %s: %" PRIu64 " record%s %s dropped", v,
@@ -173,13 +184,13 @@ static void say(char *out, size_t room, const pf_target *t, const perfile_target
         snprintf(out, room,
                  "the user part of the call chain%s of %" PRIu64
                  " sample%s was not merged: it came "
-                 "too late (held_bytes says how long they may wait) or did not fit in the record",
+                 "too late (limit held_bytes) or did not fit in the record",
                  s, n, s);
         break;
     case PERFILE_TARGET_LOSS_CHAIN_MISSING:
         snprintf(out, room,
                  "the user part of the call chain%s of %" PRIu64 " sample%s is not in the capture: "
-                 "its mark was taken away",
+                 "its marker was removed",
                  s, n, s);
         break;
     case PERFILE_TARGET_LOSS_CHAIN_ALONE:
@@ -188,7 +199,9 @@ static void say(char *out, size_t room, const pf_target *t, const perfile_target
                  n == 1 ? "s" : "");
         break;
     case PERFILE_TARGET_LOSS_BUILD_ID:
-        snprintf(out, room, "%" PRIu64 " mapping%s lost the build id: it fits no record", n, s);
+        snprintf(out, room,
+                 "%" PRIu64 " mapping%s lost the build id: it cannot be a HEADER_BUILD_ID record",
+                 n, s);
         break;
     case PERFILE_TARGET_LOSS_MAPPING:
         snprintf(out, room,
@@ -203,21 +216,24 @@ static void say(char *out, size_t room, const pf_target *t, const perfile_target
     }
 }
 
-static void tell(pf_target *t, unsigned kind, const pf_loss *loss, const char *name)
+/* Reports one loss: adds it to the summary and calls options.loss. */
+static void report(pf_target *t, unsigned kind, const pf_loss *loss, const char *name)
 {
     char sentence[320];
     perfile_target_loss l = {
         .kind = kind, .name = name, .count = loss->count, .first_offset = loss->first};
-    say(sentence, sizeof sentence, t, &l);
+    format_sentence(sentence, sizeof sentence, t, &l);
     l.sentence = sentence;
     t->sum.losses += l.count;
     if (t->options.loss)
         t->options.loss(t->options.user, &l);
 }
 
-/* Bits of attrs that took no field of a record with them. */
-static void tell_attr_bits(pf_target *t)
+/* Reports bits that were cleared in attrs, unless a loss of fields in records reports the same bit.
+ */
+static void report_attr_bits(pf_target *t)
 {
+    /* The kinds that report the same bits by their fields; flags have no fields. */
     static const unsigned fields[PF_N_WORDS] = {
         PERFILE_TARGET_LOSS_SAMPLE_FIELD, PERFILE_TARGET_LOSS_READ_FIELD,
         PERFILE_TARGET_LOSS_BRANCH_FIELD, PERFILE_N_TARGET_LOSSES};
@@ -228,7 +244,7 @@ static void tell_attr_bits(pf_target *t)
                 (fields[word] < PERFILE_N_TARGET_LOSSES && t->losses[fields[word]][bit].count))
                 continue;
             snprintf(name, sizeof name, "%s.%s", member_names[word], bit_name(word, bit, buf));
-            tell(t, PERFILE_TARGET_LOSS_ATTR_BIT, &t->attr_bits[word][bit], name);
+            report(t, PERFILE_TARGET_LOSS_ATTR_BIT, &t->attr_bits[word][bit], name);
         }
 }
 
@@ -238,8 +254,8 @@ void pf_target_report(pf_target *t)
     for (unsigned kind = 0; kind < PERFILE_N_TARGET_LOSSES; kind++) {
         for (uint32_t key = 0; key < PF_LOSS_KEYS; key++)
             if (t->losses[kind][key].count)
-                tell(t, kind, &t->losses[kind][key], name_of(kind, key, buf));
+                report(t, kind, &t->losses[kind][key], name_of(kind, key, buf));
         if (kind == PERFILE_TARGET_LOSS_ATTR_BIT)
-            tell_attr_bits(t);
+            report_attr_bits(t);
     }
 }

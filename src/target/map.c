@@ -1,5 +1,8 @@
-/* Mappings with build ids for versions that take them for an inode: the id goes into a record of
- * its own. */
+/* MMAP2 records with build ids (misc bit 14), for versions that would take the id for an inode.
+ *
+ * The id moves to a HEADER_BUILD_ID record in front of the mapping, and the mapping gets an inode
+ * of 0. An equal HEADER_BUILD_ID is written once only: the records written so far are kept in a
+ * buffer, with a hash table over it. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "perfile/encode.h"
@@ -7,10 +10,10 @@
 #include "schema/family.h"
 
 enum {
-    N_PLACES = 1 << 13,
-    HOST = -1,
-    UNION_AT = 40, /* of MMAP2: the inode, or the build id */
-    UNION_BYTES = 24
+    N_SLOTS = 1 << 13, /* slots of the hash table */
+    HOST = -1,         /* pid in HEADER_BUILD_ID of what the host maps */
+    UNION_AT = 40,     /* offset in MMAP2, from its header on, of inode or build id … */
+    UNION_BYTES = 24   /* … and the size of both forms */
 };
 
 bool pf_target_has_map_build_id(const pf_target *t, const perfile_record *r)
@@ -27,7 +30,7 @@ void pf_target_convert_map(uint8_t *bytes, bool swapped)
     memset(bytes + UNION_AT, 0, UNION_BYTES);
 }
 
-size_t pf_target_older_map(const perfile_record *r, const uint8_t *filename, uint8_t *out)
+size_t pf_target_mmap2_to_mmap(const perfile_record *r, const uint8_t *filename, uint8_t *out)
 {
     enum { COMMON = 32 /* up to pgoff */ };
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
@@ -42,7 +45,8 @@ size_t pf_target_older_map(const perfile_record *r, const uint8_t *filename, uin
     return n;
 }
 
-/* The kernel's mapping is named after a symbol in it: [kernel.kallsyms]_text. */
+/* Returns the name for HEADER_BUILD_ID.  The kernel's mapping is named "[kernel.kallsyms]_text",
+ * with a symbol at the end that is no part of the file's name. */
 static perfile_bytes file_of(perfile_bytes name)
 {
     const uint8_t *end = name.len && name.ptr[0] == '[' ? memchr(name.ptr, ']', name.len) : NULL;
@@ -51,6 +55,7 @@ static perfile_bytes file_of(perfile_bytes name)
     return name;
 }
 
+/* FNV-1a. */
 static uint32_t hash_of(const uint8_t *bytes, size_t n)
 {
     uint32_t h = UINT32_C(2166136261);
@@ -59,30 +64,30 @@ static uint32_t hash_of(const uint8_t *bytes, size_t n)
     return h;
 }
 
-/* Whether the record was told before; remembers it.  When the memory for that is full, it is told
- * again each time, which does no harm. */
-static perfile_status is_told(pf_target *t, const uint8_t *record, size_t n, bool *told,
-                              perfile_error *err)
+/* *told: an equal record was written before; otherwise notes it.  When the table or the buffer is
+ * full the record is not noted and written again each time, which does no harm. */
+static perfile_status was_written(pf_target *t, const uint8_t *record, size_t n,
+                                  bool *written_before, perfile_error *err)
 {
     enum { MOST_TRIES = 16 };
-    *told = false;
-    if (!t->told_places && !(t->told_places = pf_alloc(N_PLACES, sizeof *t->told_places)))
+    *written_before = false;
+    if (!t->written_slots && !(t->written_slots = pf_alloc(N_SLOTS, sizeof *t->written_slots)))
         return pf_fail_nomem(err, "target");
     uint32_t at = hash_of(record, n);
     for (unsigned i = 0; i < MOST_TRIES; i++, at++) {
-        uint32_t *place = &t->told_places[at % N_PLACES];
+        uint32_t *place = &t->written_slots[at % N_SLOTS];
         if (*place) {
-            const uint8_t *old = t->told_ids.ptr + (*place - 1);
-            size_t left = t->told_ids.len - (*place - 1);
-            if ((*told = left >= n && memcmp(old, record, n) == 0))
+            const uint8_t *old = t->written_ids.ptr + (*place - 1);
+            size_t left = t->written_ids.len - (*place - 1);
+            if ((*written_before = left >= n && memcmp(old, record, n) == 0))
                 return PERFILE_OK;
             continue;
         }
-        if (t->told_ids.len + n > PF_TOLD_BYTES)
+        if (t->written_ids.len + n > PF_WRITTEN_ID_BYTES)
             return PERFILE_OK;
-        *place = (uint32_t)t->told_ids.len + 1;
-        return pf_buffer_append(&t->told_ids, record, n) ? PERFILE_OK
-                                                         : pf_fail_nomem(err, "target");
+        *place = (uint32_t)t->written_ids.len + 1;
+        return pf_buffer_append(&t->written_ids, record, n) ? PERFILE_OK
+                                                            : pf_fail_nomem(err, "target");
     }
     return PERFILE_OK;
 }
@@ -91,11 +96,12 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
                                       bool *is_new, perfile_error *err)
 {
     perfile_mmap2 v;
-    bool told;
+    bool written_before;
     size_t n;
     *is_new = false;
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK || !v.build_id.len)
         return PERFILE_OK;
+    /* Guests have a pid of their own; of everything else perf writes -1. */
     const perfile_header_build_id id = {
         .has_pid = true,
         .pid = (r->misc & PERFILE_MISC_CPUMODE_MASK) >= PERFILE_CPUMODE_GUEST_KERNEL
@@ -110,13 +116,13 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
         .misc = (uint16_t)((r->misc & PERFILE_MISC_CPUMODE_MASK) | PERFILE_MISC_BUILD_ID_SIZE),
         .byte_order = perfile_session_byte_order(t->base.session),
     };
-    if (perfile_header_build_id_encode(&id, sizeof id, &how, pf_target_take(t),
+    if (perfile_header_build_id_encode(&id, sizeof id, &how, pf_target_free_bytes(t),
                                        t->bytes.cap - t->bytes.len, &n, NULL) != PERFILE_OK) {
-        pf_target_lose(t, PERFILE_TARGET_LOSS_BUILD_ID, 0, r->offset);
+        pf_target_count_loss(t, PERFILE_TARGET_LOSS_BUILD_ID, 0, r->offset);
         return PERFILE_OK;
     }
-    perfile_status st = is_told(t, pf_target_take(t), n, &told, err);
-    if (st != PERFILE_OK || told)
+    perfile_status st = was_written(t, pf_target_free_bytes(t), n, &written_before, err);
+    if (st != PERFILE_OK || written_before)
         return st;
     *out = (perfile_record){.type = PERFILE_RECORD_HEADER_BUILD_ID,
                             .misc = how.misc,
@@ -126,7 +132,7 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
                             .sequence = r->sequence,
                             .part = r->part,
                             .session = t->base.session};
-    pf_target_place(t, out, n);
+    pf_target_append(t, out, n);
     t->sum.build_ids++;
     *is_new = true;
     return PERFILE_OK;

@@ -1,4 +1,6 @@
-/* How records of each event are rewritten: worked out when the event is first met. */
+/* Plans: how records of each event are rewritten, worked out once when the event becomes known, so
+ * that per record only a plan is looked up.  plain_types() goes further: record types that no plan
+ * changes pass without any look at the event. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -6,7 +8,8 @@
 #include "core/layout.h"
 #include "target/target.h"
 
-/* The id that comes in is the one that the record has in its word `from`, as IDENTIFIER. */
+/* Where the new layout needs an id that is to be inserted (ID instead of IDENTIFIER): has the id
+ * copied from 64-bit word `from` of the record, where its IDENTIFIER is. */
 static void take_own_id(pf_relayout_words *w, int from)
 {
     for (uint8_t i = 0; i < w->n_pieces; i++)
@@ -14,29 +17,30 @@ static void take_own_id(pf_relayout_words *w, int from)
             w->pieces[i] = (pf_relayout_piece){.from = (uint8_t)from, .n = 1};
 }
 
-static void make(pf_target *t, const perfile_event *e, pf_target_plan *plan)
+/* Makes the plan of one event. */
+static void make_plan(pf_target *t, const perfile_event *e, pf_target_plan *plan)
 {
     perfile_layout to;
     const perfile_layout *from = e->layout;
     pf_target_layout(t, e, &to);
     *plan = (pf_target_plan){.changes = false};
-    /* The new layout only lacks what the old one has: that is always possible. */
+    /* This never fails: the new layout only lacks fields that the old one has. */
     if (pf_relayout_plan(&plan->relayout, from, &to, NULL) != PERFILE_OK)
         return;
     uint64_t lost = from->sample_type & ~to.sample_type;
     take_own_id(&plan->relayout.front, from->sample_slot[PF_SLOT_IDENTIFIER]);
     take_own_id(&plan->relayout.trailer,
                 from->trailer_slots - from->trailer_slot[PF_SLOT_IDENTIFIER]);
-    plan->turn_weight =
+    plan->convert_weight =
         lost & PERFILE_SAMPLE_WEIGHT_STRUCT && to.sample_type & PERFILE_SAMPLE_WEIGHT;
-    plan->changes = plan->turn_weight ||
+    plan->changes = plan->convert_weight ||
                     !pf_relayout_same(&plan->relayout, PERFILE_RECORD_SAMPLE) ||
                     !pf_relayout_same(&plan->relayout, PERFILE_RECORD_READ);
-    /* Bits that the tables do not know have no field that could be found; what the caller drops is
-     * no loss. */
+    /* Bits that no known version has are no fields that could be cut out.  Fields that the caller
+     * drops are no loss, and IDENTIFIER becomes ID. */
     plan->lost_sample = lost & pf_low_bits(pf_releases[PF_N_RELEASES - 1].sample_bits) &
                         ~(uint64_t)PERFILE_SAMPLE_IDENTIFIER & ~t->options.drop;
-    if (plan->turn_weight)
+    if (plan->convert_weight)
         plan->lost_sample &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT;
     plan->lost_by_read = from->read_format & ~to.read_format;
     if (from->sample_type & PERFILE_SAMPLE_READ)
@@ -46,7 +50,7 @@ static void make(pf_target *t, const perfile_event *e, pf_target_plan *plan)
                             (PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS);
 }
 
-/* Kernel types that pass without a look. */
+/* Returns the kernel types, by bit, whose records pass unchanged and wait for nothing. */
 static uint64_t plain_types(const pf_target *t)
 {
     uint64_t plain = 0;
@@ -68,7 +72,8 @@ static uint64_t plain_types(const pf_target *t)
     return plain;
 }
 
-/* Readers look for the ids of all events at one place. */
+/* Readers expect the ids of all events at one place: fails if dropping fields moves them apart.
+ * `number` is the event of plan `other`. */
 static perfile_status check_ids(const pf_relayout *first, const pf_relayout *other, uint32_t number,
                                 perfile_error *err)
 {
@@ -79,13 +84,13 @@ static perfile_status check_ids(const pf_relayout *first, const pf_relayout *oth
     if (has || !had)
         return PERFILE_OK;
     return pf_fail(err, PERFILE_E_UNSUPPORTED, "target.sample_type",
-                   "events 0 and %u do not have the same fields in front of their ids: their ids "
-                   "would stand at different places without those that are left out, and nobody "
-                   "could tell whose a record is",
+                   "events 0 and %u do not have the same fields in front of their ids: without "
+                   "the dropped fields their ids would stand at different places, and records "
+                   "could not be attributed to their events",
                    number);
 }
 
-perfile_status pf_target_plans(pf_target *t, perfile_error *err)
+perfile_status pf_target_update_plans(pf_target *t, perfile_error *err)
 {
     const perfile_session *below = t->base.below->session;
     uint32_t n = perfile_session_n_events(below);
@@ -99,7 +104,7 @@ perfile_status pf_target_plans(pf_target *t, perfile_error *err)
             t->plans_cap = cap;
         }
         pf_target_plan *plan = &t->plans[t->n_plans];
-        make(t, perfile_session_event(below, t->n_plans), plan);
+        make_plan(t, perfile_session_event(below, t->n_plans), plan);
         const pf_relayout *first = &t->plans[0].relayout;
         t->changes |= plan->changes;
         t->cuts_trailers |= !plan->relayout.trailer.same;

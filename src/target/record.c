@@ -1,4 +1,11 @@
-/* One record as an older version of perf has it. */
+/* Rewrites one record for the version: by its type it is dropped, passed as stored, or rewritten.
+ *
+ * Samples and READ records of events whose layout changes, and trailers of other kernel records, go
+ * through the event's plan (plan.c, stage/relayout.h).  Some records are rewritten twice: an MMAP2
+ * first loses its build id, then its trailer gets the new layout; each step writes a copy behind
+ * the other in t->bytes, for which pf_target_room_for() reserves.  A record that must change but
+ * cannot be read is dropped and counted, because its old bytes would be misread in the new layout.
+ */
 #include "base/error.h"
 #include "core/attribution.h"
 #include "perfile/field.h"
@@ -6,20 +13,19 @@
 #include "target/target.h"
 #include "schema/family.h"
 
-/* Marks in call chains: of what is behind them, and of a cookie that stands for it. */
+/* Markers in call chains (uapi/linux/perf_event.h): user addresses follow; a cookie follows, in
+ * place of the user addresses. */
 #define CONTEXT_USER     ((uint64_t)-512)
 #define CONTEXT_DEFERRED ((uint64_t)-640)
-
-enum { WEIGHT_LOW = 4 };
 
 static bool is_swapped(const perfile_record *r)
 {
     return r->flags & PERFILE_REC_SWAPPED;
 }
 
-/* A copy whose weight is turned, the record rewritten, and a build id in front of it; or a list of
- * processors. */
-size_t pf_target_room(const perfile_record *r)
+/* A copy with converted weight, the record in its new layout, and a HEADER_BUILD_ID in front of it;
+ * or a list of processors, which may be of any size. */
+size_t pf_target_room_for(const perfile_record *r)
 {
     size_t n = perfile_record_size(r);
     if (r->type == PERFILE_RECORD_CPU_MAP || r->type == PERFILE_RECORD_EVENT_UPDATE)
@@ -27,23 +33,26 @@ size_t pf_target_room(const perfile_record *r)
     return n > UINT16_MAX ? 0 : 3 * n + 2 * (size_t)PF_TARGET_ATTR;
 }
 
+/* Drops the record and counts the loss. */
 static unsigned drop(pf_target *t, const perfile_record *r, unsigned kind, uint32_t key)
 {
-    pf_target_lose(t, kind, key, r->offset);
+    pf_target_count_loss(t, kind, key, r->offset);
     t->sum.dropped++;
     return PF_DROP;
 }
 
-static bool is_counted(uint32_t type)
+/* True for records with fields that sample_type or read_format decide, other than a trailer. */
+static bool has_event_fields(uint32_t type)
 {
     return type == PERFILE_RECORD_SAMPLE || type == PERFILE_RECORD_READ;
 }
 
-/* The plan for records of `r`'s event; NULL when nobody knows whose it is. */
+/* Returns the plan for the event that `r` belongs to; NULL if the record cannot be attributed. */
 static const pf_target_plan *plan_of(const pf_target *t, const perfile_record *r)
 {
     const perfile_session *s = t->base.below->session;
-    if (s->shared || (t->one_trailer && !is_counted(r->type)))
+    /* Where all events have one layout, or change trailers alike, any plan will do. */
+    if (s->shared || (t->one_trailer && !has_event_fields(r->type)))
         return &t->plans[0];
     pf_attribution whose = pf_attribution_of(r);
     if (whose.damage || !whose.event || whose.event->index >= t->n_plans)
@@ -51,14 +60,15 @@ static const pf_target_plan *plan_of(const pf_target *t, const perfile_record *r
     return &t->plans[whose.event->index];
 }
 
-/* Where the word with the three weights is. */
-static void look_for_weight(void *user, const perfile_field *f, const perfile_value *v)
+/* Visitor: *user becomes the offset of the field with the three weights (WEIGHT_STRUCT). */
+static void find_weight(void *user, const perfile_field *f, const perfile_value *v)
 {
     uint64_t *place = user;
     if (strcmp(f->name, "word") == 0 && f->type == PERFILE_STORED_U64)
         *place = v->offset;
 }
 
+/* Visitor: structures are of no interest. */
 static void on_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     (void)user, (void)f, (void)v;
@@ -69,182 +79,190 @@ static void on_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* The word with three weights becomes one weight, which is the first. */
-static void turn_weight(pf_target *t, const perfile_record *r, uint8_t *copy)
+/* Converts WEIGHT_STRUCT in `copy`, a copy of `r`, to WEIGHT: both are 64 bits, and the low 32 bits
+ * are the first weight.  The second and third become 0, and are counted if they were not. */
+static void convert_weight(pf_target *t, const perfile_record *r, uint8_t *copy)
 {
-    static const perfile_visitor visitor = {sizeof visitor, look_for_weight, on_begin, on_end};
+    static const perfile_visitor visitor = {sizeof visitor, find_weight, on_begin, on_end};
     uint64_t at = 0;
     if (perfile_record_walk(r, 0, &visitor, &at, NULL) != PERFILE_OK || at == 0)
         return;
     uint64_t word = pf_load_u64(copy + at, is_swapped(r));
     if (word >> 32)
-        pf_target_lose(t, PERFILE_TARGET_LOSS_WEIGHT, 0, r->offset);
+        pf_target_count_loss(t, PERFILE_TARGET_LOSS_WEIGHT, 0, r->offset);
     pf_store_u64(copy + at, word & UINT32_MAX, is_swapped(r));
 }
 
+/* Counts the fields that this sample or READ record has lost. */
 static void count_fields(pf_target *t, const pf_target_plan *plan, const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_READ)
-        pf_target_lose_bits(t, PERFILE_TARGET_LOSS_READ_FIELD, plan->lost_by_read, r->offset);
+        pf_target_count_lost_bits(t, PERFILE_TARGET_LOSS_READ_FIELD, plan->lost_by_read, r->offset);
     if (r->type != PERFILE_RECORD_SAMPLE)
         return;
-    pf_target_lose_bits(t, PERFILE_TARGET_LOSS_SAMPLE_FIELD, plan->lost_sample, r->offset);
-    pf_target_lose_bits(t, PERFILE_TARGET_LOSS_READ_FIELD, plan->lost_read, r->offset);
-    pf_target_lose_bits(t, PERFILE_TARGET_LOSS_BRANCH_FIELD, plan->lost_branch, r->offset);
+    pf_target_count_lost_bits(t, PERFILE_TARGET_LOSS_SAMPLE_FIELD, plan->lost_sample, r->offset);
+    pf_target_count_lost_bits(t, PERFILE_TARGET_LOSS_READ_FIELD, plan->lost_read, r->offset);
+    pf_target_count_lost_bits(t, PERFILE_TARGET_LOSS_BRANCH_FIELD, plan->lost_branch, r->offset);
 }
 
-/* The record in the layout that its event has now. */
-static unsigned in_new_layout(pf_target *t, const pf_target_plan *plan, const perfile_record *r,
-                              perfile_record *out)
+/* Makes *out of `r` in the layout that its event has now. */
+static unsigned relayout_for_event(pf_target *t, const pf_target_plan *plan,
+                                   const perfile_record *r, perfile_record *out)
 {
     perfile_record copy = *r;
     size_t n;
-    if (plan->turn_weight && r->type == PERFILE_RECORD_SAMPLE) {
-        uint8_t *bytes = pf_target_take(t);
+    if (plan->convert_weight && r->type == PERFILE_RECORD_SAMPLE) {
+        uint8_t *bytes = pf_target_free_bytes(t);
         memcpy(bytes, r->header, PF_PERF_RECORD_HEADER);
         memcpy(bytes + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
-        turn_weight(t, r, bytes);
-        pf_target_place(t, &copy, PF_PERF_RECORD_HEADER + r->body.len);
+        convert_weight(t, r, bytes);
+        pf_target_append(t, &copy, PF_PERF_RECORD_HEADER + r->body.len);
     }
-    if (pf_relayout_record(&plan->relayout, &copy, 0, pf_target_take(t), &n, NULL) != PERFILE_OK)
+    if (pf_relayout_record(&plan->relayout, &copy, 0, pf_target_free_bytes(t), &n, NULL) !=
+        PERFILE_OK)
         return drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
-    pf_target_place(t, out, n);
+    pf_target_append(t, out, n);
     count_fields(t, plan, r);
     return PF_CHANGED;
 }
 
-static unsigned of_event(pf_target *t, const perfile_record *r, perfile_record *out)
+/* Rewrites a record of which only the event's layout may change. */
+static unsigned rewrite_of_event(pf_target *t, const perfile_record *r, perfile_record *out)
 {
-    const bool changes = is_counted(r->type) ? t->changes : t->cuts_trailers;
+    const bool changes = has_event_fields(r->type) ? t->changes : t->cuts_trailers;
     if (!changes || r->type >= PERFILE_RECORD_USER)
         return PF_AS_STORED;
     const pf_target_plan *plan = plan_of(t, r);
     if (!plan)
         return drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
     bool same = pf_relayout_same(&plan->relayout, r->type) &&
-                !(plan->turn_weight && r->type == PERFILE_RECORD_SAMPLE);
-    return same ? (unsigned)PF_AS_STORED : in_new_layout(t, plan, r, out);
+                !(plan->convert_weight && r->type == PERFILE_RECORD_SAMPLE);
+    return same ? (unsigned)PF_AS_STORED : relayout_for_event(t, plan, r, out);
 }
 
-/* `out`, which was made of `r`, in the layout that the event has now. */
+/* Gives `out`, which was made of `r` and has its old trailer, the trailer of the new layout. */
 static unsigned with_new_trailer(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     if (!t->cuts_trailers)
         return PF_CHANGED;
     const pf_target_plan *plan = plan_of(t, r);
     const perfile_record made = *out;
-    return plan ? in_new_layout(t, plan, &made, out)
+    return plan ? relayout_for_event(t, plan, &made, out)
                 : drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
 }
 
-static unsigned of_map(pf_target *t, const perfile_record *r, perfile_record *out)
+/* MMAP2 for a version that knows the type: without a build id if it does not know these. */
+static unsigned rewrite_mmap2(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     perfile_mmap2 v;
     if (!pf_target_has_map_build_id(t, r))
-        return of_event(t, r, out);
+        return rewrite_of_event(t, r, out);
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
-    uint8_t *bytes = pf_target_take(t);
+    uint8_t *bytes = pf_target_free_bytes(t);
     memcpy(bytes, r->header, PF_PERF_RECORD_HEADER);
     memcpy(bytes + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
     pf_target_convert_map(bytes, is_swapped(r));
     out->misc = pf_load_u16(bytes + 4, is_swapped(r));
-    pf_target_place(t, out, PF_PERF_RECORD_HEADER + r->body.len);
+    pf_target_append(t, out, PF_PERF_RECORD_HEADER + r->body.len);
     t->sum.mappings++;
     return with_new_trailer(t, r, out);
 }
 
-/* MMAP2 for a version that has only MMAP: without inode and protection. */
-static unsigned of_newer_map(pf_target *t, const perfile_record *r, perfile_record *out)
+/* MMAP2 for a version that knows only MMAP: without inode and protection. */
+static unsigned rewrite_as_mmap(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     perfile_mmap2 v;
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK || !v.filename.ptr)
         return drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
-    size_t n = pf_target_older_map(r, v.filename.ptr, pf_target_take(t));
+    size_t n = pf_target_mmap2_to_mmap(r, v.filename.ptr, pf_target_free_bytes(t));
     out->type = PERFILE_RECORD_MMAP;
     out->misc &= (uint16_t) ~(unsigned)PERFILE_MISC_MMAP_BUILD_ID;
-    pf_target_place(t, out, n);
-    pf_target_lose(t, PERFILE_TARGET_LOSS_MAPPING, 0, r->offset);
+    pf_target_append(t, out, n);
+    pf_target_count_loss(t, PERFILE_TARGET_LOSS_MAPPING, 0, r->offset);
     t->sum.mappings += pf_target_has_map_build_id(t, r);
     return with_new_trailer(t, r, out);
 }
 
-/* HEADER_ATTR and HEADER_FEATURE. */
-static unsigned of_header(pf_target *t, const perfile_record *r, perfile_record *out)
+/* HEADER_ATTR and HEADER_FEATURE: attr.c writes them; if nothing changed, the stored bytes stay. */
+static unsigned rewrite_header(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     size_t n = r->type == PERFILE_RECORD_HEADER_ATTR
-                   ? pf_target_attr_record(t, r, pf_target_take(t))
-                   : pf_target_feature_record(t, r, pf_target_take(t));
+                   ? pf_target_attr_record(t, r, pf_target_free_bytes(t))
+                   : pf_target_feature_record(t, r, pf_target_free_bytes(t));
     if (n == 0) {
         t->sum.dropped++;
         return PF_DROP;
     }
-    const uint8_t *bytes = pf_target_take(t);
+    const uint8_t *bytes = pf_target_free_bytes(t);
     if (n == PF_PERF_RECORD_HEADER + r->body.len &&
         memcmp(bytes, r->header, PF_PERF_RECORD_HEADER) == 0 &&
         memcmp(bytes + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len) == 0)
         return PF_AS_STORED;
-    pf_target_place(t, out, n);
+    pf_target_append(t, out, n);
     return PF_CHANGED;
 }
 
-/* Bytes of the record as versions want it that know no odd sizes, or pass over names that have not
- * their whole place. */
-static size_t whole_size(const pf_target *t, const perfile_record *r)
+/* Returns the size that the version wants the record to have: a multiple of 8, and for
+ * HEADER_EVENT_TYPE the full array of the name. */
+static size_t padded_size(const pf_target *t, const perfile_record *r)
 {
     enum { EVENT_TYPE = 80, UNIT = 8 };
     size_t n = PF_PERF_RECORD_HEADER + r->body.len;
-    if (r->type == PERFILE_RECORD_HEADER_EVENT_TYPE && n < EVENT_TYPE && t->wants_whole_names)
+    if (r->type == PERFILE_RECORD_HEADER_EVENT_TYPE && n < EVENT_TYPE && t->wants_full_names)
         return EVENT_TYPE;
     return t->wants_even_sizes ? (n + UNIT - 1) / UNIT * UNIT : n;
 }
 
-/* Of records that end with a text or a list with its length: zeros behind it are no part of it. */
-static unsigned filled_up(pf_target *t, const perfile_record *r, perfile_record *out)
+/* Pads a record with zeros to that size.  Only for types that end with a string or a counted list:
+ * readers take no notice of zeros behind it. */
+static unsigned pad_record(pf_target *t, const perfile_record *r, perfile_record *out)
 {
-    size_t n = PF_PERF_RECORD_HEADER + r->body.len, whole = whole_size(t, r);
-    if (n == whole)
+    size_t n = PF_PERF_RECORD_HEADER + r->body.len, padded = padded_size(t, r);
+    if (n == padded)
         return PF_AS_STORED;
-    if (whole > UINT16_MAX)
+    if (padded > UINT16_MAX)
         return drop(t, r, PERFILE_TARGET_LOSS_TOO_LONG, r->type);
-    uint8_t *bytes = pf_target_take(t);
+    uint8_t *bytes = pf_target_free_bytes(t);
     memcpy(bytes, r->header, PF_PERF_RECORD_HEADER);
     memcpy(bytes + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);
-    memset(bytes + n, 0, whole - n);
-    pf_store_u16(bytes + PF_PERF_SIZE_AT, (uint16_t)whole, is_swapped(r));
-    pf_target_place(t, out, whole);
+    memset(bytes + n, 0, padded - n);
+    pf_store_u16(bytes + PF_PERF_SIZE_AT, (uint16_t)padded, is_swapped(r));
+    pf_target_append(t, out, padded);
     return PF_CHANGED;
 }
 
-static unsigned of_cpus(pf_target *t, const perfile_record *r, perfile_record *out)
+/* CPU_MAP and EVENT_UPDATE: a range of processors becomes a list if the version knows no ranges. */
+static unsigned rewrite_cpus(pf_target *t, const perfile_record *r, perfile_record *out)
 {
-    if (!pf_target_has_range(t, r))
-        return filled_up(t, r, out);
-    size_t n = pf_target_list(r, pf_target_take(t));
+    if (!pf_target_has_cpu_range(t, r))
+        return pad_record(t, r, out);
+    size_t n = pf_target_range_to_list(r, pf_target_free_bytes(t));
     if (n == 0)
         return drop(t, r, PERFILE_TARGET_LOSS_TOO_LONG, r->type);
-    pf_target_place(t, out, n);
+    pf_target_append(t, out, n);
     return PF_CHANGED;
 }
 
-static unsigned by_type(pf_target *t, const perfile_record *r, perfile_record *out)
+/* The switch over types that need more than a new layout. */
+static unsigned rewrite_by_type(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     switch (r->type) {
     case PERFILE_RECORD_MMAP2:
-        return pf_release_knows_type(t->release, r->type) ? of_map(t, r, out)
-                                                          : of_newer_map(t, r, out);
+        return pf_release_knows_type(t->release, r->type) ? rewrite_mmap2(t, r, out)
+                                                          : rewrite_as_mmap(t, r, out);
     case PERFILE_RECORD_HEADER_ATTR:
     case PERFILE_RECORD_HEADER_FEATURE:
-        return of_header(t, r, out);
+        return rewrite_header(t, r, out);
     case PERFILE_RECORD_HEADER_BUILD_ID:
     case PERFILE_RECORD_HEADER_EVENT_TYPE:
     case PERFILE_RECORD_AUXTRACE_ERROR:
-        return filled_up(t, r, out);
+        return pad_record(t, r, out);
     case PERFILE_RECORD_CPU_MAP:
     case PERFILE_RECORD_EVENT_UPDATE:
-        return of_cpus(t, r, out);
+        return rewrite_cpus(t, r, out);
     default:
-        return of_event(t, r, out);
+        return rewrite_of_event(t, r, out);
     }
 }
 
@@ -258,17 +276,18 @@ unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record 
         t->sum.dropped++;
         return PF_DROP;
     }
+    /* An MMAP2 that the version does not know becomes MMAP. */
     if (!pf_release_knows_type(t->release, r->type) && r->type != PERFILE_RECORD_MMAP2)
         return drop(t, r, PERFILE_TARGET_LOSS_RECORDS, r->type);
     if (r->body.len > UINT16_MAX - PF_PERF_RECORD_HEADER)
         return drop(t, r, PERFILE_TARGET_LOSS_TOO_LONG, r->type);
-    unsigned what = by_type(t, r, out);
+    unsigned what = rewrite_by_type(t, r, out);
     t->sum.changed += what == PF_CHANGED;
     return what;
 }
 
-uint32_t pf_target_cookie(pf_target *t, const perfile_record *original, const perfile_record *out,
-                          uint64_t *cookie)
+uint32_t pf_target_find_cookie(pf_target *t, const perfile_record *original,
+                               const perfile_record *out, uint64_t *cookie)
 {
     if (out->type != PERFILE_RECORD_SAMPLE || out->family != PERFILE_FAMILY_PERF || t->n_plans == 0)
         return 0;
@@ -284,6 +303,7 @@ uint32_t pf_target_cookie(pf_target *t, const perfile_record *original, const pe
         pf_decode_read_values(&k, &c, &values);
     }
     size_t at = (size_t)(c.pos - out->body.ptr);
+    /* `nr` entries; a deferred chain ends with the marker and the cookie. */
     uint64_t nr = pf_cur_u64(&c);
     if (c.bad || nr < 2 || nr > pf_cur_left(&c) / 8)
         return 0;
@@ -294,7 +314,8 @@ uint32_t pf_target_cookie(pf_target *t, const perfile_record *original, const pe
     return (uint32_t)(PF_PERF_RECORD_HEADER + at);
 }
 
-/* Begins with the mark of the user's part, unless the rest brings it along. */
+/* Writes the user part of a chain; it begins with the marker CONTEXT_USER, which is added if the
+ * CALLCHAIN_DEFERRED record did not have it.  Returns the end. */
 static uint8_t *put_chain(uint8_t *to, perfile_bytes chain, bool swapped)
 {
     if (pf_load_u64(chain.ptr, swapped) != CONTEXT_USER) {
@@ -305,12 +326,13 @@ static uint8_t *put_chain(uint8_t *to, perfile_bytes chain, bool swapped)
     return to + chain.len;
 }
 
-size_t pf_target_merge(const pf_held *e, perfile_bytes sample, const perfile_bytes *chain,
-                       uint8_t *out)
+size_t pf_target_complete_chain(const pf_held *e, perfile_bytes sample, const perfile_bytes *chain,
+                                uint8_t *out)
 {
     const bool swapped = is_swapped(&e->record);
     const uint64_t nr = pf_load_u64(sample.ptr + e->chain_at, swapped);
     const size_t kept = e->chain_at + 8 + 8 * (size_t)(nr - 2);
+    /* Marker and cookie go, one marker may come: 8 bytes less, and the chain. */
     if (chain && sample.len - 8 + chain->len > UINT16_MAX)
         return 0;
     uint8_t *to = out + kept;

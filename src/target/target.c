@@ -1,4 +1,13 @@
-/* The stage: runs of the stream below, record by record as an older version of perf has them. */
+/* perfile_target(): the stage's functions, and the order in which records leave.
+ *
+ * fill() does one of three things until the run has a record: yield held records whose wait is
+ * over, fetch the next run below, or read records of it.  As long as anything is held, all further
+ * records are held behind it, so that the order stays.  Holding ends at the end of the input, when
+ * held_bytes are exceeded, or when a record comes that cannot be held because its payload cannot
+ * (release_all).
+ *
+ * Invariants of runs: a record that the session learns from is the first of its run, and one whose
+ * payload is read on demand is alone in it.  Bytes in t->bytes are valid until the next fill(). */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +17,7 @@
 #include "base/limits.h"
 #include "target/target.h"
 
+/* The stage as what it is; `s` must have target_ops. */
 static pf_target *target_of(perfile_stream *s)
 {
     return (pf_target *)(void *)s;
@@ -15,31 +25,33 @@ static pf_target *target_of(perfile_stream *s)
 
 static const pf_stream_ops target_ops;
 
-static const pf_target *stage_of(const perfile_stream *s)
+/* The same for any stream: NULL if it is another kind of stage. */
+static const pf_target *target_of_any(const perfile_stream *s)
 {
     return s && s->ops == &target_ops ? (const pf_target *)(const void *)s : NULL;
 }
 
-/* Bytes behind the record that are gone with the next run. */
+/* True if the record has a payload that is not stable: it is gone with the next run below. */
 static bool cannot_wait(const perfile_record *r)
 {
     return r->extra.len && !(r->extra.ptr && r->flags & PERFILE_REC_STABLE);
 }
 
-/* Whether the record has to be the first of its run; it is alone there when nothing may follow. */
+/* True if the record must be the first of its run. */
 static bool stands_first(const perfile_record *r)
 {
     return r->family == PERFILE_FAMILY_DAMAGE || (r->extra.len && !r->extra.ptr) ||
            pf_session_wants(r->type);
 }
 
+/* True if the record must be the only one of its run. */
 static bool stands_alone(const perfile_record *r)
 {
     return r->family == PERFILE_FAMILY_DAMAGE || (r->extra.len && !r->extra.ptr);
 }
 
-/* Puts the record into the run. */
-static perfile_status give(pf_target *t, const perfile_record *r, perfile_error *err)
+/* Copies a record to the run; the session learns from it. */
+static perfile_status add_to_run(pf_target *t, const perfile_record *r, perfile_error *err)
 {
     perfile_record *slot = &t->base.run[t->base.n_run++];
     *slot = *r;
@@ -53,11 +65,12 @@ static perfile_status give(pf_target *t, const perfile_record *r, perfile_error 
     return st;
 }
 
-/* What the first record of the hold is by now: it waits no longer. */
-static void let_go(pf_target *t, perfile_record *r)
+/* Makes *r of the first held record, which leaves now: with its complete call chain if that has
+ * come, else without the marker of the missing part, which is counted as a loss. */
+static void release_first(pf_target *t, perfile_record *r)
 {
-    pf_held *e = pf_deferred_at(&t->hold, 0);
-    perfile_bytes bytes = pf_deferred_bytes(&t->hold, e);
+    pf_held *e = pf_deferred_at(&t->deferred, 0);
+    perfile_bytes bytes = pf_deferred_bytes(&t->deferred, e);
     *r = e->record;
     r->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
     if (r->family == PERFILE_FAMILY_DAMAGE)
@@ -69,111 +82,116 @@ static void let_go(pf_target *t, perfile_record *r)
     perfile_bytes chain = {NULL, 0};
     size_t n = 0;
     if (e->state == PF_HELD_COMPLETE) {
-        chain = pf_deferred_chain_of(&t->hold, e);
-        n = pf_target_merge(e, bytes, &chain, pf_target_take(t));
+        chain = pf_deferred_chain_of(&t->deferred, e);
+        n = pf_target_complete_chain(e, bytes, &chain, pf_target_free_bytes(t));
     }
     if (n) {
         t->sum.merged++;
     } else {
+        /* At the end of the input the rest is missing; before it, the limit was exceeded. */
         bool never = e->state == PF_HELD_WAITING && t->ended;
-        pf_target_lose(t,
-                       never ? PERFILE_TARGET_LOSS_CHAIN_MISSING : PERFILE_TARGET_LOSS_CHAIN_LIMIT,
-                       0, r->offset);
-        n = pf_target_merge(e, bytes, NULL, pf_target_take(t));
+        pf_target_count_loss(
+            t, never ? PERFILE_TARGET_LOSS_CHAIN_MISSING : PERFILE_TARGET_LOSS_CHAIN_LIMIT, 0,
+            r->offset);
+        n = pf_target_complete_chain(e, bytes, NULL, pf_target_free_bytes(t));
     }
-    pf_target_place(t, r, n);
+    pf_target_append(t, r, n);
     t->sum.changed++;
 }
 
-static bool may_go(const pf_target *t, const pf_held *e)
+/* True if the held record need not or must not wait any longer. */
+static bool may_leave(const pf_target *t, const pf_held *e)
 {
     return e->state != PF_HELD_WAITING || t->ended || t->release_all ||
-           pf_deferred_size(&t->hold) > t->hold.limit;
+           pf_deferred_size(&t->deferred) > t->deferred.limit;
 }
 
-/* Bytes that the next run may need for samples that are put together. */
+/* Returns how many bytes the next run may need for samples whose call chain is completed. */
 static size_t room_for_held(pf_target *t)
 {
     size_t room = 0;
-    uint64_t n = pf_deferred_n(&t->hold);
+    uint64_t n = pf_deferred_n(&t->deferred);
     for (uint64_t i = 0; i < n && i < PERFILE_RUN_RECORDS; i++)
-        if (pf_deferred_at(&t->hold, i)->state != PF_HELD_PLAIN)
+        if (pf_deferred_at(&t->deferred, i)->state != PF_HELD_PLAIN)
             room += UINT16_MAX;
     return room;
 }
 
-static perfile_status give_held(pf_target *t, perfile_error *err)
+/* Moves held records to the run, up to the first that still waits. */
+static perfile_status yield_held(pf_target *t, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     if (!pf_buffer_reserve(&t->bytes, room_for_held(t)))
         return pf_fail_nomem(err, "target");
-    /* As many entries as there is room for, whether they are records or not. */
-    for (unsigned i = 0; i < PERFILE_RUN_RECORDS && st == PERFILE_OK && pf_deferred_n(&t->hold);
+    /* Entries are counted, not records, because room_for_held() did so. */
+    for (unsigned i = 0; i < PERFILE_RUN_RECORDS && st == PERFILE_OK && pf_deferred_n(&t->deferred);
          i++) {
         perfile_record r;
-        const pf_held *e = pf_deferred_at(&t->hold, 0);
-        if (!may_go(t, e))
+        const pf_held *e = pf_deferred_at(&t->deferred, 0);
+        if (!may_leave(t, e))
             break;
         if (e->state != PF_HELD_CHAIN) {
             if (t->base.n_run && stands_first(&e->record))
                 break;
-            let_go(t, &r);
-            st = give(t, &r, err);
+            release_first(t, &r);
+            st = add_to_run(t, &r, err);
         }
-        pf_deferred_give(&t->hold);
+        pf_deferred_yield(&t->deferred);
         if (t->base.n_run && stands_alone(&t->base.run[t->base.n_run - 1]))
             break;
     }
-    if (!pf_deferred_n(&t->hold))
+    if (!pf_deferred_n(&t->deferred))
         t->release_all = false;
     return st;
 }
 
-/* The rest of call chains that samples wait for. */
-static perfile_status take_chain(pf_target *t, const perfile_record *r, perfile_error *err)
+/* Reads a CALLCHAIN_DEFERRED record: its chain completes the samples that wait for it. */
+static perfile_status read_chain(pf_target *t, const perfile_record *r, perfile_error *err)
 {
     perfile_callchain_deferred v;
     uint32_t pid, tid = PERFILE_NO_PID;
     uint64_t found;
     t->sum.dropped++;
     if (perfile_callchain_deferred_decode(r, &v, sizeof v, NULL) != PERFILE_OK) {
-        pf_target_lose(t, PERFILE_TARGET_LOSS_UNREADABLE, r->type, r->offset);
+        pf_target_count_loss(t, PERFILE_TARGET_LOSS_UNREADABLE, r->type, r->offset);
         return PERFILE_OK;
     }
     if (!perfile_record_task(r, &pid, &tid))
         tid = PERFILE_NO_PID;
     perfile_bytes chain = {v.ips.ptr, 8 * v.ips.n};
-    perfile_status st = pf_deferred_complete(&t->hold, tid, v.cookie, chain, &found, err);
+    perfile_status st = pf_deferred_complete(&t->deferred, tid, v.cookie, chain, &found, err);
     if (st == PERFILE_OK && !found)
-        pf_target_lose(t, PERFILE_TARGET_LOSS_CHAIN_ALONE, 0, r->offset);
+        pf_target_count_loss(t, PERFILE_TARGET_LOSS_CHAIN_ALONE, 0, r->offset);
     return st;
 }
 
-/* A record that is ready: into the run, or behind those that wait. */
+/* Passes on a rewritten record: to the run, or behind the records that wait.  `r` is the original.
+ */
 static perfile_status pass_on(pf_target *t, const perfile_record *r, const perfile_record *out,
                               perfile_error *err)
 {
     uint64_t cookie = 0;
     uint32_t pid, tid = PERFILE_NO_PID, chain_at = 0;
     if (!pf_release_knows_type(t->release, PERFILE_RECORD_CALLCHAIN_DEFERRED))
-        chain_at = pf_target_cookie(t, r, out, &cookie);
-    if (!chain_at && !pf_deferred_n(&t->hold)) {
+        chain_at = pf_target_find_cookie(t, r, out, &cookie);
+    if (!chain_at && !pf_deferred_n(&t->deferred)) {
         if (r->extra.len && !r->extra.ptr)
             t->extra_of = r;
-        return give(t, out, err);
+        return add_to_run(t, out, err);
     }
     if (chain_at && !perfile_record_task(r, &pid, &tid))
         tid = PERFILE_NO_PID;
-    return pf_deferred_add(&t->hold, out, chain_at, tid, cookie, err);
+    return pf_deferred_add(&t->deferred, out, chain_at, tid, cookie, err);
 }
 
-/* Takes the next record of the input; *stop when it has to wait for the next run. */
-static perfile_status take(pf_target *t, bool *stop, perfile_error *err)
+/* Reads the next record of the run below.  Sets *stop if this run must end: the record then stays
+ * the next one, or it must be alone in its run. */
+static perfile_status read_record(pf_target *t, bool *stop, perfile_error *err)
 {
     const perfile_record *r = t->in;
     perfile_record out;
-    const bool holds = pf_deferred_n(&t->hold) != 0;
-    if (r->flags & PERFILE_REC_ENVELOPE) {
+    const bool holds = pf_deferred_n(&t->deferred) != 0;
+    if (r->flags & PERFILE_REC_ENVELOPE) { /* its content follows as records */
         t->in++;
         return PERFILE_OK;
     }
@@ -188,12 +206,12 @@ static perfile_status take(pf_target *t, bool *stop, perfile_error *err)
     if (r->family == PERFILE_FAMILY_PERF && r->type == PERFILE_RECORD_CALLCHAIN_DEFERRED &&
         !pf_release_knows_type(t->release, r->type) && !pf_target_drops_record(t, r->type)) {
         t->in++;
-        return take_chain(t, r, err);
+        return read_chain(t, r, err);
     }
     if (pf_target_has_map_build_id(t, r)) {
         bool is_new;
         if (t->base.n_run && !holds) {
-            *stop = true; /* a build id may have to stand in front of it, first in a run */
+            *stop = true; /* the HEADER_BUILD_ID in front of it may have to be first in its run */
             return PERFILE_OK;
         }
         perfile_status st = pf_target_map_build_id(t, r, &out, &is_new, err);
@@ -209,6 +227,7 @@ static perfile_status take(pf_target *t, bool *stop, perfile_error *err)
     return pass_on(t, r, &out, err);
 }
 
+/* Fast path: true if the record passes unchanged and need not be examined further. */
 static inline bool is_plain(const pf_target *t, const perfile_record *r)
 {
     return r->type < PERFILE_RECORD_USER && t->plain >> r->type & 1 &&
@@ -216,28 +235,32 @@ static inline bool is_plain(const pf_target *t, const perfile_record *r)
            r->body.len < UINT16_MAX - 8;
 }
 
-static perfile_status take_input(pf_target *t, perfile_error *err)
+/* Reads records of the run below into this one, until it is full or must end. */
+static perfile_status read_input(pf_target *t, perfile_error *err)
 {
     size_t room = 0;
     bool stop = false;
     perfile_status st = PERFILE_OK;
+    /* Reserved at once, because records of the run point into the buffer. */
     for (const perfile_record *r = t->in; r < t->in_end; r++)
         if (!is_plain(t, r))
-            room += pf_target_room(r);
+            room += pf_target_room_for(r);
     if (room && !pf_buffer_reserve(&t->bytes, room))
         return pf_fail_nomem(err, "target");
     while (st == PERFILE_OK && !stop && t->in < t->in_end && t->base.n_run < PERFILE_RUN_RECORDS) {
-        if (is_plain(t, t->in) && !pf_deferred_n(&t->hold)) {
+        if (is_plain(t, t->in) && !pf_deferred_n(&t->deferred)) {
             perfile_record *slot = &t->base.run[t->base.n_run++];
             *slot = *t->in++;
             slot->session = t->base.session;
         } else {
-            st = take(t, &stop, err);
+            st = read_record(t, &stop, err);
         }
     }
     return st;
 }
 
+/* Fetches the next run below, and makes plans for events that are new in it.  At the end:
+ * PERFILE_OK as long as records are held, then losses are reported and PERFILE_END is returned. */
 static perfile_status next_input(pf_target *t, perfile_error *err)
 {
     size_t n;
@@ -245,19 +268,20 @@ static perfile_status next_input(pf_target *t, perfile_error *err)
     t->in_end = t->in;
     if (st == PERFILE_OK) {
         t->in_end += n;
-        return pf_target_plans(t, err);
+        return pf_target_update_plans(t, err);
     }
     if (st != PERFILE_END)
         return st;
     t->ended = true;
-    if (pf_deferred_n(&t->hold))
+    if (pf_deferred_n(&t->deferred))
         return PERFILE_OK;
-    if (!t->told)
+    if (!t->reported)
         pf_target_report(t);
-    t->told = true;
+    t->reported = true;
     return PERFILE_END;
 }
 
+/* pf_stream_ops.fill. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     pf_target *t = target_of(s);
@@ -265,19 +289,20 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     t->extra_of = NULL;
     while (st == PERFILE_OK && s->n_run == 0) {
         pf_buffer_clear(&t->bytes);
-        pf_deferred_pop(&t->hold);
-        if (pf_deferred_n(&t->hold) && may_go(t, pf_deferred_at(&t->hold, 0)))
-            st = give_held(t, err);
+        pf_deferred_pop(&t->deferred);
+        if (pf_deferred_n(&t->deferred) && may_leave(t, pf_deferred_at(&t->deferred, 0)))
+            st = yield_held(t, err);
         else if (t->in == t->in_end)
             st = next_input(t, err);
         else
-            st = take_input(t, err);
+            st = read_input(t, err);
     }
-    if (t->hold.most > t->sum.held)
-        t->sum.held = t->hold.most;
+    if (t->deferred.most > t->sum.held)
+        t->sum.held = t->deferred.most;
     return st;
 }
 
+/* pf_stream_ops.extra: the payload is read from the stream below. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err)
 {
@@ -293,16 +318,18 @@ static void close_stage(perfile_stream *s)
     if (s->below)
         pf_session_free(t->base.session);
     perfile_stream_close(s->below);
-    pf_deferred_free(&t->hold);
+    pf_deferred_free(&t->deferred);
     pf_buffer_free(&t->bytes);
-    pf_buffer_free(&t->told_ids);
-    pf_free(t->told_places);
+    pf_buffer_free(&t->written_ids);
+    pf_free(t->written_slots);
     pf_free(t->plans);
     pf_free(t);
 }
 
 static const pf_stream_ops target_ops = {.fill = fill, .extra = extra, .close = close_stage};
 
+/* Makes the session of the stage, with the facts that are known so far, and plans for its events.
+ */
 static perfile_status begin(pf_target *t, const perfile_stream *below, perfile_error *err)
 {
     perfile_session *session;
@@ -311,10 +338,10 @@ static perfile_status begin(pf_target *t, const perfile_stream *below, perfile_e
     if (st != PERFILE_OK)
         return st;
     t->base.session = session;
-    t->hold.seed = pf_session_seed(session);
-    t->hold.limit = t->base.limits.held_bytes;
-    st = pf_target_facts(t, err);
-    return st == PERFILE_OK ? pf_target_plans(t, err) : st;
+    t->deferred.seed = pf_session_seed(session);
+    t->deferred.limit = t->base.limits.held_bytes;
+    st = pf_target_add_facts(t, err);
+    return st == PERFILE_OK ? pf_target_update_plans(t, err) : st;
 }
 
 perfile_status perfile_target(perfile_stream *below, const perfile_target_options *options,
@@ -333,18 +360,19 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
         return st;
     if (o.drop & (PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_IDENTIFIER))
         return pf_fail(err, PERFILE_E_USAGE, "options.drop",
-                       "ids say whose a sample is: they cannot be dropped");
+                       "drop has an id field (ID, STREAM_ID or IDENTIFIER): samples cannot be "
+                       "attributed to their events without it");
     if (below->options.envelopes == PERFILE_ENVELOPES_OUTER)
         return pf_fail(err, PERFILE_E_USAGE, "options.envelopes",
-                       "compressed records cannot be changed: open the capture with what is in "
-                       "them");
+                       "compressed records cannot be changed: open the stream so that it yields "
+                       "the records in them");
     pf_target *t = pf_alloc(1, sizeof *t);
     if (!t)
         return pf_fail_nomem(err, "target");
     t->options = o;
     t->release = release;
     t->wants_even_sizes = pf_release_has_trait(release, "ODD_SIZE");
-    t->wants_whole_names = pf_release_has_trait(release, "TOO_SHORT");
+    t->wants_full_names = pf_release_has_trait(release, "TOO_SHORT");
     pf_stream_on(&t->base, &target_ops, below);
     if (o.drop & PERFILE_SAMPLE_TIME)
         t->base.sorted_by = PERFILE_SORTED_BY_NOTHING;
@@ -363,7 +391,7 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
 void perfile_target_get_summary(const perfile_stream *stream, perfile_target_summary *out,
                                 size_t size)
 {
-    const pf_target *t = stage_of(stream);
+    const pf_target *t = target_of_any(stream);
     perfile_target_summary none = {0};
     memcpy(out, t ? &t->sum : &none, size < sizeof none ? size : sizeof none);
 }
