@@ -1,3 +1,10 @@
+/* perfile_byteswap(): a stage that yields records in the other byte order.
+ *
+ * Contiguous records of a run below are swapped together into o->bytes, at the same distances from
+ * each other; no length changes.  The stage has a session in the other byte order: it is filled
+ * with swapped attrs and features at the beginning, and learns from swapped records as they pass.
+ * What no table describes, or cannot be read, stays as stored as far as necessary and is reported
+ * to options.kept. Fragments of large simpleperf records are the hard part: see byteswap.h. */
 #include "stage/byteswap.h"
 
 #include <stddef.h>
@@ -8,13 +15,17 @@
 #include "core/swap.h"
 #include "schema/family.h"
 
-static pf_byteswap *order_of(perfile_stream *s)
+/* The stage as what it is; `s` must be of perfile_byteswap(). */
+static pf_byteswap *stage_of(perfile_stream *s)
 {
     return (pf_byteswap *)(void *)s;
 }
 
-static perfile_status told(const pf_byteswap *o, const perfile_record *r, const perfile_feature *f,
-                           const perfile_error *why, perfile_error *err)
+/* Reports to options.kept what could not be swapped completely: record `r`, feature `f`, or an
+ * attr. PERFILE_OK: go on; else the error `why`, with which the stream ends. */
+static perfile_status report_kept(const pf_byteswap *o, const perfile_record *r,
+                                  const perfile_feature *f, const perfile_error *why,
+                                  perfile_error *err)
 {
     if (!o->options.kept || o->options.kept(o->options.user, r, f, why) == PERFILE_OK)
         return PERFILE_OK;
@@ -23,8 +34,8 @@ static perfile_status told(const pf_byteswap *o, const perfile_record *r, const 
     return why->status;
 }
 
-perfile_record pf_byteswap_moved(const pf_byteswap *o, const perfile_record *r,
-                                 const uint8_t *bytes)
+perfile_record pf_byteswap_record(const pf_byteswap *o, const perfile_record *r,
+                                  const uint8_t *bytes)
 {
     perfile_record m = *r;
     m.header = bytes;
@@ -34,9 +45,9 @@ perfile_record pf_byteswap_moved(const pf_byteswap *o, const perfile_record *r,
     return m;
 }
 
-/* Turns records that lie one behind the other into o->bytes. */
-static perfile_status turn(pf_byteswap *o, const perfile_record *first, size_t n,
-                           perfile_error *err)
+/* Swaps first[0 .. n), which are contiguous, into o->bytes. */
+static perfile_status swap_records(pf_byteswap *o, const perfile_record *first, size_t n,
+                                   perfile_error *err)
 {
     const perfile_record *last = &first[n - 1];
     size_t size = (size_t)(last->header - first->header) + perfile_record_size(last);
@@ -47,17 +58,19 @@ static perfile_status turn(pf_byteswap *o, const perfile_record *first, size_t n
     for (size_t done = 0; done < n; done++) {
         perfile_error why;
         const perfile_record *from = &first[done];
+        /* pf_swap_run() stops at a record that it could not swap completely: report it, and go on.
+         */
         done += pf_swap_run(from, n - done, o->bytes.ptr + (from->header - first->header), &why);
         if (done == n)
             break;
-        perfile_status st = told(o, &first[done], NULL, &why, err);
+        perfile_status st = report_kept(o, &first[done], NULL, &why, err);
         if (st != PERFILE_OK)
             return st;
     }
     return PERFILE_OK;
 }
 
-/* What the record says of the session holds from here on, in this byte order. */
+/* Lets the session of this stage learn from a swapped record. */
 static perfile_status learn(pf_byteswap *o, const perfile_record *r, perfile_error *err)
 {
     perfile_session *s = o->base.session;
@@ -70,17 +83,18 @@ static perfile_status learn(pf_byteswap *o, const perfile_record *r, perfile_err
     return st;
 }
 
-static void hand_on(pf_byteswap *o, const perfile_record *first, size_t n)
+/* Makes the run of swapped records, whose bytes are in o->bytes. */
+static void make_run(pf_byteswap *o, const perfile_record *first, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         o->base.run[i] =
-            pf_byteswap_moved(o, &first[i], o->bytes.ptr + (first[i].header - first[0].header));
+            pf_byteswap_record(o, &first[i], o->bytes.ptr + (first[i].header - first[0].header));
     o->of = first;
     o->base.n_run = (uint32_t)n;
 }
 
-/* The run that waits, turned. */
-static perfile_status take(pf_byteswap *o, perfile_error *err)
+/* Makes a run of the records at o->at. */
+static perfile_status yield_records(pf_byteswap *o, perfile_error *err)
 {
     const perfile_record *first = o->at;
     if (first->family == PERFILE_FAMILY_DAMAGE) {
@@ -90,16 +104,16 @@ static perfile_status take(pf_byteswap *o, perfile_error *err)
         o->n = 0;
         return PERFILE_OK;
     }
-    perfile_status st = o->turned ? PERFILE_OK : turn(o, first, o->n, err);
+    perfile_status st = o->joined_is_swapped ? PERFILE_OK : swap_records(o, first, o->n, err);
     if (st != PERFILE_OK)
         return st;
-    hand_on(o, first, o->n);
+    make_run(o, first, o->n);
     o->n = 0;
     return learn(o, &o->base.run[0], err);
 }
 
-/* How many of first[0 .. n) lie one behind the other.  Those of a driver all do; a stage may have
- * left some out, or have made others in a buffer of its own. */
+/* Returns how many of first[0 .. n) are contiguous.  Records of a driver all are; a stage may have
+ * left out some of them, or have made others in a buffer of its own. */
 static size_t adjacent(const perfile_record *first, size_t n)
 {
     size_t i = 1;
@@ -108,29 +122,30 @@ static size_t adjacent(const perfile_record *first, size_t n)
     return i;
 }
 
-/* Sets o->at and o->n to the records that come next, of the same run or the next one. */
+/* Sets o->at and o->n to the next contiguous records, of the same run below or of the next one. */
 static perfile_status next_records(pf_byteswap *o, perfile_error *err)
 {
-    if (o->n_behind == 0) {
-        perfile_status st = perfile_stream_next_run(o->base.below, &o->at, &o->n_behind, err);
+    if (o->n_rest == 0) {
+        perfile_status st = perfile_stream_next_run(o->base.below, &o->at, &o->n_rest, err);
         if (st != PERFILE_OK) {
-            o->n = o->n_behind = 0;
+            o->n = o->n_rest = 0;
             return st;
         }
     } else {
-        o->at = o->behind;
+        o->at = o->rest;
     }
-    o->n = adjacent(o->at, o->n_behind);
-    o->n_behind -= o->n;
-    o->behind = o->at + o->n;
+    o->n = adjacent(o->at, o->n_rest);
+    o->n_rest -= o->n;
+    o->rest = o->at + o->n;
     return PERFILE_OK;
 }
 
-/* The next records that are no piece; of one that the pieces make, they are cut. */
+/* Fetches the next records that are no fragments; fragments before them are held.  If it is a
+ * joined record it is swapped here, so that its fragments can be yielded before it. */
 static perfile_status fetch(pf_byteswap *o, perfile_error *err)
 {
     for (;;) {
-        o->turned = false;
+        o->joined_is_swapped = false;
         perfile_status st = next_records(o, err);
         if (st != PERFILE_OK)
             return st;
@@ -138,58 +153,61 @@ static perfile_status fetch(pf_byteswap *o, perfile_error *err)
             return PERFILE_OK;
         if (!pf_is_joined_fragment(o->at))
             break;
-        st = pf_byteswap_hold(o, o->at, err);
+        st = pf_byteswap_hold_fragment(o, o->at, err);
         if (st != PERFILE_OK)
             return st;
     }
-    if (o->pieces.len == 0 || !(o->at->flags & PERFILE_REC_INNER))
+    if (o->fragments.len == 0 || !(o->at->flags & PERFILE_REC_INNER))
         return PERFILE_OK;
-    perfile_status st = turn(o, o->at, 1, err);
-    o->turned = true;
+    perfile_status st = swap_records(o, o->at, 1, err);
+    o->joined_is_swapped = true;
     if (st == PERFILE_OK)
-        pf_byteswap_cut(o, (perfile_bytes){o->bytes.ptr, o->bytes.len});
+        pf_byteswap_fill_fragments(o, (perfile_bytes){o->bytes.ptr, o->bytes.len});
     return st;
 }
 
+/* pf_stream_ops.fill. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
-    pf_byteswap *o = order_of(s);
+    pf_byteswap *o = stage_of(s);
     perfile_status st = PERFILE_OK;
     s->n_run = 0;
-    if (o->pieces_out == 0 && o->n == 0) {
+    if (o->n_fragments_yielded == 0 && o->n == 0) {
         st = fetch(o, err);
-        if (st != PERFILE_OK && !(st == PERFILE_END && o->pieces.len))
+        if (st != PERFILE_OK && !(st == PERFILE_END && o->fragments.len))
             return st;
     }
-    if (o->pieces.len && pf_byteswap_piece(o))
+    if (o->fragments.len && pf_byteswap_next_fragment(o))
         return PERFILE_OK;
-    /* Without a run the stream had ended in front of the pieces. */
-    return o->n ? take(o, err) : PERFILE_END;
+    /* n is 0 if the stream ended with fragments that were joined to no record: all are yielded now.
+     */
+    return o->n ? yield_records(o, err) : PERFILE_END;
 }
 
-static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+/* pf_stream_ops.extra: the payload is read from the stream below and not swapped. */
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *chunk,
                             perfile_error *err)
 {
-    const pf_byteswap *o = order_of(s);
+    const pf_byteswap *o = stage_of(s);
     if (r != &s->run[0] || !o->of)
         return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
-    return perfile_stream_extra(s->below, o->of, piece, err);
+    return perfile_stream_extra(s->below, o->of, chunk, err);
 }
 
 static void close_stage(perfile_stream *s)
 {
-    pf_byteswap *o = order_of(s);
+    pf_byteswap *o = stage_of(s);
     perfile_stream_close(s->below);
     pf_session_free(s->session);
     pf_buffer_free(&o->bytes);
-    pf_buffer_free(&o->pieces);
+    pf_buffer_free(&o->fragments);
     pf_buffer_free(&o->held);
     pf_free(o);
 }
 
-static const pf_stream_ops order_ops = {.fill = fill, .extra = extra, .close = close_stage};
+static const pf_stream_ops byteswap_ops = {.fill = fill, .extra = extra, .close = close_stage};
 
-/* An attr and its ids, turned, in o->bytes. */
+/* Adds an event to the session, with swapped attr and ids. */
 static perfile_status add_event(pf_byteswap *o, const perfile_event *e, perfile_error *err)
 {
     size_t ids = 8 * e->ids.n;
@@ -199,7 +217,7 @@ static perfile_status add_event(pf_byteswap *o, const perfile_event *e, perfile_
         return pf_fail_nomem(err, "order");
     bool swapped = e->ids.swapped;
     perfile_status st = pf_swap_attr(e->stored, swapped, o->bytes.ptr, &why);
-    if (st != PERFILE_OK && (st = told(o, NULL, NULL, &why, err)) != PERFILE_OK)
+    if (st != PERFILE_OK && (st = report_kept(o, NULL, NULL, &why, err)) != PERFILE_OK)
         return st;
     for (size_t i = 0; i < e->ids.n; i++)
         pf_store_u64(o->bytes.ptr + e->stored.len + 8 * i, perfile_word(&e->ids, i), !swapped);
@@ -211,27 +229,28 @@ static perfile_status add_event(pf_byteswap *o, const perfile_event *e, perfile_
     return pf_session_add_attr(o->base.session, &fact, err);
 }
 
+/* Adds a feature to the session, with swapped payload. */
 static perfile_status add_feature(pf_byteswap *o, const perfile_feature *f, perfile_error *err)
 {
     perfile_feature mine = *f;
     perfile_error why;
     mine.flags ^= PERFILE_REC_SWAPPED;
     mine.session = o->base.session;
-    /* TRACING_DATA says its byte order itself, and may be large. */
+    /* TRACING_DATA says its byte order itself and may be large; damaged payloads cannot be read. */
     bool as_it_is = f->damage || f->payload.len == 0 || f->number == PERFILE_FEATURE_TRACING_DATA;
     if (!as_it_is) {
         pf_buffer_clear(&o->bytes);
         if (!pf_buffer_reserve(&o->bytes, f->payload.len))
             return pf_fail_nomem(err, "order");
         perfile_status st = pf_swap_feature(f, o->bytes.ptr, &why);
-        if (st != PERFILE_OK && (st = told(o, NULL, f, &why, err)) != PERFILE_OK)
+        if (st != PERFILE_OK && (st = report_kept(o, NULL, f, &why, err)) != PERFILE_OK)
             return st;
         mine.payload.ptr = o->bytes.ptr;
     }
     return pf_session_add_feature(o->base.session, &mine, as_it_is, err);
 }
 
-/* The facts that are known already, as those of a session in the other byte order. */
+/* Fills the session with all facts of the session below that are known already. */
 static perfile_status add_facts(pf_byteswap *o, const perfile_session *from, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -252,9 +271,10 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
 {
     const perfile_session *from = perfile_stream_session(below);
     if (byte_order != PERFILE_BYTE_ORDER_LITTLE && byte_order != PERFILE_BYTE_ORDER_BIG)
-        return pf_fail(err, PERFILE_E_USAGE, "order", "byte order %u, neither little nor big",
-                       byte_order);
-    if (perfile_session_byte_order(from) == byte_order) {
+        return pf_fail(err, PERFILE_E_USAGE, "order",
+                       "byte order %u is neither PERFILE_BYTE_ORDER_LITTLE (%d) nor BIG (%d)",
+                       byte_order, PERFILE_BYTE_ORDER_LITTLE, PERFILE_BYTE_ORDER_BIG);
+    if (perfile_session_big_endian(from) == (byte_order == PERFILE_BYTE_ORDER_BIG)) {
         *stream = below;
         return PERFILE_OK;
     }
@@ -270,7 +290,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
         pf_free(o);
         return st;
     }
-    pf_stream_on(&o->base, &order_ops, below);
+    pf_stream_on(&o->base, &byteswap_ops, below);
     o->base.session = mine;
     st = add_facts(o, from, err);
     if (st != PERFILE_OK) {

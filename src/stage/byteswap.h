@@ -1,4 +1,5 @@
-/* The inside of perfile_byteswap(): runs of records, turned into bytes of our own. */
+/* Internals of perfile_byteswap(): a stage that copies runs of records to a buffer of its own, with
+ * every field in the other byte order (core/swap.h). */
 #ifndef PF_STAGE_BYTESWAP_H
 #define PF_STAGE_BYTESWAP_H
 
@@ -9,31 +10,39 @@
 typedef struct pf_byteswap {
     perfile_stream base;
     perfile_byteswap_options options;
-    pf_buffer bytes;          /* of the run that is handed out */
-    const perfile_record *of; /* the record below that base.run[0] was made of */
+    pf_buffer bytes;          /* swapped bytes of the run */
+    const perfile_record *of; /* record below that base.run[0] was made of, for its payload */
 
-    /* simpleperf's pieces of a large record wait until it is whole: it is turned as one, and cut
-     * again. */
-    pf_buffer pieces;         /* perfile_record, of the stream below; header is a place in `held` */
-    pf_buffer held;           /* their bytes */
-    size_t pieces_out;        /* handed out already; they go before what is in: */
-    const perfile_record *at; /* of the run below that was fetched, records that wait and lie one
-                                 behind the other, … */
-    size_t n;                 /* … 0: none; … */
-    const perfile_record *behind; /* … and those of the run behind them, elsewhere in memory */
-    size_t n_behind;
-    bool turned; /* it is in `bytes` already */
+    /* Fragments of a large simpleperf record cannot be swapped one by one, because a field may lie
+     * in two of them.  They are held until the joined record comes; that is swapped, and its bytes
+     * are distributed to the fragments again.  Then the fragments are yielded, before the joined
+     * record. */
+    pf_buffer fragments; /* perfile_record of each held fragment, as in the stream below */
+    pf_buffer
+        held; /* their bytes; headers are swapped, bodies only after pf_byteswap_fill_fragments() */
+    size_t n_fragments_yielded; /* fragments that were yielded */
+    /* Records of the run below that come next: at[0 .. n) are contiguous, rest[0 .. n_rest) are the
+     * rest of the run, elsewhere in memory. */
+    const perfile_record *at;
+    size_t n;
+    const perfile_record *rest;
+    size_t n_rest;
+    bool joined_is_swapped; /* at[0] is a joined record, and its swapped bytes are in `bytes`
+                               already */
 } pf_byteswap;
 
-/* stage/byteswap_fragments.c */
-perfile_status pf_byteswap_hold(pf_byteswap *o, const perfile_record *r, perfile_error *err);
-/* Cuts the record at `whole`, which is turned, into the pieces again. */
-void pf_byteswap_cut(pf_byteswap *o, perfile_bytes whole);
-/* Hands out the next of the pieces; false: there is none. */
-bool pf_byteswap_piece(pf_byteswap *o);
+/* byteswap_fragments.c: holds a copy of fragment `r`. */
+perfile_status pf_byteswap_hold_fragment(pf_byteswap *o, const perfile_record *r,
+                                         perfile_error *err);
+/* Distributes `joined`, the swapped bytes of the joined record, to the bodies of the held
+ * fragments. */
+void pf_byteswap_fill_fragments(pf_byteswap *o, perfile_bytes joined);
+/* Makes the next held fragment the run; false: there is none left, and nothing is held any more. */
+bool pf_byteswap_next_fragment(pf_byteswap *o);
 
-/* The record `r` of the stream below, with its turned bytes at `bytes`, as one of this stream. */
-perfile_record pf_byteswap_moved(const pf_byteswap *o, const perfile_record *r,
-                                 const uint8_t *bytes);
+/* Returns `r`, a record of the stream below, as one of this stage whose swapped bytes are at
+ * `bytes`. */
+perfile_record pf_byteswap_record(const pf_byteswap *o, const perfile_record *r,
+                                  const uint8_t *bytes);
 
 #endif

@@ -1,3 +1,4 @@
+/* Held fragments of large simpleperf records; see fragments.h. */
 #include "stage/fragments.h"
 
 #include "base/error.h"
@@ -11,6 +12,7 @@ perfile_status pf_fragments_hold(pf_fragments *p, const perfile_record *r, perfi
                : pf_fail_nomem(err, "pieces");
 }
 
+/* Makes `p` empty, without freeing memory. */
 static void forget(pf_fragments *p)
 {
     pf_buffer_clear(&p->records);
@@ -19,14 +21,17 @@ static void forget(pf_fragments *p)
     p->giving = false;
 }
 
+/* The held fragments; *n is how many. */
 static const perfile_record *all_of(const pf_fragments *p, size_t *n)
 {
     *n = p->records.len / sizeof(perfile_record);
     return (const perfile_record *)(const void *)p->records.ptr;
 }
 
-/* To the first of the last pieces, those that make `size` bytes: what is in front of them was never
- * finished.  The end has nothing of the record, whatever stands in it. */
+/* Finds the fragments of a joined record of `size` bytes: the last held ones whose bodies add up to
+ * it. Fragments before them are of a record that was never completed, and are passed over.  The
+ * last fragment only marks the end: its body does not count.  False, and all forgotten, if no sum
+ * fits. */
 static bool skip_others(pf_fragments *p, uint64_t size)
 {
     size_t n;

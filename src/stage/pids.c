@@ -1,9 +1,11 @@
+/* Sets of process ids; see pids.h. */
 #include "stage/pids.h"
 
 #include "base/alloc.h"
 
 enum { WORDS = PF_PIDS_BLOCK / 64, BLOCKS = PF_PIDS_USUAL / PF_PIDS_BLOCK };
 
+/* The block with the bit of `pid`, allocated if necessary; NULL: no memory. */
 static uint64_t *block_of(pf_pids *p, uint32_t pid)
 {
     if (!p->blocks && !(p->blocks = pf_alloc(BLOCKS, sizeof *p->blocks)))
@@ -38,7 +40,8 @@ bool pf_pids_add(pf_pids *p, uint32_t pid, bool *is_new)
     return true;
 }
 
-/* *at counts the usual numbers, then the slots of the table. */
+/* *at is the next number to test, and from PF_PIDS_USUAL on that plus the next slot of the table.
+ */
 bool pf_pids_next(const pf_pids *p, uint64_t *at, uint32_t *pid)
 {
     while (p->blocks && *at < PF_PIDS_USUAL) {

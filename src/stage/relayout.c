@@ -1,3 +1,11 @@
+/* Relayout of samples, trailers and READ records; see relayout.h.
+ *
+ * A sample has two parts.  Its front is 64-bit words of fixed place (IP, TID, TIME …): the plan
+ * lists which ranges of words to copy, and where an id is inserted.  Behind the front stand fields
+ * whose place depends on those before them (READ, CALLCHAIN, RAW …): they are read as the decoder
+ * does, by an expansion of the same tables (relayout.inc), and bytes of fields that are not wanted
+ * are left out of the copy.  Trailers consist of words of fixed place only; READ records have the
+ * fields of read_values. */
 #include "stage/relayout.h"
 
 #include <string.h>
@@ -12,22 +20,23 @@
 #include "schema/types.h"
 #include "schema/family.h"
 
-enum { MOST = UINT16_MAX };
+enum { MAX_RECORD = UINT16_MAX }; /* bytes of a record */
 
 static const uint64_t ids = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID;
 static const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-/* Of branch_sample_type: what decides which fields there are. */
+/* The bits of branch_sample_type that decide which fields a branch stack has. */
 static const uint64_t branch_fields = PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS;
 
-/* A body or the values in it, on its way from `c` to `out`. */
+/* The state of copying fields from `c` to `out` without those that are not wanted. */
 typedef struct rewriting {
-    const pf_context *reading, *wanted;
+    const pf_context *reading, *wanted; /* what is there, and what stays */
     pf_cursor c;
-    const uint8_t *kept; /* what lies between here and c.pos is copied, unless … */
-    bool leaving_out;
-    uint8_t *out;
+    const uint8_t *kept; /* bytes between here and c.pos are to be copied, … */
+    bool skipping;       /* … unless this is set: they are skipped */
+    uint8_t *out;        /* end of what was copied */
 } rewriting;
 
+/* Copies the bytes up to the cursor. */
 static void copy_kept(rewriting *w)
 {
     size_t n = (size_t)(w->c.pos - w->kept);
@@ -36,19 +45,21 @@ static void copy_kept(rewriting *w)
     w->kept = w->c.pos;
 }
 
-/* False inside of what is left out already. */
-static bool leave_out(rewriting *w)
+/* The fields from here on are left out, up to end_skipping().  False inside of fields that are left
+ * out already: then there must be no end_skipping() for this call. */
+static bool begin_skipping(rewriting *w)
 {
-    if (w->leaving_out)
+    if (w->skipping)
         return false;
     copy_kept(w);
-    return w->leaving_out = true;
+    return w->skipping = true;
 }
 
-static void take_up(rewriting *w)
+/* The fields from here on are copied again. */
+static void end_skipping(rewriting *w)
 {
     w->kept = w->c.pos;
-    w->leaving_out = false;
+    w->skipping = false;
 }
 
 #include "stage/relayout.inc"
@@ -56,12 +67,13 @@ static void take_up(rewriting *w)
 #include "stage/relayout.inc"
 #include "perfile/format/sample.def"
 
-/* The words of one side, by bit of sample_type. */
+/* The words of fixed place of one layout: the bit of sample_type that each is of, by index. */
 typedef struct words {
     uint8_t bit[64];
     uint8_t n;
 } words;
 
+/* Those at the front of samples. */
 static words front_words(const perfile_layout *l)
 {
     words w = {.n = 0};
@@ -73,6 +85,7 @@ static words front_words(const perfile_layout *l)
     return w;
 }
 
+/* Those of the trailer; slots of trailers are counted from the end of the record. */
 static words trailer_words(const perfile_layout *l)
 {
     words w = {.n = l->trailer_slots};
@@ -82,6 +95,8 @@ static words trailer_words(const perfile_layout *l)
     return w;
 }
 
+/* Plans the moves from the old words to the new ones.  A new word that the old ones lack is the id.
+ */
 static pf_relayout_words plan_words(words old, words new)
 {
     pf_relayout_words p = {.old = old.n, .new = new.n, .same = old.n == new.n};
@@ -90,44 +105,47 @@ static pf_relayout_words plan_words(words old, words new)
         while (at < old.n && old.bit[at] != new.bit[i])
             at++;
         p.same &= at == i;
-        pf_relayout_piece *last = p.n_pieces ? &p.pieces[p.n_pieces - 1] : NULL;
+        pf_relayout_move *last = p.n_moves ? &p.moves[p.n_moves - 1] : NULL;
         if (at < old.n && last && last->n && last->from + last->n == at)
-            last->n++;
+            last->n++; /* the word follows the last move */
         else
-            p.pieces[p.n_pieces++] = (pf_relayout_piece){at, at < old.n};
+            p.moves[p.n_moves++] = (pf_relayout_move){at, at < old.n};
     }
-    p.adds_first = p.n_pieces == 2 && !p.pieces[0].n && !p.pieces[1].from && p.pieces[1].n == old.n;
+    p.adds_first = p.n_moves == 2 && !p.moves[0].n && !p.moves[1].from && p.moves[1].n == old.n;
     return p;
 }
 
-static perfile_status impossible(const char *where, uint64_t bits, perfile_error *err)
+/* Fails because the new layout needs fields that no byte of the record could fill. */
+static perfile_status fail_without_value(const char *where, uint64_t bits, perfile_error *err)
 {
     return pf_fail(err, PERFILE_E_UNSUPPORTED, where,
-                   "0x%llx is in the new layout and not in the old one: nobody knows what to put "
-                   "there",
+                   "0x%llx is in the new layout and not in the old one: there is no value for "
+                   "such fields",
                    (unsigned long long)bits);
 }
 
-static perfile_status is_possible(const perfile_layout *from, const perfile_layout *to,
-                                  perfile_error *err)
+/* Checks that the new layout has nothing that the old one lacks, but ids. */
+static perfile_status check_possible(const perfile_layout *from, const perfile_layout *to,
+                                     perfile_error *err)
 {
     const uint64_t type = from->sample_type & to->sample_type;
     uint64_t more = to->sample_type & ~from->sample_type & ~ids;
     if (more == PERFILE_SAMPLE_WEIGHT && from->sample_type & PERFILE_SAMPLE_WEIGHT_STRUCT)
         more = 0;
     if (more)
-        return impossible("layout.sample_type", more, err);
+        return fail_without_value("layout.sample_type", more, err);
     if (to->sample_id_all && !from->sample_id_all)
-        return impossible("layout.sample_id_all", 1, err);
+        return fail_without_value("layout.sample_id_all", 1, err);
     more = to->read_format & ~from->read_format;
     if (more)
-        return impossible("layout.read_format", more, err);
+        return fail_without_value("layout.read_format", more, err);
     if ((from->read_format ^ to->read_format) & PERFILE_FORMAT_GROUP)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "layout.read_format",
-                       "values of a group cannot be made values of one counter");
+                       "values of a group of counters and of one counter cannot be converted "
+                       "to each other");
     more = to->branch_sample_type & ~from->branch_sample_type & branch_fields;
     if (type & PERFILE_SAMPLE_BRANCH_STACK && more)
-        return impossible("layout.branch_sample_type", more, err);
+        return fail_without_value("layout.branch_sample_type", more, err);
     if ((type & PERFILE_SAMPLE_REGS_USER && from->sample_regs_user != to->sample_regs_user) ||
         (type & PERFILE_SAMPLE_REGS_INTR && from->sample_regs_intr != to->sample_regs_intr))
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "layout.sample_regs",
@@ -138,23 +156,24 @@ static perfile_status is_possible(const perfile_layout *from, const perfile_layo
 perfile_status pf_relayout_plan(pf_relayout *plan, const perfile_layout *from,
                                 const perfile_layout *to, perfile_error *err)
 {
-    perfile_status st = is_possible(from, to, err);
+    perfile_status st = check_possible(from, to, err);
     if (st != PERFILE_OK)
         return st;
     pf_relayout p = {.from = *from, .to = *to};
     p.front = plan_words(front_words(from), front_words(to));
     p.trailer = plan_words(trailer_words(from), trailer_words(to));
 
+    /* The rest is read with contexts that lack the bits of the front, on either side. */
     uint64_t fixed = 0;
     for (uint8_t bit = 0; bit < sizeof from->sample_slot; bit++)
         if (from->sample_slot[bit] >= 0 || to->sample_slot[bit] >= 0)
             fixed |= UINT64_C(1) << bit;
     p.reading = pf_context_of(&p.from);
     p.wanted = pf_context_of(&p.to);
-    p.reading.layout = p.wanted.layout = NULL; /* plans may be moved */
+    p.reading.layout = p.wanted.layout = NULL; /* they would point into `p`, and plans are copied */
     p.reading.sample_type &= ~fixed;
     p.wanted.sample_type &= ~fixed;
-    /* Both weights are one word. */
+    /* WEIGHT and WEIGHT_STRUCT are one 64-bit word at the same place: it stays. */
     if (p.wanted.sample_type & weights)
         p.wanted.sample_type =
             (p.wanted.sample_type & ~weights) | (p.reading.sample_type & weights);
@@ -176,20 +195,21 @@ bool pf_relayout_same(const pf_relayout *plan, uint32_t type)
     return plan->trailer.same && (type != PERFILE_RECORD_READ || plan->same_read);
 }
 
-/* Puts the words at `in` together anew; returns where they end. */
+/* Writes the new words to `out` from the old ones at `in`; returns the end. */
 static uint8_t *put_words(const pf_relayout_words *p, const uint8_t *in, uint64_t id, uint8_t *out)
 {
-    for (const pf_relayout_piece *piece = p->pieces; piece < p->pieces + p->n_pieces; piece++) {
-        if (piece->n)
-            memcpy(out, in + 8 * piece->from, 8 * (size_t)piece->n);
+    for (const pf_relayout_move *move = p->moves; move < p->moves + p->n_moves; move++) {
+        if (move->n)
+            memcpy(out, in + 8 * move->from, 8 * (size_t)move->n);
         else
             memcpy(out, &id, sizeof id);
-        out += piece->n ? 8 * (size_t)piece->n : sizeof id;
+        out += move->n ? 8 * (size_t)move->n : sizeof id;
     }
     return out;
 }
 
-/* What is left of `bytes` after `rewrite`; w->out moves behind it. */
+/* Copies `bytes` to w->out without the fields that `fields` leaves out; bytes behind the last field
+ * stay. Returns the damage that was met, or 0. */
 static unsigned rewrite(rewriting *w, perfile_bytes bytes, bool swap, void (*fields)(rewriting *))
 {
     w->c = pf_cur(bytes, swap);
@@ -202,7 +222,8 @@ static unsigned rewrite(rewriting *w, perfile_bytes bytes, bool swap, void (*fie
     return 0;
 }
 
-/* Returns the damage that it met, or 0. */
+/* Writes the body of a sample to *out and moves *out behind it.  Returns the damage that was met,
+ * or 0. */
 static unsigned rewrite_body_of_sample(const pf_relayout *plan, const perfile_record *r,
                                        uint64_t id, uint8_t **out)
 {
@@ -225,7 +246,7 @@ static unsigned rewrite_body_of_sample(const pf_relayout *plan, const perfile_re
     return damage;
 }
 
-/* Process and thread, then the counters. */
+/* The fields of a READ record: pid and tid, then the values. */
 static void rewrite_read(rewriting *w)
 {
     pf_cur_span(&w->c, 8);
@@ -233,6 +254,7 @@ static void rewrite_read(rewriting *w)
         rewrite_read_values(w);
 }
 
+/* The same for the body and trailer of a kernel record that is no sample. */
 static unsigned rewrite_other(const pf_relayout *plan, const perfile_record *r, uint64_t id,
                               uint8_t **out)
 {
@@ -249,7 +271,8 @@ static unsigned rewrite_other(const pf_relayout *plan, const perfile_record *r, 
         memcpy(*out, body.ptr, body.len);
         *out += body.len;
     }
-    /* A trailer without any field was there all the same. */
+    /* A trailer of an attr with sample_id_all and no id fields is empty, but it is there: an id may
+     * be inserted. */
     if (has || (plan->from.sample_id_all && plan->trailer.old == 0))
         *out = put_words(&plan->trailer, trailer.ptr, id, *out);
     return 0;
@@ -261,6 +284,7 @@ uint8_t *pf_relayout_trailer(const pf_relayout *plan, perfile_bytes trailer, uin
     return put_words(&plan->trailer, trailer.ptr, id, out);
 }
 
+/* Fails for a record whose trailer cannot be found, or which has none by its family. */
 static perfile_status refuse_type(const perfile_record *r, perfile_error *err)
 {
     perfile_status st =
@@ -287,6 +311,7 @@ perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record 
     memcpy(out, r->header, PF_PERF_RECORD_HEADER);
     if (swap)
         id = pf_swap_u64(id);
+    /* `id` is written as it is stored. */
     if (pf_relayout_same(plan, r->type)) {
         if (r->body.len)
             memcpy(end, r->body.ptr, r->body.len);
@@ -299,7 +324,7 @@ perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record 
     if (damage)
         return pf_fail_damage(err, damage, "relayout", r->offset);
     size_t n = (size_t)(end - out);
-    if (n > MOST && n != PF_PERF_RECORD_HEADER + r->body.len) {
+    if (n > MAX_RECORD && n != PF_PERF_RECORD_HEADER + r->body.len) {
         perfile_status st = pf_fail(err, PERFILE_E_LIMIT, "record.size",
                                     "a record of %zu bytes would have %zu in the new layout, "
                                     "65,535 are the most",
@@ -307,7 +332,7 @@ perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record 
         pf_error_at(err, r->offset);
         return st;
     }
-    if (n <= MOST && !user)
+    if (n <= MAX_RECORD && !user)
         pf_store_u16(out + PF_PERF_SIZE_AT, (uint16_t)n, swap);
     *len = n;
     return PERFILE_OK;

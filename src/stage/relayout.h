@@ -1,7 +1,9 @@
-/* Samples and trailers from one layout to another: fields that the new layout lacks go, ids that it
- * has besides come in, every other byte stays as stored.
+/* Relayout: samples, trailers and READ records rewritten from one layout to another.
  *
- * What is to be done is worked out once per pair of layouts; nothing is allocated per record. */
+ * Fields that the new layout lacks are cut out, an id (ID or IDENTIFIER) that only the new one has
+ * is inserted, and every other byte stays as stored.  target/ uses it to remove fields that a
+ * version does not know, merge/ to give all events an id at one place.  What is to be done is
+ * planned once per pair of layouts (pf_relayout); nothing is allocated per record. */
 #ifndef PF_STAGE_RELAYOUT_H
 #define PF_STAGE_RELAYOUT_H
 
@@ -9,53 +11,57 @@
 #include "schema/context.h"
 
 enum {
-    PF_RELAYOUT_MORE = 32, /* bytes by which a record may grow */
-    PF_RELAYOUT_PIECES = 18
+    PF_RELAYOUT_MORE = 32, /* bytes by which a record may grow, at most */
+    PF_RELAYOUT_MOVES = 18 /* more moves than fields of fixed place exist */
 };
 
-/* `n` words from word `from` of the old place, or with `n` 0 the id. */
-typedef struct pf_relayout_piece {
+/* One move: `n` 64-bit words from index `from` of the old words; n 0: the id is inserted. */
+typedef struct pf_relayout_move {
     uint8_t from, n;
-} pf_relayout_piece;
+} pf_relayout_move;
 
-/* The words of fixed place of a sample, or a trailer. */
+/* How 64-bit words of fixed place are put together anew: those at the front of a sample, or those
+ * of a trailer. */
 typedef struct pf_relayout_words {
-    pf_relayout_piece pieces[PF_RELAYOUT_PIECES];
-    uint8_t n_pieces;
-    uint8_t old, new; /* words */
-    bool same;
-    bool adds_first; /* the id comes in front, the rest is the same */
+    pf_relayout_move moves[PF_RELAYOUT_MOVES]; /* in the order of the new words */
+    uint8_t n_moves;
+    uint8_t old, new; /* how many words there are before and after */
+    bool same;        /* nothing changes */
+    bool adds_first;  /* the only change: the id is inserted in front */
 } pf_relayout_words;
 
+/* The plan for records of one layout. */
 typedef struct pf_relayout {
     perfile_layout from, to;
-    pf_context reading, wanted; /* of the fields behind those of fixed place */
+    /* Contexts for reading the sample fields behind the front, without the bits of the front: what
+     * is there, and what is to stay. */
+    pf_context reading, wanted;
     pf_relayout_words front, trailer;
-    bool same_rest; /* the fields behind those of fixed place */
-    bool same_read; /* the values of READ records */
+    bool same_rest; /* the fields behind the front do not change */
+    bool same_read; /* the values of READ records do not change */
 } pf_relayout;
 
-/* Plans the way from one layout to the other.
- * PERFILE_E_UNSUPPORTED: `to` has a field that `from` lacks and that is no id, or other registers,
- * or counters in another form; err->where names it. */
+/* Plans the relayout from one layout to the other.
+ * PERFILE_E_UNSUPPORTED: `to` has a field other than an id that `from` lacks, or other registers,
+ * or counter values in another form; err->where names it. */
 perfile_status pf_relayout_plan(pf_relayout *plan, const perfile_layout *from,
                                 const perfile_layout *to, perfile_error *err);
 
-/* Whether records of that type stay as they are. */
+/* True if records of that type do not change. */
 bool pf_relayout_same(const pf_relayout *plan, uint32_t type);
 
-/* Writes `r`, whose layout is plan->from, to `out`, which has room for perfile_record_size(r) and
- * PF_RELAYOUT_MORE bytes and does not overlap it.  `id` is what comes in: that of its event.  A
- * record of a tool without trailer stays without.
+/* Writes `r`, whose layout is plan->from, in the layout plan->to to `out`, which has room for
+ * perfile_record_size(r) + PF_RELAYOUT_MORE bytes and does not overlap it.  `id` is inserted where
+ * the plan inserts an id.  A tool record has no trailer and gets none.  *len is the new size.
  *
  * PERFILE_E_LIMIT: the record would have more than 65,535 bytes.  PERFILE_E_UNSUPPORTED: a kernel
- * record that no table describes, whose trailer would have to change.  Others as of decoders: the
- * record does not hold what its layout says. */
+ * record that no table describes, whose trailer would have to change.  Other errors are those of
+ * decoders: the record does not contain what its layout says. */
 perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record *r, uint64_t id,
                                   uint8_t *out, size_t *len, perfile_error *err);
 
-/* The words of a trailer at `out`, `id` (as it is to be stored) where one comes in; returns where
- * they end. */
+/* Writes only the trailer to `out`; `id` must be in the byte order of the record.  Returns the end.
+ */
 uint8_t *pf_relayout_trailer(const pf_relayout *plan, perfile_bytes trailer, uint64_t id,
                              uint8_t *out);
 

@@ -1,3 +1,4 @@
+/* FINISHED_ROUND records; see round.h. */
 #include "stage/round.h"
 
 #include "base/byte_order.h"
@@ -5,6 +6,7 @@
 
 perfile_record pf_round_record(const perfile_session *s, uint64_t sequence)
 {
+    /* A header without body: type, misc 0, size 8. */
     static const uint8_t little[8] = {PERFILE_RECORD_FINISHED_ROUND, [6] = 8};
     static const uint8_t big[8] = {[3] = PERFILE_RECORD_FINISHED_ROUND, [7] = 8};
     bool swapped = perfile_session_swapped(s);

@@ -1,3 +1,5 @@
+/* Examining runs; see run.h.  What the driver noticed when it framed the run (pf_framed) is used
+ * where it is known, so that most runs are not examined a second time. */
 #include "stage/run.h"
 
 #include "schema/family.h"
@@ -5,10 +7,10 @@
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { WORTH = 1 };
 #else
-enum { WORTH = 16 }; /* records to peek at: fewer are as well made records */
+enum { WORTH = 16 }; /* samples: for fewer, making records costs no more than peeking */
 #endif
 
-/* Bytes of a body up to the last of its fixed places; 0: there are none. */
+/* Bytes of a sample's body up to the end of its last fixed field; 0: there are none. */
 static size_t fixed_bytes(const perfile_layout *l)
 {
     int last = -1;
@@ -17,6 +19,7 @@ static size_t fixed_bytes(const perfile_layout *l)
     return 8 * (size_t)(last + 1);
 }
 
+/* The bits of the samples of perf's own family. */
 static uint64_t samples_of(const perfile_record *first, size_t n)
 {
     uint64_t yes = 0;
@@ -35,7 +38,7 @@ uint64_t pf_run_data(const pf_run *run)
     return yes;
 }
 
-/* What the driver saw, or the same by looking. */
+/* Types and sizes of the run: what the driver noticed, else the same from the records. */
 static pf_framed frame_of(const perfile_stream *s, const perfile_record *first, size_t n)
 {
     pf_framed f = pf_stream_framed(s, first, n);
@@ -57,6 +60,7 @@ pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t 
     bool odd = f.other || first->family != PERFILE_FAMILY_PERF;
     const perfile_layout *l = pf_session_layout(first->session);
     run.samples = odd ? samples_of(first, n) : run.all;
+    /* Even runs are read as little-endian words: on big-endian machines there are none. */
     if (!odd && l && !PF_NATIVE_BIG && !(first->flags & PERFILE_REC_SWAPPED) &&
         f.shortest >= PF_PERF_RECORD_HEADER + fixed_bytes(l))
         run.even = l;
@@ -80,6 +84,8 @@ bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run)
 
 pf_run pf_run_look_at_any(const perfile_record *first, size_t n)
 {
+    /* Without a stream nothing is known of the framing; what the first record says of family,
+     * session and byte order must hold for all. */
     bool alike = true;
     for (size_t i = 1; i < n; i++)
         alike &= first[i].session == first->session && first[i].family == first->family &&

@@ -1,4 +1,10 @@
-/* A run of records, looked at once for all that is asked of it. */
+/* A run of records, with what stages want to know of all of them, found in one pass over the
+ * headers.
+ *
+ * The fast paths of filter, sort and expressions begin here: where all records of a run are samples
+ * of one layout ("even"), a field of fixed place is read with pf_run_word() from each body, without
+ * examining the records one by one.  Sets of records are bit masks, one bit per record of the run.
+ */
 #ifndef PF_STAGE_RUN_H
 #define PF_STAGE_RUN_H
 
@@ -8,41 +14,43 @@
 #include "perfile/record.h"
 
 typedef struct pf_run {
-    const perfile_record *first; /* of those that were peeked at there is no other */
-    size_t n;
-    uint64_t all;     /* a bit for each */
-    uint64_t samples; /* which of them are samples */
-    /* All are samples that have what this layout has a place for, in this machine's order; NULL:
-     * each has to be looked at. */
+    const perfile_record *first; /* of samples that were peeked at only this one is a record */
+    size_t n;                    /* 1 to 64 */
+    uint64_t all;                /* the low n bits */
+    uint64_t samples;            /* bits of the samples of perf's own family */
+    /* All are samples in this machine's byte order, long enough for all fixed fields of this
+     * layout, which is that of all events; NULL: records must be examined one by one. */
     const perfile_layout *even;
-    size_t stride; /* from one record to the next, where that is the same for all; else 0 */
-    bool in_a_row; /* each has the sequence behind that of the one before */
+    size_t stride; /* bytes from one record to the next, where it is the same for all; else 0 */
+    bool in_a_row; /* sequences ascend by 1 */
 } pf_run;
 
-/* A bit for each of 1 to 64. */
+/* The low `n` bits; n is 1 to 64. */
 static inline uint64_t pf_run_bits(size_t n)
 {
     return UINT64_MAX >> (64 - n);
 }
 
-/* Of other families than perf's own, which have no samples: what was measured. */
+/* The bits of the records whose role is data.  For families other than perf's own, which have no
+ * samples. */
 uint64_t pf_run_data(const pf_run *run);
 
-/* Which are counted as samples. */
+/* The bits of the records that count as samples in summaries. */
 static inline uint64_t pf_run_counted(const pf_run *run)
 {
     return run->first->family == PERFILE_FAMILY_PERF ? run->samples : pf_run_data(run);
 }
 
-/* Of the 1 to 64 records that came in one run of `s`: of the same family and byte order, of one
+/* Examines 1 to 64 records that came in one run of `s`, and so are of one family, byte order and
  * session. */
 pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t n);
-/* Of samples that `s` has not made records yet; false when too few come next that are even. */
+/* Examines samples that come next in `s` and that it has not made records yet.  False, if there are
+ * no such samples, or too few to be worth it.  *peeked says how to skip them. */
 bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run);
-/* Of any 1 to 64 records. */
+/* Examines any 1 to 64 records, which may differ in family, byte order and session. */
 pf_run pf_run_look_at_any(const perfile_record *first, size_t n);
 
-/* Of an even run: the word of record `i` in that slot. */
+/* Returns the 64-bit word in `slot` of record `i`; the run must be even. */
 static inline uint64_t pf_run_word(const pf_run *run, size_t i, size_t slot)
 {
     const uint8_t *body =

@@ -1,5 +1,5 @@
-/* The sort key of a record: its time, or a stand-in for records without one.  Sort, merge and split
- * by time use it, so that all stages agree on where a record without a time belongs. */
+/* The sort key of a record: its time, or a stand-in for records without one.  sort/ computes it in
+ * both of its passes, so it must depend on nothing but the records in front of it in its part. */
 #ifndef PF_STAGE_TIME_KEY_H
 #define PF_STAGE_TIME_KEY_H
 

@@ -12,9 +12,9 @@
  * copied from 64-bit word `from` of the record, where its IDENTIFIER is. */
 static void take_own_id(pf_relayout_words *w, int from)
 {
-    for (uint8_t i = 0; i < w->n_pieces; i++)
-        if (w->pieces[i].n == 0)
-            w->pieces[i] = (pf_relayout_piece){.from = (uint8_t)from, .n = 1};
+    for (uint8_t i = 0; i < w->n_moves; i++)
+        if (w->moves[i].n == 0)
+            w->moves[i] = (pf_relayout_move){.from = (uint8_t)from, .n = 1};
 }
 
 /* Makes the plan of one event. */
