@@ -1,17 +1,22 @@
-/* By what a record belongs to a part. */
+/* The key of a record, by which it belongs to a part.
+ *
+ * For samples the key is usually a field of fixed place, read for a whole run at once
+ * (of_samples()); all other records are decoded one by one (key_of()).  By time, a record without a
+ * time gets the key of the record before it: x->key carries that over from run to run. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "perfile/event.h"
 #include "split/split.h"
 
+/* Returns the number of the window of time; 0 before the first sample, and if there is none. */
 static uint64_t window_of(const pf_split *x, uint64_t time)
 {
-    uint64_t first = x->world->first_time;
+    uint64_t first = x->scan->first_time;
     return time < first || first == PERFILE_NO_TIME ? 0 : (time - first) / x->options.amount;
 }
 
-/* An area of AUX data says itself of which processor or thread it is. */
+/* AUXTRACE records have processor and thread of their AUX data in fields of their own; -1: any. */
 static uint64_t key_of_aux(const pf_split *x, const perfile_record *r)
 {
     perfile_auxtrace v;
@@ -21,6 +26,7 @@ static uint64_t key_of_aux(const pf_split *x, const perfile_record *r)
     return number == UINT32_MAX ? PF_SPLIT_NONE : number;
 }
 
+/* Returns the key of one record; PF_SPLIT_NONE if it has none. */
 static uint64_t key_of(const pf_split *x, const perfile_record *r)
 {
     uint32_t pid, tid, cpu;
@@ -47,7 +53,7 @@ static uint64_t key_of(const pf_split *x, const perfile_record *r)
         return e ? e->index : PF_SPLIT_NONE;
     }
     case PERFILE_SPLIT_COMM: {
-        const char *name = pf_filter_comm(x->world, r);
+        const char *name = pf_filter_comm(x->scan, r);
         return name ? (uint64_t)(uintptr_t)name : PF_SPLIT_NONE;
     }
     default:
@@ -55,7 +61,8 @@ static uint64_t key_of(const pf_split *x, const perfile_record *r)
     }
 }
 
-/* Those of samples, where the key is a field of fixed place; which of the run have it, by bit. */
+/* Sets the keys of samples where the key is a field of fixed place; returns the bits of those
+ * samples. */
 static uint64_t of_samples(const pf_split *x, const perfile_record *first, size_t n, uint64_t *keys)
 {
     static const struct {
@@ -77,16 +84,18 @@ static uint64_t of_samples(const pf_split *x, const perfile_record *first, size_
     }
     if (by != PERFILE_SPLIT_EVERY)
         return known;
-    /* Most are in the window of the one before. */
+    /* By time: `keys` has times so far.  Most are in the window of the one before: one subtraction
+     * and comparison instead of a division.  A time before `begin` wraps around and fails the
+     * comparison. */
     uint64_t window = x->key == PF_SPLIT_NONE ? 0 : x->key;
-    uint64_t begin = x->world->first_time + window * x->options.amount;
+    uint64_t begin = x->scan->first_time + window * x->options.amount;
     for (size_t i = 0; i < found; i++) {
         uint64_t time = keys[at[i]];
         if (time - begin >= x->options.amount) {
             window = window_of(x, time);
-            begin = x->world->first_time + window * x->options.amount;
+            begin = x->scan->first_time + window * x->options.amount;
         }
-        keys[at[i]] = time < x->world->first_time ? 0 : window;
+        keys[at[i]] = time < x->scan->first_time ? 0 : window;
     }
     return known;
 }

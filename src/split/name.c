@@ -1,4 +1,7 @@
-/* What parts are called. */
+/* Names of parts, made of a pattern with one %d (number) or %s (key).
+ *
+ * Keys come from input (names of threads): put_key() lets only letters, digits and a few signs into
+ * a file name.  Names that were used before get a number: "a.data", "a-2.data". */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,20 +9,26 @@
 #include "base/error.h"
 #include "split/split.h"
 
-enum { WIDEST = 20, MOST_KEY = 100, MOST_NAME = 4096 };
+enum {
+    WIDEST = 20,     /* greatest width of a number, %20d */
+    MOST_KEY = 100,  /* bytes of a key that go into a name */
+    MOST_NAME = 4096 /* bytes of a name with its folder, as PATH_MAX of Linux */
+};
 
-/* A pattern, taken apart: what stands before and behind the one conversion. */
+/* A parsed pattern. */
 typedef struct pattern {
-    const char *before, *behind; /* up to the conversion, and from behind it on; with %% as it is */
+    const char *before,
+        *behind; /* text in front of the conversion and behind it; %% is not resolved */
     size_t before_len;
     char conversion; /* 'd' or 's' */
-    bool zeros;
+    bool zeros;      /* %04d */
     unsigned width;
-    unsigned n; /* conversions */
+    unsigned n; /* conversions that were found */
 } pattern;
 
-/* What begins with the % at `at`: its end, NULL when it is none that is known. */
-static const char *conversion(const char *at, pattern *p)
+/* Parses what begins with the '%' at `at`, and notes a conversion in *p.  Returns its end, NULL if
+ * it is neither a conversion nor %%. */
+static const char *parse_conversion(const char *at, pattern *p)
 {
     const char *end = at + 1;
     bool zeros = *end == '0';
@@ -39,25 +48,26 @@ static const char *conversion(const char *at, pattern *p)
     return end + 1;
 }
 
-static perfile_status take_apart(const char *text, pattern *p, perfile_error *err)
+/* Parses a pattern, which must have one conversion, in the name of the file. */
+static perfile_status parse_pattern(const char *text, pattern *p, perfile_error *err)
 {
     const char *slash = strrchr(text, '/');
     *p = (pattern){.before = text};
     for (const char *at = text; *at;) {
-        const char *end = *at == '%' ? conversion(at, p) : at + 1;
+        const char *end = *at == '%' ? parse_conversion(at, p) : at + 1;
         if (!end)
             return pf_fail(err, PERFILE_E_USAGE, "split.pattern",
-                           "'%s': behind a %% stands d, 4d, 04d, s or %%", text);
+                           "'%s': a %% must be followed by d, 4d, 04d, s or %%", text);
         at = end;
     }
     if (p->n != 1)
         return pf_fail(err, PERFILE_E_USAGE, "split.pattern",
                        p->n ? "'%s' has more than one place for the part, %%d or %%s"
-                            : "'%s' has no place for the number of the part: 'part-%%04d.data'",
+                            : "'%s' has no place for the part, as %%04d in 'part-%%04d.data'",
                        text);
     if (slash && slash >= text + p->before_len)
         return pf_fail(err, PERFILE_E_USAGE, "split.pattern",
-                       "'%s': the number of the part belongs to the name of the file, not of the "
+                       "'%s': the place for the part must be in the name of the file, not of the "
                        "folder",
                        text);
     return PERFILE_OK;
@@ -66,16 +76,18 @@ static perfile_status take_apart(const char *text, pattern *p, perfile_error *er
 perfile_status pf_split_pattern(const char *text, uint32_t by, perfile_error *err)
 {
     pattern p;
-    perfile_status st = take_apart(text, &p, err);
+    perfile_status st = parse_pattern(text, &p, err);
     if (st == PERFILE_OK && p.conversion == 's' && by <= PERFILE_SPLIT_RECORDS)
         return pf_fail(err, PERFILE_E_USAGE, "split.pattern",
-                       "'%s': %%s is the key of a part, which it has when the split is by one",
+                       "'%s': %%s stands for the key of a part, and parts by time, size or number "
+                       "have none: use %%d",
                        text);
     return st;
 }
 
-/* Appends `len` bytes in which %% is %. */
-static void put(char *out, size_t *n, const char *text, size_t len)
+/* Appends `len` bytes of the pattern, with %% as %.  *n is the length of `out`, which is cut at
+ * MOST_NAME. */
+static void append_text(char *out, size_t *n, const char *text, size_t len)
 {
     for (size_t i = 0; i < len && *n + 1 < MOST_NAME; i++) {
         out[(*n)++] = text[i];
@@ -84,8 +96,10 @@ static void put(char *out, size_t *n, const char *text, size_t len)
     out[*n] = '\0';
 }
 
-/* A key as part of a name of a file. */
-static void put_key(char *out, size_t *n, const char *key)
+/* Appends a key as part of a file name: other characters than letters, digits, '_', '.' and '-'
+ * become
+ * '_', and so do '.' and '-' at the front (hidden files, options). */
+static void append_key(char *out, size_t *n, const char *key)
 {
     size_t begin = *n;
     bool at_front = begin == 0 || out[begin - 1] == '/';
@@ -100,27 +114,30 @@ static void put_key(char *out, size_t *n, const char *key)
     out[*n] = '\0';
 }
 
-static void name_of(const pattern *p, uint32_t number, const char *key, uint32_t again,
-                    char out[MOST_NAME])
+/* Writes the name of a part; `again`: the number to append, 0: none. */
+static void format_name(const pattern *p, uint32_t number, const char *key, uint32_t again,
+                        char out[MOST_NAME])
 {
     size_t n = 0;
-    put(out, &n, p->before, p->before_len);
+    append_text(out, &n, p->before, p->before_len);
     if (p->conversion == 's')
-        put_key(out, &n, key);
+        append_key(out, &n, key);
     else
         n += (size_t)snprintf(out + n, MOST_NAME - n, p->zeros ? "%0*u" : "%*u", (int)p->width,
                               number);
     if (again)
         n += (size_t)snprintf(out + n, MOST_NAME - n, "-%u", again);
-    put(out, &n, p->behind, strlen(p->behind));
+    append_text(out, &n, p->behind, strlen(p->behind));
 }
 
+/* Returns the stored copy of a name that was used; NULL: it was not. */
 static const char *find(const pf_split_names *names, const char *name)
 {
     return pf_texts_find(&names->used, (perfile_bytes){(const uint8_t *)name, strlen(name)});
 }
 
-/* How often a name was wanted: the last number behind it; NULL when there is no memory. */
+/* Returns the last number that was appended to the used name `name`, 1 at first; it is kept so that
+ * many equal names need no search from 2 on.  NULL when there is no memory. */
 static uint32_t *count_of(pf_split_names *names, const char *name)
 {
     const uint32_t one = 1;
@@ -140,19 +157,22 @@ perfile_status pf_split_name(pf_split_names *names, const char *text, uint32_t n
     pattern p;
     char out[MOST_NAME];
     if (strlen(text) >= MOST_NAME - MOST_KEY - 2 * WIDEST)
-        return pf_fail(err, PERFILE_E_USAGE, "split.pattern", "the pattern is too long");
-    perfile_status st = take_apart(text, &p, err);
+        return pf_fail(err, PERFILE_E_USAGE, "split.pattern",
+                       "the pattern has %zu bytes, less than %d are needed", strlen(text),
+                       MOST_NAME - MOST_KEY - 2 * WIDEST);
+    perfile_status st = parse_pattern(text, &p, err);
     if (st != PERFILE_OK)
         return st;
     if (!names->used.seed)
         names->used.seed = names->places.seed = pf_index_seed(names);
-    name_of(&p, number, key, 0, out);
-    const char *there = find(names, out);
-    uint32_t *count = there ? count_of(names, there) : NULL;
-    if (there && !count)
+    format_name(&p, number, key, 0, out);
+    const char *used = find(names, out);
+    uint32_t *count = used ? count_of(names, used) : NULL;
+    if (used && !count)
         return pf_fail_nomem(err, "split");
-    while (there && find(names, out))
-        name_of(&p, number, key, ++*count, out);
+    /* A numbered name may itself have been used: by a key that ends with "-2". */
+    while (used && find(names, out))
+        format_name(&p, number, key, ++*count, out);
     *name = pf_texts_keep(&names->used, (perfile_bytes){(const uint8_t *)out, strlen(out)});
     return *name ? PERFILE_OK : pf_fail_nomem(err, "split");
 }

@@ -1,9 +1,12 @@
-/* What a part needs besides what belongs to it: a filter whose selection is the part. */
+/* What a part needs besides the records that are at home in it: side-band and features.  The filter
+ * stage knows that already, so each part has a pf_filter whose selection is not made by terms but
+ * by homes. The filter still gets the terms that would select the part, where its decisions depend
+ * on them (losses by time, AUX data by processor or thread). */
 #include "base/error.h"
 #include "split/split.h"
 #include "schema/family.h"
 
-/* What the terms of such a filter would be. */
+/* Sets the terms of the filter that would select the part: by processor, thread or time. */
 static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_filter *part,
                                perfile_error *err)
 {
@@ -16,8 +19,9 @@ static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_
                    ? PERFILE_OK
                    : pf_ranges_add(by_cpu ? &part->cpus : &part->tids, home->key, home->key, err);
     }
-    if (x->options.by == PERFILE_SPLIT_EVERY && x->world->first_time != PERFILE_NO_TIME) {
-        from = x->world->first_time + home->key * x->options.amount;
+    if (x->options.by == PERFILE_SPLIT_EVERY && x->scan->first_time != PERFILE_NO_TIME) {
+        from = x->scan->first_time + home->key * x->options.amount;
+        /* The end of the last window may overflow, or be the number that means no time. */
         to = from + (x->options.amount - 1);
         to = to < from || to == PERFILE_NO_TIME ? PERFILE_NO_TIME - 1 : to;
     }
@@ -49,6 +53,8 @@ perfile_status pf_split_part(const pf_split *x, uint32_t n, pf_filter **part, pe
 
 bool pf_split_concerns_all(const pf_split *x, const perfile_record *first, size_t n)
 {
+    /* AUX data may be needed by other parts, but not where it is cut with the parts; compacted
+     * side-band needs all changes of processes in order. */
     if (first->type == PERFILE_RECORD_AUXTRACE)
         return !x->stored;
     for (size_t i = 0; i < n && x->compact; i++)
@@ -60,6 +66,7 @@ bool pf_split_concerns_all(const pf_split *x, const perfile_record *first, size_
 perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
+    /* Samples are data; of other records at home only those of role data count as selected. */
     uint64_t data = home, others = run->all & ~run->samples;
     for (uint64_t left = home & others; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
@@ -73,7 +80,8 @@ perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, 
 
 bool pf_split_needs(const pf_split *x, pf_filter *part, const perfile_record *r)
 {
-    /* AUX data is by far the largest: where parts are cut in stored order it is cut with them. */
+    /* AUX data is by far the largest: in stored order it is only in the part where it is at home.
+     */
     if (r->type == PERFILE_RECORD_AUXTRACE && x->stored)
         return false;
     return pf_filter_keep(part, r);

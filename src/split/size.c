@@ -1,5 +1,11 @@
-/* Parts of a size: how many bytes each has besides its data.  Of processes that are needed all
- * state is counted, whenever it was. */
+/* Parts by size: an estimate, from above, of the bytes that each part has.
+ *
+ * A part is its data, what is in every part (header, attrs, features, side-band of the kernel), and
+ * the side-band of the processes with data in it and of their ancestors.  The first pass adds up
+ * side-band by process.  The pass that finds the parts then extends one part at a time, and adds a
+ * process's side-band when the part first needs it: all of it, also what is later than the end of
+ * the part, because that end is not known yet.  So a part may become smaller than asked for, not
+ * larger. */
 #include <string.h>
 
 #include "base/error.h"
@@ -7,8 +13,12 @@
 #include "split/split.h"
 #include "schema/family.h"
 
-enum { MOST_PROCESSES = 1 << 18, LEAST_SHARE = 8 };
+enum {
+    MOST_PROCESSES = 1 << 18, /* counted one by one; with more, all count for each part */
+    LEAST_SHARE = 8           /* a part gets an eighth of the size in data, whatever it repeats */
+};
 
+/* Returns the process of a task record (COMM, MMAP, FORK …): its first field. */
 static uint32_t process_of(const perfile_record *r)
 {
     pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
@@ -16,6 +26,7 @@ static uint32_t process_of(const perfile_record *r)
     return c.bad ? PERFILE_NO_PID : pid;
 }
 
+/* Adds bytes of side-band to a process.  False when there is no memory. */
 static bool add_state(pf_split_size *z, uint32_t pid, uint64_t bytes)
 {
     z->all_state += bytes;
@@ -56,7 +67,8 @@ perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n
     return ok ? PERFILE_OK : pf_fail_nomem(err, "split");
 }
 
-/* Bytes of header, events and features as they are at least, in whichever form they are written. */
+/* The lower bound, in file form or pipe form: header, attrs with ids, features but for BUILD_ID, of
+ * which each part gets only its own entries. */
 uint64_t pf_split_facts(const perfile_stream *s)
 {
     enum { HEADER = 16, EVENT = 64 };
@@ -70,7 +82,7 @@ uint64_t pf_split_facts(const perfile_stream *s)
     return bytes;
 }
 
-/* The same, rather too much. */
+/* The upper bound of the same, with event types and the records of a pipe. */
 void pf_split_weighed(pf_split *x, const perfile_stream *s)
 {
     enum { HEADER = 104, EVENT = 400, FEATURE = 64, EVENT_TYPE = 80 };
@@ -91,7 +103,8 @@ void pf_split_weighed(pf_split *x, const perfile_stream *s)
     pf_ancestors_settle(&x->births);
 }
 
-static void meet(void *user, uint32_t pid)
+/* Callback of pf_ancestors_need(): adds the side-band of a process that the part now needs. */
+static void add_side_band(void *user, uint32_t pid)
 {
     pf_split_size *z = user;
     uint32_t at = pf_index_get(&z->of, pid);
@@ -99,21 +112,25 @@ static void meet(void *user, uint32_t pid)
         z->bytes += ((const uint64_t *)(const void *)z->state.ptr)[at];
 }
 
-static bool need(pf_split *x, uint32_t pid)
+/* Has the part need a process and its ancestors.  Where the process is not known, or there are too
+ * many to tell ancestors, it needs all.  False when there is no memory. */
+static bool need_process(pf_split *x, uint32_t pid)
 {
     pf_split_size *z = &x->size;
     if (z->everyone || (pid != PERFILE_NO_PID && pf_pids_have(&z->needed, pid)))
         return true;
     if (pid == PERFILE_NO_PID || z->full || x->births.full) {
-        z->everyone = true; /* what was counted already counts twice */
+        z->everyone = true; /* side-band that was added before counts twice: still from above */
         z->bytes += z->all_state;
         return true;
     }
-    return pf_ancestors_need(&x->births, pid, PERFILE_NO_TIME, &z->needed, &z->waiting, meet, z);
+    return pf_ancestors_need(&x->births, pid, PERFILE_NO_TIME, &z->needed, &z->waiting,
+                             add_side_band, z);
 }
 
-/* Adds the record to the part that grows. */
-static bool add(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid)
+/* Adds a record to the part that is being extended: its bytes, unless they are counted in `always`
+ * or with its process, and the processes that it needs. */
+static bool add_record(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid)
 {
     enum { INDEX_ENTRY = 16 };
     pf_split_size *z = &x->size;
@@ -121,7 +138,7 @@ static bool add(pf_split *x, const perfile_record *r, unsigned class, uint32_t p
     uint64_t bytes = perfile_record_size(r) + r->extra.len;
     bool ok = true;
     if (class == PF_ROLE_AUX)
-        bytes += INDEX_ENTRY;
+        bytes += INDEX_ENTRY; /* of feature AUXTRACE */
     else if (class == PF_ROLE_FACT)
         bytes = 0;
     else if (class != PF_ROLE_DATA && x->state)
@@ -135,13 +152,14 @@ static bool add(pf_split *x, const perfile_record *r, unsigned class, uint32_t p
     if (r->type == PERFILE_RECORD_SWITCH_CPU_WIDE &&
         perfile_switch_cpu_wide_decode(r, &change, sizeof change, NULL) == PERFILE_OK &&
         change.next_prev_pid != PERFILE_NO_PID)
-        ok = need(x, change.next_prev_pid);
+        ok = need_process(x, change.next_prev_pid);
     if (pid == PERFILE_NO_PID && r->type != PERFILE_RECORD_SAMPLE && class == PF_ROLE_DATA)
-        return ok;
-    return ok && need(x, pid);
+        return ok; /* data without a process needs none; a sample without one may be of any */
+    return ok && need_process(x, pid);
 }
 
-static void begin_part(pf_split *x)
+/* Begins a new part. */
+static void begin_next_part(pf_split *x)
 {
     pf_split_size *z = &x->size;
     pf_pids_free(&z->needed);
@@ -158,11 +176,11 @@ perfile_status pf_split_grow(pf_split *x, const perfile_record *r, unsigned clas
     if (class == PF_ROLE_DATA && r->type != PERFILE_RECORD_SAMPLE &&
         !perfile_record_task(r, &pid, &tid))
         pid = PERFILE_NO_PID;
-    bool ok = add(x, r, class, pid);
+    bool ok = add_record(x, r, class, pid);
     *cut = data_bytes && data_bytes >= least && x->size.bytes + x->size.always > x->options.amount;
     if (ok && *cut) {
-        begin_part(x);
-        ok = add(x, r, class, pid);
+        begin_next_part(x);
+        ok = add_record(x, r, class, pid);
     }
     return ok ? PERFILE_OK : pf_fail_nomem(err, "split");
 }

@@ -1,4 +1,9 @@
-/* Finding the parts, and where records belong once they are found. */
+/* The passes that find the parts, and the assignment of records to parts.
+ *
+ * pf_split_look() is a pass only for splits that must know something of the whole capture first.
+ * pf_split_find() then computes the key of every record and appends a pf_split_home for each new
+ * part. At the end the homes are sorted by key, and pf_split_where() finds the home of a record
+ * again: by binary search where parts follow each other, by an index where they have keys. */
 #include "split/split.h"
 
 #include <stdlib.h>
@@ -9,16 +14,20 @@
 #include "base/options.h"
 #include "schema/family.h"
 
+/* Checks options that were copied already. */
 static perfile_status check(const perfile_split_options *options, perfile_error *err)
 {
     uint32_t both = PERFILE_SPLIT_NO_SIDEBAND | PERFILE_SPLIT_COMPACT_SIDEBAND;
     if (options->by < PERFILE_SPLIT_EVERY || options->by > PERFILE_SPLIT_COMM)
-        return pf_fail(err, PERFILE_E_USAGE, "split.by", "by what to split is not said");
+        return pf_fail(err, PERFILE_E_USAGE, "split.by",
+                       "by is %u, PERFILE_SPLIT_EVERY (%d) to PERFILE_SPLIT_COMM (%d) is needed",
+                       options->by, PERFILE_SPLIT_EVERY, PERFILE_SPLIT_COMM);
     if (options->by <= PERFILE_SPLIT_RECORDS && options->amount == 0)
-        return pf_fail(err, PERFILE_E_USAGE, "split.amount", "parts of nothing are none");
+        return pf_fail(err, PERFILE_E_USAGE, "split.amount", "amount is 0, at least 1 is needed");
     if ((options->flags & both) == both)
         return pf_fail(err, PERFILE_E_USAGE, "split.flags",
-                       "state is left out or compacted, not both");
+                       "side-band is either left out or compacted: NO_SIDEBAND and "
+                       "COMPACT_SIDEBAND are both set");
     return options->pattern ? pf_split_pattern(options->pattern, options->by, err) : PERFILE_OK;
 }
 
@@ -37,12 +46,12 @@ perfile_status pf_split_init(pf_split *x, const perfile_split_options *options, 
     x->compact = options->flags & PERFILE_SPLIT_COMPACT_SIDEBAND;
     x->in_order = options->by <= PERFILE_SPLIT_RECORDS;
     x->stored = x->in_order && options->by != PERFILE_SPLIT_EVERY;
-    return perfile_filter_new(NULL, &x->world, err);
+    return perfile_filter_new(NULL, &x->scan, err);
 }
 
 void pf_split_free(pf_split *x)
 {
-    perfile_filter_close(x->world);
+    perfile_filter_close(x->scan);
     pf_ancestors_free(&x->births);
     pf_buffer_free(&x->homes);
     pf_index_free(&x->places);
@@ -64,8 +73,9 @@ bool pf_split_must_look(const pf_split *x)
            x->options.by == PERFILE_SPLIT_SIZE;
 }
 
-/* Where no sample has a time, other data tells when it begins. */
-static void look_for_others(pf_split *x, const perfile_record *first, size_t n)
+/* Notes the least time of data that is no sample: windows of time begin there if there are no
+ * samples with a time. */
+static void note_first_other(pf_split *x, const perfile_record *first, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (first[i].type == PERFILE_RECORD_SAMPLE || pf_role_of(&first[i]))
@@ -75,8 +85,9 @@ static void look_for_others(pf_split *x, const perfile_record *first, size_t n)
     }
 }
 
-static perfile_status look_at(pf_split *x, const perfile_record *first, size_t n,
-                              perfile_error *err)
+/* Reads a run in the first pass, for what this split needs. */
+static perfile_status read_first_pass(pf_split *x, const perfile_record *first, size_t n,
+                                      perfile_error *err)
 {
     uint64_t times[PERFILE_RUN_RECORDS];
     perfile_status st = PERFILE_OK;
@@ -85,18 +96,18 @@ static perfile_status look_at(pf_split *x, const perfile_record *first, size_t n
     if (x->options.by == PERFILE_SPLIT_EVERY) {
         size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
         for (size_t i = 0; i < found; i++)
-            if (times[i] < x->world->first_time)
-                x->world->first_time = times[i];
-        look_for_others(x, first, n);
+            if (times[i] < x->scan->first_time)
+                x->scan->first_time = times[i];
+        note_first_other(x, first, n);
         return PERFILE_OK;
     }
     for (size_t i = 0; i < n && st == PERFILE_OK; i++)
         if (first[i].type != PERFILE_RECORD_SAMPLE)
-            st = pf_filter_feed(x->world, &first[i], err);
+            st = pf_filter_feed(x->scan, &first[i], err);
     return st;
 }
 
-/* A pass over all that is neither damage nor compressed. */
+/* Calls `each` for every run of the stream, but for damage and envelopes. */
 static perfile_status pass(pf_split *x, perfile_stream *s,
                            perfile_status (*each)(pf_split *x, const perfile_record *first,
                                                   size_t n, perfile_error *err),
@@ -117,15 +128,16 @@ static perfile_status pass(pf_split *x, perfile_stream *s,
 
 perfile_status pf_split_look(pf_split *x, perfile_stream *s, perfile_error *err)
 {
-    x->world->session = perfile_stream_session(s);
-    perfile_status st = pass(x, s, look_at, err);
+    x->scan->session = perfile_stream_session(s);
+    perfile_status st = pass(x, s, read_first_pass, err);
     if (st == PERFILE_OK && x->options.by == PERFILE_SPLIT_SIZE)
         pf_split_weighed(x, s);
-    if (x->world->first_time == PERFILE_NO_TIME)
-        x->world->first_time = x->first_other;
+    if (x->scan->first_time == PERFILE_NO_TIME)
+        x->scan->first_time = x->first_other;
     return st;
 }
 
+/* Appends a part with this key, and makes it the current one. */
 static perfile_status begin_home(pf_split *x, uint64_t key, perfile_error *err)
 {
     const pf_split_home home = {.key = key,
@@ -143,8 +155,8 @@ static perfile_status begin_home(pf_split *x, uint64_t key, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* The part of a key, which may be a new one. */
-static perfile_status go_to(pf_split *x, uint64_t key, perfile_error *err)
+/* Makes the part of a key the current one; appends it if it is new. */
+static perfile_status select_home(pf_split *x, uint64_t key, perfile_error *err)
 {
     if (x->n && pf_split_homes(x)[x->at].key == key)
         return PERFILE_OK;
@@ -161,6 +173,7 @@ static perfile_status go_to(pf_split *x, uint64_t key, perfile_error *err)
     return st;
 }
 
+/* Widens the range [*from, *to] of times to include `time`; PERFILE_NO_TIME: it was empty. */
 static void widen(uint64_t *from, uint64_t *to, uint64_t time)
 {
     if (time < *from)
@@ -169,6 +182,7 @@ static void widen(uint64_t *from, uint64_t *to, uint64_t time)
         *to = time;
 }
 
+/* Counts a data record, with this time, in the current part. */
 static void add_data(pf_split *x, const perfile_record *r, uint64_t time)
 {
     pf_split_home *home = &pf_split_homes(x)[x->at];
@@ -182,9 +196,9 @@ static void add_data(pf_split *x, const perfile_record *r, uint64_t time)
         widen(&home->first_sample, &home->last_sample, time);
 }
 
-/* Whether the next part begins with the record. */
-static perfile_status cuts(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid,
-                           bool *cut, perfile_error *err)
+/* *cut: in stored order a new part begins with the record. */
+static perfile_status check_cut(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid,
+                                bool *cut, perfile_error *err)
 {
     const pf_split_home *home = &pf_split_homes(x)[x->at];
     *cut = false;
@@ -194,14 +208,15 @@ static perfile_status cuts(pf_split *x, const perfile_record *r, unsigned class,
     return PERFILE_OK;
 }
 
-/* What is known of the records of a run before they are looked at one by one. */
+/* Fields of the records of a run, read for all of them at once. */
 typedef struct known {
     uint64_t keys[PERFILE_RUN_RECORDS];
-    uint64_t times[PERFILE_RUN_RECORDS]; /* of samples */
-    uint32_t pids[PERFILE_RUN_RECORDS];  /* the same, where parts are of a size */
+    uint64_t times[PERFILE_RUN_RECORDS]; /* of samples; else PERFILE_NO_TIME */
+    uint32_t pids[PERFILE_RUN_RECORDS];  /* of samples, for parts by size; else PERFILE_NO_PID */
 } known;
 
-static void know(pf_split *x, const perfile_record *first, size_t n, known *k)
+/* Reads these fields. */
+static void read_fields(pf_split *x, const perfile_record *first, size_t n, known *k)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
@@ -220,30 +235,32 @@ static void know(pf_split *x, const perfile_record *first, size_t n, known *k)
     pf_split_keys(x, first, n, k->keys);
 }
 
-/* The part of the record becomes the one that the split is at, if it is data or parts are cut. */
-static perfile_status go_on(pf_split *x, const perfile_record *r, unsigned class, uint64_t key,
-                            uint32_t pid, perfile_error *err)
+/* Makes the home of the record the current part.  With keys and windows only data makes a part
+ * current: parts of side-band alone do not exist. */
+static perfile_status advance_home(pf_split *x, const perfile_record *r, unsigned class,
+                                   uint64_t key, uint32_t pid, perfile_error *err)
 {
     bool cut = x->n == 0;
     if (!x->stored)
-        return class == PF_ROLE_DATA ? go_to(x, key, err) : PERFILE_OK;
-    perfile_status st = cut ? PERFILE_OK : cuts(x, r, class, pid, &cut, err);
+        return class == PF_ROLE_DATA ? select_home(x, key, err) : PERFILE_OK;
+    perfile_status st = cut ? PERFILE_OK : check_cut(x, r, class, pid, &cut, err);
     return st == PERFILE_OK && cut ? begin_home(x, x->n ? key : 0, err) : st;
 }
 
+/* Reads a run in the pass that finds the parts. */
 static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n,
                               perfile_error *err)
 {
     known k;
     perfile_status st = PERFILE_OK;
     bool by_size = x->options.by == PERFILE_SPLIT_SIZE;
-    know(x, first, n, &k);
+    read_fields(x, first, n, &k);
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_record *r = &first[i];
         bool sample = r->type == PERFILE_RECORD_SAMPLE;
         unsigned class = sample ? PF_ROLE_DATA : pf_role_of(r);
         bool data = class == PF_ROLE_DATA;
-        st = go_on(x, r, class, k.keys[i], k.pids[i], err);
+        st = advance_home(x, r, class, k.keys[i], k.pids[i], err);
         if (st != PERFILE_OK)
             return st;
         if (data || (by_size && class == PF_ROLE_AUX))
@@ -258,6 +275,7 @@ static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n
     return st;
 }
 
+/* Comparisons for qsort(): by key; by name, with "none" last. */
 static int by_key(const void *a, const void *b)
 {
     const pf_split_home *x = a, *y = b;
@@ -272,11 +290,11 @@ static int by_name(const void *a, const void *b)
     return strcmp((const char *)(uintptr_t)x->key, (const char *)(uintptr_t)y->key);
 }
 
-/* In order, and by key where they are. */
-static perfile_status settle(pf_split *x, perfile_error *err)
+/* Sorts the parts, and makes the index of their keys.  There is always at least one part. */
+static perfile_status sort_homes(pf_split *x, perfile_error *err)
 {
     pf_split_home *homes = pf_split_homes(x);
-    /* The last part must not be one of state alone. */
+    /* The last part must not consist of side-band alone: it joins the part before. */
     if (x->stored && x->n > 1 && homes[x->n - 1].data_bytes == 0 && homes[x->n - 1].records == 0)
         x->n--;
     if (x->n == 0)
@@ -295,11 +313,12 @@ perfile_status pf_split_find(pf_split *x, perfile_stream *s, perfile_error *err)
     x->session = perfile_stream_session(s);
     perfile_status st = pass(x, s, find_in, err);
     pf_ancestors_settle(&x->births);
-    return st == PERFILE_OK ? settle(x, err) : st;
+    return st == PERFILE_OK ? sort_homes(x, err) : st;
 }
 
-/* The last part that does not begin behind `key`, or the first. */
-static uint32_t in_order(const pf_split *x, uint64_t key)
+/* Returns the last part whose key is not greater than `key`, or the first part.  The current part
+ * and its successor are tried first, because keys mostly ascend. */
+static uint32_t find_in_order(const pf_split *x, uint64_t key)
 {
     const pf_split_home *homes = pf_split_homes(x);
     uint32_t low = 0, high = x->n;
@@ -322,15 +341,15 @@ void pf_split_where(pf_split *x, const perfile_record *first, size_t n, uint32_t
     pf_split_keys(x, first, n, keys);
     for (size_t i = 0; i < n; i++) {
         if (x->in_order) {
-            x->at = in_order(x, keys[i]);
+            x->at = find_in_order(x, keys[i]);
         } else if (homes[x->at].key != keys[i]) {
             x->at = pf_index_get(&x->places, keys[i]);
-            /* State without a part of its own. */
+            /* Side-band of something that has no data, and so no part. */
             if (x->at == PF_INDEX_NONE)
                 x->at = 0;
         }
         parts[i] = x->at;
-        /* What has the key of no part, and is no data, belongs to the first. */
+        /* Side-band without the key is at home in the first part; only data has a part "none". */
         if (keys[i] == PF_SPLIT_NONE && !x->in_order && pf_role_of(&first[i]))
             parts[i] = 0;
     }

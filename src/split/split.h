@@ -1,4 +1,12 @@
-/* The inside of perfile_split_capture(): to which part a record belongs, and what a part needs. */
+/* Internals of perfile_split_capture(): which parts there are, which part each record belongs to,
+ * and what else a part needs.  lib/split.c and lib/split_write.c open the capture, do the passes
+ * and write.
+ *
+ * A record has one *home*: the part of its key (process, thread, processor, event, name), the part
+ * of its window of time, or in stored order the part that began last.  Nothing is kept per record:
+ * every pass computes homes again, from keys (key.c) and the sorted array of homes.  What a part
+ * needs besides, side-band and facts, is decided by a pf_filter whose selection is the part
+ * (part.c). */
 #ifndef PF_SPLIT_SPLIT_H
 #define PF_SPLIT_SPLIT_H
 
@@ -6,52 +14,54 @@
 #include "perfile/split.h"
 #include "filter/filter.h"
 
-#define PF_SPLIT_NONE UINT64_MAX /* a record without the key */
+#define PF_SPLIT_NONE UINT64_MAX /* the key of a record that has none */
 
+/* A part, as far as it is known before it is written. */
 typedef struct pf_split_home {
-    /* Process, thread, processor, event; the address of the name; the number of the window; of
-     * parts in stored order the sequence of the first record. */
+    /* By PID, TID, CPU, EVENT: that number.  By COMM: the address of the name, which is unique per
+     * name. By time: the number of the window.  By size and number: the sequence of the first
+     * record. */
     uint64_t key;
-    uint64_t records, samples;          /* of data */
-    uint64_t first_time, last_time;     /* of it */
-    uint64_t first_sample, last_sample; /* the same of samples */
-    uint64_t data_bytes;
+    uint64_t records, samples;      /* data records that are at home here, and samples of them */
+    uint64_t first_time, last_time; /* of data records, PERFILE_NO_TIME: none has a time */
+    uint64_t first_sample, last_sample; /* of samples, the same */
+    uint64_t data_bytes; /* of data records and their payloads; by size also of AUX data */
 } pf_split_home;
 
-/* How large a part becomes (split_size.c). */
+/* Parts by size: an estimate of how large a part becomes (size.c). */
 typedef struct pf_split_size {
-    uint64_t always;    /* bytes that are in every part */
-    uint64_t all_state; /* of processes */
-    pf_index of;        /* pid -> place in `state` */
-    pf_buffer state;    /* uint64_t: bytes of its state */
-    bool full;          /* there were too many processes: each part is taken to need all */
+    uint64_t always;    /* bytes of facts and side-band that are in every part */
+    uint64_t all_state; /* bytes of the side-band of all processes */
+    pf_index of;        /* pid -> index in `state` */
+    pf_buffer state;    /* uint64_t: bytes of the side-band of a process */
+    bool full;          /* there were too many processes: each part is taken to need all of them */
 
-    /* The part that grows. */
-    pf_pids needed;
-    bool everyone;
-    uint64_t bytes;
-    pf_buffer waiting;
+    /* The part that is being extended. */
+    pf_pids needed;    /* processes whose side-band it needs */
+    bool everyone;     /* it needs that of all processes */
+    uint64_t bytes;    /* without `always` */
+    pf_buffer waiting; /* scratch of pf_ancestors_need() */
 } pf_split_size;
 
 typedef struct pf_split {
     perfile_split_options options;
-    bool state, compact;
+    bool state, compact;  /* parts get side-band of others; only the last of equal kind */
     bool in_order;        /* a part begins where the one before ends: by time, size, number */
-    bool stored;          /* of these: in stored order */
-    pf_filter *world;     /* names of threads, the first sample */
-    uint64_t first_other; /* time of data that is no sample */
-    pf_ancestors births;
-    pf_buffer homes; /* pf_split_home, sorted by key once they are found */
-    uint32_t n;
-    pf_index places; /* key -> position in `homes` */
+    bool stored;          /* … and that in stored order: by size, number */
+    pf_filter *scan;      /* fed by the first pass: names of threads, time of the first sample */
+    uint64_t first_other; /* least time of data that is no sample, for captures without samples */
+    pf_ancestors births;  /* which process forked which */
+    pf_buffer homes;      /* pf_split_home: as they are found, then sorted by key */
+    uint32_t n;           /* parts */
+    pf_index places;      /* key -> index in `homes`, of parts by a key */
     pf_split_size size;
     uint64_t records, samples; /* of the capture */
 
-    const perfile_session *session; /* of the pass that found them */
+    const perfile_session *session; /* of the pass that found the parts; borrowed */
 
-    /* Of the pass that runs. */
+    /* Of the current pass. */
     uint64_t key;                                           /* of the record before */
-    uint32_t at;                                            /* its part */
+    uint32_t at;                                            /* index of its part */
     void (*progress)(void *user, const perfile_record *at); /* may be NULL */
     void *progress_user;
 } pf_split;
@@ -61,61 +71,70 @@ static inline pf_split_home *pf_split_homes(const pf_split *x)
     return (pf_split_home *)(void *)x->homes.ptr;
 }
 
-/* Neither damage nor compressed. */
+/* True if `r` is neither damage nor an envelope (whose content follows as records). */
 static inline bool pf_split_plain(const perfile_record *r)
 {
     return r->family != PERFILE_FAMILY_DAMAGE && !(r->flags & PERFILE_REC_ENVELOPE);
 }
 
-/* split.c.  `x` is all zero. */
+/* split.c: `x` is all zeros, and must be freed on failure, too. */
 perfile_status pf_split_init(pf_split *x, const perfile_split_options *options, perfile_error *err);
 void pf_split_free(pf_split *x);
-/* Before anything is read. */
+/* To be called before each pass. */
 void pf_split_begin_pass(pf_split *x);
-/* Whether a pass is needed before parts are found; and that pass.  Its stream has to stay open. */
+/* True if a pass is needed before the one that finds the parts: for the time of the first sample,
+ * names of threads, or sizes of side-band. */
 bool pf_split_must_look(const pf_split *x);
+/* That pass.  The stream must stay open as long as `x` is used. */
 perfile_status pf_split_look(pf_split *x, perfile_stream *s, perfile_error *err);
-/* The pass that finds the parts. */
+/* The pass that finds the parts.  The stream must stay open as long as `x` is used. */
 perfile_status pf_split_find(pf_split *x, perfile_stream *s, perfile_error *err);
-/* The parts to which the records of a run belong; runs come in order. */
+/* Sets parts[0 .. n) to the indices of the homes of the records of a run.  All runs of the capture
+ * must come, in order. */
 void pf_split_where(pf_split *x, const perfile_record *first, size_t n, uint32_t *parts);
 
-/* split_key.c: the keys of the records of a run, PF_SPLIT_NONE where there is none. */
+/* key.c: sets keys[0 .. n) to the keys of the records of a run, PF_SPLIT_NONE for records without.
+ */
 void pf_split_keys(pf_split *x, const perfile_record *first, size_t n, uint64_t *keys);
-/* What it is called; valid as long as the session and `buffer`. */
+/* Returns the key as text, "none" for PF_SPLIT_NONE; valid as long as the session and `buffer`. */
 const char *pf_split_word(const pf_split *x, uint64_t key, char buffer[24]);
 
-/* Names that were given out.  All zeros are none. */
+/* Names of parts, so that no two are equal.  All zeros: none yet. */
 typedef struct pf_split_names {
-    pf_texts used;
-    pf_index places; /* of a name that was wanted again -> where in `counts` */
-    pf_buffer counts;
+    pf_texts used;    /* all names so far */
+    pf_index places;  /* address of a name that was wanted again -> index in `counts` */
+    pf_buffer counts; /* uint32_t: the last number that was appended to it */
 } pf_split_names;
 
-/* split_name.c: PERFILE_E_USAGE when it is no pattern for such a split. */
+/* name.c: PERFILE_E_USAGE when `pattern` is no pattern for a split by `by`. */
 perfile_status pf_split_pattern(const char *pattern, uint32_t by, perfile_error *err);
-/* The next name of it, which is none of the others; it lives as long as they. */
+/* Sets *name to the name of part `number` with this key; "-2" … is appended if it was used before.
+ * It lives as long as `names`. */
 perfile_status pf_split_name(pf_split_names *names, const char *pattern, uint32_t number,
                              const char *key, const char **name, perfile_error *err);
 void pf_split_names_free(pf_split_names *names);
 
-/* split_size.c: what a run says of state, in the pass that looks; what is in every part, at its
- * end; whether the next part begins with `r`, of process `pid`, and that it does. */
+/* size.c: adds up side-band by process, for each run of the first pass. */
 perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n,
                               perfile_error *err);
+/* Adds the facts that are in every part, estimated from above; at the end of that pass. */
 void pf_split_weighed(pf_split *x, const perfile_stream *s);
-/* How many bytes of facts every part has, at least. */
+/* Returns how many bytes of facts every part has at least. */
 uint64_t pf_split_facts(const perfile_stream *s);
+/* Adds record `r`, of role `class` and process `pid` (PERFILE_NO_PID: none), to the part that is
+ * being extended, which has `data_bytes` so far.  *cut: it would exceed the size, and a new part
+ * was begun with the record. */
 perfile_status pf_split_grow(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid,
                              uint64_t data_bytes, bool *cut, perfile_error *err);
 
-/* split_part.c: the filter of part `n`, made new. */
+/* part.c: makes the filter of part `n`; the caller closes it. */
 perfile_status pf_split_part(const pf_split *x, uint32_t n, pf_filter **part, perfile_error *err);
-/* What the pass that chooses learns of a run, `home` of which belong to the part. */
+/* Notes a run in the filter of a part, in the pass before writing; `home` are the bits of the
+ * records that are at home in the part. */
 perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, perfile_error *err);
-/* Whether all parts want to see the run in that pass, or only those that have records in it. */
+/* True if a run must be noted in all parts, false if only in those that have records in it. */
 bool pf_split_concerns_all(const pf_split *x, const perfile_record *first, size_t n);
-/* Whether the part needs a record that does not belong to it. */
+/* True if the part needs `r`, a record that is at home elsewhere. */
 bool pf_split_needs(const pf_split *x, pf_filter *part, const perfile_record *r);
 
 #endif

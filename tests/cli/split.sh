@@ -62,8 +62,8 @@ expect 2 "--by takes tid, pid, cpu, event or comm: 'dso'" --by dso -o 'parts/%d'
 expect 2 "no place for the number" --by pid -o parts/x missing
 expect 2 "no place for the number" --by pid -o parts/%% missing
 expect 2 "more than one place" --by pid -o parts/%d-%s missing
-expect 2 "behind a % stands" --by pid -o parts/%x missing
-expect 2 "behind a % stands" --by pid -o parts/% missing
+expect 2 "must be followed by" --by pid -o parts/%x missing
+expect 2 "must be followed by" --by pid -o parts/% missing
 expect 2 "not of the folder" --by pid -o parts%d/x missing
 expect 2 "%s is the key" --every 1s -o parts/%s missing
 expect 2 "'dir'" --every 1s --to dir -o parts/%d missing
