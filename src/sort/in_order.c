@@ -180,13 +180,13 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
 }
 
 /* pf_stream_ops.extra: the payload is read from the stream below. */
-static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *chunk,
                             perfile_error *err)
 {
     const in_order *x = stage_of(s);
     if (r != &s->run[0] || !x->extra_of)
         return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
-    return perfile_stream_extra(s->below, x->extra_of, piece, err);
+    return perfile_stream_extra(s->below, x->extra_of, chunk, err);
 }
 
 static void close_stage(perfile_stream *s)

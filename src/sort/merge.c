@@ -149,7 +149,7 @@ static void prepare_slot(pf_sort *x, uint32_t i)
 {
     /* Bytes in the window of a source are gone when it moves on; those of the mapping are stable.
      */
-    const bool in_window = x->blocks.beside && !x->by_strands;
+    const bool in_window = x->blocks.windowed && !x->by_strands;
     x->base.run[i] =
         (perfile_record){.flags = (uint8_t)((in_window ? 0 : PERFILE_REC_STABLE) |
                                             (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),

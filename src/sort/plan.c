@@ -38,7 +38,7 @@ static uint64_t key_by_session(const pf_sort *x, const pf_sort_item *item)
  * taken over, because items point into it. */
 static perfile_status recompute_store_keys(pf_sort *x, perfile_error *err)
 {
-    pf_sort_store again = {0};
+    pf_sort_store updated = {0};
     size_t n;
     perfile_status st = pf_sort_store_finish(&x->loose, &n, err);
     pf_sort_reader *readers = st == PERFILE_OK ? pf_alloc(n, sizeof *readers) : NULL;
@@ -46,13 +46,13 @@ static perfile_status recompute_store_keys(pf_sort *x, perfile_error *err)
         st = pf_fail_nomem(err, "sort");
     if (st != PERFILE_OK)
         return st;
-    pf_sort_store_open(&again, x->loose.budget, x->loose.temporary);
+    pf_sort_store_open(&updated, x->loose.budget, x->loose.temporary);
     pf_sort_store_read(&x->loose, readers, n);
     for (size_t i = 0; st == PERFILE_OK && i < n; i++) {
         pf_sort_reader *r = &readers[i];
         st = pf_sort_reader_fill(r, (size_t)x->step, err);
         while (st == PERFILE_OK && r->item) {
-            st = pf_sort_store_add_item(&again, r->item, key_by_session(x, r->item), err);
+            st = pf_sort_store_add_item(&updated, r->item, key_by_session(x, r->item), err);
             pf_sort_reader_next(r);
             if (st == PERFILE_OK)
                 st = pf_sort_reader_fill(r, (size_t)x->step, err);
@@ -61,12 +61,12 @@ static perfile_status recompute_store_keys(pf_sort *x, perfile_error *err)
     for (size_t i = 0; i < n; i++)
         pf_sort_reader_close(&readers[i]);
     pf_free(readers);
-    again.payloads = x->loose.payloads;
-    again.payloads_end = x->loose.payloads_end;
-    again.written += x->loose.written;
+    updated.payloads = x->loose.payloads;
+    updated.payloads_end = x->loose.payloads_end;
+    updated.written += x->loose.written;
     x->loose.payloads = -1;
     pf_sort_store_close(&x->loose);
-    x->loose = again;
+    x->loose = updated;
     return st;
 }
 
@@ -86,7 +86,7 @@ static uint64_t step_of_window(const pf_sort *x)
     uint64_t n = 0;
     for (uint32_t first = 0; first < x->blocks.n; first = end_of_part(&x->blocks, first))
         n++;
-    if (x->blocks.beside)
+    if (x->blocks.windowed)
         return SOURCE_STEP;
     return n && x->step / n > LEAST_STEP ? x->step / n : LEAST_STEP;
 }

@@ -39,18 +39,18 @@ static void begin_part(pf_sort *x, uint32_t part)
 static uint64_t key_of_first_fragment(pf_time_clock *c, const perfile_record *first)
 {
     const bool swap = first->flags & PERFILE_REC_SWAPPED;
-    perfile_record whole = *first;
+    perfile_record joined = *first;
     if (first->body.len < PF_PERF_RECORD_HEADER)
         return c->max_time;
     const pf_frame f = pf_frame_at(first->body.ptr, swap);
     if (f.type != PERFILE_RECORD_SAMPLE)
         return c->max_time;
-    whole.header = first->body.ptr;
-    whole.body = (perfile_bytes){first->body.ptr + PF_PERF_RECORD_HEADER,
-                                 first->body.len - PF_PERF_RECORD_HEADER};
-    whole.type = f.type;
-    whole.misc = f.misc;
-    return pf_time_key(c, &whole);
+    joined.header = first->body.ptr;
+    joined.body = (perfile_bytes){first->body.ptr + PF_PERF_RECORD_HEADER,
+                                  first->body.len - PF_PERF_RECORD_HEADER};
+    joined.type = f.type;
+    joined.misc = f.misc;
+    return pf_time_key(c, &joined);
 }
 
 /* Returns the key of fragment `r`: that of its joined record, computed with the first fragment.
@@ -74,18 +74,18 @@ static uint64_t key_of_fragment(pf_sort *x, const perfile_record *r)
 static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_record *copy,
                                    perfile_error *err)
 {
-    perfile_bytes piece;
+    perfile_bytes payload;
     perfile_status st;
     *copy = *r;
     if (r->extra.ptr)
         return r->flags & PERFILE_REC_STABLE ? PERFILE_OK
                                              : pf_sort_store_payload(&x->loose, r->extra, err);
     copy->extra.len = 0;
-    while ((st = perfile_stream_extra(x->base.below, r, &piece, err)) == PERFILE_OK) {
-        st = pf_sort_store_payload(&x->loose, piece, err);
+    while ((st = perfile_stream_extra(x->base.below, r, &payload, err)) == PERFILE_OK) {
+        st = pf_sort_store_payload(&x->loose, payload, err);
         if (st != PERFILE_OK)
             return st;
-        copy->extra.len += piece.len;
+        copy->extra.len += payload.len;
     }
     /* A payload that ends early is kept as far as it goes. */
     if (st == PERFILE_E_TRUNCATED)
@@ -194,8 +194,8 @@ static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_e
     if (!is_sorted(x, r))
         return PERFILE_OK;
     pf_time_clock before = x->clock;
-    bool piece = r->flags & PERFILE_REC_ENVELOPE;
-    uint64_t key = piece ? key_of_fragment(x, r) : pf_time_key(&x->clock, r);
+    bool is_fragment = r->flags & PERFILE_REC_ENVELOPE;
+    uint64_t key = is_fragment ? key_of_fragment(x, r) : pf_time_key(&x->clock, r);
     pf_sort_note(&x->totals, r);
     if (x->in_order && key < x->previous)
         key = x->previous; /* a record without a time stays where it is */
@@ -251,9 +251,9 @@ static bool take_run(pf_sort *x, const pf_run *run)
                                  : (uint64_t)(last->body.ptr + last->body.len - first->header);
     /* A step back between the last run and this one is none within the chunk. */
     const bool ascending = stepped_back == (follows ? 0 : 1);
-    const pf_sort_chunk whole = {&begin, run->n, bytes, min, max, ascending};
+    const pf_sort_chunk chunk = {&begin, run->n, bytes, min, max, ascending};
     if (min == 0 || max == PERFILE_NO_TIME ||
-        !pf_sort_blocks_add_chunk(&x->blocks, &whole, &x->clock))
+        !pf_sort_blocks_add_chunk(&x->blocks, &chunk, &x->clock))
         return false;
     x->clock.last_time = x->previous = previous;
     x->clock.max_time = max > x->clock.max_time ? max : x->clock.max_time;

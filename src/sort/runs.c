@@ -131,8 +131,8 @@ pf_sort_reader *pf_sort_runs_open(const pf_sort_level *level, pf_sort_reader *re
     return readers;
 }
 
-/* Sets `item` to the item at the front of the window, NULL if it is not complete; then `dry` says
- * whether the file has more of it. */
+/* Sets `item` to the item at the front of the window, NULL if it is not complete; then `needs_fill`
+ * says whether the file has more of it. */
 static void update_item(pf_sort_reader *r)
 {
     const pf_sort_item *item = (const pf_sort_item *)(const void *)r->window.ptr;

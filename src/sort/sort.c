@@ -62,7 +62,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
 }
 
 /* pf_stream_ops.extra: the next chunk of a payload that is in the temporary file. */
-static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *chunk,
                             perfile_error *err)
 {
     pf_sort *x = sort_of(s);
@@ -84,7 +84,7 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
     if (got < n)
         return pf_fail(err, PERFILE_E_IO, "sort", "the temporary file was truncated");
     x->extra_read += n;
-    *piece = (perfile_bytes){x->payload_chunk.ptr, n};
+    *chunk = (perfile_bytes){x->payload_chunk.ptr, n};
     return PERFILE_OK;
 }
 
@@ -145,13 +145,13 @@ static perfile_status share_memory(pf_sort *x, const perfile_session *session, p
  * the blocks, so that records read through the window are found again in the mapping. */
 static perfile_status find_mapping(pf_sort *x, perfile_stream *below, perfile_error *err)
 {
-    perfile_source *beside = pf_stream_beside(below);
+    perfile_source *source = pf_stream_beside(below);
     perfile_bytes whole;
-    if (!beside)
+    if (!source)
         return PERFILE_OK;
-    perfile_status st = pf_source_view(beside, 0, 1, &whole, err);
+    perfile_status st = pf_source_view(source, 0, 1, &whole, err);
     if (st == PERFILE_OK && whole.len) {
-        x->blocks.beside = beside;
+        x->blocks.windowed = source;
         x->blocks.mapped = whole.ptr;
     }
     return st;

@@ -77,8 +77,8 @@ typedef struct pf_sort {
     uint64_t round_bytes;    /* since the last FINISHED_ROUND */
     bool timed;              /* there was a record with a time since then */
     bool in_fragments;       /* the last record was a fragment … */
-    bool joined_ready;       /* … and the last one of its record: `whole` is complete */
-    bool joined_yielded;     /* `whole` was yielded */
+    bool joined_ready;       /* … and the last one of its record: `joined` is complete */
+    bool joined_yielded;     /* `joined` was yielded */
     pf_buffer joined;        /* bodies of the fragments so far */
     pf_buffer payload_chunk; /* chunk of a payload, for extra() */
     pf_sort_extra extra;     /* payload of run[0], in the payload file of `loose` … */

@@ -4,8 +4,8 @@
  * before all others, the span is these bytes in the mapping.  Otherwise samples of several strands
  * are gathered in a buffer that stays in the cache (gather.c).  Strands advance when a span is
  * made; the reader may then skip() all of it, a part of it, or ask for records after all.  So
- * samples that were yielded and not skipped stay in x->given, and pf_sort_hand_out() makes records
- * of them. */
+ * samples that were yielded and not skipped stay in x->pending, and pf_sort_hand_out() makes
+ * records of them. */
 #include <string.h>
 
 #include "stage/round.h"
@@ -71,7 +71,7 @@ static uint64_t to_gather(const pf_sort *x, uint64_t most)
     return bytes < x->step ? bytes : x->step;
 }
 
-/* Sets bytes, n and lasting of x->given; leaves n 0 if no usual sample is next.  A round must not
+/* Sets bytes, n and lasting of x->pending; leaves n 0 if no usual sample is next.  A round must not
  * be exceeded, so that rounds stand at the same places as with records. */
 static void make_span(pf_sort *x, uint64_t most)
 {
@@ -111,7 +111,7 @@ pf_sample_span pf_sort_span(perfile_stream *s, uint64_t most)
     return x->pending.n <= most ? x->pending : none;
 }
 
-/* Moves behind the first `n` samples of x->given, which were yielded one way or the other. */
+/* Moves behind the first `n` samples of x->pending, which were yielded one way or the other. */
 static void count_passed(pf_sort *x, uint64_t n, uint64_t bytes)
 {
     x->pending.bytes.ptr += bytes;

@@ -106,16 +106,16 @@ static void add_entry(pf_sort_store *s, uint64_t key, size_t size)
     s->items.len += size;
 }
 
-perfile_status pf_sort_store_payload(pf_sort_store *s, perfile_bytes piece, perfile_error *err)
+perfile_status pf_sort_store_payload(pf_sort_store *s, perfile_bytes bytes, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     if (s->payloads < 0)
         st = pf_temporary_open(s->temporary, "sort", &s->payloads, err);
     if (st == PERFILE_OK)
-        st = pf_temporary_write(s->payloads, s->payloads_end, piece, "sort", err);
+        st = pf_temporary_write(s->payloads, s->payloads_end, bytes, "sort", err);
     if (st == PERFILE_OK) {
-        s->payloads_end += piece.len;
-        s->written += piece.len;
+        s->payloads_end += bytes.len;
+        s->written += bytes.len;
     }
     return st;
 }

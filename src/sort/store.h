@@ -60,7 +60,7 @@ typedef struct pf_sort_level {
 
 /* Reads the items of one run, or those in memory, in order. */
 typedef struct pf_sort_reader {
-    const pf_sort_item *item; /* the current one; NULL: at the end, or `dry` */
+    const pf_sort_item *item; /* the current one; NULL: at the end, or `needs_fill` */
     bool needs_fill;          /* the next item must be read first: pf_sort_reader_fill() */
     int fd;
     uint64_t at, end;                  /* of the file: bytes that are not in `window` yet */
@@ -97,7 +97,7 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
                                  perfile_error *err);
 
 /* Appends bytes to the payload file, for the record that is added next. */
-perfile_status pf_sort_store_payload(pf_sort_store *s, perfile_bytes piece, perfile_error *err);
+perfile_status pf_sort_store_payload(pf_sort_store *s, perfile_bytes bytes, perfile_error *err);
 
 /* Adds a copy of an item, with another key.  `item` must not be in this store. */
 perfile_status pf_sort_store_add_item(pf_sort_store *s, const pf_sort_item *item, uint64_t key,
@@ -124,8 +124,8 @@ void pf_sort_store_read(pf_sort_store *s, pf_sort_reader *readers, size_t n);
 
 /* Moves to the next item; the one before is invalid from here on. */
 void pf_sort_reader_next(pf_sort_reader *r);
-/* Where `dry` is set: reads about `window` bytes of the file, so that `item` is set unless the run
- * has ended.  All items of `r` before are invalid from here on. */
+/* Where `needs_fill` is set: reads about `window` bytes of the file, so that `item` is set unless
+ * the run has ended.  All items of `r` before are invalid from here on. */
 perfile_status pf_sort_reader_fill(pf_sort_reader *r, size_t window, perfile_error *err);
 void pf_sort_reader_close(pf_sort_reader *r);
 

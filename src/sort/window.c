@@ -267,9 +267,9 @@ static perfile_status read_block(pf_sort_window *w, const pf_sort_block *block, 
     const pf_sort_blocks *b = w->blocks;
     uint64_t need = block->offset + block->bytes - from;
     perfile_bytes run;
-    if (!b->beside)
+    if (!b->windowed)
         return PERFILE_OK;
-    perfile_status st = pf_source_run(b->beside, from, (size_t)need, &run, err);
+    perfile_status st = pf_source_run(b->windowed, from, (size_t)need, &run, err);
     if (st == PERFILE_OK && run.len < need)
         st = pf_sort_fail_changed(block, err);
     if (st == PERFILE_OK)
@@ -350,7 +350,7 @@ perfile_status pf_sort_window_fill(pf_sort_window *w, perfile_stream *stream, pe
         size_t held = w->n;
         uint64_t bytes = 0, floor = 0;
         uint64_t from = 0;
-        if (w->blocks->beside)
+        if (w->blocks->windowed)
             from = oldest_offset(w, w->blocks->list[w->next].offset);
         /* Records read through the source's window leave the mapping unused: nothing to release. */
         if (w->next && w->shift == 0 &&
@@ -368,7 +368,7 @@ perfile_status pf_sort_window_fill(pf_sort_window *w, perfile_stream *stream, pe
             bytes += block->bytes;
             floor = block->floor;
         }
-        pf_sort_entries(w->e + held, w->n - held, w->scratch);
+        pf_sort_entries_sort(w->e + held, w->n - held, w->scratch);
         pf_sort_entries_merge(w->e, held, w->n, w->scratch);
         w->ready = w->n;
         if (w->next < w->end) { /* `ready`: behind the last entry up to the floor */

@@ -46,8 +46,8 @@ typedef struct pf_sort_blocks {
     /* The source, when the file is read through a window and also mapped (pf_stream_beside());
      * NULL: the file is only mapped.  `start` of a block is an address in the mapping either way.
      */
-    perfile_source *beside;
-    const uint8_t *mapped; /* with `beside`: address of the first byte of the file */
+    perfile_source *windowed;
+    const uint8_t *mapped; /* with `windowed`: address of the first byte of the file */
 } pf_sort_blocks;
 
 /* Makes `b` empty, with room for `most` blocks.  `session` must outlive it. */
@@ -75,7 +75,7 @@ static inline perfile_record pf_sort_as_mapped(const pf_sort_blocks *b, const pe
 {
     const uint8_t unfit = PERFILE_REC_INNER | PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_PARTIAL;
     perfile_record m = *r;
-    if (!b->beside || r->flags & unfit)
+    if (!b->windowed || r->flags & unfit)
         return m;
     m.header = b->mapped + r->offset;
     const size_t size = perfile_record_size(r);

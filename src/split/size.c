@@ -27,20 +27,20 @@ static uint32_t process_of(const perfile_record *r)
 }
 
 /* Adds bytes of side-band to a process.  False when there is no memory. */
-static bool add_state(pf_split_size *z, uint32_t pid, uint64_t bytes)
+static bool add_process_bytes(pf_split_size *z, uint32_t pid, uint64_t bytes)
 {
-    z->all_state += bytes;
-    if (!z->of.seed)
-        z->of.seed = pf_index_seed(z);
-    uint32_t at = pf_index_get(&z->of, pid);
+    z->all_side_band += bytes;
+    if (!z->index_of.seed)
+        z->index_of.seed = pf_index_seed(z);
+    uint32_t at = pf_index_get(&z->index_of, pid);
     if (at != PF_INDEX_NONE) {
-        ((uint64_t *)(void *)z->state.ptr)[at] += bytes;
+        ((uint64_t *)(void *)z->bytes_of.ptr)[at] += bytes;
         return true;
     }
-    at = (uint32_t)(z->state.len / sizeof bytes);
+    at = (uint32_t)(z->bytes_of.len / sizeof bytes);
     z->full |= at == MOST_PROCESSES;
-    return z->full ||
-           (pf_buffer_append(&z->state, &bytes, sizeof bytes) && pf_index_put(&z->of, pid, at));
+    return z->full || (pf_buffer_append(&z->bytes_of, &bytes, sizeof bytes) &&
+                       pf_index_put(&z->index_of, pid, at));
 }
 
 perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n,
@@ -55,7 +55,7 @@ perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n
         uint64_t bytes = perfile_record_size(r) + r->extra.len;
         unsigned class = pf_role_of(r);
         if (class == PF_ROLE_TASK && x->state) {
-            ok = !pf_filter_is_of_kernel(r) ? add_state(z, process_of(r), bytes) : true;
+            ok = !pf_filter_is_of_kernel(r) ? add_process_bytes(z, process_of(r), bytes) : true;
             z->always += pf_filter_is_of_kernel(r) ? bytes : 0;
         } else if (class == PF_ROLE_FACT ||
                    (x->state && class != PF_ROLE_DATA && class != PF_ROLE_AUX)) {
@@ -107,9 +107,9 @@ void pf_split_weighed(pf_split *x, const perfile_stream *s)
 static void add_side_band(void *user, uint32_t pid)
 {
     pf_split_size *z = user;
-    uint32_t at = pf_index_get(&z->of, pid);
+    uint32_t at = pf_index_get(&z->index_of, pid);
     if (at != PF_INDEX_NONE)
-        z->bytes += ((const uint64_t *)(const void *)z->state.ptr)[at];
+        z->bytes += ((const uint64_t *)(const void *)z->bytes_of.ptr)[at];
 }
 
 /* Has the part need a process and its ancestors.  Where the process is not known, or there are too
@@ -121,7 +121,7 @@ static bool need_process(pf_split *x, uint32_t pid)
         return true;
     if (pid == PERFILE_NO_PID || z->full || x->births.full) {
         z->everyone = true; /* side-band that was added before counts twice: still from above */
-        z->bytes += z->all_state;
+        z->bytes += z->all_side_band;
         return true;
     }
     return pf_ancestors_need(&x->births, pid, PERFILE_NO_TIME, &z->needed, &z->waiting,

@@ -55,8 +55,8 @@ void pf_split_free(pf_split *x)
     pf_ancestors_free(&x->births);
     pf_buffer_free(&x->homes);
     pf_index_free(&x->places);
-    pf_index_free(&x->size.of);
-    pf_buffer_free(&x->size.state);
+    pf_index_free(&x->size.index_of);
+    pf_buffer_free(&x->size.bytes_of);
     pf_pids_free(&x->size.needed);
     pf_buffer_free(&x->size.waiting);
 }

@@ -30,11 +30,11 @@ typedef struct pf_split_home {
 
 /* Parts by size: an estimate of how large a part becomes (size.c). */
 typedef struct pf_split_size {
-    uint64_t always;    /* bytes of facts and side-band that are in every part */
-    uint64_t all_state; /* bytes of the side-band of all processes */
-    pf_index of;        /* pid -> index in `state` */
-    pf_buffer state;    /* uint64_t: bytes of the side-band of a process */
-    bool full;          /* there were too many processes: each part is taken to need all of them */
+    uint64_t always;        /* bytes of facts and side-band that are in every part */
+    uint64_t all_side_band; /* bytes of the side-band of all processes */
+    pf_index index_of;      /* pid -> index in `bytes_of` */
+    pf_buffer bytes_of;     /* uint64_t: bytes of the side-band of a process */
+    bool full; /* there were too many processes: each part is taken to need all of them */
 
     /* The part that is being extended. */
     pf_pids needed;    /* processes whose side-band it needs */

@@ -17,7 +17,7 @@ static void forget(pf_fragments *p)
 {
     pf_buffer_clear(&p->records);
     pf_buffer_clear(&p->bytes);
-    p->given = p->given_bytes = 0;
+    p->n_yielded = p->yielded_bytes = 0;
     p->giving = false;
 }
 
@@ -36,16 +36,16 @@ static bool skip_others(pf_fragments *p, uint64_t size)
 {
     size_t n;
     const perfile_record *all = all_of(p, &n);
-    p->given = n;
-    p->given_bytes = p->bytes.len;
-    while (p->given && size) {
-        const perfile_record *r = &all[p->given - 1];
+    p->n_yielded = n;
+    p->yielded_bytes = p->bytes.len;
+    while (p->n_yielded && size) {
+        const perfile_record *r = &all[p->n_yielded - 1];
         size_t part = pf_is_last_fragment(r) ? 0 : r->body.len;
         if (part > size)
             break;
         size -= part;
-        p->given--;
-        p->given_bytes -= perfile_record_size(r);
+        p->n_yielded--;
+        p->yielded_bytes -= perfile_record_size(r);
     }
     if (size)
         forget(p);
@@ -58,10 +58,10 @@ void pf_fragments_settle(pf_fragments *p, const perfile_record *next, bool kept)
     const perfile_record *all = all_of(p, &n);
     if (n == 0)
         return;
-    bool whole = next->flags & PERFILE_REC_INNER && next->envelope == all[n - 1].sequence;
-    if (whole && kept)
+    bool is_joined = next->flags & PERFILE_REC_INNER && next->envelope == all[n - 1].sequence;
+    if (is_joined && kept)
         p->giving = skip_others(p, perfile_record_size(next));
-    else if (whole || pf_is_last_fragment(&all[n - 1]))
+    else if (is_joined || pf_is_last_fragment(&all[n - 1]))
         forget(p);
 }
 
@@ -69,15 +69,15 @@ bool pf_fragments_give(pf_fragments *p, perfile_record *r)
 {
     size_t n;
     const perfile_record *all = all_of(p, &n);
-    if (p->given == n) {
+    if (p->n_yielded == n) {
         forget(p);
         return false;
     }
-    *r = all[p->given++];
-    r->header = p->bytes.ptr + p->given_bytes;
+    *r = all[p->n_yielded++];
+    r->header = p->bytes.ptr + p->yielded_bytes;
     r->body.ptr = r->header + PF_PERF_RECORD_HEADER;
     r->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
-    p->given_bytes += perfile_record_size(r);
+    p->yielded_bytes += perfile_record_size(r);
     return true;
 }
 

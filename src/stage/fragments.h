@@ -15,8 +15,9 @@
 typedef struct pf_fragments {
     pf_buffer records; /* perfile_record of each held fragment; header and body are invalid */
     pf_buffer bytes;   /* their bytes, one behind the other */
-    size_t given, given_bytes; /* fragments that were yielded or passed over, and their bytes */
-    bool giving;               /* pf_fragments_give() is to be called until it returns false */
+    size_t n_yielded,
+        yielded_bytes; /* fragments that were yielded or passed over, and their bytes */
+    bool giving;       /* pf_fragments_give() is to be called until it returns false */
 } pf_fragments;
 
 /* Holds a copy of fragment `r`. */

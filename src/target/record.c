@@ -54,10 +54,10 @@ static const pf_target_plan *plan_of(const pf_target *t, const perfile_record *r
     /* Where all events have one layout, or change trailers alike, any plan will do. */
     if (s->shared || (t->one_trailer && !has_event_fields(r->type)))
         return &t->plans[0];
-    pf_attribution whose = pf_attribution_of(r);
-    if (whose.damage || !whose.event || whose.event->index >= t->n_plans)
+    pf_attribution owner = pf_attribution_of(r);
+    if (owner.damage || !owner.event || owner.event->index >= t->n_plans)
         return NULL;
-    return &t->plans[whose.event->index];
+    return &t->plans[owner.event->index];
 }
 
 /* Visitor: *user becomes the offset of the field with the three weights (WEIGHT_STRUCT). */

@@ -89,9 +89,9 @@ static void release_first(pf_target *t, perfile_record *r)
         t->sum.merged++;
     } else {
         /* At the end of the input the rest is missing; before it, the limit was exceeded. */
-        bool never = e->state == PF_HELD_WAITING && t->ended;
+        bool missing = e->state == PF_HELD_WAITING && t->ended;
         pf_target_count_loss(
-            t, never ? PERFILE_TARGET_LOSS_CHAIN_MISSING : PERFILE_TARGET_LOSS_CHAIN_LIMIT, 0,
+            t, missing ? PERFILE_TARGET_LOSS_CHAIN_MISSING : PERFILE_TARGET_LOSS_CHAIN_LIMIT, 0,
             r->offset);
         n = pf_target_complete_chain(e, bytes, NULL, pf_target_free_bytes(t));
     }
@@ -303,13 +303,13 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
 }
 
 /* pf_stream_ops.extra: the payload is read from the stream below. */
-static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *chunk,
                             perfile_error *err)
 {
     const pf_target *t = target_of(s);
     if (r != &s->run[0] || !t->extra_of)
         return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
-    return perfile_stream_extra(s->below, t->extra_of, piece, err);
+    return perfile_stream_extra(s->below, t->extra_of, chunk, err);
 }
 
 static void close_stage(perfile_stream *s)
