@@ -12,7 +12,7 @@ typedef struct pf_sort_entry {
 
 /* Sorts by key; entries with equal keys keep their order.  Captures are sequences of ascending
  * times, one for each ring buffer: these are found and merged, so an array that is in order costs
- * one pass. `scratch` has room for n / 2 entries. */
+ * one pass.  `scratch` has room for n / 2 entries. */
 void pf_sort_entries_sort(pf_sort_entry *e, size_t n, pf_sort_entry *scratch);
 
 /* Merges e[0 .. middle) and e[middle .. n), each of which is sorted; stable.  `scratch` has room

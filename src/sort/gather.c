@@ -86,8 +86,8 @@ static uint64_t gather_two(pf_sort_gathered *g, pf_sort_strands *s, uint64_t bou
     const uint64_t before = g->n;
     if (s->all[strand[1]].kind != PF_STRAND_SAMPLE)
         return 0;
-    /* Where keys are equal the strand that is first in the input goes first; sides[0] is that one.
-     */
+    /* Where keys are equal the strand that is first in the input goes first; sides[0] is that
+     * one. */
     const bool exchanged = strand[1] < strand[0];
     side sides[2] = {side_of(s, exchanged ? second : 0), side_of(s, exchanged ? 0 : second)};
     bound = third < bound ? third : bound;

@@ -31,8 +31,8 @@ typedef struct in_order {
     uint64_t last_fragment, new_last_fragment; /* its sequence in the stream below, and here */
     const perfile_record *at, *end; /* records of the run below that were not passed on yet */
     const perfile_record *extra_of; /* record below that run[0] was copied from; NULL: none */
-    uint64_t done, reported,
-        total; /* of options.progress, in bytes; `reported`: at its last call */
+    uint64_t done, total;           /* of options.progress, in bytes */
+    uint64_t reported;              /* `done` when progress was called last */
 } in_order;
 
 static in_order *stage_of(perfile_stream *s)

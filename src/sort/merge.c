@@ -4,10 +4,9 @@
  * source into the run for as long as they come before all other sources.  Besides, the merge
  *
  *  - makes a FINISHED_ROUND every PF_ROUND_BYTES and at the end, so that readers that sort need
- * little memory.  Where rounds stand depends on the bytes of the records alone, never on how runs
- * are cut;
- *  - yields each record that is not plain() alone in its run, because it may teach the session or
- * have a payload;
+ *    little memory; its place depends on the bytes of the records alone, not on how runs are cut;
+ *  - yields each record that is not is_plain() alone in its run: it may teach the session, or have
+ *    a payload;
  *  - joins the fragments of a large simpleperf record, and yields the joined record behind them. */
 #include <string.h>
 
@@ -147,8 +146,8 @@ static bool is_plain(const perfile_record *r)
  * all of them, so that from_mapping() needs to write only the others. */
 static void prepare_slot(pf_sort *x, uint32_t i)
 {
-    /* Bytes in the window of a source are gone when it moves on; those of the mapping are stable.
-     */
+    /* Bytes in the window of a source are gone when it moves on; those of the mapping are
+     * stable. */
     const bool in_window = x->blocks.windowed && !x->by_strands;
     x->base.run[i] =
         (perfile_record){.flags = (uint8_t)((in_window ? 0 : PERFILE_REC_STABLE) |
@@ -167,7 +166,7 @@ static perfile_record *unprepared_slot(pf_sort *x, uint32_t i)
 
 /* Fills `r` from the record at `at`.  `end` is the end of bytes that are known to exist: if the
  * file was changed meanwhile, the size in the header may lead beyond it.  Then the body is cut
- * there, and the record is refused by whoever compares its size with its header. */
+ * there, and decoders and writers refuse the record, because its size is not that of its header. */
 static inline void from_mapping(perfile_record *r, const uint8_t *at, const uint8_t *end, bool swap)
 {
     pf_sort_frame(r, at, swap);
@@ -411,8 +410,8 @@ static void make_round(pf_sort *x)
     x->timed = false;
 }
 
-/* If the run is a fragment: adds its body to the joined record, as a reader of the output will do.
- */
+/* If the run is a fragment: adds its body to the joined record, as a reader of the output will
+ * do. */
 static perfile_status join_fragment(pf_sort *x, perfile_error *err)
 {
     const perfile_record *r = &x->base.run[0];

@@ -1,7 +1,7 @@
 /* Between the passes: decides where records wait, and makes the sources that merge.c merges.
  *
- *  1. If the session has learned events or ids since the first key was computed, keys may be wrong:
- * all of them are computed again.
+ *  1. If the session has learned events or ids since the first key was computed, keys may be
+ *     wrong: all of them are computed again.
  *  2. If times step back in few places, blocks become strands: nothing waits, nothing is copied.
  *  3. Otherwise there is a window for each part, if their entries fit in max_memory and the records
  *     that wait fit in max_mapped.
@@ -15,9 +15,8 @@
 #include "schema/frame.h"
 
 enum {
-    LEAST_STEP = 64 << 10, /* bytes that a window loads at once, or a strand releases, at least */
-    SOURCE_STEP =
-        128 << 10 /* the same of a file that is read through a window: half of that window */
+    LEAST_STEP = 64 << 10,  /* bytes that a window loads at once, or a strand releases, at least */
+    SOURCE_STEP = 128 << 10 /* the same where the file is read through a window: half of it */
 };
 
 /* Returns the key of a stored record as the session knows it now: its time, if it came before the

@@ -54,8 +54,8 @@ static uint64_t key_of_first_fragment(pf_time_clock *c, const perfile_record *fi
 }
 
 /* Returns the key of fragment `r`: that of its joined record, computed with the first fragment.
- * Notes where the store has the first one, for the case that the joined record shows another time.
- */
+ * Notes where the store has the first one, for the case that the joined record shows another
+ * time. */
 static uint64_t key_of_fragment(pf_sort *x, const perfile_record *r)
 {
     if (!x->fragments_open) {
@@ -70,7 +70,7 @@ static uint64_t key_of_fragment(pf_sort *x, const perfile_record *r)
 }
 
 /* Copies *r to *copy.  Its payload is appended to the payload file unless it is stable in memory,
- * and mine->extra.len is what was there of it. */
+ * and copy->extra.len is what was there of it. */
 static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_record *copy,
                                    perfile_error *err)
 {
@@ -93,8 +93,8 @@ static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_
     return st == PERFILE_END || st == PERFILE_E_TRUNCATED ? PERFILE_OK : st;
 }
 
-/* Adds a record to the store.  Even stable bytes are copied once the blocks are full: there are too
- * many records for pointers into all of the file. */
+/* Adds a record to the store.  Once the blocks are full even stable bytes are copied, so that the
+ * second pass need not fetch records one by one from all over the file. */
 static perfile_status store_record(pf_sort *x, uint64_t key, const perfile_record *r,
                                    perfile_error *err)
 {
@@ -108,10 +108,10 @@ static perfile_status store_record(pf_sort *x, uint64_t key, const perfile_recor
     return pf_sort_store_add(&x->loose, key, r, x->blocks.full, err);
 }
 
-/* True if `r` is sorted.  False for records that are left out: FINISHED_ROUNDs (new ones are made),
- * envelopes (their content is sorted), and joined records (merge.c joins the fragments again).  The
- * time of a joined record becomes the key of its fragments. */
-static bool is_sorted(pf_sort *x, const perfile_record *r)
+/* True if `r` goes into the output.  False for records that are left out: FINISHED_ROUNDs (new ones
+ * are made), envelopes (their content is sorted), and joined records (merge.c joins the fragments
+ * again).  The time of a joined record becomes the key of its fragments. */
+static bool goes_into_output(pf_sort *x, const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
         const perfile_record stays = pf_sort_as_mapped(&x->blocks, r);
@@ -191,7 +191,7 @@ static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_e
     }
     if (is_stored(x, r))
         x->totals.bytes += perfile_record_size(r) + r->extra.len;
-    if (!is_sorted(x, r))
+    if (!goes_into_output(x, r))
         return PERFILE_OK;
     pf_time_clock before = x->clock;
     bool is_fragment = r->flags & PERFILE_REC_ENVELOPE;
@@ -205,8 +205,8 @@ static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_e
     /* A record read through the source's window stays in the mapping. */
     const perfile_record stays = pf_sort_as_mapped(&x->blocks, r);
     /* Records with key 0 (synthesized side-band, attrs) are usually at the front of the file.  One
-     * that comes later goes to the store: in a block its key would make everything before it wait.
-     */
+     * that comes later goes to the store: in a block its key would make everything before it
+     * wait. */
     bool late = key == 0 && before.max_time;
     if (pf_sort_walkable(&stays) && !late && !x->in_order &&
         pf_sort_blocks_add(&x->blocks, &stays, key, &before))
@@ -230,7 +230,7 @@ static bool is_contiguous(const pf_run *run)
 }
 
 /* Fast path for a whole run: contiguous samples of one layout that stay in the file, each with a
- * time. False, with nothing changed: the records must be read one by one. */
+ * time.  False, with nothing changed: the records must be read one by one. */
 static bool take_run(pf_sort *x, const pf_run *run)
 {
     const perfile_record *first = run->first, *last = &first[run->n - 1];

@@ -58,9 +58,9 @@ perfile_status pf_sort_run_end(pf_sort_store *s, unsigned level, perfile_error *
     return st;
 }
 
-/* Returns the index of the reader with the least key, the first of equal ones; n if all have ended.
- * A linear search: there are at most PF_SORT_FAN_IN readers, and only records that are written a
- * second time come here. */
+/* Returns the index of the reader with the least key, the first of equal ones; n if all have
+ * ended.  A linear search: there are at most PF_SORT_FAN_IN readers, and only records that are
+ * written a second time come here. */
 static size_t index_of_least(const pf_sort_reader *readers, size_t n)
 {
     size_t best = n;

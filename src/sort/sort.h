@@ -42,13 +42,12 @@ typedef struct pf_sort {
     pf_sort_blocks blocks;
     pf_sort_store loose; /* records that do not stay in the file */
     pf_time_clock clock;
-    uint64_t previous; /* key of the record before */
-    uint64_t bytes;    /* of all records that will be yielded, with their payloads */
-    uint32_t part;     /* of the record before */
-    uint64_t
-        known_events; /* pf_sort_known() when the first key of a kernel record was computed; … */
-    bool key_seen;    /* … one was */
-    bool rounds;      /* records are of a family that has FINISHED_ROUND */
+    uint64_t previous;      /* key of the record before */
+    uint64_t bytes;         /* of all records that will be yielded, with their payloads */
+    uint32_t part;          /* of the record before */
+    bool key_seen;          /* the key of a kernel record was computed … */
+    uint64_t known_events;  /* … and pf_sort_count_events_and_ids() was this at the first one */
+    bool rounds;            /* records are of a family that has FINISHED_ROUND */
     bool fragments_open;    /* the record before was a fragment, and not the last of its record */
     uint64_t fragments_key; /* key of the fragments of that record */
     size_t fragments_first; /* loose.n and … */
@@ -67,9 +66,8 @@ typedef struct pf_sort {
     pf_sort_source *sources; /* one for each window and reader, and one for the strands */
     pf_sort_source **heap;   /* sources with a next record; heap[0] is the least */
     uint32_t n_windows, n_readers, n_heap;
-    pf_sort_source
-        *to_refill;         /* a source that must be filled before it goes on the heap; or NULL */
-    uint64_t reader_window; /* bytes that a reader of a run reads at once */
+    pf_sort_source *to_refill;          /* must be filled before it goes on the heap; NULL: none */
+    uint64_t reader_window;             /* bytes that a reader of a run reads at once */
     uint64_t keys[PERFILE_RUN_RECORDS]; /* of the records of the run */
     /* Bit per slot of the run: its constant members are set up for records of the mapping. */
     uint64_t prepared;

@@ -124,8 +124,8 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
                                  perfile_error *err)
 {
     const size_t header = perfile_record_size(r) - r->body.len;
-    /* A body that lies elsewhere than behind its header must be copied to be one piece of memory.
-     */
+    /* A body that lies elsewhere than behind its header must be copied to be one piece of
+     * memory. */
     bool contiguous = r->body.len == 0 || r->body.ptr == r->header + header;
     /* Stable bytes stay where they are; the item holds only their address. */
     bool borrowed = r->flags & PERFILE_REC_STABLE && contiguous && !copy;

@@ -130,8 +130,8 @@ perfile_status pf_sort_reader_fill(pf_sort_reader *r, size_t window, perfile_err
 void pf_sort_reader_close(pf_sort_reader *r);
 
 /* Fills *r with the record of an item, but for type, misc and session.  Its bytes belong to the
- * item. Returns the payload, zeros if there is none; r->extra.ptr is NULL if that is in the payload
- * file. */
+ * item.  Returns the payload, zeros if there is none; r->extra.ptr is NULL if that is in the
+ * payload file. */
 pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r);
 
 void pf_sort_store_close(pf_sort_store *s);

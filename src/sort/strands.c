@@ -18,8 +18,8 @@ static inline bool before(const pf_sort_head *a, const pf_sort_head *b)
     return a->key != b->key ? a->key < b->key : a->strand < b->strand;
 }
 
-/* Puts `one` at heap[at] or below, whichever keeps the heap property; what was at `at` is replaced.
- */
+/* Puts `one` at heap[at] or below, whichever keeps the heap property; what was at `at` is
+ * replaced. */
 static inline void sift(pf_sort_strands *s, uint32_t at, const pf_sort_head one)
 {
     pf_sort_head *heap = s->heap;
@@ -42,8 +42,8 @@ static void enter_block(const pf_sort_strands *s, pf_sort_strand *one)
     one->clock = b->clock;
 }
 
-/* Returns the key of the next record, which is no usual sample; advances the clock of the strand.
- */
+/* Returns the key of the next record, which is no usual sample; advances the clock of the
+ * strand. */
 static uint64_t other_key(const pf_sort_strands *s, pf_sort_strand *one)
 {
     pf_sort_walk walk;
@@ -63,8 +63,8 @@ static bool mark_changed(pf_sort_strand *one, uint64_t *key)
 }
 
 /* Reads the record at one->at, or the first one of the next block: sets kind and clock of the
- * strand. *key is the key of the record before, and becomes that of this one.  FINISHED_ROUNDs are
- * skipped. False: the strand has ended. */
+ * strand.  *key is the key of the record before, and becomes that of this one.  FINISHED_ROUNDs are
+ * skipped.  False: the strand has ended. */
 static inline bool read_head(const pf_sort_strands *s, pf_sort_strand *one, uint64_t *key)
 {
     const bool swap = s->blocks->swap;
@@ -167,8 +167,9 @@ static void release(const pf_sort_strands *s, pf_sort_strand *one, bool over,
     one->released = here;
 }
 
-/* Advances the strand at heap[place] to `at`; `last` is the key of the last record that was passed.
- * Heap entries above `place` must stay less than the new head, or be advanced next themselves. */
+/* Advances the strand at heap[place] to `at`; `last` is the key of the last record that was
+ * passed.  Heap entries above `place` must stay less than the new head, or be advanced next
+ * themselves. */
 static inline void advance(pf_sort_strands *s, uint32_t place, const uint8_t *at, uint64_t last,
                            perfile_stream *stream)
 {

@@ -72,8 +72,8 @@ static inline bool pf_sort_strands_sample_is_next(const pf_sort_strands *s, uint
 uint64_t pf_sort_strands_bound(const pf_sort_strands *s);
 
 /* Advances the top strand to `at`, which is behind its next record or behind a range that begins
- * with it, and restores the heap.  Pages that are no longer needed are released through `stream`.
- */
+ * with it, and restores the heap.  Pages that are no longer needed are released through
+ * `stream`. */
 void pf_sort_strands_advance(pf_sort_strands *s, const uint8_t *at, perfile_stream *stream);
 
 /* The same for two strands at once, those at heap[0] and heap[second] (1 or 2): they advance to

@@ -199,8 +199,8 @@ perfile_status pf_sort_window_need(const pf_sort_blocks *b, uint32_t first, uint
         uint64_t records, bytes;
     } held;
     held now = {0}, most = {0};
-    held *over =
-        pf_alloc(end - first + (size_t)1, sizeof *over); /* by block: what is final after it */
+    /* By block: what is final, and no longer held, once the block is loaded. */
+    held *over = pf_alloc(end - first + (size_t)1, sizeof *over);
     if (!over)
         return pf_fail_nomem(err, "sort");
     for (uint32_t i = first; i < end; i++) {

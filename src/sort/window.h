@@ -6,10 +6,9 @@
  *
  * As long as times step back in few places, a new block begins at each of them, so that every block
  * is in order by itself; strands.c then merges the blocks in place.  Where times step back too
- * often
- * (`mixed`), only min and max of a block are known.  The second pass then walks the blocks again
- * with a pf_sort_window, which holds sorted entries (key and address) of those records that a later
- * record may still precede. */
+ * often (`mixed`), only min and max of a block are known.  The second pass then walks the blocks
+ * again with a pf_sort_window, which holds sorted entries (key and address) of those records that a
+ * later record may still precede. */
 #ifndef PF_SORT_WINDOW_H
 #define PF_SORT_WINDOW_H
 
@@ -26,9 +25,8 @@ typedef struct pf_sort_block {
     uint64_t offset;      /* of `start` in its part */
     uint64_t records;     /* without FINISHED_ROUNDs */
     uint64_t min, max;    /* least and greatest key of the records */
-    uint64_t floor; /* least key of all later blocks of the part; UINT64_MAX: there are none */
-    pf_time_clock
-        clock; /* state in front of the first record, so that a walk computes equal keys */
+    uint64_t floor;      /* least key of all later blocks of the part; UINT64_MAX: there are none */
+    pf_time_clock clock; /* in front of the first record: a walk computes equal keys */
     uint32_t part;
 } pf_sort_block;
 
@@ -44,8 +42,8 @@ typedef struct pf_sort_blocks {
     bool swap;           /* records are in the other byte order */
     const perfile_session *session; /* borrowed */
     /* The source, when the file is read through a window and also mapped (pf_stream_beside());
-     * NULL: the file is only mapped.  `start` of a block is an address in the mapping either way.
-     */
+     * NULL: the file is only mapped.  `start` of a block is an address in the mapping either
+     * way. */
     perfile_source *windowed;
     const uint8_t *mapped; /* with `windowed`: address of the first byte of the file */
 } pf_sort_blocks;
@@ -55,9 +53,9 @@ perfile_status pf_sort_blocks_open(pf_sort_blocks *b, uint32_t most, const perfi
                                    perfile_error *err);
 void pf_sort_blocks_close(pf_sort_blocks *b);
 
-/* True if `r` may be part of a block: the walk must be able to find it again from its header alone.
- * So its bytes must be stable and contiguous, of perf's own family, stored as they are (no envelope
- * and nothing out of one), without payload behind them. */
+/* True if `r` may be part of a block: the walk must be able to find it again from its header
+ * alone.  So its bytes must be stable and contiguous, of perf's own family, stored as they are (no
+ * envelope and nothing out of one), without payload behind them. */
 static inline bool pf_sort_walkable(const perfile_record *r)
 {
     const uint8_t unfit = PERFILE_REC_STABLE | PERFILE_REC_ENVELOPE | PERFILE_REC_INNER |

@@ -17,8 +17,8 @@ enum {
 
 /* A parsed pattern. */
 typedef struct pattern {
-    const char *before,
-        *behind; /* text in front of the conversion and behind it; %% is not resolved */
+    const char *before; /* text in front of the conversion, … */
+    const char *behind; /* … and behind it; %% is not resolved in either */
     size_t before_len;
     char conversion; /* 'd' or 's' */
     bool zeros;      /* %04d */
@@ -97,8 +97,7 @@ static void append_text(char *out, size_t *n, const char *text, size_t len)
 }
 
 /* Appends a key as part of a file name: other characters than letters, digits, '_', '.' and '-'
- * become
- * '_', and so do '.' and '-' at the front (hidden files, options). */
+ * become '_', and so do '.' and '-' at the front (hidden files, options). */
 static void append_key(char *out, size_t *n, const char *key)
 {
     size_t begin = *n;

@@ -1,6 +1,6 @@
 /* What a part needs besides the records that are at home in it: side-band and features.  The filter
  * stage knows that already, so each part has a pf_filter whose selection is not made by terms but
- * by homes. The filter still gets the terms that would select the part, where its decisions depend
+ * by homes.  The filter still gets the terms that would select the part, where its decisions depend
  * on them (losses by time, AUX data by processor or thread). */
 #include "base/error.h"
 #include "split/split.h"
@@ -80,8 +80,8 @@ perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, 
 
 bool pf_split_needs(const pf_split *x, pf_filter *part, const perfile_record *r)
 {
-    /* AUX data is by far the largest: in stored order it is only in the part where it is at home.
-     */
+    /* AUX data is by far the largest: in stored order it is only in the part where it is at
+     * home. */
     if (r->type == PERFILE_RECORD_AUXTRACE && x->stored)
         return false;
     return pf_filter_keep(part, r);

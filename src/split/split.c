@@ -2,7 +2,7 @@
  *
  * pf_split_look() is a pass only for splits that must know something of the whole capture first.
  * pf_split_find() then computes the key of every record and appends a pf_split_home for each new
- * part. At the end the homes are sorted by key, and pf_split_where() finds the home of a record
+ * part.  At the end the homes are sorted by key, and pf_split_where() finds the home of a record
  * again: by binary search where parts follow each other, by an index where they have keys. */
 #include "split/split.h"
 

@@ -19,7 +19,7 @@
 /* A part, as far as it is known before it is written. */
 typedef struct pf_split_home {
     /* By PID, TID, CPU, EVENT: that number.  By COMM: the address of the name, which is unique per
-     * name. By time: the number of the window.  By size and number: the sequence of the first
+     * name.  By time: the number of the window.  By size and number: the sequence of the first
      * record. */
     uint64_t key;
     uint64_t records, samples;      /* data records that are at home here, and samples of them */
@@ -93,8 +93,8 @@ perfile_status pf_split_find(pf_split *x, perfile_stream *s, perfile_error *err)
  * must come, in order. */
 void pf_split_where(pf_split *x, const perfile_record *first, size_t n, uint32_t *parts);
 
-/* key.c: sets keys[0 .. n) to the keys of the records of a run, PF_SPLIT_NONE for records without.
- */
+/* key.c: sets keys[0 .. n) to the keys of the records of a run, PF_SPLIT_NONE for records
+ * without. */
 void pf_split_keys(pf_split *x, const perfile_record *first, size_t n, uint64_t *keys);
 /* Returns the key as text, "none" for PF_SPLIT_NONE; valid as long as the session and `buffer`. */
 const char *pf_split_word(const pf_split *x, uint64_t key, char buffer[24]);

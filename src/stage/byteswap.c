@@ -4,7 +4,7 @@
  * each other; no length changes.  The stage has a session in the other byte order: it is filled
  * with swapped attrs and features at the beginning, and learns from swapped records as they pass.
  * What no table describes, or cannot be read, stays as stored as far as necessary and is reported
- * to options.kept. Fragments of large simpleperf records are the hard part: see byteswap.h. */
+ * to options.kept.  Fragments of large simpleperf records are the hard part: see byteswap.h. */
 #include "stage/byteswap.h"
 
 #include <stddef.h>
@@ -22,7 +22,7 @@ static pf_byteswap *stage_of(perfile_stream *s)
 }
 
 /* Reports to options.kept what could not be swapped completely: record `r`, feature `f`, or an
- * attr. PERFILE_OK: go on; else the error `why`, with which the stream ends. */
+ * attr.  PERFILE_OK: go on; else the error `why`, with which the stream ends. */
 static perfile_status report_kept(const pf_byteswap *o, const perfile_record *r,
                                   const perfile_feature *f, const perfile_error *why,
                                   perfile_error *err)
@@ -58,8 +58,8 @@ static perfile_status swap_records(pf_byteswap *o, const perfile_record *first, 
     for (size_t done = 0; done < n; done++) {
         perfile_error why;
         const perfile_record *from = &first[done];
-        /* pf_swap_run() stops at a record that it could not swap completely: report it, and go on.
-         */
+        /* pf_swap_run() stops at a record that it could not swap completely: report it, and go
+         * on. */
         done += pf_swap_run(from, n - done, o->bytes.ptr + (from->header - first->header), &why);
         if (done == n)
             break;
@@ -179,8 +179,8 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     }
     if (o->fragments.len && pf_byteswap_next_fragment(o))
         return PERFILE_OK;
-    /* n is 0 if the stream ended with fragments that were joined to no record: all are yielded now.
-     */
+    /* n is 0 if the stream ended with fragments that were joined to no record: all are yielded
+     * now. */
     return o->n ? yield_records(o, err) : PERFILE_END;
 }
 

@@ -18,9 +18,9 @@ typedef struct pf_byteswap {
      * are distributed to the fragments again.  Then the fragments are yielded, before the joined
      * record. */
     pf_buffer fragments; /* perfile_record of each held fragment, as in the stream below */
-    pf_buffer
-        held; /* their bytes; headers are swapped, bodies only after pf_byteswap_fill_fragments() */
-    size_t n_fragments_yielded; /* fragments that were yielded */
+    /* Their bytes: headers are swapped, bodies only after pf_byteswap_fill_fragments(). */
+    pf_buffer held;
+    size_t n_fragments_yielded;
     /* Records of the run below that come next: at[0 .. n) are contiguous, rest[0 .. n_rest) are the
      * rest of the run, elsewhere in memory. */
     const perfile_record *at;

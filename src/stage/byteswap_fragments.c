@@ -1,5 +1,5 @@
-/* Byte-swapping of simpleperf records above 64 KiB, which are stored in fragments; see byteswap.h.
- */
+/* Byte-swapping of simpleperf records above 64 KiB, which are stored in fragments; see
+ * byteswap.h. */
 #include "base/error.h"
 #include "core/swap.h"
 #include "stage/byteswap.h"
@@ -14,8 +14,8 @@ perfile_status pf_byteswap_hold_fragment(pf_byteswap *o, const perfile_record *r
     if (!pf_buffer_reserve(&o->held, size) ||
         !pf_buffer_append(&o->fragments, &fragment, sizeof fragment))
         return pf_fail_nomem(err, "order");
-    /* Swaps the header of the fragment; its body is stored as it is until the joined record comes.
-     */
+    /* Swaps the header of the fragment; its body is stored as it is until the joined record
+     * comes. */
     (void)pf_swap_record(r, o->held.ptr + at, NULL);
     if (r->body.len)
         memcpy(o->held.ptr + at + PF_PERF_RECORD_HEADER, r->body.ptr, r->body.len);

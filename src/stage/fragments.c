@@ -29,7 +29,7 @@ static const perfile_record *all_of(const pf_fragments *p, size_t *n)
 }
 
 /* Finds the fragments of a joined record of `size` bytes: the last held ones whose bodies add up to
- * it. Fragments before them are of a record that was never completed, and are passed over.  The
+ * it.  Fragments before them are of a record that was never completed, and are passed over.  The
  * last fragment only marks the end: its body does not count.  False, and all forgotten, if no sum
  * fits. */
 static bool skip_others(pf_fragments *p, uint64_t size)

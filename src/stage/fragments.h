@@ -13,11 +13,11 @@
 
 /* All zeros is empty. */
 typedef struct pf_fragments {
-    pf_buffer records; /* perfile_record of each held fragment; header and body are invalid */
-    pf_buffer bytes;   /* their bytes, one behind the other */
-    size_t n_yielded,
-        yielded_bytes; /* fragments that were yielded or passed over, and their bytes */
-    bool giving;       /* pf_fragments_give() is to be called until it returns false */
+    pf_buffer records;    /* perfile_record of each held fragment; header and body are invalid */
+    pf_buffer bytes;      /* their bytes, one behind the other */
+    size_t n_yielded;     /* fragments that were yielded or passed over … */
+    size_t yielded_bytes; /* … and their bytes */
+    bool giving;          /* pf_fragments_give() is to be called until it returns false */
 } pf_fragments;
 
 /* Holds a copy of fragment `r`. */

@@ -40,8 +40,8 @@ bool pf_pids_add(pf_pids *p, uint32_t pid, bool *is_new)
     return true;
 }
 
-/* *at is the next number to test, and from PF_PIDS_USUAL on that plus the next slot of the table.
- */
+/* *at is the next number to test, and from PF_PIDS_USUAL on that plus the next slot of the
+ * table. */
 bool pf_pids_next(const pf_pids *p, uint64_t *at, uint32_t *pid)
 {
     while (p->blocks && *at < PF_PIDS_USUAL) {

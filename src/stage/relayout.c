@@ -95,8 +95,8 @@ static words trailer_words(const perfile_layout *l)
     return w;
 }
 
-/* Plans the moves from the old words to the new ones.  A new word that the old ones lack is the id.
- */
+/* Plans the moves from the old words to the new ones.  A new word that the old ones lack is the
+ * id. */
 static pf_relayout_words plan_words(words old, words new)
 {
     pf_relayout_words p = {.old = old.n, .new = new.n, .same = old.n == new.n};
@@ -209,7 +209,7 @@ static uint8_t *put_words(const pf_relayout_words *p, const uint8_t *in, uint64_
 }
 
 /* Copies `bytes` to w->out without the fields that `fields` leaves out; bytes behind the last field
- * stay. Returns the damage that was met, or 0. */
+ * stay.  Returns the damage that was met, or 0. */
 static unsigned rewrite(rewriting *w, perfile_bytes bytes, bool swap, void (*fields)(rewriting *))
 {
     w->c = pf_cur(bytes, swap);

@@ -41,9 +41,9 @@ typedef struct pf_relayout {
     bool same_read; /* the values of READ records do not change */
 } pf_relayout;
 
-/* Plans the relayout from one layout to the other.
- * PERFILE_E_UNSUPPORTED: `to` has a field other than an id that `from` lacks, or other registers,
- * or counter values in another form; err->where names it. */
+/* Plans the relayout from one layout to the other.  PERFILE_E_UNSUPPORTED: `to` has a field other
+ * than an id that `from` lacks, or other registers, or counter values in another form; err->where
+ * names it. */
 perfile_status pf_relayout_plan(pf_relayout *plan, const perfile_layout *from,
                                 const perfile_layout *to, perfile_error *err);
 
@@ -60,8 +60,8 @@ bool pf_relayout_same(const pf_relayout *plan, uint32_t type);
 perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record *r, uint64_t id,
                                   uint8_t *out, size_t *len, perfile_error *err);
 
-/* Writes only the trailer to `out`; `id` must be in the byte order of the record.  Returns the end.
- */
+/* Writes only the trailer to `out`; `id` must be in the byte order of the record.  Returns the
+ * end. */
 uint8_t *pf_relayout_trailer(const pf_relayout *plan, perfile_bytes trailer, uint64_t id,
                              uint8_t *out);
 

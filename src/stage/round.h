@@ -8,8 +8,8 @@
  * does, hold the records of two rounds in memory. */
 enum { PF_ROUND_BYTES = 4 << 20 };
 
-/* Returns a FINISHED_ROUND in the byte order of `s`: no later record is earlier than any before it.
- * Its bytes are static. */
+/* Returns a FINISHED_ROUND in the byte order of `s`: no later record is earlier than any before
+ * it.  Its bytes are static. */
 perfile_record pf_round_record(const perfile_session *s, uint64_t sequence);
 
 #endif

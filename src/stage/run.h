@@ -3,8 +3,8 @@
  *
  * The fast paths of filter, sort and expressions begin here: where all records of a run are samples
  * of one layout ("even"), a field of fixed place is read with pf_run_word() from each body, without
- * examining the records one by one.  Sets of records are bit masks, one bit per record of the run.
- */
+ * examining the records one by one.  Sets of records are bit masks, one bit per record of the
+ * run. */
 #ifndef PF_STAGE_RUN_H
 #define PF_STAGE_RUN_H
 

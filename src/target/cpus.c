@@ -10,7 +10,7 @@ enum {
 };
 
 /* Returns the set in the record, decoded to *map or *update; NULL if it is no range or cannot be
- * read. *prefix is the number of bytes in front of it in the body. */
+ * read.  *prefix is the number of bytes in front of it in the body. */
 static const perfile_cpu_map_data *range_of(const perfile_record *r, perfile_cpu_map *map,
                                             perfile_event_update *update, size_t *prefix)
 {

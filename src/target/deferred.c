@@ -1,7 +1,7 @@
 /* The queue of records that wait for call chains, see deferred.h.  Memory is two buffers, of
  * entries and of their bytes, from whose front yielded entries are removed.  A bucket may hold
- * numbers of entries that are gone: they are less than h->first, and end the search in the bucket.
- */
+ * numbers of entries that are gone: they are less than h->first, and end the search in the
+ * bucket. */
 #include "target/deferred.h"
 
 #include "base/alloc.h"

@@ -1,11 +1,11 @@
 /* A queue of records that wait: samples for the user part of their call chain, and all records
  * behind them, so that the order stays.
  *
- * The kernel may unwind the user stack only when the thread returns to user mode.  Then
- * the call chain of the sample ends with a marker and a cookie, and a later CALLCHAIN_DEFERRED
- * record has the same cookie and the rest of the chain.  Waiting samples are found by (tid, cookie)
- * in a hash table whose buckets are linked lists through the entries.  Entries are numbered from
- * the beginning of the stream, so that numbers stay valid while the front of the queue is removed.
+ * The kernel may unwind the user stack only when the thread returns to user mode.  Then the call
+ * chain of the sample ends with a marker and a cookie, and a later CALLCHAIN_DEFERRED record has
+ * the same cookie and the rest of the chain.  Waiting samples are found by (tid, cookie) in a hash
+ * table whose buckets are linked lists through the entries.  Entries are numbered from the
+ * beginning of the stream, so that numbers stay valid while the front of the queue is removed.
  * Nothing is allocated per record once buffers have grown. */
 #ifndef PF_TARGET_DEFERRED_H
 #define PF_TARGET_DEFERRED_H
@@ -36,17 +36,16 @@ typedef struct pf_held {
 
 /* All zeros but for `seed` and `limit` is empty. */
 typedef struct pf_deferred {
-    pf_buffer entries;  /* pf_held */
-    pf_buffer bytes;    /* of their records, in the same order */
-    uint64_t first;     /* number of the first entry in `entries` */
-    uint64_t n_yielded; /* entries at the front that were yielded: the next pop removes them */
-    uint64_t
-        bytes_gone;     /* bytes that pops have removed so far: `at` of the first byte in `bytes` */
-    uint64_t *buckets;  /* number + 1 of the last entry of each */
-    uint64_t n_waiting; /* entries with PF_HELD_WAITING */
-    uint64_t seed;      /* of the hash */
-    uint64_t limit;     /* perfile_limits.held_bytes; only the user of the queue compares with it */
-    uint64_t most;      /* greatest pf_deferred_size() so far */
+    pf_buffer entries;   /* pf_held */
+    pf_buffer bytes;     /* of their records, in the same order */
+    uint64_t first;      /* number of the first entry in `entries` */
+    uint64_t n_yielded;  /* entries at the front that were yielded: the next pop removes them */
+    uint64_t bytes_gone; /* bytes removed by pops so far: `at` of the first byte in `bytes` */
+    uint64_t *buckets;   /* number + 1 of the last entry of each */
+    uint64_t n_waiting;  /* entries with PF_HELD_WAITING */
+    uint64_t seed;       /* of the hash */
+    uint64_t limit; /* perfile_limits.held_bytes; only the user of the queue compares with it */
+    uint64_t most;  /* greatest pf_deferred_size() so far */
 } pf_deferred;
 
 /* Entries that were not yielded yet. */

@@ -229,8 +229,8 @@ static void report(pf_target *t, unsigned kind, const pf_loss *loss, const char 
         t->options.loss(t->options.user, &l);
 }
 
-/* Reports bits that were cleared in attrs, unless a loss of fields in records reports the same bit.
- */
+/* Reports bits that were cleared in attrs, unless a loss of fields in records reports the same
+ * bit. */
 static void report_attr_bits(pf_target *t)
 {
     /* The kinds that report the same bits by their fields; flags have no fields. */

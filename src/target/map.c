@@ -1,7 +1,7 @@
 /* MMAP2 records with build ids (misc bit 14), for versions that would take the id for an inode.
  *
  * The id moves to a HEADER_BUILD_ID record in front of the mapping, and the mapping gets an inode
- * of 0. An equal HEADER_BUILD_ID is written once only: the records written so far are kept in a
+ * of 0.  An equal HEADER_BUILD_ID is written once only: the records written so far are kept in a
  * buffer, with a hash table over it. */
 #include "base/alloc.h"
 #include "base/error.h"

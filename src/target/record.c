@@ -4,8 +4,8 @@
  * through the event's plan (plan.c, stage/relayout.h).  Some records are rewritten twice: an MMAP2
  * first loses its build id, then its trailer gets the new layout; each step writes a copy behind
  * the other in t->bytes, for which pf_target_room_for() reserves.  A record that must change but
- * cannot be read is dropped and counted, because its old bytes would be misread in the new layout.
- */
+ * cannot be read is dropped and counted, because its old bytes would be misread in the new
+ * layout. */
 #include "base/error.h"
 #include "core/attribution.h"
 #include "perfile/field.h"

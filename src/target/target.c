@@ -165,8 +165,8 @@ static perfile_status read_chain(pf_target *t, const perfile_record *r, perfile_
     return st;
 }
 
-/* Passes on a rewritten record: to the run, or behind the records that wait.  `r` is the original.
- */
+/* Passes on a rewritten record: to the run, or behind the records that wait.  `r` is the
+ * original. */
 static perfile_status pass_on(pf_target *t, const perfile_record *r, const perfile_record *out,
                               perfile_error *err)
 {
@@ -328,8 +328,8 @@ static void close_stage(perfile_stream *s)
 
 static const pf_stream_ops target_ops = {.fill = fill, .extra = extra, .close = close_stage};
 
-/* Makes the session of the stage, with the facts that are known so far, and plans for its events.
- */
+/* Makes the session of the stage, with the facts that are known so far, and plans for its
+ * events. */
 static perfile_status begin(pf_target *t, const perfile_stream *below, perfile_error *err)
 {
     perfile_session *session;

@@ -88,7 +88,7 @@ void pf_target_count_lost_bits(pf_target *t, unsigned kind, uint64_t bits, uint6
 void pf_target_report(pf_target *t);
 
 /* attr.c: writes the attr `stored` to out[PF_TARGET_ATTR] as the version has it, and returns its
- * size. `exact`: it always gets the version's size, else it keeps a smaller one.  With `count`
+ * size.  `exact`: it always gets the version's size, else it keeps a smaller one.  With `count`
  * losses are counted, at `offset`. */
 size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool exact, bool count,
                       uint8_t *out);
@@ -119,8 +119,8 @@ enum { /* what became of a record */
        PF_AS_STORED, /* its bytes are those of the input */
        PF_CHANGED    /* its bytes are in t->bytes */
 };
-/* record.c: how many bytes of t->bytes pf_target_record() and what belongs to it may need for `r`.
- */
+/* record.c: how many bytes of t->bytes pf_target_record() and what belongs to it may need for
+ * `r`. */
 size_t pf_target_room_for(const perfile_record *r);
 /* Makes *out of `r` as the version has it; returns PF_….  t->bytes must have room. */
 unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record *out);
@@ -134,8 +134,8 @@ uint32_t pf_target_find_cookie(pf_target *t, const perfile_record *original,
 size_t pf_target_complete_chain(const pf_held *e, perfile_bytes sample, const perfile_bytes *chain,
                                 uint8_t *out);
 
-/* map.c: true if `r` is an MMAP2 record with a build id, which the version would take for an inode.
- */
+/* map.c: true if `r` is an MMAP2 record with a build id, which the version would take for an
+ * inode. */
 bool pf_target_has_map_build_id(const pf_target *t, const perfile_record *r);
 /* Makes *out the HEADER_BUILD_ID record that must stand in front of such a record, with its bytes
  * in t->bytes.  *is_new is false, and *out not set, if an equal one was made before or the record
