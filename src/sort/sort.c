@@ -164,6 +164,7 @@ static perfile_status take_options(perfile_sort_options *o, const perfile_sort_o
     perfile_status st = pf_options_take(o, sizeof *o, given, "sort.options", err);
     if (st != PERFILE_OK)
         return st;
+    /* With a max_memory of the caller, no more of the page cache is used than that. */
     if (o->max_mapped == 0)
         o->max_mapped = o->max_memory ? o->max_memory : PERFILE_SORT_MAX_MAPPED;
     if (o->max_memory == 0)
@@ -219,6 +220,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
 void perfile_sort_get_summary(const perfile_stream *stream, perfile_sort_summary *out, size_t size)
 {
     perfile_sort_summary sorted = {0};
+    /* `stream` may be a stage on the sorting one. */
     while (stream && stream->ops != &sort_ops && !pf_sort_in_order_result(stream, &sorted))
         stream = stream->below;
     if (stream && stream->ops == &sort_ops) {

@@ -88,7 +88,9 @@ static perfile_status spill(pf_sort_store *s, perfile_error *err)
 /* Makes room for one more item of `size` bytes, by a spill if the budget is used up. */
 static perfile_status make_room(pf_sort_store *s, size_t size, perfile_error *err)
 {
+    /* An item costs its bytes, an entry, and half an entry of scratch. */
     uint64_t one = size + sizeof *s->entries + sizeof *s->scratch / 2;
+    /* A single item that is larger than the budget is accepted in an empty store. */
     if (s->n && pf_sort_store_memory(s) + one > s->budget) {
         perfile_status st = spill(s, err);
         if (st != PERFILE_OK)
@@ -188,6 +190,7 @@ void pf_sort_store_set_fragment_keys(pf_sort_store *s, size_t first, uint64_t sp
 {
     for (size_t i = first; i < s->n && s->spills == spills; i++) {
         uint8_t *item = s->items.ptr + s->entries[i].at;
+        /* Other records may stand between the fragments. */
         if (!(item_at(s, s->entries[i].at)->flags & PERFILE_REC_ENVELOPE))
             continue;
         memcpy(item, &key, sizeof key);
@@ -197,6 +200,7 @@ void pf_sort_store_set_fragment_keys(pf_sort_store *s, size_t first, uint64_t sp
 
 pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r)
 {
+    /* The order of pf_sort_store_add(): payload, then the record or its address. */
     const uint8_t *at = (const uint8_t *)(item + 1);
     pf_sort_extra extra = {0};
     if (item->contents & PF_SORT_EXTRA) {

@@ -71,7 +71,7 @@ perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n
  * which each part gets only its own entries. */
 uint64_t pf_split_facts(const perfile_stream *s)
 {
-    enum { HEADER = 16, EVENT = 64 };
+    enum { HEADER = 16, EVENT = 64 }; /* of a pipe, and the oldest attr */
     const perfile_session *session = perfile_stream_session(s);
     uint64_t bytes = HEADER;
     for (uint32_t i = 0; i < perfile_session_n_events(session); i++)
@@ -85,6 +85,8 @@ uint64_t pf_split_facts(const perfile_stream *s)
 /* The upper bound of the same, with event types and the records of a pipe. */
 void pf_split_weighed(pf_split *x, const perfile_stream *s)
 {
+    /* The header of a file; more than attr, id section and EVENT_DESC entry of an event need; more
+     * than a feature's section and record header; a HEADER_EVENT_TYPE record. */
     enum { HEADER = 104, EVENT = 400, FEATURE = 64, EVENT_TYPE = 80 };
     const perfile_session *session = perfile_stream_session(s);
     bool file = perfile_stream_container(s)->form == PERFILE_FORM_FILE;
@@ -177,6 +179,7 @@ perfile_status pf_split_grow(pf_split *x, const perfile_record *r, unsigned clas
         !perfile_record_task(r, &pid, &tid))
         pid = PERFILE_NO_PID;
     bool ok = add_record(x, r, class, pid);
+    /* A part without data is never cut, so each part has at least one data record. */
     *cut = data_bytes && data_bytes >= least && x->size.bytes + x->size.always > x->options.amount;
     if (ok && *cut) {
         begin_next_part(x);

@@ -45,6 +45,7 @@ perfile_status pf_split_init(pf_split *x, const perfile_split_options *options, 
     x->state = !(options->flags & PERFILE_SPLIT_NO_SIDEBAND);
     x->compact = options->flags & PERFILE_SPLIT_COMPACT_SIDEBAND;
     x->in_order = options->by <= PERFILE_SPLIT_RECORDS;
+    /* Windows of time follow each other, too, but a record of any window may come at any place. */
     x->stored = x->in_order && options->by != PERFILE_SPLIT_EVERY;
     return perfile_filter_new(NULL, &x->scan, err);
 }
@@ -159,7 +160,7 @@ static perfile_status begin_home(pf_split *x, uint64_t key, perfile_error *err)
 static perfile_status select_home(pf_split *x, uint64_t key, perfile_error *err)
 {
     if (x->n && pf_split_homes(x)[x->at].key == key)
-        return PERFILE_OK;
+        return PERFILE_OK; /* as usual: the record before had the same key */
     if (!x->places.seed)
         x->places.seed = pf_index_seed(x);
     uint32_t at = pf_index_get(&x->places, key);
@@ -263,10 +264,12 @@ static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n
         st = advance_home(x, r, class, k.keys[i], k.pids[i], err);
         if (st != PERFILE_OK)
             return st;
+        /* AUX data is not data in the sense of the split, but it takes room. */
         if (data || (by_size && class == PF_ROLE_AUX))
             pf_split_homes(x)[x->at].data_bytes += perfile_record_size(r) + r->extra.len;
         if (data)
             add_data(x, r, sample ? k.times[i] : perfile_record_time(r));
+        /* By size the first pass has noted the forks. */
         if (r->type == PERFILE_RECORD_FORK && !by_size && !pf_ancestors_note(&x->births, r))
             st = pf_fail_nomem(err, "split");
         x->samples += sample;
@@ -297,6 +300,7 @@ static perfile_status sort_homes(pf_split *x, perfile_error *err)
     /* The last part must not consist of side-band alone: it joins the part before. */
     if (x->stored && x->n > 1 && homes[x->n - 1].data_bytes == 0 && homes[x->n - 1].records == 0)
         x->n--;
+    /* A capture without data is one part. */
     if (x->n == 0)
         return begin_home(x, x->in_order ? 0 : PF_SPLIT_NONE, err);
     qsort(homes, x->n, sizeof *homes, x->options.by == PERFILE_SPLIT_COMM ? by_name : by_key);

@@ -172,6 +172,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     pf_byteswap *o = stage_of(s);
     perfile_status st = PERFILE_OK;
     s->n_run = 0;
+    /* Fetch only if nothing waits: neither fragments nor the joined record behind them. */
     if (o->n_fragments_yielded == 0 && o->n == 0) {
         st = fetch(o, err);
         if (st != PERFILE_OK && !(st == PERFILE_END && o->fragments.len))
@@ -274,6 +275,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
         return pf_fail(err, PERFILE_E_USAGE, "order",
                        "byte order %u is neither PERFILE_BYTE_ORDER_LITTLE (%d) nor BIG (%d)",
                        byte_order, PERFILE_BYTE_ORDER_LITTLE, PERFILE_BYTE_ORDER_BIG);
+    /* Nothing to do: no stage. */
     if (perfile_session_big_endian(from) == (byte_order == PERFILE_BYTE_ORDER_BIG)) {
         *stream = below;
         return PERFILE_OK;

@@ -199,6 +199,7 @@ static size_t rewrite_event_desc(pf_target *t, perfile_bytes payload, uint8_t *o
     uint32_t known = t->release->attr_size;
     if (c.bad || size < PF_ATTR_LEAST)
         return 0;
+    /* The header of the payload: number of events, and the size of each attr. */
     uint8_t *to = out + 8;
     memcpy(out, payload.ptr, 8);
     pf_store_u32(out + 4, size < known ? size : known, c.swap);
@@ -209,6 +210,7 @@ static size_t rewrite_event_desc(pf_target *t, perfile_bytes payload, uint8_t *o
         size_t len = pf_target_attr(t, stored, 0, false, false, attr);
         memcpy(to, attr, len);
         to += len;
+        /* Number of ids, name and ids are copied as stored. */
         const uint8_t *start = c.pos;
         uint32_t n_ids = pf_cur_u32(&c);
         pf_cur_string(&c);
@@ -314,7 +316,7 @@ size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out
     if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return copy_record(r, out);
     memcpy(out, r->header, PF_PERF_RECORD_HEADER);
-    size_t size = v.attr.size ? v.attr.size : PF_ATTR_LEAST;
+    size_t size = v.attr.size ? v.attr.size : PF_ATTR_LEAST; /* 0: the first version of the attr */
     size_t n =
         pf_target_attr(t, (perfile_bytes){r->body.ptr, size}, r->offset + PF_PERF_RECORD_HEADER,
                        t->release->own_attr, true, out + PF_PERF_RECORD_HEADER);
@@ -337,7 +339,7 @@ static uint32_t end_of_features(const pf_target *t)
 
 size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *out)
 {
-    enum { NUMBER = 8 };
+    enum { NUMBER = 8 }; /* bytes of the feature number, in front of the payload */
     perfile_feature f;
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
     const uint32_t last = t->release->feature, end = end_of_features(t);

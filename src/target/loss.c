@@ -135,6 +135,7 @@ static void format_records(char *out, size_t room, const perfile_target_loss *l)
 static void format_sentence(char *out, size_t room, const pf_target *t,
                             const perfile_target_loss *l)
 {
+    /* `s` is the plural ending. */
     const char *v = t->release->name, *name = l->name, *s = l->count == 1 ? "" : "s";
     const char *were = l->count == 1 ? "was" : "were";
     const uint64_t n = l->count;

@@ -84,7 +84,7 @@ static perfile_status was_written(pf_target *t, const uint8_t *record, size_t n,
             continue;
         }
         if (t->written_ids.len + n > PF_WRITTEN_ID_BYTES)
-            return PERFILE_OK;
+            return PERFILE_OK; /* not noted: the buffer is full */
         *place = (uint32_t)t->written_ids.len + 1;
         return pf_buffer_append(&t->written_ids, record, n) ? PERFILE_OK
                                                             : pf_fail_nomem(err, "target");
@@ -98,6 +98,7 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
     perfile_mmap2 v;
     bool written_before;
     size_t n;
+    /* A mapping that cannot be read, or has an empty id, gets no record in front of it. */
     *is_new = false;
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK || !v.build_id.len)
         return PERFILE_OK;

@@ -42,6 +42,8 @@ static void make_plan(pf_target *t, const perfile_event *e, pf_target_plan *plan
                         ~(uint64_t)PERFILE_SAMPLE_IDENTIFIER & ~t->options.drop;
     if (plan->convert_weight)
         plan->lost_sample &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT;
+    /* READ records lose fields of read_format, and so do samples that have the same values inside.
+     */
     plan->lost_by_read = from->read_format & ~to.read_format;
     if (from->sample_type & PERFILE_SAMPLE_READ)
         plan->lost_read = plan->lost_by_read;
@@ -62,7 +64,7 @@ static uint64_t plain_types(const pf_target *t)
         plain &= ~(UINT64_C(1) << PERFILE_RECORD_MMAP2);
     if (t->changes)
         plain &= ~(UINT64_C(1) << PERFILE_RECORD_SAMPLE | UINT64_C(1) << PERFILE_RECORD_READ);
-    if (t->cuts_trailers)
+    if (t->cuts_trailers) /* all kernel records but samples have trailers */
         plain = 0;
     if (pf_target_drops_record(t, PERFILE_RECORD_CALLCHAIN_DEFERRED))
         plain &= ~(UINT64_C(1) << PERFILE_RECORD_CALLCHAIN_DEFERRED);

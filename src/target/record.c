@@ -111,6 +111,7 @@ static unsigned relayout_for_event(pf_target *t, const pf_target_plan *plan,
 {
     perfile_record copy = *r;
     size_t n;
+    /* The weight is converted in a copy, because relayout only moves and removes bytes. */
     if (plan->convert_weight && r->type == PERFILE_RECORD_SAMPLE) {
         uint8_t *bytes = pf_target_free_bytes(t);
         memcpy(bytes, r->header, PF_PERF_RECORD_HEADER);
@@ -295,6 +296,8 @@ uint32_t pf_target_find_cookie(pf_target *t, const perfile_record *original,
     const perfile_layout *to = plan ? &plan->relayout.to : NULL;
     if (!to || !(to->sample_type & PERFILE_SAMPLE_CALLCHAIN))
         return 0;
+    /* The chain stands behind the fields of fixed place, and behind READ values if there are any.
+     */
     pf_cursor c = pf_cur(out->body, is_swapped(out));
     pf_cur_span(&c, 8 * (uint64_t)plan->relayout.front.new);
     if (to->sample_type & PERFILE_SAMPLE_READ) {
@@ -330,6 +333,7 @@ size_t pf_target_complete_chain(const pf_held *e, perfile_bytes sample, const pe
                                 uint8_t *out)
 {
     const bool swapped = is_swapped(&e->record);
+    /* `kept` are the bytes up to the marker; behind marker and cookie follow the later fields. */
     const uint64_t nr = pf_load_u64(sample.ptr + e->chain_at, swapped);
     const size_t kept = e->chain_at + 8 + 8 * (size_t)(nr - 2);
     /* Marker and cookie go, one marker may come: 8 bytes less, and the chain. */

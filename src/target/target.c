@@ -58,6 +58,8 @@ static perfile_status add_to_run(pf_target *t, const perfile_record *r, perfile_
     slot->session = t->base.session;
     if (r->family != PERFILE_FAMILY_PERF || !pf_session_wants(r->type))
         return PERFILE_OK;
+    /* The session must be settled before anything is looked up in it, but only if it has changed.
+     */
     uint64_t before = perfile_session_generation(t->base.session);
     perfile_status st = pf_session_learn(t->base.session, slot, err);
     if (st == PERFILE_OK && perfile_session_generation(t->base.session) != before)
@@ -172,6 +174,7 @@ static perfile_status pass_on(pf_target *t, const perfile_record *r, const perfi
 {
     uint64_t cookie = 0;
     uint32_t pid, tid = PERFILE_NO_PID, chain_at = 0;
+    /* A version that knows CALLCHAIN_DEFERRED merges the chains itself. */
     if (!pf_release_knows_type(t->release, PERFILE_RECORD_CALLCHAIN_DEFERRED))
         chain_at = pf_target_find_cookie(t, r, out, &cookie);
     if (!chain_at && !pf_deferred_n(&t->deferred)) {
@@ -195,6 +198,8 @@ static perfile_status read_record(pf_target *t, bool *stop, perfile_error *err)
         t->in++;
         return PERFILE_OK;
     }
+    /* While records are held this one is only appended to the queue: yield_held() sees to it that
+     * it becomes the first of a run. */
     if (t->base.n_run && !holds && stands_first(r)) {
         *stop = true;
         return PERFILE_OK;
@@ -288,6 +293,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     perfile_status st = PERFILE_OK;
     t->extra_of = NULL;
     while (st == PERFILE_OK && s->n_run == 0) {
+        /* The run before is no longer used: neither its bytes nor the held records in it. */
         pf_buffer_clear(&t->bytes);
         pf_deferred_pop(&t->deferred);
         if (pf_deferred_n(&t->deferred) && may_leave(t, pf_deferred_at(&t->deferred, 0)))
@@ -315,6 +321,7 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
 static void close_stage(perfile_stream *s)
 {
     pf_target *t = target_of(s);
+    /* perfile_target() frees the session itself on failure, with s->below NULL. */
     if (s->below)
         pf_session_free(t->base.session);
     perfile_stream_close(s->below);
@@ -374,9 +381,9 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
     t->wants_even_sizes = pf_release_has_trait(release, "ODD_SIZE");
     t->wants_full_names = pf_release_has_trait(release, "TOO_SHORT");
     pf_stream_on(&t->base, &target_ops, below);
-    if (o.drop & PERFILE_SAMPLE_TIME)
+    if (o.drop & PERFILE_SAMPLE_TIME) /* the times by which they are sorted are gone */
         t->base.sorted_by = PERFILE_SORTED_BY_NOTHING;
-    t->base.session = NULL;
+    t->base.session = NULL; /* pf_stream_on() has set that of `below`; begin() makes one */
     st = begin(t, below, err);
     if (st != PERFILE_OK) {
         t->base.below = NULL; /* it stays the caller's */
