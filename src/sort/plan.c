@@ -138,7 +138,7 @@ static perfile_status move_blocks(pf_sort *x, perfile_error *err)
         if (st != PERFILE_OK)
             return st;
         if (b->offset + b->bytes > released + x->step) {
-            uint64_t behind = pf_sort_pages(b->offset + b->bytes);
+            uint64_t behind = pf_sort_round_to_pages(b->offset + b->bytes);
             pf_stream_release(x->base.below, b->part, released, behind - released);
             released = behind;
         }

@@ -115,7 +115,7 @@ static bool goes_into_output(pf_sort *x, const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
         const perfile_record stays = pf_sort_as_mapped(&x->blocks, r);
-        pf_sort_blocks_round(&x->blocks, &stays);
+        pf_sort_blocks_add_round(&x->blocks, &stays);
         x->result.rounds_dropped++;
         return false;
     }
@@ -273,7 +273,7 @@ static void release_and_report(pf_sort *x, const perfile_record *r)
         begin_part(x, r->part);
     if (r->offset < x->released + x->step)
         return;
-    uint64_t behind = pf_sort_pages(r->offset);
+    uint64_t behind = pf_sort_round_to_pages(r->offset);
     if (r->flags & PERFILE_REC_STABLE && !x->stays_mapped)
         pf_stream_release(x->base.below, r->part, x->released, behind - x->released);
     x->released = behind;

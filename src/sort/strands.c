@@ -160,7 +160,7 @@ static void release(const pf_sort_strands *s, pf_sort_strand *one, bool over,
                     perfile_stream *stream)
 {
     const pf_sort_block *b = pf_sort_strand_block(s, one);
-    const uint64_t here = pf_sort_pages(b->offset + (uint64_t)(one->at - b->start));
+    const uint64_t here = pf_sort_round_to_pages(b->offset + (uint64_t)(one->at - b->start));
     if (here < one->released + (over ? 1 : s->step))
         return;
     pf_stream_release(stream, b->part, one->released, here - one->released);

@@ -3,9 +3,9 @@
  * Most captures consist of a few strands, one for each ring buffer and round, or of a single one if
  * they are in order.  The second pass merges strands in place by a heap of their next records: no
  * entry is made per record, nothing waits, and the samples that one strand has before all others
- * leave as one range of bytes.  A strand is one or more adjacent blocks whose times continue; each
- * block must be in order by itself (pf_sort_blocks.mixed is false).  Where times step back too
- * often, window.h is used instead. */
+ * leave as one range of bytes.  A strand is one or more consecutive blocks of a part whose times
+ * continue; each block must be in order by itself (pf_sort_blocks.mixed is false).  Where times
+ * step back too often, window.h is used instead. */
 #ifndef PF_SORT_STRANDS_H
 #define PF_SORT_STRANDS_H
 
@@ -21,7 +21,7 @@ enum {
 typedef struct pf_sort_strand {
     const uint8_t *at, *end;        /* the next record, and the end of its block */
     pf_time_clock clock;            /* state behind the record at `at` */
-    uint32_t next_block, end_block; /* blocks of the strand behind that block: [next, last) */
+    uint32_t next_block, end_block; /* blocks behind that one: [next_block, end_block) */
     uint8_t kind;                   /* PF_STRAND_… */
     uint64_t released; /* offset in the part: pages of the strand before it were released */
 } pf_sort_strand;

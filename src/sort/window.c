@@ -127,7 +127,7 @@ bool pf_sort_blocks_add(pf_sort_blocks *b, const perfile_record *r, uint64_t key
     return block != NULL;
 }
 
-void pf_sort_blocks_round(pf_sort_blocks *b, const perfile_record *r)
+void pf_sort_blocks_add_round(pf_sort_blocks *b, const perfile_record *r)
 {
     pf_sort_block *last = b->n ? &b->list[b->n - 1] : NULL;
     if (last && pf_sort_walkable(r) && last->part == r->part &&
@@ -329,8 +329,8 @@ static void release_passed(pf_sort_window *w, perfile_stream *stream)
 {
     const pf_sort_block *last = &w->blocks->list[w->next - 1];
     uint64_t end = last->offset + last->bytes, wanted = oldest_offset(w, end);
-    end = end < w->lag ? 0 : pf_sort_pages(end - w->lag);
-    wanted = wanted < w->lag ? 0 : pf_sort_pages(wanted - w->lag);
+    end = end < w->lag ? 0 : pf_sort_round_to_pages(end - w->lag);
+    wanted = wanted < w->lag ? 0 : pf_sort_round_to_pages(wanted - w->lag);
     if (wanted >= w->released + w->step) {
         release_until(w, stream, last->part, wanted);
         w->released = wanted;

@@ -128,7 +128,7 @@ bool pf_sort_blocks_add_chunk(pf_sort_blocks *b, const pf_sort_chunk *chunk,
                               const pf_time_clock *before);
 /* Adds the bytes of a FINISHED_ROUND to the last block if it directly follows, so that the block
  * stays contiguous.  Walks skip such records. */
-void pf_sort_blocks_round(pf_sort_blocks *b, const perfile_record *r);
+void pf_sort_blocks_add_round(pf_sort_blocks *b, const perfile_record *r);
 
 /* Iterates over the records of a block.  Only the members of `record` that the header decides
  * change from one record to the next. */
@@ -200,7 +200,7 @@ static inline bool pf_sort_walk_sample(pf_sort_walk *w, const pf_time_place *pla
 
 /* Rounds down to 64 KiB.  Pages of the mapping are released in such units, because a fault on one
  * released page brings up to that much back (fault-around of the kernel). */
-static inline uint64_t pf_sort_pages(uint64_t offset)
+static inline uint64_t pf_sort_round_to_pages(uint64_t offset)
 {
     return offset & ~(uint64_t)0xffff;
 }

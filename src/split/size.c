@@ -38,6 +38,7 @@ static bool add_process_bytes(pf_split_size *z, uint32_t pid, uint64_t bytes)
         return true;
     }
     at = (uint32_t)(z->bytes_of.len / sizeof bytes);
+    /* Once full nothing is kept per process; all_side_band is all that is used. */
     z->full |= at == MOST_PROCESSES;
     return z->full || (pf_buffer_append(&z->bytes_of, &bytes, sizeof bytes) &&
                        pf_index_put(&z->index_of, pid, at));
@@ -89,6 +90,7 @@ void pf_split_weighed(pf_split *x, const perfile_stream *s)
      * than a feature's section and record header; a HEADER_EVENT_TYPE record. */
     enum { HEADER = 104, EVENT = 400, FEATURE = 64, EVENT_TYPE = 80 };
     const perfile_session *session = perfile_stream_session(s);
+    /* In pipe form ids, names and payloads are in records, which pf_split_weigh() has counted. */
     bool file = perfile_stream_container(s)->form == PERFILE_FORM_FILE;
     uint64_t bytes = HEADER;
     for (uint32_t i = 0; i < perfile_session_n_events(session); i++) {
