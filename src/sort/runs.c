@@ -20,6 +20,7 @@ enum {
 
 perfile_status pf_sort_run_begin(pf_sort_store *s, unsigned level, perfile_error *err)
 {
+    /* One file per level; a run is appended to those that are there. */
     pf_sort_level *l = &s->levels[level];
     perfile_status st = PERFILE_OK;
     if (l->fd < 0)
@@ -76,6 +77,7 @@ static perfile_status merge_level(pf_sort_store *s, pf_sort_reader *readers, uns
                                   perfile_error *err)
 {
     size_t n = s->levels[level].n;
+    /* The budget is shared by the windows and the output. */
     size_t window = (size_t)(s->budget / (n + 1));
     perfile_status st = pf_sort_run_begin(s, level + 1, err);
     pf_sort_runs_open(&s->levels[level], readers);
@@ -143,7 +145,7 @@ static void update_item(pf_sort_reader *r)
 
 void pf_sort_reader_next(pf_sort_reader *r)
 {
-    if (r->memory) {
+    if (r->memory) { /* items in memory are put in order by their entries */
         r->item = ++r->entry < r->last
                       ? (const pf_sort_item *)(const void *)(r->memory + r->entry->at)
                       : NULL;

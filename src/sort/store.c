@@ -16,7 +16,7 @@ void pf_sort_store_open(pf_sort_store *s, uint64_t budget, const char *temporary
     s->budget = budget;
     s->temporary = temporary;
     s->payloads = -1;
-    for (unsigned i = 0; i < PF_SORT_LEVELS; i++)
+    for (unsigned i = 0; i < PF_SORT_LEVELS; i++) /* files are opened with their first run */
         s->levels[i].fd = -1;
 }
 
@@ -77,6 +77,7 @@ static perfile_status spill(pf_sort_store *s, perfile_error *err)
     s->n = 0;
     s->spills++;
     pf_buffer_clear(&s->items);
+    /* Keep the number of runs bounded. */
     if (st == PERFILE_OK && s->levels[0].n == PF_SORT_FAN_IN) {
         /* Freed, not cleared: the windows of the readers take up the budget now. */
         pf_buffer_free(&s->items);
@@ -133,6 +134,7 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
     bool borrowed = r->flags & PERFILE_REC_STABLE && contiguous && !copy;
     size_t bytes = borrowed ? sizeof(uint64_t) : header + r->body.len;
     size_t extra = r->extra.len ? sizeof(pf_sort_extra) : 0;
+    /* A multiple of 8, so that the next item is aligned, in files too. */
     size_t size = (sizeof(pf_sort_item) + extra + bytes + 7) & ~(size_t)7;
     if (r->body.len > UINT32_MAX / 2)
         return pf_fail(err, PERFILE_E_LIMIT, "sort.record",

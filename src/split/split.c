@@ -26,8 +26,7 @@ static perfile_status check(const perfile_split_options *options, perfile_error 
         return pf_fail(err, PERFILE_E_USAGE, "split.amount", "amount is 0, at least 1 is needed");
     if ((options->flags & both) == both)
         return pf_fail(err, PERFILE_E_USAGE, "split.flags",
-                       "side-band is either left out or compacted: NO_SIDEBAND and "
-                       "COMPACT_SIDEBAND are both set");
+                       "side-band is left out or compacted, not both");
     return options->pattern ? pf_split_pattern(options->pattern, options->by, err) : PERFILE_OK;
 }
 

@@ -98,6 +98,7 @@ static perfile_status yield_records(pf_byteswap *o, perfile_error *err)
 {
     const perfile_record *first = o->at;
     if (first->family == PERFILE_FAMILY_DAMAGE) {
+        /* The bytes of damage are no records: they stay as they are. */
         o->base.run[0] = *first;
         o->base.run[0].session = o->base.session;
         o->base.n_run = 1;
@@ -211,6 +212,7 @@ static const pf_stream_ops byteswap_ops = {.fill = fill, .extra = extra, .close 
 /* Adds an event to the session, with swapped attr and ids. */
 static perfile_status add_event(pf_byteswap *o, const perfile_event *e, perfile_error *err)
 {
+    /* The session copies what it is given: o->bytes is only used on the way. */
     size_t ids = 8 * e->ids.n;
     perfile_error why;
     pf_buffer_clear(&o->bytes);

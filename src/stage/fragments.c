@@ -58,6 +58,7 @@ void pf_fragments_settle(pf_fragments *p, const perfile_record *next, bool kept)
     const perfile_record *all = all_of(p, &n);
     if (n == 0)
         return;
+    /* A joined record names its last fragment as its envelope. */
     bool is_joined = next->flags & PERFILE_REC_INNER && next->envelope == all[n - 1].sequence;
     if (is_joined && kept)
         p->giving = skip_others(p, perfile_record_size(next));
@@ -73,6 +74,7 @@ bool pf_fragments_give(pf_fragments *p, perfile_record *r)
         forget(p);
         return false;
     }
+    /* The bytes are a copy in a buffer that may move: not stable any more. */
     *r = all[p->n_yielded++];
     r->header = p->bytes.ptr + p->yielded_bytes;
     r->body.ptr = r->header + PF_PERF_RECORD_HEADER;

@@ -26,6 +26,7 @@ bool pf_pids_add(pf_pids *p, uint32_t pid, bool *is_new)
             p->full = true;
             return true;
         }
+        /* A random seed: numbers come from input and must not be able to collide on purpose. */
         if (!p->odd.seed)
             p->odd.seed = pf_index_seed(p);
         if (!pf_index_put(&p->odd, pid, 0))
@@ -52,6 +53,7 @@ bool pf_pids_next(const pf_pids *p, uint64_t *at, uint32_t *pid)
             *at = (uint64_t)*pid + 1;
             return true;
         }
+        /* Nothing is left in this word, or in all of a block that was never allocated. */
         uint64_t step = block ? 64 : PF_PIDS_BLOCK;
         *at += step - *at % step;
     }
@@ -60,7 +62,7 @@ bool pf_pids_next(const pf_pids *p, uint64_t *at, uint32_t *pid)
     while (*at - PF_PIDS_USUAL < p->odd.size) {
         const struct pf_index_slot *slot = &p->odd.slots[*at - PF_PIDS_USUAL];
         ++*at;
-        if (slot->value) {
+        if (slot->value) { /* 0: the slot is empty */
             *pid = (uint32_t)slot->key;
             return true;
         }

@@ -237,8 +237,8 @@ static unsigned rewrite_body_of_sample(const pf_relayout *plan, const perfile_re
         *out += rest.len;
         return 0;
     }
-    /* An empty branch stack is stored with or without hw_idx: only the record's size shows which.
-     */
+    /* An empty branch stack is stored with or without hw_idx: only the record's size shows
+     * which. */
     const pf_parts parts = {.layout = &plan->from, .body = r->body};
     pf_context reading = plan->reading, wanted = plan->wanted;
     reading.no_hw_idx = wanted.no_hw_idx = pf_record_context(r, &parts).no_hw_idx;

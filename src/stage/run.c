@@ -65,6 +65,7 @@ pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t 
         f.shortest >= PF_PERF_RECORD_HEADER + fixed_bytes(l))
         run.even = l;
     run.in_a_row = first[n - 1].sequence - first->sequence == n - 1;
+    /* Contiguous records of one size: fields can be read without the records. */
     run.stride = f.adjacent && f.shortest == f.longest ? f.shortest : 0;
     return run;
 }

@@ -110,6 +110,7 @@ static void count_member(attr_rewriting *w, uint64_t offset)
 static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     attr_rewriting *w = user;
+    /* Members that go with a dropped field become 0, and are no loss. */
     if (w->t->options.drop && pf_target_drops_member(w->t, f->name)) {
         memset(w->out + v->offset, 0, (size_t)v->width);
         return;
@@ -247,6 +248,7 @@ static perfile_status add_feature(pf_target *t, const perfile_feature *f, perfil
     }
     if (no_longer_holds(t, f))
         return PERFILE_OK;
+    /* Of all features only EVENT_DESC contains attrs. */
     if (f->number != PERFILE_FEATURE_EVENT_DESC || f->damage || !f->payload.len)
         return pf_session_add_feature(t->base.session, &copy, true, err);
     pf_buffer_clear(&t->bytes);

@@ -68,6 +68,7 @@ perfile_status pf_deferred_add(pf_deferred *h, const perfile_record *r, uint32_t
                  .tid = tid,
                  .chain_at = chain_at};
     perfile_status st = PERFILE_OK;
+    /* Pointers are set when the record leaves: until then `bytes` may move. */
     e.record.header = NULL;
     e.record.body.ptr = NULL;
     if (r->family != PERFILE_FAMILY_DAMAGE) {
@@ -80,6 +81,7 @@ perfile_status pf_deferred_add(pf_deferred *h, const perfile_record *r, uint32_t
             return pf_fail_nomem(err, "held_bytes");
         uint64_t *bucket = bucket_of(h, tid, cookie);
         e.state = PF_HELD_WAITING;
+        /* The entry that is added next becomes the head of the list of its bucket. */
         e.before = *bucket;
         *bucket = h->first + n_entries(h) + 1;
         h->n_waiting++;
@@ -115,7 +117,7 @@ perfile_status pf_deferred_complete(pf_deferred *h, uint32_t tid, uint64_t cooki
                                     perfile_bytes chain, uint64_t *found, perfile_error *err)
 {
     *found = 0;
-    if (!h->n_waiting)
+    if (!h->n_waiting) /* there may be no buckets yet */
         return PERFILE_OK;
     /* The entry of the chain stands behind its samples, so it leaves the queue after them. */
     pf_held e = {.at = h->bytes_gone + h->bytes.len, .state = PF_HELD_CHAIN};
@@ -146,6 +148,7 @@ void pf_deferred_pop(pf_deferred *h)
 {
     if (!h->n_yielded)
         return;
+    /* Bytes lie in the order of the entries, so those of all yielded entries are at the front. */
     const pf_held *last = &entries(h)[h->n_yielded - 1];
     uint64_t end = last->at + last->len;
     pf_buffer_consume_front(&h->bytes, (size_t)(end - h->bytes_gone));

@@ -123,6 +123,7 @@ static bool knows_field(const pf_target *t, const char *name)
 static void format_records(char *out, size_t room, const perfile_target_loss *l)
 {
     const char *s = l->count == 1 ? "" : "s";
+    /* A name without a number is none of a type: "type 40", "of other tools". */
     bool named = perfile_record_type_number(l->name) != 0;
     if (named)
         snprintf(out, room, "%" PRIu64 " %s record%s", l->count, l->name, s);

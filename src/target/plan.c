@@ -42,8 +42,8 @@ static void make_plan(pf_target *t, const perfile_event *e, pf_target_plan *plan
                         ~(uint64_t)PERFILE_SAMPLE_IDENTIFIER & ~t->options.drop;
     if (plan->convert_weight)
         plan->lost_sample &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT;
-    /* READ records lose fields of read_format, and so do samples that have the same values inside.
-     */
+    /* READ records lose fields of read_format, and so do samples that have the same values
+     * inside. */
     plan->lost_by_read = from->read_format & ~to.read_format;
     if (from->sample_type & PERFILE_SAMPLE_READ)
         plan->lost_read = plan->lost_by_read;

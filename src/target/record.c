@@ -296,8 +296,8 @@ uint32_t pf_target_find_cookie(pf_target *t, const perfile_record *original,
     const perfile_layout *to = plan ? &plan->relayout.to : NULL;
     if (!to || !(to->sample_type & PERFILE_SAMPLE_CALLCHAIN))
         return 0;
-    /* The chain stands behind the fields of fixed place, and behind READ values if there are any.
-     */
+    /* The chain stands behind the fields of fixed place, and behind READ values if there are
+     * any. */
     pf_cursor c = pf_cur(out->body, is_swapped(out));
     pf_cur_span(&c, 8 * (uint64_t)plan->relayout.front.new);
     if (to->sample_type & PERFILE_SAMPLE_READ) {

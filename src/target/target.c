@@ -58,8 +58,8 @@ static perfile_status add_to_run(pf_target *t, const perfile_record *r, perfile_
     slot->session = t->base.session;
     if (r->family != PERFILE_FAMILY_PERF || !pf_session_wants(r->type))
         return PERFILE_OK;
-    /* The session must be settled before anything is looked up in it, but only if it has changed.
-     */
+    /* The session must be settled before anything is looked up in it, but only if it has
+     * changed. */
     uint64_t before = perfile_session_generation(t->base.session);
     perfile_status st = pf_session_learn(t->base.session, slot, err);
     if (st == PERFILE_OK && perfile_session_generation(t->base.session) != before)

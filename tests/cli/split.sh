@@ -59,13 +59,13 @@ for n in 0 -1 1.5 x '' 99999999999999999999; do
     expect 2 "--records takes a number" "--records=$n" -o 'parts/%d' missing
 done
 expect 2 "--by takes tid, pid, cpu, event or comm: 'dso'" --by dso -o 'parts/%d' missing
-expect 2 "no place for the number" --by pid -o parts/x missing
-expect 2 "no place for the number" --by pid -o parts/%% missing
+expect 2 "no place for the part" --by pid -o parts/x missing
+expect 2 "no place for the part" --by pid -o parts/%% missing
 expect 2 "more than one place" --by pid -o parts/%d-%s missing
 expect 2 "must be followed by" --by pid -o parts/%x missing
 expect 2 "must be followed by" --by pid -o parts/% missing
 expect 2 "not of the folder" --by pid -o parts%d/x missing
-expect 2 "%s is the key" --every 1s -o parts/%s missing
+expect 2 "%s stands for the key" --every 1s -o parts/%s missing
 expect 2 "'dir'" --every 1s --to dir -o parts/%d missing
 expect 2 "not both" --every 1s --no-state --compact-state -o parts/%d missing
 expect 1 "No such file" --every 1s -o parts/%d missing
