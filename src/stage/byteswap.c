@@ -278,7 +278,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
                        "byte order %u is neither PERFILE_BYTE_ORDER_LITTLE (%d) nor BIG (%d)",
                        byte_order, PERFILE_BYTE_ORDER_LITTLE, PERFILE_BYTE_ORDER_BIG);
     /* Nothing to do: no stage. */
-    if (perfile_session_big_endian(from) == (byte_order == PERFILE_BYTE_ORDER_BIG)) {
+    if (perfile_session_byte_order(from) == byte_order) {
         *stream = below;
         return PERFILE_OK;
     }
