@@ -1,3 +1,4 @@
+/* Compression for COMPRESSED records, a thin layer over libzstd. */
 #include "io/deflate.h"
 
 #include <zstd.h>
@@ -33,6 +34,8 @@ void pf_deflate_free(pf_deflate *z)
 
 size_t pf_deflate_bound(size_t n)
 {
+    /* ZSTD_compressBound() is for a single complete frame; the largest frame header and the empty
+     * block that a flush may add come on top. */
     enum { FRAME_HEADER = 18, FLUSH = 3 };
     return ZSTD_compressBound(n) + FRAME_HEADER + FLUSH;
 }

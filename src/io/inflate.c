@@ -1,3 +1,9 @@
+/* Decompression of COMPRESSED records, a layer over libzstd that bounds the output and handles
+ * padding.
+ *
+ * The difficulty is zero padding behind the data: zstd does not say how many bytes it needs of the
+ * last ones, but its return value (`wanted`) hints at how many bytes it expects next, from which
+ * the end of a block can be recognised. */
 #include "io/inflate.h"
 
 #include <inttypes.h>
@@ -7,13 +13,13 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define BLOCK_HEADER 3
+#define BLOCK_HEADER 3 /* bytes of a zstd block header */
 
 struct pf_inflate {
     ZSTD_DCtx *zstd;
-    size_t wanted; /* zstd's hint: bytes until the next step; 0 after a frame */
-    bool started;
-    uint64_t limit; /* of the call that runs */
+    size_t wanted;  /* zstd's hint: input bytes until its next step; 0 at the end of a frame */
+    bool started;   /* some input was consumed since the last reset */
+    uint64_t limit; /* limit of the present call, for the message */
 };
 
 pf_inflate *pf_inflate_new(unsigned window_log)
@@ -49,7 +55,8 @@ void pf_inflate_reset(pf_inflate *z)
     z->started = false;
 }
 
-static perfile_status refused(size_t code, perfile_error *err)
+/* The error for the result `code` of a failed zstd call. */
+static perfile_status fail_zstd(size_t code, perfile_error *err)
 {
     switch (ZSTD_getErrorCode(code)) {
     case ZSTD_error_memory_allocation:
@@ -61,6 +68,7 @@ static perfile_status refused(size_t code, perfile_error *err)
     }
 }
 
+/* Decompresses `bytes` to the end.  *left is what `out` may still grow by. */
 static perfile_status inflate(pf_inflate *z, perfile_bytes bytes, pf_buffer *out, uint64_t *left,
                               perfile_error *err)
 {
@@ -69,7 +77,8 @@ static perfile_status inflate(pf_inflate *z, perfile_bytes bytes, pf_buffer *out
     while (in.pos < in.size || full) {
         if (!pf_buffer_reserve(out, ZSTD_DStreamOutSize()))
             return pf_fail_nomem(err, "zstd");
-        /* One byte of room above the limit tells "exactly at the limit" from "more to come". */
+        /* One byte more than allowed: output that ends exactly at the limit leaves it unused, and
+         * longer output fills it. */
         size_t room = out->cap - out->len;
         if (room > *left)
             room = (size_t)*left + 1;
@@ -80,14 +89,14 @@ static perfile_status inflate(pf_inflate *z, perfile_bytes bytes, pf_buffer *out
             out->len += (size_t)*left;
             *left = 0;
             return pf_fail(err, PERFILE_E_LIMIT, "inflate_bytes",
-                           "zstd: the output is longer than the limit, %" PRIu64 " bytes",
+                           "zstd: the output is longer than the limit of %" PRIu64 " bytes",
                            z->limit);
         }
         out->len += to.pos;
         *left -= to.pos;
         if (ZSTD_isError(r))
-            return refused(r, err);
-        full = to.pos == to.size && r != 0;
+            return fail_zstd(r, err);
+        full = to.pos == to.size && r != 0; /* zstd may hold more output: call it again */
         if (!to.pos && in.pos == before && in.pos < in.size)
             return pf_fail(err, PERFILE_E_CORRUPT, "zstd", "zstd makes no progress");
         z->wanted = r;
@@ -96,7 +105,7 @@ static perfile_status inflate(pf_inflate *z, perfile_bytes bytes, pf_buffer *out
     return PERFILE_OK;
 }
 
-/* Runs inflate() and, when it fails, leaves nothing of the stream. */
+/* inflate() that resets the stream if it fails. */
 static perfile_status feed(pf_inflate *z, perfile_bytes in, pf_buffer *out, uint64_t *left,
                            perfile_error *err)
 {
@@ -125,8 +134,9 @@ perfile_status pf_inflate_feed_padded(pf_inflate *z, perfile_bytes in, pf_buffer
     perfile_bytes zeros = {in.ptr + body.len, in.len - body.len};
     perfile_status st = body.len ? feed(z, body, out, &limit, err) : PERFILE_OK;
 
-    /* Some of the zeros may belong to a block.  zstd's hint counts up to the end of the block plus
-     * the header behind it, so that it is exactly one header at the end of a block. */
+    /* The first of the zeros may belong to the last block.  zstd's hint counts the bytes up to the
+     * end of the block plus the next block header, so that it equals one header exactly at the end
+     * of a block.  Feed zeros until then; the remaining ones are padding. */
     while (st == PERFILE_OK && zeros.len) {
         if (z->started && (z->wanted == 0 || z->wanted == BLOCK_HEADER))
             break;

@@ -1,3 +1,9 @@
+/* Protects inputs from outputs (see inputs.h).
+ *
+ * The list holds one entry per inode: files and directories that are read, and every directory
+ * above them.  A lookup is a binary search, so that directories with many files are no problem.
+ * Checks are made when a sink is opened and again when its output gets its final name, since the
+ * file system may change in between. */
 #include "io/inputs.h"
 
 #include <dirent.h>
@@ -11,7 +17,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* No recording has that many files, and a directory that somebody took for one may. */
+/* Bound on the entries noted of a directory: more than any recording has, but a large directory
+ * that was named by mistake may have more. */
 enum { MOST_ENTRIES = 1 << 18 };
 enum { ALL_MODES = 0666, GROUP_BITS = 060, OTHER_BITS = 06 };
 
@@ -21,6 +28,7 @@ void pf_inputs_free(pf_inputs *in)
     *in = (pf_inputs){0};
 }
 
+/* Makes room for `more` entries, at least doubling the array. */
 static bool reserve(pf_inputs *in, size_t more)
 {
     if (in->cap - in->n >= more)
@@ -50,7 +58,8 @@ bool pf_inputs_is_part_name(const char *name)
     return strncmp(name, "data.", 5) == 0 && name[5] && !name[5 + strspn(name + 5, "0123456789")];
 }
 
-/* Files are protected whatever they hold; only those with records have a say about modes. */
+/* Adds one entry of an input directory.  Every file is protected; only files with records restrict
+ * the mode of outputs. */
 static bool add_entry(pf_inputs *in, int folder, const char *name)
 {
     struct stat sb;
@@ -64,25 +73,29 @@ static bool add_entry(pf_inputs *in, int folder, const char *name)
     return add(in, &sb, PF_INPUT_FILE, mode);
 }
 
+/* Adds the direct entries of the directory `folder`.  A directory that cannot be listed adds none.
+ */
 static bool add_entries(pf_inputs *in, int folder)
 {
+    /* Opened anew: readdir() would move the position of the caller's descriptor. */
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir && fd >= 0)
         close(fd);
-    bool room = true;
+    bool ok = true;
     size_t left = MOST_ENTRIES;
     const struct dirent *e;
-    while (room && dir && left-- && (e = readdir(dir)))
+    while (ok && dir && left-- && (e = readdir(dir)))
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            room = add_entry(in, folder, e->d_name);
+            ok = add_entry(in, folder, e->d_name);
     if (dir)
         closedir(dir);
-    return room;
+    return ok;
 }
 
-/* Whoever may not enter a directory may not read what is in it either. */
-static mode_t granted_by_directory(mode_t mode)
+/* Converts the search (x) bits of a directory to read and write bits: a user who may not enter the
+ * directory cannot read what is in it, and must not be able to read an output made of it. */
+static mode_t mode_of_directory(mode_t mode)
 {
     mode_t enter = mode & 0111;
     return (mode_t)(enter << 1 | enter << 2);
@@ -97,12 +110,11 @@ bool pf_inputs_add_fd(pf_inputs *in, int fd)
         return add(in, &sb, PF_INPUT_FILE, sb.st_mode & ALL_MODES);
     if (!S_ISDIR(sb.st_mode))
         return true;
-    return add(in, &sb, PF_INPUT_DIRECTORY, granted_by_directory(sb.st_mode)) &&
-           add_entries(in, fd);
+    return add(in, &sb, PF_INPUT_DIRECTORY, mode_of_directory(sb.st_mode)) && add_entries(in, fd);
 }
 
-/* Cuts the last name off a real path; false at the root. */
-static bool cut_last(char *path)
+/* Removes the last component of an absolute path; false at the root. */
+static bool cut_last_component(char *path)
 {
     char *slash = strrchr(path, '/');
     if (!slash || !slash[1])
@@ -111,16 +123,16 @@ static bool cut_last(char *path)
     return true;
 }
 
-bool pf_inputs_add_above(pf_inputs *in, const char *path)
+bool pf_inputs_add_parents(pf_inputs *in, const char *path)
 {
     struct stat sb;
     char *real = realpath(path, NULL);
-    bool room = true;
-    while (room && real && cut_last(real))
+    bool ok = true;
+    while (ok && real && cut_last_component(real))
         if (stat(real, &sb) == 0)
-            room = add(in, &sb, PF_INPUT_ABOVE, ALL_MODES);
+            ok = add(in, &sb, PF_INPUT_PARENT, ALL_MODES);
     free(real);
-    return room;
+    return ok;
 }
 
 bool pf_inputs_add_path(pf_inputs *in, const char *path)
@@ -130,17 +142,17 @@ bool pf_inputs_add_path(pf_inputs *in, const char *path)
     struct stat sb;
     if (stat(path, &sb) < 0 || (!S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode)))
         return true;
-    bool room;
+    bool ok;
     if (S_ISREG(sb.st_mode)) {
-        room = add(in, &sb, PF_INPUT_FILE, sb.st_mode & ALL_MODES);
+        ok = add(in, &sb, PF_INPUT_FILE, sb.st_mode & ALL_MODES);
     } else {
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        room = fd < 0 ? add(in, &sb, PF_INPUT_DIRECTORY, granted_by_directory(sb.st_mode))
-                      : pf_inputs_add_fd(in, fd);
+        ok = fd < 0 ? add(in, &sb, PF_INPUT_DIRECTORY, mode_of_directory(sb.st_mode))
+                    : pf_inputs_add_fd(in, fd);
         if (fd >= 0)
             close(fd);
     }
-    return room && pf_inputs_add_above(in, path);
+    return ok && pf_inputs_add_parents(in, path);
 }
 
 bool pf_inputs_join(pf_inputs *in, const pf_inputs *from)
@@ -153,7 +165,7 @@ bool pf_inputs_join(pf_inputs *in, const pf_inputs *from)
     return true;
 }
 
-static int by_inode(const void *x, const void *y)
+static int compare_by_inode(const void *x, const void *y)
 {
     const pf_input *a = x, *b = y;
     if (a->dev != b->dev)
@@ -163,17 +175,18 @@ static int by_inode(const void *x, const void *y)
     return (int)a->kind - (int)b->kind;
 }
 
-/* What `sb` is among the inputs, the strongest of several; NULL: nothing. */
+/* The entry for the file `sb`, the one of the strongest kind if there are several; NULL if it is
+ * none of the inputs.  Sorts the list first if it has grown. */
 static const pf_input *find(pf_inputs *in, const struct stat *sb)
 {
     if (!in->sorted && in->n)
-        qsort(in->at, in->n, sizeof *in->at, by_inode);
+        qsort(in->at, in->n, sizeof *in->at, compare_by_inode);
     in->sorted = true;
     const pf_input wanted = {.dev = sb->st_dev, .ino = sb->st_ino, .kind = PF_INPUT_FILE};
     size_t low = 0, high = in->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (by_inode(&in->at[middle], &wanted) < 0)
+        if (compare_by_inode(&in->at[middle], &wanted) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -182,13 +195,16 @@ static const pf_input *find(pf_inputs *in, const struct stat *sb)
     return same ? &in->at[low] : NULL;
 }
 
-static perfile_status refuse(const char *name, const char *why, perfile_error *err)
+/* Fails because the output `name` would change an input; `why` completes "'NAME' …". */
+static perfile_status fail_is_input(const char *name, const char *why, perfile_error *err)
 {
     return pf_fail_io(err, 0, "sink.inputs",
                       "'%s' %s; an input is never changed: choose another output", name, why);
 }
 
-/* Whether a directory holds an input under any name. */
+/* True if the directory `path` directly contains an input file or directory under any name.  The
+ * inode of a hard link has other parents than its input's path, which PF_INPUT_PARENT cannot cover.
+ */
 static bool holds_input(pf_inputs *in, const char *path)
 {
     DIR *dir = opendir(path);
@@ -199,7 +215,7 @@ static bool holds_input(pf_inputs *in, const char *path)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
             fstatat(dirfd(dir), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0) {
             const pf_input *one = find(in, &sb);
-            holds = one && one->kind != PF_INPUT_ABOVE;
+            holds = one && one->kind != PF_INPUT_PARENT;
         }
     }
     if (dir)
@@ -207,27 +223,28 @@ static bool holds_input(pf_inputs *in, const char *path)
     return holds;
 }
 
-perfile_status pf_inputs_apart_self(pf_inputs *in, const char *path, const char *name,
-                                    perfile_error *err)
+perfile_status pf_inputs_check_target(pf_inputs *in, const char *path, const char *name,
+                                      perfile_error *err)
 {
     struct stat sb;
     if (stat(path, &sb) < 0)
-        return PERFILE_OK; /* also a link that leads nowhere, which is no input */
+        return PERFILE_OK; /* nothing is there, or a dangling link: no input */
     const pf_input *one = find(in, &sb);
-    if (one && one->kind != PF_INPUT_ABOVE)
-        return refuse(name, "is an input, or part of one", err);
+    if (one && one->kind != PF_INPUT_PARENT)
+        return fail_is_input(name, "is an input, or part of one", err);
     if (S_ISDIR(sb.st_mode) && (one || holds_input(in, path)))
-        return refuse(name, "holds an input", err);
+        return fail_is_input(name, "holds an input", err);
     return PERFILE_OK;
 }
 
-/* Whether the existing directory `folder` is, or lies in, a directory that is read. */
-static perfile_status apart_folder(pf_inputs *in, const char *folder, const char *name,
+/* Fails if the existing directory `folder` is an input directory or lies in one, by going up its
+ * real path to the root. */
+static perfile_status check_folder(pf_inputs *in, const char *folder, const char *name,
                                    perfile_error *err)
 {
     char *real = realpath(folder, NULL);
     if (!real && (errno == ENOENT || errno == ENOTDIR))
-        return PERFILE_OK; /* nothing can be written there */
+        return PERFILE_OK; /* the directory does not exist: creating the output will fail */
     if (!real)
         return pf_fail_io(err, errno, "sink.inputs",
                           "cannot find out whether '%s' lies inside an input", name);
@@ -236,13 +253,14 @@ static perfile_status apart_folder(pf_inputs *in, const char *folder, const char
         struct stat sb;
         const pf_input *one = stat(real, &sb) == 0 ? find(in, &sb) : NULL;
         if (one && one->kind == PF_INPUT_DIRECTORY)
-            st = refuse(name, "lies inside an input", err);
-    } while (st == PERFILE_OK && cut_last(real));
+            st = fail_is_input(name, "lies inside an input", err);
+    } while (st == PERFILE_OK && cut_last_component(real));
     free(real);
     return st;
 }
 
-/* The directory that a name stands in, released with pf_free(): slashes at its end do not count. */
+/* The directory part of `path`, "." if it has none; slashes at the end of `path` do not count.  The
+ * caller releases it with pf_free(). */
 static char *folder_of(const char *path)
 {
     size_t n = strlen(path);
@@ -258,9 +276,10 @@ static char *folder_of(const char *path)
     return folder;
 }
 
-perfile_status pf_inputs_apart_place(pf_inputs *in, const char *path, const char *name,
-                                     perfile_error *err)
+perfile_status pf_inputs_check_folder(pf_inputs *in, const char *path, const char *name,
+                                      perfile_error *err)
 {
+    /* Only a directory can have an output inside: without one, realpath() need not run. */
     bool directories = false;
     for (size_t i = 0; i < in->n && !directories; i++)
         directories = in->at[i].kind == PF_INPUT_DIRECTORY;
@@ -269,42 +288,43 @@ perfile_status pf_inputs_apart_place(pf_inputs *in, const char *path, const char
     char *folder = folder_of(path);
     if (!folder)
         return pf_fail_nomem(err, "sink.inputs");
-    perfile_status st = apart_folder(in, folder, name, err);
+    perfile_status st = check_folder(in, folder, name, err);
     pf_free(folder);
     return st;
 }
 
-perfile_status pf_inputs_apart(pf_inputs *in, const char *path, const char *name,
-                               perfile_error *err)
+perfile_status pf_inputs_check_path(pf_inputs *in, const char *path, const char *name,
+                                    perfile_error *err)
 {
-    perfile_status st = pf_inputs_apart_self(in, path, name, err);
+    perfile_status st = pf_inputs_check_target(in, path, name, err);
     if (st == PERFILE_OK)
-        st = pf_inputs_apart_place(in, path, name, err);
+        st = pf_inputs_check_folder(in, path, name, err);
     if (st != PERFILE_OK || !in->n)
         return st;
-    /* Where a link leads is where the file will be. */
+    /* If `path` is a symbolic link, the output replaces the file that it leads to. */
     char *real = realpath(path, NULL);
     if (real)
-        st = pf_inputs_apart_place(in, real, name, err);
+        st = pf_inputs_check_folder(in, real, name, err);
     free(real);
     return st;
 }
 
-perfile_status pf_inputs_apart_fd(pf_inputs *in, int fd, const char *name, perfile_error *err)
+perfile_status pf_inputs_check_fd(pf_inputs *in, int fd, const char *name, perfile_error *err)
 {
     struct stat sb;
     if (fstat(fd, &sb) < 0 || !S_ISREG(sb.st_mode) || !find(in, &sb))
         return PERFILE_OK;
-    return refuse(name, "is an input, or part of one", err);
+    return fail_is_input(name, "is an input, or part of one", err);
 }
 
-mode_t pf_inputs_grant(const pf_inputs *in, gid_t group)
+mode_t pf_inputs_granted_mode(const pf_inputs *in, gid_t group)
 {
     mode_t granted = ALL_MODES;
     for (size_t i = 0; i < in->n; i++) {
+        /* `others` are the bits granted to everybody, shifted to the place of the group bits. */
         mode_t mode = in->at[i].mode;
         mode_t others = (mode_t)((mode & OTHER_BITS) << 3);
-        if (in->at[i].group != group && in->at[i].kind != PF_INPUT_ABOVE)
+        if (in->at[i].group != group && in->at[i].kind != PF_INPUT_PARENT)
             mode = (mode & ~(mode_t)GROUP_BITS) | (mode & others & GROUP_BITS);
         granted &= mode;
     }

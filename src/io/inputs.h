@@ -1,15 +1,17 @@
-/* What an output must leave as it is: the files and directories that are read to make it.
+/* The files and directories that are read to make an output, and must stay as they are.
  *
- * This is the one place that decides whether an output may be written beside its inputs, and which
- * mode it may have.  A source knows what it reads, a stream what its sources read, and a sink is
- * told of both (pf_sink_reads()) by whatever function is given one of each, so that no caller can
- * forget it.  Inputs are known by device and inode, which links, other spellings of a path and
- * descriptors share; what lies inside of what is found out along the real path.
+ * This is the one place that decides whether an output may be written where it shall go, and with
+ * which mode.  A source knows what it reads, a stream knows what its sources read, and every
+ * function that is given a stream and a sink tells the sink (pf_sink_reads()), so that no caller
+ * can forget it.
  *
- * Not found out: that a place lies inside a directory that is read because a directory two or more
- * levels inside of it is mounted there once more (a bind mount).  The way up from that place leads
- * through the mount point and never comes by the input.  Nothing that is read is there: records of
- * a directory are in its own files, which are known by their inodes wherever they are seen. */
+ * Inputs are compared by device and inode, which are the same for links, other spellings of a path,
+ * and descriptors.  Whether a path lies inside an input directory is decided along its real path.
+ *
+ * Known gap: if a directory two or more levels inside an input directory is mounted a second time
+ * elsewhere (bind mount), a path below the second mount point is not recognised as inside the
+ * input.  No data is at risk: the records of a directory are in its own files, which are known by
+ * their inodes wherever they are seen. */
 #ifndef PF_IO_INPUTS_H
 #define PF_IO_INPUTS_H
 
@@ -19,61 +21,65 @@
 
 #include "perfile/base.h"
 
+/* Why an inode is in the list.  In the order of strength: the smallest kind of an inode counts. */
 typedef enum pf_input_kind {
-    PF_INPUT_FILE,      /* read, or lies in a directory that is read */
-    PF_INPUT_DIRECTORY, /* read, or lies in one that is read */
-    PF_INPUT_ABOVE      /* a directory on the way to an input */
+    PF_INPUT_FILE,      /* a file that is read, or any file directly in a directory that is read */
+    PF_INPUT_DIRECTORY, /* a directory that is read, or one directly in it */
+    PF_INPUT_PARENT     /* a directory on the way from the root to an input */
 } pf_input_kind;
 
 typedef struct pf_input {
     dev_t dev;
     ino_t ino;
     pf_input_kind kind;
-    mode_t mode; /* who may read and write what it holds; all may when `kind` grants nothing */
-    gid_t group;
+    mode_t mode; /* bits of 0666 that an output made from this input may have; all bits if the input
+                    does not restrict it */
+    gid_t group; /* its group, to which the group bits of `mode` apply */
 } pf_input;
 
-/* All zeros is an empty list. */
+/* A list of inputs; all zeros is an empty one. */
 typedef struct pf_inputs {
     pf_input *at;
     size_t n, cap;
-    bool sorted;
+    bool sorted; /* by device, inode and kind, for binary search */
 } pf_inputs;
 
 void pf_inputs_free(pf_inputs *in);
 
-/* Adds what `fd` is: a regular file, or a directory with all that is in it.  Pipes and devices
- * cannot be replaced, and add nothing.  False: no memory. */
+/* Adds what `fd` refers to: a regular file, or a directory with its direct entries.  Pipes and
+ * devices cannot be replaced by an output and add nothing.  False: no memory. */
 bool pf_inputs_add_fd(pf_inputs *in, int fd);
 
-/* Adds the directories on the way to `path`.  False: no memory. */
-bool pf_inputs_add_above(pf_inputs *in, const char *path);
+/* Adds all directories above `path`.  False: no memory. */
+bool pf_inputs_add_parents(pf_inputs *in, const char *path);
 
-/* Both for `path`, "-" being standard input.  What cannot be opened adds nothing. */
+/* Adds what is at `path`, and the directories above it. "-" is standard input.  Paths that do not
+ * exist add nothing.  False: no memory. */
 bool pf_inputs_add_path(pf_inputs *in, const char *path);
 
 /* Adds all of `from`.  False: no memory. */
 bool pf_inputs_join(pf_inputs *in, const pf_inputs *from);
 
-/* Whether a file or directory may take the name `path`: it is no input under any name, lies in none
- * and holds none.  PERFILE_E_IO, with `name` in the message. */
-perfile_status pf_inputs_apart(pf_inputs *in, const char *path, const char *name,
-                               perfile_error *err);
-
-/* The two halves of that, for many files in one folder: what `path` is, and where it lies. */
-perfile_status pf_inputs_apart_self(pf_inputs *in, const char *path, const char *name,
+/* Checks that an output may take the name `path`: `path` is no input under any name, lies in no
+ * input and contains none.  Otherwise PERFILE_E_IO, with `name` in the message. */
+perfile_status pf_inputs_check_path(pf_inputs *in, const char *path, const char *name,
                                     perfile_error *err);
-perfile_status pf_inputs_apart_place(pf_inputs *in, const char *path, const char *name,
-                                     perfile_error *err);
 
-/* Whether `fd` may be written to: it is no input, or no regular file. */
-perfile_status pf_inputs_apart_fd(pf_inputs *in, int fd, const char *name, perfile_error *err);
+/* The two halves of that check, for many files in one folder: what exists at `path` itself, and in
+ * which directory it lies. */
+perfile_status pf_inputs_check_target(pf_inputs *in, const char *path, const char *name,
+                                      perfile_error *err);
+perfile_status pf_inputs_check_folder(pf_inputs *in, const char *path, const char *name,
+                                      perfile_error *err);
 
-/* Bits of 0666 that every input grants to a file of that group.  Where the group is another one
- * than that of an input, it is granted no more than everybody is. */
-mode_t pf_inputs_grant(const pf_inputs *in, gid_t group);
+/* Checks that `fd` may be written to: it is not a regular file that is an input. */
+perfile_status pf_inputs_check_fd(pf_inputs *in, int fd, const char *name, perfile_error *err);
 
-/* A file that holds records of a directory: data, data.0, data.1 ... */
+/* The bits of 0666 that every input grants to an output whose group is `group`.  Where an input has
+ * another group, that group gets no more than the input grants to everybody. */
+mode_t pf_inputs_granted_mode(const pf_inputs *in, gid_t group);
+
+/* True for names of files with records in a perf.data directory: data, data.0, data.1 ... */
 bool pf_inputs_is_part_name(const char *name);
 
 #endif

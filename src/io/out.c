@@ -1,5 +1,8 @@
-/* What all sinks share: buffering, the error that is kept, the inputs that must stay as they are.
- */
+/* What all sinks share: the buffer, the kept error, and the inputs that an output must not change.
+ *
+ * Bytes collect in the buffer and go to ops->write() when it is full; large writes bypass the
+ * buffer.  `passed` counts what ops->write() took, so that offset `passed` is the first byte of the
+ * buffer. */
 #include "io/out.h"
 
 #include <inttypes.h>
@@ -13,17 +16,18 @@
 #include "io/out_kind.h"
 #include "io/workers.h"
 
-#define SINK_LARGE ((size_t)64 << 10) /* copying so much costs more than a call to write it */
+/* Writes of at least this size bypass the buffer: copying them costs more than a system call. */
+#define SINK_LARGE ((size_t)64 << 10)
 
-/* Keeps the first error, and hands it out. */
-static perfile_status keep(perfile_sink *s, const perfile_error *e, perfile_error *err)
+/* Keeps `e` unless the sink holds an earlier error; returns the kept error. */
+static perfile_status keep_error(perfile_sink *s, const perfile_error *e, perfile_error *err)
 {
     if (!s->error.status)
         s->error = *e;
     return pf_sink_status(s, err);
 }
 
-perfile_status pf_sink_cannot(const perfile_sink *s, int sys, const char *what, perfile_error *err)
+perfile_status pf_sink_fail_io(const perfile_sink *s, int sys, const char *what, perfile_error *err)
 {
     return pf_fail_io(err, sys, "sink", "cannot %s '%s'", what, s->name);
 }
@@ -31,15 +35,15 @@ perfile_status pf_sink_cannot(const perfile_sink *s, int sys, const char *what, 
 perfile_status pf_sink_keep_io(perfile_sink *s, int sys, perfile_error *err)
 {
     perfile_error e;
-    (void)pf_sink_cannot(s, sys, "write", &e);
-    return keep(s, &e, err);
+    (void)pf_sink_fail_io(s, sys, "write", &e);
+    return keep_error(s, &e, err);
 }
 
 static perfile_status keep_nomem(perfile_sink *s, perfile_error *err)
 {
     perfile_error e;
     (void)pf_fail_nomem(&e, "sink");
-    return keep(s, &e, err);
+    return keep_error(s, &e, err);
 }
 
 perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err)
@@ -49,7 +53,8 @@ perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err)
     return s->error.status;
 }
 
-static perfile_status writable(const perfile_sink *s, perfile_error *err)
+/* Fails if the sink holds an error or is finished. */
+static perfile_status check_writable(const perfile_sink *s, perfile_error *err)
 {
     if (s->error.status)
         return pf_sink_status(s, err);
@@ -58,11 +63,13 @@ static perfile_status writable(const perfile_sink *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-static perfile_status hand_on(perfile_sink *s, perfile_bytes b, bool lasting, perfile_error *err)
+/* Passes all of `b` to the kind's write function.  `lasting`: `b` stays valid until settle(). */
+static perfile_status write_through(perfile_sink *s, perfile_bytes b, bool lasting,
+                                    perfile_error *err)
 {
     lasting = lasting && s->ops->write_lasting;
     while (b.len) {
-        /* One write() takes no more than this anywhere. */
+        /* Systems limit one write() to about 2 GiB; 1 GiB is accepted everywhere. */
         perfile_bytes part = {b.ptr, b.len < ((size_t)1 << 30) ? b.len : (size_t)1 << 30};
         int64_t n = (lasting ? s->ops->write_lasting : s->ops->write)(s, part);
         if (n < 0)
@@ -74,39 +81,41 @@ static perfile_status hand_on(perfile_sink *s, perfile_bytes b, bool lasting, pe
     return PERFILE_OK;
 }
 
-static perfile_status drain(perfile_sink *s, perfile_error *err)
+/* Passes the buffer's bytes to the kind and empties it; does nothing for a sink in memory. */
+static perfile_status write_buffer(perfile_sink *s, perfile_error *err)
 {
     if (!s->ops->write)
         return PERFILE_OK;
-    perfile_status st = hand_on(s, (perfile_bytes){s->buffer.ptr, s->buffer.len}, false, err);
+    perfile_status st = write_through(s, (perfile_bytes){s->buffer.ptr, s->buffer.len}, false, err);
     if (st == PERFILE_OK)
         pf_buffer_clear(&s->buffer);
     return st;
 }
 
-perfile_status pf_sink_room(perfile_sink *s, size_t n)
+perfile_status pf_sink_grow(perfile_sink *s, size_t n)
 {
-    perfile_status st = writable(s, NULL);
+    perfile_status st = check_writable(s, NULL);
     if (st == PERFILE_OK && s->buffer.cap - s->buffer.len < n)
-        st = drain(s, NULL);
+        st = write_buffer(s, NULL);
     if (st == PERFILE_OK && !pf_buffer_reserve(&s->buffer, n))
         st = keep_nomem(s, NULL);
     return st;
 }
 
+/* The common part of both write functions. */
 static perfile_status write_bytes(perfile_sink *sink, perfile_bytes bytes, bool lasting,
                                   perfile_error *err)
 {
-    perfile_status st = writable(sink, err);
+    perfile_status st = check_writable(sink, err);
     if (st != PERFILE_OK)
         return st;
     bool large = bytes.len >= SINK_LARGE;
     if ((large || bytes.len > sink->buffer.cap - sink->buffer.len) && sink->ops->write) {
-        st = drain(sink, err);
+        st = write_buffer(sink, err);
         if (st != PERFILE_OK)
             return st;
         if (large)
-            return hand_on(sink, bytes, lasting, err);
+            return write_through(sink, bytes, lasting, err);
     }
     if (!pf_buffer_append(&sink->buffer, bytes.ptr, bytes.len))
         return keep_nomem(sink, err);
@@ -131,9 +140,9 @@ perfile_status pf_sink_settle(perfile_sink *s, perfile_error *err)
 
 perfile_status perfile_sink_flush(perfile_sink *sink, perfile_error *err)
 {
-    perfile_status st = writable(sink, err);
+    perfile_status st = check_writable(sink, err);
     if (st == PERFILE_OK)
-        st = drain(sink, err);
+        st = write_buffer(sink, err);
     if (st != PERFILE_OK || !sink->ops->flush)
         return st;
     int r = sink->ops->flush(sink);
@@ -149,7 +158,7 @@ perfile_status perfile_sink_finish(perfile_sink *sink, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     if (sink->ops->finish && sink->ops->finish(sink, &e) != PERFILE_OK)
-        return keep(sink, &e, err);
+        return keep_error(sink, &e, err);
     sink->finished = true;
     return PERFILE_OK;
 }
@@ -160,7 +169,7 @@ perfile_status pf_sink_appear(perfile_sink *s, perfile_error *err)
     perfile_error e;
     if (st != PERFILE_OK || !s->ops->appear)
         return st;
-    return s->ops->appear(s, &e) == PERFILE_OK ? PERFILE_OK : keep(s, &e, err);
+    return s->ops->appear(s, &e) == PERFILE_OK ? PERFILE_OK : keep_error(s, &e, err);
 }
 
 void perfile_sink_abort(perfile_sink *sink)
@@ -173,13 +182,13 @@ void perfile_sink_abort(perfile_sink *sink)
     pf_buffer_clear(&sink->buffer);
     sink->passed = 0;
     (void)pf_fail(&e, PERFILE_E_USAGE, "sink", "'%s' was given up", sink->name);
-    (void)keep(sink, &e, NULL);
+    (void)keep_error(sink, &e, NULL);
 }
 
 perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes bytes,
                              perfile_error *err)
 {
-    perfile_status st = writable(s, err);
+    perfile_status st = check_writable(s, err);
     if (st != PERFILE_OK)
         return st;
     if (!s->patchable || !pf_within(offset, bytes.len, perfile_sink_count(s)))
@@ -187,7 +196,8 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
                        "'%s': %zu bytes at %" PRIu64 " cannot be replaced", s->name, bytes.len,
                        offset);
     if (offset < s->passed) {
-        st = drain(s, err); /* so that the place is not in two halves */
+        st = write_buffer(s,
+                          err); /* else the range could lie half in the file, half in the buffer */
         if (st != PERFILE_OK)
             return st;
         while (bytes.len) {
@@ -211,6 +221,7 @@ perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, pe
     return s->ops->part(s, n, part, err);
 }
 
+/* Copies and checks the caller's options. */
 static perfile_status fill_options(perfile_sink_options *o, const perfile_sink_options *given,
                                    perfile_error *err)
 {
@@ -256,13 +267,13 @@ perfile_status pf_sink_new(size_t bytes, const pf_sink_ops *ops, const char *nam
 perfile_status pf_sink_reads(perfile_sink *s, const pf_inputs *inputs, perfile_error *err)
 {
     if (s->error.status || s->finished)
-        return writable(s, err);
+        return check_writable(s, err);
     perfile_error e;
     if (!pf_inputs_join(&s->inputs, inputs))
         return keep_nomem(s, err);
     if (!s->inputs.n || !s->ops->reads)
         return PERFILE_OK;
-    return s->ops->reads(s, &e) == PERFILE_OK ? PERFILE_OK : keep(s, &e, err);
+    return s->ops->reads(s, &e) == PERFILE_OK ? PERFILE_OK : keep_error(s, &e, err);
 }
 
 perfile_status perfile_output_check(const char *path, int fd, const char *const *inputs,
@@ -275,9 +286,9 @@ perfile_status perfile_output_check(const char *path, int fd, const char *const 
         if (!pf_inputs_add_path(&in, inputs[i]))
             st = pf_fail_nomem(err, "sink");
     if (st == PERFILE_OK && path && !standard)
-        st = pf_inputs_apart(&in, path, path, err);
+        st = pf_inputs_check_path(&in, path, path, err);
     else if (st == PERFILE_OK)
-        st = pf_inputs_apart_fd(&in, standard ? STDOUT_FILENO : fd,
+        st = pf_inputs_check_fd(&in, standard ? STDOUT_FILENO : fd,
                                 standard ? "standard output" : "output", err);
     pf_inputs_free(&in);
     return st;

@@ -1,8 +1,13 @@
-/* The inside of perfile_sink: formatting straight into its buffer, patching, parts.
+/* The interior of perfile_sink: output bytes, buffered, with patching and parts.
  *
- * A sink is a buffer and a table of functions that say where its bytes go.  Those of a kind stand
- * in a file of their own: out_memory.c, out_fd.c, out_file.c, out_dir.c, out_callback.c.  The
- * functions are called when the buffer is handed on, not for each write. */
+ * A sink is a buffer and a table of functions (pf_sink_ops) that take the bytes when the buffer is
+ * full, not at each write.  The kinds: memory (out_memory.c), the caller's descriptor (out_fd.c), a
+ * file that appears when it is finished (out_file.c), a directory of such files (out_dir.c),
+ * callbacks (out_callback.c).  Formatters write directly into the buffer: pf_sink_reserve(),
+ * pf_sink_commit().
+ *
+ * The first error is kept in the sink: every later call returns it, so that a writer may check
+ * once. */
 #ifndef PF_IO_OUT_H
 #define PF_IO_OUT_H
 
@@ -10,22 +15,25 @@
 #include "io/inputs.h"
 #include "perfile/sink.h"
 
-/* Errors go to *err; perfile_sink's own functions keep them.  Each may be NULL. */
+/* Functions of one kind of sink; each may be NULL.  They report errors through *err or their
+ * result; the caller in out.c keeps the error in the sink. */
 typedef struct pf_sink_ops {
-    /* Takes up to bytes.len bytes, at least 1: how many, or a negative errno.  NULL: bytes stay in
-     * the buffer, which is the output. */
+    /* Takes up to bytes.len bytes, bytes.len being at least 1.  Returns how many were taken, or a
+     * negative errno.  NULL: the buffer itself is the output (memory). */
     int64_t (*write)(perfile_sink *s, perfile_bytes bytes);
-    /* May be NULL.  The same of bytes that stay where they are until settle(). */
+    /* Like write(), but the bytes stay valid and unchanged until settle(), so that they need not be
+     * copied for another thread. */
     int64_t (*write_lasting)(perfile_sink *s, perfile_bytes bytes);
-    /* May be NULL, too: what was taken is written, and nobody's bytes are looked at any more.  0 or
-     * a negative errno. */
+    /* Waits until all bytes that were taken are written; then none of the caller's memory is
+     * referenced any more.  Returns 0 or a negative errno. */
     int (*settle)(perfile_sink *s);
-    /* Replaces up to bytes.len bytes that write() took, the first of them at `offset`: how many, or
-     * a negative errno.  Called of a sink that is `patchable`. */
+    /* Overwrites up to bytes.len bytes that write() took before; `offset` 0 is the first byte of
+     * the sink.  Returns how many, or a negative errno.  Only called if the sink is `patchable`. */
     int64_t (*patch)(perfile_sink *s, uint64_t offset, perfile_bytes bytes);
     /* See pf_sink_part(); NULL: the sink has no parts. */
     perfile_status (*part)(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err);
-    /* All that was written has been handed on: 0 or a negative errno. */
+    /* Called when the buffer is empty: waits for pending writes and syncs if the options ask for
+     * it.  Returns 0 or a negative errno. */
     int (*flush)(perfile_sink *s);
     /* See pf_sink_appear(). */
     perfile_status (*appear)(perfile_sink *s, perfile_error *err);
@@ -33,38 +41,41 @@ typedef struct pf_sink_ops {
     perfile_status (*finish)(perfile_sink *s, perfile_error *err);
     /* See perfile_sink_abort(). */
     void (*abort)(perfile_sink *s);
-    /* `inputs` has grown: limits the mode of what has appeared, and refuses an output that would
-     * change an input. */
+    /* `inputs` has grown: restricts the mode of an output that has appeared already, and fails if
+     * the output would replace or change an input. */
     perfile_status (*reads)(perfile_sink *s, perfile_error *err);
     /* See perfile_sink_temporary(). */
     const char *(*temporary)(const perfile_sink *s);
-    /* Releases what the kind holds, not `s` itself; removes what has not appeared.  Also called of
-     * a sink that could not be made, whose kind holds zeros. */
+    /* Releases what the kind holds, but not `s` itself; removes an output that has not appeared.
+     * Also called if making the sink failed: then members of the kind may still be zero. */
     void (*close)(perfile_sink *s);
 } pf_sink_ops;
 
+/* What all kinds share; the struct of a kind begins with it. */
 struct perfile_sink {
     const pf_sink_ops *ops;
-    pf_buffer buffer; /* not handed on yet */
-    uint64_t passed;  /* bytes handed on */
-    uint32_t flags;
-    unsigned threads; /* that may write, the caller's among them */
-    bool patchable;   /* see pf_sink_can_patch() */
-    bool finished;
-    char *name;
-    pf_inputs inputs;    /* what must stay as it is */
-    perfile_error error; /* status PERFILE_OK while all is well */
+    pf_buffer
+        buffer; /* bytes that were not passed to ops->write() yet; all bytes of a sink in memory */
+    uint64_t passed;     /* bytes that ops->write() has taken */
+    uint32_t flags;      /* PERFILE_SINK_… */
+    unsigned threads;    /* threads that may write, the caller included */
+    bool patchable;      /* see pf_sink_can_patch() */
+    bool finished;       /* perfile_sink_finish() succeeded */
+    char *name;          /* for messages: the path, or the name that the caller gave */
+    pf_inputs inputs;    /* what is read to make the output; must not be changed by it */
+    perfile_error error; /* the first error; status PERFILE_OK if there was none */
 };
 
-/* The slow path of pf_sink_reserve(). */
-perfile_status pf_sink_room(perfile_sink *s, size_t n);
+/* Slow path of pf_sink_reserve(): makes room for `n` bytes by emptying or growing the buffer. */
+perfile_status pf_sink_grow(perfile_sink *s, size_t n);
 
-/* Gives room for `n` bytes at *at, valid until the next call on `s`.  What was written there counts
- * with pf_sink_commit().  The error is kept: pf_sink_status() tells it. */
+/* Yields room for `n` bytes at *at, valid until the next call on `s`.  Bytes written there become
+ * part of the output with pf_sink_commit().  An error is kept in the sink; pf_sink_status() reports
+ * it. */
 static inline perfile_status pf_sink_reserve(perfile_sink *s, size_t n, uint8_t **at)
 {
     if (s->buffer.cap - s->buffer.len < n || s->finished || s->error.status) {
-        perfile_status st = pf_sink_room(s, n);
+        perfile_status st = pf_sink_grow(s, n);
         if (st != PERFILE_OK)
             return st;
     }
@@ -72,48 +83,51 @@ static inline perfile_status pf_sink_reserve(perfile_sink *s, size_t n, uint8_t 
     return PERFILE_OK;
 }
 
-/* `n` bytes of the room reserved last were filled. */
+/* Adds to the output the first `n` bytes of the room that was reserved last. */
 static inline void pf_sink_commit(perfile_sink *s, size_t n)
 {
     s->buffer.len += n;
 }
 
-/* Tells the sink what is read to make its output: refuses what would change that, for good, and
- * limits the mode of what appears. */
+/* Adds `inputs` to what is read to make this output.  Fails if the output would replace one of
+ * them, and the sink keeps that error; restricts the mode of the output to what all inputs grant.
+ */
 perfile_status pf_sink_reads(perfile_sink *s, const pf_inputs *inputs, perfile_error *err);
 
-/* The error that was kept, or PERFILE_OK. */
+/* Returns the kept error, or PERFILE_OK. */
 perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err);
 
-/* Whether bytes that were written can be replaced: memory and regular files, not pipes, callbacks
- * and files opened for appending. */
+/* True if written bytes can be overwritten: memory and regular files.  False for pipes, callbacks
+ * and files opened with O_APPEND. */
 static inline bool pf_sink_can_patch(const perfile_sink *s)
 {
     return s->patchable;
 }
 
-/* Replaces bytes at `offset` (0 is the first byte of this sink), all of which were written before.
- * PERFILE_E_USAGE when they were not, or when the sink cannot. */
+/* Overwrites bytes at `offset`, 0 being the first byte of this sink.  PERFILE_E_USAGE unless all of
+ * those bytes were written before and the sink can patch. */
 perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes bytes,
                              perfile_error *err);
 
-/* perfile_sink_write() of bytes that the caller keeps where they are until pf_sink_settle(): large
- * pieces need not be copied to be written by another thread. */
+/* Like perfile_sink_write(), for bytes that the caller keeps valid and unchanged until
+ * pf_sink_settle(): another thread may write large pieces without a copy. */
 perfile_status pf_sink_write_lasting(perfile_sink *s, perfile_bytes bytes, perfile_error *err);
+/* Waits until no byte of the caller's is referenced any more.  Returns the kept error, if there is
+ * one. */
 perfile_status pf_sink_settle(perfile_sink *s, perfile_error *err);
 
-/* Whether the sink has parts besides its own bytes: a directory with data.N beside `data`. */
+/* True if the sink has parts next to its own bytes: a directory has data.N next to `data`. */
 static inline bool pf_sink_has_parts(const perfile_sink *s)
 {
     return s->ops->part != NULL;
 }
 
-/* The sink of part N (data.N), made when it is asked for first; it belongs to `s`.
- * PERFILE_E_USAGE when `s` has no parts, PERFILE_E_LIMIT when N is no number that a recording has.
- */
+/* Yields the sink of part `n` (data.n), made at the first request; `s` owns it.  PERFILE_E_USAGE:
+ * `s` has no parts.  PERFILE_E_LIMIT: `n` is larger than in any recording. */
 perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err);
 
-/* Hands on what is buffered and gives the file its name now, unfinished as it is. */
+/* Writes what is buffered and gives the file its final name now, before it is finished.  For
+ * captures that are readable while they are being written. */
 perfile_status pf_sink_appear(perfile_sink *s, perfile_error *err);
 
 #endif

@@ -1,30 +1,33 @@
-/* Writes to a file that a thread makes beside who produces the bytes.
+/* Writes to a file by a thread next to the one that produces the bytes.
  *
- * Half of the time of sorting and merging is the kernel's, which copies what is written: with two
- * processors the next bytes are put together meanwhile.  The price is a copy to memory of its own,
- * and that an error is told at a later write, or when all is settled. */
+ * Half of the time of sorting and merging is the kernel copying what is written; with two
+ * processors the next bytes are produced meanwhile.  The costs: bytes are copied unless they stay
+ * valid, and an error is reported by a later write or by pf_write_behind_wait(). */
 #ifndef PF_IO_OUT_BEHIND_H
 #define PF_IO_OUT_BEHIND_H
 
 #include "perfile/base.h"
 
-typedef struct pf_behind pf_behind;
+typedef struct pf_write_behind pf_write_behind;
 
-/* For a regular file, which stays the caller's and must stay open. */
-perfile_status pf_behind_new(int fd, pf_behind **behind, perfile_error *err);
+/* Makes the writing thread's state for the regular file `fd`, which stays the caller's and must
+ * stay open. */
+perfile_status pf_write_behind_new(int fd, pf_write_behind **behind, perfile_error *err);
 
-/* Has `bytes` written at `offset` of the file: 0, or the negative errno of this write or one before
- * it.  `lasting`: they stay where they are until pf_behind_settle(); else they are copied, and the
- * caller's again. */
-int pf_behind_write(pf_behind *behind, uint64_t offset, perfile_bytes bytes, bool lasting);
+/* Has `bytes` written at file offset `offset`.  Returns 0, or the negative errno of the first write
+ * that is known to have failed.  `lasting`: the bytes stay valid and unchanged until
+ * pf_write_behind_wait(); otherwise they are copied before the call returns. */
+int pf_write_behind_write(pf_write_behind *behind, uint64_t offset, perfile_bytes bytes,
+                          bool lasting);
 
-/* Waits until all is written: 0, or the negative errno of the first write that failed. */
-int pf_behind_settle(pf_behind *behind);
+/* Waits until everything is written.  Returns 0, or the negative errno of the first write that
+ * failed. */
+int pf_write_behind_wait(pf_write_behind *behind);
 
-/* Waits for what is being written; NULL is fine. */
-void pf_behind_free(pf_behind *behind);
+/* Waits for pending writes, then releases the object.  NULL is fine. */
+void pf_write_behind_free(pf_write_behind *behind);
 
-/* All of `bytes` at `offset`, here and now: 0 or a negative errno. */
+/* Writes all of `bytes` at `offset` in the calling thread.  Returns 0 or a negative errno. */
 int pf_write_at(int fd, uint64_t offset, perfile_bytes bytes);
 
 #endif

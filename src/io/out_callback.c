@@ -1,4 +1,4 @@
-/* A sink whose bytes go to the caller's functions. */
+/* A sink that passes its bytes to the caller's functions. */
 #include <errno.h>
 
 #include "base/error.h"
@@ -10,6 +10,8 @@ typedef struct pf_out_callback {
     perfile_sink_callbacks callbacks;
 } pf_out_callback;
 
+/* Retries -EINTR.  A result that breaks the contract (0, more than offered, no errno) is reported
+ * as EIO. */
 static int64_t callback_write(perfile_sink *s, perfile_bytes b)
 {
     const perfile_sink_callbacks *c = &((const pf_out_callback *)s)->callbacks;
@@ -17,7 +19,7 @@ static int64_t callback_write(perfile_sink *s, perfile_bytes b)
     do
         n = c->write(c->user, b.ptr, b.len);
     while (n == -EINTR);
-    /* An errno is an int. */
+
     return n == 0 || n > (int64_t)b.len || n < -INT32_MAX ? -EIO : n;
 }
 

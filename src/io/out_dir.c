@@ -1,5 +1,10 @@
-/* A directory that appears under its name when it is finished.  What is written to the sink itself
- * goes to its file `data`; its parts are sinks of the files data.N, which have no parts themselves.
+/* A sink for a perf.data directory, which appears under its name when it is finished.
+ *
+ * Bytes written to the sink itself go to its file `data`; its parts are sinks of the files data.N
+ * and have no parts themselves.  All files are written in a temporary directory next to the target.
+ * At the end an old capture under the target name (file or directory) is exchanged for the new one
+ * in one step where the system can, else moved away first.  Only a directory that contains nothing
+ * but files of a capture is ever replaced or removed; this is checked once more after the exchange.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,22 +22,26 @@
 #include "io/out_fd.h"
 #include "io/out_place.h"
 
-enum { MOST_PARTS = 1 << 16, PART_NAME = 24 };
+enum {
+    MOST_PARTS = 1 << 16, /* more than perf makes for any recording */
+    PART_NAME = 24        /* room for "data.N" */
+};
 
 typedef struct pf_out_dir {
     pf_out_fd data;
-    char *target;         /* under which the directory appears */
-    char *path;           /* under which it is written; NULL: it is not there */
-    bool appeared;        /* the directory has its name; `path` stays, a signal handler may look */
-    mode_t plain;         /* mode of new files there */
-    perfile_sink **parts; /* NULL: nothing was written there yet */
+    char *target;  /* final name of the directory */
+    char *path;    /* its name while it is written; NULL: not created yet */
+    bool appeared; /* the directory has its final name, or was removed; `path` stays allocated,
+                      since a signal handler may read it */
+    mode_t plain;  /* mode that new files get in that directory */
+    perfile_sink **parts; /* sink of data.N at index N; NULL: not requested yet */
     uint32_t n_parts;
 } pf_out_dir;
 
-/* What stands under the name of the new directory. */
+/* What exists under the target name.  Its modes carry over to the new directory. */
 typedef struct replaced {
-    bool there;
-    mode_t directory; /* bits of 0777 of its own */
+    bool exists;      /* if not, the other members have no meaning */
+    mode_t directory; /* its bits of 0777; of a file: those that suit a directory */
     mode_t files;     /* bits of 0666 that all its files have */
 } replaced;
 
@@ -41,9 +50,10 @@ static void name_of_part(char name[PART_NAME], uint32_t n)
     snprintf(name, PART_NAME, "data.%" PRIu32, n);
 }
 
-/* Goes through the files of the directory `path`: whether all of them are those of a capture, and
- * removes them when asked to.  *files (may be NULL) loses the bits that one of them has not. */
-static bool only_a_capture(const char *path, bool remove_them, mode_t *files)
+/* True if the directory `path` contains only regular files with the names of a capture; removes
+ * them on the way if `remove_files`.  Bits that one of the files lacks are cleared in *files (may
+ * be NULL). */
+static bool is_only_capture(const char *path, bool remove_files, mode_t *files)
 {
     DIR *dir = opendir(path);
     const struct dirent *e;
@@ -54,7 +64,7 @@ static bool only_a_capture(const char *path, bool remove_them, mode_t *files)
         struct stat sb;
         only = pf_inputs_is_part_name(e->d_name) &&
                fstatat(dirfd(dir), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
-               S_ISREG(sb.st_mode) && (!remove_them || unlinkat(dirfd(dir), e->d_name, 0) == 0);
+               S_ISREG(sb.st_mode) && (!remove_files || unlinkat(dirfd(dir), e->d_name, 0) == 0);
         if (only && files)
             *files &= sb.st_mode;
     }
@@ -63,57 +73,63 @@ static bool only_a_capture(const char *path, bool remove_them, mode_t *files)
     return only;
 }
 
+/* Removes the file or directory `path`, unless it is a directory with anything but a capture's
+ * files. */
 static void remove_capture(const char *path)
 {
     if (unlink(path) == 0)
         return;
-    (void)chmod(path, 0700); /* it may be one that nobody may write to */
-    if (only_a_capture(path, true, NULL))
+    (void)chmod(path, 0700); /* a read-only directory would keep its entries */
+    if (is_only_capture(path, true, NULL))
         (void)rmdir(path);
 }
 
-/* Who may read a directory may enter it. */
-static mode_t of_directory(mode_t mode)
+/* The mode of a directory whose files have mode `mode`: whoever may read may also search. */
+static mode_t directory_mode(mode_t mode)
 {
     return mode | (mode & 0444) >> 2;
 }
 
-/* What stands in the way of the new directory, or may be replaced by it: under the name `path`, its
- * own or, once the names have been exchanged, that of the temporary one. */
-static perfile_status look_at(pf_out_dir *d, const char *path, replaced *old, perfile_error *err)
+/* Examines what exists under `path` and fails if it may not be replaced: an input, anything without
+ * PERFILE_SINK_REPLACE, a directory that holds more than a capture.  `path` is the target or, after
+ * the exchange of names, the temporary name, which is then that of the old target. */
+static perfile_status examine_target(pf_out_dir *d, const char *path, replaced *old,
+                                     perfile_error *err)
 {
     perfile_sink *s = &d->data.base;
     struct stat sb;
-    const mode_t none = 07777;
+    const mode_t none = 07777; /* no file seen: real modes are masked with 0666 below */
     *old = (replaced){.files = none};
-    perfile_status st = pf_inputs_apart(&s->inputs, path, s->name, err);
+    perfile_status st = pf_inputs_check_path(&s->inputs, path, s->name, err);
     if (st != PERFILE_OK)
         return st;
     if (lstat(path, &sb) < 0)
-        return errno == ENOENT ? PERFILE_OK : pf_sink_cannot(s, errno, "create", err);
+        return errno == ENOENT ? PERFILE_OK : pf_sink_fail_io(s, errno, "create", err);
     if (!(s->flags & PERFILE_SINK_REPLACE))
-        return pf_sink_cannot(s, EEXIST, "create", err);
-    old->there = true;
+        return pf_sink_fail_io(s, EEXIST, "create", err);
+    old->exists = true;
     bool capture =
-        S_ISREG(sb.st_mode) || (S_ISDIR(sb.st_mode) && only_a_capture(path, false, &old->files));
+        S_ISREG(sb.st_mode) || (S_ISDIR(sb.st_mode) && is_only_capture(path, false, &old->files));
     if (S_ISREG(sb.st_mode))
         old->files = sb.st_mode;
     old->files = old->files == none ? d->plain : old->files & 0666;
-    old->directory = S_ISDIR(sb.st_mode) ? sb.st_mode & 0777 : of_directory(old->files);
+    old->directory = S_ISDIR(sb.st_mode) ? sb.st_mode & 0777 : directory_mode(old->files);
     if (capture)
         return PERFILE_OK;
-    return pf_fail_io(err, EEXIST, "sink",
-                      "cannot create '%s': what is there holds more than a capture, and is not "
-                      "replaced",
-                      s->name);
+    return pf_fail_io(
+        err, EEXIST, "sink",
+        "cannot create '%s': the existing directory holds more than a capture, and is "
+        "not replaced",
+        s->name);
 }
 
+/* Creates the temporary directory. */
 static perfile_status make_folder(pf_out_dir *d, perfile_error *err)
 {
     int made = -1;
     for (unsigned i = 0; i < 100 && made < 0; i++) {
         pf_free(d->path);
-        d->path = pf_out_beside(d->target, "perfile", d, i);
+        d->path = pf_out_temporary_name(d->target, "perfile", d, i);
         if (!d->path)
             return pf_fail_nomem(err, "sink");
         made = mkdir(d->path, 0700);
@@ -122,8 +138,8 @@ static perfile_status make_folder(pf_out_dir *d, perfile_error *err)
     }
     if (made == 0)
         return PERFILE_OK;
-    perfile_status st = pf_sink_cannot(&d->data.base, errno, "create", err);
-    pf_free(d->path); /* it is not ours to remove */
+    perfile_status st = pf_sink_fail_io(&d->data.base, errno, "create", err);
+    pf_free(d->path); /* close() must not remove a directory that is not ours */
     d->path = NULL;
     return st;
 }
@@ -138,6 +154,7 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
+/* Creates the file `name` in the temporary directory as the descriptor of `file`. */
 static perfile_status create_file(const pf_out_dir *d, const char *name, pf_out_fd *file,
                                   mode_t *plain, perfile_error *err)
 {
@@ -149,7 +166,8 @@ static perfile_status create_file(const pf_out_dir *d, const char *name, pf_out_
     return st;
 }
 
-static perfile_status room_for(pf_out_dir *d, uint32_t n, perfile_error *err)
+/* Extends the array of parts to contain index `n`. */
+static perfile_status reserve_parts(pf_out_dir *d, uint32_t n, perfile_error *err)
 {
     if (n < d->n_parts)
         return PERFILE_OK;
@@ -162,6 +180,7 @@ static perfile_status room_for(pf_out_dir *d, uint32_t n, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Makes the sink of data.N.  Its name in messages is that under the target. */
 static perfile_status open_part(pf_out_dir *d, uint32_t n, perfile_sink **part, perfile_error *err)
 {
     char name[PART_NAME];
@@ -171,7 +190,7 @@ static perfile_status open_part(pf_out_dir *d, uint32_t n, perfile_sink **part, 
         return pf_fail_nomem(err, "sink");
     perfile_sink_options o = {.size = sizeof o, .flags = d->data.base.flags};
     pf_out_fd *p = NULL;
-    mode_t plain; /* that of `data` counts */
+    mode_t plain; /* unused: the mode that `data` got is used for all files */
     perfile_status st =
         pf_sink_new(sizeof *p, &pf_out_fd_ops, shown, &o, PF_SINK_PART_BUFFER, &p, err);
     pf_free(shown);
@@ -191,7 +210,7 @@ static perfile_status dir_part(perfile_sink *s, uint32_t n, perfile_sink **part,
     if (n >= MOST_PARTS)
         return pf_fail(err, PERFILE_E_LIMIT, "sink.part", "'%s': data.%" PRIu32 " of %d at most",
                        s->name, n, MOST_PARTS);
-    perfile_status st = room_for(d, n, err);
+    perfile_status st = reserve_parts(d, n, err);
     if (st == PERFILE_OK && !d->parts[n])
         st = open_part(d, n, &d->parts[n], err);
     if (st == PERFILE_OK)
@@ -199,16 +218,16 @@ static perfile_status dir_part(perfile_sink *s, uint32_t n, perfile_sink **part,
     return st;
 }
 
-/* Gives what was written the mode that it shall have under its name; see perfile_sink_options. */
-static perfile_status show(const pf_out_dir *d, const replaced *old, perfile_error *err)
+/* Gives the finished files and the directory their final modes; see perfile_sink_options. */
+static perfile_status apply_modes(const pf_out_dir *d, const replaced *old, perfile_error *err)
 {
     const perfile_sink *s = &d->data.base;
     struct stat sb;
     if (stat(d->path, &sb) < 0)
-        return pf_sink_cannot(s, errno, "create", err);
-    mode_t granted = pf_inputs_grant(&s->inputs, sb.st_gid);
-    mode_t files = (old->there ? old->files : d->plain) & granted;
-    mode_t whole = old->there ? old->directory : of_directory(d->plain) | 0700;
+        return pf_sink_fail_io(s, errno, "create", err);
+    mode_t granted = pf_inputs_granted_mode(&s->inputs, sb.st_gid);
+    mode_t files = (old->exists ? old->files : d->plain) & granted;
+    mode_t folder = old->exists ? old->directory : directory_mode(d->plain) | 0700;
     size_t len = strlen(d->path) + PART_NAME + 1;
     char *file = pf_alloc(len, 1);
     if (!file)
@@ -220,11 +239,11 @@ static perfile_status show(const pf_out_dir *d, const replaced *old, perfile_err
         (void)chmod(file, files);
     }
     pf_free(file);
-    (void)chmod(d->path, whole & (of_directory(granted) | 0700));
+    (void)chmod(d->path, folder & (directory_mode(granted) | 0700));
     return PERFILE_OK;
 }
 
-/* Exchanges two names in one step, where the system and the file system can. */
+/* Exchanges two names in one step.  False if the system or the file system cannot. */
 static bool exchange(const char *a, const char *b)
 {
 #ifdef SYS_renameat2
@@ -236,41 +255,42 @@ static bool exchange(const char *a, const char *b)
 #endif
 }
 
-/* The old one is moved away, the new one gets its name.  In between there is neither: no signal
- * ends the process there, but for SIGKILL. */
+/* Replaces the target without an exchange: the old one is moved away, the new one gets its name.
+ * In between neither is there; all signals are blocked, so that only SIGKILL or a crash could leave
+ * it so.  If the second step fails, the first is undone. */
 static perfile_status replace_in_steps(pf_out_dir *d, perfile_error *err)
 {
-    char *old = pf_out_beside(d->target, "perfile-old", d, 0);
+    char *old = pf_out_temporary_name(d->target, "perfile-old", d, 0);
     if (!old)
         return pf_fail_nomem(err, "sink");
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     perfile_status st = PERFILE_OK;
-    bool there = rename(d->target, old) == 0;
-    if (!there && errno != ENOENT)
-        st = pf_sink_cannot(&d->data.base, errno, "replace", err);
+    bool exists = rename(d->target, old) == 0;
+    if (!exists && errno != ENOENT)
+        st = pf_sink_fail_io(&d->data.base, errno, "replace", err);
     if (st == PERFILE_OK && rename(d->path, d->target) < 0) {
-        st = pf_sink_cannot(&d->data.base, errno, "create", err);
-        if (there)
+        st = pf_sink_fail_io(&d->data.base, errno, "create", err);
+        if (exists)
             (void)rename(old, d->target);
-        there = false;
+        exists = false;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (there)
+    if (exists)
         remove_capture(old);
     pf_free(old);
     return st;
 }
 
-/* After the exchange the old one has the temporary name.  If it is not what was looked at before,
- * but something that must stay, it gets its name back. */
+/* Replaces the target by the new directory.  After the exchange the old target has the temporary
+ * name; if it changed since it was examined and must stay, the names are exchanged back. */
 static perfile_status replace(pf_out_dir *d, perfile_error *err)
 {
     replaced old;
     if (!exchange(d->path, d->target))
         return replace_in_steps(d, err);
-    perfile_status st = look_at(d, d->path, &old, err);
+    perfile_status st = examine_target(d, d->path, &old, err);
     if (st == PERFILE_OK)
         remove_capture(d->path);
     else
@@ -278,21 +298,23 @@ static perfile_status replace(pf_out_dir *d, perfile_error *err)
     return st;
 }
 
+/* Gives the finished directory its final name. */
 static perfile_status appear(pf_out_dir *d, perfile_error *err)
 {
     replaced old;
-    perfile_status st = look_at(d, d->target, &old, err);
+    perfile_status st = examine_target(d, d->target, &old, err);
     if (st == PERFILE_OK)
-        st = show(d, &old, err);
+        st = apply_modes(d, &old, err);
     if (st != PERFILE_OK)
         return st;
-    if (old.there)
+    if (old.exists)
         return replace(d, err);
-    /* mkdir() never takes what came into being meanwhile, and rename() takes an empty directory. */
+    /* mkdir() fails if something was created there meanwhile, and rename() replaces the empty
+     * directory that it made. */
     if (mkdir(d->target, 0700) < 0)
-        return pf_sink_cannot(&d->data.base, errno, "create", err);
+        return pf_sink_fail_io(&d->data.base, errno, "create", err);
     if (rename(d->path, d->target) < 0) {
-        st = pf_sink_cannot(&d->data.base, errno, "create", err);
+        st = pf_sink_fail_io(&d->data.base, errno, "create", err);
         (void)rmdir(d->target);
     }
     return st;
@@ -304,7 +326,7 @@ static perfile_status dir_finish(perfile_sink *s, perfile_error *err)
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < d->n_parts && st == PERFILE_OK; i++) {
         perfile_sink *part = NULL;
-        st = dir_part(s, i, &part, err); /* a file in between that nobody wrote to is empty */
+        st = dir_part(s, i, &part, err); /* creates empty files for numbers that were left out */
         if (st == PERFILE_OK)
             st = perfile_sink_finish(part, err);
     }
@@ -318,6 +340,7 @@ static perfile_status dir_finish(perfile_sink *s, perfile_error *err)
     return st;
 }
 
+/* Removes the temporary directory and everything in it. */
 static void dir_abort(perfile_sink *s)
 {
     pf_out_dir *d = (pf_out_dir *)s;
@@ -328,7 +351,7 @@ static void dir_abort(perfile_sink *s)
 
 static perfile_status dir_reads(perfile_sink *s, perfile_error *err)
 {
-    return pf_inputs_apart(&s->inputs, ((const pf_out_dir *)s)->target, s->name, err);
+    return pf_inputs_check_path(&s->inputs, ((const pf_out_dir *)s)->target, s->name, err);
 }
 
 static const char *dir_temporary(const perfile_sink *s)
@@ -366,18 +389,18 @@ perfile_status perfile_sink_directory(const char *path, const perfile_sink_optio
     while (n > 1 && path[n - 1] == '/')
         n--;
     if (n == 0 || strcmp(path, "-") == 0)
-        return pf_fail(err, PERFILE_E_USAGE, "sink", "'%s' is no name for a directory",
+        return pf_fail(err, PERFILE_E_USAGE, "sink", "'%s' is not a name for a directory",
                        path ? path : "");
     pf_out_dir *d = NULL;
     perfile_status st = pf_sink_new(sizeof *d, &dir_ops, path, options, PF_SINK_BUFFER, &d, err);
     if (st != PERFILE_OK)
         return st;
-    d->target = pf_out_copy(path, n);
+    d->target = pf_out_copy_path(path, n);
     if (!d->target)
         st = pf_fail_nomem(err, "sink");
     replaced old;
     if (st == PERFILE_OK)
-        st = look_at(d, d->target, &old, err);
+        st = examine_target(d, d->target, &old, err);
     if (st == PERFILE_OK)
         st = make_folder(d, err);
     if (st == PERFILE_OK)

@@ -1,3 +1,6 @@
+/* Writing to a descriptor: plain write(), or write behind by a thread (out_behind.c) for large
+ * regular files that the sink created itself.  Interrupted and non-blocking writes are retried
+ * here. */
 #include "io/out_fd.h"
 
 #include <errno.h>
@@ -9,8 +12,9 @@
 #include "base/error.h"
 #include "io/out_place.h"
 
-/* Whether a call that failed with `sys` is to be made again. */
-static bool again(int fd, int sys)
+/* True if the call that failed with errno `sys` should be made again; waits if the descriptor is
+ * non-blocking and full. */
+static bool should_retry(int fd, int sys)
 {
     if (sys == EAGAIN || sys == EWOULDBLOCK) {
         struct pollfd p = {.fd = fd, .events = POLLOUT};
@@ -19,39 +23,41 @@ static bool again(int fd, int sys)
     return sys == EINTR;
 }
 
-/* The bytes may be those of a mapped file that was cut meanwhile.  Who looks at them gets SIGBUS,
- * which says so; write() only says that they are not there. */
-static void look_at(perfile_bytes b)
+/* Reads one byte per page. write() failed with EFAULT: the bytes may belong to a mapped file that
+ * was truncated meanwhile.  Reading them raises SIGBUS, whose handler reports that cause. */
+static void touch_bytes(perfile_bytes b)
 {
     const size_t page = 4096;
     for (size_t i = 0; i < b.len; i += page)
         (void)*(const volatile uint8_t *)(b.ptr + i);
 }
 
-/* Whether another thread is to write: from the first large piece on, of a file of ours. */
-static bool write_behind(pf_out_fd *f, size_t n)
+/* True if a thread does the writes.  It is started at the first large write, for a regular file
+ * that the sink owns, if two threads are allowed; `n` is the size of the present write. */
+static bool use_write_behind(pf_out_fd *f, size_t n)
 {
-    enum { WORTH = 64 << 10 };
+    enum { WORTH = 64 << 10 }; /* smaller writes alone do not justify a thread */
     if (f->behind || f->base.threads < 2 || !f->own || !f->base.patchable || n < WORTH)
         return f->behind != NULL;
-    if (pf_behind_new(f->fd, &f->behind, NULL) != PERFILE_OK) {
-        f->base.threads = 0; /* it goes without */
+    if (pf_write_behind_new(f->fd, &f->behind, NULL) != PERFILE_OK) {
+        f->base.threads = 0; /* no memory: plain writes from now on */
         return false;
     }
     f->at = f->start + f->base.passed;
     return true;
 }
 
-/* Waits until what was written is in the file: 0 or a negative errno. */
-static int settle(pf_out_fd *f)
+/* Waits until all pending writes are done.  Returns 0 or a negative errno. */
+static int wait_for_writes(pf_out_fd *f)
 {
-    return f->behind ? pf_behind_settle(f->behind) : 0;
+    return f->behind ? pf_write_behind_wait(f->behind) : 0;
 }
 
+/* Writes at the end of the output.  Returns the bytes taken or a negative errno. */
 static int64_t write_fd(pf_out_fd *f, perfile_bytes b, bool lasting)
 {
-    if (write_behind(f, b.len)) {
-        const int r = pf_behind_write(f->behind, f->at, b, lasting);
+    if (use_write_behind(f, b.len)) {
+        const int r = pf_write_behind_write(f->behind, f->at, b, lasting);
         f->at += b.len;
         return r < 0 ? r : (int64_t)b.len;
     }
@@ -61,8 +67,8 @@ static int64_t write_fd(pf_out_fd *f, perfile_bytes b, bool lasting)
         if (n >= 0)
             return n;
         if (sys == EFAULT)
-            look_at(b);
-        if (!again(f->fd, sys))
+            touch_bytes(b);
+        if (!should_retry(f->fd, sys))
             return -sys;
     }
 }
@@ -79,13 +85,13 @@ int64_t pf_out_fd_write_lasting(perfile_sink *s, perfile_bytes b)
 
 int pf_out_fd_settle(perfile_sink *s)
 {
-    return settle((pf_out_fd *)s);
+    return wait_for_writes((pf_out_fd *)s);
 }
 
 int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b)
 {
     pf_out_fd *f = (pf_out_fd *)s;
-    const int r = settle(f);
+    const int r = wait_for_writes(f);
     if (r < 0)
         return r;
     for (;;) {
@@ -93,22 +99,23 @@ int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b)
         int sys = errno;
         if (n >= 0)
             return n ? n : -EIO;
-        if (!again(f->fd, sys))
+        if (!should_retry(f->fd, sys))
             return -sys;
     }
 }
 
-/* Waits until what was written is on the disk, where that means anything; false with errno. */
+/* Waits until the file is on the disk; false with errno on failure.  Pipes and terminals cannot be
+ * synced: true for them. */
 static bool sync_file(int fd)
 {
-    /* Pipes and terminals cannot be synced, and need not be. */
+
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
 }
 
 int pf_out_fd_flush(perfile_sink *s)
 {
     pf_out_fd *f = (pf_out_fd *)s;
-    const int r = settle(f);
+    const int r = wait_for_writes(f);
     if (r < 0)
         return r;
     return s->flags & PERFILE_SINK_SYNC_ALL && !sync_file(f->fd) ? -errno : 0;
@@ -117,30 +124,31 @@ int pf_out_fd_flush(perfile_sink *s)
 perfile_status pf_out_fd_finish(perfile_sink *s, perfile_error *err)
 {
     pf_out_fd *f = (pf_out_fd *)s;
-    const int r = settle(f);
+    const int r = wait_for_writes(f);
     if (r < 0)
         return pf_sink_keep_io(s, -r, err);
     if (pf_out_fd_syncs(s) && !sync_file(f->fd))
-        return pf_sink_cannot(s, errno, "write", err);
+        return pf_sink_fail_io(s, errno, "write", err);
     if (!f->own)
         return PERFILE_OK;
     f->own = false;
-    /* After EINTR the descriptor is closed all the same. */
+    /* Linux closes the descriptor even if close() reports EINTR. */
     if (close(f->fd) < 0 && errno != EINTR)
-        return pf_sink_cannot(s, errno, "write", err);
+        return pf_sink_fail_io(s, errno, "write", err);
     f->fd = -1;
     return PERFILE_OK;
 }
 
+/* See pf_sink_ops.reads. */
 static perfile_status fd_reads(perfile_sink *s, perfile_error *err)
 {
-    return pf_inputs_apart_fd(&s->inputs, ((const pf_out_fd *)s)->fd, s->name, err);
+    return pf_inputs_check_fd(&s->inputs, ((const pf_out_fd *)s)->fd, s->name, err);
 }
 
 void pf_out_fd_close(perfile_sink *s)
 {
     pf_out_fd *f = (pf_out_fd *)s;
-    pf_behind_free(f->behind);
+    pf_write_behind_free(f->behind);
     f->behind = NULL;
     if (f->own)
         close(f->fd);
@@ -176,8 +184,8 @@ perfile_status pf_out_fd_create(pf_out_fd *f, const char *path, mode_t *plain, p
 {
     int fd = pf_out_create(path, 0666);
     if (fd < 0)
-        return pf_sink_cannot(&f->base, errno, "create", err);
-    *plain = pf_out_hide(fd);
+        return pf_sink_fail_io(&f->base, errno, "create", err);
+    *plain = pf_out_make_private(fd);
     pf_out_fd_take(f, fd, true);
     return PERFILE_OK;
 }
@@ -190,8 +198,8 @@ perfile_status perfile_sink_fd(int fd, const char *name, const perfile_sink_opti
         pf_sink_new(sizeof *f, &pf_out_fd_ops, name, options, PF_SINK_BUFFER, &f, err);
     if (st != PERFILE_OK)
         return st;
-    f->fd = fd;
-    st = fcntl(fd, F_GETFL) < 0 ? pf_sink_cannot(&f->base, errno, "write", err)
+    f->fd = fd; /* fd_reads() needs it; pf_out_fd_take() follows when all is checked */
+    st = fcntl(fd, F_GETFL) < 0 ? pf_sink_fail_io(&f->base, errno, "write", err)
                                 : fd_reads(&f->base, err);
     if (st != PERFILE_OK) {
         perfile_sink_close(&f->base);

@@ -1,5 +1,5 @@
-/* A sink that writes to a descriptor: the caller's, or one of a file that is made for it.  Files
- * that appear under a name later, and directories of them, begin with it. */
+/* A sink that writes to a descriptor: the caller's, or that of a file that the sink itself creates.
+ * The structs of files and directories (out_file.c, out_dir.c) begin with a pf_out_fd. */
 #ifndef PF_IO_OUT_FD_H
 #define PF_IO_OUT_FD_H
 
@@ -9,31 +9,34 @@
 typedef struct pf_out_fd {
     perfile_sink base;
     int fd;
-    bool own;          /* closed by us */
-    uint64_t start;    /* offset in the file of our first byte */
-    pf_behind *behind; /* not NULL: it writes all that comes, from … */
-    uint64_t at;       /* … this offset in the file on */
+    bool own;                /* the sink closes `fd` */
+    uint64_t start;          /* offset in the file where the sink's first byte lies */
+    pf_write_behind *behind; /* if not NULL, a thread does all writes … */
+    uint64_t at;             /* … and this is the file offset of the next one */
 } pf_out_fd;
 
 extern const pf_sink_ops pf_out_fd_ops;
 
-/* Makes `fd` the descriptor, and finds out whether bytes can be replaced once they are written. */
+/* Sets `fd` as the descriptor and finds out if written bytes can be overwritten.  `own`: close()
+ * closes it.  A failure is kept in the sink. */
 void pf_out_fd_take(pf_out_fd *f, int fd, bool own);
 
-/* Creates the file `path`, which must not be there, for its owner alone to read; *plain is the mode
- * that new files get there. */
+/* Creates the file `path`, which must not exist, with mode 0600.  *plain becomes the mode that a
+ * new file gets there by umask and defaults. */
 perfile_status pf_out_fd_create(pf_out_fd *f, const char *path, mode_t *plain, perfile_error *err);
 
-/* The functions of pf_out_fd_ops, for kinds that begin with a pf_out_fd. */
+/* The functions of pf_out_fd_ops, for kinds whose struct begins with a pf_out_fd. */
 int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b);
 int64_t pf_out_fd_write_lasting(perfile_sink *s, perfile_bytes b);
 int pf_out_fd_settle(perfile_sink *s);
 int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b);
 int pf_out_fd_flush(perfile_sink *s);
-perfile_status pf_out_fd_finish(perfile_sink *s, perfile_error *err); /* syncs if wanted, closes */
+perfile_status
+pf_out_fd_finish(perfile_sink *s,
+                 perfile_error *err); /* syncs if the options ask for it, then closes */
 void pf_out_fd_close(perfile_sink *s);
 
-/* Whether finishing waits until the output is on the disk. */
+/* True if finishing waits until the output is on the disk. */
 static inline bool pf_out_fd_syncs(const perfile_sink *s)
 {
     return s->flags & (PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL);

@@ -1,5 +1,10 @@
-/* A file that appears under its name when it is finished: until then it is written under a
- * temporary name beside that.  What is there already and no regular file is written to directly. */
+/* A sink for a file that appears under its name when it is finished.
+ *
+ * Until then it is written under a temporary name in the same directory, readable by its owner
+ * only.  At the end it gets its mode and, by link() or rename(), its name, so that nobody ever sees
+ * half a file and an existing file is replaced in one step. pf_sink_appear() does that earlier, for
+ * progressive captures.  If something exists under the name that is no regular file (FIFO, device),
+ * it is written to directly. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,39 +19,43 @@
 
 typedef struct pf_out_file {
     pf_out_fd out;
-    char *target;    /* under which the file appears */
-    char *temporary; /* under which it is written */
-    bool appeared;   /* the file has its name; `temporary` stays, a signal handler may look */
-    mode_t plain;    /* mode of new files there */
+    char *target;    /* final name; NULL: written directly, see open_existing() */
+    char *temporary; /* name while it is written */
+    bool appeared;   /* the file has its final name; `temporary` stays allocated, since a signal
+                        handler may read it */
+    mode_t plain;    /* mode that new files get in that directory */
 } pf_out_file;
 
-/* The umask cannot be asked for without changing it: what mode a new file gets shows in one that is
- * made for that, empty, and removed; nobody who opened it has the file that is written. */
-static int create_hidden(pf_out_file *f)
+/* Creates the temporary file with mode 0600.  The umask cannot be read without changing it, so that
+ * the mode of new files is taken from an empty file, which is created with 0666 and removed again:
+ * a process that opened it in between holds a file that is never written to.  Returns the
+ * descriptor or -1 with errno. */
+static int create_private(pf_out_file *f)
 {
     int fd = pf_out_create(f->temporary, 0666);
     if (fd < 0)
         return fd;
-    f->plain = pf_out_hide(fd);
+    f->plain = pf_out_make_private(fd);
     close(fd);
     return unlink(f->temporary) < 0 ? -1 : pf_out_create(f->temporary, 0600);
 }
 
+/* Creates the temporary file under a name that is not in use. */
 static perfile_status open_temporary(pf_out_file *f, perfile_error *err)
 {
     int fd = -1;
     for (unsigned i = 0; i < 100; i++) {
         pf_free(f->temporary);
-        f->temporary = pf_out_beside(f->target, "perfile", f, i);
+        f->temporary = pf_out_temporary_name(f->target, "perfile", f, i);
         if (!f->temporary)
             return pf_fail_nomem(err, "sink");
-        fd = create_hidden(f);
+        fd = create_private(f);
         if (fd >= 0 || errno != EEXIST)
             break;
     }
     if (fd < 0) {
-        perfile_status st = pf_sink_cannot(&f->out.base, errno, "create", err);
-        pf_free(f->temporary); /* it is not ours to remove */
+        perfile_status st = pf_sink_fail_io(&f->out.base, errno, "create", err);
+        pf_free(f->temporary); /* close() must not remove a file that is not ours */
         f->temporary = NULL;
         return st;
     }
@@ -54,8 +63,8 @@ static perfile_status open_temporary(pf_out_file *f, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Gives the temporary file the mode that it shall have under its name. */
-static void show(const pf_out_file *f)
+/* Gives the temporary file its final mode, before it gets its final name. */
+static void apply_mode(const pf_out_file *f)
 {
     const perfile_sink *s = &f->out.base;
     struct stat sb;
@@ -63,20 +72,20 @@ static void show(const pf_out_file *f)
         (void)fchmod(f->out.fd, pf_out_mode(f->target, f->plain, &s->inputs, sb.st_gid));
 }
 
-/* Takes from a file that has its name already what the inputs do not grant. */
-static void narrow(const pf_out_file *f)
+/* Removes mode bits that the inputs do not grant from a file that has appeared already. */
+static void restrict_mode(const pf_out_file *f)
 {
     struct stat sb;
     if (fstat(f->out.fd, &sb) == 0)
         (void)fchmod(f->out.fd,
-                     sb.st_mode & 0666 & pf_inputs_grant(&f->out.base.inputs, sb.st_gid));
+                     sb.st_mode & 0666 & pf_inputs_granted_mode(&f->out.base.inputs, sb.st_gid));
 }
 
-/* Gives the temporary file its name. */
+/* Gives the temporary file its final name. */
 static perfile_status give_name(pf_out_file *f, perfile_error *err)
 {
     perfile_sink *s = &f->out.base;
-    perfile_status st = pf_inputs_apart(&s->inputs, f->target, s->name, err);
+    perfile_status st = pf_inputs_check_path(&s->inputs, f->target, s->name, err);
     if (st != PERFILE_OK)
         return st;
     if (!(s->flags & PERFILE_SINK_REPLACE)) {
@@ -88,21 +97,23 @@ static perfile_status give_name(pf_out_file *f, perfile_error *err)
         }
         struct stat sb;
         if (errno == EEXIST || lstat(f->target, &sb) == 0)
-            return pf_sink_cannot(s, EEXIST, "create", err);
-        /* A file system without links. */
+            return pf_sink_fail_io(s, EEXIST, "create", err);
+        /* The file system has no hard links: rename() below, after this check that the name is
+         * free. */
     }
     if (rename(f->temporary, f->target) < 0)
-        return pf_sink_cannot(s, errno, "create", err);
+        return pf_sink_fail_io(s, errno, "create", err);
     f->appeared = true;
     return PERFILE_OK;
 }
 
+/* See pf_sink_appear().  The descriptor stays open: writing goes on under the final name. */
 static perfile_status file_appear(perfile_sink *s, perfile_error *err)
 {
     pf_out_file *f = (pf_out_file *)s;
     if (f->appeared)
         return PERFILE_OK;
-    show(f);
+    apply_mode(f);
     return give_name(f, err);
 }
 
@@ -110,7 +121,7 @@ static perfile_status file_finish(perfile_sink *s, perfile_error *err)
 {
     pf_out_file *f = (pf_out_file *)s;
     if (!f->appeared)
-        show(f);
+        apply_mode(f);
     perfile_status st = pf_out_fd_finish(s, err);
     if (st == PERFILE_OK && !f->appeared)
         st = give_name(f, err);
@@ -119,6 +130,7 @@ static perfile_status file_finish(perfile_sink *s, perfile_error *err)
     return st;
 }
 
+/* Removes the file, also if it has appeared already: it would stay incomplete. */
 static void file_abort(perfile_sink *s)
 {
     pf_out_file *f = (pf_out_file *)s;
@@ -130,8 +142,8 @@ static perfile_status file_reads(perfile_sink *s, perfile_error *err)
 {
     const pf_out_file *f = (const pf_out_file *)s;
     if (f->appeared && f->out.own)
-        narrow(f);
-    return pf_inputs_apart(&s->inputs, f->target, s->name, err);
+        restrict_mode(f);
+    return pf_inputs_check_path(&s->inputs, f->target, s->name, err);
 }
 
 static const char *file_temporary(const perfile_sink *s)
@@ -162,7 +174,8 @@ static const pf_sink_ops file_ops = {.write = pf_out_fd_write,
                                      .temporary = file_temporary,
                                      .close = file_close};
 
-/* A FIFO or device that is there: a descriptor like any other, which never appears anywhere. */
+/* Opens an existing FIFO or device, which is written to directly and from here on is an ordinary
+ * descriptor sink (pf_out_fd_ops). */
 static perfile_status open_existing(pf_out_file *f, perfile_error *err)
 {
     perfile_sink *s = &f->out.base;
@@ -171,7 +184,7 @@ static perfile_status open_existing(pf_out_file *f, perfile_error *err)
         fd = open(s->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
-        return pf_sink_cannot(s, errno, "write", err);
+        return pf_sink_fail_io(s, errno, "write", err);
     pf_free(f->target);
     f->target = NULL;
     s->ops = &pf_out_fd_ops;
@@ -179,34 +192,36 @@ static perfile_status open_existing(pf_out_file *f, perfile_error *err)
     return PERFILE_OK;
 }
 
-static perfile_status open_place(pf_out_file *f, perfile_error *err)
+/* Decides what is written: a temporary file for a new or existing regular file, or an existing FIFO
+ * or device itself. */
+static perfile_status open_target(pf_out_file *f, perfile_error *err)
 {
     perfile_sink *s = &f->out.base;
     if (!s->name[0])
-        return pf_sink_cannot(s, ENOENT, "create", err);
+        return pf_sink_fail_io(s, ENOENT, "create", err);
     struct stat sb;
-    perfile_status st = pf_inputs_apart(&s->inputs, s->name, s->name, err);
+    perfile_status st = pf_inputs_check_path(&s->inputs, s->name, s->name, err);
     if (st != PERFILE_OK)
         return st;
-    bool there = lstat(s->name, &sb) == 0;
-    if (there && S_ISLNK(sb.st_mode)) {
-        /* A link that leads nowhere is replaced itself, any other is followed. */
+    bool exists = lstat(s->name, &sb) == 0;
+    if (exists && S_ISLNK(sb.st_mode)) {
+        /* A dangling link is replaced itself; any other link is followed. */
         if (stat(s->name, &sb) == 0) {
             char *real = realpath(s->name, NULL);
             if (!real)
-                return pf_sink_cannot(s, errno, "create", err);
-            f->target = pf_out_copy(real, strlen(real));
+                return pf_sink_fail_io(s, errno, "create", err);
+            f->target = pf_out_copy_path(real, strlen(real));
             free(real);
             if (!f->target)
                 return pf_fail_nomem(err, "sink");
         }
     }
-    if (there && !S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode))
+    if (exists && !S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode))
         return open_existing(f, err);
-    if (there && !(s->flags & PERFILE_SINK_REPLACE))
-        return pf_sink_cannot(s, EEXIST, "create", err);
+    if (exists && !(s->flags & PERFILE_SINK_REPLACE))
+        return pf_sink_fail_io(s, EEXIST, "create", err);
     if (!f->target)
-        f->target = pf_out_copy(s->name, strlen(s->name));
+        f->target = pf_out_copy_path(s->name, strlen(s->name));
     if (!f->target)
         return pf_fail_nomem(err, "sink");
     return open_temporary(f, err);
@@ -223,7 +238,7 @@ perfile_status perfile_sink_path(const char *path, const perfile_sink_options *o
     perfile_status st = pf_sink_new(sizeof *f, &file_ops, path, options, PF_SINK_BUFFER, &f, err);
     if (st != PERFILE_OK)
         return st;
-    st = open_place(f, err);
+    st = open_target(f, err);
     if (st != PERFILE_OK) {
         perfile_sink_close(&f->out.base);
         return st;

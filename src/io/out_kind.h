@@ -1,26 +1,30 @@
-/* What the kinds of sinks share: making one, and the message of a failed call. */
+/* Functions and sizes for the files of this room that implement a kind of sink. */
 #ifndef PF_IO_OUT_KIND_H
 #define PF_IO_OUT_KIND_H
 
 #include "io/out.h"
 
-/* Larger writes cost the kernel less for each byte; of many files at once each has less. */
+/* Sizes of buffers.  Large writes cost the kernel less per byte; the parts of a directory, of which
+ * many are open at once, get smaller buffers. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { PF_SINK_BUFFER = 4 << 10, PF_SINK_PART_BUFFER = 1 << 10 }; /* small outputs fill them, too */
+enum { PF_SINK_BUFFER = 4 << 10, PF_SINK_PART_BUFFER = 1 << 10 }; /* filled by small outputs, too */
 #else
 enum { PF_SINK_BUFFER = 1 << 20, PF_SINK_PART_BUFFER = 256 << 10 };
 #endif
 
-/* A zeroed object of `bytes` that begins with a perfile_sink: name copied, options checked, inputs
- * looked at, and, unless it is 0, a buffer of that size. */
+/* Allocates `bytes` zeroed bytes for a struct that begins with a perfile_sink, and fills in ops, a
+ * copy of the name (NULL: "output"), the checked options, their inputs, and a buffer of `buffer`
+ * bytes (0: none yet).  `sink` is the address of a pointer to that struct, of any type. */
 perfile_status pf_sink_new(size_t bytes, const pf_sink_ops *ops, const char *name,
                            const perfile_sink_options *options, size_t buffer, void *sink,
                            perfile_error *err);
 
-/* PERFILE_E_IO: "cannot `what` 'NAME'" and what errno `sys` means. */
-perfile_status pf_sink_cannot(const perfile_sink *s, int sys, const char *what, perfile_error *err);
+/* Returns PERFILE_E_IO with the message "cannot `what` 'NAME'" and the text of errno `sys`. */
+perfile_status pf_sink_fail_io(const perfile_sink *s, int sys, const char *what,
+                               perfile_error *err);
 
-/* Keeps the error of a failed write, unless one is kept already, and hands the kept one out. */
+/* Keeps the error of a failed write in the sink, unless it holds an earlier one; returns the kept
+ * one. */
 perfile_status pf_sink_keep_io(perfile_sink *s, int sys, perfile_error *err);
 
 #endif

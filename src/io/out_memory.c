@@ -1,4 +1,4 @@
-/* A sink whose output is its buffer. */
+/* A sink in memory: the buffer is the output. */
 #include "base/error.h"
 #include "io/out_kind.h"
 

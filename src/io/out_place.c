@@ -1,3 +1,5 @@
+/* Temporary names, modes and directory syncs for outputs that appear under their final name at the
+ * end. */
 #include "io/out_place.h"
 
 #include <errno.h>
@@ -11,16 +13,16 @@
 
 #include "base/alloc.h"
 
-char *pf_out_copy(const char *path, size_t n)
+char *pf_out_copy_path(const char *path, size_t n)
 {
     char *copy = pf_alloc(n + 1, 1);
     return copy ? memcpy(copy, path, n) : NULL;
 }
 
-char *pf_out_beside(const char *path, const char *kind, const void *whose, unsigned try)
+char *pf_out_temporary_name(const char *path, const char *kind, const void *owner, unsigned try)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
-    enum { LETTERS = 8, MOST_NAME = 255 };
+    enum { LETTERS = 8, MOST_NAME = 255 }; /* NAME_MAX of common file systems */
     size_t n = strlen(path), added = strlen(kind) + LETTERS + 2;
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
@@ -34,7 +36,9 @@ char *pf_out_beside(const char *path, const char *kind, const void *whose, unsig
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 40 ^
-                 (uint64_t)(uintptr_t)whose ^ try;
+                 (uint64_t)(uintptr_t)owner ^ try;
+    /* A linear congruential generator (Knuth's MMIX constants), whose top five bits give a letter.
+     * It only avoids collisions: O_EXCL and mkdir() detect names that are taken. */
     for (size_t k = 0; k < LETTERS; k++) {
         x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         name[n + k] = letters[x >> 59];
@@ -42,7 +46,7 @@ char *pf_out_beside(const char *path, const char *kind, const void *whose, unsig
     return name;
 }
 
-mode_t pf_out_hide(int fd)
+mode_t pf_out_make_private(int fd)
 {
     struct stat sb;
     mode_t plain = fstat(fd, &sb) == 0 ? sb.st_mode & 0666 : 0600;
@@ -55,7 +59,7 @@ mode_t pf_out_mode(const char *target, mode_t plain, const pf_inputs *inputs, gi
     struct stat sb;
     if (lstat(target, &sb) == 0 && S_ISREG(sb.st_mode))
         plain = sb.st_mode & 0666;
-    return plain & pf_inputs_grant(inputs, group);
+    return plain & pf_inputs_granted_mode(inputs, group);
 }
 
 int pf_out_create(const char *path, mode_t mode)
@@ -69,12 +73,12 @@ int pf_out_create(const char *path, mode_t mode)
 
 void pf_out_sync_folder(const char *path)
 {
-    char *dir = pf_out_copy(path, strlen(path));
+    char *dir = pf_out_copy_path(path, strlen(path));
     if (!dir)
         return;
     char *slash = strrchr(dir, '/');
     if (slash)
-        slash[slash == dir] = '\0';
+        slash[slash == dir] = '\0'; /* keeps the slash of the root */
     int fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         (void)fsync(fd);

@@ -1,28 +1,33 @@
-/* The place where an output appears: the temporary name beside it, and the modes of both. */
+/* Names and modes of outputs: temporary names next to the final one, and who may read the result.
+ */
 #ifndef PF_IO_OUT_PLACE_H
 #define PF_IO_OUT_PLACE_H
 
 #include "io/inputs.h"
 
-/* The first `n` bytes of a path.  The caller's to release, NULL: no memory. */
-char *pf_out_copy(const char *path, size_t n);
+/* A copy of the first `n` bytes of `path`.  The caller releases it with pf_free(); NULL: no memory.
+ */
+char *pf_out_copy_path(const char *path, size_t n);
 
-/* `path` with "." and `kind`, which says what it is, and letters behind it that nobody else has,
- * its last name cut where it would be too long; `try` counts.  The caller's to release, NULL: no
- * memory. */
-char *pf_out_beside(const char *path, const char *kind, const void *whose, unsigned try);
+/* Returns "PATH.KIND-xxxxxxxx" with eight random letters.  The last component is shortened if the
+ * name would be longer than 255 bytes.  `owner` (an address) and `try` (the number of the attempt)
+ * vary the letters.  The caller releases the result with pf_free(); NULL: no memory. */
+char *pf_out_temporary_name(const char *path, const char *kind, const void *owner, unsigned try);
 
-/* Opens the new file `path` to write; -1 with errno, EEXIST when something is there. */
+/* Creates the new file `path` for writing.  Returns the descriptor, or -1 with errno: EEXIST if
+ * something exists under that name. */
 int pf_out_create(const char *path, mode_t mode);
 
-/* The mode that new files get where `fd` has just been made with 0666, which becomes 0600: until a
- * file has its name nobody else reads it. */
-mode_t pf_out_hide(int fd);
+/* `fd` was just created with mode 0666: returns the mode that umask and defaults made of it, and
+ * removes access for others, so that nobody reads the file before it has its final name. */
+mode_t pf_out_make_private(int fd);
 
-/* The mode of what takes the place of `target`, whose bits are `plain` when nothing is there. */
+/* The final mode of a file that takes the name `target`: that of the file it replaces, or `plain`
+ * if there is none, restricted to what all inputs grant to a file of group `group`. */
 mode_t pf_out_mode(const char *target, mode_t plain, const pf_inputs *inputs, gid_t group);
 
-/* So that a new name in the folder of `path`, too, survives a crash. */
+/* Syncs the directory that contains `path`, so that a new name in it survives a crash.  Errors are
+ * ignored: the file itself is safe. */
 void pf_out_sync_folder(const char *path);
 
 #endif

@@ -1,3 +1,7 @@
+/* Files that appear together under their names (see out_set.h).
+ *
+ * Each file is moved to its name by link() or rename(); what it replaces is first kept as old.N.
+ * If one step fails, all earlier ones are undone in pf_out_set_appear(). */
 #include "io/out_set.h"
 
 #include <errno.h>
@@ -13,26 +17,27 @@
 #include "io/out_fd.h"
 #include "io/out_place.h"
 
-enum { FILE_NAME = 24, BUFFER = 64 << 10 /* there are many at a time */ };
+/* FILE_NAME: room for "/data.N".  BUFFER: of each file's sink; small, as many are open at once. */
+enum { FILE_NAME = 24, BUFFER = 64 << 10 };
 
 struct pf_out_set {
     char *folder;
-    char *path;  /* room for that of a file in it */
-    char *place; /* the path that the folder was made for */
-    bool replace;
-    uint32_t n;
-    mode_t plain; /* of new files there */
-    gid_t group;
-    pf_inputs inputs;
+    char *path;       /* buffer of path_in_folder() */
+    char *place;      /* the `path` of pf_out_set_new() */
+    bool replace;     /* existing files may be replaced */
+    uint32_t n;       /* files made so far */
+    mode_t plain;     /* mode that new files get in the folder */
+    gid_t group;      /* their group */
+    pf_inputs inputs; /* must not be replaced */
 };
 
-static perfile_status cannot(int sys, const char *what, const char *name, perfile_error *err)
+static perfile_status fail_io(int sys, const char *what, const char *name, perfile_error *err)
 {
     return pf_fail_io(err, sys, "sink", "cannot %s '%s'", what, name);
 }
 
-/* "FOLDER/data.7", "FOLDER/old.7" */
-static const char *path_of(const pf_out_set *set, const char *kind, uint32_t n)
+/* "FOLDER/KIND.N", for example FOLDER/data.7; valid until the next call. */
+static const char *path_in_folder(const pf_out_set *set, const char *kind, uint32_t n)
 {
     sprintf(set->path, "%s/%s.%" PRIu32, set->folder, kind, n);
     return set->path;
@@ -47,13 +52,14 @@ static void release(pf_out_set *s)
     pf_free(s);
 }
 
+/* Creates the folder under a name that is not in use. */
 static perfile_status make_folder(pf_out_set *s, perfile_error *err)
 {
     for (unsigned i = 0; i < 100; i++) {
         pf_free(s->folder);
         pf_free(s->path);
         s->path = NULL;
-        s->folder = pf_out_beside(s->place, "perfile-split", s, i);
+        s->folder = pf_out_temporary_name(s->place, "perfile-split", s, i);
         if (s->folder)
             s->path = pf_alloc(strlen(s->folder) + FILE_NAME, 1);
         if (!s->path)
@@ -63,7 +69,7 @@ static perfile_status make_folder(pf_out_set *s, perfile_error *err)
         if (errno != EEXIST)
             break;
     }
-    return cannot(errno, "create", s->place, err);
+    return fail_io(errno, "create", s->place, err);
 }
 
 perfile_status pf_out_set_new(const char *path, bool replace, const pf_inputs *inputs,
@@ -81,7 +87,7 @@ perfile_status pf_out_set_new(const char *path, bool replace, const pf_inputs *i
     else
         memcpy(s->place, path, n);
     if (st == PERFILE_OK)
-        st = pf_inputs_apart_place(&s->inputs, path, path, err);
+        st = pf_inputs_check_folder(&s->inputs, path, path, err);
     if (st == PERFILE_OK)
         st = make_folder(s, err);
     if (st == PERFILE_OK)
@@ -104,7 +110,7 @@ perfile_status pf_out_set_next(pf_out_set *set, const char *name, perfile_sink *
     perfile_status st = pf_sink_new(sizeof *f, &pf_out_fd_ops, name, NULL, BUFFER, &f, err);
     if (st != PERFILE_OK)
         return st;
-    st = pf_out_fd_create(f, path_of(set, "data", set->n), &set->plain, err);
+    st = pf_out_fd_create(f, path_in_folder(set, "data", set->n), &set->plain, err);
     if (st != PERFILE_OK) {
         perfile_sink_close(&f->base);
         return st;
@@ -119,22 +125,23 @@ perfile_status pf_out_set_next(pf_out_set *set, const char *name, perfile_sink *
 perfile_status pf_out_set_may(pf_out_set *set, const char *name, perfile_error *err)
 {
     struct stat sb;
-    perfile_status st = pf_inputs_apart_self(&set->inputs, name, name, err);
+    perfile_status st = pf_inputs_check_target(&set->inputs, name, name, err);
     if (st != PERFILE_OK)
         return st;
     if (lstat(name, &sb) < 0)
-        return errno == ENOENT ? PERFILE_OK : cannot(errno, "create", name, err);
+        return errno == ENOENT ? PERFILE_OK : fail_io(errno, "create", name, err);
     if (!set->replace)
-        return cannot(EEXIST, "create", name, err);
+        return fail_io(EEXIST, "create", name, err);
     if (S_ISREG(sb.st_mode) || S_ISLNK(sb.st_mode))
         return PERFILE_OK;
-    return pf_fail_io(err, EEXIST, "sink", "cannot create '%s': what is there is no file", name);
+    return pf_fail_io(err, EEXIST, "sink", "cannot create '%s': what exists there is no file",
+                      name);
 }
 
-/* Without replacing anything. */
+/* Gives file `n` its name, which must be free.  Returns 0 or an errno. */
 static int appear_new(pf_out_set *set, uint32_t n, const char *name)
 {
-    const char *from = path_of(set, "data", n);
+    const char *from = path_in_folder(set, "data", n);
     struct stat sb;
     /* Unlike rename(), link() never replaces what came into being meanwhile. */
     if (link(from, name) == 0) {
@@ -143,46 +150,50 @@ static int appear_new(pf_out_set *set, uint32_t n, const char *name)
     }
     if (errno == EEXIST || lstat(name, &sb) == 0)
         return EEXIST;
-    /* A file system without links. */
+    /* The file system has no hard links; the name was free a moment ago. */
     return rename(from, name) < 0 ? errno : 0;
 }
 
-/* Keeps what has the name, if anything has, as old.N: by a second name, so that the first is never
- * without a file, or by moving it away where that cannot be. */
+/* Keeps the existing file `name`, if there is one, as old.N: by a second link, so that `name` is
+ * never without a file, or by renaming it where links are not possible.  Returns 0 or an errno. */
 static int keep_old(pf_out_set *set, uint32_t n, const char *name)
 {
-    const char *old = path_of(set, "old", n);
+    const char *old = path_in_folder(set, "old", n);
     if (link(name, old) == 0 || errno == ENOENT || rename(name, old) == 0)
         return 0;
     return errno == ENOENT ? 0 : errno;
 }
 
+/* Gives file `n` its mode and its final name. */
 static perfile_status appear(pf_out_set *set, uint32_t n, const char *name, perfile_error *err)
 {
     int sys;
-    perfile_status st = pf_inputs_apart_self(&set->inputs, name, name, err);
+    perfile_status st = pf_inputs_check_target(&set->inputs, name, name, err);
     if (st != PERFILE_OK)
         return st;
-    (void)chmod(path_of(set, "data", n), pf_out_mode(name, set->plain, &set->inputs, set->group));
+    (void)chmod(path_in_folder(set, "data", n),
+                pf_out_mode(name, set->plain, &set->inputs, set->group));
     if (!set->replace)
         sys = appear_new(set, n, name);
-    else if ((sys = keep_old(set, n, name)) == 0 && rename(path_of(set, "data", n), name) < 0)
+    else if ((sys = keep_old(set, n, name)) == 0 &&
+             rename(path_in_folder(set, "data", n), name) < 0)
         sys = errno;
-    return sys ? cannot(sys, "create", name, err) : PERFILE_OK;
+    return sys ? fail_io(sys, "create", name, err) : PERFILE_OK;
 }
 
 perfile_status pf_out_set_appear(pf_out_set *set, const char *(*name)(void *user, uint32_t n),
                                  void *user, perfile_error *err)
 {
     uint32_t n = 0;
-    perfile_status st = pf_inputs_apart_place(&set->inputs, set->place, set->place, err);
+    perfile_status st = pf_inputs_check_folder(&set->inputs, set->place, set->place, err);
     while (n < set->n && st == PERFILE_OK &&
            (st = appear(set, n, name(user, n), err)) == PERFILE_OK)
         n++;
     if (st == PERFILE_OK)
         return PERFILE_OK;
+    /* Undo: files 0 to n-1 have their names; of file n, the old one may have been moved away. */
     for (uint32_t i = 0; i <= n && i < set->n; i++) {
-        bool back = set->replace && rename(path_of(set, "old", i), name(user, i)) == 0;
+        bool back = set->replace && rename(path_in_folder(set, "old", i), name(user, i)) == 0;
         if (!back && i < n)
             (void)unlink(name(user, i));
     }
@@ -194,9 +205,9 @@ void pf_out_set_close(pf_out_set *set)
     if (!set)
         return;
     for (uint32_t i = 0; i < set->n; i++) {
-        (void)unlink(path_of(set, "data", i));
+        (void)unlink(path_in_folder(set, "data", i));
         if (set->replace)
-            (void)unlink(path_of(set, "old", i));
+            (void)unlink(path_in_folder(set, "old", i));
     }
     (void)rmdir(set->folder);
     release(set);

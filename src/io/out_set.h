@@ -1,9 +1,9 @@
-/* Files that appear together, all or none: until then they are in a temporary folder.
+/* A set of files that appear together, all or none; used by `split`.
  *
- * The folder is called PATH.perfile-split-XXXXXXXX.  In it are data.N, the file with the number N,
- * until it has its name, and old.N, the file that it took the place of, until all have.  Who dies
- * in between leaves the folder: under each name is the old or the new file, whole, and what is not
- * under its name is there. */
+ * Until then they are in a temporary folder, PATH.perfile-split-XXXXXXXX: data.N is the file with
+ * number N until it gets its name; old.N is the file that it replaced, kept until all files have
+ * their names.  If the process is killed in between, the folder stays: each name has the complete
+ * old or the complete new file, and the other one is in the folder. */
 #ifndef PF_IO_OUT_SET_H
 #define PF_IO_OUT_SET_H
 
@@ -11,28 +11,29 @@
 
 typedef struct pf_out_set pf_out_set;
 
-/* Makes the folder, beside `path`, unless that is no place for an output of `inputs`.  With
- * `replace` files of the same names may be there. */
+/* Makes the folder next to `path`, unless it would lie inside one of `inputs` (copied).  With
+ * `replace` existing files of the final names may be replaced.  The caller closes the set. */
 perfile_status pf_out_set_new(const char *path, bool replace, const pf_inputs *inputs,
                               pf_out_set **set, perfile_error *err);
 
-/* The folder, with the files data.0, data.1 … in it. */
+/* The path of the folder, for cleaning up in a signal handler.  Valid until the set is closed. */
 const char *pf_out_set_folder(const pf_out_set *set);
 
-/* The sink of the next file, which shall be called `name`; the caller finishes and closes it. */
+/* Makes the sink of the next file, whose final name is `name` (for messages).  The caller finishes
+ * and closes the sink before pf_out_set_appear(). */
 perfile_status pf_out_set_next(pf_out_set *set, const char *name, perfile_sink **sink,
                                perfile_error *err);
 
-/* Whether a file can get that name: PERFILE_E_IO with EEXIST when one is there that must not be
- * replaced, with 0 when it is an input. */
+/* Checks that a file can get that name.  PERFILE_E_IO with err->sys EEXIST if something exists
+ * there that must not be replaced, 0 if it is an input. */
 perfile_status pf_out_set_may(pf_out_set *set, const char *name, perfile_error *err);
 
-/* Gives the files their names, all in the folder of the first `path`; name(user, n) is that of the
- * n-th.  When one cannot be given, what was there before is there again. */
+/* Gives the files their names; name(user, n) is that of file n, and all lie in the folder of the
+ * `path` given to pf_out_set_new().  If one fails, all names have again what they had before. */
 perfile_status pf_out_set_appear(pf_out_set *set, const char *(*name)(void *user, uint32_t n),
                                  void *user, perfile_error *err);
 
-/* Removes the folder and what is left in it.  NULL is fine. */
+/* Removes the folder and what is left in it, and releases the set.  NULL is fine. */
 void pf_out_set_close(pf_out_set *set);
 
 #endif

@@ -1,3 +1,8 @@
+/* Opening a source by path or descriptor, and the calls that go to the functions of its kind.
+ *
+ * The kind follows from the file type: directory (source_dir.c), regular file (source_map.c, which
+ * may choose a window instead), everything else a window over a stream.  What is opened is also
+ * noted as an input (inputs.c), so that no output replaces it. */
 #include "io/source.h"
 
 #include <errno.h>
@@ -13,6 +18,7 @@
 #include "io/source_kind.h"
 #include "io/source_window.h"
 
+/* Copies and checks the caller's options. options.limits is redirected to the copy inside `s`. */
 static perfile_status fill_options(perfile_source *s, const perfile_source_options *given,
                                    perfile_error *err)
 {
@@ -51,13 +57,13 @@ perfile_status pf_source_new(size_t bytes, const pf_source_ops *ops, const char 
     }
     memcpy(s->name, name, n);
     s->ops = ops;
-    memcpy(source, &s, sizeof s);
+    memcpy(source, &s, sizeof s); /* `source` points to a pointer of the kind's own type */
     return PERFILE_OK;
 }
 
-static perfile_status of_kind(int fd, bool own, const char *name,
-                              const perfile_source_options *options, perfile_source **source,
-                              perfile_error *err)
+static perfile_status source_by_file_type(int fd, bool own, const char *name,
+                                          const perfile_source_options *options,
+                                          perfile_source **source, perfile_error *err)
 {
     struct stat sb;
     if (fstat(fd, &sb) < 0)
@@ -69,18 +75,21 @@ static perfile_status of_kind(int fd, bool own, const char *name,
     return pf_source_window(fd, own, PF_SIZE_UNKNOWN, name, options, source, err);
 }
 
-/* `path` is where `fd` was opened, NULL when that is not known. */
-static perfile_status of_fd(int fd, bool own, const char *path, const char *name,
-                            const perfile_source_options *options, perfile_source **source,
-                            perfile_error *err)
+/* Makes a source of `fd` and notes what it reads.  `path` is where `fd` was opened, NULL if
+ * unknown: with a path the directories above the file are noted, too, so that none of them is
+ * replaced. */
+static perfile_status open_descriptor(int fd, bool own, const char *path, const char *name,
+                                      const perfile_source_options *options,
+                                      perfile_source **source, perfile_error *err)
 {
     pf_inputs inputs = {0};
     perfile_status st = PERFILE_OK;
-    if (!pf_inputs_add_fd(&inputs, fd) || (inputs.n && path && !pf_inputs_add_above(&inputs, path)))
+    if (!pf_inputs_add_fd(&inputs, fd) ||
+        (inputs.n && path && !pf_inputs_add_parents(&inputs, path)))
         st = pf_fail_nomem(err, "source.inputs");
-    /* A map closes the descriptor. */
+    /* Inputs first: a mapped source closes `fd` when it is made. */
     if (st == PERFILE_OK)
-        st = of_kind(fd, own, name, options, source, err);
+        st = source_by_file_type(fd, own, name, options, source, err);
     if (st == PERFILE_OK)
         (*source)->inputs = inputs;
     else
@@ -91,7 +100,7 @@ static perfile_status of_fd(int fd, bool own, const char *path, const char *name
 perfile_status perfile_source_fd(int fd, const char *name, const perfile_source_options *options,
                                  perfile_source **source, perfile_error *err)
 {
-    return of_fd(fd, false, NULL, name, options, source, err);
+    return open_descriptor(fd, false, NULL, name, options, source, err);
 }
 
 perfile_status perfile_source_path(const char *path, const perfile_source_options *options,
@@ -108,7 +117,7 @@ perfile_status perfile_source_path(const char *path, const perfile_source_option
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return pf_fail_io(err, errno, "source.open", "cannot open '%s'", path);
-    perfile_status st = of_fd(fd, true, path, path, options, source, err);
+    perfile_status st = open_descriptor(fd, true, path, path, options, source, err);
     if (st != PERFILE_OK)
         close(fd);
     return st;

@@ -1,4 +1,11 @@
-/* The inside of perfile_source: spans of bytes by offset. */
+/* The interior of perfile_source: spans of input bytes by offset.
+ *
+ * A source is a table of functions (pf_source_ops) and a few properties that drivers read.  The
+ * kinds are: mapped file (source_map.c), window over a file, pipe or callback (source_window.c),
+ * blocks read by several threads (source_ahead.c), memory (source_memory.c), directory
+ * (source_dir.c), and a tee on another source (tee.c).  Readers call pf_source_run() for records
+ * and pf_source_view() for what they keep; they check `stable` and `lasting` before they keep a
+ * pointer. */
 #ifndef PF_IO_SOURCE_H
 #define PF_IO_SOURCE_H
 
@@ -8,21 +15,25 @@
 
 #define PF_SIZE_UNKNOWN UINT64_MAX
 
-/* What somebody looks for in bytes that other threads read: a stretch of them that nobody else has
- * to look at again. */
+/* Result of a scan of one block that another thread read: a range of bytes that the scan has fully
+ * processed, so that the reader need not examine them again. */
 typedef struct pf_scanned {
-    uint64_t start, end; /* offsets of the stretch; equal: nothing was found */
-    void *notes;         /* about it, see pf_scan */
+    uint64_t start, end; /* file offsets of the range; equal: the scan found none */
+    void *notes;         /* what the scan collected about the range, see pf_scan */
 } pf_scanned;
 
+/* A function that examines blocks in the threads that read them, while the bytes are in the cache.
+ */
 typedef struct pf_scan {
-    /* Looks at bytes that begin at `offset`, in any thread, and fills *scanned, which is zero but
-     * for the notes: note_bytes of a block of the file, which are zero before their first use. */
+    /* Examines `bytes`, which begin at file offset `offset`; runs in any thread.  *scanned is zero
+     * on entry except for `notes`: note_bytes of memory per block slot, zero before their first use
+     * and reused from block to block. */
     void (*look)(const struct pf_scan *scan, perfile_bytes bytes, uint64_t offset,
                  pf_scanned *scanned);
-    size_t note_bytes;
+    size_t note_bytes; /* size of `notes` */
 } pf_scan;
 
+/* Functions of one kind of source. */
 typedef struct pf_source_ops {
     /* See pf_source_run(). */
     perfile_status (*run)(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
@@ -34,85 +45,96 @@ typedef struct pf_source_ops {
     void (*hint)(perfile_source *s, uint64_t offset, size_t len);
     /* See pf_source_release(); may be NULL. */
     void (*release)(perfile_source *s, uint64_t offset, uint64_t len);
-    /* See pf_source_scanned() and pf_source_settle(); NULL: nobody but the caller reads. */
+    /* See pf_source_scanned() and pf_source_settle().  NULL: no other thread reads for this source.
+     */
     bool (*scanned)(perfile_source *s, const pf_scan *scan, uint64_t offset, pf_scanned *scanned);
     void (*settle)(perfile_source *s);
-    /* Of a source of several entries, which has no bytes of its own: a directory.  NULL: the source
-     * has no entries. */
-    /* Appends the names that begin with `prefix` to `names`, each with its NUL, in any order, and
+    /* list() and entry() belong to a directory, which has entries instead of bytes; both are NULL
+     * in all other kinds.
+     *
+     * Appends the names that begin with `prefix` to `names`, each with its NUL, in any order, and
      * adds their number to *n.  See pf_source_list(). */
     perfile_status (*list)(const perfile_source *s, const char *prefix, pf_buffer *names, size_t *n,
                            perfile_error *err);
-    /* See pf_source_entry(); `entry` is a plain name. */
+    /* See pf_source_entry(); the caller has checked that `entry` is a plain name without slashes.
+     */
     perfile_status (*entry)(const perfile_source *s, const char *entry, perfile_source **source,
                             perfile_error *err);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
     void (*close)(perfile_source *s);
 } pf_source_ops;
 
+/* What all kinds share; the struct of a kind begins with it. */
 struct perfile_source {
     const pf_source_ops *ops;
-    char *name;
-    uint64_t size; /* PF_SIZE_UNKNOWN for a stream that has not ended */
-    bool stable;   /* what run() gave stays valid until close (mapped, memory) */
-    bool lasting;  /* what view() gave does: also of a window with a mapping beside it */
-    bool seekable; /* any offset may be asked for; else never one below the last released */
-    bool passing;  /* of a mapped file: what lies behind a hint leaves memory */
-    bool live;     /* what is behind the bytes at hand may never come: run() that needs none of it
-                    * does not ask for it */
-    void (*waiting)(void *user); /* before a stream waits for bytes; may be NULL */
+    char *name;    /* for messages: the path, or the name that the caller gave */
+    uint64_t size; /* PF_SIZE_UNKNOWN for a stream whose end was not reached yet */
+    bool stable;   /* spans of run() stay valid until close (mapping, memory) */
+    bool
+        lasting; /* spans of view() stay valid until close; true also for a window with a mapping */
+    bool seekable; /* run() accepts any offset; otherwise none below the last one asked for */
+    bool passing;  /* mapped file that is copied once: pages well in front of a hint are released */
+    bool live;     /* bytes come from a running program and may not arrive for long: run() with a
+                    * `need` that is already met must not wait for more */
+    void (*waiting)(void *user); /* called before a read from a pipe blocks; may be NULL */
     void *waiting_user;
-    perfile_source_options options; /* as given, defaults filled in; limits points to `limits` */
+    perfile_source_options options; /* as given by the caller with defaults filled in; `limits`
+                                       points to the member below */
     perfile_limits limits;
-    pf_inputs inputs; /* what is read: no output takes its place */
+    pf_inputs inputs; /* files and directories this source reads: no output may replace them */
 };
 
-/* The longest contiguous span at `offset`, at least `need` bytes of it unless the input ends
- * before: then what is there, perhaps nothing (run->len < need means the end of input, and
- * s->size is known from then on).  On a stream, bytes below `offset` are released by this call:
- * asking for them again is PERFILE_E_USAGE.  Reading stops as soon as `need` bytes are there, so
- * that the records of a live pipe are seen when they arrive.  A span of a source that is not
- * `stable` is valid until the next call.  PERFILE_E_LIMIT when a window would have to hold more
- * than limits.window_bytes; what is in memory anyway (mapped, memory) has no such limit. */
+/* Yields the longest contiguous span at `offset`: at least `need` bytes unless the input ends
+ * before. run->len < need means the end of input, and s->size is known from then on.
+ *
+ * On a stream this call releases all bytes below `offset`: asking for them again is
+ * PERFILE_E_USAGE.  Reading stops as soon as `need` bytes are there, so that the records of a live
+ * pipe are seen when they arrive.  A span of a source that is not `stable` is valid until the next
+ * call.  PERFILE_E_LIMIT: a window would have to hold more than limits.window_bytes; mapped files
+ * and memory have no such limit. */
 perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                              perfile_error *err);
 
-/* The same for what is looked at for long: attrs, ids, features.  It stays valid until close where
- * the source is `lasting`. */
+/* Like pf_source_run(), for bytes that the caller keeps pointers to: attrs, ids, features.  The
+ * span stays valid until close if the source is `lasting`. */
 perfile_status pf_source_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                               perfile_error *err);
 
-/* Tells that [offset, offset + len) will be wanted soon (mapped files are touched in one go).  Of a
- * source that is `passing` what lies a few MiB in front of `offset` will not be: it leaves memory.
- */
+/* Announces that [offset, offset + len) will be read soon; a mapped file takes its page faults for
+ * the range in one go.  If the source is `passing`, pages that lie more than 1 MiB in front of
+ * `offset` are released from memory. */
 void pf_source_hint(perfile_source *s, uint64_t offset, size_t len);
 
-/* Tells that [offset, offset + len) will not be wanted soon: what is mapped of it leaves memory,
- * and comes back when it is read all the same. */
+/* Announces that [offset, offset + len) will not be read soon: mapped pages of the range are
+ * released from memory.  A later read of the range is still correct, and faults the pages in again.
+ */
 void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len);
 
-/* Copies a stream, from offset 0 to its end, into an unlinked temporary file (in TMPDIR) and makes
- * a seekable source of that.  Nothing may have been released before.  `from` stays open. */
+/* Copies a stream, from offset 0 to its end, to an unlinked temporary file in TMPDIR and makes a
+ * seekable source of it.  No byte of `from` may have been released before.  `from` stays open. */
 perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err);
 
-/* What was found by `scan` in the block of the file in which `offset` lies, for one who goes on
- * from there; false when nothing was, at or behind it.  It is valid until the next call that goes
- * on.  From the first such call on `scan` looks at all that other threads read; it stays where it
- * is until the source is closed, and is the only one. */
+/* Reports what `scan` found in the block of the file that contains `offset`.  Returns false if the
+ * source has no reading threads, or if the scan found no range that begins at or after `offset` in
+ * that block.  *scanned is valid until the next run() or scanned() that moves to another block.
+ *
+ * The first call registers `scan`: from then on every block is scanned when it is read.  There is
+ * one scan per source, and it must stay valid until the source is closed. */
 static inline bool pf_source_scanned(perfile_source *s, const pf_scan *scan, uint64_t offset,
                                      pf_scanned *scanned)
 {
     return s->ops->scanned && s->ops->scanned(s, scan, offset, scanned);
 }
 
-/* From here to the next call on `s` no other thread is at work for it. */
+/* Waits until no other thread works for `s`; none will until the next call on `s`. */
 static inline void pf_source_settle(perfile_source *s)
 {
     if (s->ops->settle)
         s->ops->settle(s);
 }
 
-/* Whether the source is a directory: it has no bytes of its own, the driver opens what is in it. */
+/* True if the source is a directory: it has no bytes of its own, the driver opens the files in it.
+ */
 static inline bool pf_source_has_entries(const perfile_source *s)
 {
     return s->ops->list != NULL;
@@ -124,8 +146,9 @@ static inline bool pf_source_has_entries(const perfile_source *s)
 perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
                                perfile_source **source, perfile_error *err);
 
-/* Names in the directory that begin with `prefix`, regular files and links only, sorted: all-digit
- * remainders first, by number, then the others by bytes.  One block, released with pf_free(). */
+/* Lists the names in the directory that begin with `prefix`; regular files and symbolic links only.
+ * Sorted: names whose remainder behind the prefix is all digits first, by number, then the others
+ * by bytes.  *names is one block, which the caller releases with pf_free(). */
 perfile_status pf_source_list(const perfile_source *dir, const char *prefix, char ***names,
                               size_t *n, perfile_error *err);
 

@@ -1,19 +1,22 @@
-/* Blocks of the file are jobs of a ring (io/workers.h), taken back in order.  A thread reads a
- * block into some buffer, and looks at it for who asked for that (pf_scan).  Where it found nearly
- * all of the block to be a stretch that nobody else looks at, it keeps the bytes in front of the
- * stretch and behind it, the edges, and reads the next block into the same buffer: that one stays
- * in the cache of its processor, which is half of the time.  Else the buffer stays with the block
- * until the caller has gone on.  If the bytes of a stretch are wanted all the same, they are read
- * again.
+/* Reading ahead of the caller, in threads.
  *
- * In front of a buffer, and of edges, there is room for the end of the block before, so that a
- * record that goes over the end of a block lies in one piece.  What is longer than that, or stays
- * (views), is looked at in the mapping beside it.
+ * Blocks of the file are jobs of a ring of slots (io/workers.h), and are taken back in file order.
+ * The thread that reads a block also scans it (pf_scan) while the bytes are in its cache.  If the
+ * scan processed nearly the whole block, only the bytes in front of and behind the scanned range
+ * are kept (the *edges*), and the thread reads its next block into the same buffer: that buffer
+ * stays in the cache of its processor, which saves half of the time.  Otherwise the buffer stays
+ * with the block until the caller has moved on.  If the caller wants bytes of a scanned range after
+ * all, the block is read again.
  *
- * Nobody knows whether what follows will be wanted: after a jump (the bytes behind AUXTRACE records
- * are passed over) one block is asked for, and with each that is used up one more, as many as there
- * are slots at most.  Where the caller takes much longer for a block than it takes to read it,
- * because it prints it, say, it reads the next one itself: threads are better used otherwise. */
+ * In front of each buffer, and of edges, is room for the tail of the previous block, so that a
+ * record that crosses a block boundary is contiguous.  Longer spans (more than PF_AHEAD_FRONT) and
+ * views come from the mapping.
+ *
+ * How far to read ahead is found out while reading.  After a jump (the caller passes over the data
+ * of AUXTRACE records, for example) one block is requested, and with each block that is used up one
+ * more, up to the number of slots.  If the caller takes much longer for a block than reading it
+ * takes, because it prints records, for example, the caller reads the next block itself: its
+ * threads are better used for its own work. */
 #include "io/source_ahead.h"
 
 #include <errno.h>
@@ -30,59 +33,66 @@
 enum {
     BLOCKS_PER_THREAD = 4,
     PAGE = 4096,
-    EDGE = PF_AHEAD_FRONT, /* bytes in front of a stretch, and behind it, that are kept at most */
-    SLOW = 3               /* times as long as reading and looking take: then nobody reads ahead */
+    EDGE = PF_AHEAD_FRONT, /* longest edge that is kept, in front of and behind a scanned range */
+    SLOW = 3 /* the caller is slow if it takes this many times as long as reading and scanning */
 };
 
+/* One block of the file; there is one per slot of the ring. */
 typedef struct block {
-    uint64_t offset; /* in the file */
-    size_t len;      /* bytes that are wanted; when it is done: that there are */
-    int error;       /* errno of reading what follows, 0: none */
-    uint64_t took;   /* nanoseconds to read it and to look at it */
-    uint8_t *buf;    /* PF_AHEAD_FRONT bytes for what is in front of it, then its own; or NULL: */
-    uint8_t *edges;  /* PF_AHEAD_FRONT bytes as well, then the two edges of the stretch */
-    const pf_scan *scan; /* looks at it when it is read, may be NULL */
-    pf_scanned scanned;
-    void *notes;
+    uint64_t offset;  /* of its first byte in the file */
+    size_t len;       /* bytes requested; once the job is done, bytes read */
+    int error;        /* errno of the read behind those `len` bytes, 0: none */
+    uint64_t read_ns; /* nanoseconds that reading and scanning took */
+    /* Either the whole block or its edges are kept.  Both begin with PF_AHEAD_FRONT bytes of room
+     * for the tail of the previous block. */
+    uint8_t *buf;        /* then the bytes of the block; NULL: only the edges are kept */
+    uint8_t *edges;      /* then the front edge and the back edge, one after the other */
+    const pf_scan *scan; /* the scan to run on it; NULL: none */
+    pf_scanned scanned;  /* its result */
+    void *notes;         /* memory for pf_scanned.notes, kept from block to block */
 } block;
 
+/* The source.  All members belong to the caller's thread, except the list of buffers under `lock`
+ * and the blocks whose jobs are under way. */
 typedef struct ahead {
     perfile_source base;
-    perfile_bytes whole;
+    perfile_bytes mapping;
     int fd;
-    bool own;
+    bool own; /* close() closes `fd` */
     pf_workers *workers;
     block *blocks;
     unsigned n_blocks;
-    size_t block;   /* bytes of one */
-    unsigned depth; /* blocks that are asked for ahead */
-    uint64_t given; /* when the caller got the last one; 0: not since the last jump */
-    bool slow;      /* it takes SLOW times as long as reading */
-    uint64_t next;  /* where the next block begins that is asked for */
-    const pf_scan *scan;
-    uint8_t *memory; /* of all buffers and edges */
-    /* Buffers that no block has; the one that was used last is taken first. */
+    size_t block;         /* bytes of one block; the last one may be shorter */
+    unsigned depth;       /* how many blocks may be requested and not taken back */
+    uint64_t returned_ns; /* time when the caller got the current block; 0: the first one after a
+                             restart */
+    bool caller_is_slow;  /* see SLOW */
+    uint64_t next_offset; /* offset of the next block to request */
+    const pf_scan *scan;  /* registered by ahead_scanned(); NULL: none */
+    uint8_t *memory;      /* one allocation for all buffers and edges */
+    /* Buffers that no block uses, as a stack: the one used last is the most likely to be cached. */
     pthread_mutex_t lock;
     uint8_t **buffers;
     unsigned n_buffers;
-    /* What run() can give: bytes of the block that was taken last, and of the end of the one
-     * before; of a block with edges one of these. */
-    block *current; /* NULL: none since the last jump */
-    const uint8_t *ptr;
+    /* The bytes that run() can return: the tail of the previous block and then the current block,
+     * or one edge of it. */
+    block *current;     /* the block that was taken last; NULL: none since the last restart */
+    const uint8_t *ptr; /* the bytes */
     size_t len;
-    uint64_t at;     /* offset of ptr[0] */
-    uint64_t behind; /* end of the block */
+    uint64_t at;        /* file offset of ptr[0] */
+    uint64_t block_end; /* file offset of the end of the current block */
 } ahead;
 
-static uint8_t *take_buffer(ahead *a)
+static uint8_t *acquire_buffer(ahead *a)
 {
     pthread_mutex_lock(&a->lock);
-    uint8_t *buf = a->buffers[--a->n_buffers]; /* there are as many as blocks */
+    uint8_t *buf = a->buffers[--a->n_buffers]; /* never empty: there is one buffer per block */
     pthread_mutex_unlock(&a->lock);
     return buf;
 }
 
-static void give_back(ahead *a, block *b)
+/* Returns the buffer of `b` to the stack.  NULL, or a block without a buffer, is fine. */
+static void release_buffer(ahead *a, block *b)
 {
     if (!b || !b->buf)
         return;
@@ -92,6 +102,7 @@ static void give_back(ahead *a, block *b)
     b->buf = NULL;
 }
 
+/* Reads b->len bytes at b->offset; b->len becomes the number of bytes read. */
 static void read_bytes(const ahead *a, block *b)
 {
     size_t wanted = b->len;
@@ -110,16 +121,19 @@ static void read_bytes(const ahead *a, block *b)
     }
 }
 
+/* Bytes of the block in front of the scanned range. */
 static size_t front_edge(const block *b)
 {
     return (size_t)(b->scanned.start - b->offset);
 }
 
+/* Bytes of the block behind the scanned range. */
 static size_t back_edge(const block *b)
 {
     return (size_t)(b->offset + b->len - b->scanned.end);
 }
 
+/* Runs the scan.  If both edges are short enough, copies them and gives the buffer back. */
 static void scan(ahead *a, block *b)
 {
     const uint8_t *bytes = b->buf + PF_AHEAD_FRONT;
@@ -130,90 +144,95 @@ static void scan(ahead *a, block *b)
     uint8_t *edges = b->edges + PF_AHEAD_FRONT;
     memcpy(edges, bytes, front_edge(b));
     memcpy(edges + front_edge(b), bytes + b->len - back_edge(b), back_edge(b));
-    give_back(a, b);
+    release_buffer(a, b);
 }
 
-static uint64_t now(void)
+static uint64_t now_ns(void)
 {
     struct timespec t = {0};
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* A block, in any thread. */
+/* The job of a slot: reads and scans a block.  Runs in any thread, also the caller's. */
 static void read_block(void *user, unsigned slot)
 {
     ahead *a = user;
     block *b = &a->blocks[slot];
-    const uint64_t begun = now();
-    b->buf = take_buffer(a);
+    const uint64_t begun = now_ns();
+    b->buf = acquire_buffer(a);
     read_bytes(a, b);
     b->scanned = (pf_scanned){0};
     if (b->scan)
         scan(a, b);
-    b->took = now() - begun;
+    b->read_ns = now_ns() - begun;
 }
 
-/* Without memory for the notes nobody looks. */
-static const pf_scan *scan_of(const ahead *a, block *b)
+/* The scan for block `b`; NULL if none is registered or there is no memory for its notes.  Without
+ * a scan the caller reads all bytes itself, so that failure here costs time only. */
+static const pf_scan *scan_for(const ahead *a, block *b)
 {
     if (a->scan && !b->notes)
         b->notes = pf_alloc(1, a->scan->note_bytes);
     return b->notes ? a->scan : NULL;
 }
 
-static void ask(ahead *a)
+/* Submits jobs up to the present depth.  A slow caller gets one block, which no thread is woken
+ * for: the caller reads it itself when it waits for it. */
+static void request_blocks(ahead *a)
 {
-    const unsigned depth = a->slow ? 1 : a->depth;
-    while (a->next < a->base.size && pf_workers_submitted(a->workers) < depth) {
+    const unsigned depth = a->caller_is_slow ? 1 : a->depth;
+    while (a->next_offset < a->base.size && pf_workers_submitted(a->workers) < depth) {
         block *b = &a->blocks[pf_workers_slot(a->workers)];
-        uint64_t left = a->base.size - a->next;
-        b->offset = a->next;
-        b->scan = scan_of(a, b);
+        uint64_t left = a->base.size - a->next_offset;
+        b->offset = a->next_offset;
+        b->scan = scan_for(a, b);
         b->len = left < a->block ? (size_t)left : a->block;
-        a->next += b->len;
-        (a->slow ? pf_workers_submit_quietly : pf_workers_submit)(a->workers);
+        a->next_offset += b->len;
+        (a->caller_is_slow ? pf_workers_submit_without_wakeup : pf_workers_submit)(a->workers);
     }
 }
 
-/* Nothing that was read or asked for is of any use. */
-static void jump(ahead *a, uint64_t offset)
+/* Drops all blocks, requested or read, and begins again at `offset` with one block. */
+static void restart_at(ahead *a, uint64_t offset)
 {
     unsigned slot;
     while (pf_workers_take(a->workers, &slot))
-        give_back(a, &a->blocks[slot]);
-    give_back(a, a->current);
+        release_buffer(a, &a->blocks[slot]);
+    release_buffer(a, a->current);
     a->current = NULL;
-    a->next = a->at = a->behind = offset;
+    a->next_offset = a->at = a->block_end = offset;
     a->len = 0;
     a->depth = 1;
-    a->given = 0;
-    ask(a);
+    a->returned_ns = 0;
+    request_blocks(a);
 }
 
-static perfile_status cannot_read(const ahead *a, perfile_error *err)
+/* PERFILE_E_IO for the bytes behind the current block: the errno of the read, or, without one, the
+ * file is shorter than it was when it was mapped. */
+static perfile_status fail_read(const ahead *a, perfile_error *err)
 {
     if (!a->current || !a->current->error)
         return pf_fail(err, PERFILE_E_IO, "source.read", "the file was cut while it was read");
     perfile_status st =
         pf_fail_io(err, a->current->error, "source.read", "cannot read '%s'", a->base.name);
-    pf_error_at(err, a->behind);
+    pf_error_at(err, a->block_end);
     return st;
 }
 
-/* The block as a whole, or what is in front of its stretch, `left` bytes of the one before first.
- */
-static void show(ahead *a, block *b, size_t left)
+/* Makes `b` the current block and shows run() its bytes, or its front edge if only edges are kept,
+ * with the `tail` bytes of the previous block in front, which are already in their place. */
+static void expose_block(ahead *a, block *b, size_t tail)
 {
     a->current = b;
-    a->ptr = (b->buf ? b->buf : b->edges) + PF_AHEAD_FRONT - left;
-    a->at = b->offset - left;
-    a->len = left + (b->buf ? b->len : front_edge(b));
-    a->behind = b->offset + b->len;
+    a->ptr = (b->buf ? b->buf : b->edges) + PF_AHEAD_FRONT - tail;
+    a->at = b->offset - tail;
+    a->len = tail + (b->buf ? b->len : front_edge(b));
+    a->block_end = b->offset + b->len;
 }
 
-/* What is behind the stretch. */
-static void show_behind(ahead *a)
+/* Shows run() the bytes behind the scanned range, of a block of which only edges are kept. */
+static void expose_back_edge(ahead *a)
 {
     const block *b = a->current;
     a->ptr = b->edges + PF_AHEAD_FRONT + front_edge(b);
@@ -221,61 +240,68 @@ static void show_behind(ahead *a)
     a->len = back_edge(b);
 }
 
-/* The stretch, too, which is read again. */
-static void show_all(ahead *a)
+/* The caller wants bytes of the scanned range: reads the current block again and shows all of it.
+ */
+static void reread_block(ahead *a)
 {
     block *b = a->current;
-    size_t left = (size_t)(b->offset - a->at);
-    b->buf = take_buffer(a);
-    memcpy(b->buf + PF_AHEAD_FRONT - left, a->ptr, left);
+    size_t tail = (size_t)(b->offset - a->at);
+    b->buf = acquire_buffer(a);
+    memcpy(b->buf + PF_AHEAD_FRONT - tail, a->ptr, tail);
     read_bytes(a, b);
-    show(a, b, left);
+    expose_block(a, b, tail);
 }
 
-/* Takes the next block; what is left of this one from `offset` on goes in front of it. */
+/* Takes the next block and makes it current.  The bytes of the present one from `offset` on (its
+ * tail, at most PF_AHEAD_FRONT) are copied in front of the new one. */
 static perfile_status advance(ahead *a, uint64_t offset, perfile_error *err)
 {
-    const uint64_t asked = now();
-    size_t left = (size_t)(a->behind - offset);
+    const uint64_t asked = now_ns();
+    size_t tail = (size_t)(a->block_end - offset);
     unsigned slot;
-    /* One slot fewer than there are: the bytes in front of the next block are still in theirs. */
+    /* One block fewer than there are slots: the slot of the current block must not be reused while
+     * the caller still reads from it. */
     if (a->depth < a->n_blocks - 1)
         a->depth++;
     if (!pf_workers_submitted(a->workers))
-        ask(a);
+        request_blocks(a);
     if (!pf_workers_take(a->workers, &slot)) {
-        give_back(a, a->current);
+        release_buffer(a, a->current);
         a->current = NULL;
-        return cannot_read(a, err); /* the last block was shorter than the file said */
+        return fail_read(a, err); /* the file is shorter than its size was */
     }
     block *b = &a->blocks[slot];
-    a->slow = a->given && asked - a->given > SLOW * b->took;
-    if (left)
-        memcpy((b->buf ? b->buf : b->edges) + PF_AHEAD_FRONT - left, a->ptr + (a->len - left),
-               left);
-    give_back(a, a->current);
-    bool gap = b->offset != a->behind;
-    show(a, b, left);
+    a->caller_is_slow = a->returned_ns && asked - a->returned_ns > SLOW * b->read_ns;
+    if (tail)
+        memcpy((b->buf ? b->buf : b->edges) + PF_AHEAD_FRONT - tail, a->ptr + (a->len - tail),
+               tail);
+    release_buffer(a, a->current);
+    bool gap = b->offset != a->block_end; /* the previous block was read short */
+    expose_block(a, b, tail);
     if (gap || b->len == 0)
-        return cannot_read(a, err);
-    ask(a);
-    a->given = now();
+        return fail_read(a, err);
+    request_blocks(a);
+    a->returned_ns = now_ns();
     return PERFILE_OK;
 }
 
-static perfile_bytes mapped(const ahead *a, uint64_t offset)
+/* All bytes from `offset` to the end, out of the mapping. */
+static perfile_bytes from_mapping(const ahead *a, uint64_t offset)
 {
     if (offset >= a->base.size)
         return (perfile_bytes){NULL, 0};
-    return (perfile_bytes){a->whole.ptr + offset, (size_t)(a->base.size - offset)};
+    return (perfile_bytes){a->mapping.ptr + offset, (size_t)(a->base.size - offset)};
 }
 
-static void go_to(ahead *a, uint64_t offset)
+/* Restarts at `offset` unless it lies in what the current block can show. */
+static void restart_unless_near(ahead *a, uint64_t offset)
 {
-    if (offset < a->at || offset > a->behind)
-        jump(a, offset);
+    if (offset < a->at || offset > a->block_end)
+        restart_at(a, offset);
 }
 
+/* See pf_source_run().  Each step of the loop shows more of the file: the back edge, the whole
+ * block again, or the next block, until `need` bytes at `offset` are visible. */
 static perfile_status ahead_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                                 perfile_error *err)
 {
@@ -286,16 +312,16 @@ static perfile_status ahead_run(perfile_source *s, uint64_t offset, size_t need,
     if (need > s->size - offset)
         need = (size_t)(s->size - offset);
     if (need > PF_AHEAD_FRONT) {
-        *run = mapped(a, offset);
+        *run = from_mapping(a, offset);
         return PERFILE_OK;
     }
-    go_to(a, offset);
-    while (offset > a->at + a->len || a->len - (offset - a->at) < need || offset == a->behind) {
+    restart_unless_near(a, offset);
+    while (offset > a->at + a->len || a->len - (offset - a->at) < need || offset == a->block_end) {
         const bool edges = a->current && !a->current->buf;
         if (edges && offset >= a->current->scanned.end && a->at < a->current->scanned.end) {
-            show_behind(a);
+            expose_back_edge(a);
         } else if (edges && a->at < a->current->scanned.end) {
-            show_all(a);
+            reread_block(a);
         } else {
             perfile_status st = advance(a, offset, err);
             if (st != PERFILE_OK)
@@ -306,14 +332,17 @@ static perfile_status ahead_run(perfile_source *s, uint64_t offset, size_t need,
     return PERFILE_OK;
 }
 
+/* See pf_source_view(): the mapping stays until close. */
 static perfile_status ahead_view(perfile_source *s, uint64_t offset, size_t need,
                                  perfile_bytes *run, perfile_error *err)
 {
     (void)need, (void)err;
-    *run = mapped((const ahead *)s, offset);
+    *run = from_mapping((const ahead *)s, offset);
     return PERFILE_OK;
 }
 
+/* See pf_source_scanned().  An error of reading is not reported here; the run() that follows meets
+ * it again and reports it. */
 static bool ahead_scanned(perfile_source *s, const pf_scan *scan, uint64_t offset,
                           pf_scanned *scanned)
 {
@@ -321,9 +350,9 @@ static bool ahead_scanned(perfile_source *s, const pf_scan *scan, uint64_t offse
     a->scan = scan;
     if (offset >= s->size)
         return false;
-    go_to(a, offset);
-    if (offset == a->behind && advance(a, offset, NULL) != PERFILE_OK) {
-        jump(a, offset); /* run() says why */
+    restart_unless_near(a, offset);
+    if (offset == a->block_end && advance(a, offset, NULL) != PERFILE_OK) {
+        restart_at(a, offset); /* run() reports the error */
         return false;
     }
     const block *b = a->current;
@@ -335,12 +364,12 @@ static bool ahead_scanned(perfile_source *s, const pf_scan *scan, uint64_t offse
 
 static void ahead_settle(perfile_source *s)
 {
-    pf_workers_settle(((ahead *)s)->workers);
+    pf_workers_wait_all(((ahead *)s)->workers);
 }
 
 static void ahead_release(perfile_source *s, uint64_t offset, uint64_t len)
 {
-    pf_map_release(((const ahead *)s)->whole, offset, len);
+    pf_map_release(((const ahead *)s)->mapping, offset, len);
 }
 
 static void free_blocks(ahead *a)
@@ -358,7 +387,7 @@ static void ahead_close(perfile_source *s)
     pf_workers_free(a->workers);
     free_blocks(a);
     pthread_mutex_destroy(&a->lock);
-    munmap((void *)(uintptr_t)a->whole.ptr, a->whole.len);
+    munmap((void *)(uintptr_t)a->mapping.ptr, a->mapping.len);
     if (a->own)
         close(a->fd);
 }
@@ -372,16 +401,18 @@ static const pf_source_ops ahead_ops = {
     .close = ahead_close,
 };
 
-/* Up to where a page begins: the kernel copies twice as fast to there. */
-static size_t to_page(uintptr_t n)
+/* Bytes from `n` up to the next page boundary.  Buffers begin on one: the kernel copies to them
+ * twice as fast. */
+static size_t bytes_to_page(uintptr_t n)
 {
     return (size_t)(-n & (PAGE - 1));
 }
 
-/* Memory that nobody writes to costs nothing: most of the buffers are never used. */
+/* Allocates slots and buffers and makes the workers.  Most buffers are never used when scans
+ * succeed; untouched memory has no pages, so that they cost nothing. */
 static perfile_status make_blocks(ahead *a, unsigned threads, perfile_error *err)
 {
-    const size_t buf = PF_AHEAD_FRONT + a->block + to_page(a->block);
+    const size_t buf = PF_AHEAD_FRONT + a->block + bytes_to_page(a->block);
     const size_t edges = PF_AHEAD_FRONT + 2 * EDGE;
     a->n_blocks = BLOCKS_PER_THREAD * threads;
     a->blocks = pf_alloc(a->n_blocks, sizeof *a->blocks);
@@ -389,7 +420,7 @@ static perfile_status make_blocks(ahead *a, unsigned threads, perfile_error *err
     a->memory = pf_realloc(NULL, PAGE + a->n_blocks * (buf + edges), 1);
     if (!a->blocks || !a->buffers || !a->memory)
         return pf_fail_nomem(err, "source.ahead");
-    uint8_t *at = a->memory + to_page((uintptr_t)a->memory);
+    uint8_t *at = a->memory + bytes_to_page((uintptr_t)a->memory);
     for (unsigned i = 0; i < a->n_blocks; i++, at += buf + edges) {
         a->buffers[a->n_buffers++] = at;
         a->blocks[i].edges = at + buf;
@@ -397,7 +428,7 @@ static perfile_status make_blocks(ahead *a, unsigned threads, perfile_error *err
     return pf_workers_new(threads, a->n_blocks, read_block, a, &a->workers, err);
 }
 
-perfile_status pf_source_ahead(int fd, bool own, perfile_bytes whole, size_t block_bytes,
+perfile_status pf_source_ahead(int fd, bool own, perfile_bytes mapping, size_t block_bytes,
                                const char *name, const perfile_source_options *options,
                                perfile_source **source, perfile_error *err)
 {
@@ -409,14 +440,15 @@ perfile_status pf_source_ahead(int fd, bool own, perfile_bytes whole, size_t blo
     pthread_mutex_init(&a->lock, NULL);
     st = make_blocks(a, pf_workers_threads(options->threads), err);
     if (st != PERFILE_OK) {
-        a->whole.len = 0;
+        /* The mapping is still the caller's: close() gets an empty one, and no descriptor. */
+        a->mapping.len = 0;
         perfile_source_close(&a->base);
         return st;
     }
-    a->whole = whole;
+    a->mapping = mapping;
     a->fd = fd;
     a->own = own;
-    a->base.size = whole.len;
+    a->base.size = mapping.len;
     a->base.seekable = a->base.lasting = true;
     *source = &a->base;
     return PERFILE_OK;

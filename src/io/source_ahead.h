@@ -1,19 +1,21 @@
-/* A regular file that several threads read, in blocks, for one that goes through it from front to
- * back. */
+/* A regular file that is read from front to back, in blocks, by several threads ahead of the
+ * caller. */
 #ifndef PF_IO_SOURCE_AHEAD_H
 #define PF_IO_SOURCE_AHEAD_H
 
 #include "io/source_kind.h"
 
 enum {
-    PF_AHEAD_BLOCK = 512 << 10, /* half of many a second-level cache; each costs a few switches */
-    PF_AHEAD_FRONT = 64 << 10   /* of the block before: the longest record begins there */
+    PF_AHEAD_BLOCK = 512 << 10, /* half of a common second-level cache; not smaller, because each
+                                   block costs two or three context switches */
+    PF_AHEAD_FRONT = 64 << 10 /* room in front of a block for the tail of the block before: a record
+                                 of up to 64 KiB may begin there */
 };
 
-/* `whole` is the mapping of the file of `whole.len` bytes, which closing the source unmaps; options
- * has threads, 2 at least; a block has `block` bytes.  With `own`, closing the source closes `fd`:
- * from success on. */
-perfile_status pf_source_ahead(int fd, bool own, perfile_bytes whole, size_t block,
+/* Makes the source.  `mapping` is that of the complete file, owned by the source from success
+ * on: close unmaps it. options->threads must be at least 2.  `block_bytes` is PF_AHEAD_BLOCK, or
+ * less in tests.  With `own` the source owns `fd` from success on. */
+perfile_status pf_source_ahead(int fd, bool own, perfile_bytes mapping, size_t block_bytes,
                                const char *name, const perfile_source_options *options,
                                perfile_source **source, perfile_error *err);
 

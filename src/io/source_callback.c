@@ -1,3 +1,4 @@
+/* Bytes from the caller's functions: a window whose reads are callbacks. */
 #include "io/source_window.h"
 
 #include <errno.h>
@@ -6,6 +7,7 @@
 #include "base/error.h"
 #include "base/options.h"
 
+/* The `read` of the window.  Seeks first if the callback does not stand at `at`, retries -EINTR. */
 static int64_t callback_read(pf_window *w, uint64_t at, void *buf, size_t len)
 {
     const perfile_source_callbacks *c = &w->callbacks;
@@ -21,7 +23,7 @@ static int64_t callback_read(pf_window *w, uint64_t at, void *buf, size_t len)
     while (n == -EINTR);
     if (n > 0)
         w->position += (uint64_t)n;
-    /* pf_fail_io() takes an int. */
+    /* An error becomes an int in pf_fail_io(): a value that is no errno is reported as EIO. */
     return n < -INT32_MAX ? -EIO : n;
 }
 
@@ -50,7 +52,8 @@ perfile_status perfile_source_callback(const perfile_source_callbacks *callbacks
     w->read = callback_read;
     w->release = c.close ? callback_release : NULL;
     w->callbacks = c;
-    w->position = c.seek ? PF_SIZE_UNKNOWN : 0; /* where a seekable one stands is not known */
+    w->position = c.seek ? PF_SIZE_UNKNOWN
+                         : 0; /* unknown position of a seekable callback: the first read seeks */
     *source = &w->base;
     return PERFILE_OK;
 }

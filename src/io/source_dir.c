@@ -1,4 +1,9 @@
-/* A directory: a source that has no bytes, and lists and opens the files in it. */
+/* A directory as a source: it has no bytes, but lists and opens the regular files in it.
+ *
+ * The driver of perf.data directories opens data, data.0, data.1 … through it.  Entries are opened
+ * relative to the directory's descriptor, so that a renamed directory stays the same one, and
+ * symbolic links are never followed: a capture from someone else must not make the command read
+ * other files. */
 #include "io/source_kind.h"
 
 #include <dirent.h>
@@ -17,6 +22,7 @@ typedef struct pf_dir {
     bool own;
 } pf_dir;
 
+/* A directory has no bytes: fails with EISDIR. */
 static perfile_status dir_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                               perfile_error *err)
 {
@@ -49,7 +55,8 @@ static char *join(const char *dir, const char *entry)
     return path;
 }
 
-/* A recording may have thousands of files: a window for each would be too much memory. */
+/* Opens an entry as a mapped source even if the directory was opened as sequential: a recording may
+ * have thousands of files, and a window for each would take too much memory. */
 static perfile_status map_entry(const perfile_source *dir, int fd, uint64_t size, const char *path,
                                 perfile_source **source, perfile_error *err)
 {
@@ -58,6 +65,7 @@ static perfile_status map_entry(const perfile_source *dir, int fd, uint64_t size
     return pf_source_map(fd, true, size, path, &how, source, err);
 }
 
+/* See pf_source_entry(). */
 static perfile_status dir_entry(const perfile_source *dir, const char *entry,
                                 perfile_source **source, perfile_error *err)
 {
@@ -67,8 +75,8 @@ static perfile_status dir_entry(const perfile_source *dir, const char *entry,
     if (!path)
         return pf_fail_nomem(err, "source.entry");
 
-    /* Without O_NONBLOCK, opening a FIFO would wait for a writer.  Links are not followed: what one
-     * in a directory of somebody else points at is not that person's to hand on. */
+    /* Without O_NONBLOCK, opening a FIFO would wait for a writer.  Without O_NOFOLLOW, a link in a
+     * directory of another user could lead to files that its owner cannot read, but we can. */
     const pf_dir *d = (const pf_dir *)dir;
     do
         fd = openat(d->fd, entry, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
@@ -91,6 +99,8 @@ static perfile_status dir_entry(const perfile_source *dir, const char *entry,
     return st;
 }
 
+/* See pf_source_list().  Opens the directory anew, because readdir() moves the position of a
+ * descriptor.  Entries that cannot be examined are left out. */
 static perfile_status dir_list(const perfile_source *s, const char *prefix, pf_buffer *names,
                                size_t *n, perfile_error *err)
 {
@@ -114,7 +124,7 @@ static perfile_status dir_list(const perfile_source *s, const char *prefix, pf_b
             break;
         }
         struct stat sb;
-        /* Links are listed, so that opening them says what is wrong. */
+        /* Links are listed although they cannot be opened: opening reports why. */
         if (strncmp(e->d_name, prefix, skip) != 0 ||
             fstatat(d->fd, e->d_name, &sb, AT_SYMLINK_NOFOLLOW) < 0 ||
             (!S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode)))

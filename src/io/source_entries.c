@@ -1,5 +1,5 @@
-/* The entries of a source that has some, whatever holds them: which names there are, in the order
- * of their numbers, and one of them by its name. */
+/* Entries of a source that is a directory: their names in the order of their numbers, and opening
+ * one by name.  Independent of what kind of source holds them (source_dir.c, or a test). */
 #include "io/source.h"
 
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+/* PERFILE_E_USAGE unless `s` is a directory. */
 static perfile_status need_entries(const perfile_source *s, perfile_error *err)
 {
     if (pf_source_has_entries(s))
@@ -27,19 +28,22 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
     return dir->ops->entry(dir, entry, source, err);
 }
 
-typedef struct listed {
+typedef struct entry_name {
     const char *name;
     const char *rest; /* behind the prefix */
-} listed;
+} entry_name;
 
+/* True if `text` consists of decimal digits only, at least one. */
 static bool is_number(const char *text)
 {
     return text[0] && !text[strspn(text, "0123456789")];
 }
 
-static int by_rest(const void *x, const void *y)
+/* qsort() order: numbers first, by value (compared as digits, so that no length overflows), then
+ * other names by bytes.  Equal numbers with different leading zeros go by bytes. */
+static int compare_by_rest(const void *x, const void *y)
 {
-    const char *a = ((const listed *)x)->rest, *b = ((const listed *)y)->rest;
+    const char *a = ((const entry_name *)x)->rest, *b = ((const entry_name *)y)->rest;
     bool na = is_number(a), nb = is_number(b);
     if (na != nb)
         return na ? -1 : 1;
@@ -59,7 +63,7 @@ perfile_status pf_source_list(const perfile_source *dir, const char *prefix, cha
                               size_t *n, perfile_error *err)
 {
     pf_buffer text = {0};
-    listed *entries = NULL;
+    entry_name *entries = NULL;
     size_t count = 0;
     perfile_status st = need_entries(dir, err);
     if (st == PERFILE_OK)
@@ -67,6 +71,7 @@ perfile_status pf_source_list(const perfile_source *dir, const char *prefix, cha
     if (st != PERFILE_OK)
         goto out;
 
+    /* One block for the caller: the array of pointers, then the texts in sorted order. */
     entries = pf_alloc(count, sizeof *entries);
     char **list = entries ? pf_alloc(count * sizeof *list + text.len, 1) : NULL;
     if (!list) {
@@ -75,9 +80,9 @@ perfile_status pf_source_list(const perfile_source *dir, const char *prefix, cha
     }
     const char *at = (const char *)text.ptr;
     for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
-        entries[i] = (listed){at, at + strlen(prefix)};
+        entries[i] = (entry_name){at, at + strlen(prefix)};
     if (count > 1)
-        qsort(entries, count, sizeof *entries, by_rest);
+        qsort(entries, count, sizeof *entries, compare_by_rest);
     char *copy = (char *)(list + count);
     for (size_t i = 0; i < count; i++) {
         size_t len = strlen(entries[i].name) + 1;

@@ -1,3 +1,10 @@
+/* Regular files as sources, and the choice between a mapping and reads.
+ *
+ * A mapping makes every span a view of the file, but costs page faults.  PERFILE_SOURCE_SEQUENTIAL
+ * asks for reads through a window, by several threads if options.threads allows; the file is still
+ * mapped next to it, for spans that are long or must stay.  PERFILE_SOURCE_COPIED measures which
+ * way is faster here (map_or_read.c).  PERFILE_SOURCE_NO_MAP, or a failed mmap(), means a window
+ * only. */
 #include "io/source_kind.h"
 
 #include <sys/mman.h>
@@ -9,15 +16,17 @@
 #include "io/map_or_read.h"
 
 enum {
-    FAULT_WINDOW = 64 << 10, /* Linux: fault_around_bytes */
-    PASSED = 1 << 20,        /* who copies is that far behind who looks, at most */
-    WORTH_THREADS = 2 << 20  /* less is read before a thread has begun */
+    FAULT_WINDOW =
+        64 << 10, /* bytes that Linux maps at one fault if they are cached (fault_around_bytes) */
+    RELEASE_DISTANCE = 1 << 20, /* how far behind a hint pages are released: the writer that copies
+                                   the bytes is at most that far behind the reader */
+    WORTH_THREADS = 2 << 20     /* shorter files are read before a thread has started */
 };
 
 typedef struct pf_map {
     perfile_source base;
     uint8_t *ptr;
-    uint64_t released; /* of a source that is passing: what is below left memory */
+    uint64_t released; /* of a source with `passing`: pages below this offset were released */
 } pf_map;
 
 static perfile_status map_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
@@ -32,11 +41,12 @@ static perfile_status map_run(perfile_source *s, uint64_t offset, size_t need, p
     return PERFILE_OK;
 }
 
-/* A capture that is copied from front to back need not be in memory as a whole. */
-static void leave_behind(pf_map *m, uint64_t offset)
+/* Releases the pages that lie RELEASE_DISTANCE in front of `offset`, so that a capture that is
+ * copied from front to back is never in memory as a whole. */
+static void release_passed(pf_map *m, uint64_t offset)
 {
-    uint64_t end = offset > PASSED ? offset - PASSED : 0;
-    if (offset < m->released) /* the next pass */
+    uint64_t end = offset > RELEASE_DISTANCE ? offset - RELEASE_DISTANCE : 0;
+    if (offset < m->released) /* the file is read once more from the front */
         m->released = 0;
     if (end <= m->released)
         return;
@@ -44,15 +54,15 @@ static void leave_behind(pf_map *m, uint64_t offset)
     m->released = end & ~(uint64_t)(FAULT_WINDOW - 1);
 }
 
-/* Touches what will be wanted, a byte for each window in which the kernel maps all cached pages on
- * one fault.  Faster than MADV_POPULATE_READ, which visits every page once more. */
+/* See pf_source_hint().  Reads one byte per FAULT_WINDOW: the kernel maps all cached pages of such
+ * a window at one fault.  Faster than MADV_POPULATE_READ, which visits every page once more. */
 static void map_hint(perfile_source *s, uint64_t offset, size_t len)
 {
     pf_map *m = (pf_map *)s;
     if (offset >= s->size)
         return;
     if (s->passing)
-        leave_behind(m, offset);
+        release_passed(m, offset);
     uint64_t left = s->size - offset;
     uint64_t end = offset + (len < left ? len : left);
     for (uint64_t at = offset; at < end;
@@ -85,10 +95,12 @@ static void map_close(perfile_source *s)
 static const pf_source_ops map_ops = {
     .run = map_run, .hint = map_hint, .release = map_release, .close = map_close};
 
-/* `p` is MAP_FAILED, or where all of the file is mapped. */
-static perfile_status through_window(int fd, bool own, void *p, uint64_t size, const char *name,
-                                     const perfile_source_options *options, perfile_source **source,
-                                     perfile_error *err)
+/* Makes a source that reads: threads ahead of the caller if that pays, else a window.  `p` is a
+ * mapping of the whole file, which the new source owns from success on, or MAP_FAILED; unmapped on
+ * failure. */
+static perfile_status make_reader(int fd, bool own, void *p, uint64_t size, const char *name,
+                                  const perfile_source_options *options, perfile_source **source,
+                                  perfile_error *err)
 {
     bool ahead = p != MAP_FAILED && options->threads > 1 && size >= WORTH_THREADS;
     perfile_status st = ahead ? pf_source_ahead(fd, own, (perfile_bytes){p, (size_t)size},
@@ -97,7 +109,7 @@ static perfile_status through_window(int fd, bool own, void *p, uint64_t size, c
     if (p == MAP_FAILED || (ahead && st == PERFILE_OK))
         return st;
     if (st == PERFILE_OK)
-        pf_window_beside(*source, (perfile_bytes){p, (size_t)size});
+        pf_window_add_mapping(*source, (perfile_bytes){p, (size_t)size});
     else
         munmap(p, (size_t)size);
     return st;
@@ -125,14 +137,14 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
             window = !pf_mapping_is_faster(fd, (perfile_bytes){p, (size_t)size});
         if (p == MAP_FAILED || window) {
             perfile_source_close(&m->base);
-            return through_window(fd, own, p, size, name, options, source, err);
+            return make_reader(fd, own, p, size, name, options, source, err);
         }
         m->ptr = p;
         m->base.passing = flags & PERFILE_SOURCE_COPIED;
         (void)madvise(p, (size_t)size, MADV_SEQUENTIAL);
     }
     if (own)
-        close(fd); /* the map holds the file */
+        close(fd); /* the mapping keeps the file */
     *source = &m->base;
     return PERFILE_OK;
 }

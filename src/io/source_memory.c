@@ -1,3 +1,4 @@
+/* Bytes in the caller's memory as a source; nothing is copied. */
 #include "io/source_kind.h"
 
 #include "base/error.h"

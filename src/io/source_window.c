@@ -1,3 +1,14 @@
+/* Input that is read through one buffer (struct pf_window).
+ *
+ * Data is read behind what the buffer holds; when no room is left there, the bytes that are still
+ * wanted are moved to the front, and only when the buffer is full of wanted bytes does it grow.  So
+ * memory grows with bytes that arrived and were asked for, never with a length that the input
+ * claims, and limits.window_bytes bounds it.
+ *
+ * A regular file that is read from front to back goes through a small window even though it is
+ * mapped as well: copying it into the same few hundred KiB, which stay in the second-level cache,
+ * costs less than page faults on many machines.  Long-lived or very long spans come from the
+ * mapping. */
 #include "io/source_window.h"
 
 #include <errno.h>
@@ -10,8 +21,11 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+/* WINDOW_FIRST: first buffer of a stream.  WINDOW_ROOM: less room than this behind the data is
+ * worth a move.  WINDOW_FILE: first buffer of a file with a mapping.  WINDOW_MOST: largest span of
+ * such a file that goes through the buffer.  WINDOW_PAGE: page size. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-/* Small inputs have to make it move and grow too. */
+/* Small, so that small inputs also make the window move and grow. */
 #define WINDOW_FIRST ((size_t)512)
 #define WINDOW_ROOM  ((size_t)64)
 #define WINDOW_FILE  ((size_t)512)
@@ -19,42 +33,44 @@
 #define WINDOW_PAGE  ((size_t)8)
 #else
 #define WINDOW_FIRST ((size_t)1 << 20)
-#define WINDOW_ROOM  ((size_t)64 << 10) /* less than this behind the data is worth a move */
-/* Beside a mapping, which takes what is longer: what was read is still in the second-level cache
- * when it is looked at, and goes on from there when it is written. */
+#define WINDOW_ROOM  ((size_t)64 << 10)
+/* Small enough that bytes are still in the second-level cache when they are parsed, and when they
+ * are written again. */
 #define WINDOW_FILE  ((size_t)256 << 10)
-#define WINDOW_MOST  ((size_t)4 << 20) /* what looks for records asks for so much */
-/* A byte of the input is read to where it lies in a page of the file: the kernel copies from page
- * to page, which is up to twice as fast when both begin at the same place. */
+#define WINDOW_MOST  ((size_t)4 << 20) /* resynchronisation after damage asks for that much */
+/* Input offset and buffer address agree modulo a page: the kernel copies from page-cache pages, up
+ * to twice as fast when source and destination have the same offset in their page. */
 #define WINDOW_PAGE  ((size_t)4 << 10)
 #endif
 
+/* The largest buffer allowed, in bytes. */
 static size_t window_max(const pf_window *w)
 {
     uint64_t max = w->base.limits.window_bytes;
     return max < PTRDIFF_MAX ? (size_t)max : (size_t)PTRDIFF_MAX;
 }
 
-/* The data go to the front of the buffer, or so far behind it as they are behind the beginning of a
- * page, where that is a move to the front. */
-static void to_front(pf_window *w)
+/* Moves the data to the front of the buffer, keeping its offset within a page (WINDOW_PAGE) if that
+ * is still a move towards the front and leaves room. */
+static void move_to_front(pf_window *w)
 {
     size_t head = (size_t)(w->at % WINDOW_PAGE);
     if (head >= w->head || head + w->len >= w->cap)
         head = 0;
     memmove(w->buf + head, w->buf + w->head, w->len);
     w->head = head;
-    w->back = 0;
+    w->n_before = 0;
 }
 
-static void to_page(pf_window *w)
+/* Positions an empty window so that its first byte has the page offset that it has in the input. */
+static void start_at_page_offset(pf_window *w)
 {
     size_t head = (size_t)(w->at % WINDOW_PAGE);
     w->head = head < w->cap ? head : 0;
-    w->back = 0;
+    w->n_before = 0;
 }
 
-/* A buffer of `cap` bytes that begins with a page. */
+/* Replaces the buffer by one of `cap` bytes that begins on a page boundary; contents are kept. */
 static perfile_status grow(pf_window *w, size_t cap, perfile_error *err)
 {
     uint8_t *memory = pf_realloc(NULL, cap + WINDOW_PAGE, 1);
@@ -70,31 +86,33 @@ static perfile_status grow(pf_window *w, size_t cap, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Makes room behind the data; the caller has made sure that less than window_max() is there. */
+/* Makes room for at least one byte behind the data, by a move or by growth.  The caller has checked
+ * that the data is shorter than window_max(). */
 static perfile_status make_room(pf_window *w, perfile_error *err)
 {
     size_t room = w->cap - w->head - w->len;
     if (w->len == 0)
-        to_page(w);
+        start_at_page_offset(w);
     else if (room < WINDOW_ROOM && w->head >= w->len)
-        to_front(w); /* moves no more than was consumed since the last move */
+        move_to_front(w); /* copies no more than was consumed since the last move: amortised O(1) */
     else if (room == 0 && w->head)
-        to_front(w);
+        move_to_front(w);
     if (w->head + w->len < w->cap)
         return PERFILE_OK;
 
-    /* Full of bytes that have arrived: a length in the input alone never gets us here. */
+    /* The buffer is full of bytes that arrived and are wanted; a length in the input alone never
+     * leads here. */
     size_t max = window_max(w);
     size_t cap = !w->cap ? WINDOW_FIRST : w->cap > max / 2 ? max : w->cap * 2;
-    if (w->whole.ptr)
-        cap = w->cap ? cap : w->whole.len < WINDOW_FILE ? w->whole.len : WINDOW_FILE;
+    if (w->mapping.ptr)
+        cap = w->cap ? cap : w->mapping.len < WINDOW_FILE ? w->mapping.len : WINDOW_FILE;
     perfile_status st = grow(w, cap < max ? cap : max, err);
     if (st == PERFILE_OK && w->len == 0)
-        to_page(w);
+        start_at_page_offset(w);
     return st;
 }
 
-/* One read, as much as there is room for; *got is 0 at the end. */
+/* One read behind the data, for as much as there is room; *got is 0 at the end of input. */
 static perfile_status read_some(pf_window *w, size_t *got, perfile_error *err)
 {
     uint64_t end = w->at + w->len;
@@ -114,25 +132,29 @@ static perfile_status read_some(pf_window *w, size_t *got, perfile_error *err)
                        "'%s': asked for %zu bytes, the callback says it read %" PRId64,
                        w->base.name, n, r);
     w->len += (size_t)r;
-    if (r == 0 && n && w->whole.ptr) /* what was mapped of it is gone, too */
+    /* A file with a mapping has shrunk: access to the mapping behind its new end would be SIGBUS.
+     */
+    if (r == 0 && n && w->mapping.ptr)
         return pf_fail(err, PERFILE_E_IO, "source.read", "the file was cut while it was read");
     if (r == 0)
-        w->base.size = end; /* also of a file that was cut while we read it */
+        w->base.size = end; /* end of a stream, or of a file that was truncated while it is read */
     *got = (size_t)r;
     return PERFILE_OK;
 }
 
-/* Drops what lies below `offset`; on a stream, reads on to it. */
+/* Moves the window to `offset` and drops what lies below it.  A seekable source may jump anywhere;
+ * a stream reads and discards up to `offset`, and cannot go back. */
 static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
 {
     if (offset < w->at || offset - w->at > w->len) {
         if (w->base.seekable) {
-            uint64_t back = offset < w->at ? w->at - offset : UINT64_MAX;
-            bool there = back <= w->back;
+            /* A step back to bytes that the buffer still holds needs no read. */
+            uint64_t step_back = offset < w->at ? w->at - offset : UINT64_MAX;
+            bool kept = step_back <= w->n_before;
             w->at = offset;
-            w->head = there ? w->head - (size_t)back : 0;
-            w->len = there ? w->len + (size_t)back : 0;
-            w->back = there ? w->back - (size_t)back : 0;
+            w->head = kept ? w->head - (size_t)step_back : 0;
+            w->len = kept ? w->len + (size_t)step_back : 0;
+            w->n_before = kept ? w->n_before - (size_t)step_back : 0;
             return PERFILE_OK;
         }
         if (offset < w->at)
@@ -142,7 +164,7 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
     }
     while (offset - w->at > w->len) {
         w->at += w->len;
-        w->len = w->back = 0;
+        w->len = w->n_before = 0;
         if (w->base.size != PF_SIZE_UNKNOWN)
             return PERFILE_OK;
         size_t got;
@@ -155,19 +177,20 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
     size_t n = (size_t)(offset - w->at);
     w->at = offset;
     w->head += n;
-    w->back += n;
+    w->n_before += n;
     w->len -= n;
     return PERFILE_OK;
 }
 
-/* Out of the mapping beside it. */
-static perfile_bytes mapped(const pf_window *w, uint64_t offset)
+/* All bytes from `offset` to the end, out of the mapping. */
+static perfile_bytes from_mapping(const pf_window *w, uint64_t offset)
 {
     if (offset >= w->base.size)
         return (perfile_bytes){NULL, 0};
-    return (perfile_bytes){w->whole.ptr + offset, (size_t)(w->base.size - offset)};
+    return (perfile_bytes){w->mapping.ptr + offset, (size_t)(w->base.size - offset)};
 }
 
+/* See pf_source_run().  After advance() w->at == offset, except on a stream that ended before. */
 static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need,
                                  perfile_bytes *run, perfile_error *err)
 {
@@ -175,13 +198,13 @@ static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need
     *run = (perfile_bytes){NULL, 0};
     if (s->size != PF_SIZE_UNKNOWN) {
         if (offset >= s->size && s->seekable)
-            return PERFILE_OK;
+            return PERFILE_OK; /* on a stream, advance() still checks and releases */
         uint64_t left = offset < s->size ? s->size - offset : 0;
         if (need > left)
             need = (size_t)left;
     }
-    if (w->whole.ptr && (need > WINDOW_MOST || need > window_max(w))) {
-        *run = mapped(w, offset);
+    if (w->mapping.ptr && (need > WINDOW_MOST || need > window_max(w))) {
+        *run = from_mapping(w, offset);
         return PERFILE_OK;
     }
     if (need > window_max(w)) {
@@ -209,21 +232,22 @@ static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need
     return PERFILE_OK;
 }
 
+/* See pf_source_view().  Without a mapping the span is only valid until the next call. */
 static perfile_status window_view(perfile_source *s, uint64_t offset, size_t need,
                                   perfile_bytes *run, perfile_error *err)
 {
     const pf_window *w = (const pf_window *)s;
-    if (!w->whole.ptr)
+    if (!w->mapping.ptr)
         return window_run(s, offset, need, run, err);
-    *run = mapped(w, offset);
+    *run = from_mapping(w, offset);
     return PERFILE_OK;
 }
 
 static void window_release(perfile_source *s, uint64_t offset, uint64_t len)
 {
     const pf_window *w = (const pf_window *)s;
-    if (w->whole.ptr)
-        pf_map_release(w->whole, offset, len);
+    if (w->mapping.ptr)
+        pf_map_release(w->mapping, offset, len);
 }
 
 static void window_close(perfile_source *s)
@@ -231,31 +255,33 @@ static void window_close(perfile_source *s)
     pf_window *w = (pf_window *)s;
     if (w->release)
         w->release(w);
-    if (w->whole.ptr)
-        munmap((void *)(uintptr_t)w->whole.ptr, w->whole.len);
+    if (w->mapping.ptr)
+        munmap((void *)(uintptr_t)w->mapping.ptr, w->mapping.len);
     pf_free(w->memory);
 }
 
 const pf_source_ops pf_window_ops = {
     .run = window_run, .view = window_view, .release = window_release, .close = window_close};
 
-/* Tells whoever wants to know that the next read will wait. */
-static void before_wait(const pf_window *w)
+/* Calls the `waiting` callback if the next read() from a pipe would block. */
+static void notify_before_wait(const pf_window *w)
 {
     struct pollfd p = {.fd = w->fd, .events = POLLIN};
     if (w->base.waiting && !w->base.seekable && poll(&p, 1, 0) == 0)
         w->base.waiting(w->base.waiting_user);
 }
 
+/* The `read` of a window over a descriptor. pread() for regular files: the file position is the
+ * caller's. */
 static int64_t fd_read(pf_window *w, uint64_t at, void *buf, size_t len)
 {
-    before_wait(w);
+    notify_before_wait(w);
     for (;;) {
         ssize_t n = w->base.seekable ? pread(w->fd, buf, len, (off_t)at) : read(w->fd, buf, len);
         if (n >= 0)
             return n;
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            /* Somebody made it non-blocking; waiting here keeps that from being the end. */
+            /* The descriptor is non-blocking: wait here, so that "no data yet" is not the end. */
             struct pollfd p = {.fd = w->fd, .events = POLLIN};
             if (poll(&p, 1, -1) >= 0)
                 continue;
@@ -287,8 +313,8 @@ perfile_status pf_source_window(int fd, bool own, uint64_t size, const char *nam
     return PERFILE_OK;
 }
 
-void pf_window_beside(perfile_source *window, perfile_bytes whole)
+void pf_window_add_mapping(perfile_source *window, perfile_bytes mapping)
 {
-    ((pf_window *)window)->whole = whole;
+    ((pf_window *)window)->mapping = mapping;
     window->lasting = true;
 }

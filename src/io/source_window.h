@@ -1,4 +1,7 @@
-/* Bytes that are not in memory, seen through one buffer that moves over them. */
+/* A window: input that is read, not mapped, through one buffer that moves forward over it.
+ *
+ * Used for pipes, callbacks, and regular files that are read from front to back.  For the latter a
+ * mapping may be present as well (pf_window_add_mapping()). */
 #ifndef PF_IO_SOURCE_WINDOW_H
 #define PF_IO_SOURCE_WINDOW_H
 
@@ -8,36 +11,40 @@ typedef struct pf_window pf_window;
 
 struct pf_window {
     perfile_source base;
-    /* Up to `len` bytes at offset `at`: how many, 0 at the end, or a negative errno.  A stream is
-     * asked for every byte once, in order. */
+    /* Reads up to `len` bytes at input offset `at`.  Returns the count, 0 at the end, or a negative
+     * errno.  For a stream (not seekable) `at` always continues where the last read ended. */
     int64_t (*read)(pf_window *w, uint64_t at, void *buf, size_t len);
-    void (*release)(pf_window *w); /* may be NULL */
+    void (*release)(pf_window *w); /* closes what is read; may be NULL */
 
-    uint8_t *memory; /* holds buf, which begins with a page */
+    /* buf[head, head + len) holds input bytes [at, at + len).  The n_before bytes in front of
+     * buf[head] are still those in front of `at`, so that a small step back needs no read. */
+    uint8_t *memory; /* the allocation; buf is its first page boundary */
     uint8_t *buf;
-    size_t cap;
-    size_t head; /* buf[head] is the byte at offset `at`, `len` bytes are valid from there … */
+    size_t cap; /* bytes of buf */
+    size_t head;
     size_t len;
     uint64_t at;
-    size_t back; /* … and so many in front of it, which are those in front of `at` */
+    size_t n_before;
 
-    /* A regular file that is read through the window is mapped, too: what lasts, and what is longer
-     * than WINDOW_MOST, is looked at there.  None: all of it goes through the window. */
-    perfile_bytes whole;
+    /* Mapping of the whole file, if it is a regular one.  view(), and a run() of more than
+     * WINDOW_MOST bytes, is answered from it.  Empty: everything goes through the buffer. */
+    perfile_bytes mapping;
 
-    int fd;
-    perfile_source_callbacks callbacks;
-    uint64_t position; /* of the callback's next read */
+    int fd;                             /* of a file or pipe; unused by callbacks */
+    perfile_source_callbacks callbacks; /* of perfile_source_callback() */
+    uint64_t position;                  /* where the callback's next read() would read */
 };
 
 extern const pf_source_ops pf_window_ops;
 
-/* `size` is PF_SIZE_UNKNOWN for a stream. */
+/* Makes a window over `fd`.  `size` is PF_SIZE_UNKNOWN for a stream.  With `own` the source owns
+ * `fd` from success on. */
 perfile_status pf_source_window(int fd, bool own, uint64_t size, const char *name,
                                 const perfile_source_options *options, perfile_source **source,
                                 perfile_error *err);
 
-/* Takes the mapping of all of a regular file, made with mmap(): closing the source unmaps it. */
-void pf_window_beside(perfile_source *window, perfile_bytes whole);
+/* Gives the window a mapping of its whole file, made with mmap().  The source owns it: close unmaps
+ * it. */
+void pf_window_add_mapping(perfile_source *window, perfile_bytes mapping);
 
 #endif

@@ -1,3 +1,4 @@
+/* Spooling: a stream is copied to a temporary file, so that it can be read more than once. */
 #include "io/source.h"
 
 #include <errno.h>
@@ -8,7 +9,8 @@
 #include "io/source_kind.h"
 #include "io/temporary.h"
 
-static perfile_status copy_to(perfile_source *s, int fd, uint64_t *size, perfile_error *err)
+/* Copies all of `s` to `fd`; *size is the length. limits.spool_bytes bounds it. */
+static perfile_status copy_to_file(perfile_source *s, int fd, uint64_t *size, perfile_error *err)
 {
     uint64_t limit = s->limits.spool_bytes;
     for (uint64_t at = 0;;) {
@@ -22,7 +24,7 @@ static perfile_status copy_to(perfile_source *s, int fd, uint64_t *size, perfile
         }
         if (run.len > limit - at)
             return pf_fail(err, PERFILE_E_LIMIT, "spool_bytes",
-                           "'%s' is longer than the temporary file may be, %" PRIu64 " bytes",
+                           "'%s' is longer than the limit for temporary files, %" PRIu64 " bytes",
                            s->name, limit);
         st = pf_temporary_write(fd, at, run, "spool", err);
         if (st != PERFILE_OK)
@@ -41,7 +43,7 @@ perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, p
         return st;
     uint64_t size = 0;
     pf_inputs inputs = {0};
-    st = copy_to(from, fd, &size, err);
+    st = copy_to_file(from, fd, &size, err);
     if (st == PERFILE_OK && !pf_inputs_join(&inputs, &from->inputs))
         st = pf_fail_nomem(err, "spool");
     if (st == PERFILE_OK)

@@ -1,3 +1,8 @@
+/* A source on top of another source that copies what passes (see tee.h).
+ *
+ * The rule: bytes are copied when they are first yielded, in order and without gaps.  A reader that
+ * jumps ahead makes the tee read and copy what it jumped over; a reader that goes back gets bytes
+ * that were copied already. */
 #include "io/tee.h"
 
 #include "base/error.h"
@@ -8,10 +13,10 @@ typedef struct pf_tee_source {
     pf_tee *tee;
 } pf_tee_source;
 
-/* One span of the source below; what it gives for the first time is copied at once.  `offset` is
- * not above what was copied. */
-static perfile_status look(pf_tee *t, uint64_t offset, size_t need, perfile_bytes *run,
-                           perfile_error *err)
+/* Gets a span of the source below and copies the part of it that was not copied before.  Requires
+ * offset <= t->copied if the tee copies. */
+static perfile_status run_and_copy(pf_tee *t, uint64_t offset, size_t need, perfile_bytes *run,
+                                   perfile_error *err)
 {
     perfile_status st = pf_source_run(t->below, offset, need, run, err);
     if (st != PERFILE_OK || !pf_tee_copies(t) || offset + run->len <= t->copied)
@@ -21,6 +26,8 @@ static perfile_status look(pf_tee *t, uint64_t offset, size_t need, perfile_byte
     return perfile_sink_write(t->sink, (perfile_bytes){run->ptr + known, run->len - known}, err);
 }
 
+/* See pf_source_run().  The source below calls the `waiting` callback of this one while it reads.
+ */
 static perfile_status tee_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                               perfile_error *err)
 {
@@ -29,19 +36,20 @@ static perfile_status tee_run(perfile_source *s, uint64_t offset, size_t need, p
     bool more = true;
     t->below->waiting = s->waiting;
     t->below->waiting_user = s->waiting_user;
-    /* What the reader passes over is copied, too. */
+    /* Bytes that the reader jumps over are copied, too. */
     while (st == PERFILE_OK && more && pf_tee_copies(t) && t->copied < offset) {
-        st = look(t, t->copied, 1, run, err);
+        st = run_and_copy(t, t->copied, 1, run, err);
         more = run->len != 0;
     }
     if (st == PERFILE_OK && more)
-        st = look(t, offset, need, run, err);
+        st = run_and_copy(t, offset, need, run, err);
     t->below->waiting = NULL;
     s->size = t->below->size;
     return st;
 }
 
-/* What is looked at for long may be anywhere: it is copied when the records lead there. */
+/* See pf_source_view().  A view may lie anywhere, so it is not copied here: its bytes are copied
+ * when reading of the records gets there.  A stream has no views apart from its runs. */
 static perfile_status tee_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                                perfile_error *err)
 {
@@ -88,7 +96,7 @@ perfile_status pf_tee_rest(pf_tee *tee, perfile_error *err)
     perfile_bytes run;
     perfile_status st;
     do
-        st = look(tee, tee->copied, 1, &run, err);
+        st = run_and_copy(tee, tee->copied, 1, &run, err);
     while (st == PERFILE_OK && run.len);
     return st;
 }

@@ -1,11 +1,4 @@
-/* Files without a name, for spools and sorted runs.
- *
- * Linux makes such a file in one step (O_TMPFILE).  Elsewhere, and on file systems that cannot,
- * the file has a name for a moment: between mkstemp() and unlink() no signal is delivered to this
- * thread, so that a handler that ends the process leaves no file behind. */
-#ifdef __linux__
-#define _GNU_SOURCE /* O_TMPFILE */
-#endif
+/* Unlinked temporary files: open, write, read.  Used by spool.c and by the runs of sorting. */
 #include "io/temporary.h"
 
 #include <errno.h>
@@ -66,6 +59,10 @@ perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, per
     *fd = open_unlinked(path);
     if (*fd < 0)
         st = pf_fail_io(err, errno, what, "cannot make a temporary file in '%s'", dir);
+    } else {
+        (void)unlink(path); /* nothing is left behind, however the process ends */
+        (void)fcntl(*fd, F_SETFD, FD_CLOEXEC);
+    }
     pf_free(path);
     return st;
 }

@@ -1,5 +1,9 @@
-/* One lock, two conditions: work to be begun, and a job that is done.  Jobs are begun in the order
- * of their submission, so that the oldest is never the last that anybody looks at. */
+/* The pool of threads: one lock and two conditions, `more` (a job waits to be begun) and `finished`
+ * (a job is done).
+ *
+ * Jobs are numbered from 0; job n uses slot n % n_slots.  At any time taken <= begun <= submitted,
+ * and submitted - taken <= n_slots.  Jobs are begun in the order of submission, so that the job
+ * that the caller waits for is never overtaken by later ones. */
 #include "io/workers.h"
 
 #include <pthread.h>
@@ -8,31 +12,31 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* A thread is woken when a quarter of the slots waits to be begun.  Woken for each job, it sleeps
- * again after that one, and where the scheduler puts it on the caller's processor, the two take
- * turns there for long, a hundred switches a millisecond.  Nothing waits for ever: take() does what
- * nobody has begun. */
-enum { WAKE_PART = 4 };
+/* A sleeping thread is woken only when a quarter of the slots waits to be begun.  Woken for each
+ * job, it would sleep again after each, and where the scheduler puts it on the caller's processor
+ * the two would alternate there, up to a hundred switches per millisecond.  No job waits forever:
+ * pf_workers_take() does those that no thread has begun. */
+enum { WAKE_FRACTION = 4 };
 
 struct pf_workers {
     pf_work_fn *work;
     void *user;
     unsigned n_slots, most_threads;
-    /* Of the caller's thread alone. */
-    unsigned n_threads; /* that were started */
-    bool started;
-    bool waits_only; /* see pf_workers_wait_only() */
-    uint64_t taken;
-    /* Under `lock`, as `done`, too.  taken <= begun <= submitted; `submitted` is written by the
-     * caller's thread alone, which reads it without the lock. */
+    /* Used by the caller's thread only. */
+    unsigned n_threads; /* threads that were started, without the caller */
+    bool started;       /* start_threads() was called */
+    bool wait_only;     /* see pf_workers_wait_only() */
+    uint64_t taken;     /* jobs that were taken back */
+    /* Protected by `lock`.  Only the caller's thread writes `submitted`, so that it may read it
+     * without the lock. */
     pthread_mutex_t lock;
     pthread_cond_t more, finished;
     uint64_t submitted, begun;
-    unsigned idle; /* threads that wait for `more` */
-    bool waits;    /* the caller waits for `finished` */
-    bool over;
-    bool *done; /* of each slot */
-    pthread_t *threads;
+    unsigned idle;      /* threads that wait for `more` */
+    bool caller_waits;  /* the caller waits for `finished` */
+    bool ending;        /* pf_workers_free() was called: threads end after their present job */
+    bool *done;         /* per slot: its job is done */
+    pthread_t *threads; /* n_threads of them, joined by pf_workers_free() */
 };
 
 static unsigned slot_of(const pf_workers *w, uint64_t job)
@@ -40,8 +44,9 @@ static unsigned slot_of(const pf_workers *w, uint64_t job)
     return (unsigned)(job % w->n_slots);
 }
 
-/* Does the next job that nobody has begun.  With the lock, which is not held meanwhile. */
-static void do_next(pf_workers *w)
+/* Does the oldest job that no thread has begun.  Called with the lock, which is released while the
+ * job runs. */
+static void do_next_job(pf_workers *w)
 {
     unsigned slot = slot_of(w, w->begun++);
     pthread_mutex_unlock(&w->lock);
@@ -50,28 +55,30 @@ static void do_next(pf_workers *w)
     w->done[slot] = true;
 }
 
-static void *run(void *user)
+/* A thread of the pool: does jobs until the pool ends. */
+static void *thread_main(void *user)
 {
     pf_workers *w = user;
     pthread_mutex_lock(&w->lock);
-    while (!w->over) {
+    while (!w->ending) {
         if (w->begun == w->submitted) {
             w->idle++;
             pthread_cond_wait(&w->more, &w->lock);
             w->idle--;
             continue;
         }
-        do_next(w);
-        if (w->waits)
+        do_next_job(w);
+        if (w->caller_waits)
             pthread_cond_signal(&w->finished);
     }
     pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
-/* Signals from outside are for the threads of the program; those that a thread causes itself, as
- * SIGBUS of a mapped file that was cut, are its own. */
-static void start(pf_workers *w)
+/* Starts the threads with all signals blocked but those that a thread itself causes, such as SIGBUS
+ * from a mapped file that was truncated: other signals are for the program's own threads.  Stops at
+ * the first thread that cannot be started. */
+static void start_threads(pf_workers *w)
 {
     static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
     sigset_t others, before;
@@ -81,7 +88,7 @@ static void start(pf_workers *w)
         sigdelset(&others, own[i]);
     pthread_sigmask(SIG_SETMASK, &others, &before);
     while (w->n_threads + 1 < w->most_threads &&
-           pthread_create(&w->threads[w->n_threads], NULL, run, w) == 0)
+           pthread_create(&w->threads[w->n_threads], NULL, thread_main, w) == 0)
         w->n_threads++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -116,7 +123,7 @@ void pf_workers_free(pf_workers *w)
     if (!w)
         return;
     pthread_mutex_lock(&w->lock);
-    w->over = true;
+    w->ending = true;
     pthread_cond_broadcast(&w->more);
     pthread_mutex_unlock(&w->lock);
     for (unsigned i = 0; i < w->n_threads; i++)
@@ -131,7 +138,7 @@ void pf_workers_free(pf_workers *w)
 
 void pf_workers_wait_only(pf_workers *w)
 {
-    w->waits_only = true;
+    w->wait_only = true;
 }
 
 unsigned pf_workers_slot(const pf_workers *w)
@@ -149,7 +156,7 @@ bool pf_workers_full(const pf_workers *w)
     return pf_workers_submitted(w) == w->n_slots;
 }
 
-void pf_workers_submit_quietly(pf_workers *w)
+void pf_workers_submit_without_wakeup(pf_workers *w)
 {
     pthread_mutex_lock(&w->lock);
     w->done[pf_workers_slot(w)] = false;
@@ -160,34 +167,35 @@ void pf_workers_submit_quietly(pf_workers *w)
 void pf_workers_submit(pf_workers *w)
 {
     if (!w->started)
-        start(w);
-    pf_workers_submit_quietly(w);
+        start_threads(w);
+    pf_workers_submit_without_wakeup(w);
     pthread_mutex_lock(&w->lock);
-    bool wake = w->idle > 0 && w->submitted - w->begun >= w->n_slots / WAKE_PART;
+    bool wake = w->idle > 0 && w->submitted - w->begun >= w->n_slots / WAKE_FRACTION;
     pthread_mutex_unlock(&w->lock);
     if (wake)
         pthread_cond_signal(&w->more);
 }
 
-/* Up to when the job is done, which was submitted.  With the lock. */
-static void wait_for(pf_workers *w, unsigned slot)
+/* Waits until the submitted job in `slot` is done, and does other jobs meanwhile.  Called with the
+ * lock. */
+static void wait_for_job(pf_workers *w, unsigned slot)
 {
     while (!w->done[slot]) {
-        if (w->begun < w->submitted && !(w->waits_only && w->n_threads)) {
-            do_next(w);
+        if (w->begun < w->submitted && !(w->wait_only && w->n_threads)) {
+            do_next_job(w);
             continue;
         }
-        w->waits = true;
+        w->caller_waits = true;
         pthread_cond_wait(&w->finished, &w->lock);
-        w->waits = false;
+        w->caller_waits = false;
     }
 }
 
-void pf_workers_settle(pf_workers *w)
+void pf_workers_wait_all(pf_workers *w)
 {
     pthread_mutex_lock(&w->lock);
     for (uint64_t job = w->taken; job < w->submitted; job++)
-        wait_for(w, slot_of(w, job));
+        wait_for_job(w, slot_of(w, job));
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -197,7 +205,7 @@ bool pf_workers_take(pf_workers *w, unsigned *slot)
         return false;
     *slot = slot_of(w, w->taken);
     pthread_mutex_lock(&w->lock);
-    wait_for(w, *slot);
+    wait_for_job(w, *slot);
     pthread_mutex_unlock(&w->lock);
     w->taken++;
     return true;
