@@ -1,3 +1,5 @@
+/* The allocator of the library: the C library's, with a counter for tests of failing allocations.
+ */
 #include "base/alloc.h"
 
 #include <stdlib.h>
@@ -7,7 +9,8 @@
 uint64_t pf_alloc_count;
 uint64_t pf_alloc_fail_at;
 
-static int refused(void)
+/* True if a test asked for this allocation to fail. */
+static int fails_by_test(void)
 {
     uint64_t n = __atomic_add_fetch(&pf_alloc_count, 1, __ATOMIC_RELAXED);
     return n == pf_alloc_fail_at;
@@ -15,13 +18,13 @@ static int refused(void)
 
 void *pf_alloc(size_t n, size_t width)
 {
-    return refused() ? NULL : calloc(n ? n : 1, width);
+    return fails_by_test() ? NULL : calloc(n ? n : 1, width);
 }
 
 void *pf_realloc(void *old, size_t n, size_t width)
 {
     size_t bytes;
-    if (pf_mul_size(n, width, &bytes) || refused())
+    if (pf_mul_size(n, width, &bytes) || fails_by_test())
         return NULL;
     return realloc(old, bytes ? bytes : 1);
 }

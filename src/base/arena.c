@@ -1,3 +1,6 @@
+/* Chunks of doubling size, 4 KiB to 1 MiB, from which requests are cut one after the other.  A
+ * request of more than a quarter of a chunk gets a chunk of its own.  Chunks are zeroed when they
+ * are allocated. */
 #include "base/arena.h"
 
 #include <stddef.h>
@@ -6,9 +9,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define CHUNK_FIRST ((size_t)4 << 10)
-#define CHUNK_MOST  ((size_t)1 << 20)
+#define CHUNK_FIRST ((size_t)4 << 10) /* bytes of the first chunk */
+#define CHUNK_MOST  ((size_t)1 << 20) /* bytes of the largest chunk for small requests */
 
+/* A chunk: a header in front of its bytes, which are aligned for any type. */
 struct pf_arena_chunk {
     pf_arena_chunk *next;
     max_align_t bytes[];
@@ -47,6 +51,7 @@ void pf_arena_refund(pf_arena *a, uint64_t n)
     a->used -= n;
 }
 
+/* Allocates a chunk of `n` bytes and adds it to the list; NULL if there is no memory. */
 static uint8_t *new_chunk(pf_arena *a, size_t n)
 {
     if (n > SIZE_MAX - sizeof(pf_arena_chunk))
@@ -59,7 +64,8 @@ static uint8_t *new_chunk(pf_arena *a, size_t n)
     return (uint8_t *)chunk->bytes;
 }
 
-static perfile_status take(pf_arena *a, size_t n, size_t align, uint8_t **p, perfile_error *err)
+/* Allocates `n` bytes at a multiple of `align` and charges them; padding is not charged. */
+static perfile_status allocate(pf_arena *a, size_t n, size_t align, uint8_t **p, perfile_error *err)
 {
     perfile_status st = pf_arena_charge(a, n, err);
     if (st != PERFILE_OK)
@@ -67,7 +73,7 @@ static perfile_status take(pf_arena *a, size_t n, size_t align, uint8_t **p, per
 
     size_t skip = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
     if (skip > a->left || n > a->left - skip) {
-        /* Large pieces get a chunk of their own, so that the rest of the small one is not lost. */
+        /* A large request gets its own chunk, so that the rest of the present one is not wasted. */
         bool large = n > a->chunk_bytes / 4;
         uint8_t *fresh = new_chunk(a, large ? n : a->chunk_bytes);
         if (!fresh) {
@@ -94,7 +100,7 @@ static perfile_status take(pf_arena *a, size_t n, size_t align, uint8_t **p, per
 perfile_status pf_arena_get(pf_arena *a, size_t n, void **p, perfile_error *err)
 {
     uint8_t *bytes = NULL;
-    perfile_status st = take(a, n, _Alignof(max_align_t), &bytes, err);
+    perfile_status st = allocate(a, n, _Alignof(max_align_t), &bytes, err);
     if (st == PERFILE_OK)
         *p = bytes;
     return st;
@@ -108,7 +114,7 @@ perfile_status pf_arena_copy(pf_arena *a, perfile_bytes bytes, perfile_bytes *co
         return PERFILE_OK;
     }
     uint8_t *p = NULL;
-    perfile_status st = take(a, bytes.len, 1, &p, err);
+    perfile_status st = allocate(a, bytes.len, 1, &p, err);
     if (st != PERFILE_OK)
         return st;
     memcpy(p, bytes.ptr, bytes.len);
@@ -122,7 +128,7 @@ perfile_status pf_arena_text(pf_arena *a, perfile_bytes bytes, const char **text
     if (bytes.len == SIZE_MAX)
         return pf_fail_nomem(err, "session");
     uint8_t *p = NULL;
-    perfile_status st = take(a, bytes.len + 1, 1, &p, err);
+    perfile_status st = allocate(a, bytes.len + 1, 1, &p, err);
     if (st != PERFILE_OK)
         return st;
     if (bytes.len)

@@ -1,4 +1,5 @@
-/* How much of a limit is used up, by all that share it. */
+/* A budget: the bytes that several data structures have allocated, under one common limit of
+ * perfile_limits.  All functions accept NULL instead of a budget: no limit. */
 #ifndef PF_BASE_BUDGET_H
 #define PF_BASE_BUDGET_H
 
@@ -10,13 +11,12 @@
 #include "base/checked.h"
 
 typedef struct pf_budget {
-    uint64_t used;
+    uint64_t used; /* bytes charged at present */
     uint64_t limit;
-    bool refused; /* something was asked for that the limit had no room for */
+    bool refused; /* some request exceeded the limit; tells PERFILE_E_LIMIT from PERFILE_E_NOMEM */
 } pf_budget;
 
-/* False when the limit has no room for `n` more bytes.  Without a budget (NULL) there is no limit.
- */
+/* Charges `n` bytes; false, with nothing charged, if that would exceed the limit. */
 static inline bool pf_budget_take(pf_budget *b, uint64_t n)
 {
     if (!b)
@@ -29,14 +29,15 @@ static inline bool pf_budget_take(pf_budget *b, uint64_t n)
     return true;
 }
 
+/* Takes back a charge of `n` bytes. */
 static inline void pf_budget_give(pf_budget *b, uint64_t n)
 {
     if (b)
         b->used -= n;
 }
 
-/* pf_realloc() of an array of `old_n` items to `n`, more, which are charged.  NULL: no memory, or
- * no room in the limit; `old` is untouched. */
+/* pf_realloc() of an array from `old_n` to `n` items, n >= old_n; the difference is charged.  NULL
+ * if there is no memory or the limit would be exceeded; `old` is then unchanged. */
 static inline void *pf_budget_realloc(pf_budget *b, void *old, size_t old_n, size_t n, size_t width)
 {
     size_t more;
@@ -48,7 +49,7 @@ static inline void *pf_budget_realloc(pf_budget *b, void *old, size_t old_n, siz
     return p;
 }
 
-/* pf_alloc() that is charged, likewise. */
+/* pf_alloc() of `n` items, which are charged.  NULL likewise. */
 static inline void *pf_budget_alloc(pf_budget *b, size_t n, size_t width)
 {
     size_t bytes;
@@ -60,7 +61,7 @@ static inline void *pf_budget_alloc(pf_budget *b, size_t n, size_t width)
     return p;
 }
 
-/* pf_free() of an array of `n` items that were charged. */
+/* pf_free() of an array of `n` items that were charged; NULL is fine. */
 static inline void pf_budget_free(pf_budget *b, void *p, size_t n, size_t width)
 {
     if (p)

@@ -1,26 +1,28 @@
+/* Growth of pf_buffer: by moving the bytes to the front of the allocation if enough were consumed
+ * there, otherwise by doubling the allocation. */
 #include "base/buffer.h"
 
 #include "base/alloc.h"
 
-#define BUFFER_FIRST 256
+#define BUFFER_FIRST 256 /* bytes of the first allocation */
 
 bool pf_buffer_grow(pf_buffer *b, size_t n)
 {
-    size_t whole = b->head + b->cap;
+    size_t allocated = b->head + b->cap;
     if (n > PTRDIFF_MAX - b->len - b->head)
         return false;
     size_t want = b->len + n;
 
-    /* Moving no more than was consumed keeps the cost per byte constant. */
-    if (want <= whole && b->head >= b->len) {
+    /* Moves no more bytes than were consumed since the last move: O(1) per byte, amortised. */
+    if (want <= allocated && b->head >= b->len) {
         memmove(b->ptr - b->head, b->ptr, b->len);
         b->ptr -= b->head;
-        b->cap = whole;
+        b->cap = allocated;
         b->head = 0;
         return true;
     }
 
-    size_t cap = whole < BUFFER_FIRST ? BUFFER_FIRST : whole;
+    size_t cap = allocated < BUFFER_FIRST ? BUFFER_FIRST : allocated;
     while (cap - b->head < want)
         cap = cap > PTRDIFF_MAX / 2 ? PTRDIFF_MAX : cap * 2;
     uint8_t *base = pf_realloc(b->head ? b->ptr - b->head : b->ptr, cap, 1);

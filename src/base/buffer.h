@@ -1,4 +1,4 @@
-/* A growable run of bytes: appended to behind, consumed in front. */
+/* A growable buffer of bytes: appended at the end, consumed at the front. */
 #ifndef PF_BASE_BUFFER_H
 #define PF_BASE_BUFFER_H
 
@@ -15,17 +15,19 @@ typedef struct pf_buffer {
     size_t head; /* consumed bytes before `ptr` */
 } pf_buffer;
 
-/* The slow path of pf_buffer_reserve(). */
+/* Slow path of pf_buffer_reserve(). */
 bool pf_buffer_grow(pf_buffer *b, size_t n);
 
 void pf_buffer_free(pf_buffer *b);
 
-/* Makes room for `n` more bytes at ptr + len.  On false (no memory) the buffer is unchanged. */
+/* Makes room for `n` more bytes at ptr + len.  Returns false if there is no memory; the buffer is
+ * then unchanged. */
 static inline bool pf_buffer_reserve(pf_buffer *b, size_t n)
 {
     return b->cap - b->len >= n || pf_buffer_grow(b, n);
 }
 
+/* Appends `n` bytes; false if there is no memory.  `bytes` must not lie in the buffer itself. */
 static inline bool pf_buffer_append(pf_buffer *b, const void *bytes, size_t n)
 {
     if (n == 0)
@@ -45,7 +47,7 @@ static inline bool pf_buffer_append_u8(pf_buffer *b, uint8_t byte)
     return true;
 }
 
-/* Forgets the contents, keeps the memory. */
+/* Empties the buffer but keeps its memory. */
 static inline void pf_buffer_clear(pf_buffer *b)
 {
     if (b->head) {
@@ -56,7 +58,8 @@ static inline void pf_buffer_clear(pf_buffer *b)
     b->len = 0;
 }
 
-/* Drops the first `n` bytes, n <= len.  Moves nothing: pf_buffer_reserve() uses the place again. */
+/* Drops the first `n` bytes, n <= len.  Nothing is moved; a later pf_buffer_reserve() reuses the
+ * space. */
 static inline void pf_buffer_consume_front(pf_buffer *b, size_t n)
 {
     if (n == 0)

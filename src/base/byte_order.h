@@ -1,4 +1,5 @@
-/* Loads and stores in either byte order at any address. */
+/* Loads and stores of integers at any address, in this machine's byte order or (`swap`) the other
+ * one. */
 #ifndef PF_BASE_ORDER_H
 #define PF_BASE_ORDER_H
 
@@ -6,30 +7,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "perfile/base.h"
-
+/* 1 if this machine is big-endian. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PF_NATIVE_BIG 1
 #else
 #define PF_NATIVE_BIG 0
 #endif
 
-/* PERFILE_BYTE_ORDER_… of what is stored in this machine's byte order, or, swapped, in the other.
- */
-static inline uint32_t pf_byte_order_of(bool swapped)
-{
-    return swapped != (bool)PF_NATIVE_BIG ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
-}
-
-/* Whether `byte_order` (PERFILE_BYTE_ORDER_…, the default being this machine's) is the other one.
- */
-static inline bool pf_byte_order_swaps(uint32_t byte_order)
-{
-    return byte_order != PERFILE_BYTE_ORDER_DEFAULT && byte_order != pf_byte_order_of(false);
-}
-
-/* Reading a field must not cost a call: what is read ends up in registers only where all of this is
- * part of the decoder. */
+/* Always inlined: decoders read every field through these functions, and their state stays in
+ * registers only if there are no calls. */
 #define PF_INLINE static inline __attribute__((always_inline))
 
 PF_INLINE uint16_t pf_swap_u16(uint16_t v)

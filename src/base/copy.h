@@ -1,4 +1,5 @@
-/* Copying a record: few bytes, for which a call of memcpy() costs more than the copying. */
+/* Copying records, which are mostly so short that a call of memcpy() would cost more than the copy.
+ */
 #ifndef PF_BASE_COPY_H
 #define PF_BASE_COPY_H
 
@@ -11,7 +12,9 @@ static inline void pf_copy_16(uint8_t *to, const uint8_t *from)
     memcpy(to, from, 16);
 }
 
-/* Pieces may overlap: nothing outside of the `n` bytes is read or written. */
+/* Inline copy for 32 to 128 bytes, memcpy() for other lengths.  The first and last 32 bytes are
+ * copied in fixed-size pieces that may overlap, so that no byte outside of the `n` bytes is read or
+ * written. */
 static inline void pf_copy_small(uint8_t *to, const uint8_t *from, size_t n)
 {
     if (n < 32 || n > 128) {

@@ -1,27 +1,31 @@
+/* CRC-32 by eight tables ("slicing by eight"): eight input bytes per step.
+ *
+ * CRC is linear, so that the table entry of a byte is the xor of the entries of its bits.  Only
+ * these eight numbers per table are written out; the preprocessor makes the 256 entries. */
 #include "base/crc32.h"
 
 #include "base/byte_order.h"
 
-/* Entry i of a table is the sum (xor) of what its bits stand for: eight numbers make 256. */
-#define SUM(i, a, b, c, d, e, f, g, h)                                                             \
+/* Entry `i`: the xor of a to h for the bits 0 to 7 that are set in `i`. */
+#define XOR_OF_BITS(i, a, b, c, d, e, f, g, h)                                                     \
     ((i)&1 ? a : 0) ^ ((i)&2 ? b : 0) ^ ((i)&4 ? c : 0) ^ ((i)&8 ? d : 0) ^ ((i)&16 ? e : 0) ^     \
         ((i)&32 ? f : 0) ^ ((i)&64 ? g : 0) ^ ((i)&128 ? h : 0)
-#define SUM4(i, ...)                                                                               \
-    SUM(i, __VA_ARGS__), SUM((i) + 1, __VA_ARGS__), SUM((i) + 2, __VA_ARGS__),                     \
-        SUM((i) + 3, __VA_ARGS__)
-#define SUM16(i, ...)                                                                              \
-    SUM4(i, __VA_ARGS__), SUM4((i) + 4, __VA_ARGS__), SUM4((i) + 8, __VA_ARGS__),                  \
-        SUM4((i) + 12, __VA_ARGS__)
-#define SUM64(i, ...)                                                                              \
-    SUM16(i, __VA_ARGS__), SUM16((i) + 16, __VA_ARGS__), SUM16((i) + 32, __VA_ARGS__),             \
-        SUM16((i) + 48, __VA_ARGS__)
+#define ENTRIES_4(i, ...)                                                                          \
+    XOR_OF_BITS(i, __VA_ARGS__), XOR_OF_BITS((i) + 1, __VA_ARGS__),                                \
+        XOR_OF_BITS((i) + 2, __VA_ARGS__), XOR_OF_BITS((i) + 3, __VA_ARGS__)
+#define ENTRIES_16(i, ...)                                                                         \
+    ENTRIES_4(i, __VA_ARGS__), ENTRIES_4((i) + 4, __VA_ARGS__), ENTRIES_4((i) + 8, __VA_ARGS__),   \
+        ENTRIES_4((i) + 12, __VA_ARGS__)
+#define ENTRIES_64(i, ...)                                                                         \
+    ENTRIES_16(i, __VA_ARGS__), ENTRIES_16((i) + 16, __VA_ARGS__),                                 \
+        ENTRIES_16((i) + 32, __VA_ARGS__), ENTRIES_16((i) + 48, __VA_ARGS__)
 #define TABLE(...)                                                                                 \
     {                                                                                              \
-        SUM64(0, __VA_ARGS__), SUM64(64, __VA_ARGS__), SUM64(128, __VA_ARGS__),                    \
-            SUM64(192, __VA_ARGS__)                                                                \
+        ENTRIES_64(0, __VA_ARGS__), ENTRIES_64(64, __VA_ARGS__), ENTRIES_64(128, __VA_ARGS__),     \
+            ENTRIES_64(192, __VA_ARGS__)                                                           \
     }
 
-/* tables[n]: a byte with n bytes of zeros behind it. */
+/* tables[n][b]: the CRC remainder of byte b followed by n zero bytes. */
 static const uint32_t tables[8][256] = {
     TABLE(0x77073096U, 0xee0e612cU, 0x076dc419U, 0x0edb8832U, 0x1db71064U, 0x3b6e20c8U, 0x76dc4190U,
           0xedb88320U),
@@ -41,6 +45,7 @@ static const uint32_t tables[8][256] = {
           0x533b85daU),
 };
 
+/* Advances the (inverted) CRC by one byte. */
 static uint32_t step(uint32_t crc, uint8_t byte)
 {
     return crc >> 8 ^ tables[0][(crc ^ byte) & 0xff];
@@ -51,6 +56,7 @@ uint32_t pf_crc32(uint32_t crc, perfile_bytes bytes)
     const uint8_t *p = bytes.ptr;
     size_t n = bytes.len;
     crc = ~crc;
+    /* Eight bytes at a time: byte k has 7 - k bytes behind it, which selects its table. */
     for (; n >= 8; n -= 8, p += 8) {
         uint32_t a = pf_load_u32(p, PF_NATIVE_BIG) ^ crc;
         uint32_t b = pf_load_u32(p + 4, PF_NATIVE_BIG);

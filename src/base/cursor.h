@@ -1,6 +1,7 @@
-/* The only way input bytes are read: a bounded cursor that knows the byte order.
+/* A bounded cursor over input bytes, which knows their byte order.  All input is read through it.
  *
- * Reads past the end give zero and set `bad`; callers check once, after the last field. */
+ * A read past the end returns zero, sets `bad` and moves to the end, so that every later read
+ * fails, too: callers check `bad` once, after the last field. */
 #ifndef PF_BASE_CURSOR_H
 #define PF_BASE_CURSOR_H
 
@@ -10,26 +11,30 @@
 #include "perfile/base.h"
 #include "perfile/damage.h"
 
+/* Copied freely; it owns nothing. */
 typedef struct pf_cursor {
-    const uint8_t *pos;
-    const uint8_t *end;
-    bool swap;   /* stored in the other byte order than this machine's */
-    uint8_t bad; /* 0, or the PERFILE_DAMAGE_… that was met first */
+    const uint8_t *pos; /* next byte to read */
+    const uint8_t *end; /* behind the last byte */
+    bool swap;          /* the input has the other byte order than this machine */
+    uint8_t bad;        /* 0, or the first damage met (PERFILE_DAMAGE_…) */
 } pf_cursor;
 
+/* A cursor over `b`, which is borrowed. */
 static inline pf_cursor pf_cur(perfile_bytes b, bool swap)
 {
-    /* NULL + 0 is not arithmetic C allows. */
+    /* Pointer arithmetic on NULL is undefined in C, even NULL + 0. */
     static const uint8_t none[1] = {0};
     const uint8_t *p = b.ptr ? b.ptr : none;
     return (pf_cursor){.pos = p, .end = p + b.len, .swap = swap};
 }
 
+/* Bytes from the position to the end. */
 PF_INLINE size_t pf_cur_left(const pf_cursor *c)
 {
     return (size_t)(c->end - c->pos);
 }
 
+/* Sets `bad` unless it is set, and moves to the end. */
 PF_INLINE void pf_cur_fail(pf_cursor *c, unsigned damage)
 {
     if (!c->bad)
@@ -37,6 +42,7 @@ PF_INLINE void pf_cur_fail(pf_cursor *c, unsigned damage)
     c->pos = c->end;
 }
 
+/* True if `n` bytes are left; otherwise the cursor fails. */
 PF_INLINE bool pf_cur_has(pf_cursor *c, size_t n)
 {
     if (pf_cur_left(c) >= n)
@@ -77,7 +83,7 @@ PF_INLINE uint64_t pf_cur_u64(pf_cursor *c)
     return v;
 }
 
-/* The next `n` bytes as they are, or nothing and `bad` when fewer are left. */
+/* The next `n` bytes, borrowed; nothing, and the cursor fails, if fewer are left. */
 PF_INLINE perfile_bytes pf_cur_span(pf_cursor *c, uint64_t n)
 {
     if (n > pf_cur_left(c)) {
@@ -89,7 +95,8 @@ PF_INLINE perfile_bytes pf_cur_span(pf_cursor *c, uint64_t n)
     return b;
 }
 
-/* The next `n` items of `width` bytes each, or nothing and `bad`. */
+/* The next `n` items of `width` bytes each, borrowed; nothing, and the cursor fails, if fewer are
+ * left.  No product overflows. */
 PF_INLINE perfile_bytes pf_cur_list(pf_cursor *c, uint64_t n, unsigned width)
 {
     if (n > pf_cur_left(c) / width) {
@@ -99,14 +106,14 @@ PF_INLINE perfile_bytes pf_cur_list(pf_cursor *c, uint64_t n, unsigned width)
     return pf_cur_span(c, n * width);
 }
 
-/* `u32 len`, then `len` bytes that hold NUL-padded text. */
+/* perf's string form in headers: a u32 length, then that many bytes of text with NUL padding. */
 static inline perfile_bytes pf_cur_string(pf_cursor *c)
 {
     uint32_t n = pf_cur_u32(c);
     return pf_cur_span(c, n);
 }
 
-/* Text up to and including its NUL; without a NUL there is damage. */
+/* Text up to and including its NUL; the cursor fails if there is no NUL. */
 static inline perfile_bytes pf_cur_cstr(pf_cursor *c)
 {
     const uint8_t *nul = pf_cur_left(c) ? memchr(c->pos, 0, pf_cur_left(c)) : NULL;

@@ -1,3 +1,4 @@
+/* Names, texts and statuses of the kinds of damage, from format/damage.def. */
 #include "perfile/damage.h"
 
 typedef struct pf_damage_row {
@@ -7,7 +8,7 @@ typedef struct pf_damage_row {
 } pf_damage_row;
 
 static const pf_damage_row rows[PERFILE_N_DAMAGES] = {
-    {"", "", PERFILE_E_CORRUPT},
+    {"", "", PERFILE_E_CORRUPT}, /* 0, and for numbers that are no damage */
 #define DAMAGE(id, number, name, status, text) [number] = {name, text, PERFILE_E_##status},
 #include "perfile/format/damage.def"
 };

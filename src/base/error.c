@@ -1,3 +1,4 @@
+/* perfile_error: filling it in, the texts of statuses, and the version of the library. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -7,11 +8,12 @@
 
 #include "perfile/damage.h"
 
-static perfile_status fill(perfile_error *err, perfile_status status, int sys, const char *where,
-                           const char *format, va_list args) __attribute__((format(printf, 5, 0)));
+static perfile_status fill_error(perfile_error *err, perfile_status status, int sys,
+                                 const char *where, const char *format, va_list args)
+    __attribute__((format(printf, 5, 0)));
 
-static perfile_status fill(perfile_error *err, perfile_status status, int sys, const char *where,
-                           const char *format, va_list args)
+static perfile_status fill_error(perfile_error *err, perfile_status status, int sys,
+                                 const char *where, const char *format, va_list args)
 {
     if (!err)
         return status;
@@ -31,7 +33,7 @@ perfile_status pf_fail(perfile_error *err, perfile_status status, const char *wh
 {
     va_list args;
     va_start(args, format);
-    fill(err, status, 0, where, format, args);
+    fill_error(err, status, 0, where, format, args);
     va_end(args);
     return status;
 }
@@ -57,7 +59,7 @@ perfile_status pf_fail_io(perfile_error *err, int sys, const char *where, const 
 {
     va_list args;
     va_start(args, format);
-    fill(err, PERFILE_E_IO, sys, where, format, args);
+    fill_error(err, PERFILE_E_IO, sys, where, format, args);
     va_end(args);
     return PERFILE_E_IO;
 }

@@ -1,26 +1,27 @@
-/* Filling a perfile_error, once, where the fact is known. */
+/* Filling in a perfile_error: once, where the fact is known; callers pass it up unchanged. */
 #ifndef PF_BASE_ERROR_H
 #define PF_BASE_ERROR_H
 
 #include "perfile/base.h"
 
-/* Fills `err` (may be NULL) and returns `status`.  The offset is left unset: whoever knows the
- * position in the input adds it with pf_error_at(). */
+/* Fills `err` (may be NULL) and returns `status`.  `where` is a static string that names the field
+ * or the limit.  The offset is left unset: the caller that knows the position in the input sets it
+ * with pf_error_at(). */
 perfile_status pf_fail(perfile_error *err, perfile_status status, const char *where,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* PERFILE_E_NOMEM, in the usual words. */
+/* Fails with PERFILE_E_NOMEM, "out of memory". */
 perfile_status pf_fail_nomem(perfile_error *err, const char *where);
 
-/* What `damage` (PERFILE_DAMAGE_…) at `offset` means, in its own words; returns its status. */
+/* Fails with the status and the standard text of `damage` (PERFILE_DAMAGE_…), found at `offset`. */
 perfile_status pf_fail_damage(perfile_error *err, unsigned damage, const char *where,
                               uint64_t offset);
 
-/* PERFILE_E_IO with `sys` (an errno) in words behind the message. */
+/* Fails with PERFILE_E_IO.  `sys` is an errno, whose text is appended to the message; 0: none. */
 perfile_status pf_fail_io(perfile_error *err, int sys, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Sets the offset unless one is set already. */
+/* Sets the offset unless one is set already; `err` may be NULL. */
 void pf_error_at(perfile_error *err, uint64_t offset);
 
 #endif

@@ -1,3 +1,4 @@
+/* Copying and checking structs that programs fill in (see options.h). */
 #include "base/options.h"
 
 #include <string.h>
@@ -44,8 +45,8 @@ perfile_status pf_on_damage_take(uint32_t *on_damage, uint32_t otherwise, uint32
         *on_damage = otherwise;
     if (*on_damage <= last)
         return PERFILE_OK;
-    return pf_fail(err, PERFILE_E_USAGE, where, "on_damage is %u: no policy that is taken here",
-                   (unsigned)*on_damage);
+    return pf_fail(err, PERFILE_E_USAGE, where, "on_damage is %u: needs a policy from 0 to %u",
+                   (unsigned)*on_damage, (unsigned)last);
 }
 
 perfile_status pf_byte_order_check(uint32_t byte_order, const char *where, perfile_error *err)

@@ -1,4 +1,5 @@
-/* Which characters may reach a terminal. */
+/* UTF-8, and which characters may reach a terminal: text from captures may contain escape
+ * sequences, which are shown as \x1b instead. */
 #include "perfile/text.h"
 
 #include <string.h>
@@ -7,6 +8,7 @@ static const char hex_digits[] = "0123456789abcdef";
 
 size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
 {
+    /* The first byte gives the length; 0x80 to 0xc1 and 0xf5 to 0xff cannot be first. */
     uint8_t c = p[0];
     size_t n = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
     uint32_t value = n == 1 ? c : c & (0x7fu >> n);
@@ -17,7 +19,7 @@ size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
             return 0;
         value = value << 6 | (p[i] & 0x3f);
     }
-    /* Too long a form, a surrogate, or beyond the last character. */
+    /* Overlong encodings, surrogates, and values above the last code point are invalid. */
     if ((n == 3 && value < 0x800) || (n == 4 && value < 0x10000) || value > 0x10ffff ||
         (value >= 0xd800 && value <= 0xdfff))
         return 0;
@@ -26,6 +28,8 @@ size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
     return n;
 }
 
+/* Control characters, and characters that change the direction or line structure of text and so
+ * could disguise it, are not printable. */
 bool perfile_is_printable(uint32_t code)
 {
     if (code < 0x20 || (code >= 0x7f && code < 0xa0))
@@ -37,6 +41,8 @@ bool perfile_is_printable(uint32_t code)
     return !(code >= 0x2066 && code <= 0x2069); /* isolates */
 }
 
+/* `need` counts all bytes of the escaped text, `kept` those that were written.  The copy is cut in
+ * front of a character, never inside one. */
 size_t perfile_printable(perfile_bytes text, char *out, size_t size)
 {
     size_t need = 0, kept = 0, from;

@@ -1,12 +1,14 @@
+/* Changes over time in sorted runs (see history.h). */
 #include "model/history.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 
-enum { TAIL = 64 };
+enum { TAIL = 64 }; /* changes that are sorted by insertion and compared one by one in a query */
 
-static bool before(const pf_change *a, const pf_change *b)
+/* The order of changes: by key, time, sequence. */
+static bool is_before(const pf_change *a, const pf_change *b)
 {
     if (a->key != b->key)
         return a->key < b->key;
@@ -15,53 +17,54 @@ static bool before(const pf_change *a, const pf_change *b)
     return a->sequence < b->sequence;
 }
 
-/* Whether two changes differ in nothing but when they were said. */
-static bool repeats(const pf_change *a, const pf_change *b)
+/* True if the changes differ in nothing but their sequence numbers. */
+static bool is_repetition(const pf_change *a, const pf_change *b)
 {
     return a->key == b->key && a->time == b->time && a->value == b->value && a->pid == b->pid &&
            a->flags == b->flags;
 }
 
-/* Keeps the last of changes that repeat each other, in the last run. */
+/* Keeps the latest of changes that repeat each other, within the last run; the tail must be empty.
+ */
 static void drop_repeats(pf_history *h)
 {
-    size_t kept = h->begin[h->n_runs - 1];
+    size_t kept = h->run_begin[h->n_runs - 1];
     for (size_t i = kept; i < h->sorted; i++)
-        if (i + 1 == h->sorted || !repeats(&h->all[i], &h->all[i + 1]))
+        if (i + 1 == h->sorted || !is_repetition(&h->all[i], &h->all[i + 1]))
             h->all[kept++] = h->all[i];
     h->n = h->sorted = kept;
 }
 
 static size_t run_end(const pf_history *h, unsigned run)
 {
-    return run + 1 < h->n_runs ? h->begin[run + 1] : h->sorted;
+    return run + 1 < h->n_runs ? h->run_begin[run + 1] : h->sorted;
 }
 
-/* Merges the last two runs.  The scratch, as long as the shorter one, is there. */
+/* Merges the last two runs in place.  The scratch has room for the last one. */
 static void merge_last(pf_history *h)
 {
-    pf_change *a = h->all + h->begin[h->n_runs - 2];
-    pf_change *b = h->all + h->begin[h->n_runs - 1];
+    pf_change *a = h->all + h->run_begin[h->n_runs - 2];
+    pf_change *b = h->all + h->run_begin[h->n_runs - 1];
     pf_change *end = h->all + h->sorted;
     h->n_runs--;
     if (a == b || b == end)
         return;
-    if (!before(b, b - 1)) {
-        /* In order as they stand: only where they meet may one repeat the other. */
-        if (repeats(b - 1, b)) {
+    if (!is_before(b, b - 1)) {
+        /* Already in order: at most the change at the joint is a repetition. */
+        if (is_repetition(b - 1, b)) {
             memmove(b - 1, b, (size_t)(end - b) * sizeof *b);
             h->n = --h->sorted;
         }
         return;
     }
 
-    /* From behind: the second run is the shorter one and waits in the scratch. */
+    /* From the back: the last run waits in the scratch, the array fills from its end downwards. */
     size_t n = (size_t)(end - b);
     memcpy(h->scratch, b, n * sizeof *b);
     pf_change *from_a = b;
     pf_change *from_b = h->scratch + n;
     while (from_b > h->scratch) {
-        if (from_a > a && before(from_b - 1, from_a - 1))
+        if (from_a > a && is_before(from_b - 1, from_a - 1))
             *--end = *--from_a;
         else
             *--end = *--from_b;
@@ -69,11 +72,12 @@ static void merge_last(pf_history *h)
     drop_repeats(h);
 }
 
-static bool scratch_for(pf_history *h, size_t n)
+/* Makes room for `n` changes in the scratch. */
+static bool reserve_scratch(pf_history *h, size_t n)
 {
     if (h->scratch_cap >= n)
         return true;
-    pf_change *p = pf_realloc(h->scratch, n, sizeof *p); /* work space is not charged */
+    pf_change *p = pf_realloc(h->scratch, n, sizeof *p); /* not charged to the budget */
     if (!p)
         return false;
     h->scratch = p;
@@ -81,17 +85,18 @@ static bool scratch_for(pf_history *h, size_t n)
     return true;
 }
 
-/* Makes a run of the tail.  Memory is asked for before anything moves. */
-static bool flush(pf_history *h, bool whole)
+/* Makes a run of the tail and merges runs until each is more than twice as long as the next; with
+ * `everything` until one is left.  Memory is allocated first, so that a failure changes nothing. */
+static bool flush_tail(pf_history *h, bool everything)
 {
     size_t tail = h->n - h->sorted;
-    /* What the second of two merged runs can come to. */
+    /* n: how long the last run can be at each of the merges below. */
     size_t n = tail;
     for (unsigned i = h->n_runs; i-- > 0;) {
-        size_t length = run_end(h, i) - h->begin[i];
-        if (!whole && length > 2 * n)
+        size_t length = run_end(h, i) - h->run_begin[i];
+        if (!everything && length > 2 * n)
             break;
-        if (!scratch_for(h, n))
+        if (!reserve_scratch(h, n))
             return false;
         n += length;
     }
@@ -101,18 +106,18 @@ static bool flush(pf_history *h, bool whole)
         for (size_t i = 1; i < tail; i++) {
             pf_change c = t[i];
             size_t at = i;
-            for (; at > 0 && before(&c, &t[at - 1]); at--)
+            for (; at > 0 && is_before(&c, &t[at - 1]); at--)
                 t[at] = t[at - 1];
             t[at] = c;
         }
-        h->begin[h->n_runs++] = h->sorted;
+        h->run_begin[h->n_runs++] = h->sorted;
         h->sorted = h->n;
         drop_repeats(h);
     }
     while (h->n_runs > 1) {
-        size_t last = run_end(h, h->n_runs - 1) - h->begin[h->n_runs - 1];
-        size_t prior = h->begin[h->n_runs - 1] - h->begin[h->n_runs - 2];
-        if (!whole && prior > 2 * last)
+        size_t last = run_end(h, h->n_runs - 1) - h->run_begin[h->n_runs - 1];
+        size_t prior = h->run_begin[h->n_runs - 1] - h->run_begin[h->n_runs - 2];
+        if (!everything && prior > 2 * last)
             break;
         merge_last(h);
     }
@@ -121,11 +126,11 @@ static bool flush(pf_history *h, bool whole)
 
 bool pf_history_add(pf_history *h, const pf_change *c)
 {
-    if (h->n > h->sorted && repeats(&h->all[h->n - 1], c)) {
+    if (h->n > h->sorted && is_repetition(&h->all[h->n - 1], c)) {
         h->all[h->n - 1].sequence = c->sequence;
         return true;
     }
-    if (h->n - h->sorted == TAIL && !flush(h, false))
+    if (h->n - h->sorted == TAIL && !flush_tail(h, false))
         return false;
     if (h->n == h->cap) {
         size_t cap = h->cap ? h->cap + h->cap / 2 : TAIL;
@@ -139,7 +144,8 @@ bool pf_history_add(pf_history *h, const pf_change *c)
     return true;
 }
 
-/* The last of all[from .. to), sorted, that is not behind (key, time); `to` when there is none. */
+/* The last change of the sorted all[from .. to) that is of `key` and not after `time`; `to` if
+ * there is none. */
 static size_t floor_in(const pf_history *h, size_t from, size_t to, uint64_t key, uint64_t time)
 {
     size_t low = from;
@@ -160,13 +166,13 @@ const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t ti
     const pf_change *best = NULL;
     for (size_t i = h->sorted; i < h->n; i++) {
         const pf_change *c = &h->all[i];
-        if (c->key == key && c->time <= time && (!best || before(best, c)))
+        if (c->key == key && c->time <= time && (!best || is_before(best, c)))
             best = c;
     }
     for (unsigned i = 0; i < h->n_runs; i++) {
         size_t end = run_end(h, i);
-        size_t at = floor_in(h, h->begin[i], end, key, time);
-        if (at < end && (!best || before(best, &h->all[at])))
+        size_t at = floor_in(h, h->run_begin[i], end, key, time);
+        if (at < end && (!best || is_before(best, &h->all[at])))
             best = &h->all[at];
     }
     return best;
@@ -174,10 +180,10 @@ const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t ti
 
 bool pf_history_settle(pf_history *h)
 {
-    return flush(h, true);
+    return flush_tail(h, true);
 }
 
-size_t pf_history_lower(const pf_history *h, uint64_t key, uint64_t time)
+size_t pf_history_lower_bound(const pf_history *h, uint64_t key, uint64_t time)
 {
     size_t low = 0;
     size_t high = h->n;

@@ -1,8 +1,14 @@
+/* Hash tables with linear probing (see index.h).
+ *
+ * The seed is mixed into each key, so that positions cannot be predicted from the input.  Texts are
+ * copied into blocks of 16 KiB that are never moved. */
 #include "model/index.h"
 
 #include <string.h>
 #include <time.h>
 
+/* A bijective mixing of 64 bits: every input bit affects every output bit.  The constant is odd,
+ * which makes the multiplication invertible. */
 static uint64_t mix(uint64_t x)
 {
     x ^= x >> 32;
@@ -35,6 +41,8 @@ uint64_t pf_index_hash(uint64_t seed, const uint8_t *p, size_t n)
     return mix(h ^ w);
 }
 
+/* The slot of `key`, or the free slot where it would be added.  There is one: tables are half
+ * empty. */
 static struct pf_index_slot *slot_of(const pf_index *x, uint64_t key)
 {
     size_t at = (size_t)mix(key ^ x->seed) & (x->size - 1);
@@ -47,21 +55,22 @@ uint32_t pf_index_get(const pf_index *x, uint64_t key)
 {
     if (!x->size)
         return PF_INDEX_NONE;
-    return slot_of(x, key)->value - 1; /* 0 becomes NONE */
+    return slot_of(x, key)->value - 1; /* 0, a free slot, becomes PF_INDEX_NONE */
 }
 
+/* Doubles the table. */
 static bool grow(pf_index *x)
 {
-    pf_index wide = *x;
-    wide.size = x->size ? x->size * 2 : 32;
-    wide.slots = pf_budget_alloc(x->budget, wide.size, sizeof *wide.slots);
-    if (!wide.slots)
+    pf_index grown = *x;
+    grown.size = x->size ? x->size * 2 : 32;
+    grown.slots = pf_budget_alloc(x->budget, grown.size, sizeof *grown.slots);
+    if (!grown.slots)
         return false;
     for (size_t i = 0; i < x->size; i++)
         if (x->slots[i].value)
-            *slot_of(&wide, x->slots[i].key) = x->slots[i];
+            *slot_of(&grown, x->slots[i].key) = x->slots[i];
     pf_budget_free(x->budget, x->slots, x->size, sizeof *x->slots);
-    *x = wide;
+    *x = grown;
     return true;
 }
 
@@ -80,14 +89,16 @@ void pf_index_free(pf_index *x)
     *x = (pf_index){0};
 }
 
+/* A block of texts, each with its NUL, one after the other. */
 struct pf_texts_block {
     struct pf_texts_block *next;
-    size_t size;
+    size_t size; /* of `bytes` */
     char bytes[];
 };
 
-enum { BLOCK = 1 << 14 };
+enum { BLOCK = 1 << 14 }; /* size of a block, unless a text is longer */
 
+/* The slot of the text, or the free slot where it would be added. */
 static char **text_slot(const pf_texts *t, const uint8_t *text, size_t n)
 {
     size_t at = (size_t)pf_index_hash(t->seed, text, n) & (t->size - 1);
@@ -103,19 +114,20 @@ static bool grow_texts(pf_texts *t)
     char **slots = pf_budget_alloc(t->budget, size, sizeof *slots);
     if (!slots)
         return false;
-    pf_texts wide = *t;
-    wide.slots = slots;
-    wide.size = size;
+    pf_texts grown = *t;
+    grown.slots = slots;
+    grown.size = size;
     for (size_t i = 0; i < t->size; i++)
         if (t->slots[i])
-            *text_slot(&wide, (const uint8_t *)t->slots[i], strlen(t->slots[i])) = t->slots[i];
+            *text_slot(&grown, (const uint8_t *)t->slots[i], strlen(t->slots[i])) = t->slots[i];
     pf_budget_free(t->budget, t->slots, t->size, sizeof *t->slots);
     t->slots = slots;
     t->size = size;
     return true;
 }
 
-static char *store(pf_texts *t, const uint8_t *text, size_t n)
+/* Copies a text into the latest block, or a new one. */
+static char *store_text(pf_texts *t, const uint8_t *text, size_t n)
 {
     if (t->left < n + 1) {
         size_t size = n + 1 > BLOCK ? n + 1 : BLOCK;
@@ -134,7 +146,7 @@ static char *store(pf_texts *t, const uint8_t *text, size_t n)
     return place;
 }
 
-/* Up to the first NUL; never a null pointer. */
+/* The bytes of `text` in front of its first NUL; its pointer is never NULL. */
 static perfile_bytes up_to_nul(perfile_bytes text)
 {
     static const uint8_t none[1] = {0};
@@ -157,7 +169,7 @@ const char *pf_texts_keep(pf_texts *t, perfile_bytes text)
         return NULL;
     char **slot = text_slot(t, text.ptr, text.len);
     if (!*slot) {
-        *slot = store(t, text.ptr, text.len);
+        *slot = store_text(t, text.ptr, text.len);
         t->n += *slot != NULL;
     }
     return *slot;

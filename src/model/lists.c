@@ -1,3 +1,11 @@
+/* Lists of threads, processes and mappings, made from the collected changes on request.
+ *
+ * A tid may be used by several threads one after the other.  Each START change begins a new *life*;
+ * what is known from before the first START makes one more life at the front.  Names and ends are
+ * assigned to lives by time.  A pid of main threads makes processes in the same way.
+ *
+ * All steps are linear or n log n in the number of changes: a capture cannot make a list expensive
+ * by reusing one tid under many pids (see make_order()). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -5,19 +13,21 @@
 #include "base/error.h"
 #include "model/state.h"
 
-/* Steps through the changes of one kind of one thread, in order of time: positions in m->order. */
-typedef struct span {
+/* A range of positions in m->order: changes of one kind and thread, in order of time.  `at`
+ * advances as they are used. */
+typedef struct change_range {
     size_t at, end;
-} span;
+} change_range;
 
-/* The change at a place of m->order. */
+/* The change at position `place` of m->order. */
 static const pf_change *change_at(const perfile_model *m, size_t place)
 {
     return &m->history.all[m->order[place]];
 }
 
-/* The first place of m->order that is not before the changes `key` of process `pid`. */
-static size_t place_of(const perfile_model *m, uint64_t key, uint64_t pid)
+/* The first position in m->order at or behind the changes of `key` and process `pid`.  `pid` is 64
+ * bits wide, so that the largest pid plus one works. */
+static size_t lower_bound_of(const perfile_model *m, uint64_t key, uint64_t pid)
 {
     size_t low = 0, high = m->n_order;
     while (low < high) {
@@ -31,42 +41,45 @@ static size_t place_of(const perfile_model *m, uint64_t key, uint64_t pid)
     return low;
 }
 
-static span changes_of(const perfile_model *m, uint32_t kind, pf_task task)
+/* All changes of one kind of one thread. */
+static change_range changes_of(const perfile_model *m, uint32_t kind, pf_task task)
 {
     uint64_t key = pf_key(kind, task.tid);
-    return (span){place_of(m, key, task.pid), place_of(m, key, (uint64_t)task.pid + 1)};
+    return (change_range){lower_bound_of(m, key, task.pid),
+                          lower_bound_of(m, key, (uint64_t)task.pid + 1)};
 }
 
-/* A process and a place in the history: what m->order is sorted by within a key. */
-typedef struct owned {
+/* A change as make_order() sorts it: by process, then by position in the history. */
+typedef struct pid_and_position {
     uint32_t pid, place;
-} owned;
+} pid_and_position;
 
-static int by_owner(const void *a, const void *b)
+static int compare_by_pid(const void *a, const void *b)
 {
-    const owned *x = a;
-    const owned *y = b;
+    const pid_and_position *x = a;
+    const pid_and_position *y = b;
     if (x->pid != y->pid)
         return x->pid < y->pid ? -1 : 1;
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Puts changes of one key, at [from, to) of the history, in order of their processes. */
-static void order_key(perfile_model *m, size_t from, size_t to, owned *scratch)
+/* Writes to m->order[from .. to) the positions of changes of one key, grouped by process. */
+static void order_key(perfile_model *m, size_t from, size_t to, pid_and_position *scratch)
 {
     bool mixed = false;
     for (size_t i = from; i < to; i++) {
-        scratch[i - from] = (owned){m->history.all[i].pid, (uint32_t)i};
+        scratch[i - from] = (pid_and_position){m->history.all[i].pid, (uint32_t)i};
         mixed |= i > from && scratch[i - from].pid != scratch[i - from - 1].pid;
     }
     if (mixed)
-        qsort(scratch, to - from, sizeof *scratch, by_owner);
+        qsort(scratch, to - from, sizeof *scratch, compare_by_pid);
     for (size_t i = from; i < to; i++)
         m->order[i] = scratch[i - from].place;
 }
 
-/* A number may have been that of threads of many processes.  Each is looked for among its own
- * changes only, else the time it takes would be the product of the two. */
+/* Makes m->order: all changes by (key, pid, time).  One tid may have belonged to threads of many
+ * processes: without this order every such thread would search the changes of all of them, which is
+ * quadratic. */
 static bool make_order(perfile_model *m)
 {
     const pf_change *all = m->history.all;
@@ -76,7 +89,7 @@ static bool make_order(perfile_model *m)
             to++;
         longest = to - from > longest ? to - from : longest;
     }
-    owned *scratch = pf_alloc(longest + 1, sizeof *scratch);
+    pid_and_position *scratch = pf_alloc(longest + 1, sizeof *scratch);
     m->order = pf_alloc(n + 1, sizeof *m->order);
     m->n_order = n;
     if (scratch && m->order)
@@ -90,7 +103,7 @@ static bool make_order(perfile_model *m)
     return ok;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_tasks(const void *a, const void *b)
 {
     const pf_task *x = a;
     const pf_task *y = b;
@@ -99,9 +112,10 @@ static int by_number(const void *a, const void *b)
     return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* The life that goes from `start` (0: from the beginning) up to `next`. */
-static void live(perfile_model *m, perfile_thread *t, uint64_t start, uint64_t next, span *names,
-                 span *ends)
+/* Fills the life of *t from time `start` (0: the beginning) up to `next`, when the next life of
+ * that tid begins: its end, names and last name.  Advances `names` and `ends` behind it. */
+static void fill_life(perfile_model *m, perfile_thread *t, uint64_t start, uint64_t next,
+                      change_range *names, change_range *ends)
 {
     t->end = PERFILE_NO_TIME;
     for (; ends->at < ends->end && change_at(m, ends->at)->time < next; ends->at++) {
@@ -122,29 +136,30 @@ static void live(perfile_model *m, perfile_thread *t, uint64_t start, uint64_t n
     t->comm = perfile_model_comm(m, t->pid, t->tid, next - 1);
 }
 
-/* Whether something is known of the thread from before `first`. */
-static bool lived_before(const perfile_model *m, span names, span ends, uint64_t first)
+/* True if a name or an end of the thread is from before time `first`. */
+static bool has_earlier_life(const perfile_model *m, change_range names, change_range ends,
+                             uint64_t first)
 {
     return (names.at < names.end && change_at(m, names.at)->time < first) ||
            (ends.at < ends.end && change_at(m, ends.at)->time < first);
 }
 
-/* Appends the lives of `task`.  There is room: one, and one for each START. */
+/* Appends all lives of `task` to m->threads, which has room for one per START plus one. */
 static void add_lives(perfile_model *m, pf_task task)
 {
-    span starts = changes_of(m, PF_START, task);
-    span names = changes_of(m, PF_NAME, task);
-    span ends = changes_of(m, PF_END, task);
+    change_range starts = changes_of(m, PF_CHANGE_START, task);
+    change_range names = changes_of(m, PF_CHANGE_NAME, task);
+    change_range ends = changes_of(m, PF_CHANGE_END, task);
     perfile_thread fresh = {.pid = task.pid,
                             .tid = task.tid,
                             .ppid = PERFILE_NO_PID,
                             .ptid = PERFILE_NO_PID,
                             .start = PERFILE_NO_TIME};
     uint64_t first = starts.at < starts.end ? change_at(m, starts.at)->time : PERFILE_NO_TIME;
-    if (first == PERFILE_NO_TIME || lived_before(m, names, ends, first)) {
+    if (first == PERFILE_NO_TIME || has_earlier_life(m, names, ends, first)) {
         perfile_thread *t = &m->threads[m->n_threads++];
         *t = fresh;
-        live(m, t, 0, first, &names, &ends);
+        fill_life(m, t, 0, first, &names, &ends);
     }
     while (starts.at < starts.end) {
         const pf_change *s = change_at(m, starts.at++);
@@ -155,32 +170,34 @@ static void add_lives(perfile_model *m, pf_task task)
         t->ppid = (uint32_t)(s->value >> 32);
         t->ptid = (uint32_t)s->value;
         t->start = s->time ? s->time : PERFILE_NO_TIME;
-        live(m, t, s->time,
-             starts.at < starts.end ? change_at(m, starts.at)->time : PERFILE_NO_TIME, &names,
-             &ends);
+        fill_life(m, t, s->time,
+                  starts.at < starts.end ? change_at(m, starts.at)->time : PERFILE_NO_TIME, &names,
+                  &ends);
     }
 }
 
+/* Fills m->names (one per change, so that positions agree) and m->threads. */
 static bool fill_threads(perfile_model *m)
 {
     size_t starts = 0;
     for (size_t i = 0; i < m->history.n; i++) {
         const pf_change *c = change_at(m, i);
-        starts += c->key >> 32 == PF_START;
-        if (c->key >> 32 == PF_NAME)
+        starts += c->key >> 32 == PF_CHANGE_START;
+        if (c->key >> 32 == PF_CHANGE_NAME)
             m->names[i] = (perfile_thread_name){c->time, (const char *)(uintptr_t)c->value,
-                                                c->flags & PF_EXEC};
+                                                c->flags & PF_CHANGE_EXEC};
     }
     m->threads = pf_alloc(m->tasks.n + starts + 1, sizeof *m->threads);
     if (!m->threads)
         return false;
     if (m->tasks.n)
-        qsort(m->tasks.at, m->tasks.n, sizeof *m->tasks.at, by_number);
+        qsort(m->tasks.at, m->tasks.n, sizeof *m->tasks.at, compare_tasks);
     for (size_t i = 0; i < m->tasks.n; i++)
         add_lives(m, m->tasks.at[i]);
     return true;
 }
 
+/* Sorts the history and makes the list of threads. */
 static bool make_threads(perfile_model *m)
 {
     if (!pf_history_settle(&m->history))
@@ -196,8 +213,9 @@ static bool make_threads(perfile_model *m)
     return ok;
 }
 
-/* Lives of main threads make processes; threads without one make one too.  Threads are sorted by
- * process; of those in [from, to), all of `pid`. */
+/* Makes processes of the threads [from, to), which all have the same pid and are sorted: one per
+ * life of the main thread, or one if there is no main thread.  Each thread is then counted in the
+ * process that had begun last when it started. */
 static void add_processes(perfile_model *m, size_t from, size_t to)
 {
     size_t first = m->n_processes;
@@ -234,6 +252,7 @@ static void add_processes(perfile_model *m, size_t from, size_t to)
     }
 }
 
+/* Makes the list of processes from that of threads. */
 static bool make_processes(perfile_model *m)
 {
     m->processes = pf_alloc(m->n_threads + 1, sizeof *m->processes);
@@ -248,12 +267,13 @@ static bool make_processes(perfile_model *m)
     return true;
 }
 
+/* Makes both lists unless they exist. */
 static perfile_status need_threads(perfile_model *m, perfile_error *err)
 {
     if (m->has_threads)
         return PERFILE_OK;
     if (!make_threads(m) || !make_processes(m)) {
-        pf_model_forget(m);
+        pf_model_drop_lists(m);
         return pf_model_fail(m, err);
     }
     m->has_threads = true;
@@ -282,26 +302,30 @@ perfile_status perfile_model_processes(perfile_model *m, const perfile_process *
     return st;
 }
 
-static uint64_t end_of(const perfile_model *m, const perfile_mapping *x)
+/* When a mapping ended: a KSYMBOL when it was unregistered; else when its process started another
+ * program or ended, whichever comes first.  PERFILE_NO_TIME if neither was seen. */
+static uint64_t end_of_mapping(const perfile_model *m, const perfile_mapping *x)
 {
     uint64_t end = PERFILE_NO_TIME;
     const pf_change *all = m->history.all;
     if (x->kind == PERFILE_MAPPING_SYMBOL) {
-        size_t at = pf_history_lower(&m->gone, x->addr, x->start);
-        return at < m->gone.n && m->gone.all[at].key == x->addr ? m->gone.all[at].time : end;
+        size_t at = pf_history_lower_bound(&m->removed_symbols, x->addr, x->start);
+        return at < m->removed_symbols.n && m->removed_symbols.all[at].key == x->addr
+                   ? m->removed_symbols.all[at].time
+                   : end;
     }
-    uint64_t image = pf_key(PF_IMAGE, x->pid);
-    size_t at = pf_history_lower(&m->history, image, x->start + 1);
+    uint64_t image = pf_key(PF_CHANGE_IMAGE, x->pid);
+    size_t at = pf_history_lower_bound(&m->history, image, x->start + 1);
     if (at < m->history.n && all[at].key == image)
         end = all[at].time;
-    uint64_t gone = pf_key(PF_END, x->pid);
-    at = pf_history_lower(&m->history, gone, x->start);
-    if (at < m->history.n && all[at].key == gone && all[at].time < end)
+    uint64_t exited = pf_key(PF_CHANGE_END, x->pid);
+    at = pf_history_lower_bound(&m->history, exited, x->start);
+    if (at < m->history.n && all[at].key == exited && all[at].time < end)
         end = all[at].time;
     return end;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_mappings(const void *a, const void *b)
 {
     const perfile_mapping *x = a;
     const perfile_mapping *y = b;
@@ -318,18 +342,18 @@ static int by_place(const void *a, const void *b)
 
 static bool make_mappings(perfile_model *m)
 {
-    if (!pf_history_settle(&m->history) || !pf_history_settle(&m->gone))
+    if (!pf_history_settle(&m->history) || !pf_history_settle(&m->removed_symbols))
         return false;
     m->sorted = pf_alloc(m->mappings.n + 1, sizeof *m->sorted);
     if (!m->sorted)
         return false;
     for (size_t i = 0; i < m->mappings.n; i++) {
         perfile_mapping *x = &m->mappings.at[i];
-        pf_model_name_build_id(m, x);
-        x->end = end_of(m, x);
+        pf_model_fill_build_id(m, x);
+        x->end = end_of_mapping(m, x);
         m->sorted[i] = *x;
     }
-    qsort(m->sorted, m->mappings.n, sizeof *m->sorted, by_place);
+    qsort(m->sorted, m->mappings.n, sizeof *m->sorted, compare_mappings);
     return true;
 }
 
@@ -337,7 +361,7 @@ perfile_status perfile_model_mappings(perfile_model *m, const perfile_mapping **
                                       perfile_error *err)
 {
     if (!m->has_sorted && !make_mappings(m)) {
-        pf_model_forget(m);
+        pf_model_drop_lists(m);
         return pf_model_fail(m, err);
     }
     m->has_sorted = true;

@@ -1,3 +1,13 @@
+/* The process model: collects processes, threads, names and mappings from side-band records, and
+ * answers which name a thread had, and what was mapped at an address, at a given time.
+ *
+ * Records arrive in stream order, not in time order, so that everything is stored with its time and
+ * answers are searches "the latest up to time t" (history.h, space.h).  Records without a time
+ * count as time 0, before the recording.
+ *
+ * Inheritance is not copied at a FORK, but followed at a query: a thread without a name of its own
+ * asks its parent at the time of the fork, a process without a mapping at an address asks its
+ * parent likewise, over at most GENERATIONS steps. */
 #include "perfile/model.h"
 
 #include <string.h>
@@ -8,16 +18,17 @@
 #include "core/session.h"
 #include "model/state.h"
 
+/* Forks followed at a query: bounds its time, also for parents that form a circle. */
 enum { GENERATIONS = 32 };
-#define HOLE UINT32_MAX /* a span where a symbol went */
+#define REMOVED UINT32_MAX /* pf_mapping_span.mapping of a KSYMBOL that was unregistered */
 
-void *pf_array_widen(pf_budget *budget, void *at, size_t *cap, size_t width)
+void *pf_array_grow(pf_budget *budget, void *at, size_t *cap, size_t width)
 {
-    /* Positions are kept in 32 bits. */
-    size_t wide = *cap ? *cap + *cap / 2 : 16;
-    void *p = wide < UINT32_MAX ? pf_budget_realloc(budget, at, *cap, wide, width) : NULL;
+    /* Positions in arrays are stored in 32 bits. */
+    size_t grown = *cap ? *cap + *cap / 2 : 16;
+    void *p = grown < UINT32_MAX ? pf_budget_realloc(budget, at, *cap, grown, width) : NULL;
     if (p)
-        *cap = wide;
+        *cap = grown;
     return p;
 }
 
@@ -41,14 +52,15 @@ perfile_status perfile_model_new(const perfile_session *s, perfile_model **model
     m->budget.limit = pf_session_model_bytes(s);
     pf_index *const indexes[] = {&m->task_index, &m->space_index, &m->id_index, &m->mapping_index};
     m->texts.seed = pf_index_seed(m);
-    m->texts.budget = m->history.budget = m->gone.budget = m->symbols.budget = &m->budget;
+    m->texts.budget = m->history.budget = m->removed_symbols.budget = m->symbols.budget =
+        &m->budget;
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++) {
         indexes[i]->seed = m->texts.seed;
         indexes[i]->budget = &m->budget;
     }
     m->last_task = (pf_task){PERFILE_NO_PID, PERFILE_NO_PID};
-    m->idle = pf_texts_keep(&m->texts, (perfile_bytes){(const uint8_t *)"swapper", 7});
-    if (!m->idle || !pf_model_learn(m)) {
+    m->idle_name = pf_texts_keep(&m->texts, (perfile_bytes){(const uint8_t *)"swapper", 7});
+    if (!m->idle_name || !pf_model_add_facts(m)) {
         perfile_status st = pf_model_fail(m, err);
         perfile_model_close(m);
         return st;
@@ -57,7 +69,7 @@ perfile_status perfile_model_new(const perfile_session *s, perfile_model **model
     return PERFILE_OK;
 }
 
-void pf_model_forget(perfile_model *m)
+void pf_model_drop_lists(perfile_model *m)
 {
     pf_free(m->names);
     pf_free(m->threads);
@@ -74,10 +86,10 @@ void perfile_model_close(perfile_model *m)
 {
     if (!m)
         return;
-    pf_model_forget(m);
+    pf_model_drop_lists(m);
     pf_texts_free(&m->texts);
     pf_history_free(&m->history);
-    pf_history_free(&m->gone);
+    pf_history_free(&m->removed_symbols);
     pf_index_free(&m->task_index);
     pf_index_free(&m->space_index);
     pf_index_free(&m->id_index);
@@ -85,10 +97,10 @@ void perfile_model_close(perfile_model *m)
     for (size_t i = 0; i < m->spaces.n; i++)
         pf_space_free(&m->spaces.at[i]);
     pf_space_free(&m->symbols);
-    PF_DROP(&m->budget, m->spaces);
-    PF_DROP(&m->budget, m->tasks);
-    PF_DROP(&m->budget, m->mappings);
-    PF_DROP(&m->budget, m->ids);
+    PF_ARRAY_FREE(&m->budget, m->spaces);
+    PF_ARRAY_FREE(&m->budget, m->tasks);
+    PF_ARRAY_FREE(&m->budget, m->mappings);
+    PF_ARRAY_FREE(&m->budget, m->ids);
     pf_free(m);
 }
 
@@ -111,8 +123,8 @@ bool perfile_model_wants(uint32_t type)
     }
 }
 
-/* That a thread exists. */
-static bool see_task(perfile_model *m, uint32_t pid, uint32_t tid)
+/* Notes that a thread exists; every thread is stored once. */
+static bool note_task(perfile_model *m, uint32_t pid, uint32_t tid)
 {
     if (pid == PERFILE_NO_PID || tid == PERFILE_NO_PID)
         return true;
@@ -120,7 +132,7 @@ static bool see_task(perfile_model *m, uint32_t pid, uint32_t tid)
         return true;
     uint64_t key = pf_pair(pid, tid);
     if (pf_index_get(&m->task_index, key) == PF_INDEX_NONE) {
-        if (!PF_PUSH(&m->budget, m->tasks) ||
+        if (!PF_ARRAY_RESERVE(&m->budget, m->tasks) ||
             !pf_index_put(&m->task_index, key, (uint32_t)m->tasks.n))
             return false;
         m->tasks.at[m->tasks.n++] = (pf_task){pid, tid};
@@ -129,47 +141,56 @@ static bool see_task(perfile_model *m, uint32_t pid, uint32_t tid)
     return true;
 }
 
-static bool change(perfile_model *m, uint64_t key, uint64_t time, uint64_t value, uint32_t pid,
-                   uint32_t flags)
+/* Adds a change to the history, with the sequence number of the present record. */
+static bool add_change(perfile_model *m, uint64_t key, uint64_t time, uint64_t value, uint32_t pid,
+                       uint32_t flags)
 {
     pf_change c = {key, time, m->sequence, value, pid, flags};
     return pf_history_add(&m->history, &c);
 }
 
+/* COMM: a new name; with the exec flag also a new process image. */
 static bool feed_comm(perfile_model *m, const perfile_record *r, uint64_t time)
 {
     perfile_comm c;
     if (perfile_comm_decode(r, &c, sizeof c, NULL) != PERFILE_OK)
         return true;
     const char *name = pf_texts_keep(&m->texts, c.comm);
-    uint32_t exec = r->misc & PERFILE_MISC_COMM_EXEC ? PF_EXEC : 0;
-    return name && see_task(m, c.pid, c.tid) &&
-           change(m, pf_key(PF_NAME, c.tid), time, (uintptr_t)name, c.pid, exec) &&
-           (!exec || change(m, pf_key(PF_IMAGE, c.pid), time, PERFILE_NO_PID, c.pid, PF_EXEC));
+    uint32_t exec = r->misc & PERFILE_MISC_COMM_EXEC ? PF_CHANGE_EXEC : 0;
+    return name && note_task(m, c.pid, c.tid) &&
+           add_change(m, pf_key(PF_CHANGE_NAME, c.tid), time, (uintptr_t)name, c.pid, exec) &&
+           (!exec || add_change(m, pf_key(PF_CHANGE_IMAGE, c.pid), time, PERFILE_NO_PID, c.pid,
+                                PF_CHANGE_EXEC));
 }
 
+/* FORK: a thread starts.  If it is the first of a new process, a process image starts, too. */
 static bool feed_fork(perfile_model *m, const perfile_record *r, uint64_t time)
 {
     perfile_fork f;
     if (perfile_fork_decode(r, &f, sizeof f, NULL) != PERFILE_OK)
         return true;
-    /* A task that was there before the recording says what it maps by records of its own. */
-    uint32_t copy = r->misc & PERFILE_MISC_FORK_EXEC ? 0 : PF_COPY;
-    return see_task(m, f.pid, f.tid) &&
-           change(m, pf_key(PF_START, f.tid), time, pf_pair(f.ppid, f.ptid), f.pid, copy) &&
+    /* A synthesized FORK (misc FORK_EXEC) is of a task that existed before the recording: its names
+     * and mappings have synthesized records of their own and are not inherited. */
+    uint32_t inherits = r->misc & PERFILE_MISC_FORK_EXEC ? 0 : PF_CHANGE_INHERITS;
+    return note_task(m, f.pid, f.tid) &&
+           add_change(m, pf_key(PF_CHANGE_START, f.tid), time, pf_pair(f.ppid, f.ptid), f.pid,
+                      inherits) &&
            (f.pid == f.ppid || f.pid != f.tid ||
-            change(m, pf_key(PF_IMAGE, f.pid), time, f.ppid, f.pid, copy));
+            add_change(m, pf_key(PF_CHANGE_IMAGE, f.pid), time, f.ppid, f.pid, inherits));
 }
 
+/* EXIT: a thread ends. */
 static bool feed_exit(perfile_model *m, const perfile_record *r, uint64_t time)
 {
     perfile_exit e;
     if (perfile_exit_decode(r, &e, sizeof e, NULL) != PERFILE_OK)
         return true;
-    return see_task(m, e.pid, e.tid) &&
-           change(m, pf_key(PF_END, e.tid), time, pf_pair(e.ppid, e.ptid), e.pid, 0);
+    return note_task(m, e.pid, e.tid) &&
+           add_change(m, pf_key(PF_CHANGE_END, e.tid), time, pf_pair(e.ppid, e.ptid), e.pid, 0);
 }
 
+/* Adds [addr, addr + len) to the space, as `mapping` or REMOVED.  The end is clamped to UINT64_MAX,
+ * an empty range is ignored.  `again`: the same span may have been added before. */
 static bool add_span(perfile_model *m, pf_space *s, uint64_t addr, uint64_t len, uint64_t time,
                      uint32_t mapping, bool again)
 {
@@ -180,20 +201,21 @@ static bool add_span(perfile_model *m, pf_space *s, uint64_t addr, uint64_t len,
     return span.end == span.begin || pf_space_add(s, &span, again);
 }
 
-static pf_space *space_of(perfile_model *m, uint32_t pid)
+/* The address space of process `pid`, made if needed; NULL if there is no memory. */
+static pf_space *get_space(perfile_model *m, uint32_t pid)
 {
     uint32_t at = pf_index_get(&m->space_index, pid);
     if (at != PF_INDEX_NONE)
         return &m->spaces.at[at];
-    if (!PF_PUSH(&m->budget, m->spaces) ||
+    if (!PF_ARRAY_RESERVE(&m->budget, m->spaces) ||
         !pf_index_put(&m->space_index, pid, (uint32_t)m->spaces.n))
         return NULL;
     m->spaces.at[m->spaces.n] = (pf_space){.budget = &m->budget};
     return &m->spaces.at[m->spaces.n++];
 }
 
-/* What a mapping is known by: all of it but its build id. */
-static uint64_t content_of(uint64_t seed, const perfile_mapping *x)
+/* Hash of a mapping as its record reports it, for mapping_index. */
+static uint64_t hash_mapping(uint64_t seed, const perfile_mapping *x)
 {
     const uint64_t words[] = {pf_pair(x->pid, x->tid),
                               x->addr,
@@ -212,8 +234,8 @@ static uint64_t content_of(uint64_t seed, const perfile_mapping *x)
     return x->build_id_size ? pf_index_hash(content, x->build_id, x->build_id_size) : content;
 }
 
-/* Two of them with the same content_of() are one.  A build id that the record did not say may have
- * been put in meanwhile. */
+/* True if `fresh`, from a record, repeats the stored mapping `a`.  A build id that is not in the
+ * record is not compared: the stored one may come from pf_model_fill_build_id(). */
 static bool same_mapping(const perfile_mapping *a, const perfile_mapping *fresh)
 {
     return a->pid == fresh->pid && a->tid == fresh->tid && a->addr == fresh->addr &&
@@ -229,24 +251,26 @@ static bool same_mapping(const perfile_mapping *a, const perfile_mapping *fresh)
              memcmp(a->build_id, fresh->build_id, fresh->build_id_size) == 0));
 }
 
-/* Adds a mapping, or what was said before once more: then it only becomes the latest. */
+/* Adds a mapping to space `s` (NULL: no memory).  A mapping that repeats a stored one is not stored
+ * again; only its span is added once more, so that it counts as the latest. */
 static bool add_mapping(perfile_model *m, perfile_mapping *x, perfile_bytes name, pf_space *s)
 {
     x->end = PERFILE_NO_TIME;
     x->name = pf_texts_keep(&m->texts, name);
     if (!x->name || !s)
         return false;
-    uint64_t content = content_of(m->mapping_index.seed, x);
+    uint64_t content = hash_mapping(m->mapping_index.seed, x);
     uint32_t at = pf_index_get(&m->mapping_index, content);
     if (at != PF_INDEX_NONE && same_mapping(&m->mappings.at[at], x))
         return add_span(m, s, x->addr, x->len, x->start, at, true);
-    if (!PF_PUSH(&m->budget, m->mappings) ||
+    if (!PF_ARRAY_RESERVE(&m->budget, m->mappings) ||
         (at == PF_INDEX_NONE && !pf_index_put(&m->mapping_index, content, (uint32_t)m->mappings.n)))
         return false;
     m->mappings.at[m->mappings.n++] = *x;
     return add_span(m, s, x->addr, x->len, x->start, (uint32_t)m->mappings.n - 1, false);
 }
 
+/* Copies up to 20 bytes of a build id into the mapping. */
 static void set_build_id(perfile_mapping *x, perfile_bytes id)
 {
     x->build_id_size = (uint8_t)(id.len < sizeof x->build_id ? id.len : sizeof x->build_id);
@@ -254,6 +278,7 @@ static void set_build_id(perfile_mapping *x, perfile_bytes id)
         memcpy(x->build_id, id.ptr, x->build_id_size);
 }
 
+/* MMAP and MMAP2: a mapping of the process; pid -1 is the kernel. */
 static bool feed_mmap(perfile_model *m, const perfile_record *r, uint64_t time)
 {
     perfile_mapping x = {.start = time,
@@ -281,9 +306,10 @@ static bool feed_mmap(perfile_model *m, const perfile_record *r, uint64_t time)
             set_build_id(&x, o.build_id);
         name = o.filename;
     }
-    return see_task(m, x.pid, x.tid) && add_mapping(m, &x, name, space_of(m, x.pid));
+    return note_task(m, x.pid, x.tid) && add_mapping(m, &x, name, get_space(m, x.pid));
 }
 
+/* KSYMBOL: code that the kernel registered or (flag 1) unregistered at an address. */
 static bool feed_ksymbol(perfile_model *m, const perfile_record *r, uint64_t time)
 {
     perfile_ksymbol o;
@@ -291,8 +317,8 @@ static bool feed_ksymbol(perfile_model *m, const perfile_record *r, uint64_t tim
         return true;
     if (o.flags & 1) {
         pf_change c = {.key = o.addr, .time = time, .sequence = m->sequence};
-        return pf_history_add(&m->gone, &c) &&
-               add_span(m, &m->symbols, o.addr, o.len, time, HOLE, true);
+        return pf_history_add(&m->removed_symbols, &c) &&
+               add_span(m, &m->symbols, o.addr, o.len, time, REMOVED, true);
     }
     perfile_mapping x = {.pid = PERFILE_NO_PID,
                          .tid = PERFILE_NO_PID,
@@ -304,7 +330,7 @@ static bool feed_ksymbol(perfile_model *m, const perfile_record *r, uint64_t tim
     return add_mapping(m, &x, o.name, &m->symbols);
 }
 
-bool pf_model_record(perfile_model *m, const perfile_record *r)
+bool pf_model_add_record(perfile_model *m, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
     if (time == PERFILE_NO_TIME)
@@ -325,10 +351,10 @@ bool pf_model_record(perfile_model *m, const perfile_record *r)
     case PERFILE_RECORD_HEADER_BUILD_ID: {
         perfile_header_build_id o;
         return perfile_header_build_id_decode(r, &o, sizeof o, NULL) != PERFILE_OK ||
-               pf_model_build_id(m, o.filename, o.build_id);
+               pf_model_add_build_id(m, o.filename, o.build_id);
     }
     case PERFILE_RECORD_HEADER_FEATURE:
-        return pf_model_learn(m);
+        return pf_model_add_facts(m);
     default:
         return true;
     }
@@ -339,16 +365,18 @@ perfile_status perfile_model_feed(perfile_model *m, const perfile_record *r, per
     uint32_t pid, tid;
     if (r->family != PERFILE_FAMILY_PERF || !perfile_model_wants(r->type))
         return PERFILE_OK;
+    /* Samples are frequent and only show that a thread exists: lists are dropped for a new one
+     * only. */
     if (r->type == PERFILE_RECORD_SAMPLE || r->type == PERFILE_RECORD_SWITCH) {
         size_t before = m->tasks.n;
-        if (perfile_record_task(r, &pid, &tid) && !see_task(m, pid, tid))
+        if (perfile_record_task(r, &pid, &tid) && !note_task(m, pid, tid))
             return pf_model_fail(m, err);
         if (m->tasks.n != before)
-            pf_model_forget(m);
+            pf_model_drop_lists(m);
         return PERFILE_OK;
     }
-    pf_model_forget(m);
-    return pf_model_record(m, r) ? PERFILE_OK : pf_model_fail(m, err);
+    pf_model_drop_lists(m);
+    return pf_model_add_record(m, r) ? PERFILE_OK : pf_model_fail(m, err);
 }
 
 const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time)
@@ -356,24 +384,26 @@ const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t ti
     uint32_t at = tid;
     uint64_t then = time;
     for (int i = 0; i < GENERATIONS; i++) {
-        const pf_change *name = pf_history_floor(&m->history, pf_key(PF_NAME, at), then);
-        const pf_change *start = pf_history_floor(&m->history, pf_key(PF_START, at), then);
+        const pf_change *name = pf_history_floor(&m->history, pf_key(PF_CHANGE_NAME, at), then);
+        const pf_change *start = pf_history_floor(&m->history, pf_key(PF_CHANGE_START, at), then);
+        /* A name from before the start belongs to an earlier thread of that number. */
         if (name && (!start || name->time >= start->time))
             return (const char *)(uintptr_t)name->value;
-        if (!start || !(start->flags & PF_COPY))
+        if (!start || !(start->flags & PF_CHANGE_INHERITS))
             break;
-        at = (uint32_t)start->value;
+        at = (uint32_t)start->value; /* ptid */
         then = start->time;
     }
     if (tid == 0 && pid == 0)
-        return m->idle;
+        return m->idle_name;
     return tid != pid ? perfile_model_comm(m, pid, pid, time) : NULL;
 }
 
+/* The mapping of a span, with its build id filled in. */
 static const perfile_mapping *mapping_of(const perfile_model *m, const pf_mapping_span *span)
 {
     perfile_mapping *x = &m->mappings.at[span->mapping];
-    pf_model_name_build_id(m, x);
+    pf_model_fill_build_id(m, x);
     return x;
 }
 
@@ -382,19 +412,21 @@ const perfile_mapping *perfile_model_mapping(const perfile_model *m, uint32_t pi
 {
     if (pid == PERFILE_NO_PID) {
         const pf_mapping_span *symbol = pf_space_at(&m->symbols, addr, time);
-        if (symbol && symbol->mapping != HOLE)
+        if (symbol && symbol->mapping != REMOVED)
             return mapping_of(m, symbol);
     }
     for (int i = 0; i < GENERATIONS; i++) {
         uint32_t at = pf_index_get(&m->space_index, pid);
-        const pf_change *image = pf_history_floor(&m->history, pf_key(PF_IMAGE, pid), time);
+        const pf_change *image = pf_history_floor(&m->history, pf_key(PF_CHANGE_IMAGE, pid), time);
         const pf_mapping_span *span =
             at != PF_INDEX_NONE ? pf_space_at(&m->spaces.at[at], addr, time) : NULL;
+        /* A span from before the present image was unmapped by exec, or is of an earlier process.
+         */
         if (span && (!image || span->time >= image->time))
             return mapping_of(m, span);
-        if (!image || !(image->flags & PF_COPY))
+        if (!image || !(image->flags & PF_CHANGE_INHERITS))
             break;
-        pid = (uint32_t)image->value;
+        pid = (uint32_t)image->value; /* ppid, at the time of the fork */
         time = image->time;
     }
     return NULL;

@@ -1,4 +1,5 @@
-/* What a model knows of a record: whose it is, and where its sample was taken. */
+/* Queries for one record: the name of its thread, and the mapping that its sampled instruction lies
+ * in. */
 #include <string.h>
 
 #include "perfile/model.h"
@@ -11,6 +12,7 @@ const char *perfile_model_record_comm(const perfile_model *m, const perfile_reco
     return perfile_model_comm(m, pid, tid, perfile_record_time(r));
 }
 
+/* Only kernel and user samples of the host: guest and hypervisor addresses are not in the model. */
 const perfile_mapping *perfile_model_record_mapping(const perfile_model *m, const perfile_record *r)
 {
     uint32_t pid = PERFILE_NO_PID, tid;
@@ -23,6 +25,8 @@ const perfile_mapping *perfile_model_record_mapping(const perfile_model *m, cons
     return perfile_model_mapping(m, pid, ip, perfile_record_time(r));
 }
 
+/* "[kernel.kallsyms]_text" is stored with the relocation symbol behind the bracket; perf shows the
+ * name without it. */
 perfile_bytes perfile_mapping_dso(const perfile_mapping *m)
 {
     const char *end = m->name[0] == '[' ? strchr(m->name, ']') : NULL;

@@ -1,32 +1,39 @@
+/* Spans of addresses and times in segment trees (see space.h).
+ *
+ * The merge policy is that of a log-structured merge tree: flush_tail() turns the tail into a run
+ * and takes in all preceding runs that are at most twice as long as what has been collected, so
+ * that each remaining run is more than twice as long as the next, up to LARGEST_RUN. */
 #include "model/space.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Each span is in up to 2 log n lists, whose places are counted in 32 bits. */
+/* Longest run that is merged: each span is in up to 2 log2(n) lists, whose elements are counted in
+ * 32 bits. */
 enum { LARGEST_RUN = 1 << 25 };
 
-static bool later(const pf_mapping_span *a, const pf_mapping_span *b)
+/* True if `a` was laid over addresses after `b`. */
+static bool is_later(const pf_mapping_span *a, const pf_mapping_span *b)
 {
     return a->time != b->time ? a->time > b->time : a->sequence > b->sequence;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_by_time(const void *a, const void *b)
 {
     const pf_mapping_span *x = a;
     const pf_mapping_span *y = b;
-    return later(x, y) - later(y, x);
+    return is_later(x, y) - is_later(y, x);
 }
 
-/* Whether two spans differ in nothing but when they were said. */
-static bool repeats(const pf_mapping_span *a, const pf_mapping_span *b)
+/* True if the spans differ in nothing but their sequence numbers. */
+static bool is_repetition(const pf_mapping_span *a, const pf_mapping_span *b)
 {
     return a->time == b->time && a->mapping == b->mapping && a->begin == b->begin &&
            a->end == b->end;
 }
 
-/* Brings spans that repeat each other together, the last one last. */
-static int by_content(const void *a, const void *b)
+/* qsort() order that puts repetitions side by side, the latest last. */
+static int compare_by_content(const void *a, const void *b)
 {
     const pf_mapping_span *x = a;
     const pf_mapping_span *y = b;
@@ -41,18 +48,19 @@ static int by_content(const void *a, const void *b)
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* Keeps the last of spans that repeat each other; returns how many are left. */
+/* Keeps the latest of spans that repeat each other.  Returns the number of remaining ones; their
+ * order is by content. */
 static uint32_t drop_repeats(pf_mapping_span *spans, uint32_t n)
 {
     uint32_t kept = 0;
-    qsort(spans, n, sizeof *spans, by_content);
+    qsort(spans, n, sizeof *spans, compare_by_content);
     for (uint32_t i = 0; i < n; i++)
-        if (i + 1 == n || !repeats(&spans[i], &spans[i + 1]))
+        if (i + 1 == n || !is_repetition(&spans[i], &spans[i + 1]))
             spans[kept++] = spans[i];
     return kept;
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
     const uint64_t *x = a;
     const uint64_t *y = b;
@@ -62,20 +70,20 @@ static int by_address(const void *a, const void *b)
 static void run_free(pf_budget *budget, pf_space_run *r)
 {
     pf_budget_free(budget, r->spans, r->n, sizeof *r->spans);
-    pf_budget_free(budget, r->points, (size_t)r->n * 2, sizeof *r->points);
-    pf_budget_free(budget, r->first, 2 * (size_t)r->n_leaves + 1, sizeof *r->first);
+    pf_budget_free(budget, r->bounds, (size_t)r->n * 2, sizeof *r->bounds);
+    pf_budget_free(budget, r->list_start, 2 * (size_t)r->n_leaves + 1, sizeof *r->list_start);
     pf_budget_free(budget, r->lists, r->n_lists, sizeof *r->lists);
     *r = (pf_space_run){0};
 }
 
-/* The last point at or below `addr`, which is not below the first. */
+/* The number of the leaf that contains `addr`, which must not be below the first bound. */
 static uint32_t leaf_of(const pf_space_run *r, uint64_t addr)
 {
     uint32_t low = 0;
     uint32_t high = r->n_leaves;
     while (high - low > 1) {
         uint32_t mid = low + (high - low) / 2;
-        if (r->points[mid] <= addr)
+        if (r->bounds[mid] <= addr)
             low = mid;
         else
             high = mid;
@@ -83,63 +91,69 @@ static uint32_t leaf_of(const pf_space_run *r, uint64_t addr)
     return low;
 }
 
-/* Calls for each node that makes up a span: counts, or puts `position` into its list. */
-static void cover(pf_space_run *r, const pf_mapping_span *span, uint32_t position, bool put)
+/* Visits the nodes whose ranges make up `span`, bottom-up from both ends, as iterative segment
+ * trees do.  Without `fill` it counts the span in list_start[node]; with `fill` it writes
+ * `position` at lists[list_start[node]] and advances list_start[node]. */
+static void visit_cover(pf_space_run *r, const pf_mapping_span *span, uint32_t position, bool fill)
 {
     uint32_t from = leaf_of(r, span->begin) + r->n_leaves;
     uint32_t to =
-        (span->end == r->points[r->n_leaves] ? r->n_leaves : leaf_of(r, span->end)) + r->n_leaves;
+        (span->end == r->bounds[r->n_leaves] ? r->n_leaves : leaf_of(r, span->end)) + r->n_leaves;
     for (; from < to; from >>= 1, to >>= 1) {
         if (from & 1) {
-            if (put)
-                r->lists[r->first[from]] = position;
-            r->first[from++]++;
+            if (fill)
+                r->lists[r->list_start[from]] = position;
+            r->list_start[from++]++;
         }
         if (to & 1) {
             --to;
-            if (put)
-                r->lists[r->first[to]] = position;
-            r->first[to]++;
+            if (fill)
+                r->lists[r->list_start[to]] = position;
+            r->list_start[to]++;
         }
     }
 }
 
-static bool make_points(pf_budget *budget, pf_space_run *r)
+/* Fills `bounds` with the sorted, distinct begins and ends of all spans.  The array keeps room for
+ * 2n: its size is charged to the budget as such. */
+static bool make_bounds(pf_budget *budget, pf_space_run *r)
 {
-    r->points = pf_budget_alloc(budget, (size_t)r->n * 2, sizeof *r->points);
-    if (!r->points)
+    r->bounds = pf_budget_alloc(budget, (size_t)r->n * 2, sizeof *r->bounds);
+    if (!r->bounds)
         return false;
     for (uint32_t i = 0; i < r->n; i++) {
-        r->points[2 * i] = r->spans[i].begin;
-        r->points[2 * i + 1] = r->spans[i].end;
+        r->bounds[2 * i] = r->spans[i].begin;
+        r->bounds[2 * i + 1] = r->spans[i].end;
     }
-    qsort(r->points, (size_t)r->n * 2, sizeof *r->points, by_address);
+    qsort(r->bounds, (size_t)r->n * 2, sizeof *r->bounds, compare_addresses);
     uint32_t kept = 0;
     for (uint32_t i = 1; i < 2 * r->n; i++)
-        if (r->points[i] != r->points[kept])
-            r->points[++kept] = r->points[i];
+        if (r->bounds[i] != r->bounds[kept])
+            r->bounds[++kept] = r->bounds[i];
     r->n_leaves = kept;
     return true;
 }
 
-/* Makes the tree over r->spans; false when there is no memory, or no room in the budget. */
+/* Builds the tree over r->spans: counts how long each node's list is, turns counts into starts,
+ * then fills the lists in order of time.  False if there is no memory or the budget is exhausted;
+ * the caller releases what was made. */
 static bool make_tree(pf_budget *budget, pf_space_run *r)
 {
-    qsort(r->spans, r->n, sizeof *r->spans, by_time);
-    if (!make_points(budget, r))
+    qsort(r->spans, r->n, sizeof *r->spans, compare_by_time);
+    if (!make_bounds(budget, r))
         return false;
     uint32_t n_nodes = 2 * r->n_leaves;
-    r->first = pf_budget_alloc(budget, (size_t)n_nodes + 1, sizeof *r->first);
-    if (!r->first)
+    r->list_start = pf_budget_alloc(budget, (size_t)n_nodes + 1, sizeof *r->list_start);
+    if (!r->list_start)
         return false;
     for (uint32_t i = 0; i < r->n; i++)
-        cover(r, &r->spans[i], i, false);
+        visit_cover(r, &r->spans[i], i, false);
 
-    /* Counts become places where lists begin; filling moves them on, then they are set back. */
+    /* Counts become the starts of lists. */
     uint32_t sum = 0;
     for (uint32_t i = 0; i < n_nodes; i++) {
-        uint32_t count = r->first[i];
-        r->first[i] = sum;
+        uint32_t count = r->list_start[i];
+        r->list_start[i] = sum;
         sum += count;
     }
     r->lists = pf_budget_alloc(budget, sum, sizeof *r->lists);
@@ -147,14 +161,15 @@ static bool make_tree(pf_budget *budget, pf_space_run *r)
         return false;
     r->n_lists = sum;
     for (uint32_t i = 0; i < r->n; i++)
-        cover(r, &r->spans[i], i, true);
-    memmove(r->first + 1, r->first, (size_t)n_nodes * sizeof *r->first);
-    r->first[0] = 0;
+        visit_cover(r, &r->spans[i], i, true);
+    /* Filling advanced each start to the end of its list, which is the start of the next one. */
+    memmove(r->list_start + 1, r->list_start, (size_t)n_nodes * sizeof *r->list_start);
+    r->list_start[0] = 0;
     return true;
 }
 
-/* The runs from `from` on and the tail become one. */
-static bool merge(pf_space *s, uint32_t from)
+/* Replaces the runs from `from` on, and the tail, by one run.  On failure nothing has changed. */
+static bool merge_runs(pf_space *s, uint32_t from)
 {
     pf_space_run r = {.n = s->n_tail};
     for (uint32_t i = from; i < s->n_runs; i++)
@@ -185,7 +200,8 @@ static bool merge(pf_space *s, uint32_t from)
     return true;
 }
 
-static bool flush(pf_space *s)
+/* Makes a run of the tail, merged with preceding runs that are not much longer. */
+static bool flush_tail(pf_space *s)
 {
     if (s->n_runs == PF_SPACE_RUNS)
         return false;
@@ -200,16 +216,17 @@ static bool flush(pf_space *s)
         if (n > LARGEST_RUN)
             break;
     }
-    return merge(s, from);
+    return merge_runs(s, from);
 }
 
 bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool again)
 {
-    if (again && s->n_tail && repeats(&s->tail[s->n_tail - 1], span)) {
+    /* The same span twice in a row, the most common repetition: only the sequence is updated. */
+    if (again && s->n_tail && is_repetition(&s->tail[s->n_tail - 1], span)) {
         s->tail[s->n_tail - 1].sequence = span->sequence;
         return true;
     }
-    if (s->n_tail == PF_SPACE_TAIL && !flush(s))
+    if (s->n_tail == PF_SPACE_TAIL && !flush_tail(s))
         return false;
     if (s->n_tail == s->cap_tail) {
         unsigned cap = s->cap_tail ? s->cap_tail * 2U : 2;
@@ -225,11 +242,11 @@ bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool again)
     return true;
 }
 
-/* The last of a node's list up to `time`. */
+/* The latest span in the list of `node` with a time up to `time`, or NULL. */
 static const pf_mapping_span *floor_in(const pf_space_run *r, uint32_t node, uint64_t time)
 {
-    uint32_t low = r->first[node];
-    uint32_t high = r->first[node + 1];
+    uint32_t low = r->list_start[node];
+    uint32_t high = r->list_start[node + 1];
     uint32_t begin = low;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
@@ -246,16 +263,16 @@ const pf_mapping_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t ti
     const pf_mapping_span *best = NULL;
     for (uint32_t i = 0; i < s->n_tail; i++) {
         const pf_mapping_span *x = &s->tail[i];
-        if (x->begin <= addr && addr < x->end && x->time <= time && (!best || later(x, best)))
+        if (x->begin <= addr && addr < x->end && x->time <= time && (!best || is_later(x, best)))
             best = x;
     }
     for (uint32_t i = 0; i < s->n_runs; i++) {
         const pf_space_run *r = &s->runs[i];
-        if (addr < r->points[0] || addr >= r->points[r->n_leaves])
+        if (addr < r->bounds[0] || addr >= r->bounds[r->n_leaves])
             continue;
         for (uint32_t node = leaf_of(r, addr) + r->n_leaves; node >= 1; node >>= 1) {
             const pf_mapping_span *x = floor_in(r, node, time);
-            if (x && (!best || later(x, best)))
+            if (x && (!best || is_later(x, best)))
                 best = x;
         }
     }

@@ -1,51 +1,67 @@
-/* The mappings of one address space: which was the last to be laid over an address, up to a time?
+/* The mappings of one address space, for the query: which mapping was the last one laid over
+ * address A up to time T?
  *
- * Mappings are kept in runs of about doubling length.  A run is a segment tree over the addresses
- * where its mappings begin and end; every node lists, in order of time, those that cover it whole.
- * A question walks from a leaf to the root.  So both adding and asking stay near log n whatever
- * overlaps what and in whatever order it comes.  A span that is added again (the same mapping over
- * the same addresses at the same time) takes the place of the first one. */
+ * Mappings overlap and arrive in any order of time, so that neither a sorted array nor a tree of
+ * disjoint intervals works.  New spans collect in a short unsorted *tail*.  When it is full it
+ * becomes a *run*, and runs of similar length are merged, so that there are O(log n) of them, of
+ * about doubling length.  A run is immutable: a segment tree over the addresses at which its spans
+ * begin and end.  Each span is listed at the O(log n) nodes that make it up, and each node's list
+ * is in order of time.  A query walks from the leaf of A to the root, with a binary search for T in
+ * each list.
+ *
+ * Adding costs O(log^2 n) amortised and a query O(log^3 n), whatever overlaps and in whatever
+ * order.  A span that is added again (same mapping, addresses and time) replaces the first one at
+ * the next merge, so that a capture that repeats itself needs no more memory. */
 #ifndef PF_MODEL_SPACE_H
 #define PF_MODEL_SPACE_H
 
 #include "base/budget.h"
 
+/* A mapping at some addresses from some time on. */
 typedef struct pf_mapping_span {
     uint64_t begin;
-    uint64_t end; /* behind the last byte; above begin */
-    uint64_t time;
-    uint64_t sequence;
-    uint32_t mapping; /* what the caller calls it */
+    uint64_t end;      /* behind the last byte; greater than begin */
+    uint64_t time;     /* when it was mapped */
+    uint64_t sequence; /* of equal times the higher one is later */
+    uint32_t mapping;  /* the caller's number for what is mapped */
 } pf_mapping_span;
 
-enum { PF_SPACE_TAIL = 32, PF_SPACE_RUNS = 48 };
+enum {
+    PF_SPACE_TAIL = 32, /* spans that a query compares one by one */
+    PF_SPACE_RUNS =
+        48 /* about 20 of doubling length, then runs of the greatest length; see LARGEST_RUN */
+};
+
+/* A segment tree.  Leaf k is [bounds[k], bounds[k + 1]); node i has the children 2i and 2i + 1, the
+ * root is node 1, and leaf k is node n_leaves + k. */
 
 typedef struct pf_space_run {
-    pf_mapping_span *spans; /* in order of time */
-    uint32_t n;
-    uint32_t n_leaves;
-    uint32_t n_lists;
-    uint64_t *points; /* n_leaves + 1 addresses */
-    uint32_t *first;  /* of node i: lists[first[i] .. first[i + 1]) */
-    uint32_t *lists;  /* positions in spans */
+    pf_mapping_span *spans; /* in order of time, then sequence */
+    uint32_t n;             /* spans */
+    uint32_t n_leaves;      /* ranges of addresses between neighbouring bounds */
+    uint32_t n_lists;       /* elements of `lists` */
+    uint64_t *bounds;       /* n_leaves + 1 different addresses, ascending */
+    uint32_t *list_start;   /* the list of node i is lists[list_start[i] .. list_start[i + 1]) */
+    uint32_t *lists;        /* positions in `spans`, ascending and so in order of time */
 } pf_space_run;
 
 /* All zeros is an empty space. */
 typedef struct pf_space {
-    pf_budget *budget; /* may be NULL */
-    pf_mapping_span *tail;
+    pf_budget *budget;     /* may be NULL */
+    pf_mapping_span *tail; /* the latest additions, not in a run yet */
     uint32_t n_tail;
-    uint8_t cap_tail;
-    bool repeated; /* some span was added again */
+    uint8_t cap_tail; /* its capacity, at most PF_SPACE_TAIL */
+    bool repeated;    /* some span was added again: merges look for repetitions */
     uint16_t n_runs;
-    pf_space_run *runs;
+    pf_space_run *runs; /* PF_SPACE_RUNS of them, of falling length; NULL: none yet */
 } pf_space;
 
-/* `again`: it may have been added before.  False when there is no memory, or no room in the budget;
- * the space is unchanged. */
+/* Adds a span.  `again`: the same one may have been added before.  Returns false if there is no
+ * memory or the budget is exhausted; the space is then unchanged. */
 bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool again);
 
-/* The last span over `addr` with a time up to `time`, or NULL. */
+/* The latest span that covers `addr`, of those with a time up to `time`; NULL if there is none.
+ * Valid until the next add. */
 const pf_mapping_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t time);
 
 void pf_space_free(pf_space *s);

@@ -1,4 +1,9 @@
-/* The inside of perfile_model. */
+/* The interior of perfile_model: what was collected from records, and the lists made of it on
+ * request.
+ *
+ * Everything that changes over time (names, starts and ends of threads, new process images) is a
+ * pf_change in one pf_history, keyed by kind and number; everything that lies at addresses is a
+ * span in a pf_space per process.  Both accept records in any order of time. */
 #ifndef PF_MODEL_STATE_H
 #define PF_MODEL_STATE_H
 
@@ -7,108 +12,120 @@
 #include "model/space.h"
 #include "perfile/model.h"
 
-/* Kinds of change: the high half of pf_change.key; the low half is a number of the capture. */
+/* Kinds of change: the high half of pf_change.key.  The low half is a tid or pid of the capture. */
 enum {
-    PF_NAME = 1, /* of a tid; value: the name (a pointer), flags: PF_EXEC */
-    PF_START,    /* of a tid; value: ppid, ptid */
-    PF_END,      /* of a tid; value: ppid, ptid */
-    PF_IMAGE     /* of a pid: its mappings begin anew; value: ppid; flags: PF_EXEC, PF_COPY */
+    PF_CHANGE_NAME = 1, /* COMM, by tid; value: the name (a pointer into texts) */
+    PF_CHANGE_START,    /* FORK, by tid; value: pf_pair(ppid, ptid) */
+    PF_CHANGE_END,      /* EXIT, by tid; value: pf_pair(ppid, ptid) */
+    PF_CHANGE_IMAGE     /* by pid: older mappings no longer hold (exec, new process); value: ppid */
 };
-enum { /* pf_change.flags */
-       PF_EXEC = 1 << 0,
-       PF_COPY = 1 << 1 /* it began with what its parent had */
+enum {                          /* pf_change.flags */
+       PF_CHANGE_EXEC = 1 << 0, /* of NAME and IMAGE: because another program was started */
+       PF_CHANGE_INHERITS =
+           1 << 1 /* of START and IMAGE: it has the name and mappings of its parent */
 };
 
+/* The key of a change. */
 static inline uint64_t pf_key(uint32_t kind, uint32_t number)
 {
     return (uint64_t)kind << 32 | number;
 }
 
+/* Two 32-bit numbers in one 64-bit value. */
 static inline uint64_t pf_pair(uint32_t high, uint32_t low)
 {
     return (uint64_t)high << 32 | low;
 }
 
+/* A thread that some record mentioned. */
 typedef struct pf_task {
     uint32_t pid, tid;
 } pf_task;
 
+/* A build id that the capture lists for a file name. */
 typedef struct pf_named_id {
     uint8_t bytes[20];
-    uint8_t size;
+    uint8_t size; /* valid bytes */
 } pf_named_id;
 
-/* A growing array. */
+/* A growing array: `n` elements in use, `cap` allocated; `grown` is an intermediate of
+ * PF_ARRAY_RESERVE(). */
 #define PF_ARRAY(type)                                                                             \
     struct {                                                                                       \
         type *at;                                                                                  \
-        void *wide;                                                                                \
+        void *grown;                                                                               \
         size_t n, cap;                                                                             \
     }
 
-/* Makes room for one more; false when there is no memory, or no room in the budget. */
-#define PF_PUSH(budget, array)                                                                     \
+/* Makes room for one more element; false if there is no memory or the budget is exhausted. */
+#define PF_ARRAY_RESERVE(budget, array)                                                            \
     ((array).n < (array).cap ||                                                                    \
-     (((array).wide = pf_array_widen(budget, (array).at, &(array).cap, sizeof *(array).at)) &&     \
-      ((array).at = (array).wide, true)))
+     (((array).grown = pf_array_grow(budget, (array).at, &(array).cap, sizeof *(array).at)) &&     \
+      ((array).at = (array).grown, true)))
 
-#define PF_DROP(budget, array) pf_budget_free(budget, (array).at, (array).cap, sizeof *(array).at)
+/* Releases the elements and their share of the budget. */
+#define PF_ARRAY_FREE(budget, array)                                                               \
+    pf_budget_free(budget, (array).at, (array).cap, sizeof *(array).at)
 
-/* `at` with half as much room again, and *cap with it; NULL when there is no memory, or no room in
- * the budget. */
-void *pf_array_widen(pf_budget *budget, void *at, size_t *cap, size_t width);
+/* Reallocates `at` with half as much room again and updates *cap.  NULL if there is no memory or
+ * the budget is exhausted; `at` is then unchanged. */
+void *pf_array_grow(pf_budget *budget, void *at, size_t *cap, size_t width);
 
-enum { PF_MODEL_FACTS = 2 };
+enum { PF_MODEL_FACTS = 2 }; /* features that a model uses: INIT_MAP and BUILD_ID */
 
 struct perfile_model {
-    const perfile_session *session;
-    pf_budget budget; /* limits.model_bytes: all but the lists */
-    uint64_t sequence;
-    pf_texts texts;
-    const char *idle; /* what the kernel calls the idle threads, which never say it */
-    pf_history history;
-    pf_history gone; /* KSYMBOLs that went, by address */
-    pf_index task_index;
+    const perfile_session *session; /* borrowed; features are read from it */
+    pf_budget budget;  /* limits.model_bytes, for everything but the lists on request */
+    uint64_t sequence; /* number of the present record: of equal times the later record wins */
+    pf_texts texts;    /* names of threads and files */
+    const char
+        *idle_name; /* "swapper", the kernel's name for threads with tid 0, which no COMM reports */
+    pf_history history;         /* changes of threads and processes, by pf_key() */
+    pf_history removed_symbols; /* KSYMBOL records with the unregister flag; key: address */
+    pf_index task_index;        /* pf_pair(pid, tid) to position in tasks */
     PF_ARRAY(pf_task) tasks;
-    pf_task last_task;
-    pf_index space_index; /* by pid */
+    pf_task last_task;    /* the one noted last: most records mention the same again */
+    pf_index space_index; /* pid to position in spaces */
     PF_ARRAY(pf_space) spaces;
-    pf_space symbols;
-    PF_ARRAY(perfile_mapping) mappings;
-    pf_index mapping_index; /* by a hash of what is in it */
-    pf_index id_index;      /* by name (a pointer) */
+    pf_space symbols; /* address space of KSYMBOLs: generated kernel code such as BPF programs */
+    PF_ARRAY(perfile_mapping)
+    mappings;               /* all distinct mappings, in the order of their first record */
+    pf_index mapping_index; /* hash of a mapping's contents to its position */
+    pf_index id_index;      /* file name (a pointer into texts) to position in ids */
     PF_ARRAY(pf_named_id) ids;
-    bool learnt[PF_MODEL_FACTS];
+    bool facts_added[PF_MODEL_FACTS]; /* features that were evaluated already */
 
-    /* Lists that were asked for. */
-    perfile_thread_name *names;
+    /* Lists made by perfile_model_threads() and the like; dropped at the next record. */
+    perfile_thread_name *names; /* perfile_thread.names point into it */
     perfile_thread *threads;
     perfile_process *processes;
-    perfile_mapping *sorted;
+    perfile_mapping *sorted; /* copies of `mappings` for perfile_model_mappings() */
     size_t n_threads, n_processes;
-    bool has_threads, has_sorted;
-    uint32_t *order; /* changes of threads by number, process and time, while lists are made */
+    bool has_threads, has_sorted; /* the lists are complete */
+    uint32_t *order; /* only while lists are made: positions in history.all by (key, pid, time) */
     size_t n_order;
 };
 
-/* These return false when there is no memory, or no room in the budget. */
+/* The bool functions return false if there is no memory or the budget is exhausted. */
 
-/* Remembers a build id by the name of its file.  `build_id` empty: nothing to remember. */
-bool pf_model_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build_id);
+/* Stores the build id of the file `name`; the first one for a name stays.  An empty one is ignored.
+ */
+bool pf_model_add_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build_id);
 
-/* Puts the build id of its name into a mapping that has none of its own. */
-void pf_model_name_build_id(const perfile_model *m, perfile_mapping *x);
+/* Fills in the build id that the capture lists for the mapping's name, if its record had none. */
+void pf_model_fill_build_id(const perfile_model *m, perfile_mapping *x);
 
-/* Takes what features say, as far as they are there by now. */
-bool pf_model_learn(perfile_model *m);
+/* Evaluates the features INIT_MAP and BUILD_ID of the session once each, as soon as they exist. */
+bool pf_model_add_facts(perfile_model *m);
 
-/* Takes what a record says. */
-bool pf_model_record(perfile_model *m, const perfile_record *r);
+/* Adds what one record reports, of any type that perfile_model_wants() names. */
+bool pf_model_add_record(perfile_model *m, const perfile_record *r);
 
-/* PERFILE_E_LIMIT when something was refused since the last time, else PERFILE_E_NOMEM. */
+/* The status of a failed addition: PERFILE_E_LIMIT if the budget refused memory since the last
+ * call, otherwise PERFILE_E_NOMEM. */
 perfile_status pf_model_fail(perfile_model *m, perfile_error *err);
 
-/* Forgets the lists. */
-void pf_model_forget(perfile_model *m);
+/* Releases the lists made on request; a new record may have changed them. */
+void pf_model_drop_lists(perfile_model *m);
 
 #endif

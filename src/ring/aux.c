@@ -1,15 +1,21 @@
-/* The AUX area: bytes without records, announced by AUX records in the data area. */
+/* The AUX area: trace data without records, which AUX records in the data area announce by offset
+ * and size.
+ *
+ * As in the data area, positions count up and never wrap.  The kernel goes on behind aux_tail only
+ * as far as the area is free; in overwrite mode (aux_overwrite) it goes round, and there are
+ * snapshots instead. */
 #include "base/error.h"
 #include "ring/ring.h"
 
-static perfile_status need(const perfile_ring *ring, bool overwrite, perfile_error *err)
+/* PERFILE_E_USAGE unless the ring has an AUX area of that kind. */
+static perfile_status need_area(const perfile_ring *ring, bool overwrite, perfile_error *err)
 {
     if (!ring->aux.len)
         return pf_fail(err, PERFILE_E_USAGE, "ring.aux", "the ring has no AUX area");
     if (ring->aux_overwrite != overwrite)
         return pf_fail(err, PERFILE_E_USAGE, "ring.aux_overwrite",
-                       overwrite ? "snapshots are for an area that is overwritten"
-                                 : "an area that is overwritten has no end: take a snapshot");
+                       overwrite ? "a snapshot needs an AUX area in overwrite mode"
+                                 : "an AUX area in overwrite mode has no end: take a snapshot");
     return PERFILE_OK;
 }
 
@@ -21,7 +27,7 @@ static uint64_t aux_head(const perfile_ring *ring)
 perfile_status perfile_ring_aux_take(perfile_ring *ring, perfile_bytes spans[2], uint64_t *offset,
                                      perfile_error *err)
 {
-    perfile_status st = need(ring, false, err);
+    perfile_status st = need_area(ring, false, err);
     if (st != PERFILE_OK)
         return st;
     uint64_t head = aux_head(ring), at = ring->aux_position;
@@ -36,14 +42,16 @@ perfile_status perfile_ring_aux_take(perfile_ring *ring, perfile_bytes spans[2],
         pf_error_at(err, at);
         return pf_ring_damage(err, PERFILE_DAMAGE_OVERRUN);
     }
-    pf_ring_pieces(ring->aux, at, head - at, spans);
+    pf_ring_spans(ring->aux, at, head - at, spans);
     ring->aux_position = head;
     if (offset)
         *offset = at;
     return PERFILE_OK;
 }
 
-static perfile_status outside(perfile_error *err, uint64_t offset, uint64_t size, size_t area)
+/* Reports damage: an AUX record names bytes that are not in the area, or were released already. */
+static perfile_status report_outside(perfile_error *err, uint64_t offset, uint64_t size,
+                                     size_t area)
 {
     pf_fail(err, PERFILE_E_CORRUPT, "aux.aux_offset",
             "%llu bytes at %llu are not in the AUX area of %zu bytes (any more)",
@@ -55,32 +63,32 @@ static perfile_status outside(perfile_error *err, uint64_t offset, uint64_t size
 perfile_status perfile_ring_aux_range(perfile_ring *ring, uint64_t offset, uint64_t size,
                                       perfile_bytes spans[2], perfile_error *err)
 {
-    perfile_status st = need(ring, ring->aux_overwrite, err);
+    perfile_status st = need_area(ring, ring->aux_overwrite, err);
     if (st != PERFILE_OK)
         return st;
     uint64_t length = ring->aux.len;
     if (size > length)
-        return outside(err, offset, size, ring->aux.len);
+        return report_outside(err, offset, size, ring->aux.len);
     if (!ring->aux_overwrite) {
         uint64_t head = aux_head(ring);
-        uint64_t start = offset - ring->aux_released, there = head - ring->aux_released;
-        if (start > length || start + size > length || there > length)
-            return outside(err, offset, size, ring->aux.len);
-        if (start + size > there)
+        uint64_t start = offset - ring->aux_released, available = head - ring->aux_released;
+        if (start > length || start + size > length || available > length)
+            return report_outside(err, offset, size, ring->aux.len);
+        if (start + size > available)
             return PERFILE_END;
         if (start + size > ring->aux_position - ring->aux_released)
             ring->aux_position = offset + size;
     }
-    pf_ring_pieces(ring->aux, offset, size, spans);
+    pf_ring_spans(ring->aux, offset, size, spans);
     return PERFILE_OK;
 }
 
 perfile_status perfile_ring_aux_snapshot(perfile_ring *ring, perfile_bytes spans[2],
                                          perfile_error *err)
 {
-    perfile_status st = need(ring, true, err);
+    perfile_status st = need_area(ring, true, err);
     if (st == PERFILE_OK)
-        pf_ring_pieces(ring->aux, aux_head(ring), ring->aux.len, spans);
+        pf_ring_spans(ring->aux, aux_head(ring), ring->aux.len, spans);
     return st;
 }
 

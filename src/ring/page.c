@@ -1,4 +1,9 @@
-/* The numbers of the control page, and what is computed from them. */
+/* The numbers of the control page: reading them consistently, clock conversion, counter values, and
+ * where the data area lies.
+ *
+ * The kernel guards these numbers by a sequence lock: they are valid if `lock` was even before and
+ * the same after all loads (perf_event_mmap_page in uapi/linux/perf_event.h describes the
+ * computations). */
 #include "ring/page.h"
 
 #include <string.h>
@@ -8,15 +13,17 @@
 #include "perfile/ring.h"
 #include "ring/ring.h"
 
-/* A change takes the kernel well under a microsecond; this many looks take about a millisecond. */
-enum { LOOKS = 1 << 20 };
+/* The kernel needs well under a microsecond for an update; this many attempts take about a
+ * millisecond. */
+enum { ATTEMPTS = 1 << 20 };
 
 static bool is_page(const void *page, size_t bytes)
 {
     return page && (uintptr_t)page % 8 == 0 && bytes >= PERFILE_RING_PAGE_BYTES;
 }
 
-static perfile_ring_page load(const void *page, uint32_t lock)
+/* Loads all numbers once; the caller checks that `lock` has not changed. */
+static perfile_ring_page load_page(const void *page, uint32_t lock)
 {
     return (perfile_ring_page){
         .lock = lock,
@@ -42,20 +49,21 @@ perfile_status perfile_ring_page_read(const void *page, size_t bytes, perfile_ri
 {
     if (!is_page(page, bytes))
         return pf_fail(err, PERFILE_E_USAGE, "ring.page",
-                       "a control page is %d bytes and more, aligned to 8",
+                       "a control page has at least %d bytes and is aligned to 8",
                        PERFILE_RING_PAGE_BYTES);
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < ATTEMPTS; i++) {
         uint32_t lock = pf_page_u32(page, PF_PAGE_LOCK);
         if (lock & 1)
             continue;
-        perfile_ring_page p = load(page, lock);
+        perfile_ring_page p = load_page(page, lock);
         if (perfile_ring_page_unchanged(page, &p)) {
             memcpy(out, &p, size < sizeof p ? size : sizeof p);
             return PERFILE_OK;
         }
     }
     return pf_fail(err, PERFILE_E_CORRUPT, "ring.lock",
-                   "the control page was being changed each of %d times it was looked at", LOOKS);
+                   "the control page was being changed at each of %d attempts to read it",
+                   ATTEMPTS);
 }
 
 bool perfile_ring_page_unchanged(const void *page, const perfile_ring_page *p)
@@ -63,8 +71,9 @@ bool perfile_ring_page_unchanged(const void *page, const perfile_ring_page *p)
     return pf_page_u32(page, PF_PAGE_LOCK) == p->lock;
 }
 
-static perfile_status need(const perfile_ring_page *p, uint64_t bit, const char *name,
-                           perfile_error *err)
+/* PERFILE_E_UNSUPPORTED unless the page has capability `bit`, called `name`. */
+static perfile_status need_capability(const perfile_ring_page *p, uint64_t bit, const char *name,
+                                      perfile_error *err)
 {
     if (p->capabilities & bit)
         return PERFILE_OK;
@@ -73,7 +82,8 @@ static perfile_status need(const perfile_ring_page *p, uint64_t bit, const char 
                    (unsigned long long)p->capabilities);
 }
 
-/* The conversion that has `zero` for the time of cycle 0. */
+/* The conversion from cycles to ns for which cycle 0 is at time `zero`.  With user_time_short the
+ * cycle counter is narrow, and `cycles` and `mask` extend it. */
 static perfile_clock clock_from(const perfile_ring_page *p, uint64_t zero)
 {
     perfile_clock clock = {
@@ -93,9 +103,9 @@ static perfile_clock clock_from(const perfile_ring_page *p, uint64_t zero)
 perfile_status perfile_ring_page_clock(const perfile_ring_page *p, perfile_clock *clock,
                                        perfile_error *err)
 {
-    perfile_status st = need(p, PERFILE_RING_USER_TIME, "user_time", err);
+    perfile_status st = need_capability(p, PERFILE_RING_USER_TIME, "user_time", err);
     if (st == PERFILE_OK)
-        st = need(p, PERFILE_RING_USER_TIME_ZERO, "user_time_zero", err);
+        st = need_capability(p, PERFILE_RING_USER_TIME_ZERO, "user_time_zero", err);
     if (st == PERFILE_OK)
         *clock = clock_from(p, p->time_zero);
     return st;
@@ -104,7 +114,7 @@ perfile_status perfile_ring_page_clock(const perfile_ring_page *p, perfile_clock
 perfile_status perfile_ring_page_delta(const perfile_ring_page *p, uint64_t cycles, uint64_t *delta,
                                        perfile_error *err)
 {
-    perfile_status st = need(p, PERFILE_RING_USER_TIME, "user_time", err);
+    perfile_status st = need_capability(p, PERFILE_RING_USER_TIME, "user_time", err);
     if (st != PERFILE_OK)
         return st;
     perfile_clock clock = clock_from(p, p->time_offset);
@@ -115,22 +125,24 @@ perfile_status perfile_ring_page_count(const perfile_ring_page *p, uint64_t pmc,
                                        perfile_error *err)
 {
     if (p->index == 0) {
-        *count = p->offset;
+        *count = p->offset; /* the event is not on a counter now: `offset` is its whole value */
         return PERFILE_OK;
     }
-    perfile_status st = need(p, PERFILE_RING_USER_RDPMC, "user_rdpmc", err);
+    perfile_status st = need_capability(p, PERFILE_RING_USER_RDPMC, "user_rdpmc", err);
     if (st != PERFILE_OK)
         return st;
     if (p->pmc_width == 0 || p->pmc_width > 64)
         return pf_fail(err, PERFILE_E_CORRUPT, "ring.pmc_width", "pmc_width %u is not 1 to 64",
                        p->pmc_width);
+    /* Sign-extends the counter's pmc_width bits, as the kernel asks for. */
     uint64_t sign = UINT64_C(1) << (p->pmc_width - 1);
     uint64_t low = pmc & (sign | (sign - 1));
     *count = p->offset + ((low ^ sign) - sign);
     return PERFILE_OK;
 }
 
-/* a * b / c for a < c, bit by bit: the product may need 128 of them. */
+/* a * b / c for a < c, by long division bit by bit: the product may need 128 bits, for which C11
+ * has no type. */
 static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t quot = 0, rem = 0;
@@ -153,6 +165,8 @@ static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
     return quot;
 }
 
+/* count * enabled / running, split so that only a remainder below `running` goes through mul_div().
+ */
 bool perfile_ring_scale(uint64_t count, uint64_t enabled, uint64_t running, uint64_t *scaled)
 {
     if (running == 0)

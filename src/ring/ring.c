@@ -1,4 +1,10 @@
-/* Opening and closing, what is ready, and what is wrong with it. */
+/* Opening and closing a ring; how much can be read; what is reported if the shared memory is
+ * impossible.
+ *
+ * Nothing in the shared memory is trusted: the kernel, or another process that maps it, may write
+ * anything at any time.  Each number is loaded once, atomically, and checked before it is used.
+ * After damage nothing up to data_head can be trusted, since record boundaries are lost: reading
+ * goes on there, and the bytes in between are counted as lost. */
 #include "ring/ring.h"
 
 #include <string.h>
@@ -8,20 +14,21 @@
 #include "base/error.h"
 #include "base/options.h"
 
-/* The size of a record has 16 bits. */
-enum { MOST_RECORD = 1 << 16 };
+/* The size field of a record header has 16 bits. */
+enum { MAX_RECORD = 1 << 16 };
 
+/* True if `area` is a possible data or AUX area: aligned to 8 bytes, its length a power of two. */
 static bool is_area(perfile_bytes area)
 {
     return area.ptr && (uintptr_t)area.ptr % 8 == 0 && area.len >= 8 &&
            (area.len & (area.len - 1)) == 0;
 }
 
-static perfile_status check(const perfile_ring_options *o, perfile_error *err)
+static perfile_status check_options(const perfile_ring_options *o, perfile_error *err)
 {
     if (!o->page || (uintptr_t)o->page % 8 || o->page_bytes < PERFILE_RING_PAGE_BYTES)
         return pf_fail(err, PERFILE_E_USAGE, "ring.page",
-                       "a control page is %d bytes and more, aligned to 8",
+                       "a control page has at least %d bytes and is aligned to 8",
                        PERFILE_RING_PAGE_BYTES);
     if (!is_area(o->data))
         return pf_fail(
@@ -38,6 +45,9 @@ static perfile_status check(const perfile_ring_options *o, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Where reading begins.  Forward: the tail, where the last reader stopped.  Read-only: the first
+ * record if it still exists, otherwise the present end.  Overwrite: nothing before
+ * perfile_ring_snapshot(). */
 static uint64_t first_position(const perfile_ring *ring)
 {
     uint64_t head;
@@ -58,11 +68,11 @@ perfile_status perfile_ring_open(const perfile_ring_options *given, perfile_ring
     perfile_ring_options o;
     perfile_status st = pf_options_take(&o, sizeof o, given, "ring.options", err);
     if (st == PERFILE_OK)
-        st = check(&o, err);
+        st = check_options(&o, err);
     if (st != PERFILE_OK)
         return st;
     perfile_ring *r = pf_alloc(1, sizeof *r);
-    uint64_t *scratch = pf_alloc(1, o.data.len < MOST_RECORD ? o.data.len : MOST_RECORD);
+    uint64_t *scratch = pf_alloc(1, o.data.len < MAX_RECORD ? o.data.len : MAX_RECORD);
     if (!r || !scratch) {
         pf_free(r);
         pf_free(scratch);
@@ -101,32 +111,35 @@ perfile_status pf_ring_damage(perfile_error *err, unsigned damage)
     return perfile_damage_status(damage);
 }
 
-/* Sets reading behind the damage at `at`: nothing from there to `go_on` can be trusted. */
-static perfile_status pass_over(perfile_ring *ring, uint64_t at, uint64_t go_on, unsigned damage,
-                                perfile_error *err)
+/* Reports `damage` at `at` and makes `resume_at` the next position: nothing in between can be
+ * trusted.  The caller has set the message of `err`. */
+static perfile_status skip_damage(perfile_ring *ring, uint64_t at, uint64_t resume_at,
+                                  unsigned damage, perfile_error *err)
 {
     perfile_ring_summary *sum = &ring->summary;
-    /* A head behind its reader is a page that was written over: nobody knows how much that lost. */
-    uint64_t lost = go_on - at <= INT64_MAX ? go_on - at : 0;
+    /* A head behind the reader means that the control page was overwritten: the loss is unknown. */
+    uint64_t lost = resume_at - at <= INT64_MAX ? resume_at - at : 0;
     if (pf_add_u64(sum->lost_bytes, lost, &sum->lost_bytes))
         sum->lost_bytes = UINT64_MAX;
     sum->overruns += damage == PERFILE_DAMAGE_OVERRUN;
     sum->damages += damage != PERFILE_DAMAGE_OVERRUN;
-    ring->position = go_on;
+    ring->position = resume_at;
     if (ring->mode != PERFILE_RING_OVERWRITE)
-        ring->released = go_on;
+        ring->released = resume_at;
     pf_error_at(err, at);
     return pf_ring_damage(err, damage);
 }
 
-static perfile_status overrun(perfile_ring *ring, uint64_t head, perfile_error *err)
+/* Reports that data_head is further ahead of the reader than the area is long, or behind the
+ * reader. */
+static perfile_status report_overrun(perfile_ring *ring, uint64_t head, perfile_error *err)
 {
     uint64_t at = ring->position, ahead = head - at;
     if (ahead > INT64_MAX) {
         pf_fail(err, PERFILE_E_CORRUPT, "ring.data_head",
                 "data_head %llu is behind the reader at %llu", (unsigned long long)head,
                 (unsigned long long)at);
-        return pass_over(ring, at, head, PERFILE_DAMAGE_BAD_SIZE, err);
+        return skip_damage(ring, at, head, PERFILE_DAMAGE_BAD_SIZE, err);
     }
     pf_fail(
         err, PERFILE_E_CORRUPT, "ring.data_head",
@@ -134,10 +147,11 @@ static perfile_status overrun(perfile_ring *ring, uint64_t head, perfile_error *
         "lost",
         (unsigned long long)head, (unsigned long long)at, ring->data.len,
         (unsigned long long)ahead);
-    return pass_over(ring, at, head, PERFILE_DAMAGE_OVERRUN, err);
+    return skip_damage(ring, at, head, PERFILE_DAMAGE_OVERRUN, err);
 }
 
-/* The kernel keeps all that was not released, in read-only mode only what is within reach. */
+/* True if `head` is too far ahead.  In forward mode the kernel stops at the tail, so that
+ * everything not released must still be there; in read-only mode only the bytes not read yet. */
 static bool is_overrun(const perfile_ring *ring, uint64_t head)
 {
     if (head - ring->position > ring->data.len)
@@ -150,16 +164,17 @@ bool pf_ring_is_torn(const perfile_ring *ring, uint64_t end)
     return end - pf_page_u64(ring->page, PF_PAGE_DATA_HEAD) > ring->data.len;
 }
 
-static perfile_status ready_in_snapshot(perfile_ring *ring, uint64_t *n, perfile_error *err)
+/* pf_ring_ready() in overwrite mode. */
+static perfile_status snapshot_ready(perfile_ring *ring, uint64_t *n, perfile_error *err)
 {
-    uint64_t left = ring->stop - ring->position;
+    uint64_t left = ring->snapshot_end - ring->position;
     if (left == 0)
         return PERFILE_END;
-    if (pf_ring_is_torn(ring, ring->stop)) {
+    if (pf_ring_is_torn(ring, ring->snapshot_end)) {
         pf_fail(err, PERFILE_E_CORRUPT, "ring.data_head",
                 "the output was not paused: the last %llu bytes of the snapshot are overwritten",
                 (unsigned long long)left);
-        return pass_over(ring, ring->position, ring->stop, PERFILE_DAMAGE_OVERRUN, err);
+        return skip_damage(ring, ring->position, ring->snapshot_end, PERFILE_DAMAGE_OVERRUN, err);
     }
     *n = left;
     return PERFILE_OK;
@@ -168,55 +183,58 @@ static perfile_status ready_in_snapshot(perfile_ring *ring, uint64_t *n, perfile
 perfile_status pf_ring_ready(perfile_ring *ring, uint64_t *n, perfile_error *err)
 {
     if (ring->mode == PERFILE_RING_OVERWRITE)
-        return ready_in_snapshot(ring, n, err);
+        return snapshot_ready(ring, n, err);
     uint64_t head = pf_page_u64(ring->page, PF_PAGE_DATA_HEAD);
     if (head == ring->position)
         return PERFILE_END;
     if (is_overrun(ring, head))
-        return overrun(ring, head, err);
+        return report_overrun(ring, head, err);
     if ((head | ring->position) % 8) {
         pf_fail(err, PERFILE_E_CORRUPT, "ring.data_head",
                 "data_head %llu and the reader at %llu are not both multiples of 8",
                 (unsigned long long)head, (unsigned long long)ring->position);
-        return pass_over(ring, ring->position, head, PERFILE_DAMAGE_BAD_SIZE, err);
+        return skip_damage(ring, ring->position, head, PERFILE_DAMAGE_BAD_SIZE, err);
     }
     *n = head - ring->position;
     return PERFILE_OK;
 }
 
-perfile_status pf_ring_look(const perfile_ring *ring, uint64_t at, uint64_t n,
-                            pf_ring_header *header)
+perfile_status pf_ring_header_at(const perfile_ring *ring, uint64_t at, uint64_t n,
+                                 pf_ring_header *header)
 {
-    /* One load, so that a header that changes under us is either the old one or the new. */
+    /* One 64-bit load: a header that is being changed is read as the old one or the new one. */
     const uint8_t *p = ring->data.ptr + (at & (ring->data.len - 1));
     uint64_t word = __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_ACQUIRE);
     memcpy(header, &word, sizeof word);
     bool aligned = header->size % 8 == 0;
     if (aligned && header->size >= 8 && header->size <= n)
         return PERFILE_OK;
-    if (aligned && header->size <= ring->data.len && ring->stop_is_cut)
+    if (aligned && header->size <= ring->data.len && ring->last_is_cut)
         return PERFILE_END;
     return PERFILE_E_CORRUPT;
 }
 
 perfile_status pf_ring_bad_size(perfile_ring *ring, unsigned size, uint64_t n, perfile_error *err)
 {
-    uint64_t go_on = ring->stop;
+    uint64_t resume_at = ring->snapshot_end;
     if (ring->mode != PERFILE_RING_OVERWRITE) {
-        go_on = pf_page_u64(ring->page, PF_PAGE_DATA_HEAD);
-        if (is_overrun(ring, go_on))
-            return overrun(ring, go_on, err);
+        resume_at = pf_page_u64(ring->page, PF_PAGE_DATA_HEAD);
+        if (is_overrun(ring, resume_at))
+            return report_overrun(ring, resume_at, err);
     }
-    pf_fail(err, PERFILE_E_CORRUPT, "record.size",
-            "size %u: needs a multiple of 8, at least 8 and at most the %llu bytes that are there",
-            size, (unsigned long long)n);
-    return pass_over(ring, ring->position, go_on, PERFILE_DAMAGE_BAD_SIZE, err);
+    pf_fail(
+        err, PERFILE_E_CORRUPT, "record.size",
+        "size %u: must be a multiple of 8, at least 8 and at most the %llu bytes that are there",
+        size, (unsigned long long)n);
+    return skip_damage(ring, ring->position, resume_at, PERFILE_DAMAGE_BAD_SIZE, err);
 }
 
 perfile_status perfile_ring_release(perfile_ring *ring, perfile_error *err)
 {
     uint64_t from = ring->released;
     ring->released = ring->position;
+    /* Only in forward mode does the kernel heed a tail.  In the other modes a release is the last
+     * chance to notice that records were overwritten while the caller used them. */
     if (ring->mode == PERFILE_RING_FORWARD) {
         pf_page_store(ring->page, PF_PAGE_DATA_TAIL, ring->position);
         return PERFILE_OK;

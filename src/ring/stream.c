@@ -1,10 +1,13 @@
-/* perfile_ring_stream(): the records of one ring buffer or several, as a stream.
+/* perfile_ring_stream(): the records of one or several ring buffers as a perfile_stream.
  *
- * The stream is one of callbacks (perfile/live.h); what the rings are asked for is
- * perfile_ring_next(), so that whatever is wrong in the shared memory is found out there and
- * nowhere else.  Records that lie one behind the other in the data area are handed over as one
- * span, in place; one that wraps is in the ring's copy and goes alone.  A span is released when the
- * next one is wanted, by which time the stream is done with its records. */
+ * The stream is a callback stream (perfile/live.h) whose callback reads the rings by
+ * perfile_ring_next(), so that all checks of the shared memory stay in one place.  Records that are
+ * adjacent in the data area are passed as one span, in place; a record that wraps lies in the
+ * ring's scratch buffer and goes alone.  A span is released when the next one is requested; by then
+ * the stream is done with its records.
+ *
+ * Rings are read in turns: each until it is empty or has yielded as many bytes as its buffer holds.
+ */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,21 +16,25 @@
 #include "perfile/live.h"
 #include "ring/ring.h"
 
-enum { MOST_SPAN = 256 << 10 }; /* bytes: the kernel gets room again after so many */
+enum { MOST_SPAN = 256 << 10 }; /* bytes of a span: the kernel gets room again after that many */
 
 typedef struct pf_ring_stream {
-    perfile_ring_stream_options options; /* rings point to `rings` */
+    perfile_ring_stream_options options; /* options.rings points to `rings` */
     perfile_ring **rings;
-    size_t at;            /* the ring that is read */
-    uint64_t taken;       /* bytes of it since its turn began */
-    bool found;           /* a record, since the first ring had its turn */
-    bool out;             /* something was handed over and is not released */
-    bool has_held;        /* the record behind the last span, which is not adjacent to it */
-    perfile_record held;  /* its bytes are where they were until the release */
-    perfile_status late;  /* what ended the last span, told behind it */
-    perfile_error reason; /* of that */
+    size_t current;    /* index of the ring that is read */
+    uint64_t taken;    /* bytes read from it in the present turn */
+    bool found_record; /* some ring had a record since ring 0 had its last turn */
+    bool unreleased;   /* a span was returned and is not released */
+    /* A record that was read but is not adjacent to the span in front of it.  Its bytes stay in
+     * place until the release. */
+    bool has_held;
+    perfile_record held;
+    /* The error that ended the last span; reported at the next call. */
+    perfile_status pending_status;
+    perfile_error pending_error;
 } pf_ring_stream;
 
+/* Fetches the next record of the ring as a copy of the struct. */
 static perfile_status next_record(pf_ring_stream *x, perfile_ring *ring, perfile_record *out,
                                   perfile_error *err)
 {
@@ -40,19 +47,20 @@ static perfile_status next_record(pf_ring_stream *x, perfile_ring *ring, perfile
     return PERFILE_OK;
 }
 
-/* A read-only ring has one copy for all its records. */
+/* True if the record's bytes are in the ring's scratch buffer, which the next record overwrites:
+ * always in read-only mode. */
 static bool is_alone(const perfile_ring *ring, const perfile_record *r)
 {
     return ring->mode == PERFILE_RING_READ_ONLY || r->header == (const uint8_t *)ring->scratch;
 }
 
-/* Makes *span longer by what lies behind it. */
+/* Extends *span by the records behind it, up to MOST_SPAN bytes, as far as they are adjacent. */
 static void extend(pf_ring_stream *x, perfile_ring *ring, perfile_bytes *span)
 {
     while (span->len < MOST_SPAN) {
-        perfile_status st = next_record(x, ring, &x->held, &x->reason);
+        perfile_status st = next_record(x, ring, &x->held, &x->pending_error);
         if (st < 0)
-            x->late = st;
+            x->pending_status = st;
         if (st != PERFILE_OK)
             return;
         if (x->held.header != span->ptr + span->len) {
@@ -63,8 +71,9 @@ static void extend(pf_ring_stream *x, perfile_ring *ring, perfile_bytes *span)
     }
 }
 
-static perfile_status span_of(pf_ring_stream *x, perfile_ring *ring, perfile_bytes *span,
-                              perfile_error *err)
+/* Makes a span of the next records of the ring; PERFILE_END: there are none now. */
+static perfile_status next_span(pf_ring_stream *x, perfile_ring *ring, perfile_bytes *span,
+                                perfile_error *err)
 {
     perfile_record first = x->held;
     if (!x->has_held) {
@@ -73,55 +82,57 @@ static perfile_status span_of(pf_ring_stream *x, perfile_ring *ring, perfile_byt
             return st;
     }
     x->has_held = false;
-    x->out = x->found = true;
+    x->unreleased = x->found_record = true;
     *span = (perfile_bytes){first.header, perfile_record_size(&first)};
     if (!is_alone(ring, &first))
         extend(x, ring, span);
     return PERFILE_OK;
 }
 
-/* What was handed over is done with, unless more of it waits. */
-static perfile_status give_back(pf_ring_stream *x, perfile_error *err)
+/* Releases what was returned, unless a held record, which the release would free, was not returned
+ * yet. */
+static perfile_status release_span(pf_ring_stream *x, perfile_error *err)
 {
-    if (!x->out || x->has_held)
+    if (!x->unreleased || x->has_held)
         return PERFILE_OK;
-    x->out = false;
-    return perfile_ring_release(x->rings[x->at], err);
+    x->unreleased = false;
+    return perfile_ring_release(x->rings[x->current], err);
 }
 
-/* The next ring; behind the last one the first has its turn again, if that is wanted. */
-static perfile_status turn(pf_ring_stream *x, perfile_error *err)
+/* Goes to the next ring.  After the last one: ends, or calls options.wait if no ring had a record,
+ * and starts with ring 0 again. */
+static perfile_status next_ring(pf_ring_stream *x, perfile_error *err)
 {
     x->taken = 0;
-    if (++x->at < x->options.n_rings)
+    if (++x->current < x->options.n_rings)
         return PERFILE_OK;
-    bool found = x->found;
-    x->at = 0;
-    x->found = false;
+    bool found_record = x->found_record;
+    x->current = 0;
+    x->found_record = false;
     if (!x->options.wait)
         return PERFILE_END;
-    return found ? PERFILE_OK : x->options.wait(x->options.user, err);
+    return found_record ? PERFILE_OK : x->options.wait(x->options.user, err);
 }
 
-static perfile_status next(void *user, perfile_bytes *span, perfile_error *err)
+/* The callback of the stream: yields the next span. */
+static perfile_status next_callback(void *user, perfile_bytes *span, perfile_error *err)
 {
     pf_ring_stream *x = user;
-    perfile_status st = give_back(x, err);
-    if (st == PERFILE_OK && x->late && !x->has_held) {
-        st = x->late;
-        *err = x->reason;
-        x->late = PERFILE_OK;
+    perfile_status st = release_span(x, err);
+    if (st == PERFILE_OK && x->pending_status && !x->has_held) {
+        st = x->pending_status;
+        *err = x->pending_error;
+        x->pending_status = PERFILE_OK;
     }
     while (st == PERFILE_OK) {
-        perfile_ring *ring = x->rings[x->at];
-        /* As much as a full buffer holds: a writer that is quick does not keep the others waiting.
-         */
+        perfile_ring *ring = x->rings[x->current];
+        /* At most one full buffer per turn, so that a fast writer does not starve other rings. */
         if (x->has_held || x->taken < ring->data.len) {
-            st = span_of(x, ring, span, err);
+            st = next_span(x, ring, span, err);
             if (st != PERFILE_END)
                 return st;
         }
-        st = turn(x, err);
+        st = next_ring(x, err);
     }
     return st;
 }
@@ -133,7 +144,7 @@ static void close_rings(void *user)
     pf_free(x);
 }
 
-static perfile_status check(const perfile_ring_stream_options *o, perfile_error *err)
+static perfile_status check_options(const perfile_ring_stream_options *o, perfile_error *err)
 {
     if (!o->n_rings || !o->rings)
         return pf_fail(err, PERFILE_E_USAGE, "ring.stream", "no rings");
@@ -144,16 +155,15 @@ static perfile_status check(const perfile_ring_stream_options *o, perfile_error 
     const perfile_session *session = o->session ? o->session : o->rings[0]->session;
     if (!session)
         return pf_fail(err, PERFILE_E_USAGE, "ring.stream",
-                       "neither it nor the first ring has a "
-                       "session");
+                       "neither the options nor the first ring have a session");
     if (perfile_session_swapped(session))
         return pf_fail(err, PERFILE_E_USAGE, "ring.stream",
                        "the session is in the other byte order than this machine's");
     return PERFILE_OK;
 }
 
-static perfile_status begin(const perfile_ring_stream_options *o, pf_ring_stream **out,
-                            perfile_error *err)
+static perfile_status new_ring_stream(const perfile_ring_stream_options *o,
+                                      pf_ring_stream **unreleased, perfile_error *err)
 {
     pf_ring_stream *x = pf_alloc(1, sizeof *x);
     perfile_ring **rings = pf_alloc(o->n_rings, sizeof *rings);
@@ -166,7 +176,7 @@ static perfile_status begin(const perfile_ring_stream_options *o, pf_ring_stream
     x->options = *o;
     x->options.rings = rings;
     x->rings = rings;
-    *out = x;
+    *unreleased = x;
     return PERFILE_OK;
 }
 
@@ -177,13 +187,13 @@ perfile_status perfile_ring_stream(const perfile_ring_stream_options *given,
     pf_ring_stream *x = NULL;
     perfile_status st = pf_options_take(&o, sizeof o, given, "ring.stream", err);
     if (st == PERFILE_OK)
-        st = check(&o, err);
+        st = check_options(&o, err);
     if (st == PERFILE_OK)
-        st = begin(&o, &x, err);
+        st = new_ring_stream(&o, &x, err);
     if (st != PERFILE_OK)
         return st;
     const perfile_stream_callbacks c = {
-        .size = sizeof c, .user = x, .next = next, .close = close_rings};
+        .size = sizeof c, .user = x, .next = next_callback, .close = close_rings};
     st = perfile_stream_callback(&c, o.name ? o.name : "ring buffer",
                                  o.session ? o.session : o.rings[0]->session, o.options, stream,
                                  err);
