@@ -70,8 +70,7 @@ struct perfile_source {
     char *name;    /* for messages: the path, or the name that the caller gave */
     uint64_t size; /* PF_SIZE_UNKNOWN for a stream whose end was not reached yet */
     bool stable;   /* spans of run() stay valid until close (mapping, memory) */
-    bool
-        lasting; /* spans of view() stay valid until close; true also for a window with a mapping */
+    bool lasting;  /* spans of view() stay valid until close; also of a window with a mapping */
     bool seekable; /* run() accepts any offset; otherwise none below the last one asked for */
     bool passing;  /* mapped file that is copied once: pages well in front of a hint are released */
     bool live;     /* bytes come from a running program and may not arrive for long: run() with a

@@ -75,12 +75,11 @@ enum { PF_MODEL_FACTS = 2 }; /* features that a model uses: INIT_MAP and BUILD_I
 
 struct perfile_model {
     const perfile_session *session; /* borrowed; features are read from it */
-    pf_budget budget;  /* limits.model_bytes, for everything but the lists on request */
-    uint64_t sequence; /* number of the present record: of equal times the later record wins */
-    pf_texts texts;    /* names of threads and files */
-    const char
-        *idle_name; /* "swapper", the kernel's name for threads with tid 0, which no COMM reports */
-    pf_history history;         /* changes of threads and processes, by pf_key() */
+    pf_budget budget;      /* limits.model_bytes, for everything but the lists on request */
+    uint64_t sequence;     /* number of the present record: of equal times the later record wins */
+    pf_texts texts;        /* names of threads and files */
+    const char *idle_name; /* "swapper", the name of tid 0, which no COMM reports */
+    pf_history history;    /* changes of threads and processes, by pf_key() */
     pf_history removed_symbols; /* KSYMBOL records with the unregister flag; key: address */
     pf_index task_index;        /* pf_pair(pid, tid) to position in tasks */
     PF_ARRAY(pf_task) tasks;
