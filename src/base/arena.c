@@ -71,6 +71,7 @@ static perfile_status allocate(pf_arena *a, size_t n, size_t align, uint8_t **p,
     if (st != PERFILE_OK)
         return st;
 
+    /* Padding up to the alignment. */
     size_t skip = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
     if (skip > a->left || n > a->left - skip) {
         /* A large request gets its own chunk, so that the rest of the present one is not wasted. */
@@ -126,7 +127,7 @@ perfile_status pf_arena_text(pf_arena *a, perfile_bytes bytes, const char **text
                              perfile_error *err)
 {
     if (bytes.len == SIZE_MAX)
-        return pf_fail_nomem(err, "session");
+        return pf_fail_nomem(err, "session"); /* len + 1 would be 0 */
     uint8_t *p = NULL;
     perfile_status st = allocate(a, bytes.len + 1, 1, &p, err);
     if (st != PERFILE_OK)

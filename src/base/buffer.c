@@ -10,7 +10,7 @@ bool pf_buffer_grow(pf_buffer *b, size_t n)
 {
     size_t allocated = b->head + b->cap;
     if (n > PTRDIFF_MAX - b->len - b->head)
-        return false;
+        return false; /* keeps the sums below from overflowing */
     size_t want = b->len + n;
 
     /* Moves no more bytes than were consumed since the last move: O(1) per byte, amortised. */
@@ -25,6 +25,7 @@ bool pf_buffer_grow(pf_buffer *b, size_t n)
     size_t cap = allocated < BUFFER_FIRST ? BUFFER_FIRST : allocated;
     while (cap - b->head < want)
         cap = cap > PTRDIFF_MAX / 2 ? PTRDIFF_MAX : cap * 2;
+    /* The consumed bytes are copied, too: simpler, and the next growth may reuse their space. */
     uint8_t *base = pf_realloc(b->head ? b->ptr - b->head : b->ptr, cap, 1);
     if (!base)
         return false;

@@ -22,6 +22,7 @@ static perfile_status fill_error(perfile_error *err, perfile_status status, int 
     err->sys = sys;
     err->offset = PERFILE_NO_OFFSET;
     err->where = where;
+    /* Messages are cut at the size of the member; the text of errno follows if there is room. */
     int n = vsnprintf(err->message, sizeof err->message, format, args);
     if (sys && n >= 0 && (size_t)n < sizeof err->message)
         snprintf(err->message + n, sizeof err->message - (size_t)n, ": %s", strerror(sys));

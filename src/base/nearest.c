@@ -79,6 +79,7 @@ void pf_nearest_offer_as(pf_nearest *suggestions, const char *name, const char *
         d >= strlen(as))
         return;
     d += more;
+    /* Insertion into the sorted list; of equal distances the earlier offer stays in front. */
     size_t at = suggestions->n;
     for (size_t i = 0; i < suggestions->n; i++)
         if (strcmp(suggestions->found[i].name, name) == 0)

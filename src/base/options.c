@@ -8,6 +8,7 @@
 perfile_status pf_options_take_sized(void *mine, size_t mine_size, const void *given,
                                      size_t given_size, const char *where, perfile_error *err)
 {
+    /* Members behind our struct, of a newer header. */
     const uint8_t *bytes = given;
     for (size_t i = mine_size; i < given_size; i++)
         if (bytes[i])
@@ -26,7 +27,7 @@ perfile_status pf_options_take(void *mine, size_t mine_size, const void *given, 
     size_t size = mine_size;
     perfile_status st = PERFILE_OK;
     if (given) {
-        memcpy(&size, given, sizeof size);
+        memcpy(&size, given, sizeof size); /* the first member of every such struct */
         if (size < sizeof size)
             return pf_fail(err, PERFILE_E_USAGE, where, "size is %zu, not set by sizeof", size);
         st = pf_options_take_sized(mine, mine_size, given, size, where, err);

@@ -65,7 +65,7 @@ size_t perfile_printable(perfile_bytes text, char *out, size_t size)
                 shown[n++] = hex_digits[p[k] & 15];
             }
         }
-        cut = cut || need + n >= size;
+        cut = cut || need + n >= size; /* room for the NUL is kept */
         if (!cut) {
             memcpy(out + kept, shown, n);
             kept += n;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+/* A zstd compression context; the window of the stream lives in it. */
 struct pf_deflate {
     ZSTD_CCtx *zstd;
 };
@@ -43,6 +44,7 @@ size_t pf_deflate_bound(size_t n)
 perfile_status pf_deflate_feed(pf_deflate *z, perfile_bytes in, uint8_t *out, size_t room,
                                size_t *len, perfile_error *err)
 {
+    /* Flushing may take several calls; `left` bytes remain in zstd's own buffers. */
     ZSTD_inBuffer from = {in.ptr, in.len, 0};
     ZSTD_outBuffer to = {out, room, 0};
     size_t left;

@@ -68,7 +68,7 @@ static bool add_entry(pf_inputs *in, int folder, const char *name)
     if (S_ISDIR(sb.st_mode))
         return add(in, &sb, PF_INPUT_DIRECTORY, ALL_MODES);
     if (!S_ISREG(sb.st_mode))
-        return true;
+        return true; /* links and devices cannot be changed by writing an output */
     mode_t mode = pf_inputs_is_part_name(name) ? sb.st_mode & ALL_MODES : (mode_t)ALL_MODES;
     return add(in, &sb, PF_INPUT_FILE, mode);
 }
@@ -98,7 +98,7 @@ static bool add_entries(pf_inputs *in, int folder)
 static mode_t mode_of_directory(mode_t mode)
 {
     mode_t enter = mode & 0111;
-    return (mode_t)(enter << 1 | enter << 2);
+    return (mode_t)(enter << 1 | enter << 2); /* x to w and to r */
 }
 
 bool pf_inputs_add_fd(pf_inputs *in, int fd)
@@ -165,6 +165,7 @@ bool pf_inputs_join(pf_inputs *in, const pf_inputs *from)
     return true;
 }
 
+/* qsort() order, with the strongest kind of an inode first. */
 static int compare_by_inode(const void *x, const void *y)
 {
     const pf_input *a = x, *b = y;
@@ -182,6 +183,8 @@ static const pf_input *find(pf_inputs *in, const struct stat *sb)
     if (!in->sorted && in->n)
         qsort(in->at, in->n, sizeof *in->at, compare_by_inode);
     in->sorted = true;
+    /* The smallest kind sorts first, so that the lower bound of kind FILE is the strongest entry.
+     */
     const pf_input wanted = {.dev = sb->st_dev, .ino = sb->st_ino, .kind = PF_INPUT_FILE};
     size_t low = 0, high = in->n;
     while (low < high) {
@@ -232,6 +235,7 @@ perfile_status pf_inputs_check_target(pf_inputs *in, const char *path, const cha
     const pf_input *one = find(in, &sb);
     if (one && one->kind != PF_INPUT_PARENT)
         return fail_is_input(name, "is an input, or part of one", err);
+    /* Here `one` can only be a parent directory of an input. */
     if (S_ISDIR(sb.st_mode) && (one || holds_input(in, path)))
         return fail_is_input(name, "holds an input", err);
     return PERFILE_OK;

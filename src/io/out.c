@@ -39,6 +39,7 @@ perfile_status pf_sink_keep_io(perfile_sink *s, int sys, perfile_error *err)
     return keep_error(s, &e, err);
 }
 
+/* Keeps PERFILE_E_NOMEM in the sink. */
 static perfile_status keep_nomem(perfile_sink *s, perfile_error *err)
 {
     perfile_error e;
@@ -110,6 +111,8 @@ static perfile_status write_bytes(perfile_sink *sink, perfile_bytes bytes, bool 
     if (st != PERFILE_OK)
         return st;
     bool large = bytes.len >= SINK_LARGE;
+    /* What is buffered goes first, so that bytes stay in order.  In memory there is no write():
+     * pf_buffer_append() grows the buffer instead. */
     if ((large || bytes.len > sink->buffer.cap - sink->buffer.len) && sink->ops->write) {
         st = write_buffer(sink, err);
         if (st != PERFILE_OK)
@@ -152,7 +155,7 @@ perfile_status perfile_sink_flush(perfile_sink *sink, perfile_error *err)
 perfile_status perfile_sink_finish(perfile_sink *sink, perfile_error *err)
 {
     if (sink->finished && !sink->error.status)
-        return PERFILE_OK;
+        return PERFILE_OK; /* finishing twice is fine */
     perfile_status st = perfile_sink_flush(sink, err);
     perfile_error e;
     if (st != PERFILE_OK)
@@ -179,6 +182,7 @@ void perfile_sink_abort(perfile_sink *sink)
         return;
     if (sink->ops->abort)
         sink->ops->abort(sink);
+    /* The kept error makes every later call fail, also perfile_sink_finish(). */
     pf_buffer_clear(&sink->buffer);
     sink->passed = 0;
     (void)pf_fail(&e, PERFILE_E_USAGE, "sink", "'%s' was given up", sink->name);
@@ -200,6 +204,7 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
                           err); /* else the range could lie half in the file, half in the buffer */
         if (st != PERFILE_OK)
             return st;
+        /* The whole range is in the file now: it ends at or before `passed`. */
         while (bytes.len) {
             int64_t n = s->ops->patch(s, offset, bytes);
             if (n < 0)
@@ -208,7 +213,7 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
             bytes.len -= (size_t)n;
             offset += (uint64_t)n;
         }
-    } else if (bytes.len) {
+    } else if (bytes.len) { /* the whole range is still in the buffer */
         memcpy(s->buffer.ptr + (size_t)(offset - s->passed), bytes.ptr, bytes.len);
     }
     return PERFILE_OK;
@@ -247,6 +252,7 @@ perfile_status pf_sink_new(size_t bytes, const pf_sink_ops *ops, const char *nam
     s->ops = ops;
     s->flags = o.flags;
     s->threads = pf_workers_threads(o.threads);
+    /* From here on perfile_sink_close() cleans up; it accepts a kind that holds zeros. */
     if (!name)
         name = "output";
     size_t n = strlen(name) + 1;
@@ -285,6 +291,8 @@ perfile_status perfile_output_check(const char *path, int fd, const char *const 
     for (size_t i = 0; i < n_inputs && st == PERFILE_OK; i++)
         if (!pf_inputs_add_path(&in, inputs[i]))
             st = pf_fail_nomem(err, "sink");
+    /* "-" and a bare descriptor have no name that could be replaced: only the file itself counts.
+     */
     if (st == PERFILE_OK && path && !standard)
         st = pf_inputs_check_path(&in, path, path, err);
     else if (st == PERFILE_OK)

@@ -81,6 +81,7 @@ perfile_status pf_write_behind_new(int fd, pf_write_behind **behind, perfile_err
 }
 
 /* Waits for the oldest piece; false: there is none. */
+/* Waits for the oldest piece and keeps its error; false if there is none. */
 static bool take_piece(pf_write_behind *b)
 {
     unsigned slot;
@@ -91,6 +92,8 @@ static bool take_piece(pf_write_behind *b)
     return true;
 }
 
+/* The caller may reuse its buffer at once, except with `lasting`.  When all slots are full, the
+ * oldest piece is waited for. */
 int pf_write_behind_write(pf_write_behind *behind, uint64_t offset, perfile_bytes bytes,
                           bool lasting)
 {

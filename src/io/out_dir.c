@@ -171,6 +171,7 @@ static perfile_status reserve_parts(pf_out_dir *d, uint32_t n, perfile_error *er
 {
     if (n < d->n_parts)
         return PERFILE_OK;
+    /* New elements are zeroed: no sink yet. */
     perfile_sink **parts = pf_realloc(d->parts, n + (size_t)1, sizeof *parts);
     if (!parts)
         return pf_fail_nomem(err, "sink");
@@ -225,6 +226,7 @@ static perfile_status apply_modes(const pf_out_dir *d, const replaced *old, perf
     struct stat sb;
     if (stat(d->path, &sb) < 0)
         return pf_sink_fail_io(s, errno, "create", err);
+    /* Inputs restrict all bits of the files, but never the owner bits of the directory. */
     mode_t granted = pf_inputs_granted_mode(&s->inputs, sb.st_gid);
     mode_t files = (old->exists ? old->files : d->plain) & granted;
     mode_t folder = old->exists ? old->directory : directory_mode(d->plain) | 0700;
@@ -320,6 +322,7 @@ static perfile_status appear(pf_out_dir *d, perfile_error *err)
     return st;
 }
 
+/* Finishes the parts, then `data`, then gives the directory its name. */
 static perfile_status dir_finish(perfile_sink *s, perfile_error *err)
 {
     pf_out_dir *d = (pf_out_dir *)s;
@@ -382,6 +385,8 @@ static const pf_sink_ops dir_ops = {.write = pf_out_fd_write,
                                     .temporary = dir_temporary,
                                     .close = dir_close};
 
+/* The target is examined twice: here, so that a mistake is reported before the work, and in
+ * appear(). */
 perfile_status perfile_sink_directory(const char *path, const perfile_sink_options *options,
                                       perfile_sink **sink, perfile_error *err)
 {

@@ -43,7 +43,7 @@ static bool use_write_behind(pf_out_fd *f, size_t n)
         f->base.threads = 0; /* no memory: plain writes from now on */
         return false;
     }
-    f->at = f->start + f->base.passed;
+    f->at = f->start + f->base.passed; /* plain writes came so far */
     return true;
 }
 
@@ -131,6 +131,7 @@ perfile_status pf_out_fd_finish(perfile_sink *s, perfile_error *err)
         return pf_sink_fail_io(s, errno, "write", err);
     if (!f->own)
         return PERFILE_OK;
+    /* Closed here rather than in close(), because a late error of close() must fail the output. */
     f->own = false;
     /* Linux closes the descriptor even if close() reports EINTR. */
     if (close(f->fd) < 0 && errno != EINTR)
@@ -168,15 +169,16 @@ void pf_out_fd_take(pf_out_fd *f, int fd, bool own)
     f->own = own;
     int flags = fcntl(fd, F_GETFL);
     if (fstat(fd, &sb) < 0) {
-        (void)pf_sink_keep_io(&f->base, errno, NULL);
+        (void)pf_sink_keep_io(&f->base, errno, NULL); /* the next write reports it */
         return;
     }
+    /* With O_APPEND even pwrite() writes at the end of the file. */
     if (!S_ISREG(sb.st_mode) || flags < 0 || (flags & O_APPEND))
         return;
     off_t at = lseek(fd, 0, SEEK_CUR);
     if (at < 0)
         return;
-    f->start = (uint64_t)at;
+    f->start = (uint64_t)at; /* the caller may have written a prefix */
     f->base.patchable = true;
 }
 

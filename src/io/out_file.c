@@ -117,6 +117,8 @@ static perfile_status file_appear(perfile_sink *s, perfile_error *err)
     return give_name(f, err);
 }
 
+/* See perfile_sink_finish().  The mode is set while the descriptor is open, the name given after
+ * close() reported no error. */
 static perfile_status file_finish(perfile_sink *s, perfile_error *err)
 {
     pf_out_file *f = (pf_out_file *)s;
@@ -138,6 +140,7 @@ static void file_abort(perfile_sink *s)
     f->appeared = true;
 }
 
+/* See pf_sink_ops.reads. */
 static perfile_status file_reads(perfile_sink *s, perfile_error *err)
 {
     const pf_out_file *f = (const pf_out_file *)s;
@@ -152,6 +155,7 @@ static const char *file_temporary(const perfile_sink *s)
     return f->appeared ? NULL : f->temporary;
 }
 
+/* Removes the temporary file if the output was neither finished nor aborted. */
 static void file_close(perfile_sink *s)
 {
     const pf_out_file *f = (const pf_out_file *)s;

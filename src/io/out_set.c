@@ -116,7 +116,7 @@ perfile_status pf_out_set_next(pf_out_set *set, const char *name, perfile_sink *
         return st;
     }
     if (fstat(f->fd, &sb) == 0)
-        set->group = sb.st_gid;
+        set->group = sb.st_gid; /* the same for all: they are in one folder */
     set->n++;
     *sink = &f->base;
     return PERFILE_OK;
@@ -175,6 +175,7 @@ static perfile_status appear(pf_out_set *set, uint32_t n, const char *name, perf
                 pf_out_mode(name, set->plain, &set->inputs, set->group));
     if (!set->replace)
         sys = appear_new(set, n, name);
+    /* With a second link kept as old.N, rename() replaces the file in one step. */
     else if ((sys = keep_old(set, n, name)) == 0 &&
              rename(path_in_folder(set, "data", n), name) < 0)
         sys = errno;

@@ -61,6 +61,7 @@ perfile_status pf_source_new(size_t bytes, const pf_source_ops *ops, const char 
     return PERFILE_OK;
 }
 
+/* Makes a source of the kind that suits the type of the file. */
 static perfile_status source_by_file_type(int fd, bool own, const char *name,
                                           const perfile_source_options *options,
                                           perfile_source **source, perfile_error *err)
@@ -111,6 +112,7 @@ perfile_status perfile_source_path(const char *path, const perfile_source_option
     if (strcmp(path, "-") == 0)
         return perfile_source_fd(STDIN_FILENO, path, options, source, err);
 
+    /* O_NOCTTY: reading from a terminal device must not make it the controlling terminal. */
     int fd;
     do
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -27,6 +27,7 @@ static int64_t callback_read(pf_window *w, uint64_t at, void *buf, size_t len)
     return n < -INT32_MAX ? -EIO : n;
 }
 
+/* The `release` of the window: the caller's `close`. */
 static void callback_release(pf_window *w)
 {
     w->callbacks.close(w->callbacks.user);

@@ -22,12 +22,14 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
     perfile_status st = need_entries(dir, err);
     if (st != PERFILE_OK)
         return st;
+    /* Nothing that leads out of the directory. */
     if (!entry[0] || strchr(entry, '/') || strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0)
         return pf_fail(err, PERFILE_E_USAGE, "source.entry", "'%s' is not the name of a file",
                        entry);
     return dir->ops->entry(dir, entry, source, err);
 }
 
+/* A name in the list of the kind, while it is sorted. */
 typedef struct entry_name {
     const char *name;
     const char *rest; /* behind the prefix */
@@ -48,6 +50,7 @@ static int compare_by_rest(const void *x, const void *y)
     if (na != nb)
         return na ? -1 : 1;
     if (na) {
+        /* Without leading zeros the longer number is the greater one. */
         const char *da = a + strspn(a, "0"), *db = b + strspn(b, "0");
         size_t la = strlen(da), lb = strlen(db);
         if (la != lb)

@@ -72,6 +72,7 @@ static void map_hint(perfile_source *s, uint64_t offset, size_t len)
 
 void pf_map_release(perfile_bytes whole, uint64_t offset, uint64_t len)
 {
+    /* Rounded inwards: pages that are only partly in the range stay. */
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t from = (offset + page - 1) / page * page;
     uint64_t to = (len < whole.len - offset ? offset + len : whole.len) / page * page;
@@ -124,6 +125,7 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
     if (st != PERFILE_OK)
         return st;
     const uint32_t flags = m->base.options.flags;
+    /* An empty file cannot be mapped: it is a mapped source without a mapping. */
     m->base.size = size;
     m->base.stable = true;
     m->base.lasting = true;
@@ -141,7 +143,7 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
         }
         m->ptr = p;
         m->base.passing = flags & PERFILE_SOURCE_COPIED;
-        (void)madvise(p, (size_t)size, MADV_SEQUENTIAL);
+        (void)madvise(p, (size_t)size, MADV_SEQUENTIAL); /* the kernel reads further ahead */
     }
     if (own)
         close(fd); /* the mapping keeps the file */

@@ -162,11 +162,12 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
                            "'%s': offset %" PRIu64 " was released, the stream is at %" PRIu64,
                            w->base.name, offset, w->at);
     }
+    /* A stream: `offset` lies behind the buffer, so read and discard. */
     while (offset - w->at > w->len) {
         w->at += w->len;
         w->len = w->n_before = 0;
         if (w->base.size != PF_SIZE_UNKNOWN)
-            return PERFILE_OK;
+            return PERFILE_OK; /* the end came first */
         size_t got;
         perfile_status st = make_room(w, err);
         if (st == PERFILE_OK)
@@ -203,6 +204,7 @@ static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need
         if (need > left)
             need = (size_t)left;
     }
+    /* Long spans come from the mapping and leave the window where it is. */
     if (w->mapping.ptr && (need > WINDOW_MOST || need > window_max(w))) {
         *run = from_mapping(w, offset);
         return PERFILE_OK;

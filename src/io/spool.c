@@ -33,6 +33,7 @@ static perfile_status copy_to_file(perfile_source *s, int fd, uint64_t *size, pe
     }
 }
 
+/* The new source names the same inputs as the stream, although it reads from the temporary file. */
 perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err)
 {
     if (pf_source_has_entries(from))

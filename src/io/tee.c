@@ -21,6 +21,7 @@ static perfile_status run_and_copy(pf_tee *t, uint64_t offset, size_t need, perf
     perfile_status st = pf_source_run(t->below, offset, need, run, err);
     if (st != PERFILE_OK || !pf_tee_copies(t) || offset + run->len <= t->copied)
         return st;
+    /* A span may begin with bytes that were copied before: skip them. */
     size_t known = (size_t)(t->copied - offset);
     t->copied = offset + run->len;
     return perfile_sink_write(t->sink, (perfile_bytes){run->ptr + known, run->len - known}, err);

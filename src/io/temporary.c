@@ -45,10 +45,7 @@ perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, per
     if (!dir)
         dir = getenv("TMPDIR");
     if (!dir || !dir[0])
-        dir = "/tmp";
-    *fd = open_unnamed(dir);
-    if (*fd >= 0)
-        return PERFILE_OK;
+        dir = "/tmp"; /* an empty TMPDIR counts as unset */
     size_t n = strlen(dir);
     char *path = pf_alloc(n + sizeof name, 1);
     if (!path)

@@ -170,6 +170,8 @@ void pf_workers_submit(pf_workers *w)
         start_threads(w);
     pf_workers_submit_without_wakeup(w);
     pthread_mutex_lock(&w->lock);
+    /* A thread that is awake needs no signal: it looks for jobs, under the lock, before it sleeps.
+     */
     bool wake = w->idle > 0 && w->submitted - w->begun >= w->n_slots / WAKE_FRACTION;
     pthread_mutex_unlock(&w->lock);
     if (wake)

@@ -33,6 +33,7 @@ void pf_model_fill_build_id(const perfile_model *m, perfile_mapping *x)
     const char *name = x->name;
     if (x->build_id_size || x->kind == PERFILE_MAPPING_SYMBOL)
         return;
+    /* pf_texts_find(): a name that no build id is listed for need not be stored. */
     if (bracket && bracket[1])
         name = pf_texts_find(&m->texts,
                              (perfile_bytes){(const uint8_t *)name, (size_t)(bracket + 1 - name)});

@@ -35,6 +35,7 @@ static void drop_repeats(pf_history *h)
     h->n = h->sorted = kept;
 }
 
+/* Where run `run` ends: at the next run, or where the tail begins. */
 static size_t run_end(const pf_history *h, unsigned run)
 {
     return run + 1 < h->n_runs ? h->run_begin[run + 1] : h->sorted;
@@ -101,6 +102,7 @@ static bool flush_tail(pf_history *h, bool everything)
         n += length;
     }
 
+    /* Insertion sort: the tail is short, and changes mostly arrive in order. */
     if (tail) {
         pf_change *t = h->all + h->sorted;
         for (size_t i = 1; i < tail; i++) {
@@ -163,6 +165,7 @@ static size_t floor_in(const pf_history *h, size_t from, size_t to, uint64_t key
 
 const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t time)
 {
+    /* First the unsorted tail, then each run. */
     const pf_change *best = NULL;
     for (size_t i = h->sorted; i < h->n; i++) {
         const pf_change *c = &h->all[i];

@@ -76,7 +76,7 @@ static bool grow(pf_index *x)
 
 bool pf_index_put(pf_index *x, uint64_t key, uint32_t value)
 {
-    if (x->n >= x->size / 2 && !grow(x))
+    if (x->n >= x->size / 2 && !grow(x)) /* stays half empty, so that probing ends soon */
         return false;
     *slot_of(x, key) = (struct pf_index_slot){key, value + 1};
     x->n++;
@@ -108,6 +108,7 @@ static char **text_slot(const pf_texts *t, const uint8_t *text, size_t n)
     return &t->slots[at];
 }
 
+/* Doubles the table of texts; the texts themselves do not move. */
 static bool grow_texts(pf_texts *t)
 {
     size_t size = t->size ? t->size * 2 : 64;
@@ -139,6 +140,7 @@ static char *store_text(pf_texts *t, const uint8_t *text, size_t n)
         t->blocks = b;
         t->left = size;
     }
+    /* `left` counts the free bytes of the latest block, at its end. */
     char *place = t->blocks->bytes + (t->blocks->size - t->left);
     memcpy(place, text, n);
     place[n] = 0;

@@ -54,6 +54,7 @@ typedef struct pid_and_position {
     uint32_t pid, place;
 } pid_and_position;
 
+/* qsort() order of pid_and_position; positions within a process are in order of time. */
 static int compare_by_pid(const void *a, const void *b)
 {
     const pid_and_position *x = a;
@@ -66,7 +67,7 @@ static int compare_by_pid(const void *a, const void *b)
 /* Writes to m->order[from .. to) the positions of changes of one key, grouped by process. */
 static void order_key(perfile_model *m, size_t from, size_t to, pid_and_position *scratch)
 {
-    bool mixed = false;
+    bool mixed = false; /* more than one process: rare, so that sorting is skipped mostly */
     for (size_t i = from; i < to; i++) {
         scratch[i - from] = (pid_and_position){m->history.all[i].pid, (uint32_t)i};
         mixed |= i > from && scratch[i - from].pid != scratch[i - from - 1].pid;
@@ -103,6 +104,7 @@ static bool make_order(perfile_model *m)
     return ok;
 }
 
+/* qsort() order: by process, then by thread. */
 static int compare_tasks(const void *a, const void *b)
 {
     const pf_task *x = a;
@@ -123,7 +125,7 @@ static void fill_life(perfile_model *m, perfile_thread *t, uint64_t start, uint6
         if (c->time < start)
             continue;
         t->end = c->time;
-        if (t->ppid == PERFILE_NO_PID) {
+        if (t->ppid == PERFILE_NO_PID) { /* no FORK was seen: EXIT names the parent, too */
             t->ppid = (uint32_t)(c->value >> 32);
             t->ptid = (uint32_t)c->value;
         }
@@ -133,7 +135,7 @@ static void fill_life(perfile_model *m, perfile_thread *t, uint64_t start, uint6
     t->names = m->names + names->at;
     for (; names->at < names->end && change_at(m, names->at)->time < next; names->at++)
         t->n_names++;
-    t->comm = perfile_model_comm(m, t->pid, t->tid, next - 1);
+    t->comm = perfile_model_comm(m, t->pid, t->tid, next - 1); /* at the end of the life */
 }
 
 /* True if a name or an end of the thread is from before time `first`. */
@@ -163,6 +165,7 @@ static void add_lives(perfile_model *m, pf_task task)
     }
     while (starts.at < starts.end) {
         const pf_change *s = change_at(m, starts.at++);
+        /* Several FORKs at one time are one start. */
         while (starts.at < starts.end && change_at(m, starts.at)->time == s->time)
             starts.at++;
         perfile_thread *t = &m->threads[m->n_threads++];
@@ -207,6 +210,7 @@ static bool make_threads(perfile_model *m)
     m->threads = NULL;
     m->n_threads = 0;
     m->names = pf_alloc(m->history.n + 1, sizeof *m->names);
+    /* m->order has 32-bit positions. */
     bool ok = m->names && m->history.n < UINT32_MAX && make_order(m) && fill_threads(m);
     pf_free(m->order);
     m->order = NULL;
@@ -235,6 +239,7 @@ static void add_processes(perfile_model *m, size_t from, size_t to)
                               perfile_model_comm(m, pid, pid, PERFILE_NO_TIME),
                               0};
 
+    /* The last process that started at or before the thread; the first one has no lower bound. */
     for (size_t i = from; i < to; i++) {
         uint64_t start = m->threads[i].start;
         if (start == PERFILE_NO_TIME)
@@ -309,11 +314,13 @@ static uint64_t end_of_mapping(const perfile_model *m, const perfile_mapping *x)
     uint64_t end = PERFILE_NO_TIME;
     const pf_change *all = m->history.all;
     if (x->kind == PERFILE_MAPPING_SYMBOL) {
+        /* The first removal at that address from the symbol's start on. */
         size_t at = pf_history_lower_bound(&m->removed_symbols, x->addr, x->start);
         return at < m->removed_symbols.n && m->removed_symbols.all[at].key == x->addr
                    ? m->removed_symbols.all[at].time
                    : end;
     }
+    /* start + 1: the exec that the mapping belongs to may have the same time. */
     uint64_t image = pf_key(PF_CHANGE_IMAGE, x->pid);
     size_t at = pf_history_lower_bound(&m->history, image, x->start + 1);
     if (at < m->history.n && all[at].key == image)
@@ -325,6 +332,7 @@ static uint64_t end_of_mapping(const perfile_model *m, const perfile_mapping *x)
     return end;
 }
 
+/* qsort() order of the list: by process, address, time, then length and name. */
 static int compare_mappings(const void *a, const void *b)
 {
     const perfile_mapping *x = a;

@@ -49,6 +49,7 @@ perfile_status perfile_model_new(const perfile_session *s, perfile_model **model
     if (!m)
         return pf_fail_nomem(err, "model");
     m->session = s;
+    /* All structures share one budget and one random hash seed. */
     m->budget.limit = pf_session_model_bytes(s);
     pf_index *const indexes[] = {&m->task_index, &m->space_index, &m->id_index, &m->mapping_index};
     m->texts.seed = pf_index_seed(m);
@@ -127,7 +128,7 @@ bool perfile_model_wants(uint32_t type)
 static bool note_task(perfile_model *m, uint32_t pid, uint32_t tid)
 {
     if (pid == PERFILE_NO_PID || tid == PERFILE_NO_PID)
-        return true;
+        return true; /* the kernel, or a task that has exited */
     if (m->last_task.pid == pid && m->last_task.tid == tid)
         return true;
     uint64_t key = pf_pair(pid, tid);
@@ -210,6 +211,7 @@ static pf_space *get_space(perfile_model *m, uint32_t pid)
     if (!PF_ARRAY_RESERVE(&m->budget, m->spaces) ||
         !pf_index_put(&m->space_index, pid, (uint32_t)m->spaces.n))
         return NULL;
+    /* The index has the position already; nothing can fail from here on. */
     m->spaces.at[m->spaces.n] = (pf_space){.budget = &m->budget};
     return &m->spaces.at[m->spaces.n++];
 }
@@ -230,6 +232,7 @@ static uint64_t hash_mapping(uint64_t seed, const perfile_mapping *x)
                               (uint64_t)x->kind << 32 | (uint64_t)x->cpumode << 16 |
                                   (uint64_t)x->has_inode << 2 | (uint64_t)x->has_prot << 1 |
                                   (uint64_t)x->data};
+    /* Names are unique pointers, so that the pointer stands for the text. */
     uint64_t content = pf_index_hash(seed, (const uint8_t *)words, sizeof words);
     return x->build_id_size ? pf_index_hash(content, x->build_id, x->build_id_size) : content;
 }
@@ -263,6 +266,8 @@ static bool add_mapping(perfile_model *m, perfile_mapping *x, perfile_bytes name
     uint32_t at = pf_index_get(&m->mapping_index, content);
     if (at != PF_INDEX_NONE && same_mapping(&m->mappings.at[at], x))
         return add_span(m, s, x->addr, x->len, x->start, at, true);
+    /* Two different mappings may have the same hash: the index then keeps the first one, and the
+     * second is stored each time it is repeated. */
     if (!PF_ARRAY_RESERVE(&m->budget, m->mappings) ||
         (at == PF_INDEX_NONE && !pf_index_put(&m->mapping_index, content, (uint32_t)m->mappings.n)))
         return false;
@@ -315,7 +320,7 @@ static bool feed_ksymbol(perfile_model *m, const perfile_record *r, uint64_t tim
     perfile_ksymbol o;
     if (perfile_ksymbol_decode(r, &o, sizeof o, NULL) != PERFILE_OK)
         return true;
-    if (o.flags & 1) {
+    if (o.flags & 1) { /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
         pf_change c = {.key = o.addr, .time = time, .sequence = m->sequence};
         return pf_history_add(&m->removed_symbols, &c) &&
                add_span(m, &m->symbols, o.addr, o.len, time, REMOVED, true);
@@ -334,7 +339,7 @@ bool pf_model_add_record(perfile_model *m, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
     if (time == PERFILE_NO_TIME)
-        time = 0;
+        time = 0; /* from before the recording */
     m->sequence++;
     switch (r->type) {
     case PERFILE_RECORD_COMM:
@@ -379,10 +384,12 @@ perfile_status perfile_model_feed(perfile_model *m, const perfile_record *r, per
     return pf_model_add_record(m, r) ? PERFILE_OK : pf_model_fail(m, err);
 }
 
+/* Goes from thread to parent thread until one has a name that it got itself; then tries the main
+ * thread of the process. */
 const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time)
 {
-    uint32_t at = tid;
-    uint64_t then = time;
+    uint32_t at = tid;    /* the ancestor that is asked now … */
+    uint64_t then = time; /* … and the time up to which its name counts for the thread */
     for (int i = 0; i < GENERATIONS; i++) {
         const pf_change *name = pf_history_floor(&m->history, pf_key(PF_CHANGE_NAME, at), then);
         const pf_change *start = pf_history_floor(&m->history, pf_key(PF_CHANGE_START, at), then);
@@ -396,6 +403,7 @@ const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t ti
     }
     if (tid == 0 && pid == 0)
         return m->idle_name;
+    /* At most one level deep: there tid equals pid. */
     return tid != pid ? perfile_model_comm(m, pid, pid, time) : NULL;
 }
 
@@ -407,11 +415,13 @@ static const perfile_mapping *mapping_of(const perfile_model *m, const pf_mappin
     return x;
 }
 
+/* Goes from process to parent process until one has a mapping at `addr` in its present image. */
 const perfile_mapping *perfile_model_mapping(const perfile_model *m, uint32_t pid, uint64_t addr,
                                              uint64_t time)
 {
     if (pid == PERFILE_NO_PID) {
         const pf_mapping_span *symbol = pf_space_at(&m->symbols, addr, time);
+        /* A symbol lies over the mapping of the kernel text, which is asked next. */
         if (symbol && symbol->mapping != REMOVED)
             return mapping_of(m, symbol);
     }

@@ -4,6 +4,7 @@
 
 #include "perfile/model.h"
 
+/* A record without pid and tid has no name. */
 const char *perfile_model_record_comm(const perfile_model *m, const perfile_record *r)
 {
     uint32_t pid, tid;

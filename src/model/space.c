@@ -18,6 +18,7 @@ static bool is_later(const pf_mapping_span *a, const pf_mapping_span *b)
     return a->time != b->time ? a->time > b->time : a->sequence > b->sequence;
 }
 
+/* qsort() order: by time, then sequence. */
 static int compare_by_time(const void *a, const void *b)
 {
     const pf_mapping_span *x = a;
@@ -53,6 +54,7 @@ static int compare_by_content(const void *a, const void *b)
 static uint32_t drop_repeats(pf_mapping_span *spans, uint32_t n)
 {
     uint32_t kept = 0;
+    /* make_tree() sorts by time afterwards. */
     qsort(spans, n, sizeof *spans, compare_by_content);
     for (uint32_t i = 0; i < n; i++)
         if (i + 1 == n || !is_repetition(&spans[i], &spans[i + 1]))
@@ -67,6 +69,7 @@ static int compare_addresses(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* Releases a run and its share of the budget; also one that was only partly built. */
 static void run_free(pf_budget *budget, pf_space_run *r)
 {
     pf_budget_free(budget, r->spans, r->n, sizeof *r->spans);
@@ -185,6 +188,7 @@ static bool merge_runs(pf_space *s, uint32_t from)
     memcpy(r.spans + n, s->tail, s->n_tail * sizeof *r.spans);
     if (s->repeated) {
         n = drop_repeats(r.spans, r.n);
+        /* run_free() will return the budget of r.n spans only; the array itself is not shrunk. */
         pf_budget_give(s->budget, (r.n - n) * sizeof *r.spans);
         r.n = n;
     }
@@ -210,6 +214,7 @@ static bool flush_tail(pf_space *s)
         if (!s->runs)
             return false;
     }
+    /* n: spans that are collected so far. */
     uint32_t from = s->n_runs;
     for (uint64_t n = s->n_tail; from > 0 && s->runs[from - 1].n <= 2 * n; from--) {
         n += s->runs[from - 1].n;
@@ -270,6 +275,7 @@ const pf_mapping_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t ti
         const pf_space_run *r = &s->runs[i];
         if (addr < r->bounds[0] || addr >= r->bounds[r->n_leaves])
             continue;
+        /* Each node on the way to the root lists other spans that cover the address. */
         for (uint32_t node = leaf_of(r, addr) + r->n_leaves; node >= 1; node >>= 1) {
             const pf_mapping_span *x = floor_in(r, node, time);
             if (x && (!best || is_later(x, best)))

@@ -33,6 +33,7 @@ perfile_status perfile_ring_aux_take(perfile_ring *ring, perfile_bytes spans[2],
     uint64_t head = aux_head(ring), at = ring->aux_position;
     if (head == at)
         return PERFILE_END;
+    /* The kernel stops at aux_tail: a head that is further ahead is impossible or an overrun. */
     if (head - at > ring->aux.len || head - ring->aux_released > ring->aux.len) {
         ring->aux_position = ring->aux_released = head;
         ring->summary.overruns++;
@@ -60,6 +61,8 @@ static perfile_status report_outside(perfile_error *err, uint64_t offset, uint64
     return pf_ring_damage(err, PERFILE_DAMAGE_OUT_OF_BOUNDS);
 }
 
+/* `start` and `available` count from aux_released, so that comparisons hold although positions may
+ * be anything modulo 2^64. */
 perfile_status perfile_ring_aux_range(perfile_ring *ring, uint64_t offset, uint64_t size,
                                       perfile_bytes spans[2], perfile_error *err)
 {
@@ -75,7 +78,7 @@ perfile_status perfile_ring_aux_range(perfile_ring *ring, uint64_t offset, uint6
         if (start > length || start + size > length || available > length)
             return report_outside(err, offset, size, ring->aux.len);
         if (start + size > available)
-            return PERFILE_END;
+            return PERFILE_END; /* announced, but not written yet */
         if (start + size > ring->aux_position - ring->aux_released)
             ring->aux_position = offset + size;
     }

@@ -111,6 +111,8 @@ perfile_status perfile_ring_page_clock(const perfile_ring_page *p, perfile_clock
     return st;
 }
 
+/* With `time_offset` for cycle 0 the conversion yields the ns since the kernel updated the page,
+ * which are to be added to time_enabled and time_running. */
 perfile_status perfile_ring_page_delta(const perfile_ring_page *p, uint64_t cycles, uint64_t *delta,
                                        perfile_error *err)
 {
@@ -147,7 +149,7 @@ static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t quot = 0, rem = 0;
     for (int bit = 63; bit >= 0; bit--) {
-        bool carry = rem >> 63;
+        bool carry = rem >> 63; /* the bit that the shift pushes out */
         rem <<= 1;
         quot <<= 1;
         if (carry || rem >= c) {
@@ -183,6 +185,7 @@ perfile_status perfile_ring_find(const void *mapping, size_t bytes, size_t page_
                        "%zu bytes with pages of %zu hold no control page", bytes, page_size);
     uint64_t offset = pf_page_u64(mapping, PF_PAGE_DATA_OFFSET);
     uint64_t size = pf_page_u64(mapping, PF_PAGE_DATA_SIZE);
+    /* Kernels before 4.1 do not fill these fields: the data begins at the second page. */
     if (offset == 0)
         offset = page_size;
     if (size == 0)

@@ -84,6 +84,7 @@ perfile_status perfile_ring_next(perfile_ring *ring, const perfile_record **r, p
     ring->record = (perfile_record){
         .header = bytes,
         .body = {bytes + 8, header.size - (size_t)8},
+        /* From the header that was checked: the one in memory may have changed since. */
         .type = header.type,
         .misc = header.misc,
         .offset = at,
@@ -115,6 +116,8 @@ static perfile_status whole_records(perfile_ring *ring, uint64_t *n, perfile_err
     return done ? PERFILE_OK : PERFILE_END;
 }
 
+/* In overwrite mode the range may end inside a record, so that headers are walked; in the other
+ * modes data_head is always at the end of a record. */
 perfile_status perfile_ring_take(perfile_ring *ring, perfile_bytes spans[2], perfile_error *err)
 {
     uint64_t n;

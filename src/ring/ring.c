@@ -135,7 +135,7 @@ static perfile_status skip_damage(perfile_ring *ring, uint64_t at, uint64_t resu
 static perfile_status report_overrun(perfile_ring *ring, uint64_t head, perfile_error *err)
 {
     uint64_t at = ring->position, ahead = head - at;
-    if (ahead > INT64_MAX) {
+    if (ahead > INT64_MAX) { /* a difference modulo 2^64: negative, the head went back */
         pf_fail(err, PERFILE_E_CORRUPT, "ring.data_head",
                 "data_head %llu is behind the reader at %llu", (unsigned long long)head,
                 (unsigned long long)at);
@@ -167,7 +167,7 @@ bool pf_ring_is_torn(const perfile_ring *ring, uint64_t end)
 /* pf_ring_ready() in overwrite mode. */
 static perfile_status snapshot_ready(perfile_ring *ring, uint64_t *n, perfile_error *err)
 {
-    uint64_t left = ring->snapshot_end - ring->position;
+    uint64_t left = ring->snapshot_end - ring->position; /* towards older records */
     if (left == 0)
         return PERFILE_END;
     if (pf_ring_is_torn(ring, ring->snapshot_end)) {
@@ -189,7 +189,7 @@ perfile_status pf_ring_ready(perfile_ring *ring, uint64_t *n, perfile_error *err
         return PERFILE_END;
     if (is_overrun(ring, head))
         return report_overrun(ring, head, err);
-    if ((head | ring->position) % 8) {
+    if ((head | ring->position) % 8) { /* all records are multiples of 8 bytes */
         pf_fail(err, PERFILE_E_CORRUPT, "ring.data_head",
                 "data_head %llu and the reader at %llu are not both multiples of 8",
                 (unsigned long long)head, (unsigned long long)ring->position);
@@ -207,6 +207,7 @@ perfile_status pf_ring_header_at(const perfile_ring *ring, uint64_t at, uint64_t
     uint64_t word = __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_ACQUIRE);
     memcpy(header, &word, sizeof word);
     bool aligned = header->size % 8 == 0;
+    /* `n` ends inside the oldest record if that one was cut by newer ones. */
     if (aligned && header->size >= 8 && header->size <= n)
         return PERFILE_OK;
     if (aligned && header->size <= ring->data.len && ring->last_is_cut)
@@ -218,6 +219,7 @@ perfile_status pf_ring_bad_size(perfile_ring *ring, unsigned size, uint64_t n, p
 {
     uint64_t resume_at = ring->snapshot_end;
     if (ring->mode != PERFILE_RING_OVERWRITE) {
+        /* The kernel may have overwritten the record meanwhile: then that is the cause. */
         resume_at = pf_page_u64(ring->page, PF_PAGE_DATA_HEAD);
         if (is_overrun(ring, resume_at))
             return report_overrun(ring, resume_at, err);
