@@ -38,6 +38,7 @@ perfile_status pf_arena_text(pf_arena *a, perfile_bytes bytes, const char **text
 
 /* Counts `n` bytes against the limit that belong to the same owner but are allocated elsewhere. */
 perfile_status pf_arena_charge(pf_arena *a, uint64_t n, perfile_error *err);
+
 /* Takes back a charge of `n` bytes. */
 void pf_arena_refund(pf_arena *a, uint64_t n);
 

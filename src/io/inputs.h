@@ -28,6 +28,7 @@ typedef enum pf_input_kind {
     PF_INPUT_PARENT     /* a directory on the way from the root to an input */
 } pf_input_kind;
 
+/* One protected inode. */
 typedef struct pf_input {
     dev_t dev;
     ino_t ino;
@@ -53,7 +54,7 @@ bool pf_inputs_add_fd(pf_inputs *in, int fd);
 /* Adds all directories above `path`.  False: no memory. */
 bool pf_inputs_add_parents(pf_inputs *in, const char *path);
 
-/* Adds what is at `path`, and the directories above it. "-" is standard input.  Paths that do not
+/* Adds what is at `path`, and the directories above it.  "-" is standard input.  Paths that do not
  * exist add nothing.  False: no memory. */
 bool pf_inputs_add_path(pf_inputs *in, const char *path);
 

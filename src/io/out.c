@@ -64,15 +64,15 @@ static perfile_status check_writable(const perfile_sink *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Passes all of `b` to the kind's write function.  `lasting`: `b` stays valid until settle(). */
-static perfile_status write_through(perfile_sink *s, perfile_bytes b, bool lasting,
+/* Passes all of `b` to the kind's write function.  `stable`: `b` stays valid until wait(). */
+static perfile_status write_through(perfile_sink *s, perfile_bytes b, bool stable,
                                     perfile_error *err)
 {
-    lasting = lasting && s->ops->write_lasting;
+    stable = stable && s->ops->write_stable;
     while (b.len) {
         /* Systems limit one write() to about 2 GiB; 1 GiB is accepted everywhere. */
         perfile_bytes part = {b.ptr, b.len < ((size_t)1 << 30) ? b.len : (size_t)1 << 30};
-        int64_t n = (lasting ? s->ops->write_lasting : s->ops->write)(s, part);
+        int64_t n = (stable ? s->ops->write_stable : s->ops->write)(s, part);
         if (n < 0)
             return pf_sink_keep_io(s, (int)-n, err);
         b.ptr += n;
@@ -104,7 +104,7 @@ perfile_status pf_sink_grow(perfile_sink *s, size_t n)
 }
 
 /* The common part of both write functions. */
-static perfile_status write_bytes(perfile_sink *sink, perfile_bytes bytes, bool lasting,
+static perfile_status write_bytes(perfile_sink *sink, perfile_bytes bytes, bool stable,
                                   perfile_error *err)
 {
     perfile_status st = check_writable(sink, err);
@@ -118,7 +118,7 @@ static perfile_status write_bytes(perfile_sink *sink, perfile_bytes bytes, bool 
         if (st != PERFILE_OK)
             return st;
         if (large)
-            return write_through(sink, bytes, lasting, err);
+            return write_through(sink, bytes, stable, err);
     }
     if (!pf_buffer_append(&sink->buffer, bytes.ptr, bytes.len))
         return keep_nomem(sink, err);
@@ -137,7 +137,7 @@ perfile_status pf_sink_write_lasting(perfile_sink *s, perfile_bytes bytes, perfi
 
 perfile_status pf_sink_settle(perfile_sink *s, perfile_error *err)
 {
-    const int r = s->ops->settle ? s->ops->settle(s) : 0;
+    const int r = s->ops->wait ? s->ops->wait(s) : 0;
     return r < 0 ? pf_sink_keep_io(s, -r, err) : pf_sink_status(s, err);
 }
 
@@ -200,8 +200,8 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
                        "'%s': %zu bytes at %" PRIu64 " cannot be replaced", s->name, bytes.len,
                        offset);
     if (offset < s->passed) {
-        st = write_buffer(s,
-                          err); /* else the range could lie half in the file, half in the buffer */
+        /* Else the range could lie half in the file, half in the buffer. */
+        st = write_buffer(s, err);
         if (st != PERFILE_OK)
             return st;
         /* The whole range is in the file now: it ends at or before `passed`. */

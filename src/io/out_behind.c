@@ -92,10 +92,10 @@ static bool take_piece(pf_write_behind *b)
     return true;
 }
 
-/* The caller may reuse its buffer at once, except with `lasting`.  When all slots are full, the
+/* The caller may reuse its buffer at once, except with `stable`.  When all slots are full, the
  * oldest piece is waited for. */
 int pf_write_behind_write(pf_write_behind *behind, uint64_t offset, perfile_bytes bytes,
-                          bool lasting)
+                          bool stable)
 {
     while (bytes.len && behind->error == 0) {
         if (pf_workers_full(behind->workers))
@@ -103,7 +103,7 @@ int pf_write_behind_write(pf_write_behind *behind, uint64_t offset, perfile_byte
         piece *p = &behind->pieces[pf_workers_slot(behind->workers)];
         p->offset = offset;
         p->len = bytes.len < PIECE ? bytes.len : PIECE;
-        p->bytes = lasting ? bytes.ptr : memcpy(p->copy, bytes.ptr, p->len);
+        p->bytes = stable ? bytes.ptr : memcpy(p->copy, bytes.ptr, p->len);
         pf_workers_submit(behind->workers);
         bytes.ptr += p->len;
         bytes.len -= p->len;

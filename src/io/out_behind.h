@@ -15,10 +15,10 @@ typedef struct pf_write_behind pf_write_behind;
 perfile_status pf_write_behind_new(int fd, pf_write_behind **behind, perfile_error *err);
 
 /* Has `bytes` written at file offset `offset`.  Returns 0, or the negative errno of the first write
- * that is known to have failed.  `lasting`: the bytes stay valid and unchanged until
+ * that is known to have failed.  `stable`: the bytes stay valid and unchanged until
  * pf_write_behind_wait(); otherwise they are copied before the call returns. */
 int pf_write_behind_write(pf_write_behind *behind, uint64_t offset, perfile_bytes bytes,
-                          bool lasting);
+                          bool stable);
 
 /* Waits until everything is written.  Returns 0, or the negative errno of the first write that
  * failed. */

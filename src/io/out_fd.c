@@ -23,7 +23,7 @@ static bool should_retry(int fd, int sys)
     return sys == EINTR;
 }
 
-/* Reads one byte per page. write() failed with EFAULT: the bytes may belong to a mapped file that
+/* Reads one byte per page.  write() failed with EFAULT: the bytes may belong to a mapped file that
  * was truncated meanwhile.  Reading them raises SIGBUS, whose handler reports that cause. */
 static void touch_bytes(perfile_bytes b)
 {
@@ -54,10 +54,10 @@ static int wait_for_writes(pf_out_fd *f)
 }
 
 /* Writes at the end of the output.  Returns the bytes taken or a negative errno. */
-static int64_t write_fd(pf_out_fd *f, perfile_bytes b, bool lasting)
+static int64_t write_fd(pf_out_fd *f, perfile_bytes b, bool stable)
 {
     if (use_write_behind(f, b.len)) {
-        const int r = pf_write_behind_write(f->behind, f->at, b, lasting);
+        const int r = pf_write_behind_write(f->behind, f->at, b, stable);
         f->at += b.len;
         return r < 0 ? r : (int64_t)b.len;
     }
@@ -78,12 +78,12 @@ int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b)
     return write_fd((pf_out_fd *)s, b, false);
 }
 
-int64_t pf_out_fd_write_lasting(perfile_sink *s, perfile_bytes b)
+int64_t pf_out_fd_write_stable(perfile_sink *s, perfile_bytes b)
 {
     return write_fd((pf_out_fd *)s, b, true);
 }
 
-int pf_out_fd_settle(perfile_sink *s)
+int pf_out_fd_wait(perfile_sink *s)
 {
     return wait_for_writes((pf_out_fd *)s);
 }
@@ -108,7 +108,6 @@ int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b)
  * synced: true for them. */
 static bool sync_file(int fd)
 {
-
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
 }
 

@@ -27,8 +27,8 @@ perfile_status pf_out_fd_create(pf_out_fd *f, const char *path, mode_t *plain, p
 
 /* The functions of pf_out_fd_ops, for kinds whose struct begins with a pf_out_fd. */
 int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b);
-int64_t pf_out_fd_write_lasting(perfile_sink *s, perfile_bytes b);
-int pf_out_fd_settle(perfile_sink *s);
+int64_t pf_out_fd_write_stable(perfile_sink *s, perfile_bytes b);
+int pf_out_fd_wait(perfile_sink *s);
 int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b);
 int pf_out_fd_flush(perfile_sink *s);
 perfile_status

@@ -2,9 +2,9 @@
  *
  * Until then it is written under a temporary name in the same directory, readable by its owner
  * only.  At the end it gets its mode and, by link() or rename(), its name, so that nobody ever sees
- * half a file and an existing file is replaced in one step. pf_sink_appear() does that earlier, for
- * progressive captures.  If something exists under the name that is no regular file (FIFO, device),
- * it is written to directly. */
+ * half a file and an existing file is replaced in one step.  pf_sink_appear() does that earlier,
+ * for progressive captures.  If something exists under the name that is no regular file (FIFO,
+ * device), it is written to directly. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -167,8 +167,8 @@ static void file_close(perfile_sink *s)
 }
 
 static const pf_sink_ops file_ops = {.write = pf_out_fd_write,
-                                     .write_lasting = pf_out_fd_write_lasting,
-                                     .settle = pf_out_fd_settle,
+                                     .write_stable = pf_out_fd_write_stable,
+                                     .wait = pf_out_fd_wait,
                                      .patch = pf_out_fd_patch,
                                      .flush = pf_out_fd_flush,
                                      .appear = file_appear,

@@ -48,7 +48,7 @@ typedef struct pf_source_ops {
     /* See pf_source_scanned() and pf_source_settle().  NULL: no other thread reads for this source.
      */
     bool (*scanned)(perfile_source *s, const pf_scan *scan, uint64_t offset, pf_scanned *scanned);
-    void (*settle)(perfile_source *s);
+    void (*wait)(perfile_source *s);
     /* list() and entry() belong to a directory, which has entries instead of bytes; both are NULL
      * in all other kinds.
      *
@@ -128,8 +128,8 @@ static inline bool pf_source_scanned(perfile_source *s, const pf_scan *scan, uin
 /* Waits until no other thread works for `s`; none will until the next call on `s`. */
 static inline void pf_source_settle(perfile_source *s)
 {
-    if (s->ops->settle)
-        s->ops->settle(s);
+    if (s->ops->wait)
+        s->ops->wait(s);
 }
 
 /* True if the source is a directory: it has no bytes of its own, the driver opens the files in it.

@@ -362,7 +362,7 @@ static bool ahead_scanned(perfile_source *s, const pf_scan *scan, uint64_t offse
     return true;
 }
 
-static void ahead_settle(perfile_source *s)
+static void ahead_wait(perfile_source *s)
 {
     pf_workers_wait_all(((ahead *)s)->workers);
 }
@@ -396,7 +396,7 @@ static const pf_source_ops ahead_ops = {
     .run = ahead_run,
     .view = ahead_view,
     .scanned = ahead_scanned,
-    .settle = ahead_settle,
+    .wait = ahead_wait,
     .release = ahead_release,
     .close = ahead_close,
 };

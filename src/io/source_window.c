@@ -273,7 +273,7 @@ static void notify_before_wait(const pf_window *w)
         w->base.waiting(w->base.waiting_user);
 }
 
-/* The `read` of a window over a descriptor. pread() for regular files: the file position is the
+/* The `read` of a window over a descriptor.  pread() for regular files: the file position is the
  * caller's. */
 static int64_t fd_read(pf_window *w, uint64_t at, void *buf, size_t len)
 {

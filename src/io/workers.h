@@ -46,6 +46,7 @@ void pf_workers_free(pf_workers *w);
 /* The slot that the next submit uses.  It is free, and the caller's to fill, unless
  * pf_workers_full(). */
 unsigned pf_workers_slot(const pf_workers *w);
+
 /* True if every slot holds a job that was not taken back. */
 bool pf_workers_full(const pf_workers *w);
 

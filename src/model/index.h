@@ -31,6 +31,7 @@ typedef struct pf_index {
 
 /* The value for `key`, or PF_INDEX_NONE. */
 uint32_t pf_index_get(const pf_index *x, uint64_t key);
+
 /* Adds `key`, which must not exist, with a value below PF_INDEX_NONE.  False if there is no memory
  * or the budget is exhausted. */
 bool pf_index_put(pf_index *x, uint64_t key, uint32_t value);
@@ -50,6 +51,7 @@ typedef struct pf_texts {
 /* The stored copy of `text` up to its first NUL, added if needed.  NULL if there is no memory or
  * the budget is exhausted. */
 const char *pf_texts_keep(pf_texts *t, perfile_bytes text);
+
 /* The stored copy of `text` if there is one, otherwise NULL. */
 const char *pf_texts_find(const pf_texts *t, perfile_bytes text);
 void pf_texts_free(pf_texts *t);

@@ -191,15 +191,15 @@ static bool feed_exit(perfile_model *m, const perfile_record *r, uint64_t time)
 }
 
 /* Adds [addr, addr + len) to the space, as `mapping` or REMOVED.  The end is clamped to UINT64_MAX,
- * an empty range is ignored.  `again`: the same span may have been added before. */
+ * an empty range is ignored.  `may_repeat`: the same span may have been added before. */
 static bool add_span(perfile_model *m, pf_space *s, uint64_t addr, uint64_t len, uint64_t time,
-                     uint32_t mapping, bool again)
+                     uint32_t mapping, bool may_repeat)
 {
     pf_mapping_span span = {
         .begin = addr, .time = time, .sequence = m->sequence, .mapping = mapping};
     if (pf_add_u64(addr, len, &span.end))
         span.end = UINT64_MAX;
-    return span.end == span.begin || pf_space_add(s, &span, again);
+    return span.end == span.begin || pf_space_add(s, &span, may_repeat);
 }
 
 /* The address space of process `pid`, made if needed; NULL if there is no memory. */

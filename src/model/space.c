@@ -224,10 +224,10 @@ static bool flush_tail(pf_space *s)
     return merge_runs(s, from);
 }
 
-bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool again)
+bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool may_repeat)
 {
     /* The same span twice in a row, the most common repetition: only the sequence is updated. */
-    if (again && s->n_tail && is_repetition(&s->tail[s->n_tail - 1], span)) {
+    if (may_repeat && s->n_tail && is_repetition(&s->tail[s->n_tail - 1], span)) {
         s->tail[s->n_tail - 1].sequence = span->sequence;
         return true;
     }
@@ -242,7 +242,7 @@ bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool again)
         s->tail = tail;
         s->cap_tail = (uint8_t)cap;
     }
-    s->repeated |= again;
+    s->repeated |= may_repeat;
     s->tail[s->n_tail++] = *span;
     return true;
 }

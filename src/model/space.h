@@ -56,9 +56,9 @@ typedef struct pf_space {
     pf_space_run *runs; /* PF_SPACE_RUNS of them, of falling length; NULL: none yet */
 } pf_space;
 
-/* Adds a span.  `again`: the same one may have been added before.  Returns false if there is no
- * memory or the budget is exhausted; the space is then unchanged. */
-bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool again);
+/* Adds a span.  `may_repeat`: the same one may have been added before.  Returns false if there is
+ * no memory or the budget is exhausted; the space is then unchanged. */
+bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool may_repeat);
 
 /* The latest span that covers `addr`, of those with a time up to `time`; NULL if there is none.
  * Valid until the next add. */

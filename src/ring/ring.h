@@ -12,7 +12,7 @@
 #include "perfile/ring.h"
 #include "ring/page.h"
 
-/* A reader of one area. [released, position) was returned to the caller and not released yet; in
+/* A reader of one area.  [released, position) was returned to the caller and not released yet; in
  * overwrite mode it leads towards older records.  It is never longer than the area, so that at most
  * one record in it wraps around the end: one scratch buffer is enough. */
 struct perfile_ring {
