@@ -18,6 +18,7 @@ static int fails_by_test(void)
 
 void *pf_alloc(size_t n, size_t width)
 {
+    /* calloc() checks the product; with 0 items it might return NULL, which means failure here. */
     return fails_by_test() ? NULL : calloc(n ? n : 1, width);
 }
 
@@ -39,7 +40,7 @@ void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
     if (n < *cap)
         return items;
     if (n > UINT32_MAX / 2)
-        return NULL;
+        return NULL; /* 2 * n must fit in 32 bits */
     uint32_t more = n ? 2 * n : 8;
     void *moved = pf_realloc(items, more, width);
     if (moved)

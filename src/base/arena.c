@@ -82,9 +82,10 @@ static perfile_status allocate(pf_arena *a, size_t n, size_t align, uint8_t **p,
             return pf_fail_nomem(err, "session");
         }
         if (large) {
-            *p = fresh;
+            *p = fresh; /* `at` and `left` still describe the present small chunk */
             return PERFILE_OK;
         }
+        /* The rest of the previous chunk, less than a quarter of a chunk, stays unused. */
         a->at = fresh;
         a->left = a->chunk_bytes;
         if (a->chunk_bytes < CHUNK_MOST)

@@ -8,6 +8,8 @@
 
 #include "perfile/damage.h"
 
+/* Overwrites all of *err (may be NULL).  With `sys`, an errno, its text is appended to the message.
+ * Returns `status`. */
 static perfile_status fill_error(perfile_error *err, perfile_status status, int sys,
                                  const char *where, const char *format, va_list args)
     __attribute__((format(printf, 5, 0)));
@@ -67,6 +69,7 @@ perfile_status pf_fail_io(perfile_error *err, int sys, const char *where, const 
 
 void pf_error_at(perfile_error *err, uint64_t offset)
 {
+    /* The innermost caller knows best: it comes first. */
     if (err && err->offset == PERFILE_NO_OFFSET)
         err->offset = offset;
 }
@@ -96,6 +99,7 @@ const char *perfile_status_text(perfile_status status)
     return "unknown status";
 }
 
+/* Two steps, so that a macro argument is expanded before it becomes a string. */
 #define TEXT_OF(x) #x
 #define TEXT(x)    TEXT_OF(x)
 

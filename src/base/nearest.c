@@ -60,6 +60,7 @@ void pf_nearest_begin(pf_nearest *suggestions, const char *wanted)
     suggestions->wanted = wanted;
     suggestions->n_wanted = strlen(wanted);
     suggestions->letters = letters_of(wanted);
+    /* 1 or 2 letters may differ by 1, 3 to 5 letters by 2, longer words by 3. */
     suggestions->worst = suggestions->n_wanted < 6 ? (unsigned)suggestions->n_wanted / 3 + 2 : 4;
     suggestions->n = 0;
 }
@@ -83,7 +84,7 @@ void pf_nearest_offer_as(pf_nearest *suggestions, const char *name, const char *
     size_t at = suggestions->n;
     for (size_t i = 0; i < suggestions->n; i++)
         if (strcmp(suggestions->found[i].name, name) == 0)
-            return;
+            return; /* offered before */
     while (at && suggestions->found[at - 1].distance > d)
         at--;
     if (at == PF_NEAREST_MOST)
@@ -123,6 +124,7 @@ static bool is_abbreviation(const char *a, const char *b)
     return less > 2 && 2 * less > more;
 }
 
+/* An abbreviation counts as one edit, whatever its length. */
 size_t perfile_suggest(const char *word, const char *const *words, size_t n, char *out, size_t size)
 {
     pf_nearest suggestions;

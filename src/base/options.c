@@ -16,6 +16,7 @@ perfile_status pf_options_take_sized(void *mine, size_t mine_size, const void *g
                            "the struct of %zu bytes has members that this library, with %zu, does "
                            "not know",
                            given_size, mine_size);
+    /* Members that an older program's struct lacks stay zero. */
     memset(mine, 0, mine_size);
     memcpy(mine, given, given_size < mine_size ? given_size : mine_size);
     return PERFILE_OK;
@@ -35,7 +36,7 @@ perfile_status pf_options_take(void *mine, size_t mine_size, const void *given, 
         memset(mine, 0, mine_size);
     }
     if (st == PERFILE_OK)
-        memcpy(mine, &mine_size, sizeof mine_size);
+        memcpy(mine, &mine_size, sizeof mine_size); /* the size of the copy */
     return st;
 }
 

@@ -80,7 +80,6 @@ perfile_status pf_write_behind_new(int fd, pf_write_behind **behind, perfile_err
     return PERFILE_OK;
 }
 
-/* Waits for the oldest piece; false: there is none. */
 /* Waits for the oldest piece and keeps its error; false if there is none. */
 static bool take_piece(pf_write_behind *b)
 {

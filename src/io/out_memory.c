@@ -22,6 +22,7 @@ perfile_bytes perfile_sink_bytes(const perfile_sink *sink)
     return (perfile_bytes){sink->buffer.ptr, sink->buffer.len};
 }
 
+/* The sink is empty afterwards and may be written to again; the caller owns the memory. */
 perfile_status perfile_sink_take(perfile_sink *sink, void **bytes, size_t *len, perfile_error *err)
 {
     if (sink->ops->write)

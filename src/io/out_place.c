@@ -26,6 +26,7 @@ char *pf_out_temporary_name(const char *path, const char *kind, const void *owne
     size_t n = strlen(path), added = strlen(kind) + LETTERS + 2;
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+    /* Long names are cut to make room for the suffix. */
     if (n - folder > MOST_NAME - added)
         n = folder + MOST_NAME - added;
     char *name = pf_alloc(n + added + 1, 1);
@@ -57,6 +58,7 @@ mode_t pf_out_make_private(int fd)
 mode_t pf_out_mode(const char *target, mode_t plain, const pf_inputs *inputs, gid_t group)
 {
     struct stat sb;
+    /* lstat(): a dangling link is replaced itself, and has no mode that could be kept. */
     if (lstat(target, &sb) == 0 && S_ISREG(sb.st_mode))
         plain = sb.st_mode & 0666;
     return plain & pf_inputs_granted_mode(inputs, group);

@@ -30,7 +30,7 @@ static perfile_status fill_options(perfile_source *s, const perfile_source_optio
         ~(uint32_t)(PERFILE_SOURCE_NO_MAP | PERFILE_SOURCE_SEQUENTIAL | PERFILE_SOURCE_COPIED))
         return pf_fail(err, PERFILE_E_USAGE, "source.options", "unknown flags 0x%x", o.flags);
     st = pf_limits_take(&s->limits, o.limits, err);
-    o.limits = &s->limits;
+    o.limits = &s->limits; /* the caller's struct need not outlive this call */
     s->options = o;
     return st;
 }

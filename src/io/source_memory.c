@@ -8,6 +8,7 @@ typedef struct pf_memory {
     const uint8_t *ptr;
 } pf_memory;
 
+/* See pf_source_run(): everything from `offset` on, whatever `need` is. */
 static perfile_status memory_run(perfile_source *s, uint64_t offset, size_t need,
                                  perfile_bytes *run, perfile_error *err)
 {

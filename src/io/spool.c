@@ -36,7 +36,7 @@ static perfile_status copy_to_file(perfile_source *s, int fd, uint64_t *size, pe
 /* The new source names the same inputs as the stream, although it reads from the temporary file. */
 perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err)
 {
-    if (pf_source_has_entries(from))
+    if (pf_source_has_entries(from)) /* a directory has no bytes to copy */
         return pf_fail_io(err, EISDIR, "spool", "cannot read '%s'", from->name);
     int fd = -1;
     perfile_status st = pf_temporary_open(NULL, "spool", &fd, err);
@@ -52,6 +52,7 @@ perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, p
     if (st == PERFILE_OK) {
         (*spooled)->inputs = inputs;
     } else {
+        /* pf_source_map() owns `fd` from success on; until then it is closed here. */
         pf_inputs_free(&inputs);
         close(fd);
     }

@@ -91,7 +91,7 @@ perfile_status pf_temporary_read(int fd, uint64_t offset, void *buf, size_t len,
         if (n < 0)
             return pf_fail_io(err, errno, what, "cannot read the temporary file");
         if (n == 0)
-            break;
+            break; /* the end of the file */
         *got += (size_t)n;
     }
     return PERFILE_OK;

@@ -52,7 +52,7 @@ static void merge_last(pf_history *h)
         return;
     if (!is_before(b, b - 1)) {
         /* Already in order: at most the change at the joint is a repetition. */
-        if (is_repetition(b - 1, b)) {
+        if (is_repetition(b - 1, b)) { /* keep the later one */
             memmove(b - 1, b, (size_t)(end - b) * sizeof *b);
             h->n = --h->sorted;
         }
@@ -116,6 +116,7 @@ static bool flush_tail(pf_history *h, bool everything)
         h->sorted = h->n;
         drop_repeats(h);
     }
+    /* Cannot fail any more: the scratch is large enough for every merge. */
     while (h->n_runs > 1) {
         size_t last = run_end(h, h->n_runs - 1) - h->run_begin[h->n_runs - 1];
         size_t prior = h->run_begin[h->n_runs - 1] - h->run_begin[h->n_runs - 2];
@@ -128,6 +129,7 @@ static bool flush_tail(pf_history *h, bool everything)
 
 bool pf_history_add(pf_history *h, const pf_change *c)
 {
+    /* The same change twice in a row, the most common repetition. */
     if (h->n > h->sorted && is_repetition(&h->all[h->n - 1], c)) {
         h->all[h->n - 1].sequence = c->sequence;
         return true;
