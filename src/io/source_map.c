@@ -16,11 +16,13 @@
 #include "io/map_or_read.h"
 
 enum {
-    FAULT_WINDOW =
-        64 << 10, /* bytes that Linux maps at one fault if they are cached (fault_around_bytes) */
-    RELEASE_DISTANCE = 1 << 20, /* how far behind a hint pages are released: the writer that copies
-                                   the bytes is at most that far behind the reader */
-    WORTH_THREADS = 2 << 20     /* shorter files are read before a thread has started */
+    /* Linux maps that many bytes at one fault if they are cached (fault_around_bytes). */
+    FAULT_WINDOW = 64 << 10,
+    /* Pages are released that far behind a hint: a writer that copies the bytes is at most that far
+     * behind the reader. */
+    RELEASE_DISTANCE = 1 << 20,
+    /* Shorter files are read before a thread has started. */
+    WORTH_THREADS = 2 << 20
 };
 
 typedef struct pf_map {

@@ -28,13 +28,11 @@ typedef struct pf_mapping_span {
 
 enum {
     PF_SPACE_TAIL = 32, /* spans that a query compares one by one */
-    PF_SPACE_RUNS =
-        48 /* about 20 of doubling length, then runs of the greatest length; see LARGEST_RUN */
+    PF_SPACE_RUNS = 48  /* about 20 of doubling length, others of LARGEST_RUN (space.c) */
 };
 
 /* A segment tree.  Leaf k is [bounds[k], bounds[k + 1]); node i has the children 2i and 2i + 1, the
  * root is node 1, and leaf k is node n_leaves + k. */
-
 typedef struct pf_space_run {
     pf_mapping_span *spans; /* in order of time, then sequence */
     uint32_t n;             /* spans */

@@ -19,10 +19,11 @@ enum {
     PF_CHANGE_END,      /* EXIT, by tid; value: pf_pair(ppid, ptid) */
     PF_CHANGE_IMAGE     /* by pid: older mappings no longer hold (exec, new process); value: ppid */
 };
-enum {                          /* pf_change.flags */
-       PF_CHANGE_EXEC = 1 << 0, /* of NAME and IMAGE: because another program was started */
-       PF_CHANGE_INHERITS =
-           1 << 1 /* of START and IMAGE: it has the name and mappings of its parent */
+enum { /* pf_change.flags */
+       /* Of NAME and IMAGE: because another program was started. */
+       PF_CHANGE_EXEC = 1 << 0,
+       /* Of START and IMAGE: the task begins with the name and mappings of its parent. */
+       PF_CHANGE_INHERITS = 1 << 1
 };
 
 /* The key of a change. */
@@ -87,10 +88,9 @@ struct perfile_model {
     pf_index space_index; /* pid to position in spaces */
     PF_ARRAY(pf_space) spaces;
     pf_space symbols; /* address space of KSYMBOLs: generated kernel code such as BPF programs */
-    PF_ARRAY(perfile_mapping)
-    mappings;               /* all distinct mappings, in the order of their first record */
-    pf_index mapping_index; /* hash of a mapping's contents to its position */
-    pf_index id_index;      /* file name (a pointer into texts) to position in ids */
+    PF_ARRAY(perfile_mapping) mappings; /* distinct ones, by their first record */
+    pf_index mapping_index;             /* hash of a mapping's contents to its position */
+    pf_index id_index;                  /* file name (a pointer into texts) to position in ids */
     PF_ARRAY(pf_named_id) ids;
     bool facts_added[PF_MODEL_FACTS]; /* features that were evaluated already */
 

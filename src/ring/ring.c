@@ -207,9 +207,9 @@ perfile_status pf_ring_header_at(const perfile_ring *ring, uint64_t at, uint64_t
     uint64_t word = __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_ACQUIRE);
     memcpy(header, &word, sizeof word);
     bool aligned = header->size % 8 == 0;
-    /* `n` ends inside the oldest record if that one was cut by newer ones. */
     if (aligned && header->size >= 8 && header->size <= n)
         return PERFILE_OK;
+    /* In a full area the oldest record is partly overwritten: `n` ends inside it. */
     if (aligned && header->size <= ring->data.len && ring->last_is_cut)
         return PERFILE_END;
     return PERFILE_E_CORRUPT;
