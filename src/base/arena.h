@@ -22,6 +22,7 @@ typedef struct pf_arena {
  * errors. */
 void pf_arena_init(pf_arena *a, uint64_t limit, const char *limit_name);
 
+/* Releases everything that was allocated; the arena is empty then and may be used again. */
 void pf_arena_free(pf_arena *a);
 
 /* Allocates `n` zeroed bytes, aligned for any type; they live until pf_arena_free().

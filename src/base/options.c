@@ -55,5 +55,6 @@ perfile_status pf_byte_order_check(uint32_t byte_order, const char *where, perfi
 {
     if (byte_order <= PERFILE_BYTE_ORDER_BIG)
         return PERFILE_OK;
-    return pf_fail(err, PERFILE_E_USAGE, where, "there is no byte order %u", (unsigned)byte_order);
+    return pf_fail(err, PERFILE_E_USAGE, where, "byte order %u is unknown: needs 0 to %u",
+                   (unsigned)byte_order, (unsigned)PERFILE_BYTE_ORDER_BIG);
 }

@@ -1,7 +1,8 @@
 /* Protects inputs from outputs (see inputs.h).
  *
- * The list holds one entry per inode: files and directories that are read, and every directory
- * above them.  A lookup is a binary search, so that directories with many files are no problem.
+ * The list has entries by inode: files and directories that are read, and every directory above
+ * them.  An inode may be there several times; the strongest kind counts.  A lookup is a binary
+ * search, so that directories with many files are no problem.
  * Checks are made when a sink is opened and again when its output gets its final name, since the
  * file system may change in between. */
 #include "io/inputs.h"
@@ -42,6 +43,7 @@ static bool reserve(pf_inputs *in, size_t more)
     return true;
 }
 
+/* Adds one entry; `mode` holds the bits of 0666 that it grants to outputs. */
 static bool add(pf_inputs *in, const struct stat *sb, pf_input_kind kind, mode_t mode)
 {
     if (!reserve(in, 1))
@@ -68,7 +70,7 @@ static bool add_entry(pf_inputs *in, int folder, const char *name)
     if (S_ISDIR(sb.st_mode))
         return add(in, &sb, PF_INPUT_DIRECTORY, ALL_MODES);
     if (!S_ISREG(sb.st_mode))
-        return true; /* links and devices cannot be changed by writing an output */
+        return true; /* has no bytes of its own to protect */
     mode_t mode = pf_inputs_is_part_name(name) ? sb.st_mode & ALL_MODES : (mode_t)ALL_MODES;
     return add(in, &sb, PF_INPUT_FILE, mode);
 }

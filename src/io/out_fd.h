@@ -21,8 +21,8 @@ extern const pf_sink_ops pf_out_fd_ops;
  * closes it.  A failure is kept in the sink. */
 void pf_out_fd_take(pf_out_fd *f, int fd, bool own);
 
-/* Creates the file `path`, which must not exist, with mode 0600.  *plain becomes the mode that a
- * new file gets there by umask and defaults. */
+/* Creates the file `path`, which must not exist, and makes it readable by its owner only.  *plain
+ * becomes the mode that a new file gets there by umask and defaults. */
 perfile_status pf_out_fd_create(pf_out_fd *f, const char *path, mode_t *plain, perfile_error *err);
 
 /* The functions of pf_out_fd_ops, for kinds whose struct begins with a pf_out_fd. */
@@ -31,10 +31,11 @@ int64_t pf_out_fd_write_stable(perfile_sink *s, perfile_bytes b);
 int pf_out_fd_wait(perfile_sink *s);
 int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b);
 int pf_out_fd_flush(perfile_sink *s);
-perfile_status
-pf_out_fd_finish(perfile_sink *s,
-                 perfile_error *err); /* syncs if the options ask for it, then closes */
 void pf_out_fd_close(perfile_sink *s);
+
+/* Also one of them: syncs if the options ask for it, then closes the descriptor if the sink owns
+ * it. */
+perfile_status pf_out_fd_finish(perfile_sink *s, perfile_error *err);
 
 /* True if finishing waits until the output is on the disk. */
 static inline bool pf_out_fd_syncs(const perfile_sink *s)

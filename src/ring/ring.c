@@ -41,7 +41,8 @@ static perfile_status check_options(const perfile_ring_options *o, perfile_error
             "%zu bytes: an AUX area is a power of two of bytes, at least 8, aligned to 8",
             o->aux.len);
     if (o->mode > PERFILE_RING_OVERWRITE)
-        return pf_fail(err, PERFILE_E_USAGE, "ring.mode", "there is no mode %u", o->mode);
+        return pf_fail(err, PERFILE_E_USAGE, "ring.mode", "mode %u is unknown: needs 0 to %u",
+                       o->mode, (unsigned)PERFILE_RING_OVERWRITE);
     return PERFILE_OK;
 }
 

@@ -70,7 +70,7 @@ static void options_that_do_not_fit(void **state)
     o.form = PERFILE_FORM_PIPE;
     says(perfile_writer_create("out", &o, &w, &err), PERFILE_E_USAGE, "pipes");
     o.form = PERFILE_FORM_FILE;
-    says(perfile_writer_create("-", &o, &w, &err), PERFILE_E_USAGE, "no name");
+    says(perfile_writer_create("-", &o, &w, &err), PERFILE_E_USAGE, "not a name");
     says(perfile_writer_create("no/where", &o, &w, &err), PERFILE_E_IO, "No such file");
     assert_int_equal(access("out", F_OK), -1);
 }
