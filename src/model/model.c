@@ -3,7 +3,7 @@
  *
  * Records arrive in stream order, not in time order, so that everything is stored with its time and
  * answers are searches "the latest up to time t" (history.h, space.h).  Records without a time
- * count as time 0, before the recording.
+ * count as time 0, before the recording.  Records that cannot be decoded are ignored.
  *
  * Inheritance is not copied at a FORK, but followed at a query: a thread without a name of its own
  * asks its parent at the time of the fork, a process without a mapping at an address asks its
