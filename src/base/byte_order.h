@@ -1,11 +1,13 @@
 /* Loads and stores of integers at any address, in this machine's byte order or (`swap`) the other
  * one. */
-#ifndef PF_BASE_ORDER_H
-#define PF_BASE_ORDER_H
+#ifndef PF_BASE_BYTE_ORDER_H
+#define PF_BASE_BYTE_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "perfile/base.h"
 
 /* 1 if this machine is big-endian. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -13,6 +15,19 @@
 #else
 #define PF_NATIVE_BIG 0
 #endif
+
+/* PERFILE_BYTE_ORDER_… of what is stored in this machine's byte order or, swapped, in the other. */
+static inline uint32_t pf_byte_order_of(bool swapped)
+{
+    return swapped != (bool)PF_NATIVE_BIG ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
+}
+
+/* Returns true if `byte_order` (PERFILE_BYTE_ORDER_…; the default is this machine's) is the other
+ * one. */
+static inline bool pf_byte_order_swaps(uint32_t byte_order)
+{
+    return byte_order != PERFILE_BYTE_ORDER_DEFAULT && byte_order != pf_byte_order_of(false);
+}
 
 /* Always inlined: decoders read every field through these functions, and their state stays in
  * registers only if there are no calls. */

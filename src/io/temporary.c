@@ -1,4 +1,11 @@
-/* Unlinked temporary files: open, write, read.  Used by spool.c and by the runs of sorting. */
+/* Files without a name, for spools and sorted runs.
+ *
+ * Linux makes such a file in one step (O_TMPFILE).  Elsewhere, and on file systems that cannot,
+ * the file has a name for a moment: between mkstemp() and unlink() no signal is delivered to this
+ * thread, so that a handler that ends the process leaves no file behind. */
+#ifdef __linux__
+#define _GNU_SOURCE /* O_TMPFILE */
+#endif
 #include "io/temporary.h"
 
 #include <errno.h>
@@ -46,6 +53,9 @@ perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, per
         dir = getenv("TMPDIR");
     if (!dir || !dir[0])
         dir = "/tmp"; /* an empty TMPDIR counts as unset */
+    *fd = open_unnamed(dir);
+    if (*fd >= 0)
+        return PERFILE_OK;
     size_t n = strlen(dir);
     char *path = pf_alloc(n + sizeof name, 1);
     if (!path)
@@ -56,10 +66,6 @@ perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, per
     *fd = open_unlinked(path);
     if (*fd < 0)
         st = pf_fail_io(err, errno, what, "cannot make a temporary file in '%s'", dir);
-    } else {
-        (void)unlink(path); /* nothing is left behind, however the process ends */
-        (void)fcntl(*fd, F_SETFD, FD_CLOEXEC);
-    }
     pf_free(path);
     return st;
 }
@@ -91,7 +97,7 @@ perfile_status pf_temporary_read(int fd, uint64_t offset, void *buf, size_t len,
         if (n < 0)
             return pf_fail_io(err, errno, what, "cannot read the temporary file");
         if (n == 0)
-            break; /* the end of the file */
+            break;
         *got += (size_t)n;
     }
     return PERFILE_OK;
