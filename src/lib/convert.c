@@ -1,4 +1,14 @@
-/* Which way a capture is converted: bytes as they are, turned at their places, or written anew. */
+/* perfile_convert_capture(): chooses the way in which a capture is converted.
+ *
+ * 1. Same bytes (pf_convert_image()): the output has the form and byte order of the input.  Its
+ * bytes are copied, and the records are walked only to find damage.
+ * 2. Same places (pf_convert_image() with x->byteswaps): only the byte order differs.  Nothing
+ *    changes its length, so each number is byte-swapped where it stands.
+ * 3. Anew (pf_convert_copy()): all else.  A stream, stages on it, and a writer.
+ *
+ * The first two keep what nobody can interpret (unknown sections, bytes between sections) and are
+ * faster, so they are taken whenever they can do what is asked.  Drivers that cannot read their
+ * header alone or swap their facts in place have 1 and 3 only. */
 #include "lib/convert.h"
 
 #include <stddef.h>
@@ -39,6 +49,7 @@ perfile_status pf_convert_open_tee(const pf_convert *x, pf_tee *tee, perfile_str
     return st;
 }
 
+/* Notes one damage of an event or a feature; nothing if `damage` is 0. */
 static void note(pf_convert *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t offset)
 {
     perfile_note one = {
@@ -47,6 +58,7 @@ static void note(pf_convert *x, uint32_t kind, uint32_t number, uint32_t damage,
         pf_notes_add(&x->notes, &one);
 }
 
+/* Notes damage of the container and of the events, found when the stream was opened. */
 static void note_damage(pf_convert *x, const perfile_stream *stream)
 {
     const perfile_container *c = perfile_stream_container(stream);
@@ -60,7 +72,7 @@ static void note_damage(pf_convert *x, const perfile_stream *stream)
     }
 }
 
-void pf_convert_missing_features(pf_convert *x, const perfile_session *s)
+void pf_convert_note_features(pf_convert *x, const perfile_session *s)
 {
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
@@ -68,7 +80,8 @@ void pf_convert_missing_features(pf_convert *x, const perfile_session *s)
     }
 }
 
-perfile_status pf_convert_sound(pf_convert *x, const perfile_stream *stream, perfile_error *err)
+perfile_status pf_convert_check_damage(pf_convert *x, const perfile_stream *stream,
+                                       perfile_error *err)
 {
     perfile_stream_summary sum;
     perfile_stream_get_summary(stream, &sum, sizeof sum);
@@ -84,13 +97,14 @@ perfile_status pf_convert_sound(pf_convert *x, const perfile_stream *stream, per
     return pf_fail_damage(err, damage, "convert", sum.first_offset);
 }
 
-perfile_status pf_convert_kept(void *user, const perfile_record *r, const perfile_feature *f,
-                               const perfile_error *why)
+perfile_status pf_convert_on_kept(void *user, const perfile_record *r, const perfile_feature *f,
+                                  const perfile_error *why)
 {
     pf_convert *x = user;
     bool unknown = why->status == PERFILE_E_UNSUPPORTED;
-    /* Of what newer tools write behind what the contract of `dump --format jsonl` names, the tables
-     * may not be the last word. */
+    /* A newer tool may have added fields behind those that version 1 of the dump schema names, and
+     * our tables may be wrong about them.  It is damage only if the fields of that schema cannot be
+     * read either. */
     bool damage = !unknown && !(r   ? pf_record_readable(r, PERFILE_WALK_CONTRACT)
                                 : f ? pf_feature_readable(f, PERFILE_WALK_CONTRACT)
                                     : false);
@@ -101,15 +115,17 @@ perfile_status pf_convert_kept(void *user, const perfile_record *r, const perfil
     return PERFILE_OK;
 }
 
-/* Reads the first bytes, which stay there for the driver. */
-static perfile_status look_at_header(pf_convert *x, perfile_error *err)
+/* Reads the header into x->first and x->head, and sets x->known if it is one.  The source keeps
+ * these bytes for the driver, also if it is a pipe.  Of a directory the file `data` has the header.
+ */
+static perfile_status read_header(pf_convert *x, perfile_error *err)
 {
     perfile_source *first = x->source;
     perfile_bytes head;
     perfile_status st = PERFILE_OK;
     x->from_directory = pf_source_has_entries(x->source);
     if (x->from_directory && pf_source_entry(x->source, "data", &first, NULL) != PERFILE_OK)
-        return PERFILE_OK; /* the driver says what that means */
+        return PERFILE_OK; /* opening the stream will fail, with a better message */
     st = pf_source_run(first, 0, PF_HEAD_BYTES, &head, err);
     if (st == PERFILE_OK && head.len >= PF_HEAD_BYTES) {
         memcpy(x->first, head.ptr, PF_HEAD_BYTES);
@@ -121,7 +137,7 @@ static perfile_status look_at_header(pf_convert *x, perfile_error *err)
     return st;
 }
 
-/* Fills what the output is like. */
+/* Decides form and byte order of the output.  PERFILE_E_USAGE if the options contradict. */
 static perfile_status plan(pf_convert *x, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
@@ -135,17 +151,18 @@ static perfile_status plan(pf_convert *x, perfile_error *err)
     x->result.form = x->to_directory ? (uint32_t)PERFILE_FORM_FILE
                      : o->form       ? o->form
                                      : x->head.form;
-    x->turns = x->known && o->byte_order && (o->byte_order == PERFILE_BYTE_ORDER_BIG) != big;
-    x->result.byte_order = big != x->turns ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
+    x->byteswaps = x->known && o->byte_order && (o->byte_order == PERFILE_BYTE_ORDER_BIG) != big;
+    x->result.byte_order = big != x->byteswaps ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
     return PERFILE_OK;
 }
 
+/* True if the output has the format of the input. */
 static bool same_format(const pf_convert *x)
 {
     return !x->options.format || strcmp(x->options.format, x->driver->name) == 0;
 }
 
-/* Whether what is there stays where it is. */
+/* True if everything keeps its offset: same format and form, and nothing left out or repacked. */
 static bool keeps_places(const pf_convert *x)
 {
     const uint32_t rewriting =
@@ -155,6 +172,7 @@ static bool keeps_places(const pf_convert *x)
     return same_form && same_format(x) && !x->options.target && !(x->options.flags & rewriting);
 }
 
+/* Replaces x->source, a pipe, by a temporary file with the same bytes. */
 static perfile_status spool(pf_convert *x, perfile_error *err)
 {
     perfile_source *pipe = x->source;
@@ -164,8 +182,9 @@ static perfile_status spool(pf_convert *x, perfile_error *err)
     return st;
 }
 
-/* *image becomes false when damage has to be left out: what is whole stays as it is even then.  Of
- * a directory that is not looked at first. */
+/* Sets *image to false if damage must be left out of the output and there is some: bytes then move.
+ * To find out, a file is read once to its end (a pipe is spooled for that).  A directory is always
+ * written anew in this case, without a pass to search for damage. */
 static perfile_status leave_out_damage(pf_convert *x, bool *image, perfile_error *err)
 {
     bool damaged = x->from_directory;
@@ -175,12 +194,13 @@ static perfile_status leave_out_damage(pf_convert *x, bool *image, perfile_error
     if (!damaged && !x->source->seekable)
         st = spool(x, err);
     if (st == PERFILE_OK && !damaged)
-        st = pf_convert_damaged(x, &damaged, err);
+        st = pf_convert_is_damaged(x, &damaged, err);
     *image = !damaged;
     return st;
 }
 
-/* Of a format whose bytes nobody here knows: as they are, or record by record. */
+/* For a driver that cannot interpret its header alone or swap facts in place: bytes are copied if
+ * nothing at all changes, else records are written anew. */
 static perfile_status convert_other(pf_convert *x, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
@@ -191,6 +211,7 @@ static perfile_status convert_other(pf_convert *x, perfile_error *err)
     return rewritten ? pf_convert_copy(x, err) : pf_convert_image(x, err);
 }
 
+/* Chooses the way, and goes it.  See the top of this file. */
 static perfile_status convert(pf_convert *x, perfile_error *err)
 {
     const char *foreign;
@@ -199,7 +220,7 @@ static perfile_status convert(pf_convert *x, perfile_error *err)
         return st;
     if (!x->driver->head || !x->driver->turn_facts)
         return convert_other(x, err);
-    st = look_at_header(x, err);
+    st = read_header(x, err);
     if (st == PERFILE_OK)
         st = plan(x, err);
     if (st != PERFILE_OK)
@@ -208,20 +229,23 @@ static perfile_status convert(pf_convert *x, perfile_error *err)
     st = leave_out_damage(x, &image, err);
     if (st != PERFILE_OK)
         return st;
-    if (image && !x->turns)
+    if (image && !x->byteswaps)
         return pf_convert_image(x, err);
-    /* The header of a file comes first, and its features last. */
+    /* A file in a pipe: its header is at the front and its features at the end, so that both other
+     * ways have to seek. */
     if (!x->source->seekable && x->head.form == PERFILE_FORM_FILE)
         st = spool(x, err);
-    /* What is compressed cannot be turned where it stands. */
+    /* Compressed records cannot be swapped in place: their content would compress to another
+     * length. A pipe cannot be searched for them, so it is taken to have some. */
     bool packed = !x->source->seekable;
     if (st == PERFILE_OK && image && !packed)
-        st = pf_convert_packed(x, &packed, err);
+        st = pf_convert_is_packed(x, &packed, err);
     if (st != PERFILE_OK)
         return st;
     return image && !packed ? pf_convert_image(x, err) : pf_convert_copy(x, err);
 }
 
+/* `source` is closed in any case.  `passing` lets parts of it that were read leave memory. */
 perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sink,
                                        const perfile_convert_options *options,
                                        perfile_convert_summary *result, size_t size,

@@ -1,21 +1,24 @@
-/* Another form, other compression, or less: through stages into a writer. */
+/* Converting by writing anew: a stream on the input, on it the stages that the options ask for
+ * (first older versions of perf, then byte order), and perfile_copy() into a writer. */
 #include "base/error.h"
 #include "lib/convert.h"
 
-enum { USUAL_LEVEL = 1 }; /* as `perf record -z` */
+enum { DEFAULT_LEVEL = 1 }; /* of zstd, as for `perf record -z` */
 
-/* Whether compressed records can go on as they are. */
+/* True if COMPRESSED records can be copied without decompressing them. */
 static bool stay_packed(const pf_convert *x)
 {
     const uint32_t rewriting =
         PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS | PERFILE_CONVERT_DECOMPRESS;
-    /* Each file of a directory has a zstd stream of its own. */
-    return !x->turns && !x->options.target && !(x->options.flags & rewriting) &&
+    /* The chunks of a file are one zstd stream, each decompressed with what was before.  Files of a
+     * directory have a stream each, which cannot be joined without decompressing. */
+    return !x->byteswaps && !x->options.target && !(x->options.flags & rewriting) &&
            (!x->from_directory || x->to_directory);
 }
 
-/* What lies between and behind the parts of a file has no place in what is written anew. */
-static perfile_status look_at_gap(pf_convert *x, const perfile_extent *e, perfile_error *err)
+/* Notes the range `e` of the file, which no section covers, if any of its bytes is not zero: it is
+ * not in a file that is written anew.  Zeros are padding. */
+static perfile_status note_gap(pf_convert *x, const perfile_extent *e, perfile_error *err)
 {
     perfile_note note = {.kind = PERFILE_NOTE_BYTES_LEFT_OUT,
                          .number = UINT32_MAX,
@@ -39,18 +42,20 @@ static perfile_status look_at_gap(pf_convert *x, const perfile_extent *e, perfil
     return PERFILE_OK;
 }
 
-static perfile_status look_at_gaps(pf_convert *x, const perfile_stream *s, perfile_error *err)
+/* Notes all ranges between the sections of the input and behind the last one. */
+static perfile_status note_gaps(pf_convert *x, const perfile_stream *s, perfile_error *err)
 {
     const perfile_container *c = perfile_stream_container(s);
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < c->n_extents && st == PERFILE_OK; i++) {
         const perfile_extent *e = &c->extents[i];
         if (e->role == PERFILE_EXTENT_GAP || e->role == PERFILE_EXTENT_TAIL)
-            st = look_at_gap(x, e, err);
+            st = note_gap(x, e, err);
     }
     return st;
 }
 
+/* Callback of perfile_target(): passes a loss on as a note at once. */
 static void on_loss(void *user, const perfile_target_loss *loss)
 {
     pf_convert *x = user;
@@ -64,13 +69,15 @@ static void on_loss(void *user, const perfile_target_loss *loss)
         x->options.note(x->options.user, &note);
 }
 
-static perfile_status for_target(pf_convert *x, perfile_stream **s, perfile_error *err)
+/* Puts the stage for an older version of perf on *s. */
+static perfile_status add_target(pf_convert *x, perfile_stream **s, perfile_error *err)
 {
     perfile_target_options how = {
         .size = sizeof how, .version = x->options.target, .loss = on_loss, .user = x};
     return perfile_target(*s, &how, s, err);
 }
 
+/* Writes the records of `s` and its facts to x->sink. */
 static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error *err)
 {
     uint32_t flags = x->options.flags;
@@ -82,7 +89,7 @@ static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error 
         .target = x->options.target,
         .byte_order = perfile_session_byte_order(perfile_stream_session(s))};
     if (flags & PERFILE_CONVERT_COMPRESS)
-        how.compress_level = x->options.level ? x->options.level : USUAL_LEVEL;
+        how.compress_level = x->options.level ? x->options.level : DEFAULT_LEVEL;
     perfile_copy_options copy = {.size = sizeof copy,
                                  .note = x->options.note,
                                  .progress = x->options.progress,
@@ -103,25 +110,27 @@ perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
 {
     pf_tee tee = {.below = x->source};
     perfile_stream *s = NULL;
+    /* A directory cannot be read through a tee: the stream takes the source over. */
     bool direct = x->from_directory;
     perfile_status st =
         direct ? pf_convert_open(x, x->source, &s, err) : pf_convert_open_tee(x, &tee, &s, err);
     if (st == PERFILE_OK && direct)
         x->source = NULL;
     if (st == PERFILE_OK)
-        st = pf_convert_sound(x, s, err);
+        st = pf_convert_check_damage(x, s, err);
     if (st == PERFILE_OK && !direct && x->source->seekable)
-        st = look_at_gaps(x, s, err);
+        st = note_gaps(x, s, err);
     if (st == PERFILE_OK && x->options.target)
-        st = for_target(x, &s, err);
-    if (st == PERFILE_OK && !x->known) {
-        bool big = perfile_stream_container(s)->byte_order == PERFILE_BYTE_ORDER_BIG;
-        x->turns =
+        st = add_target(x, &s, err);
+    if (st == PERFILE_OK && !x->known) { /* plan() had no header to know the byte order from */
+        bool big = perfile_stream_container(s)->big_endian;
+        x->byteswaps =
             x->options.byte_order && (x->options.byte_order == PERFILE_BYTE_ORDER_BIG) != big;
-        x->result.byte_order = big != x->turns ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
+        x->result.byte_order =
+            big != x->byteswaps ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
     }
-    if (st == PERFILE_OK && x->turns) {
-        perfile_byteswap_options how = {.size = sizeof how, .kept = pf_convert_kept, .user = x};
+    if (st == PERFILE_OK && x->byteswaps) {
+        perfile_byteswap_options how = {.size = sizeof how, .kept = pf_convert_on_kept, .user = x};
         st = perfile_byteswap(s, x->options.byte_order, &how, &s, err);
     }
     if (st == PERFILE_OK)

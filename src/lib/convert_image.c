@@ -1,5 +1,15 @@
-/* The same form: the bytes of the input, file by file, and over them what another byte order
- * changes. */
+/* Converting without moving a byte: the output has the form of the input, file by file.
+ *
+ * Records are walked in order while the bytes in front of them are copied (copy_below()).  If the
+ * source is not mapped, its bytes are in memory only while the stream reads them; then a tee copies
+ * each of them when it is read, and nothing is copied here.
+ *
+ * For another byte order each run of records is swapped into a buffer and written in place of its
+ * bytes.  At the end driver->turn_facts() overwrites header, sections and features of a file with
+ * their swapped bytes, for which the sink must be able to write at an offset again.
+ *
+ * Damaged bytes are copied as they are, but for a header that was read as such: it is swapped, so
+ * that a reader of the output finds the same damage at the same offset. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,31 +25,36 @@
 #include "schema/family.h"
 
 enum {
-    COPY_BYTES = 1 << 20,
-    PIECE_BYTES = 4 << 20, /* of a long payload, which need not be in memory as a whole */
-    PROGRESS_BYTES = 8 << 20
+    COPY_BYTES = 1 << 20,    /* collected before they are copied, to make few large writes */
+    CHUNK_BYTES = 4 << 20,   /* of a payload that is longer: it need not be in memory at once */
+    PROGRESS_BYTES = 8 << 20 /* between two calls of the progress callback */
 };
 
 typedef struct pf_image {
     pf_convert *x;
-    pf_tee tee;             /* what is not mapped is copied while it is read */
-    perfile_source **bytes; /* each file */
+    pf_tee tee;             /* copies bytes of a source that is not mapped when they are read */
+    perfile_source **bytes; /* sources of the files; owned if the input is a directory */
     uint32_t n_files;
     perfile_stream *stream;
-    perfile_sink *sink; /* of the file that is read */
-    uint32_t part;
-    uint64_t copied; /* of it */
-    pf_buffer turned;
-    pf_buffer pieces; /* perfile_section: bodies of simpleperf's pieces, in the output */
-    uint64_t done, total, told;
+    perfile_sink *sink; /* for the file that is being copied */
+    uint32_t part;      /* index of that file */
+    uint64_t copied;    /* bytes of that file that are in the output */
+    pf_buffer swapped;  /* a run of records in the other byte order */
+    /* perfile_section: where in the output the bodies of simpleperf's fragments are that wait for
+     * the record joined from them. */
+    pf_buffer fragments;
+    uint64_t done;     /* bytes of the files before `part` */
+    uint64_t total;    /* bytes of all files */
+    uint64_t reported; /* position at the last call of the progress callback */
 } pf_image;
 
-/* Copies what lies below `end` as it is. */
+/* Copies the bytes of the current file from m->copied up to offset `end`, or to the end of the file
+ * if that comes first. */
 static perfile_status copy_below(pf_image *m, uint64_t end, perfile_error *err)
 {
     perfile_source *from = m->bytes[m->part];
     if (pf_tee_copies(&m->tee))
-        return PERFILE_OK; /* the tee did */
+        return PERFILE_OK; /* the tee has copied them already */
     while (m->copied < end) {
         perfile_bytes run;
         perfile_status st = pf_source_run(from, m->copied, 1, &run, err);
@@ -47,32 +62,33 @@ static perfile_status copy_below(pf_image *m, uint64_t end, perfile_error *err)
             return st;
         if (run.len > end - m->copied)
             run.len = (size_t)(end - m->copied);
-        const bool long_piece = from->passing && run.len > PIECE_BYTES;
-        if (long_piece)
-            run.len = PIECE_BYTES;
+        const bool long_run = from->passing && run.len > CHUNK_BYTES;
+        if (long_run)
+            run.len = CHUNK_BYTES;
         st = perfile_sink_write(m->sink, run, err);
         if (st != PERFILE_OK)
             return st;
-        if (long_piece)
+        if (long_run)
             pf_source_release(from, m->copied, run.len);
         m->copied += run.len;
     }
     return PERFILE_OK;
 }
 
-static perfile_status end_of_file(pf_image *m, perfile_error *err)
+/* Copies the rest of the current file. */
+static perfile_status copy_rest(pf_image *m, perfile_error *err)
 {
     if (pf_tee_copies(&m->tee))
         return pf_tee_rest(&m->tee, err);
     return copy_below(m, UINT64_MAX, err);
 }
 
-/* To the file of the directory that the next record is in. */
-static perfile_status go_to(pf_image *m, uint32_t part, perfile_error *err)
+/* Ends the current file and those without records, up to the file with index `part`. */
+static perfile_status go_to_part(pf_image *m, uint32_t part, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     while (m->part < part && st == PERFILE_OK) {
-        st = end_of_file(m, err);
+        st = copy_rest(m, err);
         m->done += m->copied;
         m->part++;
         m->copied = 0;
@@ -82,82 +98,96 @@ static perfile_status go_to(pf_image *m, uint32_t part, perfile_error *err)
     return st;
 }
 
-/* simpleperf's large record is whole: over its pieces. */
-static perfile_status turn_pieces(pf_image *m, const perfile_record *whole, perfile_error *err)
+/* `joined` is the record made from the fragments that wait: swaps it, and overwrites the bodies of
+ * the fragments in the output with its swapped bytes, one range after the other. */
+static perfile_status swap_fragments(pf_image *m, const perfile_record *joined, perfile_error *err)
 {
-    const perfile_section *piece = (const perfile_section *)(const void *)m->pieces.ptr;
-    const perfile_section *end = piece + m->pieces.len / sizeof *piece;
-    size_t size = perfile_record_size(whole), at = 0;
+    const perfile_section *body = (const perfile_section *)(const void *)m->fragments.ptr;
+    const perfile_section *end = body + m->fragments.len / sizeof *body;
+    size_t size = perfile_record_size(joined), at = 0;
     perfile_error why;
     perfile_status st = PERFILE_OK;
-    pf_buffer_clear(&m->turned);
-    if (!pf_buffer_reserve(&m->turned, size))
+    pf_buffer_clear(&m->swapped);
+    if (!pf_buffer_reserve(&m->swapped, size))
         return pf_fail_nomem(err, "convert");
-    if (pf_swap_record(whole, m->turned.ptr, &why) != PERFILE_OK &&
-        (st = pf_convert_kept(m->x, whole, NULL, &why)) != PERFILE_OK && err)
+    if (pf_swap_record(joined, m->swapped.ptr, &why) != PERFILE_OK &&
+        (st = pf_convert_on_kept(m->x, joined, NULL, &why)) != PERFILE_OK && err)
         *err = why;
-    for (; piece < end && at < size && st == PERFILE_OK; piece++) {
-        size_t some = piece->size < size - at ? (size_t)piece->size : size - at;
-        st = pf_sink_patch(m->sink, piece->offset, (perfile_bytes){m->turned.ptr + at, some}, err);
+    for (; body < end && at < size && st == PERFILE_OK; body++) {
+        size_t some = body->size < size - at ? (size_t)body->size : size - at;
+        st = pf_sink_patch(m->sink, body->offset, (perfile_bytes){m->swapped.ptr + at, some}, err);
         at += some;
     }
-    pf_buffer_clear(&m->pieces);
+    pf_buffer_clear(&m->fragments);
     return st;
 }
 
-/* What is in simpleperf's envelopes is turned when it is whole. */
-static perfile_status note_piece(pf_image *m, const perfile_record *r, perfile_error *err)
+/* Remembers the body of a fragment for swap_fragments().  A number of the record may lie across two
+ * fragments, so that a fragment alone cannot be swapped. */
+static perfile_status note_fragment(pf_image *m, const perfile_record *r, perfile_error *err)
 {
     perfile_section body = {r->offset + PF_PERF_RECORD_HEADER, r->body.len};
     if (!pf_sink_can_patch(m->sink))
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.split",
-                       "records in pieces are turned when they are whole: write to a file");
-    return pf_buffer_append(&m->pieces, &body, sizeof body) ? PERFILE_OK
-                                                            : pf_fail_nomem(err, "convert");
+                       "fragments of a record are byte-swapped when the last of them has come, by "
+                       "overwriting them: write to a file");
+    return pf_buffer_append(&m->fragments, &body, sizeof body) ? PERFILE_OK
+                                                               : pf_fail_nomem(err, "convert");
 }
 
-/* A run of records that lie one behind the other, turned. */
-static perfile_status turn_run(pf_image *m, const perfile_record *first, size_t n,
+/* Writes a run of records, which lie one behind the other in memory and in the file, in the other
+ * byte order.  A record that cannot be swapped completely ends the call of pf_swap_run(); it is
+ * reported, and swapping goes on with the record behind it. */
+static perfile_status swap_run(pf_image *m, const perfile_record *first, size_t n,
                                perfile_error *err)
 {
     const perfile_record *last = &first[n - 1];
     size_t size = (size_t)(last->header - first->header) + perfile_record_size(last);
     perfile_status st = PERFILE_OK;
-    pf_buffer_clear(&m->turned);
-    if (!pf_buffer_reserve(&m->turned, size))
+    pf_buffer_clear(&m->swapped);
+    if (!pf_buffer_reserve(&m->swapped, size))
         st = pf_fail_nomem(err, "convert");
     for (size_t done = 0; done < n && st == PERFILE_OK; done++) {
         perfile_error why;
         const perfile_record *from = &first[done];
-        done += pf_swap_run(from, n - done, m->turned.ptr + (from->header - first->header), &why);
-        if (done < n && (st = pf_convert_kept(m->x, &first[done], NULL, &why)) != PERFILE_OK && err)
+        done += pf_swap_run(from, n - done, m->swapped.ptr + (from->header - first->header), &why);
+        if (done < n && (st = pf_convert_on_kept(m->x, &first[done], NULL, &why)) != PERFILE_OK &&
+            err)
             *err = why;
     }
-    if (st == PERFILE_OK) /* from here on the records may be gone: the source is asked */
+    /* copy_below() may reuse the memory that `first` points to: nothing below reads the records,
+     * only first->offset, which is in the stream. */
+    if (st == PERFILE_OK)
         st = copy_below(m, first->offset, err);
     if (st == PERFILE_OK)
-        st = perfile_sink_write(m->sink, (perfile_bytes){m->turned.ptr, size}, err);
+        st = perfile_sink_write(m->sink, (perfile_bytes){m->swapped.ptr, size}, err);
     m->copied += size;
     return st;
 }
 
-static perfile_status turn(pf_image *m, const perfile_record *first, size_t n, perfile_error *err)
+/* Writes a run in the other byte order.  Inner records are not in the file, but for the record
+ * joined from fragments, which goes over these.  Compressed records end in an error: convert() has
+ * looked for them, but by the feature that announces them. */
+static perfile_status swap_records(pf_image *m, const perfile_record *first, size_t n,
+                                   perfile_error *err)
 {
     if (first->flags & PERFILE_REC_INNER)
-        return m->pieces.len ? turn_pieces(m, first, err) : PERFILE_OK;
+        return m->fragments.len ? swap_fragments(m, first, err) : PERFILE_OK;
     if (first->flags & PERFILE_REC_ENVELOPE) {
-        perfile_status st = pf_is_fragment(first)
-                                ? note_piece(m, first, err)
-                                : pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.compressed",
-                                          "compressed records that no feature tells of: "
-                                          "decompress them");
+        perfile_status st =
+            pf_is_fragment(first)
+                ? note_fragment(m, first, err)
+                : pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.compressed",
+                          "a compressed record, but no COMPRESSED feature announces "
+                          "them: decompress them");
         pf_error_at(err, first->offset);
         if (st != PERFILE_OK)
             return st;
     }
-    return turn_run(m, first, n, err);
+    return swap_run(m, first, n, err);
 }
 
+/* Counts the records of a run, and reports progress. */
 static void count(pf_image *m, const perfile_record *first, size_t n)
 {
     perfile_copy_summary *sum = &m->x->result.copied;
@@ -165,16 +195,16 @@ static void count(pf_image *m, const perfile_record *first, size_t n)
     for (const perfile_record *r = first; r < first + n; r++)
         sum->samples += r->type == PERFILE_RECORD_SAMPLE;
     uint64_t at = m->done + first->offset;
-    if (at < m->told + PROGRESS_BYTES)
+    if (at < m->reported + PROGRESS_BYTES)
         return;
-    m->told = at;
+    m->reported = at;
     if (m->x->options.progress)
         m->x->options.progress(m->x->options.user, at, m->total);
 }
 
-/* Bytes that are no record.  What was looked at as a header is turned, so that it is found to be
- * the same damage at the same place. */
-static perfile_status meet_damage(pf_image *m, const perfile_record *r, perfile_error *err)
+/* Notes damage, or fails if the conversion is not forced.  If the damage is a header with a bad
+ * size, the header is swapped (see the top of this file); all else will be copied as it is. */
+static perfile_status handle_damage(pf_image *m, const perfile_record *r, perfile_error *err)
 {
     uint8_t header[PF_PERF_RECORD_HEADER];
     perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
@@ -191,7 +221,7 @@ static perfile_status meet_damage(pf_image *m, const perfile_record *r, perfile_
         r->damage == PERFILE_DAMAGE_BAD_SIZE || r->damage == PERFILE_DAMAGE_TRUNCATED_RECORD;
     perfile_source *from = m->bytes[m->part];
     perfile_bytes run;
-    if (!m->x->turns || !framed || r->flags & PERFILE_REC_INNER || !from->seekable ||
+    if (!m->x->byteswaps || !framed || r->flags & PERFILE_REC_INNER || !from->seekable ||
         r->body.len < sizeof header)
         return PERFILE_OK;
     perfile_status st = pf_source_run(from, r->offset, sizeof header, &run, err);
@@ -205,29 +235,32 @@ static perfile_status meet_damage(pf_image *m, const perfile_record *r, perfile_
                : st;
 }
 
-static perfile_status take(pf_image *m, const perfile_record *first, size_t n, perfile_error *err)
+/* Handles one run of the stream.  Without byte-swapping, bytes are copied COPY_BYTES at a time. */
+static perfile_status copy_run(pf_image *m, const perfile_record *first, size_t n,
+                               perfile_error *err)
 {
-    perfile_status st = go_to(m, first->part, err);
+    perfile_status st = go_to_part(m, first->part, err);
     if (st != PERFILE_OK)
         return st;
     if (first->family == PERFILE_FAMILY_DAMAGE)
-        return meet_damage(m, first, err);
+        return handle_damage(m, first, err);
     count(m, first, n);
-    if (m->x->turns)
-        return turn(m, first, n, err);
+    if (m->x->byteswaps)
+        return swap_records(m, first, n, err);
     return first->offset < m->copied + COPY_BYTES ? PERFILE_OK : copy_below(m, first->offset, err);
 }
 
-/* Facts of a file are put over the copied bytes at the end; a pipe has its header only. */
+/* Before the first record, when byte-swapping: writes the swapped header of a pipe.  For a file,
+ * the facts are swapped at the end, so the sink must be able to overwrite. */
 static perfile_status begin(pf_image *m, perfile_error *err)
 {
     pf_convert *x = m->x;
-    if (!x->turns)
+    if (!x->byteswaps)
         return PERFILE_OK;
     if (x->head.form == PERFILE_FORM_FILE && !pf_sink_can_patch(x->sink))
         return pf_fail(err, PERFILE_E_USAGE, "convert.sink",
-                       "'%s' cannot take a file, whose header is written last: write to a file, or "
-                       "the form pipe",
+                       "'%s' cannot take the file form, whose header is written last: write to a "
+                       "file, or choose the form pipe",
                        perfile_sink_name(x->sink));
     if (x->head.form != PERFILE_FORM_PIPE)
         return PERFILE_OK;
@@ -237,39 +270,43 @@ static perfile_status begin(pf_image *m, perfile_error *err)
     return perfile_sink_write(m->sink, (perfile_bytes){header, sizeof header}, err);
 }
 
-static perfile_status turn_facts(const pf_image *m, perfile_error *err)
+/* Overwrites header, sections and features of a file with their swapped bytes. */
+static perfile_status swap_facts(const pf_image *m, perfile_error *err)
 {
     const pf_turning t = {.stream = m->stream,
                           .bytes = m->bytes[0],
                           .sink = m->x->sink,
-                          .kept = pf_convert_kept,
+                          .kept = pf_convert_on_kept,
                           .user = m->x};
     return m->x->driver->turn_facts(&t, err);
 }
 
+/* Copies all files from the first record to the end. */
 static perfile_status copy(pf_image *m, perfile_error *err)
 {
     const perfile_container *c = perfile_stream_container(m->stream);
     const perfile_record *first;
     size_t n;
-    perfile_status st = pf_convert_sound(m->x, m->stream, err);
+    perfile_status st = pf_convert_check_damage(m->x, m->stream, err);
     for (uint32_t i = 0; i < c->n_parts; i++)
         m->total += c->parts[i].size == UINT64_MAX ? 0 : c->parts[i].size;
     if (st == PERFILE_OK)
         st = begin(m, err);
     while (st == PERFILE_OK &&
            (st = perfile_stream_next_run(m->stream, &first, &n, err)) == PERFILE_OK)
-        st = take(m, first, n, err);
+        st = copy_run(m, first, n, err);
     if (st == PERFILE_END)
-        st = go_to(m, m->n_files - 1, err);
+        st = go_to_part(m, m->n_files - 1, err);
     if (st == PERFILE_OK)
-        st = end_of_file(m, err);
-    if (st == PERFILE_OK && m->x->turns && m->x->head.form == PERFILE_FORM_FILE)
-        st = turn_facts(m, err);
+        st = copy_rest(m, err);
+    if (st == PERFILE_OK && m->x->byteswaps && m->x->head.form == PERFILE_FORM_FILE)
+        st = swap_facts(m, err);
     return st == PERFILE_OK ? perfile_sink_finish(m->x->sink, err) : st;
 }
 
-/* The files of the directory: `data`, then data.N in the order in which the driver reads them. */
+/* Opens the files of a directory as sources: `data`, then data.0, data.1 … in the order in which
+ * the driver reads them.  A gap in the numbers is an error, because the output's parts are numbered
+ * by their order. */
 static perfile_status open_files(pf_image *m, perfile_error *err)
 {
     perfile_source *dir = m->x->source;
@@ -296,6 +333,7 @@ static perfile_status open_files(pf_image *m, perfile_error *err)
     return st;
 }
 
+/* Opens the stream to walk and the sources to copy from. */
 static perfile_status open_image(pf_image *m, perfile_error *err)
 {
     pf_convert *x = m->x;
@@ -314,7 +352,7 @@ static perfile_status open_image(pf_image *m, perfile_error *err)
         return pf_fail_nomem(err, "convert");
     m->n_files = 1;
     m->bytes[0] = x->source;
-    m->tee = (pf_tee){.below = x->source, .sink = x->turns ? NULL : x->sink};
+    m->tee = (pf_tee){.below = x->source, .sink = x->byteswaps ? NULL : x->sink};
     return pf_convert_open_tee(x, &m->tee, &m->stream, err);
 }
 
@@ -327,25 +365,25 @@ perfile_status pf_convert_image(pf_convert *x, perfile_error *err)
     if (m.stream) {
         perfile_stream_summary sum;
         perfile_stream_get_summary(m.stream, &sum, sizeof sum);
-        pf_convert_missing_features(x, perfile_stream_session(m.stream));
+        pf_convert_note_features(x, perfile_stream_session(m.stream));
         x->result.copied.damages = sum.damages;
         x->result.copied.lost = sum.lost;
         x->result.copied.bytes = sum.bytes;
         x->result.copied.events = perfile_session_n_events(perfile_stream_session(m.stream));
         x->result.copied.features = perfile_session_n_features(perfile_stream_session(m.stream));
     }
-    x->result.same = st == PERFILE_OK && !x->turns;
+    x->result.same = st == PERFILE_OK && !x->byteswaps;
     perfile_stream_close(m.stream);
     if (x->from_directory)
         for (uint32_t i = 0; i < m.n_files; i++)
             perfile_source_close(m.bytes[i]);
     pf_free(m.bytes);
-    pf_buffer_free(&m.turned);
-    pf_buffer_free(&m.pieces);
+    pf_buffer_free(&m.swapped);
+    pf_buffer_free(&m.fragments);
     return st;
 }
 
-/* Opens what says whether there are compressed records. */
+/* Opens the file that shows whether there are compressed records: of a directory `data`. */
 static perfile_status open_first(const pf_convert *x, pf_tee *tee, perfile_stream **s,
                                  perfile_error *err)
 {
@@ -361,7 +399,7 @@ static perfile_status open_first(const pf_convert *x, pf_tee *tee, perfile_strea
     return st;
 }
 
-perfile_status pf_convert_damaged(pf_convert *x, bool *damaged, perfile_error *err)
+perfile_status pf_convert_is_damaged(pf_convert *x, bool *damaged, perfile_error *err)
 {
     pf_tee tee = {.below = x->source};
     const perfile_record *first;
@@ -379,9 +417,10 @@ perfile_status pf_convert_damaged(pf_convert *x, bool *damaged, perfile_error *e
     return st < 0 ? st : PERFILE_OK;
 }
 
-/* Who compresses says so in a feature, which a pipe has before the records of the kernel; but not
- * all that say so do. */
-perfile_status pf_convert_packed(pf_convert *x, bool *packed, perfile_error *err)
+/* A recording with compression has the feature COMPRESSED, in a pipe in front of the kernel's
+ * records; without it the first record of the kernel answers "no".  With it, the records are
+ * searched, because some tools leave the feature when they decompress. */
+perfile_status pf_convert_is_packed(pf_convert *x, bool *packed, perfile_error *err)
 {
     pf_tee tee = {.below = x->source};
     perfile_stream *s;
@@ -394,13 +433,13 @@ perfile_status pf_convert_packed(pf_convert *x, bool *packed, perfile_error *err
         const perfile_record *first;
         size_t n;
         st = perfile_stream_next_run(s, &first, &n, err);
-        bool told = perfile_session_feature(session, PERFILE_FEATURE_COMPRESSED) != NULL;
-        if (st == PERFILE_OK && !told && first->type < PERFILE_RECORD_USER)
+        bool announced = perfile_session_feature(session, PERFILE_FEATURE_COMPRESSED) != NULL;
+        if (st == PERFILE_OK && !announced && first->type < PERFILE_RECORD_USER)
             break;
         *packed = st == PERFILE_OK && (first->type == PERFILE_RECORD_COMPRESSED ||
                                        first->type == PERFILE_RECORD_COMPRESSED2);
-        /* The other files of a directory are not looked at. */
-        *packed |= st == PERFILE_END && told && x->from_directory;
+        /* Only `data` was read: other files of the directory may be compressed. */
+        *packed |= st == PERFILE_END && announced && x->from_directory;
     }
     perfile_stream_close(s);
     return st < 0 ? st : PERFILE_OK;

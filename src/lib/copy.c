@@ -1,4 +1,15 @@
-/* The records of a stream into a writer. */
+/* perfile_copy(): writes the records of a stream.
+ *
+ * Whole runs go to the writer at once; only records that need a decision (tool records of a pipe,
+ * envelopes and what is in them, damage, unknown types) are examined one by one, in pf_copy_run().
+ * Where the stream can yield samples as a span of bytes and the writer accepts that, samples are
+ * not even framed (copy_spans()).
+ *
+ * Two things come twice in a stream: a COMPRESSED record and the records in it, and simpleperf's
+ * fragments and the record joined from them.  Exactly one of the two is written, see is_written().
+ *
+ * Facts of the input are in copy_facts.c; facts in records that become sections in copy_stream.c.
+ */
 #include "lib/copy.h"
 
 #include "base/alloc.h"
@@ -12,7 +23,7 @@
 #include "schema/family.h"
 #include "schema/frame.h"
 
-enum { HELD_MOST = 8 << 20 };
+enum { HELD_MOST = 8 << 20 }; /* bytes of records in front of the first one of the kernel */
 
 void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
                   const perfile_record *r)
@@ -29,6 +40,7 @@ void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, u
 
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
 {
+    /* What the stream noticed while framing the run: then it need not be examined again. */
     const pf_framed seen = pf_stream_framed(x->stream, first, n);
     x->result.records += n;
     if (seen.n && !seen.other)
@@ -39,8 +51,9 @@ perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, pe
     return x->writer->ops->run(x->writer, first, n, seen, err);
 }
 
-/* FINISHED_ROUND says that what follows is later than what precedes the last round: not so where
- * the files of a directory stand one behind the other. */
+/* Writes a run without its FINISHED_ROUND records, each of which is noted.  They promise that all
+ * records behind them are later than those of the round before.  That does not hold when the
+ * files of a directory are written one behind the other. */
 static perfile_status put_without_rounds(pf_copy *x, const perfile_record *first, size_t n,
                                          perfile_error *err)
 {
@@ -58,7 +71,8 @@ static perfile_status put_without_rounds(pf_copy *x, const perfile_record *first
     return st;
 }
 
-static perfile_status meet_damage(pf_copy *x, const perfile_record *r, perfile_error *err)
+/* A damage record: an error, or a note if the copy is forced. */
+static perfile_status handle_damage(pf_copy *x, const perfile_record *r, perfile_error *err)
 {
     if (!pf_copy_forced(x))
         return pf_fail_damage(err, r->damage, "copy", r->offset);
@@ -66,16 +80,18 @@ static perfile_status meet_damage(pf_copy *x, const perfile_record *r, perfile_e
     return PERFILE_OK;
 }
 
-/* Whether the record goes on at all: of an envelope and what is in it, one does. */
-static bool goes_on(pf_copy *x, const perfile_record *r)
+/* True if the record itself is written.  Of an envelope and its inner records one is: compressed
+ * records as they are with PERFILE_COPY_COMPRESSED, else what was in them; always the fragments,
+ * never the record joined from them.  A writer that compresses what it gets needs no note. */
+static bool is_written(pf_copy *x, const perfile_record *r)
 {
     bool packed = x->options.flags & PERFILE_COPY_COMPRESSED;
     if (r->flags & PERFILE_REC_INNER)
-        return r->envelope != x->split && !packed;
+        return r->envelope != x->joined_seq && !packed;
     if (!(r->flags & PERFILE_REC_ENVELOPE))
         return true;
     if (pf_is_joined_fragment(r)) {
-        x->split = r->sequence;
+        x->joined_seq = r->sequence;
         return true;
     }
     if (!packed && !x->packs)
@@ -83,7 +99,7 @@ static bool goes_on(pf_copy *x, const perfile_record *r)
     return packed;
 }
 
-/* Samples that are written inside of their envelope. */
+/* Counts the samples of a run of inner records, which are written as part of their envelope. */
 static void count_packed(pf_copy *x, const perfile_record *first, size_t n)
 {
     if (!(first->flags & PERFILE_REC_INNER && x->options.flags & PERFILE_COPY_COMPRESSED))
@@ -92,8 +108,10 @@ static void count_packed(pf_copy *x, const perfile_record *first, size_t n)
         x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
 }
 
-/* A fact that a file has elsewhere cannot stay in the envelope. */
-static perfile_status may_be_packed(const pf_copy *x, const perfile_record *r, perfile_error *err)
+/* Fails for an event described inside an envelope that is copied compressed while the form changes:
+ * it would have to leave the envelope. */
+static perfile_status check_packed_event(const pf_copy *x, const perfile_record *r,
+                                         perfile_error *err)
 {
     if (!(r->flags & PERFILE_REC_INNER) || r->type != PERFILE_RECORD_HEADER_ATTR ||
         x->from == x->to)
@@ -104,8 +122,9 @@ static perfile_status may_be_packed(const pf_copy *x, const perfile_record *r, p
     return st;
 }
 
-/* What the writer says itself of how it packs. */
-static bool says_packed(const pf_copy *x, const perfile_record *r)
+/* True for a HEADER_FEATURE record with the feature COMPRESSED, unless envelopes are copied: the
+ * output is not compressed as the input was, and a writer that compresses makes its own. */
+static bool is_stale_compressed(const pf_copy *x, const perfile_record *r)
 {
     perfile_feature f;
     return r->type == PERFILE_RECORD_HEADER_FEATURE &&
@@ -114,8 +133,9 @@ static bool says_packed(const pf_copy *x, const perfile_record *r)
            f.number == PERFILE_FEATURE_COMPRESSED;
 }
 
-/* A record, or a feature in one, that no table describes and nobody wants; a file is asked for its
- * features at the end. */
+/* True if PERFILE_COPY_DROP_UNKNOWN drops the record, which is noted then: no table describes its
+ * type, or the feature in it.  If the output is a file, features become sections, and
+ * give_feature() of copy_facts.c decides about them. */
 static bool is_dropped(pf_copy *x, const perfile_record *r)
 {
     perfile_feature f;
@@ -133,9 +153,9 @@ static bool is_dropped(pf_copy *x, const perfile_record *r)
     return true;
 }
 
-/* Bytes that a record announces are behind it in the file; behind one that came out of an envelope
- * others are. */
-static bool announces_nothing(const perfile_record *r)
+/* True if an inner record announces extra bytes behind it, as AUXTRACE does.  Inside an envelope
+ * there are none, and what follows in the decompressed stream is another record. */
+static bool lacks_its_extra(const perfile_record *r)
 {
     const pf_frame f = {
         .type = r->type, .size = (uint32_t)(r->body.len + PF_PERF_RECORD_HEADER), .misc = r->misc};
@@ -143,6 +163,7 @@ static bool announces_nothing(const perfile_record *r)
            pf_frame_extra(r->header, &f, r->flags & PERFILE_REC_SWAPPED) != 0;
 }
 
+/* Leaves out a record whose extra bytes are missing: an error, or a note if the copy is forced. */
 static perfile_status leave_out(pf_copy *x, const perfile_record *r, perfile_error *err)
 {
     if (!pf_copy_forced(x))
@@ -152,41 +173,45 @@ static perfile_status leave_out(pf_copy *x, const perfile_record *r, perfile_err
     return PERFILE_OK;
 }
 
-/* Pieces of a record, when it has come. */
-static perfile_status put_pieces(pf_copy *x, const perfile_record *next, perfile_error *err)
+/* Writes the fragments that wait if `next` is the record joined from them; forgets them if the
+ * stream could not join them. */
+static perfile_status put_fragments(pf_copy *x, const perfile_record *next, perfile_error *err)
 {
     perfile_record r;
-    pf_fragments_settle(&x->pieces, next, true);
-    perfile_status st = x->pieces.giving && !x->begun ? pf_copy_release(x, err) : PERFILE_OK;
-    while (st == PERFILE_OK && x->pieces.giving && pf_fragments_give(&x->pieces, &r))
+    pf_fragments_settle(&x->fragments, next, true);
+    perfile_status st = x->fragments.giving && !x->begun ? pf_copy_release(x, err) : PERFILE_OK;
+    while (st == PERFILE_OK && x->fragments.giving && pf_fragments_give(&x->fragments, &r))
         st = pf_copy_put(x, &r, 1, err);
     return st;
 }
 
-perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
+/* The order of the questions matters: damage first, because such a record has no type of the
+ * family; fragments before everything that follows them; then whether the record or its envelope is
+ * written. */
+perfile_status pf_copy_run(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
 {
     if (first->family == PERFILE_FAMILY_DAMAGE)
-        return meet_damage(x, first, err);
-    if (x->pieces.records.len && !pf_is_joined_fragment(first)) {
-        perfile_status st = put_pieces(x, first, err);
+        return handle_damage(x, first, err);
+    if (x->fragments.records.len && !pf_is_joined_fragment(first)) {
+        perfile_status st = put_fragments(x, first, err);
         if (st != PERFILE_OK)
             return st;
     }
-    if (!goes_on(x, first)) {
+    if (!is_written(x, first)) {
         count_packed(x, first, n);
-        return may_be_packed(x, first, err);
+        return check_packed_event(x, first, err);
     }
     if (pf_is_joined_fragment(first))
-        return pf_fragments_hold(&x->pieces, first, err);
+        return pf_fragments_hold(&x->fragments, first, err);
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
-        return PERFILE_OK; /* the damage follows */
-    if (announces_nothing(first))
+        return PERFILE_OK; /* the next record is the damage, which reports the loss */
+    if (lacks_its_extra(first))
         return leave_out(x, first, err);
     if (is_dropped(x, first))
         return PERFILE_OK;
     bool tool = first->type >= PERFILE_RECORD_USER && first->type != PERFILE_RECORD_FINISHED_ROUND;
     if (x->from == PERFILE_FORM_PIPE && tool) {
-        if (says_packed(x, first))
+        if (is_stale_compressed(x, first))
             return PERFILE_OK;
         bool took = false;
         perfile_status st =
@@ -199,7 +224,7 @@ perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, p
         if (st != PERFILE_OK)
             return st;
     }
-    return x->one_of_many ? put_without_rounds(x, first, n, err) : pf_copy_put(x, first, n, err);
+    return x->joins_parts ? put_without_rounds(x, first, n, err) : pf_copy_put(x, first, n, err);
 }
 
 bool pf_copy_wants_extra(const pf_copy *x)
@@ -207,6 +232,7 @@ bool pf_copy_wants_extra(const pf_copy *x)
     return x->writer->extra_left;
 }
 
+/* Copies the bytes behind `r` (AUXTRACE data, tracing data) from stream to writer. */
 static perfile_status copy_extra(pf_copy *x, const perfile_record *r, perfile_error *err)
 {
     perfile_bytes piece;
@@ -225,14 +251,16 @@ perfile_status pf_copy_refuse(const perfile_stream_summary *sum, perfile_error *
     return pf_fail_damage(err, damage, "copy", sum->first_offset);
 }
 
-/* Samples that nobody has to look at are no records: their bytes go to the writer. */
+/* Copies samples as bytes as long as the stream yields spans of them and the writer wants nothing
+ * but their bytes.  Short spans are left to the runs, which are as fast for these.  While records
+ * or fragments wait, nothing may overtake them. */
 static perfile_status copy_spans(pf_copy *x, perfile_error *err)
 {
     perfile_stream *s = x->stream;
     perfile_status st = PERFILE_OK;
     const pf_writer_ops *ops = x->writer->ops;
     while (st == PERFILE_OK && s->ops->span && ops->takes_samples && x->begun &&
-           !x->pieces.records.len &&
+           !x->fragments.records.len &&
            ops->takes_samples(x->writer, perfile_session_swapped(x->session))) {
         const pf_sample_span all = s->ops->span(s, UINT64_MAX);
         if (all.n < PF_SPAN_WORTH)
@@ -248,20 +276,21 @@ static perfile_status copy_spans(pf_copy *x, perfile_error *err)
     return st;
 }
 
+/* Drives one copy from the first record to the end of the stream. */
 static perfile_status copy(pf_copy *x, perfile_error *err)
 {
     const perfile_record *first;
     perfile_stream_summary sum;
     size_t n;
     perfile_stream_get_summary(x->stream, &sum, sizeof sum);
-    if (sum.damages && !pf_copy_forced(x)) /* already before the first record */
+    if (sum.damages && !pf_copy_forced(x)) /* in the header, the attrs or the features */
         return pf_copy_refuse(&sum, err);
     perfile_status st = pf_copy_begin(x, err);
     while (st == PERFILE_OK &&
            (st = perfile_stream_next_run(x->stream, &first, &n, err)) == PERFILE_OK) {
         if (pf_progress_at(&x->progress, first) && x->options.progress)
             x->options.progress(x->options.user, x->progress.done, x->progress.total);
-        st = pf_copy_take(x, first, n, err);
+        st = pf_copy_run(x, first, n, err);
         if (st == PERFILE_OK && pf_copy_wants_extra(x))
             st = copy_extra(x, first, err);
         if (st == PERFILE_OK)
@@ -281,9 +310,10 @@ void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
     x->from = x->container->form;
     x->to = w->form;
     x->packs = w->packs;
-    x->one_of_many =
+    x->joins_parts =
         x->container->n_parts > 1 && !w->directory && s->sorted_by == PERFILE_SORTED_BY_NOTHING;
-    x->split = PERFILE_NO_SEQUENCE;
+    /* A sorted stream has mixed the parts by time: its rounds hold, if it has any. */
+    x->joined_seq = PERFILE_NO_SEQUENCE;
     x->held_most = HELD_MOST;
     pf_progress_begin(&x->progress, x->container);
 }
@@ -303,7 +333,7 @@ void pf_copy_free(pf_copy *x)
     pf_buffer_free(&x->held);
     pf_buffer_free(&x->ids);
     pf_buffer_free(&x->build_ids);
-    pf_fragments_free(&x->pieces);
+    pf_fragments_free(&x->fragments);
 }
 
 perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
@@ -320,7 +350,7 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
         return st;
     }
     pf_copy_start(x, s, w, &how);
-    /* Who is to be told what is damaged gets it, whether or not it was asked for. */
+    /* Damage must be seen here, as an error or a note, even if the caller did not ask for it. */
     for (perfile_stream *below = s; below; below = below->below)
         below->options.deliver |= PERFILE_DELIVER_DAMAGE;
     st = pf_sink_reads(w->sink, pf_stream_inputs(s), err);
@@ -330,7 +360,8 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     if (st == PERFILE_OK)
         st = copy(x, err);
     w->input_stays = false;
-    /* What is written is the stream's, which may be closed now. */
+    /* A sink may write from another thread straight out of the stream's memory; the caller may
+     * close the stream after this call. */
     const perfile_status settled = pf_sink_settle(w->sink, st == PERFILE_OK ? err : NULL);
     st = st == PERFILE_OK ? settled : st;
     perfile_stream_summary sum;

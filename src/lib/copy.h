@@ -1,4 +1,14 @@
-/* The inside of perfile_copy(), for those who feed several writers with one stream. */
+/* The inside of perfile_copy(): records of a stream go to a writer, with the facts (events,
+ * features, event types) that the stream has outside of its records.
+ *
+ * perfile_copy() drives it from one stream.  Operations that feed several writers from one stream
+ * (split) or decide about each record (recover) use the steps themselves: pf_copy_start(), then
+ * pf_copy_check(), pf_copy_begin(), pf_copy_run() for each run, pf_copy_finish(), pf_copy_free().
+ *
+ * Facts have three ways.  File to file: events before the first record, features after the last
+ * one. Pipe to pipe: they are records, and stay records.  Pipe to file: records that hold facts
+ * become sections (copy_stream.c).  File to pipe: the writer makes records of them (copy_facts.c).
+ */
 #ifndef PF_LIB_COPY_H
 #define PF_LIB_COPY_H
 
@@ -11,64 +21,75 @@
 typedef struct pf_copy {
     perfile_copy_options options;
     perfile_copy_summary result;
-    pf_notes notes;
+    pf_notes notes; /* losses, reported by the caller at the end */
     perfile_stream *stream;
     const perfile_session *session;
-    const perfile_container *container;
+    const perfile_container *container; /* of the input */
     perfile_writer *writer;
-    uint32_t from, to; /* PERFILE_FORM_… */
-    bool packs;        /* the writer compresses */
-    bool one_of_many;  /* the files of a directory go into one */
-    bool begun;        /* the writer has its events */
-    uint64_t split;    /* sequence of the last envelope that is a piece */
-    pf_fragments
-        pieces; /* they go on with what they make, so that none are written that make nothing */
+    uint32_t from, to;   /* PERFILE_FORM_… of input and output */
+    bool packs;          /* the writer compresses */
+    bool joins_parts;    /* the data.N of a directory go into one file, one behind the other */
+    bool begun;          /* the writer has its events: records can be written */
+    uint64_t joined_seq; /* sequence of the last fragment of simpleperf's; the record joined from
+                          * it names it as its envelope */
 
-    /* From a pipe into a file: records before the first of the kernel wait, because a file has its
-     * events in front of all records. */
-    pf_buffer held;      /* their bytes */
-    size_t held_most;    /* so many; more do not wait */
-    pf_buffer ids;       /* perfile_words: of each event, as it came */
-    pf_buffer build_ids; /* of HEADER_BUILD_ID records, as feature BUILD_ID has them */
-    uint64_t taken[PERFILE_N_FEATURES / 64]; /* features whose records became sections */
+    /* Fragments wait until the record that they make has come; then they are written in its place.
+     * Fragments that never make a record are not written. */
+    pf_fragments fragments;
+
+    /* From a pipe into a file: records in front of the first one of the kernel wait, because in a
+     * file all events precede all records. */
+    pf_buffer held;      /* bytes of these records, one behind the other */
+    size_t held_most;    /* limit of held.len; a record beyond it ends the waiting */
+    pf_buffer ids;       /* perfile_words of each event when its HEADER_ATTR came */
+    pf_buffer build_ids; /* HEADER_BUILD_ID records in the layout of the feature BUILD_ID */
+    uint64_t taken[PERFILE_N_FEATURES / 64]; /* bit set: records of this feature became a section */
 
     pf_progress progress;
 } pf_copy;
 
+/* True if damage of the input is counted and left out instead of ending the copy with an error. */
 static inline bool pf_copy_forced(const pf_copy *x)
 {
     return x->options.flags & PERFILE_COPY_FORCE;
 }
 
-/* Makes `x`, all zero, ready to write records of `s` to `w`; the options are complete. */
+/* Prepares `x`, which must be all zeros, for writing records of `s` to `w`.  `options` must be
+ * complete (of the full size).  `x` borrows stream and writer. */
 void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
                    const perfile_copy_options *options);
-/* Whether the writer takes records of that family at all. */
+/* PERFILE_E_UNSUPPORTED if the writer's format has records of another family than the stream. */
 perfile_status pf_copy_check(const pf_copy *x, perfile_error *err);
-/* Facts that stand in front of the records. */
+/* Gives the writer the facts that precede the records.  For a pipe as input there are none yet. */
 perfile_status pf_copy_begin(pf_copy *x, perfile_error *err);
-/* A run; what is not plain is alone in its own.  When pf_copy_wants_extra() then, the bytes behind
- * its first record go to perfile_writer_extra(). */
-perfile_status pf_copy_take(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
+/* Writes a run of records, or does with it what the options say.  As in all runs of a stream, a
+ * record that needs a decision of its own (tool record, envelope, damage) is alone in its run. When
+ * pf_copy_wants_extra() is true afterwards, the caller must pass the bytes behind the record to
+ * perfile_writer_extra() before the next run. */
+perfile_status pf_copy_run(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
 bool pf_copy_wants_extra(const pf_copy *x);
-/* Facts that stand behind the records; finishes the writer. */
+/* Gives the writer the facts that follow the records, and finishes it. */
 perfile_status pf_copy_finish(pf_copy *x, perfile_error *err);
 void pf_copy_free(pf_copy *x);
 
-/* The first damage of a stream as an error. */
+/* Returns damage that a stream has counted as an error at the place of the first damage.  If there
+ * are several kinds, the one with the lowest number is named. */
 perfile_status pf_copy_refuse(const perfile_stream_summary *sum, perfile_error *err);
 
-/* Writes records that nobody needs to look at. */
+/* Counts the records and writes them as they are, without any of the decisions of pf_copy_run(). */
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
 
+/* Adds a note of one occurrence to x->notes.  `number` is a record type, a feature or UINT32_MAX;
+ * `r`, which may be NULL, gives the place. */
 void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
                   const perfile_record *r);
 
-/* lib/copy_stream.c: of a pipe that becomes a file.  Takes the record when it is a fact, or must
- * wait; *took says whether.  What waits goes out with pf_copy_release() of
- * lib/copy_facts.c. */
+/* lib/copy_stream.c, from pipe to file: keeps the tool record `r` if it is a fact or must wait.
+ * *took becomes true when it was kept; otherwise it is the caller's to write. */
 perfile_status pf_copy_take_fact(pf_copy *x, const perfile_record *r, bool *took,
                                  perfile_error *err);
+/* lib/copy_facts.c, from pipe to file: no more events come before the records.  Gives the writer
+ * the events, then writes the records that waited. */
 perfile_status pf_copy_release(pf_copy *x, perfile_error *err);
 
 #endif

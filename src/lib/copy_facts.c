@@ -1,41 +1,53 @@
-/* What stands beside the records: events and features, in the sections of a file or in front of the
- * records of a pipe. */
+/* Copying facts that the input has outside of its records: events, event types and features, which
+ * stand in sections of a file or in records in front of a pipe.
+ *
+ * The order is that of the output's form.  The writer needs its events before the first record in
+ * any form.  A pipe has its features there too; a file has them behind the records, which lets
+ * facts from records of a pipe be added until the end (x->taken, x->build_ids).
+ *
+ * Only facts of the container (PERFILE_ORIGIN_CONTAINER) are copied here.  Facts that the session
+ * learned from records are in these records, which are copied themselves. */
 #include "base/error.h"
 #include "lib/copy.h"
 #include "schema/frame.h"
 #include "perfile/field.h"
 #include "schema/family.h"
 
-static perfile_status give_event(pf_copy *x, const perfile_event *e, const perfile_words *ids,
-                                 perfile_error *err)
+/* Adds an event to the writer.  `ids` can differ from e->ids, which grows while a pipe is read. */
+static perfile_status write_event(pf_copy *x, const perfile_event *e, const perfile_words *ids,
+                                  perfile_error *err)
 {
     x->result.events++;
     return perfile_writer_event(x->writer, e->stored, ids, err);
 }
 
-/* The name of an event type; one that fills its place has no end, which all readers look for. */
-static perfile_bytes name_with_end(pf_copy *x, const perfile_event_type *t)
+/* The name of an event type, cut (and noted) if it fills all 64 bytes of its field.  Without the
+ * zero at the end readers of perf would run over it. */
+static perfile_bytes terminated_name(pf_copy *x, const perfile_event_type *t)
 {
-    enum { MOST = 63 };
+    enum { MOST = 63 }; /* MAX_EVENT_NAME of perf is 64, with the zero */
     const perfile_note note = {.kind = PERFILE_NOTE_EVENT_BROKEN,
                                .number = UINT32_MAX,
                                .count = 1,
                                .bytes = t->name.len,
                                .offset = PERFILE_NO_OFFSET,
-                               .text = "the name of an event type has no end: cut"};
+                               .text = "the name of an event type fills its 64 bytes without a "
+                                       "terminating zero: cut"};
     if (t->name.len <= MOST)
         return t->name;
     pf_notes_add(&x->notes, &note);
     return (perfile_bytes){t->name.ptr, MOST};
 }
 
-static perfile_status give_event_types(pf_copy *x, perfile_error *err)
+/* Event types, in which old versions of perf kept the names of events: records of a pipe, a table
+ * of a file. */
+static perfile_status write_event_types(pf_copy *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     uint32_t n = perfile_session_n_event_types(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event_type *t = perfile_session_event_type(x->session, i);
-        perfile_header_event_type v = {.event_id = t->event_id, .name = name_with_end(x, t)};
+        perfile_header_event_type v = {.event_id = t->event_id, .name = terminated_name(x, t)};
         st = x->to == PERFILE_FORM_PIPE
                  ? perfile_writer_put_header_event_type(x->writer, &v, sizeof v, NULL, err)
                  : perfile_writer_event_type(x->writer, v.event_id, v.name, err);
@@ -43,15 +55,17 @@ static perfile_status give_event_types(pf_copy *x, perfile_error *err)
     return st;
 }
 
-/* Says something that holds for the input only, or that the writer makes. */
-static bool is_of_the_form(const pf_copy *x, uint32_t number)
+/* True for features that the writer makes itself from what it writes: where AUX data are, that the
+ * capture is a directory, how it is compressed. */
+static bool made_by_writer(const pf_copy *x, uint32_t number)
 {
     return number == PERFILE_FEATURE_AUXTRACE || number == PERFILE_FEATURE_DIR_FORMAT ||
            (number == PERFILE_FEATURE_COMPRESSED && !(x->options.flags & PERFILE_COPY_COMPRESSED));
 }
 
-/* Names that EVENT_DESC would have told, each in a record of its own. */
-static perfile_status give_names(pf_copy *x, perfile_error *err)
+/* Writes an EVENT_UPDATE record with the name of each event, in place of an EVENT_DESC feature that
+ * does not fit into a record of a pipe. */
+static perfile_status write_names(pf_copy *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     uint32_t n = perfile_session_n_events(x->session);
@@ -63,7 +77,9 @@ static perfile_status give_names(pf_copy *x, perfile_error *err)
     return st;
 }
 
-static perfile_status give_feature(pf_copy *x, const perfile_feature *f, perfile_error *err)
+/* Writes a feature.  Damaged ones are left out and noted; so are unknown ones with
+ * PERFILE_COPY_DROP_UNKNOWN, and those that a pipe cannot hold (a record is at most 64 KiB). */
+static perfile_status write_feature(pf_copy *x, const perfile_feature *f, perfile_error *err)
 {
     perfile_note note = {.kind = PERFILE_NOTE_FEATURE_BROKEN,
                          .number = f->number,
@@ -89,13 +105,15 @@ static perfile_status give_feature(pf_copy *x, const perfile_feature *f, perfile
     }
     perfile_error why;
     perfile_status st = perfile_writer_feature(x->writer, f->number, f->payload, &why);
+    /* These outcomes are about this feature; others (PERFILE_E_IO, PERFILE_E_NOMEM) end the copy.
+     */
     bool refused = st == PERFILE_E_LIMIT || st == PERFILE_E_USAGE || st == PERFILE_E_UNSUPPORTED ||
                    st == PERFILE_E_CORRUPT;
     if (refused && x->to == PERFILE_FORM_PIPE) {
         note.kind = PERFILE_NOTE_FEATURE_NO_PLACE;
         note.text = why.message;
         pf_notes_add(&x->notes, &note);
-        return f->number == PERFILE_FEATURE_EVENT_DESC ? give_names(x, err) : PERFILE_OK;
+        return f->number == PERFILE_FEATURE_EVENT_DESC ? write_names(x, err) : PERFILE_OK;
     }
     x->result.features += st == PERFILE_OK;
     if (st != PERFILE_OK && err)
@@ -103,7 +121,8 @@ static perfile_status give_feature(pf_copy *x, const perfile_feature *f, perfile
     return st;
 }
 
-static perfile_status give_features(pf_copy *x, perfile_error *err)
+/* Writes the features of the container, and those whose records copy_stream.c took. */
+static perfile_status write_features(pf_copy *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     uint32_t n = perfile_session_n_features(x->session);
@@ -111,15 +130,15 @@ static perfile_status give_features(pf_copy *x, perfile_error *err)
         const perfile_feature *f = perfile_session_feature_at(x->session, i);
         bool mine =
             f->origin == PERFILE_ORIGIN_CONTAINER || x->taken[f->number / 64] >> f->number % 64 & 1;
-        if (mine && !is_of_the_form(x, f->number))
-            st = give_feature(x, f, err);
+        if (mine && !made_by_writer(x, f->number))
+            st = write_feature(x, f, err);
     }
     return st;
 }
 
 perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
 {
-    if (x->one_of_many) {
+    if (x->joins_parts) {
         perfile_note note = {.kind = PERFILE_NOTE_PARTS,
                              .number = UINT32_MAX,
                              .count = x->container->n_parts,
@@ -127,7 +146,7 @@ perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
         pf_notes_add(&x->notes, &note);
     }
     if (x->from == PERFILE_FORM_PIPE) {
-        x->begun = x->to == PERFILE_FORM_PIPE; /* facts are records, and stay so */
+        x->begun = x->to == PERFILE_FORM_PIPE; /* to a pipe: facts are records and stay records */
         return PERFILE_OK;
     }
     x->begun = true;
@@ -136,14 +155,15 @@ perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
         if (e->origin == PERFILE_ORIGIN_CONTAINER)
-            st = give_event(x, e, &e->ids, err);
+            st = write_event(x, e, &e->ids, err);
     }
     if (st == PERFILE_OK)
-        st = give_event_types(x, err);
-    return st == PERFILE_OK && x->to == PERFILE_FORM_PIPE ? give_features(x, err) : st;
+        st = write_event_types(x, err);
+    return st == PERFILE_OK && x->to == PERFILE_FORM_PIPE ? write_features(x, err) : st;
 }
 
-static perfile_status give_build_ids(pf_copy *x, perfile_error *err)
+/* Writes the feature BUILD_ID of the entries collected from HEADER_BUILD_ID records. */
+static perfile_status write_build_ids(pf_copy *x, perfile_error *err)
 {
     if (x->build_ids.len == 0)
         return PERFILE_OK;
@@ -152,7 +172,9 @@ static perfile_status give_build_ids(pf_copy *x, perfile_error *err)
                                   (perfile_bytes){x->build_ids.ptr, x->build_ids.len}, err);
 }
 
-/* The events that came before the first record of the kernel, and what waited for them. */
+/* See lib/copy.h.  x->ids has one entry for each event that came in front of the kernel's records;
+ * later HEADER_ATTR records stay records.  The held bytes are complete records of this session's
+ * byte order, so that framing them again needs no checks. */
 perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
 {
     const perfile_words *ids = (const perfile_words *)(const void *)x->ids.ptr;
@@ -160,9 +182,9 @@ perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
     perfile_status st = PERFILE_OK;
     x->begun = true;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++)
-        st = give_event(x, perfile_session_event(x->session, (uint32_t)i), &ids[i], err);
+        st = write_event(x, perfile_session_event(x->session, (uint32_t)i), &ids[i], err);
     if (st == PERFILE_OK)
-        st = give_event_types(x, err);
+        st = write_event_types(x, err);
     uint8_t flags = perfile_session_swapped(x->session) ? PERFILE_REC_SWAPPED : 0;
     for (size_t at = 0; at < x->held.len && st == PERFILE_OK;) {
         const uint8_t *p = x->held.ptr + at;
@@ -185,8 +207,8 @@ perfile_status pf_copy_finish(pf_copy *x, perfile_error *err)
 {
     perfile_status st = x->begun ? PERFILE_OK : pf_copy_release(x, err);
     if (st == PERFILE_OK && x->to == PERFILE_FORM_FILE)
-        st = give_features(x, err);
+        st = write_features(x, err);
     if (st == PERFILE_OK && x->to == PERFILE_FORM_FILE)
-        st = give_build_ids(x, err);
+        st = write_build_ids(x, err);
     return st == PERFILE_OK ? perfile_writer_finish(x->writer, err) : st;
 }

@@ -1,4 +1,5 @@
-/* Finding the form that an emitter is asked for. */
+/* Opening emitters: finds the form of output (text, jsonl, cbor, tsv) by its name, and starts
+ * threads when the caller asks for them.  The forms themselves are in src/emit. */
 #include <string.h>
 
 #include "base/error.h"
@@ -9,6 +10,8 @@
 #include "io/workers.h"
 #include "lib/registry.h"
 
+/* The form at `position` in the table, NULL behind the last.  Walks to it, because the length of
+ * the table is known by its end only. */
 static const pf_emit_ops *form_at(size_t position)
 {
     for (size_t i = 0; pf_emit_forms[i]; i++)
@@ -29,6 +32,7 @@ const char *perfile_emit_format_doc(size_t position)
     return form ? form->doc : NULL;
 }
 
+/* Makes an emitter of the form called `format`.  PERFILE_E_USAGE if there is none. */
 static perfile_status new_emitter(const char *format, perfile_sink *sink, perfile_emitter **out,
                                   perfile_error *err)
 {
@@ -51,6 +55,7 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
         st = new_emitter(format, sink, &e, err);
     if (st != PERFILE_OK)
         return st;
+    /* From here on the emitter exists, and an error must close it. */
     e->stream = stream;
     e->session = perfile_stream_session(stream);
     e->container = perfile_stream_container(stream);

@@ -1,10 +1,12 @@
+/* The magic numbers of lib/foreign.h, each with its sentence for the error message. */
 #include "lib/foreign.h"
 
 #include <string.h>
 
+/* Strings are cut in two where a hexadecimal escape would swallow the letter behind it. */
 static const struct {
     const char *magic;
-    size_t n;
+    size_t n; /* length of `magic`, which may hold zeros */
     const char *what;
 } kinds[] = {
     {"\x1f\x8b", 2, "it is compressed by gzip; unpack it first (gzip -dc)"},
@@ -20,7 +22,8 @@ static const struct {
      4, "it is a program or library (ELF), not a recording of it"},
 };
 
-/* Text, as far as it can be seen. */
+/* True if `head` has printable ASCII and white space only, and at least 8 bytes: fewer prove
+ * nothing. */
 static bool is_text(perfile_bytes head)
 {
     for (size_t i = 0; i < head.len; i++) {

@@ -1,3 +1,8 @@
+/* Counting notes, and the sentences that report them.
+ *
+ * A note is counted under (kind, number, damage), where number is a record type or a feature.  The
+ * sentence is put together at the end: subject() makes the first %s of the kind's format ("3
+ * records of type 200"), reason() the second (" (the first at offset 4096: …)"). */
 #include "lib/notes.h"
 
 #include <inttypes.h>
@@ -6,11 +11,10 @@
 #include "perfile/damage.h"
 #include "perfile/field.h"
 
-/* %s of the sentences: "3 records of type 200", "feature HOSTNAME"; and why. */
 static const struct {
-    const char *name;
-    const char *sentence;
-    bool loss;
+    const char *name;     /* in JSON */
+    const char *sentence; /* two %s: the subject, and the reason or "" */
+    bool loss;            /* something of the input is missing in the output */
 } kinds[PERFILE_N_NOTES] = {
     [PERFILE_NOTE_RECORDS_LEFT_OUT] = {"records-left-out", "%s left out%s", true},
     [PERFILE_NOTE_RECORDS_KEPT] = {"records-kept",
@@ -34,9 +38,10 @@ static const struct {
     [PERFILE_NOTE_PARTS] = {"parts",
                             "%s one behind the other: the records are not in order of time%s",
                             false},
-    [PERFILE_NOTE_TARGET] = {"target", "%s%s", true},        /* told as it comes */
-    [PERFILE_NOTE_NOT_RECORDED] = {"unsaid", "%s%s", false}, /* the same */
-    [PERFILE_NOTE_EMPTY] = {"empty", "%s%s", false},         /* the same */
+    /* The next three are reported at once with a text of their own, and never counted here. */
+    [PERFILE_NOTE_TARGET] = {"target", "%s%s", true},
+    [PERFILE_NOTE_NOT_RECORDED] = {"unsaid", "%s%s", false},
+    [PERFILE_NOTE_EMPTY] = {"empty", "%s%s", false},
     [PERFILE_NOTE_DECOMPRESSED] = {"decompressed", "%s decompressed%s", false},
 };
 
@@ -50,6 +55,7 @@ bool perfile_note_is_loss(uint32_t kind)
     return kind < PERFILE_N_NOTES && kinds[kind].loss;
 }
 
+/* The entry of (kind, number, damage), made if there is none; NULL if the table has no room. */
 static perfile_note *find(pf_notes *notes, uint32_t kind, uint32_t number, uint32_t damage)
 {
     for (uint32_t i = 0; i < notes->n; i++) {
@@ -57,7 +63,8 @@ static perfile_note *find(pf_notes *notes, uint32_t kind, uint32_t number, uint3
         if (n->kind == kind && n->number == number && n->damage == damage)
             return n;
     }
-    /* The last places are for those of no number. */
+    /* The last PERFILE_N_NOTES places are reserved for entries without a number, so that each kind
+     * can still be counted when types and features have filled the others. */
     uint32_t room = number == UINT32_MAX ? PF_NOTES_MOST : PF_NOTES_MOST - PERFILE_N_NOTES;
     if (notes->n >= room)
         return NULL;
@@ -71,7 +78,7 @@ void pf_notes_add(pf_notes *notes, const perfile_note *one)
     perfile_note *n = find(notes, one->kind, one->number, one->damage);
     if (!n)
         n = find(notes, one->kind, UINT32_MAX, 0);
-    if (!n)
+    if (!n) /* full of entries without a number that differ in their damage */
         return;
     if (n->count == 0) {
         n->offset = one->offset;
@@ -82,6 +89,7 @@ void pf_notes_add(pf_notes *notes, const perfile_note *one)
     n->bytes += one->bytes;
 }
 
+/* Writes the subject of the sentence to `out`: how many of what, by the kind of the note. */
 static void subject(const perfile_note *n, char *out, size_t size)
 {
     const char *s = n->count == 1 ? "" : "s";
@@ -128,6 +136,8 @@ static void subject(const perfile_note *n, char *out, size_t size)
     }
 }
 
+/* Writes " (at offset N: words)" to `out`, with the parts that are known; "" if none is.  The text
+ * of a damage kind goes before the words of the note. */
 static void reason(const perfile_note *n, const char *words, char *out, size_t size)
 {
     char where[64] = "";
@@ -177,6 +187,7 @@ uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const p
             continue;
         subject(&n, what, sizeof what);
         reason(&n, notes->why[i], why, sizeof why);
+        /* The format comes from the table above, and has two %s in all rows. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(text, sizeof text, kinds[n.kind].sentence, what, why);

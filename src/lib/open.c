@@ -1,4 +1,9 @@
-/* Finding the driver for a source, by evidence. */
+/* perfile_open() and perfile_open_path(): which driver reads a source, and opening it.
+ *
+ * Formats are recognized by content, never by file name: each driver's probe() gets the first bytes
+ * and returns a score, the number of bits that fit its format; the highest score wins.  What a
+ * driver's open() does is in the driver (core/driver.h).  This file adds to the stream what no
+ * driver knows: the inputs it reads, and the name of its format. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,9 +15,12 @@
 #include "perfile/damage.h"
 
 enum {
-    PEEK_BYTES = 16 /* of a live pipe nothing more may be waited for */
+    /* A live pipe may hold nothing but its 16-byte header for a long time, so that waiting for more
+     * would block. */
+    PEEK_BYTES = 16
 };
 
+/* Returns PERFILE_E_UNSUPPORTED with a message that lists the formats there are. */
 static perfile_status no_driver(const char *from, perfile_error *err)
 {
     char known[128] = "";
@@ -24,6 +32,8 @@ static perfile_status no_driver(const char *from, perfile_error *err)
                    "no format is called '%s'; known: %s", from, known);
 }
 
+/* pf_driver_find() without a name.  A directory has no first bytes: its drivers probe its entries
+ * through `source`. */
 static perfile_status by_evidence(perfile_source *source, const pf_driver **driver,
                                   const char **foreign, perfile_error *err)
 {
@@ -34,7 +44,7 @@ static perfile_status by_evidence(perfile_source *source, const pf_driver **driv
             return st;
     }
     unsigned most = 0;
-    const pf_driver *rival = NULL;
+    const pf_driver *rival = NULL; /* has the same score as *driver */
     *driver = pf_drivers[0];
     for (size_t i = 0; pf_drivers[i]; i++) {
         unsigned bits = pf_drivers[i]->probe(peek, source);
@@ -55,6 +65,7 @@ static perfile_status by_evidence(perfile_source *source, const pf_driver **driv
     return PERFILE_OK;
 }
 
+/* See lib/registry.h. */
 perfile_status pf_driver_find(perfile_source *source, const char *from, const pf_driver **driver,
                               const char **foreign, perfile_error *err)
 {
@@ -65,6 +76,9 @@ perfile_status pf_driver_find(perfile_source *source, const char *from, const pf
     return *driver ? PERFILE_OK : no_driver(from, err);
 }
 
+/* The list of inputs is copied before the driver runs: on success the stream owns the source, and
+ * must still be able to tell what it reads.  If opening fails, the caller keeps the source, so the
+ * callback for waiting is taken out of it again. */
 perfile_status perfile_open(perfile_source *source, const perfile_open_options *options,
                             perfile_stream **stream, perfile_error *err)
 {
@@ -95,8 +109,9 @@ perfile_status perfile_open(perfile_source *source, const perfile_open_options *
         (*stream)->container.family = driver->family;
     } else {
         pf_inputs_free(&inputs);
-        source->waiting = NULL; /* the caller's again */
+        source->waiting = NULL;
     }
+    /* "not a perf.data file: it is compressed by gzip" helps more than "bad magic". */
     if (st < 0 && foreign && err && err->damage == PERFILE_DAMAGE_BAD_MAGIC)
         snprintf(err->message, sizeof err->message, PF_FOREIGN_MESSAGE, foreign);
     return st;

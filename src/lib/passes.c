@@ -1,3 +1,8 @@
+/* Opening one capture as often as an operation needs it.
+ *
+ * A directory is opened again by its path.  A file is opened once: each pass reads it through a tee
+ * without a sink (io/tee.h), a light source that forwards to the one of the caller, so that closing
+ * the stream of a pass does not close the file. */
 #include "lib/passes.h"
 
 #include "base/error.h"
@@ -22,6 +27,8 @@ void pf_passes_end(pf_passes *p)
     p->ready = NULL;
 }
 
+/* The stream of the next pass, made by the caller.  Options of delivery hold for the stage on top
+ * and for each stream below it, because each of them may deliver damage. */
 static perfile_status make_stream(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     *stream = p->ready;
@@ -64,6 +71,7 @@ perfile_status pf_passes_spool(pf_passes *p, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* The stream of the next pass, on a source of its own. */
 static perfile_status open_source(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;

@@ -1,4 +1,9 @@
-/* A capture, or a stream that a caller makes as often as needed, that is read several times. */
+/* Reading one capture several times, for operations that must know the whole capture before they
+ * write its first record (filter, split).
+ *
+ * The capture is either a source, on which each pass opens a stream of its own, or a callback of
+ * the caller that makes a fresh stream for each pass.  A pipe can be read once; pf_passes_spool()
+ * copies it to a temporary file first. */
 #ifndef PF_LIB_PASSES_H
 #define PF_LIB_PASSES_H
 
@@ -6,38 +11,43 @@
 #include "lib/progress.h"
 #include "core/stream.h"
 
-/* Begins with pf_passes_begin(), where `source` is the caller's to close, or with
- * pf_passes_of_streams(). */
 typedef struct pf_passes {
-    perfile_source *source; /* NULL: each pass is a stream of … */
+    perfile_source *source; /* NULL: `make` makes the streams */
     perfile_status (*make)(void *user, perfile_stream **stream, perfile_error *err);
     void *user;
-    perfile_stream *ready; /* made, and not given out yet */
-    bool inputs_known;     /* what that reads: */
-    pf_inputs inputs;
-    pf_tee tee; /* each pass has a source of its own, which reads this one */
+    /* With `make`: the stream of the first pass, if pf_passes_inputs() had to make it early. */
+    perfile_stream *ready;
+    bool inputs_known;
+    pf_inputs inputs; /* with `make`: files that `ready` reads */
+    pf_tee tee;       /* without a sink: gives each pass a source of its own on `source` */
     perfile_open_options how;
 
-    uint32_t n;           /* passes that were begun */
-    pf_progress progress; /* of the one that runs */
+    uint32_t n;           /* passes begun so far */
+    pf_progress progress; /* of the pass that runs */
 } pf_passes;
 
+/* For a source.  The caller still owns it, but closes p->source instead: pf_passes_spool() may
+ * replace it.  pf_passes_end() is not needed. */
 void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_open_options *how);
+/* For streams that make() makes.  `deliver` (PERFILE_DELIVER_…) is switched on in each of them and
+ * in the streams below.  End with pf_passes_end(). */
 void pf_passes_of_streams(pf_passes *p,
                           perfile_status (*make)(void *user, perfile_stream **stream,
                                                  perfile_error *err),
                           void *user, uint32_t deliver);
 void pf_passes_end(pf_passes *p);
 
-/* What is read in each pass, to be asked for whenever it is needed. */
+/* Sets *inputs to the files that each pass reads; they live as long as *p.  May be called before
+ * the first pass: with `make` this makes the stream of that pass. */
 perfile_status pf_passes_inputs(pf_passes *p, const pf_inputs **inputs, perfile_error *err);
 
-/* Whether it can be read more than once as it is. */
+/* True if the capture can be read more than once as it is, without pf_passes_spool(). */
 bool pf_passes_seekable(const pf_passes *p);
-/* What a pipe has goes to a temporary file; p->source is that from then on. */
+/* Reads the pipe p->source to its end into a temporary file.  On success p->source is that file,
+ * and the pipe is closed. */
 perfile_status pf_passes_spool(pf_passes *p, perfile_error *err);
 
-/* Opens the capture once more; the caller closes the stream. */
+/* Begins the next pass.  The caller closes the stream, before or after later passes. */
 perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_error *err);
 
 #endif

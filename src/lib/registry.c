@@ -1,4 +1,5 @@
-/* The only place that names all drivers and all forms of output. */
+/* The tables of drivers and of output forms.  No other file names them all.  A new format gets here
+ * by its line in format/families.def. */
 #include "lib/registry.h"
 
 #include "schema/family.h"

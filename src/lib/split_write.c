@@ -81,7 +81,7 @@ static perfile_status put(pf_splitting *s, output *o, const perfile_record *r, s
         bytes += perfile_record_size(&r[i]);
     o->filter->result.kept += n;
     perfile_status st = pf_split_grew(s, bytes, err);
-    return st == PERFILE_OK ? pf_copy_take(&o->copy, r, n, err) : st;
+    return st == PERFILE_OK ? pf_copy_run(&o->copy, r, n, err) : st;
 }
 
 /* The records of the run that go to the part: as they stand there, or those that are scattered one

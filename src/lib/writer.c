@@ -1,4 +1,6 @@
-/* A writer for a sink: which format it has is looked up among the drivers. */
+/* Opening writers: finds the driver by the name of the format, and refuses options that the format
+ * does not have.  Also the list of outputs (`convert --to`) of all drivers.  What a writer does is
+ * in the driver's room (perf/write*.c for perf.data). */
 #include <string.h>
 
 #include "base/error.h"
@@ -15,6 +17,8 @@ const pf_driver *pf_driver_named(const char *name)
     return NULL;
 }
 
+/* Numbers the outputs of all drivers in one row: `position` shrinks by those of each driver that is
+ * passed. */
 const perfile_output *perfile_output_at(size_t position)
 {
     for (size_t i = 0; pf_drivers[i]; position -= pf_drivers[i++]->n_outputs)
@@ -23,7 +27,9 @@ const perfile_output *perfile_output_at(size_t position)
     return NULL;
 }
 
-/* What nobody but the formats that know it may be asked for. */
+/* Refuses options that captures of this driver's format cannot have.  A format with a single output
+ * has no choice of form: then o->form is set to it, and the sink must be what that output is
+ * stored in (a file or a directory). */
 static perfile_status check_options(const pf_driver *driver, const perfile_sink *sink,
                                     perfile_writer_options *o, perfile_error *err)
 {
@@ -36,7 +42,7 @@ static perfile_status check_options(const pf_driver *driver, const perfile_sink 
     if (o->target && !(driver->can & PF_CAN_TARGET))
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.target",
                        "no version of perf reads captures of format %s", driver->name);
-    if (driver->n_outputs != 1)
+    if (driver->n_outputs != 1) /* create() checks the combination of form and sink */
         return PERFILE_OK;
     o->form = driver->outputs[0].form;
     if (pf_sink_has_parts(sink) != driver->outputs[0].directory)
@@ -59,6 +65,8 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
     return st == PERFILE_OK ? driver->create(sink, &o, writer, err) : st;
 }
 
+/* Opens a sink for `path` and a writer on it.  The writer owns the sink, so that closing the writer
+ * closes both. */
 perfile_status perfile_writer_create(const char *path, const perfile_writer_options *options,
                                      perfile_writer **writer, perfile_error *err)
 {
