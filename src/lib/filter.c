@@ -1,4 +1,13 @@
-/* A capture that is made smaller: opened as often as needed, filtered, written. */
+/* perfile_filter_capture(): reads a capture as often as the filter needs, puts the filter stage
+ * (and if fields are dropped the target stage) on the last pass, and writes the result with
+ * perfile_copy().
+ *
+ * Which side-band the selected samples need is known only after a pass over the whole capture, and
+ * some terms (relative times, names of threads) need a pass before that one; src/filter decides how
+ * many (perfile_filter_wants_pass()).  The streams of earlier passes stay open until the end,
+ * because the filter borrows names and events from their sessions.
+ *
+ * filter_open.c does the same for callers that read the filtered stream themselves. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +21,7 @@
 #include "perfile/target.h"
 #include "filter/filter.h"
 
-enum { MOST_PASSES = 3 };
+enum { MOST_PASSES = 3 }; /* before selecting, selecting, and the one that writes */
 
 typedef struct filtering {
     pf_passes all;
@@ -20,16 +29,18 @@ typedef struct filtering {
     perfile_filter_options options;
     perfile_filter_capture_options writing;
     perfile_filter_state *filter;
-    perfile_stream *passes[MOST_PASSES]; /* those before the last stay open */
+    perfile_stream *passes[MOST_PASSES]; /* streams of all passes, the last with its stages on it */
     uint32_t n_passes;
     perfile_filter_summary filtered;
     perfile_copy_summary copied;
-    uint64_t losses; /* of the stage that drops fields */
-    bool failing;    /* on damage */
-    bool may_pass;
+    uint64_t losses; /* kinds of losses that the stage which drops fields reported */
+    bool failing;    /* damage is an error */
+    bool may_pass;   /* the input can be read more than once */
 } filtering;
 
-static void tell(filtering *f, uint64_t done)
+/* Calls the progress callback.  `done` are bytes of the pass that runs; how many passes there are
+ * is an estimate that can grow by one. */
+static void report_progress(filtering *f, uint64_t done)
 {
     uint64_t before = f->all.n - 1, total = f->all.progress.total;
     uint32_t more = 0;
@@ -41,17 +52,19 @@ static void tell(filtering *f, uint64_t done)
                         total);
 }
 
+/* Callback of the filter: progress of a pass before the last. */
 static void on_pass(void *user, const perfile_record *at)
 {
     filtering *f = user;
     if (pf_progress_at(&f->all.progress, at))
-        tell(f, f->all.progress.done);
+        report_progress(f, f->all.progress.done);
 }
 
+/* Callback of perfile_copy(): progress of the last pass. */
 static void on_copy(void *user, uint64_t done, uint64_t total)
 {
     (void)total;
-    tell(user, done);
+    report_progress(user, done);
 }
 
 static void on_note(void *user, const perfile_note *note)
@@ -61,7 +74,8 @@ static void on_note(void *user, const perfile_note *note)
         f->writing.note(f->writing.user, note);
 }
 
-/* A record that would have to lose a field, and of which nobody knows where it is. */
+/* Callback of perfile_target(): a record was dropped, because the place of a field that had to be
+ * removed from it is not known. */
 static void on_loss(void *user, const perfile_target_loss *loss)
 {
     filtering *f = user;
@@ -74,6 +88,7 @@ static void on_loss(void *user, const perfile_target_loss *loss)
     on_note(f, &note);
 }
 
+/* Begins a pass; the stream is closed at the end of perfile_filter_capture(). */
 static perfile_status open_pass(filtering *f, perfile_stream **stream, perfile_error *err)
 {
     perfile_status st = pf_passes_open(&f->all, stream, err);
@@ -82,11 +97,13 @@ static perfile_status open_pass(filtering *f, perfile_stream **stream, perfile_e
     return st;
 }
 
-/* What is a file in a pipe, or has to be read twice, goes to a temporary file. */
+/* Copies a pipe to a temporary file if it must be read more than once, or if a file comes through
+ * it (whose features are at the end, where the driver would have to copy it as well).  A pipe that
+ * can be filtered in one pass is not copied; it then keeps more side-band than needed. */
 static perfile_status make_seekable(filtering *f, perfile_error *err)
 {
     perfile_bytes head;
-    pf_head said = {0};
+    pf_head header = {0};
     const pf_driver *driver;
     const char *foreign;
     bool needed;
@@ -99,7 +116,7 @@ static perfile_status make_seekable(filtering *f, perfile_error *err)
         st = pf_source_run(f->all.source, 0, PF_HEAD_BYTES, &head, err);
     if (st != PERFILE_OK)
         return st;
-    bool file = driver->head && driver->head(head, &said) && said.form == PERFILE_FORM_FILE;
+    bool file = driver->head && driver->head(head, &header) && header.form == PERFILE_FORM_FILE;
     if (!file && !needed)
         return PERFILE_OK;
     st = pf_passes_spool(&f->all, err);
@@ -107,7 +124,8 @@ static perfile_status make_seekable(filtering *f, perfile_error *err)
     return st;
 }
 
-static perfile_status learn(filtering *f, perfile_error *err)
+/* The passes before the one that writes. */
+static perfile_status run_passes(filtering *f, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     f->filter->progress = on_pass;
@@ -122,6 +140,8 @@ static perfile_status learn(filtering *f, perfile_error *err)
     return st;
 }
 
+/* Writes the filtered stream to the sink, as its own format and byte order unless options differ.
+ */
 static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *err)
 {
     uint32_t form = f->writing.form ? f->writing.form : perfile_stream_container(s)->form;
@@ -145,9 +165,13 @@ static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *
     return st;
 }
 
+/* All of it.  perfile_filter() and perfile_target() replace the entry of the last pass by the
+ * stream of their stage, which owns the one below. */
 static perfile_status filter(filtering *f, perfile_error *err)
 {
     perfile_stream *s;
+    /* Features of a pipe precede its records, and the target stage copies facts when it begins: the
+     * filter must know its features before the last pass. */
     if (f->writing.form == PERFILE_FORM_PIPE || f->writing.drop)
         f->options.flags |= PERFILE_FILTER_FACTS_FIRST;
     if (pf_sink_has_parts(f->sink))
@@ -156,7 +180,7 @@ static perfile_status filter(filtering *f, perfile_error *err)
     if (st == PERFILE_OK)
         st = make_seekable(f, err);
     if (st == PERFILE_OK)
-        st = learn(f, err);
+        st = run_passes(f, err);
     if (st == PERFILE_OK)
         st = open_pass(f, &s, err);
     if (st == PERFILE_OK)
@@ -170,17 +194,18 @@ static perfile_status filter(filtering *f, perfile_error *err)
     if (st == PERFILE_OK)
         st = write_all(f, f->passes[f->n_passes - 1], err);
     if (st == PERFILE_OK)
-        pf_filter_say_empty(f->filter, on_note, f);
+        pf_filter_note_empty(f->filter, on_note, f);
     return st;
 }
 
+/* Copies a summary to a caller's struct of `out_size` bytes, which may be of an older version. */
 static void copy_out(void *out, size_t out_size, const void *from, size_t size)
 {
     if (out)
         memcpy(out, from, out_size < size ? out_size : size);
 }
 
-/* What the filter kept, without that of which the fields could not be dropped. */
+/* Fills the summary: what the filter kept, less what the target stage dropped behind it. */
 static void count(filtering *f)
 {
     perfile_target_summary dropped = {0};
@@ -194,6 +219,7 @@ static void count(filtering *f)
     f->copied.losses += f->losses;
 }
 
+/* `source` is closed in any case; pf_passes_spool() may have replaced it. */
 perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink,
                                       const perfile_filter_options *options,
                                       const perfile_filter_capture_options *writing,

@@ -1,5 +1,11 @@
-/* What is said when a filter selects nothing: what the samples of the capture have instead, of that
- * which was asked for.  A typing error in --comm or seconds in place of milliseconds shows here. */
+/* The note for a filter that selects no sample, for instance
+ *
+ *     no sample is selected; the capture has 42 samples, time 12.5..13.1, threads called work,
+ * helper
+ *
+ * It shows the values that the samples have for the fields that the terms test, so that a typing
+ * error in --comm, or seconds in place of milliseconds, is visible at once.  The values were
+ * collected by filter/observed.c while nothing was selected. */
 #include "lib/filter_empty.h"
 
 #include <inttypes.h>
@@ -7,10 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_TEXT = 400 };
+enum { MOST_TEXT = 400 }; /* size of all buffers called `text`; longer texts are cut */
 
 static void put(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Appends to `text`. */
 static void put(char *text, const char *format, ...)
 {
     size_t n = strlen(text);
@@ -20,12 +27,14 @@ static void put(char *text, const char *format, ...)
     va_end(args);
 }
 
+/* Appends a time in seconds, as --time takes it. */
 static void put_time(char *text, uint64_t ns)
 {
     const uint64_t second = 1000000000;
     put(text, "%" PRIu64 ".%09" PRIu64, ns / second, ns % second);
 }
 
+/* Appends "pid 7..9", "pid 7", or "without pid" if no sample had a value (least > most). */
 static void put_range(char *text, unsigned place, const pf_observed_range *r)
 {
     static const char *const names[PF_PLACES] = {"time", "pid", "tid", "cpu", "ip"};
@@ -43,6 +52,7 @@ static void put_range(char *text, unsigned place, const pf_observed_range *r)
     }
 }
 
+/* Appends the names found, `what` in front of the first; nothing if there are none. */
 static void put_names(char *text, const char *what, const pf_observed_names *all)
 {
     for (size_t i = 0; i < all->n; i++)
@@ -50,27 +60,30 @@ static void put_names(char *text, const char *what, const pf_observed_names *all
     put(text, "%s", all->more ? " ..." : "");
 }
 
-/* Of what was asked for, or the times when it was none of these. */
-static void put_there(const pf_filter *x, char *text)
+/* Appends what the samples have for the tested fields (their times if none of these is known).  The
+ * filter tests the terms one after the other, so that the values of the second field are those of
+ * samples that the first term accepted, and so on. */
+static void put_observed(const pf_filter *x, char *text)
 {
     const pf_observed *t = &x->there;
     uint64_t n = x->result.samples;
     const char *before = ", ";
-    put(text, "; there %s %" PRIu64 " sample%s", n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
+    put(text, "; the capture has %" PRIu64 " sample%s", n, n == 1 ? "" : "s");
     for (unsigned k = 0; k < PF_PLACES; k++) {
         if (!(t->looked >> k & 1))
             continue;
         put(text, "%s", before);
         put_range(text, k, &t->ranges[k]);
-        before = "; those that fit: ";
+        before = "; those that fit so far: ";
     }
     put_names(text, ", threads called ", &t->comms);
     put_names(text, ", files ", &t->files);
 }
 
-typedef void say_fn(void *user, const perfile_note *note);
+typedef void note_fn(void *user, const perfile_note *note);
 
-static void say_unsaid(const pf_filter *x, say_fn *say, void *user)
+/* Notes each term on a field that no event records. */
+static void note_not_recorded(const pf_filter *x, note_fn *report, void *user)
 {
     char text[96];
     uint32_t next = 0;
@@ -80,27 +93,27 @@ static void say_unsaid(const pf_filter *x, say_fn *say, void *user)
                          .offset = PERFILE_NO_OFFSET,
                          .text = text};
     while ((name = pf_filter_unsaid(x, &next))) {
-        snprintf(text, sizeof text, "--%s selects no sample: no event records what it asks for",
+        snprintf(text, sizeof text, "--%s selects no sample: no event records the field it tests",
                  name);
-        say(user, &note);
+        report(user, &note);
     }
 }
 
-void pf_filter_say_empty(const pf_filter *x, say_fn *say, void *user)
+void pf_filter_note_empty(const pf_filter *x, note_fn *report, void *user)
 {
     char text[MOST_TEXT] = "no sample is selected";
     perfile_note note = {.kind = PERFILE_NOTE_EMPTY,
                          .number = UINT32_MAX,
                          .offset = PERFILE_NO_OFFSET,
                          .text = text};
-    if (!say)
+    if (!report)
         return;
-    say_unsaid(x, say, user);
+    note_not_recorded(x, report, user);
     if (x->selects_any || !x->options.n_terms)
         return;
     if (x->result.samples == 0)
         put(text, "; the capture has none");
     else
-        put_there(x, text);
-    say(user, &note);
+        put_observed(x, text);
+    report(user, &note);
 }

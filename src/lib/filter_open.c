@@ -1,5 +1,9 @@
-/* A capture that is read through a filter: opened as often as the filter wants, for those who look
- * at records and write no capture. */
+/* perfile_filter_open(): a filtered stream for callers that read records and write no capture
+ * (dump, stats).  Does the passes that the filter needs, and before them one that feeds a process
+ * model where the caller wants names.
+ *
+ * All that the stream needs (source, streams of the earlier passes, filter, model) is in a
+ * pf_reading, which the filter stage releases when it is closed.  The caller sees one stream. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,22 +14,23 @@
 #include "perfile/filter.h"
 #include "filter/filter.h"
 
-enum { MOST_PASSES = 3 };
+enum { MOST_PASSES = 3 }; /* model, before selecting, selecting */
 
-/* What a stream owns that stands on several passes: the filter knows places of what they read, so
- * they stay open.  Released when the last of them, the stream itself, is closed. */
+/* What the filtered stream owns besides the stream below it.  The filter borrows from the sessions
+ * of the passes, so they stay open. */
 typedef struct pf_reading {
     pf_passes all;
     perfile_filter_state *filter;
     perfile_model *model;
-    perfile_stream *passes[MOST_PASSES]; /* but for the last one */
+    perfile_stream *passes[MOST_PASSES]; /* all but the last pass, which the caller reads */
     uint32_t n_passes;
-    perfile_error *limit;
+    perfile_error *limit; /* the caller's: why the model is not complete; may be NULL */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void (*note)(void *user, const perfile_note *note);
     void *user;
 } pf_reading;
 
+/* Frees the pf_reading; also the callback for closing the filter stage. */
 static void release(void *user)
 {
     pf_reading *x = user;
@@ -37,6 +42,8 @@ static void release(void *user)
     pf_free(x);
 }
 
+/* Progress of the passes before the last: this one, those done, and the one that the caller does.
+ */
 static void on_pass(void *user, const perfile_record *at)
 {
     pf_reading *x = user;
@@ -54,13 +61,14 @@ static perfile_status open_pass(pf_reading *x, perfile_stream **stream, perfile_
     return st;
 }
 
+/* The filtered stream was read to its end: what if it was empty. */
 static void on_end(void *user)
 {
     pf_reading *x = user;
-    pf_filter_say_empty(x->filter, x->note, x->user);
+    pf_filter_note_empty(x->filter, x->note, x->user);
 }
 
-/* Names and mappings of the whole capture. */
+/* Feeds the side-band of a run to the model. */
 static perfile_status feed(pf_reading *x, const perfile_record *first, size_t n, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -71,6 +79,9 @@ static perfile_status feed(pf_reading *x, const perfile_record *first, size_t n,
     return st;
 }
 
+/* The pass that makes the model of the whole capture: a name can be set behind the sample that
+ * needs it.  If the model reaches its limit and the caller gave `limit`, what is known so far is
+ * used, and the error goes there. */
 static perfile_status make_model(pf_reading *x, perfile_error *err)
 {
     perfile_stream *s;
@@ -88,17 +99,17 @@ static perfile_status make_model(pf_reading *x, perfile_error *err)
         *x->limit = *err;
         st = PERFILE_END;
     }
-    /* A model that has made its lists has everything in order, and answers faster. */
+    /* Asking for the threads sorts the model's lists now, which makes later look-ups fast. */
     return st == PERFILE_END ? perfile_model_threads(x->model, &threads, &n, err) : st;
 }
 
-/* Passes need a source that can be read again; so do the bytes of a file in a pipe, which the
- * driver would copy for each of them. */
+/* Copies a pipe to a temporary file, so that it can be read once per pass. */
 static perfile_status make_seekable(pf_reading *x, perfile_error *err)
 {
     return pf_passes_seekable(&x->all) ? PERFILE_OK : pf_passes_spool(&x->all, err);
 }
 
+/* Does all passes, and opens the last one with the filter on it. */
 static perfile_status open_all(pf_reading *x, bool model, perfile_stream **stream,
                                perfile_error *err)
 {
@@ -124,6 +135,7 @@ static perfile_status open_all(pf_reading *x, bool model, perfile_stream **strea
     return st;
 }
 
+/* Owns `source` in any case: on success through the stream, on failure it is closed here. */
 perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_options *options,
                                    perfile_filter_open_options *reading, perfile_stream **stream,
                                    const perfile_model **model, perfile_error *err)
@@ -159,7 +171,7 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
         release(x);
         return st;
     }
-    x->filter->progress = NULL; /* who reads sees it */
+    x->filter->progress = NULL; /* the caller reads the last pass, and sees how far it is */
     x->filter->ended = on_end;
     x->filter->closed = release;
     x->filter->closed_user = x;

@@ -1,4 +1,11 @@
-/* Captures that become one: opened, turned to one byte order, sorted, merged, written. */
+/* perfile_merge_captures(): several captures become one.
+ *
+ * Each input is opened, byte-swapped to the order of the first one, and sorted; perfile_merge()
+ * merges these streams into one, and perfile_copy() writes it.  How attrs, ids, clocks and features
+ * are reconciled is in src/merge.
+ *
+ * What this file adds: messages name the input that an error comes from, progress is the sum over
+ * all inputs, and the memory for sorting is divided among them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,11 +24,11 @@ typedef struct merging merging;
 
 typedef struct input {
     merging *all;
-    perfile_merge_source *in;
-    const char *name;
-    perfile_stream *stream; /* the stage's from perfile_merge() on */
-    pf_notes *notes;        /* of one that is turned */
-    uint64_t done, total;   /* as it counts for progress */
+    perfile_merge_source *in; /* the caller's; in->source is NULL once the stream owns it */
+    const char *name;         /* for messages */
+    perfile_stream *stream;   /* owned here until perfile_merge() succeeds, then by its stream */
+    pf_notes *notes;          /* losses of byte-swapping; NULL if this input is not swapped */
+    uint64_t done, total;     /* the share of this input in merging.done and .total */
 } input;
 
 struct merging {
@@ -30,10 +37,10 @@ struct merging {
     perfile_sink *sink;
     perfile_merge_options options;
     perfile_merge_captures_options writing;
-    perfile_stream *stream;
+    perfile_stream *stream; /* the merged one; NULL until perfile_merge() succeeds */
     perfile_copy_summary copied;
-    uint64_t done, total;
-    uint32_t unknown; /* inputs whose total is not known */
+    uint64_t done, total; /* progress, in bytes of all inputs */
+    uint32_t unknown;     /* inputs whose total is not known */
 };
 
 static bool fails_on_damage(const merging *m)
@@ -41,9 +48,9 @@ static bool fails_on_damage(const merging *m)
     return m->writing.on_damage == PERFILE_ON_DAMAGE_FAIL;
 }
 
-/* What the stage says behind the input that it is of, of whose name it has the end; NULL: it has
- * not said which one. */
-static const char *behind_input(const char *message, const char *name)
+/* The stage puts the name of an input in front of its messages, and may have cut the beginning of a
+ * long one.  Returns the message behind "NAME: " if NAME is the end of `name`, NULL otherwise. */
+static const char *strip_input_name(const char *message, const char *name)
 {
     for (const char *end = name; *end; end++) {
         size_t n = strlen(end);
@@ -53,7 +60,8 @@ static const char *behind_input(const char *message, const char *name)
     return NULL;
 }
 
-/* In front of the message: which input it is of, and where. */
+/* Puts the input's name and the offset in front of the message: "b.data: offset 4096: …".  Names
+ * are cut to 120 bytes, so that words of the message remain. */
 static void name_input(const char *name, perfile_error *err)
 {
     char message[sizeof err->message], offset[48] = "";
@@ -62,7 +70,7 @@ static void name_input(const char *name, perfile_error *err)
     memcpy(message, err->message, sizeof message);
     if (!message[0])
         snprintf(message, sizeof message, "%s", perfile_status_text(err->status));
-    const char *words = behind_input(message, name);
+    const char *words = strip_input_name(message, name);
     if (!words)
         words = message;
     if (err->offset != PERFILE_NO_OFFSET)
@@ -72,6 +80,8 @@ static void name_input(const char *name, perfile_error *err)
              (int)(sizeof err->message - 1 - (size_t)used), words);
 }
 
+/* Callback of sorting an input: adds its progress to that of all.  Its total may become known, or
+ * grow, while it is read. */
 static void on_sort(void *user, uint64_t done, uint64_t total)
 {
     input *x = user;
@@ -95,6 +105,7 @@ static void begin_progress(input *x)
     x->all->unknown += x->total == 0;
 }
 
+/* Callback of perfile_byteswap(): notes what could not be swapped completely. */
 static perfile_status on_kept(void *user, const perfile_record *r, const perfile_feature *f,
                               const perfile_error *why)
 {
@@ -108,7 +119,8 @@ static uint32_t order_of(const perfile_stream *s)
     return perfile_session_byte_order(perfile_stream_session(s));
 }
 
-static perfile_status turn(input *x, uint32_t order, perfile_error *err)
+/* Puts the stage for byte-swapping on the stream if it has another byte order than `order`. */
+static perfile_status swap_to(input *x, uint32_t order, perfile_error *err)
 {
     perfile_byteswap_options how = {.size = sizeof how, .kept = on_kept, .user = x};
     if (order_of(x->stream) == order)
@@ -119,13 +131,15 @@ static perfile_status turn(input *x, uint32_t order, perfile_error *err)
     return perfile_byteswap(x->stream, order, &how, &x->stream, err);
 }
 
-static uint64_t share(const merging *m)
+/* The memory that each input may use for sorting: an equal share, at least what sorting needs. */
+static uint64_t memory_share(const merging *m)
 {
     uint64_t all = m->writing.max_memory ? m->writing.max_memory : PERFILE_MERGE_MAX_MEMORY;
     uint64_t one = all / m->n;
     return one > PERFILE_SORT_LEAST_MEMORY ? one : PERFILE_SORT_LEAST_MEMORY;
 }
 
+/* Opens an input, and puts byte-swapping and sorting on it.  Each stage owns the one below. */
 static perfile_status open_input(input *x, perfile_error *err)
 {
     const merging *m = x->all;
@@ -136,7 +150,7 @@ static perfile_status open_input(input *x, perfile_error *err)
                                 .from = x->in->from,
                                 .limits = m->writing.limits};
     perfile_sort_options sorting = {.size = sizeof sorting,
-                                    .max_memory = share(m),
+                                    .max_memory = memory_share(m),
                                     .max_mapped =
                                         m->writing.max_memory ? 0 : PERFILE_SORT_MAX_MAPPED,
                                     .temporary = m->writing.temporary,
@@ -147,7 +161,7 @@ static perfile_status open_input(input *x, perfile_error *err)
         return st;
     x->in->source = NULL;
     begin_progress(x);
-    st = turn(x, order_of(m->inputs[0].stream), err);
+    st = swap_to(x, order_of(m->inputs[0].stream), err);
     return st == PERFILE_OK ? perfile_sort(x->stream, &sorting, &x->stream, err) : st;
 }
 
@@ -163,8 +177,9 @@ static perfile_status open_all(merging *m, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Damage that is known already is told before anything is written. */
-static perfile_status look_for_damage(const merging *m, perfile_error *err)
+/* If damage is an error: fails for damage that an input has already met.  The inputs have been read
+ * to their ends by sorting, so that this is known before anything is written. */
+static perfile_status check_damage(const merging *m, perfile_error *err)
 {
     for (size_t i = 0; i < m->n && fails_on_damage(m); i++) {
         perfile_stream_summary sum;
@@ -182,6 +197,7 @@ static perfile_status look_for_damage(const merging *m, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Merges the streams of the inputs.  On success m->stream owns them. */
 static perfile_status merge_all(merging *m, perfile_error *err)
 {
     perfile_merge_input *list = pf_alloc(m->n, sizeof *list);
@@ -199,26 +215,30 @@ static perfile_status merge_all(merging *m, perfile_error *err)
     return st;
 }
 
-/* An error of reading is of the input that will not go on, or that the stage has named. */
+/* Puts the name of the failed input in front of the message: the one whose stream has ended with an
+ * error, or that the merging stage has named. */
 static void name_failed(const merging *m, perfile_error *err)
 {
     for (size_t i = 0; i < m->n; i++) {
         const input *x = &m->inputs[i];
-        if ((x->stream && x->stream->final < 0) || (err && behind_input(err->message, x->name))) {
+        if ((x->stream && x->stream->final < 0) ||
+            (err && strip_input_name(err->message, x->name))) {
             name_input(x->name, err);
             return;
         }
     }
 }
 
+/* Callback of perfile_copy(): notes of the merged capture belong to no input (UINT32_MAX). */
 static void on_note(void *user, const perfile_note *note)
 {
     const merging *m = user;
-    /* Damage is in the summaries, with the input that has it. */
+    /* Damage is reported in the summary of the input that has it. */
     if (m->writing.note && note->kind != PERFILE_NOTE_DAMAGE)
         m->writing.note(m->writing.user, UINT32_MAX, note);
 }
 
+/* Writes the merged stream. */
 static perfile_status write_all(merging *m, uint32_t form, perfile_error *err)
 {
     const perfile_session *session = perfile_stream_session(m->stream);
@@ -242,6 +262,8 @@ static perfile_status write_all(merging *m, uint32_t form, perfile_error *err)
     return st;
 }
 
+/* From opening the inputs to writing the result, which has the form of the first input unless the
+ * options choose one.  A directory becomes one file. */
 static perfile_status merge(merging *m, perfile_error *err)
 {
     perfile_status st = open_all(m, err);
@@ -251,7 +273,7 @@ static perfile_status merge(merging *m, perfile_error *err)
     if (m->writing.form)
         form = m->writing.form;
     st = merge_all(m, err);
-    if (st == PERFILE_OK && (st = look_for_damage(m, err)) != PERFILE_OK)
+    if (st == PERFILE_OK && (st = check_damage(m, err)) != PERFILE_OK)
         return st;
     if (st == PERFILE_OK)
         st = write_all(m, form == PERFILE_FORM_PIPE ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE, err);
@@ -260,25 +282,29 @@ static perfile_status merge(merging *m, perfile_error *err)
     return st;
 }
 
+/* Copies a summary to a caller's struct of `out_size` bytes, which may be of an older version. */
 static void copy_out(void *out, size_t out_size, const void *from, size_t size)
 {
     if (out)
         memcpy(out, from, out_size < size ? out_size : size);
 }
 
-typedef struct told {
+/* Context of note_of_input(). */
+typedef struct noted_input {
     const merging *all;
-    uint32_t input;
-} told;
+    uint32_t input; /* index of the input that the notes are about */
+} noted_input;
 
-static void tell_note(void *user, const perfile_note *note)
+/* Passes a note on with the index of its input. */
+static void note_of_input(void *user, const perfile_note *note)
 {
-    const told *t = user;
+    const noted_input *t = user;
     t->all->writing.note(t->all->writing.user, t->input, note);
 }
 
-/* What is known of the inputs, before they are closed. */
-static void tell_inputs(merging *m)
+/* Fills the summaries of the inputs and reports their notes, before they are closed; also after an
+ * error.  Damage and losses of the merged capture are the sums of its inputs'. */
+static void report_inputs(merging *m)
 {
     m->copied.damages = m->copied.lost = 0;
     for (size_t i = 0; i < m->n; i++) {
@@ -290,7 +316,7 @@ static void tell_inputs(merging *m)
         m->copied.damages += sum.damages;
         m->copied.lost += sum.lost;
         if (x->notes && m->writing.note)
-            (void)pf_notes_report(x->notes, tell_note, &(told){m, (uint32_t)i});
+            (void)pf_notes_report(x->notes, note_of_input, &(noted_input){m, (uint32_t)i});
     }
     if (m->stream && m->writing.merged)
         m->writing.merged(m->writing.user, m->stream);
@@ -308,6 +334,7 @@ static void close_all(merging *m)
     pf_free(m->inputs);
 }
 
+/* Makes the list of inputs. */
 static perfile_status begin(merging *m, perfile_merge_source *in, size_t n, perfile_error *err)
 {
     if (n == 0 || n >= UINT32_MAX)
@@ -336,7 +363,8 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
         st = pf_options_take(&m.options, sizeof m.options, m.writing.merge, "merge.options", err);
     if (st == PERFILE_OK)
         st = pf_on_damage_take(&m.writing.on_damage, PERFILE_ON_DAMAGE_STOP, PERFILE_ON_DAMAGE_FAIL,
-                               "merge_captures.options", err);
+                               "merge.writing", err);
+    /* A caller can ask for failing in either struct: both get it. */
     if (m.writing.on_damage == PERFILE_ON_DAMAGE_FAIL)
         m.options.flags |= PERFILE_MERGE_FAIL_ON_DAMAGE;
     else if (m.options.flags & PERFILE_MERGE_FAIL_ON_DAMAGE)
@@ -347,7 +375,7 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
         st = pf_sink_reads(sink, &in[i].source->inputs, err);
     if (st == PERFILE_OK)
         st = merge(&m, err);
-    tell_inputs(&m);
+    report_inputs(&m);
     if (m.stream)
         perfile_merge_get_summary(m.stream, &result, sizeof result);
     copy_out(summary, size, &result, sizeof result);

@@ -1,4 +1,15 @@
-/* A capture in parts: opened as often as needed, the parts found, then written some at a time. */
+/* perfile_split_capture() and perfile_split_stream(): one capture becomes several.
+ *
+ * The capture is read several times:
+ * 1. if needed, a pass that collects names of threads and the size of side-band (pf_split_look());
+ * 2. a pass that finds the parts (pf_split_find());
+ * 3. for each lot of parts, a pass that finds the side-band each part needs, and one that writes
+ *    (pf_split_write(), split_write.c).
+ * Nothing is kept per record between the passes: each works out again where a record belongs.
+ *
+ * With a pattern, the files are written into a temporary folder and get their names together at the
+ * end (io/out_set.c), so that a failed split leaves nothing behind.  Names and total size of the
+ * facts are checked before anything is written. */
 #include "lib/split.h"
 
 #include <string.h>
@@ -11,13 +22,14 @@
 #include "base/limits.h"
 #include "lib/copy.h"
 
-/* Passes that are to come when so many are behind us: two for each lot of parts. */
-static uint64_t passes_in_all(const pf_splitting *s)
+/* The number of passes over the capture, for progress.  Until the parts are found, one lot is
+ * assumed. */
+static uint64_t count_passes(const pf_splitting *s)
 {
     uint64_t lots = (s->split.n + s->lot - 1) / s->lot;
     if (!s->found || lots == 0)
         lots = 1;
-    return (s->looked ? 2 : 1) + lots * (s->split.state ? 2 : 1);
+    return (s->scanned ? 2 : 1) + lots * (s->split.state ? 2 : 1);
 }
 
 void pf_split_report(void *splitting, const perfile_record *at)
@@ -36,10 +48,11 @@ void pf_split_report(void *splitting, const perfile_record *at)
     pf_progress *p = &s->all.progress;
     if (pf_progress_at(p, at) && s->writing.progress)
         s->writing.progress(s->writing.user,
-                            pf_progress_share(s->all.n - 1, passes_in_all(s), p->done, p->total),
+                            pf_progress_share(s->all.n - 1, count_passes(s), p->done, p->total),
                             p->total);
 }
 
+/* Fails if damage is an error and the stream has met some. */
 static perfile_status refuse_damage(const pf_splitting *s, const perfile_stream *stream,
                                     perfile_error *err)
 {
@@ -48,7 +61,8 @@ static perfile_status refuse_damage(const pf_splitting *s, const perfile_stream 
     return s->failing && sum.damages ? pf_copy_refuse(&sum, err) : PERFILE_OK;
 }
 
-static perfile_status find(pf_splitting *s, perfile_error *err)
+/* The first passes: what parts there are. */
+static perfile_status find_parts(pf_splitting *s, perfile_error *err)
 {
     perfile_stream *stream;
     perfile_stream_summary sum;
@@ -56,11 +70,11 @@ static perfile_status find(pf_splitting *s, perfile_error *err)
     s->split.progress = pf_split_report;
     s->split.progress_user = s;
     if (pf_split_must_look(&s->split)) {
-        st = pf_passes_open(&s->all, &s->looked, err);
+        st = pf_passes_open(&s->all, &s->scanned, err);
         if (st == PERFILE_OK)
-            st = pf_split_look(&s->split, s->looked, err);
+            st = pf_split_look(&s->split, s->scanned, err);
         if (st == PERFILE_OK)
-            st = refuse_damage(s, s->looked, err);
+            st = refuse_damage(s, s->scanned, err);
     }
     if (st == PERFILE_OK)
         st = pf_passes_open(&s->all, &stream, err);
@@ -79,7 +93,10 @@ static perfile_status find(pf_splitting *s, perfile_error *err)
     return st == PERFILE_OK ? refuse_damage(s, stream, err) : st;
 }
 
-/* What can be told before anything is read. */
+/* Checks pattern and output before anything is read, because reading may take long.  Creates the
+ * set of files with its temporary folder, which the caller is told so that it can remove the folder
+ * when it is killed.  A pattern without %s gives names that differ in their number only: the first
+ * one is checked now, all of them in name_parts(). */
 static perfile_status begin_output(pf_splitting *s, perfile_error *err)
 {
     const char *pattern = s->split.options.pattern, *name;
@@ -88,7 +105,8 @@ static perfile_status begin_output(pf_splitting *s, perfile_error *err)
     if (!pattern)
         return s->writing.open ? PERFILE_OK
                                : pf_fail(err, PERFILE_E_USAGE, "split.pattern",
-                                         "where the parts go is not said");
+                                         "missing output: give a pattern for the names of the "
+                                         "parts, or a function that opens them");
     const pf_inputs *inputs;
     perfile_status st = pf_split_name(&names, pattern, 0, "0", &name, err);
     if (st == PERFILE_OK)
@@ -103,7 +121,7 @@ static perfile_status begin_output(pf_splitting *s, perfile_error *err)
     return st;
 }
 
-/* All names, before anything is written. */
+/* Makes the names of all parts, and checks that they may be written, before the first is. */
 static perfile_status name_parts(pf_splitting *s, perfile_error *err)
 {
     const char *name, *pattern = s->split.options.pattern;
@@ -120,6 +138,7 @@ static perfile_status name_parts(pf_splitting *s, perfile_error *err)
     return st;
 }
 
+/* Callback of the set of files: the path of part `n`. */
 static const char *name_at(void *splitting, uint32_t n)
 {
     const pf_splitting *s = splitting;
@@ -140,7 +159,7 @@ void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfi
         out->name = ((const char *const *)(const void *)s->name_of.ptr)[n];
 }
 
-/* Of `source`, or without one of streams that `open` makes. */
+/* Passes over `source`, or if that is NULL over streams that open() makes. */
 static void begin_passes(pf_splitting *s, perfile_source *source, perfile_stream_open open,
                          void *user)
 {
@@ -158,17 +177,19 @@ static void begin_passes(pf_splitting *s, perfile_source *source, perfile_stream
     pf_passes_begin(&s->all, source, &how);
 }
 
+/* How many parts may be open at once under the limit of the process for open files. */
 static uint32_t parts_at_once(void)
 {
-    enum { OTHERS = 64 };
+    enum { OTHERS = 64 }; /* files that the process may have open besides */
     struct rlimit files;
     bool many = getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur >= PF_SPLIT_OPEN + OTHERS;
     return many ? PF_SPLIT_OPEN : PF_SPLIT_OPEN_LEAST;
 }
 
-/* How many bytes all parts may have: so many times those of the capture, and a little for captures
- * of a few kB, of which facts are the most. */
-static void set_most(pf_splitting *s)
+/* Sets how many bytes all parts may have: limits.growth_ratio times the bytes of the capture, after
+ * decompression if it is compressed.  16 MiB are always allowed: of a capture of a few kB most
+ * bytes are facts, which each part repeats. */
+static void set_growth_limit(pf_splitting *s)
 {
     enum { ALWAYS = 16 << 20 };
     const perfile_limits limits = s->limits;
@@ -176,49 +197,54 @@ static void set_most(pf_splitting *s)
     perfile_stream_get_summary(s->found, &sum, sizeof sum);
     uint64_t bytes = pf_container_bytes(perfile_stream_container(s->found)), most;
     bytes = sum.inner_bytes > bytes ? sum.inner_bytes : bytes;
-    bytes = sum.bytes > bytes ? sum.bytes : bytes; /* of several inputs */
+    bytes = sum.bytes > bytes ? sum.bytes : bytes; /* a merged stream has several inputs */
     if (limits.growth_ratio == UINT64_MAX ||
         __builtin_mul_overflow(bytes, limits.growth_ratio, &most) ||
         pf_add_u64(most, ALWAYS, &s->most))
         s->most = UINT64_MAX;
 }
 
-static perfile_status too_much(const pf_splitting *s, perfile_error *err)
+/* Returns PERFILE_E_LIMIT: the parts would become larger than limits.growth_ratio allows. */
+static perfile_status refuse_growth(const pf_splitting *s, perfile_error *err)
 {
-    return pf_fail(err, PERFILE_E_LIMIT, "growth_ratio",
-                   "%u parts repeat what each needs, and would have more than %llu bytes together: "
-                   "make larger parts, or repeat less (--no-state, --compact-state)",
-                   s->split.n, (unsigned long long)s->most);
+    return pf_fail(
+        err, PERFILE_E_LIMIT, "growth_ratio",
+        "%u parts repeat the side-band that each of them needs, and would have more than "
+        "%llu bytes together: make larger parts, or repeat less (--no-state, "
+        "--compact-state)",
+        s->split.n, (unsigned long long)s->most);
 }
 
 perfile_status pf_split_grew(pf_splitting *s, uint64_t bytes, perfile_error *err)
 {
     s->grown += bytes;
-    return s->grown > s->most ? too_much(s, err) : PERFILE_OK;
+    return s->grown > s->most ? refuse_growth(s, err) : PERFILE_OK;
 }
 
-/* Facts are in every part: what they come to is known before anything is written. */
-static perfile_status weigh_facts(pf_splitting *s, perfile_error *err)
+/* Counts the facts (attrs, features), which every part has: their sum is known, and checked against
+ * the limit, before anything is written. */
+static perfile_status count_facts(pf_splitting *s, perfile_error *err)
 {
     uint64_t all = 0;
-    set_most(s);
+    set_growth_limit(s);
     if (s->most != UINT64_MAX &&
         (__builtin_mul_overflow(pf_split_facts(s->found), (uint64_t)s->split.n, &all) ||
          all > s->most))
-        return too_much(s, err);
+        return refuse_growth(s, err);
     s->grown = s->most == UINT64_MAX ? 0 : all;
     return PERFILE_OK;
 }
 
+/* From checking the output to writing the last part. */
 static perfile_status split(pf_splitting *s, perfile_error *err)
 {
     perfile_status st = begin_output(s, err);
     if (st == PERFILE_OK)
         st = pf_passes_seekable(&s->all) ? PERFILE_OK : pf_passes_spool(&s->all, err);
     if (st == PERFILE_OK)
-        st = find(s, err);
+        st = find_parts(s, err);
     if (st == PERFILE_OK)
-        st = weigh_facts(s, err);
+        st = count_facts(s, err);
     if (st == PERFILE_OK)
         st = name_parts(s, err);
     for (uint32_t i = 0; i < s->split.n && st == PERFILE_OK; i += s->lot)
@@ -226,7 +252,7 @@ static perfile_status split(pf_splitting *s, perfile_error *err)
     return st;
 }
 
-/* The files get their names, or go. */
+/* On success gives all files their names in one go; otherwise removes them. */
 static perfile_status end_output(pf_splitting *s, perfile_status st, perfile_error *err)
 {
     if (!s->set)
@@ -239,12 +265,14 @@ static perfile_status end_output(pf_splitting *s, perfile_status st, perfile_err
     return st;
 }
 
+/* Copies a summary to a caller's struct of `room` bytes, which may be of an older version. */
 static void copy_in(void *to, size_t room, const void *from, size_t size)
 {
     memcpy(to, from, size < room ? size : room);
 }
 
-/* All of it; *source is what is to be closed at the end. */
+/* Both public functions.  *source, which may be NULL, may be replaced by a temporary file; the
+ * caller closes what it is at the end. */
 static perfile_status split_all(perfile_source **source, perfile_stream_open open, void *user,
                                 const perfile_split_options *options,
                                 const perfile_split_capture_options *writing,
@@ -276,7 +304,7 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
             copy_in(sum, size, &s->sum, sizeof s->sum);
     }
     perfile_stream_close(s->found);
-    perfile_stream_close(s->looked);
+    perfile_stream_close(s->scanned);
     pf_passes_end(&s->all);
     pf_split_free(&s->split);
     pf_split_names_free(&s->names);

@@ -1,4 +1,5 @@
-/* What the files of perfile_split_capture() share. */
+/* The state of perfile_split_capture(), shared by split.c (passes, names, limits) and split_write.c
+ * (writing).  Which part a record belongs to is decided in src/split. */
 #ifndef PF_LIB_SPLIT_H
 #define PF_LIB_SPLIT_H
 
@@ -7,8 +8,8 @@
 #include "lib/passes.h"
 #include "split/split.h"
 
-/* Parts that are written at once: as many as may be open, so that a capture of thousands of parts
- * is not read once for each few of them. */
+/* How many parts are written in one pass over the capture: as many files as may be open, and fewer
+ * where the process may open few.  Each further lot of parts costs one or two passes. */
 enum { PF_SPLIT_OPEN = 512, PF_SPLIT_OPEN_LEAST = 128 };
 
 typedef struct pf_splitting {
@@ -16,29 +17,37 @@ typedef struct pf_splitting {
     perfile_split_capture_options writing;
     perfile_limits limits; /* of `writing`, filled in */
     pf_split split;
-    perfile_stream *looked, *found; /* stay open: names of threads and events are theirs */
-    uint32_t lot;                   /* PF_SPLIT_OPEN, or less where not so many may be open */
-    uint64_t grown, most;           /* bytes given to the parts, and how many may be */
-    bool failing;                   /* on damage */
-    bool finding;                   /* the pass that tells what is damaged */
-    uint32_t form;
+    /* Streams of the first passes.  They stay open, because names of threads and events in `split`
+     * are borrowed from their sessions. */
+    perfile_stream *scanned; /* the pass for names and sizes; NULL if it was not needed */
+    perfile_stream *found;   /* the pass that found the parts */
+    uint32_t lot;            /* parts that are written at once */
+    uint64_t grown;          /* bytes given to all parts so far, or certain to be given */
+    uint64_t most;           /* limit of `grown`; UINT64_MAX: none */
+    bool failing;            /* damage is an error */
+    bool finding;  /* the pass that notes damage runs; others meet the same damage again */
+    uint32_t form; /* PERFILE_FORM_… of the parts */
     pf_split_names names;
-    pf_buffer name_of; /* const char *: of each part, with a pattern */
-    pf_out_set *set;
+    pf_buffer name_of; /* const char *: path of each part; empty without a pattern */
+    pf_out_set *set;   /* the files, if there is a pattern; else writing.open() makes the sinks */
     pf_notes notes;
     perfile_split_summary sum;
 } pf_splitting;
 
-/* lib/split.c: how far the pass is, and what damage it meets. */
+/* lib/split.c: called with the first record of each run of any pass.  Reports progress, and notes
+ * damage in the pass that finds the parts. */
 void pf_split_report(void *splitting, const perfile_record *at);
-/* What is told of part `n`; `buffer` is for its key. */
+/* Fills *out with what is known of part `n` before it is written.  out->key may point into
+ * `buffer`.
+ */
 void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfile_split_part *out);
 
-/* Counts bytes that parts get; PERFILE_E_LIMIT when all are more than limits.growth_ratio allows.
- */
+/* Adds `bytes` to what the parts get.  PERFILE_E_LIMIT if that is more than limits.growth_ratio
+ * times the capture: a small input could otherwise fill a disk with parts that repeat its
+ * side-band. */
 perfile_status pf_split_grew(pf_splitting *s, uint64_t bytes, perfile_error *err);
 
-/* lib/split_write.c: the parts from `first` on, `lot` of them at most. */
+/* lib/split_write.c: writes the parts from number `first` on, at most s->lot of them. */
 perfile_status pf_split_write(pf_splitting *s, uint32_t first, perfile_error *err);
 
 #endif

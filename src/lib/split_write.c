@@ -1,4 +1,12 @@
-/* Some parts at a time: a pass that finds out what state each needs, and one that writes them. */
+/* Writing a lot of parts: a pass that finds the side-band each part needs (select_sideband()), then
+ * one that writes all of them (write_pass()).
+ *
+ * Each part is an output: a filter whose selection are the records that belong to the part, and a
+ * pf_copy that feeds the part's writer from the one stream.  For each run, output.here has a bit
+ * for each of its records that the part gets; pf_split_where() says where records belong, and
+ * pf_split_needs() which others the part needs (side-band, losses, rounds).
+ *
+ * Fragments of simpleperf wait for the record joined from them, which decides about the parts. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,31 +15,34 @@
 #include "lib/split.h"
 #include "schema/family.h"
 
-enum { HELD_MOST = 256 << 10 /* of a pipe that becomes files */ };
+/* Bytes that each part may hold back when a pipe becomes files (see pf_copy.held_most).  Less than
+ * of a single copy, because hundreds of parts are open. */
+enum { HELD_MOST = 256 << 10 };
 
 typedef struct output {
     pf_filter *filter;
     perfile_sink *sink;
     perfile_writer *writer;
-    pf_session_view *view; /* with the facts of this part */
+    pf_session_view *view; /* features that differ from those of the capture; NULL: none do */
     pf_copy copy;
-    uint64_t here; /* records of the run that go to it, by bit */
+    uint64_t here; /* bit i: record i of the run goes to this part */
 } output;
 
 typedef struct lot {
     pf_splitting *s;
     perfile_stream *stream;
-    uint32_t first, n;
-    bool files; /* feature BUILD_ID lists them */
-    output *at;
-    uint32_t parts[PERFILE_RUN_RECORDS];
+    uint32_t first, n; /* parts of this lot: numbers first .. first + n - 1 */
+    bool files;        /* the capture has BUILD_ID: each part lists the files it maps */
+    output *at;        /* n outputs */
+    uint32_t parts[PERFILE_RUN_RECORDS]; /* number of the part of each record of the run */
 
-    pf_fragments pieces; /* wait for the whole, which says whose they are */
+    pf_fragments
+        fragments; /* wait for the record joined from them, which says what part they go to */
 } lot;
 
-/* Where the records of the run belong, as far as that is one of these parts: output.here.  Whether
- * any does. */
-static bool place(lot *l, const perfile_record *first, size_t n)
+/* Sets output.here of all parts of the lot for a run.  Returns true if a record of the run belongs
+ * to one of them.  Numbers below l->first wrap around and are not less than l->n. */
+static bool assign(lot *l, const perfile_record *first, size_t n)
 {
     bool any = false;
     pf_split_where(&l->s->split, first, n, l->parts);
@@ -47,7 +58,9 @@ static bool place(lot *l, const perfile_record *first, size_t n)
     return any;
 }
 
-static perfile_status choose(lot *l, perfile_error *err)
+/* The pass before the one that writes: shows each filter the records of its part, so that it finds
+ * the processes whose side-band the part needs. */
+static perfile_status select_sideband(lot *l, perfile_error *err)
 {
     const pf_split *x = &l->s->split;
     const perfile_record *first;
@@ -58,7 +71,7 @@ static perfile_status choose(lot *l, perfile_error *err)
         if (!pf_split_plain(first))
             continue;
         bool all = pf_split_concerns_all(x, first, n);
-        if (!place(l, first, n) && !all)
+        if (!assign(l, first, n) && !all)
             continue;
         const pf_run run = pf_run_look(l->stream, first, n);
         for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
@@ -73,6 +86,7 @@ static perfile_status choose(lot *l, perfile_error *err)
     return st;
 }
 
+/* Writes n records to a part, and counts them against the limit of growth. */
 static perfile_status put(pf_splitting *s, output *o, const perfile_record *r, size_t n,
                           perfile_error *err)
 {
@@ -84,10 +98,10 @@ static perfile_status put(pf_splitting *s, output *o, const perfile_record *r, s
     return st == PERFILE_OK ? pf_copy_run(&o->copy, r, n, err) : st;
 }
 
-/* The records of the run that go to the part: as they stand there, or those that are scattered one
- * behind the other. */
-static perfile_status give(pf_splitting *s, output *o, const perfile_record *first,
-                           perfile_error *err)
+/* Writes the records of the run that go to the part (output.here, not 0).  If they are neighbours
+ * they are written where they stand; otherwise they are copied into a run of their own. */
+static perfile_status put_selected(pf_splitting *s, output *o, const perfile_record *first,
+                                   perfile_error *err)
 {
     perfile_record some[PERFILE_RUN_RECORDS];
     size_t n = 0;
@@ -100,24 +114,26 @@ static perfile_status give(pf_splitting *s, output *o, const perfile_record *fir
     return put(s, o, some, n, err);
 }
 
-/* Bytes behind a record are read once, for all parts that it is in. */
-static perfile_status give_extra(lot *l, const perfile_record *r, perfile_error *err)
+/* Copies the extra bytes behind `r` to all parts that have the record.  They can be read only once.
+ */
+static perfile_status copy_extra(lot *l, const perfile_record *r, perfile_error *err)
 {
-    perfile_bytes piece;
+    perfile_bytes chunk;
     perfile_status st = PERFILE_OK;
     bool any = false;
     for (uint32_t k = 0; k < l->n; k++)
         any |= pf_copy_wants_extra(&l->at[k].copy);
-    while (any && (st = perfile_stream_extra(l->stream, r, &piece, err)) == PERFILE_OK)
+    while (any && (st = perfile_stream_extra(l->stream, r, &chunk, err)) == PERFILE_OK)
         for (uint32_t k = 0; k < l->n; k++)
             if (pf_copy_wants_extra(&l->at[k].copy) &&
-                ((st = pf_split_grew(l->s, piece.len, err)) != PERFILE_OK ||
-                 (st = perfile_writer_extra(l->at[k].writer, piece, err)) != PERFILE_OK))
+                ((st = pf_split_grew(l->s, chunk.len, err)) != PERFILE_OK ||
+                 (st = perfile_writer_extra(l->at[k].writer, chunk, err)) != PERFILE_OK))
                 return st;
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
-/* Adds what the parts need besides. */
+/* Adds to output.here the records that a part needs without their belonging to it, and shows its
+ * filter all mappings, from which the list of files in BUILD_ID is made. */
 static perfile_status add_needed(lot *l, const perfile_record *first, size_t n, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -137,37 +153,41 @@ static perfile_status add_needed(lot *l, const perfile_record *first, size_t n, 
     return st;
 }
 
-/* Pieces go where the whole goes. */
-static perfile_status give_pieces(lot *l, const perfile_record *next, perfile_error *err)
+/* Writes the fragments that wait to the parts that get `next`, the first record of the run, if it
+ * is joined from them; otherwise the fragments are dropped. */
+static perfile_status put_fragments(lot *l, const perfile_record *next, perfile_error *err)
 {
     perfile_record r;
     perfile_status st = PERFILE_OK;
-    pf_fragments_settle(&l->pieces, next, true);
-    while (st == PERFILE_OK && l->pieces.giving && pf_fragments_give(&l->pieces, &r))
+    pf_fragments_settle(&l->fragments, next, true);
+    while (st == PERFILE_OK && l->fragments.giving && pf_fragments_give(&l->fragments, &r))
         for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
             if (l->at[k].here & 1)
                 st = put(l->s, &l->at[k], &r, 1, err);
     return st;
 }
 
+/* Writes a run to the parts that get records of it.  Samples belong to exactly one part, so a run
+ * of samples that belong to none of this lot is passed over quickly. */
 static perfile_status write_run(lot *l, const perfile_record *first, size_t n, perfile_error *err)
 {
     bool samples = true;
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; i < n; i++)
         samples &= first[i].type == PERFILE_RECORD_SAMPLE;
-    if (!place(l, first, n) && samples && !l->pieces.records.len)
+    if (!assign(l, first, n) && samples && !l->fragments.records.len)
         return PERFILE_OK;
     if (!samples)
         st = add_needed(l, first, n, err);
-    if (st == PERFILE_OK && l->pieces.records.len)
-        st = give_pieces(l, first, err);
+    if (st == PERFILE_OK && l->fragments.records.len)
+        st = put_fragments(l, first, err);
     for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
         if (l->at[k].here)
-            st = give(l->s, &l->at[k], first, err);
-    return st == PERFILE_OK && first->extra.len ? give_extra(l, first, err) : st;
+            st = put_selected(l->s, &l->at[k], first, err);
+    return st == PERFILE_OK && first->extra.len ? copy_extra(l, first, err) : st;
 }
 
+/* Writes all runs of the capture.  Envelopes are passed over: their inner records follow. */
 static perfile_status write_all(lot *l, perfile_error *err)
 {
     const perfile_record *first;
@@ -176,7 +196,7 @@ static perfile_status write_all(lot *l, perfile_error *err)
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
         pf_split_report(l->s, first);
         if (pf_is_joined_fragment(first))
-            st = pf_fragments_hold(&l->pieces, first, err);
+            st = pf_fragments_hold(&l->fragments, first, err);
         else if (pf_split_plain(first))
             st = write_run(l, first, n, err);
         if (st != PERFILE_OK)
@@ -185,21 +205,23 @@ static perfile_status write_all(lot *l, perfile_error *err)
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
-/* The session of a part: that of the capture, or one with facts of its own.  Only a capture with
- * facts in front of its records has these, and then a copy asks for them at its begin and end. */
+/* Gives the copy of a part a view of the session in which features that depend on the records
+ * (SAMPLE_TIME, BUILD_ID) are those of the part.  Only a capture with facts in front of its records
+ * has such features; the copy takes them from the view when it begins or when it ends. */
 static perfile_status begin_session(const lot *l, output *o, perfile_error *err)
 {
     const perfile_session *all = perfile_stream_session(l->stream);
     if (!pf_filter_changes_facts(all))
         return PERFILE_OK;
     perfile_status st = pf_session_view_new(all, &o->view, err);
-    if (st == PERFILE_OK) /* for those that take them before the first record */
+    if (st == PERFILE_OK) /* a pipe takes them before the first record */
         st = pf_filter_facts(o->filter, o->view, err);
     if (st == PERFILE_OK)
         o->copy.session = pf_session_view_shown(o->view);
     return st;
 }
 
+/* Before the copy takes its features: sets those that are known only behind the records. */
 static perfile_status end_session(output *o, perfile_error *err)
 {
     if (!o->view)
@@ -210,6 +232,8 @@ static perfile_status end_session(output *o, perfile_error *err)
     return st == PERFILE_OK ? pf_filter_build_ids(o->filter, o->view, err) : st;
 }
 
+/* Opens sink and writer of the part at index `k` of the lot, and gives it the facts in front of the
+ * records. */
 static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
 {
     pf_splitting *s = l->s;
@@ -246,7 +270,8 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
     return st == PERFILE_OK ? pf_copy_begin(&o->copy, err) : st;
 }
 
-/* Facts are those of the first part; records that no part got count in each. */
+/* Adds the notes of a part to those of the split.  All parts lose the same facts, so these are noted
+ * of the first part only; records left out are counted for each part that should have had them. */
 static void keep_notes(lot *l, uint32_t k)
 {
     const pf_notes *notes = &l->at[k].copy.notes;
@@ -258,6 +283,8 @@ static void keep_notes(lot *l, uint32_t k)
     }
 }
 
+/* Finishes a part, closes its file, and reports it.  A sink of writing.open() stays open for the
+ * caller, who gets it with writing.done(). */
 static perfile_status end_output(lot *l, uint32_t k, perfile_error *err)
 {
     pf_splitting *s = l->s;
@@ -287,6 +314,7 @@ static perfile_status end_output(lot *l, uint32_t k, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* The pass that writes the parts of the lot. */
 static perfile_status write_pass(lot *l, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -301,7 +329,7 @@ static perfile_status write_pass(lot *l, perfile_error *err)
     return st;
 }
 
-/* Opens the capture, does one pass, and closes it. */
+/* Opens the capture, does the pass `what`, and closes it. */
 static perfile_status pass(lot *l, perfile_status (*what)(lot *l, perfile_error *err),
                            perfile_error *err)
 {
@@ -326,9 +354,10 @@ perfile_status pf_split_write(pf_splitting *s, uint32_t first, perfile_error *er
     for (uint32_t k = 0; k < l.n && st == PERFILE_OK; k++)
         st = pf_split_part(x, first + k, &l.at[k].filter, err);
     if (st == PERFILE_OK && x->state)
-        st = pass(&l, choose, err);
+        st = pass(&l, select_sideband, err);
     if (st == PERFILE_OK)
         st = pass(&l, write_pass, err);
+    /* What end_output() has closed is NULL; after an error other outputs are still open. */
     for (uint32_t k = 0; k < l.n; k++) {
         perfile_writer_close(l.at[k].writer);
         if (s->set)
@@ -337,7 +366,7 @@ perfile_status pf_split_write(pf_splitting *s, uint32_t first, perfile_error *er
         pf_session_view_free(l.at[k].view);
         perfile_filter_close(l.at[k].filter);
     }
-    pf_fragments_free(&l.pieces);
+    pf_fragments_free(&l.fragments);
     pf_free(l.at);
     return st;
 }
