@@ -116,8 +116,8 @@ perfile_status pf_convert_on_kept(void *user, const perfile_record *r, const per
 }
 
 /* Reads the header into x->first and x->head, and sets x->known if it is one.  The source keeps
- * these bytes for the driver, also if it is a pipe.  Of a directory the file `data` has the header.
- */
+ * these bytes for the driver, also if it is a pipe.  Of a directory the file `data` has the
+ * header. */
 static perfile_status read_header(pf_convert *x, perfile_error *err)
 {
     perfile_source *first = x->source;

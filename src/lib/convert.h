@@ -32,9 +32,9 @@ static inline bool pf_convert_forced(const pf_convert *x)
     return x->options.on_damage != PERFILE_ON_DAMAGE_FAIL;
 }
 
-/* Opens a stream on `source`, which it owns from success on.  Damage is delivered as records,
- * and the policy of the options is mapped to that of a stream: FAIL stops at the first damage,
- * COPY goes on behind it. */
+/* Opens a stream on `source`, which it owns from success on.  Damage is delivered as records, and
+ * the policy of the options is mapped to that of a stream: FAIL stops at the first damage, COPY
+ * goes on behind it. */
 perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,
                                perfile_error *err);
 

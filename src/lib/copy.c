@@ -8,8 +8,8 @@
  * Two things come twice in a stream: a COMPRESSED record and the records in it, and simpleperf's
  * fragments and the record joined from them.  Exactly one of the two is written, see is_written().
  *
- * Facts of the input are in copy_facts.c; facts in records that become sections in copy_stream.c.
- */
+ * Facts of the input are in copy_facts.c; facts in records that become sections in
+ * copy_stream.c. */
 #include "lib/copy.h"
 
 #include "base/alloc.h"
@@ -52,8 +52,8 @@ perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, pe
 }
 
 /* Writes a run without its FINISHED_ROUND records, each of which is noted.  They promise that all
- * records behind them are later than those of the round before.  That does not hold when the
- * files of a directory are written one behind the other. */
+ * records behind them are later than those of the round before.  That does not hold when the files
+ * of a directory are written one behind the other. */
 static perfile_status put_without_rounds(pf_copy *x, const perfile_record *first, size_t n,
                                          perfile_error *err)
 {

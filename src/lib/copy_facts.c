@@ -105,8 +105,8 @@ static perfile_status write_feature(pf_copy *x, const perfile_feature *f, perfil
     }
     perfile_error why;
     perfile_status st = perfile_writer_feature(x->writer, f->number, f->payload, &why);
-    /* These outcomes are about this feature; others (PERFILE_E_IO, PERFILE_E_NOMEM) end the copy.
-     */
+    /* These outcomes are about this feature; others (PERFILE_E_IO, PERFILE_E_NOMEM) end the
+     * copy. */
     bool refused = st == PERFILE_E_LIMIT || st == PERFILE_E_USAGE || st == PERFILE_E_UNSUPPORTED ||
                    st == PERFILE_E_CORRUPT;
     if (refused && x->to == PERFILE_FORM_PIPE) {

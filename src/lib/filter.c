@@ -140,8 +140,8 @@ static perfile_status run_passes(filtering *f, perfile_error *err)
     return st;
 }
 
-/* Writes the filtered stream to the sink, as its own format and byte order unless options differ.
- */
+/* Writes the filtered stream to the sink, as its own format and byte order unless options
+ * differ. */
 static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *err)
 {
     uint32_t form = f->writing.form ? f->writing.form : perfile_stream_container(s)->form;

@@ -42,8 +42,8 @@ static void release(void *user)
     pf_free(x);
 }
 
-/* Progress of the passes before the last: this one, those done, and the one that the caller does.
- */
+/* Progress of the passes before the last: this one, those done, and the one that the caller
+ * does. */
 static void on_pass(void *user, const perfile_record *at)
 {
     pf_reading *x = user;

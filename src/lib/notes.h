@@ -16,8 +16,8 @@ typedef struct pf_notes {
     uint32_t n;
 } pf_notes;
 
-/* Adds one->count and one->bytes to the entry of the same kind, number and damage; the first one
- * of an entry also gives its offset, part and text.  When the table is full, it is counted in the
+/* Adds one->count and one->bytes to the entry of the same kind, number and damage; the first one of
+ * an entry also gives its offset, part and text.  When the table is full, it is counted in the
  * entry of its kind that has no number (UINT32_MAX). */
 void pf_notes_add(pf_notes *notes, const perfile_note *one);
 

@@ -18,8 +18,8 @@ typedef struct pf_progress {
 /* Starts counting at 0 for the capture `c`, which must live as long as *p is used. */
 void pf_progress_begin(pf_progress *p, const perfile_container *c);
 
-/* Sets p->done to the position of the record `at`.  Returns true if a callback is due: every 8 MiB.
- */
+/* Sets p->done to the position of the record `at`.  Returns true if a callback is due: every 8
+ * MiB. */
 bool pf_progress_at(pf_progress *p, const perfile_record *at);
 
 /* Progress of a capture of `total` bytes that is read `passes` times: `before` passes are complete,

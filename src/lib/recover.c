@@ -1,4 +1,7 @@
-/* Joins what reads damaged captures with what writes whole ones. */
+/* perfile_recover_capture(): writes a complete capture of what can be trusted in a damaged one.
+ *
+ * See lib/recover.h for the steps.  This file runs them, and decides the outcome: if the input is
+ * damaged and nothing useful was found, an error that says what is missing. */
 #include "lib/recover.h"
 
 #include "base/error.h"
@@ -8,44 +11,49 @@
 #include "lib/foreign.h"
 #include "lib/registry.h"
 
-/* Nothing to write, in words. */
-static perfile_status nothing(pf_recover *x, perfile_error *err)
+/* Returns the error for a capture of which nothing can be recovered.  The causes are tried from the
+ * most to the least specific. */
+static perfile_status fail_nothing_left(pf_recover *x, perfile_error *err)
 {
     const char *foreign = x->guessed & PF_GUESS_HEADER ? pf_foreign_source(x->source) : NULL;
     if (foreign)
         return pf_fail(err, PERFILE_E_CORRUPT, "recover.header", PF_FOREIGN_MESSAGE, foreign);
     if (x->guessed & PF_GUESS_HEADER && x->result.records == 0)
         return pf_fail(err, PERFILE_E_CORRUPT, "recover.header",
-                       "nothing in it looks like a perf.data capture");
+                       "no header and no records of a perf.data capture were found");
     const bool needs_events = x->container->family == PERFILE_FAMILY_PERF;
     if ((needs_events && x->result.events == 0) || x->no_events || x->unsound)
-        return pf_fail(err, PERFILE_E_CORRUPT, "recover.events",
-                       "no event is known that says how to read its records: give a capture of "
-                       "the same command with --attrs-from, or a description with --event");
+        return pf_fail(
+            err, PERFILE_E_CORRUPT, "recover.events",
+            "the events, which say how records are laid out, are lost or do not fit: give "
+            "a capture of the same command with --attrs-from, or a description with "
+            "--event");
     if (x->result.unterminated)
         return pf_fail(err, PERFILE_E_TRUNCATED, "recover.records",
                        "the recording was killed before it wrote a record");
-    return pf_fail(err, PERFILE_E_CORRUPT, "recover.records", "no record in it can be trusted");
+    return pf_fail(err, PERFILE_E_CORRUPT, "recover.records",
+                   "no record of the capture can be trusted");
 }
 
-/* What was guessed, in words. */
-static void tell_guesses(pf_recover *x)
+/* Notes what was guessed. */
+static void note_guesses(pf_recover *x)
 {
     static const struct {
         uint32_t guess;
         const char *text;
     } sentences[] = {
         {PF_GUESS_HEADER, "the header is damaged: form and byte order are guessed"},
-        {PF_GUESS_ATTRS, "the events were found by their look"},
+        {PF_GUESS_ATTRS,
+         "the attr section is damaged: the events were found by searching for attrs"},
         {PF_GUESS_DESC, "the attr section is damaged: the events are those of EVENT_DESC"},
         {PF_GUESS_HEADER_ATTR,
          "the attr section is damaged: the events are those of HEADER_ATTR records"},
-        {PF_GUESS_IDS, "the ids of the events are those of ID_INDEX"},
-        {PF_GUESS_START, "where the records begin is guessed"},
-        {PF_GUESS_END, "where the records end is guessed"},
-        {PF_GUESS_TABLE, "the feature table was found by its look"},
-        {PF_GUESS_NO_FEATURES, "which feature sections there are is not known any more"},
-        {PF_GUESS_SOUND, "what is wrong with the events was put right or left out"},
+        {PF_GUESS_IDS, "the ids of the events are those of an ID_INDEX record"},
+        {PF_GUESS_START, "the offset of the first record is guessed"},
+        {PF_GUESS_END, "the end of the records is guessed"},
+        {PF_GUESS_TABLE, "the feature table was found by searching for it"},
+        {PF_GUESS_NO_FEATURES, "the list of feature sections is lost, and the features with it"},
+        {PF_GUESS_SOUND, "events that break rules were corrected or left out"},
     };
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         if (!(x->guessed & sentences[i].guess))
@@ -54,19 +62,21 @@ static void tell_guesses(pf_recover *x)
     }
 }
 
-/* Whether what was done follows from the capture, and not from something that failed. */
-static perfile_status follows(const pf_recover *x, perfile_error *err)
+/* Returns the error of a callback, if there was one: x->failed. */
+static perfile_status deferred_error(const pf_recover *x, perfile_error *err)
 {
     if (x->failed.status != PERFILE_OK && err)
         *err = x->failed;
     return x->failed.status;
 }
 
+/* Reads x->stream to its end, and writes what is kept.  Without a sink everything is done but
+ * writing, for `recover --dry-run`. */
 static perfile_status recover(pf_recover *x, perfile_error *err)
 {
     x->session = perfile_stream_session(x->stream);
     x->container = perfile_stream_container(x->stream);
-    x->result.form = x->given ? (uint32_t)PERFILE_FORM_FILE : x->container->form;
+    x->result.form = x->assumed_events ? (uint32_t)PERFILE_FORM_FILE : x->container->form;
     x->result.unterminated = x->container->unterminated;
     pf_progress_begin(&x->progress, x->container);
     if (x->sink) {
@@ -77,13 +87,13 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
                                       .byte_order = perfile_session_byte_order(x->session)};
         perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);
         if (st == PERFILE_OK)
-            st = pf_recover_events(x, err); /* before records add ids to them */
+            st = pf_recover_events(x, err); /* as stored, before records add ids to them */
         if (st != PERFILE_OK)
             return st;
     }
     perfile_status st = pf_recover_records(x, err);
     if (st == PERFILE_OK)
-        st = follows(x, err);
+        st = deferred_error(x, err);
     x->result.events = perfile_session_n_events(x->session);
     perfile_stream_summary sum;
     perfile_stream_get_summary(x->stream, &sum, sizeof sum);
@@ -93,86 +103,90 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
         return st;
     const bool needs_events = x->container->family == PERFILE_FAMILY_PERF;
     x->result.damaged |= x->guessed != 0 || (needs_events && pf_recover_lacks_events(x));
+    /* Records without events that fit cannot be read by anybody: no output is better. */
     bool useless = x->result.records == 0 || (needs_events && x->result.events == 0) ||
                    x->unsound || (x->no_events && x->result.samples == 0);
     if ((x->result.damaged || x->unsound) && useless)
-        return nothing(x, err);
-    tell_guesses(x);
+        return fail_nothing_left(x, err);
+    note_guesses(x);
     if (st == PERFILE_OK)
         st = pf_recover_features(x, err);
     if (st == PERFILE_OK)
-        st = follows(x, err);
+        st = deferred_error(x, err);
     if (st == PERFILE_OK && x->writer)
         st = perfile_writer_finish(x->writer, err);
     return st;
 }
 
-/* What the file no longer says, and events that no rule minds. */
+/* Fills `r` with what the header of `file` no longer says, and with events that break no rule. */
 static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair *r,
                                   perfile_error *err)
 {
     const perfile_assume *given = x->options.assume;
     perfile_bytes bytes;
     perfile_status st = x->repair->guess(file, given, r, err);
-    if (st != PERFILE_OK || !file->lasting)
+    if (st != PERFILE_OK || !file->lasting) /* to try events, all bytes must be in memory */
         return st;
     st = pf_source_view(file, 0, 1, &bytes, err);
     if (st != PERFILE_OK || bytes.len < file->size)
         return st;
     if (given && given->n_events)
-        return pf_recover_compare(x, file, bytes, r, err);
-    return pf_recover_choose(x, bytes, r, err);
+        return pf_recover_compare_events(x, file, bytes, r, err);
+    return pf_recover_choose_events(x, bytes, r, err);
 }
 
-/* Fills `r` with what the file no longer says; *source may become another one of the same bytes. */
+/* Finds the driver, and fills `r` by its repair.  A pipe is copied to a temporary file, which
+ * becomes *source.  Of a directory the file `data` is repaired, which has the header. */
 static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *r,
                              perfile_error *err)
 {
-    perfile_source *whole = *source;
+    perfile_source *input = *source;
     const pf_driver *driver;
     const char *foreign;
-    perfile_status st = pf_driver_find(whole, x->options.from, &driver, &foreign, err);
+    perfile_status st = pf_driver_find(input, x->options.from, &driver, &foreign, err);
     if (st != PERFILE_OK)
         return st;
     x->repair = driver->repair;
     if (!x->repair)
         return PERFILE_OK;
-    if (pf_source_has_entries(whole)) {
+    if (pf_source_has_entries(input)) {
         perfile_source *first;
-        if (pf_source_entry(whole, "data", &first, NULL) != PERFILE_OK)
-            return PERFILE_OK; /* the driver says what that means */
+        if (pf_source_entry(input, "data", &first, NULL) != PERFILE_OK)
+            return PERFILE_OK; /* opening the directory will fail, with a better message */
         st = repair_file(x, first, r, err);
         perfile_source_close(first);
         return st;
     }
-    if (!whole->seekable) {
-        st = pf_source_spool(whole, source, err);
+    if (!input->seekable) {
+        st = pf_source_spool(input, source, err);
         if (st != PERFILE_OK)
             return st;
-        perfile_source_close(whole);
+        perfile_source_close(input);
     }
     return repair_file(x, *source, r, err);
 }
 
-/* A driver that opened a directory is done with its source: to read it once more takes another. */
+/* Sets x->source, from which the capture can be read once more while the stream reads it.  The
+ * source of a directory can be opened only once, so a second one is made. */
 static perfile_status keep_source(pf_recover *x, perfile_source *source, perfile_error *err)
 {
     x->source = source;
     if (!pf_source_has_entries(source))
         return PERFILE_OK;
-    perfile_status st = perfile_source_path(source->name, &source->options, &x->again, err);
-    x->source = x->again;
+    perfile_status st = perfile_source_path(source->name, &source->options, &x->reopened, err);
+    x->source = x->reopened;
     return st;
 }
 
-/* What is odd is guessed about, too: nothing of it holds where nothing is wrong. */
+/* Withdraws all guesses if the capture is sound as it stands: the guesser also finds fault with
+ * captures that are only odd. */
 static perfile_status forget_guesses(const pf_recover *x, perfile_source *source, pf_repair *r,
                                      perfile_error *err)
 {
     bool sound = false;
     perfile_status st = PERFILE_OK;
     if (r->guessed || r->no_events || r->unsound)
-        st = pf_recover_sound(x, source, x->options.assume, true, &sound, err);
+        st = pf_recover_check_sound(x, source, x->options.assume, true, &sound, err);
     if (sound) {
         r->guessed = 0;
         r->no_events = r->unsound = false;
@@ -180,6 +194,7 @@ static perfile_status forget_guesses(const pf_recover *x, perfile_source *source
     return st;
 }
 
+/* `source` is closed in any case, by the stream once that is open. */
 perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sink,
                                        const perfile_recover_options *options,
                                        perfile_recover_summary *result, size_t size,
@@ -207,7 +222,7 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     source->passing = true;
     how.assume = r.guessed ? &r.assume : x.options.assume;
     x.assume = how.assume;
-    x.given = how.assume && how.assume->n_events;
+    x.assumed_events = how.assume && how.assume->n_events;
     x.guessed = r.guessed;
     x.no_events = r.no_events;
     x.unsound = r.unsound;
@@ -216,21 +231,21 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     if (st != PERFILE_OK)
         perfile_source_close(source);
     if (st == PERFILE_OK) {
-        pf_recover_ask_first(&x);
-        st = pf_recover_check(&x, err);
+        pf_recover_ask_before_gaps(&x);
+        st = pf_recover_add_checker(&x, err);
     }
     if (st == PERFILE_OK)
         st = recover(&x, err);
     perfile_writer_close(x.writer);
     perfile_stream_close(x.stream);
-    perfile_source_close(x.again);
+    perfile_source_close(x.reopened);
     pf_repair_free(&r);
     pf_buffer_free(&x.bad);
     pf_buffer_free(&x.bad_events);
     pf_buffer_free(&x.dropped);
     pf_buffer_free(&x.scratch);
     pf_buffer_free(&x.held);
-    pf_buffer_free(&x.pieces);
+    pf_buffer_free(&x.fragments);
     pf_buffer_free(&x.gaps);
     if (result)
         memcpy(result, &x.result, size < sizeof x.result ? size : sizeof x.result);

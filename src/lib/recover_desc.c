@@ -1,11 +1,12 @@
-/* EVENT_DESC, when the events are not those that it had. */
+/* Making the feature EVENT_DESC anew, if the one of the input is damaged or its events are not
+ * those of the output. */
 #include "core/event_desc.h"
 #include "lib/recover.h"
 
-perfile_status pf_recover_describe(pf_recover *x, perfile_error *err)
+perfile_status pf_recover_write_event_desc(pf_recover *x, perfile_error *err)
 {
     pf_recover_note(x, PERFILE_FEATURE_EVENT_DESC, PERFILE_DAMAGE_IMPLAUSIBLE,
-                    "feature EVENT_DESC is made anew from the events that are there");
+                    "feature EVENT_DESC is made from the events of the output");
     x->result.damaged = true;
     x->result.features++;
     if (!x->writer)

@@ -1,29 +1,35 @@
-/* Which events a rescued capture gets: those that the file has unless they break rules, else the
- * best that can be made of them or of EVENT_DESC. */
+/* Choosing the events of a recovered capture: those of the file unless they break rules; then the
+ * best that can be made of them or of EVENT_DESC.
+ *
+ * There are three candidates: the events that EVENT_DESC describes; those of the file, corrected;
+ * and the same with the first event left out, because a rule that says "all events agree" does not
+ * say which of two is wrong.  A candidate is tried: the beginning of the file is read with these
+ * events and checked by the rules about events, and what breaks a rule is corrected or left out, a
+ * few times over.  The candidate without errors that most samples fit wins (is_better()). */
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "lib/recover.h"
 #include "schema/attr_places.h"
 
 enum {
-    TRIAL_RECORDS = 1 << 12,
-    ROUNDS = 3 /* what is put right may show what else is wrong */
+    TRIAL_RECORDS = 1 << 12, /* read to find out what is wrong with events */
+    ROUNDS = 3               /* corrections of a candidate: one can uncover the next error */
 };
 
-enum { /* what is wrong with an event */
-       WRONG_BITS = 1 << 0,
-       WRONG_IDS = 1 << 1,
-       WRONG_FIRST = 1 << 2, /* it or the first one: they contradict each other */
-       WRONG_WHOLE = 1 << 3
+enum { /* what is wrong with an event, by bit, and what correct() does about it */
+       WRONG_BITS = 1 << 0,  /* unknown bits of sample_type and the like: cleared */
+       WRONG_IDS = 1 << 1,   /* ids that are 0 or of two events: left out */
+       WRONG_FIRST = 1 << 2, /* it contradicts the first event: one of the two is left out */
+       WRONG_ALL = 1 << 3    /* anything else: the event is left out */
 };
 
-/* Events, and what the checker says of them and of the records that follow. */
+/* A candidate: events, and what was found by trying them. */
 typedef struct pf_trial {
     pf_repair events;
-    pf_buffer wrong; /* a byte for each: WRONG_… */
-    unsigned errors;
-    bool swap;
-    pf_fit fit;
+    pf_buffer wrong; /* uint8_t for each event: WRONG_…; may end early, the rest is 0 */
+    unsigned errors; /* findings about events */
+    bool swap;       /* byte order of the file */
+    pf_fit fit;      /* how many samples fit the events */
 } pf_trial;
 
 static void free_trial(pf_trial *t)
@@ -32,6 +38,7 @@ static void free_trial(pf_trial *t)
     pf_buffer_free(&t->wrong);
 }
 
+/* WRONG_… for a rule of the checker. */
 static uint8_t wrong_of(uint32_t rule)
 {
     switch (rule) {
@@ -47,10 +54,11 @@ static uint8_t wrong_of(uint32_t rule)
     case PERFILE_RULE_V_110:
         return WRONG_IDS;
     default:
-        return WRONG_WHOLE;
+        return WRONG_ALL;
     }
 }
 
+/* Callback of the checker: collects errors that are about an event and not about a record. */
 static void on_finding(void *user, const perfile_finding *f)
 {
     pf_trial *t = user;
@@ -67,11 +75,13 @@ static void on_finding(void *user, const perfile_finding *f)
     t->errors++;
 }
 
+/* WRONG_… of event `i`. */
 static uint8_t wrong_at(const pf_trial *t, uint32_t i)
 {
     return i < t->wrong.len ? t->wrong.ptr[i] : 0;
 }
 
+/* Appends the events of a session with their ids. */
 static perfile_status copy_events(const perfile_session *session, pf_repair *to, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(session);
@@ -84,7 +94,9 @@ static perfile_status copy_events(const perfile_session *session, pf_repair *to,
     return PERFILE_OK;
 }
 
-/* Reads the beginning of the file with the events of `assume`. */
+/* Reads the beginning of the file with the events of `assume` (NULL: with its own), and fills `t`
+ * with the events that the session had then, also those of records, and their errors.  A file that
+ * cannot be opened so leaves `t` empty, which is no error here. */
 static perfile_status try_events(perfile_bytes file, const perfile_assume *assume, pf_trial *t,
                                  perfile_error *err)
 {
@@ -95,7 +107,11 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
     perfile_open_options how = {
         .size = sizeof how, .on_damage = PERFILE_ON_DAMAGE_RESYNC, .assume = assume};
     perfile_check_options check = {
-        .size = sizeof check, .finding = on_finding, .user = t, .only = "V-1,V-006,V-019"};
+        /* Rules about attrs, and those of the container that are about ids. */
+        .size = sizeof check,
+        .finding = on_finding,
+        .user = t,
+        .only = "V-1,V-006,V-019"};
     pf_repair_forget(&t->events);
     pf_buffer_clear(&t->wrong);
     t->errors = 0;
@@ -121,7 +137,8 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
     return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
 }
 
-/* Leaves the known bits of a word; where the attr ends within it, the rest counts as zeros. */
+/* Clears all bits but `known` in the 64-bit field at offset `at` of an attr of `len` bytes.  Of a
+ * field that is cut by the end of the attr, the missing bytes count as zeros. */
 static void mask(uint8_t *attr, size_t len, size_t at, uint64_t known, bool swap)
 {
     uint8_t word[8] = {0};
@@ -144,7 +161,8 @@ static bool id_known(const pf_buffer *ids, uint64_t id)
     return false;
 }
 
-/* The ids of an event that are not 0 and nobody else's. */
+/* Fills `own` with the ids of an event that are not 0 and are not in `all`, and adds them to `all`.
+ * Returns false if memory is out. */
 static bool clean_ids(perfile_bytes ids, pf_buffer *all, pf_buffer *own)
 {
     pf_buffer_clear(own);
@@ -159,26 +177,26 @@ static bool clean_ids(perfile_bytes ids, pf_buffer *all, pf_buffer *own)
     return true;
 }
 
-/* The events of `t` without what is wrong with them, in `to`; `but_first`: where they contradict
- * the first one, that is to blame. */
-static perfile_status put_right(const pf_trial *t, bool but_first, pf_repair *to,
-                                perfile_error *err)
+/* Appends the events of `t` to `to`, without what is wrong with them (see WRONG_…).  If two events
+ * contradict each other, the first one is left out with `but_first`, the later one otherwise. An
+ * event without ids is left out if others have ids: its samples could not be told from theirs. */
+static perfile_status correct(const pf_trial *t, bool but_first, pf_repair *to, perfile_error *err)
 {
     pf_buffer all = {0}, own = {0};
-    uint32_t n = t->events.assume.n_events, sharing = 0; /* events that have ids */
+    uint32_t n = t->events.assume.n_events, with_ids = 0;
     bool ok = true;
     for (uint32_t i = 0; i < n; i++)
-        sharing += t->events.assume.events[i].ids.len != 0;
+        with_ids += t->events.assume.events[i].ids.len != 0;
     for (uint32_t i = 0; i < n && ok; i++) {
         const perfile_assumed_event *e = &t->events.assume.events[i];
         uint8_t attr[PF_ATTR_MOST];
         uint8_t wrong = wrong_at(t, i);
-        bool out = wrong & WRONG_WHOLE || e->attr.len > sizeof attr ||
-                   (but_first ? i == 0 : (wrong & WRONG_FIRST) != 0);
-        if (out)
+        bool leave_out = wrong & WRONG_ALL || e->attr.len > sizeof attr ||
+                         (but_first ? i == 0 : (wrong & WRONG_FIRST) != 0);
+        if (leave_out)
             continue;
         ok = clean_ids(e->ids, &all, &own);
-        if (own.len == 0 && sharing > (e->ids.len != 0))
+        if (own.len == 0 && with_ids > (e->ids.len != 0))
             continue;
         memcpy(attr, e->attr.ptr, e->attr.len);
         if (wrong & WRONG_BITS) {
@@ -197,13 +215,14 @@ static perfile_status put_right(const pf_trial *t, bool but_first, pf_repair *to
     return PERFILE_OK;
 }
 
-/* Tries the events in `c`, which are a guess, and puts them right until no rule minds. */
+/* Tries the events of the candidate `c`, and corrects them until no rule is broken or ROUNDS are
+ * over. `base` has what else is assumed about the file. */
 static perfile_status improve(const pf_recover *x, perfile_bytes file, const perfile_assume *base,
                               pf_trial *c, perfile_error *err)
 {
     for (unsigned round = 0;; round++) {
         perfile_assume assume = *base;
-        pf_repair now = c->events;
+        pf_repair now = c->events; /* borrowed by `assume` while try_events() fills c->events */
         assume.events = now.assume.events;
         assume.n_events = now.assume.n_events;
         perfile_status st =
@@ -215,7 +234,7 @@ static perfile_status improve(const pf_recover *x, perfile_bytes file, const per
         if (st != PERFILE_OK || c->errors == 0 || round == ROUNDS)
             return st;
         pf_repair next = {0};
-        st = put_right(c, false, &next, err);
+        st = correct(c, false, &next, err);
         pf_repair_free(&c->events);
         c->events = next;
         if (st != PERFILE_OK)
@@ -223,6 +242,8 @@ static perfile_status improve(const pf_recover *x, perfile_bytes file, const per
     }
 }
 
+/* Any events are better than none, events without errors better than others, and then those that
+ * more samples fit. */
 static bool is_better(const pf_trial *a, const pf_trial *b)
 {
     bool a_any = a->events.assume.n_events, b_any = b->events.assume.n_events;
@@ -233,7 +254,9 @@ static bool is_better(const pf_trial *a, const pf_trial *b)
     return a->fit.fit > b->fit.fit;
 }
 
-/* Fills `best` with events that break no rule, if there are some to be had. */
+/* Tries the three candidates (see the top of this file), moves the best one into `best`, and sets
+ * *guess to the PF_GUESS_… that it stands for.  `now` are the events of the file with their
+ * errors. */
 static perfile_status choose(const pf_recover *x, perfile_bytes file, const perfile_assume *base,
                              const pf_trial *now, pf_trial *best, uint32_t *guess,
                              perfile_error *err)
@@ -245,7 +268,7 @@ static perfile_status choose(const pf_recover *x, perfile_bytes file, const perf
         if (i == 0 && x->repair->find_events(&c.events, file, now->swap, 0))
             pf_repair_settle(&c.events);
         else if (i > 0)
-            st = put_right(now, i == 2, &c.events, err);
+            st = correct(now, i == 2, &c.events, err);
         if (c.events.no_memory)
             st = pf_fail_nomem(err, "recover.events");
         if (st == PERFILE_OK)
@@ -261,8 +284,10 @@ static perfile_status choose(const pf_recover *x, perfile_bytes file, const perf
     return st;
 }
 
-perfile_status pf_recover_choose(const pf_recover *x, perfile_bytes file, pf_repair *r,
-                                 perfile_error *err)
+/* See lib/recover.h.  The bytes of the chosen events move into `r`, whose pointers into them are
+ * made anew by pf_repair_settle(). */
+perfile_status pf_recover_choose_events(const pf_recover *x, perfile_bytes file, pf_repair *r,
+                                        perfile_error *err)
 {
     pf_trial now = {0}, best = {0};
     uint32_t guess = 0;

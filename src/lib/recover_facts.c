@@ -1,5 +1,9 @@
-/* What goes into a rescued capture beside its records: events, and the features that are still
- * true. */
+/* Facts of a recovered capture: its events, and the features that are intact and still true of it.
+ *
+ * A feature in a section of a file can be left out at the end, when everything is known about it. A
+ * feature or event in a record must be judged when the record comes (pf_recover_fact_damage()),
+ * because it stays a record.  Features that depend on the records (SAMPLE_TIME) are made from what
+ * was kept. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -25,6 +29,7 @@ void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const cha
     x->options.note(x->options.user, &note);
 }
 
+/* Gives the writer events and event types of a file; those of a pipe are in records. */
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -44,7 +49,8 @@ perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
     return st;
 }
 
-/* How many events EVENT_DESC describes, 0 when it cannot be read. */
+/* The number of events that EVENT_DESC describes; 0 for another feature, or if it cannot be
+ * read. */
 static uint32_t n_described(const perfile_feature *f)
 {
     perfile_event_desc v;
@@ -60,16 +66,17 @@ bool pf_recover_lacks_events(const pf_recover *x)
            n_described(perfile_session_feature(x->session, PERFILE_FEATURE_EVENT_DESC)) != 0;
 }
 
-/* What is wrong with a feature that stands in a record: the checker tells such a finding when all
- * records were read, which is too late to leave this one out. */
+/* The damage of a feature in a record, 0 if there is none.  This asks for the rules about features
+ * directly: the checker reports them when all records were read, too late to leave this one out. */
 static uint32_t damage_of(const perfile_feature *f)
 {
     uint32_t damage = pf_feature_damage(f);
     return !damage && pf_feature_is_wrong(f) ? PERFILE_DAMAGE_IMPLAUSIBLE : damage;
 }
 
-/* A record with a feature: that has to be whole, and about the events that there are. */
-static uint32_t feature_record(const perfile_session *s, const perfile_feature *f)
+/* The damage for which a HEADER_FEATURE record is left out.  EVENT_DESC must also describe as many
+ * events as there are. */
+static uint32_t feature_record_damage(const perfile_session *s, const perfile_feature *f)
 {
     uint32_t damage = damage_of(f);
     uint32_t events = perfile_session_n_events(s);
@@ -78,7 +85,8 @@ static uint32_t feature_record(const perfile_session *s, const perfile_feature *
     return damage;
 }
 
-/* An event that contradicts others, or one more than EVENT_DESC has, is that of another capture. */
+/* True if the event is likely one of another capture: it breaks a rule (contradicts the others), or
+ * EVENT_DESC describes fewer events. */
 static bool is_foreign(const pf_recover *x, const perfile_event *e)
 {
     const perfile_feature *desc = perfile_session_feature(x->session, PERFILE_FEATURE_EVENT_DESC);
@@ -89,7 +97,9 @@ static bool is_foreign(const pf_recover *x, const perfile_event *e)
     return described && e->index >= described;
 }
 
-static uint32_t attr_record(pf_recover *x, const perfile_record *r)
+/* For a HEADER_ATTR record: if the event that it has just added is foreign, marks that as dropped,
+ * and returns the damage for which the record is left out. */
+static uint32_t attr_record_damage(pf_recover *x, const perfile_record *r)
 {
     uint32_t n = perfile_session_n_events(x->session);
     const perfile_event *e = n ? perfile_session_event(x->session, n - 1) : NULL;
@@ -101,8 +111,10 @@ static uint32_t attr_record(pf_recover *x, const perfile_record *r)
     return PERFILE_DAMAGE_IMPLAUSIBLE;
 }
 
-/* The session has that of the first such record only. */
-static uint32_t tracing_record(const perfile_record *r)
+/* The damage of the tracing data in a HEADER_TRACING_DATA record.  The session keeps those of the
+ * first such record only; those of others are judged from the record, if its bytes are in
+ * memory. */
+static uint32_t tracing_record_damage(const perfile_record *r)
 {
     perfile_header_tracing_data v;
     perfile_feature f = {.number = PERFILE_FEATURE_TRACING_DATA,
@@ -118,6 +130,7 @@ static uint32_t tracing_record(const perfile_record *r)
     return f.payload.ptr ? damage_of(&f) : 0;
 }
 
+/* pf_recover_fact_damage() without asking whether the capture is sound. */
 static uint32_t fact_damage(pf_recover *x, const perfile_record *r)
 {
     const perfile_session *s = r->session;
@@ -125,31 +138,32 @@ static uint32_t fact_damage(pf_recover *x, const perfile_record *r)
     const perfile_feature *t;
     switch (r->type) {
     case PERFILE_RECORD_HEADER_ATTR:
-        return attr_record(x, r);
+        return attr_record_damage(x, r);
     case PERFILE_RECORD_HEADER_TRACING_DATA:
-        return tracing_record(r);
+        return tracing_record_damage(r);
     case PERFILE_RECORD_SIMPLEPERF_TRACING_DATA:
         t = perfile_session_feature(s, PERFILE_FEATURE_TRACING_DATA);
         return t && t->offset == r->offset ? damage_of(t) : 0;
     case PERFILE_RECORD_HEADER_FEATURE:
         if (perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0)
             return 0; /* an empty one ends the list */
-        return feature_record(s, &f);
+        return feature_record_damage(s, &f);
     default:
         return 0;
     }
 }
 
-uint32_t pf_recover_fact_record(pf_recover *x, const perfile_record *r)
+uint32_t pf_recover_fact_damage(pf_recover *x, const perfile_record *r)
 {
     uint32_t damage = fact_damage(x, r);
     return damage && !pf_recover_is_sound(x) ? damage : 0;
 }
 
-/* The entries of BUILD_ID that are whole: their name ends.  In x->scratch. */
-static perfile_bytes whole_build_ids(pf_recover *x, const perfile_feature *f)
+/* Collects in x->scratch the entries of a damaged BUILD_ID feature that are complete, name
+ * included, up to the first bad size. */
+static perfile_bytes intact_build_ids(pf_recover *x, const perfile_feature *f)
 {
-    enum { FIXED = 36 };
+    enum { FIXED = 36 }; /* header, pid and 24 bytes of build id; the name follows */
     bool swap = f->flags & PERFILE_REC_SWAPPED;
     pf_buffer_clear(&x->scratch);
     for (size_t at = 0, size; f->payload.len - at >= PF_PERF_RECORD_HEADER; at += size) {
@@ -166,13 +180,14 @@ static perfile_bytes whole_build_ids(pf_recover *x, const perfile_feature *f)
     return (perfile_bytes){x->scratch.ptr, x->scratch.len};
 }
 
-/* Whether the feature says something that is not true of the new capture. */
-static bool made_anew(const pf_recover *x, uint32_t number)
+/* True for features that do not hold for the output: the writer or write_sample_time() makes them,
+ * or the output has no such property. */
+static bool is_outdated(const pf_recover *x, uint32_t number)
 {
     switch (number) {
     case PERFILE_FEATURE_SAMPLE_TIME:
     case PERFILE_FEATURE_AUXTRACE:   /* the writer makes it */
-    case PERFILE_FEATURE_DIR_FORMAT: /* one file comes out */
+    case PERFILE_FEATURE_DIR_FORMAT: /* the output is one file */
         return true;
     case PERFILE_FEATURE_COMPRESSED:
         return x->result.decompressed;
@@ -181,6 +196,8 @@ static bool made_anew(const pf_recover *x, uint32_t number)
     }
 }
 
+/* Writes a feature that is intact, BUILD_ID with its intact entries, EVENT_DESC made anew if
+ * needed. Others are noted and left out. */
 static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perfile_error *err)
 {
     perfile_bytes payload = f->payload;
@@ -189,19 +206,18 @@ static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perf
         damage = PERFILE_DAMAGE_IMPLAUSIBLE;
     if (damage && f->number == PERFILE_FEATURE_BUILD_ID && !f->damage) {
         perfile_feature cut = *f;
-        cut.payload = payload = whole_build_ids(x, f);
+        cut.payload = payload = intact_build_ids(x, f);
         cut.size = payload.len;
         if (payload.len && !pf_feature_damage(&cut)) {
-            pf_recover_note(
-                x, f->number, damage,
-                "feature BUILD_ID: only %zu of its %zu bytes are entries that are whole",
-                payload.len, f->payload.len);
+            pf_recover_note(x, f->number, damage,
+                            "feature BUILD_ID: only %zu of its %zu bytes are complete entries",
+                            payload.len, f->payload.len);
             x->result.damaged = true;
             damage = 0;
         }
     }
     if (f->number == PERFILE_FEATURE_EVENT_DESC && (damage || x->guessed & PF_GUESS_EVENTS))
-        return pf_recover_describe(x, err);
+        return pf_recover_write_event_desc(x, err);
     if (damage) {
         const char *name = perfile_feature_name(f->number);
         pf_recover_note(x, f->number, damage, "feature %s is left out: %s",
@@ -214,8 +230,9 @@ static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perf
     return x->writer ? perfile_writer_feature(x->writer, f->number, payload, err) : PERFILE_OK;
 }
 
-/* First and last time of the samples that are there. */
-static perfile_status sample_time(pf_recover *x, perfile_error *err)
+/* Writes SAMPLE_TIME with the first and last time of the samples that were kept.  An undamaged
+ * input without that feature does not get one. */
+static perfile_status write_sample_time(pf_recover *x, perfile_error *err)
 {
     uint64_t span[2] = {x->result.first_time, x->result.last_time};
     bool had = perfile_session_feature(x->session, PERFILE_FEATURE_SAMPLE_TIME) != NULL;
@@ -239,8 +256,8 @@ perfile_status pf_recover_features(pf_recover *x, perfile_error *err)
     uint32_t n = perfile_session_n_features(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_feature *f = perfile_session_feature_at(x->session, i);
-        if (f->origin == PERFILE_ORIGIN_CONTAINER && !made_anew(x, f->number))
+        if (f->origin == PERFILE_ORIGIN_CONTAINER && !is_outdated(x, f->number))
             st = copy_feature(x, f, err);
     }
-    return st == PERFILE_OK ? sample_time(x, err) : st;
+    return st == PERFILE_OK ? write_sample_time(x, err) : st;
 }

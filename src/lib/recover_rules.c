@@ -1,14 +1,19 @@
-/* What no reader could make sense of although it can be taken apart: the checker's errors. */
+/* Finding records that can be decoded but make no sense: those that break a rule of severity error
+ * of the checker (format/rules.def).
+ *
+ * The checker is a stage on the stream.  Its findings about a run come while the run is fetched, so
+ * that they are in x->bad when pf_recover_records() decides about these records. */
 #include "base/error.h"
 #include "lib/recover.h"
 
 /* A record that breaks a rule. */
 typedef struct pf_bad {
-    uint64_t sequence;
-    const char *rule;
+    uint64_t sequence; /* of the record */
+    const char *rule;  /* "V-509" */
 } pf_bad;
 
-/* What is wrong with the container does not matter: a new one is made. */
+/* Sorts a finding by what it is about: an event, a record, or a feature.  Findings about the
+ * container do not count, because a new one is written. */
 static void on_finding(void *user, const perfile_finding *f)
 {
     pf_recover *x = user;
@@ -29,7 +34,7 @@ static void on_finding(void *user, const perfile_finding *f)
         (void)pf_fail_nomem(&x->failed, "recover");
 }
 
-perfile_status pf_recover_check(pf_recover *x, perfile_error *err)
+perfile_status pf_recover_add_checker(pf_recover *x, perfile_error *err)
 {
     perfile_check_options how = {.size = sizeof how,
                                  .finding = on_finding,
@@ -39,7 +44,7 @@ perfile_status pf_recover_check(pf_recover *x, perfile_error *err)
     return perfile_check(x->stream, &how, &x->stream, err);
 }
 
-/* Of an event that is not in the new capture. */
+/* True if the record belongs to an event that was left out: it cannot be read without. */
 static bool is_orphan(const pf_recover *x, const perfile_record *r)
 {
     perfile_event_update v;
@@ -55,7 +60,7 @@ static bool is_orphan(const pf_recover *x, const perfile_record *r)
     return false;
 }
 
-const char *pf_recover_broken(const pf_recover *x, const perfile_record *r)
+const char *pf_recover_broken_rule(const pf_recover *x, const perfile_record *r)
 {
     const pf_bad *bad = (const pf_bad *)(const void *)x->bad.ptr;
     for (size_t i = 0; i < x->bad.len / sizeof *bad; i++)

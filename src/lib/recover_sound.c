@@ -1,18 +1,18 @@
-/* Whether the capture needs no rescue: read as it is, without looking for records that could be
- * trusted, it has no damage, the checker finds no error in its events and records, and no record
- * that has room for it has swallowed others.  What recover guesses is good for captures of which
- * something is wrong; of one that is only odd every record stays.
+/* Whether a capture is sound, so that recover must leave nothing out.  A sound capture, read
+ * strictly, has no damage; the checker finds no error in its events and records; and no record has
+ * swallowed others because its size was damaged.  The heuristics of recover are made for damaged
+ * captures, and would leave out valid records of one that is only odd.
  *
- * The answer costs a pass over the input up to its first error, so that it is only asked when
- * something looks wrong.  The pass reads the same source as recover does, between two of its reads.
- */
+ * The answer costs a pass over the input up to its first error, so it is asked for only when
+ * something looks wrong, and then once.  The pass uses the source of the running stream, between
+ * two of its reads. */
 #include "base/error.h"
 #include "io/source_kind.h"
 #include "lib/recover.h"
 #include "schema/rows.h"
 #include "schema/family.h"
 
-/* A source that reads another one, which stays the caller's. */
+/* A source that forwards all reads to `of`, which it does not own. */
 typedef struct pf_same {
     perfile_source base;
     perfile_source *of;
@@ -32,6 +32,7 @@ static perfile_status same_view(perfile_source *s, uint64_t offset, size_t need,
     return pf_source_view(v->of, offset, need, run, err);
 }
 
+/* Makes a source with the properties of `of`, but seekable. */
 static perfile_status open_same(perfile_source *of, perfile_source **same, perfile_error *err)
 {
     static const pf_source_ops ops = {.run = same_run, .view = same_view};
@@ -50,13 +51,15 @@ static perfile_status open_same(perfile_source *of, perfile_source **same, perfi
 
 typedef struct pf_verdict {
     bool strict; /* errors of the container and of feature sections count, too */
-    bool wrong;
+    bool wrong;  /* the capture is not sound */
     const perfile_session *session;
-    uint64_t slack[PERFILE_RUN_RECORDS]; /* records of the run with more bytes than they need … */
+    /* Sequence of each record of the run with bytes behind the string that should end it
+     * (V-216). */
+    uint64_t slack[PERFILE_RUN_RECORDS];
     size_t n_slack;
 } pf_verdict;
 
-/* Whether the feature stands in a section of the file and not in a record. */
+/* True if the feature is in a section of the file, not in a record. */
 static bool in_section(const perfile_session *s, uint32_t number)
 {
     const perfile_feature *f =
@@ -64,6 +67,7 @@ static bool in_section(const perfile_session *s, uint32_t number)
     return f && f->origin == PERFILE_ORIGIN_CONTAINER;
 }
 
+/* Callback of the checker. */
 static void on_finding(void *user, const perfile_finding *f)
 {
     pf_verdict *v = user;
@@ -72,21 +76,23 @@ static void on_finding(void *user, const perfile_finding *f)
     if (f->severity != PERFILE_SEVERITY_ERROR)
         return;
     const perfile_rule *rule = perfile_rule_of(f->rule);
-    bool beside = rule->where == PERFILE_RULE_SCOPE_CONTAINER ||
-                  (rule->where == PERFILE_RULE_SCOPE_FEATURE && in_section(v->session, f->feature));
-    v->wrong |= v->strict || !beside;
+    bool outside_records =
+        rule->where == PERFILE_RULE_SCOPE_CONTAINER ||
+        (rule->where == PERFILE_RULE_SCOPE_FEATURE && in_section(v->session, f->feature));
+    v->wrong |= v->strict || !outside_records;
 }
 
+/* True if the stream met no damage, or only a header that declares more data than there are: that
+ * says nothing about the records that are there. */
 static bool no_damage(const perfile_stream *s)
 {
     perfile_stream_summary sum;
     perfile_stream_get_summary(s, &sum, sizeof sum);
-    /* That the header declares more than there is says nothing of the records that are there. */
     return sum.damages == sum.by_damage[PERFILE_DAMAGE_TRUNCATED_DATA];
 }
 
-/* Whether the record has room for others: it is of a type that nobody knows, or has bytes behind
- * the string that should end it. */
+/* True if a record could hide others behind its content: its type is unknown, or it has bytes
+ * behind the string that should end it. */
 static bool has_room(const pf_verdict *v, const perfile_record *r)
 {
     bool room = r->family == PERFILE_FAMILY_PERF && r->header && !pf_row_of(r);
@@ -95,7 +101,8 @@ static bool has_room(const pf_verdict *v, const perfile_record *r)
     return room;
 }
 
-/* Whether one of the run holds others: the rules have nothing against it, but damage made it. */
+/* True if a record of the run has swallowed others: it breaks no rule, but its size is damaged.
+ * Empties the list of V-216 for the next run. */
 static bool some_swallows(const pf_repair_ops *repair, pf_verdict *verdict, const perfile_record *r,
                           size_t n)
 {
@@ -107,8 +114,8 @@ static bool some_swallows(const pf_repair_ops *repair, pf_verdict *verdict, cons
     return swallows;
 }
 
-/* True if the header knows of no records, and there are bytes that it says nothing of: records may
- * be there, and only their place be gone. */
+/* True if the header declares no records, but the file has bytes in no section: records may be
+ * there, as in a recording that was killed. */
 static bool hides_records(const perfile_stream *s)
 {
     const perfile_container *k = perfile_stream_container(s);
@@ -119,15 +126,17 @@ static bool hides_records(const perfile_stream *s)
     return k->form == PERFILE_FORM_FILE && k->data.size == 0 && unclaimed;
 }
 
-/* What says nothing of the capture, so that no answer follows from it. */
-static perfile_status no_answer(perfile_status st)
+/* Returns errors of memory and of reading, after which the question has no answer.  All other
+ * errors mean "not sound". */
+static perfile_status unanswered(perfile_status st)
 {
     return st == PERFILE_E_NOMEM || st == PERFILE_E_IO ? st : PERFILE_OK;
 }
 
-perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
-                                const perfile_assume *assume, bool strict, bool *sound,
-                                perfile_error *err)
+/* See lib/recover.h.  A source that cannot seek is never sound: it cannot be read twice. */
+perfile_status pf_recover_check_sound(const pf_recover *x, perfile_source *source,
+                                      const perfile_assume *assume, bool strict, bool *sound,
+                                      perfile_error *err)
 {
     perfile_source *own;
     perfile_stream *s;
@@ -147,12 +156,12 @@ perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
                             ? perfile_source_path(source->name, &source->options, &own, err)
                             : open_same(source, &own, err);
     if (st != PERFILE_OK)
-        return no_answer(st);
+        return unanswered(st);
     st = perfile_open(own, &how, &s, err);
     if (st != PERFILE_OK) {
         perfile_source_close(own);
-        /* A directory without `data` cannot be opened, which is an answer. */
-        return pf_source_has_entries(source) && st == PERFILE_E_IO ? PERFILE_OK : no_answer(st);
+        /* For a directory without `data` the error is PERFILE_E_IO too, but it is an answer. */
+        return pf_source_has_entries(source) && st == PERFILE_E_IO ? PERFILE_OK : unanswered(st);
     }
     v.session = perfile_stream_session(s);
     v.wrong = strict && hides_records(s);
@@ -163,30 +172,33 @@ perfile_status pf_recover_sound(const pf_recover *x, perfile_source *source,
     }
     *sound = st == PERFILE_END && !v.wrong && no_damage(s);
     perfile_stream_close(s);
-    return no_answer(st);
+    return unanswered(st);
 }
 
 bool pf_recover_is_sound(pf_recover *x)
 {
-    if (!x->asked) {
-        perfile_error err; /* of the capture it may say something that is an answer */
-        x->asked = true;
-        if (pf_recover_sound(x, x->source, x->assume, false, &x->sound, &err) != PERFILE_OK)
+    if (!x->sound_known) {
+        /* Not x->failed itself: errors that are an answer ("not sound") are written here as
+         * well. */
+        perfile_error err;
+        x->sound_known = true;
+        if (pf_recover_check_sound(x, x->source, x->assume, false, &x->sound, &err) != PERFILE_OK)
             x->failed = err;
     }
     return x->sound;
 }
 
-static bool believe(void *user)
+/* Callback of the driver's stream: true if nothing may be left out. */
+static bool on_gap(void *user)
 {
     return pf_recover_is_sound(user);
 }
 
-void pf_recover_ask_first(pf_recover *x)
+void pf_recover_ask_before_gaps(pf_recover *x)
 {
-    perfile_stream *s = x->stream;
+    perfile_stream *s = x->stream; /* the driver's is at the bottom */
     while (s->below)
         s = s->below;
     if (x->repair)
-        x->repair->ask_before_gaps(s, believe, x);
+        x->repair->ask_before_gaps(s, on_gap, x);
 }

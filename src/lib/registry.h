@@ -17,8 +17,8 @@ extern const pf_driver *const pf_drivers[];
  * driver, whose open() reports what is wrong, and *foreign describes what the file looks like
  * instead (see lib/foreign.h); in all other cases *foreign is NULL.
  *
- * PERFILE_E_UNSUPPORTED: no driver has the name `from`, or two have the same score.
- * Errors of reading the source are passed on. */
+ * PERFILE_E_UNSUPPORTED: no driver has the name `from`, or two have the same score. Errors of
+ * reading the source are passed on. */
 perfile_status pf_driver_find(perfile_source *source, const char *from, const pf_driver **driver,
                               const char **foreign, perfile_error *err);
 

@@ -38,8 +38,7 @@ typedef struct pf_splitting {
  * damage in the pass that finds the parts. */
 void pf_split_report(void *splitting, const perfile_record *at);
 /* Fills *out with what is known of part `n` before it is written.  out->key may point into
- * `buffer`.
- */
+ * `buffer`. */
 void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfile_split_part *out);
 
 /* Adds `bytes` to what the parts get.  PERFILE_E_LIMIT if that is more than limits.growth_ratio

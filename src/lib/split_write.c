@@ -114,8 +114,8 @@ static perfile_status put_selected(pf_splitting *s, output *o, const perfile_rec
     return put(s, o, some, n, err);
 }
 
-/* Copies the extra bytes behind `r` to all parts that have the record.  They can be read only once.
- */
+/* Copies the extra bytes behind `r` to all parts that have the record.  They can be read only
+ * once. */
 static perfile_status copy_extra(lot *l, const perfile_record *r, perfile_error *err)
 {
     perfile_bytes chunk;
@@ -270,8 +270,9 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
     return st == PERFILE_OK ? pf_copy_begin(&o->copy, err) : st;
 }
 
-/* Adds the notes of a part to those of the split.  All parts lose the same facts, so these are noted
- * of the first part only; records left out are counted for each part that should have had them. */
+/* Adds the notes of a part to those of the split.  All parts lose the same facts, so these are
+ * noted of the first part only; records left out are counted for each part that should have had
+ * them. */
 static void keep_notes(lot *l, uint32_t k)
 {
     const pf_notes *notes = &l->at[k].copy.notes;

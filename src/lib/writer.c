@@ -28,8 +28,8 @@ const perfile_output *perfile_output_at(size_t position)
 }
 
 /* Refuses options that captures of this driver's format cannot have.  A format with a single output
- * has no choice of form: then o->form is set to it, and the sink must be what that output is
- * stored in (a file or a directory). */
+ * has no choice of form: then o->form is set to it, and the sink must be what that output is stored
+ * in (a file or a directory). */
 static perfile_status check_options(const pf_driver *driver, const perfile_sink *sink,
                                     perfile_writer_options *o, perfile_error *err)
 {

@@ -53,11 +53,11 @@ expect 3 "193 samples" -f -o words.data --event "cpu-clock:sample_type=$words" a
 # Events of another command: those of the file itself fit better, and that is told.
 expect 3 "193 samples" -f -o own.data killed.data
 expect 3 "193 samples" -f -o other.data --attrs-from "$captures/callgraph.data" killed.data
-grep -q "0 fit the events that were given and [0-9]* those of the file" err ||
+grep -q "0 fit the given events and [0-9]* the events of the file" err ||
     say "attrs of another command: $(cat err)"
 cmp -s own.data other.data || say "attrs of another command: something else is recovered"
 # Where the file has none, at least the number is told.
-expect 3 "only 0 fit the events that were given" -f -o none.data --attrs-from "$captures/callgraph.data" attrs.data
+expect 3 "only 0 fit the given events" -f -o none.data --attrs-from "$captures/callgraph.data" attrs.data
 expect 0 "fit the events" -f -o whole.data --attrs-from "$captures/callgraph.data" "$captures/cpu-clock.data"
 
 # Nothing to recover.
