@@ -1,8 +1,13 @@
-/* has(), any(), all() and count(). */
+/* Parsing the functions has(), any(), all() and count().
+ *
+ * A function without condition is complete at its ")".  With a condition, a LOOP step is generated,
+ * and the parser goes on with the condition as with the content of parentheses; pf_parse_end_call()
+ * then generates the two steps that end the loop. */
 #include "expr/parse.h"
 
 enum { CALLS_NONE, CALLS_HAS, CALLS_ANY, CALLS_ALL, CALLS_COUNT };
 
+/* CALLS_… for a name token, CALLS_NONE if there is no such function. */
 static unsigned function_of(const char *text, const pf_token *t)
 {
     static const char *const names[] = {"", "has", "any", "all", "count"};
@@ -20,6 +25,7 @@ bool pf_parse_is_call(const pf_parser *p)
            next.code == PF_TOKEN_OPEN;
 }
 
+/* Reads the ")". */
 static bool close_call(pf_parser *p)
 {
     if (p->token.code != PF_TOKEN_CLOSE)
@@ -27,21 +33,22 @@ static bool close_call(pf_parser *p)
     return pf_parse_advance(p);
 }
 
+/* has(name): `o` is the name, which may be of any class. */
 static bool call_has(pf_parser *p, pf_operand *o)
 {
     const unsigned all =
         PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT | PERFILE_EXPR_LIST | PERFILE_EXPR_OTHER;
-    if (!pf_code_name(&p->c, o, all))
+    if (!pf_code_find_class(&p->c, o, all))
         return false;
     pf_step *s = pf_code_step(&p->c, PF_STEP_HAS, o->at);
     if (!s)
         return false;
     s->slot = (uint16_t)o->slot;
-    o->what = PF_IS_TRUTH;
+    o->what = PF_IS_CONDITION;
     return close_call(p);
 }
 
-/* count(list), and any(list) as count(list) != 0. */
+/* count(list), or any(list), which is count(list) != 0. */
 static bool call_without_condition(pf_parser *p, unsigned function, pf_operand *o)
 {
     if (function == CALLS_ALL)
@@ -54,9 +61,10 @@ static bool call_without_condition(pf_parser *p, unsigned function, pf_operand *
     s->slot = (uint16_t)o->slot;
     o->what = PF_IS_VALUE;
     o->slot = PF_NO_SLOT;
-    return (function == CALLS_COUNT || pf_code_truth(&p->c, o)) && close_call(p);
+    return (function == CALLS_COUNT || pf_code_condition(&p->c, o)) && close_call(p);
 }
 
+/* any(list, …), all(list, …), count(list, …): at the comma. */
 static bool begin_loop(pf_parser *p, unsigned function, uint32_t slot, uint32_t at)
 {
     pf_waiting *w = pf_parse_operator(p, PF_WAITS_LOOP, PF_RANK_OPEN);
@@ -94,13 +102,15 @@ bool pf_parse_call(pf_parser *p, bool *operand)
         return false;
     if (function == CALLS_HAS)
         return call_has(p, o);
-    if (!pf_code_name(&p->c, o, PERFILE_EXPR_LIST))
+    if (!pf_code_find_class(&p->c, o, PERFILE_EXPR_LIST))
         return false;
     if (p->token.code != PF_TOKEN_COMMA)
         return call_without_condition(p, function, o);
     if (p->c.list != PF_NO_SLOT)
         return pf_code_fail(&p->c, at, PERFILE_E_USAGE,
-                            "no list in a list: the inner condition may stand beside the outer");
+                            "any(), all() and count() do not nest: write the inner one next to the "
+                            "outer one");
+    /* The list is in the LOOP step; the next operand is read by the parser. */
     *operand = false;
     uint32_t slot = o->slot;
     p->n_operands--;
@@ -109,9 +119,9 @@ bool pf_parse_call(pf_parser *p, bool *operand)
 
 bool pf_parse_end_call(pf_parser *p, const pf_waiting *w)
 {
-    pf_operand *o = &p->operands[p->n_operands - 1];
+    pf_operand *o = &p->operands[p->n_operands - 1]; /* the condition; becomes the function */
     uint32_t begin = w->step;
-    if (!pf_code_truth(&p->c, o))
+    if (!pf_code_condition(&p->c, o))
         return false;
     for (unsigned code = PF_STEP_NEXT_FALSE; code <= PF_STEP_NEXT_TRUE; code++) {
         pf_step *s = pf_code_step(&p->c, code, w->at);

@@ -1,3 +1,8 @@
+/* Steps for operators: arithmetic and comparisons.
+ *
+ * Constants are folded when they meet.  A comparison with a constant becomes a question whether a
+ * number is in a range (range_of()), so that six operators need one step, which is also the one
+ * that batch.c can execute for whole runs. */
 #include "expr/code.h"
 
 #include "base/error.h"
@@ -17,7 +22,7 @@ pf_step *pf_code_step(pf_compiler *c, unsigned code, uint32_t at)
         return NULL;
     }
     void *items = e->steps;
-    pf_step *s = pf_expr_more(&items, &e->n_steps, &e->steps_cap, sizeof *s);
+    pf_step *s = pf_expr_grow(&items, &e->n_steps, &e->steps_cap, sizeof *s);
     e->steps = items;
     if (!s) {
         pf_code_fail_nomem(c);
@@ -27,7 +32,7 @@ pf_step *pf_code_step(pf_compiler *c, unsigned code, uint32_t at)
     return s;
 }
 
-/* A step that leaves a number on the stack. */
+/* Appends a step that leaves one more number on the stack. */
 static pf_step *push_step(pf_compiler *c, unsigned code, uint32_t at)
 {
     if (c->on_stack == PF_EXPR_VALUES) {
@@ -43,9 +48,9 @@ bool pf_code_text(pf_compiler *c, const pf_operand *o, bool pattern, uint32_t *p
     perfile_expr *e = c->e;
     uint32_t wrong = o->at;
     perfile_error err;
-    pf_token t = {.at = o->at, .len = o->len};
+    pf_token t = {.at = o->at, .len = o->len}; /* the TEXT token that the operand was */
     void *items = e->spans;
-    pf_text_span *span = pf_expr_more(&items, &e->n_spans, &e->spans_cap, sizeof *span);
+    pf_text_span *span = pf_expr_grow(&items, &e->n_spans, &e->spans_cap, sizeof *span);
     e->spans = items;
     if (!span)
         return pf_code_fail_nomem(c);
@@ -58,6 +63,7 @@ bool pf_code_text(pf_compiler *c, const pf_operand *o, bool pattern, uint32_t *p
     return why ? pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s", why) : true;
 }
 
+/* Stores a range in a step. */
 static void set_range(pf_step *s, pf_range r)
 {
     s->lo = r.lo.n;
@@ -66,7 +72,7 @@ static void set_range(pf_step *s, pf_range r)
     s->hi_negative = r.hi.negative;
 }
 
-/* Puts a number that is not there yet on the stack. */
+/* Generates steps that leave the number of the operand on the stack, if it is not there yet. */
 static bool push(pf_compiler *c, pf_operand *o)
 {
     pf_step *s;
@@ -80,7 +86,7 @@ static bool push(pf_compiler *c, pf_operand *o)
         set_range(s, (pf_range){o->number, o->number});
         break;
     case PF_IS_NAME:
-        if (!pf_code_name(c, o, PERFILE_EXPR_NUMBER))
+        if (!pf_code_find_class(c, o, PERFILE_EXPR_NUMBER))
             return false;
         s = push_step(c, PF_STEP_PUSH, o->at);
         if (!s)
@@ -96,7 +102,8 @@ static bool push(pf_compiler *c, pf_operand *o)
     return true;
 }
 
-/* Both, in this order. */
+/* The same for both operands, `a` below `b`.  If only `b` is there yet, they are swapped
+ * afterwards: its steps were generated when it was read. */
 static bool push_both(pf_compiler *c, pf_operand *a, pf_operand *b)
 {
     bool swap = a->what != PF_IS_VALUE && b->what == PF_IS_VALUE;
@@ -105,6 +112,7 @@ static bool push_both(pf_compiler *c, pf_operand *a, pf_operand *b)
     return !swap || pf_code_step(c, PF_STEP_SWAP, a->at) != NULL;
 }
 
+/* Computes an operation on two constants into *a. */
 static bool fold(pf_compiler *c, unsigned code, pf_operand *a, const pf_operand *b)
 {
     if (!pf_expr_calculate(code, a->number, b->number, &a->number))
@@ -119,7 +127,9 @@ bool pf_code_arithmetic(pf_compiler *c, unsigned token, pf_operand *a, pf_operan
                     : token == PF_TOKEN_MINUS ? PF_STEP_SUB
                     : token == PF_TOKEN_STAR  ? PF_STEP_MUL
                                               : PF_STEP_AND;
-    if (code == PF_STEP_AND && !pf_code_words(c, a, b))
+    /* In `flags & WRITE` the right side can be a word of the left one, and the other way round; the
+     * result keeps the words: (prot & 3) == EXEC. */
+    if (code == PF_STEP_AND && !pf_code_resolve_words(c, a, b))
         return false;
     if (a->what == PF_IS_NUMBER && b->what == PF_IS_NUMBER)
         return fold(c, code, a, b);
@@ -145,14 +155,13 @@ bool pf_code_minus(pf_compiler *c, pf_operand *a)
 
 static const pf_number lowest = {UINT64_C(1) << 63, true};
 static const pf_number highest = {UINT64_MAX, false};
-static const pf_range nothing = {{1, false}, {0, false}};
+static const pf_range empty = {{1, false}, {0, false}};
 
-/* The step that asks whether a name or value is in a range; *a is a condition from here on. */
 bool pf_code_in_range(pf_compiler *c, pf_operand *a, pf_range r, bool negate)
 {
     pf_step *s;
     if (a->what == PF_IS_NAME) {
-        if (!pf_code_name(c, a, PERFILE_EXPR_NUMBER))
+        if (!pf_code_find_class(c, a, PERFILE_EXPR_NUMBER))
             return false;
         s = pf_code_step(c, PF_STEP_RANGE, a->at);
         if (s)
@@ -167,15 +176,15 @@ bool pf_code_in_range(pf_compiler *c, pf_operand *a, pf_range r, bool negate)
         return false;
     set_range(s, r);
     s->negate = negate;
-    a->what = PF_IS_TRUTH;
+    a->what = PF_IS_CONDITION;
     return true;
 }
 
-bool pf_code_truth(pf_compiler *c, pf_operand *o)
+bool pf_code_condition(pf_compiler *c, pf_operand *o)
 {
     pf_number zero = {0, false};
     switch (o->what) {
-    case PF_IS_TRUTH:
+    case PF_IS_CONDITION:
         return true;
     case PF_IS_NUMBER:
     case PF_IS_TEXT:
@@ -194,6 +203,7 @@ bool pf_code_truth(pf_compiler *c, pf_operand *o)
     }
 }
 
+/* The PF_LESS … bits of a comparison, whose tokens follow each other. */
 static unsigned relation_of(unsigned token)
 {
     static const uint8_t relations[] = {PF_EQUAL,           PF_LESS | PF_MORE, PF_LESS,
@@ -201,13 +211,15 @@ static unsigned relation_of(unsigned token)
     return relations[token - PF_TOKEN_EQ];
 }
 
+/* The relation after exchanging both sides: < becomes >. */
 static unsigned mirrored(unsigned relation)
 {
     return (relation & PF_EQUAL) | (relation & PF_LESS ? PF_MORE : 0U) |
            (relation & PF_MORE ? PF_LESS : 0U);
 }
 
-/* Numbers for which `relation` to `n` holds; != is that of == negated. */
+/* The numbers v for which `v relation n` holds.  Not for !=, which is two ranges: the caller
+ * negates == instead. */
 static pf_range range_of(unsigned relation, pf_number n)
 {
     pf_number one = {1, false}, lo = lowest, hi = highest;
@@ -215,11 +227,11 @@ static pf_range range_of(unsigned relation, pf_number n)
         hi = n;
         if (!(relation & PF_EQUAL) &&
             (pf_number_compare(n, lowest) == 0 || !pf_expr_calculate(PF_STEP_SUB, n, one, &hi)))
-            return nothing;
+            return empty;
     } else if (relation & PF_MORE) {
         lo = n;
         if (!(relation & PF_EQUAL) && !pf_expr_calculate(PF_STEP_ADD, n, one, &lo))
-            return nothing;
+            return empty;
     } else {
         lo = hi = n;
     }
@@ -231,11 +243,12 @@ bool pf_code_is_minus_one(const pf_operand *o)
     return o->what == PF_IS_NUMBER && o->number.negative && o->number.n == UINT64_MAX;
 }
 
+/* Generates `a relation n`, n a constant; *a becomes a condition. */
 static bool compare_constant(pf_compiler *c, unsigned relation, pf_operand *a, pf_operand *n)
 {
     bool equality = relation == PF_EQUAL || relation == (PF_LESS | PF_MORE);
     if (a->what == PF_IS_NAME && equality && pf_code_is_minus_one(n)) {
-        /* May be a number that all ones stand for. */
+        /* -1 also means "none" in fields where all ones stand for it: a set of both values. */
         pf_code_set set;
         pf_code_set_begin(c, &set);
         if (!pf_code_set_add(c, &set, a, n, NULL) || !pf_code_set_end(c, &set, a))
@@ -247,6 +260,7 @@ static bool compare_constant(pf_compiler *c, unsigned relation, pf_operand *a, p
     return pf_code_in_range(c, a, range_of(negate ? PF_EQUAL : relation, n->number), negate);
 }
 
+/* Generates a comparison of texts: ==, != with a constant or another name, ~ with a pattern. */
 static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
 {
     if (token != PF_TOKEN_EQ && token != PF_TOKEN_NE && token != PF_TOKEN_LIKE)
@@ -258,15 +272,15 @@ static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand 
     }
     if (a->what != PF_IS_NAME)
         return pf_code_fail(c, a->at, PERFILE_E_USAGE,
-                            a->what == PF_IS_TEXT ? "the name comes first"
+                            a->what == PF_IS_TEXT ? "write the name first, then the text"
                                                   : "a number cannot be compared with text");
-    if (!pf_code_name(c, a, PERFILE_EXPR_TEXT))
+    if (!pf_code_find_class(c, a, PERFILE_EXPR_TEXT))
         return false;
     unsigned code = token == PF_TOKEN_LIKE ? PF_STEP_TEXT_GLOB : PF_STEP_TEXT_SET;
     uint32_t text = 0;
     if (b->what == PF_IS_NAME) {
         code = PF_STEP_TEXT_COMPARE;
-        if (!pf_code_name(c, b, PERFILE_EXPR_TEXT))
+        if (!pf_code_find_class(c, b, PERFILE_EXPR_TEXT))
             return false;
     } else if (!pf_code_text(c, b, token == PF_TOKEN_LIKE, &text)) {
         return false;
@@ -279,11 +293,12 @@ static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand 
     s->first = text;
     s->n = 1;
     s->negate = token == PF_TOKEN_NE;
-    a->what = PF_IS_TRUTH;
+    a->what = PF_IS_CONDITION;
     return true;
 }
 
-/* Whether both are names of texts. */
+/* True if both operands are names that can be texts.  A failure of looking them up is in
+ * c->status. */
 static bool both_texts(pf_compiler *c, pf_operand *a, pf_operand *b)
 {
     return a->what == PF_IS_NAME && b->what == PF_IS_NAME && pf_code_find(c, a) &&
@@ -291,11 +306,13 @@ static bool both_texts(pf_compiler *c, pf_operand *a, pf_operand *b)
            c->e->slots[b->slot].classes & PERFILE_EXPR_TEXT;
 }
 
+/* The order of the questions: words first, because `type == SAMPLE` makes a number of a name; then
+ * texts; what is left must be numbers. */
 bool pf_code_compare(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
 {
-    if (a->what == PF_IS_TRUTH || b->what == PF_IS_TRUTH)
-        return pf_code_fail(c, a->what == PF_IS_TRUTH ? a->at : b->at, PERFILE_E_USAGE,
-                            "a condition is not compared: join conditions with && and ||, and "
+    if (a->what == PF_IS_CONDITION || b->what == PF_IS_CONDITION)
+        return pf_code_fail(c, a->what == PF_IS_CONDITION ? a->at : b->at, PERFILE_E_USAGE,
+                            "a condition cannot be compared: join conditions with && and ||, and "
                             "write !(a == b)");
     if (token == PF_TOKEN_LIKE) {
         if (b->what != PF_IS_TEXT)
@@ -303,7 +320,7 @@ bool pf_code_compare(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *
                                 "a pattern is needed, in quotes: \"gcc*\"");
         return text_step(c, token, a, b);
     }
-    if (!pf_code_words(c, a, b))
+    if (!pf_code_resolve_words(c, a, b))
         return false;
     if (a->what == PF_IS_TEXT || b->what == PF_IS_TEXT || both_texts(c, a, b))
         return text_step(c, token, a, b);
@@ -329,6 +346,6 @@ bool pf_code_compare(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *
         return false;
     s->relation = (uint8_t)relation;
     c->on_stack -= 2;
-    a->what = PF_IS_TRUTH;
+    a->what = PF_IS_CONDITION;
     return true;
 }

@@ -1,10 +1,15 @@
+/* perfile_expr_compile(): parsing (parse.c) and linking.
+ *
+ * The parser leaves a JUMP behind the left side of && and ||, and a NOT behind the operand of !.
+ * Linking computes for each step that decides where execution continues after true and after false,
+ * following these markers to the next step that does something.  They are never executed. */
 #include "expr/compile.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
 
-void *pf_expr_more(void **items, uint32_t *n, uint32_t *cap, size_t width)
+void *pf_expr_grow(void **items, uint32_t *n, uint32_t *cap, size_t width)
 {
     if (*n == *cap) {
         uint32_t more = *cap ? 2 * *cap : 16;
@@ -17,7 +22,9 @@ void *pf_expr_more(void **items, uint32_t *n, uint32_t *cap, size_t width)
     return memset((uint8_t *)*items + width * (*n)++, 0, width);
 }
 
-/* Where to go from step `at` when the one before it decided `yes`. */
+/* The next step to execute, if the step before `at` decided `yes`.  FALSE and TRUE stand next to
+ * each other, as NEXT_FALSE and NEXT_TRUE do, so that the result selects one.  All targets are
+ * further on, so this ends. */
 static uint16_t follow(const perfile_expr *e, uint32_t at, bool yes)
 {
     for (;;) {
@@ -42,6 +49,7 @@ static uint16_t follow(const perfile_expr *e, uint32_t at, bool yes)
     }
 }
 
+/* Sets pf_step.next of all steps.  After a loop has decided, execution continues behind its end. */
 static void link_steps(perfile_expr *e)
 {
     for (uint32_t i = 0; i < e->n_steps; i++) {
@@ -54,7 +62,9 @@ static void link_steps(perfile_expr *e)
     }
 }
 
-/* Chains the ways of each row, in the order of the table. */
+/* Makes a chain of the ways of each row, in the order of the tables, and finds out whether the slot
+ * is `fast`: its first way in samples is a whole 64- or 32-bit field in a word that the layout
+ * knows. */
 static void link_ways(perfile_expr *e, pf_slot *s)
 {
     uint16_t last[PF_N_FIRST] = {0};
@@ -85,6 +95,7 @@ static void link_ways(perfile_expr *e, pf_slot *s)
     s->fast_part = w->type == PERFILE_STORED_U64 ? 0 : (uint8_t)(1 + w->at / 4);
 }
 
+/* Replaces RANGE steps by the variants for the record type and for fast slots. */
 static void choose_steps(perfile_expr *e)
 {
     for (uint32_t i = 0; i < e->n_steps; i++) {
@@ -98,7 +109,8 @@ static void choose_steps(perfile_expr *e)
     }
 }
 
-/* Room for a decoded record of any row and for an element of any list. */
+/* Allocates room for a decoded record of any row and for an element of any list, so that testing a
+ * record allocates nothing. */
 static perfile_status make_room(perfile_expr *e, perfile_error *err)
 {
     size_t record = 0, element = 0;

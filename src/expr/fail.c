@@ -1,4 +1,10 @@
-/* Errors of an expression, with the place they are about. */
+/* Errors of an expression, with the place in the text that they are about:
+ *
+ *     column 19: there is no perid; did you mean period?
+ *       type == SAMPLE && perid > 1e6
+ *                         ^
+ *
+ * The place is also the offset of the error. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -7,16 +13,17 @@
 #include "expr/code.h"
 
 enum {
-    SHOWN = 44, /* bytes of the text */
+    SHOWN = 44, /* bytes of the text that are shown */
     BEFORE = 30 /* of them in front of the place, at most */
 };
 
+/* True for bytes of a UTF-8 character behind its first. */
 static bool is_inside_character(char c)
 {
     return ((uint8_t)c & 0xc0) == 0x80;
 }
 
-/* Characters in text[0 .. n). */
+/* The number of characters (not bytes) in text[0 .. n). */
 static uint32_t characters(const char *text, size_t n)
 {
     uint32_t found = 0;
@@ -25,7 +32,8 @@ static uint32_t characters(const char *text, size_t n)
     return found;
 }
 
-/* The text around `at` and a caret under it. */
+/* Writes two lines to `out`: the text around `at`, and a caret under that place.  Control
+ * characters become spaces, and no UTF-8 character is cut. */
 static void show_place(const char *text, uint32_t at, char *out, size_t size)
 {
     char part[SHOWN + 1];
@@ -43,13 +51,15 @@ static void show_place(const char *text, uint32_t at, char *out, size_t size)
     snprintf(out, size, "\n  %s\n  %*s^", part, (int)characters(text + from, at - from), "");
 }
 
+/* Sets the error from a message that may have arbitrary bytes of the text in it. */
 static bool fail(pf_compiler *c, uint32_t at, perfile_status status, const char *what)
 {
     char place[2 * SHOWN + 16], shown[256];
-    /* Words of the text may hold line ends; those of the message are where the place is shown. */
+    /* Line ends in words of the text are escaped: line ends of the message separate the lines that
+     * show the place. */
     perfile_printable((perfile_bytes){(const uint8_t *)what, strlen(what)}, shown, sizeof shown);
     show_place(c->text, at, place, sizeof place);
-    int room = (int)(sizeof c->err->message - strlen(place)) - 24;
+    int room = (int)(sizeof c->err->message - strlen(place)) - 24; /* 24: "column 1048576: " */
     c->status = pf_fail(c->err, status, "expression", "column %u: %.*s%s",
                         characters(c->text, at) + 1, room, shown, place);
     pf_error_at(c->err, at);

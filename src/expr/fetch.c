@@ -1,3 +1,9 @@
+/* Fetching values from a record.
+ *
+ * A slot has ways for each row.  They are tried in order, and the first that leads to a value is
+ * used; after them the trailer, and last the provider.  Fixed places of the body and words that the
+ * layout knows are read where they are stored.  For all else the record is decoded, once per test
+ * and only when the first name needs it. */
 #include "expr/fetch.h"
 
 #include <stdio.h>
@@ -13,6 +19,7 @@ static inline bool is_swapped(const perfile_record *r)
     return r->flags & PERFILE_REC_SWAPPED;
 }
 
+/* Loads an integer of type PERFILE_STORED_…, sign-extended if it is signed. */
 static uint64_t load(const uint8_t *p, unsigned type, bool swapped)
 {
     switch (type) {
@@ -29,6 +36,7 @@ static uint64_t load(const uint8_t *p, unsigned type, bool swapped)
     }
 }
 
+/* The row of the record's type, looked up once; NULL: none. */
 static const pf_row *row_of(pf_subject *x)
 {
     if (!x->has_row) {
@@ -38,6 +46,7 @@ static const pf_row *row_of(pf_subject *x)
     return x->row;
 }
 
+/* Decodes the record into e->record.  row_of() has been called. */
 static bool decode(perfile_expr *e)
 {
     pf_parts p;
@@ -61,6 +70,7 @@ static bool is_decoded(perfile_expr *e)
     return e->subject.decoded == 1;
 }
 
+/* True if a condition holds in a decoded struct. */
 static bool guard_holds(const uint8_t *decoded, const pf_guard *g)
 {
     uint32_t word;
@@ -86,7 +96,8 @@ static bool guards_hold(const uint8_t *decoded, const pf_way *w)
     return true;
 }
 
-/* Of the trailer the word that the layout has the place of. */
+/* The word of the trailer that `w` is in, NULL if the record has none.  The layout counts words of
+ * a trailer from its end. */
 static const uint8_t *trailer_word(pf_subject *x, const pf_way *w)
 {
     perfile_bytes body, trailer;
@@ -98,6 +109,7 @@ static const uint8_t *trailer_word(pf_subject *x, const pf_way *w)
     return trailer.len >= back ? trailer.ptr + trailer.len - back : NULL;
 }
 
+/* The word of a sample that `w` is in, NULL if its event does not record it. */
 static const uint8_t *sample_word(pf_subject *x, const pf_way *w)
 {
     const perfile_layout *l = pf_expr_layout(x);
@@ -107,9 +119,9 @@ static const uint8_t *sample_word(pf_subject *x, const pf_way *w)
     return x->r->body.len >= at + 8 ? x->r->body.ptr + at : NULL;
 }
 
-/* Where the value of `w` stands, as stored or (native) decoded; NULL: the record does not have it.
- */
-static const uint8_t *find(perfile_expr *e, const pf_way *w, bool *native)
+/* Returns where the value of a way is, NULL if the record does not have it.  *native: it is a
+ * member of a decoded struct; otherwise it is as stored in the record, in its byte order. */
+static const uint8_t *find_value(perfile_expr *e, const pf_way *w, bool *native)
 {
     pf_subject *x = &e->subject;
     const uint8_t *word;
@@ -136,13 +148,16 @@ static const uint8_t *find(perfile_expr *e, const pf_way *w, bool *native)
     return word && guards_hold(word, w) ? word + w->at : NULL;
 }
 
+/* The way at `position` of the slot, counted from 1; NULL for 0. */
 static inline const pf_way *way_at(const perfile_expr *e, const pf_slot *s, uint16_t position)
 {
     return position ? &e->ways[s->ways + position - 1] : NULL;
 }
 
-/* The first of the ways of a record's row, the trailer behind them, that leads somewhere. */
-static const uint8_t *find_any(perfile_expr *e, const pf_slot *s, const pf_way **way, bool *native)
+/* Tries the ways for the record's row (or the element's shape) in order, then the trailer.  Sets
+ * *way to the one that leads to a value. */
+static const uint8_t *find_first(perfile_expr *e, const pf_slot *s, const pf_way **way,
+                                 bool *native)
 {
     const uint8_t *p;
     pf_subject *x = &e->subject;
@@ -153,18 +168,18 @@ static const uint8_t *find_any(perfile_expr *e, const pf_slot *s, const pf_way *
     if (s->element && e->loop.is_words)
         return NULL;
     for (const pf_way *w = way_at(e, s, s->first[first]); w; w = way_at(e, s, w->next))
-        if ((p = find(e, w, native))) {
+        if ((p = find_value(e, w, native))) {
             *way = w;
             return p;
         }
     *way = way_at(e, s, s->trailer);
     if (!*way || x->r->type >= PERFILE_RECORD_USER || x->r->type == PERFILE_RECORD_SAMPLE)
         return NULL;
-    return find(e, *way, native);
+    return find_value(e, *way, native);
 }
 
-/* Asked once for each record. */
-static bool ask(perfile_expr *e, pf_slot *s)
+/* Asks the provider for the value, once per record, into s->answer. */
+static bool ask_provider(perfile_expr *e, pf_slot *s)
 {
     if (s->answered != e->tests) {
         s->answered = e->tests;
@@ -180,13 +195,14 @@ static bool ask(perfile_expr *e, pf_slot *s)
 static bool cpumode(pf_subject *x, pf_number *out)
 {
     const perfile_record *r = x->r;
-    /* Tools leave what they like in misc of their own records. */
+    /* In records of tools misc has other meanings, or rubbish. */
     if (!row_of(x) || (r->type >= PERFILE_RECORD_USER && r->type != PERFILE_RECORD_HEADER_BUILD_ID))
         return false;
     out->n = r->misc & PERFILE_MISC_CPUMODE_MASK;
     return true;
 }
 
+/* The number of a name that every record has (PF_OF_…), or of a list element. */
 static bool common_number(perfile_expr *e, const pf_slot *s, pf_number *out)
 {
     pf_subject *x = &e->subject;
@@ -225,19 +241,20 @@ static bool common_number(perfile_expr *e, const pf_slot *s, pf_number *out)
     }
 }
 
-bool pf_expr_number(perfile_expr *e, pf_slot *s, pf_number *out)
+bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
 {
     const pf_way *w;
     bool native;
     if (s->of != PF_OF_FIELDS)
         return common_number(e, s, out);
-    const uint8_t *p = find_any(e, s, &w, &native);
+    const uint8_t *p = find_first(e, s, &w, &native);
+    /* The driver has put the time into records that do not store it themselves. */
     if (!p && s->timed && e->subject.r->flags & PERFILE_REC_TIMED) {
         *out = (pf_number){e->subject.r->time, false};
         return true;
     }
     if (!p) {
-        if (!s->asked || !ask(e, s))
+        if (!s->provided || !ask_provider(e, s))
             return false;
         *out = (pf_number){s->answer.number, s->answer.negative};
         return true;
@@ -251,6 +268,7 @@ bool pf_expr_number(perfile_expr *e, pf_slot *s, pf_number *out)
     return true;
 }
 
+/* The text of a name that every record has: type and event have one. */
 static bool common_text(const perfile_expr *e, const pf_slot *s, pf_expr_text *out)
 {
     const perfile_record *r = e->subject.r;
@@ -266,29 +284,29 @@ static bool common_text(const perfile_expr *e, const pf_slot *s, pf_expr_text *o
     return text != NULL;
 }
 
-bool pf_expr_text_of(perfile_expr *e, pf_slot *s, pf_expr_text *out)
+bool pf_expr_get_text(perfile_expr *e, pf_slot *s, pf_expr_text *out)
 {
     const pf_way *w;
     bool native;
     if (s->of != PF_OF_FIELDS)
         return common_text(e, s, out);
-    const uint8_t *p = find_any(e, s, &w, &native);
+    const uint8_t *p = find_first(e, s, &w, &native);
     if (p) {
         memcpy(&out->bytes, p, sizeof out->bytes);
         out->hex = w->type == PERFILE_STORED_BLOB;
         return true;
     }
-    if (!s->asked || !ask(e, s))
+    if (!s->provided || !ask_provider(e, s))
         return false;
     *out = (pf_expr_text){s->answer.text, false};
     return true;
 }
 
-bool pf_expr_list_of(perfile_expr *e, pf_slot *s, pf_loop *loop)
+bool pf_expr_get_list(perfile_expr *e, pf_slot *s, pf_loop *loop)
 {
     const pf_way *w;
     bool native;
-    const uint8_t *p = find_any(e, s, &w, &native);
+    const uint8_t *p = find_first(e, s, &w, &native);
     if (!p)
         return false;
     loop->i = loop->count = 0;
@@ -304,7 +322,7 @@ bool pf_expr_list_of(perfile_expr *e, pf_slot *s, pf_loop *loop)
     return true;
 }
 
-bool pf_expr_next(pf_loop *loop)
+bool pf_expr_next_element(pf_loop *loop)
 {
     if (loop->is_words) {
         loop->number = perfile_word(&loop->words, (size_t)loop->i);
@@ -322,5 +340,5 @@ bool pf_expr_has(perfile_expr *e, pf_slot *s)
     pf_expr_text text;
     if (s->of != PF_OF_FIELDS)
         return common_number(e, s, &number) || common_text(e, s, &text);
-    return find_any(e, s, &w, &native) || (s->asked && ask(e, s));
+    return find_first(e, s, &w, &native) || (s->provided && ask_provider(e, s));
 }

@@ -1,4 +1,4 @@
-/* Values of names for the record that is being tested. */
+/* Fetching the values of names from the record that is being tested (e->subject). */
 #ifndef PF_EXPR_FETCH_H
 #define PF_EXPR_FETCH_H
 
@@ -6,24 +6,25 @@
 #include "core/attribution.h"
 #include "expr/program.h"
 
-/* Text, or bytes that stand for their hex digits. */
+/* A text, borrowed from the record or the session. */
 typedef struct pf_expr_text {
     perfile_bytes bytes;
-    bool hex;
+    bool hex; /* the text is the hex digits of the bytes (build ids, raw data) */
 } pf_expr_text;
 
-/* Each is false when the record does not have it, too when the provider fails: see
- * e->subject.status. */
-bool pf_expr_number(perfile_expr *e, pf_slot *s, pf_number *out);
-bool pf_expr_text_of(perfile_expr *e, pf_slot *s, pf_expr_text *out);
-/* Begins to go through a list. */
-bool pf_expr_list_of(perfile_expr *e, pf_slot *s, pf_loop *loop);
+/* All return false if the record does not have the value; also if the provider fails, whose status
+ * is in e->subject.status then. */
+bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out);
+bool pf_expr_get_text(perfile_expr *e, pf_slot *s, pf_expr_text *out);
+/* Sets *loop to the beginning of a list; loop->element is left as it is. */
+bool pf_expr_get_list(perfile_expr *e, pf_slot *s, pf_loop *loop);
 bool pf_expr_has(perfile_expr *e, pf_slot *s);
 
-/* Takes the next element; false: the list cannot be read further. */
-bool pf_expr_next(pf_loop *loop);
+/* Takes the next element of the list; false if it cannot be decoded.  loop->i is the caller's to
+ * count. */
+bool pf_expr_next_element(pf_loop *loop);
 
-/* NULL: the record belongs to no event that is known. */
+/* The layout of the record's event, looked up once per record.  NULL: the event is not known. */
 static inline const perfile_layout *pf_expr_layout(pf_subject *x)
 {
     if (!x->has_layout) {

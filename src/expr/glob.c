@@ -1,5 +1,8 @@
+/* Comparing and matching texts.  Texts that are hex digits of bytes are never spelt out:
+ * character() yields one digit at a time. */
 #include "expr/glob.h"
 
+/* The length in characters. */
 static size_t length(const pf_expr_text *t)
 {
     return t->hex ? 2 * t->bytes.len : t->bytes.len;
@@ -13,8 +16,8 @@ static uint8_t character(const pf_expr_text *t, size_t i)
     return (uint8_t) "0123456789abcdef"[i % 2 ? byte & 15 : byte >> 4];
 }
 
-/* Digits that are asked for may be capitals. */
-static uint8_t asked(const pf_expr_text *t, uint8_t c)
+/* A character of the expression, in lower case if it is compared with hex digits. */
+static uint8_t fold_hex(const pf_expr_text *t, uint8_t c)
 {
     return t->hex && c >= 'A' && c <= 'F' ? (uint8_t)(c - 'A' + 'a') : c;
 }
@@ -26,7 +29,7 @@ bool pf_expr_text_equal(const pf_expr_text *t, perfile_bytes wanted)
     if (!t->hex)
         return !wanted.len || memcmp(t->bytes.ptr, wanted.ptr, wanted.len) == 0;
     for (size_t i = 0; i < wanted.len; i++)
-        if (character(t, i) != asked(t, wanted.ptr[i]))
+        if (character(t, i) != fold_hex(t, wanted.ptr[i]))
             return false;
     return true;
 }
@@ -51,8 +54,8 @@ int pf_expr_bytes_compare(perfile_bytes a, perfile_bytes b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* Behind the set that begins at `i` (a [); its length when it has no end.  A ] that comes first is
- * one of the set. */
+/* For the set that begins with the [ at `i`: the position behind its ].  A ] in the first place
+ * belongs to the set.  p.len + 1 if the set has no end. */
 static size_t set_end(perfile_bytes p, size_t i)
 {
     i++;
@@ -67,6 +70,7 @@ static size_t set_end(perfile_bytes p, size_t i)
     return p.len + 1;
 }
 
+/* True if `c` is in the set p[i .. end), brackets included. */
 static bool in_set(const pf_expr_text *t, perfile_bytes p, size_t i, size_t end, uint8_t c)
 {
     bool negate = p.ptr[++i] == '!';
@@ -76,20 +80,20 @@ static bool in_set(const pf_expr_text *t, perfile_bytes p, size_t i, size_t end,
     while (i + 1 < end) {
         if (p.ptr[i] == '\\' && i + 2 < end)
             i++;
-        uint8_t lo = asked(t, p.ptr[i++]);
+        uint8_t lo = fold_hex(t, p.ptr[i++]);
         uint8_t hi = lo;
         if (i + 2 < end && p.ptr[i] == '-') {
             i++;
             if (p.ptr[i] == '\\' && i + 2 < end)
                 i++;
-            hi = asked(t, p.ptr[i++]);
+            hi = fold_hex(t, p.ptr[i++]);
         }
         found = found || (c >= lo && c <= hi);
     }
     return found != negate;
 }
 
-/* Whether one character fits what stands at *i; moves it behind. */
+/* True if the character `c` matches the item of the pattern at *i; moves *i behind the item. */
 static bool fits_one(const pf_expr_text *t, perfile_bytes p, size_t *i, uint8_t c)
 {
     size_t at = *i;
@@ -107,10 +111,12 @@ static bool fits_one(const pf_expr_text *t, perfile_bytes p, size_t *i, uint8_t 
         break;
     }
     *i = at + 1;
-    return asked(t, p.ptr[at]) == c;
+    return fold_hex(t, p.ptr[at]) == c;
 }
 
-/* After a * only the last one needs to be tried again. */
+/* On a mismatch the last * takes one more character, and matching goes on from there.  Earlier ones
+ * need not be tried again: what stands between two * is best matched as early as possible.  So the
+ * cost is at most the product of both lengths. */
 bool pf_expr_glob(const pf_expr_text *t, perfile_bytes pattern)
 {
     size_t n = length(t), i = 0, at = 0;

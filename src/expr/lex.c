@@ -1,3 +1,4 @@
+/* The lexer.  The text ends with a zero, so looking ahead by one character is always allowed. */
 #include "expr/lex.h"
 
 #include "base/error.h"
@@ -14,6 +15,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+/* The value of a digit in bases up to 16, 16 for other characters. */
 static int digit_of(char c)
 {
     if (is_digit(c))
@@ -23,6 +25,7 @@ static int digit_of(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
 }
 
+/* *v *= by.  Returns false, and changes nothing, if that overflows. */
 static bool times(uint64_t *v, uint64_t by)
 {
     if (by && *v > UINT64_MAX / by)
@@ -31,7 +34,7 @@ static bool times(uint64_t *v, uint64_t by)
     return true;
 }
 
-/* Appends a digit. */
+/* Appends a digit to *v.  Returns false, and changes nothing, if that overflows. */
 static bool append(uint64_t *v, unsigned base, unsigned digit)
 {
     uint64_t n = *v;
@@ -46,7 +49,8 @@ static perfile_status too_large(perfile_error *err)
     return pf_fail(err, PERFILE_E_USAGE, WHERE, "the number is above 2^64 - 1");
 }
 
-/* 0x1f, 0o17, 0b101. */
+/* A number with a prefix: 0x1f, 0o17, 0b101.  Letters behind it are digits or an error, so it has
+ * no unit. */
 static perfile_status lex_based(const char *p, unsigned base, pf_token *t, perfile_error *err)
 {
     uint32_t i = 2;
@@ -78,6 +82,7 @@ static const struct {
     {"T", UINT64_C(1) << 40},
 };
 
+/* Reads the unit behind a number: its length and factor; 0 and 1 if there is none. */
 static perfile_status lex_unit(const char *p, uint32_t *n, uint64_t *factor, perfile_error *err)
 {
     uint32_t len = 0;
@@ -97,7 +102,8 @@ static perfile_status lex_unit(const char *p, uint32_t *n, uint64_t *factor, per
                    len < 16 ? (int)len : 16, p);
 }
 
-/* mantissa * factor * 10^exponent, which must be whole. */
+/* Computes mantissa * factor * 10^exponent exactly; it must be an integer.  Divides by 10 before
+ * multiplying where it can, so that 1.5s does not overflow on the way. */
 static perfile_status scale(uint64_t mantissa, uint64_t factor, int exponent, uint64_t *number,
                             perfile_error *err)
 {
@@ -107,7 +113,7 @@ static perfile_status scale(uint64_t mantissa, uint64_t factor, int exponent, ui
         return too_large(err);
     for (; exponent < 0 && mantissa; exponent++) {
         if (mantissa % 10)
-            return pf_fail(err, PERFILE_E_USAGE, WHERE, "the number is not whole");
+            return pf_fail(err, PERFILE_E_USAGE, WHERE, "the number is not an integer");
         mantissa /= 10;
     }
     for (; exponent > 0 && mantissa; exponent--)
@@ -117,7 +123,9 @@ static perfile_status scale(uint64_t mantissa, uint64_t factor, int exponent, ui
     return PERFILE_OK;
 }
 
-/* 7, 1.5s, 1e6, 64K. */
+/* A decimal number: 7, 1.5s, 1e6, 64K.  `1..9` is a range, so a dot counts only in front of a
+ * digit. Digits of the exponent are ignored beyond a few hundred, where every number but 0 is out
+ * of range or not an integer. */
 static perfile_status lex_decimal(const char *p, pf_token *t, perfile_error *err)
 {
     enum { MOST = 400 };
@@ -162,6 +170,7 @@ static perfile_status lex_number(const char *p, pf_token *t, perfile_error *err)
     return lex_decimal(p, t, err);
 }
 
+/* A text in quotes of either kind.  Its escapes are checked by pf_lex_text(). */
 static perfile_status lex_quoted(const char *p, pf_token *t, perfile_error *err)
 {
     uint32_t i = 1;
@@ -174,7 +183,8 @@ static perfile_status lex_quoted(const char *p, pf_token *t, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* A dot belongs to a name when a letter follows it. */
+/* A name: letters, digits, and dots in front of letters.  With a dot in front it is one of list
+ * elements. */
 static void lex_name(const char *p, pf_token *t)
 {
     uint32_t i = 0;
@@ -186,6 +196,7 @@ static void lex_name(const char *p, pf_token *t)
         t->code = PF_TOKEN_IN;
 }
 
+/* Marks of two characters come before their beginnings. */
 static const struct {
     const char *text;
     uint8_t code;
@@ -199,6 +210,7 @@ static const struct {
     {"}", PF_TOKEN_CLOSE_SET}, {",", PF_TOKEN_COMMA}, {".", PF_TOKEN_ELEMENT},
 };
 
+/* An operator or bracket. */
 static perfile_status lex_mark(const char *p, pf_token *t, perfile_error *err)
 {
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
@@ -214,8 +226,8 @@ static perfile_status lex_mark(const char *p, pf_token *t, perfile_error *err)
     if (*p == '|')
         return pf_fail(err, PERFILE_E_USAGE, WHERE, "write || for \"or\"");
     if (*p > ' ' && *p < 127)
-        return pf_fail(err, PERFILE_E_USAGE, WHERE, "'%c' means nothing here", *p);
-    return pf_fail(err, PERFILE_E_USAGE, WHERE, "byte 0x%02x means nothing here", (uint8_t)*p);
+        return pf_fail(err, PERFILE_E_USAGE, WHERE, "unexpected character '%c'", *p);
+    return pf_fail(err, PERFILE_E_USAGE, WHERE, "unexpected byte 0x%02x", (uint8_t)*p);
 }
 
 perfile_status pf_lex(const char *text, uint32_t at, pf_token *t, perfile_error *err)
@@ -237,7 +249,8 @@ perfile_status pf_lex(const char *text, uint32_t at, pf_token *t, perfile_error 
     return lex_mark(p, t, err);
 }
 
-/* The byte that an escape stands for; -1: it is none.  *used: bytes of it behind the backslash. */
+/* The byte for the escape whose backslash is in front of `p`, -1 if there is no such escape.  *used
+ * is its length without the backslash. */
 static int escaped(const char *p, uint32_t *used)
 {
     static const char from[] = "ntr\\\"'";
@@ -273,7 +286,7 @@ perfile_status pf_lex_text(const char *text, const pf_token *t, bool pattern, pf
                 return pf_fail(err, PERFILE_E_USAGE, WHERE,
                                "unknown escape: there are \\\\ \\\" \\' \\n \\t \\r \\x41, and "
                                "\\* \\? \\[ \\] for patterns");
-            /* In patterns what stood behind a backslash stands for itself. */
+            /* For pf_expr_glob() the backslash stays: the character stands for itself. */
             if (pattern && (special || c == '\\'))
                 good = put(out, '\\');
             i += used;

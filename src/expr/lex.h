@@ -1,4 +1,5 @@
-/* The words of an expression, one by one. */
+/* The lexer: cuts an expression into tokens, one at a call.  Tokens are ranges of the text; nothing
+ * is copied. */
 #ifndef PF_EXPR_LEX_H
 #define PF_EXPR_LEX_H
 
@@ -34,16 +35,18 @@ enum {
 };
 
 typedef struct pf_token {
-    uint8_t code;
+    uint8_t code;     /* PF_TOKEN_… */
     uint32_t at, len; /* in the text */
-    uint64_t number;
+    uint64_t number;  /* NUMBER: its value, with its unit */
 } pf_token;
 
-/* The token at or behind `at`.  On failure err says what is wrong with it; t->at is where. */
+/* Reads the token at or behind position `at`, after white space.  On failure err says what is
+ * wrong, and t->at is the position of the token. */
 perfile_status pf_lex(const char *text, uint32_t at, pf_token *t, perfile_error *err);
 
-/* Appends what the TEXT token says to `out`, without quotes and escapes; in a pattern a backslash
- * stays in front of what it takes the meaning of.  On failure *wrong is where. */
+/* Appends the content of a TEXT token to `out`, without quotes and escapes.  In a pattern a
+ * backslash stays in front of the characters that would have a meaning there.  On failure *wrong is
+ * the position of the bad escape. */
 perfile_status pf_lex_text(const char *text, const pf_token *t, bool pattern, pf_buffer *out,
                            uint32_t *wrong, perfile_error *err);
 

@@ -1,16 +1,19 @@
+/* Listing the names of the tables, and perfile_expr_names().  Structs in structs are walked with a
+ * stack of frames, not by recursion. */
 #include "expr/list.h"
 
 #include "expr/words.h"
 
-enum { MOST_DEPTH = 6 };
+enum { MOST_DEPTH = 6 }; /* the tables nest less deeply */
 
-/* One struct in another. */
+/* A struct whose members are being listed. */
 typedef struct frame {
     const pf_member *next;
-    size_t prefix; /* bytes of the name in front of its members */
+    size_t prefix; /* length of what its members have in front: "header_attr.attr." */
 } frame;
 
-/* Puts `text` behind the first `at` bytes of `name`; returns their number then. */
+/* Replaces what is behind the first `at` bytes of `name` by `text`, cut to what fits; returns the
+ * new length. */
 static size_t put(char name[PF_EXPR_NAME_BYTES], size_t at, const char *text)
 {
     size_t n = strlen(text);
@@ -21,6 +24,7 @@ static size_t put(char name[PF_EXPR_NAME_BYTES], size_t at, const char *text)
     return at + n;
 }
 
+/* PERFILE_EXPR_… of a member. */
 static uint32_t type_of(const pf_member *m)
 {
     switch (m->type) {
@@ -36,6 +40,7 @@ static uint32_t type_of(const pf_member *m)
     }
 }
 
+/* Shows one member. */
 static void show_member(const pf_member *m, const char *record, const char *list, const char *name,
                         pf_expr_show_fn *show, void *user)
 {
@@ -49,7 +54,7 @@ static void show_member(const pf_member *m, const char *record, const char *list
     show(user, &what);
 }
 
-/* Members of an element; lists are not in lists. */
+/* Shows the members of list elements.  Lists and structs in them cannot be searched further. */
 static void list_elements(const pf_row_shape *shape, const char *record, const char *list,
                           pf_expr_show_fn *show, void *user)
 {

@@ -1,10 +1,16 @@
+/* Looking up names: collects in a slot all that a name can mean, and narrows it later.
+ *
+ * Where a name is looked up: first among the names of every record (type, misc …), which hide
+ * fields of the same name; then, if it begins with a row ("mmap2.flags"), in that row; then in all
+ * rows and the trailer.  The provider is asked in any case, for records that do not have the
+ * field. */
 #include "expr/names.h"
 
 #include "base/error.h"
 #include "expr/search.h"
 #include "expr/words.h"
 
-const char *pf_expr_row_of(const char *name, const char **rest)
+const char *pf_expr_split_row(const char *name, const char **rest)
 {
     char first[PF_EXPR_NAME_BYTES];
     const char *dot = strchr(name, '.');
@@ -24,12 +30,13 @@ const char *pf_expr_row_of(const char *name, const char **rest)
     return row;
 }
 
-/* "mmap2." or "MMAP2." in front: fields of that row only. */
-static void look_in_row(perfile_expr *e, pf_slot *slot, const char *name, perfile_status *st,
-                        perfile_error *err)
+/* A name with a row in front: adds the fields of that row.  Rows of two families can have the same
+ * name. */
+static void add_row_ways(perfile_expr *e, pf_slot *slot, const char *name, perfile_status *st,
+                         perfile_error *err)
 {
     const char *rest;
-    const char *row = pf_expr_row_of(name, &rest);
+    const char *row = pf_expr_split_row(name, &rest);
     if (!row)
         return;
     if (row == pf_struct_shapes[PF_SHAPE_sample_id].name)
@@ -40,10 +47,11 @@ static void look_in_row(perfile_expr *e, pf_slot *slot, const char *name, perfil
             pf_expr_search(e, slot, pf_shape_at(i), (uint8_t)i, PF_WAY_MEMBER, rest, st, err);
 }
 
-static void look_in_records(perfile_expr *e, pf_slot *slot, const char *name, perfile_status *st,
+/* Adds the fields of all rows, or those of the row in front of the name. */
+static void add_record_ways(perfile_expr *e, pf_slot *slot, const char *name, perfile_status *st,
                             perfile_error *err)
 {
-    look_in_row(e, slot, name, st, err);
+    add_row_ways(e, slot, name, st, err);
     if (slot->n_ways)
         return;
     for (unsigned i = 0; i < pf_all_rows(); i++)
@@ -52,7 +60,9 @@ static void look_in_records(perfile_expr *e, pf_slot *slot, const char *name, pe
                    name, st, err);
 }
 
-static void look_in_elements(perfile_expr *e, pf_slot *slot, const pf_slot *list, const char *name,
+/* Adds the members of the elements of `list`; for an empty name (".") the elements themselves,
+ * which must be numbers.  A list can be of several rows, whose elements differ. */
+static void add_element_ways(perfile_expr *e, pf_slot *slot, const pf_slot *list, const char *name,
                              perfile_status *st, perfile_error *err)
 {
     bool done[PF_N_SHAPES] = {false};
@@ -76,6 +86,7 @@ static void look_in_elements(perfile_expr *e, pf_slot *slot, const pf_slot *list
     }
 }
 
+/* Asks the provider whether it knows the name, and as what. */
 static void ask_provider(const perfile_expr *e, pf_slot *slot, const char *name)
 {
     if (!e->has_provider)
@@ -83,8 +94,8 @@ static void ask_provider(const perfile_expr *e, pf_slot *slot, const char *name)
     uint32_t class = e->provider.knows(e->provider.user, name, &slot->handle);
     if (class != PERFILE_EXPR_NUMBER && class != PERFILE_EXPR_TEXT)
         return;
-    slot->asked = true;
-    slot->asked_class = (uint8_t) class;
+    slot->provided = true;
+    slot->provided_class = (uint8_t) class;
     slot->classes |= (uint8_t) class;
 }
 
@@ -93,10 +104,10 @@ perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *li
 {
     if (e->n_slots == PF_EXPR_SLOTS)
         return pf_fail(err, PERFILE_E_LIMIT, "expression", "the expression has too many names");
-    /* Growing would move `list`. */
+    /* A copy: `list` is in e->slots, which may move. */
     pf_slot of_list = list ? *list : (pf_slot){0};
     void *items = e->slots;
-    pf_slot *s = pf_expr_more(&items, &e->n_slots, &e->slots_cap, sizeof *s);
+    pf_slot *s = pf_expr_grow(&items, &e->n_slots, &e->slots_cap, sizeof *s);
     e->slots = items;
     if (!s)
         return pf_fail_nomem(err, "expression");
@@ -107,9 +118,9 @@ perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *li
         s->of = common->of;
         s->classes = common->classes;
     } else if (list) {
-        look_in_elements(e, s, &of_list, name, &st, err);
+        add_element_ways(e, s, &of_list, name, &st, err);
     } else {
-        look_in_records(e, s, name, &st, err);
+        add_record_ways(e, s, name, &st, err);
         s->timed = strcmp(name, "time") == 0;
         ask_provider(e, s, name);
     }
@@ -124,12 +135,12 @@ perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *li
     return PERFILE_OK;
 }
 
-/* Leaves the ways for which `keep` holds; the room of the others is not used again. */
+/* Removes the ways for which keep() is false.  Their places in e->ways stay unused. */
 static void prune(perfile_expr *e, pf_slot *s, bool (*keep)(const pf_way *, const void *),
                   const void *with)
 {
     uint32_t n = 0;
-    s->classes = s->asked ? s->asked_class : 0;
+    s->classes = s->provided ? s->provided_class : 0;
     for (uint32_t i = 0; i < s->n_ways; i++) {
         pf_way w = e->ways[s->ways + i];
         if (!keep(&w, with))
@@ -140,6 +151,7 @@ static void prune(perfile_expr *e, pf_slot *s, bool (*keep)(const pf_way *, cons
     s->n_ways = n;
 }
 
+/* For prune(): the way has one of the classes *class. */
 static bool is_of_class(const pf_way *w, const void *class)
 {
     return w->class & *(const unsigned *)class;
@@ -153,18 +165,21 @@ bool pf_expr_narrow(perfile_expr *e, pf_slot *s, unsigned class)
         s->classes = (uint8_t) class;
         return true;
     }
-    if (!(s->asked_class & class))
-        s->asked = false;
+    if (!(s->provided_class & class))
+        s->provided = false;
     prune(e, s, is_of_class, &class);
     return true;
 }
 
+/* For prune(): the field has the word. */
 static bool has_word(const pf_way *w, const void *word)
 {
     uint64_t number;
-    return w->class == PERFILE_EXPR_NUMBER && pf_expr_word_of(w->words, word, &number);
+    return w->class == PERFILE_EXPR_NUMBER && pf_expr_word_value(w->words, word, &number);
 }
 
+/* pf_expr_resolve_word() for names of every record.  A word of misc limits the slot to the types in
+ * which the bit has this meaning. */
 static int common_word(pf_slot *s, const char *word, uint64_t *number)
 {
     uint64_t types;
@@ -180,14 +195,14 @@ static int common_word(pf_slot *s, const char *word, uint64_t *number)
         s->misc_types = types;
         return PF_WORD_FOUND;
     case PF_OF_CPUMODE:
-        return pf_expr_word_of(perfile_vocabulary_find("cpumode"), word, number) ? PF_WORD_FOUND
-                                                                                 : PF_WORD_NONE;
+        return pf_expr_word_value(perfile_vocabulary_find("cpumode"), word, number) ? PF_WORD_FOUND
+                                                                                    : PF_WORD_NONE;
     default:
         return PF_WORD_NONE;
     }
 }
 
-int pf_expr_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number)
+int pf_expr_resolve_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number)
 {
     if (s->of != PF_OF_FIELDS && s->of != PF_OF_ELEMENT)
         return common_word(s, word, number);
@@ -195,7 +210,7 @@ int pf_expr_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number
     for (uint32_t i = 0; i < s->n_ways; i++) {
         uint64_t n;
         const pf_way *w = &e->ways[s->ways + i];
-        if (w->class != PERFILE_EXPR_NUMBER || !pf_expr_word_of(w->words, word, &n))
+        if (w->class != PERFILE_EXPR_NUMBER || !pf_expr_word_value(w->words, word, &n))
             continue;
         if (found && n != *number)
             return PF_WORD_SEVERAL;
@@ -204,7 +219,7 @@ int pf_expr_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number
     }
     if (!found)
         return PF_WORD_NONE;
-    s->asked = false;
+    s->provided = false;
     prune(e, s, has_word, word);
     return PF_WORD_FOUND;
 }

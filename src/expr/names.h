@@ -1,36 +1,43 @@
-/* Names of an expression: what the tables know by them. */
+/* Looking up names and words of an expression in the tables.
+ *
+ * A name can mean fields of many rows: `pid` is in samples, MMAP, COMM ….  All of them become ways
+ * of one slot.  What the name is compared with narrows them: text or number (pf_expr_narrow()), or
+ * the fields that have a certain word (pf_expr_resolve_word()). */
 #ifndef PF_EXPR_NAMES_H
 #define PF_EXPR_NAMES_H
 
 #include "expr/program.h"
 
-/* Finds `name` (dotted, without the dot in front for members of elements) and makes a slot of all
- * it may mean, at the end of e->slots.  `list` is the slot of the list that the expression is in:
- * for names of elements, else NULL.  PERFILE_END: nobody knows it. */
+/* Appends a slot to e->slots with all that `name` can mean.  The name is dotted; for a member of
+ * list elements it has no dot in front, and `list` is the slot of the list (NULL for other names).
+ * PERFILE_END: neither the tables nor the provider know the name, and no slot was added. */
 perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *list, pf_slot **slot,
                             perfile_error *err);
 
-/* Leaves only what is of `class`; false, and nothing is changed, when there is none. */
+/* Removes meanings that are not of `class` (bits PERFILE_EXPR_…).  Returns false, and changes
+ * nothing, if none would be left. */
 bool pf_expr_narrow(perfile_expr *e, pf_slot *s, unsigned class);
 
 enum { PF_WORD_NONE, PF_WORD_FOUND, PF_WORD_SEVERAL };
 
-/* The number that `word` stands for where `s` is of a kind that has it, and leaves only that in
- * `s`.  SEVERAL: it means different things in different records, and nothing is changed. */
-int pf_expr_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number);
+/* Sets *number to the value that `word` names, and removes meanings of `s` that do not have the
+ * word. SEVERAL: its value differs between the records, and nothing is changed. */
+int pf_expr_resolve_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number);
 
-/* Bytes of fields in `s` where all ones stand for "none": 2, 4 and 8 added up. */
+/* The widths (2, 4, 8, added up) of fields of `s` in which all ones stand for "none": processes,
+ * threads, processors. */
 unsigned pf_expr_none_widths(const perfile_expr *e, const pf_slot *s);
 
-/* The row, or "sample_id", that stands in front of a dotted name, and what stands behind; NULL:
- * none. */
-const char *pf_expr_row_of(const char *name, const char **rest);
+/* If a dotted name begins with a row ("mmap2", "MMAP2") or "sample_id": returns the name of the row
+ * as the tables have it, and sets *rest to what follows the dot.  Otherwise NULL. */
+const char *pf_expr_split_row(const char *name, const char **rest);
 
-/* Puts names that look like `name` into `out`, as "period or pid", or nothing.  `list`: names of
- * its elements.  The words of `s` likewise. */
-void pf_expr_near_names(const perfile_expr *e, const char *name, const pf_slot *list, char *out,
-                        size_t size);
-void pf_expr_near_words(const perfile_expr *e, const pf_slot *s, const char *word, char *out,
-                        size_t size);
+/* For error messages: writes known names similar to `name` to `out`, as "period or pid", "" if
+ * there are none.  With `list` they are members of its elements.  Likewise words for values of
+ * `s`. */
+void pf_expr_suggest_names(const perfile_expr *e, const char *name, const pf_slot *list, char *out,
+                           size_t size);
+void pf_expr_suggest_words(const perfile_expr *e, const pf_slot *s, const char *word, char *out,
+                           size_t size);
 
 #endif

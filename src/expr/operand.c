@@ -1,9 +1,13 @@
-/* What names mean: fields, and words for values of other names. */
+/* Deciding what a name in the text is: a field, or a word for a value of what it is compared with.
+ *
+ * A word is tried first: in `type == SAMPLE` nothing is called SAMPLE, and in `cpumode == USER` a
+ * field of that name would make no sense.  Only then it is an error if the name is unknown, so that
+ * the message can name the words or fields that are similar. */
 #include "expr/code.h"
 #include "expr/names.h"
 #include "expr/words.h"
 
-bool pf_code_spell(pf_compiler *c, const pf_operand *o, char name[PF_EXPR_NAME_BYTES])
+bool pf_code_copy_name(pf_compiler *c, const pf_operand *o, char name[PF_EXPR_NAME_BYTES])
 {
     if (o->len >= PF_EXPR_NAME_BYTES)
         return pf_code_fail(c, o->at, PERFILE_E_USAGE, "the name is longer than %d bytes",
@@ -13,50 +17,52 @@ bool pf_code_spell(pf_compiler *c, const pf_operand *o, char name[PF_EXPR_NAME_B
     return true;
 }
 
-/* Names that only a provider knows for most records. */
-static const char *advice(const char *name)
+/* What to add to the error for a name that only a provider knows: "" or a hint; NULL for others. */
+static const char *provider_hint(const char *name)
 {
     if (strcmp(name, "comm") == 0)
-        return "; comm.comm is what COMM records say";
+        return "; comm.comm is the field of COMM records";
     if (strcmp(name, "cgroup") == 0)
-        return "; cgroup.path is what CGROUP records say";
+        return "; cgroup.path is the field of CGROUP records";
     return strcmp(name, "dso") == 0 || strcmp(name, "sym") == 0 ? "" : NULL;
 }
 
+/* Fails for an unknown name: "MMAP2 records have no X; did you mean Y?" */
 static bool fail_unknown(pf_compiler *c, const pf_operand *o, const char *name)
 {
-    char near[160];
+    char suggestions[160];
     const char *rest = name;
-    const char *row = o->element ? NULL : pf_expr_row_of(name, &rest);
+    const char *row = o->element ? NULL : pf_expr_split_row(name, &rest);
     const char *what = o->element || row ? "have no" : "there is no";
-    const char *whose = o->element ? "elements " : row ? row : "";
+    const char *owner = o->element ? "elements " : row ? row : "";
     const pf_slot *list = o->element ? &c->e->slots[c->list] : NULL;
-    const char *hint = o->element ? NULL : advice(name);
+    const char *hint = o->element ? NULL : provider_hint(name);
     if (hint)
         return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s is not known here%s", name, hint);
     if (o->element && o->len == 1)
         return pf_code_fail(c, o->at, PERFILE_E_USAGE,
                             "the elements are groups of fields: name one, as in .from");
-    pf_expr_near_names(c->e, name, list, near, sizeof near);
-    if (near[0])
-        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s%s%s %.40s; did you mean %s?", whose,
-                            row ? " records " : "", what, rest, near);
-    return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s%s%s %.40s", whose, row ? " records " : "",
+    pf_expr_suggest_names(c->e, name, list, suggestions, sizeof suggestions);
+    if (suggestions[0])
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s%s%s %.40s; did you mean %s?", owner,
+                            row ? " records " : "", what, rest, suggestions);
+    return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s%s%s %.40s", owner, row ? " records " : "",
                         what, rest);
 }
 
-/* PERFILE_END: nobody knows the name; other failures are told. */
+/* Looks up the name unless that was done.  PERFILE_END: it is unknown, and no error is set; other
+ * failures are set. */
 static perfile_status look_up(pf_compiler *c, pf_operand *o)
 {
     char name[PF_EXPR_NAME_BYTES];
     pf_slot *slot;
     if (o->slot != PF_NO_SLOT)
         return PERFILE_OK;
-    if (!pf_code_spell(c, o, name))
+    if (!pf_code_copy_name(c, o, name))
         return c->status;
     if (o->element && c->list == PF_NO_SLOT) {
-        pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s is of elements: any(list, %s == …)", name,
-                     name);
+        pf_code_fail(c, o->at, PERFILE_E_USAGE,
+                     "%s is a member of list elements: write any(list, %s == …)", name, name);
         return c->status;
     }
     const pf_slot *list = o->element ? &c->e->slots[c->list] : NULL;
@@ -79,10 +85,12 @@ bool pf_code_find(pf_compiler *c, pf_operand *o)
     char name[PF_EXPR_NAME_BYTES];
     perfile_status st = look_up(c, o);
     if (st == PERFILE_END)
-        return pf_code_spell(c, o, name) && fail_unknown(c, o, name + (o->element && o->len > 1));
+        return pf_code_copy_name(c, o, name) &&
+               fail_unknown(c, o, name + (o->element && o->len > 1));
     return st == PERFILE_OK;
 }
 
+/* What a name is, for an error. */
 static const char *name_of_class(unsigned classes)
 {
     if (classes & PERFILE_EXPR_NUMBER)
@@ -90,17 +98,18 @@ static const char *name_of_class(unsigned classes)
     if (classes & PERFILE_EXPR_TEXT)
         return "text";
     return classes & PERFILE_EXPR_LIST ? "a list: use any(), all() or count()"
-                                       : "a group of fields: write the one that is meant";
+                                       : "a group of fields: name one of them";
 }
 
-bool pf_code_name(pf_compiler *c, pf_operand *o, unsigned class)
+bool pf_code_find_class(pf_compiler *c, pf_operand *o, unsigned class)
 {
     char name[PF_EXPR_NAME_BYTES];
-    if (!pf_code_find(c, o) || !pf_code_spell(c, o, name))
+    if (!pf_code_find(c, o) || !pf_code_copy_name(c, o, name))
         return false;
     pf_slot *s = &c->e->slots[o->slot];
     unsigned classes = s->classes;
-    const char *hint = class == PERFILE_EXPR_TEXT && !s->asked && !o->element ? advice(name) : NULL;
+    const char *hint =
+        class == PERFILE_EXPR_TEXT && !s->provided && !o->element ? provider_hint(name) : NULL;
     if (hint)
         return pf_code_fail(c, o->at, PERFILE_E_USAGE, "names of %s are not known here%s", name,
                             hint);
@@ -109,8 +118,9 @@ bool pf_code_name(pf_compiler *c, pf_operand *o, unsigned class)
     return true;
 }
 
-/* Makes a number of `word`, a name or text, when it is a word for values of `of`. */
-static bool take_word(pf_compiler *c, pf_operand *of, pf_operand *word)
+/* Makes a number of `word` (a name or text) if it is a word for values of `of`; does nothing
+ * otherwise.  Returns false after a failure. */
+static bool try_word(pf_compiler *c, pf_operand *of, pf_operand *word)
 {
     char text[PF_EXPR_NAME_BYTES];
     uint64_t number;
@@ -125,7 +135,7 @@ static bool take_word(pf_compiler *c, pf_operand *of, pf_operand *word)
         return true;
     memcpy(text, c->text + word->at + quoted, word->len - 2 * quoted);
     text[word->len - 2 * quoted] = 0;
-    switch (pf_expr_word(c->e, &c->e->slots[of->slot], text, &number)) {
+    switch (pf_expr_resolve_word(c->e, &c->e->slots[of->slot], text, &number)) {
     case PF_WORD_SEVERAL:
         return pf_code_fail(c, word->at, PERFILE_E_USAGE,
                             "%s means several things: put the record in front, as in mmap2.flags",
@@ -139,10 +149,11 @@ static bool take_word(pf_compiler *c, pf_operand *of, pf_operand *word)
     }
 }
 
-/* A name that stands where a word of `of` is expected and nobody knows: say what the words are. */
+/* Fails if `word` stands next to a name with words, and is neither one of them nor a known name;
+ * the error suggests words.  A text next to `type` must be one of its words, too. */
 static bool check_word(pf_compiler *c, const pf_operand *of, pf_operand *word)
 {
-    char name[PF_EXPR_NAME_BYTES], near[160];
+    char name[PF_EXPR_NAME_BYTES], suggestions[160];
     if ((of->what != PF_IS_NAME && of->what != PF_IS_VALUE) || of->slot == PF_NO_SLOT)
         return true;
     bool type = word->what == PF_IS_TEXT && c->e->slots[of->slot].of == PF_OF_TYPE;
@@ -151,27 +162,28 @@ static bool check_word(pf_compiler *c, const pf_operand *of, pf_operand *word)
     perfile_status st = type ? PERFILE_END : look_up(c, word);
     if (st != PERFILE_END)
         return st == PERFILE_OK;
-    if (!pf_code_spell(c, word, name))
+    if (!pf_code_copy_name(c, word, name))
         return false;
     const pf_slot *s = &c->e->slots[of->slot];
-    pf_expr_near_words(c->e, s, name, near, sizeof near);
-    if (near[0] || s->of == PF_OF_TYPE)
+    pf_expr_suggest_words(c->e, s, name, suggestions, sizeof suggestions);
+    if (suggestions[0] || s->of == PF_OF_TYPE)
         return pf_code_fail(c, word->at, PERFILE_E_USAGE, "%.40s is no value of %.*s%s%s%s", name,
                             s->len < 40 ? (int)s->len : 40, c->text + s->at,
-                            near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+                            suggestions[0] ? "; did you mean " : "", suggestions,
+                            suggestions[0] ? "?" : "");
     if (s->classes & PERFILE_EXPR_TEXT)
         return pf_code_fail(c, word->at, PERFILE_E_USAGE,
-                            "there is no %.40s; text stands in quotes: \"%.40s\"", name, name);
+                            "there is no %.40s; write text in quotes: \"%.40s\"", name, name);
     return true;
 }
 
-bool pf_code_word(pf_compiler *c, pf_operand *of, pf_operand *word)
+bool pf_code_resolve_word(pf_compiler *c, pf_operand *of, pf_operand *word)
 {
-    return take_word(c, of, word) && check_word(c, of, word);
+    return try_word(c, of, word) && check_word(c, of, word);
 }
 
-bool pf_code_words(pf_compiler *c, pf_operand *a, pf_operand *b)
+bool pf_code_resolve_words(pf_compiler *c, pf_operand *a, pf_operand *b)
 {
-    return take_word(c, a, b) && (b->what == PF_IS_NUMBER || take_word(c, b, a)) &&
+    return try_word(c, a, b) && (b->what == PF_IS_NUMBER || try_word(c, b, a)) &&
            check_word(c, a, b) && check_word(c, b, a);
 }

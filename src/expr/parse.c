@@ -1,4 +1,11 @@
-/* From text to steps, in one pass.  Operators wait on a stack until what follows binds less. */
+/* The parser: from text to steps, in one pass without recursion (operator precedence).
+ *
+ * Operands and operators are on two stacks.  An operator waits until the next one binds less, or a
+ * parenthesis closes; then reduce() generates its steps and replaces its operands by the result.
+ * Steps of the left operand thus precede those of the right one.
+ *
+ * && and || put a JUMP step between their operands when they are read, and set its target when the
+ * right operand is complete.  Linking (compile.c) removes these jumps. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "expr/compile.h"
@@ -23,7 +30,7 @@ bool pf_parse_unexpected(pf_parser *p, const char *wanted)
                         wanted, (int)n, p->c.text + p->token.at);
 }
 
-/* Something else stands where an operator does. */
+/* Fails at a token where an operator is needed. */
 static bool no_operator(pf_parser *p)
 {
     const char *text = p->c.text + p->token.at;
@@ -64,13 +71,14 @@ pf_waiting *pf_parse_operator(pf_parser *p, unsigned code, unsigned rank)
     return w;
 }
 
+/* The jump of && or || goes to the step behind its right operand. */
 static bool end_jump(pf_parser *p, const pf_waiting *w)
 {
     p->c.e->steps[w->step].to = (uint16_t)p->c.e->n_steps;
     return true;
 }
 
-/* Applies the operator on top. */
+/* Takes the operator on top of the stack, and generates its steps. */
 static bool reduce(pf_parser *p)
 {
     pf_waiting w = p->operators[--p->n_operators];
@@ -79,14 +87,14 @@ static bool reduce(pf_parser *p)
     switch (w.code) {
     case PF_TOKEN_NOT:
         p->depth--;
-        return pf_code_truth(&p->c, b) && pf_code_step(&p->c, PF_STEP_NOT, w.at);
+        return pf_code_condition(&p->c, b) && pf_code_step(&p->c, PF_STEP_NOT, w.at);
     case PF_WAITS_MINUS:
         p->depth--;
         return pf_code_minus(&p->c, b);
     case PF_TOKEN_OR:
     case PF_TOKEN_AND:
         p->n_operands--;
-        return pf_code_truth(&p->c, b) && end_jump(p, &w);
+        return pf_code_condition(&p->c, b) && end_jump(p, &w);
     case PF_TOKEN_PLUS:
     case PF_TOKEN_MINUS:
     case PF_TOKEN_STAR:
@@ -99,8 +107,9 @@ static bool reduce(pf_parser *p)
     }
 }
 
-/* Applies what binds at least as strongly as `rank`. */
-static bool settle(pf_parser *p, unsigned rank)
+/* Reduces all operators that bind at least as tightly as `rank`.  An open parenthesis has the
+ * lowest rank, and stops it. */
+static bool reduce_to(pf_parser *p, unsigned rank)
 {
     while (p->n_operators && p->operators[p->n_operators - 1].rank >= rank)
         if (!reduce(p))
@@ -121,6 +130,7 @@ static const struct {
     {PF_TOKEN_STAR, PF_RANK_PRODUCT}, {PF_TOKEN_MASK, PF_RANK_PRODUCT},
 };
 
+/* The rank of a binary operator, PF_RANK_OPEN for other tokens. */
 static unsigned rank_of(unsigned token)
 {
     for (size_t i = 0; i < sizeof binaries / sizeof binaries[0]; i++)
@@ -129,7 +139,8 @@ static unsigned rank_of(unsigned token)
     return PF_RANK_OPEN;
 }
 
-/* One end of a range, or a member of a set: a constant. */
+/* Reads a constant into *o: an end of a range, or a member of a set.  It does not go to the
+ * stack. */
 static bool parse_constant(pf_parser *p, pf_operand *o)
 {
     bool minus = p->token.code == PF_TOKEN_MINUS;
@@ -154,6 +165,7 @@ static bool parse_constant(pf_parser *p, pf_operand *o)
     return pf_parse_unexpected(p, "a number, word or text");
 }
 
+/* Reads a member of a set: a constant or A..B. */
 static bool parse_member(pf_parser *p, pf_code_set *set, pf_operand *a)
 {
     pf_operand lo, hi;
@@ -165,14 +177,15 @@ static bool parse_member(pf_parser *p, pf_code_set *set, pf_operand *a)
            pf_code_set_add(&p->c, set, a, &lo, &hi);
 }
 
-/* Behind `in`: A..B, or { members }. */
+/* Reads what follows `in`: A..B, or { members }. */
 static bool parse_in(pf_parser *p)
 {
     pf_code_set set;
     pf_operand *a = &p->operands[p->n_operands - 1];
     pf_code_set_begin(&p->c, &set);
-    if (a->what == PF_IS_TRUTH)
-        return pf_code_fail(&p->c, a->at, PERFILE_E_USAGE, "a condition is in no set");
+    if (a->what == PF_IS_CONDITION)
+        return pf_code_fail(&p->c, a->at, PERFILE_E_USAGE,
+                            "a condition cannot be in a set: a name or number is needed");
     if (p->token.code != PF_TOKEN_OPEN_SET) {
         uint32_t at = p->token.at;
         pf_operand lo, hi;
@@ -193,18 +206,20 @@ static bool parse_in(pf_parser *p)
     return pf_parse_advance(p) && pf_code_set_end(&p->c, &set, a);
 }
 
+/* Reads a binary operator.  Comparisons are not reduced by one another, so that a chain is found.
+ * For && and ||, the left operand becomes a condition now, with the jump behind it. */
 static bool parse_binary(pf_parser *p, unsigned rank)
 {
     unsigned code = p->token.code;
     bool decides = rank <= PF_RANK_AND;
-    if (!settle(p, rank == PF_RANK_COMPARE ? rank + 1 : rank))
+    if (!reduce_to(p, rank == PF_RANK_COMPARE ? rank + 1 : rank))
         return false;
     if (rank == PF_RANK_COMPARE && p->n_operators &&
         p->operators[p->n_operators - 1].rank == PF_RANK_COMPARE)
         return pf_code_fail(&p->c, p->token.at, PERFILE_E_USAGE,
                             "comparisons do not chain: write a < b && b < c");
     pf_operand *a = &p->operands[p->n_operands - 1];
-    if (decides && !pf_code_truth(&p->c, a))
+    if (decides && !pf_code_condition(&p->c, a))
         return false;
     if (code == PF_TOKEN_IN)
         return pf_parse_advance(p) && parse_in(p);
@@ -220,9 +235,10 @@ static bool parse_binary(pf_parser *p, unsigned rank)
     return pf_parse_advance(p);
 }
 
+/* Reads a ")", of parentheses or of a function with a condition. */
 static bool parse_close(pf_parser *p)
 {
-    if (!settle(p, PF_RANK_OPEN + 1))
+    if (!reduce_to(p, PF_RANK_OPEN + 1))
         return false;
     if (!p->n_operators)
         return pf_code_fail(&p->c, p->token.at, PERFILE_E_USAGE, "there is no ( for this )");
@@ -233,7 +249,8 @@ static bool parse_close(pf_parser *p)
     return pf_parse_advance(p);
 }
 
-/* Reads an operand, or what stands in front of one; then *operand is false. */
+/* Reads an operand; or what stands in front of one ("(", "!", "-", a function with a condition),
+ * then *operand becomes false. */
 static bool parse_operand(pf_parser *p, bool *operand)
 {
     pf_operand *o;
@@ -270,21 +287,24 @@ static bool parse_operand(pf_parser *p, bool *operand)
     }
 }
 
+/* At the end of the text: makes a condition of all of it, and appends the two results. */
 static bool parse_end(pf_parser *p)
 {
-    if (!settle(p, PF_RANK_OPEN + 1))
+    if (!reduce_to(p, PF_RANK_OPEN + 1))
         return false;
     if (p->n_operators)
         return pf_code_fail(&p->c, p->operators[p->n_operators - 1].at, PERFILE_E_USAGE,
-                            "this has no )");
-    return pf_code_truth(&p->c, &p->operands[0]) &&
+                            "the ) for this is missing");
+    return pf_code_condition(&p->c, &p->operands[0]) &&
            pf_code_step(&p->c, PF_STEP_FALSE, p->token.at) &&
            pf_code_step(&p->c, PF_STEP_TRUE, p->token.at);
 }
 
+/* Alternates between operands and binary operators.  `in` and its set are read together, and leave
+ * an operand. */
 static bool parse(pf_parser *p)
 {
-    bool operand = false; /* one was read: an operator follows */
+    bool operand = false; /* an operand was read: an operator must follow */
     if (!pf_parse_advance(p))
         return false;
     for (;;) {

@@ -1,12 +1,14 @@
-/* The state of parsing. */
+/* The state of the parser, shared by parse.c and call.c (functions). */
 #ifndef PF_EXPR_PARSE_H
 #define PF_EXPR_PARSE_H
 
 #include "expr/code.h"
 
 enum {
-    PF_MOST_WAITING = 8 * PF_EXPR_NESTING, /* on each level of nesting one of each rank */
-    PF_RANK_OPEN = 0,
+    /* Size of both stacks: on each level of nesting at most one operator of each rank waits. */
+    PF_MOST_WAITING = 8 * PF_EXPR_NESTING,
+    /* Ranks of operators, from the loosest to the tightest. */
+    PF_RANK_OPEN = 0, /* an opening parenthesis: nothing binds less */
     PF_RANK_OR,
     PF_RANK_AND,
     PF_RANK_COMPARE,
@@ -15,39 +17,44 @@ enum {
     PF_RANK_PREFIX
 };
 
-enum { PF_WAITS_GROUP = 100, PF_WAITS_LOOP, PF_WAITS_MINUS }; /* beside tokens */
+/* pf_waiting.code besides tokens: "(", a function with a condition, the sign. */
+enum { PF_WAITS_GROUP = 100, PF_WAITS_LOOP, PF_WAITS_MINUS };
 
+/* An operator whose right operand is not complete. */
 typedef struct pf_waiting {
-    uint8_t code; /* PF_TOKEN_…, WAITS_… */
-    uint8_t rank;
-    uint32_t at;
-    uint32_t step; /* the jump of && and ||, or the LOOP */
+    uint8_t code;  /* PF_TOKEN_…, PF_WAITS_… */
+    uint8_t rank;  /* PF_RANK_… */
+    uint32_t at;   /* in the text */
+    uint32_t step; /* the JUMP of && and ||, or the LOOP: to be completed at the end */
 } pf_waiting;
 
 typedef struct pf_parser {
     pf_compiler c;
-    pf_token token;
-    unsigned depth;
+    pf_token token; /* the next one, not used yet */
+    unsigned depth; /* of parentheses, functions and prefix operators */
     size_t n_operands, n_operators;
     pf_operand operands[PF_MOST_WAITING];
     pf_waiting operators[PF_MOST_WAITING];
 } pf_parser;
 
-/* Each is false, or NULL, after a failure. */
+/* All return false or NULL after a failure. */
 
-/* To the next token. */
+/* Reads the next token. */
 bool pf_parse_advance(pf_parser *p);
-/* Fails at the token, where `wanted` should stand. */
+/* Fails at the token: `wanted` should be there. */
 bool pf_parse_unexpected(pf_parser *p, const char *wanted);
 bool pf_parse_too_deep(pf_parser *p, uint32_t at);
+/* Pushes an operand (PF_IS_…) at the current token. */
 pf_operand *pf_parse_operand(pf_parser *p, unsigned what);
+/* Pushes an operator at the current token. */
 pf_waiting *pf_parse_operator(pf_parser *p, unsigned code, unsigned rank);
 
-/* Whether the token is a name with a ( behind it. */
+/* True if the token is a name followed by "(". */
 bool pf_parse_is_call(const pf_parser *p);
-/* At the name of a function.  *operand: an operand has been read, not the beginning of one. */
+/* Reads a function, from its name on.  *operand stays true if all of it was read; it becomes false
+ * if it has a condition, which is read next like the content of parentheses. */
 bool pf_parse_call(pf_parser *p, bool *operand);
-/* At the ) of any(), all() and count(). */
+/* Ends a function with a condition, at its ")". */
 bool pf_parse_end_call(pf_parser *p, const pf_waiting *w);
 
 #endif

@@ -1,9 +1,16 @@
-/* Testing records. */
+/* Testing records: executes the steps of an expression.
+ *
+ * A missing value makes every comparison with it false, also != (see format/expressions.md); so
+ * each step first asks whether the value is there, and applies `negate` after that.
+ *
+ * One record is tested by run().  A run of records of one layout is tested step by step, each step
+ * for all records that have come to it (test_at_once()); a step that batch.c cannot do so ends this
+ * for its records, which run() tests from there. */
 #include "base/error.h"
 #include "expr/glob.h"
 #include "expr/batch.h"
 
-enum { STEPS_AT_ONCE = 64 };
+enum { BATCH_STEPS = 64 }; /* longer expressions are tested record by record */
 
 int pf_number_compare(pf_number a, pf_number b)
 {
@@ -20,7 +27,7 @@ static inline bool in_range(const pf_step *s, pf_number v)
            pf_number_compare(v, (pf_number){s->hi, s->hi_negative}) <= 0;
 }
 
-/* Ranges of a set ascend and do not touch. */
+/* Binary search: the ranges of a set ascend and do not touch. */
 bool pf_expr_in_ranges(const perfile_expr *e, const pf_step *s, pf_number v)
 {
     uint32_t lo = 0, hi = s->n;
@@ -37,6 +44,8 @@ bool pf_expr_in_ranges(const perfile_expr *e, const pf_step *s, pf_number v)
     return false;
 }
 
+/* True if the text is in the set of the step.  Its texts are sorted, but hex digits would have to
+ * be spelt out to search them, and few texts are compared faster one by one. */
 static bool in_texts(const perfile_expr *e, const pf_step *s, const pf_expr_text *t)
 {
     enum { FEW = 8 };
@@ -60,16 +69,17 @@ static bool in_texts(const perfile_expr *e, const pf_step *s, const pf_expr_text
     return false;
 }
 
-/* The number of a field that most samples have at a place which the layout knows. */
+/* pf_expr_get_number() for a slot that is `fast`: reads the word of a sample directly.  Other
+ * records, and samples without the field, take the general path. */
 static inline bool fast_number(perfile_expr *e, pf_slot *s, pf_number *v)
 {
     const perfile_record *r = e->subject.r;
     if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF)
-        return pf_expr_number(e, s, v);
+        return pf_expr_get_number(e, s, v);
     const perfile_layout *l = pf_expr_layout(&e->subject);
     int at = l ? l->sample_slot[s->fast_bit] : -1;
     if (at < 0 || r->body.len < 8 * ((size_t)at + 1))
-        return pf_expr_number(e, s, v);
+        return pf_expr_get_number(e, s, v);
     const uint8_t *p = r->body.ptr + 8 * at;
     bool swapped = r->flags & PERFILE_REC_SWAPPED;
     v->negative = false;
@@ -80,28 +90,30 @@ static inline bool fast_number(perfile_expr *e, pf_slot *s, pf_number *v)
     return true;
 }
 
+/* The number that a SET step tests. */
 static bool set_number(perfile_expr *e, const pf_step *s, pf_number *v)
 {
     pf_slot *slot = &e->slots[s->slot];
-    return slot->fast ? fast_number(e, slot, v) : pf_expr_number(e, slot, v);
+    return slot->fast ? fast_number(e, slot, v) : pf_expr_get_number(e, slot, v);
 }
 
-/* Each of the next takes numbers that may be absent, and gives one that is absent where the result
- * is not between -2^63 and 2^64 - 1. */
+/* Arithmetic on pf_number works on sign and magnitude: -2^63 to 2^64 - 1 do not fit any C type.
+ * These functions return false if the result is out of bounds. */
 static bool number_from(bool negative, uint64_t size, pf_number *out)
 {
     *out = (pf_number){negative ? 0 - size : size, negative && size};
     return !negative || size <= UINT64_C(1) << 63;
 }
 
-static uint64_t size_of(pf_number v)
+/* The absolute value. */
+static uint64_t magnitude(pf_number v)
 {
     return v.negative ? 0 - v.n : v.n;
 }
 
 static bool add(pf_number a, pf_number b, pf_number *out)
 {
-    uint64_t x = size_of(a), y = size_of(b);
+    uint64_t x = magnitude(a), y = magnitude(b);
     if (a.negative == b.negative)
         return x <= UINT64_MAX - y && number_from(a.negative, x + y, out);
     return x >= y ? number_from(a.negative, x - y, out) : number_from(b.negative, y - x, out);
@@ -109,7 +121,7 @@ static bool add(pf_number a, pf_number b, pf_number *out)
 
 static bool multiply(pf_number a, pf_number b, pf_number *out)
 {
-    uint64_t x = size_of(a), y = size_of(b);
+    uint64_t x = magnitude(a), y = magnitude(b);
     if (y && x > UINT64_MAX / y)
         return false;
     return number_from(a.negative != b.negative, x * y, out);
@@ -117,7 +129,7 @@ static bool multiply(pf_number a, pf_number b, pf_number *out)
 
 static bool negate(pf_number a, pf_number *out)
 {
-    return number_from(!a.negative, size_of(a), out);
+    return number_from(!a.negative, magnitude(a), out);
 }
 
 bool pf_expr_calculate(unsigned code, pf_number a, pf_number b, pf_number *out)
@@ -127,7 +139,7 @@ bool pf_expr_calculate(unsigned code, pf_number a, pf_number b, pf_number *out)
     case PF_STEP_ADD:
         return add(a, b, out);
     case PF_STEP_SUB:
-        /* -(2^64 - 1) is no number here, 5 - (2^64 - 1) neither, but 2^64 - 1 - (2^64 - 1) is. */
+        /* Not as a + -b: -(2^64 - 1) is out of bounds, but (2^64 - 1) - (2^64 - 1) is 0. */
         if (!a.negative && !b.negative)
             return a.n >= b.n ? number_from(false, a.n - b.n, out)
                               : number_from(true, b.n - a.n, out);
@@ -142,11 +154,13 @@ bool pf_expr_calculate(unsigned code, pf_number a, pf_number b, pf_number *out)
     }
 }
 
-/* On with a list: the step to go on at. */
+/* Takes the next element, and returns the step to continue at: the condition, or after the last
+ * element the step behind the loop.  A list that cannot be decoded further ends there.  A loop that
+ * was not decided by an element has the result of ALL: true, of ANY: false. */
 static const pf_step *next_element(perfile_expr *e, const pf_step *begin, uint32_t *top)
 {
     pf_loop *loop = &e->loop;
-    if (loop->i < loop->n && pf_expr_next(loop)) {
+    if (loop->i < loop->n && pf_expr_next_element(loop)) {
         loop->i++;
         return begin + 1;
     }
@@ -158,9 +172,10 @@ static const pf_step *next_element(perfile_expr *e, const pf_step *begin, uint32
     return e->steps + begin->next[begin->loop == PF_LOOP_ALL];
 }
 
+/* Executes LOOP.  Without the list ANY and ALL are false, and the count is absent. */
 static const pf_step *begin_loop(perfile_expr *e, const pf_step *s, uint32_t *top)
 {
-    if (pf_expr_list_of(e, &e->slots[s->slot], &e->loop))
+    if (pf_expr_get_list(e, &e->slots[s->slot], &e->loop))
         return next_element(e, s, top);
     if (s->loop != PF_LOOP_COUNT)
         return e->steps + s->next[false];
@@ -168,6 +183,8 @@ static const pf_step *begin_loop(perfile_expr *e, const pf_step *s, uint32_t *to
     return e->steps + s->to;
 }
 
+/* Executes NEXT: the condition was `yes` for an element, which decides ANY and ALL or is
+ * counted. */
 static const pf_step *end_of_body(perfile_expr *e, const pf_step *begin, bool yes, uint32_t *top)
 {
     if (begin->loop == PF_LOOP_COUNT)
@@ -177,8 +194,8 @@ static const pf_step *end_of_body(perfile_expr *e, const pf_step *begin, bool ye
     return next_element(e, begin, top);
 }
 
-/* A step that works on the stack of numbers. */
-static void work(perfile_expr *e, const pf_step *s, uint32_t *top)
+/* Executes a step that works on the stack of numbers; *top is the number of them. */
+static void run_arithmetic(perfile_expr *e, const pf_step *s, uint32_t *top)
 {
     pf_loop loop;
     pf_number *v = e->values;
@@ -186,7 +203,7 @@ static void work(perfile_expr *e, const pf_step *s, uint32_t *top)
     uint32_t n = *top;
     switch (s->code) {
     case PF_STEP_PUSH:
-        absent[n] = !pf_expr_number(e, &e->slots[s->slot], &v[n]);
+        absent[n] = !pf_expr_get_number(e, &e->slots[s->slot], &v[n]);
         *top = n + 1;
         break;
     case PF_STEP_CONSTANT:
@@ -195,7 +212,7 @@ static void work(perfile_expr *e, const pf_step *s, uint32_t *top)
         *top = n + 1;
         break;
     case PF_STEP_COUNT:
-        absent[n] = !pf_expr_list_of(e, &e->slots[s->slot], &loop);
+        absent[n] = !pf_expr_get_list(e, &e->slots[s->slot], &loop);
         if (!absent[n])
             v[n] = (pf_number){loop.n, false};
         *top = n + 1;
@@ -220,7 +237,8 @@ static void work(perfile_expr *e, const pf_step *s, uint32_t *top)
     }
 }
 
-static bool compares(const perfile_expr *e, const pf_step *s, uint32_t top)
+/* Executes COMPARE on the two numbers that were on top, now at `top` and `top` + 1. */
+static bool comparison_holds(const perfile_expr *e, const pf_step *s, uint32_t top)
 {
     if (e->absent[top] || e->absent[top + 1])
         return false;
@@ -228,10 +246,11 @@ static bool compares(const perfile_expr *e, const pf_step *s, uint32_t top)
     return s->relation & (order < 0 ? PF_LESS : order > 0 ? PF_MORE : PF_EQUAL);
 }
 
-static bool texts_decide(perfile_expr *e, const pf_step *s)
+/* Executes a step on texts. */
+static bool text_test_holds(perfile_expr *e, const pf_step *s)
 {
     pf_expr_text a, b;
-    if (!pf_expr_text_of(e, &e->slots[s->slot], &a))
+    if (!pf_expr_get_text(e, &e->slots[s->slot], &a))
         return false;
     switch (s->code) {
     case PF_STEP_TEXT_SET:
@@ -239,13 +258,13 @@ static bool texts_decide(perfile_expr *e, const pf_step *s)
     case PF_STEP_TEXT_GLOB:
         return pf_expr_glob(&a, pf_span_text(e, s->first)) != s->negate;
     default:
-        return pf_expr_text_of(e, &e->slots[s->other], &b) &&
+        return pf_expr_get_text(e, &e->slots[s->other], &b) &&
                pf_expr_texts_equal(&a, &b) != s->negate;
     }
 }
 
-/* From step `s` on.  Every step goes forwards, but for the ends of loops, which come as often as
- * there are elements. */
+/* Executes the steps from `s` on for e->subject, with an empty stack.  All steps lead forward but
+ * for the ends of loops, which lead back at most once per element; so this ends. */
 static bool run(perfile_expr *e, const pf_step *s)
 {
     uint32_t top = 0;
@@ -265,7 +284,7 @@ static bool run(perfile_expr *e, const pf_step *s)
             yes = e->subject.r->family != PERFILE_FAMILY_DAMAGE && in_range(s, v) != s->negate;
             break;
         case PF_STEP_RANGE:
-            yes = pf_expr_number(e, &e->slots[s->slot], &v) && in_range(s, v) != s->negate;
+            yes = pf_expr_get_number(e, &e->slots[s->slot], &v) && in_range(s, v) != s->negate;
             break;
         case PF_STEP_SET:
             yes = set_number(e, s, &v) && pf_expr_in_ranges(e, s, v) != s->negate;
@@ -280,12 +299,12 @@ static bool run(perfile_expr *e, const pf_step *s)
             break;
         case PF_STEP_COMPARE:
             top -= 2;
-            yes = compares(e, s, top);
+            yes = comparison_holds(e, s, top);
             break;
         case PF_STEP_TEXT_SET:
         case PF_STEP_TEXT_GLOB:
         case PF_STEP_TEXT_COMPARE:
-            yes = texts_decide(e, s);
+            yes = text_test_holds(e, s);
             break;
         case PF_STEP_HAS:
             yes = pf_expr_has(e, &e->slots[s->slot]);
@@ -298,7 +317,7 @@ static bool run(perfile_expr *e, const pf_step *s)
             s = end_of_body(e, e->steps + s->to, s->code == PF_STEP_NEXT_TRUE, &top);
             continue;
         default:
-            work(e, s, &top);
+            run_arithmetic(e, s, &top);
             s++;
             continue;
         }
@@ -306,6 +325,7 @@ static bool run(perfile_expr *e, const pf_step *s)
     }
 }
 
+/* Tests a record from step `from` on. */
 static inline bool test(perfile_expr *e, const perfile_record *r, const pf_step *from,
                         perfile_error *err)
 {
@@ -328,11 +348,12 @@ perfile_status perfile_expr_test(perfile_expr *e, const perfile_record *r, bool 
     return PERFILE_OK;
 }
 
-/* Those of `asked` from step `from` on, one by one. */
+/* Tests the records of `which` (bits) one by one from step `from` on; adds those that pass to
+ * *yes. */
 static perfile_status test_each(perfile_expr *e, const pf_run *all, const pf_step *from,
-                                uint64_t asked, uint64_t *yes, perfile_error *err)
+                                uint64_t which, uint64_t *yes, perfile_error *err)
 {
-    for (uint64_t left = asked; left; left &= left - 1) {
+    for (uint64_t left = which; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         *yes |= (uint64_t)test(e, &all->first[i], from, err) << i;
         if (e->subject.status != PERFILE_OK)
@@ -341,12 +362,14 @@ static perfile_status test_each(perfile_expr *e, const pf_run *all, const pf_ste
     return PERFILE_OK;
 }
 
-/* Step by step, each for the records that came to it.  A step that has to look at them one by one
- * leaves nothing on the stack to those behind it, for the rest is done with it. */
+/* Executes the steps in order, each for the records that have come to it: here[i] has them by bit.
+ * Steps lead forward, so that all records have come to a step before it is executed.  Only steps
+ * without the stack are executed so; from another step on, its records are tested to the end one by
+ * one. */
 static perfile_status test_at_once(perfile_expr *e, const pf_run *all, uint64_t *yes,
                                    perfile_error *err)
 {
-    uint64_t here[STEPS_AT_ONCE] = {all->all}, fits;
+    uint64_t here[BATCH_STEPS] = {all->all}, fits;
     for (uint32_t i = 0; i < e->n_steps; i++) {
         const pf_step *s = &e->steps[i];
         if (!here[i] || s->code == PF_STEP_FALSE)
@@ -378,7 +401,7 @@ perfile_status perfile_expr_test_run(perfile_expr *e, const perfile_record *firs
     }
     const pf_run all = pf_run_look_at_any(first, n);
     uint64_t bits = 0;
-    perfile_status st = all.even && e->n_steps <= STEPS_AT_ONCE
+    perfile_status st = all.even && e->n_steps <= BATCH_STEPS
                             ? test_at_once(e, &all, &bits, err)
                             : test_each(e, &all, e->steps, all.all, &bits, err);
     if (st == PERFILE_OK)

@@ -1,37 +1,49 @@
+/* Finding the ways to a name in one struct of the tables (schema/shapes.h).
+ *
+ * The members of the struct are walked in order, and with them the conditions around them (WHEN,
+ * SAMPLE), which become guards of a way, and the offset in the stored record as long as all members
+ * before have a fixed size (`fixed`).  A member that matches the first part of the name is a way,
+ * or if more of the name follows, a struct or a bit field in which to search further.
+ *
+ * Structs to search are kept in a list (`scopes`) instead of recursing. */
 #include "expr/search.h"
 
 #include "base/error.h"
 #include "core/layout.h"
 
-enum { MOST_PLACES = 16, MOST_PARTS = 8 };
+enum {
+    MOST_SCOPES = 16, /* structs to search for one name */
+    MOST_PARTS = 8    /* bit fields within bit fields: data_src.… */
+};
 
 _Static_assert((int)PF_ROWS_MOST <= (int)PF_ROW_TRAILER, "pf_way.row");
 
-/* A struct whose members are to be looked through, and the way to it. */
-typedef struct place {
+/* A struct whose members are to be searched, and the conditions under which it is there. */
+typedef struct scope {
     const pf_member *members;
-    uint32_t at; /* of the struct in the decoded one */
+    uint32_t at; /* offset of the struct in the decoded one */
     uint8_t n_guards;
     pf_guard guards[PF_EXPR_GUARDS];
-    const char *rest; /* of the name */
-    bool alias;       /* the struct was named itself: its number is meant */
-} place;
+    const char *rest; /* what is left of the name */
+    bool alias;       /* the name ended at this struct: only its numbers count, see `aliases` */
+} scope;
 
-/* What is looked for, and where. */
+/* The state of one search. */
 typedef struct search {
     perfile_expr *e;
     pf_slot *slot;
-    uint8_t row;
+    uint8_t row;          /* for pf_way.row */
     uint8_t from;         /* PF_WAY_MEMBER or PF_WAY_ELEMENT */
-    bool words_of_sample; /* fields may have places in the layout */
-    place places[MOST_PLACES];
-    size_t n_places;
-    bool too_many;
+    bool words_of_sample; /* the struct is a sample or trailer: fields can be in known words */
+    scope scopes[MOST_SCOPES];
+    size_t n_scopes;
+    bool too_many; /* a limit was reached */
     perfile_status *st;
     perfile_error *err;
 } search;
 
-/* A struct that stands for a number: its members in turn, the first that is there. */
+/* Structs whose name alone stands for a number: their members in turn, the first that is
+ * present. */
 static const struct {
     uint8_t shape;
     const char *member;
@@ -40,8 +52,9 @@ static const struct {
     {PF_SHAPE_weight, "var1_dw"},
 };
 
-/* Whether the first word of the dotted `name` is `word`; *rest is what follows, NULL at the end. */
-static bool begins(const char *name, const char *word, const char **rest)
+/* True if the first part of the dotted `name` is `word`; *rest is what follows the dot, NULL if
+ * nothing does. */
+static bool begins_with(const char *name, const char *word, const char **rest)
 {
     size_t n = strlen(word);
     if (strncmp(name, word, n) != 0 || (name[n] && name[n] != '.'))
@@ -50,7 +63,9 @@ static bool begins(const char *name, const char *word, const char **rest)
     return true;
 }
 
-static bool takes_layout(uint32_t bit)
+/* True if the field of a sample_type bit is in words whose position the layout knows, so that it
+ * can be read without decoding. */
+static bool in_layout(uint32_t bit)
 {
     const uint32_t fixed = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |
                            PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_ID |
@@ -68,7 +83,7 @@ void pf_expr_add_way(perfile_expr *e, pf_slot *slot, const pf_way *way, perfile_
         return;
     }
     void *items = e->ways;
-    pf_way *w = pf_expr_more(&items, &e->n_ways, &e->ways_cap, sizeof *w);
+    pf_way *w = pf_expr_grow(&items, &e->n_ways, &e->ways_cap, sizeof *w);
     e->ways = items;
     if (!w) {
         *st = pf_fail_nomem(err, "expression");
@@ -79,6 +94,7 @@ void pf_expr_add_way(perfile_expr *e, pf_slot *slot, const pf_way *way, perfile_
     slot->classes |= way->class;
 }
 
+/* PERFILE_EXPR_… of a member. */
 static uint8_t class_of(const pf_member *m)
 {
     switch (m->type) {
@@ -96,8 +112,8 @@ static uint8_t class_of(const pf_member *m)
     }
 }
 
-/* The part that `rest` names, inside of the number of `way`.  A part goes by its own name or by
- * that of its words: data_src.op, data_src.mem_op. */
+/* Narrows `way`, a number, to the bit field called `rest`, which may have further parts.  A bit
+ * field has two names, its own and that of its words: data_src.op, data_src.mem_op. */
 static bool find_part(pf_way *way, const char *rest)
 {
     for (unsigned depth = 0; rest; depth++) {
@@ -107,8 +123,8 @@ static bool find_part(pf_way *way, const char *rest)
         if (!v || !v->bits || depth == MOST_PARTS)
             return false;
         for (; i < v->n; i++)
-            if (begins(rest, v->bits[i].name, &after) ||
-                (v->bits[i].values->n && begins(rest, v->bits[i].values->name, &after)))
+            if (begins_with(rest, v->bits[i].name, &after) ||
+                (v->bits[i].values->n && begins_with(rest, v->bits[i].values->name, &after)))
                 break;
         if (i == v->n)
             return false;
@@ -121,13 +137,14 @@ static bool find_part(pf_way *way, const char *rest)
     return true;
 }
 
-static void push_place(search *s, const place *p, const pf_member *m, const char *rest, bool alias)
+/* Adds the struct member `m` of the struct `p` to those to search, for `rest` of the name. */
+static void push_scope(search *s, const scope *p, const pf_member *m, const char *rest, bool alias)
 {
-    if (s->n_places == MOST_PLACES) {
+    if (s->n_scopes == MOST_SCOPES) {
         s->too_many = true;
         return;
     }
-    place *q = &s->places[s->n_places++];
+    scope *q = &s->scopes[s->n_scopes++];
     *q = *p;
     q->members = pf_struct_shapes[m->of].members;
     q->at = p->at + m->at;
@@ -135,14 +152,18 @@ static void push_place(search *s, const place *p, const pf_member *m, const char
     q->alias = alias;
 }
 
-/* Where a field is in front of which all is of fixed size; -1: nobody knows. */
+/* The offset of the next member as it is stored, as long as only members of fixed size precede it;
+ * -1 after that. */
 typedef struct fixed {
-    int32_t body; /* in the body */
-    int32_t word; /* in the word of a bit of sample_type */
-    uint32_t bit; /* which */
+    int32_t body; /* from the beginning of the body */
+    int32_t word; /* from the beginning of the field of a sample_type bit */
+    uint32_t bit; /* this bit */
 } fixed;
 
-static void add_member(search *s, const place *p, const pf_member *m, const fixed *f,
+/* Adds a way to the member `m`.  With `rest`, which is more of the name, to a bit field of it.  A
+ * value with a known offset is read from the stored record; otherwise the record has to be
+ * decoded. */
+static void add_member(search *s, const scope *p, const pf_member *m, const fixed *f,
                        const char *rest)
 {
     pf_way way = {
@@ -160,6 +181,8 @@ static void add_member(search *s, const place *p, const pf_member *m, const fixe
     memcpy(way.guards, p->guards, sizeof way.guards);
     if (rest && !(way.class == PERFILE_EXPR_NUMBER && find_part(&way, rest)))
         return;
+    /* Bit fields of attrs and branches lie the other way round in captures of the other byte order:
+     * only decoding puts them right. */
     bool mirrored = m->kind == PERFILE_KIND_ATTR_FLAGS || m->kind == PERFILE_KIND_BRANCH_FLAGS;
     bool stored = way.class == PERFILE_EXPR_NUMBER && !(m->flags & PERFILE_FIELD_CALC) && !mirrored;
     if (stored && s->words_of_sample && f->word >= 0) {
@@ -174,7 +197,8 @@ static void add_member(search *s, const place *p, const pf_member *m, const fixe
     pf_expr_add_way(s->e, s->slot, &way, s->st, s->err);
 }
 
-/* The list of a struct that has one and no other stands for the struct. */
+/* The only list among the members of a struct, NULL if there is none or several.  The name of such
+ * a struct also stands for its list (callchain, branch_stack). */
 static const pf_member *only_list(const pf_row_shape *shape)
 {
     const pf_member *found = NULL;
@@ -187,23 +211,26 @@ static const pf_member *only_list(const pf_row_shape *shape)
     return found;
 }
 
-static void meet_struct(search *s, const place *p, const pf_member *m, const fixed *f,
-                        const char *rest)
+/* A struct member that matches: searches it for the rest of the name; at the end of the name adds
+ * the struct itself and what its name stands for besides. */
+static void add_struct(search *s, const scope *p, const pf_member *m, const fixed *f,
+                       const char *rest)
 {
     if (rest) {
-        push_place(s, p, m, rest, false);
+        push_scope(s, p, m, rest, false);
         return;
     }
     add_member(s, p, m, f, NULL);
     const pf_member *list = only_list(&pf_struct_shapes[m->of]);
     if (list)
-        push_place(s, p, m, list->name, false);
+        push_scope(s, p, m, list->name, false);
     for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
         if (aliases[i].shape == m->of)
-            push_place(s, p, m, aliases[i].member, true);
+            push_scope(s, p, m, aliases[i].member, true);
 }
 
-static void add_guard(place *p, search *s, uint16_t at, uint16_t test, uint32_t mask)
+/* Adds a condition to those under which members of `p` are there. */
+static void add_guard(scope *p, search *s, uint16_t at, uint16_t test, uint32_t mask)
 {
     if (p->n_guards == PF_EXPR_GUARDS) {
         s->too_many = true;
@@ -212,7 +239,8 @@ static void add_guard(place *p, search *s, uint16_t at, uint16_t test, uint32_t 
     p->guards[p->n_guards++] = (pf_guard){mask, at, test};
 }
 
-static void step_place(fixed *f, const pf_member *m)
+/* Moves the offsets behind the member `m`; calculated members are not stored. */
+static void step_fixed(fixed *f, const pf_member *m)
 {
     unsigned width = m->flags & PERFILE_FIELD_CALC ? 0 : pf_type_width(m->type);
     bool calc = m->flags & PERFILE_FIELD_CALC;
@@ -220,8 +248,10 @@ static void step_place(fixed *f, const pf_member *m)
     f->word = f->word >= 0 && (width || calc) ? f->word + (int32_t)width : -1;
 }
 
-/* What stands in a struct besides fields: conditions.  False when `m` is a field. */
-static bool meet_mark(search *s, place *p, const pf_member *m, fixed *f)
+/* Applies a mark in the list of members: the beginning or end of a condition, or a gap.  Returns
+ * false if `m` is a field.  Behind a mark the offset in the body is not known; the word of a
+ * sample_type bit begins at its SAMPLE. */
+static bool apply_mark(search *s, scope *p, const pf_member *m, fixed *f)
 {
     switch (m->what) {
     case PF_MEMBER_WHEN:
@@ -230,7 +260,7 @@ static bool meet_mark(search *s, place *p, const pf_member *m, fixed *f)
     case PF_MEMBER_SAMPLE:
         add_guard(p, s, (uint16_t)(p->at + m->at), PF_GUARD_BITS, m->bit);
         f->bit = m->bit;
-        f->word = takes_layout(m->bit) ? 0 : -1;
+        f->word = in_layout(m->bit) ? 0 : -1;
         f->body = -1;
         return true;
     case PF_MEMBER_ELSE:
@@ -250,10 +280,10 @@ static bool meet_mark(search *s, place *p, const pf_member *m, fixed *f)
     return true;
 }
 
-/* An attr's members behind the first 64 bytes are there when its size reaches their end; sizes
- * that are 0 mean 64. */
-static void meet_attr_member(search *s, place *p, const pf_member *m, const fixed *f, bool found,
-                             const char *rest, uint32_t *end)
+/* A member of an attr behind the first 64 bytes is there if attr.size reaches its end, which is
+ * *end after this call. */
+static void add_attr_member(search *s, scope *p, const pf_member *m, const fixed *f, bool found,
+                            const char *rest, uint32_t *end)
 {
     *end += pf_type_width(m->type);
     if (!found)
@@ -263,28 +293,30 @@ static void meet_attr_member(search *s, place *p, const pf_member *m, const fixe
     p->n_guards--;
 }
 
-static void look_through(search *s, place p, bool first)
+/* Searches the members of one struct.  `first`: it is that of the whole record, whose members have
+ * offsets in the body. */
+static void search_members(search *s, scope p, bool first)
 {
     fixed f = {first && s->row != PF_ROW_TRAILER ? 0 : -1, -1, 0};
     uint32_t attr_end = 64;
     for (const pf_member *m = p.members; m->what != PF_MEMBER_END && !s->too_many; m++) {
         const char *rest = NULL;
-        if (meet_mark(s, &p, m, &f))
+        if (apply_mark(s, &p, m, &f))
             continue;
         bool found =
-            begins(p.rest, m->name, &rest) && (!p.alias || class_of(m) == PERFILE_EXPR_NUMBER);
+            begins_with(p.rest, m->name, &rest) && (!p.alias || class_of(m) == PERFILE_EXPR_NUMBER);
         if (m->what == PF_MEMBER_ATTR) {
             f.body = -1;
-            meet_attr_member(s, &p, m, &f, found, rest, &attr_end);
+            add_attr_member(s, &p, m, &f, found, rest, &attr_end);
             continue;
         }
         if (found && m->type == PERFILE_STORED_STRUCT)
-            meet_struct(s, &p, m, &f, rest);
+            add_struct(s, &p, m, &f, rest);
         else if (found)
             add_member(s, &p, m, &f, rest);
         else if (m->type == PERFILE_STORED_STRUCT && m->flags & PERFILE_FIELD_FLAT)
-            push_place(s, &p, m, p.rest, false);
-        step_place(&f, m);
+            push_scope(s, &p, m, p.rest, false);
+        step_fixed(&f, m);
     }
 }
 
@@ -293,9 +325,9 @@ void pf_expr_search(perfile_expr *e, pf_slot *slot, const pf_row_shape *shape, u
 {
     search s = {.e = e, .slot = slot, .row = row, .from = from, .st = st, .err = err};
     s.words_of_sample = from == PF_WAY_MEMBER && (row == PF_AT_sample || row == PF_ROW_TRAILER);
-    s.places[s.n_places++] = (place){.members = shape->members, .rest = name};
-    for (size_t i = 0; i < s.n_places; i++)
-        look_through(&s, s.places[i], i == 0);
+    s.scopes[s.n_scopes++] = (scope){.members = shape->members, .rest = name};
+    for (size_t i = 0; i < s.n_scopes; i++)
+        search_members(&s, s.scopes[i], i == 0);
     if (*st == PERFILE_OK && s.too_many)
         *st = pf_fail(err, PERFILE_E_LIMIT, "expression", "the expression has too many names");
 }

@@ -1,4 +1,7 @@
-/* Sets and ranges: `name in {1, 2, 7..9}`. */
+/* Sets and ranges: `name in {1, 2, 7..9}`.
+ *
+ * The members are collected at the end of the pool of ranges or texts, then sorted, so that testing
+ * can use binary search.  A set that is one range in the end becomes a RANGE step. */
 #include "expr/code.h"
 
 #include "expr/glob.h"
@@ -9,11 +12,12 @@ void pf_code_set_begin(const pf_compiler *c, pf_code_set *set)
     *set = (pf_code_set){.first = c->e->n_ranges};
 }
 
+/* Adds a range to the pool. */
 static bool add_range(pf_compiler *c, pf_number lo, pf_number hi)
 {
     perfile_expr *e = c->e;
     void *items = e->ranges;
-    pf_range *r = pf_expr_more(&items, &e->n_ranges, &e->ranges_cap, sizeof *r);
+    pf_range *r = pf_expr_grow(&items, &e->n_ranges, &e->ranges_cap, sizeof *r);
     e->ranges = items;
     if (!r)
         return pf_code_fail_nomem(c);
@@ -21,7 +25,7 @@ static bool add_range(pf_compiler *c, pf_number lo, pf_number hi)
     return true;
 }
 
-/* What -1 is in fields of these widths. */
+/* Adds the value of all ones for each width (2, 4, 8 bytes), which -1 also means. */
 static bool add_all_ones(pf_compiler *c, unsigned widths)
 {
     for (unsigned width = 2; width <= 8; width *= 2) {
@@ -32,11 +36,12 @@ static bool add_all_ones(pf_compiler *c, unsigned widths)
     return true;
 }
 
+/* Adds a text to the pool. */
 static bool add_text(pf_compiler *c, pf_code_set *set, const pf_operand *lo, const pf_operand *hi)
 {
     uint32_t position;
     if (hi)
-        return pf_code_fail(c, lo->at, PERFILE_E_USAGE, "a range is of numbers");
+        return pf_code_fail(c, lo->at, PERFILE_E_USAGE, "a range needs numbers, not text");
     if (!pf_code_text(c, lo, false, &position))
         return false;
     if (!set->texts)
@@ -48,10 +53,11 @@ static bool add_text(pf_compiler *c, pf_code_set *set, const pf_operand *lo, con
 bool pf_code_set_add(pf_compiler *c, pf_code_set *set, pf_operand *a, pf_operand *lo,
                      pf_operand *hi)
 {
-    if (!pf_code_word(c, a, lo) || (hi && (!pf_code_word(c, a, hi))))
+    if (!pf_code_resolve_word(c, a, lo) || (hi && (!pf_code_resolve_word(c, a, hi))))
         return false;
     if (lo->what == PF_IS_TEXT ? set->numbers : set->texts)
-        return pf_code_fail(c, lo->at, PERFILE_E_USAGE, "a set is of numbers or of texts");
+        return pf_code_fail(c, lo->at, PERFILE_E_USAGE,
+                            "a set holds either numbers or texts, not both");
     if (lo->what == PF_IS_TEXT)
         return add_text(c, set, lo, hi);
     if (lo->what != PF_IS_NUMBER || (hi && hi->what != PF_IS_NUMBER))
@@ -62,13 +68,14 @@ bool pf_code_set_add(pf_compiler *c, pf_code_set *set, pf_operand *a, pf_operand
         return pf_code_fail(c, lo->at, PERFILE_E_USAGE, "the range ends before it begins");
     set->numbers = true;
     if (!hi && pf_code_is_minus_one(lo) && a->what == PF_IS_NAME &&
-        (!pf_code_name(c, a, PERFILE_EXPR_NUMBER) ||
+        (!pf_code_find_class(c, a, PERFILE_EXPR_NUMBER) ||
          !add_all_ones(c, pf_expr_none_widths(c->e, &c->e->slots[a->slot]))))
         return false;
     return add_range(c, lo->number, end);
 }
 
-/* Heap sort: no memory, and no order of the input makes it slow. */
+/* Heap sort of items in a pool: qsort() of C libraries may allocate memory, and can be slow for an
+ * order that an attacker chooses. */
 typedef struct items {
     perfile_expr *e;
     uint32_t first;
@@ -76,6 +83,7 @@ typedef struct items {
     void (*swap)(perfile_expr *e, uint32_t a, uint32_t b);
 } items;
 
+/* Moves the item at `at` of the heap of n items down to its place. */
 static void sift(const items *it, uint32_t at, uint32_t n)
 {
     for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
@@ -124,7 +132,8 @@ static void text_swap(perfile_expr *e, uint32_t a, uint32_t b)
     e->spans[b] = s;
 }
 
-/* Sorts the ranges from `first` on and joins those that touch. */
+/* Sorts the ranges from `first` on, and joins those that overlap or follow each other.  There is at
+ * least one. */
 static void join_ranges(perfile_expr *e, uint32_t first)
 {
     pf_range *r = e->ranges + first;
@@ -132,6 +141,7 @@ static void join_ranges(perfile_expr *e, uint32_t first)
     sort(&(items){e, first, range_less, range_swap}, n);
     for (uint32_t i = 1; i < n; i++) {
         pf_number behind;
+        /* If there is no number above r[kept].hi, it includes all that follow. */
         bool more = pf_expr_calculate(PF_STEP_ADD, r[kept].hi, (pf_number){1, false}, &behind);
         if (more && pf_number_compare(r[i].lo, behind) > 0)
             r[++kept] = r[i];
@@ -141,11 +151,12 @@ static void join_ranges(perfile_expr *e, uint32_t first)
     e->n_ranges = first + kept + 1;
 }
 
+/* Ends a set of texts. */
 static bool text_set_end(pf_compiler *c, const pf_code_set *set, pf_operand *a)
 {
     if (a->what != PF_IS_NAME)
         return pf_code_fail(c, a->at, PERFILE_E_USAGE, "a number cannot be compared with text");
-    if (!pf_code_name(c, a, PERFILE_EXPR_TEXT))
+    if (!pf_code_find_class(c, a, PERFILE_EXPR_TEXT))
         return false;
     sort(&(items){c->e, set->first, text_less, text_swap}, c->e->n_spans - set->first);
     pf_step *s = pf_code_step(c, PF_STEP_TEXT_SET, a->at);
@@ -154,7 +165,7 @@ static bool text_set_end(pf_compiler *c, const pf_code_set *set, pf_operand *a)
     s->slot = (uint16_t)a->slot;
     s->first = set->first;
     s->n = c->e->n_spans - set->first;
-    a->what = PF_IS_TRUTH;
+    a->what = PF_IS_CONDITION;
     return true;
 }
 
@@ -164,6 +175,7 @@ bool pf_code_set_end(pf_compiler *c, pf_code_set *set, pf_operand *a)
         return text_set_end(c, set, a);
     join_ranges(c->e, set->first);
     uint32_t n = c->e->n_ranges - set->first;
+    /* The step for a single range, made into one for a set if there are more. */
     if (!pf_code_in_range(c, a, c->e->ranges[set->first], false))
         return false;
     pf_step *s = &c->e->steps[c->e->n_steps - 1];

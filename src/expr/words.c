@@ -1,8 +1,11 @@
+/* Tables of names that every record has, and look-up of words for values: of the vocabularies of
+ * kinds (format/words.def), and of the bits of misc (format/misc.def), whose meaning depends on the
+ * type. */
 #include "expr/words.h"
 
 #include <string.h>
 
-/* What every record has. */
+/* doc is shown in the list of names. */
 static const pf_expr_common commons[] = {
     {"type", "type of the record, by its name without PERF_RECORD_, or number", PF_OF_TYPE,
      PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT, PERFILE_KIND_DEC},
@@ -36,6 +39,7 @@ const pf_expr_common *pf_expr_common_find(const char *name)
     return NULL;
 }
 
+/* A character as it counts for comparing words. */
 static char folded(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -52,7 +56,7 @@ bool pf_expr_same_word(const char *a, const char *b)
     return *a == *b;
 }
 
-bool pf_expr_word_of(const perfile_vocabulary *v, const char *word, uint64_t *number)
+bool pf_expr_word_value(const perfile_vocabulary *v, const char *word, uint64_t *number)
 {
     for (uint32_t i = 0; v && i < v->n; i++) {
         if (!pf_expr_same_word(v->bits ? v->bits[i].name : v->words[i].name, word))
@@ -68,6 +72,8 @@ bool pf_expr_word_of(const perfile_vocabulary *v, const char *word, uint64_t *nu
     return false;
 }
 
+/* Types of kernel records are below 63.  HEADER_BUILD_ID (67) is the only one above whose misc has
+ * names; it takes the last bit. */
 enum { TYPE_BIT_BUILD_ID = 63 };
 
 uint64_t pf_expr_type_bit(uint32_t type)
@@ -77,7 +83,8 @@ uint64_t pf_expr_type_bit(uint32_t type)
     return type < TYPE_BIT_BUILD_ID ? UINT64_C(1) << type : 0;
 }
 
-/* Bits of misc, by their names. */
+/* Named bits of misc.  One name can have several rows, one behind the other: it holds for several
+ * types. */
 static const struct {
     const char *name;
     uint16_t bit;
