@@ -289,7 +289,7 @@ times = f"time {info['time']['first'][:-9]}."
 for words, there in ((["--time", "1,2"], times), (["--pid", "1"], "pid "), (["--tid", "1"], "tid "), (["--ip", "1"], "ip 0x"),
                      (["--comm", "nobody"], "threads called "), (["--dso", "nothing"], "files "),
                      (["--where", "period == 12345"], times)):
-    done = expect(0, "no sample is selected; there are", "filter", *words, "-f", "-o", "o", "callgraph.data")
+    done = expect(0, "no sample is selected; the capture has", "filter", *words, "-f", "-o", "o", "callgraph.data")
     check(there in done.stderr, words, "does not say", there, done.stderr)
     with open("callgraph.data", "rb") as file:
         piped = expect(0, "no sample is selected", "filter", *words, "-f", "-o", "o", "-", stdin=file)

@@ -58,7 +58,7 @@ grep -q "0 fit the given events and [0-9]* the events of the file" err ||
 cmp -s own.data other.data || say "attrs of another command: something else is recovered"
 # Where the file has none, at least the number is told.
 expect 3 "only 0 fit the given events" -f -o none.data --attrs-from "$captures/callgraph.data" attrs.data
-expect 0 "fit the events" -f -o whole.data --attrs-from "$captures/callgraph.data" "$captures/cpu-clock.data"
+expect 0 "fit the given events" -f -o whole.data --attrs-from "$captures/callgraph.data" "$captures/cpu-clock.data"
 
 # Nothing to recover.
 expect 0 "nothing needs recovering" -n "$captures/cpu-clock.data"

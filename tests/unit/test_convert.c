@@ -356,7 +356,7 @@ static void names_of_event_types_have_an_end_and_room(void **state)
         assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
         assert_int_equal(perfile_writer_open(sink, &how, &w, NULL), PERFILE_OK);
         assert_int_equal(perfile_copy(s, w, &copying, NULL, 0, NULL), PERFILE_OK);
-        assert_int_equal(strstr(text, "has no end") != NULL, letters == FULL);
+        assert_int_equal(strstr(text, "terminating zero") != NULL, letters == FULL);
         perfile_writer_close(w);
         perfile_stream_close(s);
         out = perfile_sink_bytes(sink);
