@@ -133,12 +133,12 @@ bool pf_code_arithmetic(pf_compiler *c, unsigned token, pf_operand *a, pf_operan
         return false;
     if (a->what == PF_IS_NUMBER && b->what == PF_IS_NUMBER)
         return fold(c, code, a, b);
-    uint32_t words = PF_NO_SLOT;
+    uint32_t words = PF_NO_SLOT; /* only & keeps the meaning of the bits */
     if (code == PF_STEP_AND)
         words = a->what != PF_IS_NUMBER ? a->slot : b->slot;
     if (!push_both(c, a, b) || !pf_code_step(c, code, a->at))
         return false;
-    c->on_stack--;
+    c->on_stack--; /* two numbers became one */
     a->slot = words;
     return true;
 }
@@ -324,14 +324,14 @@ bool pf_code_compare(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *
         return false;
     if (a->what == PF_IS_TEXT || b->what == PF_IS_TEXT || both_texts(c, a, b))
         return text_step(c, token, a, b);
-    if (c->status != PERFILE_OK)
+    if (c->status != PERFILE_OK) /* of both_texts() */
         return false;
     unsigned relation = relation_of(token);
     if (a->what == PF_IS_NUMBER && b->what == PF_IS_NUMBER)
         return pf_code_fail(c, a->at, PERFILE_E_USAGE, "two constants are compared");
     if (b->what == PF_IS_NUMBER)
         return compare_constant(c, relation, a, b);
-    if (a->what == PF_IS_NUMBER) {
+    if (a->what == PF_IS_NUMBER) { /* `5 < pid` as `pid > 5`; errors show the left operand */
         uint32_t at = a->at;
         if (!compare_constant(c, mirrored(relation), b, a))
             return false;

@@ -55,7 +55,7 @@ static void link_steps(perfile_expr *e)
     for (uint32_t i = 0; i < e->n_steps; i++) {
         pf_step *s = &e->steps[i];
         uint32_t after = s->code == PF_STEP_LOOP ? s->to : i + 1;
-        if (after >= e->n_steps)
+        if (after >= e->n_steps) /* TRUE, the last step, has none behind it */
             continue;
         s->next[false] = follow(e, after, false);
         s->next[true] = follow(e, after, true);

@@ -164,6 +164,7 @@ static const uint8_t *find_first(perfile_expr *e, const pf_slot *s, const pf_way
     const pf_row *row = s->element ? NULL : row_of(x);
     if (!s->element && !row)
         return NULL;
+    /* Rows and shapes are two ways of numbering s->first: a slot is of one kind. */
     unsigned first = s->element ? e->loop.shape : pf_row_position(x->r->family, row);
     if (s->element && e->loop.is_words)
         return NULL;
@@ -187,6 +188,7 @@ static bool ask_provider(perfile_expr *e, pf_slot *s)
         s->answer_status = e->provider.answer(e->provider.user, e->subject.r, s->handle, &s->answer,
                                               e->subject.err);
     }
+    /* PERFILE_END is positive: the provider has no value for this record. */
     if (s->answer_status < 0)
         e->subject.status = s->answer_status;
     return s->answer_status == PERFILE_OK;

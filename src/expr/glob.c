@@ -73,6 +73,7 @@ static size_t set_end(perfile_bytes p, size_t i)
 /* True if `c` is in the set p[i .. end), brackets included. */
 static bool in_set(const pf_expr_text *t, perfile_bytes p, size_t i, size_t end, uint8_t c)
 {
+    /* `end` is behind the ], so the last character of the set is at end - 2. */
     bool negate = p.ptr[++i] == '!';
     bool found = false;
     if (negate)

@@ -135,6 +135,7 @@ static perfile_status lex_decimal(const char *p, pf_token *t, perfile_error *err
     for (; is_digit(p[i]); i++)
         if (!append(&mantissa, 10, (unsigned)digit_of(p[i])))
             return too_large(err);
+    /* 010 is 8 in C and 10 elsewhere: neither is meant for sure. */
     if (p[0] == '0' && i > 1)
         return pf_fail(err, PERFILE_E_USAGE, WHERE,
                        "a number does not begin with 0: write 0o… for octal digits");

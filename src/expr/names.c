@@ -166,7 +166,7 @@ bool pf_expr_narrow(perfile_expr *e, pf_slot *s, unsigned class)
         return true;
     }
     if (!(s->provided_class & class))
-        s->provided = false;
+        s->provided = false; /* the provider's value is of another class */
     prune(e, s, is_of_class, &class);
     return true;
 }
@@ -219,7 +219,7 @@ int pf_expr_resolve_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t
     }
     if (!found)
         return PF_WORD_NONE;
-    s->provided = false;
+    s->provided = false; /* its values have no words */
     prune(e, s, has_word, word);
     return PF_WORD_FOUND;
 }

@@ -108,6 +108,8 @@ bool pf_code_find_class(pf_compiler *c, pf_operand *o, unsigned class)
         return false;
     pf_slot *s = &c->e->slots[o->slot];
     unsigned classes = s->classes;
+    /* `comm` as a text is the provider's; without one only the field of COMM records is left, which
+     * is hardly meant. */
     const char *hint =
         class == PERFILE_EXPR_TEXT && !s->provided && !o->element ? provider_hint(name) : NULL;
     if (hint)
@@ -124,7 +126,7 @@ static bool try_word(pf_compiler *c, pf_operand *of, pf_operand *word)
 {
     char text[PF_EXPR_NAME_BYTES];
     uint64_t number;
-    bool quoted = word->what == PF_IS_TEXT;
+    bool quoted = word->what == PF_IS_TEXT; /* its quotes are part of word->len */
     if ((of->what != PF_IS_NAME && of->what != PF_IS_VALUE) ||
         (!quoted && (word->what != PF_IS_NAME || word->element)) ||
         word->len - 2 * quoted >= sizeof text)

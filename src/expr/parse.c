@@ -60,6 +60,7 @@ pf_operand *pf_parse_operand(pf_parser *p, unsigned what)
 
 pf_waiting *pf_parse_operator(pf_parser *p, unsigned code, unsigned rank)
 {
+    /* Only these can follow each other without end; others are reduced by rank. */
     bool nests = rank == PF_RANK_OPEN || rank == PF_RANK_PREFIX;
     if (p->n_operators == PF_MOST_WAITING || (nests && p->depth == PF_EXPR_NESTING)) {
         pf_parse_too_deep(p, p->token.at);
@@ -83,7 +84,7 @@ static bool reduce(pf_parser *p)
 {
     pf_waiting w = p->operators[--p->n_operators];
     pf_operand *b = &p->operands[p->n_operands - 1];
-    pf_operand *a = b - 1;
+    pf_operand *a = b - 1; /* of a binary operator; becomes the result */
     switch (w.code) {
     case PF_TOKEN_NOT:
         p->depth--;
@@ -226,7 +227,7 @@ static bool parse_binary(pf_parser *p, unsigned rank)
     pf_waiting *w = pf_parse_operator(p, code, rank);
     if (!w)
         return false;
-    if (decides) {
+    if (decides) { /* reduce() sets the target of the jump */
         w->step = p->c.e->n_steps;
         if (!pf_code_step(&p->c, code == PF_TOKEN_OR ? PF_STEP_JUMP_TRUE : PF_STEP_JUMP_FALSE,
                           p->token.at))

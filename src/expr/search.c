@@ -184,12 +184,13 @@ static void add_member(search *s, const scope *p, const pf_member *m, const fixe
     /* Bit fields of attrs and branches lie the other way round in captures of the other byte order:
      * only decoding puts them right. */
     bool mirrored = m->kind == PERFILE_KIND_ATTR_FLAGS || m->kind == PERFILE_KIND_BRANCH_FLAGS;
+    /* Calculated members exist in the decoded struct only. */
     bool stored = way.class == PERFILE_EXPR_NUMBER && !(m->flags & PERFILE_FIELD_CALC) && !mirrored;
     if (stored && s->words_of_sample && f->word >= 0) {
         way.from = s->row == PF_ROW_TRAILER ? PF_WAY_TRAILER : PF_WAY_SAMPLE;
         way.bit = (uint8_t)__builtin_ctz(f->bit);
         way.at = (uint16_t)f->word;
-        way.n_guards = 0;
+        way.n_guards = 0; /* the layout says whether the field is there */
     } else if (stored && f->body >= 0 && s->from == PF_WAY_MEMBER) {
         way.from = PF_WAY_PLACE;
         way.at = (uint16_t)f->body;
@@ -298,7 +299,7 @@ static void add_attr_member(search *s, scope *p, const pf_member *m, const fixed
 static void search_members(search *s, scope p, bool first)
 {
     fixed f = {first && s->row != PF_ROW_TRAILER ? 0 : -1, -1, 0};
-    uint32_t attr_end = 64;
+    uint32_t attr_end = 64; /* end of the members of an attr that are always there */
     for (const pf_member *m = p.members; m->what != PF_MEMBER_END && !s->too_many; m++) {
         const char *rest = NULL;
         if (apply_mark(s, &p, m, &f))
@@ -315,6 +316,7 @@ static void search_members(search *s, scope p, bool first)
         else if (found)
             add_member(s, &p, m, &f, rest);
         else if (m->type == PERFILE_STORED_STRUCT && m->flags & PERFILE_FIELD_FLAT)
+            /* Its members are named as if they were members of the struct around it. */
             push_scope(s, &p, m, p.rest, false);
         step_fixed(&f, m);
     }

@@ -67,6 +67,7 @@ bool pf_code_set_add(pf_compiler *c, pf_code_set *set, pf_operand *a, pf_operand
     if (pf_number_compare(lo->number, end) > 0)
         return pf_code_fail(c, lo->at, PERFILE_E_USAGE, "the range ends before it begins");
     set->numbers = true;
+    /* -1 also means "none" in fields of processes, threads and processors. */
     if (!hi && pf_code_is_minus_one(lo) && a->what == PF_IS_NAME &&
         (!pf_code_find_class(c, a, PERFILE_EXPR_NUMBER) ||
          !add_all_ones(c, pf_expr_none_widths(c->e, &c->e->slots[a->slot]))))
@@ -179,7 +180,7 @@ bool pf_code_set_end(pf_compiler *c, pf_code_set *set, pf_operand *a)
     if (!pf_code_in_range(c, a, c->e->ranges[set->first], false))
         return false;
     pf_step *s = &c->e->steps[c->e->n_steps - 1];
-    if (n == 1) {
+    if (n == 1) { /* it is in the step; the pool does not need it */
         c->e->n_ranges = set->first;
         return true;
     }

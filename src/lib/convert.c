@@ -200,7 +200,7 @@ static perfile_status leave_out_damage(pf_convert *x, bool *image, perfile_error
 }
 
 /* For a driver that cannot interpret its header alone or swap facts in place: bytes are copied if
- * nothing at all changes, else records are written anew. */
+ * nothing at all changes, else records go through a writer. */
 static perfile_status convert_other(pf_convert *x, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;

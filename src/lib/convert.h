@@ -1,6 +1,6 @@
 /* The inside of perfile_convert_capture(), which writes a capture in another form, byte order,
  * compression or format, or for an older version of perf.  convert.c chooses the way,
- * convert_image.c copies bytes, convert_copy.c writes records anew. */
+ * convert_image.c copies bytes, convert_copy.c passes records through a writer. */
 #ifndef PF_LIB_CONVERT_H
 #define PF_LIB_CONVERT_H
 
@@ -62,7 +62,7 @@ perfile_status pf_convert_is_packed(pf_convert *x, bool *packed, perfile_error *
 /* For a seekable source: reads it to its end, and sets *damaged to whether it has damage. */
 perfile_status pf_convert_is_damaged(pf_convert *x, bool *damaged, perfile_error *err);
 
-/* lib/convert_copy.c: output written anew, through stages and a writer. */
+/* lib/convert_copy.c: output made by a writer, from a stream with stages on it. */
 perfile_status pf_convert_copy(pf_convert *x, perfile_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Converting by writing anew: a stream on the input, on it the stages that the options ask for
+/* Converting through a writer: a stream on the input, on it the stages that the options ask for
  * (first older versions of perf, then byte order), and perfile_copy() into a writer. */
 #include "base/error.h"
 #include "lib/convert.h"
@@ -17,7 +17,7 @@ static bool stay_packed(const pf_convert *x)
 }
 
 /* Notes the range `e` of the file, which no section covers, if any of its bytes is not zero: it is
- * not in a file that is written anew.  Zeros are padding. */
+ * not copied by a writer.  Zeros are padding. */
 static perfile_status note_gap(pf_convert *x, const perfile_extent *e, perfile_error *err)
 {
     perfile_note note = {.kind = PERFILE_NOTE_BYTES_LEFT_OUT,

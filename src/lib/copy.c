@@ -235,10 +235,10 @@ bool pf_copy_wants_extra(const pf_copy *x)
 /* Copies the bytes behind `r` (AUXTRACE data, tracing data) from stream to writer. */
 static perfile_status copy_extra(pf_copy *x, const perfile_record *r, perfile_error *err)
 {
-    perfile_bytes piece;
+    perfile_bytes chunk;
     perfile_status st;
-    while ((st = perfile_stream_extra(x->stream, r, &piece, err)) == PERFILE_OK)
-        if ((st = perfile_writer_extra(x->writer, piece, err)) != PERFILE_OK)
+    while ((st = perfile_stream_extra(x->stream, r, &chunk, err)) == PERFILE_OK)
+        if ((st = perfile_writer_extra(x->writer, chunk, err)) != PERFILE_OK)
             return st;
     return st == PERFILE_END ? PERFILE_OK : st;
 }

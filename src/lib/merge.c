@@ -98,6 +98,7 @@ static void on_sort(void *user, uint64_t done, uint64_t total)
         m->writing.progress(m->writing.user, m->done, m->unknown ? 0 : m->total);
 }
 
+/* Adds the bytes of an input to the total, or counts it as unknown. */
 static void begin_progress(input *x)
 {
     x->total = pf_container_bytes(perfile_stream_container(x->stream));
@@ -114,6 +115,7 @@ static perfile_status on_kept(void *user, const perfile_record *r, const perfile
     return PERFILE_OK;
 }
 
+/* The byte order of a stream, as PERFILE_BYTE_ORDER_…. */
 static uint32_t order_of(const perfile_stream *s)
 {
     return perfile_session_byte_order(perfile_stream_session(s));
@@ -165,6 +167,7 @@ static perfile_status open_input(input *x, perfile_error *err)
     return st == PERFILE_OK ? perfile_sort(x->stream, &sorting, &x->stream, err) : st;
 }
 
+/* Opens all inputs in order: the first decides the byte order of all. */
 static perfile_status open_all(merging *m, perfile_error *err)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -322,6 +325,7 @@ static void report_inputs(merging *m)
         m->writing.merged(m->writing.user, m->stream);
 }
 
+/* Closes the merged stream, which owns those of the inputs; or these, if merging did not begin. */
 static void close_all(merging *m)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -350,6 +354,8 @@ static perfile_status begin(merging *m, perfile_merge_source *in, size_t n, perf
     return PERFILE_OK;
 }
 
+/* Closes the sources of all inputs in any case: those that a stream owns are NULL in `in` by
+ * then. */
 perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfile_sink *sink,
                                       const perfile_merge_captures_options *options,
                                       perfile_merge_summary *summary, size_t size,

@@ -45,6 +45,7 @@ static const struct {
     [PERFILE_NOTE_DECOMPRESSED] = {"decompressed", "%s decompressed%s", false},
 };
 
+/* Public functions accept any number: kinds of newer versions have no name. */
 const char *perfile_note_name(uint32_t kind)
 {
     return kind < PERFILE_N_NOTES && kinds[kind].name ? kinds[kind].name : "";

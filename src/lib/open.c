@@ -43,7 +43,7 @@ static perfile_status by_evidence(perfile_source *source, const pf_driver **driv
         if (st != PERFILE_OK)
             return st;
     }
-    unsigned most = 0;
+    unsigned most = 0;             /* score of *driver */
     const pf_driver *rival = NULL; /* has the same score as *driver */
     *driver = pf_drivers[0];
     for (size_t i = 0; pf_drivers[i]; i++) {
@@ -60,7 +60,7 @@ static perfile_status by_evidence(perfile_source *source, const pf_driver **driv
         *foreign = pf_foreign(peek);
     if (rival)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "options.from",
-                       "'%s' may be %s or %s: say which", source->name, (*driver)->name,
+                       "'%s' may be %s or %s: name the format", source->name, (*driver)->name,
                        rival->name);
     return PERFILE_OK;
 }

@@ -76,6 +76,7 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
 {
     x->session = perfile_stream_session(x->stream);
     x->container = perfile_stream_container(x->stream);
+    /* Assumed events have no records to be in, so that a pipe becomes a file. */
     x->result.form = x->assumed_events ? (uint32_t)PERFILE_FORM_FILE : x->container->form;
     x->result.unterminated = x->container->unterminated;
     pf_progress_begin(&x->progress, x->container);
@@ -220,6 +221,7 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     if (st == PERFILE_OK)
         st = keep_source(&x, source, err);
     source->passing = true;
+    /* Without a guess the stream reads what the file says, with what the caller gave. */
     how.assume = r.guessed ? &r.assume : x.options.assume;
     x.assume = how.assume;
     x.assumed_events = how.assume && how.assume->n_events;

@@ -1,5 +1,5 @@
-/* Making the feature EVENT_DESC anew, if the one of the input is damaged or its events are not
- * those of the output. */
+/* Making a new feature EVENT_DESC, if the one of the input is damaged or its events are not those
+ * of the output. */
 #include "core/event_desc.h"
 #include "lib/recover.h"
 

@@ -196,12 +196,13 @@ static bool is_outdated(const pf_recover *x, uint32_t number)
     }
 }
 
-/* Writes a feature that is intact, BUILD_ID with its intact entries, EVENT_DESC made anew if
- * needed. Others are noted and left out. */
+/* Writes a feature that is intact, BUILD_ID with its intact entries, a new EVENT_DESC if needed.
+ * Others are noted and left out. */
 static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perfile_error *err)
 {
     perfile_bytes payload = f->payload;
     uint32_t damage = pf_feature_damage(f);
+    /* The checker has seen all records by now: its findings about features count, too. */
     if (!damage && x->bad_features[f->number / 64] >> f->number % 64 & 1)
         damage = PERFILE_DAMAGE_IMPLAUSIBLE;
     if (damage && f->number == PERFILE_FEATURE_BUILD_ID && !f->damage) {

@@ -94,9 +94,9 @@ static perfile_status find_parts(pf_splitting *s, perfile_error *err)
 }
 
 /* Checks pattern and output before anything is read, because reading may take long.  Creates the
- * set of files with its temporary folder, which the caller is told so that it can remove the folder
- * when it is killed.  A pattern without %s gives names that differ in their number only: the first
- * one is checked now, all of them in name_parts(). */
+ * set of files with its temporary folder, whose path the caller gets so that it can remove the
+ * folder when it is killed.  A pattern without %s gives names that differ in their number only: the
+ * first one is checked now, all of them in name_parts(). */
 static perfile_status begin_output(pf_splitting *s, perfile_error *err)
 {
     const char *pattern = s->split.options.pattern, *name;

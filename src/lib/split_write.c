@@ -36,8 +36,8 @@ typedef struct lot {
     output *at;        /* n outputs */
     uint32_t parts[PERFILE_RUN_RECORDS]; /* number of the part of each record of the run */
 
-    pf_fragments
-        fragments; /* wait for the record joined from them, which says what part they go to */
+    /* Fragments wait for the record joined from them: it belongs to the parts that get them. */
+    pf_fragments fragments;
 } lot;
 
 /* Sets output.here of all parts of the lot for a run.  Returns true if a record of the run belongs
