@@ -135,7 +135,7 @@ static bool is_stale_compressed(const pf_copy *x, const perfile_record *r)
 
 /* True if PERFILE_COPY_DROP_UNKNOWN drops the record, which is noted then: no table describes its
  * type, or the feature in it.  If the output is a file, features become sections, and
- * give_feature() of copy_facts.c decides about them. */
+ * write_feature() of copy_facts.c decides about them. */
 static bool is_dropped(pf_copy *x, const perfile_record *r)
 {
     perfile_feature f;

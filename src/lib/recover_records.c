@@ -122,7 +122,7 @@ static perfile_status report_container(pf_recover *x, perfile_error *err)
 
 /* Adds a run that is kept to the summary: bytes, samples, first and last time.  This is hot: a run
  * of adjacent samples is counted by its ends, without a loop over the records.  Extra bytes can
- * only be behind the first record, which is then alone. */
+ * only be behind the first record. */
 static void count(pf_recover *x, const perfile_record *first, size_t n, pf_framed seen)
 {
     perfile_recover_summary *sum = &x->result;
