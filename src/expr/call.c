@@ -20,7 +20,7 @@ static unsigned function_of(const char *text, const pf_token *t)
 bool pf_parse_is_call(const pf_parser *p)
 {
     pf_token next;
-    uint32_t at = p->token.at + p->token.len;
+    uint32_t at = p->token.at + p->token.len; /* one token ahead; errors come when it is read */
     return p->token.code == PF_TOKEN_NAME && pf_lex(p->c.text, at, &next, NULL) == PERFILE_OK &&
            next.code == PF_TOKEN_OPEN;
 }

@@ -14,6 +14,7 @@ bool pf_code_fail_nomem(pf_compiler *c)
     return false;
 }
 
+/* The step is all zeros but for its code; the caller fills what the code needs. */
 pf_step *pf_code_step(pf_compiler *c, unsigned code, uint32_t at)
 {
     perfile_expr *e = c->e;
@@ -43,6 +44,7 @@ static pf_step *push_step(pf_compiler *c, unsigned code, uint32_t at)
     return pf_code_step(c, code, at);
 }
 
+/* The text is appended to e->texts even if it fails later: the expression is dropped then. */
 bool pf_code_text(pf_compiler *c, const pf_operand *o, bool pattern, uint32_t *position)
 {
     perfile_expr *e = c->e;
@@ -121,6 +123,7 @@ static bool fold(pf_compiler *c, unsigned code, pf_operand *a, const pf_operand 
     return true;
 }
 
+/* Constants are folded; otherwise both sides go to the stack. */
 bool pf_code_arithmetic(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
 {
     unsigned code = token == PF_TOKEN_PLUS    ? PF_STEP_ADD
@@ -180,6 +183,7 @@ bool pf_code_in_range(pf_compiler *c, pf_operand *a, pf_range r, bool negate)
     return true;
 }
 
+/* A number as a condition is `number != 0`: the range 0..0, negated. */
 bool pf_code_condition(pf_compiler *c, pf_operand *o)
 {
     pf_number zero = {0, false};

@@ -52,6 +52,7 @@ static bool decode(perfile_expr *e)
     pf_parts p;
     const perfile_record *r = e->subject.r;
     const pf_row *row = e->subject.row;
+    /* The decoder of samples has fast paths for usual sample types. */
     if (r->type == PERFILE_RECORD_SAMPLE)
         return perfile_sample_decode(r, e->record, sizeof(perfile_sample), NULL) == PERFILE_OK;
     if (pf_record_parts(r, &p, NULL) != PERFILE_OK)
@@ -243,6 +244,8 @@ static bool common_number(perfile_expr *e, const pf_slot *s, pf_number *out)
     }
 }
 
+/* The order decides: fields of the record, then the time that the driver has put into it, then the
+ * provider. */
 bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
 {
     const pf_way *w;
@@ -263,7 +266,7 @@ bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
     }
     out->n = load(p, w->type, !native && is_swapped(e->subject.r));
     out->negative = w->type == PERFILE_STORED_S32 && (int64_t)out->n < 0;
-    if (w->width) {
+    if (w->width) { /* a bit field, which has no sign */
         uint64_t mask = w->width < 64 ? (UINT64_C(1) << w->width) - 1 : UINT64_MAX;
         *out = (pf_number){out->n >> w->shift & mask, false};
     }

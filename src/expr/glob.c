@@ -121,7 +121,7 @@ static bool fits_one(const pf_expr_text *t, perfile_bytes p, size_t *i, uint8_t 
 bool pf_expr_glob(const pf_expr_text *t, perfile_bytes pattern)
 {
     size_t n = length(t), i = 0, at = 0;
-    size_t star = SIZE_MAX, star_at = 0;
+    size_t star = SIZE_MAX, star_at = 0; /* the last *, and the text that it has not taken */
     while (i < n || at < pattern.len) {
         if (at < pattern.len && pattern.ptr[at] == '*') {
             star = at++;

@@ -68,6 +68,7 @@ static perfile_status lex_based(const char *p, unsigned base, pf_token *t, perfi
     return PERFILE_OK;
 }
 
+/* Units of times are powers of 1000, those of sizes of 1024. */
 static const struct {
     const char *name;
     uint64_t factor;
@@ -158,6 +159,7 @@ static perfile_status lex_decimal(const char *p, pf_token *t, perfile_error *err
     return scale(mantissa, factor, exponent, &t->number, err);
 }
 
+/* A number of any base, without sign: the parser makes one of "-". */
 static perfile_status lex_number(const char *p, pf_token *t, perfile_error *err)
 {
     t->code = PF_TOKEN_NUMBER;
@@ -254,6 +256,7 @@ perfile_status pf_lex(const char *text, uint32_t at, pf_token *t, perfile_error 
  * is its length without the backslash. */
 static int escaped(const char *p, uint32_t *used)
 {
+    /* The same position in both: escape and byte. */
     static const char from[] = "ntr\\\"'";
     static const char to[] = "\n\t\r\\\"'";
     const char *c = strchr(from, *p);

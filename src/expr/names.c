@@ -54,6 +54,7 @@ static void add_record_ways(perfile_expr *e, pf_slot *slot, const char *name, pe
     add_row_ways(e, slot, name, st, err);
     if (slot->n_ways)
         return;
+    /* A dotted name can also be a field in a field, whose first part is called like a row. */
     for (unsigned i = 0; i < pf_all_rows(); i++)
         pf_expr_search(e, slot, pf_shape_at(i), (uint8_t)i, PF_WAY_MEMBER, name, st, err);
     pf_expr_search(e, slot, &pf_struct_shapes[PF_SHAPE_sample_id], PF_ROW_TRAILER, PF_WAY_MEMBER,
@@ -202,6 +203,7 @@ static int common_word(pf_slot *s, const char *word, uint64_t *number)
     }
 }
 
+/* All fields that have the word must agree on its value; those that do not have it are dropped. */
 int pf_expr_resolve_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number)
 {
     if (s->of != PF_OF_FIELDS && s->of != PF_OF_ELEMENT)

@@ -29,7 +29,7 @@ static void offer_name(void *user, const perfile_expr_name *what)
 {
     pf_nearest *suggestions = user;
     const char *last = strrchr(what->name, '.');
-    if (what->list)
+    if (what->list) /* only inside any(), all(), count(): see offer_element() */
         return;
     pf_nearest_offer(suggestions, what->name);
     if (last)

@@ -65,7 +65,7 @@ bool pf_expr_word_value(const perfile_vocabulary *v, const char *word, uint64_t 
             *number = v->words[i].value;
             return true;
         }
-        unsigned width = v->bits[i].width;
+        unsigned width = v->bits[i].width; /* the mask of the bit field */
         *number = (width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX) << v->bits[i].shift;
         return true;
     }
@@ -96,6 +96,7 @@ static const struct {
 
 enum { MISC_ROWS = sizeof misc_words / sizeof misc_words[0] };
 
+/* Rows of one name count once; they are next to each other. */
 const char *pf_expr_misc_word(size_t i)
 {
     for (size_t row = 0; row < MISC_ROWS; row++) {

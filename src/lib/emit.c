@@ -42,6 +42,7 @@ static perfile_status new_emitter(const char *format, perfile_sink *sink, perfil
     return pf_fail(err, PERFILE_E_USAGE, "format", "no output format is called '%s'", format);
 }
 
+/* Nothing of the stream is read here; the form may write its beginning. */
 perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, perfile_sink *sink,
                                     const perfile_emit_options *options, perfile_emitter **emitter,
                                     perfile_error *err)

@@ -41,6 +41,8 @@ static perfile_status make_stream(pf_passes *p, perfile_stream **stream, perfile
     return PERFILE_OK;
 }
 
+/* Streams that the caller makes say what they read only once they are made: the first is kept for
+ * the first pass. */
 perfile_status pf_passes_inputs(pf_passes *p, const pf_inputs **inputs, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
