@@ -123,7 +123,7 @@ perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
     if (st == PERFILE_OK && x->options.target)
         st = add_target(x, &s, err);
     if (st == PERFILE_OK && !x->known) { /* plan() had no header to know the byte order from */
-        bool big = perfile_stream_container(s)->big_endian;
+        bool big = perfile_stream_container(s)->byte_order == PERFILE_BYTE_ORDER_BIG;
         x->byteswaps =
             x->options.byte_order && (x->options.byte_order == PERFILE_BYTE_ORDER_BIG) != big;
         x->result.byte_order =

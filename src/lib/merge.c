@@ -369,7 +369,7 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
         st = pf_options_take(&m.options, sizeof m.options, m.writing.merge, "merge.options", err);
     if (st == PERFILE_OK)
         st = pf_on_damage_take(&m.writing.on_damage, PERFILE_ON_DAMAGE_STOP, PERFILE_ON_DAMAGE_FAIL,
-                               "merge.writing", err);
+                               "merge_captures.options", err);
     /* A caller can ask for failing in either struct: both get it. */
     if (m.writing.on_damage == PERFILE_ON_DAMAGE_FAIL)
         m.options.flags |= PERFILE_MERGE_FAIL_ON_DAMAGE;
