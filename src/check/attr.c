@@ -23,7 +23,7 @@ static bool flag(const perfile_event *e, unsigned bit)
     return e->attr.flags >> bit & 1;
 }
 
-static bool any_byte(perfile_bytes b)
+static bool any_nonzero(perfile_bytes b)
 {
     for (size_t i = 0; i < b.len; i++)
         if (b.ptr[i])
@@ -37,32 +37,32 @@ static void check_size(pf_check *c, const perfile_event *e)
     uint64_t size = e->attr.size ? e->attr.size : PF_ATTR_LEAST;
     bool listed = e->origin == PERFILE_ORIGIN_CONTAINER;
     if (e->damage) {
-        pf_find_event(c, PERFILE_RULE_V_101, PF_FULL, e, "attr.size",
-                      "an attr of %" PRIu32 " bytes", e->attr.size);
+        pf_report_event(c, PERFILE_RULE_V_101, PF_FULL, e, "attr.size",
+                        "an attr of %" PRIu32 " bytes", e->attr.size);
         return;
     }
     if (e->ids_damage)
-        pf_find_event(c, PERFILE_RULE_V_006, PF_FULL, e, "attr.ids", "%s",
-                      perfile_damage_text(e->ids_damage));
+        pf_report_event(c, PERFILE_RULE_V_006, PF_FULL, e, "attr.ids", "%s",
+                        perfile_damage_text(e->ids_damage));
     if (listed && size + ATTR_OFFSET_IN_ENTRY != k->attr_size)
-        pf_find_event(c, PERFILE_RULE_V_102, PF_FULL, e, "attr.size",
-                      "%" PRIu64 " bytes in an entry of %" PRIu64, size, k->attr_size);
+        pf_report_event(c, PERFILE_RULE_V_102, PF_FULL, e, "attr.size",
+                        "%" PRIu64 " bytes in an entry of %" PRIu64, size, k->attr_size);
     if (!pf_attr_size_is_known(size))
-        pf_find_event(c, PERFILE_RULE_V_103, PF_FULL, e, "attr.size",
-                      "no kernel had %" PRIu64 " bytes", size);
+        pf_report_event(c, PERFILE_RULE_V_103, PF_FULL, e, "attr.size",
+                        "no kernel had %" PRIu64 " bytes", size);
 }
 
 static void check_reserved(pf_check *c, const perfile_event *e)
 {
     if (e->attr.flags >> FLAG_BITS)
-        pf_find_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.flags", "unknown flags 0x%" PRIx64,
-                      e->attr.flags >> FLAG_BITS << FLAG_BITS);
+        pf_report_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.flags", "unknown flags 0x%" PRIx64,
+                        e->attr.flags >> FLAG_BITS << FLAG_BITS);
     else if (e->attr.__reserved_2)
-        pf_find_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.__reserved_2",
-                      "reserved field is 0x%x", e->attr.__reserved_2);
-    else if (any_byte(e->attr.extra))
-        pf_find_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.extra",
-                      "%zu unknown bytes are not 0", e->attr.extra.len);
+        pf_report_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.__reserved_2",
+                        "reserved field is 0x%x", e->attr.__reserved_2);
+    else if (any_nonzero(e->attr.extra))
+        pf_report_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.extra",
+                        "%zu unknown bytes are not 0", e->attr.extra.len);
 }
 
 static void check_bits(pf_check *c, const perfile_event *e)
@@ -70,30 +70,30 @@ static void check_bits(pf_check *c, const perfile_event *e)
     uint64_t type = e->attr.sample_type;
     uint64_t both = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
     if (type >> PERFILE_SAMPLE_BITS)
-        pf_find_event(c, PERFILE_RULE_V_105,
-                      type << 1 >> (PERFILE_SAMPLE_BITS + 1) ? PF_FULL : PF_LESSER, e,
-                      "attr.sample_type", "unknown bits 0x%" PRIx64,
-                      type >> PERFILE_SAMPLE_BITS << PERFILE_SAMPLE_BITS);
+        pf_report_event(c, PERFILE_RULE_V_105,
+                        type << 1 >> (PERFILE_SAMPLE_BITS + 1) ? PF_FULL : PF_LESSER, e,
+                        "attr.sample_type", "unknown bits 0x%" PRIx64,
+                        type >> PERFILE_SAMPLE_BITS << PERFILE_SAMPLE_BITS);
     if ((type & both) == both)
-        pf_find_event(c, PERFILE_RULE_V_106, PF_FULL, e, "attr.sample_type",
-                      "both WEIGHT and WEIGHT_STRUCT");
+        pf_report_event(c, PERFILE_RULE_V_106, PF_FULL, e, "attr.sample_type",
+                        "both WEIGHT and WEIGHT_STRUCT");
     if (type & PERFILE_SAMPLE_READ && !(e->attr.read_format & PERFILE_FORMAT_ID))
-        pf_find_event(c, PERFILE_RULE_V_111, PF_FULL, e, "attr.read_format",
-                      "READ without FORMAT_ID");
+        pf_report_event(c, PERFILE_RULE_V_111, PF_FULL, e, "attr.read_format",
+                        "READ without FORMAT_ID");
     if (e->attr.read_format >> READ_BITS)
-        pf_find_event(c, PERFILE_RULE_V_112, type & PERFILE_SAMPLE_READ ? PF_FULL : PF_LESSER, e,
-                      "attr.read_format", "unknown bits in 0x%" PRIx64, e->attr.read_format);
+        pf_report_event(c, PERFILE_RULE_V_112, type & PERFILE_SAMPLE_READ ? PF_FULL : PF_LESSER, e,
+                        "attr.read_format", "unknown bits in 0x%" PRIx64, e->attr.read_format);
     if (type & PERFILE_SAMPLE_BRANCH_STACK && e->attr.branch_sample_type >> BRANCH_BITS)
-        pf_find_event(c, PERFILE_RULE_V_113, PF_FULL, e, "attr.branch_sample_type",
-                      "unknown bits in 0x%" PRIx64, e->attr.branch_sample_type);
+        pf_report_event(c, PERFILE_RULE_V_113, PF_FULL, e, "attr.branch_sample_type",
+                        "unknown bits in 0x%" PRIx64, e->attr.branch_sample_type);
     if ((type & PERFILE_SAMPLE_REGS_USER && !e->attr.sample_regs_user) ||
         (type & PERFILE_SAMPLE_REGS_INTR && !e->attr.sample_regs_intr))
-        pf_find_event(c, PERFILE_RULE_V_114, PF_FULL, e, "attr.sample_regs_user",
-                      "registers without a mask");
+        pf_report_event(c, PERFILE_RULE_V_114, PF_FULL, e, "attr.sample_regs_user",
+                        "registers without a mask");
     uint32_t stack = e->attr.sample_stack_user;
     if (type & PERFILE_SAMPLE_STACK_USER && (stack == 0 || stack % 8 || stack > STACK_MOST))
-        pf_find_event(c, PERFILE_RULE_V_115, PF_FULL, e, "attr.sample_stack_user",
-                      "%" PRIu32 " bytes of stack", stack);
+        pf_report_event(c, PERFILE_RULE_V_115, PF_FULL, e, "attr.sample_stack_user",
+                        "%" PRIu32 " bytes of stack", stack);
 }
 
 static void check_kind(pf_check *c, const perfile_event *e)
@@ -101,10 +101,10 @@ static void check_kind(pf_check *c, const perfile_event *e)
     bool soft = e->attr.type == PERFILE_TYPE_SOFTWARE || e->attr.type == PERFILE_TYPE_TRACEPOINT;
     unsigned precise = (unsigned)(e->attr.flags >> PERFILE_ATTR_BIT_PRECISE_IP) & PRECISE_MASK;
     if (e->attr.is_freq && e->attr.sample_freq == 0 && e->attr.sample_type)
-        pf_find_event(c, PERFILE_RULE_V_117, PF_FULL, e, "attr.sample_freq", "a frequency of 0");
+        pf_report_event(c, PERFILE_RULE_V_117, PF_FULL, e, "attr.sample_freq", "a frequency of 0");
     if (soft && precise)
-        pf_find_event(c, PERFILE_RULE_V_118, precise == PRECISE_MASK ? PF_LESSER : PF_FULL, e,
-                      "attr.flags", "precise_ip %u", precise);
+        pf_report_event(c, PERFILE_RULE_V_118, precise == PRECISE_MASK ? PF_LESSER : PF_FULL, e,
+                        "attr.flags", "precise_ip %u", precise);
 }
 
 static bool known_clock(int32_t clock)
@@ -118,11 +118,11 @@ static void check_clock(pf_check *c, const perfile_event *e, const perfile_event
     bool uses = flag(e, PERFILE_ATTR_BIT_USE_CLOCKID);
     if (uses != flag(first, PERFILE_ATTR_BIT_USE_CLOCKID) ||
         (uses && e->attr.clockid != first->attr.clockid))
-        pf_find_event(c, PERFILE_RULE_V_116, PF_FULL, e, "attr.clockid",
-                      "another clock than that of event 0");
+        pf_report_event(c, PERFILE_RULE_V_116, PF_FULL, e, "attr.clockid",
+                        "another clock than that of event 0");
     else if (uses && !known_clock(e->attr.clockid))
-        pf_find_event(c, PERFILE_RULE_V_116, PF_FULL, e, "attr.clockid",
-                      "clock %" PRId32 " is not known", e->attr.clockid);
+        pf_report_event(c, PERFILE_RULE_V_116, PF_FULL, e, "attr.clockid",
+                        "clock %" PRId32 " is not known", e->attr.clockid);
 }
 
 /* perf stat has no samples: its events need no place for ids. */
@@ -145,35 +145,35 @@ static void check_place_of_id(pf_check *c, const perfile_event *e)
 {
     if (counts_only(c) || !has_records(e))
         return;
-    const perfile_event *first = perfile_session_event(c->session, c->first_recorded);
+    const perfile_event *first = perfile_session_event(c->session, c->first_with_records);
     if (!first || !has_records(first)) {
-        c->first_recorded = e->index;
+        c->first_with_records = e->index;
         return;
     }
     const perfile_layout *l = e->layout;
     const perfile_layout *f = first->layout;
     int place = pf_layout_sample_id(l), other = pf_layout_sample_id(f);
     if (place < 0 || other < 0)
-        pf_find_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
-                      "no id in the samples of event %" PRIu32 ", one of several",
-                      place < 0 ? e->index : first->index);
+        pf_report_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
+                        "no id in the samples of event %" PRIu32 ", one of several",
+                        place < 0 ? e->index : first->index);
     else if (place != other)
-        pf_find_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
-                      "the id is word %d of its samples, word %d of those of event %" PRIu32, place,
-                      other, first->index);
+        pf_report_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
+                        "the id is word %d of its samples, word %d of those of event %" PRIu32,
+                        place, other, first->index);
     else if (l->sample_id_all && f->sample_id_all &&
              pf_layout_trailer_id(l) != pf_layout_trailer_id(f))
-        pf_find_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
-                      "the id is not at the same place of trailers as that of event %" PRIu32,
-                      first->index);
+        pf_report_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
+                        "the id is not at the same place of trailers as that of event %" PRIu32,
+                        first->index);
 }
 
 static void check_against_first(pf_check *c, const perfile_event *e, const perfile_event *first)
 {
     if (e->layout->sample_id_all != first->layout->sample_id_all)
-        pf_find_event(c, PERFILE_RULE_V_108, PF_FULL, e, "attr.flags",
-                      "sample_id_all is %d, that of event 0 is %d", e->layout->sample_id_all,
-                      first->layout->sample_id_all);
+        pf_report_event(c, PERFILE_RULE_V_108, PF_FULL, e, "attr.flags",
+                        "sample_id_all is %d, that of event 0 is %d", e->layout->sample_id_all,
+                        first->layout->sample_id_all);
     check_place_of_id(c, e);
 }
 
@@ -197,13 +197,14 @@ static perfile_status check_ids(pf_check *c, const perfile_event *e, perfile_err
     for (size_t i = 0; i < n; i++) {
         const perfile_event *owner = perfile_session_event_by_id(c->session, ids[i]);
         if (ids[i] == 0)
-            pf_find_event(c, PERFILE_RULE_V_110, PF_FULL, e, "attr.ids", "an id is 0");
+            pf_report_event(c, PERFILE_RULE_V_110, PF_FULL, e, "attr.ids", "an id is 0");
         else if (i && ids[i] == ids[i - 1])
-            pf_find_event(c, PERFILE_RULE_V_110, PF_FULL, e, "attr.ids",
-                          "id %" PRIu64 " is listed twice", ids[i]);
+            pf_report_event(c, PERFILE_RULE_V_110, PF_FULL, e, "attr.ids",
+                            "id %" PRIu64 " is listed twice", ids[i]);
         else if (owner && owner->index != e->index)
-            pf_find_event(c, PERFILE_RULE_V_110, PF_FULL, e, "attr.ids",
-                          "id %" PRIu64 " is that of event %" PRIu32 " too", ids[i], owner->index);
+            pf_report_event(c, PERFILE_RULE_V_110, PF_FULL, e, "attr.ids",
+                            "id %" PRIu64 " is that of event %" PRIu32 " too", ids[i],
+                            owner->index);
     }
     pf_free(ids);
     return PERFILE_OK;
@@ -268,14 +269,14 @@ static void check_tracepoint(pf_check *c, const perfile_event *e)
     if (e->attr.type != PERFILE_TYPE_TRACEPOINT || !samples)
         return;
     if (!(e->attr.sample_type & PERFILE_SAMPLE_RAW))
-        pf_find_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.sample_type",
-                      "a tracepoint without RAW data");
+        pf_report_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.sample_type",
+                        "a tracepoint without RAW data");
     if (!perfile_session_feature(c->session, PERFILE_FEATURE_TRACING_DATA))
-        pf_find_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.config",
-                      "there is no TRACING_DATA for tracepoint %" PRIu64, e->attr.config);
+        pf_report_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.config",
+                        "there is no TRACING_DATA for tracepoint %" PRIu64, e->attr.config);
     else if (!pf_session_has_tracepoint(c->session, e->attr.config))
-        pf_find_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.config",
-                      "TRACING_DATA does not describe tracepoint %" PRIu64, e->attr.config);
+        pf_report_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.config",
+                        "TRACING_DATA does not describe tracepoint %" PRIu64, e->attr.config);
 }
 
 void pf_check_attrs_end(pf_check *c)
@@ -286,11 +287,11 @@ void pf_check_attrs_end(pf_check *c)
         check_tracepoint(c, e);
         /* An error when there are records that nobody knows whose they are. */
         if (n > 1 && e->ids.n == 0 && !e->ids_damage)
-            pf_find_event(c, PERFILE_RULE_V_109,
-                          c->met[PERFILE_RULE_V_210][PF_FULL] ||
-                                  c->met[PERFILE_RULE_V_210][PF_LESSER]
-                              ? PF_FULL
-                              : PF_LESSER,
-                          e, "attr.ids", "an event of several without ids");
+            pf_report_event(c, PERFILE_RULE_V_109,
+                            c->n_findings[PERFILE_RULE_V_210][PF_FULL] ||
+                                    c->n_findings[PERFILE_RULE_V_210][PF_LESSER]
+                                ? PF_FULL
+                                : PF_LESSER,
+                            e, "attr.ids", "an event of several without ids");
     }
 }

@@ -1,4 +1,8 @@
-/* AUX area traces: their index, and that they are without gaps. */
+/* AUX area traces: feature AUXTRACE lists the AUXTRACE records (V-607, V-608), and the AUX records
+ * of a buffer follow each other without gaps (V-408).
+ *
+ * The list is read at the beginning and sorted. Each AUXTRACE record marks its entry in the highest
+ * bit; entries without the mark are reported at the end. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -6,8 +10,9 @@
 #include "base/error.h"
 #include "check/check.h"
 
-#define FOUND (UINT64_C(1) << 63)
+#define ENTRY_FOUND (UINT64_C(1) << 63)
 
+/* Flags of AUX records (PERF_AUX_FLAG_…) after which the next offset may be any. */
 enum { AUX_TRUNCATED = 1, AUX_OVERWRITE = 2 };
 
 static int by_value(const void *a, const void *b)
@@ -17,16 +22,17 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Reads and sorts at most PF_CHECK_INDEX entries of feature AUXTRACE. */
 perfile_status pf_check_index_begin(pf_check *c, perfile_error *err)
 {
     perfile_auxtrace_index v;
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_AUXTRACE);
     if (!f || perfile_auxtrace_index_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
         return PERFILE_OK;
-    /* The list was found to fit in the section. */
+    /* entries.n is no unchecked number: the decoder made sure that the list fits in the section. */
     uint64_t n = v.entries.n < PF_CHECK_INDEX ? v.entries.n : PF_CHECK_INDEX;
     c->has_index = true;
-    c->index_whole = n == v.entries.n;
+    c->index_complete = n == v.entries.n;
     if (n == 0)
         return PERFILE_OK;
     c->index = pf_alloc((size_t)n, sizeof *c->index);
@@ -35,57 +41,63 @@ perfile_status pf_check_index_begin(pf_check *c, perfile_error *err)
     perfile_auxtrace_index_entry e;
     while (c->n_index < n &&
            perfile_auxtrace_index_entry_next(&v.entries, &e, sizeof e) == PERFILE_OK)
-        c->index[c->n_index++] = e.file_offset & ~FOUND;
+        c->index[c->n_index++] = e.file_offset & ~ENTRY_FOUND;
     qsort(c->index, c->n_index, sizeof *c->index, by_value);
     return PERFILE_OK;
 }
 
-/* The entry of that offset, NULL when there is none. */
+/* Binary search: returns the entry for `offset`, NULL if the feature does not list it. */
 static uint64_t *find_entry(pf_check *c, uint64_t offset)
 {
     uint32_t low = 0, high = c->n_index;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if ((c->index[middle] & ~FOUND) < offset)
+        if ((c->index[middle] & ~ENTRY_FOUND) < offset)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < c->n_index && (c->index[low] & ~FOUND) == offset ? &c->index[low] : NULL;
+    return low < c->n_index && (c->index[low] & ~ENTRY_FOUND) == offset ? &c->index[low] : NULL;
 }
 
+/* An AUXTRACE record: AUXTRACE_INFO came before (V-512, reported once), its data are aligned
+ * (V-511), and the feature lists it (V-608). */
 void pf_check_auxtrace(pf_check *c, const perfile_record *r)
 {
     if (!c->has_auxtrace_info) {
-        pf_find(c, PERFILE_RULE_V_512, PF_FULL, r, "auxtrace", "no AUXTRACE_INFO came before");
+        pf_report(c, PERFILE_RULE_V_512, PF_FULL, r, "auxtrace", "no AUXTRACE_INFO came before");
         c->has_auxtrace_info = true;
     }
     if (r->extra.len % 8)
-        pf_find(c, PERFILE_RULE_V_511, PF_LESSER, r, "auxtrace.size",
-                "%zu bytes of AUX data, no multiple of 8", r->extra.len);
-    /* Pipes have no index, recordings that were killed lost it. */
+        pf_report(c, PERFILE_RULE_V_511, PF_LESSER, r, "auxtrace.size",
+                  "%zu bytes of AUX data, no multiple of 8", r->extra.len);
+    /* Pipes have no index, killed recordings did not write one, and an incomplete one proves
+     * nothing. */
     const perfile_container *k = perfile_stream_container(&c->base);
-    if (c->pipe || k->unterminated || (c->has_index && !c->index_whole))
+    if (c->pipe || k->unterminated || (c->has_index && !c->index_complete))
         return;
     uint64_t *entry = find_entry(c, r->offset);
     if (entry)
-        *entry |= FOUND;
+        *entry |= ENTRY_FOUND;
     else
-        pf_find(c, PERFILE_RULE_V_608, PF_FULL, r, "auxtrace", "%s",
-                c->has_index ? "feature AUXTRACE does not list it"
-                             : "there is no feature AUXTRACE");
+        pf_report(c, PERFILE_RULE_V_608, PF_FULL, r, "auxtrace", "%s",
+                  c->has_index ? "feature AUXTRACE does not list it"
+                               : "there is no feature AUXTRACE");
 }
 
+/* Reports entries of feature AUXTRACE for which no record was found (V-607). */
 void pf_check_index_end(pf_check *c)
 {
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_AUXTRACE);
     for (uint32_t i = 0; f && i < c->n_index; i++)
-        if (!(c->index[i] & FOUND))
-            pf_find_feature(c, PERFILE_RULE_V_607, PF_FULL, f, "auxtrace_index.file_offset",
-                            "entry for offset %" PRIu64 ": there is no AUXTRACE record",
-                            c->index[i]);
+        if (!(c->index[i] & ENTRY_FOUND))
+            pf_report_feature(c, PERFILE_RULE_V_607, PF_FULL, f, "auxtrace_index.file_offset",
+                              "entry for offset %" PRIu64 ": there is no AUXTRACE record",
+                              c->index[i]);
 }
 
+/* Finds the slot of `key`, or a free one for it. NULL: the 16 slots where it may be are taken by
+ * others, and this buffer is not checked. */
 static pf_check_buffer *buffer_of(pf_check *c, uint64_t key)
 {
     size_t home = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40);
@@ -97,7 +109,8 @@ static pf_check_buffer *buffer_of(pf_check *c, uint64_t key)
     return NULL;
 }
 
-/* A buffer is one of a processor, or of a thread, and of an event. */
+/* An AUX record begins where the last one of its buffer ended (V-408). The buffer is identified by
+ * processor, or thread where the record has none, and event. */
 void pf_check_aux(pf_check *c, const perfile_record *r, const perfile_aux *v)
 {
     uint32_t cpu, pid, tid = 0;
@@ -105,15 +118,16 @@ void pf_check_aux(pf_check *c, const perfile_record *r, const perfile_aux *v)
     if (!has_cpu && !perfile_record_task(r, &pid, &tid))
         return;
     const perfile_event *e = perfile_record_event(r);
+    /* The lowest bit keeps processors and threads apart. */
     uint64_t key =
         ((uint64_t)(has_cpu ? cpu : tid) << 20 | (e ? e->index & 0xffff : 0)) << 1 | has_cpu;
     pf_check_buffer *b = buffer_of(c, key);
     if (!b)
         return;
-    bool loose = v->flags & (AUX_TRUNCATED | AUX_OVERWRITE);
-    if (b->key && b->end != v->aux_offset && !loose)
-        pf_find(c, PERFILE_RULE_V_408, PF_FULL, r, "aux.aux_offset",
-                "AUX data at 0x%" PRIx64 ", the last ended at 0x%" PRIx64, v->aux_offset, b->end);
+    bool may_jump = v->flags & (AUX_TRUNCATED | AUX_OVERWRITE);
+    if (b->key && b->end != v->aux_offset && !may_jump)
+        pf_report(c, PERFILE_RULE_V_408, PF_FULL, r, "aux.aux_offset",
+                  "AUX data at 0x%" PRIx64 ", the last ended at 0x%" PRIx64, v->aux_offset, b->end);
     b->key = key + 1;
     b->end = v->aux_offset + v->aux_size;
 }

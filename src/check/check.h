@@ -1,4 +1,11 @@
-/* The inside of the checking stage: what it remembers, in bounded tables, and how it tells. */
+/* Internals of the checking stage (perfile_check()): its state, and what its files call of each
+ * other.
+ *
+ * The stage sits on a stream, examines each record and passes it on unchanged.  A function that
+ * finds a rule of format/rules.def broken calls one of the pf_report functions with the rule and a
+ * message; report.c counts the finding and calls the caller's callback. All tables have a fixed
+ * size.  When one is full, the rules that need it check less: a full table never causes a finding.
+ */
 #ifndef PF_CHECK_CHECK_H
 #define PF_CHECK_CHECK_H
 
@@ -8,202 +15,226 @@
 #include "perfile/field.h"
 
 enum {
-    PF_CHECK_TYPES = 128,    /* record types that are counted one by one */
-    PF_CHECK_CPUS = 4096,    /* processors whose time is followed */
-    PF_CHECK_BUFFERS = 1024, /* AUX buffers whose offset is followed */
-    PF_CHECK_COOKIES = 1 << 13,
-    PF_CHECK_PLACES =
-        1 << 15, /* processes, and pages of their samples, that are looked up at the end */
-    PF_CHECK_SEEN = 1 << 10,     /* of the pages the last, in a small table … */
-    PF_CHECK_SEEN_PIDS = 1 << 8, /* … and of the processes */
-    PF_CHECK_WORLD = 16 << 20,   /* bytes of records about processes and mappings that are kept */
-    PF_CHECK_IDS = 1 << 18,
-    PF_CHECK_INDEX = 1 << 18
+    PF_CHECK_TYPES = 128,       /* record types with a counter of their own; others share one */
+    PF_CHECK_CPUS = 4096,       /* processors whose last time is kept */
+    PF_CHECK_BUFFERS = 1024,    /* slots of the hash table of AUX buffers */
+    PF_CHECK_COOKIES = 1 << 13, /* slots of the hash table of deferred call chains */
+    PF_CHECK_LOOKUPS = 1 << 15, /* processes and pages that are looked up at the end */
+    PF_CHECK_RECENT_PAGES = 1 << 10, /* slots of the filter in front of the lookups: pages … */
+    PF_CHECK_RECENT_PIDS = 1 << 8,   /* … and processes */
+    PF_CHECK_MODEL_BYTES = 16 << 20, /* estimated memory at which the process model is given up */
+    PF_CHECK_IDS = 1 << 18,          /* ids of one event that are checked for duplicates */
+    PF_CHECK_INDEX = 1 << 18         /* entries of feature AUXTRACE that are checked */
 };
 
-/* At which severity of its row a finding is: the row's own, or the lesser. */
+/* The severity of a finding: the column `severity` of its rule, or the column `lesser`. */
 enum { PF_FULL = 0, PF_LESSER = 1 };
 
-/* What is told of a record that is looked at often, worked out once per event. */
+/* What the check of a sample needs of its event; made once per event. */
 typedef struct pf_check_plan {
-    uint64_t tracepoint;   /* the number its RAW data begin with, UINT64_MAX for others */
-    bool may_lack_period;  /* a member of a group that does not sample itself */
-    int8_t id_at;          /* the word of its samples that is their id, or -1 */
-    pf_sample_shape shape; /* of its samples */
+    uint64_t tracepoint;   /* number at the start of its RAW data, UINT64_MAX for other events */
+    bool may_lack_period;  /* not sampled by itself: a group member whose leader samples it */
+    int8_t id_at;          /* index of the 64-bit word of a sample that is its id, or -1 */
+    pf_sample_shape shape; /* layout of its samples */
 } pf_check_plan;
 
+/* Findings of one rule and severity: their number, and where the first and the last one lie. */
 typedef struct pf_check_tally {
     uint64_t count;
-    uint64_t first, last;
+    uint64_t first, last; /* file offsets */
     uint32_t first_part, last_part;
 } pf_check_tally;
 
-/* A span of AUX data that ends here, by the processor (or thread) whose buffer it is. */
+/* An AUX buffer, of one processor or thread and one event. */
 typedef struct pf_check_buffer {
-    uint64_t key; /* and 1, 0: free */
-    uint64_t end;
+    uint64_t key; /* plus 1; 0: the slot is free */
+    uint64_t end; /* offset behind the last AUX record: where the next one must begin */
 } pf_check_buffer;
 
+/* A call chain that the kernel delivers later (CALLCHAIN_DEFERRED). */
 typedef struct pf_check_cookie {
     uint64_t cookie;
     uint32_t tid;
-    uint8_t state; /* 0: free, 1: announced, 2: delivered */
+    uint8_t state; /* 0: slot free, 1: announced by a sample, 2: delivered */
 } pf_check_cookie;
 
-/* A process, or a page of its code, of a sample: what is to be found in the world at the end. */
-typedef struct pf_check_seen {
-    uint64_t address; /* page, or UINT64_MAX: the process itself */
-    uint64_t time, offset, sequence;
+/* A process of a sample, or a page of its code: looked up in the process model at the end. */
+typedef struct pf_check_lookup {
+    uint64_t address;                /* page number; PF_CHECK_NO_ADDRESS: the process itself */
+    uint64_t time, offset, sequence; /* of the first sample that needs it */
     uint32_t pid, tid, part;
-} pf_check_seen;
+} pf_check_lookup;
 
 typedef struct pf_check {
-    perfile_stream base;
-    /* Of the check of a block in another thread: what it knows and keeps besides, see ahead.h.
-     * NULL: this is the stage. */
+    perfile_stream base; /* must be first: a perfile_stream is cast to a pf_check */
+    /* Set when this is not the stage, but checks one block of samples in another thread (ahead.h):
+     * findings then set block->left_to_stage and are not reported. */
     struct pf_check_block *block;
-    struct pf_check_ahead *ahead; /* of the stage: how such blocks are made; NULL: not yet */
+    /* Of the stage: what the checks of blocks are set up from; NULL: not started. */
+    struct pf_check_ahead *ahead;
     perfile_check_options options;
-    bool off[PERFILE_RULE_LIMIT];
-    uint8_t flags; /* of the next finding */
-    bool begun, done;
-    bool damaged; /* the stream met damage: what it lacks is no fault of its own */
-    pf_check_tally tally[PERFILE_RULE_LIMIT][2]; /* of what is told */
-    uint64_t met[PERFILE_RULE_LIMIT][2];         /* of all, for the verdicts */
+    bool off[PERFILE_RULE_LIMIT]; /* rules that the caller deselected */
+    uint8_t flags;                /* PERFILE_FINDING_… of the next finding, cleared by it */
+    bool begun, done;             /* the first fill has run; the end was reached */
+    bool damaged; /* the stream had damage: rules about missing records do not apply */
+    pf_check_tally tally[PERFILE_RULE_LIMIT][2]; /* selected findings, by PF_FULL or PF_LESSER */
+    /* All findings, also deselected ones: the verdicts on versions of perf need them. */
+    uint64_t n_findings[PERFILE_RULE_LIMIT][2];
 
-    uint64_t generation; /* of the session when it was looked at */
+    /* The session, and what was copied from it when its generation last changed. */
+    uint64_t generation;
     const perfile_session *session;
-    uint32_t n_events;       /* that were looked at */
-    uint32_t first_recorded; /* the first event that has records, see attr.c */
-    bool pipe, has_ids, has_tracepoints, backward;
+    uint32_t n_events;           /* events that were checked; later ones are new */
+    uint32_t first_with_records; /* the first event that has records, see attr.c */
+    bool pipe;
+    bool has_ids, has_tracepoints; /* some event has */
+    bool backward; /* some event is written backwards: the order of time is not checked */
     uint32_t n_cpus;
-    pf_check_plan *plans;
+    pf_check_plan *plans; /* [plans_cap], by index of the event */
     uint32_t plans_cap;
-    uint64_t span_first, span_last; /* of feature SAMPLE_TIME; 0, all ones without */
+    uint64_t span_first, span_last; /* of feature SAMPLE_TIME; without it 0 and UINT64_MAX */
 
-    uint64_t last_id; /* that was found to be known */
+    /* Cache: the id that was found last, and the index of its event. */
+    uint64_t last_id;
     uint32_t last_owner;
     bool has_last;
 
-    uint64_t by_type[PF_CHECK_TYPES + 1];
-    uint32_t last_type;
+    uint64_t by_type[PF_CHECK_TYPES + 1]; /* records per type; the last: all greater types */
+    uint32_t last_type;                   /* of the last record that was no sample */
 
-    /* Time. */
-    uint64_t *cpu_time; /* [PF_CHECK_CPUS] */
+    /* Order of time, see times.h. */
+    uint64_t *cpu_time; /* [PF_CHECK_CPUS]: the latest time per processor of this part */
     uint32_t part;
-    uint64_t max_time;               /* so far, of this part */
-    uint64_t round_time, floor_time; /* that of the last round, and of the one before */
-    uint64_t rounds, after_round;
-    uint64_t after_round_offset;
-    uint64_t unsorted;
-    uint64_t first_sample, last_sample;
+    uint64_t max_time; /* latest time of this part so far */
+    /* Latest time at the last FINISHED_ROUND, and at the one before: records from now on must not
+     * be older than the latter. */
+    uint64_t round_time, floor_time;
+    uint64_t rounds;
+    uint64_t after_round;               /* records with a time since the last FINISHED_ROUND */
+    uint64_t after_round_offset;        /* file offset of the first of them */
+    uint64_t unsorted;                  /* records that are older than one before them */
+    uint64_t first_sample, last_sample; /* least and greatest time of samples */
     uint64_t timed_records;
 
-    /* Losses. */
+    /* Sums of LOST, LOST_SAMPLES and THROTTLE. */
     uint64_t lost_records, lost_samples, throttles;
-    uint64_t map_build_ids; /* MMAP2 records that have one */
+    uint64_t map_build_ids; /* MMAP2 records that have a build id */
 
-    /* What versions of perf mind although no rule does: see traits.c. */
-    uint64_t odd_sizes;      /* records whose size is no multiple of 8 and has to be one */
-    uint64_t too_short;      /* records that are shorter than newer versions have them */
-    uint64_t unswapped_ids;  /* ids in records that older versions do not swap */
-    uint64_t raw_samples;    /* samples with raw data */
-    uint64_t swapped_beyond; /* records that are shorter than what some versions swap of them */
-    uint64_t first_id_at;    /* where the first id that a record has stands in HEADER_ATTR, from the
-                                attr;   0: none among the first of their events */
-    uint64_t aux_payloads;   /* AUXTRACE records with bytes behind them */
-    uint64_t marker;         /* the number that ends the features in the stream; 0 without */
-    uint64_t feature_most;   /* the greatest number of these features, and of their end */
+    /* What some versions of perf cannot read although no rule is broken: see traits.c. */
+    uint64_t odd_sizes;            /* records whose size must be a multiple of 8, and is not */
+    uint64_t too_short;            /* records that newer versions reject as too short */
+    uint64_t unswapped_ids;        /* ids in bytes that older versions do not byte-swap */
+    uint64_t raw_samples;          /* samples with RAW data */
+    uint64_t shorter_than_swapped; /* records shorter than what some versions byte-swap of them */
+    /* Offset from the attr, in HEADER_ATTR, of the first id that some record has; 0: none. */
+    uint64_t first_id_at;
+    uint64_t aux_payloads;    /* AUXTRACE records with bytes behind them */
+    uint64_t end_marker;      /* number of the HEADER_FEATURE that ends the features; 0: none */
+    uint64_t highest_feature; /* greatest number of a HEADER_FEATURE, the end marker's included */
 
-    /* Features in the stream. */
-    bool has_feature_records, has_marker, has_auxtrace_info;
+    /* HEADER_FEATURE, ID_INDEX and compressed records. */
+    bool has_feature_records, has_end_marker, has_auxtrace_info;
     uint64_t last_feature_offset;
-    uint64_t indexed_ids;
-    bool unknown_indexed;
-    bool compressed_seen; /* feature COMPRESSED was looked at */
+    uint64_t indexed_ids;    /* entries of all ID_INDEX records */
+    bool index_has_unknown;  /* one of them is the id of no event */
+    bool compressed_checked; /* feature COMPRESSED was checked; once is enough */
 
-    pf_check_buffer *buffers;
-    pf_check_cookie *cookies;
-    uint32_t n_cookies;
-    uint64_t *index; /* of feature AUXTRACE, sorted, the highest bit set when found */
+    pf_check_buffer *buffers; /* [PF_CHECK_BUFFERS], open addressing */
+    pf_check_cookie *cookies; /* [PF_CHECK_COOKIES], open addressing; NULL: none yet */
+    uint32_t n_cookies;       /* entries that were overwritten because the table was full */
+    /* Offsets of feature AUXTRACE, sorted; the highest bit: an AUXTRACE record lies there. */
+    uint64_t *index;
     uint32_t n_index;
-    bool has_index, index_whole;
+    bool has_index;
+    bool index_complete; /* all entries fitted in `index` */
 
-    uint64_t seen_pages[PF_CHECK_SEEN]; /* see world.h */
-    uint64_t seen_pids[PF_CHECK_SEEN_PIDS];
+    /* Processes and pages of samples, see world.h. */
+    uint64_t recent_pages[PF_CHECK_RECENT_PAGES];
+    uint64_t recent_pids[PF_CHECK_RECENT_PIDS];
     uint32_t last_pid;
-    pf_check_seen *seen;
-    uint32_t n_seen, most_seen;
-    struct perfile_model *model;
-    uint64_t world_bytes; /* above PF_CHECK_WORLD: the model was given up */
+    pf_check_lookup *lookups; /* [lookups_cap], n_seen of them used */
+    uint32_t n_seen, lookups_cap;
+    struct perfile_model *model; /* NULL: not wanted, or given up */
+    uint64_t model_bytes;        /* estimated memory of the model */
 } pf_check;
 
-/* Whether a finding would be told or counted. */
+/* True unless the caller deselected the rule. */
 static inline bool pf_check_on(const pf_check *c, unsigned rule)
 {
     return !c->off[rule];
 }
 
-/* Tells that `rule` does not hold: of a record, of an event, of a feature, of a place in the file.
- * `level`: PF_FULL or PF_LESSER. */
-void pf_find(pf_check *c, unsigned rule, unsigned level, const perfile_record *r, const char *field,
-             const char *format, ...) __attribute__((format(printf, 6, 7)));
-void pf_find_event(pf_check *c, unsigned rule, unsigned level, const perfile_event *e,
-                   const char *field, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
-void pf_find_feature(pf_check *c, unsigned rule, unsigned level, const perfile_feature *f,
+/* Report that `rule` is broken: by a record, by an event, by a feature, or at a file offset
+ * (PERFILE_NO_OFFSET: nowhere in particular).  `level`: PF_FULL or PF_LESSER.  `field` names the
+ * field in question, NULL for none, and is borrowed by the finding.  `format` and what follows make
+ * the message. */
+void pf_report(pf_check *c, unsigned rule, unsigned level, const perfile_record *r,
+               const char *field, const char *format, ...) __attribute__((format(printf, 6, 7)));
+void pf_report_event(pf_check *c, unsigned rule, unsigned level, const perfile_event *e,
                      const char *field, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-void pf_find_place(pf_check *c, unsigned rule, unsigned level, uint64_t offset, const char *field,
-                   const char *format, ...) __attribute__((format(printf, 6, 7)));
+void pf_report_feature(pf_check *c, unsigned rule, unsigned level, const perfile_feature *f,
+                       const char *field, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+void pf_report_offset(pf_check *c, unsigned rule, unsigned level, uint64_t offset,
+                      const char *field, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 
-/* "MMAP2", or "type 99" in `buf`. */
+/* Returns "MMAP2", or "type 99" made in `buf`, for messages. */
 const char *pf_check_type_name(uint32_t type, char buf[24]);
 
-/* container.c */
+/* container.c: header, sections, feature table; once, at the beginning. */
 void pf_check_container(pf_check *c);
-/* attr.c: events that are new; what can be said at the end only. */
+/* attr.c: checks the events that are new in the session and makes their plans.  The second is
+ * called at the end, for rules that need to know all events and features. */
 perfile_status pf_check_attrs(pf_check *c, perfile_error *err);
 void pf_check_attrs_end(pf_check *c);
 /* sample.c */
 void pf_check_sample(pf_check *c, const perfile_record *r);
-/* Whether the sample can be read and its raw data are those of its event: then it breaks no rule
- * whose severity is error.  Else it is to be looked at. */
+/* True if the sample certainly breaks no rule of severity error: its shape fits its event, and so
+ * do its RAW data.  False proves nothing: the sample then needs pf_check_sample(). */
 bool pf_check_raw_fits(const pf_check *c, const perfile_record *r);
-/* A record has this id, which is one of `e`: notes where it stands, see traits.c. */
+/* Keeps c->first_id_at for an id, of event `e`, that a record has. */
 void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id);
-/* record.c: every record but samples, and what is common to all. */
+/* record.c: every record but samples. */
 void pf_check_record(pf_check *c, const perfile_record *r);
-/* One of another family than perf's own: what its row says. */
-void pf_check_other(pf_check *c, const perfile_record *r);
+/* A record of another family than perf's: only what its table row says is checked. */
+void pf_check_other_family(pf_check *c, const perfile_record *r);
+/* Reports the one finding of a record that cannot be decoded because of `damage`. */
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage);
+/* Size and misc of the header, for samples too. */
 void pf_check_header(pf_check *c, const perfile_record *r);
-/* damage.c */
+/* damage.c: a record of family DAMAGE, which stands for bytes that could not be read. */
 void pf_check_damage(pf_check *c, const perfile_record *r);
-/* kernel.c, user.c: what records of certain types say; `v` is the decoded struct. */
+/* kernel.c, user.c: rules of single types.  `v` is the decoded struct of the type, `left` the
+ * number of bytes of the body behind its last field. */
 void pf_check_kernel(pf_check *c, const perfile_record *r, const void *v, size_t left);
 void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t left);
 void pf_check_user_end(pf_check *c);
-/* times.c */
+/* times.c: a FINISHED_ROUND; the end of the stream. */
 void pf_check_round(pf_check *c);
 void pf_check_times_end(pf_check *c);
 /* feature.c: all features, at the end. */
 void pf_check_features(pf_check *c);
-/* auxtrace.c */
+/* auxtrace.c: feature AUXTRACE at the beginning, AUXTRACE and AUX records, and at the end the
+ * entries of the feature for which there was no record. */
 perfile_status pf_check_index_begin(pf_check *c, perfile_error *err);
 void pf_check_auxtrace(pf_check *c, const perfile_record *r);
 void pf_check_aux(pf_check *c, const perfile_record *r, const perfile_aux *v);
 void pf_check_index_end(pf_check *c);
-/* ahead.c: samples and rounds that come next and that other threads have looked at are passed over;
- * before what the threads go by changes, and when it has; at the end. */
-void pf_check_pass(perfile_stream *s, perfile_passed *passed);
+/* ahead.c: the `pass` function of the stage, which skips samples that reading threads have checked.
+ */
+void pf_check_skip_judged(perfile_stream *s, perfile_passed *passed);
+/* Before plans and session change: waits until no thread uses them.  After the change: copies them
+ * for the threads.  At the end: frees c->ahead. */
 void pf_check_ahead_settle(pf_check *c);
 void pf_check_ahead_refresh(pf_check *c);
 void pf_check_ahead_end(pf_check *c);
-/* world.c */
-perfile_status pf_check_learn(pf_check *c, const perfile_record *r, perfile_error *err);
-void pf_check_announce(pf_check *c, uint32_t tid, uint64_t cookie);
-void pf_check_deliver(pf_check *c, const perfile_record *r, uint32_t tid, uint64_t cookie);
-void pf_check_world_end(pf_check *c);
+/* world.c: feeds side-band records to the process model; a sample announces a deferred call chain,
+ * a CALLCHAIN_DEFERRED delivers it; at the end the lookups are resolved. */
+perfile_status pf_check_feed_model(pf_check *c, const perfile_record *r, perfile_error *err);
+void pf_check_cookie_announced(pf_check *c, uint32_t tid, uint64_t cookie);
+void pf_check_cookie_delivered(pf_check *c, const perfile_record *r, uint32_t tid, uint64_t cookie);
+void pf_check_lookups_end(pf_check *c);
 
 #endif

@@ -56,38 +56,38 @@ static void check_data_size(pf_check *c, const perfile_container *k)
 {
     uint64_t n = bytes_of_records(k);
     if (k->unterminated && n)
-        pf_find_place(c, PERFILE_RULE_V_007, PF_FULL, 48, "header.data.size",
-                      "%s, and %" PRIu64 " bytes of records follow",
-                      perfile_damage_text(PERFILE_DAMAGE_UNTERMINATED), n);
+        pf_report_offset(c, PERFILE_RULE_V_007, PF_FULL, 48, "header.data.size",
+                         "%s, and %" PRIu64 " bytes of records follow",
+                         perfile_damage_text(PERFILE_DAMAGE_UNTERMINATED), n);
     else if (k->unterminated || k->data.size == 0)
-        pf_find_place(c, PERFILE_RULE_V_007, PF_LESSER, 48, "header.data.size", "%s",
-                      k->unterminated ? perfile_damage_text(PERFILE_DAMAGE_UNTERMINATED)
-                                      : "the data section is empty");
+        pf_report_offset(c, PERFILE_RULE_V_007, PF_LESSER, 48, "header.data.size", "%s",
+                         k->unterminated ? perfile_damage_text(PERFILE_DAMAGE_UNTERMINATED)
+                                         : "the data section is empty");
 }
 
 static void check_header(pf_check *c, const perfile_container *k)
 {
     if (k->header_size > 104)
-        pf_find_place(c, PERFILE_RULE_V_002, PF_LESSER, 8, "header.size",
-                      "a header of %" PRIu64 " bytes, 104 are known", k->header_size);
+        pf_report_offset(c, PERFILE_RULE_V_002, PF_LESSER, 8, "header.size",
+                         "a header of %" PRIu64 " bytes, 104 are known", k->header_size);
     if (k->version == 1)
-        pf_find_place(c, PERFILE_RULE_V_015, PF_FULL, 0, "header.magic", "a file of version 1");
+        pf_report_offset(c, PERFILE_RULE_V_015, PF_FULL, 0, "header.magic", "a file of version 1");
     if (!k->has_sections)
         return;
     if (k->attr_size < ENTRY_MIN || k->attr_size % 8)
-        pf_find_place(c, PERFILE_RULE_V_003, PF_FULL, 16, "header.attr_size",
-                      "entries of %" PRIu64 " bytes", k->attr_size);
+        pf_report_offset(c, PERFILE_RULE_V_003, PF_FULL, 16, "header.attr_size",
+                         "entries of %" PRIu64 " bytes", k->attr_size);
     else if (k->attrs.size % k->attr_size)
-        pf_find_place(c, PERFILE_RULE_V_004, PF_FULL, 32, "header.attrs.size",
-                      "%" PRIu64 " bytes are no multiple of the entry, %" PRIu64, k->attrs.size,
-                      k->attr_size);
+        pf_report_offset(c, PERFILE_RULE_V_004, PF_FULL, 32, "header.attrs.size",
+                         "%" PRIu64 " bytes are no multiple of the entry, %" PRIu64, k->attrs.size,
+                         k->attr_size);
     if (k->attrs.size == 0)
-        pf_find_place(c, PERFILE_RULE_V_005, PF_FULL, 32, "header.attrs.size",
-                      "there are no events");
+        pf_report_offset(c, PERFILE_RULE_V_005, PF_FULL, 32, "header.attrs.size",
+                         "there are no events");
     check_data_size(c, k);
     if (k->data.offset % 8)
-        pf_find_place(c, PERFILE_RULE_V_016, PF_FULL, 40, "header.data.offset",
-                      "the data begin at %" PRIu64, k->data.offset);
+        pf_report_offset(c, PERFILE_RULE_V_016, PF_FULL, 40, "header.data.offset",
+                         "the data begin at %" PRIu64, k->data.offset);
 }
 
 static void check_bitmap(pf_check *c, const perfile_container *k)
@@ -95,12 +95,11 @@ static void check_bitmap(pf_check *c, const perfile_container *k)
     for (unsigned i = 0; i < PERFILE_N_FEATURES; i++)
         if (declared(k, i) &&
             (i == 0 || (i > LAST_FEATURE && i < FIRST_SIMPLEPERF) || i > LAST_SIMPLEPERF))
-            pf_find_place(c, PERFILE_RULE_V_011, PF_FULL, 72 + i / 8, "header.features",
-                          "feature %u is not known", i);
+            pf_report_offset(c, PERFILE_RULE_V_011, PF_FULL, 72 + i / 8, "header.features",
+                             "feature %u is not known", i);
     if (!declared(k, PERFILE_FEATURE_HOSTNAME))
-        pf_find_place(c, PERFILE_RULE_V_012,
-                      k->byte_order == PERFILE_BYTE_ORDER_BIG ? PF_FULL : PF_LESSER, 72,
-                      "header.features", "there is no HOSTNAME");
+        pf_report_offset(c, PERFILE_RULE_V_012, k->big_endian ? PF_FULL : PF_LESSER, 72,
+                         "header.features", "there is no HOSTNAME");
 }
 
 /* Damage of the container: sections that lie outside or were not read. */
@@ -120,9 +119,9 @@ static void check_damages(pf_check *c, const perfile_container *k)
             rule = PERFILE_RULE_V_001;
         perfile_extent as = {.role = d->role};
         bool outside = d->damage == PERFILE_DAMAGE_OUT_OF_BOUNDS;
-        pf_find_place(c, rule, PF_FULL, d->offset, NULL, "%s%s%s",
-                      outside ? role_name(&as, buf) : "", outside ? ": " : "",
-                      perfile_damage_text(d->damage));
+        pf_report_offset(c, rule, PF_FULL, d->offset, NULL, "%s%s%s",
+                         outside ? role_name(&as, buf) : "", outside ? ": " : "",
+                         perfile_damage_text(d->damage));
     }
 }
 
@@ -135,9 +134,10 @@ static void check_outside(pf_check *c, const perfile_container *k)
         if (!e->outside || e->role == PERFILE_EXTENT_FEATURE_TABLE ||
             e->role == PERFILE_EXTENT_FEATURE || e->role == PERFILE_EXTENT_ATTRS)
             continue;
-        pf_find_place(c, PERFILE_RULE_V_006,
-                      e->role == PERFILE_EXTENT_RECORDS ? PF_LESSER : PF_FULL, e->offset, "header",
-                      "%s (%" PRIu64 " bytes) end behind the file", role_name(e, buf), e->length);
+        pf_report_offset(c, PERFILE_RULE_V_006,
+                         e->role == PERFILE_EXTENT_RECORDS ? PF_LESSER : PF_FULL, e->offset,
+                         "header", "%s (%" PRIu64 " bytes) end behind the file", role_name(e, buf),
+                         e->length);
     }
 }
 
@@ -154,13 +154,13 @@ static void check_overlaps(pf_check *c, const perfile_container *k)
     for (uint32_t i = 0; i < k->n_extents; i++) {
         const perfile_extent *e = &k->extents[i];
         if (e->role == PERFILE_EXTENT_IDS && e->length % 8)
-            pf_find_place(c, PERFILE_RULE_V_019, PF_FULL, e->offset, "attr.ids",
-                          "%" PRIu64 " bytes of ids, no multiple of 8", e->length);
+            pf_report_offset(c, PERFILE_RULE_V_019, PF_FULL, e->offset, "attr.ids",
+                             "%" PRIu64 " bytes of ids, no multiple of 8", e->length);
         if (e->role == PERFILE_EXTENT_GAP || e->role == PERFILE_EXTENT_TAIL)
             continue;
         if (reach && e->offset < end_of(reach)) {
             bool ids = e->role == PERFILE_EXTENT_IDS && reach->role == PERFILE_EXTENT_IDS;
-            pf_find_place(
+            pf_report_offset(
                 c, ids ? PERFILE_RULE_V_019 : PERFILE_RULE_V_008, ids ? PF_LESSER : PF_FULL,
                 e->offset, NULL, "%s begin%s inside %s", role_name(e, second),
                 e->role == PERFILE_EXTENT_IDS || e->role == PERFILE_EXTENT_RECORDS ? "" : "s",
@@ -179,8 +179,8 @@ static void check_feature_damage(pf_check *c, const perfile_feature *f)
     unsigned rule =
         f->damage < PERFILE_N_DAMAGES ? pf_rule_of_damage[f->damage] : PERFILE_RULE_V_006;
     c->flags = PERFILE_FINDING_UNDECODABLE;
-    pf_find_feature(c, rule, PF_FULL, f, NULL, "%s (%" PRIu64 " bytes): %s", role_name(&as, buf),
-                    f->size, perfile_damage_text(f->damage));
+    pf_report_feature(c, rule, PF_FULL, f, NULL, "%s (%" PRIu64 " bytes): %s", role_name(&as, buf),
+                      f->size, perfile_damage_text(f->damage));
 }
 
 static void check_features_place(pf_check *c, const perfile_container *k)
@@ -201,8 +201,8 @@ static void check_features_place(pf_check *c, const perfile_container *k)
         if (f->damage && f->damage != PERFILE_DAMAGE_OVERLAP)
             check_feature_damage(c, f);
         else if (ordered && f->size && f->offset < end)
-            pf_find_feature(c, PERFILE_RULE_V_010, PF_FULL, f, NULL,
-                            "%s lies before what should precede it", role_name(&as, buf));
+            pf_report_feature(c, PERFILE_RULE_V_010, PF_FULL, f, NULL,
+                              "%s lies before what should precede it", role_name(&as, buf));
         else if (f->size)
             end = f->offset + f->size;
     }
@@ -212,8 +212,8 @@ static void check_tail(pf_check *c, const perfile_container *k)
 {
     for (uint32_t i = 0; i < k->n_extents; i++)
         if (k->extents[i].role == PERFILE_EXTENT_TAIL)
-            pf_find_place(c, PERFILE_RULE_V_013, PF_FULL, k->extents[i].offset, NULL,
-                          "%" PRIu64 " bytes behind the last part", k->extents[i].length);
+            pf_report_offset(c, PERFILE_RULE_V_013, PF_FULL, k->extents[i].offset, NULL,
+                             "%" PRIu64 " bytes behind the last part", k->extents[i].length);
 }
 
 static void check_event_types(pf_check *c, const perfile_container *k)
@@ -223,17 +223,17 @@ static void check_event_types(pf_check *c, const perfile_container *k)
     if (k->event_types.size == 0)
         return;
     if (k->event_types.size % EVENT_TYPE || n != perfile_session_n_events(s)) {
-        pf_find_place(c, PERFILE_RULE_V_014, PF_FULL, k->event_types.offset, "event_types",
-                      "%" PRIu64 " bytes of event types for %" PRIu32 " events",
-                      k->event_types.size, perfile_session_n_events(s));
+        pf_report_offset(c, PERFILE_RULE_V_014, PF_FULL, k->event_types.offset, "event_types",
+                         "%" PRIu64 " bytes of event types for %" PRIu32 " events",
+                         k->event_types.size, perfile_session_n_events(s));
         return;
     }
     for (uint32_t i = 0; i < n && i < perfile_session_n_event_types(s); i++) {
         const perfile_event *e = perfile_session_event(s, i);
         if (perfile_session_event_type(s, i)->event_id != e->attr.config)
-            pf_find_place(c, PERFILE_RULE_V_014, PF_FULL,
-                          k->event_types.offset + (uint64_t)i * EVENT_TYPE, "event_types",
-                          "event type %" PRIu32 " is not that of event %" PRIu32, i, i);
+            pf_report_offset(c, PERFILE_RULE_V_014, PF_FULL,
+                             k->event_types.offset + (uint64_t)i * EVENT_TYPE, "event_types",
+                             "event type %" PRIu32 " is not that of event %" PRIu32, i, i);
     }
 }
 
@@ -245,15 +245,15 @@ static void check_directory(pf_check *c, const perfile_container *k)
         return;
     bool has = f && perfile_dir_format_decode(f, &v, sizeof v, NULL) == PERFILE_OK;
     if (has && v.version > PARTS_IN_DIRECTORY)
-        pf_find_feature(c, PERFILE_RULE_V_018, PF_FULL, f, "dir_format.version",
-                        "a directory of form %" PRIu64, v.version);
+        pf_report_feature(c, PERFILE_RULE_V_018, PF_FULL, f, "dir_format.version",
+                          "a directory of form %" PRIu64, v.version);
     else if (has && v.version != PARTS_IN_DIRECTORY && k->n_parts > 1) /* none: damage */
-        pf_find_feature(c, PERFILE_RULE_V_018, PF_FULL, f, "dir_format.version",
-                        "a directory of form %" PRIu64 " with %" PRIu32 " files data.N", v.version,
-                        k->n_parts - 1);
+        pf_report_feature(c, PERFILE_RULE_V_018, PF_FULL, f, "dir_format.version",
+                          "a directory of form %" PRIu64 " with %" PRIu32 " files data.N",
+                          v.version, k->n_parts - 1);
     else if (!has && k->n_parts > 1)
-        pf_find_place(c, PERFILE_RULE_V_018, PF_FULL, 72, "header.features",
-                      "%" PRIu32 " files data.N, and no DIR_FORMAT", k->n_parts - 1);
+        pf_report_offset(c, PERFILE_RULE_V_018, PF_FULL, 72, "header.features",
+                         "%" PRIu32 " files data.N, and no DIR_FORMAT", k->n_parts - 1);
 }
 
 void pf_check_container(pf_check *c)

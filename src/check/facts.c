@@ -15,8 +15,8 @@ static void check_event_desc(pf_check *c, const perfile_feature *f)
     if (perfile_event_desc_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
         return;
     if (v.nr_events != n) {
-        pf_find_feature(c, PERFILE_RULE_V_604, PF_FULL, f, "event_desc.nr_events",
-                        "%" PRIu32 " events are described, there are %" PRIu32, v.nr_events, n);
+        pf_report_feature(c, PERFILE_RULE_V_604, PF_FULL, f, "event_desc.nr_events",
+                          "%" PRIu32 " events are described, there are %" PRIu32, v.nr_events, n);
         return;
     }
     for (uint32_t i = 0; perfile_event_desc_entry_next(&v.events, &e, sizeof e) == PERFILE_OK;
@@ -26,8 +26,8 @@ static void check_event_desc(pf_check *c, const perfile_feature *f)
         for (size_t k = 0; same && k < e.ids.n; k++)
             same = perfile_word(&e.ids, k) == perfile_word(&event->ids, k);
         if (!same)
-            pf_find_feature(c, PERFILE_RULE_V_604, PF_LESSER, f, "event_desc.ids",
-                            "the ids of event %" PRIu32 " are not those of its attr", i);
+            pf_report_feature(c, PERFILE_RULE_V_604, PF_LESSER, f, "event_desc.ids",
+                              "the ids of event %" PRIu32 " are not those of its attr", i);
     }
 }
 
@@ -38,9 +38,9 @@ static void check_sample_time(pf_check *c, const perfile_feature *f)
         (v.first_sample_time == 0 && v.last_sample_time == 0) || c->last_sample == 0 || c->damaged)
         return;
     if (v.first_sample_time != c->first_sample || v.last_sample_time != c->last_sample)
-        pf_find_feature(c, PERFILE_RULE_V_606, PF_FULL, f, "sample_time",
-                        "%" PRIu64 " to %" PRIu64 ", the samples are of %" PRIu64 " to %" PRIu64,
-                        v.first_sample_time, v.last_sample_time, c->first_sample, c->last_sample);
+        pf_report_feature(c, PERFILE_RULE_V_606, PF_FULL, f, "sample_time",
+                          "%" PRIu64 " to %" PRIu64 ", the samples are of %" PRIu64 " to %" PRIu64,
+                          v.first_sample_time, v.last_sample_time, c->first_sample, c->last_sample);
 }
 
 static void check_clock_data(pf_check *c, const perfile_feature *f)
@@ -52,11 +52,11 @@ static void check_clock_data(pf_check *c, const perfile_feature *f)
     if (!clock.known || perfile_clock_data_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
         return;
     if (v.clockid != clock.clockid)
-        pf_find_feature(c, PERFILE_RULE_V_609, PF_FULL, f, "clock_data.clockid",
-                        "clock %" PRId32 ", the events use %" PRId32, v.clockid, clock.clockid);
+        pf_report_feature(c, PERFILE_RULE_V_609, PF_FULL, f, "clock_data.clockid",
+                          "clock %" PRId32 ", the events use %" PRId32, v.clockid, clock.clockid);
     else if (v.wall_clock_ns == 0 || v.clockid_time_ns == 0)
-        pf_find_feature(c, PERFILE_RULE_V_609, PF_FULL, f, "clock_data.wall_clock_ns",
-                        "it has no times");
+        pf_report_feature(c, PERFILE_RULE_V_609, PF_FULL, f, "clock_data.wall_clock_ns",
+                          "it has no times");
 }
 
 static bool name_ends(const perfile_feature *f, perfile_bytes name)
@@ -73,11 +73,11 @@ static void check_build_ids(pf_check *c, const perfile_feature *f)
         return;
     while (perfile_build_id_entry_next(&v.build_ids, &e, sizeof e) == PERFILE_OK) {
         if (!name_ends(f, e.id.filename))
-            pf_find_feature(c, PERFILE_RULE_V_611, PF_FULL, f, "build_id_entry.filename",
-                            "the name of an entry does not end");
+            pf_report_feature(c, PERFILE_RULE_V_611, PF_FULL, f, "build_id_entry.filename",
+                              "the name of an entry does not end");
         if (e.id.has_size && (e.id.size == 0 || e.id.size > BUILD_ID_BYTES))
-            pf_find_feature(c, PERFILE_RULE_V_611, PF_LESSER, f, "build_id_entry.size",
-                            "a build id of %u bytes", e.id.size);
+            pf_report_feature(c, PERFILE_RULE_V_611, PF_LESSER, f, "build_id_entry.size",
+                              "a build id of %u bytes", e.id.size);
     }
 }
 
@@ -91,12 +91,12 @@ static void check_groups(pf_check *c, const perfile_feature *f)
         return;
     while (perfile_group_desc_entry_next(&v.groups, &e, sizeof e) == PERFILE_OK) {
         if (e.leader_idx >= n || e.nr_members > n - e.leader_idx)
-            pf_find_feature(c, PERFILE_RULE_V_612, PF_FULL, f, "group_desc.leader_idx",
-                            "%" PRIu32 " events from event %" PRIu32 " on, there are %" PRIu32,
-                            e.nr_members, e.leader_idx, n);
+            pf_report_feature(c, PERFILE_RULE_V_612, PF_FULL, f, "group_desc.leader_idx",
+                              "%" PRIu32 " events from event %" PRIu32 " on, there are %" PRIu32,
+                              e.nr_members, e.leader_idx, n);
         else if (e.leader_idx < end)
-            pf_find_feature(c, PERFILE_RULE_V_612, PF_FULL, f, "group_desc.leader_idx",
-                            "event %" PRIu32 " is in the group before, too", e.leader_idx);
+            pf_report_feature(c, PERFILE_RULE_V_612, PF_FULL, f, "group_desc.leader_idx",
+                              "event %" PRIu32 " is in the group before, too", e.leader_idx);
         end = (uint64_t)e.leader_idx + e.nr_members;
     }
 }
@@ -110,8 +110,8 @@ static void check_pmus(pf_check *c, const perfile_feature *f)
         const perfile_event *e = perfile_session_event(c->session, i);
         if (e->attr.type >= FIRST_PMU && e->attr.type < INT32_MAX &&
             !perfile_session_pmu_name(c->session, e->attr.type))
-            pf_find_event(c, PERFILE_RULE_V_613, PF_FULL, e, "attr.type",
-                          "PMU_MAPPINGS does not name PMU %" PRIu32, e->attr.type);
+            pf_report_event(c, PERFILE_RULE_V_613, PF_FULL, e, "attr.type",
+                            "PMU_MAPPINGS does not name PMU %" PRIu32, e->attr.type);
     }
 }
 
@@ -136,14 +136,13 @@ static void check_tracing(pf_check *c, const perfile_feature *f)
     unsigned order;
     pf_tracing begin = tracing_begins(f, &order);
     if (begin == TRACING_MAGIC)
-        pf_find_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.magic", "wrong magic");
+        pf_report_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.magic", "wrong magic");
     else if (begin == TRACING_ORDER)
-        pf_find_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.big_endian",
-                        "byte order %u, not 0 or 1", order);
-    else if (begin == TRACING_WHOLE &&
-             (bool)order != (perfile_session_byte_order(c->session) == PERFILE_BYTE_ORDER_BIG))
-        pf_find_feature(c, PERFILE_RULE_V_614, PF_LESSER, f, "tracing_data.big_endian",
-                        "it has another byte order than the file");
+        pf_report_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.big_endian",
+                          "byte order %u, not 0 or 1", order);
+    else if (begin == TRACING_WHOLE && (bool)order != perfile_session_big_endian(c->session))
+        pf_report_feature(c, PERFILE_RULE_V_614, PF_LESSER, f, "tracing_data.big_endian",
+                          "it has another byte order than the file");
 }
 
 bool pf_feature_is_wrong(const perfile_feature *f)
@@ -179,8 +178,8 @@ static void check_machine(pf_check *c, const perfile_feature *f)
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (v.e_machine == known[i].machine &&
             strncmp(arch, known[i].arch, strlen(known[i].arch)) != 0)
-            pf_find_feature(c, PERFILE_RULE_V_617, PF_FULL, f, "elf_machine.e_machine",
-                            "machine %" PRIu32 ", ARCH is %s", v.e_machine, arch);
+            pf_report_feature(c, PERFILE_RULE_V_617, PF_FULL, f, "elf_machine.e_machine",
+                              "machine %" PRIu32 ", ARCH is %s", v.e_machine, arch);
 }
 
 static void check_versions(pf_check *c, const perfile_feature *f)
@@ -188,8 +187,8 @@ static void check_versions(pf_check *c, const perfile_feature *f)
     perfile_compression v;
     if (perfile_compression_decode(f, &v, sizeof v, NULL) == PERFILE_OK &&
         v.version != ZSTD_VERSION)
-        pf_find_feature(c, PERFILE_RULE_V_616, PF_FULL, f, "compression.version",
-                        "version %" PRIu32, v.version);
+        pf_report_feature(c, PERFILE_RULE_V_616, PF_FULL, f, "compression.version",
+                          "version %" PRIu32, v.version);
 }
 
 static void check_processors(pf_check *c, const perfile_feature *f)
@@ -197,9 +196,9 @@ static void check_processors(pf_check *c, const perfile_feature *f)
     perfile_nrcpus v;
     if (perfile_nrcpus_decode(f, &v, sizeof v, NULL) == PERFILE_OK &&
         (v.nr_cpus_avail == 0 || v.nr_cpus_online > v.nr_cpus_avail))
-        pf_find_feature(c, PERFILE_RULE_V_605, PF_FULL, f, "nrcpus",
-                        "%" PRIu32 " processors configured, %" PRIu32 " online", v.nr_cpus_avail,
-                        v.nr_cpus_online);
+        pf_report_feature(c, PERFILE_RULE_V_605, PF_FULL, f, "nrcpus",
+                          "%" PRIu32 " processors configured, %" PRIu32 " online", v.nr_cpus_avail,
+                          v.nr_cpus_online);
 }
 
 void pf_check_facts(pf_check *c, const perfile_feature *f)
@@ -240,14 +239,14 @@ void pf_check_flags(pf_check *c)
         return;
     bool any = k->features[0] | k->features[1] | k->features[2] | k->features[3];
     if (branches && !branches_sampled(s))
-        pf_find_feature(c, PERFILE_RULE_V_610, PF_FULL, branches, NULL,
-                        "no event samples branches");
+        pf_report_feature(c, PERFILE_RULE_V_610, PF_FULL, branches, NULL,
+                          "no event samples branches");
     if (!branches && any && branches_sampled(s))
-        pf_find_place(c, PERFILE_RULE_V_610, PF_FULL, 72, "header.features",
-                      "branches are sampled, and there is no feature BRANCH_STACK");
+        pf_report_offset(c, PERFILE_RULE_V_610, PF_FULL, 72, "header.features",
+                         "branches are sampled, and there is no feature BRANCH_STACK");
     if (stat && !stats)
-        pf_find_feature(c, PERFILE_RULE_V_610, PF_FULL, stat, NULL, "there are no STAT records");
+        pf_report_feature(c, PERFILE_RULE_V_610, PF_FULL, stat, NULL, "there are no STAT records");
     if (!stat && any && stats)
-        pf_find_place(c, PERFILE_RULE_V_610, PF_FULL, 72, "header.features",
-                      "there are STAT records, and no feature STAT");
+        pf_report_offset(c, PERFILE_RULE_V_610, PF_FULL, 72, "header.features",
+                         "there are STAT records, and no feature STAT");
 }

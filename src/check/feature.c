@@ -10,14 +10,14 @@
 
 enum { STRING_UNIT = 64, FIRST_FOREIGN = PERFILE_FEATURE_FILE };
 
-/* What a walk over a feature has seen. */
-typedef struct seen {
+/* What a walk over a feature has feature_walk. */
+typedef struct feature_walk {
     pf_check *c;
     const perfile_feature *f;
     const char *last;
     uint64_t left; /* bytes behind the content */
     bool strings;
-} seen;
+} feature_walk;
 
 static const char *string_fault(perfile_bytes b)
 {
@@ -33,12 +33,12 @@ static const char *string_fault(perfile_bytes b)
 }
 
 /* `b`: the text behind its length. */
-static void check_string(const seen *s, const char *field, perfile_bytes b)
+static void check_string(const feature_walk *s, const char *field, perfile_bytes b)
 {
     const char *fault = string_fault(b);
     if (fault)
-        pf_find_feature(s->c, PERFILE_RULE_V_603, PF_FULL, s->f, field,
-                        "string '%s' (%zu bytes) %s", field, b.len, fault);
+        pf_report_feature(s->c, PERFILE_RULE_V_603, PF_FULL, s->f, field,
+                          "string '%s' (%zu bytes) %s", field, b.len, fault);
 }
 
 static bool is_swapped(const perfile_feature *f)
@@ -48,7 +48,7 @@ static bool is_swapped(const perfile_feature *f)
 
 static void on_value(void *user, const perfile_field *field, const perfile_value *v)
 {
-    seen *s = user;
+    feature_walk *s = user;
     perfile_bytes all = s->f->payload;
     if (field->flags & PERFILE_FIELD_PAD) {
         s->left = v->offset + v->width == all.len ? v->width : 0;
@@ -89,24 +89,24 @@ static bool check_content(pf_check *c, const perfile_feature *f)
     perfile_error why;
     bool foreign = f->number >= FIRST_FOREIGN || f->number == PERFILE_FEATURE_TRACING_DATA ||
                    f->number == PERFILE_FEATURE_BUILD_ID;
-    seen s = {.c = c, .f = f, .strings = !foreign};
+    feature_walk s = {.c = c, .f = f, .strings = !foreign};
     /* Empty ones are absent: features whose value could not be found out, and flags. */
     bool empty = f->payload.len == 0 && f->number != PERFILE_FEATURE_EVENT_DESC;
     if (perfile_feature_walk(f, PERFILE_WALK_ALL | PERFILE_WALK_PADDING, &visitor, &s, &why) < 0) {
         c->flags = PERFILE_FINDING_UNDECODABLE;
-        pf_find_feature(c, pf_rule_of_feature(f->number), empty ? PF_LESSER : PF_FULL, f, s.last,
-                        "feature %s (%zu bytes): %s%s%s%s", name ? name : "without name",
-                        f->payload.len, perfile_damage_text(why.damage),
-                        s.last ? ", behind its field '" : "", s.last ? s.last : "",
-                        s.last ? "'" : "");
+        pf_report_feature(c, pf_rule_of_feature(f->number), empty ? PF_LESSER : PF_FULL, f, s.last,
+                          "feature %s (%zu bytes): %s%s%s%s", name ? name : "without name",
+                          f->payload.len, perfile_damage_text(why.damage),
+                          s.last ? ", behind its field '" : "", s.last ? s.last : "",
+                          s.last ? "'" : "");
         if (why.damage == PERFILE_DAMAGE_BAD_VERSION)
-            pf_find_feature(c, PERFILE_RULE_V_616, PF_FULL, f, "version",
-                            "feature %s has a version that is not known",
-                            name ? name : "without name");
+            pf_report_feature(c, PERFILE_RULE_V_616, PF_FULL, f, "version",
+                              "feature %s has a version that is not known",
+                              name ? name : "without name");
         return false;
     }
     if (s.left)
-        pf_find_feature(
+        pf_report_feature(
             c, f->number == PERFILE_FEATURE_CPU_TOPOLOGY ? PERFILE_RULE_V_615 : PERFILE_RULE_V_602,
             PF_FULL, f, NULL, "%" PRIu64 " bytes behind the content of %s", s.left,
             name ? name : "a feature");

@@ -1,30 +1,35 @@
-/* What kernel records of certain types say. */
+/* Rules for single types of kernel records: mappings, times of tasks, AUX, deferred call chains.
+ * Losses are summed up here and reported by times.c at the end. */
 #include <inttypes.h>
 
 #include "check/times.h"
 
 enum { BUILD_ID_BYTES = 20, SECOND = 1000000000 };
 
-static bool of_kernel(const perfile_record *r, uint32_t pid)
+/* True for a mapping of the kernel, which may have length 0.
+ */
+static bool is_kernel_mapping(const perfile_record *r, uint32_t pid)
 {
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
     return pid == PERFILE_NO_PID || mode == PERFILE_CPUMODE_KERNEL ||
            mode == PERFILE_CPUMODE_GUEST_KERNEL;
 }
 
+/* A mapping has a length, and does not wrap around at 2^64 (V-402). */
 static void check_range(pf_check *c, const perfile_record *r, uint32_t pid, uint64_t addr,
                         uint64_t len)
 {
     uint64_t end;
-    /* The last byte may be the last of all. */
+    /* addr + len may be 2^64: the mapping then ends with the last byte of the address space. */
     if (len && __builtin_add_overflow(addr, len - 1, &end))
-        pf_find(c, PERFILE_RULE_V_402, PF_FULL, r, "len",
-                "0x%" PRIx64 " bytes at 0x%" PRIx64 " wrap around", len, addr);
-    else if (len == 0 && !of_kernel(r, pid))
-        pf_find(c, PERFILE_RULE_V_402, PF_FULL, r, "len", "a mapping of 0 bytes at 0x%" PRIx64,
-                addr);
+        pf_report(c, PERFILE_RULE_V_402, PF_FULL, r, "len",
+                  "0x%" PRIx64 " bytes at 0x%" PRIx64 " wrap around", len, addr);
+    else if (len == 0 && !is_kernel_mapping(r, pid))
+        pf_report(c, PERFILE_RULE_V_402, PF_FULL, r, "len", "a mapping of 0 bytes at 0x%" PRIx64,
+                  addr);
 }
 
+/* A build id in MMAP2 has 1 to 20 bytes. */
 static void check_mmap2(pf_check *c, const perfile_record *r, const perfile_mmap2 *v)
 {
     c->map_build_ids += v->has_build_id;
@@ -32,14 +37,15 @@ static void check_mmap2(pf_check *c, const perfile_record *r, const perfile_mmap
     if (!v->has_build_id)
         return;
     if (v->build_id_size == 0)
-        pf_find(c, PERFILE_RULE_V_401, PF_LESSER, r, "mmap2.build_id_size",
-                "a build id of 0 bytes");
+        pf_report(c, PERFILE_RULE_V_401, PF_LESSER, r, "mmap2.build_id_size",
+                  "a build id of 0 bytes");
     else if (v->build_id_size > BUILD_ID_BYTES)
-        pf_find(c, PERFILE_RULE_V_401, PF_FULL, r, "mmap2.build_id_size",
-                "a build id of %u bytes, there is room for %d", v->build_id_size, BUILD_ID_BYTES);
+        pf_report(c, PERFILE_RULE_V_401, PF_FULL, r, "mmap2.build_id_size",
+                  "a build id of %u bytes, there is room for %d", v->build_id_size, BUILD_ID_BYTES);
 }
 
-/* FORK and EXIT have a time of their own beside that of the trailer. */
+/* FORK and EXIT have a time of their own besides that of the trailer; they differ by at most a
+ * second (V-214). A time of 0 is none. */
 static void check_task_time(pf_check *c, const perfile_record *r, uint64_t own)
 {
     uint64_t time = perfile_record_time(r);
@@ -47,10 +53,12 @@ static void check_task_time(pf_check *c, const perfile_record *r, uint64_t own)
         return;
     uint64_t apart = own > time ? own - time : time - own;
     if (apart > SECOND)
-        pf_find(c, PERFILE_RULE_V_214, PF_FULL, r, "time",
-                "its times %" PRIu64 " and %" PRIu64 " are %" PRIu64 " ns apart", own, time, apart);
+        pf_report(c, PERFILE_RULE_V_214, PF_FULL, r, "time",
+                  "its times %" PRIu64 " and %" PRIu64 " are %" PRIu64 " ns apart", own, time,
+                  apart);
 }
 
+/* See check.h; `v` is the struct of r->type. */
 void pf_check_kernel(pf_check *c, const perfile_record *r, const void *v, size_t left)
 {
     (void)left;
@@ -84,7 +92,7 @@ void pf_check_kernel(pf_check *c, const perfile_record *r, const void *v, size_t
     case PERFILE_RECORD_CALLCHAIN_DEFERRED: {
         uint32_t pid, tid;
         if (perfile_record_task(r, &pid, &tid))
-            pf_check_deliver(c, r, tid, ((const perfile_callchain_deferred *)v)->cookie);
+            pf_check_cookie_delivered(c, r, tid, ((const perfile_callchain_deferred *)v)->cookie);
         break;
     }
     default:

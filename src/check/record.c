@@ -1,4 +1,11 @@
-/* What holds for all records, whatever their type: header, strings, trailer, room. */
+/* Rules for all records but samples, whatever their type: header, size, strings and their padding,
+ * trailer.
+ *
+ * A record is decoded once, with the function of its table row (schema/family.h), into a
+ * pf_any_record; then the rules of its class (kernel.c, user.c) get the struct. A record that
+ * cannot be decoded has exactly one finding with PERFILE_FINDING_UNDECODABLE, and no other rule
+ * examines it (fuzz/fuzz_check.c tests that). Facts about types come from tables: rules.def,
+ * misc.def, and for the counters that traits.c uses versions.def. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -12,68 +19,75 @@
 #include "schema/rows.h"
 #include "schema/family.h"
 
-/* What decoding left over. */
+/* What decode() found besides the struct itself. */
 typedef struct pf_decoded {
-    const pf_row *row; /* NULL for types without a row: nothing was decoded */
-    perfile_bytes body, trailer;
-    size_t left; /* bytes of the body behind the last field */
+    const pf_row *row;           /* NULL for types without a row: nothing was decoded */
+    perfile_bytes body, trailer; /* trailer.len is 0 without a trailer */
+    size_t left;                 /* bytes of the body behind the last field */
 } pf_decoded;
 
-/* Strings at the end of records, by the rows of the tables. */
-typedef struct string_row {
-    uint16_t row; /* PF_AT_… */
-    uint16_t place;
+/* Fields that are a string at the end of a record (STR in records.def). */
+typedef struct string_field {
+    uint16_t row;           /* PF_AT_… */
+    uint16_t struct_offset; /* of the perfile_bytes member in the decoded struct */
     const char *field;
-} string_row;
-static const string_row strings[] = {
+} string_field;
+static const string_field string_fields[] = {
 #define STR(id, name, kind, length, doc) {PF_AT_##id, offsetof(perfile_##id, name), #id "." #name},
 #include "format/records.def"
 };
 
-enum { EVENT_TYPE_NAME = 64 };
+enum { EVENT_TYPE_NAME = 64 /* bytes of the name in HEADER_EVENT_TYPE */ };
 
-/* What newer versions of perf check of records, from format/versions.def. */
-static const bool unaligned[PF_CHECK_TYPES] = {
+/* What versions of perf expect of records, by type, from format/versions.def: types that may have
+ * any size; the byte range that is not swapped; the bytes that are swapped even if the record is
+ * shorter; the size below which a record is rejected. */
+static const bool any_size_allowed[PF_CHECK_TYPES] = {
 #define UNALIGNED(type) [PERFILE_RECORD_##type] = true,
 #include "format/versions.def"
 };
 static const struct {
     uint16_t from, to;
-} unswapped[PF_CHECK_TYPES] = {
+} unswapped_range[PF_CHECK_TYPES] = {
 #define UNSWAPPED(type, from, to) [PERFILE_RECORD_##type] = {from, to},
 #include "format/versions.def"
 };
-static const uint16_t swapped[PF_CHECK_TYPES] = {
+static const uint16_t swapped_bytes[PF_CHECK_TYPES] = {
 #define SWAPPED(type, bytes) [PERFILE_RECORD_##type] = (bytes),
 #include "format/versions.def"
 };
-static const uint16_t least[PF_CHECK_TYPES] = {
+static const uint16_t min_size[PF_CHECK_TYPES] = {
 #define LEAST(type, bytes) [PERFILE_RECORD_##type] = (bytes),
 #include "format/versions.def"
 };
 
-static void header_is_odd(pf_check *c, const perfile_record *r)
+/* Reports an odd size (V-203) or odd misc bits (V-211). Called for few records only. */
+static void report_header(pf_check *c, const perfile_record *r)
 {
     char buf[24];
     const char *name = pf_check_type_name(r->type, buf);
     size_t size = perfile_record_size(r);
     bool odd = r->type >= PF_CHECK_TYPES || pf_odd_size[r->type];
-    if (size % 8 && (r->type >= PF_CHECK_TYPES || !unaligned[r->type]))
+    /* versions.def and rules.def do not list the same types: perf accepts some sizes that V-203
+     * does not, and the other way round. */
+    if (size % 8 && (r->type >= PF_CHECK_TYPES || !any_size_allowed[r->type]))
         c->odd_sizes++;
     if (size % 8 && !odd)
-        pf_find(c, PERFILE_RULE_V_203, PF_FULL, r, "record.size",
-                "%s of %zu bytes, no multiple of 8", name, size);
+        pf_report(c, PERFILE_RULE_V_203, PF_FULL, r, "record.size",
+                  "%s of %zu bytes, no multiple of 8", name, size);
     if (r->type >= PERFILE_RECORD_USER)
         return;
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
     unsigned unknown = r->misc & ~pf_misc_known(r->type);
     if (mode >= PERFILE_CPUMODE_KNOWN)
-        pf_find(c, PERFILE_RULE_V_211, PF_FULL, r, "record.misc", "%s with cpumode %u", name, mode);
+        pf_report(c, PERFILE_RULE_V_211, PF_FULL, r, "record.misc", "%s with cpumode %u", name,
+                  mode);
     else if (unknown)
-        pf_find(c, PERFILE_RULE_V_211, PF_FULL, r, "record.misc",
-                "%s with unknown bits 0x%x in misc", name, unknown);
+        pf_report(c, PERFILE_RULE_V_211, PF_FULL, r, "record.misc",
+                  "%s with unknown bits 0x%x in misc", name, unknown);
 }
 
+/* The test for the usual case; report_header() has the details. */
 void pf_check_header(pf_check *c, const perfile_record *r)
 {
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK, odd = 0;
@@ -81,10 +95,11 @@ void pf_check_header(pf_check *c, const perfile_record *r)
         odd =
             mode >= PERFILE_CPUMODE_KNOWN || (r->misc != mode && r->misc & ~pf_misc_known(r->type));
     if (r->body.len & 7 || odd)
-        header_is_odd(c, r);
+        report_header(c, r);
 }
 
-/* The last field that could be read. */
+/* A walk stops at the first field that cannot be read: this keeps the name of the last one that
+ * could. */
 typedef struct last_field {
     const char *name;
 } last_field;
@@ -100,6 +115,7 @@ static void ignore_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
+/* Number of 64-bit words of a sample that have a fixed offset. */
 static unsigned fixed_words(const perfile_layout *l)
 {
     unsigned n = 0;
@@ -108,7 +124,8 @@ static unsigned fixed_words(const perfile_layout *l)
     return n;
 }
 
-/* Which rule a body breaks that is too short. */
+/* The rule that a record breaks whose body is too short: V-301 and V-206 if even the fixed part
+ * does not fit, else the rule of the variable part. */
 static unsigned rule_of_short(const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_SAMPLE) {
@@ -120,6 +137,8 @@ static unsigned rule_of_short(const perfile_record *r)
     return row && r->body.len < row->fixed ? PERFILE_RULE_V_206 : pf_rule_of_type(r->type);
 }
 
+/* See check.h. Besides the kind of damage the message names the field behind which the record
+ * cannot be read. */
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage)
 {
     static const perfile_visitor visitor = {sizeof visitor, note_field, note_field, ignore_end};
@@ -127,12 +146,12 @@ void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage)
     const char *name = pf_check_type_name(r->type, buf);
     c->flags = PERFILE_FINDING_UNDECODABLE;
     if (damage == PERFILE_DAMAGE_NO_ATTR) {
-        pf_find(c, PERFILE_RULE_V_502, PF_FULL, r, "record", "%s before any event", name);
+        pf_report(c, PERFILE_RULE_V_502, PF_FULL, r, "record", "%s before any event", name);
         return;
     }
     if (damage == PERFILE_DAMAGE_UNKNOWN_ID) {
-        pf_find(c, PERFILE_RULE_V_210, PF_FULL, r, "record.id", "%s: %s", name,
-                perfile_damage_text(damage));
+        pf_report(c, PERFILE_RULE_V_210, PF_FULL, r, "record.id", "%s: %s", name,
+                  perfile_damage_text(damage));
         return;
     }
     last_field last = {NULL};
@@ -140,14 +159,16 @@ void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage)
     unsigned rule =
         damage == PERFILE_DAMAGE_SHORT_BODY ? rule_of_short(r) : pf_rule_of_type(r->type);
     if (st != PERFILE_OK && last.name)
-        pf_find(c, rule, PF_FULL, r, last.name, "%s of %zu bytes: %s, behind its field '%s'", name,
-                perfile_record_size(r), perfile_damage_text(damage), last.name);
+        pf_report(c, rule, PF_FULL, r, last.name, "%s of %zu bytes: %s, behind its field '%s'",
+                  name, perfile_record_size(r), perfile_damage_text(damage), last.name);
     else
-        pf_find(c, rule, PF_FULL, r, "record", "%s of %zu bytes: %s", name, perfile_record_size(r),
-                perfile_damage_text(damage));
+        pf_report(c, rule, PF_FULL, r, "record", "%s of %zu bytes: %s", name,
+                  perfile_record_size(r), perfile_damage_text(damage));
 }
 
-/* A string that ends the record: its NUL, its padding, and that nothing follows. */
+/* Checks a string that ends the record: it has a NUL, it is padded with zeros to a multiple of 8,
+ * and nothing follows the padding. `text` lies inside d->body; its length is that without the NUL.
+ */
 static void check_string(pf_check *c, const perfile_record *r, const pf_decoded *d,
                          perfile_bytes text, const char *field)
 {
@@ -155,62 +176,66 @@ static void check_string(pf_check *c, const perfile_record *r, const pf_decoded 
     char buf[24];
     if (behind == 0 || text.ptr[text.len] != 0) {
         unsigned rule = pf_rule_of_type(r->type);
-        /* perf 3.8 cut long names of event types to their place, and left no NUL. */
+        /* perf 3.8 cut long names of event types to their struct_offset, and left no NUL. */
         bool full = r->type == PERFILE_RECORD_HEADER_EVENT_TYPE && text.len == EVENT_TYPE_NAME;
-        pf_find(c, rule == PERFILE_RULE_V_206 ? PERFILE_RULE_V_208 : rule,
-                full ? PF_LESSER : PF_FULL, r, field, "%s: the string %s",
-                pf_check_type_name(r->type, buf), full ? "fills its place" : "has no end");
+        pf_report(c, rule == PERFILE_RULE_V_206 ? PERFILE_RULE_V_208 : rule,
+                  full ? PF_LESSER : PF_FULL, r, field, "%s: the string %s",
+                  pf_check_type_name(r->type, buf),
+                  full ? "fills its field and has no NUL" : "has no end");
         return;
     }
     if (r->type >= PERFILE_RECORD_USER)
         return;
     for (size_t i = 1; i < behind; i++)
         if (text.ptr[text.len + i]) {
-            pf_find(c, PERFILE_RULE_V_209, PF_FULL, r, field,
-                    "%s: byte %zu behind the string is 0x%02x", pf_check_type_name(r->type, buf), i,
-                    text.ptr[text.len + i]);
+            pf_report(c, PERFILE_RULE_V_209, PF_FULL, r, field,
+                      "%s: byte %zu behind the string is 0x%02x", pf_check_type_name(r->type, buf),
+                      i, text.ptr[text.len + i]);
             break;
         }
     uint32_t damage;
     const perfile_layout *l = perfile_record_layout(r, &damage);
-    size_t padding = 8 - text.len % 8;
+    size_t padding = 8 - text.len % 8; /* with the NUL: 1 to 8 bytes */
     if (l && l->trailer_size && !d->trailer.len)
-        pf_find(c, PERFILE_RULE_V_216, PF_FULL, r, field, "%s without its trailer of %u bytes",
-                pf_check_type_name(r->type, buf), l->trailer_size);
+        pf_report(c, PERFILE_RULE_V_216, PF_FULL, r, field, "%s without its trailer of %u bytes",
+                  pf_check_type_name(r->type, buf), l->trailer_size);
     else if (behind != padding)
-        pf_find(c, PERFILE_RULE_V_216, PF_FULL, r, field,
-                "%s: %zu bytes from the end of the string to the %s, not %zu",
-                pf_check_type_name(r->type, buf), behind,
-                d->trailer.len ? "trailer" : "end of the record", padding);
+        pf_report(c, PERFILE_RULE_V_216, PF_FULL, r, field,
+                  "%s: %zu bytes from the end of the string to the %s, not %zu",
+                  pf_check_type_name(r->type, buf), behind,
+                  d->trailer.len ? "trailer" : "end of the record", padding);
 }
 
+/* Checks all strings at the end of the decoded struct `v`. Returns true if the type has any. */
 static bool check_strings(pf_check *c, const perfile_record *r, const pf_decoded *d, const void *v)
 {
     bool any = false;
-    for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
-        if (&pf_record_table[strings[i].row] != d->row)
+    for (size_t i = 0; i < sizeof string_fields / sizeof string_fields[0]; i++) {
+        if (&pf_record_table[string_fields[i].row] != d->row)
             continue;
         any = true;
         perfile_bytes text;
-        memcpy(&text, (const char *)v + strings[i].place, sizeof text);
+        memcpy(&text, (const char *)v + string_fields[i].struct_offset, sizeof text);
         if (text.ptr)
-            check_string(c, r, d, text, strings[i].field);
+            check_string(c, r, d, text, string_fields[i].field);
     }
     return any;
 }
 
-/* Whether the id of the trailer stands where some versions of perf do not swap the record. */
+/* True if the id in the trailer lies in bytes that some versions of perf do not byte-swap. */
 static bool is_unswapped(const perfile_record *r, const perfile_sample_id *t)
 {
-    size_t words = 1; /* from the end */
+    size_t words = 1; /* 64-bit words from the end of the record to the start of the id */
     if (!(t->present & PERFILE_SAMPLE_IDENTIFIER)) {
         words += t->present & PERFILE_SAMPLE_CPU ? 1 : 0;
         words += t->present & PERFILE_SAMPLE_STREAM_ID ? 1 : 0;
     }
-    size_t place = perfile_record_size(r) - 8 * words;
-    return place >= unswapped[r->type].from && place < unswapped[r->type].to;
+    size_t offset = perfile_record_size(r) - 8 * words;
+    return offset >= unswapped_range[r->type].from && offset < unswapped_range[r->type].to;
 }
 
+/* The id of the trailer belongs to an event. The id that was found last is cached: most records in
+ * a row have the same one. */
 static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile_sample_id *t)
 {
     uint64_t id = t->present & PERFILE_SAMPLE_IDENTIFIER ? t->identifier : t->id;
@@ -221,8 +246,8 @@ static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile
         return;
     const perfile_event *e = perfile_session_event_by_id(c->session, id);
     if (!e) {
-        pf_find(c, PERFILE_RULE_V_210, PF_LESSER, r, "sample_id.id", "no event has id %" PRIu64,
-                id);
+        pf_report(c, PERFILE_RULE_V_210, PF_LESSER, r, "sample_id.id", "no event has id %" PRIu64,
+                  id);
     } else if (e->index < c->n_events) {
         c->has_last = true;
         c->last_id = id;
@@ -231,6 +256,7 @@ static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile
     }
 }
 
+/* Rules for the trailer (sample_id): id, order of time, processor. */
 static void check_trailer(pf_check *c, const perfile_record *r)
 {
     perfile_sample_id t;
@@ -243,14 +269,16 @@ static void check_trailer(pf_check *c, const perfile_record *r)
     if (!has_cpu)
         return;
     if (t.res)
-        pf_find(c, PERFILE_RULE_V_306, PF_FULL, r, "sample_id.res",
-                "0x%" PRIx32 " beside processor %" PRIu32, t.res, t.cpu);
+        pf_report(c, PERFILE_RULE_V_306, PF_FULL, r, "sample_id.res",
+                  "0x%" PRIx32 " beside processor %" PRIu32, t.res, t.cpu);
     if (c->n_cpus && t.cpu >= c->n_cpus && t.cpu != UINT32_MAX)
-        pf_find(c, PERFILE_RULE_V_213, PF_FULL, r, "sample_id.cpu",
-                "processor %" PRIu32 ", the machine has %" PRIu32, t.cpu, c->n_cpus);
+        pf_report(c, PERFILE_RULE_V_213, PF_FULL, r, "sample_id.cpu",
+                  "processor %" PRIu32 ", the machine has %" PRIu32, t.cpu, c->n_cpus);
 }
 
-static void check_room(pf_check *c, const perfile_record *r, const pf_decoded *d, bool has_string)
+/* A kernel record has room for its trailer, and no bytes between its last field and the trailer.
+ * Strings have rules of their own for the latter. */
+static void check_length(pf_check *c, const perfile_record *r, const pf_decoded *d, bool has_string)
 {
     char buf[24];
     uint32_t damage;
@@ -258,15 +286,16 @@ static void check_room(pf_check *c, const perfile_record *r, const pf_decoded *d
     const char *name = pf_check_type_name(r->type, buf);
     if (l && l->trailer_size && !d->trailer.len &&
         r->body.len < (size_t)d->row->fixed + l->trailer_size)
-        pf_find(c, PERFILE_RULE_V_206, PF_LESSER, r, "sample_id",
-                "%s of %zu bytes has no room for its trailer of %u", name, perfile_record_size(r),
-                l->trailer_size);
+        pf_report(c, PERFILE_RULE_V_206, PF_LESSER, r, "sample_id",
+                  "%s of %zu bytes has no room for its trailer of %u", name, perfile_record_size(r),
+                  l->trailer_size);
     else if (d->left >= 8 && !has_string) /* less is padding */
-        pf_find(c, PERFILE_RULE_V_207, PF_FULL, r, "record", "%s: %zu bytes behind the last field",
-                name, d->left);
+        pf_report(c, PERFILE_RULE_V_207, PF_FULL, r, "record",
+                  "%s: %zu bytes behind the last field", name, d->left);
 }
 
-/* Decodes any record; 0, or the damage that its decoder meets. */
+/* Decodes any record into *out and fills *d. Returns 0 on success, also for types without a row,
+ * else the PERFILE_DAMAGE_… that the decoder found. */
 static unsigned decode(const perfile_record *r, pf_any_record *out, pf_decoded *d)
 {
     pf_parts p;
@@ -286,16 +315,17 @@ static unsigned decode(const perfile_record *r, pf_any_record *out, pf_decoded *
     return c.bad;
 }
 
+/* A record whose type no table has. */
 static void check_type(pf_check *c, const perfile_record *r)
 {
     if (r->type == 0)
-        pf_find(c, PERFILE_RULE_V_205, PF_FULL, r, "record.type", "a record of type 0");
+        pf_report(c, PERFILE_RULE_V_205, PF_FULL, r, "record.type", "a record of type 0");
     else if (!pf_row_of(r))
-        pf_find(c, PERFILE_RULE_V_204, PF_FULL, r, "record.type",
-                "records of type %" PRIu32 " are not known", r->type);
+        pf_report(c, PERFILE_RULE_V_204, PF_FULL, r, "record.type",
+                  "records of type %" PRIu32 " are not known", r->type);
 }
 
-void pf_check_other(pf_check *c, const perfile_record *r)
+void pf_check_other_family(pf_check *c, const perfile_record *r)
 {
     pf_any_record any;
     pf_decoded d;
@@ -303,14 +333,15 @@ void pf_check_other(pf_check *c, const perfile_record *r)
     if (damage) {
         pf_check_undecodable(c, r, damage);
     } else if (!d.row) {
-        pf_find(c, PERFILE_RULE_V_204, PF_FULL, r, "record.type",
-                "records of type %" PRIu32 " are not known", perfile_record_stored_type(r));
+        pf_report(c, PERFILE_RULE_V_204, PF_FULL, r, "record.type",
+                  "records of type %" PRIu32 " are not known", perfile_record_stored_type(r));
     } else if (d.left >= sizeof(uint64_t)) { /* less is padding */
-        pf_find(c, PERFILE_RULE_V_207, PF_FULL, r, "record", "%s: %zu bytes behind the last field",
-                d.row->name, d.left);
+        pf_report(c, PERFILE_RULE_V_207, PF_FULL, r, "record",
+                  "%s: %zu bytes behind the last field", d.row->name, d.left);
     }
 }
 
+/* Entry for all records but samples of perf's own family. */
 void pf_check_record(pf_check *c, const perfile_record *r)
 {
     pf_any_record any;
@@ -318,11 +349,12 @@ void pf_check_record(pf_check *c, const perfile_record *r)
     c->last_type = r->type;
     pf_check_header(c, r);
     if (r->type < PF_CHECK_TYPES) {
-        c->too_short += perfile_record_size(r) < least[r->type];
-        c->swapped_beyond += perfile_record_size(r) < swapped[r->type];
+        c->too_short += perfile_record_size(r) < min_size[r->type];
+        c->shorter_than_swapped += perfile_record_size(r) < swapped_bytes[r->type];
     }
+    /* traits.c needs these: what some versions of perf do with AUX data in a pipe. */
     c->aux_payloads += r->type == PERFILE_RECORD_AUXTRACE && r->extra.len;
-    if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
+    if (r->type == PERFILE_RECORD_FINISHED_ROUND) { /* no body, no trailer: done quickly */
         pf_check_round(c);
         return;
     }
@@ -337,7 +369,7 @@ void pf_check_record(pf_check *c, const perfile_record *r)
     }
     bool has_string = check_strings(c, r, &d, &any);
     if (r->type < PERFILE_RECORD_USER) {
-        check_room(c, r, &d, has_string);
+        check_length(c, r, &d, has_string);
         if (d.trailer.len)
             check_trailer(c, r);
         pf_check_kernel(c, r, &any, d.left);

@@ -1,4 +1,11 @@
-/* Samples: each is decoded once, and all rules look at it in one pass. */
+/* Rules for samples. Each sample is decoded once, and all rules examine the decoded struct in one
+ * pass.
+ *
+ * This is the hot path of `validate`: rules that few samples can break are behind a test of
+ * `present` (check_rare_fields()), and the id that was found last is cached. The same functions run
+ * in the threads that read the file (ahead.c), on a pf_check of their own; what depends on earlier
+ * records (order of time, lookups, deferred call chains) goes through pf_check_time(),
+ * pf_check_note_sample() and pf_check_cookie_announced(), which know both cases. */
 #include <inttypes.h>
 
 #include "base/byte_order.h"
@@ -6,18 +13,19 @@
 #include "check/world.h"
 #include "core/layout.h"
 
-/* Above the last page there is no code: the kernel puts contexts into call chains. */
+/* Entries of a call chain above the last page are contexts, not addresses: PERF_CONTEXT_… of
+ * uapi/linux/perf_event.h. */
 #define CONTEXT_KERNEL   ((uint64_t)-128)
 #define CONTEXT_USER     ((uint64_t)-512)
 #define CONTEXT_DEFERRED ((uint64_t)-640)
 #define CONTEXT_LEAST    ((uint64_t)-4095)
 
 enum {
-    LEAST_RAW = 8,
+    LEAST_RAW = 8,  /* common fields of a tracepoint: type, flags, preempt_count, pid */
     FIRST_IDS = 16, /* as many as the greatest attr is longer than the least, and more */
-    MISPREDICTED_PREDICTED = 3,
-    BRANCH_ENTRY = 24,
-    BRANCH_FLAGS = 16
+    MISPREDICTED_PREDICTED = 3, /* both bits of a branch entry's flags */
+    BRANCH_ENTRY = 24,          /* bytes: from, to, flags */
+    BRANCH_FLAGS = 16           /* offset of flags */
 };
 
 static bool is_swapped(const perfile_record *r)
@@ -27,29 +35,30 @@ static bool is_swapped(const perfile_record *r)
 
 void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id)
 {
-    if (e->origin != PERFILE_ORIGIN_STREAM)
+    if (e->origin != PERFILE_ORIGIN_STREAM) /* only HEADER_ATTR is misread, see traits.c */
         return;
     for (size_t i = 0; i < e->ids.n && i < FIRST_IDS; i++) {
-        uint64_t place = e->attr.size + 8 * i;
-        if (perfile_word(&e->ids, i) == id && (!c->first_id_at || place < c->first_id_at))
-            c->first_id_at = place;
+        uint64_t offset = e->attr.size + 8 * i;
+        if (perfile_word(&e->ids, i) == id && (!c->first_id_at || offset < c->first_id_at))
+            c->first_id_at = offset;
     }
 }
 
-/* Whose the sample is; tells when nobody knows. */
-static const pf_check_plan *owner_of(pf_check *c, const perfile_record *r, const perfile_sample *s)
+/* Returns the plan of the event that the sample belongs to. Reports an id that no event has
+ * (V-210). Samples without an id, or with id 0, belong to the first event. */
+static const pf_check_plan *plan_of(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
-    static const pf_check_plan nobody = {.tracepoint = UINT64_MAX};
+    static const pf_check_plan unattributed = {.tracepoint = UINT64_MAX};
     uint64_t id = s->present & PERFILE_SAMPLE_IDENTIFIER ? s->identifier : s->id;
     bool has_id = s->present & (PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID);
     if (!has_id || id == 0 || !c->has_ids)
-        return c->n_events ? &c->plans[0] : &nobody;
+        return c->n_events ? &c->plans[0] : &unattributed;
     if (c->has_last && id == c->last_id)
         return &c->plans[c->last_owner];
     const perfile_event *e = perfile_session_event_by_id(c->session, id);
     if (!e || e->index >= c->n_events) {
-        pf_find(c, PERFILE_RULE_V_210, PF_LESSER, r, "sample.id", "no event has id %" PRIu64, id);
-        return &nobody;
+        pf_report(c, PERFILE_RULE_V_210, PF_LESSER, r, "sample.id", "no event has id %" PRIu64, id);
+        return &unattributed;
     }
     c->has_last = true;
     c->last_id = id;
@@ -58,6 +67,8 @@ static const pf_check_plan *owner_of(pf_check *c, const perfile_record *r, const
     return &c->plans[e->index];
 }
 
+/* Number of contexts in a chain of n entries. `swap` is a constant in the callers, so that the
+ * compiler makes a vector loop of each. */
 static inline size_t count_contexts(const uint8_t *at, size_t n, bool swap)
 {
     size_t contexts = 0;
@@ -66,6 +77,8 @@ static inline size_t count_contexts(const uint8_t *at, size_t n, bool swap)
     return contexts;
 }
 
+/* Checks each context of a chain, and notes the cookie of a deferred call chain. Slow; for chains
+ * with other contexts than the first. */
 static void check_contexts(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const uint8_t *at = s->callchain.ptr;
@@ -77,15 +90,16 @@ static void check_contexts(pf_check *c, const perfile_record *r, const perfile_s
         if (v == CONTEXT_DEFERRED) {
             i++; /* the cookie may look like anything */
             if (i < n)
-                pf_check_announce(c, s->tid, perfile_word(&s->callchain, i));
+                pf_check_cookie_announced(c, s->tid, perfile_word(&s->callchain, i));
         } else if (!perfile_vocabulary_word(perfile_kind_words(PERFILE_KIND_CHAIN), v)) {
-            pf_find(c, PERFILE_RULE_V_309, PF_FULL, r, "sample.callchain",
-                    "entry %zu of the call chain is the unknown context %" PRId64, i, (int64_t)v);
+            pf_report(c, PERFILE_RULE_V_309, PF_FULL, r, "sample.callchain",
+                      "entry %zu of the call chain is the unknown context %" PRId64, i, (int64_t)v);
         }
     }
 }
 
-static void check_chain(pf_check *c, const perfile_record *r, const perfile_sample *s)
+/* A call chain begins with a context, and all its contexts are known (V-309). */
+static void check_callchain(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const uint8_t *at = s->callchain.ptr;
     bool swap = s->callchain.swapped;
@@ -94,37 +108,40 @@ static void check_chain(pf_check *c, const perfile_record *r, const perfile_samp
         return;
     uint64_t first = pf_load_u64(at, swap);
     if (first < CONTEXT_LEAST)
-        pf_find(c, PERFILE_RULE_V_309, PF_FULL, r, "sample.callchain",
-                "the call chain begins with 0x%" PRIx64 ", not with a context", first);
+        pf_report(c, PERFILE_RULE_V_309, PF_FULL, r, "sample.callchain",
+                  "the call chain begins with 0x%" PRIx64 ", not with a context", first);
     /* Most chains have no other context than the usual one that they begin with. */
     size_t contexts = swap ? count_contexts(at, n, true) : count_contexts(at, n, false);
     if (contexts != (first == CONTEXT_KERNEL || first == CONTEXT_USER))
         check_contexts(c, r, s);
 }
 
+/* A branch is not both predicted and mispredicted; only the first such branch is reported. */
 static void check_branches(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const perfile_list *l = &s->branch_stack.lbr;
     bool big = perfile_session_byte_order(c->session) == PERFILE_BYTE_ORDER_BIG;
     for (size_t i = 0; (i + 1) * BRANCH_ENTRY <= l->bytes.len; i++) {
         uint64_t flags = pf_load_u64(l->bytes.ptr + i * BRANCH_ENTRY + BRANCH_FLAGS, l->swapped);
-        /* A big-endian compiler puts the first bits at the top. */
+        /* The flags are C bit-fields: on big-endian machines the first ones are the top bits. */
         if (((big ? flags >> 62 : flags) & MISPREDICTED_PREDICTED) != MISPREDICTED_PREDICTED)
             continue;
-        pf_find(c, PERFILE_RULE_V_314, PF_FULL, r, "sample.branch_stack",
-                "branch %zu is both predicted and mispredicted", i);
+        pf_report(c, PERFILE_RULE_V_314, PF_FULL, r, "sample.branch_stack",
+                  "branch %zu is both predicted and mispredicted", i);
         break;
     }
 }
 
-/* In files that were rewritten by a machine of the other byte order raw data keep theirs. */
-static bool is_of(uint64_t tracepoint, const uint8_t *raw, bool swap)
+/* RAW data of a tracepoint begin with its number. Both byte orders are accepted: a file that was
+ * rewritten on a machine of the other byte order keeps its RAW data as they were. */
+static bool raw_begins_with(uint64_t tracepoint, const uint8_t *raw, bool swap)
 {
     return pf_load_u16(raw, swap) == tracepoint || pf_load_u16(raw, !swap) == tracepoint;
 }
 
-/* Above UINT32_MAX: whose the sample is takes a closer look. */
-static uint64_t quick_owner(const pf_check *c, const perfile_record *r)
+/* Returns the index of the event that the sample belongs to, by one load and one lookup, without
+ * reporting anything. UINT64_MAX: it takes a full check to tell. */
+static uint64_t fast_owner(const pf_check *c, const perfile_record *r)
 {
     int at = c->plans[0].id_at;
     if (at < 0 || !c->has_ids)
@@ -140,7 +157,7 @@ static uint64_t quick_owner(const pf_check *c, const perfile_record *r)
 
 bool pf_check_raw_fits(const pf_check *c, const perfile_record *r)
 {
-    uint64_t owner = c->n_events ? quick_owner(c, r) : UINT64_MAX;
+    uint64_t owner = c->n_events ? fast_owner(c, r) : UINT64_MAX;
     if (owner > UINT32_MAX)
         return false;
     const pf_check_plan *plan = &c->plans[owner];
@@ -150,47 +167,49 @@ bool pf_check_raw_fits(const pf_check *c, const perfile_record *r)
         return false;
     if (plan->tracepoint == UINT64_MAX || !plan->shape.raw)
         return true;
-    return raw.len >= LEAST_RAW && is_of(plan->tracepoint, raw.ptr, is_swapped(r));
+    return raw.len >= LEAST_RAW && raw_begins_with(plan->tracepoint, raw.ptr, is_swapped(r));
 }
 
+/* The size of RAW data (V-307), and for tracepoints the number they begin with (V-308). */
 static void check_raw(pf_check *c, const perfile_record *r, const perfile_sample *s,
                       const pf_check_plan *plan)
 {
-    if ((s->raw_size + 4) % 8)
-        pf_find(c, PERFILE_RULE_V_307, PF_FULL, r, "sample.raw_size",
-                "%" PRIu32 " bytes of raw data: with their size they are no multiple of 8",
-                s->raw_size);
+    if ((s->raw_size + 4) % 8) /* 4: the bytes of the size itself */
+        pf_report(c, PERFILE_RULE_V_307, PF_FULL, r, "sample.raw_size",
+                  "%" PRIu32 " bytes of raw data: with their size they are no multiple of 8",
+                  s->raw_size);
     if (plan->tracepoint == UINT64_MAX)
         return;
     if (s->raw_size < LEAST_RAW) {
-        pf_find(c, PERFILE_RULE_V_308, PF_FULL, r, "sample.raw",
-                "%" PRIu32 " bytes of raw data, a tracepoint has at least %d", s->raw_size,
-                LEAST_RAW);
+        pf_report(c, PERFILE_RULE_V_308, PF_FULL, r, "sample.raw",
+                  "%" PRIu32 " bytes of raw data, a tracepoint has at least %d", s->raw_size,
+                  LEAST_RAW);
         return;
     }
-    if (!is_of(plan->tracepoint, s->raw.ptr, is_swapped(r)))
-        pf_find(c, PERFILE_RULE_V_308, PF_FULL, r, "sample.raw",
-                "raw data of tracepoint %u, the event is tracepoint %" PRIu64,
-                pf_load_u16(s->raw.ptr, is_swapped(r)), plan->tracepoint);
+    if (!raw_begins_with(plan->tracepoint, s->raw.ptr, is_swapped(r)))
+        pf_report(c, PERFILE_RULE_V_308, PF_FULL, r, "sample.raw",
+                  "raw data of tracepoint %u, the event is tracepoint %" PRIu64,
+                  pf_load_u16(s->raw.ptr, is_swapped(r)), plan->tracepoint);
 }
 
+/* READ values in samples: the ids of the counters are known, a group is not empty. */
 static void check_values(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const perfile_read_values *v = &s->values;
     if (!v->has_group) {
         if (v->has_id && v->id && c->has_ids && !perfile_session_event_by_id(c->session, v->id))
-            pf_find(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "no event has id %" PRIu64,
-                    v->id);
+            pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values",
+                      "no event has id %" PRIu64, v->id);
         return;
     }
     if (v->nr == 0)
-        pf_find(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "a group without counters");
+        pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "a group without counters");
     perfile_list list = v->cntr;
     perfile_read_entry e;
     while (perfile_read_entry_next(&list, &e, sizeof e) == PERFILE_OK)
         if (e.has_id && c->has_ids && !perfile_session_event_by_id(c->session, e.id)) {
-            pf_find(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "no event has id %" PRIu64,
-                    e.id);
+            pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values",
+                      "no event has id %" PRIu64, e.id);
             break;
         }
 }
@@ -198,12 +217,12 @@ static void check_values(pf_check *c, const perfile_record *r, const perfile_sam
 static void check_abi(pf_check *c, const perfile_record *r, uint64_t abi, const char *field)
 {
     if (abi > 2)
-        pf_find(c, PERFILE_RULE_V_310, PF_FULL, r, field, "registers of ABI %" PRIu64, abi);
+        pf_report(c, PERFILE_RULE_V_310, PF_FULL, r, field, "registers of ABI %" PRIu64, abi);
 }
 
-/* Fields that only some samples have. */
-static void check_heavy(pf_check *c, const perfile_record *r, const perfile_sample *s,
-                        const pf_check_plan *plan)
+/* Rules for fields that most samples do not have. */
+static void check_rare_fields(pf_check *c, const perfile_record *r, const perfile_sample *s,
+                              const pf_check_plan *plan)
 {
     if (s->present & PERFILE_SAMPLE_READ)
         check_values(c, r, s);
@@ -218,26 +237,29 @@ static void check_heavy(pf_check *c, const perfile_record *r, const perfile_samp
     if (s->present & PERFILE_SAMPLE_REGS_INTR)
         check_abi(c, r, s->regs_intr.abi, "sample.regs_intr");
     if (s->present & PERFILE_SAMPLE_STACK_USER && s->stack_user.dyn_size > s->stack_user.size)
-        pf_find(c, PERFILE_RULE_V_304, PF_FULL, r, "sample.stack_user",
-                "%" PRIu64 " bytes of the stack are valid, %" PRIu64 " were copied",
-                s->stack_user.dyn_size, s->stack_user.size);
+        pf_report(c, PERFILE_RULE_V_304, PF_FULL, r, "sample.stack_user",
+                  "%" PRIu64 " bytes of the stack are valid, %" PRIu64 " were copied",
+                  s->stack_user.dyn_size, s->stack_user.size);
     if ((s->present & (PERFILE_SAMPLE_ID | PERFILE_SAMPLE_IDENTIFIER)) ==
             (PERFILE_SAMPLE_ID | PERFILE_SAMPLE_IDENTIFIER) &&
         s->id != s->identifier)
-        pf_find(c, PERFILE_RULE_V_305, PF_FULL, r, "sample.id",
-                "IDENTIFIER is %" PRIu64 ", ID %" PRIu64, s->identifier, s->id);
+        pf_report(c, PERFILE_RULE_V_305, PF_FULL, r, "sample.id",
+                  "IDENTIFIER is %" PRIu64 ", ID %" PRIu64, s->identifier, s->id);
 }
 
+/* The field next to the processor is 0 (V-306), and the machine has that processor (V-213).
+ * UINT32_MAX means no processor. */
 static void check_cpu(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     if (s->res)
-        pf_find(c, PERFILE_RULE_V_306, PF_FULL, r, "sample.res",
-                "0x%" PRIx32 " beside processor %" PRIu32, s->res, s->cpu);
+        pf_report(c, PERFILE_RULE_V_306, PF_FULL, r, "sample.res",
+                  "0x%" PRIx32 " beside processor %" PRIu32, s->res, s->cpu);
     if (c->n_cpus && s->cpu >= c->n_cpus && s->cpu != UINT32_MAX)
-        pf_find(c, PERFILE_RULE_V_213, PF_FULL, r, "sample.cpu",
-                "processor %" PRIu32 ", the machine has %" PRIu32, s->cpu, c->n_cpus);
+        pf_report(c, PERFILE_RULE_V_213, PF_FULL, r, "sample.cpu",
+                  "processor %" PRIu32 ", the machine has %" PRIu32, s->cpu, c->n_cpus);
 }
 
+/* Order of time, the range of times of all samples, and feature SAMPLE_TIME (V-312). */
 static void check_sample_time(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     bool has_cpu = s->present & PERFILE_SAMPLE_CPU;
@@ -246,16 +268,20 @@ static void check_sample_time(pf_check *c, const perfile_record *r, const perfil
         c->first_sample = s->time;
     if (s->time > c->last_sample)
         c->last_sample = s->time;
+    /* One unsigned comparison: also true for a time before span_first. */
     if (s->time - c->span_first > c->span_last - c->span_first)
-        pf_find(c, PERFILE_RULE_V_312, PF_FULL, r, "sample.time",
-                "time %" PRIu64 " is outside of SAMPLE_TIME", s->time);
+        pf_report(c, PERFILE_RULE_V_312, PF_FULL, r, "sample.time",
+                  "time %" PRIu64 " is outside of SAMPLE_TIME", s->time);
 }
 
+/* All rules for one sample. A sample that cannot be decoded has one finding, and no other rule is
+ * checked. */
 void pf_check_sample(pf_check *c, const perfile_record *r)
 {
     enum {
-        HEAVY = PERFILE_SAMPLE_READ | PERFILE_SAMPLE_RAW | PERFILE_SAMPLE_BRANCH_STACK |
-                PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_REGS_INTR | PERFILE_SAMPLE_STACK_USER
+        /* Fields for which check_rare_fields() is needed. */
+        RARE = PERFILE_SAMPLE_READ | PERFILE_SAMPLE_RAW | PERFILE_SAMPLE_BRANCH_STACK |
+               PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_REGS_INTR | PERFILE_SAMPLE_STACK_USER
     };
     const perfile_sample *s;
     perfile_error why;
@@ -264,23 +290,24 @@ void pf_check_sample(pf_check *c, const perfile_record *r)
         pf_check_undecodable(c, r, why.damage);
         return;
     }
-    const pf_check_plan *plan = owner_of(c, r, s);
+    const pf_check_plan *plan = plan_of(c, r, s);
     if (s->has_extra)
-        pf_find(c, PERFILE_RULE_V_302, s->extra.len < 8 ? PF_LESSER : PF_FULL, r, "sample.extra",
-                "%zu bytes are left behind the last field", s->extra.len);
+        pf_report(c, PERFILE_RULE_V_302, s->extra.len < 8 ? PF_LESSER : PF_FULL, r, "sample.extra",
+                  "%zu bytes are left behind the last field", s->extra.len);
     if (s->present & PERFILE_SAMPLE_CPU)
         check_cpu(c, r, s);
     if (s->present & PERFILE_SAMPLE_TIME)
         check_sample_time(c, r, s);
     if (s->present & PERFILE_SAMPLE_PERIOD && s->period == 0 && !plan->may_lack_period)
-        pf_find(c, PERFILE_RULE_V_313, PF_FULL, r, "sample.period", "the period is 0");
+        pf_report(c, PERFILE_RULE_V_313, PF_FULL, r, "sample.period", "the period is 0");
     if (s->present & PERFILE_SAMPLE_CALLCHAIN)
-        check_chain(c, r, s);
-    if (s->present & HEAVY ||
+        check_callchain(c, r, s);
+    if (s->present & RARE ||
         (s->present & PERFILE_SAMPLE_ID && s->present & PERFILE_SAMPLE_IDENTIFIER))
-        check_heavy(c, r, s, plan);
+        check_rare_fields(c, r, s, plan);
     if (s->present & PERFILE_SAMPLE_TID) {
+        /* Only user code has mappings of its process. */
         bool user = (r->misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_CPUMODE_USER;
-        pf_check_see(c, r, s, user && s->present & PERFILE_SAMPLE_IP);
+        pf_check_note_sample(c, r, s, user && s->present & PERFILE_SAMPLE_IP);
     }
 }

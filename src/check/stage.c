@@ -1,4 +1,12 @@
-/* The stage: hands on runs of records, and looks at each. */
+/* The checking stage: a stream that passes on the runs of the stream below and checks each record.
+ *
+ * Rules are checked at three times: those about the container and the first events when the first
+ * run is asked for, those about records as they pass, those about the whole capture (lists, order
+ * of rounds, features, names of processes) when the stream below ends. Events that appear later
+ * (HEADER_ATTR in a pipe) are checked when the generation of the session has changed. With
+ * PERFILE_CHECK_FEW_SAMPLES, which recover uses because salvage has already judged the samples,
+ * most samples are skipped. ahead.c has the second way by which samples are skipped: they were
+ * checked in the threads that read the file. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,8 +21,9 @@ static pf_check *check_of(perfile_stream *s)
     return (pf_check *)(void *)s;
 }
 
-/* What the session says by now, when it says something new. */
-static perfile_status look_at_session(pf_check *c, perfile_error *err)
+/* Copies what the check needs of the session, and checks its new events. Called when the generation
+ * of the session has changed. The threads of ahead.c read these members, so they stop first. */
+static perfile_status refresh_from_session(pf_check *c, perfile_error *err)
 {
     pf_check_ahead_settle(c);
     c->generation = perfile_session_generation(c->session);
@@ -33,14 +42,17 @@ static perfile_status look_at_session(pf_check *c, perfile_error *err)
     return st;
 }
 
+/* Checks what is known before the first record. */
 static perfile_status begin(pf_check *c, perfile_error *err)
 {
     c->begun = true;
     pf_check_container(c);
-    perfile_status st = look_at_session(c, err);
+    perfile_status st = refresh_from_session(c, err);
     return st == PERFILE_OK ? pf_check_index_begin(c, err) : st;
 }
 
+/* Checks what can be decided only when all records have passed.  Features come last: they are
+ * compared with what the records had. */
 static void finish(pf_check *c)
 {
     c->done = true;
@@ -48,19 +60,20 @@ static void finish(pf_check *c)
     pf_check_user_end(c);
     pf_check_times_end(c);
     pf_check_index_end(c);
-    pf_check_world_end(c);
+    pf_check_lookups_end(c);
     pf_check_features(c);
 }
 
 static void begin_part(pf_check *c, uint32_t part)
 {
     c->part = part;
-    c->max_time = 0; /* each is in order by itself */
+    c->max_time = 0; /* each part of a directory has an order of its own */
     if (c->cpu_time)
         memset(c->cpu_time, 0, PF_CHECK_CPUS * sizeof *c->cpu_time);
 }
 
-static perfile_status look_at(pf_check *c, const perfile_record *r, perfile_error *err)
+/* Checks one record. Side-band records also go to the process model. */
+static perfile_status check_one(pf_check *c, const perfile_record *r, perfile_error *err)
 {
     if (r->part != c->part)
         begin_part(c, r->part);
@@ -69,25 +82,27 @@ static perfile_status look_at(pf_check *c, const perfile_record *r, perfile_erro
         return PERFILE_OK;
     }
     if (r->family != PERFILE_FAMILY_PERF) {
-        pf_check_other(c, r);
+        pf_check_other_family(c, r);
         return PERFILE_OK;
     }
     c->by_type[r->type < PF_CHECK_TYPES ? r->type : PF_CHECK_TYPES]++;
     if (r->type == PERFILE_RECORD_SAMPLE) {
         if (c->options.flags & PERFILE_CHECK_FEW_SAMPLES && !c->has_tracepoints)
             return PERFILE_OK;
-        if (!c->seen && !(c->seen = pf_alloc(PF_CHECK_PLACES, sizeof *c->seen)))
+        if (!c->lookups && !(c->lookups = pf_alloc(PF_CHECK_LOOKUPS, sizeof *c->lookups)))
             return pf_fail_nomem(err, "check");
         pf_check_sample(c, r);
         return PERFILE_OK;
     }
     pf_check_record(c, r);
-    return pf_check_learn(c, r, err);
+    return pf_check_feed_model(c, r, err);
 }
 
-/* How many records of a run, from the first on, are samples of which nothing is to be told:
- * somebody else has looked at them, and their raw data break no rule. */
-static size_t pass_samples(pf_check *c, const perfile_record *first, size_t n)
+/* Returns how many records at the start of a run are samples that need no check, and counts them.
+ * Only with PERFILE_CHECK_FEW_SAMPLES: the caller has already judged the samples. Where there are
+ * tracepoints, a sample is skipped only if its RAW data fit its event, and only if errors alone are
+ * wanted. */
+static size_t skip_samples(pf_check *c, const perfile_record *first, size_t n)
 {
     bool few = c->options.flags & PERFILE_CHECK_FEW_SAMPLES;
     bool quick = c->has_tracepoints && c->options.severity == PERFILE_SEVERITY_ERROR;
@@ -116,15 +131,16 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     if (perfile_session_generation(c->session) != c->generation)
-        st = look_at_session(c, err);
-    for (size_t i = pass_samples(c, first, n); st == PERFILE_OK && i < n;
-         i += 1 + pass_samples(c, first + i + 1, n - i - 1))
-        st = look_at(c, &first[i], err);
+        st = refresh_from_session(c, err);
+    for (size_t i = skip_samples(c, first, n); st == PERFILE_OK && i < n;
+         i += 1 + skip_samples(c, first + i + 1, n - i - 1))
+        st = check_one(c, &first[i], err);
     s->at = first;
     s->end = first + n;
     return st;
 }
 
+/* Also closes a stage whose construction failed halfway: all members may be NULL. */
 static void close_stage(perfile_stream *s)
 {
     pf_check *c = check_of(s);
@@ -136,12 +152,14 @@ static void close_stage(perfile_stream *s)
     pf_free(c->buffers);
     pf_free(c->cookies);
     pf_free(c->index);
-    pf_free(c->seen);
+    pf_free(c->lookups);
     pf_free(c);
 }
 
-static const pf_stream_ops check_ops = {.fill = fill, .close = close_stage, .pass = pf_check_pass};
+static const pf_stream_ops check_ops = {
+    .fill = fill, .close = close_stage, .pass = pf_check_skip_judged};
 
+/* Sets c->off[] from options.only and options.ignore; `ignore` wins. */
 static perfile_status choose_rules(pf_check *c, perfile_error *err)
 {
     bool chosen[PERFILE_RULE_LIMIT];
@@ -159,6 +177,7 @@ static perfile_status choose_rules(pf_check *c, perfile_error *err)
     return st;
 }
 
+/* Makes a check that is not yet on a stream; *check is owned by the caller. */
 static perfile_status new_check(const perfile_check_options *options, pf_check **check,
                                 perfile_error *err)
 {
@@ -177,8 +196,9 @@ static perfile_status new_check(const perfile_check_options *options, pf_check *
     return PERFILE_OK;
 }
 
-/* Whether samples are looked up among the processes and mappings at the end. */
-static bool wants_world(const pf_check *c)
+/* True if V-407 (processes have names, addresses have mappings) can produce a finding that is
+ * wanted. It is a warning, so that it is off when the caller only wants errors of few samples. */
+static bool wants_model(const pf_check *c)
 {
     bool few = c->options.flags & PERFILE_CHECK_FEW_SAMPLES;
     return pf_check_on(c, PERFILE_RULE_V_407) &&
@@ -194,12 +214,12 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
         return st;
     c->session = perfile_stream_session(below);
     c->last_type = UINT32_MAX;
-    c->most_seen = PF_CHECK_PLACES;
+    c->lookups_cap = PF_CHECK_LOOKUPS;
     c->cpu_time = pf_alloc(PF_CHECK_CPUS, sizeof *c->cpu_time);
     c->buffers = pf_alloc(PF_CHECK_BUFFERS, sizeof *c->buffers);
     if (!c->cpu_time || !c->buffers)
         st = pf_fail_nomem(err, "check");
-    if (st == PERFILE_OK && wants_world(c))
+    if (st == PERFILE_OK && wants_model(c))
         st = perfile_model_new(c->session, &c->model, err);
     if (st != PERFILE_OK) {
         close_stage(&c->base);
@@ -208,13 +228,16 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
     const perfile_container *container = perfile_stream_container(below);
     c->pipe = container->form == PERFILE_FORM_PIPE;
     pf_stream_on(&c->base, &check_ops, below);
-    /* Damage is looked at, whether or not it was asked for; who did not ask does not get it. */
+    /* The stage needs the DAMAGE records of all streams below it.  c->base.options is not changed,
+     * so that the caller gets them only if it asked for them. */
     for (perfile_stream *s = below; s; s = s->below)
         s->options.deliver |= PERFILE_DELIVER_DAMAGE;
     *stream = &c->base;
     return PERFILE_OK;
 }
 
+/* A file that could not be opened has no stream for the stage to stand on. This reports the failure
+ * as a finding of V-001 if it is one: wrong magic or too short a header. */
 bool perfile_check_refused(const perfile_error *failure, const perfile_check_options *options)
 {
     if (failure->damage != PERFILE_DAMAGE_BAD_MAGIC &&
@@ -223,8 +246,8 @@ bool perfile_check_refused(const perfile_error *failure, const perfile_check_opt
     pf_check *c = NULL;
     if (new_check(options, &c, NULL) != PERFILE_OK)
         return false;
-    pf_find_place(c, PERFILE_RULE_V_001, PF_FULL, failure->offset, failure->where, "%s",
-                  failure->message);
+    pf_report_offset(c, PERFILE_RULE_V_001, PF_FULL, failure->offset, failure->where, "%s",
+                     failure->message);
     pf_free(c);
     return true;
 }
@@ -241,9 +264,9 @@ void perfile_check_get_summary(const perfile_stream *check, unsigned rule, unsig
     const perfile_rule *row = perfile_rule_of(rule);
     const pf_check *c = pf_check_stage(check);
     if (c && row && severity && (severity == row->severity || severity == row->lesser)) {
-        const pf_check_tally *mine = &c->tally[rule][severity != row->severity];
-        t = (perfile_check_summary){mine->count, mine->first, mine->last, mine->first_part,
-                                    mine->last_part};
+        const pf_check_tally *counted = &c->tally[rule][severity != row->severity];
+        t = (perfile_check_summary){counted->count, counted->first, counted->last,
+                                    counted->first_part, counted->last_part};
     }
     memcpy(tally, &t, size < sizeof t ? size : sizeof t);
 }

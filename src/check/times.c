@@ -1,29 +1,34 @@
-/* Order of time: of processors, of rounds, of the stream. */
+/* Order of time: per processor (V-212), across rounds (V-515, V-516), in the whole stream (V-514).
+ * times.h has the test that runs for each record; this file reports, and handles FINISHED_ROUND.
+ *
+ * Events that are written backwards (overwrite mode) come in reverse order: then nothing is
+ * reported. */
 #include "check/times.h"
 
 #include <inttypes.h>
 
 enum { SECOND = 1000000000 };
 
-void pf_check_back_in_time(pf_check *c, const perfile_record *r, uint64_t before, uint32_t cpu)
+void pf_check_time_went_back(pf_check *c, const perfile_record *r, uint64_t before, uint32_t cpu)
 {
     if (c->backward)
         return;
-    pf_find(c, PERFILE_RULE_V_212, before > SECOND ? PF_FULL : PF_LESSER, r, "time",
-            "the time of processor %" PRIu32 " goes back by %" PRIu64 " ns", cpu, before);
+    pf_report(c, PERFILE_RULE_V_212, before > SECOND ? PF_FULL : PF_LESSER, r, "time",
+              "the time of processor %" PRIu32 " goes back by %" PRIu64 " ns", cpu, before);
 }
 
-void pf_check_before_round(pf_check *c, const perfile_record *r, uint64_t time)
+void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t time)
 {
     /* Parts of a directory besides the first have no rounds. */
     if (c->backward || r->part)
         return;
-    pf_find(c, PERFILE_RULE_V_515, PF_FULL, r, "time",
-            "time %" PRIu64 " is %" PRIu64 " ns older than what the round before the last had",
-            time, c->floor_time - time);
+    pf_report(c, PERFILE_RULE_V_515, PF_FULL, r, "time",
+              "time %" PRIu64 " is %" PRIu64 " ns older than what the round before the last had",
+              time, c->floor_time - time);
 }
 
-/* After round k everything up to the latest time of round k - 1 may have been given out. */
+/* A FINISHED_ROUND: a reader that sorts may now hand out everything up to the latest time of the
+ * round before. Records that come later must not be older than that (floor_time). */
 void pf_check_round(pf_check *c)
 {
     if (c->block) {
@@ -36,20 +41,21 @@ void pf_check_round(pf_check *c)
     c->after_round = 0;
 }
 
+/* Rules about the whole stream, and the losses that kernel.c summed up (V-215). */
 void pf_check_times_end(pf_check *c)
 {
     if (c->rounds == 0 && c->unsorted && !c->backward)
-        pf_find_place(c, PERFILE_RULE_V_514, PF_FULL, PERFILE_NO_OFFSET, "time",
-                      "no FINISHED_ROUND, and %" PRIu64 " of %" PRIu64
-                      " records are older than one before",
-                      c->unsorted, c->timed_records);
+        pf_report_offset(c, PERFILE_RULE_V_514, PF_FULL, PERFILE_NO_OFFSET, "time",
+                         "no FINISHED_ROUND, and %" PRIu64 " of %" PRIu64
+                         " records are older than one before",
+                         c->unsorted, c->timed_records);
     if (c->rounds && c->after_round && !c->backward && c->part == 0)
-        pf_find_place(c, PERFILE_RULE_V_516, PF_FULL, c->after_round_offset, "time",
-                      "%" PRIu64 " records with a time follow the last FINISHED_ROUND",
-                      c->after_round);
+        pf_report_offset(c, PERFILE_RULE_V_516, PF_FULL, c->after_round_offset, "time",
+                         "%" PRIu64 " records with a time follow the last FINISHED_ROUND",
+                         c->after_round);
     if (c->lost_records || c->lost_samples || c->throttles)
-        pf_find_place(c, PERFILE_RULE_V_215, PF_FULL, PERFILE_NO_OFFSET, "lost",
-                      "%" PRIu64 " records and %" PRIu64 " samples were lost, %" PRIu64
-                      " times an event was throttled",
-                      c->lost_records, c->lost_samples, c->throttles);
+        pf_report_offset(c, PERFILE_RULE_V_215, PF_FULL, PERFILE_NO_OFFSET, "lost",
+                         "%" PRIu64 " records and %" PRIu64 " samples were lost, %" PRIu64
+                         " times an event was throttled",
+                         c->lost_records, c->lost_samples, c->throttles);
 }

@@ -106,7 +106,7 @@ static bool holds_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 static bool holds_NEXT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return is_big_endian(c) && c->swapped_beyond;
+    return is_big_endian(c) && c->shorter_than_swapped;
 }
 
 static bool holds_FIRST_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
@@ -185,12 +185,12 @@ static bool holds_TOO_SHORT(const pf_check *c, const pf_release *perf)
 /* The number behind its last feature is taken for the end, those above for a mistake. */
 static bool holds_FEATURE_STOPS_REPORT(const pf_check *c, const pf_release *perf)
 {
-    return c->feature_most > (uint64_t)perf->feature + 1;
+    return c->highest_feature > (uint64_t)perf->feature + 1;
 }
 
 static bool holds_MARKER_STOPS_SCRIPT(const pf_check *c, const pf_release *perf)
 {
-    return c->marker && c->marker <= perf->feature;
+    return c->end_marker && c->end_marker <= perf->feature;
 }
 
 static bool holds_TRACING_DATA_IN_PIPE(const pf_check *c, const pf_release *perf)

@@ -1,4 +1,6 @@
-/* What records of tools say, and what a stream has of them. */
+/* Rules for records of tools (types 64 and up): those that exist in pipes only, ID_INDEX,
+ * EVENT_UPDATE, CPU_MAP, TIME_CONV, compressed records. pf_check_user_end() has the rules about all
+ * records of a kind. */
 #include <inttypes.h>
 
 #include "check/check.h"
@@ -6,31 +8,33 @@
 #include "schema/family.h"
 
 enum {
-    CPU_MAP_LIST,
+    CPU_MAP_LIST, /* PERF_CPU_MAP__CPUS, __MASK, __RANGE_CPUS */
     CPU_MAP_MASK,
     CPU_MAP_RANGE,
-    UPDATE_CPUS = 3,
-    TIME_CONV_OLD = 24,
+    UPDATE_CPUS = 3,    /* the last kind of EVENT_UPDATE */
+    TIME_CONV_OLD = 24, /* bytes of the body, without and with the capabilities */
     TIME_CONV_NEW = 48,
-    PAGE = 4096,
-    ZSTD = 1,
-    PADDING = 8
+    PAGE = 4096, /* mmap_len of perf is a number of pages, the smallest of which has 4096 bytes */
+    ZSTD = 1,    /* the only type of compression */
+    PADDING = 8  /* fewer bytes at the end of a record are padding */
 };
 
+/* A set of processors (V-507), in CPU_MAP or EVENT_UPDATE. */
 static void check_cpus(pf_check *c, const perfile_record *r, const perfile_cpu_map_data *m)
 {
     if (m->type > CPU_MAP_RANGE)
-        pf_find(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.type", "a set of form %u", m->type);
+        pf_report(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.type", "a set of form %u", m->type);
     else if (m->is_range && m->start_cpu > m->end_cpu)
-        pf_find(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.start_cpu",
-                "a range from processor %u to %u", m->start_cpu, m->end_cpu);
+        pf_report(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.start_cpu",
+                  "a range from processor %u to %u", m->start_cpu, m->end_cpu);
 }
 
+/* True if some event has this id. */
 static bool known_id(const pf_check *c, uint64_t id)
 {
     if (perfile_session_event_by_id(c->session, id))
         return true;
-    /* An event that came without ids is meant by any. */
+    /* A single event without ids owns every id. */
     const perfile_event *e = perfile_session_event(c->session, 0);
     return c->n_events == 1 && e && e->ids.n == 0;
 }
@@ -38,103 +42,113 @@ static bool known_id(const pf_check *c, uint64_t id)
 static void check_update(pf_check *c, const perfile_record *r, const perfile_event_update *v)
 {
     if (v->type > UPDATE_CPUS)
-        pf_find(c, PERFILE_RULE_V_509, PF_FULL, r, "event_update.type",
-                "an update of kind %" PRIu64, v->type);
+        pf_report(c, PERFILE_RULE_V_509, PF_FULL, r, "event_update.type",
+                  "an update of kind %" PRIu64, v->type);
     else if (!known_id(c, v->id))
-        pf_find(c, PERFILE_RULE_V_509, PF_FULL, r, "event_update.id", "no event has id %" PRIu64,
-                v->id);
+        pf_report(c, PERFILE_RULE_V_509, PF_FULL, r, "event_update.id", "no event has id %" PRIu64,
+                  v->id);
     if (v->has_cpus)
         check_cpus(c, r, &v->cpus);
 }
 
+/* An ID_INDEX has as many entries as it says (V-504), all of them ids of events (V-505). Only the
+ * first unknown id is reported. */
 static void check_id_index(pf_check *c, const perfile_record *r, const perfile_id_index *v,
                            size_t left)
 {
     if (left)
-        pf_find(c, PERFILE_RULE_V_504, PF_FULL, r, "id_index.nr",
-                "%zu bytes behind %" PRIu64 " entries", left, v->nr);
+        pf_report(c, PERFILE_RULE_V_504, PF_FULL, r, "id_index.nr",
+                  "%zu bytes behind %" PRIu64 " entries", left, v->nr);
     perfile_list list = v->entries;
     perfile_id_index_entry e;
     while (perfile_id_index_entry_next(&list, &e, sizeof e) == PERFILE_OK) {
         c->indexed_ids++;
         if (known_id(c, e.id))
             continue;
-        pf_find(c, PERFILE_RULE_V_505, PF_FULL, r, "id_index.id", "no event has id %" PRIu64, e.id);
-        c->unknown_indexed = true;
+        pf_report(c, PERFILE_RULE_V_505, PF_FULL, r, "id_index.id", "no event has id %" PRIu64,
+                  e.id);
+        c->index_has_unknown = true;
         break;
     }
 }
 
+/* A TIME_CONV has one of two sizes, and numbers with which a time can be computed (V-510). */
 static void check_time_conv(pf_check *c, const perfile_record *r, const perfile_time_conv *v)
 {
     if (r->body.len != TIME_CONV_OLD && r->body.len != TIME_CONV_NEW)
-        pf_find(c, PERFILE_RULE_V_510, PF_FULL, r, "record.size", "%zu bytes, not 32 or 56",
-                perfile_record_size(r));
+        pf_report(c, PERFILE_RULE_V_510, PF_FULL, r, "record.size", "%zu bytes, not 32 or 56",
+                  perfile_record_size(r));
     if (v->has_short && v->cap_user_time_zero && (v->time_shift >= 64 || v->time_mult == 0))
-        pf_find(c, PERFILE_RULE_V_510, PF_LESSER, r, "time_conv.time_shift",
-                "shift %" PRIu64 ", mult %" PRIu64, v->time_shift, v->time_mult);
+        pf_report(c, PERFILE_RULE_V_510, PF_LESSER, r, "time_conv.time_shift",
+                  "shift %" PRIu64 ", mult %" PRIu64, v->time_shift, v->time_mult);
 }
 
-/* Feature COMPRESSED tells readers how large their buffers are. */
+/* Feature COMPRESSED tells readers how large a buffer they need to decompress (V-521). Checked at
+ * the first compressed record. */
 static void check_compressed(pf_check *c, const perfile_record *r)
 {
     perfile_compression v;
-    if (c->compressed_seen)
+    if (c->compressed_checked)
         return;
-    c->compressed_seen = true;
+    c->compressed_checked = true;
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_COMPRESSED);
     if (!f)
-        pf_find(c, PERFILE_RULE_V_521, PF_FULL, r, NULL, "there is no feature COMPRESSED");
+        pf_report(c, PERFILE_RULE_V_521, PF_FULL, r, NULL, "there is no feature COMPRESSED");
     else if (perfile_compression_decode(f, &v, sizeof v, NULL) == PERFILE_OK &&
              (v.type != ZSTD || v.mmap_len == 0 || v.mmap_len % PAGE))
-        pf_find(c, PERFILE_RULE_V_521, PF_FULL, r, "compression.mmap_len",
-                "feature COMPRESSED has type %" PRIu32 " and a buffer of %" PRIu32 " bytes", v.type,
-                v.mmap_len);
+        pf_report(c, PERFILE_RULE_V_521, PF_FULL, r, "compression.mmap_len",
+                  "feature COMPRESSED has type %" PRIu32 " and a buffer of %" PRIu32 " bytes",
+                  v.type, v.mmap_len);
 }
 
+/* COMPRESSED2 has a length of its own, and at most padding behind the data (V-520). */
 static void check_compressed2(pf_check *c, const perfile_record *r, const perfile_compressed2 *v)
 {
-    uint64_t room = r->body.len - 8;
+    uint64_t room = r->body.len - 8; /* decoded: the body has at least the 8 bytes of data_size */
     if (v->data_size > room)
-        pf_find(c, PERFILE_RULE_V_520, PF_FULL, r, "compressed2.data_size",
-                "%" PRIu64 " bytes of data in %" PRIu64, v->data_size, room);
+        pf_report(c, PERFILE_RULE_V_520, PF_FULL, r, "compressed2.data_size",
+                  "%" PRIu64 " bytes of data in %" PRIu64, v->data_size, room);
     else if (room - v->data_size >= PADDING)
-        pf_find(c, PERFILE_RULE_V_520, PF_LESSER, r, "compressed2.data_size",
-                "%" PRIu64 " bytes behind the data", room - v->data_size);
+        pf_report(c, PERFILE_RULE_V_520, PF_LESSER, r, "compressed2.data_size",
+                  "%" PRIu64 " bytes behind the data", room - v->data_size);
 }
 
+/* A record that only pipes have (V-501). */
 static void check_pipe_only(pf_check *c, const perfile_record *r)
 {
     char buf[24];
     if (!c->pipe)
-        pf_find(c, PERFILE_RULE_V_501, PF_FULL, r, "record.type", "%s in a file",
-                pf_check_type_name(r->type, buf));
+        pf_report(c, PERFILE_RULE_V_501, PF_FULL, r, "record.type", "%s in a file",
+                  pf_check_type_name(r->type, buf));
 }
 
+/* HEADER_FEATURE: notes what pf_check_user_end() and traits.c need, the empty one that ends the
+ * list included. */
 static void check_feature_record(pf_check *c, const perfile_record *r)
 {
     check_pipe_only(c, r);
     perfile_feature f;
     bool read = perfile_record_feature(r, &f, NULL) == PERFILE_OK;
-    if (read && f.number > c->feature_most)
-        c->feature_most = f.number;
+    if (read && f.number > c->highest_feature)
+        c->highest_feature = f.number;
     if (read && pf_feature_ends_list(&f)) {
-        c->has_marker = true;
-        c->marker = f.number;
+        c->has_end_marker = true;
+        c->end_marker = f.number;
         return;
     }
     c->has_feature_records = true;
     c->last_feature_offset = r->offset;
 }
 
-static void check_rest(pf_check *c, const perfile_record *r, const void *v, size_t left)
+/* The types whose rules compare fields with each other. */
+static void check_other_types(pf_check *c, const perfile_record *r, const void *v, size_t left)
 {
     switch (r->type) {
     case PERFILE_RECORD_STAT_CONFIG:
         if (left >= PADDING)
-            pf_find(c, PERFILE_RULE_V_508, PF_FULL, r, "stat_config.nr",
-                    "%zu bytes behind %" PRIu64 " settings", left,
-                    ((const perfile_stat_config *)v)->nr);
+            pf_report(c, PERFILE_RULE_V_508, PF_FULL, r, "stat_config.nr",
+                      "%zu bytes behind %" PRIu64 " settings", left,
+                      ((const perfile_stat_config *)v)->nr);
         break;
     case PERFILE_RECORD_EVENT_UPDATE:
         check_update(c, r, v);
@@ -158,8 +172,8 @@ void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t l
 {
     char buf[24];
     if (r->flags & PERFILE_REC_INNER && pf_marks_of(r) & (PF_ROW_ENVELOPE | PF_ROW_HAS_BEHIND))
-        pf_find(c, PERFILE_RULE_V_519, PF_FULL, r, "record.type", "%s in compressed data",
-                pf_check_type_name(r->type, buf));
+        pf_report(c, PERFILE_RULE_V_519, PF_FULL, r, "record.type", "%s in compressed data",
+                  pf_check_type_name(r->type, buf));
     switch (r->type) {
     case PERFILE_RECORD_HEADER_ATTR:
     case PERFILE_RECORD_HEADER_EVENT_TYPE:
@@ -182,20 +196,22 @@ void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t l
         check_cpus(c, r, &((const perfile_cpu_map *)v)->cpus);
         break;
     default:
-        check_rest(c, r, v, left);
+        check_other_types(c, r, v, left);
     }
 }
 
+/* A list of HEADER_FEATURE has an end (V-503), and all ID_INDEX records together list all ids
+ * (V-505). */
 void pf_check_user_end(pf_check *c)
 {
-    if (c->has_feature_records && !c->has_marker && c->pipe)
-        pf_find_place(c, PERFILE_RULE_V_503, PF_FULL, c->last_feature_offset, "header_feature",
-                      "no empty HEADER_FEATURE follows the last one");
+    if (c->has_feature_records && !c->has_end_marker && c->pipe)
+        pf_report_offset(c, PERFILE_RULE_V_503, PF_FULL, c->last_feature_offset, "header_feature",
+                         "no empty HEADER_FEATURE follows the last one");
     uint64_t ids = 0;
     for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++)
         ids += perfile_session_event(c->session, i)->ids.n;
-    if (c->indexed_ids && !c->unknown_indexed && ids > c->indexed_ids)
-        pf_find_place(c, PERFILE_RULE_V_505, PF_FULL, PERFILE_NO_OFFSET, "id_index",
-                      "ID_INDEX lists %" PRIu64 " ids, the events have %" PRIu64, c->indexed_ids,
-                      ids);
+    if (c->indexed_ids && !c->index_has_unknown && ids > c->indexed_ids)
+        pf_report_offset(c, PERFILE_RULE_V_505, PF_FULL, PERFILE_NO_OFFSET, "id_index",
+                         "ID_INDEX lists %" PRIu64 " ids, the events have %" PRIu64, c->indexed_ids,
+                         ids);
 }

@@ -14,7 +14,7 @@ enum { LEVEL_FULL = PF_FULL, LEVEL_LESSER = PF_LESSER };
 static const struct {
     uint16_t rule;
     uint8_t level, from, to, form, verdict;
-} minds[] = {
+} rule_verdicts[] = {
 #define MINDS(rule, level, from, to, form, verdict)                                                \
     {PERFILE_RULE_##rule, LEVEL_##level,  PF_PERF_##from,                                          \
      PF_PERF_##to,        PF_FORM_##form, PERFILE_VERDICT_##verdict},
@@ -34,13 +34,13 @@ typedef struct answer {
     void *user;
 } answer;
 
-static __attribute__((format(printf, 3, 4))) void say(answer *a, unsigned verdict,
-                                                      const char *format, ...)
+static __attribute__((format(printf, 3, 4))) void add_reason(answer *a, unsigned verdict,
+                                                             const char *format, ...)
 {
-    static const char *const does[] = {
+    static const char *const phrases[] = {
         "", "loses something: ", "does not come to the end: ", "refuses to open it: "};
     char sentence[400];
-    int n = snprintf(sentence, sizeof sentence, "%s", does[verdict]);
+    int n = snprintf(sentence, sizeof sentence, "%s", phrases[verdict]);
     va_list args;
     va_start(args, format);
     vsnprintf(sentence + n, sizeof sentence - (size_t)n, format, args);
@@ -51,13 +51,14 @@ static __attribute__((format(printf, 3, 4))) void say(answer *a, unsigned verdic
         a->reason(a->user, verdict, sentence);
 }
 
-static void look_at_attrs(answer *a)
+static void judge_attrs(answer *a)
 {
     uint32_t largest = 0, index = 0;
     for (uint32_t i = 0; i < perfile_session_n_events(a->c->session); i++) {
         const perfile_event *e = perfile_session_event(a->c->session, i);
         if (e->ids_damage)
-            say(a, PERFILE_VERDICT_REFUSES, "the ids of event %" PRIu32 " lie outside the file", i);
+            add_reason(a, PERFILE_VERDICT_REFUSES,
+                       "the ids of event %" PRIu32 " lie outside the file", i);
         /* Those of pipes are cut to what it knows. */
         if (e->origin == PERFILE_ORIGIN_CONTAINER && e->attr.size > largest) {
             largest = e->attr.size;
@@ -65,9 +66,9 @@ static void look_at_attrs(answer *a)
         }
     }
     if (largest > a->perf->attr_size)
-        say(a, PERFILE_VERDICT_REFUSES,
-            "event %" PRIu32 " has an attr of %" PRIu32 " bytes, it knows %" PRIu32, index, largest,
-            a->perf->attr_size);
+        add_reason(a, PERFILE_VERDICT_REFUSES,
+                   "event %" PRIu32 " has an attr of %" PRIu32 " bytes, it knows %" PRIu32, index,
+                   largest, a->perf->attr_size);
 }
 
 /* "CGROUP, AUX" of the bits of a word. */
@@ -91,7 +92,7 @@ static const char *names_of(const char *word, uint64_t bits, char buf[200])
 }
 
 /* Fields that it does not know: it takes for them what stands behind them. */
-static void look_at_layouts(answer *a)
+static void judge_layouts(answer *a)
 {
     char buf[200];
     for (uint32_t i = 0; i < perfile_session_n_events(a->c->session); i++) {
@@ -102,26 +103,27 @@ static void look_at_layouts(answer *a)
         const uint64_t branches = attr->branch_sample_type & ~pf_low_bits(a->perf->branch_bits) &
                                   (PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS);
         if (fields)
-            say(a, PERFILE_VERDICT_LOSES,
-                "it does not know all fields in samples of event %" PRIu32 ": %s", i,
-                names_of("sample_type", fields, buf));
+            add_reason(a, PERFILE_VERDICT_LOSES,
+                       "it does not know all fields in samples of event %" PRIu32 ": %s", i,
+                       names_of("sample_type", fields, buf));
         if (values && type & PERFILE_SAMPLE_READ)
-            say(a, PERFILE_VERDICT_LOSES,
-                "it does not know all counter values in samples of event %" PRIu32 ": %s", i,
-                names_of("read_format", values, buf));
+            add_reason(a, PERFILE_VERDICT_LOSES,
+                       "it does not know all counter values in samples of event %" PRIu32 ": %s", i,
+                       names_of("read_format", values, buf));
         if (branches && type & PERFILE_SAMPLE_BRANCH_STACK)
-            say(a, PERFILE_VERDICT_LOSES,
-                "it does not know all of the branch stacks in samples of event %" PRIu32 ": %s", i,
-                names_of("branch_sample_type", branches, buf));
+            add_reason(a, PERFILE_VERDICT_LOSES,
+                       "it does not know all of the branch stacks in samples of event %" PRIu32
+                       ": %s",
+                       i, names_of("branch_sample_type", branches, buf));
     }
     if (a->c->map_build_ids && !pf_release_knows_map_build_ids(a->perf))
-        say(a, PERFILE_VERDICT_LOSES,
-            "it takes the build ids of mappings for inodes, there are %" PRIu64,
-            a->c->map_build_ids);
+        add_reason(a, PERFILE_VERDICT_LOSES,
+                   "it takes the build ids of mappings for inodes, there are %" PRIu64,
+                   a->c->map_build_ids);
 }
 
 /* A file whose tracepoints it cannot describe is refused; pipes are not looked at so early. */
-static void look_at_tracepoints(answer *a)
+static void judge_tracepoints(answer *a)
 {
     const perfile_session *s = a->c->session;
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_TRACING_DATA);
@@ -131,12 +133,13 @@ static void look_at_tracepoints(answer *a)
         if (e->attr.type != PERFILE_TYPE_TRACEPOINT ||
             (described && pf_session_has_tracepoint(s, e->attr.config)))
             continue;
-        say(a, PERFILE_VERDICT_REFUSES, "feature TRACING_DATA does not describe event %" PRIu32, i);
+        add_reason(a, PERFILE_VERDICT_REFUSES,
+                   "feature TRACING_DATA does not describe event %" PRIu32, i);
         return;
     }
 }
 
-static void look_at_types(answer *a)
+static void judge_types(answer *a)
 {
     char buf[24];
     const pf_check *c = a->c;
@@ -144,17 +147,17 @@ static void look_at_types(answer *a)
         if (!c->by_type[type] || pf_release_knows_type(a->perf, type))
             continue;
         bool passes = type >= PERFILE_RECORD_USER && a->perf->skips_tools;
-        say(a, passes ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
-            "it does not know records of type %s, there are %" PRIu64,
-            pf_check_type_name(type, buf), c->by_type[type]);
+        add_reason(a, passes ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
+                   "it does not know records of type %s, there are %" PRIu64,
+                   pf_check_type_name(type, buf), c->by_type[type]);
     }
     if (c->by_type[PF_CHECK_TYPES])
-        say(a, a->perf->skips_tools ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
-            "it does not know records of other tools, there are %" PRIu64,
-            c->by_type[PF_CHECK_TYPES]);
+        add_reason(a, a->perf->skips_tools ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
+                   "it does not know records of other tools, there are %" PRIu64,
+                   c->by_type[PF_CHECK_TYPES]);
 }
 
-static void look_at_features(answer *a)
+static void judge_features(answer *a)
 {
     const perfile_session *s = a->c->session;
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
@@ -163,39 +166,41 @@ static void look_at_features(answer *a)
         /* An empty one in a stream ends the list. */
         bool is_end = f->origin == PERFILE_ORIGIN_STREAM && f->payload.len == 0;
         if (f->number > a->perf->feature && !is_end)
-            say(a, PERFILE_VERDICT_READS, "passes over feature %s (%" PRIu32 ")",
-                name ? name : "without name", f->number);
+            add_reason(a, PERFILE_VERDICT_READS, "passes over feature %s (%" PRIu32 ")",
+                       name ? name : "without name", f->number);
     }
 }
 
 /* Whether a row of the table is about this version and the form of this capture. */
-static bool is_about(const answer *a, unsigned from, unsigned to, unsigned form)
+static bool applies(const answer *a, unsigned from, unsigned to, unsigned form)
 {
     return a->position >= from && a->position <= to &&
            (form == PF_FORM_ANY || (form == PF_FORM_PIPE) == a->c->pipe);
 }
 
-static void look_at_rules(answer *a)
+static void judge_rules(answer *a)
 {
-    for (size_t i = 0; i < sizeof minds / sizeof minds[0]; i++) {
-        const perfile_rule *row = perfile_rule_of(minds[i].rule);
-        uint64_t n = a->c->met[minds[i].rule][minds[i].level];
-        if (n && is_about(a, minds[i].from, minds[i].to, minds[i].form))
-            say(a, minds[i].verdict, "%s is broken (%" PRIu64 " finding%s); it says that %s",
-                row->id, n, n == 1 ? "" : "s", row->sentence);
+    for (size_t i = 0; i < sizeof rule_verdicts / sizeof rule_verdicts[0]; i++) {
+        const perfile_rule *row = perfile_rule_of(rule_verdicts[i].rule);
+        uint64_t n = a->c->n_findings[rule_verdicts[i].rule][rule_verdicts[i].level];
+        if (n && applies(a, rule_verdicts[i].from, rule_verdicts[i].to, rule_verdicts[i].form))
+            add_reason(a, rule_verdicts[i].verdict,
+                       "%s is broken (%" PRIu64 " finding%s); it says that %s", row->id, n,
+                       n == 1 ? "" : "s", row->sentence);
     }
 }
 
-static void look_at_traits(answer *a)
+static void judge_traits(answer *a)
 {
     const pf_trait_row *t;
     for (size_t i = 0; (t = pf_trait_at(i)); i++)
-        if (is_about(a, t->from, t->to, t->form) && t->holds(a->c, a->perf))
-            say(a, t->verdict, "%s (%s)", t->sentence, perfile_rule_of(t->rule)->id);
+        if (applies(a, t->from, t->to, t->form) && t->holds(a->c, a->perf))
+            add_reason(a, t->verdict, "%s (%s)", t->sentence, perfile_rule_of(t->rule)->id);
 }
 
 /* What a row says, for those who ask what versions make of a rule. */
-static perfile_rule_verdict told(unsigned from, unsigned to, unsigned form, unsigned verdict)
+static perfile_rule_verdict verdict_of_row(unsigned from, unsigned to, unsigned form,
+                                           unsigned verdict)
 {
     return (perfile_rule_verdict){.from = pf_releases[from].name,
                                   .to = pf_releases[to].name,
@@ -210,15 +215,16 @@ bool perfile_rule_verdict_at(uint32_t rule, size_t position, perfile_rule_verdic
     const pf_trait_row *t;
     size_t n = 0;
     bool found = false;
-    for (size_t i = 0; !found && i < sizeof minds / sizeof minds[0]; i++)
-        if (minds[i].rule == rule && n++ == position) {
-            v = told(minds[i].from, minds[i].to, minds[i].form, minds[i].verdict);
-            v.lesser = minds[i].level == PF_LESSER;
+    for (size_t i = 0; !found && i < sizeof rule_verdicts / sizeof rule_verdicts[0]; i++)
+        if (rule_verdicts[i].rule == rule && n++ == position) {
+            v = verdict_of_row(rule_verdicts[i].from, rule_verdicts[i].to, rule_verdicts[i].form,
+                               rule_verdicts[i].verdict);
+            v.lesser = rule_verdicts[i].level == PF_LESSER;
             found = true;
         }
     for (size_t i = 0; !found && (t = pf_trait_at(i)); i++)
         if (t->rule == rule && n++ == position) {
-            v = told(t->from, t->to, t->form, t->verdict);
+            v = verdict_of_row(t->from, t->to, t->form, t->verdict);
             v.when = t->sentence;
             found = true;
         }
@@ -249,13 +255,13 @@ perfile_check_version(const perfile_stream *check, const char *version, unsigned
                 .position = (size_t)(release - pf_releases),
                 .reason = reason,
                 .user = user};
-    look_at_attrs(&a);
-    look_at_layouts(&a);
-    look_at_tracepoints(&a);
-    look_at_types(&a);
-    look_at_features(&a);
-    look_at_rules(&a);
-    look_at_traits(&a);
+    judge_attrs(&a);
+    judge_layouts(&a);
+    judge_tracepoints(&a);
+    judge_types(&a);
+    judge_features(&a);
+    judge_rules(&a);
+    judge_traits(&a);
     *verdict = a.verdict;
     return PERFILE_OK;
 }

@@ -1,6 +1,9 @@
-/* What samples need to be understood: names of their processes, mappings of their addresses, the
- * second half of their call chains.  Records do not come in the order of time, so the world is
- * asked at the end, about a bounded number of places. */
+/* What samples need to be understood: names of their processes and mappings of their addresses
+ * (V-407), and the second half of deferred call chains (V-406).
+ *
+ * Side-band records feed a process model (perfile/model.h); world.h collects a bounded number of
+ * lookups, which are resolved at the end, because records do not come in the order of time. When
+ * the model would need too much memory it is given up, and V-407 is not checked. */
 #include "check/world.h"
 
 #include <inttypes.h>
@@ -10,9 +13,14 @@
 #include "check/ahead.h"
 #include "perfile/model.h"
 
-enum { PAGE_BITS = 12, TRIES = 16, PER_RECORD = 160 /* of the model beside names */ };
+enum {
+    PAGE_BITS = 12,
+    TRIES = 16,      /* slots that are tried before one is overwritten */
+    PER_RECORD = 160 /* estimated memory of the model per record, besides the name */
+};
 
-perfile_status pf_check_learn(pf_check *c, const perfile_record *r, perfile_error *err)
+/* Feeds MMAP, MMAP2, COMM and FORK to the model; closes the model when it is too large. */
+perfile_status pf_check_feed_model(pf_check *c, const perfile_record *r, perfile_error *err)
 {
     switch (r->type) {
     case PERFILE_RECORD_MMAP:
@@ -23,11 +31,11 @@ perfile_status pf_check_learn(pf_check *c, const perfile_record *r, perfile_erro
     default:
         return PERFILE_OK;
     }
-    /* Not wanted, or it did not fit: then it is not checked. */
+    /* Not wanted, or given up. */
     if (!c->model)
         return PERFILE_OK;
-    c->world_bytes += r->body.len + PER_RECORD;
-    if (c->world_bytes > PF_CHECK_WORLD) {
+    c->model_bytes += r->body.len + PER_RECORD;
+    if (c->model_bytes > PF_CHECK_MODEL_BYTES) {
         perfile_model_close(c->model);
         c->model = NULL;
         return PERFILE_OK;
@@ -35,18 +43,19 @@ perfile_status pf_check_learn(pf_check *c, const perfile_record *r, perfile_erro
     return perfile_model_feed(c->model, r, err);
 }
 
-void pf_check_note(pf_check *c, const pf_check_seen *seen)
+void pf_check_add_lookup(pf_check *c, const pf_check_lookup *lookup)
 {
-    uint64_t *key = pf_check_seen_key(c, seen->address, seen->pid);
-    uint64_t mine = pf_check_seen_as(seen->address, seen->pid);
-    if (*key == mine || c->n_seen == c->most_seen)
+    uint64_t *slot = pf_check_recent_slot(c, lookup->address, lookup->pid);
+    uint64_t tag = pf_check_recent_tag(lookup->address, lookup->pid);
+    if (*slot == tag || c->n_seen == c->lookups_cap)
         return;
-    *key = mine;
-    c->seen[c->n_seen++] = *seen;
+    *slot = tag;
+    c->lookups[c->n_seen++] = *lookup;
 }
 
-/* A place as a record, for the finding. */
-static perfile_record place_of(const pf_check *c, const pf_check_seen *p)
+/* Makes a record that stands for the sample of a lookup, so that the finding has its place. Its
+ * family is DAMAGE because it has no bytes: the finding then names no record type. */
+static perfile_record record_of(const pf_check *c, const pf_check_lookup *p)
 {
     return (perfile_record){.type = PERFILE_RECORD_SAMPLE,
                             .family = PERFILE_FAMILY_DAMAGE,
@@ -56,29 +65,34 @@ static perfile_record place_of(const pf_check *c, const pf_check_seen *p)
                             .session = c->session};
 }
 
-void pf_check_world_end(pf_check *c)
+/* Resolves all lookups. */
+void pf_check_lookups_end(pf_check *c)
 {
     /* perf stat has no samples; without records of tasks there is nothing to look up. */
-    if (!c->model || c->world_bytes == 0 || !pf_check_on(c, PERFILE_RULE_V_407))
+    if (!c->model || c->model_bytes == 0 || !pf_check_on(c, PERFILE_RULE_V_407))
         return;
     for (uint32_t i = 0; i < c->n_seen; i++) {
-        const pf_check_seen *p = &c->seen[i];
-        perfile_record r = place_of(c, p);
+        const pf_check_lookup *p = &c->lookups[i];
+        perfile_record r = record_of(c, p);
         if (p->address == PF_CHECK_NO_ADDRESS) {
             if (!perfile_model_comm(c->model, p->pid, p->tid, PERFILE_NO_TIME))
-                pf_find(c, PERFILE_RULE_V_407, PF_FULL, &r, "sample.pid",
-                        "process %" PRIu32 " has no name", p->pid);
+                pf_report(c, PERFILE_RULE_V_407, PF_FULL, &r, "sample.pid",
+                          "process %" PRIu32 " has no name", p->pid);
             continue;
         }
         /* Any byte of the page will do: mappings are whole pages. */
         uint64_t address = p->address << PAGE_BITS;
+        /* At the time of the sample, or else at the end: a mapping that was recorded too late (or
+         * synthesized with time 0 after it) is not missing. */
         if (!perfile_model_mapping(c->model, p->pid, address, p->time) &&
             !perfile_model_mapping(c->model, p->pid, address, PERFILE_NO_TIME - 1))
-            pf_find(c, PERFILE_RULE_V_407, PF_FULL, &r, "sample.ip",
-                    "nothing is mapped at 0x%" PRIx64 " of process %" PRIu32, address, p->pid);
+            pf_report(c, PERFILE_RULE_V_407, PF_FULL, &r, "sample.ip",
+                      "nothing is mapped at 0x%" PRIx64 " of process %" PRIu32, address, p->pid);
     }
 }
 
+/* Finds the entry of a thread's cookie, or an unused one for it; NULL when memory is short. If all
+ * slots where it may be are taken, the first one is overwritten and counted in n_cookies. */
 static pf_check_cookie *cookie_of(pf_check *c, uint32_t tid, uint64_t cookie)
 {
     if (!c->cookies)
@@ -91,17 +105,18 @@ static pf_check_cookie *cookie_of(pf_check *c, uint32_t tid, uint64_t cookie)
         if (k->state == 0 || (k->cookie == cookie && k->tid == tid))
             return k;
     }
-    /* Full here: the oldest knowledge goes. */
+    /* All slots are taken: overwrite the first. */
     pf_check_cookie *k = &c->cookies[(mixed >> 40) % PF_CHECK_COOKIES];
     *k = (pf_check_cookie){0};
     c->n_cookies++;
     return k;
 }
 
-void pf_check_announce(pf_check *c, uint32_t tid, uint64_t cookie)
+/* A sample's call chain ends with a cookie: the rest comes in a CALLCHAIN_DEFERRED. */
+void pf_check_cookie_announced(pf_check *c, uint32_t tid, uint64_t cookie)
 {
     if (c->block) {
-        c->block->unclean = true;
+        c->block->left_to_stage = true;
         return;
     }
     pf_check_cookie *k = cookie_of(c, tid, cookie);
@@ -109,17 +124,19 @@ void pf_check_announce(pf_check *c, uint32_t tid, uint64_t cookie)
         *k = (pf_check_cookie){cookie, tid, 1};
 }
 
-void pf_check_deliver(pf_check *c, const perfile_record *r, uint32_t tid, uint64_t cookie)
+/* A CALLCHAIN_DEFERRED needs a sample of its thread before it that announced the cookie, and comes
+ * once (V-406). */
+void pf_check_cookie_delivered(pf_check *c, const perfile_record *r, uint32_t tid, uint64_t cookie)
 {
     pf_check_cookie *k = cookie_of(c, tid, cookie);
     if (!k)
         return;
-    /* What was forgotten may have been announced. */
+    /* Once an entry was overwritten, an unknown cookie may have been announced. */
     if (k->state == 0 && c->n_cookies == 0)
-        pf_find(c, PERFILE_RULE_V_406, PF_FULL, r, "callchain_deferred.cookie",
-                "no sample of thread %" PRIu32 " before has cookie 0x%" PRIx64, tid, cookie);
+        pf_report(c, PERFILE_RULE_V_406, PF_FULL, r, "callchain_deferred.cookie",
+                  "no sample of thread %" PRIu32 " before has cookie 0x%" PRIx64, tid, cookie);
     else if (k->state == 2)
-        pf_find(c, PERFILE_RULE_V_406, PF_FULL, r, "callchain_deferred.cookie",
-                "cookie 0x%" PRIx64 " of thread %" PRIu32 " came before", cookie, tid);
+        pf_report(c, PERFILE_RULE_V_406, PF_FULL, r, "callchain_deferred.cookie",
+                  "cookie 0x%" PRIx64 " of thread %" PRIu32 " came before", cookie, tid);
     *k = (pf_check_cookie){cookie, tid, 2};
 }
