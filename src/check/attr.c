@@ -1,4 +1,8 @@
-/* Events: each by itself, and against the first. */
+/* Rules for events (V-1xx): each attr by itself, and events against each other.
+ *
+ * pf_check_attrs() is called again whenever the session has changed: in a pipe, events arrive as
+ * records. It checks only the events that are new, and makes their pf_check_plan for sample.c. What
+ * needs all events, ids or features is checked by pf_check_attrs_end(). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +14,15 @@
 #include "schema/attr_places.h"
 
 enum {
-    ATTR_OFFSET_IN_ENTRY = 16,
-    READ_BITS = 5,
+    ATTR_OFFSET_IN_ENTRY = 16, /* bytes of the ids' section in an entry of the attr section */
+    READ_BITS = 5,             /* known bits of read_format, branch_sample_type, flags */
     BRANCH_BITS = 20,
     FLAG_BITS = 40,
-    STACK_MOST = 65528,
+    STACK_MOST = 65528, /* the kernel's limit of sample_stack_user */
     PRECISE_MASK = 3
 };
 
+/* Bit number `bit` (PERFILE_ATTR_BIT_…) of the attr's flags. */
 static bool flag(const perfile_event *e, unsigned bit)
 {
     return e->attr.flags >> bit & 1;
@@ -31,10 +36,12 @@ static bool any_nonzero(perfile_bytes b)
     return false;
 }
 
+/* The size of the attr, its entry in the file, and the section of its ids (V-006, V-101 to V-103).
+ */
 static void check_size(pf_check *c, const perfile_event *e)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
-    uint64_t size = e->attr.size ? e->attr.size : PF_ATTR_LEAST;
+    uint64_t size = e->attr.size ? e->attr.size : PF_ATTR_LEAST; /* 0: the first version */
     bool listed = e->origin == PERFILE_ORIGIN_CONTAINER;
     if (e->damage) {
         pf_report_event(c, PERFILE_RULE_V_101, PF_FULL, e, "attr.size",
@@ -49,9 +56,10 @@ static void check_size(pf_check *c, const perfile_event *e)
                         "%" PRIu64 " bytes in an entry of %" PRIu64, size, k->attr_size);
     if (!pf_attr_size_is_known(size))
         pf_report_event(c, PERFILE_RULE_V_103, PF_FULL, e, "attr.size",
-                        "no kernel had %" PRIu64 " bytes", size);
+                        "no kernel has attrs of %" PRIu64 " bytes", size);
 }
 
+/* Flags and bytes that no version defines are 0 (V-104). */
 static void check_reserved(pf_check *c, const perfile_event *e)
 {
     if (e->attr.flags >> FLAG_BITS)
@@ -65,21 +73,23 @@ static void check_reserved(pf_check *c, const perfile_event *e)
                         "%zu unknown bytes are not 0", e->attr.extra.len);
 }
 
+/* sample_type and the fields that it requires (V-105, V-106, V-111 to V-115). */
 static void check_bits(pf_check *c, const perfile_event *e)
 {
     uint64_t type = e->attr.sample_type;
     uint64_t both = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
     if (type >> PERFILE_SAMPLE_BITS)
-        pf_report_event(c, PERFILE_RULE_V_105,
-                        type << 1 >> (PERFILE_SAMPLE_BITS + 1) ? PF_FULL : PF_LESSER, e,
-                        "attr.sample_type", "unknown bits 0x%" PRIx64,
-                        type >> PERFILE_SAMPLE_BITS << PERFILE_SAMPLE_BITS);
+        pf_report_event(
+            c, PERFILE_RULE_V_105,
+            /* Without bit 63, which old kernels leaked: the lesser case if no bit is left. */
+            type << 1 >> (PERFILE_SAMPLE_BITS + 1) ? PF_FULL : PF_LESSER, e, "attr.sample_type",
+            "unknown bits 0x%" PRIx64, type >> PERFILE_SAMPLE_BITS << PERFILE_SAMPLE_BITS);
     if ((type & both) == both)
         pf_report_event(c, PERFILE_RULE_V_106, PF_FULL, e, "attr.sample_type",
-                        "both WEIGHT and WEIGHT_STRUCT");
+                        "both WEIGHT and WEIGHT_STRUCT are set");
     if (type & PERFILE_SAMPLE_READ && !(e->attr.read_format & PERFILE_FORMAT_ID))
         pf_report_event(c, PERFILE_RULE_V_111, PF_FULL, e, "attr.read_format",
-                        "READ without FORMAT_ID");
+                        "sample_type has READ, but read_format has no ID");
     if (e->attr.read_format >> READ_BITS)
         pf_report_event(c, PERFILE_RULE_V_112, type & PERFILE_SAMPLE_READ ? PF_FULL : PF_LESSER, e,
                         "attr.read_format", "unknown bits in 0x%" PRIx64, e->attr.read_format);
@@ -89,22 +99,26 @@ static void check_bits(pf_check *c, const perfile_event *e)
     if ((type & PERFILE_SAMPLE_REGS_USER && !e->attr.sample_regs_user) ||
         (type & PERFILE_SAMPLE_REGS_INTR && !e->attr.sample_regs_intr))
         pf_report_event(c, PERFILE_RULE_V_114, PF_FULL, e, "attr.sample_regs_user",
-                        "registers without a mask");
+                        "registers are sampled, but their mask is 0");
     uint32_t stack = e->attr.sample_stack_user;
     if (type & PERFILE_SAMPLE_STACK_USER && (stack == 0 || stack % 8 || stack > STACK_MOST))
         pf_report_event(c, PERFILE_RULE_V_115, PF_FULL, e, "attr.sample_stack_user",
-                        "%" PRIu32 " bytes of stack", stack);
+                        "%" PRIu32 " bytes of stack, not a multiple of 8 from 8 to %d", stack,
+                        STACK_MOST);
 }
 
+/* Values that do not go with the kind of event: a frequency of 0 (V-117), precise_ip for software
+ * events and tracepoints (V-118). */
 static void check_kind(pf_check *c, const perfile_event *e)
 {
     bool soft = e->attr.type == PERFILE_TYPE_SOFTWARE || e->attr.type == PERFILE_TYPE_TRACEPOINT;
     unsigned precise = (unsigned)(e->attr.flags >> PERFILE_ATTR_BIT_PRECISE_IP) & PRECISE_MASK;
     if (e->attr.is_freq && e->attr.sample_freq == 0 && e->attr.sample_type)
-        pf_report_event(c, PERFILE_RULE_V_117, PF_FULL, e, "attr.sample_freq", "a frequency of 0");
+        pf_report_event(c, PERFILE_RULE_V_117, PF_FULL, e, "attr.sample_freq",
+                        "the event samples by frequency, which is 0");
     if (soft && precise)
         pf_report_event(c, PERFILE_RULE_V_118, precise == PRECISE_MASK ? PF_LESSER : PF_FULL, e,
-                        "attr.flags", "precise_ip %u", precise);
+                        "attr.flags", "precise_ip is %u, not 0", precise);
 }
 
 static bool known_clock(int32_t clock)
@@ -113,6 +127,7 @@ static bool known_clock(int32_t clock)
            NULL;
 }
 
+/* All events use the same, known clock (V-116). */
 static void check_clock(pf_check *c, const perfile_event *e, const perfile_event *first)
 {
     bool uses = flag(e, PERFILE_ATTR_BIT_USE_CLOCKID);
@@ -125,22 +140,24 @@ static void check_clock(pf_check *c, const perfile_event *e, const perfile_event
                         "clock %" PRId32 " is not known", e->attr.clockid);
 }
 
-/* perf stat has no samples: its events need no place for ids. */
+/* True for a capture of `perf stat record` with sections: it has no samples, so that its events
+ * need no id. */
 static bool counts_only(const pf_check *c)
 {
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_STAT);
     return f && !f->damage;
 }
 
-/* Whether the event has samples, or records with trailers, whose event an id has to say: those
- * of `perf stat record` to a pipe, which has no feature STAT, are only counted. */
+/* True if the event has samples, or records with trailers, that belong to it by their id. `perf
+ * stat record` to a pipe has no feature STAT, and its events have neither. */
 static bool has_records(const perfile_event *e)
 {
     uint64_t every = e->attr.is_freq ? e->attr.sample_freq : e->attr.sample_period;
     return every || e->layout->sample_id_all;
 }
 
-/* Against the first event that has records, too. */
+/* With several events, the id has the same position in all samples and trailers (V-107). Compared
+ * with the first event that has records. */
 static void check_place_of_id(pf_check *c, const perfile_event *e)
 {
     if (counts_only(c) || !has_records(e))
@@ -153,6 +170,7 @@ static void check_place_of_id(pf_check *c, const perfile_event *e)
     const perfile_layout *l = e->layout;
     const perfile_layout *f = first->layout;
     int place = pf_layout_sample_id(l), other = pf_layout_sample_id(f);
+    /* The two numbers are indexes of 64-bit words; negative: the samples have no id. */
     if (place < 0 || other < 0)
         pf_report_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
                         "no id in the samples of event %" PRIu32 ", one of several",
@@ -184,6 +202,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Ids are not 0 and belong to one event (V-110). They are sorted to find duplicates; at most
+ * PF_CHECK_IDS, so that memory is bounded. */
 static perfile_status check_ids(pf_check *c, const perfile_event *e, perfile_error *err)
 {
     size_t n = e->ids.n < PF_CHECK_IDS ? e->ids.n : PF_CHECK_IDS;
@@ -210,6 +230,7 @@ static perfile_status check_ids(pf_check *c, const perfile_event *e, perfile_err
     return PERFILE_OK;
 }
 
+/* What sample.c needs of the event. */
 static void make_plan(pf_check *c, const perfile_event *e)
 {
     pf_check_plan *p = &c->plans[e->index];
@@ -218,10 +239,12 @@ static void make_plan(pf_check *c, const perfile_event *e)
     *p = (pf_check_plan){.tracepoint = tracepoint ? e->attr.config : UINT64_MAX,
                          .id_at = (int8_t)pf_layout_sample_id(e->layout),
                          .shape = pf_sample_shape_of(e->layout->sample_type)};
-    /* Members of a group are read by their leader's samples. */
+    /* Without a period of its own it is a member of a group, sampled with its leader: its samples
+     * may have period 0. */
     p->may_lack_period = !e->attr.is_freq && e->attr.sample_period == 0;
 }
 
+/* All rules for an event that is new in the session. */
 static perfile_status check_event(pf_check *c, const perfile_event *e, perfile_error *err)
 {
     const perfile_event *first = perfile_session_event(c->session, 0);
@@ -240,6 +263,7 @@ static perfile_status check_event(pf_check *c, const perfile_event *e, perfile_e
     return check_ids(c, e, err);
 }
 
+/* See check.h. The cache of the last id is dropped: ids may belong to another event now. */
 perfile_status pf_check_attrs(pf_check *c, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(c->session);
@@ -262,6 +286,7 @@ perfile_status pf_check_attrs(pf_check *c, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* A sampled tracepoint has RAW data, and TRACING_DATA describes it (V-119). */
 static void check_tracepoint(pf_check *c, const perfile_event *e)
 {
     /* A tracepoint may be counted without being sampled. */
@@ -285,13 +310,14 @@ void pf_check_attrs_end(pf_check *c)
     for (uint32_t i = 0; i < n; i++) {
         const perfile_event *e = perfile_session_event(c->session, i);
         check_tracepoint(c, e);
-        /* An error when there are records that nobody knows whose they are. */
+        /* An error only if some record has the id of no event; else no record was affected. */
         if (n > 1 && e->ids.n == 0 && !e->ids_damage)
             pf_report_event(c, PERFILE_RULE_V_109,
                             c->n_findings[PERFILE_RULE_V_210][PF_FULL] ||
                                     c->n_findings[PERFILE_RULE_V_210][PF_LESSER]
                                 ? PF_FULL
                                 : PF_LESSER,
-                            e, "attr.ids", "an event of several without ids");
+                            e, "attr.ids",
+                            "the event has no ids, although there are several events");
     }
 }

@@ -1,24 +1,31 @@
-/* Where the parts of a file lie, from its header and extents. */
+/* Rules for the container (V-0xx): header, sections, feature table, parts of a directory.
+ *
+ * Nothing is read here. The driver describes the file in a perfile_container: header fields, and
+ * *extents*, which say for each range of bytes what it is (`role`), sorted by offset; `gap` and
+ * `tail` are ranges that nothing claims. Damage that the driver met when opening is reported with
+ * the rule that rules.def names for it. Formats other than perf.data only get the latter. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "check/rules.h"
 
 enum {
-    ENTRY_MIN = 80,
-    EVENT_TYPE = 72,
-    TABLE_ENTRY = 16,
+    ENTRY_MIN = 80,   /* of the attr section: the smallest attr, offset and size of its ids */
+    EVENT_TYPE = 72,  /* bytes of an entry in the event types of old files */
+    TABLE_ENTRY = 16, /* of the feature table: offset and size */
     LAST_FEATURE = 34,
     FIRST_SIMPLEPERF = 128,
     LAST_SIMPLEPERF = 134,
-    PARTS_IN_DIRECTORY = 1
+    PARTS_IN_DIRECTORY = 1 /* the version of DIR_FORMAT with files data.N */
 };
 
+/* True if the bitmap of the header has the feature. */
 static bool declared(const perfile_container *k, unsigned feature)
 {
     return k->features[feature / 64] >> feature % 64 & 1;
 }
 
+/* What an extent is, for messages: "the data", "feature HOSTNAME" (made in `buf`). */
 static const char *role_name(const perfile_extent *e, char buf[40])
 {
     static const char *const names[] = {
@@ -41,7 +48,7 @@ static const char *role_name(const perfile_extent *e, char buf[40])
     return buf;
 }
 
-/* Bytes of the file `data`, or of the only file, that are taken for records. */
+/* Bytes of the file, or of `data` in a directory, that are read as records. */
 static uint64_t bytes_of_records(const perfile_container *k)
 {
     uint64_t n = 0;
@@ -51,7 +58,8 @@ static uint64_t bytes_of_records(const perfile_container *k)
     return n;
 }
 
-/* A size of 0 where records lie hides them from every reader that believes it. */
+/* The data section has a size (V-007). A recording that was killed has size 0 in its header:
+ * readers that believe it see no records, although they are there. */
 static void check_data_size(pf_check *c, const perfile_container *k)
 {
     uint64_t n = bytes_of_records(k);
@@ -65,6 +73,8 @@ static void check_data_size(pf_check *c, const perfile_container *k)
                                          : "the data section is empty");
 }
 
+/* Fields of the header. Offsets in the findings are those of the fields in the header (48:
+ * data.size). */
 static void check_header(pf_check *c, const perfile_container *k)
 {
     if (k->header_size > 104)
@@ -76,7 +86,8 @@ static void check_header(pf_check *c, const perfile_container *k)
         return;
     if (k->attr_size < ENTRY_MIN || k->attr_size % 8)
         pf_report_offset(c, PERFILE_RULE_V_003, PF_FULL, 16, "header.attr_size",
-                         "entries of %" PRIu64 " bytes", k->attr_size);
+                         "entries of %" PRIu64 " bytes, not a multiple of 8 from %d on",
+                         k->attr_size, ENTRY_MIN);
     else if (k->attrs.size % k->attr_size)
         pf_report_offset(c, PERFILE_RULE_V_004, PF_FULL, 32, "header.attrs.size",
                          "%" PRIu64 " bytes are no multiple of the entry, %" PRIu64, k->attrs.size,
@@ -87,9 +98,11 @@ static void check_header(pf_check *c, const perfile_container *k)
     check_data_size(c, k);
     if (k->data.offset % 8)
         pf_report_offset(c, PERFILE_RULE_V_016, PF_FULL, 40, "header.data.offset",
-                         "the data begin at %" PRIu64, k->data.offset);
+                         "the data begin at offset %" PRIu64 ", no multiple of 8", k->data.offset);
 }
 
+/* Only known features are declared (V-011), and HOSTNAME is among them (V-012): readers use its bit
+ * to find out in which byte order and word size the bitmap was written. */
 static void check_bitmap(pf_check *c, const perfile_container *k)
 {
     for (unsigned i = 0; i < PERFILE_N_FEATURES; i++)
@@ -102,7 +115,8 @@ static void check_bitmap(pf_check *c, const perfile_container *k)
                          "header.features", "there is no HOSTNAME");
 }
 
-/* Damage of the container: sections that lie outside or were not read. */
+/* Damage that the driver met when it opened the file: sections outside of the file, or not
+ * readable. */
 static void check_damages(pf_check *c, const perfile_container *k)
 {
     char buf[40];
@@ -110,7 +124,7 @@ static void check_damages(pf_check *c, const perfile_container *k)
         const perfile_container_damage *d = &k->damages[i];
         unsigned rule =
             d->damage < PERFILE_N_DAMAGES ? pf_rule_of_damage[d->damage] : PERFILE_RULE_V_006;
-        /* Told by rules of their own. */
+        /* V-007 and V-003 report these two. */
         if (d->damage == PERFILE_DAMAGE_UNTERMINATED)
             continue;
         if (d->damage == PERFILE_DAMAGE_BAD_ATTRS && (k->attr_size < ENTRY_MIN || k->attr_size % 8))
@@ -125,12 +139,13 @@ static void check_damages(pf_check *c, const perfile_container *k)
     }
 }
 
+/* Sections that end behind the end of the file (V-006). */
 static void check_outside(pf_check *c, const perfile_container *k)
 {
     char buf[40];
     for (uint32_t i = 0; i < k->n_extents; i++) {
         const perfile_extent *e = &k->extents[i];
-        /* A table that is cut is V-009's, features and attrs have damage of their own. */
+        /* V-009 reports a cut feature table; features and attrs have damage of their own. */
         if (!e->outside || e->role == PERFILE_EXTENT_FEATURE_TABLE ||
             e->role == PERFILE_EXTENT_FEATURE || e->role == PERFILE_EXTENT_ATTRS)
             continue;
@@ -146,7 +161,8 @@ static uint64_t end_of(const perfile_extent *e)
     return e->length > UINT64_MAX - e->offset ? UINT64_MAX : e->offset + e->length;
 }
 
-/* Sorted by offset: each is compared with the one that reaches farthest so far. */
+/* No two sections share bytes (V-008), and no two events share ids (V-019). Extents are sorted by
+ * offset, so that each is compared with the one before that reaches farthest. */
 static void check_overlaps(pf_check *c, const perfile_container *k)
 {
     char first[40], second[40];
@@ -171,7 +187,7 @@ static void check_overlaps(pf_check *c, const perfile_container *k)
     }
 }
 
-/* Features that lie outside or whose table entry is cut. */
+/* A feature outside of the file, or whose table entry is cut: it cannot be decoded. */
 static void check_feature_damage(pf_check *c, const perfile_feature *f)
 {
     char buf[40];
@@ -183,14 +199,16 @@ static void check_feature_damage(pf_check *c, const perfile_feature *f)
                       f->size, perfile_damage_text(f->damage));
 }
 
+/* Features follow the table in the order of their numbers (V-010). */
 static void check_features_place(pf_check *c, const perfile_container *k)
 {
-    uint64_t end = 0;
-    uint64_t n = 0;
+    uint64_t end = 0; /* of the data, the table, or the last feature that was in order */
+    uint64_t n = 0;   /* entries of the table */
     char buf[40];
     const perfile_session *s = c->session;
     for (unsigned i = 0; i < PERFILE_N_FEATURES; i++)
         n += declared(k, i);
+    /* False if the header's numbers overflow: then nothing can be said about the order. */
     bool ordered = !__builtin_add_overflow(k->data.offset, k->data.size, &end) &&
                    !__builtin_add_overflow(end, n * TABLE_ENTRY, &end);
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
@@ -216,6 +234,7 @@ static void check_tail(pf_check *c, const perfile_container *k)
                              "%" PRIu64 " bytes behind the last part", k->extents[i].length);
 }
 
+/* The event types of old files: one per event, in the same order, with its config (V-014). */
 static void check_event_types(pf_check *c, const perfile_container *k)
 {
     const perfile_session *s = c->session;
@@ -237,6 +256,7 @@ static void check_event_types(pf_check *c, const perfile_container *k)
     }
 }
 
+/* A directory has DIR_FORMAT, and files data.N with version 1 only (V-018). */
 static void check_directory(pf_check *c, const perfile_container *k)
 {
     perfile_dir_format v;
@@ -247,7 +267,7 @@ static void check_directory(pf_check *c, const perfile_container *k)
     if (has && v.version > PARTS_IN_DIRECTORY)
         pf_report_feature(c, PERFILE_RULE_V_018, PF_FULL, f, "dir_format.version",
                           "a directory of form %" PRIu64, v.version);
-    else if (has && v.version != PARTS_IN_DIRECTORY && k->n_parts > 1) /* none: damage */
+    else if (has && v.version != PARTS_IN_DIRECTORY && k->n_parts > 1)
         pf_report_feature(c, PERFILE_RULE_V_018, PF_FULL, f, "dir_format.version",
                           "a directory of form %" PRIu64 " with %" PRIu32 " files data.N",
                           v.version, k->n_parts - 1);
@@ -256,10 +276,11 @@ static void check_directory(pf_check *c, const perfile_container *k)
                          "%" PRIu32 " files data.N, and no DIR_FORMAT", k->n_parts - 1);
 }
 
+/* Called once, when the first run is asked for. */
 void pf_check_container(pf_check *c)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
-    c->first_sample = UINT64_MAX;
+    c->first_sample = UINT64_MAX; /* the least time so far; here because this runs first */
     check_damages(c, k);
     if (k->form == PERFILE_FORM_NONE)
         return;

@@ -1,12 +1,16 @@
-/* What features say, against the events and the records. */
+/* Rules that compare what a feature says with the events, the records and the header. Called at the
+ * end, when all of these are known; each function decodes its feature and ignores one that cannot
+ * be decoded, because feature.c has reported that. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/byte_order.h"
 #include "check/feature.h"
 
+/* PMU types below 6 are those of PERF_TYPE_…, which need no name. */
 enum { FIRST_PMU = 6, BUILD_ID_BYTES = 20, ZSTD_VERSION = 0 };
 
+/* EVENT_DESC describes the same events with the same ids as the attrs (V-604). */
 static void check_event_desc(pf_check *c, const perfile_feature *f)
 {
     perfile_event_desc v;
@@ -31,6 +35,8 @@ static void check_event_desc(pf_check *c, const perfile_feature *f)
     }
 }
 
+/* SAMPLE_TIME has the times of the first and last sample (V-606). 0 to 0 is what perf writes when
+ * there are none; samples that damage took may have had these times. */
 static void check_sample_time(pf_check *c, const perfile_feature *f)
 {
     perfile_sample_time v;
@@ -43,22 +49,25 @@ static void check_sample_time(pf_check *c, const perfile_feature *f)
                           v.first_sample_time, v.last_sample_time, c->first_sample, c->last_sample);
 }
 
+/* CLOCK_DATA is about the clock of the events and has both times (V-609). */
 static void check_clock_data(pf_check *c, const perfile_feature *f)
 {
     perfile_clock_data v;
     perfile_clock clock;
     perfile_session_clock(c->session, &clock);
-    /* perf stat writes zeros, and without a clock of its own nobody looks at it. */
+    /* Without use_clockid no reader uses it, and perf stat writes zeros. */
     if (!clock.known || perfile_clock_data_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
         return;
     if (v.clockid != clock.clockid)
         pf_report_feature(c, PERFILE_RULE_V_609, PF_FULL, f, "clock_data.clockid",
-                          "clock %" PRId32 ", the events use %" PRId32, v.clockid, clock.clockid);
+                          "it describes clock %" PRId32 ", the events use clock %" PRId32,
+                          v.clockid, clock.clockid);
     else if (v.wall_clock_ns == 0 || v.clockid_time_ns == 0)
         pf_report_feature(c, PERFILE_RULE_V_609, PF_FULL, f, "clock_data.wall_clock_ns",
-                          "it has no times");
+                          "one of its two times is 0");
 }
 
+/* True if the name in an entry of BUILD_ID is followed by a NUL inside the section. */
 static bool name_ends(const perfile_feature *f, perfile_bytes name)
 {
     const uint8_t *end = f->payload.ptr + f->payload.len;
@@ -74,13 +83,14 @@ static void check_build_ids(pf_check *c, const perfile_feature *f)
     while (perfile_build_id_entry_next(&v.build_ids, &e, sizeof e) == PERFILE_OK) {
         if (!name_ends(f, e.id.filename))
             pf_report_feature(c, PERFILE_RULE_V_611, PF_FULL, f, "build_id_entry.filename",
-                              "the name of an entry does not end");
+                              "the name of an entry has no NUL");
         if (e.id.has_size && (e.id.size == 0 || e.id.size > BUILD_ID_BYTES))
             pf_report_feature(c, PERFILE_RULE_V_611, PF_LESSER, f, "build_id_entry.size",
-                              "a build id of %u bytes", e.id.size);
+                              "a build id of %u bytes, not 1 to %d", e.id.size, BUILD_ID_BYTES);
     }
 }
 
+/* GROUP_DESC: each group lies among the events, behind the group before (V-612). */
 static void check_groups(pf_check *c, const perfile_feature *f)
 {
     perfile_group_desc v;
@@ -96,11 +106,13 @@ static void check_groups(pf_check *c, const perfile_feature *f)
                               e.nr_members, e.leader_idx, n);
         else if (e.leader_idx < end)
             pf_report_feature(c, PERFILE_RULE_V_612, PF_FULL, f, "group_desc.leader_idx",
-                              "event %" PRIu32 " is in the group before, too", e.leader_idx);
+                              "event %" PRIu32 " is also in the group before", e.leader_idx);
         end = (uint64_t)e.leader_idx + e.nr_members;
     }
 }
 
+/* PMU_MAPPINGS names the PMU of each event (V-613). A type of INT32_MAX and more is no PMU of the
+ * kernel. */
 static void check_pmus(pf_check *c, const perfile_feature *f)
 {
     perfile_pmu_mappings v;
@@ -117,7 +129,8 @@ static void check_pmus(pf_check *c, const perfile_feature *f)
 
 typedef enum pf_tracing { TRACING_CUT, TRACING_MAGIC, TRACING_ORDER, TRACING_WHOLE } pf_tracing;
 
-/* How much of the beginning is right: the magic, a version that ends, the byte order. */
+/* Judges the start of TRACING_DATA: magic, version (a string), byte order. *order is the byte that
+ * says the byte order; not set for TRACING_CUT. */
 static pf_tracing tracing_begins(const perfile_feature *f, unsigned *order)
 {
     enum { MAGIC = 10 };
@@ -131,18 +144,20 @@ static pf_tracing tracing_begins(const perfile_feature *f, unsigned *order)
     return *order > 1 ? TRACING_ORDER : TRACING_WHOLE;
 }
 
+/* TRACING_DATA begins with its magic and a valid byte order (V-614), which is that of the file. */
 static void check_tracing(pf_check *c, const perfile_feature *f)
 {
     unsigned order;
     pf_tracing begin = tracing_begins(f, &order);
     if (begin == TRACING_MAGIC)
-        pf_report_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.magic", "wrong magic");
+        pf_report_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.magic",
+                          "the section does not begin with its magic");
     else if (begin == TRACING_ORDER)
         pf_report_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.big_endian",
                           "byte order %u, not 0 or 1", order);
     else if (begin == TRACING_WHOLE && (bool)order != perfile_session_big_endian(c->session))
         pf_report_feature(c, PERFILE_RULE_V_614, PF_LESSER, f, "tracing_data.big_endian",
-                          "it has another byte order than the file");
+                          "its byte order is not that of the file");
 }
 
 bool pf_feature_is_wrong(const perfile_feature *f)
@@ -163,7 +178,8 @@ bool pf_feature_is_wrong(const perfile_feature *f)
     return wrong;
 }
 
-/* The machine of uname that goes with an ELF machine. */
+/* E_MACHINE agrees with ARCH (V-617). The table has the start of the uname machine per ELF machine;
+ * others are not checked. */
 static void check_machine(pf_check *c, const perfile_feature *f)
 {
     static const struct {
@@ -179,18 +195,21 @@ static void check_machine(pf_check *c, const perfile_feature *f)
         if (v.e_machine == known[i].machine &&
             strncmp(arch, known[i].arch, strlen(known[i].arch)) != 0)
             pf_report_feature(c, PERFILE_RULE_V_617, PF_FULL, f, "elf_machine.e_machine",
-                              "machine %" PRIu32 ", ARCH is %s", v.e_machine, arch);
+                              "ELF machine %" PRIu32 " does not fit ARCH, which is %s", v.e_machine,
+                              arch);
 }
 
+/* The version of COMPRESSED is known (V-616). */
 static void check_versions(pf_check *c, const perfile_feature *f)
 {
     perfile_compression v;
     if (perfile_compression_decode(f, &v, sizeof v, NULL) == PERFILE_OK &&
         v.version != ZSTD_VERSION)
         pf_report_feature(c, PERFILE_RULE_V_616, PF_FULL, f, "compression.version",
-                          "version %" PRIu32, v.version);
+                          "version %" PRIu32 ", only %d is known", v.version, ZSTD_VERSION);
 }
 
+/* NRCPUS: no more processors online than configured (V-605). */
 static void check_processors(pf_check *c, const perfile_feature *f)
 {
     perfile_nrcpus v;
@@ -201,6 +220,7 @@ static void check_processors(pf_check *c, const perfile_feature *f)
                           v.nr_cpus_online);
 }
 
+/* Calls the check of the feature, by its number. */
 void pf_check_facts(pf_check *c, const perfile_feature *f)
 {
     static void (*const checks[PERFILE_N_FEATURES])(pf_check *, const perfile_feature *) = {

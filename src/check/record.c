@@ -270,7 +270,7 @@ static void check_trailer(pf_check *c, const perfile_record *r)
         return;
     if (t.res)
         pf_report(c, PERFILE_RULE_V_306, PF_FULL, r, "sample_id.res",
-                  "0x%" PRIx32 " beside processor %" PRIu32, t.res, t.cpu);
+                  "the field next to processor %" PRIu32 " is 0x%" PRIx32 ", not 0", t.cpu, t.res);
     if (c->n_cpus && t.cpu >= c->n_cpus && t.cpu != UINT32_MAX)
         pf_report(c, PERFILE_RULE_V_213, PF_FULL, r, "sample_id.cpu",
                   "processor %" PRIu32 ", the machine has %" PRIu32, t.cpu, c->n_cpus);

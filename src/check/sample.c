@@ -203,7 +203,7 @@ static void check_values(pf_check *c, const perfile_record *r, const perfile_sam
         return;
     }
     if (v->nr == 0)
-        pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "a group without counters");
+        pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "the group has no counters");
     perfile_list list = v->cntr;
     perfile_read_entry e;
     while (perfile_read_entry_next(&list, &e, sizeof e) == PERFILE_OK)
@@ -217,7 +217,8 @@ static void check_values(pf_check *c, const perfile_record *r, const perfile_sam
 static void check_abi(pf_check *c, const perfile_record *r, uint64_t abi, const char *field)
 {
     if (abi > 2)
-        pf_report(c, PERFILE_RULE_V_310, PF_FULL, r, field, "registers of ABI %" PRIu64, abi);
+        pf_report(c, PERFILE_RULE_V_310, PF_FULL, r, field, "registers of unknown ABI %" PRIu64,
+                  abi);
 }
 
 /* Rules for fields that most samples do not have. */
@@ -253,7 +254,8 @@ static void check_cpu(pf_check *c, const perfile_record *r, const perfile_sample
 {
     if (s->res)
         pf_report(c, PERFILE_RULE_V_306, PF_FULL, r, "sample.res",
-                  "0x%" PRIx32 " beside processor %" PRIu32, s->res, s->cpu);
+                  "the field next to processor %" PRIu32 " is 0x%" PRIx32 ", not 0", s->cpu,
+                  s->res);
     if (c->n_cpus && s->cpu >= c->n_cpus && s->cpu != UINT32_MAX)
         pf_report(c, PERFILE_RULE_V_213, PF_FULL, r, "sample.cpu",
                   "processor %" PRIu32 ", the machine has %" PRIu32, s->cpu, c->n_cpus);

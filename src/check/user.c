@@ -23,7 +23,8 @@ enum {
 static void check_cpus(pf_check *c, const perfile_record *r, const perfile_cpu_map_data *m)
 {
     if (m->type > CPU_MAP_RANGE)
-        pf_report(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.type", "a set of form %u", m->type);
+        pf_report(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.type",
+                  "a processor set of unknown type %u", m->type);
     else if (m->is_range && m->start_cpu > m->end_cpu)
         pf_report(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.start_cpu",
                   "a range from processor %u to %u", m->start_cpu, m->end_cpu);
@@ -43,7 +44,7 @@ static void check_update(pf_check *c, const perfile_record *r, const perfile_eve
 {
     if (v->type > UPDATE_CPUS)
         pf_report(c, PERFILE_RULE_V_509, PF_FULL, r, "event_update.type",
-                  "an update of kind %" PRIu64, v->type);
+                  "an update of unknown kind %" PRIu64, v->type);
     else if (!known_id(c, v->id))
         pf_report(c, PERFILE_RULE_V_509, PF_FULL, r, "event_update.id", "no event has id %" PRIu64,
                   v->id);
