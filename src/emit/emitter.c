@@ -1,3 +1,6 @@
+/* The public functions of emitters: they call the form (ops) and write its buffer to the sink. With
+ * threads, records go to threads.c instead, which must have finished before anything else is
+ * emitted. */
 #include "emit/emitter.h"
 
 #include "base/alloc.h"
@@ -6,7 +9,7 @@
 #include "emit/threads.h"
 
 enum {
-    PIECE = 64 << 10 /* handed to the sink at once */
+    WRITE_BYTES = 64 << 10 /* handed to the sink at once */
 };
 
 perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfile_emitter **out,
@@ -21,7 +24,7 @@ perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfil
     return PERFILE_OK;
 }
 
-perfile_status pf_emitter_hand_on(perfile_emitter *e, perfile_error *err)
+perfile_status pf_emitter_write_out(perfile_emitter *e, perfile_error *err)
 {
     perfile_bytes out = {e->out.ptr, e->out.len};
     if (e->no_memory)
@@ -33,24 +36,26 @@ perfile_status pf_emitter_hand_on(perfile_emitter *e, perfile_error *err)
 perfile_status perfile_emitter_flush(perfile_emitter *e, perfile_error *err)
 {
     perfile_status st = e->threads ? pf_emit_threads_wait(e, err) : PERFILE_OK;
-    return st == PERFILE_OK ? pf_emitter_hand_on(e, err) : st;
+    return st == PERFILE_OK ? pf_emitter_write_out(e, err) : st;
 }
 
-static perfile_status settle(perfile_emitter *e, perfile_status st, perfile_error *err)
+/* Returns `st` if it is an error; else writes `out` if it has a full chunk, or must report
+ * no_memory. */
+static perfile_status write_out_if_full(perfile_emitter *e, perfile_status st, perfile_error *err)
 {
-    if (st != PERFILE_OK || (e->out.len < PIECE && !e->no_memory))
+    if (st != PERFILE_OK || (e->out.len < WRITE_BYTES && !e->no_memory))
         return st;
-    return pf_emitter_hand_on(e, err);
+    return pf_emitter_write_out(e, err);
 }
 
 perfile_status perfile_emitter_begin(perfile_emitter *e, perfile_error *err)
 {
-    return settle(e, e->ops->begin(e, err), err);
+    return write_out_if_full(e, e->ops->begin(e, err), err);
 }
 
 perfile_status pf_emitter_put_now(perfile_emitter *e, const perfile_record *r, perfile_error *err)
 {
-    return settle(e, e->ops->put(e, r, err), err);
+    return write_out_if_full(e, e->ops->put(e, r, err), err);
 }
 
 perfile_status perfile_emitter_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
@@ -115,12 +120,12 @@ perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, ui
         return PERFILE_OK;
     }
     for (;;) {
-        perfile_bytes piece;
-        perfile_status st = perfile_stream_extra(e->stream, r, &piece, err);
+        perfile_bytes chunk;
+        perfile_status st = perfile_stream_extra(e->stream, r, &chunk, err);
         if (st == PERFILE_END)
             return PERFILE_OK;
         if (st != PERFILE_OK)
             return st;
-        *crc = pf_crc32(*crc, piece);
+        *crc = pf_crc32(*crc, chunk);
     }
 }

@@ -1,21 +1,30 @@
-/* What an emitter is inside: a form fills `out`, which is handed to the sink in large pieces. */
+/* Internals of emitters: what the forms of `dump` (text, jsonl, cbor, tsv) share.
+ *
+ * A form is a table of functions, pf_emit_ops. They append to the buffer `out` of the emitter;
+ * emitter.c writes it to the sink in chunks of 64 KiB. No form calls the sink itself, so that an
+ * emitter without a sink can fill a buffer in another thread (threads.c). Memory errors do not need
+ * to be checked at each append: they set `no_memory`, and the next write fails. */
 #ifndef PF_EMIT_EMITTER_H
 #define PF_EMIT_EMITTER_H
 
 #include "base/buffer.h"
 #include "perfile/emit.h"
 
+/* A form. The functions get the emitter that pf_emitter_new() allocated with `size` bytes: a struct
+ * of the form that begins with a perfile_emitter. */
 typedef struct pf_emit_ops {
-    const char *name;
-    const char *doc;
-    size_t size; /* of the emitter */
-    /* May be NULL: what the options ask for, before the first record; and what that holds. */
+    const char *name; /* for --format */
+    const char *doc;  /* one line for --help */
+    size_t size;      /* of the form's emitter struct */
+    /* May be NULL.  Reads the options, before begin(); releases what that and later calls hold. */
     perfile_status (*open)(perfile_emitter *e, perfile_error *err);
     void (*close)(perfile_emitter *e);
+    /* Header, events and features; a record or damage; the end.  Damaged input is no error of
+     * theirs. */
     perfile_status (*begin)(perfile_emitter *e, perfile_error *err);
     perfile_status (*put)(perfile_emitter *e, const perfile_record *r, perfile_error *err);
     perfile_status (*finish)(perfile_emitter *e, perfile_error *err);
-    /* An input that could not be opened. */
+    /* All output for an input that could not be opened; instead of begin(). */
     perfile_status (*failure)(perfile_emitter *e, uint32_t damage, uint64_t offset,
                               perfile_error *err);
 } pf_emit_ops;
@@ -27,32 +36,34 @@ struct perfile_emitter {
     const perfile_container *container;
     perfile_sink *sink;
     uint32_t flags;
-    const perfile_model *model;      /* may be NULL */
-    const char *fields;              /* while opening: see perfile_emit_options */
-    bool no_memory;                  /* `out` could not grow: what it holds is not complete */
-    bool decoded;                    /* something was */
-    bool by_walk;                    /* for laws: nothing at once, see emit/sample.inc … */
-    uint64_t n_at_once;              /* … and how often that was done */
-    struct pf_emit_threads *threads; /* NULL: the caller's alone, see emit/threads.h */
+    const perfile_model *model;      /* resolves names; may be NULL */
+    const char *fields;              /* perfile_emit_options.fields, valid in open() only */
+    bool no_memory;                  /* `out` could not grow: its content is incomplete */
+    bool decoded;                    /* something could be decoded: for the outcome */
+    bool by_walk;                    /* tests: never use the fast path of emit/sample.inc … */
+    uint64_t n_at_once;              /* … and how many bodies and trailers used it */
+    struct pf_emit_threads *threads; /* NULL: only the caller's thread, see emit/threads.h */
     pf_buffer out;
     uint64_t n_records;
-    uint64_t n_errors;
+    uint64_t n_errors; /* damage that was emitted */
 };
 
-/* An emitter of this form without a stream. */
+/* Makes an emitter of this form; the caller sets the members for the stream, then calls ops->open.
+ */
 perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfile_emitter **out,
                               perfile_error *err);
 
-/* perfile_emitter_close() of one without threads. */
+/* Closes an emitter that has no threads; NULL is fine. */
 void pf_emitter_free(perfile_emitter *e);
 
-/* perfile_emitter_put() in the caller's thread. */
+/* Emits a record in the calling thread, whether or not the emitter has threads. */
 perfile_status pf_emitter_put_now(perfile_emitter *e, const perfile_record *r, perfile_error *err);
 
-/* Hands `out` to the sink. */
-perfile_status pf_emitter_hand_on(perfile_emitter *e, perfile_error *err);
+/* Writes `out` to the sink and empties it. PERFILE_E_NOMEM if an append failed before. */
+perfile_status pf_emitter_write_out(perfile_emitter *e, perfile_error *err);
 
-/* Room for `n` bytes at the end of `out`, NULL when there is no memory. */
+/* Reserves `n` bytes at the end of `out` and returns where to write them; NULL if there is no
+ * memory. To be followed by pf_emit_filled() with the end of what was written. */
 static inline uint8_t *pf_emit_room(perfile_emitter *e, size_t n)
 {
     if (!pf_buffer_reserve(&e->out, n)) {
@@ -63,13 +74,14 @@ static inline uint8_t *pf_emit_room(perfile_emitter *e, size_t n)
 }
 
 enum {
-    PF_VALUE_ROOM = 24 /* of a number in any form, the quotes and the comma included */
+    PF_VALUE_ROOM = 24 /* bytes that a number needs at most in any form, with quotes and comma */
 };
 
-/* What is written for a key: its characters, and some that are overwritten. */
+/* Bytes that writing a key needs: keys are copied in units of 16 bytes, so that more is written
+ * than the key has. */
 #define PF_KEY_ROOM(name) (sizeof(name) + 32)
 
-/* Room up to `end` was filled. */
+/* The room that pf_emit_room() gave was filled up to `end`. */
 static inline void pf_emit_filled(perfile_emitter *e, const uint8_t *end)
 {
     e->out.len = (size_t)(end - e->out.ptr);
@@ -81,12 +93,13 @@ static inline void pf_emit_bytes(perfile_emitter *e, const void *bytes, size_t n
         e->no_memory = true;
 }
 
-/* CRC-32 of the bytes behind a record, wherever they are.  PERFILE_E_TRUNCATED when the input ends
- * inside them. */
+/* CRC-32 of the bytes behind a record (AUX data, tracing data), in memory or read from the stream.
+ * PERFILE_E_TRUNCATED if the input ends inside them. */
 perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, uint32_t *crc,
                                  perfile_error *err);
 
-/* The name of the file of a directory that holds part `part`; NULL when it goes without saying. */
+/* The file name of part `part` of a directory; NULL for the main file, `data`, and for single
+ * files. Borrowed from the container. */
 static inline const char *pf_emit_part_name(const perfile_emitter *e, uint32_t part)
 {
     if (part == 0 || !e->container || part >= e->container->n_parts)

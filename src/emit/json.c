@@ -1,3 +1,4 @@
+/* Strings and bytes in JSON: what is too long to be inline. */
 #include "emit/json.h"
 
 #include "emit/utf8.h"
@@ -13,9 +14,10 @@ void pf_json_bytes(perfile_emitter *e, perfile_bytes bytes)
         pf_emit_filled(e, pf_json_put_bytes(at, bytes));
 }
 
+/* Writes the escape of a quote, a backslash or a control character. */
 static uint8_t *put_escaped(uint8_t *at, uint8_t c)
 {
-    static const char letters[] = "btn\0fr"; /* of 8 to 13 */
+    static const char letters[] = "btn\0fr"; /* escapes of the bytes 8 to 13; 11 has none */
     *at++ = '\\';
     if (c == '"' || c == '\\') {
         *at++ = c;
@@ -28,6 +30,8 @@ static uint8_t *put_escaped(uint8_t *at, uint8_t c)
     return at;
 }
 
+/* True if the byte needs no escape; bytes of multi-byte characters too, because the text is valid
+ * UTF-8. */
 static bool is_plain(uint8_t c)
 {
     return c >= 0x20 && c != '"' && c != '\\';
@@ -35,7 +39,7 @@ static bool is_plain(uint8_t c)
 
 void pf_json_text(perfile_emitter *e, perfile_bytes text)
 {
-    enum { WORST = 6 };
+    enum { WORST = 6 /* bytes of an escape, \u001f */ };
     if (!pf_utf8_valid(text)) {
         pf_json_object(e);
         pf_json_name(e, "hex", 3);

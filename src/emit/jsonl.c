@@ -1,4 +1,5 @@
-/* JSON lines: the output contract of `dump`, see format/dump.cddl. */
+/* JSON Lines, the output contract of `dump` (format/dump.cddl): lines.inc with the values of
+ * json.h. */
 #include "emit/json.h"
 
 #define PUT_KEY  PF_JSON_KEY

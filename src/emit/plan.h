@@ -1,39 +1,44 @@
-/* What the contract of `dump` makes of a field, worked out once per row of the tables. */
+/* How a field is written by the machine-readable forms (jsonl, cbor, tsv), derived from its row in
+ * the format tables: type, kind and flags. This is the output contract of `dump` (format/dump.cddl). The
+ * inline functions are used twice: at run time through pf_plan_of(), cached per field in a pf_key,
+ * and at compile time by sample.inc, where all arguments are constants. */
 #ifndef PF_EMIT_PLAN_H
 #define PF_EMIT_PLAN_H
 
 #include "perfile/field.h"
 
 typedef enum pf_plan {
-    PF_PLAN_SKIP, /* said by other fields already, or no value */
-    PF_PLAN_NUMBER,
+    PF_PLAN_SKIP,   /* padding, and counts that follow from the length of a list */
+    PF_PLAN_NUMBER, /* up to 32 bits: a JSON number is exact */
     PF_PLAN_SIGNED,
-    PF_PLAN_DEC, /* 64 bits */
-    PF_PLAN_HEX, /* 64 bits */
+    PF_PLAN_DEC, /* 64 bits: in JSON a decimal string, because readers use doubles */
+    PF_PLAN_HEX, /* 64 bits: in JSON a string with 0x */
     PF_PLAN_TEXT,
     PF_PLAN_BYTES,
-    PF_PLAN_CRC, /* bytes that are shown as their CRC-32, under that name */
-    PF_PLAN_NUMBERS,
+    PF_PLAN_CRC,     /* bytes that are shown as their CRC-32, under that name */
+    PF_PLAN_NUMBERS, /* arrays of the numbers above */
     PF_PLAN_SIGNEDS,
     PF_PLAN_DECS,
     PF_PLAN_HEXES,
     PF_PLAN_STRINGS,
-    PF_PLAN_FLAGS, /* a list of the bits that are set, the other parts beside it */
-    PF_PLAN_PARTS, /* every part a member of the object around it */
-    PF_PLAN_OBJECT,
-    PF_PLAN_FLAT, /* members of the object around it */
-    PF_PLAN_ARRAY,
-    PF_PLAN_ITEM
+    PF_PLAN_FLAGS,  /* an array of the names of set bits; wider bit fields become members */
+    PF_PLAN_PARTS,  /* each bit field becomes a member of the enclosing object */
+    PF_PLAN_OBJECT, /* a struct */
+    PF_PLAN_FLAT,   /* a struct whose fields become members of the enclosing object */
+    PF_PLAN_ARRAY,  /* a list of structs … */
+    PF_PLAN_ITEM    /* … and one of them, an object without a key */
 } pf_plan;
 
+/* The plan of a field; slow enough that callers cache it. */
 pf_plan pf_plan_of(const perfile_field *field);
 
-/* perfile_kind_base() for the compiler: PF_BASE_ADDR … */
+/* perfile_kind_base() as constants, for pf_plan_for(): PF_BASE_ADDR … */
 enum {
 #define KIND(id, number, name, base, words, doc) PF_BASE_##id = PERFILE_BASE_##base,
 #include "perfile/format/kinds.def"
 };
 
+/* The plan of a number. `type`: PERFILE_STORED_…, `base`: PERFILE_BASE_… */
 static inline pf_plan pf_number_plan(unsigned type, unsigned base)
 {
     if (type == PERFILE_STORED_S32)
@@ -43,6 +48,7 @@ static inline pf_plan pf_number_plan(unsigned type, unsigned base)
     return base == PERFILE_BASE_HEX || base == PERFILE_BASE_SCALE ? PF_PLAN_HEX : PF_PLAN_DEC;
 }
 
+/* The plan of an array of numbers of type `element`. */
 static inline pf_plan pf_words_plan(unsigned element, unsigned base)
 {
     switch (pf_number_plan(element, base)) {
@@ -57,7 +63,7 @@ static inline pf_plan pf_words_plan(unsigned element, unsigned base)
     }
 }
 
-/* The same of what a row says, for rows that the compiler knows. */
+/* The plan of a row; the compiler reduces it to a constant where the arguments are. */
 static inline pf_plan pf_plan_for(unsigned type, unsigned element, unsigned kind, unsigned base,
                                   unsigned flags)
 {
@@ -88,11 +94,12 @@ static inline pf_plan pf_plan_for(unsigned type, unsigned element, unsigned kind
     return pf_number_plan(type, base);
 }
 
-/* Name and plan of a row, the name as the form writes it. */
+/* Cache entry: the plan and the name of a field, the latter as the form writes it ("name": in
+ * jsonl). */
 typedef struct pf_key {
-    const void *row;
-    uint8_t plan;
-    uint8_t len;
+    const void *row; /* of the tables, which are constant: its address identifies it; NULL: free */
+    uint8_t plan;    /* pf_plan */
+    uint8_t len;     /* of text */
     uint8_t text[38];
 } pf_key;
 

@@ -1,3 +1,4 @@
+/* Names of registers from format/regs.def, by the machine that recorded: ARCH or E_MACHINE. */
 #include "emit/registers.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ static const char *const names[N_ARCHS][64] = {
 #include "format/regs.def"
 };
 
-/* What `uname -m` begins with, the longer one first. */
+/* Prefixes of `uname -m`; a prefix of another one stands behind it (arm64 before arm). */
 static const struct {
     const char *prefix;
     enum arch arch;
@@ -29,6 +30,7 @@ static const struct {
     {"s390", ARCH_s390},  {"mips", ARCH_mips},
 };
 
+/* EM_… of elf.h. */
 static const struct {
     uint32_t number;
     enum arch arch;

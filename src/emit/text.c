@@ -9,7 +9,7 @@ enum {
     TYPE_WIDTH = 18,
     SIZE_WIDTH = 6,
     MISC_WIDTH = 8,
-    FIRST_MARKER = 23 /* HEADER_LAST_FEATURE of perf 4.17, the first that ends the list */
+    FIRST_END_MARKER = 23 /* HEADER_LAST_FEATURE of perf 4.17, the first that ends the list */
 };
 
 static void pad_from(pf_text_page *t, size_t mark, size_t width)
@@ -43,7 +43,7 @@ static void put_place(pf_text_page *t, const perfile_record *r)
     pf_text_page_line(t, 0);
     if (file) {
         pf_text_page_text(t, (perfile_bytes){(const uint8_t *)file, strlen(file)});
-        PF_SHEET_LITERAL(t, ":");
+        PF_TEXT_LITERAL(t, ":");
     }
     pf_text_offset(t, inner ? r->stream_offset : r->offset);
 }
@@ -55,7 +55,7 @@ static void put_type(pf_text_page *t, const perfile_record *r)
     if (name) {
         pf_text_page_string(t, name);
     } else {
-        PF_SHEET_LITERAL(t, "type ");
+        PF_TEXT_LITERAL(t, "type ");
         pf_text_page_dec(t, perfile_record_stored_type(r));
     }
     pad_from(t, mark, TYPE_WIDTH);
@@ -70,7 +70,7 @@ static void head_line(pf_text_page *t, const perfile_record *r)
         pf_text_page_spaces(t, TIME_WIDTH);
     else
         pf_text_page_seconds(t, time, TIME_WIDTH);
-    PF_SHEET_LITERAL(t, "  ");
+    PF_TEXT_LITERAL(t, "  ");
     put_type(t, r);
     size_t mark = t->base.out.len;
     pf_text_page_dec(t, perfile_record_size(r));
@@ -90,9 +90,9 @@ static void head_line(pf_text_page *t, const perfile_record *r)
 static void other_header(pf_text_page *t, const perfile_record *r)
 {
     pf_text_page_named(t, "header", 0, perfile_family_header(r->family));
-    PF_SHEET_LITERAL(t, "type ");
+    PF_TEXT_LITERAL(t, "type ");
     pf_text_page_dec(t, perfile_record_stored_type(r));
-    PF_SHEET_LITERAL(t, ", size ");
+    PF_TEXT_LITERAL(t, ", size ");
     pf_text_page_dec(t, perfile_record_size(r));
     pf_text_page_end(t);
 }
@@ -109,14 +109,14 @@ static void header_fields(pf_text_page *t, const perfile_record *r)
     pf_text_page_named(t, "type", 0, 4);
     pf_text_page_dec(t, r->type);
     if (name) {
-        PF_SHEET_LITERAL(t, "  ");
+        PF_TEXT_LITERAL(t, "  ");
         pf_text_page_string(t, name);
     }
     pf_text_page_end(t);
     if (!wide) {
         pf_text_page_named(t, "misc", 4, 2);
         pf_text_page_0x(t, r->misc);
-        PF_SHEET_LITERAL(t, "  ");
+        PF_TEXT_LITERAL(t, "  ");
         pf_text_page_misc(t, r->type, r->misc);
         pf_text_page_trim(t);
         pf_text_page_end(t);
@@ -136,12 +136,12 @@ static perfile_status carried_feature(pf_text_page *t, const perfile_record *r, 
     /* perf writes no feature without content, but one with the number behind its last feature:
      * newer versions have given that number to a feature. */
     const char *name = perfile_feature_name(f.number);
-    if (f.payload.len == 0 && f.number >= FIRST_MARKER)
+    if (f.payload.len == 0 && f.number >= FIRST_END_MARKER)
         name = "end of features";
     pf_text_page_named(t, "feat_id", PF_PERF_RECORD_HEADER, 8);
     pf_text_page_dec(t, f.number);
     if (name) {
-        PF_SHEET_LITERAL(t, "  ");
+        PF_TEXT_LITERAL(t, "  ");
         pf_text_page_string(t, name);
     }
     pf_text_page_end(t);
@@ -195,9 +195,9 @@ static perfile_status put_payload(pf_text_page *t, const perfile_record *r, perf
     pf_put_hex_fixed(digits, crc, sizeof digits);
     pf_text_page_named(t, "payload", 0, 0);
     pf_text_offset(t, r->offset + perfile_record_size(r));
-    PF_SHEET_LITERAL(t, " +");
+    PF_TEXT_LITERAL(t, " +");
     pf_text_page_dec(t, r->extra.len);
-    PF_SHEET_LITERAL(t, "  crc32 ");
+    PF_TEXT_LITERAL(t, "  crc32 ");
     pf_emit_bytes(&t->base, digits, sizeof digits);
     pf_text_page_end(t);
     return PERFILE_OK;
@@ -229,12 +229,12 @@ static perfile_status record_lines(pf_text_page *t, const perfile_record *r, per
 static void damage_line(pf_text_page *t, const perfile_record *r)
 {
     put_place(t, r);
-    PF_SHEET_LITERAL(t, "  ");
+    PF_TEXT_LITERAL(t, "  ");
     pf_text_damage(t, r->damage);
     if (r->body.len) {
-        PF_SHEET_LITERAL(t, "; ");
+        PF_TEXT_LITERAL(t, "; ");
         pf_text_page_dec(t, r->body.len);
-        PF_SHEET_LITERAL(t, " bytes passed over");
+        PF_TEXT_LITERAL(t, " bytes passed over");
     }
     pf_text_page_end(t);
     t->base.n_errors++;
@@ -258,10 +258,10 @@ static perfile_status text_finish(perfile_emitter *e, perfile_error *err)
     pf_text_page_dec(t, e->n_records);
     pf_text_page_string(t, e->n_records == 1 ? " record" : " records");
     if (e->n_errors) {
-        PF_SHEET_LITERAL(t, "; ");
+        PF_TEXT_LITERAL(t, "; ");
         pf_text_page_dec(t, e->n_errors);
         pf_text_page_string(t, e->n_errors == 1 ? " place is" : " places are");
-        PF_SHEET_LITERAL(t, " damaged, marked !!");
+        PF_TEXT_LITERAL(t, " damaged, marked !!");
     }
     pf_text_page_end(t);
     return PERFILE_OK;

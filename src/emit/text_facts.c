@@ -15,9 +15,9 @@ void pf_text_offset(pf_text_page *t, uint64_t offset)
 
 void pf_text_damage(pf_text_page *t, uint32_t damage)
 {
-    PF_SHEET_LITERAL(t, "!! ");
+    PF_TEXT_LITERAL(t, "!! ");
     pf_text_page_string(t, perfile_damage_name(damage));
-    PF_SHEET_LITERAL(t, ": ");
+    PF_TEXT_LITERAL(t, ": ");
     pf_text_page_string(t, perfile_damage_text(damage));
 }
 
@@ -25,7 +25,7 @@ void pf_text_damage_at(pf_text_page *t, uint32_t damage, uint64_t offset)
 {
     pf_text_page_line(t, 0);
     pf_text_offset(t, offset);
-    PF_SHEET_LITERAL(t, "  ");
+    PF_TEXT_LITERAL(t, "  ");
     pf_text_damage(t, damage);
     pf_text_page_end(t);
     t->base.n_errors++;
@@ -64,7 +64,7 @@ static void put_extent(pf_text_page *t, const char *name, const perfile_section 
 {
     pf_text_page_named(t, name, 0, 0);
     pf_text_offset(t, s->offset);
-    PF_SHEET_LITERAL(t, " +");
+    PF_TEXT_LITERAL(t, " +");
     pf_text_page_dec(t, s->size);
     pf_text_page_end(t);
 }
@@ -86,7 +86,7 @@ static void put_declared_features(pf_text_page *t, const perfile_container *c)
             pf_text_page_dec(t, i);
     }
     if (first)
-        PF_SHEET_LITERAL(t, "-");
+        PF_TEXT_LITERAL(t, "-");
     pf_text_page_end(t);
 }
 
@@ -98,7 +98,7 @@ static void header_lines(pf_text_page *t)
     pf_text_page_line(t, 0);
     pf_text_page_string(t, c->family == PERFILE_FAMILY_PERF ? "perf.data" : c->format);
     pf_text_page_string(t, c->form == PERFILE_FORM_PIPE ? " pipe" : " file");
-    PF_SHEET_LITERAL(t, ", version ");
+    PF_TEXT_LITERAL(t, ", version ");
     pf_text_page_dec(t, c->version);
     pf_text_page_string(t, c->byte_order == PERFILE_BYTE_ORDER_BIG ? ", big-endian"
                                                                    : ", little-endian");
@@ -118,9 +118,9 @@ static void event_lines(pf_text_page *t, const perfile_event *event)
 {
     pf_text_page_line(t, 0);
     pf_text_offset(t, event->offset);
-    PF_SHEET_LITERAL(t, "  event ");
+    PF_TEXT_LITERAL(t, "  event ");
     pf_text_page_dec(t, event->index);
-    PF_SHEET_LITERAL(t, "  ");
+    PF_TEXT_LITERAL(t, "  ");
     pf_text_page_text(t, (perfile_bytes){(const uint8_t *)event->name, strlen(event->name)});
     pf_text_page_end(t);
     if (event->damage)
@@ -147,9 +147,9 @@ static void event_lines(pf_text_page *t, const perfile_event *event)
 static void event_type_line(pf_text_page *t, const perfile_event_type *type)
 {
     pf_text_page_line(t, 0);
-    PF_SHEET_LITERAL(t, "event_type ");
+    PF_TEXT_LITERAL(t, "event_type ");
     pf_text_page_dec(t, type->event_id);
-    PF_SHEET_LITERAL(t, "  ");
+    PF_TEXT_LITERAL(t, "  ");
     pf_text_page_quoted(t, type->name);
     pf_text_page_end(t);
     t->base.decoded = true;
@@ -160,12 +160,12 @@ static void feature_lines(pf_text_page *t, const perfile_feature *f)
     const char *name = perfile_feature_name(f->number);
     pf_text_page_line(t, 0);
     pf_text_offset(t, f->offset);
-    PF_SHEET_LITERAL(t, " +");
+    PF_TEXT_LITERAL(t, " +");
     pf_text_page_dec(t, f->size);
-    PF_SHEET_LITERAL(t, "  feature ");
+    PF_TEXT_LITERAL(t, "  feature ");
     pf_text_page_dec(t, f->number);
     if (name) {
-        PF_SHEET_LITERAL(t, "  ");
+        PF_TEXT_LITERAL(t, "  ");
         pf_text_page_string(t, name);
     }
     pf_text_page_end(t);

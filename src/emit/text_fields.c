@@ -5,9 +5,9 @@
 #include "perfile/abi.h"
 
 enum {
-    SHORT_BLOB = 32, /* shown as a whole where it stands */
-    BLOB_START = 16, /* of longer ones, outside hex mode */
-    WORD = 8         /* bytes beside one value */
+    SHORT_BYTES = 32, /* shown as a complete where it stands */
+    SHOWN_BYTES = 16, /* of longer ones, outside hex mode */
+    WORD = 8          /* bytes beside one value */
 };
 
 static const pf_key *key_of(pf_text_page *t, const perfile_field *f)
@@ -83,17 +83,17 @@ static void put_crc(pf_text_page *t, perfile_bytes bytes)
 
 static void put_bytes(pf_text_page *t, perfile_bytes bytes)
 {
-    bool whole = bytes.len <= SHORT_BLOB;
-    if (!whole)
+    bool complete = bytes.len <= SHORT_BYTES;
+    if (!complete)
         put_count(t, bytes.len, " bytes  ");
-    uint8_t *at = pf_emit_room(&t->base, 2 * SHORT_BLOB);
+    uint8_t *at = pf_emit_room(&t->base, 2 * SHORT_BYTES);
     if (!at)
         return;
-    if (!whole)
-        bytes.len = BLOB_START;
+    if (!complete)
+        bytes.len = SHOWN_BYTES;
     pf_emit_filled(&t->base, pf_put_bytes(at, bytes));
-    if (!whole)
-        PF_SHEET_LITERAL(t, "…");
+    if (!complete)
+        PF_TEXT_LITERAL(t, "…");
 }
 
 static void show_blob(pf_text_page *t, const perfile_field *f, const perfile_value *v)
@@ -107,7 +107,7 @@ static void show_blob(pf_text_page *t, const perfile_field *f, const perfile_val
     if (f->kind == PERFILE_KIND_BULK)
         put_crc(t, v->u.bytes);
     else if (v->u.bytes.len == 0)
-        PF_SHEET_LITERAL(t, "-");
+        PF_TEXT_LITERAL(t, "-");
     else
         put_bytes(t, v->u.bytes);
     pf_text_page_named_end(t);
@@ -125,10 +125,10 @@ static void put_word(pf_text_page *t, const perfile_field *f, uint64_t v, uint64
         if (names && names[bit]) {
             pf_text_page_string(t, names[bit]);
         } else {
-            PF_SHEET_LITERAL(t, "r");
+            PF_TEXT_LITERAL(t, "r");
             pf_text_page_dec(t, bit);
         }
-        PF_SHEET_LITERAL(t, "=");
+        PF_TEXT_LITERAL(t, "=");
     }
     pf_text_page_number(t, f->kind, f->element,
                         f->element == PERFILE_STORED_S32 ? (uint64_t)(int32_t)v : v);
@@ -187,7 +187,7 @@ static void show_words(pf_text_page *t, const perfile_field *f, const perfile_va
 static void show_none(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     pf_text_page_name(t, key_of(t, f), v);
-    PF_SHEET_LITERAL(t, "-");
+    PF_TEXT_LITERAL(t, "-");
     pf_text_page_named_end(t);
 }
 
@@ -271,7 +271,7 @@ static void show_begin(void *user, const perfile_field *f, const perfile_value *
     else
         pf_text_page_heading(t, f->name, strlen(f->name));
     if (f->type == PERFILE_STORED_LIST && v->u.count != UINT64_MAX) {
-        PF_SHEET_LITERAL(t, " (");
+        PF_TEXT_LITERAL(t, " (");
         put_count(t, v->u.count, ")");
     }
     if (!item || t->hex)

@@ -5,7 +5,7 @@
 enum {
     INDENT = 4,
     STEP = 2,       /* of nested fields */
-    FEW = 16,       /* spaces */
+    SHORT_RUN = 16, /* spaces */
     HEX_BYTES = 8,  /* beside a field */
     DUMP_BYTES = 16 /* without one */
 };
@@ -17,12 +17,12 @@ void pf_text_page_string(pf_text_page *t, const char *text)
 
 void pf_text_page_spaces(pf_text_page *t, size_t n)
 {
-    uint8_t *at = pf_emit_room(&t->base, n < FEW ? FEW : n);
+    uint8_t *at = pf_emit_room(&t->base, n < SHORT_RUN ? SHORT_RUN : n);
     if (!at)
         return;
-    memset(at, ' ', FEW); /* of a size that is known: no call */
-    if (n > FEW)
-        memset(at + FEW, ' ', n - FEW);
+    memset(at, ' ', SHORT_RUN); /* of a size that is known: no call */
+    if (n > SHORT_RUN)
+        memset(at + SHORT_RUN, ' ', n - SHORT_RUN);
     pf_emit_filled(&t->base, at + n);
 }
 
@@ -47,14 +47,14 @@ static size_t printable(const uint8_t *p, size_t left)
     return n && perfile_is_printable(code) ? n : 0;
 }
 
-static void escape(pf_text_page *t, uint8_t c)
+static void put_escaped(pf_text_page *t, uint8_t c)
 {
     if (c == '\n') {
-        PF_SHEET_LITERAL(t, "\\n");
+        PF_TEXT_LITERAL(t, "\\n");
     } else if (c == '\t') {
-        PF_SHEET_LITERAL(t, "\\t");
+        PF_TEXT_LITERAL(t, "\\t");
     } else {
-        PF_SHEET_LITERAL(t, "\\x");
+        PF_TEXT_LITERAL(t, "\\x");
         pf_text_page_raw(t, pf_hex_pairs + 2 * c, 2);
     }
 }
@@ -71,7 +71,7 @@ static size_t plain_run(perfile_bytes text, size_t i, bool quoted)
     return n;
 }
 
-static void text_with(pf_text_page *t, perfile_bytes text, bool quoted)
+static void put_text(pf_text_page *t, perfile_bytes text, bool quoted)
 {
     for (size_t i = 0; i < text.len;) {
         size_t run = plain_run(text, i, quoted);
@@ -82,7 +82,7 @@ static void text_with(pf_text_page *t, perfile_bytes text, bool quoted)
         uint8_t c = text.ptr[i];
         size_t n = printable(text.ptr + i, text.len - i);
         if (n == 0)
-            escape(t, c);
+            put_escaped(t, c);
         else if (quoted && (c == '"' || c == '\\'))
             pf_emit_bytes(&t->base, (const char[]){'\\', (char)c}, 2);
         else
@@ -93,14 +93,14 @@ static void text_with(pf_text_page *t, perfile_bytes text, bool quoted)
 
 void pf_text_page_text(pf_text_page *t, perfile_bytes text)
 {
-    text_with(t, text, false);
+    put_text(t, text, false);
 }
 
 void pf_text_page_quoted(pf_text_page *t, perfile_bytes text)
 {
-    PF_SHEET_LITERAL(t, "\"");
-    text_with(t, text, true);
-    PF_SHEET_LITERAL(t, "\"");
+    PF_TEXT_LITERAL(t, "\"");
+    put_text(t, text, true);
+    PF_TEXT_LITERAL(t, "\"");
 }
 
 void pf_text_page_trim(pf_text_page *t)
@@ -160,14 +160,14 @@ static bool repeats(perfile_bytes bytes, size_t i, size_t width)
 }
 
 /* The place of the first line behind those that repeat, which are one star. */
-static size_t pass_repeated(pf_text_page *t, perfile_bytes bytes, size_t i, size_t width)
+static size_t skip_repeated(pf_text_page *t, perfile_bytes bytes, size_t i, size_t width)
 {
     if (!repeats(bytes, i, width))
         return i;
     while (repeats(bytes, i, width))
         i += width;
     pf_text_page_line(t, 2);
-    PF_SHEET_LITERAL(t, "*");
+    PF_TEXT_LITERAL(t, "*");
     pf_text_page_end(t);
     return i;
 }
@@ -175,7 +175,7 @@ static size_t pass_repeated(pf_text_page *t, perfile_bytes bytes, size_t i, size
 void pf_text_page_rest(pf_text_page *t, uint64_t offset, perfile_bytes bytes)
 {
     for (size_t i = HEX_BYTES; i < bytes.len; i += HEX_BYTES) {
-        i = pass_repeated(t, bytes, i, HEX_BYTES);
+        i = skip_repeated(t, bytes, i, HEX_BYTES);
         size_t n = bytes.len - i < HEX_BYTES ? bytes.len - i : HEX_BYTES;
         pf_text_page_hex_line(t, offset + i, bytes.ptr + i, n);
         pf_text_page_trim(t);
@@ -186,7 +186,7 @@ void pf_text_page_rest(pf_text_page *t, uint64_t offset, perfile_bytes bytes)
 void pf_text_page_dump(pf_text_page *t, uint64_t offset, perfile_bytes bytes)
 {
     for (size_t i = 0; i < bytes.len; i += DUMP_BYTES) {
-        i = pass_repeated(t, bytes, i, DUMP_BYTES);
+        i = skip_repeated(t, bytes, i, DUMP_BYTES);
         size_t n = bytes.len - i < DUMP_BYTES ? bytes.len - i : DUMP_BYTES;
         pf_text_page_line(t, 2);
         put_offset(t, offset + i);
@@ -217,7 +217,7 @@ static size_t indent_of(const pf_text_page *t)
 static bool begin_field(pf_text_page *t, uint64_t offset, size_t n)
 {
     if (t->open) {
-        PF_SHEET_LITERAL(t, "  ");
+        PF_TEXT_LITERAL(t, "  ");
         return true;
     }
     if (t->hex) {
@@ -237,14 +237,14 @@ static size_t trimmed(const pf_key *key)
     return n;
 }
 
-static bool goes_on(const pf_text_page *t)
+static bool shares_line(const pf_text_page *t)
 {
     return t->in_line >> t->depth & 1;
 }
 
 void pf_text_page_name(pf_text_page *t, const pf_key *key, const perfile_value *v)
 {
-    bool short_name = begin_field(t, v->offset, t->hex ? (size_t)v->width : 0) || goes_on(t);
+    bool short_name = begin_field(t, v->offset, t->hex ? (size_t)v->width : 0) || shares_line(t);
     uint8_t *at = pf_emit_room(&t->base, sizeof key->text + 1);
     if (!at)
         return;
@@ -275,7 +275,7 @@ void pf_text_page_named(pf_text_page *t, const char *name, uint64_t offset, size
 
 void pf_text_page_named_end(pf_text_page *t)
 {
-    if (!goes_on(t))
+    if (!shares_line(t))
         pf_text_page_end(t);
 }
 
@@ -294,7 +294,7 @@ void pf_text_page_between(pf_text_page *t)
         pf_text_page_end(t);
         pf_text_page_value_line(t, 0, NULL, 0);
     } else {
-        PF_SHEET_LITERAL(t, " ");
+        PF_TEXT_LITERAL(t, " ");
     }
 }
 

@@ -31,7 +31,7 @@ static inline void pf_text_page_raw(pf_text_page *t, const char *text, size_t n)
 {
     pf_emit_bytes(&t->base, text, n);
 }
-#define PF_SHEET_LITERAL(t, text) pf_text_page_raw(t, text, sizeof text - 1)
+#define PF_TEXT_LITERAL(t, text) pf_text_page_raw(t, text, sizeof text - 1)
 
 void pf_text_page_string(pf_text_page *t, const char *text);
 void pf_text_page_spaces(pf_text_page *t, size_t n);

@@ -28,7 +28,7 @@ static void put_part_value(pf_text_page *t, const perfile_bits *b, uint64_t valu
         if (!part_of(value, &v->bits[i]))
             continue;
         if (!first)
-            PF_SHEET_LITERAL(t, "+");
+            PF_TEXT_LITERAL(t, "+");
         first = false;
         pf_text_page_string(t, v->bits[i].name);
     }
@@ -47,17 +47,17 @@ bool pf_text_page_parts(pf_text_page *t, const perfile_vocabulary *v, uint64_t w
         if (value == 0)
             continue;
         if (any)
-            PF_SHEET_LITERAL(t, "|");
+            PF_TEXT_LITERAL(t, "|");
         any = true;
         pf_text_page_string(t, b->name);
         if (b->width > 1) {
-            PF_SHEET_LITERAL(t, "=");
+            PF_TEXT_LITERAL(t, "=");
             put_part_value(t, b, value);
         }
     }
     if (word & ~known) {
         if (any)
-            PF_SHEET_LITERAL(t, "|");
+            PF_TEXT_LITERAL(t, "|");
         pf_text_page_0x(t, word & ~known);
         any = true;
     }
@@ -78,7 +78,7 @@ static const struct {
 static void put_bar(pf_text_page *t, bool *any)
 {
     if (*any)
-        PF_SHEET_LITERAL(t, "|");
+        PF_TEXT_LITERAL(t, "|");
     *any = true;
 }
 
@@ -175,7 +175,7 @@ static void put_plain(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
     if (perfile_kind_base(kind) == PERFILE_BASE_HEX) {
         pf_text_page_0x(t, v);
     } else if (type == PERFILE_STORED_S32 && (int64_t)v < 0) {
-        PF_SHEET_LITERAL(t, "-");
+        PF_TEXT_LITERAL(t, "-");
         pf_text_page_dec(t, 0 - v);
     } else {
         pf_text_page_dec(t, v);
@@ -190,7 +190,7 @@ static void put_spelled(pf_text_page *t, unsigned kind, unsigned type, uint64_t 
         return;
     const char *word = words->words ? perfile_vocabulary_word(words, v) : NULL;
     if (word || words->bits)
-        PF_SHEET_LITERAL(t, "  ");
+        PF_TEXT_LITERAL(t, "  ");
     if (word)
         pf_text_page_string(t, word);
     else if (words->bits)
@@ -208,9 +208,9 @@ static void put_chain(pf_text_page *t, uint64_t v)
         pf_text_page_0x(t, v);
         return;
     }
-    PF_SHEET_LITERAL(t, "[");
+    PF_TEXT_LITERAL(t, "[");
     pf_text_page_string(t, word);
-    PF_SHEET_LITERAL(t, "]");
+    PF_TEXT_LITERAL(t, "]");
 }
 
 static void put_unit(pf_text_page *t, uint64_t v, unsigned kind)
@@ -219,17 +219,17 @@ static void put_unit(pf_text_page *t, uint64_t v, unsigned kind)
     if (!in_line || kind == PERFILE_KIND_DURATION)
         pf_text_page_dec(t, v);
     if (kind == PERFILE_KIND_DURATION) {
-        PF_SHEET_LITERAL(t, " ns");
+        PF_TEXT_LITERAL(t, " ns");
         return;
     }
     if (!in_line)
-        PF_SHEET_LITERAL(t, "  ");
+        PF_TEXT_LITERAL(t, "  ");
     if (kind == PERFILE_KIND_WALL)
         put_date(t, v);
     else
         pf_text_page_seconds(t, v, 0);
     if (!in_line && kind == PERFILE_KIND_TIME)
-        PF_SHEET_LITERAL(t, " s");
+        PF_TEXT_LITERAL(t, " s");
 }
 
 void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
@@ -239,7 +239,7 @@ void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t
     case PERFILE_KIND_TID:
     case PERFILE_KIND_CPU:
         if (type != PERFILE_STORED_S32 && all_ones(type, v))
-            PF_SHEET_LITERAL(t, "-1");
+            PF_TEXT_LITERAL(t, "-1");
         else
             put_plain(t, kind, type, v);
         break;
@@ -247,7 +247,7 @@ void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t
     case PERFILE_KIND_WALL:
     case PERFILE_KIND_DURATION:
         if (v == 0)
-            PF_SHEET_LITERAL(t, "0");
+            PF_TEXT_LITERAL(t, "0");
         else
             put_unit(t, v, kind);
         break;
@@ -268,7 +268,7 @@ void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t
         break;
     case PERFILE_KIND_BUILD_ID_MISC:
         pf_text_page_0x(t, v);
-        PF_SHEET_LITERAL(t, "  ");
+        PF_TEXT_LITERAL(t, "  ");
         pf_text_page_misc(t, PERFILE_RECORD_HEADER_BUILD_ID, (uint16_t)v);
         break;
     default:

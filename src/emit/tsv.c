@@ -7,7 +7,7 @@
  *
  * Fields that samples have at a fixed place, and all that is not in the body, cost what they are.
  * Only for other fields the record is walked; what it says of the columns goes to `values`, and
- * from there to the line in the order that was asked for. */
+ * from present to the line in the order that was asked for. */
 #include "emit/tsv_columns.h"
 
 #include "emit/digits.h"
@@ -17,13 +17,13 @@
 
 enum {
     VALUE_ROOM = 32, /* of a number and a tab, see emit/digits.h */
-    MOST_PATH = 128
+    MAX_PATH_BYTES = 128
 };
 
 /* What the walk found of a column. */
 typedef struct found {
     size_t at, len; /* in `values` */
-    bool there;
+    bool present;
 } found;
 
 typedef struct tsv {
@@ -38,7 +38,7 @@ typedef struct tsv {
     /* The walk. */
     uint32_t type;
     bool trailer;
-    char path[MOST_PATH]; /* of the structs around the field, each with its dot */
+    char path[MAX_PATH_BYTES]; /* of the structs around the field, each with its dot */
     size_t path_n;
     unsigned in_list; /* depth of lists around: their items have no column */
 } tsv;
@@ -83,7 +83,7 @@ static bool is_plain(uint8_t c)
 }
 
 /* Bytes of the character at `p` that stand for themselves, 0 when it has to be escaped. */
-static size_t as_it_is(const uint8_t *p, size_t left)
+static size_t plain_length(const uint8_t *p, size_t left)
 {
     if (p[0] < 0x80)
         return is_plain(p[0]);
@@ -111,7 +111,7 @@ static bool put_text(pf_buffer *to, perfile_bytes text)
         return false;
     uint8_t *at = to->ptr + to->len;
     for (size_t i = 0; i < text.len;) {
-        size_t n = is_plain(text.ptr[i]) ? 1 : as_it_is(text.ptr + i, text.len - i);
+        size_t n = is_plain(text.ptr[i]) ? 1 : plain_length(text.ptr + i, text.len - i);
         if (!n)
             at = put_escaped(at, text.ptr[i]);
         else
@@ -198,7 +198,7 @@ static bool put_value(pf_buffer *to, const perfile_field *f, const perfile_value
 }
 
 /* Whether the field that the walk is at is that of the column. */
-static bool is_of(const tsv *t, const pf_tsv_column *c, const perfile_field *f)
+static bool is_column(const tsv *t, const pf_tsv_column *c, const perfile_field *f)
 {
     if (c->what != PF_TSV_FIELD || (c->of_trailer && !t->trailer) ||
         (c->of_record && (t->trailer || c->type != t->type)))
@@ -213,13 +213,13 @@ static void show_value(void *user, const perfile_field *f, const perfile_value *
         return;
     for (uint32_t i = 0; i < t->n; i++) {
         found *x = &t->found[i];
-        if (x->there || !is_of(t, &t->columns[i], f))
+        if (x->present || !is_column(t, &t->columns[i], f))
             continue;
         x->at = t->values.len;
         if (!put_value(&t->values, f, v))
             t->no_memory = true;
         x->len = t->values.len - x->at;
-        x->there = true;
+        x->present = true;
     }
 }
 
@@ -231,7 +231,7 @@ static void show_begin(void *user, const perfile_field *f, const perfile_value *
     if (f->flags & PERFILE_FIELD_FLAT)
         return;
     /* What is too deep for a name has no column, as if it were in a list. */
-    if (f->type != PERFILE_STORED_STRUCT || t->in_list || t->path_n + n + 1 > MOST_PATH) {
+    if (f->type != PERFILE_STORED_STRUCT || t->in_list || t->path_n + n + 1 > MAX_PATH_BYTES) {
         t->in_list++;
         return;
     }
@@ -279,7 +279,7 @@ static void walk(tsv *t, const perfile_record *r)
 static void put_found(tsv *t, uint32_t i)
 {
     const found *x = &t->found[i];
-    if (x->there)
+    if (x->present)
         pf_emit_bytes(&t->base, t->values.ptr + x->at, x->len);
 }
 

@@ -11,7 +11,7 @@
 static const struct {
     const char *name;
     uint8_t what;
-} own[] = {
+} special[] = {
     {"type", PF_TSV_TYPE},   {"misc", PF_TSV_MISC},     {"cpumode", PF_TSV_CPUMODE},
     {"size", PF_TSV_SIZE},   {"offset", PF_TSV_OFFSET}, {"sequence", PF_TSV_SEQUENCE},
     {"event", PF_TSV_EVENT}, {"comm", PF_TSV_COMM},     {"dso", PF_TSV_DSO},
@@ -22,7 +22,7 @@ static const struct {
     uint32_t bit;
     uint8_t shift;
     bool is_hex, is_half;
-} fixed[] = {
+} fixed_fields[] = {
     {"ip", PERFILE_SAMPLE_IP, 0, true, false},
     {"pid", PERFILE_SAMPLE_TID, 0, false, true},
     {"tid", PERFILE_SAMPLE_TID, 32, false, true},
@@ -45,7 +45,7 @@ typedef struct search {
 } search;
 
 /* Whether `wanted` is "record.name", or "name" of whatever record. */
-static bool is_called(const char *wanted, size_t n, const char *record, const char *name)
+static bool is_named(const char *wanted, size_t n, const char *record, const char *name)
 {
     size_t of_record = strlen(record), of_name = strlen(name);
     if (n == of_name && memcmp(wanted, name, n) == 0)
@@ -54,13 +54,13 @@ static bool is_called(const char *wanted, size_t n, const char *record, const ch
            wanted[of_record] == '.' && memcmp(wanted + of_record + 1, name, of_name) == 0;
 }
 
-static void look(void *user, const perfile_expr_name *what)
+static void match_name(void *user, const perfile_expr_name *what)
 {
     search *s = user;
-    if (what->list && is_called(s->wanted, s->wanted_n, what->record, what->list))
+    if (what->list && is_named(s->wanted, s->wanted_n, what->record, what->list))
         s->of_structs = true;
     if (what->list || !(what->type & FIELD_TYPES) ||
-        !is_called(s->wanted, s->wanted_n, what->record, what->name))
+        !is_named(s->wanted, s->wanted_n, what->record, what->name))
         return;
     s->found = true;
     s->number |= (what->type & PERFILE_EXPR_NUMBER) != 0;
@@ -69,13 +69,13 @@ static void look(void *user, const perfile_expr_name *what)
 static bool is_field(const char *name)
 {
     search s = {.wanted = name, .wanted_n = strlen(name)};
-    perfile_expr_names(look, &s);
+    perfile_expr_names(match_name, &s);
     const char *dot = strrchr(name, '.');
     if (!s.found || s.of_structs || !dot)
         return s.found && !s.of_structs;
     /* A part of a word is no field. */
     search around = {.wanted = name, .wanted_n = (size_t)(dot - name)};
-    perfile_expr_names(look, &around);
+    perfile_expr_names(match_name, &around);
     return !around.number;
 }
 
@@ -100,55 +100,55 @@ static void set_record(pf_tsv_column *c)
     c->path = c->name + (c->of_record ? n + 1 : 0);
 }
 
-static bool set_own(pf_tsv_column *c)
+static bool set_special(pf_tsv_column *c)
 {
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        if (strcmp(c->name, own[i].name) != 0)
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
+        if (strcmp(c->name, special[i].name) != 0)
             continue;
-        c->what = own[i].what;
+        c->what = special[i].what;
         return true;
     }
     return false;
 }
 
 /* Offers a name that a column can have, and "record.name" to who asked for that record. */
-static void offer(void *user, const perfile_expr_name *what)
+static void suggest(void *user, const perfile_expr_name *what)
 {
-    pf_nearest *near = user, probe;
+    pf_nearest *suggestions = user, probe;
     const char *last = strrchr(what->name, '.');
     char qualified[PF_TSV_NAME];
     size_t n = strlen(what->record);
     if (what->list || !(what->type & FIELD_TYPES))
         return;
-    if (n && strncmp(near->wanted, what->record, n) == 0 && near->wanted[n] == '.') {
+    if (n && strncmp(suggestions->wanted, what->record, n) == 0 && suggestions->wanted[n] == '.') {
         snprintf(qualified, sizeof qualified, "%s.%s", what->record, what->name);
-        pf_nearest_offer(near, qualified);
+        pf_nearest_offer(suggestions, qualified);
         return;
     }
-    /* Few names come near: only those are worth the question whether they are fields. */
-    pf_nearest_begin(&probe, near->wanted);
+    /* Few names come suggestions: only those are worth the question whether they are fields. */
+    pf_nearest_begin(&probe, suggestions->wanted);
     pf_nearest_offer(&probe, what->name);
     if (last)
         pf_nearest_offer_as(&probe, what->name, last + 1, 1);
     if (!probe.n || !is_field(what->name))
         return;
-    pf_nearest_offer(near, what->name);
+    pf_nearest_offer(suggestions, what->name);
     if (last)
-        pf_nearest_offer_as(near, what->name, last + 1, 1);
+        pf_nearest_offer_as(suggestions, what->name, last + 1, 1);
 }
 
 /* PERFILE_E_USAGE, with the names that may have been meant. */
 static perfile_status no_such_field(const char *name, perfile_error *err)
 {
-    pf_nearest near;
+    pf_nearest suggestions;
     char list[160];
-    pf_nearest_begin(&near, name);
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        pf_nearest_offer(&near, own[i].name);
-    perfile_expr_names(offer, &near);
-    pf_nearest_put(&near, list, sizeof list);
+    pf_nearest_begin(&suggestions, name);
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
+        pf_nearest_offer(&suggestions, special[i].name);
+    perfile_expr_names(suggest, &suggestions);
+    pf_nearest_put(&suggestions, list, sizeof list);
     return pf_fail(err, PERFILE_E_USAGE, "fields", "no field is called '%s'%s%s%s", name,
-                   near.n ? "; did you mean " : "", list, near.n ? "?" : "");
+                   suggestions.n ? "; did you mean " : "", list, suggestions.n ? "?" : "");
 }
 
 static perfile_status set_column(pf_tsv_column *c, const char *name, size_t n, perfile_error *err)
@@ -158,21 +158,21 @@ static perfile_status set_column(pf_tsv_column *c, const char *name, size_t n, p
         return pf_fail(err, PERFILE_E_USAGE, "fields", "no field is called '%.*s'", PF_TSV_NAME,
                        name);
     memcpy(c->name, name, n);
-    if (set_own(c))
+    if (set_special(c))
         return PERFILE_OK;
     if (!n)
         return pf_fail(err, PERFILE_E_USAGE, "fields", "a field has no name");
     if (!is_field(c->name))
         return no_such_field(c->name, err);
     set_record(c);
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
-        if (strcmp(c->path, fixed[i].name) != 0 || c->of_trailer ||
+    for (size_t i = 0; i < sizeof fixed_fields / sizeof fixed_fields[0]; i++) {
+        if (strcmp(c->path, fixed_fields[i].name) != 0 || c->of_trailer ||
             (c->of_record && c->type != PERFILE_RECORD_SAMPLE))
             continue;
-        c->bit = fixed[i].bit;
-        c->shift = fixed[i].shift;
-        c->is_hex = fixed[i].is_hex;
-        c->is_half = fixed[i].is_half;
+        c->bit = fixed_fields[i].bit;
+        c->shift = fixed_fields[i].shift;
+        c->is_hex = fixed_fields[i].is_hex;
+        c->is_half = fixed_fields[i].is_half;
     }
     return PERFILE_OK;
 }
