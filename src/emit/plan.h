@@ -1,7 +1,7 @@
 /* How a field is written by the machine-readable forms (jsonl, cbor, tsv), derived from its row in
- * the format tables: type, kind and flags. This is the output contract of `dump` (format/dump.cddl). The
- * inline functions are used twice: at run time through pf_plan_of(), cached per field in a pf_key,
- * and at compile time by sample.inc, where all arguments are constants. */
+ * the format tables: type, kind and flags. This is the output contract of `dump`
+ * (format/dump.cddl). The inline functions are used twice: at run time through pf_plan_of(), cached
+ * per field in a pf_key, and at compile time by sample.inc, where all arguments are constants. */
 #ifndef PF_EMIT_PLAN_H
 #define PF_EMIT_PLAN_H
 

@@ -1,17 +1,25 @@
-/* Text for people.  A record is a line that says what it is, and a line for each of its fields. */
+/* The form "text": one line for each record with offset, time, type, size, misc and event, and
+ * below it a line for each field.
+ *
+ * Four layers: text.c has records, text_facts.c what precedes them, text_fields.c shows the fields
+ * of a walk, text_words.c numbers by their kind; all write through text_page.c. In hex mode
+ * (PERFILE_EMIT_HEX) each field has its offset and its bytes in front of it, and the header of a
+ * record is shown as fields too. */
 #include "emit/text.h"
 
 #include "perfile/perfile.h"
 #include "schema/family.h"
 
 enum {
-    TIME_WIDTH = 18,
+    TIME_WIDTH = 18, /* columns of the line of a record */
     TYPE_WIDTH = 18,
     SIZE_WIDTH = 6,
     MISC_WIDTH = 8,
     FIRST_END_MARKER = 23 /* HEADER_LAST_FEATURE of perf 4.17, the first that ends the list */
 };
 
+/* Pads a column that began at `mark` to its width; at least two blanks follow a value that is too
+ * wide. */
 static void pad_from(pf_text_page *t, size_t mark, size_t width)
 {
     size_t n = t->base.out.len - mark;
@@ -34,7 +42,9 @@ static perfile_status text_begin(perfile_emitter *e, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Where the record is, and in which file when there are several. */
+/* Begins the line of a record with its file name, if there are several, and its offset. A record
+ * that came out of a compressed one has its offset in the decompressed stream, and a bar in front
+ * of all its lines. */
 static void put_place(pf_text_page *t, const perfile_record *r)
 {
     bool inner = r->flags & PERFILE_REC_INNER;
@@ -61,6 +71,7 @@ static void put_type(pf_text_page *t, const perfile_record *r)
     pad_from(t, mark, TYPE_WIDTH);
 }
 
+/* The line of a record. */
 static void head_line(pf_text_page *t, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
@@ -86,7 +97,7 @@ static void head_line(pf_text_page *t, const perfile_record *r)
     pf_text_page_end(t);
 }
 
-/* Hex mode, another family: what its header says. */
+/* Hex mode: the header of another family, on one line. */
 static void other_header(pf_text_page *t, const perfile_record *r)
 {
     pf_text_page_named(t, "header", 0, perfile_family_header(r->family));
@@ -97,7 +108,8 @@ static void other_header(pf_text_page *t, const perfile_record *r)
     pf_text_page_end(t);
 }
 
-/* Hex mode: the header's own fields. */
+/* Hex mode: the header of a record as fields with their bytes. Some types have a wide size field (4
+ * bytes) and no misc. */
 static void header_fields(pf_text_page *t, const perfile_record *r)
 {
     const char *name = perfile_type_name(r->family, r->type);
@@ -126,15 +138,16 @@ static void header_fields(pf_text_page *t, const perfile_record *r)
     pf_text_page_end(t);
 }
 
-/* The feature inside HEADER_FEATURE; its offsets count from its own first byte. */
+/* The feature in a HEADER_FEATURE. Offsets of its fields count from the first byte of its content.
+ */
 static perfile_status carried_feature(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
     perfile_feature f;
     perfile_status st = perfile_record_feature(r, &f, why);
     if (st != PERFILE_OK)
         return st;
-    /* perf writes no feature without content, but one with the number behind its last feature:
-     * newer versions have given that number to a feature. */
+    /* An empty one ends the list: its number is one above the last feature of the perf that wrote
+     * it, and newer versions have given that number to a feature. */
     const char *name = perfile_feature_name(f.number);
     if (f.payload.len == 0 && f.number >= FIRST_END_MARKER)
         name = "end of features";
@@ -150,6 +163,7 @@ static perfile_status carried_feature(pf_text_page *t, const perfile_record *r, 
     return PERFILE_OK;
 }
 
+/* The trailer: its fields on one line, or in hex mode one per line. No output without a trailer. */
 static perfile_status put_trailer(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
     size_t mark = t->base.out.len;
@@ -159,7 +173,7 @@ static perfile_status put_trailer(pf_text_page *t, const perfile_record *r, perf
         pf_text_page_end(t);
         t->depth = 1;
     } else {
-        t->base.out.len -= 2; /* fields on one line bring their own */
+        t->base.out.len -= 2; /* each field on a shared line begins with two blanks */
         t->in_line = 1;
     }
     perfile_status st = perfile_record_walk_trailer(r, 0, &pf_text_page_visitor, t, why);
@@ -169,6 +183,7 @@ static perfile_status put_trailer(pf_text_page *t, const perfile_record *r, perf
     return st < 0 ? st : PERFILE_OK;
 }
 
+/* Fields and trailer. An error leaves what was written: damage is shown below it. */
 static perfile_status put_body(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
     if (r->type == PERFILE_RECORD_HEADER_FEATURE)
@@ -181,6 +196,7 @@ static perfile_status put_body(pf_text_page *t, const perfile_record *r, perfile
     return put_trailer(t, r, why);
 }
 
+/* Position, size and CRC-32 of the bytes behind a record. */
 static perfile_status put_payload(pf_text_page *t, const perfile_record *r, perfile_error *err)
 {
     uint32_t crc;
@@ -188,7 +204,7 @@ static perfile_status put_payload(pf_text_page *t, const perfile_record *r, perf
         return PERFILE_OK;
     perfile_status st = pf_emit_extra_crc(&t->base, r, &crc, err);
     if (st == PERFILE_E_TRUNCATED)
-        return PERFILE_OK; /* the stream tells of it next */
+        return PERFILE_OK; /* a record of damage follows */
     if (st != PERFILE_OK)
         return st;
     uint8_t digits[8];
@@ -203,16 +219,19 @@ static perfile_status put_payload(pf_text_page *t, const perfile_record *r, perf
     return PERFILE_OK;
 }
 
+/* All lines of a record. If it cannot be decoded, damage and a dump of its bytes follow the fields
+ * that could. */
 static perfile_status record_lines(pf_text_page *t, const perfile_record *r, perfile_error *err)
 {
-    /* A record that was put together from pieces does not stand behind its header. */
+    /* Hex mode needs header and body in one range of memory: not so for records that were assembled
+     * from fragments. */
     bool hex = t->hex;
     t->hex = hex && r->header && r->body.ptr == r->header + perfile_family_header(r->family);
     t->bytes = r->header;
     head_line(t, r);
     if (t->hex)
         header_fields(t, r);
-    perfile_error why; /* large: only what is looked at is set */
+    perfile_error why; /* 300 bytes and more: only the member that is read is set */
     why.damage = 0;
     if (put_body(t, r, &why) != PERFILE_OK) {
         pf_text_error(t, why.damage);
@@ -226,6 +245,7 @@ static perfile_status record_lines(pf_text_page *t, const perfile_record *r, per
     return st;
 }
 
+/* Damage in the stream, as one line. */
 static void damage_line(pf_text_page *t, const perfile_record *r)
 {
     put_place(t, r);

@@ -1,4 +1,9 @@
-/* Fields on the sheet: what a walk meets, one after the other. */
+/* Fields in the form "text": the visitor that shows what a walk over a record, attr or feature
+ * finds.
+ *
+ * In hex mode each value stands behind its bytes: what is longer than 8 bytes gets further lines,
+ * long blobs become a hex dump. Otherwise each field takes one line, lists of numbers as many as
+ * they fill, and the fields of a list item share one. */
 #include "base/crc32.h"
 #include "base/byte_order.h"
 #include "emit/text_page.h"
@@ -10,6 +15,7 @@ enum {
     WORD = 8          /* bytes beside one value */
 };
 
+/* The padded name of a field, from the cache. */
 static const pf_key *key_of(pf_text_page *t, const perfile_field *f)
 {
     uintptr_t at = (uintptr_t)f;
@@ -26,13 +32,15 @@ static const pf_key *key_of(pf_text_page *t, const perfile_field *f)
     return key;
 }
 
-/* Hex mode: bytes of the field that do not fit beside it. */
+/* Hex mode: lines for the bytes of the field that do not fit in front of it. */
 static void bytes_below(pf_text_page *t, uint64_t offset, uint64_t width)
 {
     if (width > WORD)
         pf_text_page_rest(t, offset, (perfile_bytes){t->bytes + offset, (size_t)width});
 }
 
+/* A number. Keeps the values that decide how later fields are shown: the register mask, and the
+ * flags that say whether the event's clock id is used. */
 static void show_number(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     unsigned kind = f->kind;
@@ -42,7 +50,7 @@ static void show_number(pf_text_page *t, const perfile_field *f, const perfile_v
         t->attr_flags = v->number;
     else if (kind == PERFILE_KIND_EVENT_CLOCKID &&
              !(t->attr_flags >> PERFILE_ATTR_BIT_USE_CLOCKID & 1))
-        kind = PERFILE_KIND_DEC; /* it names no clock */
+        kind = PERFILE_KIND_DEC; /* without use_clockid the number names no clock */
     pf_text_page_name(t, key_of(t, f), v);
     pf_text_page_number(t, kind, f->type, v->number);
     pf_text_page_named_end(t);
@@ -63,7 +71,7 @@ static void put_count(pf_text_page *t, uint64_t n, const char *what)
     pf_text_page_string(t, what);
 }
 
-/* Hex mode, more than fits beside the name. */
+/* Hex mode: a blob that is longer than 8 bytes, as a dump below its name. */
 static void show_long_blob(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     perfile_value none = {.offset = v->offset};
@@ -73,6 +81,7 @@ static void show_long_blob(pf_text_page *t, const perfile_field *f, const perfil
     pf_text_page_dump(t, v->offset, v->u.bytes);
 }
 
+/* Length and CRC-32, for bulk data that nobody reads as numbers. */
 static void put_crc(pf_text_page *t, perfile_bytes bytes)
 {
     uint8_t crc[8];
@@ -81,6 +90,7 @@ static void put_crc(pf_text_page *t, perfile_bytes bytes)
     pf_emit_bytes(&t->base, crc, sizeof crc);
 }
 
+/* A blob as hexadecimal digits; of a long one its length and its first bytes. */
 static void put_bytes(pf_text_page *t, perfile_bytes bytes)
 {
     bool complete = bytes.len <= SHORT_BYTES;
@@ -115,7 +125,8 @@ static void show_blob(pf_text_page *t, const perfile_field *f, const perfile_val
         bytes_below(t, v->offset, v->width);
 }
 
-/* Names of registers, or of the places in the array; each beside its value. */
+/* An item of a list of numbers. Registers have their name in front, r12= if it is not known: each
+ * takes the lowest bit of *mask, which is removed. */
 static void put_word(pf_text_page *t, const perfile_field *f, uint64_t v, uint64_t *mask,
                      pf_registers names)
 {
@@ -134,6 +145,7 @@ static void put_word(pf_text_page *t, const perfile_field *f, uint64_t v, uint64
                         f->element == PERFILE_STORED_S32 ? (uint64_t)(int32_t)v : v);
 }
 
+/* Hex mode: a list of numbers, one per line. */
 static void show_words_hex(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     const perfile_words *words = &v->u.words;
@@ -152,7 +164,7 @@ static void show_words_hex(pf_text_page *t, const perfile_field *f, const perfil
     }
 }
 
-/* Call chains: an address a line. */
+/* A call chain: one address per line. */
 static void show_chain(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     const perfile_words *words = &v->u.words;
@@ -184,6 +196,7 @@ static void show_words(pf_text_page *t, const perfile_field *f, const perfile_va
     pf_text_page_named_end(t);
 }
 
+/* An empty list. */
 static void show_none(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     pf_text_page_name(t, key_of(t, f), v);
@@ -191,6 +204,8 @@ static void show_none(pf_text_page *t, const perfile_field *f, const perfile_val
     pf_text_page_named_end(t);
 }
 
+/* A list of strings, outside hex mode on shared lines. The offset of a string is computed from what
+ * is left of the list. */
 static void show_strings(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     perfile_strings left = v->u.strings;
@@ -223,7 +238,7 @@ static void show_strings(pf_text_page *t, const perfile_field *f, const perfile_
 static void show_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     pf_text_page *t = user;
-    if (!t->hex && f->kind == PERFILE_KIND_COUNT)
+    if (!t->hex && f->kind == PERFILE_KIND_COUNT) /* the list itself has its length */
         return;
     switch (f->type) {
     case PERFILE_STORED_TEXT:
@@ -251,6 +266,7 @@ static void show_value(void *user, const perfile_field *f, const perfile_value *
     }
 }
 
+/* The heading of a list item, "[3]". */
 static void begin_item(pf_text_page *t, uint64_t position)
 {
     uint8_t name[PF_DEC_MAX + 2];
@@ -260,6 +276,7 @@ static void begin_item(pf_text_page *t, uint64_t position)
     pf_text_page_heading(t, (const char *)name, (size_t)(end - name));
 }
 
+/* A struct, list or list item begins. The fields of an item share its line, except in hex mode. */
 static void show_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     pf_text_page *t = user;

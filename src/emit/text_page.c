@@ -1,3 +1,4 @@
+/* Lines, columns, escapes and hex dumps of the form "text"; see text_page.h. */
 #include "emit/text_page.h"
 
 #include "perfile/text.h"
@@ -6,8 +7,8 @@ enum {
     INDENT = 4,
     STEP = 2,       /* of nested fields */
     SHORT_RUN = 16, /* spaces */
-    HEX_BYTES = 8,  /* beside a field */
-    DUMP_BYTES = 16 /* without one */
+    HEX_BYTES = 8,  /* per line in front of a field */
+    DUMP_BYTES = 16 /* per line of a dump */
 };
 
 void pf_text_page_string(pf_text_page *t, const char *text)
@@ -20,7 +21,7 @@ void pf_text_page_spaces(pf_text_page *t, size_t n)
     uint8_t *at = pf_emit_room(&t->base, n < SHORT_RUN ? SHORT_RUN : n);
     if (!at)
         return;
-    memset(at, ' ', SHORT_RUN); /* of a size that is known: no call */
+    memset(at, ' ', SHORT_RUN); /* a constant size: the compiler makes no call */
     if (n > SHORT_RUN)
         memset(at + SHORT_RUN, ' ', n - SHORT_RUN);
     pf_emit_filled(&t->base, at + n);
@@ -39,7 +40,7 @@ void pf_text_page_seconds(pf_text_page *t, uint64_t ns, size_t width)
     pf_emit_bytes(&t->base, digits, n);
 }
 
-/* Bytes of the printable character at `p`, 0 when it is none or no UTF-8. */
+/* Length of the character at `p`; 0 if it is not printable or not UTF-8. */
 static size_t printable(const uint8_t *p, size_t left)
 {
     uint32_t code;
@@ -59,7 +60,7 @@ static void put_escaped(pf_text_page *t, uint8_t c)
     }
 }
 
-/* Bytes from `i` on that stand for themselves. */
+/* Number of bytes from `i` on that need no escape and no further test: printable ASCII. */
 static size_t plain_run(perfile_bytes text, size_t i, bool quoted)
 {
     size_t n = 0;
@@ -71,6 +72,7 @@ static size_t plain_run(perfile_bytes text, size_t i, bool quoted)
     return n;
 }
 
+/* Text from input, with escapes; `quoted`: also for the quote and the backslash. */
 static void put_text(pf_text_page *t, perfile_bytes text, bool quoted)
 {
     for (size_t i = 0; i < text.len;) {
@@ -152,14 +154,16 @@ void pf_text_page_hex_line(pf_text_page *t, uint64_t offset, const uint8_t *byte
     pf_emit_filled(&t->base, at + 3 * HEX_BYTES + 1);
 }
 
-/* Whether the line of bytes at `i` says the same as the one before; the last is always shown. */
+/* True if the line of `width` bytes at `i` equals the one before. Never for the last line, so that
+ * the end of the bytes is always shown. */
 static bool repeats(perfile_bytes bytes, size_t i, size_t width)
 {
     return i >= width && bytes.len - i > width &&
            memcmp(bytes.ptr + i, bytes.ptr + i - width, width) == 0;
 }
 
-/* The place of the first line behind those that repeat, which are one star. */
+/* Writes one star for lines that repeat the one before; returns the position of the next other
+ * line. */
 static size_t skip_repeated(pf_text_page *t, perfile_bytes bytes, size_t i, size_t width)
 {
     if (!repeats(bytes, i, width))
@@ -213,7 +217,7 @@ static size_t indent_of(const pf_text_page *t)
     return (t->hex ? 0 : INDENT) + STEP * (size_t)t->depth;
 }
 
-/* Begins a line for a field, or goes on with the one that is open; true in the latter case. */
+/* Begins a line for a field, or continues the open one; true in the latter case. */
 static bool begin_field(pf_text_page *t, uint64_t offset, size_t n)
 {
     if (t->open) {
@@ -229,6 +233,7 @@ static bool begin_field(pf_text_page *t, uint64_t offset, size_t n)
     return false;
 }
 
+/* Length of a cached name without its padding. */
 static size_t trimmed(const pf_key *key)
 {
     size_t n = key->len;
@@ -237,6 +242,7 @@ static size_t trimmed(const pf_key *key)
     return n;
 }
 
+/* True if the fields at this depth are written on one line. */
 static bool shares_line(const pf_text_page *t)
 {
     return t->in_line >> t->depth & 1;

@@ -1,5 +1,10 @@
-/* The page that text is written on: lines with indentation, fields by name, and in hex mode their
- * bytes in front. */
+/* The layer below the form "text": lines with indentation, fields by name and value, and in hex
+ * mode their bytes in front.
+ *
+ * A line is begun with one of the functions below and ended with pf_text_page_end(); `open` says
+ * whether one has been begun. Nested structs are indented by depth. Items of lists put all their
+ * fields on one line (in_line). All text from input goes through pf_text_page_text() or _quoted(),
+ * which escape what could drive a terminal. */
 #ifndef PF_EMIT_TEXT_PAGE_H
 #define PF_EMIT_TEXT_PAGE_H
 
@@ -9,24 +14,26 @@
 #include "emit/registers.h"
 
 enum {
-    PF_NAME_WIDTH = 20, /* of a field, more when it is longer */
-    PF_LINE_WIDTH = 100 /* where lists go on in the next line */
+    PF_NAME_WIDTH = 20, /* column of values; longer names shift it */
+    PF_LINE_WIDTH = 100 /* lists continue on the next line behind this column */
 };
 
+/* The emitter of the form "text". */
 typedef struct pf_text_page {
     perfile_emitter base;
-    pf_key keys[256];   /* names of fields, padded */
-    const char *gutter; /* in front of every line: marks what came out of an envelope */
-    bool hex;
-    bool open;            /* the line has something on it */
-    unsigned depth;       /* of structs and lists around the next field */
-    uint64_t in_line;     /* bit n: the fields at depth n stand on one line */
-    size_t line_start;    /* in base.out */
-    const uint8_t *bytes; /* hex: what offsets of fields count from */
-    uint64_t mask;        /* the last mask of registers that was shown */
-    uint64_t attr_flags;  /* the last flags of an event that were shown */
+    pf_key keys[256];     /* cache of field names, padded to PF_NAME_WIDTH */
+    const char *gutter;   /* in front of each line: "| " for records out of an envelope; or NULL */
+    bool hex;             /* hex mode, and the bytes are available */
+    bool open;            /* a line has been begun */
+    unsigned depth;       /* number of structs and lists around the next field */
+    uint64_t in_line;     /* bit n: the fields at depth n share one line */
+    size_t line_start;    /* of the open line, in base.out */
+    const uint8_t *bytes; /* hex: the bytes that offsets of fields count from */
+    uint64_t mask;        /* the register mask that was shown last: names the registers behind it */
+    uint64_t attr_flags;  /* the flags of an event that were shown last: do they have a clock? */
 } pf_text_page;
 
+/* Appends text of our own, without escapes. */
 static inline void pf_text_page_raw(pf_text_page *t, const char *text, size_t n)
 {
     pf_emit_bytes(&t->base, text, n);
@@ -53,51 +60,53 @@ static inline void pf_text_page_0x(pf_text_page *t, uint64_t v)
 /* Nanoseconds as seconds, right-aligned to `width` characters. */
 void pf_text_page_seconds(pf_text_page *t, uint64_t ns, size_t width);
 
-/* Text from input, made harmless for terminals: controls and what is no UTF-8 become escapes. */
+/* Text from input: control characters and bytes that are no UTF-8 become escapes; _quoted in
+ * quotes. */
 void pf_text_page_text(pf_text_page *t, perfile_bytes text);
 void pf_text_page_quoted(pf_text_page *t, perfile_bytes text);
 
-/* Takes back blanks at the end. */
+/* Removes blanks at the end of the output. */
 void pf_text_page_trim(pf_text_page *t);
 
 /* Begins a line with gutter and `indent` spaces; ends it. */
 void pf_text_page_line(pf_text_page *t, size_t indent);
 void pf_text_page_end(pf_text_page *t);
 
-/* In hex mode: begins a line with `offset` and up to 8 bytes; without (NULL): blanks in their
- * place. */
+/* Begins a line for hex mode with `offset` and up to 8 bytes; with NULL, blanks take their room. */
 void pf_text_page_hex_line(pf_text_page *t, uint64_t offset, const uint8_t *bytes, size_t n);
-/* Lines of 16 bytes each, with the characters they stand for; repeated ones are one star. */
+/* Lines of 16 bytes each, with their characters; repeated lines become one star. */
 void pf_text_page_dump(pf_text_page *t, uint64_t offset, perfile_bytes bytes);
 
 /* Begins the line of a field, or goes on in that of its list item, up to where its value stands. */
 void pf_text_page_name(pf_text_page *t, const pf_key *key, const perfile_value *v);
-/* A line with a name only, of what stands below it. */
+/* A line with the name of a struct or list, whose fields follow below. */
 void pf_text_page_heading(pf_text_page *t, const char *name, size_t n);
-/* A field that no table has; `offset` and `n` bytes for hex mode. */
+/* A field that no table has. `offset` and `n`: its bytes for hex mode. */
 void pf_text_page_named(pf_text_page *t, const char *name, uint64_t offset, size_t n);
-/* Hex mode: lines of 8 bytes for what did not fit beside a field; repeated ones are one star. */
+/* Hex mode: the bytes of a field from the ninth on, in lines of 8; repeated lines become one star.
+ */
 void pf_text_page_rest(pf_text_page *t, uint64_t offset, perfile_bytes bytes);
-/* Behind the value. */
+/* Ends a field, and the line unless it is shared. */
 void pf_text_page_named_end(pf_text_page *t);
 
-/* A line below that of a field, up to where values stand; `bytes` and `n` for hex mode. */
+/* Begins a further line of the field, up to the column of values. `bytes` and `n` for hex mode. */
 void pf_text_page_value_line(pf_text_page *t, uint64_t offset, const uint8_t *bytes, size_t n);
-/* Between the items of a list: a blank, or a new line when the old one is full. */
+/* Between two items of a list: a blank, or a new line if the old one is full. */
 void pf_text_page_between(pf_text_page *t);
 
-/* Back to the margin, also after a walk that stopped in the middle. */
+/* Ends the open line and leaves all structs, also after a walk that stopped in the middle. */
 void pf_text_page_reset(pf_text_page *t);
 
-/* A number in the words of its kind; `bits` is the width in which all ones mean none. */
+/* A number as its kind (PERFILE_KIND_…) is shown: hexadecimal, as a date, with its name … `type`:
+ * how it is stored (PERFILE_STORED_…). */
 void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t v);
-/* The parts of a word by name, those that are 0 left out, as a|b=2; nothing when all are. */
+/* The bit fields of `word` that are not 0, as a|b=2. False if nothing was written. */
 bool pf_text_page_parts(pf_text_page *t, const perfile_vocabulary *v, uint64_t word);
 
-/* Processor mode and the other bits of misc; nothing when there is nothing to say. */
+/* The cpumode and the other bits of misc, as a|b; nothing if misc has no meaning. */
 void pf_text_page_misc(pf_text_page *t, uint32_t type, uint16_t misc);
 
-/* Shows what a walk meets; `user` is the sheet. */
+/* Shows the fields of a walk; `user` is the pf_text_page. */
 extern const perfile_visitor pf_text_page_visitor;
 
 #endif

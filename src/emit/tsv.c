@@ -1,13 +1,14 @@
-/* Tab-separated values: a line for each record, a column for each field that was asked for.
+/* The form "tsv", tab-separated values: a line for each record, a column for each field that was
+ * asked for.
  *
- * Values are written as in JSON Lines, without quotes; the items of lists are separated by commas.
- * A field that a record does not have is empty.  In text a tab, newline, carriage return and
- * backslash become \t \n \r \\, other control characters and what is no UTF-8 \xNN: a line is
- * always a line, and no value drives a terminal.
+ * Values are written as in jsonl, without quotes; items of lists are separated by commas, and a
+ * field that the record does not have is empty. In text a tab, newline, carriage return and
+ * backslash become \t \n \r \\, other control characters and bytes that are no UTF-8 \xNN: a record
+ * is always one line, and no value drives a terminal.
  *
- * Fields that samples have at a fixed place, and all that is not in the body, cost what they are.
- * Only for other fields the record is walked; what it says of the columns goes to `values`, and
- * from present to the line in the order that was asked for. */
+ * Header data, names, and fields that samples have at a fixed position are written directly. Only
+ * if a column needs another field is the record walked: the values that the walk finds are
+ * collected in `values`, because columns may be in another order than fields. */
 #include "emit/tsv_columns.h"
 
 #include "emit/digits.h"
@@ -16,31 +17,32 @@
 #include "emit/utf8.h"
 
 enum {
-    VALUE_ROOM = 32, /* of a number and a tab, see emit/digits.h */
+    VALUE_ROOM = 32, /* bytes that a number needs at most, see emit/digits.h */
     MAX_PATH_BYTES = 128
 };
 
-/* What the walk found of a column. */
+/* The value of a column that the walk found. */
 typedef struct found {
-    size_t at, len; /* in `values` */
+    size_t at, len; /* range in tsv.values */
     bool present;
 } found;
 
+/* The emitter of the form. */
 typedef struct tsv {
     perfile_emitter base;
     pf_tsv_column columns[PF_TSV_MOST_COLUMNS];
     found found[PF_TSV_MOST_COLUMNS];
     uint32_t n;
-    bool walks_samples; /* a field has no fixed place in samples */
-    bool has_fields;
-    pf_buffer values;
+    bool walks_samples; /* some column needs a walk of samples … */
+    bool has_fields;    /* … or of other records */
+    pf_buffer values;   /* text of the values of one record */
     bool no_memory;
-    /* The walk. */
-    uint32_t type;
-    bool trailer;
-    char path[MAX_PATH_BYTES]; /* of the structs around the field, each with its dot */
+    /* State of the walk. */
+    uint32_t type;             /* of the record */
+    bool trailer;              /* the trailer is being walked, not the body */
+    char path[MAX_PATH_BYTES]; /* names of the structs around the field, each with a dot behind */
     size_t path_n;
-    unsigned in_list; /* depth of lists around: their items have no column */
+    unsigned in_list; /* number of lists around the field: what is in a list has no column */
 } tsv;
 
 static tsv *tsv_of(perfile_emitter *e)
@@ -64,7 +66,7 @@ static void tsv_close(perfile_emitter *e)
     pf_buffer_free(&tsv_of(e)->values);
 }
 
-/* The names of the columns, unless they stand above already. */
+/* The line with the names of the columns; not with PERFILE_EMIT_RECORDS. */
 static perfile_status tsv_begin(perfile_emitter *e, perfile_error *err)
 {
     tsv *t = tsv_of(e);
@@ -77,12 +79,14 @@ static perfile_status tsv_begin(perfile_emitter *e, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* ASCII that needs no escape. */
 static bool is_plain(uint8_t c)
 {
     return c >= 0x20 && c < 0x7f && c != '\\';
 }
 
-/* Bytes of the character at `p` that stand for themselves, 0 when it has to be escaped. */
+/* Length of the character at `p` if it needs no escape, else 0. U+0080 to U+009F (first byte 0xc2)
+ * are control characters. */
 static size_t plain_length(const uint8_t *p, size_t left)
 {
     if (p[0] < 0x80)
@@ -104,9 +108,10 @@ static uint8_t *put_escaped(uint8_t *at, uint8_t c)
     return pf_put_hex_fixed(at, c, 2);
 }
 
+/* The put functions append to a buffer, which is `values` or the output. False: no memory. */
 static bool put_text(pf_buffer *to, perfile_bytes text)
 {
-    enum { WORST = 4 };
+    enum { WORST = 4 /* bytes of an escape, \xNN */ };
     if (text.len > SIZE_MAX / WORST || !pf_buffer_reserve(to, WORST * text.len + 1))
         return false;
     uint8_t *at = to->ptr + to->len;
@@ -197,7 +202,7 @@ static bool put_value(pf_buffer *to, const perfile_field *f, const perfile_value
     }
 }
 
-/* Whether the field that the walk is at is that of the column. */
+/* True if the field that the walk is at is that of the column. */
 static bool is_column(const tsv *t, const pf_tsv_column *c, const perfile_field *f)
 {
     if (c->what != PF_TSV_FIELD || (c->of_trailer && !t->trailer) ||
@@ -230,7 +235,7 @@ static void show_begin(void *user, const perfile_field *f, const perfile_value *
     (void)v;
     if (f->flags & PERFILE_FIELD_FLAT)
         return;
-    /* What is too deep for a name has no column, as if it were in a list. */
+    /* A path that is longer than any name can be has no column either: treated like a list. */
     if (f->type != PERFILE_STORED_STRUCT || t->in_list || t->path_n + n + 1 > MAX_PATH_BYTES) {
         t->in_list++;
         return;
@@ -253,7 +258,7 @@ static void show_end(void *user, const perfile_field *f)
 
 static const perfile_visitor visitor = {sizeof visitor, show_value, show_begin, show_end};
 
-/* Fills `found` from the body, then from the trailer. */
+/* Fills `found` from the body, then from the trailer: the first field with the name counts. */
 static void walk(tsv *t, const perfile_record *r)
 {
     perfile_error why;
@@ -283,7 +288,7 @@ static void put_found(tsv *t, uint32_t i)
         pf_emit_bytes(&t->base, t->values.ptr + x->at, x->len);
 }
 
-/* A field at its fixed place in a sample. */
+/* A field at its fixed position in a sample; empty if the sample does not have it. */
 static void put_fixed(perfile_emitter *e, const perfile_record *r, const pf_tsv_column *c)
 {
     uint64_t v;
@@ -325,6 +330,7 @@ static bool put_cpumode(perfile_emitter *e, const perfile_record *r)
     return word ? put_string(&e->out, word) : put_number(&e->out, PF_PLAN_NUMBER, mode);
 }
 
+/* One column of a record. */
 static bool put_column(tsv *t, const perfile_record *r, uint32_t i)
 {
     perfile_emitter *e = &t->base;

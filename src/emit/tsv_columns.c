@@ -1,3 +1,7 @@
+/* Names of columns of the form "tsv", resolved to pf_tsv_column.
+ *
+ * A field name is valid if expressions know it (perfile_expr_names() lists them all), it is not
+ * inside a list, and it is no bit field of a number.  An unknown name gets suggestions. */
 #include "emit/tsv_columns.h"
 
 #include <stdio.h>
@@ -8,6 +12,7 @@
 #include "perfile/emit.h"
 #include "perfile/expr.h"
 
+/* Columns that are no fields. */
 static const struct {
     const char *name;
     uint8_t what;
@@ -17,6 +22,7 @@ static const struct {
     {"event", PF_TSV_EVENT}, {"comm", PF_TSV_COMM},     {"dso", PF_TSV_DSO},
 };
 
+/* Fields that samples have at a fixed position, see pf_tsv_column. */
 static const struct {
     const char *name;
     uint32_t bit;
@@ -35,16 +41,19 @@ static const struct {
     {"identifier", PERFILE_SAMPLE_IDENTIFIER, 0, false, false},
 };
 
-/* Looks a name up among those that expressions know, which are made of the same rows. */
+/* Types of names in expressions that are fields. */
 enum { FIELD_TYPES = PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT | PERFILE_EXPR_LIST };
 
+/* A search for a name among those of expressions. */
 typedef struct search {
     const char *wanted;
     size_t wanted_n;
-    bool found, number, of_structs; /* a list whose items have fields */
+    bool found;      /* some field has the name … */
+    bool number;     /* … and is a number */
+    bool of_structs; /* a list of structs has the name: no column */
 } search;
 
-/* Whether `wanted` is "record.name", or "name" of whatever record. */
+/* True if `wanted` is "name", or "record.name". */
 static bool is_named(const char *wanted, size_t n, const char *record, const char *name)
 {
     size_t of_record = strlen(record), of_name = strlen(name);
@@ -54,6 +63,7 @@ static bool is_named(const char *wanted, size_t n, const char *record, const cha
            wanted[of_record] == '.' && memcmp(wanted + of_record + 1, name, of_name) == 0;
 }
 
+/* Called for each name of expressions. */
 static void match_name(void *user, const perfile_expr_name *what)
 {
     search *s = user;
@@ -66,6 +76,7 @@ static void match_name(void *user, const perfile_expr_name *what)
     s->number |= (what->type & PERFILE_EXPR_NUMBER) != 0;
 }
 
+/* True if the name is a field that a column can have. */
 static bool is_field(const char *name)
 {
     search s = {.wanted = name, .wanted_n = strlen(name)};
@@ -73,13 +84,13 @@ static bool is_field(const char *name)
     const char *dot = strrchr(name, '.');
     if (!s.found || s.of_structs || !dot)
         return s.found && !s.of_structs;
-    /* A part of a word is no field. */
+    /* "a.b" where "a" is a number: b is a bit field of it. */
     search around = {.wanted = name, .wanted_n = (size_t)(dot - name)};
     perfile_expr_names(match_name, &around);
     return !around.number;
 }
 
-/* "mmap2.addr": which records it is of. */
+/* Splits "mmap2.addr" or "sample_id.time" into record and path. */
 static void set_record(pf_tsv_column *c)
 {
     static const char trailer[] = "sample_id.";
@@ -100,6 +111,7 @@ static void set_record(pf_tsv_column *c)
     c->path = c->name + (c->of_record ? n + 1 : 0);
 }
 
+/* False if the column is none of special[]. */
 static bool set_special(pf_tsv_column *c)
 {
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
@@ -111,7 +123,8 @@ static bool set_special(pf_tsv_column *c)
     return false;
 }
 
-/* Offers a name that a column can have, and "record.name" to who asked for that record. */
+/* Called for each name of expressions: adds it to the candidates for a suggestion, as "record.name"
+ * if the unknown name begins with that record. */
 static void suggest(void *user, const perfile_expr_name *what)
 {
     pf_nearest *suggestions = user, probe;
@@ -151,6 +164,7 @@ static perfile_status no_such_field(const char *name, perfile_error *err)
                    suggestions.n ? "; did you mean " : "", list, suggestions.n ? "?" : "");
 }
 
+/* Resolves one name of `n` bytes. */
 static perfile_status set_column(pf_tsv_column *c, const char *name, size_t n, perfile_error *err)
 {
     *c = (pf_tsv_column){.what = PF_TSV_FIELD};
