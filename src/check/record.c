@@ -176,7 +176,7 @@ static void check_string(pf_check *c, const perfile_record *r, const pf_decoded 
     char buf[24];
     if (behind == 0 || text.ptr[text.len] != 0) {
         unsigned rule = pf_rule_of_type(r->type);
-        /* perf 3.8 cut long names of event types to their struct_offset, and left no NUL. */
+        /* perf 3.8 cut long names of event types to the size of the field, and left no NUL. */
         bool full = r->type == PERFILE_RECORD_HEADER_EVENT_TYPE && text.len == EVENT_TYPE_NAME;
         pf_report(c, rule == PERFILE_RULE_V_206 ? PERFILE_RULE_V_208 : rule,
                   full ? PF_LESSER : PF_FULL, r, field, "%s: the string %s",

@@ -10,9 +10,9 @@
 #include "perfile/abi.h"
 
 enum {
-    SHORT_BYTES = 32, /* shown as a complete where it stands */
-    SHOWN_BYTES = 16, /* of longer ones, outside hex mode */
-    WORD = 8          /* bytes beside one value */
+    SHORT_BYTES = 32, /* blobs up to this length are shown completely */
+    SHOWN_BYTES = 16, /* bytes that are shown of longer ones, outside hex mode */
+    WORD = 8          /* bytes in front of a value in hex mode */
 };
 
 /* The padded name of a field, from the cache. */

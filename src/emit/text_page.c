@@ -5,8 +5,8 @@
 
 enum {
     INDENT = 4,
-    STEP = 2,       /* of nested fields */
-    SHORT_RUN = 16, /* spaces */
+    STEP = 2,       /* further blanks per depth */
+    SHORT_RUN = 16, /* blanks that one memset() of constant size writes */
     HEX_BYTES = 8,  /* per line in front of a field */
     DUMP_BYTES = 16 /* per line of a dump */
 };

@@ -77,7 +77,8 @@ void pf_text_page_hex_line(pf_text_page *t, uint64_t offset, const uint8_t *byte
 /* Lines of 16 bytes each, with their characters; repeated lines become one star. */
 void pf_text_page_dump(pf_text_page *t, uint64_t offset, perfile_bytes bytes);
 
-/* Begins the line of a field, or goes on in that of its list item, up to where its value stands. */
+/* Begins a field, on a new line or on the shared line of a list item, up to where the value begins.
+ */
 void pf_text_page_name(pf_text_page *t, const pf_key *key, const perfile_value *v);
 /* A line with the name of a struct or list, whose fields follow below. */
 void pf_text_page_heading(pf_text_page *t, const char *name, size_t n);

@@ -1,20 +1,23 @@
-/* Records are borrowed to the next call on their stream, so a job has copies of their bytes (which
- * are in the cache of the processor that framed them) unless they are stable: of a mapped file. The
- * n_records themselves are not copied: those that count_following each other in the stream are a
- * span, of which the first says all but type, misc and size of the others.  These are kept, or,
- * where the stream says that the n_records of a run stand one behind the other, read from their
- * headers again.
+/* Emits records in several threads; threads.h is the interface.
  *
- * To copy n_records of several kilobytes (copies of the stack) costs as much as to print them: the
- * caller does that while the threads of the source read on.
+ * What a job keeps.  Records are borrowed until the next call on their stream, so a job has copies
+ * of their bytes (which are still in the cache of the processor that framed them), unless they are
+ * stable, as in a mapped file.  The perfile_record structs are not copied: records that follow each
+ * other in the stream are one span, which keeps the first struct, and of the others only type, misc
+ * and size (items). If the stream has framed a run and its records are adjacent, even these are
+ * read from the headers again.
  *
- * Each job has an emitter of its own: the forms keep nothing from one record to the next but what
- * makes them faster, and the number of n_records so far, which the job knows.  What is rare is done
- * by the caller, when all jobs before it are: damage, n_records that do not stand behind their
- * header, and those with bytes behind them that are not in memory.
+ * What is not worth a job.  Copying records of several kilobytes (copies of the stack) costs as
+ * much as printing them: the caller prints them while the threads of the source read on.  The same
+ * goes for what is rare: damage, records that do not lie behind their header, and records with
+ * bytes behind them that are not in memory.  Before that, all jobs are finished, so that the order
+ * stays.
  *
- * Decoding reads the session, so it must not change while jobs are open: it tells before it does
- * (pf_session_reader), and then they are finished. */
+ * Why the result is the same.  Each job has an emitter of its own: forms keep nothing from one
+ * record to the next but caches, and the number of records so far, which is set when a job begins.
+ *
+ * The session.  Decoding reads it, so it must not change while jobs are open: it calls
+ * before_change() first (pf_session_reader), which finishes them. */
 #include "emit/threads.h"
 
 #include "base/alloc.h"
@@ -25,34 +28,37 @@
 #include "schema/frame.h"
 
 enum {
-    JOB_RECORDS = 8192,
-    MAX_RECORD = 128 << 10, /* longer ones, with what lies behind them, are no part of a job */
-    LONG_RECORDS = 2 << 10, /* bytes of a record, in the mean of a run, that are not worth a copy */
+    JOB_RECORDS = 8192,     /* records of a job at most */
+    MAX_RECORD = 128 << 10, /* bytes of a record, or of what lies behind it, that may go to a job */
+    LONG_RECORDS = 2 << 10, /* mean size of the records of a run above which it is not copied */
     JOBS_PER_THREAD = 3
 };
 
-/* What differs between the n_records of a span. */
+/* What the records of a span do not have in common. */
 typedef struct item {
     uint32_t size, type;
     uint16_t misc;
 } item;
 
+/* Records that follow each other in the stream and in memory. */
 typedef struct span {
     perfile_record first;
     uint32_t n;
-    uint32_t header; /* bytes of a header */
-    uint64_t bytes;  /* of all n_records */
-    size_t at;       /* of the first in the bytes of the job, unless it is stable … */
-    size_t extra_at; /* … and of what lies behind it */
-    bool framed;     /* type, misc and size are those of the headers; there are no items */
+    uint32_t header; /* size of a record header */
+    uint64_t bytes;  /* of all records */
+    size_t at;       /* offset of the first record in job.bytes; not used for stable records */
+    size_t extra_at; /* offset in job.bytes of the bytes behind the record */
+    bool framed;     /* type, misc and size are read from the headers: there are no items */
 } span;
 
 typedef struct job {
-    perfile_emitter *e;
-    pf_buffer spans, items, bytes;
-    size_t n_bytes;   /* bytes of n_records, stable ones included */
-    size_t n_records; /* so many */
-    perfile_status status;
+    perfile_emitter *e; /* of its own, without a sink: collects the text */
+    pf_buffer spans;    /* array of span */
+    pf_buffer items;    /* array of item, for all spans that are not framed */
+    pf_buffer bytes;    /* copies of records that are not stable */
+    size_t n_bytes;     /* size of its records, stable ones included */
+    size_t n_records;
+    perfile_status status; /* of the thread that ran it */
     perfile_error error;
 } job;
 
@@ -64,12 +70,13 @@ struct pf_emit_threads {
     job *jobs;
     unsigned n_jobs;
     size_t job_bytes;
-    job *open;             /* that is being filled, or NULL */
-    perfile_status status; /* of the first that failed */
+    job *open;             /* the job that is being filled, or NULL */
+    perfile_status status; /* of the first job, in stream order, that failed */
     perfile_error error;
 };
 typedef struct pf_emit_threads threads;
 
+/* Makes the records of a span again, one by one, and emits them. */
 static perfile_status put_span(const job *j, const span *s, const item *items, perfile_error *err)
 {
     perfile_record r = s->first;
@@ -96,7 +103,7 @@ static perfile_status put_span(const job *j, const span *s, const item *items, p
     return PERFILE_OK;
 }
 
-/* A job, in any thread. */
+/* Makes the text of a job; in any thread. */
 static void run_job(job *j)
 {
     const span *s = (const span *)(const void *)j->spans.ptr;
@@ -113,6 +120,7 @@ static void run_slot(void *user, unsigned slot)
     run_job(&((threads *)user)->jobs[slot]);
 }
 
+/* Keeps the first error. */
 static void set_failure(threads *t, perfile_status st, const perfile_error *err)
 {
     if (t->status != PERFILE_OK)
@@ -121,7 +129,7 @@ static void set_failure(threads *t, perfile_status st, const perfile_error *err)
     t->error = *err;
 }
 
-/* What the job new_span goes to the sink; the job is empty then. */
+/* Writes the text of a job to the sink and empties the job.  Nothing is written after a failure. */
 static void write_job(threads *t, job *j)
 {
     perfile_emitter *e = t->e;
@@ -149,7 +157,7 @@ static void write_job(threads *t, job *j)
     pf_buffer_clear(&j->bytes);
 }
 
-/* Waits for the oldest job; false when there is none. */
+/* Waits for the oldest job and writes it.  False if there is none. */
 static bool write_oldest(threads *t)
 {
     unsigned slot;
@@ -159,6 +167,7 @@ static bool write_oldest(threads *t)
     return true;
 }
 
+/* Finishes all jobs in order; the one that is being filled is run here. */
 static void finish_all(threads *t)
 {
     while (write_oldest(t))
@@ -170,6 +179,7 @@ static void finish_all(threads *t)
     t->open = NULL;
 }
 
+/* pf_session_reader: the session is about to change. */
 static void before_change(void *user)
 {
     finish_all(user);
@@ -193,7 +203,8 @@ static size_t header_bytes(const perfile_record *r)
     return perfile_record_size(r) - r->body.len;
 }
 
-/* Whether the record may wait in a job. */
+/* True if the record can go to a job: header and body lie together, and what lies behind it is in
+ * memory. */
 static bool fits_job(const threads *t, const perfile_record *r)
 {
     return r->family != PERFILE_FAMILY_DAMAGE && r->session == t->session && r->header &&
@@ -206,12 +217,14 @@ static span *last_span(const job *j)
     return j->spans.len ? (span *)(void *)(j->spans.ptr + j->spans.len) - 1 : NULL;
 }
 
-/* How many of r[0 .. n) count_following the n_records of the span in the stream, and each other in
- * memory; they are put into `items`, which has room. */
+/* Returns how many of r[0 .. n), from the first on, continue the span `s`: they follow its records
+ * in the stream, and each other in memory, and agree with them in all but type, misc and size.
+ * These go to items[], which has room for n.  Stops when `most` bytes are reached. */
 static size_t count_following(const span *s, const perfile_record *r, size_t n, size_t most,
                               item *items)
 {
     const perfile_record *f = &s->first;
+    /* Records out of an envelope advance in stream_offset, others in offset. */
     const uint64_t step_inner = f->flags & PERFILE_REC_INNER ? UINT64_MAX : 0;
     const uint8_t *at = f->flags & PERFILE_REC_STABLE ? f->header + s->bytes : r->header;
     uint64_t bytes = s->bytes;
@@ -219,6 +232,7 @@ static size_t count_following(const span *s, const perfile_record *r, size_t n, 
     if (f->extra.len || !at)
         return 0;
     for (; k < n && bytes - s->bytes < most; k++, r++) {
+        /* One test instead of a dozen branches: not 0 if any member differs. */
         uint64_t differs = (r->sequence ^ (f->sequence + s->n + k)) |
                            (r->offset ^ (f->offset + (bytes & ~step_inner))) |
                            (r->stream_offset ^ (f->stream_offset + (bytes & step_inner))) |
@@ -237,12 +251,14 @@ static size_t count_following(const span *s, const perfile_record *r, size_t n, 
     return k;
 }
 
+/* Copies bytes of a record to the job, unless they are stable. */
 static bool add_bytes(job *j, const perfile_record *r, const uint8_t *bytes, size_t n)
 {
     j->n_bytes += n;
     return r->flags & PERFILE_REC_STABLE || pf_buffer_append(&j->bytes, bytes, n);
 }
 
+/* Begins a span with the record `r`. */
 static bool add_span(job *j, const perfile_record *r, bool framed)
 {
     size_t size = perfile_record_size(r);
@@ -255,12 +271,13 @@ static bool add_span(job *j, const perfile_record *r, bool framed)
            add_bytes(j, r, r->header, size) && add_bytes(j, r, r->extra.ptr, r->extra.len);
 }
 
-/* Bytes of r[0 .. n), which lie one behind the other. */
+/* Size of r[0 .. n), which are adjacent in memory. */
 static size_t bytes_of(const perfile_record *r, size_t n)
 {
     return n ? (size_t)(r[n - 1].header - r->header) + perfile_record_size(&r[n - 1]) : 0;
 }
 
+/* Adds r[0 .. n) to the last span; their items have been added. */
 static bool extend_span(job *j, span *s, const perfile_record *r, size_t n)
 {
     size_t bytes = bytes_of(r, n);
@@ -270,7 +287,8 @@ static bool extend_span(job *j, span *s, const perfile_record *r, size_t n)
     return add_bytes(j, r, r->header, bytes);
 }
 
-/* Adds the first of r[0 .. n), and those that go with it; *added: how many. */
+/* Adds as many of r[0 .. n) as continue the last span, or begins a span with the first.  *added:
+ * how many were added.  False: no memory. */
 static bool add_records(const threads *t, job *j, const perfile_record *r, size_t n, size_t *added)
 {
     span *s = last_span(j);
@@ -287,7 +305,8 @@ static bool add_records(const threads *t, job *j, const perfile_record *r, size_
     return extend_span(j, s, r, k);
 }
 
-/* The same of n_records that lie one behind the other and differ in nothing but their headers. */
+/* The same for records that the stream has framed: they are adjacent and differ in their headers
+ * only, so that they need no items. */
 static bool add_framed(const threads *t, job *j, const perfile_record *r, size_t n, size_t *added)
 {
     span *s = last_span(j);
@@ -306,6 +325,7 @@ static bool is_full(const threads *t, const job *j)
     return j->n_bytes >= t->job_bytes || j->n_records >= JOB_RECORDS;
 }
 
+/* Takes a free job; if there is none, the oldest is finished first. */
 static void open_job(threads *t)
 {
     if (pf_workers_full(t->workers))
@@ -314,7 +334,7 @@ static void open_job(threads *t)
     t->open->e->n_records = t->e->n_records;
 }
 
-/* By the caller, when all jobs are done. */
+/* Finishes all jobs, then emits r[0 .. n) in the caller's thread. */
 static perfile_status put_in_caller(threads *t, const perfile_record *r, size_t n,
                                     perfile_error *err)
 {
@@ -353,6 +373,7 @@ perfile_status pf_emit_threads_put(perfile_emitter *e, const perfile_record *r, 
     return failure_of(t, err);
 }
 
+/* Makes the emitter of a job, with the settings of `e`. */
 static perfile_status new_job(const perfile_emitter *e, job *j, perfile_error *err)
 {
     perfile_status st = pf_emitter_new(e->ops, NULL, &j->e, err);

@@ -138,7 +138,7 @@ static void suggest(void *user, const perfile_expr_name *what)
         pf_nearest_offer(suggestions, qualified);
         return;
     }
-    /* Few names come suggestions: only those are worth the question whether they are fields. */
+    /* is_field() goes through all names, so it is only asked for the few that are similar. */
     pf_nearest_begin(&probe, suggestions->wanted);
     pf_nearest_offer(&probe, what->name);
     if (last)
