@@ -1,10 +1,10 @@
 /* Lookups of processes and pages: V-407 asks whether each process of a sample has a name, and each
  * page of user code a mapping.
  *
- * Records do not come in the order of time, so that only the end of the stream can answer. Until
- * then each process and each page is kept once, as a pf_check_lookup. Two small direct-mapped
+ * Records do not come in the order of time, so that only the end of the stream can answer.  Until
+ * then each process and each page is kept once, as a pf_check_lookup.  Two small direct-mapped
  * tables (recent_pages, recent_pids) keep the hot path cheap: they remember what was
- * added last.  They may forget, and then a lookup is added twice. */
+ * added last.  They may forget, and then a lookup is added twice.  */
 #ifndef PF_CHECK_WORLD_H
 #define PF_CHECK_WORLD_H
 
@@ -12,10 +12,10 @@
 
 #define PF_CHECK_NO_ADDRESS UINT64_MAX /* the lookup is of the process, not of a page */
 
-/* Adds a lookup unless the tables of recent ones have it, or c->lookups is full. */
+/* Adds a lookup unless the tables of recent ones have it, or c->lookups is full.  */
 void pf_check_add_lookup(pf_check *c, const pf_check_lookup *lookup);
 
-/* Multiplicative hash (2^64 divided by the golden ratio): the upper bits are the good ones. */
+/* Multiplicative hash (2^64 divided by the golden ratio): the upper bits are the good ones.  */
 static inline uint64_t pf_check_hash(uint64_t page, uint32_t pid)
 {
     return (page ^ (uint64_t)pid << 40 ^ pid) * UINT64_C(0x9e3779b97f4a7c15);
@@ -24,9 +24,9 @@ static inline uint64_t pf_check_hash(uint64_t page, uint32_t pid)
 /* The slot of the table of recent pages (or processes) that a page (process) may be in; >> 56 and
  * >> 54 leave 8 and 10 bits, as many as the tables have.
  *
- * What a slot holds depends on nothing but the samples before. Therefore a table that started empty
- * at a later sample says "recent" only where one that started earlier says so too: ahead.c relies
- * on that. */
+ * What a slot holds depends on nothing but the samples before.  Therefore a table that started
+ * empty at a later sample says "recent" only where one that started earlier says so too: ahead.c
+ * relies on that.  */
 static inline uint64_t *pf_check_recent_slot(pf_check *c, uint64_t page, uint32_t pid)
 {
     if (page == PF_CHECK_NO_ADDRESS)
@@ -34,14 +34,14 @@ static inline uint64_t *pf_check_recent_slot(pf_check *c, uint64_t page, uint32_
     return &c->recent_pages[pf_check_hash(page, pid) >> 54];
 }
 
-/* What the slot holds for this page or process. Never 0, the value of an empty slot: pages are
- * below 2^52, and pid is not 0. */
+/* What the slot holds for this page or process.  Never 0, the value of an empty slot: pages are
+ * below 2^52, and pid is not 0.  */
 static inline uint64_t pf_check_recent_tag(uint64_t page, uint32_t pid)
 {
     return page == PF_CHECK_NO_ADDRESS ? pid : (page + 1) ^ (uint64_t)pid << 53;
 }
 
-/* Adds the lookups of a sample: its process, and with `user` the page of its ip. The process is
+/* Adds the lookups of a sample: its process, and with `user` the page of its ip.  The process is
  * left out while it is that of the sample before and the page is recent, which is the usual case.
  */
 static inline void pf_check_note_sample(pf_check *c, const perfile_record *r,
