@@ -7,7 +7,7 @@
  * cases the stage checks them itself: so findings keep their order, and messages are made in one
  * place only.  The result does not depend on the number of threads (tests/law/look.c).  The
  * interface is the pf_looker of core/stream.h: begin_block() and judge_run() run in threads, all
- * else in the thread of the stage.  */
+ * else in the thread of the stage. */
 #include "check/ahead.h"
 
 #include <string.h>
@@ -15,11 +15,11 @@
 #include "base/alloc.h"
 #include "check/world.h"
 
-/* When this many more blocks were refused than taken, checking ahead is not worth it and stops.  */
+/* When this many more blocks were refused than taken, checking ahead is not worth it and stops. */
 enum { MAX_REFUSED = 16 };
 
 /* What threads copy from the stage when a block begins.  Only written while no thread works on a
- * block: between pf_check_ahead_settle() and pf_check_ahead_refresh().  */
+ * block: between pf_check_ahead_settle() and pf_check_ahead_refresh(). */
 typedef struct pf_check_ahead {
     pf_looker looker;
     perfile_session *session;
@@ -32,7 +32,7 @@ typedef struct pf_check_ahead {
 } pf_check_ahead;
 
 /* Clears what a block before left. cpu_time has PF_CHECK_CPUS entries, so only those that were set
- * are cleared.  */
+ * are cleared. */
 static void reset_times(pf_check_block *b)
 {
     for (uint32_t i = 0; i < b->n_cpus; i++)
@@ -42,7 +42,7 @@ static void reset_times(pf_check_block *b)
     b->spans[0] = (pf_check_span){.least = UINT64_MAX};
 }
 
-/* Sets the counters to 0 that samples and rounds add to, and empties the tables of lookups.  */
+/* Sets the counters to 0 that samples and rounds add to, and empties the tables of lookups. */
 static void reset_counts(pf_check *c)
 {
     c->by_type[PERFILE_RECORD_SAMPLE] = 0;
@@ -85,7 +85,7 @@ static void begin_block(void *user, void *notes)
 }
 
 /* True if n more records cannot exceed a capacity: a record adds at most one time, one processor,
- * one round and two lookups.  */
+ * one round and two lookups. */
 static bool has_room(const pf_check_block *b, size_t n)
 {
     const pf_check_span *last = &b->spans[b->n_rounds];
@@ -95,7 +95,7 @@ static bool has_room(const pf_check_block *b, size_t n)
 }
 
 /* Keeps the time of the record that was checked.  False if it is older than the last of its
- * processor: the stage reports that.  */
+ * processor: the stage reports that. */
 static bool add_time(pf_check_block *b, uint64_t offset)
 {
     const uint64_t time = b->time;
@@ -119,14 +119,14 @@ static bool add_time(pf_check_block *b, uint64_t offset)
     return true;
 }
 
-/* A FINISHED_ROUND ends the span.  */
+/* A FINISHED_ROUND ends the span. */
 static void add_round(pf_check_block *b)
 {
     const pf_check_span *span = &b->spans[b->n_rounds++];
     b->spans[b->n_rounds] = (pf_check_span){.first = span->first + span->n, .least = UINT64_MAX};
 }
 
-/* Checks one record.  False: it is left to the stage, and the block is as it was before.  */
+/* Checks one record.  False: it is left to the stage, and the block is as it was before. */
 static bool judge(pf_check_block *b, const perfile_record *r)
 {
     pf_check *c = &b->check;
@@ -152,7 +152,7 @@ static bool judge(pf_check_block *b, const perfile_record *r)
 }
 
 /* pf_looker.run: returns how many records, from the first on, were checked and need not be read
- * again.  */
+ * again. */
 static size_t judge_run(void *user, void *notes, const perfile_record *r, size_t n)
 {
     pf_check_block *b = notes;
@@ -166,7 +166,7 @@ static size_t judge_run(void *user, void *notes, const perfile_record *r, size_t
 }
 
 /* True if no time of the block goes back behind those the stage has seen: per processor (V-212) and
- * across rounds (V-515).  Then the block breaks no rule of order.  */
+ * across rounds (V-515).  Then the block breaks no rule of order. */
 static bool times_continue(const pf_check *c, const pf_check_block *b)
 {
     for (uint32_t i = 0; i < b->n_cpus; i++)
@@ -185,7 +185,7 @@ static bool times_continue(const pf_check *c, const pf_check_block *b)
 }
 
 /* Returns how many records of a span are older than one before them, `max` being the latest time
- * before the span. span->unsorted has the answer for max = 0.  */
+ * before the span. span->unsorted has the answer for max = 0. */
 static uint64_t count_unsorted(const pf_check_block *b, const pf_check_span *span, uint64_t max)
 {
     const uint64_t *time = b->times + span->first;
@@ -201,7 +201,7 @@ static uint64_t count_unsorted(const pf_check_block *b, const pf_check_span *spa
     return n;
 }
 
-/* Brings the stage to the state that it would have had after checking the times of the block.  */
+/* Brings the stage to the state that it would have had after checking the times of the block. */
 static void merge_times(pf_check *c, const pf_check_block *b)
 {
     for (uint32_t i = 0; i <= b->n_rounds; i++) {
@@ -220,7 +220,7 @@ static void merge_times(pf_check *c, const pf_check_block *b)
 }
 
 /* Adds the block's lookups to those of the stage.  Blocks count records from 0 and have part 0; *l
- * says which they really are.  */
+ * says which they really are. */
 static void merge_lookups(pf_check *c, const pf_check_block *b, const pf_looked *l)
 {
     for (uint32_t i = 0; i < b->check.n_seen && c->model; i++) {
@@ -232,7 +232,7 @@ static void merge_lookups(pf_check *c, const pf_check_block *b, const pf_looked 
 }
 
 /* Merges a block into the stage.  False if that is not possible, and nothing was changed: the
- * session or the part is another, or times go back.  */
+ * session or the part is another, or times go back. */
 static bool merge_block(pf_check *c, const pf_looked *l)
 {
     const pf_check_block *b = l->notes;
@@ -256,7 +256,7 @@ static bool merge_block(pf_check *c, const pf_looked *l)
     return true;
 }
 
-/* Allocates c->ahead.  False when memory is short: then the stage checks everything itself.  */
+/* Allocates c->ahead.  False when memory is short: then the stage checks everything itself. */
 static bool start_ahead(pf_check *c)
 {
     c->ahead = pf_alloc(1, sizeof *c->ahead);
@@ -268,7 +268,7 @@ static bool start_ahead(pf_check *c)
 }
 
 /* pf_stream_ops.pass: if the records that come next were checked in a thread, skips them and says
- * in *passed what they were.  */
+ * in *passed what they were. */
 void pf_check_skip_judged(perfile_stream *s, perfile_passed *passed)
 {
     pf_check *c = (pf_check *)(void *)s;
@@ -293,7 +293,7 @@ void pf_check_skip_judged(perfile_stream *s, perfile_passed *passed)
     *passed = l.passed;
 }
 
-/* pf_session_will_change() returns when no thread reads the session.  */
+/* pf_session_will_change() returns when no thread reads the session. */
 void pf_check_ahead_settle(pf_check *c)
 {
     if (c->ahead)

@@ -3,13 +3,13 @@
  *
  * It is a pf_check of its own, so that samples are checked by the same code as in the stage.  What
  * depends on the records before the block is kept for the stage instead: times in order, and
- * lookups that may be new.  */
+ * lookups that may be new. */
 #ifndef PF_CHECK_AHEAD_H
 #define PF_CHECK_AHEAD_H
 
 #include "check/check.h"
 
-/* Capacity per block.  When it is used up, the stage checks the rest of the block itself.  */
+/* Capacity per block.  When it is used up, the stage checks the rest of the block itself. */
 enum {
     PF_CHECK_BLOCK_TIMES = 1 << 13,
     PF_CHECK_BLOCK_ROUNDS = 1 << 8,
@@ -17,7 +17,7 @@ enum {
     PF_CHECK_BLOCK_LOOKUPS = 1 << 10
 };
 
-/* Records with a time between two FINISHED_ROUND records.  */
+/* Records with a time between two FINISHED_ROUND records. */
 typedef struct pf_check_span {
     uint32_t first, n;    /* range in pf_check_block.times */
     uint64_t offset;      /* file offset of the first record */
@@ -26,16 +26,16 @@ typedef struct pf_check_span {
 } pf_check_span;
 
 /* The notes of a pf_looker: made by a thread for a block, merged by the stage when it comes to the
- * block.  */
+ * block. */
 typedef struct pf_check_block {
     pf_check check;      /* check.block points back to this struct */
     uint64_t generation; /* of the session when the block began */
-    /* The record that is being checked.  */
+    /* The record that is being checked. */
     bool left_to_stage; /* it breaks a rule, or needs what only the stage knows */
     bool timed, is_round;
     uint64_t time;
     uint32_t cpu; /* UINT32_MAX: not known */
-    /* The records of the block before it.  */
+    /* The records of the block before it. */
     uint32_t n_rounds;
     uint32_t n_cpus; /* processors that have a time in the block: */
     struct {

@@ -2,7 +2,7 @@
  *
  * pf_check_attrs() is called again whenever the session has changed: in a pipe, events arrive as
  * records.  It checks only the events that are new, and makes their pf_check_plan for sample.c.
- * What needs all events, ids or features is checked by pf_check_attrs_end().  */
+ * What needs all events, ids or features is checked by pf_check_attrs_end(). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum {
     PRECISE_MASK = 3
 };
 
-/* Bit number `bit` (PERFILE_ATTR_BIT_…) of the attr's flags.  */
+/* Bit number `bit` (PERFILE_ATTR_BIT_…) of the attr's flags. */
 static bool flag(const perfile_event *e, unsigned bit)
 {
     return e->attr.flags >> bit & 1;
@@ -59,7 +59,7 @@ static void check_size(pf_check *c, const perfile_event *e)
                         "no kernel has attrs of %" PRIu64 " bytes", size);
 }
 
-/* Flags and bytes that no version defines are 0 (V-104).  */
+/* Flags and bytes that no version defines are 0 (V-104). */
 static void check_reserved(pf_check *c, const perfile_event *e)
 {
     if (e->attr.flags >> FLAG_BITS)
@@ -73,7 +73,7 @@ static void check_reserved(pf_check *c, const perfile_event *e)
                         "%zu unknown bytes are not 0", e->attr.extra.len);
 }
 
-/* sample_type and the fields that it requires (V-105, V-106, V-111 to V-115).  */
+/* sample_type and the fields that it requires (V-105, V-106, V-111 to V-115). */
 static void check_bits(pf_check *c, const perfile_event *e)
 {
     uint64_t type = e->attr.sample_type;
@@ -81,7 +81,7 @@ static void check_bits(pf_check *c, const perfile_event *e)
     if (type >> PERFILE_SAMPLE_BITS)
         pf_report_event(
             c, PERFILE_RULE_V_105,
-            /* Without bit 63, which old kernels leaked: the lesser case if no bit is left.  */
+            /* Without bit 63, which old kernels leaked: the lesser case if no bit is left. */
             type << 1 >> (PERFILE_SAMPLE_BITS + 1) ? PF_FULL : PF_LESSER, e, "attr.sample_type",
             "unknown bits 0x%" PRIx64, type >> PERFILE_SAMPLE_BITS << PERFILE_SAMPLE_BITS);
     if ((type & both) == both)
@@ -108,7 +108,7 @@ static void check_bits(pf_check *c, const perfile_event *e)
 }
 
 /* Values that do not go with the kind of event: a frequency of 0 (V-117), precise_ip for software
- * events and tracepoints (V-118).  */
+ * events and tracepoints (V-118). */
 static void check_kind(pf_check *c, const perfile_event *e)
 {
     bool soft = e->attr.type == PERFILE_TYPE_SOFTWARE || e->attr.type == PERFILE_TYPE_TRACEPOINT;
@@ -127,7 +127,7 @@ static bool known_clock(int32_t clock)
            NULL;
 }
 
-/* All events use the same, known clock (V-116).  */
+/* All events use the same, known clock (V-116). */
 static void check_clock(pf_check *c, const perfile_event *e, const perfile_event *first)
 {
     bool uses = flag(e, PERFILE_ATTR_BIT_USE_CLOCKID);
@@ -141,7 +141,7 @@ static void check_clock(pf_check *c, const perfile_event *e, const perfile_event
 }
 
 /* True for a capture of `perf stat record` with sections: it has no samples, so that its events
- * need no id.  */
+ * need no id. */
 static bool counts_only(const pf_check *c)
 {
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_STAT);
@@ -149,7 +149,7 @@ static bool counts_only(const pf_check *c)
 }
 
 /* True if the event has samples, or records with trailers, that belong to it by their id.  `perf
- * stat record` to a pipe has no feature STAT, and its events have neither.  */
+ * stat record` to a pipe has no feature STAT, and its events have neither. */
 static bool has_records(const perfile_event *e)
 {
     uint64_t every = e->attr.is_freq ? e->attr.sample_freq : e->attr.sample_period;
@@ -157,7 +157,7 @@ static bool has_records(const perfile_event *e)
 }
 
 /* With several events, the id has the same position in all samples and trailers (V-107).  Compared
- * with the first event that has records.  */
+ * with the first event that has records. */
 static void check_place_of_id(pf_check *c, const perfile_event *e)
 {
     if (counts_only(c) || !has_records(e))
@@ -170,7 +170,7 @@ static void check_place_of_id(pf_check *c, const perfile_event *e)
     const perfile_layout *l = e->layout;
     const perfile_layout *f = first->layout;
     int place = pf_layout_sample_id(l), other = pf_layout_sample_id(f);
-    /* The two numbers are indexes of 64-bit words; negative: the samples have no id.  */
+    /* The two numbers are indexes of 64-bit words; negative: the samples have no id. */
     if (place < 0 || other < 0)
         pf_report_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
                         "no id in the samples of event %" PRIu32 ", one of several",
@@ -203,7 +203,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Ids are not 0 and belong to one event (V-110).  They are sorted to find duplicates; at most
- * PF_CHECK_IDS, so that memory is bounded.  */
+ * PF_CHECK_IDS, so that memory is bounded. */
 static perfile_status check_ids(pf_check *c, const perfile_event *e, perfile_error *err)
 {
     size_t n = e->ids.n < PF_CHECK_IDS ? e->ids.n : PF_CHECK_IDS;
@@ -230,7 +230,7 @@ static perfile_status check_ids(pf_check *c, const perfile_event *e, perfile_err
     return PERFILE_OK;
 }
 
-/* What sample.c needs of the event.  */
+/* What sample.c needs of the event. */
 static void make_plan(pf_check *c, const perfile_event *e)
 {
     pf_check_plan *p = &c->plans[e->index];
@@ -240,11 +240,11 @@ static void make_plan(pf_check *c, const perfile_event *e)
                          .id_at = (int8_t)pf_layout_sample_id(e->layout),
                          .shape = pf_sample_shape_of(e->layout->sample_type)};
     /* Without a period of its own it is a member of a group, sampled with its leader: its samples
-     * may have period 0.  */
+     * may have period 0. */
     p->may_lack_period = !e->attr.is_freq && e->attr.sample_period == 0;
 }
 
-/* All rules for an event that is new in the session.  */
+/* All rules for an event that is new in the session. */
 static perfile_status check_event(pf_check *c, const perfile_event *e, perfile_error *err)
 {
     const perfile_event *first = perfile_session_event(c->session, 0);
@@ -263,7 +263,7 @@ static perfile_status check_event(pf_check *c, const perfile_event *e, perfile_e
     return check_ids(c, e, err);
 }
 
-/* See check.h.  The cache of the last id is dropped: ids may belong to another event now.  */
+/* See check.h.  The cache of the last id is dropped: ids may belong to another event now. */
 perfile_status pf_check_attrs(pf_check *c, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(c->session);
@@ -286,10 +286,10 @@ perfile_status pf_check_attrs(pf_check *c, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* A sampled tracepoint has RAW data, and TRACING_DATA describes it (V-119).  */
+/* A sampled tracepoint has RAW data, and TRACING_DATA describes it (V-119). */
 static void check_tracepoint(pf_check *c, const perfile_event *e)
 {
-    /* A tracepoint may be counted without being sampled.  */
+    /* A tracepoint may be counted without being sampled. */
     bool samples = e->attr.sample_type && !counts_only(c);
     if (e->attr.type != PERFILE_TYPE_TRACEPOINT || !samples)
         return;
@@ -310,7 +310,7 @@ void pf_check_attrs_end(pf_check *c)
     for (uint32_t i = 0; i < n; i++) {
         const perfile_event *e = perfile_session_event(c->session, i);
         check_tracepoint(c, e);
-        /* An error only if some record has the id of no event; else no record was affected.  */
+        /* An error only if some record has the id of no event; else no record was affected. */
         if (n > 1 && e->ids.n == 0 && !e->ids_damage)
             pf_report_event(c, PERFILE_RULE_V_109,
                             c->n_findings[PERFILE_RULE_V_210][PF_FULL] ||

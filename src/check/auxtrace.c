@@ -2,7 +2,7 @@
  * of a buffer follow each other without gaps (V-408).
  *
  * The list is read at the beginning and sorted.  Each AUXTRACE record marks its entry in the
- * highest bit; entries without the mark are reported at the end.  */
+ * highest bit; entries without the mark are reported at the end. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 #define ENTRY_FOUND (UINT64_C(1) << 63)
 
-/* Flags of AUX records (PERF_AUX_FLAG_…) after which the next offset may be any.  */
+/* Flags of AUX records (PERF_AUX_FLAG_…) after which the next offset may be any. */
 enum { AUX_TRUNCATED = 1, AUX_OVERWRITE = 2 };
 
 static int by_value(const void *a, const void *b)
@@ -46,7 +46,7 @@ perfile_status pf_check_index_begin(pf_check *c, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Binary search: returns the entry for `offset`, NULL if the feature does not list it.  */
+/* Binary search: returns the entry for `offset`, NULL if the feature does not list it. */
 static uint64_t *find_entry(pf_check *c, uint64_t offset)
 {
     uint32_t low = 0, high = c->n_index;
@@ -61,7 +61,7 @@ static uint64_t *find_entry(pf_check *c, uint64_t offset)
 }
 
 /* An AUXTRACE record: AUXTRACE_INFO came before (V-512, reported once), its data are aligned
- * (V-511), and the feature lists it (V-608).  */
+ * (V-511), and the feature lists it (V-608). */
 void pf_check_auxtrace(pf_check *c, const perfile_record *r)
 {
     if (!c->has_auxtrace_info) {
@@ -72,7 +72,7 @@ void pf_check_auxtrace(pf_check *c, const perfile_record *r)
         pf_report(c, PERFILE_RULE_V_511, PF_LESSER, r, "auxtrace.size",
                   "%zu bytes of AUX data, no multiple of 8", r->extra.len);
     /* Pipes have no index, killed recordings did not write one, and an incomplete one proves
-     * nothing.  */
+     * nothing. */
     const perfile_container *k = perfile_stream_container(&c->base);
     if (c->pipe || k->unterminated || (c->has_index && !c->index_complete))
         return;
@@ -85,7 +85,7 @@ void pf_check_auxtrace(pf_check *c, const perfile_record *r)
                                : "there is no feature AUXTRACE");
 }
 
-/* Reports entries of feature AUXTRACE for which no record was found (V-607).  */
+/* Reports entries of feature AUXTRACE for which no record was found (V-607). */
 void pf_check_index_end(pf_check *c)
 {
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_AUXTRACE);
@@ -97,7 +97,7 @@ void pf_check_index_end(pf_check *c)
 }
 
 /* Finds the slot of `key`, or a free one for it.  NULL: the 16 slots where it may be are taken by
- * others, and this buffer is not checked.  */
+ * others, and this buffer is not checked. */
 static pf_check_buffer *buffer_of(pf_check *c, uint64_t key)
 {
     size_t home = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40);
@@ -110,7 +110,7 @@ static pf_check_buffer *buffer_of(pf_check *c, uint64_t key)
 }
 
 /* An AUX record begins where the last one of its buffer ended (V-408).  The buffer is identified by
- * processor, or thread where the record has none, and event.  */
+ * processor, or thread where the record has none, and event. */
 void pf_check_aux(pf_check *c, const perfile_record *r, const perfile_aux *v)
 {
     uint32_t cpu, pid, tid = 0;
@@ -118,7 +118,7 @@ void pf_check_aux(pf_check *c, const perfile_record *r, const perfile_aux *v)
     if (!has_cpu && !perfile_record_task(r, &pid, &tid))
         return;
     const perfile_event *e = perfile_record_event(r);
-    /* The lowest bit keeps processors and threads apart.  */
+    /* The lowest bit keeps processors and threads apart. */
     uint64_t key =
         ((uint64_t)(has_cpu ? cpu : tid) << 20 | (e ? e->index & 0xffff : 0)) << 1 | has_cpu;
     pf_check_buffer *b = buffer_of(c, key);

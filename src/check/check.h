@@ -27,10 +27,10 @@ enum {
     PF_CHECK_INDEX = 1 << 18         /* entries of feature AUXTRACE that are checked */
 };
 
-/* The severity of a finding: the column `severity` of its rule, or the column `lesser`.  */
+/* The severity of a finding: the column `severity` of its rule, or the column `lesser`. */
 enum { PF_FULL = 0, PF_LESSER = 1 };
 
-/* What the check of a sample needs of its event; made once per event.  */
+/* What the check of a sample needs of its event; made once per event. */
 typedef struct pf_check_plan {
     uint64_t tracepoint;   /* number at the start of its RAW data, UINT64_MAX for other events */
     bool may_lack_period;  /* not sampled by itself: a group member whose leader samples it */
@@ -38,27 +38,27 @@ typedef struct pf_check_plan {
     pf_sample_shape shape; /* layout of its samples */
 } pf_check_plan;
 
-/* Findings of one rule and severity: their number, and where the first and the last one lie.  */
+/* Findings of one rule and severity: their number, and where the first and the last one lie. */
 typedef struct pf_check_tally {
     uint64_t count;
     uint64_t first, last; /* file offsets */
     uint32_t first_part, last_part;
 } pf_check_tally;
 
-/* An AUX buffer, of one processor or thread and one event.  */
+/* An AUX buffer, of one processor or thread and one event. */
 typedef struct pf_check_buffer {
     uint64_t key; /* plus 1; 0: the slot is free */
     uint64_t end; /* offset behind the last AUX record: where the next one must begin */
 } pf_check_buffer;
 
-/* A call chain that the kernel delivers later (CALLCHAIN_DEFERRED).  */
+/* A call chain that the kernel delivers later (CALLCHAIN_DEFERRED). */
 typedef struct pf_check_cookie {
     uint64_t cookie;
     uint32_t tid;
     uint8_t state; /* 0: slot free, 1: announced by a sample, 2: delivered */
 } pf_check_cookie;
 
-/* A process of a sample, or a page of its code: looked up in the process model at the end.  */
+/* A process of a sample, or a page of its code: looked up in the process model at the end. */
 typedef struct pf_check_lookup {
     uint64_t address;                /* page number; PF_CHECK_NO_ADDRESS: the process itself */
     uint64_t time, offset, sequence; /* of the first sample that needs it */
@@ -68,9 +68,9 @@ typedef struct pf_check_lookup {
 typedef struct pf_check {
     perfile_stream base; /* must be first: a perfile_stream is cast to a pf_check */
     /* Set when this is not the stage, but checks one block of samples in another thread (ahead.h):
-     * findings then set block->left_to_stage and are not reported.  */
+     * findings then set block->left_to_stage and are not reported. */
     struct pf_check_block *block;
-    /* Of the stage: what the checks of blocks are set up from; NULL: not started.  */
+    /* Of the stage: what the checks of blocks are set up from; NULL: not started. */
     struct pf_check_ahead *ahead;
     perfile_check_options options;
     bool off[PERFILE_RULE_LIMIT]; /* rules that the caller deselected */
@@ -78,10 +78,10 @@ typedef struct pf_check {
     bool begun, done;             /* the first fill has run; the end was reached */
     bool damaged; /* the stream had damage: rules about missing records do not apply */
     pf_check_tally tally[PERFILE_RULE_LIMIT][2]; /* selected findings, by PF_FULL or PF_LESSER */
-    /* All findings, also deselected ones: the verdicts on versions of perf need them.  */
+    /* All findings, also deselected ones: the verdicts on versions of perf need them. */
     uint64_t n_findings[PERFILE_RULE_LIMIT][2];
 
-    /* The session, and what was copied from it when its generation last changed.  */
+    /* The session, and what was copied from it when its generation last changed. */
     uint64_t generation;
     const perfile_session *session;
     uint32_t n_events;           /* events that were checked; later ones are new */
@@ -94,7 +94,7 @@ typedef struct pf_check {
     uint32_t plans_cap;
     uint64_t span_first, span_last; /* of feature SAMPLE_TIME; without it 0 and UINT64_MAX */
 
-    /* Cache: the id that was found last, and the index of its event.  */
+    /* Cache: the id that was found last, and the index of its event. */
     uint64_t last_id;
     uint32_t last_owner;
     bool has_last;
@@ -102,12 +102,12 @@ typedef struct pf_check {
     uint64_t by_type[PF_CHECK_TYPES + 1]; /* records per type; the last: all greater types */
     uint32_t last_type;                   /* of the last record that was no sample */
 
-    /* Order of time, see times.h.  */
+    /* Order of time, see times.h. */
     uint64_t *cpu_time; /* [PF_CHECK_CPUS]: the latest time per processor of this part */
     uint32_t part;
     uint64_t max_time; /* latest time of this part so far */
     /* Latest time at the last FINISHED_ROUND, and at the one before: records from now on must not
-     * be older than the latter.  */
+     * be older than the latter. */
     uint64_t round_time, floor_time;
     uint64_t rounds;
     uint64_t after_round;               /* records with a time since the last FINISHED_ROUND */
@@ -120,19 +120,19 @@ typedef struct pf_check {
     uint64_t lost_records, lost_samples, throttles;
     uint64_t map_build_ids; /* MMAP2 records that have a build id */
 
-    /* What some versions of perf cannot read although no rule is broken: see traits.c.  */
+    /* What some versions of perf cannot read although no rule is broken: see traits.c. */
     uint64_t odd_sizes;            /* records whose size must be a multiple of 8, and is not */
     uint64_t too_short;            /* records that newer versions reject as too short */
     uint64_t unswapped_ids;        /* ids in bytes that older versions do not byte-swap */
     uint64_t raw_samples;          /* samples with RAW data */
     uint64_t shorter_than_swapped; /* records shorter than what some versions byte-swap of them */
-    /* Offset from the attr, in HEADER_ATTR, of the first id that some record has; 0: none.  */
+    /* Offset from the attr, in HEADER_ATTR, of the first id that some record has; 0: none. */
     uint64_t first_id_at;
     uint64_t aux_payloads;    /* AUXTRACE records with bytes behind them */
     uint64_t end_marker;      /* number of the HEADER_FEATURE that ends the features; 0: none */
     uint64_t highest_feature; /* greatest number of a HEADER_FEATURE, the end marker's included */
 
-    /* HEADER_FEATURE, ID_INDEX and compressed records.  */
+    /* HEADER_FEATURE, ID_INDEX and compressed records. */
     bool has_feature_records, has_end_marker, has_auxtrace_info;
     uint64_t last_feature_offset;
     uint64_t indexed_ids;    /* entries of all ID_INDEX records */
@@ -142,13 +142,13 @@ typedef struct pf_check {
     pf_check_buffer *buffers; /* [PF_CHECK_BUFFERS], open addressing */
     pf_check_cookie *cookies; /* [PF_CHECK_COOKIES], open addressing; NULL: none yet */
     uint32_t n_cookies;       /* entries that were overwritten because the table was full */
-    /* Offsets of feature AUXTRACE, sorted; the highest bit: an AUXTRACE record lies there.  */
+    /* Offsets of feature AUXTRACE, sorted; the highest bit: an AUXTRACE record lies there. */
     uint64_t *index;
     uint32_t n_index;
     bool has_index;
     bool index_complete; /* all entries fitted in `index` */
 
-    /* Processes and pages of samples, see world.h.  */
+    /* Processes and pages of samples, see world.h. */
     uint64_t recent_pages[PF_CHECK_RECENT_PAGES];
     uint64_t recent_pids[PF_CHECK_RECENT_PIDS];
     uint32_t last_pid;
@@ -158,7 +158,7 @@ typedef struct pf_check {
     uint64_t model_bytes;        /* estimated memory of the model */
 } pf_check;
 
-/* True unless the caller deselected the rule.  */
+/* True unless the caller deselected the rule. */
 static inline bool pf_check_on(const pf_check *c, unsigned rule)
 {
     return !c->off[rule];
@@ -167,7 +167,7 @@ static inline bool pf_check_on(const pf_check *c, unsigned rule)
 /* Report that `rule` is broken: by a record, by an event, by a feature, or at a file offset
  * (PERFILE_NO_OFFSET: nowhere in particular).  `level`: PF_FULL or PF_LESSER.  `field` names the
  * field in question, NULL for none, and is borrowed by the finding.  `format` and what follows make
- * the message.  */
+ * the message. */
 void pf_report(pf_check *c, unsigned rule, unsigned level, const perfile_record *r,
                const char *field, const char *format, ...) __attribute__((format(printf, 6, 7)));
 void pf_report_event(pf_check *c, unsigned rule, unsigned level, const perfile_event *e,
@@ -180,44 +180,44 @@ void pf_report_offset(pf_check *c, unsigned rule, unsigned level, uint64_t offse
                       const char *field, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
-/* Returns "MMAP2", or "type 99" made in `buf`, for messages.  */
+/* Returns "MMAP2", or "type 99" made in `buf`, for messages. */
 const char *pf_check_type_name(uint32_t type, char buf[24]);
 
-/* container.c: header, sections, feature table; once, at the beginning.  */
+/* container.c: header, sections, feature table; once, at the beginning. */
 void pf_check_container(pf_check *c);
 /* attr.c: checks the events that are new in the session and makes their plans.  The second is
- * called at the end, for rules that need to know all events and features.  */
+ * called at the end, for rules that need to know all events and features. */
 perfile_status pf_check_attrs(pf_check *c, perfile_error *err);
 void pf_check_attrs_end(pf_check *c);
 /* sample.c */
 void pf_check_sample(pf_check *c, const perfile_record *r);
 /* True if the sample certainly breaks no rule of severity error: its shape fits its event, and so
- * do its RAW data.  False proves nothing: the sample then needs pf_check_sample().  */
+ * do its RAW data.  False proves nothing: the sample then needs pf_check_sample(). */
 bool pf_check_raw_fits(const pf_check *c, const perfile_record *r);
-/* Keeps c->first_id_at for an id, of event `e`, that a record has.  */
+/* Keeps c->first_id_at for an id, of event `e`, that a record has. */
 void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id);
-/* record.c: every record but samples.  */
+/* record.c: every record but samples. */
 void pf_check_record(pf_check *c, const perfile_record *r);
-/* A record of another family than perf's: only what its table row says is checked.  */
+/* A record of another family than perf's: only what its table row says is checked. */
 void pf_check_other_family(pf_check *c, const perfile_record *r);
-/* Reports the one finding of a record that cannot be decoded because of `damage`.  */
+/* Reports the one finding of a record that cannot be decoded because of `damage`. */
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage);
-/* Size and misc of the header, for samples too.  */
+/* Size and misc of the header, for samples too. */
 void pf_check_header(pf_check *c, const perfile_record *r);
-/* damage.c: a record of family DAMAGE, which stands for bytes that could not be read.  */
+/* damage.c: a record of family DAMAGE, which stands for bytes that could not be read. */
 void pf_check_damage(pf_check *c, const perfile_record *r);
 /* kernel.c, user.c: rules of single types.  `v` is the decoded struct of the type, `left` the
- * number of bytes of the body behind its last field.  */
+ * number of bytes of the body behind its last field. */
 void pf_check_kernel(pf_check *c, const perfile_record *r, const void *v, size_t left);
 void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t left);
 void pf_check_user_end(pf_check *c);
-/* times.c: a FINISHED_ROUND; the end of the stream.  */
+/* times.c: a FINISHED_ROUND; the end of the stream. */
 void pf_check_round(pf_check *c);
 void pf_check_times_end(pf_check *c);
-/* feature.c: all features, at the end.  */
+/* feature.c: all features, at the end. */
 void pf_check_features(pf_check *c);
 /* auxtrace.c: feature AUXTRACE at the beginning, AUXTRACE and AUX records, and at the end the
- * entries of the feature for which there was no record.  */
+ * entries of the feature for which there was no record. */
 perfile_status pf_check_index_begin(pf_check *c, perfile_error *err);
 void pf_check_auxtrace(pf_check *c, const perfile_record *r);
 void pf_check_aux(pf_check *c, const perfile_record *r, const perfile_aux *v);
@@ -226,12 +226,12 @@ void pf_check_index_end(pf_check *c);
  */
 void pf_check_skip_judged(perfile_stream *s, perfile_passed *passed);
 /* Before plans and session change: waits until no thread uses them.  After the change: copies them
- * for the threads.  At the end: frees c->ahead.  */
+ * for the threads.  At the end: frees c->ahead. */
 void pf_check_ahead_settle(pf_check *c);
 void pf_check_ahead_refresh(pf_check *c);
 void pf_check_ahead_end(pf_check *c);
 /* world.c: feeds side-band records to the process model; a sample announces a deferred call chain,
- * a CALLCHAIN_DEFERRED delivers it; at the end the lookups are resolved.  */
+ * a CALLCHAIN_DEFERRED delivers it; at the end the lookups are resolved. */
 perfile_status pf_check_feed_model(pf_check *c, const perfile_record *r, perfile_error *err);
 void pf_check_cookie_announced(pf_check *c, uint32_t tid, uint64_t cookie);
 void pf_check_cookie_delivered(pf_check *c, const perfile_record *r, uint32_t tid, uint64_t cookie);

@@ -3,7 +3,7 @@
  * Nothing is read here.  The driver describes the file in a perfile_container: header fields, and
  * *extents*, which say for each range of bytes what it is (`role`), sorted by offset; `gap` and
  * `tail` are ranges that nothing claims.  Damage that the driver met when opening is reported with
- * the rule that rules.def names for it.  Formats other than perf.data only get the latter.  */
+ * the rule that rules.def names for it.  Formats other than perf.data only get the latter. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -19,13 +19,13 @@ enum {
     PARTS_IN_DIRECTORY = 1 /* the version of DIR_FORMAT with files data.N */
 };
 
-/* True if the bitmap of the header has the feature.  */
+/* True if the bitmap of the header has the feature. */
 static bool declared(const perfile_container *k, unsigned feature)
 {
     return k->features[feature / 64] >> feature % 64 & 1;
 }
 
-/* What an extent is, for messages: "the data", "feature HOSTNAME" (made in `buf`).  */
+/* What an extent is, for messages: "the data", "feature HOSTNAME" (made in `buf`). */
 static const char *role_name(const perfile_extent *e, char buf[40])
 {
     static const char *const names[] = {
@@ -48,7 +48,7 @@ static const char *role_name(const perfile_extent *e, char buf[40])
     return buf;
 }
 
-/* Bytes of the file, or of `data` in a directory, that are read as records.  */
+/* Bytes of the file, or of `data` in a directory, that are read as records. */
 static uint64_t bytes_of_records(const perfile_container *k)
 {
     uint64_t n = 0;
@@ -59,7 +59,7 @@ static uint64_t bytes_of_records(const perfile_container *k)
 }
 
 /* The data section has a size (V-007).  A recording that was killed has size 0 in its header:
- * readers that believe it see no records, although they are there.  */
+ * readers that believe it see no records, although they are there. */
 static void check_data_size(pf_check *c, const perfile_container *k)
 {
     uint64_t n = bytes_of_records(k);
@@ -74,7 +74,7 @@ static void check_data_size(pf_check *c, const perfile_container *k)
 }
 
 /* Fields of the header.  Offsets in the findings are those of the fields in the header (48:
- * data.size).  */
+ * data.size). */
 static void check_header(pf_check *c, const perfile_container *k)
 {
     if (k->header_size > 104)
@@ -102,7 +102,7 @@ static void check_header(pf_check *c, const perfile_container *k)
 }
 
 /* Only known features are declared (V-011), and HOSTNAME is among them (V-012): readers use its bit
- * to find out in which byte order and word size the bitmap was written.  */
+ * to find out in which byte order and word size the bitmap was written. */
 static void check_bitmap(pf_check *c, const perfile_container *k)
 {
     for (unsigned i = 0; i < PERFILE_N_FEATURES; i++)
@@ -116,7 +116,7 @@ static void check_bitmap(pf_check *c, const perfile_container *k)
 }
 
 /* Damage that the driver met when it opened the file: sections outside of the file, or not
- * readable.  */
+ * readable. */
 static void check_damages(pf_check *c, const perfile_container *k)
 {
     char buf[40];
@@ -124,7 +124,7 @@ static void check_damages(pf_check *c, const perfile_container *k)
         const perfile_container_damage *d = &k->damages[i];
         unsigned rule =
             d->damage < PERFILE_N_DAMAGES ? pf_rule_of_damage[d->damage] : PERFILE_RULE_V_006;
-        /* V-007 and V-003 report these two.  */
+        /* V-007 and V-003 report these two. */
         if (d->damage == PERFILE_DAMAGE_UNTERMINATED)
             continue;
         if (d->damage == PERFILE_DAMAGE_BAD_ATTRS && (k->attr_size < ENTRY_MIN || k->attr_size % 8))
@@ -139,13 +139,13 @@ static void check_damages(pf_check *c, const perfile_container *k)
     }
 }
 
-/* Sections that end behind the end of the file (V-006).  */
+/* Sections that end behind the end of the file (V-006). */
 static void check_outside(pf_check *c, const perfile_container *k)
 {
     char buf[40];
     for (uint32_t i = 0; i < k->n_extents; i++) {
         const perfile_extent *e = &k->extents[i];
-        /* V-009 reports a cut feature table; features and attrs have damage of their own.  */
+        /* V-009 reports a cut feature table; features and attrs have damage of their own. */
         if (!e->outside || e->role == PERFILE_EXTENT_FEATURE_TABLE ||
             e->role == PERFILE_EXTENT_FEATURE || e->role == PERFILE_EXTENT_ATTRS)
             continue;
@@ -162,7 +162,7 @@ static uint64_t end_of(const perfile_extent *e)
 }
 
 /* No two sections share bytes (V-008), and no two events share ids (V-019).  Extents are sorted by
- * offset, so that each is compared with the one before that reaches farthest.  */
+ * offset, so that each is compared with the one before that reaches farthest. */
 static void check_overlaps(pf_check *c, const perfile_container *k)
 {
     char first[40], second[40];
@@ -187,7 +187,7 @@ static void check_overlaps(pf_check *c, const perfile_container *k)
     }
 }
 
-/* A feature outside of the file, or whose table entry is cut: it cannot be decoded.  */
+/* A feature outside of the file, or whose table entry is cut: it cannot be decoded. */
 static void check_feature_damage(pf_check *c, const perfile_feature *f)
 {
     char buf[40];
@@ -199,7 +199,7 @@ static void check_feature_damage(pf_check *c, const perfile_feature *f)
                       f->size, perfile_damage_text(f->damage));
 }
 
-/* Features follow the table in the order of their numbers (V-010).  */
+/* Features follow the table in the order of their numbers (V-010). */
 static void check_features_place(pf_check *c, const perfile_container *k)
 {
     uint64_t end = 0; /* of the data, the table, or the last feature that was in order */
@@ -208,7 +208,7 @@ static void check_features_place(pf_check *c, const perfile_container *k)
     const perfile_session *s = c->session;
     for (unsigned i = 0; i < PERFILE_N_FEATURES; i++)
         n += declared(k, i);
-    /* False if the header's numbers overflow: then nothing can be said about the order.  */
+    /* False if the header's numbers overflow: then nothing can be said about the order. */
     bool ordered = !__builtin_add_overflow(k->data.offset, k->data.size, &end) &&
                    !__builtin_add_overflow(end, n * TABLE_ENTRY, &end);
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
@@ -234,7 +234,7 @@ static void check_tail(pf_check *c, const perfile_container *k)
                              "%" PRIu64 " bytes behind the last part", k->extents[i].length);
 }
 
-/* The event types of old files: one per event, in the same order, with its config (V-014).  */
+/* The event types of old files: one per event, in the same order, with its config (V-014). */
 static void check_event_types(pf_check *c, const perfile_container *k)
 {
     const perfile_session *s = c->session;
@@ -256,7 +256,7 @@ static void check_event_types(pf_check *c, const perfile_container *k)
     }
 }
 
-/* A directory has DIR_FORMAT, and files data.N with version 1 only (V-018).  */
+/* A directory has DIR_FORMAT, and files data.N with version 1 only (V-018). */
 static void check_directory(pf_check *c, const perfile_container *k)
 {
     perfile_dir_format v;
@@ -276,7 +276,7 @@ static void check_directory(pf_check *c, const perfile_container *k)
                          "%" PRIu32 " files data.N, and no DIR_FORMAT", k->n_parts - 1);
 }
 
-/* Called once, when the first run is asked for.  */
+/* Called once, when the first run is asked for. */
 void pf_check_container(pf_check *c)
 {
     const perfile_container *k = perfile_stream_container(&c->base);

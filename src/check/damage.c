@@ -5,7 +5,7 @@
 #include "check/rules.h"
 
 /* The rule that the damage breaks.  A cut at the end of a pipe is V-017 rather than V-202, unless
- * the record came out of compressed data; a cut payload is that of the record before it.  */
+ * the record came out of compressed data; a cut payload is that of the record before it. */
 static unsigned rule_of_record(const pf_check *c, const perfile_record *r)
 {
     switch (r->damage) {
@@ -24,7 +24,7 @@ static unsigned rule_of_record(const pf_check *c, const perfile_record *r)
 }
 
 /* Reports damage together with the header (type and size) that stands there.  The body of the
- * DAMAGE record begins with that header and has at least 8 bytes.  */
+ * DAMAGE record begins with that header and has at least 8 bytes. */
 static void report_header(pf_check *c, const perfile_record *r, unsigned rule)
 {
     bool swap = r->flags & PERFILE_REC_SWAPPED;
@@ -37,7 +37,7 @@ static void report_header(pf_check *c, const perfile_record *r, unsigned rule)
 
 void pf_check_damage(pf_check *c, const perfile_record *r)
 {
-    /* A data section that is longer than the file is the milder case of V-006.  */
+    /* A data section that is longer than the file is the milder case of V-006. */
     unsigned level = r->damage == PERFILE_DAMAGE_TRUNCATED_DATA ? PF_LESSER : PF_FULL;
     bool header =
         r->damage == PERFILE_DAMAGE_BAD_SIZE || r->damage == PERFILE_DAMAGE_TRUNCATED_RECORD;

@@ -1,16 +1,16 @@
 /* Rules that compare what a feature says with the events, the records and the header.  Called at
  * the end, when all of these are known; each function decodes its feature and ignores one that
- * cannot be decoded, because feature.c has reported that.  */
+ * cannot be decoded, because feature.c has reported that. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/byte_order.h"
 #include "check/feature.h"
 
-/* PMU types below 6 are those of PERF_TYPE_…, which need no name.  */
+/* PMU types below 6 are those of PERF_TYPE_…, which need no name. */
 enum { FIRST_PMU = 6, BUILD_ID_BYTES = 20, ZSTD_VERSION = 0 };
 
-/* EVENT_DESC describes the same events with the same ids as the attrs (V-604).  */
+/* EVENT_DESC describes the same events with the same ids as the attrs (V-604). */
 static void check_event_desc(pf_check *c, const perfile_feature *f)
 {
     perfile_event_desc v;
@@ -36,7 +36,7 @@ static void check_event_desc(pf_check *c, const perfile_feature *f)
 }
 
 /* SAMPLE_TIME has the times of the first and last sample (V-606).  0 to 0 is what perf writes when
- * there are none; samples that damage took may have had these times.  */
+ * there are none; samples that damage took may have had these times. */
 static void check_sample_time(pf_check *c, const perfile_feature *f)
 {
     perfile_sample_time v;
@@ -49,13 +49,13 @@ static void check_sample_time(pf_check *c, const perfile_feature *f)
                           v.first_sample_time, v.last_sample_time, c->first_sample, c->last_sample);
 }
 
-/* CLOCK_DATA is about the clock of the events and has both times (V-609).  */
+/* CLOCK_DATA is about the clock of the events and has both times (V-609). */
 static void check_clock_data(pf_check *c, const perfile_feature *f)
 {
     perfile_clock_data v;
     perfile_clock clock;
     perfile_session_clock(c->session, &clock);
-    /* Without use_clockid no reader uses it, and perf stat writes zeros.  */
+    /* Without use_clockid no reader uses it, and perf stat writes zeros. */
     if (!clock.known || perfile_clock_data_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
         return;
     if (v.clockid != clock.clockid)
@@ -67,7 +67,7 @@ static void check_clock_data(pf_check *c, const perfile_feature *f)
                           "one of its two times is 0");
 }
 
-/* True if the name in an entry of BUILD_ID is followed by a NUL inside the section.  */
+/* True if the name in an entry of BUILD_ID is followed by a NUL inside the section. */
 static bool name_ends(const perfile_feature *f, perfile_bytes name)
 {
     const uint8_t *end = f->payload.ptr + f->payload.len;
@@ -90,7 +90,7 @@ static void check_build_ids(pf_check *c, const perfile_feature *f)
     }
 }
 
-/* GROUP_DESC: each group lies among the events, behind the group before (V-612).  */
+/* GROUP_DESC: each group lies among the events, behind the group before (V-612). */
 static void check_groups(pf_check *c, const perfile_feature *f)
 {
     perfile_group_desc v;
@@ -112,7 +112,7 @@ static void check_groups(pf_check *c, const perfile_feature *f)
 }
 
 /* PMU_MAPPINGS names the PMU of each event (V-613).  A type of INT32_MAX and more is no PMU of the
- * kernel.  */
+ * kernel. */
 static void check_pmus(pf_check *c, const perfile_feature *f)
 {
     perfile_pmu_mappings v;
@@ -144,7 +144,7 @@ static pf_tracing tracing_begins(const perfile_feature *f, unsigned *order)
     return *order > 1 ? TRACING_ORDER : TRACING_WHOLE;
 }
 
-/* TRACING_DATA begins with its magic and a valid byte order (V-614), which is that of the file.  */
+/* TRACING_DATA begins with its magic and a valid byte order (V-614), which is that of the file. */
 static void check_tracing(pf_check *c, const perfile_feature *f)
 {
     unsigned order;
@@ -179,7 +179,7 @@ bool pf_feature_is_wrong(const perfile_feature *f)
 }
 
 /* E_MACHINE agrees with ARCH (V-617).  The table has the start of the uname machine per ELF
- * machine; others are not checked.  */
+ * machine; others are not checked. */
 static void check_machine(pf_check *c, const perfile_feature *f)
 {
     static const struct {
@@ -199,7 +199,7 @@ static void check_machine(pf_check *c, const perfile_feature *f)
                               arch);
 }
 
-/* The version of COMPRESSED is known (V-616).  */
+/* The version of COMPRESSED is known (V-616). */
 static void check_versions(pf_check *c, const perfile_feature *f)
 {
     perfile_compression v;
@@ -209,7 +209,7 @@ static void check_versions(pf_check *c, const perfile_feature *f)
                           "version %" PRIu32 ", only %d is known", v.version, ZSTD_VERSION);
 }
 
-/* NRCPUS: no more processors online than configured (V-605).  */
+/* NRCPUS: no more processors online than configured (V-605). */
 static void check_processors(pf_check *c, const perfile_feature *f)
 {
     perfile_nrcpus v;
@@ -220,7 +220,7 @@ static void check_processors(pf_check *c, const perfile_feature *f)
                           v.nr_cpus_online);
 }
 
-/* Calls the check of the feature, by its number.  */
+/* Calls the check of the feature, by its number. */
 void pf_check_facts(pf_check *c, const perfile_feature *f)
 {
     static void (*const checks[PERFILE_N_FEATURES])(pf_check *, const perfile_feature *) = {
@@ -254,7 +254,7 @@ void pf_check_flags(pf_check *c)
     const perfile_feature *branches = perfile_session_feature(s, PERFILE_FEATURE_BRANCH_STACK);
     const perfile_feature *stat = perfile_session_feature(s, PERFILE_FEATURE_STAT);
     uint64_t stats = c->by_type[PERFILE_RECORD_STAT];
-    /* Pipes never have them, killed recordings lost them.  */
+    /* Pipes never have them, killed recordings lost them. */
     if (k->form != PERFILE_FORM_FILE || k->unterminated || !k->has_sections)
         return;
     bool any = k->features[0] | k->features[1] | k->features[2] | k->features[3];

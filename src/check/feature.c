@@ -3,7 +3,7 @@
  * rest of the capture.
  *
  * A walk (perfile_feature_walk()) shows all fields, so that nothing here knows the layout of a
- * feature.  */
+ * feature. */
 #include "check/feature.h"
 
 #include <inttypes.h>
@@ -13,10 +13,10 @@
 #include "check/rules.h"
 
 /* perf pads strings to 64 bytes.  simpleperf's features begin with FILE and have strings of their
- * own form.  */
+ * own form. */
 enum { STRING_UNIT = 64, FIRST_FOREIGN = PERFILE_FEATURE_FILE };
 
-/* State of the walk over a feature.  */
+/* State of the walk over a feature. */
 typedef struct feature_walk {
     pf_check *c;
     const perfile_feature *f;
@@ -25,7 +25,7 @@ typedef struct feature_walk {
     bool strings;     /* strings have perf's form: a length, NUL, padding to 64 bytes */
 } feature_walk;
 
-/* Returns what is wrong with a string, as the end of a sentence; NULL: nothing.  */
+/* Returns what is wrong with a string, as the end of a sentence; NULL: nothing. */
 static const char *string_fault(perfile_bytes b)
 {
     if (b.len == 0)
@@ -39,7 +39,7 @@ static const char *string_fault(perfile_bytes b)
     return b.len % STRING_UNIT ? "is no multiple of 64 long" : NULL;
 }
 
-/* Checks a string; `b` is what follows its length field.  */
+/* Checks a string; `b` is what follows its length field. */
 static void check_string(const feature_walk *s, const char *field, perfile_bytes b)
 {
     const char *fault = string_fault(b);
@@ -55,7 +55,7 @@ static bool is_swapped(const perfile_feature *f)
 
 /* Called for each field.  Padding at the end of the section is what the content leaves over.  The
  * length of a string, 4 bytes, precedes its text: it is read again here because the walk only shows
- * the text.  */
+ * the text. */
 static void on_value(void *user, const perfile_field *field, const perfile_value *v)
 {
     feature_walk *s = user;
@@ -100,7 +100,7 @@ static bool check_content(pf_check *c, const perfile_feature *f)
     bool foreign = f->number >= FIRST_FOREIGN || f->number == PERFILE_FEATURE_TRACING_DATA ||
                    f->number == PERFILE_FEATURE_BUILD_ID;
     feature_walk s = {.c = c, .f = f, .strings = !foreign};
-    /* perf writes an empty section where it could not find out the value, and for flags.  */
+    /* perf writes an empty section where it could not find out the value, and for flags. */
     bool empty = f->payload.len == 0 && f->number != PERFILE_FEATURE_EVENT_DESC;
     if (perfile_feature_walk(f, PERFILE_WALK_ALL | PERFILE_WALK_PADDING, &visitor, &s, &why) < 0) {
         c->flags = PERFILE_FINDING_UNDECODABLE;

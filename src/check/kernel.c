@@ -1,5 +1,5 @@
 /* Rules for single types of kernel records: mappings, times of tasks, AUX, deferred call chains.
- * Losses are summed up here and reported by times.c at the end.  */
+ * Losses are summed up here and reported by times.c at the end. */
 #include <inttypes.h>
 
 #include "check/times.h"
@@ -15,12 +15,12 @@ static bool is_kernel_mapping(const perfile_record *r, uint32_t pid)
            mode == PERFILE_CPUMODE_GUEST_KERNEL;
 }
 
-/* A mapping has a length, and does not wrap around at 2^64 (V-402).  */
+/* A mapping has a length, and does not wrap around at 2^64 (V-402). */
 static void check_range(pf_check *c, const perfile_record *r, uint32_t pid, uint64_t addr,
                         uint64_t len)
 {
     uint64_t end;
-    /* addr + len may be 2^64: the mapping then ends with the last byte of the address space.  */
+    /* addr + len may be 2^64: the mapping then ends with the last byte of the address space. */
     if (len && __builtin_add_overflow(addr, len - 1, &end))
         pf_report(c, PERFILE_RULE_V_402, PF_FULL, r, "len",
                   "0x%" PRIx64 " bytes at 0x%" PRIx64 " wrap around", len, addr);
@@ -29,7 +29,7 @@ static void check_range(pf_check *c, const perfile_record *r, uint32_t pid, uint
                   addr);
 }
 
-/* A build id in MMAP2 has 1 to 20 bytes.  */
+/* A build id in MMAP2 has 1 to 20 bytes. */
 static void check_mmap2(pf_check *c, const perfile_record *r, const perfile_mmap2 *v)
 {
     c->map_build_ids += v->has_build_id;
@@ -45,7 +45,7 @@ static void check_mmap2(pf_check *c, const perfile_record *r, const perfile_mmap
 }
 
 /* FORK and EXIT have a time of their own besides that of the trailer; they differ by at most a
- * second (V-214).  A time of 0 is none.  */
+ * second (V-214).  A time of 0 is none. */
 static void check_task_time(pf_check *c, const perfile_record *r, uint64_t own)
 {
     uint64_t time = perfile_record_time(r);
@@ -58,7 +58,7 @@ static void check_task_time(pf_check *c, const perfile_record *r, uint64_t own)
                   apart);
 }
 
-/* See check.h; `v` is the struct of r->type.  */
+/* See check.h; `v` is the struct of r->type. */
 void pf_check_kernel(pf_check *c, const perfile_record *r, const void *v, size_t left)
 {
     (void)left;

@@ -5,7 +5,7 @@
  * pf_any_record; then the rules of its class (kernel.c, user.c) get the struct.  A record that
  * cannot be decoded has exactly one finding with PERFILE_FINDING_UNDECODABLE, and no other rule
  * examines it (fuzz/fuzz_check.c tests that).  Facts about types come from tables: rules.def,
- * misc.def, and for the counters that traits.c uses versions.def.  */
+ * misc.def, and for the counters that traits.c uses versions.def. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -19,14 +19,14 @@
 #include "schema/rows.h"
 #include "schema/family.h"
 
-/* What decode() found besides the struct itself.  */
+/* What decode() found besides the struct itself. */
 typedef struct pf_decoded {
     const pf_row *row;           /* NULL for types without a row: nothing was decoded */
     perfile_bytes body, trailer; /* trailer.len is 0 without a trailer */
     size_t left;                 /* bytes of the body behind the last field */
 } pf_decoded;
 
-/* Fields that are a string at the end of a record (STR in records.def).  */
+/* Fields that are a string at the end of a record (STR in records.def). */
 typedef struct string_field {
     uint16_t row;           /* PF_AT_… */
     uint16_t struct_offset; /* of the perfile_bytes member in the decoded struct */
@@ -41,7 +41,7 @@ enum { EVENT_TYPE_NAME = 64 /* bytes of the name in HEADER_EVENT_TYPE */ };
 
 /* What versions of perf expect of records, by type, from format/versions.def: types that may have
  * any size; the byte range that is not swapped; the bytes that are swapped even if the record is
- * shorter; the size below which a record is rejected.  */
+ * shorter; the size below which a record is rejected. */
 static const bool any_size_allowed[PF_CHECK_TYPES] = {
 #define UNALIGNED(type) [PERFILE_RECORD_##type] = true,
 #include "format/versions.def"
@@ -61,7 +61,7 @@ static const uint16_t min_size[PF_CHECK_TYPES] = {
 #include "format/versions.def"
 };
 
-/* Reports an odd size (V-203) or odd misc bits (V-211).  Called for few records only.  */
+/* Reports an odd size (V-203) or odd misc bits (V-211).  Called for few records only. */
 static void report_header(pf_check *c, const perfile_record *r)
 {
     char buf[24];
@@ -69,7 +69,7 @@ static void report_header(pf_check *c, const perfile_record *r)
     size_t size = perfile_record_size(r);
     bool odd = r->type >= PF_CHECK_TYPES || pf_odd_size[r->type];
     /* versions.def and rules.def do not list the same types: perf accepts some sizes that V-203
-     * does not, and the other way round.  */
+     * does not, and the other way round. */
     if (size % 8 && (r->type >= PF_CHECK_TYPES || !any_size_allowed[r->type]))
         c->odd_sizes++;
     if (size % 8 && !odd)
@@ -87,7 +87,7 @@ static void report_header(pf_check *c, const perfile_record *r)
                   "%s with unknown bits 0x%x in misc", name, unknown);
 }
 
-/* The test for the usual case; report_header() has the details.  */
+/* The test for the usual case; report_header() has the details. */
 void pf_check_header(pf_check *c, const perfile_record *r)
 {
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK, odd = 0;
@@ -99,7 +99,7 @@ void pf_check_header(pf_check *c, const perfile_record *r)
 }
 
 /* A walk stops at the first field that cannot be read: this keeps the name of the last one that
- * could.  */
+ * could. */
 typedef struct last_field {
     const char *name;
 } last_field;
@@ -115,7 +115,7 @@ static void ignore_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* Number of 64-bit words of a sample that have a fixed offset.  */
+/* Number of 64-bit words of a sample that have a fixed offset. */
 static unsigned fixed_words(const perfile_layout *l)
 {
     unsigned n = 0;
@@ -125,7 +125,7 @@ static unsigned fixed_words(const perfile_layout *l)
 }
 
 /* The rule that a record breaks whose body is too short: V-301 and V-206 if even the fixed part
- * does not fit, else the rule of the variable part.  */
+ * does not fit, else the rule of the variable part. */
 static unsigned rule_of_short(const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_SAMPLE) {
@@ -138,7 +138,7 @@ static unsigned rule_of_short(const perfile_record *r)
 }
 
 /* See check.h.  Besides the kind of damage the message names the field behind which the record
- * cannot be read.  */
+ * cannot be read. */
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage)
 {
     static const perfile_visitor visitor = {sizeof visitor, note_field, note_field, ignore_end};
@@ -206,7 +206,7 @@ static void check_string(pf_check *c, const perfile_record *r, const pf_decoded 
                   d->trailer.len ? "trailer" : "end of the record", padding);
 }
 
-/* Checks all strings at the end of the decoded struct `v`.  Returns true if the type has any.  */
+/* Checks all strings at the end of the decoded struct `v`.  Returns true if the type has any. */
 static bool check_strings(pf_check *c, const perfile_record *r, const pf_decoded *d, const void *v)
 {
     bool any = false;
@@ -222,7 +222,7 @@ static bool check_strings(pf_check *c, const perfile_record *r, const pf_decoded
     return any;
 }
 
-/* True if the id in the trailer lies in bytes that some versions of perf do not byte-swap.  */
+/* True if the id in the trailer lies in bytes that some versions of perf do not byte-swap. */
 static bool is_unswapped(const perfile_record *r, const perfile_sample_id *t)
 {
     size_t words = 1; /* 64-bit words from the end of the record to the start of the id */
@@ -235,7 +235,7 @@ static bool is_unswapped(const perfile_record *r, const perfile_sample_id *t)
 }
 
 /* The id of the trailer belongs to an event.  The id that was found last is cached: most records in
- * a row have the same one.  */
+ * a row have the same one. */
 static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile_sample_id *t)
 {
     uint64_t id = t->present & PERFILE_SAMPLE_IDENTIFIER ? t->identifier : t->id;
@@ -256,7 +256,7 @@ static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile
     }
 }
 
-/* Rules for the trailer (sample_id): id, order of time, processor.  */
+/* Rules for the trailer (sample_id): id, order of time, processor. */
 static void check_trailer(pf_check *c, const perfile_record *r)
 {
     perfile_sample_id t;
@@ -277,7 +277,7 @@ static void check_trailer(pf_check *c, const perfile_record *r)
 }
 
 /* A kernel record has room for its trailer, and no bytes between its last field and the trailer.
- * Strings have rules of their own for the latter.  */
+ * Strings have rules of their own for the latter. */
 static void check_length(pf_check *c, const perfile_record *r, const pf_decoded *d, bool has_string)
 {
     char buf[24];
@@ -295,7 +295,7 @@ static void check_length(pf_check *c, const perfile_record *r, const pf_decoded 
 }
 
 /* Decodes any record into *out and fills *d.  Returns 0 on success, also for types without a row,
- * else the PERFILE_DAMAGE_… that the decoder found.  */
+ * else the PERFILE_DAMAGE_… that the decoder found. */
 static unsigned decode(const perfile_record *r, pf_any_record *out, pf_decoded *d)
 {
     pf_parts p;
@@ -315,7 +315,7 @@ static unsigned decode(const perfile_record *r, pf_any_record *out, pf_decoded *
     return c.bad;
 }
 
-/* A record whose type no table has.  */
+/* A record whose type no table has. */
 static void check_type(pf_check *c, const perfile_record *r)
 {
     if (r->type == 0)
@@ -341,7 +341,7 @@ void pf_check_other_family(pf_check *c, const perfile_record *r)
     }
 }
 
-/* Entry for all records but samples of perf's own family.  */
+/* Entry for all records but samples of perf's own family. */
 void pf_check_record(pf_check *c, const perfile_record *r)
 {
     pf_any_record any;
@@ -352,7 +352,7 @@ void pf_check_record(pf_check *c, const perfile_record *r)
         c->too_short += perfile_record_size(r) < min_size[r->type];
         c->shorter_than_swapped += perfile_record_size(r) < swapped_bytes[r->type];
     }
-    /* traits.c needs these: what some versions of perf do with AUX data in a pipe.  */
+    /* traits.c needs these: what some versions of perf do with AUX data in a pipe. */
     c->aux_payloads += r->type == PERFILE_RECORD_AUXTRACE && r->extra.len;
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) { /* no body, no trailer: done quickly */
         pf_check_round(c);

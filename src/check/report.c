@@ -3,7 +3,7 @@
  * All findings of all rules come through the four pf_report functions here.  Each fills a
  * perfile_finding with the subject (record, event, feature or file offset); count_finding() decides
  * whether the caller wants it.  The message is formatted only then, so that a capture with millions
- * of findings costs no time for texts that nobody reads.  */
+ * of findings costs no time for texts that nobody reads. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ const char *pf_check_type_name(uint32_t type, char buf[24])
 /* Counts a finding and sets its rule, severity and flags.  Returns true if it is to be passed to
  * the callback: the rule is selected, the severity is wanted, and options.most findings of the rule
  * have not been reported yet.  In a check of a block (ahead.h) it only marks the record as left to
- * the stage, which then checks it again and reports in order.  */
+ * the stage, which then checks it again and reports in order. */
 static bool count_finding(pf_check *c, unsigned rule, unsigned level, perfile_finding *f)
 {
     if (c->block) {
@@ -50,7 +50,7 @@ static bool count_finding(pf_check *c, unsigned rule, unsigned level, perfile_fi
     return c->options.finding && (c->options.most == 0 || t->count <= c->options.most);
 }
 
-/* Formats the message, cut to MESSAGE bytes, and calls the callback.  */
+/* Formats the message, cut to MESSAGE bytes, and calls the callback. */
 static __attribute__((format(printf, 3, 0))) void deliver(pf_check *c, perfile_finding *f,
                                                           const char *format, va_list args)
 {
@@ -60,7 +60,7 @@ static __attribute__((format(printf, 3, 0))) void deliver(pf_check *c, perfile_f
     c->options.finding(c->options.user, f);
 }
 
-/* A finding without a subject, at a file offset.  */
+/* A finding without a subject, at a file offset. */
 static perfile_finding new_finding(const char *field, uint64_t offset)
 {
     return (perfile_finding){.event = UINT32_MAX,
@@ -79,7 +79,7 @@ void pf_report(pf_check *c, unsigned rule, unsigned level, const perfile_record 
     f.part = r->part;
     if (!count_finding(c, rule, level, &f))
         return;
-    /* Of the tools' records only STAT belongs to an event.  */
+    /* Of the tools' records only STAT belongs to an event. */
     const perfile_event *e = perfile_record_event(r);
     f.event = e && (r->type < PERFILE_RECORD_USER || r->type == PERFILE_RECORD_STAT) ? e->index
                                                                                      : UINT32_MAX;

@@ -1,5 +1,5 @@
 /* The rules as data: what format/rules.def expands to, the public functions that list rules, and
- * the selection of rules by id.  */
+ * the selection of rules by id. */
 #include "check/rules.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* The words of the columns `severity`, `lesser` and `where`.  */
+/* The words of the columns `severity`, `lesser` and `where`. */
 enum {
     SEVERITY_none = PERFILE_SEVERITY_NONE,
     SEVERITY_note = PERFILE_SEVERITY_NOTE,
@@ -27,7 +27,7 @@ enum {
     N_RULES
 };
 
-/* Row of a rule by its number, plus 1; 0: no rule has the number.  */
+/* Row of a rule by its number, plus 1; 0: no rule has the number. */
 static const uint8_t positions[PERFILE_RULE_LIMIT] = {
 #define RULE(id, name, severity, lesser, where, sentence, why, effect)                             \
     [PERFILE_RULE_##id] = POSITION_##id + 1,
@@ -48,7 +48,7 @@ static const perfile_rule rules[N_RULES] = {
 };
 
 /* The first entries are kinds that decoding meets in single records and features; MEETS has the
- * rest.  */
+ * rest. */
 const uint16_t pf_rule_of_damage[PERFILE_N_DAMAGES] = {
     [PERFILE_DAMAGE_NONE] = PERFILE_RULE_V_206,
     [PERFILE_DAMAGE_SHORT_BODY] = PERFILE_RULE_V_206,

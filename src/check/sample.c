@@ -5,7 +5,7 @@
  * `present` (check_rare_fields()), and the id that was found last is cached.  The same functions
  * run in the threads that read the file (ahead.c), on a pf_check of their own; what depends on
  * earlier records (order of time, lookups, deferred call chains) goes through pf_check_time(),
- * pf_check_note_sample() and pf_check_cookie_announced(), which know both cases.  */
+ * pf_check_note_sample() and pf_check_cookie_announced(), which know both cases. */
 #include <inttypes.h>
 
 #include "base/byte_order.h"
@@ -14,7 +14,7 @@
 #include "core/layout.h"
 
 /* Entries of a call chain above the last page are contexts, not addresses: PERF_CONTEXT_… of
- * uapi/linux/perf_event.h.  */
+ * uapi/linux/perf_event.h. */
 #define CONTEXT_KERNEL   ((uint64_t)-128)
 #define CONTEXT_USER     ((uint64_t)-512)
 #define CONTEXT_DEFERRED ((uint64_t)-640)
@@ -45,7 +45,7 @@ void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id)
 }
 
 /* Returns the plan of the event that the sample belongs to.  Reports an id that no event has
- * (V-210).  Samples without an id, or with id 0, belong to the first event.  */
+ * (V-210).  Samples without an id, or with id 0, belong to the first event. */
 static const pf_check_plan *plan_of(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     static const pf_check_plan unattributed = {.tracepoint = UINT64_MAX};
@@ -68,7 +68,7 @@ static const pf_check_plan *plan_of(pf_check *c, const perfile_record *r, const 
 }
 
 /* Number of contexts in a chain of n entries.  `swap` is a constant in the callers, so that the
- * compiler makes a vector loop of each.  */
+ * compiler makes a vector loop of each. */
 static inline size_t count_contexts(const uint8_t *at, size_t n, bool swap)
 {
     size_t contexts = 0;
@@ -78,7 +78,7 @@ static inline size_t count_contexts(const uint8_t *at, size_t n, bool swap)
 }
 
 /* Checks each context of a chain, and notes the cookie of a deferred call chain.  Slow; for chains
- * with other contexts than the first.  */
+ * with other contexts than the first. */
 static void check_contexts(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const uint8_t *at = s->callchain.ptr;
@@ -98,7 +98,7 @@ static void check_contexts(pf_check *c, const perfile_record *r, const perfile_s
     }
 }
 
-/* A call chain begins with a context, and all its contexts are known (V-309).  */
+/* A call chain begins with a context, and all its contexts are known (V-309). */
 static void check_callchain(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const uint8_t *at = s->callchain.ptr;
@@ -110,20 +110,20 @@ static void check_callchain(pf_check *c, const perfile_record *r, const perfile_
     if (first < CONTEXT_LEAST)
         pf_report(c, PERFILE_RULE_V_309, PF_FULL, r, "sample.callchain",
                   "the call chain begins with 0x%" PRIx64 ", not with a context", first);
-    /* Most chains have no other context than the usual one that they begin with.  */
+    /* Most chains have no other context than the usual one that they begin with. */
     size_t contexts = swap ? count_contexts(at, n, true) : count_contexts(at, n, false);
     if (contexts != (first == CONTEXT_KERNEL || first == CONTEXT_USER))
         check_contexts(c, r, s);
 }
 
-/* A branch is not both predicted and mispredicted; only the first such branch is reported.  */
+/* A branch is not both predicted and mispredicted; only the first such branch is reported. */
 static void check_branches(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const perfile_list *l = &s->branch_stack.lbr;
     bool big = perfile_session_byte_order(c->session) == PERFILE_BYTE_ORDER_BIG;
     for (size_t i = 0; (i + 1) * BRANCH_ENTRY <= l->bytes.len; i++) {
         uint64_t flags = pf_load_u64(l->bytes.ptr + i * BRANCH_ENTRY + BRANCH_FLAGS, l->swapped);
-        /* The flags are C bit-fields: on big-endian machines the first ones are the top bits.  */
+        /* The flags are C bit-fields: on big-endian machines the first ones are the top bits. */
         if (((big ? flags >> 62 : flags) & MISPREDICTED_PREDICTED) != MISPREDICTED_PREDICTED)
             continue;
         pf_report(c, PERFILE_RULE_V_314, PF_FULL, r, "sample.branch_stack",
@@ -133,14 +133,14 @@ static void check_branches(pf_check *c, const perfile_record *r, const perfile_s
 }
 
 /* RAW data of a tracepoint begin with its number.  Both byte orders are accepted: a file that was
- * rewritten on a machine of the other byte order keeps its RAW data as they were.  */
+ * rewritten on a machine of the other byte order keeps its RAW data as they were. */
 static bool raw_begins_with(uint64_t tracepoint, const uint8_t *raw, bool swap)
 {
     return pf_load_u16(raw, swap) == tracepoint || pf_load_u16(raw, !swap) == tracepoint;
 }
 
 /* Returns the index of the event that the sample belongs to, by one load and one lookup, without
- * reporting anything.  UINT64_MAX: it takes a full check to tell.  */
+ * reporting anything.  UINT64_MAX: it takes a full check to tell. */
 static uint64_t fast_owner(const pf_check *c, const perfile_record *r)
 {
     int at = c->plans[0].id_at;
@@ -170,7 +170,7 @@ bool pf_check_raw_fits(const pf_check *c, const perfile_record *r)
     return raw.len >= LEAST_RAW && raw_begins_with(plan->tracepoint, raw.ptr, is_swapped(r));
 }
 
-/* The size of RAW data (V-307), and for tracepoints the number they begin with (V-308).  */
+/* The size of RAW data (V-307), and for tracepoints the number they begin with (V-308). */
 static void check_raw(pf_check *c, const perfile_record *r, const perfile_sample *s,
                       const pf_check_plan *plan)
 {
@@ -192,7 +192,7 @@ static void check_raw(pf_check *c, const perfile_record *r, const perfile_sample
                   pf_load_u16(s->raw.ptr, is_swapped(r)), plan->tracepoint);
 }
 
-/* READ values in samples: the ids of the counters are known, a group is not empty.  */
+/* READ values in samples: the ids of the counters are known, a group is not empty. */
 static void check_values(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const perfile_read_values *v = &s->values;
@@ -221,7 +221,7 @@ static void check_abi(pf_check *c, const perfile_record *r, uint64_t abi, const 
                   abi);
 }
 
-/* Rules for fields that most samples do not have.  */
+/* Rules for fields that most samples do not have. */
 static void check_rare_fields(pf_check *c, const perfile_record *r, const perfile_sample *s,
                               const pf_check_plan *plan)
 {
@@ -249,7 +249,7 @@ static void check_rare_fields(pf_check *c, const perfile_record *r, const perfil
 }
 
 /* The field next to the processor is 0 (V-306), and the machine has that processor (V-213).
- * UINT32_MAX means no processor.  */
+ * UINT32_MAX means no processor. */
 static void check_cpu(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     if (s->res)
@@ -261,7 +261,7 @@ static void check_cpu(pf_check *c, const perfile_record *r, const perfile_sample
                   "processor %" PRIu32 ", the machine has %" PRIu32, s->cpu, c->n_cpus);
 }
 
-/* Order of time, the range of times of all samples, and feature SAMPLE_TIME (V-312).  */
+/* Order of time, the range of times of all samples, and feature SAMPLE_TIME (V-312). */
 static void check_sample_time(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     bool has_cpu = s->present & PERFILE_SAMPLE_CPU;
@@ -270,18 +270,18 @@ static void check_sample_time(pf_check *c, const perfile_record *r, const perfil
         c->first_sample = s->time;
     if (s->time > c->last_sample)
         c->last_sample = s->time;
-    /* One unsigned comparison: also true for a time before span_first.  */
+    /* One unsigned comparison: also true for a time before span_first. */
     if (s->time - c->span_first > c->span_last - c->span_first)
         pf_report(c, PERFILE_RULE_V_312, PF_FULL, r, "sample.time",
                   "time %" PRIu64 " is outside of SAMPLE_TIME", s->time);
 }
 
 /* All rules for one sample.  A sample that cannot be decoded has one finding, and no other rule is
- * checked.  */
+ * checked. */
 void pf_check_sample(pf_check *c, const perfile_record *r)
 {
     enum {
-        /* Fields for which check_rare_fields() is needed.  */
+        /* Fields for which check_rare_fields() is needed. */
         RARE = PERFILE_SAMPLE_READ | PERFILE_SAMPLE_RAW | PERFILE_SAMPLE_BRANCH_STACK |
                PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_REGS_INTR | PERFILE_SAMPLE_STACK_USER
     };
@@ -308,7 +308,7 @@ void pf_check_sample(pf_check *c, const perfile_record *r)
         (s->present & PERFILE_SAMPLE_ID && s->present & PERFILE_SAMPLE_IDENTIFIER))
         check_rare_fields(c, r, s, plan);
     if (s->present & PERFILE_SAMPLE_TID) {
-        /* Only user code has mappings of its process.  */
+        /* Only user code has mappings of its process. */
         bool user = (r->misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_CPUMODE_USER;
         pf_check_note_sample(c, r, s, user && s->present & PERFILE_SAMPLE_IP);
     }

@@ -6,7 +6,7 @@
  * (HEADER_ATTR in a pipe) are checked when the generation of the session has changed.  With
  * PERFILE_CHECK_FEW_SAMPLES, which recover uses because salvage has already judged the samples,
  * most samples are skipped. ahead.c has the second way by which samples are skipped: they were
- * checked in the threads that read the file.  */
+ * checked in the threads that read the file. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -23,7 +23,7 @@ static pf_check *check_of(perfile_stream *s)
 
 /* Copies what the check needs of the session, and checks its new events.  Called when the
  * generation of the session has changed.  The threads of ahead.c read these members, so they stop
- * first.  */
+ * first. */
 static perfile_status refresh_from_session(pf_check *c, perfile_error *err)
 {
     pf_check_ahead_settle(c);
@@ -43,7 +43,7 @@ static perfile_status refresh_from_session(pf_check *c, perfile_error *err)
     return st;
 }
 
-/* Checks what is known before the first record.  */
+/* Checks what is known before the first record. */
 static perfile_status begin(pf_check *c, perfile_error *err)
 {
     c->begun = true;
@@ -53,7 +53,7 @@ static perfile_status begin(pf_check *c, perfile_error *err)
 }
 
 /* Checks what can be decided only when all records have passed.  Features come last: they are
- * compared with what the records had.  */
+ * compared with what the records had. */
 static void finish(pf_check *c)
 {
     c->done = true;
@@ -73,7 +73,7 @@ static void begin_part(pf_check *c, uint32_t part)
         memset(c->cpu_time, 0, PF_CHECK_CPUS * sizeof *c->cpu_time);
 }
 
-/* Checks one record.  Side-band records also go to the process model.  */
+/* Checks one record.  Side-band records also go to the process model. */
 static perfile_status check_one(pf_check *c, const perfile_record *r, perfile_error *err)
 {
     if (r->part != c->part)
@@ -102,7 +102,7 @@ static perfile_status check_one(pf_check *c, const perfile_record *r, perfile_er
 /* Returns how many records at the start of a run are samples that need no check, and counts them.
  * Only with PERFILE_CHECK_FEW_SAMPLES: the caller has already judged the samples.  Where there are
  * tracepoints, a sample is skipped only if its RAW data fit its event, and only if errors alone are
- * wanted.  */
+ * wanted. */
 static size_t skip_samples(pf_check *c, const perfile_record *first, size_t n)
 {
     bool few = c->options.flags & PERFILE_CHECK_FEW_SAMPLES;
@@ -160,7 +160,7 @@ static void close_stage(perfile_stream *s)
 static const pf_stream_ops check_ops = {
     .fill = fill, .close = close_stage, .pass = pf_check_skip_judged};
 
-/* Sets c->off[] from options.only and options.ignore; `ignore` wins.  */
+/* Sets c->off[] from options.only and options.ignore; `ignore` wins. */
 static perfile_status choose_rules(pf_check *c, perfile_error *err)
 {
     bool chosen[PERFILE_RULE_LIMIT];
@@ -178,7 +178,7 @@ static perfile_status choose_rules(pf_check *c, perfile_error *err)
     return st;
 }
 
-/* Makes a check that is not yet on a stream; *check is owned by the caller.  */
+/* Makes a check that is not yet on a stream; *check is owned by the caller. */
 static perfile_status new_check(const perfile_check_options *options, pf_check **check,
                                 perfile_error *err)
 {
@@ -198,7 +198,7 @@ static perfile_status new_check(const perfile_check_options *options, pf_check *
 }
 
 /* True if V-407 (processes have names, addresses have mappings) can produce a finding that is
- * wanted.  It is a warning, so that it is off when the caller only wants errors of few samples.  */
+ * wanted.  It is a warning, so that it is off when the caller only wants errors of few samples. */
 static bool wants_model(const pf_check *c)
 {
     bool few = c->options.flags & PERFILE_CHECK_FEW_SAMPLES;
@@ -230,7 +230,7 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
     c->pipe = container->form == PERFILE_FORM_PIPE;
     pf_stream_on(&c->base, &check_ops, below);
     /* The stage needs the DAMAGE records of all streams below it.  c->base.options is not changed,
-     * so that the caller gets them only if it asked for them.  */
+     * so that the caller gets them only if it asked for them. */
     for (perfile_stream *s = below; s; s = s->below)
         s->options.deliver |= PERFILE_DELIVER_DAMAGE;
     *stream = &c->base;
@@ -238,7 +238,7 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
 }
 
 /* A file that could not be opened has no stream for the stage to stand on.  This reports the
- * failure as a finding of V-001 if it is one: wrong magic or too short a header.  */
+ * failure as a finding of V-001 if it is one: wrong magic or too short a header. */
 bool perfile_check_refused(const perfile_error *failure, const perfile_check_options *options)
 {
     if (failure->damage != PERFILE_DAMAGE_BAD_MAGIC &&

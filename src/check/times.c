@@ -2,7 +2,7 @@
  * times.h has the test that runs for each record; this file reports, and handles FINISHED_ROUND.
  *
  * Events that are written backwards (overwrite mode) come in reverse order: then nothing is
- * reported.  */
+ * reported. */
 #include "check/times.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ void pf_check_time_went_back(pf_check *c, const perfile_record *r, uint64_t befo
 
 void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t time)
 {
-    /* Parts of a directory besides the first have no rounds.  */
+    /* Parts of a directory besides the first have no rounds. */
     if (c->backward || r->part)
         return;
     pf_report(c, PERFILE_RULE_V_515, PF_FULL, r, "time",
@@ -28,7 +28,7 @@ void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t ti
 }
 
 /* A FINISHED_ROUND: a reader that sorts may now hand out everything up to the latest time of the
- * round before.  Records that come later must not be older than that (floor_time).  */
+ * round before.  Records that come later must not be older than that (floor_time). */
 void pf_check_round(pf_check *c)
 {
     if (c->block) {
@@ -41,7 +41,7 @@ void pf_check_round(pf_check *c)
     c->after_round = 0;
 }
 
-/* Rules about the whole stream, and the losses that kernel.c summed up (V-215).  */
+/* Rules about the whole stream, and the losses that kernel.c summed up (V-215). */
 void pf_check_times_end(pf_check *c)
 {
     if (c->rounds == 0 && c->unsorted && !c->backward)

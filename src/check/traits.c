@@ -11,7 +11,7 @@
 enum { PAGE = 4096, HEADER = 104 };
 
 /* Number of 64-bit words of a sample in front of its id, -1 without id.  As perf computes it: from
- * sample_type alone, whatever the records are.  */
+ * sample_type alone, whatever the records are. */
 static int place_in_sample(uint64_t type)
 {
     const uint64_t front =
@@ -21,7 +21,7 @@ static int place_in_sample(uint64_t type)
     return type & PERFILE_SAMPLE_ID ? __builtin_popcountll(type & front) : -1;
 }
 
-/* Number of 64-bit words from the end of a trailer to the start of its id, -1 without id.  */
+/* Number of 64-bit words from the end of a trailer to the start of its id, -1 without id. */
 static int place_in_trailer(uint64_t type)
 {
     if (type & PERFILE_SAMPLE_IDENTIFIER)
@@ -37,7 +37,7 @@ static uint64_t sample_type_of(const pf_check *c, uint32_t event)
 }
 
 /* Returns a feature section of the header; NULL if there is none, also when a record has the
- * feature.  */
+ * feature. */
 static const perfile_feature *feature_of_header(const pf_check *c, uint32_t number)
 {
     for (uint32_t i = 0; i < perfile_session_n_features(c->session); i++) {
@@ -49,13 +49,13 @@ static const perfile_feature *feature_of_header(const pf_check *c, uint32_t numb
 }
 
 /* True if perf compares the sample_type of the events: not for one event, nor for `perf stat
- * record`.  */
+ * record`. */
 static bool compares_events(const pf_check *c)
 {
     return perfile_session_n_events(c->session) > 1 && !feature_of_header(c, PERFILE_FEATURE_STAT);
 }
 
-/* True if the id is not at the same position in the records of all events.  */
+/* True if the id is not at the same position in the records of all events. */
 static bool ids_differ(const pf_check *c)
 {
     uint64_t first = sample_type_of(c, 0);
@@ -119,7 +119,7 @@ static bool holds_NEXT_SWAPPED(const pf_check *c, const pf_release *perf)
 }
 
 /* Versions that look for the ids of HEADER_ATTR behind an attr of their own size leave those before
- * it unswapped.  */
+ * it unswapped. */
 static bool holds_FIRST_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
     return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->first_id_at &&
@@ -132,7 +132,7 @@ static bool holds_RAW_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
     return is_big_endian(c) && c->raw_samples;
 }
 
-/* pid and tid, or cpu and its reserved field, are two halves of one 64-bit word.  */
+/* pid and tid, or cpu and its reserved field, are two halves of one 64-bit word. */
 static bool holds_HALVES_EXCHANGED(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
@@ -143,7 +143,7 @@ static bool holds_HALVES_EXCHANGED(const pf_check *c, const pf_release *perf)
 }
 
 /* True if two extents share bytes.  The differences wrap around: true only for the one that begins
- * later.  */
+ * later. */
 static bool overlap(const perfile_extent *a, const perfile_extent *b)
 {
     return a->length && b->length && a->offset - b->offset < b->length
@@ -151,7 +151,7 @@ static bool overlap(const perfile_extent *a, const perfile_extent *b)
                : a->length && b->length && b->offset - a->offset < a->length;
 }
 
-/* True if attrs or ids share bytes with an extent of this role (PERFILE_EXTENT_…).  */
+/* True if attrs or ids share bytes with an extent of this role (PERFILE_EXTENT_…). */
 static bool is_overwritten(const pf_check *c, uint32_t role)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
@@ -197,13 +197,13 @@ static bool holds_TOO_SHORT(const pf_check *c, const pf_release *perf)
 }
 
 /* perf takes the number behind its last feature for the end of the list, and stops at greater
- * numbers.  */
+ * numbers. */
 static bool holds_FEATURE_STOPS_REPORT(const pf_check *c, const pf_release *perf)
 {
     return c->highest_feature > (uint64_t)perf->feature + 1;
 }
 
-/* The end marker of another version has the number of a feature that this version knows.  */
+/* The end marker of another version has the number of a feature that this version knows. */
 static bool holds_MARKER_STOPS_SCRIPT(const pf_check *c, const pf_release *perf)
 {
     return c->end_marker && c->end_marker <= perf->feature;

@@ -1,6 +1,6 @@
 /* Traits: properties of a capture at which some versions of perf fail although no rule is broken,
  * or that are narrower than the rule.  The rows TRAIT of format/versions.def have the versions and
- * the verdict.  */
+ * the verdict. */
 #ifndef PF_CHECK_TRAITS_H
 #define PF_CHECK_TRAITS_H
 
@@ -21,7 +21,7 @@ typedef struct pf_trait_row {
     const char *sentence;
 } pf_trait_row;
 
-/* Returns the row at a position of the table, NULL behind the last one.  */
+/* Returns the row at a position of the table, NULL behind the last one. */
 const pf_trait_row *pf_trait_at(size_t position);
 
 #endif

@@ -1,6 +1,6 @@
 /* Rules for records of tools (types 64 and up): those that exist in pipes only, ID_INDEX,
  * EVENT_UPDATE, CPU_MAP, TIME_CONV, compressed records. pf_check_user_end() has the rules about all
- * records of a kind.  */
+ * records of a kind. */
 #include <inttypes.h>
 
 #include "check/check.h"
@@ -30,12 +30,12 @@ static void check_cpus(pf_check *c, const perfile_record *r, const perfile_cpu_m
                   "a range from processor %u to %u", m->start_cpu, m->end_cpu);
 }
 
-/* True if some event has this id.  */
+/* True if some event has this id. */
 static bool known_id(const pf_check *c, uint64_t id)
 {
     if (perfile_session_event_by_id(c->session, id))
         return true;
-    /* A single event without ids owns every id.  */
+    /* A single event without ids owns every id. */
     const perfile_event *e = perfile_session_event(c->session, 0);
     return c->n_events == 1 && e && e->ids.n == 0;
 }
@@ -53,7 +53,7 @@ static void check_update(pf_check *c, const perfile_record *r, const perfile_eve
 }
 
 /* An ID_INDEX has as many entries as it says (V-504), all of them ids of events (V-505).  Only the
- * first unknown id is reported.  */
+ * first unknown id is reported. */
 static void check_id_index(pf_check *c, const perfile_record *r, const perfile_id_index *v,
                            size_t left)
 {
@@ -73,7 +73,7 @@ static void check_id_index(pf_check *c, const perfile_record *r, const perfile_i
     }
 }
 
-/* A TIME_CONV has one of two sizes, and numbers with which a time can be computed (V-510).  */
+/* A TIME_CONV has one of two sizes, and numbers with which a time can be computed (V-510). */
 static void check_time_conv(pf_check *c, const perfile_record *r, const perfile_time_conv *v)
 {
     if (r->body.len != TIME_CONV_OLD && r->body.len != TIME_CONV_NEW)
@@ -85,7 +85,7 @@ static void check_time_conv(pf_check *c, const perfile_record *r, const perfile_
 }
 
 /* Feature COMPRESSED tells readers how large a buffer they need to decompress (V-521).  Checked at
- * the first compressed record.  */
+ * the first compressed record. */
 static void check_compressed(pf_check *c, const perfile_record *r)
 {
     perfile_compression v;
@@ -102,7 +102,7 @@ static void check_compressed(pf_check *c, const perfile_record *r)
                   v.type, v.mmap_len);
 }
 
-/* COMPRESSED2 has a length of its own, and at most padding behind the data (V-520).  */
+/* COMPRESSED2 has a length of its own, and at most padding behind the data (V-520). */
 static void check_compressed2(pf_check *c, const perfile_record *r, const perfile_compressed2 *v)
 {
     uint64_t room = r->body.len - 8; /* decoded: the body has at least the 8 bytes of data_size */
@@ -114,7 +114,7 @@ static void check_compressed2(pf_check *c, const perfile_record *r, const perfil
                   "%" PRIu64 " bytes behind the data", room - v->data_size);
 }
 
-/* A record that only pipes have (V-501).  */
+/* A record that only pipes have (V-501). */
 static void check_pipe_only(pf_check *c, const perfile_record *r)
 {
     char buf[24];
@@ -124,7 +124,7 @@ static void check_pipe_only(pf_check *c, const perfile_record *r)
 }
 
 /* HEADER_FEATURE: notes what pf_check_user_end() and traits.c need, the empty one that ends the
- * list included.  */
+ * list included. */
 static void check_feature_record(pf_check *c, const perfile_record *r)
 {
     check_pipe_only(c, r);
@@ -141,7 +141,7 @@ static void check_feature_record(pf_check *c, const perfile_record *r)
     c->last_feature_offset = r->offset;
 }
 
-/* The types whose rules compare fields with each other.  */
+/* The types whose rules compare fields with each other. */
 static void check_other_types(pf_check *c, const perfile_record *r, const void *v, size_t left)
 {
     switch (r->type) {
@@ -202,7 +202,7 @@ void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t l
 }
 
 /* A list of HEADER_FEATURE has an end (V-503), and all ID_INDEX records together list all ids
- * (V-505).  */
+ * (V-505). */
 void pf_check_user_end(pf_check *c)
 {
     if (c->has_feature_records && !c->has_end_marker && c->pipe)

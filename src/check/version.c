@@ -4,7 +4,7 @@
  * record types, features: core/releases.h), the rules that the capture breaks (rows MINDS of
  * format/versions.def, by the counts in pf_check.n_findings), and traits (traits.c).  Each reason
  * is passed to the caller as a sentence.  To be called when the stream has ended; nothing is read
- * again.  */
+ * again. */
 #include "check/version.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 enum { LEVEL_FULL = PF_FULL, LEVEL_LESSER = PF_LESSER };
 
-/* What versions do with captures that break a rule.  */
+/* What versions do with captures that break a rule. */
 static const struct {
     uint16_t rule;
     uint8_t level, from, to, form, verdict;
@@ -28,7 +28,7 @@ static const struct {
 #include "format/versions.def"
 };
 
-/* State of perfile_check_version().  */
+/* State of perfile_check_version(). */
 typedef struct answer {
     const pf_check *c;
     const pf_release *perf;
@@ -39,7 +39,7 @@ typedef struct answer {
 } answer;
 
 /* Adds a reason: worsens the verdict, and calls the callback with a sentence that begins with what
- * the version does.  */
+ * the version does. */
 static __attribute__((format(printf, 3, 4))) void add_reason(answer *a, unsigned verdict,
                                                              const char *format, ...)
 {
@@ -57,7 +57,7 @@ static __attribute__((format(printf, 3, 4))) void add_reason(answer *a, unsigned
         a->reason(a->user, verdict, sentence);
 }
 
-/* A file is refused if an attr is longer than the version's own, or ids lie outside the file.  */
+/* A file is refused if an attr is longer than the version's own, or ids lie outside the file. */
 static void judge_attrs(answer *a)
 {
     uint32_t largest = 0, index = 0;
@@ -66,7 +66,7 @@ static void judge_attrs(answer *a)
         if (e->ids_damage)
             add_reason(a, PERFILE_VERDICT_REFUSES,
                        "the ids of event %" PRIu32 " lie outside the file", i);
-        /* perf cuts attrs of HEADER_ATTR to the size it knows.  */
+        /* perf cuts attrs of HEADER_ATTR to the size it knows. */
         if (e->origin == PERFILE_ORIGIN_CONTAINER && e->attr.size > largest) {
             largest = e->attr.size;
             index = i;
@@ -79,7 +79,7 @@ static void judge_attrs(answer *a)
 }
 
 /* Lists the names of bits, "CGROUP, AUX", for a message.  `word`: the vocabulary that names them.
- * Stops at 160 characters, and names bits that have no name by their number.  */
+ * Stops at 160 characters, and names bits that have no name by their number. */
 static const char *names_of(const char *word, uint64_t bits, char buf[200])
 {
     const perfile_vocabulary *v = perfile_vocabulary_find(word);
@@ -99,7 +99,7 @@ static const char *names_of(const char *word, uint64_t bits, char buf[200])
     return buf;
 }
 
-/* Fields of samples that the version does not know: it reads what follows at the wrong offset.  */
+/* Fields of samples that the version does not know: it reads what follows at the wrong offset. */
 static void judge_layouts(answer *a)
 {
     char buf[200];
@@ -131,7 +131,7 @@ static void judge_layouts(answer *a)
 }
 
 /* A file with a tracepoint that TRACING_DATA does not describe is refused.  In a pipe, perf reads
- * the description later.  */
+ * the description later. */
 static void judge_tracepoints(answer *a)
 {
     const perfile_session *s = a->c->session;
@@ -149,7 +149,7 @@ static void judge_tracepoints(answer *a)
 }
 
 /* Record types that the version does not know: kernel types stop it, types of tools too unless it
- * skips them.  */
+ * skips them. */
 static void judge_types(answer *a)
 {
     char buf[24];
@@ -168,14 +168,14 @@ static void judge_types(answer *a)
                    c->by_type[PF_CHECK_TYPES]);
 }
 
-/* Features that the version does not know are skipped: no harm, but worth a sentence.  */
+/* Features that the version does not know are skipped: no harm, but worth a sentence. */
 static void judge_features(answer *a)
 {
     const perfile_session *s = a->c->session;
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         const char *name = perfile_feature_name(f->number);
-        /* An empty one in a stream ends the list.  */
+        /* An empty one in a stream ends the list. */
         bool is_end = f->origin == PERFILE_ORIGIN_STREAM && f->payload.len == 0;
         if (f->number > a->perf->feature && !is_end)
             add_reason(a, PERFILE_VERDICT_READS, "passes over feature %s (%" PRIu32 ")",
@@ -183,14 +183,14 @@ static void judge_features(answer *a)
     }
 }
 
-/* True if a row of the table is about this version and the form of this capture.  */
+/* True if a row of the table is about this version and the form of this capture. */
 static bool applies(const answer *a, unsigned from, unsigned to, unsigned form)
 {
     return a->position >= from && a->position <= to &&
            (form == PF_FORM_ANY || (form == PF_FORM_PIPE) == a->c->pipe);
 }
 
-/* Rules that the capture breaks.  */
+/* Rules that the capture breaks. */
 static void judge_rules(answer *a)
 {
     for (size_t i = 0; i < sizeof rule_verdicts / sizeof rule_verdicts[0]; i++) {
@@ -211,7 +211,7 @@ static void judge_traits(answer *a)
             add_reason(a, t->verdict, "%s (%s)", t->sentence, perfile_rule_of(t->rule)->id);
 }
 
-/* A table row as the public struct.  */
+/* A table row as the public struct. */
 static perfile_rule_verdict verdict_of_row(unsigned from, unsigned to, unsigned form,
                                            unsigned verdict)
 {
@@ -221,7 +221,7 @@ static perfile_rule_verdict verdict_of_row(unsigned from, unsigned to, unsigned 
                                   .verdict = (uint8_t)verdict};
 }
 
-/* See perfile/check.h: enumerates first the MINDS rows of the rule, then its traits.  */
+/* See perfile/check.h: enumerates first the MINDS rows of the rule, then its traits. */
 bool perfile_rule_verdict_at(uint32_t rule, size_t position, perfile_rule_verdict *verdict,
                              size_t size)
 {

@@ -3,7 +3,7 @@
  *
  * Side-band records feed a process model (perfile/model.h); world.h collects a bounded number of
  * lookups, which are resolved at the end, because records do not come in the order of time.  When
- * the model would need too much memory it is given up, and V-407 is not checked.  */
+ * the model would need too much memory it is given up, and V-407 is not checked. */
 #include "check/world.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ enum {
     PER_RECORD = 160 /* estimated memory of the model per record, besides the name */
 };
 
-/* Feeds MMAP, MMAP2, COMM and FORK to the model; closes the model when it is too large.  */
+/* Feeds MMAP, MMAP2, COMM and FORK to the model; closes the model when it is too large. */
 perfile_status pf_check_feed_model(pf_check *c, const perfile_record *r, perfile_error *err)
 {
     switch (r->type) {
@@ -31,7 +31,7 @@ perfile_status pf_check_feed_model(pf_check *c, const perfile_record *r, perfile
     default:
         return PERFILE_OK;
     }
-    /* Not wanted, or given up.  */
+    /* Not wanted, or given up. */
     if (!c->model)
         return PERFILE_OK;
     c->model_bytes += r->body.len + PER_RECORD;
@@ -54,7 +54,7 @@ void pf_check_add_lookup(pf_check *c, const pf_check_lookup *lookup)
 }
 
 /* Makes a record that stands for the sample of a lookup, so that the finding has its place.  Its
- * family is DAMAGE because it has no bytes: the finding then names no record type.  */
+ * family is DAMAGE because it has no bytes: the finding then names no record type. */
 static perfile_record record_of(const pf_check *c, const pf_check_lookup *p)
 {
     return (perfile_record){.type = PERFILE_RECORD_SAMPLE,
@@ -65,10 +65,10 @@ static perfile_record record_of(const pf_check *c, const pf_check_lookup *p)
                             .session = c->session};
 }
 
-/* Resolves all lookups.  */
+/* Resolves all lookups. */
 void pf_check_lookups_end(pf_check *c)
 {
-    /* perf stat has no samples; without records of tasks there is nothing to look up.  */
+    /* perf stat has no samples; without records of tasks there is nothing to look up. */
     if (!c->model || c->model_bytes == 0 || !pf_check_on(c, PERFILE_RULE_V_407))
         return;
     for (uint32_t i = 0; i < c->n_seen; i++) {
@@ -80,10 +80,10 @@ void pf_check_lookups_end(pf_check *c)
                           "process %" PRIu32 " has no name", p->pid);
             continue;
         }
-        /* Any byte of the page will do: mappings are whole pages.  */
+        /* Any byte of the page will do: mappings are whole pages. */
         uint64_t address = p->address << PAGE_BITS;
         /* At the time of the sample, or else at the end: a mapping that was recorded too late (or
-         * synthesized with time 0 after it) is not missing.  */
+         * synthesized with time 0 after it) is not missing. */
         if (!perfile_model_mapping(c->model, p->pid, address, p->time) &&
             !perfile_model_mapping(c->model, p->pid, address, PERFILE_NO_TIME - 1))
             pf_report(c, PERFILE_RULE_V_407, PF_FULL, &r, "sample.ip",
@@ -92,7 +92,7 @@ void pf_check_lookups_end(pf_check *c)
 }
 
 /* Finds the entry of a thread's cookie, or an unused one for it; NULL when memory is short.  If all
- * slots where it may be are taken, the first one is overwritten and counted in n_cookies.  */
+ * slots where it may be are taken, the first one is overwritten and counted in n_cookies. */
 static pf_check_cookie *cookie_of(pf_check *c, uint32_t tid, uint64_t cookie)
 {
     if (!c->cookies)
@@ -105,7 +105,7 @@ static pf_check_cookie *cookie_of(pf_check *c, uint32_t tid, uint64_t cookie)
         if (k->state == 0 || (k->cookie == cookie && k->tid == tid))
             return k;
     }
-    /* All slots are taken: overwrite the first.  */
+    /* All slots are taken: overwrite the first. */
     pf_check_cookie *k = &c->cookies[(mixed >> 40) % PF_CHECK_COOKIES];
     *k = (pf_check_cookie){0};
     c->n_cookies++;
@@ -125,13 +125,13 @@ void pf_check_cookie_announced(pf_check *c, uint32_t tid, uint64_t cookie)
 }
 
 /* A CALLCHAIN_DEFERRED needs a sample of its thread before it that announced the cookie, and comes
- * once (V-406).  */
+ * once (V-406). */
 void pf_check_cookie_delivered(pf_check *c, const perfile_record *r, uint32_t tid, uint64_t cookie)
 {
     pf_check_cookie *k = cookie_of(c, tid, cookie);
     if (!k)
         return;
-    /* Once an entry was overwritten, an unknown cookie may have been announced.  */
+    /* Once an entry was overwritten, an unknown cookie may have been announced. */
     if (k->state == 0 && c->n_cookies == 0)
         pf_report(c, PERFILE_RULE_V_406, PF_FULL, r, "callchain_deferred.cookie",
                   "no sample of thread %" PRIu32 " before has cookie 0x%" PRIx64, tid, cookie);

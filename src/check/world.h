@@ -4,7 +4,7 @@
  * Records do not come in the order of time, so that only the end of the stream can answer.  Until
  * then each process and each page is kept once, as a pf_check_lookup.  Two small direct-mapped
  * tables (recent_pages, recent_pids) keep the hot path cheap: they remember what was
- * added last.  They may forget, and then a lookup is added twice.  */
+ * added last.  They may forget, and then a lookup is added twice. */
 #ifndef PF_CHECK_WORLD_H
 #define PF_CHECK_WORLD_H
 
@@ -12,10 +12,10 @@
 
 #define PF_CHECK_NO_ADDRESS UINT64_MAX /* the lookup is of the process, not of a page */
 
-/* Adds a lookup unless the tables of recent ones have it, or c->lookups is full.  */
+/* Adds a lookup unless the tables of recent ones have it, or c->lookups is full. */
 void pf_check_add_lookup(pf_check *c, const pf_check_lookup *lookup);
 
-/* Multiplicative hash (2^64 divided by the golden ratio): the upper bits are the good ones.  */
+/* Multiplicative hash (2^64 divided by the golden ratio): the upper bits are the good ones. */
 static inline uint64_t pf_check_hash(uint64_t page, uint32_t pid)
 {
     return (page ^ (uint64_t)pid << 40 ^ pid) * UINT64_C(0x9e3779b97f4a7c15);
@@ -26,7 +26,7 @@ static inline uint64_t pf_check_hash(uint64_t page, uint32_t pid)
  *
  * What a slot holds depends on nothing but the samples before.  Therefore a table that started
  * empty at a later sample says "recent" only where one that started earlier says so too: ahead.c
- * relies on that.  */
+ * relies on that. */
 static inline uint64_t *pf_check_recent_slot(pf_check *c, uint64_t page, uint32_t pid)
 {
     if (page == PF_CHECK_NO_ADDRESS)
@@ -35,7 +35,7 @@ static inline uint64_t *pf_check_recent_slot(pf_check *c, uint64_t page, uint32_
 }
 
 /* What the slot holds for this page or process.  Never 0, the value of an empty slot: pages are
- * below 2^52, and pid is not 0.  */
+ * below 2^52, and pid is not 0. */
 static inline uint64_t pf_check_recent_tag(uint64_t page, uint32_t pid)
 {
     return page == PF_CHECK_NO_ADDRESS ? pid : (page + 1) ^ (uint64_t)pid << 53;

@@ -4,7 +4,7 @@
  * Objects and arrays have indefinite length, because their members are not counted before they are
  * written.  Numbers are CBOR integers, also those of 64 bits that jsonl writes as strings.
  * libcbor's cbor_encode_…() write at most the bytes they are told there is room for; here there
- * always is.  */
+ * always is. */
 #include <cbor/encoding.h>
 
 #include "base/byte_order.h"
@@ -16,15 +16,15 @@ enum {
     HEAD = 9 /* bytes of a number, or of the head of anything else, at most */
 };
 
-/* The encoders return how many bytes they wrote.  */
+/* The encoders return how many bytes they wrote. */
 static inline void filled(perfile_emitter *e, size_t n)
 {
     e->out.len += n;
 }
 
-/* The cbor_put_…() functions write to a position that has room, and return where they stopped.  */
+/* The cbor_put_…() functions write to a position that has room, and return where they stopped. */
 /* A key or string of at most 23 characters: its head is one byte, 0x60 + length.  Copied as one
- * constant.  */
+ * constant. */
 #define PUT_WORD(at, word)                                                                         \
     {                                                                                              \
         static const struct {                                                                      \
@@ -119,7 +119,7 @@ static void cbor_word(perfile_emitter *e, const char *word, size_t n)
     pf_emit_bytes(e, word, n);
 }
 
-/* Text that is no valid UTF-8 becomes a byte string.  */
+/* Text that is no valid UTF-8 becomes a byte string. */
 static void cbor_text(perfile_emitter *e, perfile_bytes text)
 {
     if (pf_utf8_valid(text))
@@ -133,7 +133,7 @@ static void cbor_name(perfile_emitter *e, const char *name, size_t n)
     cbor_word(e, name, n);
 }
 
-/* Makes pf_key.text of a name, cut to fit `size`; returns its length.  */
+/* Makes pf_key.text of a name, cut to fit `size`; returns its length. */
 static uint8_t cbor_make_key(uint8_t *text, size_t size, const char *name)
 {
     size_t n = strlen(name);
@@ -175,7 +175,7 @@ static void cbor_array_end(perfile_emitter *e)
     cbor_object_end(e);
 }
 
-/* An object of the sequence ends like any other.  */
+/* An object of the sequence ends like any other. */
 static void cbor_line_end(perfile_emitter *e)
 {
     cbor_object_end(e);

@@ -3,7 +3,7 @@
  * All functions return where they stopped.  Those that leave out leading zeros write whole 64-bit
  * words: up to 8 (decimal) or 16 (hexadecimal) bytes, whatever the length of the number.  Bytes
  * behind the returned position are undefined.  The decimal ones compute all digits of a number in
- * parallel, in the lanes of a 64-bit word; printing numbers is most of what `dump` does.  */
+ * parallel, in the lanes of a 64-bit word; printing numbers is most of what `dump` does. */
 #ifndef PF_EMIT_DIGITS_H
 #define PF_EMIT_DIGITS_H
 
@@ -17,11 +17,11 @@ enum {
     PF_HEX_MAX = 18  /* digits of UINT64_MAX, with 0x */
 };
 
-/* The digit pairs "00" "01" … "99", and "00" "01" … "ff".  */
+/* The digit pairs "00" "01" … "99", and "00" "01" … "ff". */
 extern const char pf_dec_pairs[200];
 extern const char pf_hex_pairs[512];
 
-/* Stores a 64-bit word with its lowest byte first, on every machine.  */
+/* Stores a 64-bit word with its lowest byte first, on every machine. */
 PF_INLINE void pf_put_word(uint8_t *at, uint64_t word)
 {
     word = PF_NATIVE_BIG ? pf_swap_u64(word) : word;
@@ -34,7 +34,7 @@ PF_INLINE void pf_put_word(uint8_t *at, uint64_t word)
  * wide, for d = 10^4, 100, 10.  The division by d is a multiplication and a shift that are exact
  * for the values a lane can have.  With q = x / d the result is q + ((x - d * q) << n), which
  * equals (x
- * << n) - q * ((d << n) - 1).  */
+ * << n) - q * ((d << n) - 1). */
 PF_INLINE uint64_t pf_dec_values(uint32_t v)
 {
     uint64_t x = v, q = v / 10000;
@@ -47,7 +47,7 @@ PF_INLINE uint64_t pf_dec_values(uint32_t v)
 
 #define PF_DIGIT_ZEROS UINT64_C(0x3030303030303030)
 
-/* v < 10^8, exactly 8 digits.  */
+/* v < 10^8, exactly 8 digits. */
 PF_INLINE uint8_t *pf_put_dec_8(uint8_t *at, uint32_t v)
 {
     pf_put_word(at, pf_dec_values(v) + PF_DIGIT_ZEROS);
@@ -55,7 +55,7 @@ PF_INLINE uint8_t *pf_put_dec_8(uint8_t *at, uint32_t v)
 }
 
 /* v < 10^8, without leading zeros: they are the lowest bytes and are shifted out.  The bit at 56
- * keeps the last digit of 0.  */
+ * keeps the last digit of 0. */
 PF_INLINE uint8_t *pf_put_dec_up_to_8(uint8_t *at, uint32_t v)
 {
     uint64_t x = pf_dec_values(v);
@@ -64,7 +64,7 @@ PF_INLINE uint8_t *pf_put_dec_up_to_8(uint8_t *at, uint32_t v)
     return at + 8 - zeros;
 }
 
-/* v < 10^4, without leading zeros: the same in a 32-bit word, with one step less.  */
+/* v < 10^4, without leading zeros: the same in a 32-bit word, with one step less. */
 PF_INLINE uint8_t *pf_put_dec_up_to_4(uint8_t *at, uint32_t v)
 {
     uint32_t q = v * 5243 >> 19; /* by 100 */
@@ -78,7 +78,7 @@ PF_INLINE uint8_t *pf_put_dec_up_to_4(uint8_t *at, uint32_t v)
     return at + 4 - zeros;
 }
 
-/* v >= 10^8, out of line.  */
+/* v >= 10^8, out of line. */
 uint8_t *pf_put_dec_long(uint8_t *at, uint64_t v);
 
 PF_INLINE uint8_t *pf_put_dec(uint8_t *at, uint64_t v)
@@ -92,7 +92,7 @@ PF_INLINE uint8_t *pf_put_dec(uint8_t *at, uint64_t v)
     return v < 100000000 ? pf_put_dec_up_to_8(at, (uint32_t)v) : pf_put_dec_long(at, v);
 }
 
-/* Exactly `n` digits, with leading zeros; higher digits are lost.  */
+/* Exactly `n` digits, with leading zeros; higher digits are lost. */
 PF_INLINE uint8_t *pf_put_dec_fixed(uint8_t *at, uint64_t v, unsigned n)
 {
     uint8_t *p = at + n;
@@ -106,7 +106,7 @@ PF_INLINE uint8_t *pf_put_dec_fixed(uint8_t *at, uint64_t v, unsigned n)
 }
 
 /* The 8 hexadecimal digits of `v` as characters, the first in the lowest byte: spreads the nibbles
- * to one per byte, then adds '0', and 'a' - '0' - 10 to those above 9.  */
+ * to one per byte, then adds '0', and 'a' - '0' - 10 to those above 9. */
 PF_INLINE uint64_t pf_hex_digits(uint32_t v)
 {
     uint64_t x = pf_swap_u32(v);
@@ -117,7 +117,7 @@ PF_INLINE uint64_t pf_hex_digits(uint32_t v)
     return x + PF_DIGIT_ZEROS + letters * ('a' - '0' - 10);
 }
 
-/* Lower case, without leading zeros: the number is shifted to the left before.  */
+/* Lower case, without leading zeros: the number is shifted to the left before. */
 PF_INLINE uint8_t *pf_put_hex(uint8_t *at, uint64_t v)
 {
     unsigned zeros = (unsigned)__builtin_clzll(v | 1) / 4;
@@ -134,7 +134,7 @@ PF_INLINE uint8_t *pf_put_0x(uint8_t *at, uint64_t v)
     return pf_put_hex(at + 2, v);
 }
 
-/* Exactly `n` digits, with leading zeros.  */
+/* Exactly `n` digits, with leading zeros. */
 PF_INLINE uint8_t *pf_put_hex_fixed(uint8_t *at, uint64_t v, unsigned n)
 {
     for (unsigned i = n; i-- > 0; v >>= 4)

@@ -1,6 +1,6 @@
 /* The public functions of emitters: they call the form (ops) and write its buffer to the sink. With
  * threads, records go to threads.c instead, which must have finished before anything else is
- * emitted.  */
+ * emitted. */
 #include "emit/emitter.h"
 
 #include "base/alloc.h"
@@ -40,7 +40,7 @@ perfile_status perfile_emitter_flush(perfile_emitter *e, perfile_error *err)
 }
 
 /* Returns `st` if it is an error; else writes `out` if it has a full chunk, or must report
- * no_memory.  */
+ * no_memory. */
 static perfile_status write_out_if_full(perfile_emitter *e, perfile_status st, perfile_error *err)
 {
     if (st != PERFILE_OK || (e->out.len < WRITE_BYTES && !e->no_memory))

@@ -3,7 +3,7 @@
  * A form is a table of functions, pf_emit_ops.  They append to the buffer `out` of the emitter;
  * emitter.c writes it to the sink in chunks of 64 KiB. No form calls the sink itself, so that an
  * emitter without a sink can fill a buffer in another thread (threads.c).  Memory errors do not
- * need to be checked at each append: they set `no_memory`, and the next write fails.  */
+ * need to be checked at each append: they set `no_memory`, and the next write fails. */
 #ifndef PF_EMIT_EMITTER_H
 #define PF_EMIT_EMITTER_H
 
@@ -11,20 +11,20 @@
 #include "perfile/emit.h"
 
 /* A form.  The functions get the emitter that pf_emitter_new() allocated with `size` bytes: a
- * struct of the form that begins with a perfile_emitter.  */
+ * struct of the form that begins with a perfile_emitter. */
 typedef struct pf_emit_ops {
     const char *name; /* for --format */
     const char *doc;  /* one line for --help */
     size_t size;      /* of the form's emitter struct */
-    /* May be NULL.  Reads the options, before begin(); releases what that and later calls hold.  */
+    /* May be NULL.  Reads the options, before begin(); releases what that and later calls hold. */
     perfile_status (*open)(perfile_emitter *e, perfile_error *err);
     void (*close)(perfile_emitter *e);
     /* Header, events and features; a record or damage; the end.  Damaged input is no error of
-     * theirs.  */
+     * theirs. */
     perfile_status (*begin)(perfile_emitter *e, perfile_error *err);
     perfile_status (*put)(perfile_emitter *e, const perfile_record *r, perfile_error *err);
     perfile_status (*finish)(perfile_emitter *e, perfile_error *err);
-    /* All output for an input that could not be opened; instead of begin().  */
+    /* All output for an input that could not be opened; instead of begin(). */
     perfile_status (*failure)(perfile_emitter *e, uint32_t damage, uint64_t offset,
                               perfile_error *err);
 } pf_emit_ops;
@@ -53,17 +53,17 @@ struct perfile_emitter {
 perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfile_emitter **out,
                               perfile_error *err);
 
-/* Closes an emitter that has no threads; NULL is fine.  */
+/* Closes an emitter that has no threads; NULL is fine. */
 void pf_emitter_free(perfile_emitter *e);
 
-/* Emits a record in the calling thread, whether or not the emitter has threads.  */
+/* Emits a record in the calling thread, whether or not the emitter has threads. */
 perfile_status pf_emitter_put_now(perfile_emitter *e, const perfile_record *r, perfile_error *err);
 
-/* Writes `out` to the sink and empties it.  PERFILE_E_NOMEM if an append failed before.  */
+/* Writes `out` to the sink and empties it.  PERFILE_E_NOMEM if an append failed before. */
 perfile_status pf_emitter_write_out(perfile_emitter *e, perfile_error *err);
 
 /* Reserves `n` bytes at the end of `out` and returns where to write them; NULL if there is no
- * memory.  To be followed by pf_emit_filled() with the end of what was written.  */
+ * memory.  To be followed by pf_emit_filled() with the end of what was written. */
 static inline uint8_t *pf_emit_room(perfile_emitter *e, size_t n)
 {
     if (!pf_buffer_reserve(&e->out, n)) {
@@ -78,10 +78,10 @@ enum {
 };
 
 /* Bytes that writing a key needs: keys are copied in units of 16 bytes, so that more is written
- * than the key has.  */
+ * than the key has. */
 #define PF_KEY_ROOM(name) (sizeof(name) + 32)
 
-/* The room that pf_emit_room() gave was filled up to `end`.  */
+/* The room that pf_emit_room() gave was filled up to `end`. */
 static inline void pf_emit_filled(perfile_emitter *e, const uint8_t *end)
 {
     e->out.len = (size_t)(end - e->out.ptr);
@@ -94,12 +94,12 @@ static inline void pf_emit_bytes(perfile_emitter *e, const void *bytes, size_t n
 }
 
 /* CRC-32 of the bytes behind a record (AUX data, tracing data), in memory or read from the stream.
- * PERFILE_E_TRUNCATED if the input ends inside them.  */
+ * PERFILE_E_TRUNCATED if the input ends inside them. */
 perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, uint32_t *crc,
                                  perfile_error *err);
 
 /* The file name of part `part` of a directory; NULL for the main file, `data`, and for single
- * files.  Borrowed from the container.  */
+ * files.  Borrowed from the container. */
 static inline const char *pf_emit_part_name(const perfile_emitter *e, uint32_t part)
 {
     if (part == 0 || !e->container || part >= e->container->n_parts)
@@ -107,7 +107,7 @@ static inline const char *pf_emit_part_name(const perfile_emitter *e, uint32_t p
     return e->container->parts[part].name;
 }
 
-/* All forms; lib/registry.c lists them.  */
+/* All forms; lib/registry.c lists them. */
 extern const pf_emit_ops pf_emit_text, pf_emit_jsonl, pf_emit_cbor, pf_emit_tsv;
 
 #endif

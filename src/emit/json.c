@@ -1,4 +1,4 @@
-/* Strings and bytes in JSON: what is too long to be inline.  */
+/* Strings and bytes in JSON: what is too long to be inline. */
 #include "emit/json.h"
 
 #include "emit/utf8.h"
@@ -14,7 +14,7 @@ void pf_json_bytes(perfile_emitter *e, perfile_bytes bytes)
         pf_emit_filled(e, pf_json_put_bytes(at, bytes));
 }
 
-/* Writes the escape of a quote, a backslash or a control character.  */
+/* Writes the escape of a quote, a backslash or a control character. */
 static uint8_t *put_escaped(uint8_t *at, uint8_t c)
 {
     static const char letters[] = "btn\0fr"; /* escapes of the bytes 8 to 13; 11 has none */
@@ -31,7 +31,7 @@ static uint8_t *put_escaped(uint8_t *at, uint8_t c)
 }
 
 /* True if the byte needs no escape; bytes of multi-byte characters too, because the text is valid
- * UTF-8.  */
+ * UTF-8. */
 static bool is_plain(uint8_t c)
 {
     return c >= 0x20 && c != '"' && c != '\\';

@@ -3,7 +3,7 @@
  * Every value ends with a comma, and the end of an object, array or line replaces the last comma
  * with its bracket.  So the writer keeps no state, and `out` can be cut back to any position
  * between two values when a record turns out to be damaged. pf_json_put_…() write to a position
- * that has room and return where they stopped; pf_json_…() reserve the room themselves.  */
+ * that has room and return where they stopped; pf_json_…() reserve the room themselves. */
 #ifndef PF_EMIT_JSON_H
 #define PF_EMIT_JSON_H
 
@@ -12,7 +12,7 @@
 #include "emit/plan.h"
 
 /* Copies a literal in units of 16 bytes, because a constant size that is a power of two needs no
- * call of memcpy(): `at` needs room for 15 bytes more than the text has (PF_KEY_ROOM).  */
+ * call of memcpy(): `at` needs room for 15 bytes more than the text has (PF_KEY_ROOM). */
 #define PF_JSON_LITERAL(at, text)                                                                  \
     {                                                                                              \
         static const char padded[(sizeof(text) + 15) / 16 * 16] = text;                            \
@@ -22,7 +22,7 @@
 #define PF_JSON_KEY(at, name)  PF_JSON_LITERAL(at, "\"" name "\":")
 #define PF_JSON_WORD(at, text) PF_JSON_LITERAL(at, "\"" text "\",")
 
-/* A number with its quotes and comma needs at most PF_VALUE_ROOM bytes.  */
+/* A number with its quotes and comma needs at most PF_VALUE_ROOM bytes. */
 
 PF_INLINE uint8_t *pf_json_put_open(uint8_t *at, char bracket)
 {
@@ -30,7 +30,7 @@ PF_INLINE uint8_t *pf_json_put_open(uint8_t *at, char bracket)
     return at + 1;
 }
 
-/* Ends an object or array.  `after`: the comma of the value, or a newline.  */
+/* Ends an object or array.  `after`: the comma of the value, or a newline. */
 PF_INLINE uint8_t *pf_json_put_shut(uint8_t *at, char bracket, char after)
 {
     if (at[-1] == ',')
@@ -75,14 +75,14 @@ PF_INLINE uint8_t *pf_json_put_signed(uint8_t *at, int64_t v)
     return pf_json_put_number(at + 1, 0 - (uint64_t)v);
 }
 
-/* The end of a string value.  */
+/* The end of a string value. */
 PF_INLINE uint8_t *pf_json_put_quote(uint8_t *at)
 {
     memcpy(at, "\",", 2);
     return at + 2;
 }
 
-/* 64-bit numbers are strings: "123", "0xff".  */
+/* 64-bit numbers are strings: "123", "0xff". */
 PF_INLINE uint8_t *pf_json_put_dec(uint8_t *at, uint64_t v)
 {
     *at = '"';
@@ -108,7 +108,7 @@ PF_INLINE uint8_t *pf_json_put_bytes(uint8_t *at, perfile_bytes bytes)
     return pf_json_put_quote(pf_put_bytes(at + 1, bytes));
 }
 
-/* A string; if `text` is no valid UTF-8, the object {"hex":"…"} instead.  */
+/* A string; if `text` is no valid UTF-8, the object {"hex":"…"} instead. */
 void pf_json_text(perfile_emitter *e, perfile_bytes text);
 void pf_json_bytes(perfile_emitter *e, perfile_bytes bytes);
 
@@ -148,7 +148,7 @@ static inline void pf_json_array_end(perfile_emitter *e)
     pf_json_shut(e, ']', ',');
 }
 
-/* The key of the next value; `name` must be plain ASCII without quotes and backslashes.  */
+/* The key of the next value; `name` must be plain ASCII without quotes and backslashes. */
 static inline void pf_json_name(perfile_emitter *e, const char *name, size_t n)
 {
     uint8_t *at = pf_emit_room(e, n + 3);
@@ -161,7 +161,7 @@ static inline void pf_json_name(perfile_emitter *e, const char *name, size_t n)
     pf_emit_filled(e, at + n + 3);
 }
 
-/* The key from a cache entry.  Copies all of key->text: a constant size.  */
+/* The key from a cache entry.  Copies all of key->text: a constant size. */
 static inline void pf_json_key(perfile_emitter *e, const pf_key *key)
 {
     uint8_t *at = pf_emit_room(e, sizeof key->text);
@@ -171,7 +171,7 @@ static inline void pf_json_key(perfile_emitter *e, const pf_key *key)
     pf_emit_filled(e, at + key->len);
 }
 
-/* Makes key->text of a name, cut to fit `size`; returns its length.  */
+/* Makes key->text of a name, cut to fit `size`; returns its length. */
 static inline uint8_t pf_json_make_key(uint8_t *text, size_t size, const char *name)
 {
     size_t n = strlen(name);
@@ -184,7 +184,7 @@ static inline uint8_t pf_json_make_key(uint8_t *text, size_t size, const char *n
     return (uint8_t)(n + 3);
 }
 
-/* A string value; `word` as in pf_json_name().  */
+/* A string value; `word` as in pf_json_name(). */
 static inline void pf_json_word(perfile_emitter *e, const char *word, size_t n)
 {
     uint8_t *at = pf_emit_room(e, n + 3);
@@ -202,7 +202,7 @@ static inline void pf_json_null(perfile_emitter *e)
     pf_emit_bytes(e, "null,", 5);
 }
 
-/* values.inc adds pf_json_number() … pf_json_crc().  */
+/* values.inc adds pf_json_number() … pf_json_crc(). */
 #define W(name) pf_json_##name
 #include "emit/values.inc"
 

@@ -1,5 +1,5 @@
 /* JSON Lines, the output contract of `dump` (format/dump.cddl): lines.inc with the values of
- * json.h.  */
+ * json.h. */
 #include "emit/json.h"
 
 #define PUT_KEY  PF_JSON_KEY

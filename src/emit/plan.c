@@ -1,4 +1,4 @@
-/* The plan of a field at run time; see plan.h.  */
+/* The plan of a field at run time; see plan.h. */
 #include "emit/plan.h"
 
 pf_plan pf_plan_of(const perfile_field *f)

@@ -2,7 +2,7 @@
  * the format tables: type, kind and flags.  This is the output contract of `dump`
  * (format/dump.cddl).  The inline functions are used twice: at run time through pf_plan_of(),
  * cached per field in a pf_key, and at compile time by sample.inc, where all arguments are
- * constants.  */
+ * constants. */
 #ifndef PF_EMIT_PLAN_H
 #define PF_EMIT_PLAN_H
 
@@ -30,7 +30,7 @@ typedef enum pf_plan {
     PF_PLAN_ITEM    /* … and one of them, an object without a key */
 } pf_plan;
 
-/* The plan of a field; slow enough that callers cache it.  */
+/* The plan of a field; slow enough that callers cache it. */
 pf_plan pf_plan_of(const perfile_field *field);
 
 /* perfile_kind_base() as constants, for pf_plan_for(): PF_BASE_ADDR … */
@@ -49,7 +49,7 @@ static inline pf_plan pf_number_plan(unsigned type, unsigned base)
     return base == PERFILE_BASE_HEX || base == PERFILE_BASE_SCALE ? PF_PLAN_HEX : PF_PLAN_DEC;
 }
 
-/* The plan of an array of numbers of type `element`.  */
+/* The plan of an array of numbers of type `element`. */
 static inline pf_plan pf_words_plan(unsigned element, unsigned base)
 {
     switch (pf_number_plan(element, base)) {
@@ -64,7 +64,7 @@ static inline pf_plan pf_words_plan(unsigned element, unsigned base)
     }
 }
 
-/* The plan of a row; the compiler reduces it to a constant where the arguments are.  */
+/* The plan of a row; the compiler reduces it to a constant where the arguments are. */
 static inline pf_plan pf_plan_for(unsigned type, unsigned element, unsigned kind, unsigned base,
                                   unsigned flags)
 {
@@ -96,7 +96,7 @@ static inline pf_plan pf_plan_for(unsigned type, unsigned element, unsigned kind
 }
 
 /* Cache entry: the plan and the name of a field, the latter as the form writes it ("name": in
- * jsonl).  */
+ * jsonl). */
 typedef struct pf_key {
     const void *row; /* of the tables, which are constant: its address identifies it; NULL: free */
     uint8_t plan;    /* pf_plan */

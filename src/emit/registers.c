@@ -19,7 +19,7 @@ static const char *const names[N_ARCHS][64] = {
 #include "format/regs.def"
 };
 
-/* Prefixes of `uname -m`; a prefix of another one stands behind it (arm64 before arm).  */
+/* Prefixes of `uname -m`; a prefix of another one stands behind it (arm64 before arm). */
 static const struct {
     const char *prefix;
     enum arch arch;
@@ -30,7 +30,7 @@ static const struct {
     {"s390", ARCH_s390},  {"mips", ARCH_mips},
 };
 
-/* EM_… of elf.h.  */
+/* EM_… of elf.h. */
 static const struct {
     uint32_t number;
     enum arch arch;

@@ -4,7 +4,7 @@
  * Four layers: text.c has records, text_facts.c what precedes them, text_fields.c shows the fields
  * of a walk, text_words.c numbers by their kind; all write through text_page.c.  In hex mode
  * (PERFILE_EMIT_HEX) each field has its offset and its bytes in front of it, and the header of a
- * record is shown as fields too.  */
+ * record is shown as fields too. */
 #include "emit/text.h"
 
 #include "perfile/perfile.h"
@@ -19,7 +19,7 @@ enum {
 };
 
 /* Pads a column that began at `mark` to its width; at least two blanks follow a value that is too
- * wide.  */
+ * wide. */
 static void pad_from(pf_text_page *t, size_t mark, size_t width)
 {
     size_t n = t->base.out.len - mark;
@@ -44,7 +44,7 @@ static perfile_status text_begin(perfile_emitter *e, perfile_error *err)
 
 /* Begins the line of a record with its file name, if there are several, and its offset.  A record
  * that came out of a compressed one has its offset in the decompressed stream, and a bar in front
- * of all its lines.  */
+ * of all its lines. */
 static void put_place(pf_text_page *t, const perfile_record *r)
 {
     bool inner = r->flags & PERFILE_REC_INNER;
@@ -71,7 +71,7 @@ static void put_type(pf_text_page *t, const perfile_record *r)
     pad_from(t, mark, TYPE_WIDTH);
 }
 
-/* The line of a record.  */
+/* The line of a record. */
 static void head_line(pf_text_page *t, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
@@ -97,7 +97,7 @@ static void head_line(pf_text_page *t, const perfile_record *r)
     pf_text_page_end(t);
 }
 
-/* Hex mode: the header of another family, on one line.  */
+/* Hex mode: the header of another family, on one line. */
 static void other_header(pf_text_page *t, const perfile_record *r)
 {
     pf_text_page_named(t, "header", 0, perfile_family_header(r->family));
@@ -109,7 +109,7 @@ static void other_header(pf_text_page *t, const perfile_record *r)
 }
 
 /* Hex mode: the header of a record as fields with their bytes.  Some types have a wide size field
- * (4 bytes) and no misc.  */
+ * (4 bytes) and no misc. */
 static void header_fields(pf_text_page *t, const perfile_record *r)
 {
     const char *name = perfile_type_name(r->family, r->type);
@@ -147,7 +147,7 @@ static perfile_status carried_feature(pf_text_page *t, const perfile_record *r, 
     if (st != PERFILE_OK)
         return st;
     /* An empty one ends the list: its number is one above the last feature of the perf that wrote
-     * it, and newer versions have given that number to a feature.  */
+     * it, and newer versions have given that number to a feature. */
     const char *name = perfile_feature_name(f.number);
     if (f.payload.len == 0 && f.number >= FIRST_END_MARKER)
         name = "end of features";
@@ -184,7 +184,7 @@ static perfile_status put_trailer(pf_text_page *t, const perfile_record *r, perf
     return st < 0 ? st : PERFILE_OK;
 }
 
-/* Fields and trailer.  An error leaves what was written: damage is shown below it.  */
+/* Fields and trailer.  An error leaves what was written: damage is shown below it. */
 static perfile_status put_body(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
     if (r->type == PERFILE_RECORD_HEADER_FEATURE)
@@ -197,7 +197,7 @@ static perfile_status put_body(pf_text_page *t, const perfile_record *r, perfile
     return put_trailer(t, r, why);
 }
 
-/* Position, size and CRC-32 of the bytes behind a record.  */
+/* Position, size and CRC-32 of the bytes behind a record. */
 static perfile_status put_payload(pf_text_page *t, const perfile_record *r, perfile_error *err)
 {
     uint32_t crc;
@@ -221,11 +221,11 @@ static perfile_status put_payload(pf_text_page *t, const perfile_record *r, perf
 }
 
 /* All lines of a record.  If it cannot be decoded, damage and a dump of its bytes follow the fields
- * that could.  */
+ * that could. */
 static perfile_status record_lines(pf_text_page *t, const perfile_record *r, perfile_error *err)
 {
     /* Hex mode needs header and body in one range of memory: not so for records that were assembled
-     * from fragments.  */
+     * from fragments. */
     bool hex = t->hex;
     t->hex = hex && r->header && r->body.ptr == r->header + perfile_family_header(r->family);
     t->bytes = r->header;
@@ -246,7 +246,7 @@ static perfile_status record_lines(pf_text_page *t, const perfile_record *r, per
     return st;
 }
 
-/* Damage in the stream, as one line.  */
+/* Damage in the stream, as one line. */
 static void damage_line(pf_text_page *t, const perfile_record *r)
 {
     put_place(t, r);

@@ -1,5 +1,5 @@
 /* What precedes the records in the form "text": header, events, event types, features, and the
- * damage that was found in them when the file was opened.  Also how damage is shown.  */
+ * damage that was found in them when the file was opened.  Also how damage is shown. */
 #include "emit/text.h"
 
 #include "perfile/perfile.h"
@@ -53,7 +53,7 @@ bool pf_text_feature(pf_text_page *t, const perfile_feature *f)
     return false;
 }
 
-/* Damage of one kind of section (PERFILE_EXTENT_…).  */
+/* Damage of one kind of section (PERFILE_EXTENT_…). */
 static void container_damage(pf_text_page *t, uint32_t role)
 {
     const perfile_container *c = t->base.container;
@@ -62,7 +62,7 @@ static void container_damage(pf_text_page *t, uint32_t role)
             pf_text_damage_at(t, c->damages[i].damage, c->damages[i].offset);
 }
 
-/* Offset and size of a section.  */
+/* Offset and size of a section. */
 static void put_extent(pf_text_page *t, const char *name, const perfile_section *s)
 {
     pf_text_page_named(t, name, 0, 0);
@@ -72,7 +72,7 @@ static void put_extent(pf_text_page *t, const char *name, const perfile_section 
     pf_text_page_end(t);
 }
 
-/* The features that the bitmap of the header declares, by name; "-" for none.  */
+/* The features that the bitmap of the header declares, by name; "-" for none. */
 static void put_declared_features(pf_text_page *t, const perfile_container *c)
 {
     pf_text_page_named(t, "features", 0, 0);
@@ -118,7 +118,7 @@ static void header_lines(pf_text_page *t)
     t->hex = hex;
 }
 
-/* An event: its attr field by field, and its ids.  */
+/* An event: its attr field by field, and its ids. */
 static void event_lines(pf_text_page *t, const perfile_event *event)
 {
     pf_text_page_line(t, 0);
@@ -133,7 +133,7 @@ static void event_lines(pf_text_page *t, const perfile_event *event)
     if (event->ids_damage)
         pf_text_damage_at(t, event->ids_damage, event->offset);
     t->bytes = event->stored.ptr;
-    /* An attr that became an event can be walked: the driver has decoded it.  */
+    /* An attr that became an event can be walked: the driver has decoded it. */
     (void)!perfile_attr_walk(event->stored, event->ids.swapped, t->hex ? PERFILE_WALK_PADDING : 0,
                              &pf_text_page_visitor, t, NULL);
     if (event->ids.n) {

@@ -3,7 +3,7 @@
  *
  * In hex mode each value stands behind its bytes: what is longer than 8 bytes gets further lines,
  * long blobs become a hex dump.  Otherwise each field takes one line, lists of numbers as many as
- * they fill, and the fields of a list item share one.  */
+ * they fill, and the fields of a list item share one. */
 #include "base/crc32.h"
 #include "base/byte_order.h"
 #include "emit/text_page.h"
@@ -15,7 +15,7 @@ enum {
     WORD = 8          /* bytes in front of a value in hex mode */
 };
 
-/* The padded name of a field, from the cache.  */
+/* The padded name of a field, from the cache. */
 static const pf_key *key_of(pf_text_page *t, const perfile_field *f)
 {
     uintptr_t at = (uintptr_t)f;
@@ -32,7 +32,7 @@ static const pf_key *key_of(pf_text_page *t, const perfile_field *f)
     return key;
 }
 
-/* Hex mode: lines for the bytes of the field that do not fit in front of it.  */
+/* Hex mode: lines for the bytes of the field that do not fit in front of it. */
 static void bytes_below(pf_text_page *t, uint64_t offset, uint64_t width)
 {
     if (width > WORD)
@@ -40,7 +40,7 @@ static void bytes_below(pf_text_page *t, uint64_t offset, uint64_t width)
 }
 
 /* A number.  Keeps the values that decide how later fields are shown: the register mask, and the
- * flags that say whether the event's clock id is used.  */
+ * flags that say whether the event's clock id is used. */
 static void show_number(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     unsigned kind = f->kind;
@@ -71,7 +71,7 @@ static void put_count(pf_text_page *t, uint64_t n, const char *what)
     pf_text_page_string(t, what);
 }
 
-/* Hex mode: a blob that is longer than 8 bytes, as a dump below its name.  */
+/* Hex mode: a blob that is longer than 8 bytes, as a dump below its name. */
 static void show_long_blob(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     perfile_value none = {.offset = v->offset};
@@ -81,7 +81,7 @@ static void show_long_blob(pf_text_page *t, const perfile_field *f, const perfil
     pf_text_page_dump(t, v->offset, v->u.bytes);
 }
 
-/* Length and CRC-32, for bulk data that nobody reads as numbers.  */
+/* Length and CRC-32, for bulk data that nobody reads as numbers. */
 static void put_crc(pf_text_page *t, perfile_bytes bytes)
 {
     uint8_t crc[8];
@@ -90,7 +90,7 @@ static void put_crc(pf_text_page *t, perfile_bytes bytes)
     pf_emit_bytes(&t->base, crc, sizeof crc);
 }
 
-/* A blob as hexadecimal digits; of a long one its length and its first bytes.  */
+/* A blob as hexadecimal digits; of a long one its length and its first bytes. */
 static void put_bytes(pf_text_page *t, perfile_bytes bytes)
 {
     bool complete = bytes.len <= SHORT_BYTES;
@@ -126,7 +126,7 @@ static void show_blob(pf_text_page *t, const perfile_field *f, const perfile_val
 }
 
 /* An item of a list of numbers.  Registers have their name in front, r12= if it is not known: each
- * takes the lowest bit of *mask, which is removed.  */
+ * takes the lowest bit of *mask, which is removed. */
 static void put_word(pf_text_page *t, const perfile_field *f, uint64_t v, uint64_t *mask,
                      pf_registers names)
 {
@@ -145,7 +145,7 @@ static void put_word(pf_text_page *t, const perfile_field *f, uint64_t v, uint64
                         f->element == PERFILE_STORED_S32 ? (uint64_t)(int32_t)v : v);
 }
 
-/* Hex mode: a list of numbers, one per line.  */
+/* Hex mode: a list of numbers, one per line. */
 static void show_words_hex(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     const perfile_words *words = &v->u.words;
@@ -164,7 +164,7 @@ static void show_words_hex(pf_text_page *t, const perfile_field *f, const perfil
     }
 }
 
-/* A call chain: one address per line.  */
+/* A call chain: one address per line. */
 static void show_chain(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     const perfile_words *words = &v->u.words;
@@ -196,7 +196,7 @@ static void show_words(pf_text_page *t, const perfile_field *f, const perfile_va
     pf_text_page_named_end(t);
 }
 
-/* An empty list.  */
+/* An empty list. */
 static void show_none(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     pf_text_page_name(t, key_of(t, f), v);
@@ -205,7 +205,7 @@ static void show_none(pf_text_page *t, const perfile_field *f, const perfile_val
 }
 
 /* A list of strings, outside hex mode on shared lines.  The offset of a string is computed from
- * what is left of the list.  */
+ * what is left of the list. */
 static void show_strings(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     perfile_strings left = v->u.strings;
@@ -266,7 +266,7 @@ static void show_value(void *user, const perfile_field *f, const perfile_value *
     }
 }
 
-/* The heading of a list item, "[3]".  */
+/* The heading of a list item, "[3]". */
 static void begin_item(pf_text_page *t, uint64_t position)
 {
     uint8_t name[PF_DEC_MAX + 2];

@@ -1,4 +1,4 @@
-/* Lines, columns, escapes and hex dumps of the form "text"; see text_page.h.  */
+/* Lines, columns, escapes and hex dumps of the form "text"; see text_page.h. */
 #include "emit/text_page.h"
 
 #include "perfile/text.h"
@@ -40,7 +40,7 @@ void pf_text_page_seconds(pf_text_page *t, uint64_t ns, size_t width)
     pf_emit_bytes(&t->base, digits, n);
 }
 
-/* Length of the character at `p`; 0 if it is not printable or not UTF-8.  */
+/* Length of the character at `p`; 0 if it is not printable or not UTF-8. */
 static size_t printable(const uint8_t *p, size_t left)
 {
     uint32_t code;
@@ -72,7 +72,7 @@ static size_t plain_run(perfile_bytes text, size_t i, bool quoted)
     return n;
 }
 
-/* Text from input, with escapes; `quoted`: also for the quote and the backslash.  */
+/* Text from input, with escapes; `quoted`: also for the quote and the backslash. */
 static void put_text(pf_text_page *t, perfile_bytes text, bool quoted)
 {
     for (size_t i = 0; i < text.len;) {
@@ -155,7 +155,7 @@ void pf_text_page_hex_line(pf_text_page *t, uint64_t offset, const uint8_t *byte
 }
 
 /* True if the line of `width` bytes at `i` equals the one before.  Never for the last line, so that
- * the end of the bytes is always shown.  */
+ * the end of the bytes is always shown. */
 static bool repeats(perfile_bytes bytes, size_t i, size_t width)
 {
     return i >= width && bytes.len - i > width &&
@@ -163,7 +163,7 @@ static bool repeats(perfile_bytes bytes, size_t i, size_t width)
 }
 
 /* Writes one star for lines that repeat the one before; returns the position of the next other
- * line.  */
+ * line. */
 static size_t skip_repeated(pf_text_page *t, perfile_bytes bytes, size_t i, size_t width)
 {
     if (!repeats(bytes, i, width))
@@ -217,7 +217,7 @@ static size_t indent_of(const pf_text_page *t)
     return (t->hex ? 0 : INDENT) + STEP * (size_t)t->depth;
 }
 
-/* Begins a line for a field, or continues the open one; true in the latter case.  */
+/* Begins a line for a field, or continues the open one; true in the latter case. */
 static bool begin_field(pf_text_page *t, uint64_t offset, size_t n)
 {
     if (t->open) {
@@ -233,7 +233,7 @@ static bool begin_field(pf_text_page *t, uint64_t offset, size_t n)
     return false;
 }
 
-/* Length of a cached name without its padding.  */
+/* Length of a cached name without its padding. */
 static size_t trimmed(const pf_key *key)
 {
     size_t n = key->len;
@@ -242,7 +242,7 @@ static size_t trimmed(const pf_key *key)
     return n;
 }
 
-/* True if the fields at this depth are written on one line.  */
+/* True if the fields at this depth are written on one line. */
 static bool shares_line(const pf_text_page *t)
 {
     return t->in_line >> t->depth & 1;

@@ -1,19 +1,19 @@
 /* Numbers in the form "text", as their kind (format/kinds.def) says: names of enumerations and
- * bits, times, dates, addresses, contexts of call chains, bits of misc.  */
+ * bits, times, dates, addresses, contexts of call chains, bits of misc. */
 #include "emit/text_page.h"
 
 #include <stdio.h>
 
 #include "perfile/abi.h"
 
-/* The value of a bit field of `word`.  */
+/* The value of a bit field of `word`. */
 static uint64_t part_of(uint64_t word, const perfile_bits *b)
 {
     return word >> b->shift & (b->width < 64 ? (UINT64_C(1) << b->width) - 1 : UINT64_MAX);
 }
 
 /* The value of a bit field: the name from its enumeration, the names of its bits as a+b, or the
- * number.  */
+ * number. */
 static void put_part_value(pf_text_page *t, const perfile_bits *b, uint64_t value)
 {
     const perfile_vocabulary *v = b->values;
@@ -91,7 +91,7 @@ void pf_text_page_misc(pf_text_page *t, uint32_t type, uint16_t misc)
     bool any = false;
     uint16_t rest = misc;
     const char *mode = NULL;
-    /* In records of tools these bits are no cpumode: the tools leave them as they are.  */
+    /* In records of tools these bits are no cpumode: the tools leave them as they are. */
     if (type < PERFILE_RECORD_USER || type == PERFILE_RECORD_HEADER_BUILD_ID) {
         unsigned number = misc & PERFILE_MISC_CPUMODE_MASK;
         const perfile_vocabulary *modes = perfile_kind_words(PERFILE_KIND_BUILD_ID_MISC);
@@ -125,7 +125,7 @@ static void put_date(pf_text_page *t, uint64_t ns)
     uint64_t seconds = ns / 1000000000;
     /* Days are counted from 0000-03-01 (719468 days before 1970), so that the leap day is the last
      * day of its year.  An era has 400 years, 146097 days; 1460, 36524 and 146096 correct for the
-     * leap days of 4, 100 and 400 years.  Months of such a year begin every 153 / 5 days.  */
+     * leap days of 4, 100 and 400 years.  Months of such a year begin every 153 / 5 days. */
     uint64_t days = seconds / 86400 + 719468;
     uint64_t era = days / 146097;
     uint64_t of_era = days % 146097;
@@ -154,7 +154,7 @@ static void put_date(pf_text_page *t, uint64_t ns)
     pf_emit_bytes(&t->base, text, (size_t)(at - text));
 }
 
-/* A double that is stored as its 64 bits.  */
+/* A double that is stored as its 64 bits. */
 static void put_scale(pf_text_page *t, uint64_t bits)
 {
     double scale;
@@ -165,7 +165,7 @@ static void put_scale(pf_text_page *t, uint64_t bits)
         pf_text_page_raw(t, text, (size_t)n);
 }
 
-/* True if all bits are set in the width that the number is stored in: the kernel's "none".  */
+/* True if all bits are set in the width that the number is stored in: the kernel's "none". */
 static bool all_ones(unsigned type, uint64_t v)
 {
     switch (type) {
@@ -178,7 +178,7 @@ static bool all_ones(unsigned type, uint64_t v)
     }
 }
 
-/* A number without a name, in the base of its kind.  */
+/* A number without a name, in the base of its kind. */
 static void put_plain(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
 {
     if (perfile_kind_base(kind) == PERFILE_BASE_HEX) {
@@ -191,7 +191,7 @@ static void put_plain(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
     }
 }
 
-/* A number, and behind it its name or the names of its bits.  */
+/* A number, and behind it its name or the names of its bits. */
 static void put_spelled(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
 {
     const perfile_vocabulary *words = perfile_kind_words(kind);
@@ -208,7 +208,7 @@ static void put_spelled(pf_text_page *t, unsigned kind, unsigned type, uint64_t 
 }
 
 /* An entry of a call chain: an address, or [kernel] for PERF_CONTEXT_… Above the last page there is
- * no code, so that these values are never addresses.  */
+ * no code, so that these values are never addresses. */
 static void put_chain(pf_text_page *t, uint64_t v)
 {
     enum { MARKERS = 4095 };
@@ -225,7 +225,7 @@ static void put_chain(pf_text_page *t, uint64_t v)
 }
 
 /* A time, date or duration: the number of nanoseconds, and what it means.  On a shared line only
- * the latter, except for durations.  */
+ * the latter, except for durations. */
 static void put_unit(pf_text_page *t, uint64_t v, unsigned kind)
 {
     bool in_line = t->in_line >> t->depth & 1;

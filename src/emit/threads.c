@@ -17,7 +17,7 @@
  * record to the next but caches, and the number of records so far, which is set when a job begins.
  *
  * The session.  Decoding reads it, so it must not change while jobs are open: it calls
- * before_change() first (pf_session_reader), which finishes them.  */
+ * before_change() first (pf_session_reader), which finishes them. */
 #include "emit/threads.h"
 
 #include "base/alloc.h"
@@ -34,13 +34,13 @@ enum {
     JOBS_PER_THREAD = 3
 };
 
-/* What the records of a span do not have in common.  */
+/* What the records of a span do not have in common. */
 typedef struct item {
     uint32_t size, type;
     uint16_t misc;
 } item;
 
-/* Records that follow each other in the stream and in memory.  */
+/* Records that follow each other in the stream and in memory. */
 typedef struct span {
     perfile_record first;
     uint32_t n;
@@ -76,7 +76,7 @@ struct pf_emit_threads {
 };
 typedef struct pf_emit_threads threads;
 
-/* Makes the records of a span again, one by one, and emits them.  */
+/* Makes the records of a span again, one by one, and emits them. */
 static perfile_status put_span(const job *j, const span *s, const item *items, perfile_error *err)
 {
     perfile_record r = s->first;
@@ -103,7 +103,7 @@ static perfile_status put_span(const job *j, const span *s, const item *items, p
     return PERFILE_OK;
 }
 
-/* Makes the text of a job; in any thread.  */
+/* Makes the text of a job; in any thread. */
 static void run_job(job *j)
 {
     const span *s = (const span *)(const void *)j->spans.ptr;
@@ -120,7 +120,7 @@ static void run_slot(void *user, unsigned slot)
     run_job(&((threads *)user)->jobs[slot]);
 }
 
-/* Keeps the first error.  */
+/* Keeps the first error. */
 static void set_failure(threads *t, perfile_status st, const perfile_error *err)
 {
     if (t->status != PERFILE_OK)
@@ -157,7 +157,7 @@ static void write_job(threads *t, job *j)
     pf_buffer_clear(&j->bytes);
 }
 
-/* Waits for the oldest job and writes it.  False if there is none.  */
+/* Waits for the oldest job and writes it.  False if there is none. */
 static bool write_oldest(threads *t)
 {
     unsigned slot;
@@ -167,7 +167,7 @@ static bool write_oldest(threads *t)
     return true;
 }
 
-/* Finishes all jobs in order; the one that is being filled is run here.  */
+/* Finishes all jobs in order; the one that is being filled is run here. */
 static void finish_all(threads *t)
 {
     while (write_oldest(t))
@@ -179,7 +179,7 @@ static void finish_all(threads *t)
     t->open = NULL;
 }
 
-/* pf_session_reader: the session is about to change.  */
+/* pf_session_reader: the session is about to change. */
 static void before_change(void *user)
 {
     finish_all(user);
@@ -204,7 +204,7 @@ static size_t header_bytes(const perfile_record *r)
 }
 
 /* True if the record can go to a job: header and body lie together, and what lies behind it is in
- * memory.  */
+ * memory. */
 static bool fits_job(const threads *t, const perfile_record *r)
 {
     return r->family != PERFILE_FAMILY_DAMAGE && r->session == t->session && r->header &&
@@ -219,12 +219,12 @@ static span *last_span(const job *j)
 
 /* Returns how many of r[0 .. n), from the first on, continue the span `s`: they follow its records
  * in the stream, and each other in memory, and agree with them in all but type, misc and size.
- * These go to items[], which has room for n.  Stops when `most` bytes are reached.  */
+ * These go to items[], which has room for n.  Stops when `most` bytes are reached. */
 static size_t count_following(const span *s, const perfile_record *r, size_t n, size_t most,
                               item *items)
 {
     const perfile_record *f = &s->first;
-    /* Records out of an envelope advance in stream_offset, others in offset.  */
+    /* Records out of an envelope advance in stream_offset, others in offset. */
     const uint64_t step_inner = f->flags & PERFILE_REC_INNER ? UINT64_MAX : 0;
     const uint8_t *at = f->flags & PERFILE_REC_STABLE ? f->header + s->bytes : r->header;
     uint64_t bytes = s->bytes;
@@ -232,7 +232,7 @@ static size_t count_following(const span *s, const perfile_record *r, size_t n, 
     if (f->extra.len || !at)
         return 0;
     for (; k < n && bytes - s->bytes < most; k++, r++) {
-        /* One test instead of a dozen branches: not 0 if any member differs.  */
+        /* One test instead of a dozen branches: not 0 if any member differs. */
         uint64_t differs = (r->sequence ^ (f->sequence + s->n + k)) |
                            (r->offset ^ (f->offset + (bytes & ~step_inner))) |
                            (r->stream_offset ^ (f->stream_offset + (bytes & step_inner))) |
@@ -251,14 +251,14 @@ static size_t count_following(const span *s, const perfile_record *r, size_t n, 
     return k;
 }
 
-/* Copies bytes of a record to the job, unless they are stable.  */
+/* Copies bytes of a record to the job, unless they are stable. */
 static bool add_bytes(job *j, const perfile_record *r, const uint8_t *bytes, size_t n)
 {
     j->n_bytes += n;
     return r->flags & PERFILE_REC_STABLE || pf_buffer_append(&j->bytes, bytes, n);
 }
 
-/* Begins a span with the record `r`.  */
+/* Begins a span with the record `r`. */
 static bool add_span(job *j, const perfile_record *r, bool framed)
 {
     size_t size = perfile_record_size(r);
@@ -271,13 +271,13 @@ static bool add_span(job *j, const perfile_record *r, bool framed)
            add_bytes(j, r, r->header, size) && add_bytes(j, r, r->extra.ptr, r->extra.len);
 }
 
-/* Size of r[0 .. n), which are adjacent in memory.  */
+/* Size of r[0 .. n), which are adjacent in memory. */
 static size_t bytes_of(const perfile_record *r, size_t n)
 {
     return n ? (size_t)(r[n - 1].header - r->header) + perfile_record_size(&r[n - 1]) : 0;
 }
 
-/* Adds r[0 .. n) to the last span; their items have been added.  */
+/* Adds r[0 .. n) to the last span; their items have been added. */
 static bool extend_span(job *j, span *s, const perfile_record *r, size_t n)
 {
     size_t bytes = bytes_of(r, n);
@@ -288,7 +288,7 @@ static bool extend_span(job *j, span *s, const perfile_record *r, size_t n)
 }
 
 /* Adds as many of r[0 .. n) as continue the last span, or begins a span with the first.  *added:
- * how many were added.  False: no memory.  */
+ * how many were added.  False: no memory. */
 static bool add_records(const threads *t, job *j, const perfile_record *r, size_t n, size_t *added)
 {
     span *s = last_span(j);
@@ -306,7 +306,7 @@ static bool add_records(const threads *t, job *j, const perfile_record *r, size_
 }
 
 /* The same for records that the stream has framed: they are adjacent and differ in their headers
- * only, so that they need no items.  */
+ * only, so that they need no items. */
 static bool add_framed(const threads *t, job *j, const perfile_record *r, size_t n, size_t *added)
 {
     span *s = last_span(j);
@@ -325,7 +325,7 @@ static bool is_full(const threads *t, const job *j)
     return j->n_bytes >= t->job_bytes || j->n_records >= JOB_RECORDS;
 }
 
-/* Takes a free job; if there is none, the oldest is finished first.  */
+/* Takes a free job; if there is none, the oldest is finished first. */
 static void open_job(threads *t)
 {
     if (pf_workers_full(t->workers))
@@ -334,7 +334,7 @@ static void open_job(threads *t)
     t->open->e->n_records = t->e->n_records;
 }
 
-/* Finishes all jobs, then emits r[0 .. n) in the caller's thread.  */
+/* Finishes all jobs, then emits r[0 .. n) in the caller's thread. */
 static perfile_status put_in_caller(threads *t, const perfile_record *r, size_t n,
                                     perfile_error *err)
 {
@@ -373,7 +373,7 @@ perfile_status pf_emit_threads_put(perfile_emitter *e, const perfile_record *r, 
     return failure_of(t, err);
 }
 
-/* Makes the emitter of a job, with the settings of `e`.  */
+/* Makes the emitter of a job, with the settings of `e`. */
 static perfile_status new_job(const perfile_emitter *e, job *j, perfile_error *err)
 {
     perfile_status st = pf_emitter_new(e->ops, NULL, &j->e, err);

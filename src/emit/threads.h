@@ -1,5 +1,5 @@
 /* Several threads make the text of an emitter.  Records are collected in jobs of 128 KiB; any
- * thread turns a job into text, and the caller's thread writes the texts to the sink in order.  */
+ * thread turns a job into text, and the caller's thread writes the texts to the sink in order. */
 #ifndef PF_EMIT_THREADS_H
 #define PF_EMIT_THREADS_H
 
@@ -9,7 +9,7 @@ enum { PF_EMIT_JOB_BYTES = 128 << 10 }; /* records of a job: their text fits the
 
 /* Gives the emitter `threads` threads (2 to PF_MOST_THREADS), the caller's included, and jobs of
  * `job_bytes` bytes of records.  All members of `e` must be set.  On failure `e` must still be
- * closed.  */
+ * closed. */
 perfile_status pf_emit_threads_start(perfile_emitter *e, perfile_stream *stream, unsigned threads,
                                      size_t job_bytes, perfile_error *err);
 
@@ -18,7 +18,7 @@ perfile_status pf_emit_threads_start(perfile_emitter *e, perfile_stream *stream,
 perfile_status pf_emit_threads_put(perfile_emitter *e, const perfile_record *r, size_t n,
                                    perfile_error *err);
 
-/* Finishes all jobs and writes their text to the sink.  Returns the first error of any of them.  */
+/* Finishes all jobs and writes their text to the sink.  Returns the first error of any of them. */
 perfile_status pf_emit_threads_wait(perfile_emitter *e, perfile_error *err);
 
 /* Waits for the threads and frees e->threads; NULL is fine.  Text that was not written is dropped.

@@ -8,7 +8,7 @@
  *
  * Header data, names, and fields that samples have at a fixed position are written directly.  Only
  * if a column needs another field is the record walked: the values that the walk finds are
- * collected in `values`, because columns may be in another order than fields.  */
+ * collected in `values`, because columns may be in another order than fields. */
 #include "emit/tsv_columns.h"
 
 #include "emit/digits.h"
@@ -21,13 +21,13 @@ enum {
     MAX_PATH_BYTES = 128
 };
 
-/* The value of a column that the walk found.  */
+/* The value of a column that the walk found. */
 typedef struct found {
     size_t at, len; /* range in tsv.values */
     bool present;
 } found;
 
-/* The emitter of the form.  */
+/* The emitter of the form. */
 typedef struct tsv {
     perfile_emitter base;
     pf_tsv_column columns[PF_TSV_MOST_COLUMNS];
@@ -37,7 +37,7 @@ typedef struct tsv {
     bool has_fields;    /* … or of other records */
     pf_buffer values;   /* text of the values of one record */
     bool no_memory;
-    /* State of the walk.  */
+    /* State of the walk. */
     uint32_t type;             /* of the record */
     bool trailer;              /* the trailer is being walked, not the body */
     char path[MAX_PATH_BYTES]; /* names of the structs around the field, each with a dot behind */
@@ -79,14 +79,14 @@ static perfile_status tsv_begin(perfile_emitter *e, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* ASCII that needs no escape.  */
+/* ASCII that needs no escape. */
 static bool is_plain(uint8_t c)
 {
     return c >= 0x20 && c < 0x7f && c != '\\';
 }
 
 /* Length of the character at `p` if it needs no escape, else 0.  U+0080 to U+009F (first byte 0xc2)
- * are control characters.  */
+ * are control characters. */
 static size_t plain_length(const uint8_t *p, size_t left)
 {
     if (p[0] < 0x80)
@@ -108,7 +108,7 @@ static uint8_t *put_escaped(uint8_t *at, uint8_t c)
     return pf_put_hex_fixed(at, c, 2);
 }
 
-/* The put functions append to a buffer, which is `values` or the output.  False: no memory.  */
+/* The put functions append to a buffer, which is `values` or the output.  False: no memory. */
 static bool put_text(pf_buffer *to, perfile_bytes text)
 {
     enum { WORST = 4 /* bytes of an escape, \xNN */ };
@@ -202,7 +202,7 @@ static bool put_value(pf_buffer *to, const perfile_field *f, const perfile_value
     }
 }
 
-/* True if the field that the walk is at is that of the column.  */
+/* True if the field that the walk is at is that of the column. */
 static bool is_column(const tsv *t, const pf_tsv_column *c, const perfile_field *f)
 {
     if (c->what != PF_TSV_FIELD || (c->of_trailer && !t->trailer) ||
@@ -235,7 +235,7 @@ static void show_begin(void *user, const perfile_field *f, const perfile_value *
     (void)v;
     if (f->flags & PERFILE_FIELD_FLAT)
         return;
-    /* A path that is longer than any name can be has no column either: treated like a list.  */
+    /* A path that is longer than any name can be has no column either: treated like a list. */
     if (f->type != PERFILE_STORED_STRUCT || t->in_list || t->path_n + n + 1 > MAX_PATH_BYTES) {
         t->in_list++;
         return;
@@ -258,7 +258,7 @@ static void show_end(void *user, const perfile_field *f)
 
 static const perfile_visitor visitor = {sizeof visitor, show_value, show_begin, show_end};
 
-/* Fills `found` from the body, then from the trailer: the first field with the name counts.  */
+/* Fills `found` from the body, then from the trailer: the first field with the name counts. */
 static void walk(tsv *t, const perfile_record *r)
 {
     perfile_error why;
@@ -288,7 +288,7 @@ static void put_found(tsv *t, uint32_t i)
         pf_emit_bytes(&t->base, t->values.ptr + x->at, x->len);
 }
 
-/* A field at its fixed position in a sample; empty if the sample does not have it.  */
+/* A field at its fixed position in a sample; empty if the sample does not have it. */
 static void put_fixed(perfile_emitter *e, const perfile_record *r, const pf_tsv_column *c)
 {
     uint64_t v;
@@ -330,7 +330,7 @@ static bool put_cpumode(perfile_emitter *e, const perfile_record *r)
     return word ? put_string(&e->out, word) : put_number(&e->out, PF_PLAN_NUMBER, mode);
 }
 
-/* One column of a record.  */
+/* One column of a record. */
 static bool put_column(tsv *t, const perfile_record *r, uint32_t i)
 {
     perfile_emitter *e = &t->base;

@@ -1,7 +1,7 @@
 /* Names of columns of the form "tsv", resolved to pf_tsv_column.
  *
  * A field name is valid if expressions know it (perfile_expr_names() lists them all), it is not
- * inside a list, and it is no bit field of a number.  An unknown name gets suggestions.  */
+ * inside a list, and it is no bit field of a number.  An unknown name gets suggestions. */
 #include "emit/tsv_columns.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "perfile/emit.h"
 #include "perfile/expr.h"
 
-/* Columns that are no fields.  */
+/* Columns that are no fields. */
 static const struct {
     const char *name;
     uint8_t what;
@@ -22,7 +22,7 @@ static const struct {
     {"event", PF_TSV_EVENT}, {"comm", PF_TSV_COMM},     {"dso", PF_TSV_DSO},
 };
 
-/* Fields that samples have at a fixed position, see pf_tsv_column.  */
+/* Fields that samples have at a fixed position, see pf_tsv_column. */
 static const struct {
     const char *name;
     uint32_t bit;
@@ -41,10 +41,10 @@ static const struct {
     {"identifier", PERFILE_SAMPLE_IDENTIFIER, 0, false, false},
 };
 
-/* Types of names in expressions that are fields.  */
+/* Types of names in expressions that are fields. */
 enum { FIELD_TYPES = PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT | PERFILE_EXPR_LIST };
 
-/* A search for a name among those of expressions.  */
+/* A search for a name among those of expressions. */
 typedef struct search {
     const char *wanted;
     size_t wanted_n;
@@ -53,7 +53,7 @@ typedef struct search {
     bool of_structs; /* a list of structs has the name: no column */
 } search;
 
-/* True if `wanted` is "name", or "record.name".  */
+/* True if `wanted` is "name", or "record.name". */
 static bool is_named(const char *wanted, size_t n, const char *record, const char *name)
 {
     size_t of_record = strlen(record), of_name = strlen(name);
@@ -63,7 +63,7 @@ static bool is_named(const char *wanted, size_t n, const char *record, const cha
            wanted[of_record] == '.' && memcmp(wanted + of_record + 1, name, of_name) == 0;
 }
 
-/* Called for each name of expressions.  */
+/* Called for each name of expressions. */
 static void match_name(void *user, const perfile_expr_name *what)
 {
     search *s = user;
@@ -76,7 +76,7 @@ static void match_name(void *user, const perfile_expr_name *what)
     s->number |= (what->type & PERFILE_EXPR_NUMBER) != 0;
 }
 
-/* True if the name is a field that a column can have.  */
+/* True if the name is a field that a column can have. */
 static bool is_field(const char *name)
 {
     search s = {.wanted = name, .wanted_n = strlen(name)};
@@ -84,13 +84,13 @@ static bool is_field(const char *name)
     const char *dot = strrchr(name, '.');
     if (!s.found || s.of_structs || !dot)
         return s.found && !s.of_structs;
-    /* "a.b" where "a" is a number: b is a bit field of it.  */
+    /* "a.b" where "a" is a number: b is a bit field of it. */
     search around = {.wanted = name, .wanted_n = (size_t)(dot - name)};
     perfile_expr_names(match_name, &around);
     return !around.number;
 }
 
-/* Splits "mmap2.addr" or "sample_id.time" into record and path.  */
+/* Splits "mmap2.addr" or "sample_id.time" into record and path. */
 static void set_record(pf_tsv_column *c)
 {
     static const char trailer[] = "sample_id.";
@@ -111,7 +111,7 @@ static void set_record(pf_tsv_column *c)
     c->path = c->name + (c->of_record ? n + 1 : 0);
 }
 
-/* False if the column is none of special[].  */
+/* False if the column is none of special[]. */
 static bool set_special(pf_tsv_column *c)
 {
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
@@ -124,7 +124,7 @@ static bool set_special(pf_tsv_column *c)
 }
 
 /* Called for each name of expressions: adds it to the candidates for a suggestion, as "record.name"
- * if the unknown name begins with that record.  */
+ * if the unknown name begins with that record. */
 static void suggest(void *user, const perfile_expr_name *what)
 {
     pf_nearest *suggestions = user, probe;
@@ -138,7 +138,7 @@ static void suggest(void *user, const perfile_expr_name *what)
         pf_nearest_offer(suggestions, qualified);
         return;
     }
-    /* is_field() goes through all names, so it is only asked for the few that are similar.  */
+    /* is_field() goes through all names, so it is only asked for the few that are similar. */
     pf_nearest_begin(&probe, suggestions->wanted);
     pf_nearest_offer(&probe, what->name);
     if (last)
@@ -150,7 +150,7 @@ static void suggest(void *user, const perfile_expr_name *what)
         pf_nearest_offer_as(suggestions, what->name, last + 1, 1);
 }
 
-/* PERFILE_E_USAGE, with the names that may have been meant.  */
+/* PERFILE_E_USAGE, with the names that may have been meant. */
 static perfile_status no_such_field(const char *name, perfile_error *err)
 {
     pf_nearest suggestions;
@@ -164,7 +164,7 @@ static perfile_status no_such_field(const char *name, perfile_error *err)
                    suggestions.n ? "; did you mean " : "", list, suggestions.n ? "?" : "");
 }
 
-/* Resolves one name of `n` bytes.  */
+/* Resolves one name of `n` bytes. */
 static perfile_status set_column(pf_tsv_column *c, const char *name, size_t n, perfile_error *err)
 {
     *c = (pf_tsv_column){.what = PF_TSV_FIELD};

@@ -1,6 +1,6 @@
 /* Columns of the form "tsv": what the names in perfile_emit_options.fields stand for.  Names of
  * fields are those of expressions (format/expressions.md); a few more name what belongs to every
- * record.  */
+ * record. */
 #ifndef PF_EMIT_TSV_COLUMNS_H
 #define PF_EMIT_TSV_COLUMNS_H
 
@@ -22,13 +22,13 @@ typedef enum pf_tsv_what {
 } pf_tsv_what;
 
 /* A column.  A field is searched in the body of a record, then in its trailer; some fields of
- * samples have a fixed position and need no search.  */
+ * samples have a fixed position and need no search. */
 typedef struct pf_tsv_column {
     char name[PF_TSV_NAME];
     const char *path; /* points into `name`, behind a leading "record.": "addr" of "mmap2.addr" */
     uint8_t what;     /* PF_TSV_… */
     /* For a field at a fixed position of samples: 32 if it is the upper half of its 64-bit word,
-     * whether it is written in hexadecimal, and whether it has 32 bits.  */
+     * whether it is written in hexadecimal, and whether it has 32 bits. */
     uint8_t shift;
     bool is_hex;
     bool is_half;
@@ -39,7 +39,7 @@ typedef struct pf_tsv_column {
 } pf_tsv_column;
 
 /* Fills columns[PF_TSV_MOST_COLUMNS] from names separated by commas; *n must be 0 before.
- * PERFILE_E_USAGE: a name is not known (the message has similar ones), or there are too many.  */
+ * PERFILE_E_USAGE: a name is not known (the message has similar ones), or there are too many. */
 perfile_status pf_tsv_columns(const char *names, pf_tsv_column *columns, uint32_t *n,
                               perfile_error *err);
 

@@ -1,4 +1,4 @@
-/* Validation of UTF-8: eight ASCII bytes at a time, characters else.  */
+/* Validation of UTF-8: eight ASCII bytes at a time, characters else. */
 #include "emit/utf8.h"
 
 #include <string.h>

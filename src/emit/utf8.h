@@ -1,4 +1,4 @@
-/* Validation of UTF-8.  */
+/* Validation of UTF-8. */
 #ifndef PF_EMIT_UTF8_H
 #define PF_EMIT_UTF8_H
 
