@@ -34,6 +34,7 @@ static const uint8_t positions[PERFILE_RULE_LIMIT] = {
 #include "format/rules.def"
 };
 
+/* In the order of rules.def. */
 static const perfile_rule rules[N_RULES] = {
 #define RULE(id, name, severity, lesser, where, sentence, why, effect)                             \
     {PERFILE_RULE_##id,                                                                            \
@@ -60,6 +61,7 @@ const uint16_t pf_rule_of_damage[PERFILE_N_DAMAGES] = {
 #include "format/rules.def"
 };
 
+/* BREAKS rows; V-206 (no room for its fields) for all other types. */
 unsigned pf_rule_of_type(uint32_t type)
 {
     switch (type) {
@@ -72,6 +74,7 @@ unsigned pf_rule_of_type(uint32_t type)
     }
 }
 
+/* BREAKS_FEATURE rows; V-601 (cannot be decoded) for all other features. */
 unsigned pf_rule_of_feature(uint32_t number)
 {
     switch (number) {
@@ -115,6 +118,7 @@ const perfile_rule *perfile_rule_of(uint32_t number)
     return position ? &rules[position - 1] : NULL;
 }
 
+/* Ids are compared without regard to case. */
 const perfile_rule *perfile_rule_find(const char *id)
 {
     size_t i = 0;
@@ -142,7 +146,7 @@ perfile_status pf_rules_select(const char *list, bool *chosen, const char *optio
     memset(chosen, 0, PERFILE_RULE_LIMIT * sizeof *chosen);
     while (*list) {
         size_t n = strcspn(list, ",");
-        bool any = false;
+        bool any = false; /* some rule begins with this item; an empty one chooses none */
         for (size_t i = 0; n && i < N_RULES; i++)
             if (strncasecmp(rules[i].id, list, n) == 0)
                 chosen[rules[i].number] = any = true;

@@ -70,6 +70,7 @@ static bool ids_differ(const pf_check *c)
     return false;
 }
 
+/* Some event has another sample_type than the first. */
 static bool holds_EVENTS_OF_TWO_TYPES(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
@@ -92,6 +93,7 @@ static bool holds_IDS_NOWHERE(const pf_check *c, const pf_release *perf)
            ids_differ(c);
 }
 
+/* The first event samples counter values (READ) without their ids. */
 static bool holds_FIRST_READS_NO_ID(const pf_check *c, const pf_release *perf)
 {
     const perfile_event *first = perfile_session_event(c->session, 0);
@@ -176,6 +178,9 @@ static bool holds_FEATURES_OVERWRITTEN(const pf_check *c, const pf_release *perf
     return is_overwritten(c, PERFILE_EXTENT_FEATURE);
 }
 
+/* perf finds out by the bit of HOSTNAME how to swap the bitmap; without it, it assumes that
+ * BUILD_ID is the only feature.  A killed recording has no bitmap, and neither have short headers.
+ */
 static bool holds_NO_HOSTNAME(const pf_check *c, const pf_release *perf)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
@@ -221,6 +226,7 @@ static bool holds_AUX_DATA_IN_PIPE(const pf_check *c, const pf_release *perf)
     return c->aux_payloads;
 }
 
+/* The header of a pipe has no feature COMPRESSED, which these versions need to decompress. */
 static bool holds_COMPRESSED_IN_PIPE(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
@@ -228,6 +234,7 @@ static bool holds_COMPRESSED_IN_PIPE(const pf_check *c, const pf_release *perf)
            !feature_of_header(c, PERFILE_FEATURE_COMPRESSED);
 }
 
+/* mmap_len of COMPRESSED is the size of perf's buffers, which are whole pages. */
 static bool holds_BUFFER_OF_NO_PAGES(const pf_check *c, const pf_release *perf)
 {
     perfile_compression v;

@@ -37,6 +37,7 @@ static inline void filled(perfile_emitter *e, size_t n)
     }
 #define PUT_KEY PUT_WORD
 
+/* Unsigned integers take 1 to 9 bytes by their value. */
 PF_INLINE uint8_t *cbor_put_number(uint8_t *at, uint64_t v)
 {
     return at + cbor_encode_uint(v, at, HEAD);
@@ -63,6 +64,7 @@ PF_INLINE uint8_t *cbor_put_crc(uint8_t *at, uint32_t crc)
     return cbor_put_number(at, crc);
 }
 
+/* `at` needs HEAD + bytes.len. */
 static uint8_t *cbor_put_bytes(uint8_t *at, perfile_bytes bytes)
 {
     at += cbor_encode_bytestring_start(bytes.len, at, HEAD);
@@ -71,6 +73,7 @@ static uint8_t *cbor_put_bytes(uint8_t *at, perfile_bytes bytes)
     return at + bytes.len;
 }
 
+/* Of indefinite length, ended by cbor_put_object_end(). */
 PF_INLINE uint8_t *cbor_put_object(uint8_t *at)
 {
     return at + cbor_encode_indef_map_start(at, HEAD);
@@ -110,6 +113,7 @@ static void cbor_bytes(perfile_emitter *e, perfile_bytes bytes)
     pf_emit_bytes(e, bytes.ptr, bytes.len);
 }
 
+/* A text string; `word` must be valid UTF-8. */
 static void cbor_word(perfile_emitter *e, const char *word, size_t n)
 {
     uint8_t *at = pf_emit_room(e, HEAD);

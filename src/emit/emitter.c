@@ -9,7 +9,7 @@
 #include "emit/threads.h"
 
 enum {
-    WRITE_BYTES = 64 << 10 /* handed to the sink at once */
+    WRITE_BYTES = 64 << 10 /* of output that go to the sink at once */
 };
 
 perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfile_emitter **out,
@@ -18,7 +18,7 @@ perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfil
     perfile_emitter *e = pf_alloc(1, ops->size);
     if (!e)
         return pf_fail_nomem(err, "emitter");
-    e->ops = ops;
+    e->ops = ops; /* pf_alloc() has set all else to zero */
     e->sink = sink;
     *out = e;
     return PERFILE_OK;
@@ -74,6 +74,7 @@ perfile_status perfile_emitter_put_run(perfile_emitter *e, const perfile_record 
     return st;
 }
 
+/* The end of the output may depend on all records (their number), so threads finish first. */
 perfile_status perfile_emitter_finish(perfile_emitter *e, perfile_error *err)
 {
     perfile_status st = e->threads ? pf_emit_threads_wait(e, err) : PERFILE_OK;
@@ -82,6 +83,8 @@ perfile_status perfile_emitter_finish(perfile_emitter *e, perfile_error *err)
     return st == PERFILE_OK ? perfile_emitter_flush(e, err) : st;
 }
 
+/* The exit status of `dump`: damage alone is not a failure as long as something could be decoded.
+ */
 int perfile_emitter_outcome(const perfile_emitter *e)
 {
     if (e->n_errors == 0)
@@ -119,7 +122,7 @@ perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, ui
         *crc = pf_crc32(0, r->extra);
         return PERFILE_OK;
     }
-    for (;;) {
+    for (;;) { /* not in memory: the stream reads it in chunks */
         perfile_bytes chunk;
         perfile_status st = perfile_stream_extra(e->stream, r, &chunk, err);
         if (st == PERFILE_END)

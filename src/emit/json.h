@@ -24,6 +24,7 @@
 
 /* A number with its quotes and comma needs at most PF_VALUE_ROOM bytes. */
 
+/* `bracket`: { or [. */
 PF_INLINE uint8_t *pf_json_put_open(uint8_t *at, char bracket)
 {
     *at = (uint8_t)bracket;
@@ -67,6 +68,7 @@ PF_INLINE uint8_t *pf_json_put_number(uint8_t *at, uint64_t v)
     return at + 1;
 }
 
+/* 0 - (uint64_t)v also negates INT64_MIN. */
 PF_INLINE uint8_t *pf_json_put_signed(uint8_t *at, int64_t v)
 {
     if (v >= 0)
@@ -95,6 +97,7 @@ PF_INLINE uint8_t *pf_json_put_hex(uint8_t *at, uint64_t v)
     return pf_json_put_quote(pf_put_0x(at + 1, v));
 }
 
+/* Always 8 digits: "000000ab". */
 PF_INLINE uint8_t *pf_json_put_crc(uint8_t *at, uint32_t crc)
 {
     *at = '"';
@@ -119,10 +122,11 @@ static inline void pf_json_object(perfile_emitter *e)
         pf_emit_filled(e, pf_json_put_object(at));
 }
 
+/* `after` is what follows the bracket: a comma, or the newline of a line. */
 static inline void pf_json_shut(perfile_emitter *e, char bracket, char after)
 {
     uint8_t *at = pf_emit_room(e, 2);
-    if (at && e->out.len)
+    if (at && e->out.len) /* after a failed append `out` may be empty */
         pf_emit_filled(e, pf_json_put_shut(at, bracket, after));
 }
 
@@ -131,6 +135,7 @@ static inline void pf_json_object_end(perfile_emitter *e)
     pf_json_shut(e, '}', ',');
 }
 
+/* Ends the object of a line, and the line. */
 static inline void pf_json_line_end(perfile_emitter *e)
 {
     pf_json_shut(e, '}', '\n');

@@ -94,6 +94,7 @@ static void put_declared_features(pf_text_page *t, const perfile_container *c)
     pf_text_page_end(t);
 }
 
+/* Format, version and byte order, and for files the sections and declared features. */
 static void header_lines(pf_text_page *t)
 {
     const perfile_container *c = t->base.container;
@@ -149,6 +150,7 @@ static void event_lines(pf_text_page *t, const perfile_event *event)
     t->base.decoded = true;
 }
 
+/* An event type of an old file: config and name. */
 static void event_type_line(pf_text_page *t, const perfile_event_type *type)
 {
     pf_text_page_line(t, 0);
@@ -160,6 +162,7 @@ static void event_type_line(pf_text_page *t, const perfile_event_type *type)
     t->base.decoded = true;
 }
 
+/* A feature section: position, number and name, then its fields or its damage. */
 static void feature_lines(pf_text_page *t, const perfile_feature *f)
 {
     const char *name = perfile_feature_name(f->number);
@@ -190,6 +193,7 @@ void pf_text_facts(pf_text_page *t)
     container_damage(t, PERFILE_EXTENT_ATTRS);
     for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
         const perfile_event *event = perfile_session_event(s, i);
+        /* Events and features of other origin are shown with the record that brought them. */
         if (event->origin == PERFILE_ORIGIN_CONTAINER)
             event_lines(t, event);
     }

@@ -27,6 +27,7 @@ void pf_text_page_spaces(pf_text_page *t, size_t n)
     pf_emit_filled(&t->base, at + n);
 }
 
+/* Seconds with all 9 decimals: no digit of the time is lost. */
 void pf_text_page_seconds(pf_text_page *t, uint64_t ns, size_t width)
 {
     enum { NS_DIGITS = 9 };
@@ -48,6 +49,7 @@ static size_t printable(const uint8_t *p, size_t left)
     return n && perfile_is_printable(code) ? n : 0;
 }
 
+/* A byte that cannot be shown, as \n, \t or \xNN. */
 static void put_escaped(pf_text_page *t, uint8_t c)
 {
     if (c == '\n') {
@@ -127,6 +129,7 @@ void pf_text_page_end(pf_text_page *t)
     t->open = false;
 }
 
+/* An offset in front of bytes: 4 digits, or 8 above 0xffff, and two blanks. */
 static void put_offset(pf_text_page *t, uint64_t offset)
 {
     uint8_t *at = pf_emit_room(&t->base, 18);
@@ -141,7 +144,7 @@ void pf_text_page_hex_line(pf_text_page *t, uint64_t offset, const uint8_t *byte
 {
     pf_text_page_line(t, 2);
     if (!bytes) {
-        pf_text_page_spaces(t, 6 + 3 * HEX_BYTES + 1);
+        pf_text_page_spaces(t, 6 + 3 * HEX_BYTES + 1); /* offset, bytes, one blank */
         return;
     }
     put_offset(t, offset);
@@ -212,6 +215,7 @@ void pf_text_page_dump(pf_text_page *t, uint64_t offset, perfile_bytes bytes)
     }
 }
 
+/* Blanks in front of a field, by its depth.  In hex mode the bytes are the indentation. */
 static size_t indent_of(const pf_text_page *t)
 {
     return (t->hex ? 0 : INDENT) + STEP * (size_t)t->depth;

@@ -39,6 +39,7 @@ static void put_part_value(pf_text_page *t, const perfile_bits *b, uint64_t valu
         pf_text_page_dec(t, value);
 }
 
+/* Bits without a name are shown as one number at the end. */
 bool pf_text_page_parts(pf_text_page *t, const perfile_vocabulary *v, uint64_t word)
 {
     bool any = false;
@@ -79,6 +80,7 @@ static const struct {
 #include "format/misc.def"
 };
 
+/* Writes the separator unless this is the first word. */
 static void put_bar(pf_text_page *t, bool *any)
 {
     if (*any)
@@ -86,6 +88,7 @@ static void put_bar(pf_text_page *t, bool *any)
     *any = true;
 }
 
+/* See text_page.h.  What has no name is shown as a number at the end. */
 void pf_text_page_misc(pf_text_page *t, uint32_t type, uint16_t misc)
 {
     bool any = false;
@@ -252,7 +255,7 @@ void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t
     case PERFILE_KIND_TID:
     case PERFILE_KIND_CPU:
         if (type != PERFILE_STORED_S32 && all_ones(type, v))
-            PF_TEXT_LITERAL(t, "-1");
+            PF_TEXT_LITERAL(t, "-1"); /* how perf shows "no process", "no processor" */
         else
             put_plain(t, kind, type, v);
         break;
