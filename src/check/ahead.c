@@ -232,7 +232,7 @@ static void merge_lookups(pf_check *c, const pf_check_block *b, const pf_looked 
 }
 
 /* Merges a block into the stage.  False if that is not possible, and nothing was changed: the
- * session or the part is another, or times go back. */
+ * session or the part is another, times go back, or memory is short. */
 static bool merge_block(pf_check *c, const pf_looked *l)
 {
     const pf_check_block *b = l->notes;

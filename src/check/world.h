@@ -41,8 +41,8 @@ static inline uint64_t pf_check_recent_tag(uint64_t page, uint32_t pid)
     return page == PF_CHECK_NO_ADDRESS ? pid : (page + 1) ^ (uint64_t)pid << 53;
 }
 
-/* Adds the lookups of a sample: its process, and with `user` the page of its ip.  The process is
- * left out while it is that of the sample before and the page is recent, which is the usual case.
+/* Adds the lookups of a sample: its process, and with `user` the page of its ip.  Nothing
+ * is added while the process is that of the sample before and the page is recent: the usual case.
  */
 static inline void pf_check_note_sample(pf_check *c, const perfile_record *r,
                                         const perfile_sample *s, bool user)
