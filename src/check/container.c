@@ -111,7 +111,8 @@ static void check_bitmap(pf_check *c, const perfile_container *k)
             pf_report_offset(c, PERFILE_RULE_V_011, PF_FULL, 72 + i / 8, "header.features",
                              "feature %u is not known", i);
     if (!declared(k, PERFILE_FEATURE_HOSTNAME))
-        pf_report_offset(c, PERFILE_RULE_V_012, k->big_endian ? PF_FULL : PF_LESSER, 72,
+        pf_report_offset(c, PERFILE_RULE_V_012,
+                         k->byte_order == PERFILE_BYTE_ORDER_BIG ? PF_FULL : PF_LESSER, 72,
                          "header.features", "there is no HOSTNAME");
 }
 

@@ -155,7 +155,8 @@ static void check_tracing(pf_check *c, const perfile_feature *f)
     else if (begin == TRACING_ORDER)
         pf_report_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.big_endian",
                           "byte order %u, not 0 or 1", order);
-    else if (begin == TRACING_WHOLE && (bool)order != perfile_session_big_endian(c->session))
+    else if (begin == TRACING_WHOLE &&
+             (bool)order != (perfile_session_byte_order(c->session) == PERFILE_BYTE_ORDER_BIG))
         pf_report_feature(c, PERFILE_RULE_V_614, PF_LESSER, f, "tracing_data.big_endian",
                           "its byte order is not that of the file");
 }
