@@ -1,3 +1,7 @@
+/* The attr of an event as it stands in the output: with IDENTIFIER and sample_id_all where the
+ * output needs them, with the clock of the output where times were moved to it, and as short as
+ * the attrs of the oldest perf among the inputs. Fields are found by walking the attr, by their
+ * kinds. */
 #include "merge/attr.h"
 
 #include "base/error.h"
@@ -7,13 +11,15 @@
 #include "schema/types.h"
 #include "schema/attr_places.h"
 
-/* An attr on its way. */
+/* An attr that is being rewritten. */
 typedef struct rewriting {
     const pf_merge_attrs *m;
-    uint8_t *out;
-    bool take_clock;
+    uint8_t *out;    /* the attr; the walk reads a copy of it */
+    bool take_clock; /* times of the input were moved to another clock */
 } rewriting;
 
+/* Visitor: changes a field in place. Bit fields of an attr from a machine of the other byte order
+ * are mirrored too (pf_remirror()). */
 static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     const rewriting *w = user;
@@ -51,7 +57,8 @@ static void on_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* So much of an attr did every input know, if it is as long as attrs are. */
+/* Returns the length of attr that every input knew: the least of the longest attr of each.
+ * SIZE_MAX if that is no possible length, and nothing is cut. */
 static size_t common_size(const pf_merge *x)
 {
     size_t common = SIZE_MAX;
@@ -67,9 +74,9 @@ static size_t common_size(const pf_merge *x)
     return common >= PF_ATTR_LEAST && common % 8 == 0 ? common : SIZE_MAX;
 }
 
-/* Where inputs are of several versions of perf, the oldest can read the events, and events are
- * equal that only say more or less zeros. */
-static void cut(const pf_merge_attrs *m, pf_buffer *attr)
+/* Cuts an attr to m->size if only zeros follow. Then the oldest perf among the inputs can read it,
+ * and attrs that differ in trailing zeros only are equal and can be joined. */
+static void cut_trailing_zeros(const pf_merge_attrs *m, pf_buffer *attr)
 {
     size_t len = attr->len;
     while (len > m->size && attr->ptr[len - 1] == 0)
@@ -83,7 +90,7 @@ static void cut(const pf_merge_attrs *m, pf_buffer *attr)
 void pf_merge_attrs_begin(pf_merge_attrs *m, const pf_merge *x)
 {
     perfile_clock clock;
-    perfile_session_clock(x->inputs[x->clock_of].session, &clock);
+    perfile_session_clock(x->inputs[x->clock_input].session, &clock);
     *m = (pf_merge_attrs){.x = x,
                           .size = common_size(x),
                           .swapped = perfile_session_swapped(x->base.session),
@@ -94,11 +101,13 @@ void pf_merge_attrs_begin(pf_merge_attrs *m, const pf_merge *x)
 perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
                              const perfile_event *e, pf_buffer *out, perfile_error *err)
 {
+    /* Length of an attr up to and including clockid (PERF_ATTR_SIZE_VER4). */
     enum { WITH_CLOCKID = 96 };
     static const perfile_visitor visitor = {sizeof visitor, on_value, on_group, on_end};
     static const uint8_t zeros[WITH_CLOCKID];
-    bool take_clock = in->why == PERFILE_MERGE_CLOCK_WALL || in->why == PERFILE_MERGE_CLOCK_GIVEN ||
-                      in->why == PERFILE_MERGE_CLOCK_ALIGNED;
+    bool take_clock = in->clock_reason == PERFILE_MERGE_CLOCK_WALL ||
+                      in->clock_reason == PERFILE_MERGE_CLOCK_GIVEN ||
+                      in->clock_reason == PERFILE_MERGE_CLOCK_ALIGNED;
     size_t len = e->stored.len;
     pf_buffer_clear(out);
     if (!pf_buffer_append(out, e->stored.ptr, len))
@@ -110,13 +119,13 @@ perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
     }
     rewriting w = {m, out->ptr, take_clock};
     const perfile_bytes attr = {out->ptr, out->len};
-    pf_buffer copy = {0}; /* what is walked must not change under it */
+    pf_buffer copy = {0}; /* the walk must not see its own changes */
     if (!pf_buffer_append(&copy, attr.ptr, attr.len))
         return pf_fail_nomem(err, "merge");
-    /* One that cannot be read stays as it is. */
+    /* An attr that cannot be walked to its end keeps the rest of its fields. */
     (void)perfile_attr_walk((perfile_bytes){copy.ptr, copy.len}, m->swapped, PERFILE_WALK_ALL,
                             &visitor, &w, NULL);
     pf_buffer_free(&copy);
-    cut(m, out);
+    cut_trailing_zeros(m, out);
     return PERFILE_OK;
 }

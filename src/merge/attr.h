@@ -4,17 +4,21 @@
 
 #include "merge/merge.h"
 
+/* What the attrs of all inputs have in common in the output. */
 typedef struct pf_merge_attrs {
     const pf_merge *x;
-    size_t size; /* all that the oldest writer of an input knew of an attr */
+    /* length of the longest attr of the input with the oldest perf; SIZE_MAX: do not cut */
+    size_t size;
     bool swapped;
-    bool use_clockid; /* of the clock of the output */
+    bool use_clockid; /* attr.use_clockid and attr.clockid of the output's clock */
     int32_t clockid;
 } pf_merge_attrs;
 
+/* Call after pf_merge_clocks(). x->adds_ids and x->sample_id_all are read by pf_merge_attr() only.
+ */
 void pf_merge_attrs_begin(pf_merge_attrs *m, const pf_merge *x);
 
-/* What the attr of `e` becomes, into `out`. */
+/* Puts the attr that event `e` of `in` has in the output into `out`, which is cleared first. */
 perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
                              const perfile_event *e, pf_buffer *out, perfile_error *err);
 

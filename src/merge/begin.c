@@ -1,4 +1,8 @@
-/* perfile_merge(): from streams to a stage. */
+/* perfile_merge(): checks the inputs, plans the merge and returns it as a stream.
+ *
+ * The order of the steps in plan_merge() is fixed: each needs what the one before it found. All
+ * inputs are read up to their first record first; they are sorted, so everything about them is
+ * known by then. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,8 +11,10 @@
 #include "merge/merge.h"
 #include "schema/family.h"
 
-enum { BYTES = 1 << 18 }; /* of records that are rewritten, at first */
+enum { BYTES = 1 << 18 }; /* initial room for the rewritten records of a run */
 
+/* Makes the session and the container facts of the output. All inputs need the same byte order and
+ * record family; the output is presented as a version 2 file whatever they were. */
 static perfile_status begin_session(pf_merge *x, perfile_error *err)
 {
     const perfile_stream *first = x->inputs[0].stream;
@@ -20,10 +26,11 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
     const perfile_container *c = perfile_stream_container(first);
     for (uint32_t i = 1; i < x->n_inputs; i++)
         if (perfile_stream_container(x->inputs[i].stream)->family != c->family)
-            return pf_fail(err, PERFILE_E_USAGE, "merge", "%s and %s hold records of two kinds",
-                           x->inputs[0].name, x->inputs[i].name);
+            return pf_fail(err, PERFILE_E_USAGE, "merge",
+                           "%s and %s hold records of different families", x->inputs[0].name,
+                           x->inputs[i].name);
     const pf_family *family = pf_family_of((uint8_t)c->family);
-    x->rounds = family && family->rounds;
+    x->has_rounds = family && family->rounds;
     x->base.container.format = c->format;
     x->base.container.family = c->family;
     x->base.limits = first->limits;
@@ -38,11 +45,12 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
                           &x->base.session, err);
 }
 
-static perfile_status begin(pf_merge *x, perfile_error *err)
+/* Plans the merge, from the inputs to the filled heap. */
+static perfile_status plan_merge(pf_merge *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
-        st = pf_merge_read_whole(x, &x->inputs[i], err);
+        st = pf_merge_require_totals(x, &x->inputs[i], err);
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
         st = pf_merge_begin_input(x, &x->inputs[i], err);
     if (st == PERFILE_OK)
@@ -66,22 +74,24 @@ static perfile_status begin(pf_merge *x, perfile_error *err)
     }
     if (st == PERFILE_OK && !pf_buffer_reserve(&x->bytes, BYTES))
         st = pf_fail_nomem(err, "merge");
-    /* Machines are known of perf's captures only. */
+    /* Captures of other families have no host name or CPUID to tell machines apart. */
     if (x->base.container.family == PERFILE_FAMILY_PERF)
-        x->result.boots = x->n_hosts;
+        x->result.boots = x->n_boots;
     else
         x->result.hosts = 0;
     return st;
 }
 
-static void set_rules(pf_merge *x)
+/* Fills the table of rules by kind of field from format/merging.def. */
+static void load_rules(pf_merge *x)
 {
 #define MERGE_KIND(kind, rule) x->rules[PERFILE_KIND_##kind] = PF_MERGE_##rule;
 #include "perfile/format/merging.def"
 }
 
-/* The last folders of a path: messages have little room, and say what to do, too. */
-static const char *end_of(const char *name)
+/* Returns the last folders of a path: messages are short, and the advice in them is more important
+ * than a long path. */
+static const char *short_name(const char *name)
 {
     enum { MOST = 48 };
     size_t n = strlen(name);
@@ -91,7 +101,8 @@ static const char *end_of(const char *name)
     return slash && slash[1] ? slash + 1 : name + n - MOST;
 }
 
-static perfile_status take_inputs(pf_merge *x, const perfile_merge_input *inputs, size_t n,
+/* Sets up x->inputs from what the caller passed. The streams stay the caller's until success. */
+static perfile_status init_inputs(pf_merge *x, const perfile_merge_input *inputs, size_t n,
                                   perfile_error *err)
 {
     x->inputs = pf_alloc(n, sizeof *x->inputs);
@@ -105,12 +116,12 @@ static perfile_status take_inputs(pf_merge *x, const perfile_merge_input *inputs
         if (!pf_inputs_join(&x->base.inputs, pf_stream_inputs(inputs[i].stream)))
             return pf_fail_nomem(err, "merge");
         x->inputs[i] = (pf_merge_input){.stream = inputs[i].stream,
-                                        .given = inputs[i].stream,
-                                        .name = end_of(inputs[i].name),
+                                        .caller_stream = inputs[i].stream,
+                                        .name = short_name(inputs[i].name),
                                         .at = (uint32_t)i,
                                         .has_offset = inputs[i].has_offset,
-                                        .told = inputs[i].offset,
-                                        .last_piece = PERFILE_NO_SEQUENCE};
+                                        .given_offset = inputs[i].offset,
+                                        .last_fragment = PERFILE_NO_SEQUENCE};
     }
     x->n_inputs = (uint32_t)n;
     x->result.inputs = (uint32_t)n;
@@ -128,18 +139,18 @@ perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
         return pf_fail_nomem(err, "merge");
     x->base.ops = &pf_merge_ops;
     x->base.at = x->base.end = x->base.run;
-    x->aux_of = x->threads_of = PF_MERGE_NO_INPUT;
+    x->aux_input = x->thread_map_input = PF_MERGE_NO_INPUT;
     x->owners.seed = pf_index_seed(x);
     perfile_status st =
         pf_options_take(&x->options, sizeof x->options, options, "merge.options", err);
-    set_rules(x);
+    load_rules(x);
     if (st == PERFILE_OK)
-        st = take_inputs(x, inputs, n, err);
+        st = init_inputs(x, inputs, n, err);
     if (st == PERFILE_OK)
-        st = begin(x, err);
+        st = plan_merge(x, err);
     if (st != PERFILE_OK) {
         for (uint32_t i = 0; i < x->n_inputs; i++)
-            pf_merge_give_back(&x->inputs[i]);
+            pf_merge_return_stream(&x->inputs[i]);
         pf_inputs_free(&x->base.inputs);
         pf_merge_release(x);
         return st;

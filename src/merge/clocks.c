@@ -1,4 +1,10 @@
-/* How the times of one input lie to those of another. */
+/* Offsets between the clocks of the inputs.
+ *
+ * A *domain* is a clock of a boot: inputs of one domain have comparable times and need no offset.
+ * REALTIME and TAI count the same on every machine, so they are one domain each. Between two
+ * domains the offset follows from wall clocks: feature CLOCK_DATA tells what the wall clock showed
+ * at a time of the capture's clock, and so when the clock was 0. Without that the merge is
+ * refused, with a message that names the option to pass; an offset is never guessed. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -6,46 +12,49 @@
 #include "perfile/field.h"
 #include "merge/merge.h"
 
+/* CLOCK_... of <time.h>, as attr.clockid and CLOCK_DATA have them. */
 enum {
     REALTIME = 0,
     MONOTONIC = 1,
     REALTIME_COARSE = 5,
     MONOTONIC_COARSE = 6,
     TAI = 11,
-    PERF = -1 /* the kernel's own: no clock id was asked for */
+    PERF = -1 /* sched_clock(): perf record ran without -k */
 };
 
-/* Clocks of one domain show the same. */
+/* Clocks of one domain show the same time. */
 typedef struct domain {
-    int32_t clock;
-    uint32_t host; /* UINT32_MAX: of all */
+    int32_t clock; /* clockid, or PERF */
+    uint32_t boot; /* UINT32_MAX: the clock is the same everywhere */
 } domain;
 
+/* Coarse clocks show the same time as the fine ones, with a lower resolution. */
 static domain domain_of(const pf_merge_input *in)
 {
     perfile_clock c;
     perfile_session_clock(in->session, &c);
-    domain d = {c.known ? c.clockid : PERF, in->host};
+    domain d = {c.known ? c.clockid : PERF, in->boot};
     d.clock = d.clock == REALTIME_COARSE ? REALTIME : d.clock;
     d.clock = d.clock == MONOTONIC_COARSE ? MONOTONIC : d.clock;
     if (d.clock == REALTIME || d.clock == TAI)
-        d.host = UINT32_MAX;
+        d.boot = UINT32_MAX;
     return d;
 }
 
 static bool equal(domain a, domain b)
 {
-    return a.clock == b.clock && a.host == b.host;
+    return a.clock == b.clock && a.boot == b.boot;
 }
 
-/* Whose times have to be worked out. */
-static bool is_open(const pf_merge_input *in)
+/* True if the offset of the input has to be found: its times matter and the caller gave none. */
+static bool needs_offset(const pf_merge_input *in)
 {
-    return !in->has_offset && in->why != PERFILE_MERGE_CLOCK_NONE;
+    return !in->has_offset && in->clock_reason != PERFILE_MERGE_CLOCK_NONE;
 }
 
-/* The wall clock at 0 of a domain, of the first input that says it; false when none does. */
-static bool wall_of(const pf_merge *x, domain d, uint64_t *wall)
+/* Gives the wall time at which the clock of the domain was 0, from the first input with CLOCK_DATA
+ * for that domain; false when none has it. REALTIME is the wall clock: 0. */
+static bool wall_at_zero(const pf_merge *x, domain d, uint64_t *wall)
 {
     perfile_clock c;
     *wall = 0;
@@ -59,17 +68,19 @@ static bool wall_of(const pf_merge *x, domain d, uint64_t *wall)
     return d.clock == REALTIME;
 }
 
-static uint32_t why_same(const pf_merge *x, const pf_merge_input *in)
+/* Why the times of `in` need no offset: PERFILE_MERGE_CLOCK_... */
+static uint32_t reason_without_offset(const pf_merge *x, const pf_merge_input *in)
 {
-    if (in->at == x->clock_of)
+    if (in->at == x->clock_input)
         return PERFILE_MERGE_CLOCK_FIRST;
     if (in->first_of_recording != in->at)
         return PERFILE_MERGE_CLOCK_RECORDING;
-    return in->host == x->inputs[x->clock_of].host ? PERFILE_MERGE_CLOCK_BOOT
-                                                   : PERFILE_MERGE_CLOCK_GLOBAL;
+    return in->boot == x->inputs[x->clock_input].boot ? PERFILE_MERGE_CLOCK_BOOT
+                                                      : PERFILE_MERGE_CLOCK_GLOBAL;
 }
 
-static const char *name_of(const pf_merge_input *in, int32_t clock, char *room, size_t size)
+/* Names a clock for a message; `room` may be used for the text. */
+static const char *clock_name(const pf_merge_input *in, int32_t clock, char *room, size_t size)
 {
     if (perfile_stream_container(in->stream)->family != PERFILE_FAMILY_PERF)
         return "a clock of its own";
@@ -81,86 +92,94 @@ static const char *name_of(const pf_merge_input *in, int32_t clock, char *room, 
     return room;
 }
 
-static perfile_status refuse(const pf_merge_input *a, const pf_merge_input *b, bool wall_a,
-                             perfile_error *err)
+/* Returns PERFILE_E_USAGE for two clocks that cannot be related. The advice comes first, because
+ * names of inputs may be long and the message is cut at its end. */
+static perfile_status refuse_clocks(const pf_merge_input *a, const pf_merge_input *b, bool wall_a,
+                                    perfile_error *err)
 {
     char one[40], other[40];
     domain da = domain_of(a), db = domain_of(b);
-    if (b->unproven != PF_MERGE_NO_INPUT && b->machine == a->machine && da.clock == db.clock)
+    if (b->maybe_same_boot != PF_MERGE_NO_INPUT && b->machine == a->machine && da.clock == db.clock)
         return pf_fail(err, PERFILE_E_USAGE, "merge.clock",
                        "pass --offset %u=0 if %s and %s are of one boot (they are of one host, and "
-                       "nothing proves the boot), else --offset %u=TIME or --align start",
+                       "nothing proves the boot), else --offset %u=TIME or --align_starts start",
                        b->at + 1, a->name, b->name, b->at + 1);
     return pf_fail(
         err, PERFILE_E_USAGE, "merge.clock",
-        "pass --offset %u=TIME or --align start: %s (%s) and %s (%s) have clocks that %s, "
+        "pass --offset %u=TIME or --align_starts start: %s (%s) and %s (%s) have clocks that %s, "
         "and %s has no CLOCK_DATA",
-        b->at + 1, a->name, name_of(a, da.clock, one, sizeof one), b->name,
-        name_of(b, db.clock, other, sizeof other),
+        b->at + 1, a->name, clock_name(a, da.clock, one, sizeof one), b->name,
+        clock_name(b, db.clock, other, sizeof other),
         da.clock != db.clock ? "differ" : "nothing proves to be of one boot",
         wall_a ? "the second" : "the first");
 }
 
-static void align(pf_merge *x)
+/* PERFILE_MERGE_ALIGN_START: the first sample of each input gets the time of that of clock_input.
+ */
+static void align_starts(pf_merge *x)
 {
-    const pf_merge_input *to = &x->inputs[x->clock_of];
+    const pf_merge_input *to = &x->inputs[x->clock_input];
     for (uint32_t i = 0; i < x->n_inputs; i++) {
         pf_merge_input *in = &x->inputs[i];
         if (in == to)
-            in->why = PERFILE_MERGE_CLOCK_FIRST;
-        if (in == to || !is_open(in))
+            in->clock_reason = PERFILE_MERGE_CLOCK_FIRST;
+        if (in == to || !needs_offset(in))
             continue;
-        in->why = in->n_samples ? PERFILE_MERGE_CLOCK_ALIGNED : PERFILE_MERGE_CLOCK_NONE;
+        in->clock_reason = in->n_samples ? PERFILE_MERGE_CLOCK_ALIGNED : PERFILE_MERGE_CLOCK_NONE;
         if (in->n_samples)
             in->offset = to->offset + to->first_sample - in->first_sample;
     }
 }
 
-/* Where there are several domains, all need a wall clock. */
-static perfile_status need_walls(const pf_merge *x, perfile_error *err)
+/* Fails unless all inputs are in the domain of clock_input, or that domain and those of the others
+ * all have a wall clock. */
+static perfile_status check_walls(const pf_merge *x, perfile_error *err)
 {
-    const pf_merge_input *first = &x->inputs[x->clock_of];
+    const pf_merge_input *first = &x->inputs[x->clock_input];
     uint64_t wall;
-    bool first_has = wall_of(x, domain_of(first), &wall);
+    bool first_has = wall_at_zero(x, domain_of(first), &wall);
     for (uint32_t i = 0; i < x->n_inputs; i++) {
         const pf_merge_input *in = &x->inputs[i];
-        if (!is_open(in) || equal(domain_of(in), domain_of(first)))
+        if (!needs_offset(in) || equal(domain_of(in), domain_of(first)))
             continue;
-        if (!first_has || !wall_of(x, domain_of(in), &wall))
-            return refuse(first, in, first_has, err);
+        if (!first_has || !wall_at_zero(x, domain_of(in), &wall))
+            return refuse_clocks(first, in, first_has, err);
     }
     return PERFILE_OK;
 }
 
-/* The clock that began first is that of the output, so that nothing lies in front of it: where no
- * offset was told, which would be one to the clock of the first input. */
+/* Makes the clock that started first the clock of the output: with any other one, earlier times
+ * would be negative. Not if the caller gave an offset, which refers to the clock of the first
+ * input. */
 static void choose_clock(pf_merge *x)
 {
     uint64_t least, wall;
-    (void)wall_of(x, domain_of(&x->inputs[x->clock_of]), &least);
+    (void)wall_at_zero(x, domain_of(&x->inputs[x->clock_input]), &least);
     for (uint32_t i = 0; i < x->n_inputs; i++)
         if (x->inputs[i].has_offset)
             return;
     for (uint32_t i = 0; i < x->n_inputs; i++)
-        if (is_open(&x->inputs[i]) && wall_of(x, domain_of(&x->inputs[i]), &wall) && wall < least) {
+        if (needs_offset(&x->inputs[i]) && wall_at_zero(x, domain_of(&x->inputs[i]), &wall) &&
+            wall < least) {
             least = wall;
-            x->clock_of = i;
+            x->clock_input = i;
         }
 }
 
+/* Sets offset and clock_reason of all inputs that the caller gave no offset for. */
 static void set_offsets(pf_merge *x)
 {
-    domain to = domain_of(&x->inputs[x->clock_of]);
+    domain to = domain_of(&x->inputs[x->clock_input]);
     uint64_t zero, wall;
-    bool known = wall_of(x, to, &zero);
+    bool known = wall_at_zero(x, to, &zero);
     for (uint32_t i = 0; i < x->n_inputs; i++) {
         pf_merge_input *in = &x->inputs[i];
-        if (!is_open(in))
+        if (!needs_offset(in))
             continue;
         if (equal(domain_of(in), to)) {
-            in->why = why_same(x, in);
-        } else if (known && wall_of(x, domain_of(in), &wall)) {
-            in->why = PERFILE_MERGE_CLOCK_WALL;
+            in->clock_reason = reason_without_offset(x, in);
+        } else if (known && wall_at_zero(x, domain_of(in), &wall)) {
+            in->clock_reason = PERFILE_MERGE_CLOCK_WALL;
             in->offset = wall - zero;
         }
     }
@@ -172,19 +191,19 @@ perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err)
     for (uint32_t i = x->n_inputs; i--;) {
         pf_merge_input *in = &x->inputs[i];
         if (in->has_offset) {
-            in->why = PERFILE_MERGE_CLOCK_GIVEN;
-            in->offset = (uint64_t)in->told;
+            in->clock_reason = PERFILE_MERGE_CLOCK_GIVEN;
+            in->offset = (uint64_t)in->given_offset;
         }
-        if (in->why != PERFILE_MERGE_CLOCK_NONE && (is_open(in) || !any)) {
-            x->clock_of = i; /* the first whose times nobody tells, else the first that has any */
-            any |= is_open(in);
+        if (in->clock_reason != PERFILE_MERGE_CLOCK_NONE && (needs_offset(in) || !any)) {
+            x->clock_input = i; /* first input without a given offset, else the first with times */
+            any |= needs_offset(in);
         }
     }
     if (x->options.flags & PERFILE_MERGE_ALIGN_START) {
-        align(x);
+        align_starts(x);
         return PERFILE_OK;
     }
-    perfile_status st = need_walls(x, err);
+    perfile_status st = check_walls(x, err);
     if (st != PERFILE_OK)
         return st;
     choose_clock(x);

@@ -1,13 +1,16 @@
-/* Things that several inputs say, each kept once. */
+/* A set of entries that several inputs have, each kept once: an array in the order of adding, and
+ * an index of hashes into it. Entries with the same hash are chained. */
 #include "merge/facts.h"
 
+/* Hash of the key of *want. */
 static uint64_t hash_of(const pf_merge_entries *e, const pf_merge_entry *want)
 {
     uint64_t h = pf_index_hash(e->heads.seed ^ want->number, want->name.ptr, want->name.len);
     return e->by_value ? pf_index_hash(h, want->value.ptr, want->value.len) : h;
 }
 
-static bool is_that(const pf_merge_entries *e, const pf_merge_entry *one,
+/* True if both have the same key. */
+static bool has_key(const pf_merge_entries *e, const pf_merge_entry *one,
                     const pf_merge_entry *want)
 {
     return one->number == want->number && pf_same_bytes(one->name, want->name) &&
@@ -24,12 +27,13 @@ uint32_t pf_merge_entries_position(const pf_merge_entries *e, const pf_merge_ent
     return (uint32_t)(one - pf_merge_entries_at(e, 0));
 }
 
+/* Follows the chain of a hash. `next` is position + 1, so 0 becomes PF_INDEX_NONE. */
 static pf_merge_entry *find(const pf_merge_entries *e, const pf_merge_entry *want, uint64_t hash)
 {
     uint32_t at = pf_index_get(&e->heads, hash);
     while (at != PF_INDEX_NONE) {
         pf_merge_entry *one = pf_merge_entries_at(e, at);
-        if (is_that(e, one, want))
+        if (has_key(e, one, want))
             return one;
         at = one->next - 1;
     }
@@ -41,7 +45,7 @@ pf_merge_entry *pf_merge_entries_find(const pf_merge_entries *e, const pf_merge_
     return e->items.len ? find(e, want, hash_of(e, want)) : NULL;
 }
 
-pf_merge_entry *pf_merge_entries_take(pf_merge_entries *e, const pf_merge_entry *want, bool *added)
+pf_merge_entry *pf_merge_entries_add(pf_merge_entries *e, const pf_merge_entry *want, bool *added)
 {
     if (e->items.len == 0)
         e->heads.seed = pf_index_seed(e);
@@ -57,7 +61,7 @@ pf_merge_entry *pf_merge_entries_take(pf_merge_entries *e, const pf_merge_entry 
     one = pf_merge_entries_at(e, at);
     one->next = 0;
     if (same_hash != PF_INDEX_NONE) {
-        /* Behind the one that the index knows. */
+        /* Second in the chain, so that the index need not change. */
         pf_merge_entry *head = pf_merge_entries_at(e, same_hash);
         one->next = head->next;
         head->next = at + 1;

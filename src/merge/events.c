@@ -1,4 +1,10 @@
-/* Events of the output, their ids, and how the records of each input come to look like theirs. */
+/* Events and ids of the output, and the plan by which records of each layout are rewritten.
+ *
+ * Events of the output are those of the first input, then those of the others that are not joined
+ * with an event that is there already. An input keeps its ids where it is the first that has them
+ * (x->owners); ids that another input uses too are replaced by new ones, chosen above all ids of
+ * all inputs. Then each pair of layouts (input, output) gets one plan, which also decides how fast
+ * the records of an input can be written (samples_unchanged, fixed_fields_only, id_slot). */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,31 +16,35 @@
 #include "merge/attr.h"
 
 /* An event of the output while it is put together. */
-typedef struct made {
+typedef struct output_event {
     pf_buffer attr;
-    pf_buffer ids;    /* as they will be stored */
-    const char *name; /* that of its first event */
-    uint32_t last;    /* input that has an event in it last */
-} made;
+    pf_buffer ids;    /* u64 each, in the byte order of the output */
+    const char *name; /* of the first input event that it stands for */
+    uint32_t last;    /* last input with an event joined into this one */
+} output_event;
 
-typedef struct making {
+/* What is needed while events are made. */
+typedef struct event_builder {
     pf_merge *x;
-    made *all;
+    output_event *all;
     uint32_t n, cap;
-    pf_buffer scratch;
+    pf_buffer scratch; /* attr of the event in hand, as the output has it */
     pf_merge_attrs attrs;
     bool swapped;
-} making;
+} event_builder;
 
-static bool same_event(const making *m, const made *o, const char *name)
+/* True if `o` has the attr in m->scratch and this name. */
+static bool same_event(const event_builder *m, const output_event *o, const char *name)
 {
     return o->attr.len == m->scratch.len && memcmp(o->attr.ptr, m->scratch.ptr, o->attr.len) == 0 &&
            strcmp(o->name, name) == 0;
 }
 
-/* The event of the output that is to have the records of `e`, of which m->scratch is the attr. */
-static perfile_status find_event(making *m, const pf_merge_input *in, const perfile_event *e,
-                                 uint32_t *out, perfile_error *err)
+/* Gives the index of the output event for `e`, whose attr for the output is in m->scratch. It is a
+ * new one, or with PERFILE_MERGE_JOIN_EVENTS an equal one from another input; two events of one
+ * input are never joined. */
+static perfile_status find_output_event(event_builder *m, const pf_merge_input *in,
+                                        const perfile_event *e, uint32_t *out, perfile_error *err)
 {
     bool join = m->x->options.flags & PERFILE_MERGE_JOIN_EVENTS;
     for (uint32_t i = 0; join && i < m->n; i++)
@@ -43,19 +53,19 @@ static perfile_status find_event(making *m, const pf_merge_input *in, const perf
             m->all[i].last = in->at;
             return PERFILE_OK;
         }
-    made *more = pf_array_more(m->all, m->n, &m->cap, sizeof *more);
+    output_event *more = pf_array_more(m->all, m->n, &m->cap, sizeof *more);
     if (!more)
         return pf_fail_nomem(err, "merge");
     m->all = more;
-    m->all[m->n] = (made){.name = e->name, .last = in->at};
+    m->all[m->n] = (output_event){.name = e->name, .last = in->at};
     if (!pf_buffer_append(&m->all[m->n].attr, m->scratch.ptr, m->scratch.len))
         return pf_fail_nomem(err, "merge");
     *out = m->n++;
     return PERFILE_OK;
 }
 
-/* A number that no event has.  No input owns it: where one says it, too, it means something else.
- */
+/* Gives an id that no event of any input has. Its owner is n_inputs, "no input": an input whose
+ * records carry the same number means something else by it. */
 static perfile_status fresh_id(pf_merge *x, uint64_t *id, perfile_error *err)
 {
     while (x->next_id == 0 || pf_index_get(&x->owners, x->next_id) != PF_INDEX_NONE)
@@ -64,7 +74,8 @@ static perfile_status fresh_id(pf_merge *x, uint64_t *id, perfile_error *err)
     return pf_index_put(&x->owners, *id, x->n_inputs) ? PERFILE_OK : pf_fail_nomem(err, "merge");
 }
 
-/* Notes what becomes of an id of the input. */
+/* Records that `id` of the input is new_id in the output. `event`: UINT32_MAX for ids of no event.
+ */
 static perfile_status map_id(pf_merge_input *in, uint64_t id, uint64_t new_id, uint32_t event,
                              perfile_error *err)
 {
@@ -77,6 +88,7 @@ static perfile_status map_id(pf_merge_input *in, uint64_t id, uint64_t new_id, u
     return PERFILE_OK;
 }
 
+/* Returns what became of an id of the input, NULL if it has no number yet. */
 static const perfile_merge_id_pair *find_id(const pf_merge_input *in, uint64_t id)
 {
     uint32_t at = pf_index_get(&in->ids, id);
@@ -85,7 +97,8 @@ static const perfile_merge_id_pair *find_id(const pf_merge_input *in, uint64_t i
                : &((const perfile_merge_id_pair *)(const void *)in->new_ids.ptr)[at];
 }
 
-/* Whether the ids of the input are those of the one before it: same counters of one kernel. */
+/* Returns the first input of the same recording if equal ids mean the same counter in both, else
+ * NULL. */
 static const pf_merge_input *shares_ids_with(const pf_merge *x, const pf_merge_input *in)
 {
     bool join = x->options.flags & PERFILE_MERGE_JOIN_EVENTS;
@@ -94,7 +107,9 @@ static const pf_merge_input *shares_ids_with(const pf_merge *x, const pf_merge_i
                : NULL;
 }
 
-static perfile_status add_id(making *m, pf_merge_input *in, uint64_t id, uint32_t event,
+/* Gives an id of event `event` its number in the output: that of the same recording's first input,
+ * the id itself if this input owns it, or a new one. */
+static perfile_status add_id(event_builder *m, pf_merge_input *in, uint64_t id, uint32_t event,
                              perfile_error *err)
 {
     const pf_merge_input *shared = shares_ids_with(m->x, in);
@@ -112,8 +127,9 @@ static perfile_status add_id(making *m, pf_merge_input *in, uint64_t id, uint32_
     return st == PERFILE_OK ? map_id(in, id, new_id, event, err) : st;
 }
 
-/* Ids of an event, at least one: that of records that say none. */
-static perfile_status add_ids(making *m, pf_merge_input *in, uint32_t k, perfile_error *err)
+/* Adds the ids of event k of the input. An event without any gets a new one as first_id, which its
+ * records will carry: in the output several events may need ids to be told apart. */
+static perfile_status add_ids(event_builder *m, pf_merge_input *in, uint32_t k, perfile_error *err)
 {
     const perfile_event *e = perfile_session_event(in->session, k);
     pf_merge_event *mine = &in->events[k];
@@ -122,14 +138,14 @@ static perfile_status add_ids(making *m, pf_merge_input *in, uint32_t k, perfile
     for (size_t i = 0; i < e->ids.n && st == PERFILE_OK; i++) {
         id = perfile_word(&e->ids, i);
         if (id == 0 || perfile_session_event_by_id(in->session, id) != e || find_id(in, id))
-            continue; /* it is none, another event has it, or it stands there twice */
+            continue; /* not an id, taken by another event, or listed twice */
         st = add_id(m, in, id, mine->out, err);
         if (st == PERFILE_OK && !mine->first_id)
             mine->first_id = find_id(in, id)->new_id;
     }
     if (st != PERFILE_OK || mine->first_id)
         return st;
-    in->renumbers = true; /* records may say some id, where there is one event */
+    in->renumbers = true; /* with a single event, records may carry any id */
     const pf_merge_input *shared = shares_ids_with(m->x, in);
     if (shared && shared->events[k].out == mine->out) {
         mine->first_id = shared->events[k].first_id;
@@ -143,7 +159,8 @@ static perfile_status add_ids(making *m, pf_merge_input *in, uint32_t k, perfile
     return st;
 }
 
-static perfile_status add_input(making *m, pf_merge_input *in, perfile_error *err)
+/* Finds or makes the output events of all events of an input, and maps their ids. */
+static perfile_status add_input(event_builder *m, pf_merge_input *in, perfile_error *err)
 {
     const pf_merge_input *part_of = in->is_part && in->first_of_recording != in->at
                                         ? &m->x->inputs[in->first_of_recording]
@@ -159,20 +176,22 @@ static perfile_status add_input(making *m, pf_merge_input *in, perfile_error *er
         } else {
             st = pf_merge_attr(&m->attrs, in, e, &m->scratch, err);
             if (st == PERFILE_OK)
-                st = find_event(m, in, e, &in->events[k].out, err);
+                st = find_output_event(m, in, e, &in->events[k].out, err);
         }
         if (st == PERFILE_OK)
             st = add_ids(m, in, k, err);
     }
-    in->n_known = in->new_ids.len / sizeof(perfile_merge_id_pair);
-    /* Before the ids of an only event are said, by an ID_INDEX record, any id means it. */
+    in->n_event_ids = in->new_ids.len / sizeof(perfile_merge_id_pair);
+    /* The ids of a single event may come later, in an ID_INDEX record.  Until then any id of a
+     * record means this event. */
     in->renumbers |= in->n_events == 1 && pf_session_n_idless(in->session) == 1;
     return st;
 }
 
-/* Whether records say whose they are at one place in all inputs, or need not say it any more than
- * they did: parts of one recording have its events. */
-static bool ids_stand_alike(const pf_merge *x)
+/* True if the output needs no PERF_SAMPLE_IDENTIFIER: ids stand at one offset in samples and in
+ * trailers of all inputs, or all inputs are parts of one recording, which was readable as it was.
+ */
+static bool ids_at_same_place(const pf_merge *x)
 {
     const perfile_layout *one = NULL;
     bool alike = true, parts = true;
@@ -190,11 +209,12 @@ static bool ids_stand_alike(const pf_merge *x)
     return alike || parts;
 }
 
-/* The kernel counts: right behind the ids of events come those of their copies in other threads,
- * which no list has, but stream ids say. */
-#define FAR (UINT64_C(1) << 32)
+/* Distance of new ids from the greatest known one. The kernel counts ids up: those of copies of
+ * the events in other threads (inherit) follow directly, stand in no list, and occur as stream
+ * ids. */
+#define NEW_ID_DISTANCE (UINT64_C(1) << 32)
 
-/* Who has which id first, and from where on nobody has any. */
+/* Finds the owner of every id, the first number for new ids, and whether IDENTIFIER is needed. */
 static perfile_status collect_ids(pf_merge *x, perfile_error *err)
 {
     uint64_t greatest = 0;
@@ -212,13 +232,13 @@ static perfile_status collect_ids(pf_merge *x, perfile_error *err)
             }
         }
     }
-    x->next_id = greatest + FAR;
-    x->adds_ids = !ids_stand_alike(x);
+    x->next_id = greatest + NEW_ID_DISTANCE;
+    x->adds_ids = !ids_at_same_place(x);
     return PERFILE_OK;
 }
 
-/* The events into the session of the output. */
-static perfile_status give_events(const making *m, perfile_error *err)
+/* Adds the events to the session of the output. */
+static perfile_status store_events(const event_builder *m, perfile_error *err)
 {
     perfile_session *s = m->x->base.session;
     perfile_status st = PERFILE_OK;
@@ -233,35 +253,40 @@ static perfile_status give_events(const making *m, perfile_error *err)
     return st == PERFILE_OK ? pf_session_settle(s, err) : st;
 }
 
-static void plan_word(pf_merge_patch *all, uint8_t *n, const int8_t *slots, unsigned bit,
-                      unsigned rule)
+/* Adds the field of sample_type bit number `bit` to a list of patches, if the layout has it. */
+static void plan_patch(pf_merge_patch *all, uint8_t *n, const int8_t *slots, unsigned bit,
+                       unsigned rule)
 {
     if (slots[bit] >= 0)
         all[(*n)++] = (pf_merge_patch){slots[bit], (uint8_t)rule};
 }
 
-static void plan_words(const pf_merge *x, const pf_merge_input *in, const int8_t *slots,
-                       pf_merge_patch *all, uint8_t *n)
+/* Lists the fields at fixed offsets that change, by the slots of a layout. */
+static void plan_patches(const pf_merge *x, const pf_merge_input *in, const int8_t *slots,
+                         pf_merge_patch *all, uint8_t *n)
 {
-    plan_word(all, n, slots, PF_SLOT_IDENTIFIER, PF_MERGE_ID);
-    plan_word(all, n, slots, PF_SLOT_ID, PF_MERGE_ID);
-    plan_word(all, n, slots, PF_SLOT_STREAM_ID, PF_MERGE_STREAM);
-    if (in->host && x->options.flags & PERFILE_MERGE_MAP_PIDS)
-        plan_word(all, n, slots, PF_SLOT_TID, PF_MERGE_TASK);
+    plan_patch(all, n, slots, PF_SLOT_IDENTIFIER, PF_MERGE_ID);
+    plan_patch(all, n, slots, PF_SLOT_ID, PF_MERGE_ID);
+    plan_patch(all, n, slots, PF_SLOT_STREAM_ID, PF_MERGE_STREAM);
+    if (in->boot && x->options.flags & PERFILE_MERGE_MAP_PIDS)
+        plan_patch(all, n, slots, PF_SLOT_TID, PF_MERGE_TASK);
     if (in->offset)
-        plan_word(all, n, slots, PF_SLOT_TIME, PF_MERGE_TIME);
+        plan_patch(all, n, slots, PF_SLOT_TIME, PF_MERGE_TIME);
 }
 
-/* A trailer has no word 0. */
+/* Slots of trailers count from the end, 1 being the last; 0 and -1 mean that the field is missing.
+ */
 static void plan_trailer(const pf_merge *x, const pf_merge_input *in, const perfile_layout *l,
                          pf_merge_plan *p)
 {
     int8_t slots[sizeof l->trailer_slot];
     for (size_t i = 0; i < sizeof slots; i++)
         slots[i] = l->trailer_slot[i] >= 1 ? l->trailer_slot[i] : -1;
-    plan_words(x, in, slots, p->trailer, &p->n_trailer);
+    plan_patches(x, in, slots, p->trailer, &p->n_trailer);
 }
 
+/* Plans how records of the layout of `e` get the layout of `out`. If trailers are added, no
+ * trailer is converted: record.c makes them. */
 static perfile_status make_plan(const pf_merge *x, const pf_merge_input *in, const perfile_event *e,
                                 const perfile_event *out, pf_merge_plan *p, perfile_error *err)
 {
@@ -275,37 +300,38 @@ static perfile_status make_plan(const pf_merge *x, const pf_merge_input *in, con
     perfile_status st = pf_relayout_plan(&p->relayout, e->layout, &to, err);
     if (st != PERFILE_OK)
         return st;
-    plan_words(x, in, to.sample_slot, p->sample, &p->n_sample);
+    plan_patches(x, in, to.sample_slot, p->sample, &p->n_sample);
     plan_trailer(x, in, out->layout, p);
     bool ids = to.sample_type & PERFILE_SAMPLE_READ && to.read_format & PERFILE_FORMAT_ID;
-    bool cgroups = to.sample_type & PERFILE_SAMPLE_CGROUP && in->host;
+    bool cgroups = to.sample_type & PERFILE_SAMPLE_CGROUP && in->boot;
     p->walk_sample = (ids && in->renumbers) || cgroups;
     return PERFILE_OK;
 }
 
-static bool is_same(const pf_merge_plan *p)
+/* True if records of this plan keep every byte, apart from values at fixed offsets. */
+static bool keeps_layout(const pf_merge_plan *p)
 {
     return p->relayout.front.same && p->relayout.trailer.same && p->relayout.same_rest &&
            !p->add_trailer && !p->walk_sample;
 }
 
-/* Where the id stands, when nothing else of a sample can change; -1: it can, or there is none. */
-static int only_id(const pf_merge_input *in)
+/* Slot of the id if nothing else can change in a sample; -1: something can, or there is no id. */
+static int slot_of_only_id(const pf_merge_input *in)
 {
     const pf_merge_plan *p = &in->plans[0];
     const int slot = pf_layout_sample_id(&p->relayout.from);
-    bool only = in->plain ||
+    bool only = in->samples_unchanged ||
                 (p->n_sample == 1 && p->sample[0].rule == PF_MERGE_ID && p->sample[0].slot == slot);
     return p->relayout.front.same && only ? slot : -1;
 }
 
-/* One for each pair of layouts. */
+/* Makes one plan for each pair of layouts, and sets what the fast paths depend on. */
 static perfile_status make_plans(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     uint32_t cap = 0;
-    in->walks = in->renumbers || in->offset || in->host;
-    in->plain =
-        !in->renumbers && !in->offset && !(in->host && x->options.flags & PERFILE_MERGE_MAP_PIDS);
+    in->rewrites_fields = in->renumbers || in->offset || in->boot;
+    in->samples_unchanged =
+        !in->renumbers && !in->offset && !(in->boot && x->options.flags & PERFILE_MERGE_MAP_PIDS);
     for (uint32_t k = 0; k < in->n_events; k++) {
         const perfile_event *e = perfile_session_event(in->session, k);
         const perfile_event *out = perfile_session_event(x->base.session, in->events[k].out);
@@ -322,15 +348,15 @@ static perfile_status make_plans(pf_merge *x, pf_merge_input *in, perfile_error 
                 return st;
         }
         in->events[k].plan = at;
-        in->plain &= is_same(&in->plans[at]);
+        in->samples_unchanged &= keeps_layout(&in->plans[at]);
     }
-    in->quick = in->n_plans == 1 && !in->plans[0].walk_sample;
-    in->id_slot = in->quick ? only_id(in) : -1;
-    in->least = in->quick ? 8 * (size_t)in->plans[0].relayout.front.old : 0;
+    in->fixed_fields_only = in->n_plans == 1 && !in->plans[0].walk_sample;
+    in->id_slot = in->fixed_fields_only ? slot_of_only_id(in) : -1;
+    in->min_body = in->fixed_fields_only ? 8 * (size_t)in->plans[0].relayout.front.old : 0;
     return PERFILE_OK;
 }
 
-static void free_making(making *m)
+static void free_builder(event_builder *m)
 {
     for (uint32_t i = 0; i < m->n; i++) {
         pf_buffer_free(&m->all[i].attr);
@@ -342,14 +368,14 @@ static void free_making(making *m)
 
 perfile_status pf_merge_events(pf_merge *x, perfile_error *err)
 {
-    making m = {.x = x, .swapped = perfile_session_swapped(x->base.session)};
+    event_builder m = {.x = x, .swapped = perfile_session_swapped(x->base.session)};
     pf_merge_attrs_begin(&m.attrs, x);
     perfile_status st = collect_ids(x, err);
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
         st = add_input(&m, &x->inputs[i], err);
     if (st == PERFILE_OK)
-        st = give_events(&m, err);
-    free_making(&m);
+        st = store_events(&m, err);
+    free_builder(&m);
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
         st = make_plans(x, &x->inputs[i], err);
     return st;
@@ -373,14 +399,16 @@ bool pf_merge_find_stream(const pf_merge_input *in, uint64_t id, uint64_t *out)
 perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uint64_t *out,
                                perfile_error *err)
 {
+    /* Limit for ids of no event in one input: each costs memory, and a damaged input may have
+     * many. */
     enum { MOST = 1 << 20 };
     if (pf_merge_find_stream(in, id, out))
         return PERFILE_OK;
-    /* Its samples go on as they are, so that all of it does. */
+    /* Samples of this input are not read, so ids in its other records have to stay as well. */
     *out = id;
-    if (in->plain)
+    if (in->samples_unchanged)
         return PERFILE_OK;
-    if (in->new_ids.len / sizeof(perfile_merge_id_pair) - in->n_known >= MOST)
+    if (in->new_ids.len / sizeof(perfile_merge_id_pair) - in->n_event_ids >= MOST)
         return pf_fail(err, PERFILE_E_LIMIT, "merge.ids", "%s: more than %d ids that no event has",
                        in->name, MOST);
     uint32_t owner = pf_index_get(&x->owners, id);

@@ -1,4 +1,6 @@
-/* Features of merged captures: what merge_features.c shares with those that join one kind each. */
+/* Features of a merged capture: what features.c shares with the files that join one kind of
+ * feature each (values.c, lists.c, groups.c, tracing.c, names.c), and the set of entries that they
+ * use to keep each thing once (entries.c). */
 #ifndef PF_MERGE_FACTS_H
 #define PF_MERGE_FACTS_H
 
@@ -6,27 +8,31 @@
 #include "perfile/encode.h"
 #include "merge/merge.h"
 
-/* Things by number and name, and by value where that is asked for, each kept once.  Their bytes are
- * borrowed. */
+/* An entry of a set.  number and name are its key, and value too if the set is `by_value`.  The
+ * bytes are borrowed and must outlive the set. */
 typedef struct pf_merge_entry {
     uint64_t number;
     perfile_bytes name, value;
-    uint32_t input; /* the first that has it */
-    uint32_t link;  /* the caller's */
-    uint32_t next;  /* of the same hash; its position + 1 */
-    bool refused;   /* the caller's */
+    uint32_t input; /* index of the first input that has it */
+    uint32_t link;  /* free for the caller */
+    uint32_t next;  /* chain of entries with the same hash: position + 1, 0 at the end */
+    bool refused;   /* free for the caller */
 } pf_merge_entry;
 
+/* A set of entries in the order in which they were added.  All zeros is empty. */
 typedef struct pf_merge_entries {
-    pf_index heads; /* hash -> position of the first that has it */
-    pf_buffer items;
+    pf_index heads;  /* hash -> position of the first entry of its chain */
+    pf_buffer items; /* pf_merge_entry */
     bool by_value;
 } pf_merge_entries;
 
-/* The one that is there, or NULL.  Valid until the next is added, as that of take(). */
+/* Returns the entry with the key of *want, or NULL. The pointer is valid until the next entry is
+ * added; the same holds for pf_merge_entries_add(). */
 pf_merge_entry *pf_merge_entries_find(const pf_merge_entries *e, const pf_merge_entry *want);
-/* The same, or a copy of *want that is added; NULL when there is no memory. */
-pf_merge_entry *pf_merge_entries_take(pf_merge_entries *e, const pf_merge_entry *want, bool *added);
+/* Returns the entry with the key of *want; adds a copy of *want if there is none. NULL: out of
+ * memory. */
+pf_merge_entry *pf_merge_entries_add(pf_merge_entries *e, const pf_merge_entry *want, bool *added);
+/* Conversion between entries and their positions in the order of adding. */
 pf_merge_entry *pf_merge_entries_at(const pf_merge_entries *e, uint32_t position);
 uint32_t pf_merge_entries_position(const pf_merge_entries *e, const pf_merge_entry *one);
 void pf_merge_entries_free(pf_merge_entries *e);
@@ -36,45 +42,50 @@ static inline bool pf_same_bytes(perfile_bytes a, perfile_bytes b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Text of an input for "%.*s". */
-#define PF_SHOWN(b) (int)((b).len < 64 ? (b).len : 64), (b).len ? (const char *)(b).ptr : ""
+/* Arguments for "%.*s": up to 64 bytes of text from an input. */
+#define PF_TEXT_ARGS(b) (int)((b).len < 64 ? (b).len : 64), (b).len ? (const char *)(b).ptr : ""
 
-/* The feature of input `k` as far as it is there, else NULL. */
+/* Returns a feature of input `k`, or NULL if it is missing, damaged or truncated. */
 const perfile_feature *pf_fact_of(const pf_merge *x, uint32_t k, uint32_t number);
-/* The same of the first input that has it; its position; whether that of input `k` is another. */
+/* pf_fact_of() of the first input that has the feature, NULL if none has; the index of that input,
+ * n_inputs if none has; true if input `k` has the feature with other bytes than `first`. */
 const perfile_feature *pf_fact_first(const pf_merge *x, uint32_t number);
 uint32_t pf_fact_first_input(const pf_merge *x, uint32_t number);
 bool pf_fact_differs(const pf_merge *x, uint32_t k, uint32_t number, const perfile_feature *first);
-/* Whether all that have it have the same bytes. */
-bool pf_fact_is_same(const pf_merge *x, uint32_t number);
+/* True if all inputs that have the feature have the same bytes. */
+bool pf_fact_all_same(const pf_merge *x, uint32_t number);
 
-/* Puts a feature into the output.  `stable`: the bytes are those of an input. */
+/* Adds a feature to the output. `stable`: the bytes are those of an input, which outlive the
+ * session of the output; else they are copied. */
 perfile_status pf_fact_add(pf_merge *x, uint32_t number, perfile_bytes payload, bool stable,
                            perfile_error *err);
-/* The same of what was made of several inputs, which is told. */
+/* Adds a feature that was made from several inputs, and reports a note of kind JOINED. */
 perfile_status pf_fact_join(pf_merge *x, uint32_t number, const pf_buffer *made,
                             perfile_error *err);
 
-/* "feature NAME: " and the rest. */
+/* Reports a note whose text is "feature NAME: " and the formatted text. */
 void pf_fact_report(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t input,
                     uint64_t count, const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Reports that the feature of input `k` is damaged and left out. */
 void pf_fact_unreadable(const pf_merge *x, uint32_t number, uint32_t k);
-/* `count` entries of input `k` were left out, for that reason. */
+/* Reports that `count` entries of input `k` were left out, if any; `why` goes on after "of INPUT".
+ */
 void pf_fact_left_out(const pf_merge *x, uint32_t number, uint32_t k, uint64_t count,
                       const char *why);
 
-static inline perfile_encode_options pf_fact_order(const pf_merge *x)
+/* Options for encoding a feature in the byte order of the output. */
+static inline perfile_encode_options pf_fact_encode_options(const pf_merge *x)
 {
     return (perfile_encode_options){.size = sizeof(perfile_encode_options),
                                     .byte_order = perfile_session_byte_order(x->base.session)};
 }
 
-/* make_ID(): the payload of feature ID behind what is in `out`. */
+/* Defines make_ID(), which appends the encoded payload of feature ID to `out`. */
 #define PF_FACT_MAKER(id)                                                                          \
     static perfile_status make_##id(const pf_merge *x, const perfile_##id *v, pf_buffer *out,      \
                                     perfile_error *err)                                            \
     {                                                                                              \
-        const perfile_encode_options how = pf_fact_order(x);                                       \
+        const perfile_encode_options how = pf_fact_encode_options(x);                              \
         size_t len;                                                                                \
         perfile_status st = perfile_##id##_encode(v, sizeof *v, &how, NULL, 0, &len, err);         \
         if (st != PERFILE_OK)                                                                      \
@@ -86,9 +97,12 @@ static inline perfile_encode_options pf_fact_order(const pf_merge *x)
         return st;                                                                                 \
     }
 
-/* merge_features.c: kept when it is the same everywhere. */
+/* The rules of format/merging.def, one function each. Each adds feature `number` to the output if
+ * it can, and reports what is left out or changed.
+ *
+ * features.c: kept when it is the same in all inputs. */
 perfile_status pf_join_same(pf_merge *x, uint32_t number, perfile_error *err);
-/* merge_values.c */
+/* values.c */
 perfile_status pf_join_topology(pf_merge *x, uint32_t number, perfile_error *err);
 perfile_status pf_join_unwind(pf_merge *x, uint32_t number, perfile_error *err);
 perfile_status pf_join_unwind_file(pf_merge *x, uint32_t number, perfile_error *err);
@@ -98,14 +112,14 @@ perfile_status pf_join_most(pf_merge *x, uint32_t number, perfile_error *err);
 perfile_status pf_join_flag(pf_merge *x, uint32_t number, perfile_error *err);
 perfile_status pf_join_span(pf_merge *x, uint32_t number, perfile_error *err);
 perfile_status pf_join_clock(pf_merge *x, uint32_t number, perfile_error *err);
-/* merge_lists.c */
+/* lists.c */
 perfile_status pf_join_list(pf_merge *x, uint32_t number, perfile_error *err);
-/* merge_tracing.c */
+/* tracing.c */
 perfile_status pf_join_tracing(pf_merge *x, uint32_t number, perfile_error *err);
-/* merge_groups.c */
+/* groups.c */
 perfile_status pf_join_groups(pf_merge *x, uint32_t number, perfile_error *err);
-/* merge_names.c: event types; EVENT_DESC, which is made when an input has it or when names would be
- * lost without it: all other features are there. */
+/* names.c: event types, and EVENT_DESC. The latter is added when an input has it or when names of
+ * events would be lost without it; it needs all other features, which names are derived from. */
 perfile_status pf_join_event_types(pf_merge *x, perfile_error *err);
 perfile_status pf_join_event_desc(pf_merge *x, perfile_error *err);
 

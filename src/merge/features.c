@@ -1,4 +1,6 @@
-/* Features of the output: format/merging.def says how each becomes one of those of the inputs. */
+/* Features of the output: looks up the rule of each feature in format/merging.def and applies it;
+ * the functions for reading features of inputs and for adding and reporting those of the output;
+ * and the rule SAME. The other rules are in values.c, lists.c, groups.c, tracing.c and names.c. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,9 +11,10 @@
 #include "perfile/field.h"
 #include "merge/facts.h"
 
+/* Bytes of the text of a note, and of the names of inputs in it. */
 enum { TEXT = 512, NAMES = 256 };
 
-/* Rules of that table. */
+/* The MERGE_FEATURE rules of format/merging.def, which explains them. */
 enum {
     RULE_SAME = 0,
     RULE_TOPOLOGY,
@@ -31,7 +34,7 @@ enum {
     RULE_WRITER
 };
 
-/* A row for each feature, or this is no program. */
+/* The rule of each feature.  A feature without a row in merging.def does not compile. */
 enum {
 #define MERGE_FEATURE(feature, rule) RULE_OF_##feature = RULE_##rule,
 #include "perfile/format/merging.def"
@@ -70,7 +73,7 @@ bool pf_fact_differs(const pf_merge *x, uint32_t k, uint32_t number, const perfi
     return f && !pf_same_bytes(f->payload, first->payload);
 }
 
-bool pf_fact_is_same(const pf_merge *x, uint32_t number)
+bool pf_fact_all_same(const pf_merge *x, uint32_t number)
 {
     const perfile_feature *first = pf_fact_first(x, number);
     for (uint32_t k = 0; first && k < x->n_inputs; k++)
@@ -120,16 +123,17 @@ perfile_status pf_fact_add(pf_merge *x, uint32_t number, perfile_bytes payload, 
     return pf_session_add_feature(x->base.session, &f, stable, err);
 }
 
-/* Names of inputs, "a.data, b.data and 3 more". */
+/* Names of inputs for a message: "a.data, b.data and 3 more". */
 typedef struct names {
     char text[NAMES];
     size_t len;
-    uint32_t n, more, last;
+    uint32_t n, more, last; /* names in `text`; names that did not fit; index of the last input */
 } names;
 
+/* Adds the name of input `k`, or counts it if there is no room. */
 static void add_name(names *l, const pf_merge *x, uint32_t k)
 {
-    enum { MORE = 24 }; /* what stays free for the end */
+    enum { MORE = 24 }; /* room for " and N more" */
     const char *name = x->inputs[k].name;
     l->last = k;
     if (l->more || l->len + strlen(name) + MORE > sizeof l->text) {
@@ -141,6 +145,7 @@ static void add_name(names *l, const pf_merge *x, uint32_t k)
     l->n++;
 }
 
+/* Appends how many names are missing; `plural` follows the number if there is none at all. */
 static void end_names(names *l, const char *plural)
 {
     if (l->more)
@@ -160,7 +165,7 @@ perfile_status pf_fact_join(pf_merge *x, uint32_t number, const pf_buffer *made,
     end_names(&have, " inputs");
     if (have.n + have.more > 1)
         pf_fact_report(x, PERFILE_MERGE_NOTE_JOINED, number, PF_MERGE_NO_INPUT, 0,
-                       "made of those of %s", have.text);
+                       "joined from those of %s", have.text);
     return st;
 }
 
@@ -176,19 +181,20 @@ perfile_status pf_join_same(pf_merge *x, uint32_t number, perfile_error *err)
     end_names(&other, " inputs");
     pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number,
                    other.n + other.more == 1 ? other.last : PF_MERGE_NO_INPUT, 0,
-                   "in %s it is not that of %s: left out", other.text,
+                   "in %s it differs from that of %s: left out", other.text,
                    x->inputs[pf_fact_first_input(x, number)].name);
     return PERFILE_OK;
 }
 
-/* The writer makes it, or it is made when the others are there. */
-static perfile_status pass_over(pf_merge *x, uint32_t number, perfile_error *err)
+/* Rule WRITER: the writer makes the feature. Rule EVENTS: it is made after all others. */
+static perfile_status leave_to_others(pf_merge *x, uint32_t number, perfile_error *err)
 {
     (void)x, (void)number, (void)err;
     return PERFILE_OK;
 }
 
-static perfile_status join(pf_merge *x, uint32_t number, perfile_error *err)
+/* Applies the rule of a feature, if an input has the feature. */
+static perfile_status join_feature(pf_merge *x, uint32_t number, perfile_error *err)
 {
     static perfile_status (*const joins[])(pf_merge *, uint32_t, perfile_error *) = {
         [RULE_SAME] = pf_join_same,       [RULE_TOPOLOGY] = pf_join_topology,
@@ -196,9 +202,9 @@ static perfile_status join(pf_merge *x, uint32_t number, perfile_error *err)
         [RULE_NODES] = pf_join_nodes,     [RULE_HOSTS] = pf_join_hosts,
         [RULE_MOST] = pf_join_most,       [RULE_FLAG] = pf_join_flag,
         [RULE_SPAN] = pf_join_span,       [RULE_CLOCK] = pf_join_clock,
-        [RULE_EVENTS] = pass_over,        [RULE_GROUPS] = pf_join_groups,
+        [RULE_EVENTS] = leave_to_others,  [RULE_GROUPS] = pf_join_groups,
         [RULE_LIST] = pf_join_list,       [RULE_PMUS] = pf_join_list,
-        [RULE_TRACING] = pf_join_tracing, [RULE_WRITER] = pass_over,
+        [RULE_TRACING] = pf_join_tracing, [RULE_WRITER] = leave_to_others,
     };
     bool any = false;
     for (uint32_t k = 0; k < x->n_inputs; k++) {
@@ -206,7 +212,7 @@ static perfile_status join(pf_merge *x, uint32_t number, perfile_error *err)
         bool is_there = pf_fact_of(x, k, number) != NULL;
         if (has && !is_there && rules[number] != RULE_WRITER && rules[number] != RULE_EVENTS)
             pf_fact_unreadable(x, number, k);
-        /* Records say build ids, too. */
+        /* Build ids may come in records, too. */
         any |= is_there || (number == PERFILE_FEATURE_BUILD_ID &&
                             perfile_session_n_build_ids(x->inputs[k].session));
     }
@@ -222,6 +228,6 @@ perfile_status pf_merge_features(pf_merge *x, perfile_error *err)
 {
     perfile_status st = pf_join_event_types(x, err);
     for (uint32_t number = 0; number < PERFILE_N_FEATURES && st == PERFILE_OK; number++)
-        st = join(x, number, err);
+        st = join_feature(x, number, err);
     return st == PERFILE_OK ? pf_join_event_desc(x, err) : st;
 }

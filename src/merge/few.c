@@ -1,9 +1,10 @@
-/* Samples of spans of a few inputs: the inner loop of merging them.
+/* The inner loop of merging spans of up to 8 inputs.
  *
- * What it needs of an input stands in a lane of its own, and the keys of all in order, in an array
- * beside which lane each is of: of a few that is less work than a heap, most of all where all have
- * the same times.  Key and lane are apart, for a pair that is written in halves and read as a whole
- * has to wait for the memory. */
+ * What the loop needs of an input is copied to a *lane*; the keys of the next samples are kept
+ * sorted in an array. With so few inputs, insertion into a sorted array is less work than a heap,
+ * above all where many samples have equal times. Keys and lane numbers are two arrays: a struct of
+ * both would be written in two stores and read by one wide load, which stalls until the stores are
+ * done. */
 #include "base/copy.h"
 #include "base/byte_order.h"
 #include "merge/heap.h"
@@ -12,22 +13,23 @@
 
 enum { FEW = 8 };
 
+/* What the loop needs of an input. */
 typedef struct lane {
-    const uint8_t *at;
-    uint64_t left;   /* samples of the span */
-    uint64_t offset; /* of its clock */
-    size_t time, id; /* where in a sample they are … */
-    size_t least;    /* … and how many bytes it has at least */
-    const uint8_t *end;
+    const uint8_t *at;  /* the next sample */
+    uint64_t left;      /* samples left in the span */
+    uint64_t offset;    /* added to times */
+    size_t time, id;    /* offsets of both in a sample, header included */
+    size_t min_size;    /* bytes that a sample needs to hold both */
+    const uint8_t *end; /* of the span */
     pf_merge_input *in;
 } lane;
 
-typedef struct lanes {
-    lane all[FEW];     /* by input, so that of equal keys the first lane is first */
-    uint64_t key[FEW]; /* in order: of the next sample … */
-    uint32_t who[FEW]; /* … of this lane */
+typedef struct lane_set {
+    lane all[FEW];         /* in the order of the inputs: equal keys go by lane number */
+    uint64_t key[FEW];     /* ascending: the key of the next sample … */
+    uint32_t lane_at[FEW]; /* … of this lane */
     uint32_t n;
-} lanes;
+} lane_set;
 
 static lane lane_of(pf_merge_input *in)
 {
@@ -37,23 +39,25 @@ static lane lane_of(pf_merge_input *in)
                   .offset = in->offset,
                   .time = in->span_time,
                   .id = PF_PERF_RECORD_HEADER + 8 * (size_t)in->id_slot,
-                  .least = in->span_least,
+                  .min_size = in->span_min_size,
                   .end = in->span.n ? left.ptr + left.len : left.ptr,
                   .in = in};
 }
 
-/* Puts a lane with its key behind those that are not later. */
-static void insert(lanes *l, uint32_t n, uint64_t key, uint32_t who)
+/* Inserts a lane and its key into the n that are sorted, after all that are not later. */
+static void insert(lane_set *l, uint32_t n, uint64_t key, uint32_t lane_at)
 {
-    for (; n && (l->key[n - 1] > key || (l->key[n - 1] == key && l->who[n - 1] > who)); n--) {
+    for (; n && (l->key[n - 1] > key || (l->key[n - 1] == key && l->lane_at[n - 1] > lane_at));
+         n--) {
         l->key[n] = l->key[n - 1];
-        l->who[n] = l->who[n - 1];
+        l->lane_at[n] = l->lane_at[n - 1];
     }
     l->key[n] = key;
-    l->who[n] = who;
+    l->lane_at[n] = lane_at;
 }
 
-static void begin(lanes *l, const pf_merge *x)
+/* Fills the lanes from the heap. */
+static void begin(lane_set *l, const pf_merge *x)
 {
     l->n = x->n_heap;
     for (uint32_t i = 0; i < l->n; i++) {
@@ -67,11 +71,11 @@ static void begin(lanes *l, const pf_merge *x)
         insert(l, i, l->all[i].in->key, i);
 }
 
-/* What was taken is gone from the spans; an array in order is a heap. */
-static void end(const lanes *l, pf_merge *x)
+/* Stores back to the inputs and the heap what was used; a sorted array is a heap. */
+static void end(const lane_set *l, pf_merge *x)
 {
     for (uint32_t i = 0; i < l->n; i++) {
-        const lane *from = &l->all[l->who[i]];
+        const lane *from = &l->all[l->lane_at[i]];
         pf_merge_input *in = from->in;
         const uint64_t taken = in->span.n - from->left;
         x->heap[i] = (pf_merge_head){l->key[i], (int32_t)in->at, in->at};
@@ -83,27 +87,30 @@ static void end(const lanes *l, pf_merge *x)
         in->span.bytes = (perfile_bytes){from->at, (size_t)(from->end - from->at)};
         in->result.records += taken;
         in->result.samples += taken;
-        x->given.n += taken;
+        x->ready_span.n += taken;
     }
 }
 
-static inline __attribute__((always_inline)) size_t merge(lanes *l, uint8_t *to, size_t most,
-                                                          bool swap)
+/* Copies samples in order of time until `most` bytes are written or a sample needs the general
+ * code: the last one of a span, a large one, or one whose id is not in the cache. Inlined for each
+ * value of `swap`. */
+static inline __attribute__((always_inline)) size_t merge_lanes(lane_set *l, uint8_t *to,
+                                                                size_t most, bool swap)
 {
     const uint32_t last = l->n - 1;
     size_t bytes = 0;
     while (bytes < most) {
-        const uint32_t who = l->who[0];
-        lane *d = &l->all[who];
-        if (d->left < 2) /* what is behind the last one has to be read */
+        const uint32_t lane_at = l->lane_at[0];
+        lane *d = &l->all[lane_at];
+        if (d->left < 2) /* the key after the last one is not in the span */
             break;
         const pf_frame f = pf_frame_at(d->at, swap);
         const size_t size = f.size, room = (size_t)(d->end - d->at);
-        if (f.type != PERFILE_RECORD_SAMPLE || size < d->least || size >= PF_MERGE_LARGE ||
-            size + d->least > room)
+        if (f.type != PERFILE_RECORD_SAMPLE || size < d->min_size || size >= PF_MERGE_LARGE ||
+            size + d->min_size > room)
             break;
         const uint64_t id = pf_load_u64(d->at + d->id, swap);
-        const pf_merge_known *known = &d->in->known[id % PF_MERGE_KNOWN];
+        const pf_merge_cached_id *known = &d->in->id_cache[id % PF_MERGE_ID_CACHE];
         if (known->id != id || !known->new_id)
             break;
         pf_copy_small(to + bytes, d->at, size);
@@ -115,25 +122,26 @@ static inline __attribute__((always_inline)) size_t merge(lanes *l, uint8_t *to,
         const uint64_t key = pf_load_u64(d->at + d->time, swap) + d->offset;
         uint32_t i = 0;
         while (i < last &&
-               ((l->key[i + 1] < key) | ((l->key[i + 1] == key) & (l->who[i + 1] < who)))) {
+               ((l->key[i + 1] < key) | ((l->key[i + 1] == key) & (l->lane_at[i + 1] < lane_at)))) {
             l->key[i] = l->key[i + 1];
-            l->who[i] = l->who[i + 1];
+            l->lane_at[i] = l->lane_at[i + 1];
             i++;
         }
         l->key[i] = key;
-        l->who[i] = who;
+        l->lane_at[i] = lane_at;
     }
     return bytes;
 }
 
-size_t pf_merge_few(pf_merge *x, uint8_t *to, size_t most)
+/* order < 0: an input is in the middle of fragments, which only the records path can continue. */
+size_t pf_merge_few_spans(pf_merge *x, uint8_t *to, size_t most)
 {
     const bool swap = perfile_session_swapped(x->base.session);
-    lanes l;
+    lane_set l;
     if (x->n_heap > FEW || x->heap[0].order < 0 || x->inputs[x->heap[0].input].span.n < 2)
         return 0;
     begin(&l, x);
-    const size_t bytes = swap ? merge(&l, to, most, true) : merge(&l, to, most, false);
+    const size_t bytes = swap ? merge_lanes(&l, to, most, true) : merge_lanes(&l, to, most, false);
     end(&l, x);
     return bytes;
 }

@@ -1,4 +1,7 @@
-/* Groups of events, for the events of the output. */
+/* GROUP_DESC: groups of events, for the events of the output.
+ *
+ * The feature describes a group by the index of its leader and the number of members, which follow
+ * the leader. A group survives if its events follow each other in the output as well. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "perfile/encode.h"
@@ -7,22 +10,24 @@
 /* The group that an event of the output leads. */
 typedef struct group {
     perfile_bytes name;
-    uint32_t n;     /* members; 0: it leads none */
-    uint32_t input; /* whose group it is */
+    uint32_t n;     /* members with the leader; 0: the event leads no group */
+    uint32_t input; /* the first input that has this group */
 } group;
 
-typedef struct joining {
+/* Groups that are being joined. */
+typedef struct group_join {
     pf_merge *x;
-    group *groups;  /* by leader */
+    group *groups;  /* by the index of the leader in the output */
     uint32_t n_out; /* events of the output */
     uint32_t
-        *chain; /* events of an input that come one behind the other in the output, from each */
-    uint64_t *left_out; /* by input */
-} joining;
+        *chain; /* for each event of an input: how many from it on are consecutive in the output */
+    uint64_t *left_out; /* groups, by input */
+} group_join;
 
 PF_FACT_MAKER(group_desc)
 
-static void chain_events(joining *j, const pf_merge_input *in)
+/* Computes j->chain for an input. */
+static void chain_events(group_join *j, const pf_merge_input *in)
 {
     for (uint32_t i = in->n_events; i-- > 0;) {
         bool goes_on =
@@ -31,7 +36,8 @@ static void chain_events(joining *j, const pf_merge_input *in)
     }
 }
 
-static void take_group(joining *j, uint32_t k, const perfile_group_desc_entry *e)
+/* Adds a group of input `k`, or counts it as left out. */
+static void add_group(group_join *j, uint32_t k, const perfile_group_desc_entry *e)
 {
     const pf_merge_input *in = &j->x->inputs[k];
     if (e->leader_idx >= in->n_events || e->nr_members == 0 ||
@@ -46,7 +52,8 @@ static void take_group(joining *j, uint32_t k, const perfile_group_desc_entry *e
         j->left_out[k]++;
 }
 
-static void take_input(joining *j, uint32_t k)
+/* Adds the groups of input `k`. */
+static void add_groups_of_input(group_join *j, uint32_t k)
 {
     const perfile_feature *f = pf_fact_of(j->x, k, PERFILE_FEATURE_GROUP_DESC);
     perfile_group_desc v;
@@ -59,11 +66,12 @@ static void take_input(joining *j, uint32_t k)
     }
     chain_events(j, &j->x->inputs[k]);
     while (perfile_group_desc_entry_next(&v.groups, &e, sizeof e) == PERFILE_OK)
-        take_group(j, k, &e);
+        add_group(j, k, &e);
 }
 
-/* Readers want them in the order of their leaders, and none in another. */
-static uint32_t list_groups(joining *j, perfile_group_desc_entry *entries)
+/* Lists the groups in the order of their leaders and leaves out those that would overlap, as
+ * readers expect. Returns their number. */
+static uint32_t list_groups(group_join *j, perfile_group_desc_entry *entries)
 {
     uint32_t n = 0;
     uint64_t behind = 0;
@@ -82,18 +90,20 @@ static uint32_t list_groups(joining *j, perfile_group_desc_entry *entries)
     return n;
 }
 
-static perfile_status join_groups(joining *j, perfile_group_desc_entry *entries, perfile_error *err)
+/* Joins the groups of all inputs; `entries` has room for one group per event of the output. */
+static perfile_status join_groups(group_join *j, perfile_group_desc_entry *entries,
+                                  perfile_error *err)
 {
     pf_merge *x = j->x;
     pf_buffer made = {0};
     perfile_status st = PERFILE_OK;
     for (uint32_t k = 0; k < x->n_inputs; k++)
-        take_input(j, k);
+        add_groups_of_input(j, k);
     uint32_t n = list_groups(j, entries);
     for (uint32_t k = 0; k < x->n_inputs; k++)
         pf_fact_left_out(x, PERFILE_FEATURE_GROUP_DESC, k, j->left_out[k],
-                         "are not about events that stand together in the output, or are about "
-                         "those of another group");
+                         "have events that are not consecutive in the output, or that are in "
+                         "another group");
     const perfile_group_desc v = {.groups =
                                       perfile_group_desc_entry_list(entries, n, sizeof *entries)};
     if (n && (st = make_group_desc(x, &v, &made, err)) == PERFILE_OK)
@@ -105,7 +115,7 @@ static perfile_status join_groups(joining *j, perfile_group_desc_entry *entries,
 perfile_status pf_join_groups(pf_merge *x, uint32_t number, perfile_error *err)
 {
     (void)number;
-    joining j = {.x = x, .n_out = perfile_session_n_events(x->base.session)};
+    group_join j = {.x = x, .n_out = perfile_session_n_events(x->base.session)};
     uint32_t most = 0;
     for (uint32_t k = 0; k < x->n_inputs; k++)
         most = x->inputs[k].n_events > most ? x->inputs[k].n_events : most;

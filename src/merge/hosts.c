@@ -1,4 +1,9 @@
-/* Which inputs were recorded on one machine, on one boot of it, and which are of one recording. */
+/* Which inputs are from one machine, from one boot of it, and from one recording.
+ *
+ * There is no field for any of these, so they are inferred. Machine: host name, architecture,
+ * processor and number of processors agree. Boot: see boot_of(). Recording: the same events with
+ * the same ids, and nothing that contradicts it; inputs of one recording are either parts of it
+ * (other samples), which share events, or copies (the same samples). */
 #include <string.h>
 
 #include "perfile/abi.h"
@@ -9,6 +14,7 @@ static bool same_bytes(perfile_bytes a, perfile_bytes b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* True if both have the same events in the same order: names, attrs and ids, byte for byte. */
 static bool same_events(const pf_merge_input *a, const pf_merge_input *b)
 {
     if (a->n_events != b->n_events)
@@ -25,6 +31,7 @@ static bool same_events(const pf_merge_input *a, const pf_merge_input *b)
     return true;
 }
 
+/* True if some event has an id. */
 static bool has_ids(const pf_merge_input *in)
 {
     for (uint32_t i = 0; i < in->n_events; i++)
@@ -33,7 +40,8 @@ static bool has_ids(const pf_merge_input *in)
     return false;
 }
 
-/* Whether no fact of one is another in the other. */
+/* True if none of the facts [first, end) differs between both. A fact that one of them lacks
+ * agrees with anything. */
 static bool facts_agree(const pf_merge_input *a, const pf_merge_input *b, unsigned first,
                         unsigned end)
 {
@@ -52,6 +60,8 @@ static bool both_know_host(const pf_merge_input *a, const pf_merge_input *b)
            perfile_session_fact(b->session, PERFILE_FACT_HOSTNAME);
 }
 
+/* Compares number, first and last time of the samples, a hash of the first record and the number
+ * of bytes: one capture is a copy of the other. */
 static bool same_samples(const pf_merge_input *a, const pf_merge_input *b)
 {
     return a->n_samples == b->n_samples && a->first_sample == b->first_sample &&
@@ -59,12 +69,14 @@ static bool same_samples(const pf_merge_input *a, const pf_merge_input *b)
            a->bytes == b->bytes;
 }
 
+/* True if both have the address of a kernel mapping. */
 static bool kernel_is_known(const pf_merge_input *a, const pf_merge_input *b)
 {
     return a->kernel && b->kernel;
 }
 
-/* The kernel gives an id to one counter only, as long as it runs. */
+/* True if both are of one recording: the kernel gives an id to one counter only while it runs.
+ * Equal events without ids prove little, so without them something else has to match too. */
 static bool same_recording(const pf_merge_input *a, const pf_merge_input *b)
 {
     if (!same_events(a, b) || !facts_agree(a, b, 0, PERFILE_N_FACTS) ||
@@ -74,8 +86,9 @@ static bool same_recording(const pf_merge_input *a, const pf_merge_input *b)
            (a->n_samples && same_samples(a, b));
 }
 
-/* What the wall clock showed when the clock began, if both say so of the same clock. */
-static bool boots_known(const perfile_clock *a, const perfile_clock *b, uint64_t *apart)
+/* Gives how far apart the boots were by the wall clock, in ns. False unless both have CLOCK_DATA
+ * of the same clock. CLOCK_REALTIME (0) does not start at the boot and says nothing. */
+static bool boot_distance(const perfile_clock *a, const perfile_clock *b, uint64_t *apart)
 {
     if (!a->has_wall || !b->has_wall || a->clockid != b->clockid || a->clockid == 0)
         return false;
@@ -84,20 +97,23 @@ static bool boots_known(const perfile_clock *a, const perfile_clock *b, uint64_t
     return true;
 }
 
-/* Places where a kernel lies that was not moved by chance, or that tell nothing. */
-static bool usual_place(uint64_t address)
+/* True if the address of the kernel text does not identify a boot: it is the default without KASLR
+ * (x86-64; others end in 0x8000000 modulo 512 MiB), or no 64-bit kernel address. */
+static bool is_default_address(uint64_t address)
 {
     return address == 0 || address == UINT64_C(0xffffffff81000000) ||
            (address & UINT64_C(0x1fffffff)) == 0x8000000 || (address >> 32 == 0);
 }
 
-static bool overlap(const pf_merge_input *a, const pf_merge_input *b)
+/* True if the times of the samples overlap. */
+static bool times_overlap(const pf_merge_input *a, const pf_merge_input *b)
 {
     return a->n_samples && b->n_samples && a->first_sample <= b->last_sample &&
            b->first_sample <= a->last_sample;
 }
 
-/* Whether an id is of two different counters: a kernel never does that while it runs. */
+/* True if an id belongs to two different counters, which a kernel never does while it runs: two
+ * boots. */
 static bool ids_contradict(const pf_merge_input *a, const pf_merge_input *b)
 {
     for (uint32_t i = 0; i < a->n_events; i++) {
@@ -113,6 +129,7 @@ static bool ids_contradict(const pf_merge_input *a, const pf_merge_input *b)
     return false;
 }
 
+/* True if both are from one machine, as far as host name and processor tell. */
 static bool same_machine(const pf_merge_input *a, const pf_merge_input *b)
 {
     return both_know_host(a, b) &&
@@ -121,23 +138,26 @@ static bool same_machine(const pf_merge_input *a, const pf_merge_input *b)
            perfile_session_n_cpus(a->session) == perfile_session_n_cpus(b->session);
 }
 
-/* Whether the caller says that the clocks of both are one, which begins anew with each boot. */
-static bool told_one_clock(const pf_merge_input *a, const pf_merge_input *b,
-                           const perfile_clock *one, const perfile_clock *other)
+/* True if the caller gave an offset of 0 for one of them (and none or 0 for the other) and the
+ * clocks are of the same kind: then they are of one boot, since such clocks restart at each boot.
+ */
+static bool given_one_clock(const pf_merge_input *a, const pf_merge_input *b,
+                            const perfile_clock *one, const perfile_clock *other)
 {
-    return (a->has_offset || b->has_offset) && !(a->has_offset && a->told) &&
-           !(b->has_offset && b->told) && one->known == other->known &&
+    return (a->has_offset || b->has_offset) && !(a->has_offset && a->given_offset) &&
+           !(b->has_offset && b->given_offset) && one->known == other->known &&
            one->clockid == other->clockid;
 }
 
+/* PROOF_OTHER: certainly two boots. PROOF_NONE: unknown. PROOF_SAME: certainly one boot. */
 typedef enum proof { PROOF_OTHER, PROOF_NONE, PROOF_SAME } proof;
 
-/* Whether two inputs of one machine are of one boot.  It is one if the clocks began at the same
- * time; the kernel lies where it was put by chance; they were recorded at the same time since the
- * boot; or the caller says so. */
+/* Decides whether two inputs of one machine are of one boot. They are if the clocks began at the
+ * same wall time; if the kernel lies at the same random address (KASLR); if they were recorded at
+ * the same time since boot; or if the caller says so. */
 static proof boot_of(const pf_merge_input *a, const pf_merge_input *b)
 {
-    enum { SAME = 1000 * 1000 * 1000 }; /* ns: the wall clock is set now and then */
+    enum { SAME = 1000 * 1000 * 1000 }; /* ns of tolerance: NTP adjusts the wall clock */
     perfile_clock one, other;
     uint64_t apart;
     if (!facts_agree(a, b, PERFILE_FACT_OSRELEASE, PERFILE_FACT_OSRELEASE + 1) ||
@@ -145,41 +165,41 @@ static proof boot_of(const pf_merge_input *a, const pf_merge_input *b)
         return PROOF_OTHER;
     perfile_session_clock(a->session, &one);
     perfile_session_clock(b->session, &other);
-    if (boots_known(&one, &other, &apart))
+    if (boot_distance(&one, &other, &apart))
         return apart <= SAME ? PROOF_SAME : PROOF_OTHER;
     if (kernel_is_known(a, b) && a->kernel != b->kernel)
         return PROOF_OTHER;
-    if (kernel_is_known(a, b) && !usual_place(a->kernel))
+    if (kernel_is_known(a, b) && !is_default_address(a->kernel))
         return PROOF_SAME;
-    bool same = (one.known == other.known && one.clockid == other.clockid && overlap(a, b)) ||
-                told_one_clock(a, b, &one, &other);
+    bool same = (one.known == other.known && one.clockid == other.clockid && times_overlap(a, b)) ||
+                given_one_clock(a, b, &one, &other);
     return same ? PROOF_SAME : PROOF_NONE;
 }
 
-/* Finds the machine and the boot of `in` among the inputs in front of it. */
-static void place(pf_merge *x, pf_merge_input *in)
+/* Sets machine and boot of `in`: those of an earlier input, or new ones. */
+static void assign_boot(pf_merge *x, pf_merge_input *in)
 {
     for (uint32_t k = 0; k < in->at; k++) {
         const pf_merge_input *before = &x->inputs[k];
-        const bool recorded_together = in->host == before->host;
+        const bool recorded_together = in->boot == before->boot;
         if (!recorded_together && !same_machine(before, in))
             continue;
         in->machine = before->machine;
-        if (in->host != UINT32_MAX)
+        if (in->boot != UINT32_MAX)
             continue;
         const proof boot = boot_of(before, in);
         if (boot == PROOF_SAME)
-            in->host = before->host;
-        else if (boot == PROOF_NONE && in->unproven == PF_MERGE_NO_INPUT)
-            in->unproven = k;
+            in->boot = before->boot;
+        else if (boot == PROOF_NONE && in->maybe_same_boot == PF_MERGE_NO_INPUT)
+            in->maybe_same_boot = k;
     }
     if (in->machine == UINT32_MAX)
         in->machine = x->result.hosts++;
-    if (in->host == UINT32_MAX)
-        in->host = x->n_hosts++;
+    if (in->boot == UINT32_MAX)
+        in->boot = x->n_boots++;
     else
-        in->unproven = PF_MERGE_NO_INPUT;
-    x->result.boots_unproven += in->unproven != PF_MERGE_NO_INPUT;
+        in->maybe_same_boot = PF_MERGE_NO_INPUT;
+    x->result.boots_unproven += in->maybe_same_boot != PF_MERGE_NO_INPUT;
 }
 
 perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
@@ -189,18 +209,18 @@ perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
     for (uint32_t i = 0; i < x->n_inputs; i++) {
         pf_merge_input *in = &x->inputs[i];
         in->first_of_recording = i;
-        in->host = in->machine = UINT32_MAX;
-        in->unproven = PF_MERGE_NO_INPUT;
+        in->boot = in->machine = UINT32_MAX;
+        in->maybe_same_boot = PF_MERGE_NO_INPUT;
         for (uint32_t k = 0; k < i && in->first_of_recording == i; k++) {
             pf_merge_input *before = &x->inputs[k];
             if (!same_recording(before, in))
                 continue;
             in->first_of_recording = before->first_of_recording;
-            in->host = before->host;
+            in->boot = before->boot;
             bool parts = !same_samples(before, in) && (both_know_host(before, in) || join);
             in->is_part = before->is_part = parts || in->is_part;
         }
-        place(x, in);
+        assign_boot(x, in);
     }
     return PERFILE_OK;
 }

@@ -1,45 +1,53 @@
-/* An input: its records one by one, and what it says before the first. */
+/* An input of a merge: totals and damage before its first record, then its records one by one.
+ *
+ * Sort keys come next to the records of a run (`keys` of the stream), so the merge compares keys
+ * without reading records. */
 #include "base/error.h"
 #include "perfile/sort.h"
 #include "merge/merge.h"
 #include "schema/family.h"
 
-static bool is_of_pieces(const perfile_record *r)
+/* True for a fragment, an envelope, or a record that came out of one. */
+static bool is_fragment_or_inner(const perfile_record *r)
 {
     return r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
 }
 
-static void look_at_run(pf_merge_input *in, size_t n)
+/* Makes the n records at in->next the current run. */
+static void set_run(pf_merge_input *in, size_t n)
 {
     const perfile_stream *s = in->stream;
     in->end = in->next + n;
     in->next_key = s->keys + (in->next - s->run);
 }
 
-/* Pieces of a record that has to change: the whole goes on. */
-static bool is_passed_over(const pf_merge_input *in, const perfile_record *r)
+/* True for records that never go out: rounds, which are made anew, and envelopes. Fragments of a
+ * record go out only if records of the input do not change; else the joined record goes out
+ * instead. */
+static bool never_goes_out(const pf_merge_input *in, const perfile_record *r)
 {
     return r->type == PERFILE_RECORD_FINISHED_ROUND ||
-           (r->flags & PERFILE_REC_ENVELOPE && !(pf_is_joined_fragment(r) && in->plain));
+           (r->flags & PERFILE_REC_ENVELOPE &&
+            !(pf_is_joined_fragment(r) && in->samples_unchanged));
 }
 
-/* To the next record of the run that counts; false when there is none. */
-bool pf_merge_settle(pf_merge *x, pf_merge_input *in)
+bool pf_merge_skip_to_next(pf_merge *x, pf_merge_input *in)
 {
     for (; in->next < in->end; in->next++, in->next_key++) {
         if (pf_marks_of(in->next) & (PF_ROW_SECTION | PF_ROW_STATE))
-            x->result.facts++; /* the session or the records have it, or it is made anew */
-        else if (!is_passed_over(in, in->next))
+            x->result.facts++; /* it is in the session, or the writer makes it again */
+        else if (!never_goes_out(in, in->next))
             break;
     }
     if (in->next == in->end)
         return false;
     in->key = pf_merge_key(in, *in->next_key);
-    in->in_pieces = in->in_pieces && is_of_pieces(in->next);
+    in->in_fragments = in->in_fragments && is_fragment_or_inner(in->next);
     return true;
 }
 
-/* Damage in front of all records, which is where sorting tells it. */
+/* Keeps a damage record to be handed out first; a sorting stage reports all damage in front of the
+ * records. Beyond MOST of them only the summary counts. PERFILE_MERGE_FAIL_ON_DAMAGE: fails. */
 static perfile_status keep_damage(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
                                   perfile_error *err)
 {
@@ -55,21 +63,20 @@ static perfile_status keep_damage(pf_merge *x, const pf_merge_input *in, const p
     mine.body.ptr = NULL;
     mine.header = NULL;
     mine.part = in->at;
-    if (x->damages.len / sizeof mine >= MOST)
-        return PERFILE_OK; /* the summary has it */
-    return pf_buffer_append(&x->damages, &mine, sizeof mine) ? PERFILE_OK
-                                                             : pf_fail_nomem(err, "merge");
+    if (x->pending_damage.len / sizeof mine >= MOST)
+        return PERFILE_OK; /* the summary counts it */
+    return pf_buffer_append(&x->pending_damage, &mine, sizeof mine) ? PERFILE_OK
+                                                                    : pf_fail_nomem(err, "merge");
 }
 
-/* Reads the input up to its next record; without one it has ended. */
-perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *err)
+perfile_status pf_merge_next_run(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     perfile_status st;
     size_t n;
     while ((st = perfile_stream_next_run(in->stream, &in->next, &n, err)) == PERFILE_OK) {
         if (in->next->family != PERFILE_FAMILY_DAMAGE) {
-            look_at_run(in, n);
-            if (pf_merge_settle(x, in))
+            set_run(in, n);
+            if (pf_merge_skip_to_next(x, in))
                 return PERFILE_OK;
             continue;
         }
@@ -84,9 +91,10 @@ perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *
 
 perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
-    return pf_merge_settle(x, in) ? PERFILE_OK : pf_merge_read_on(x, in, err);
+    return pf_merge_skip_to_next(x, in) ? PERFILE_OK : pf_merge_next_run(x, in, err);
 }
 
+/* Adds the summary of an input to that of the merge. */
 static void add_summary(perfile_stream_summary *to, const perfile_stream_summary *s)
 {
     if (to->damages == 0)
@@ -104,7 +112,8 @@ static void add_summary(perfile_stream_summary *to, const perfile_stream_summary
     to->missing += s->missing;
 }
 
-/* Times of other families are what their records say. */
+/* True if records of the stream can have times. Families other than perf always have them; perf's
+ * need an event with PERF_SAMPLE_TIME. */
 static bool has_times(const perfile_stream *stream)
 {
     const perfile_session *s = perfile_stream_session(stream);
@@ -117,9 +126,9 @@ static bool has_times(const perfile_stream *stream)
     return false;
 }
 
-/* What does not know its totals is read to its end, and held: only then is it known what the events
- * and clocks of the output are. */
-perfile_status pf_merge_read_whole(pf_merge *x, pf_merge_input *in, perfile_error *err)
+/* A stream without totals is read to its end and held: events and clocks of the output depend on
+ * all of it. The inputs share PERFILE_SORT_MAX_MEMORY. */
+perfile_status pf_merge_require_totals(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     const uint64_t memory = PERFILE_SORT_MAX_MEMORY / x->n_inputs;
     const perfile_sort_options how = {
@@ -128,27 +137,26 @@ perfile_status pf_merge_read_whole(pf_merge *x, pf_merge_input *in, perfile_erro
         .max_memory = memory > PERFILE_SORT_LEAST_MEMORY ? memory : PERFILE_SORT_LEAST_MEMORY};
     if (in->stream->ops->totals)
         return PERFILE_OK;
-    return perfile_sort(in->given, &how, &in->stream, err);
+    return perfile_sort(in->caller_stream, &how, &in->stream, err);
 }
 
-void pf_merge_give_back(pf_merge_input *in)
+void pf_merge_return_stream(pf_merge_input *in)
 {
-    if (in->stream != in->given) {
+    if (in->stream != in->caller_stream) {
         in->stream->below = NULL;
         perfile_stream_close(in->stream);
     }
-    in->stream = in->given;
+    in->stream = in->caller_stream;
 }
 
-/* Reads the input up to its first record, by which all of it was read. */
 perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     pf_totals totals;
     perfile_stream_summary sum;
     for (perfile_stream *s = in->stream; s; s = s->below)
         s->options.deliver |= PERFILE_DELIVER_DAMAGE;
-    in->plain = true; /* no piece is passed over before all is known */
-    perfile_status st = pf_merge_read_on(x, in, err);
+    in->samples_unchanged = true; /* until offsets are known: no fragment may be skipped yet */
+    perfile_status st = pf_merge_next_run(x, in, err);
     if (st != PERFILE_OK)
         return st;
     in->stream->ops->totals(in->stream, &totals);
@@ -162,8 +170,8 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     in->first_bytes = totals.first_bytes;
     in->bytes = totals.bytes;
     in->kernel = totals.kernel_address;
-    in->why = totals.timed && has_times(in->stream) ? PERFILE_MERGE_CLOCK_FIRST
-                                                    : PERFILE_MERGE_CLOCK_NONE;
+    in->clock_reason = totals.timed && has_times(in->stream) ? PERFILE_MERGE_CLOCK_FIRST
+                                                             : PERFILE_MERGE_CLOCK_NONE;
     in->ids.seed = pf_index_seed(in);
     return PERFILE_OK;
 }

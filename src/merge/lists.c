@@ -1,4 +1,9 @@
-/* Features that are lists: entries of all inputs, byte for byte, each thing once. */
+/* Features that are lists: the entries of all inputs, byte for byte, each once.
+ *
+ * A form describes how entries of a feature are read. An entry is about a thing (number and name)
+ * and says something of it (value). Entries that are equal in all three stand once. If inputs say
+ * different things of one thing, the first input is right: the entries of the others are left out,
+ * or for a strict form the merge is refused. */
 #include <inttypes.h>
 
 #include "base/cursor.h"
@@ -7,32 +12,35 @@
 #include "merge/facts.h"
 #include "schema/family.h"
 
-/* An entry: what it is about, what it says of that, and its bytes. */
-typedef struct listed {
+/* An entry of an input. */
+typedef struct list_entry {
     uint64_t number;
-    perfile_bytes name, value, span;
-    bool is_about_nothing; /* it is only itself */
-} listed;
+    perfile_bytes name, value;
+    perfile_bytes span; /* the stored bytes of the whole entry */
+    bool has_no_key;    /* it has no key: entries are different or equal, but never conflict */
+} list_entry;
 
-typedef bool next_fn(perfile_list *list, listed *out);
+/* Reads the next entry; false at the end or at damage. */
+typedef bool next_fn(perfile_list *list, list_entry *out);
 
+/* The bytes from `from` to where the list stands now. */
 static perfile_bytes span_of(const uint8_t *from, const perfile_list *list)
 {
     return (perfile_bytes){from, (size_t)(list->bytes.ptr - from)};
 }
 
-static bool next_pmu(perfile_list *list, listed *out)
+static bool next_pmu(perfile_list *list, list_entry *out)
 {
     const uint8_t *from = list->bytes.ptr;
     perfile_pmu_mapping e;
     if (perfile_pmu_mapping_next(list, &e, sizeof e) != PERFILE_OK)
         return false;
-    *out = (listed){.number = e.type, .value = e.name, .span = span_of(from, list)};
+    *out = (list_entry){.number = e.type, .value = e.name, .span = span_of(from, list)};
     return true;
 }
 
-/* struct bpf_prog_info begins with type and id. */
-static bool next_program(perfile_list *list, listed *out)
+/* The first two fields of struct bpf_prog_info are type and id; the id is the key. */
+static bool next_program(perfile_list *list, list_entry *out)
 {
     const uint8_t *from = list->bytes.ptr;
     perfile_bpf_prog_info_entry e;
@@ -40,55 +48,56 @@ static bool next_program(perfile_list *list, listed *out)
         return false;
     pf_cursor info = pf_cur(e.info, list->swapped);
     pf_cur_u32(&info);
-    *out = (listed){.number = pf_cur_u32(&info), .span = span_of(from, list)};
+    *out = (list_entry){.number = pf_cur_u32(&info), .span = span_of(from, list)};
     out->value = out->span;
-    out->is_about_nothing = info.bad;
+    out->has_no_key = info.bad;
     return true;
 }
 
-static bool next_btf(perfile_list *list, listed *out)
+static bool next_btf(perfile_list *list, list_entry *out)
 {
     const uint8_t *from = list->bytes.ptr;
     perfile_bpf_btf_entry e;
     if (perfile_bpf_btf_entry_next(list, &e, sizeof e) != PERFILE_OK)
         return false;
-    *out = (listed){.number = e.id, .value = e.data, .span = span_of(from, list)};
+    *out = (list_entry){.number = e.id, .value = e.data, .span = span_of(from, list)};
     return true;
 }
 
-static bool next_meta(perfile_list *list, listed *out)
+static bool next_meta(perfile_list *list, list_entry *out)
 {
     const uint8_t *from = list->bytes.ptr;
     perfile_meta_entry e;
     if (perfile_meta_entry_next(list, &e, sizeof e) != PERFILE_OK)
         return false;
-    *out = (listed){.name = e.key, .value = e.value, .span = span_of(from, list)};
+    *out = (list_entry){.name = e.key, .value = e.value, .span = span_of(from, list)};
     return true;
 }
 
-static bool next_file(perfile_list *list, listed *out)
+static bool next_file(perfile_list *list, list_entry *out)
 {
     const uint8_t *from = list->bytes.ptr;
     perfile_file_entry e;
     if (perfile_file_entry_next(list, &e, sizeof e) != PERFILE_OK)
         return false;
-    *out = (listed){.is_about_nothing = true, .span = span_of(from, list)};
+    *out = (list_entry){.has_no_key = true, .span = span_of(from, list)};
     out->value = out->span;
     return true;
 }
 
-static bool next_file2(perfile_list *list, listed *out)
+static bool next_file2(perfile_list *list, list_entry *out)
 {
     const uint8_t *from = list->bytes.ptr;
     perfile_file2_entry e;
     if (perfile_file2_entry_next(list, &e, sizeof e) != PERFILE_OK)
         return false;
-    *out = (listed){.is_about_nothing = true, .span = span_of(from, list)};
+    *out = (list_entry){.has_no_key = true, .span = span_of(from, list)};
     out->value = out->span;
     return true;
 }
 
-static bool next_record(perfile_list *list, listed *out)
+/* INIT_MAP of simpleperf: records, one after the other. */
+static bool next_record(perfile_list *list, list_entry *out)
 {
     pf_cursor c = pf_cur(list->bytes, list->swapped);
     size_t size =
@@ -97,28 +106,30 @@ static bool next_record(perfile_list *list, listed *out)
     if (span.len < PF_PERF_RECORD_HEADER)
         return false;
     list->bytes = (perfile_bytes){c.pos, pf_cur_left(&c)};
-    *out = (listed){.is_about_nothing = true, .value = span, .span = span};
+    *out = (list_entry){.has_no_key = true, .value = span, .span = span};
     return true;
 }
 
-static uint64_t whose_file(int32_t pid, uint16_t misc)
+/* Key of a build id, besides the file name: process (-1: all) and cpumode. */
+static uint64_t build_id_key(int32_t pid, uint16_t misc)
 {
     return (uint64_t)(uint32_t)pid << 16 | (misc & PERFILE_MISC_CPUMODE_MASK);
 }
 
-static bool next_build_id(perfile_list *list, listed *out)
+static bool next_build_id(perfile_list *list, list_entry *out)
 {
     const uint8_t *from = list->bytes.ptr;
     perfile_build_id_entry e;
     if (perfile_build_id_entry_next(list, &e, sizeof e) != PERFILE_OK)
         return false;
-    *out = (listed){.number = whose_file(e.id.has_pid ? e.id.pid : -1, e.misc),
-                    .name = e.id.filename,
-                    .value = e.id.build_id,
-                    .span = span_of(from, list)};
+    *out = (list_entry){.number = build_id_key(e.id.has_pid ? e.id.pid : -1, e.misc),
+                        .name = e.id.filename,
+                        .value = e.id.build_id,
+                        .span = span_of(from, list)};
     return true;
 }
 
+/* Defines open_ID(), which decodes feature ID and returns its list. */
 #define OPENER(id, member)                                                                         \
     static bool open_##id(const perfile_feature *f, perfile_list *list)                            \
     {                                                                                              \
@@ -136,9 +147,10 @@ OPENER(sp_file, files)
 OPENER(sp_file2, files)
 OPENER(build_ids, build_ids)
 
+/* Opens a list of records; false unless records fill the payload to its end. */
 static bool open_sp_init_map(const perfile_feature *f, perfile_list *list)
 {
-    listed one;
+    list_entry one;
     *list = (perfile_list){.bytes = f->payload, .swapped = f->flags & PERFILE_REC_SWAPPED};
     perfile_list whole = *list;
     while (next_record(&whole, &one))
@@ -146,10 +158,11 @@ static bool open_sp_init_map(const perfile_feature *f, perfile_list *list)
     return whole.bytes.len == 0;
 }
 
+/* How a list is stored. */
 static const struct form {
     uint32_t number;
-    bool is_counted; /* u32 entries in front */
-    bool is_strict;  /* who says something else is refused */
+    bool is_counted; /* a u32 with the number of entries stands in front */
+    bool is_strict;  /* inputs that disagree are refused: other fields refer to these numbers */
     bool (*open)(const perfile_feature *f, perfile_list *list);
     next_fn *next;
 } forms[] = {
@@ -163,18 +176,20 @@ static const struct form {
     {PERFILE_FEATURE_INIT_MAP, false, false, open_sp_init_map, next_record},
 };
 
-typedef struct joining {
+/* A list that is being joined. */
+typedef struct list_join {
     pf_merge *x;
     const struct form *form;
-    pf_merge_entries all;    /* by what they are about and say */
-    pf_merge_entries things; /* by what they are about; value: what the first says */
+    pf_merge_entries all;    /* key: number, name and value */
+    pf_merge_entries things; /* key: number and name; value: that of the first input */
     pf_buffer made, scratch;
-    uint32_t n;
-    uint64_t left_out; /* of the input */
-} joining;
+    uint32_t n;        /* entries in `made` */
+    uint64_t left_out; /* entries of the current input */
+} list_join;
 
-static perfile_status refuse(joining *j, uint32_t k, const listed *e, const pf_merge_entry *first,
-                             perfile_error *err)
+/* Handles an entry that disagrees with `first` of an earlier input. */
+static perfile_status handle_contradiction(list_join *j, uint32_t k, const list_entry *e,
+                                           const pf_merge_entry *first, perfile_error *err)
 {
     const pf_merge *x = j->x;
     j->left_out += !j->form->is_strict;
@@ -182,27 +197,29 @@ static perfile_status refuse(joining *j, uint32_t k, const listed *e, const pf_m
         return PERFILE_OK;
     return pf_merge_conflict(x, j->form->number, k, err,
                              "PMU %" PRIu64 " is '%.*s' in %s and '%.*s' in %s", e->number,
-                             PF_SHOWN(first->value), x->inputs[first->input].name,
-                             PF_SHOWN(e->value), x->inputs[k].name);
+                             PF_TEXT_ARGS(first->value), x->inputs[first->input].name,
+                             PF_TEXT_ARGS(e->value), x->inputs[k].name);
 }
 
-static perfile_status take(joining *j, uint32_t k, const listed *e, perfile_error *err)
+/* Adds an entry of input `k`. Within one input, several entries may be about one thing: only those
+ * of earlier inputs are compared. */
+static perfile_status add_entry(list_join *j, uint32_t k, const list_entry *e, perfile_error *err)
 {
     const pf_merge_entry want = {
         .number = e->number, .name = e->name, .value = e->value, .input = k};
     bool is_new, is_first = true;
-    pf_merge_entry *one = pf_merge_entries_take(&j->all, &want, &is_new);
+    pf_merge_entry *one = pf_merge_entries_add(&j->all, &want, &is_new);
     if (!one)
         return pf_fail_nomem(err, "merge");
     if (!is_new && !one->refused)
         return PERFILE_OK;
-    if (!e->is_about_nothing) {
-        const pf_merge_entry *first = pf_merge_entries_take(&j->things, &want, &is_first);
+    if (!e->has_no_key) {
+        const pf_merge_entry *first = pf_merge_entries_add(&j->things, &want, &is_first);
         if (!first)
             return pf_fail_nomem(err, "merge");
         one->refused = !is_first && first->input != k;
         if (one->refused)
-            return refuse(j, k, e, first, err);
+            return handle_contradiction(j, k, e, first, err);
     }
     j->n++;
     return pf_buffer_append(&j->made, e->span.ptr, e->span.len) ? PERFILE_OK
@@ -211,8 +228,8 @@ static perfile_status take(joining *j, uint32_t k, const listed *e, perfile_erro
 
 PF_FACT_MAKER(build_ids)
 
-/* An entry of BUILD_ID as it stands in a file of today. */
-static perfile_status make_entry(joining *j, const perfile_build_id *id, listed *e,
+/* Makes an entry of BUILD_ID in the form that perf writes today, from a build id of the session. */
+static perfile_status make_entry(list_join *j, const perfile_build_id *id, list_entry *e,
                                  perfile_error *err)
 {
     perfile_build_id_entry entry = {.misc = id->misc};
@@ -226,56 +243,60 @@ static perfile_status make_entry(joining *j, const perfile_build_id *id, listed 
     const perfile_build_ids v = {.build_ids = perfile_build_id_entry_list(&entry, 1, sizeof entry)};
     pf_buffer_clear(&j->scratch);
     perfile_status st = make_build_ids(j->x, &v, &j->scratch, err);
-    *e = (listed){.number = whose_file(id->pid, id->misc),
-                  .name = id->filename,
-                  .value = id->id,
-                  .span = {j->scratch.ptr, j->scratch.len}};
+    *e = (list_entry){.number = build_id_key(id->pid, id->misc),
+                      .name = id->filename,
+                      .value = id->id,
+                      .span = {j->scratch.ptr, j->scratch.len}};
     return st;
 }
 
-static bool is_in(const perfile_feature *f, const perfile_build_id *id)
+/* True if the name of the build id borrows from the payload of `f`: it is an entry of that
+ * feature. */
+static bool is_from_feature(const perfile_feature *f, const perfile_build_id *id)
 {
     uintptr_t from = f ? (uintptr_t)f->payload.ptr : 0, at = (uintptr_t)id->filename.ptr;
     return f && at >= from && at - from < f->payload.len;
 }
 
-/* Those that the session has beside the entries of `f`, which were taken as they are: of records.
- */
-static perfile_status take_build_ids(joining *j, uint32_t k, const perfile_feature *f,
-                                     perfile_error *err)
+/* Adds the build ids of the session that came in records. Entries of feature `f` were added
+ * before, as they are stored. */
+static perfile_status add_build_ids_of_records(list_join *j, uint32_t k, const perfile_feature *f,
+                                               perfile_error *err)
 {
     const perfile_session *s = j->x->inputs[k].session;
     uint32_t n = perfile_session_n_build_ids(s);
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_build_id *id = perfile_session_build_id(s, i);
-        listed e;
-        if (is_in(f, id))
+        list_entry e;
+        if (is_from_feature(f, id))
             continue;
         st = make_entry(j, id, &e, err);
         if (st == PERFILE_E_NOMEM)
             return st;
         if (st == PERFILE_OK)
-            st = take(j, k, &e, err);
+            st = add_entry(j, k, &e, err);
         else
-            j->left_out++, st = PERFILE_OK; /* no entry can say it */
+            j->left_out++, st = PERFILE_OK; /* it does not fit an entry */
     }
     return st;
 }
 
-/* Its records would have to change as those of the input do. */
+/* True for INIT_MAP if records of the input change: the records inside would have to change too,
+ * and are not rewritten. */
 static bool would_change(const pf_merge *x, uint32_t k, uint32_t number)
 {
-    return number == PERFILE_FEATURE_INIT_MAP && !x->inputs[k].plain;
+    return number == PERFILE_FEATURE_INIT_MAP && !x->inputs[k].samples_unchanged;
 }
 
-static perfile_status take_input(joining *j, uint32_t k, perfile_error *err)
+/* Adds the entries of input `k`. */
+static perfile_status add_input(list_join *j, uint32_t k, perfile_error *err)
 {
     uint32_t number = j->form->number;
     const perfile_feature *f = pf_fact_of(j->x, k, number);
     perfile_status st = PERFILE_OK;
     perfile_list list;
-    listed e;
+    list_entry e;
     j->left_out = 0;
     bool is_open = f && j->form->open(f, &list);
     if (f && !is_open)
@@ -283,25 +304,27 @@ static perfile_status take_input(joining *j, uint32_t k, perfile_error *err)
     if (is_open && would_change(j->x, k, number)) {
         pf_fact_report(
             j->x, PERFILE_MERGE_NOTE_DROPPED, number, k, 0,
-            "the records of %s get other ids, times or layouts, those in it do not: left "
+            "records of %s get other ids, times or layouts, which those in it would not: left "
             "out",
             j->x->inputs[k].name);
         is_open = false;
     }
-    /* Entries as perf before 2.6.35 wrote them cannot stand beside others. */
+    /* Entries of perf before 2.6.35 have another layout and cannot stand in one list with others:
+     * they are made anew from the session. */
     is_open = is_open && !list.old_build_id;
     while (is_open && st == PERFILE_OK && j->form->next(&list, &e))
-        st = take(j, k, &e, err);
+        st = add_entry(j, k, &e, err);
     if (number == PERFILE_FEATURE_BUILD_ID && st == PERFILE_OK)
-        st = take_build_ids(j, k, is_open ? f : NULL, err);
-    pf_fact_left_out(j->x, number, k, j->left_out, "say something else than an input before it");
+        st = add_build_ids_of_records(j, k, is_open ? f : NULL, err);
+    pf_fact_left_out(j->x, number, k, j->left_out, "contradict an earlier input");
     return st;
 }
 
-/* Whether there is nothing to join: all have the same bytes, and nobody else says more. */
-static bool is_enough(const pf_merge *x, const struct form *form)
+/* True if there is nothing to join: all inputs have the same bytes, and no session has build ids
+ * from records besides. */
+static bool is_same_everywhere(const pf_merge *x, const struct form *form)
 {
-    if (!pf_fact_is_same(x, form->number))
+    if (!pf_fact_all_same(x, form->number))
         return false;
     for (uint32_t k = 0; k < x->n_inputs; k++) {
         const perfile_feature *f = pf_fact_of(x, k, form->number);
@@ -317,7 +340,8 @@ static bool is_enough(const pf_merge *x, const struct form *form)
     return true;
 }
 
-static perfile_status join_entries(joining *j, perfile_error *err)
+/* Joins the entries of all inputs into j->made and adds the feature. */
+static perfile_status join_entries(list_join *j, perfile_error *err)
 {
     static const uint8_t zeros[4];
     pf_merge *x = j->x;
@@ -325,7 +349,7 @@ static perfile_status join_entries(joining *j, perfile_error *err)
     if (j->form->is_counted && !pf_buffer_append(&j->made, zeros, sizeof zeros))
         return pf_fail_nomem(err, "merge");
     for (uint32_t k = 0; k < x->n_inputs && st == PERFILE_OK; k++)
-        st = take_input(j, k, err);
+        st = add_input(j, k, err);
     if (st != PERFILE_OK || j->n == 0)
         return st;
     if (j->form->is_counted)
@@ -338,9 +362,9 @@ perfile_status pf_join_list(pf_merge *x, uint32_t number, perfile_error *err)
     const struct form *form = forms;
     while (form->number != number)
         form++;
-    if (is_enough(x, form))
+    if (is_same_everywhere(x, form))
         return pf_fact_add(x, number, pf_fact_first(x, number)->payload, true, err);
-    joining j = {.x = x, .form = form, .all.by_value = true};
+    list_join j = {.x = x, .form = form, .all.by_value = true};
     perfile_status st = join_entries(&j, err);
     pf_merge_entries_free(&j.all);
     pf_merge_entries_free(&j.things);

@@ -1,4 +1,10 @@
-/* The stage: the inputs by time. */
+/* The stage: hands out the records of all inputs in order of time.
+ *
+ * fill() decides what comes next: damage, samples already merged as bytes, a round that is due,
+ * the refill of an input whose run is used up, a span of samples, or a run of records. A run is
+ * made by pf_merge_fill_fast() as long as plain samples come, and by add_next_record() for
+ * everything else. An input is refilled only at the beginning of a run, because records of the run
+ * may borrow the bytes of its old run. */
 #include "merge/heap.h"
 
 #include "base/alloc.h"
@@ -20,15 +26,17 @@ void pf_merge_push(pf_merge *x, const pf_merge_input *in)
     x->heap[at] = one;
 }
 
-/* What is handed on. */
-
-static bool stands_alone(const perfile_record *r)
+/* True for records that must be the only one in a run: the session changes at them, their extra
+ * bytes are read through the input, or they belong to an envelope. */
+static bool is_alone_in_run(const perfile_record *r)
 {
     return (r->extra.len && !r->extra.ptr) || pf_session_learns(r) ||
            r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
 }
 
-/* A piece may be like another one; what they make is not. */
+/* True for records that another input may hold too: those about the capture as a whole
+ * (PF_ROW_FIRST), and side-band of a part of a recording. Not fragments: two may have equal bytes
+ * although the records they make differ. */
 static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
 {
     unsigned class = pf_role_of(r);
@@ -36,15 +44,15 @@ static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
            (in->is_part && class != PF_ROLE_DATA && !pf_is_joined_fragment(r));
 }
 
-/* The next slot, for what is no usual sample: all of it is written. */
+/* The next slot of the run, for anything but a plain sample: the caller writes all members. */
 static perfile_record *next_slot(pf_merge *x)
 {
-    x->usual &= ~(UINT64_C(1) << x->base.n_run);
+    x->ready_slots &= ~(UINT64_C(1) << x->base.n_run);
     return &x->base.run[x->base.n_run];
 }
 
-/* The record in the next slot of the run is one more of `in`. */
-static void add(pf_merge *x, pf_merge_input *in)
+/* Counts the record in the next slot of the run, which came from `in`. */
+static void count_record(pf_merge *x, pf_merge_input *in)
 {
     const perfile_record *r = &x->base.run[x->base.n_run];
     bool sample = r->type == PERFILE_RECORD_SAMPLE && !(r->flags & PERFILE_REC_INNER);
@@ -54,11 +62,11 @@ static void add(pf_merge *x, pf_merge_input *in)
     in->result.records++;
     in->result.samples += sample;
     x->since_round += perfile_record_size(r);
-    x->timed |= in->key != 0;
+    x->timed_since_round |= in->key != 0;
 }
 
-/* The head of `in` into the run, unless it is left out. */
-static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
+/* Rewrites the next record of `in` into the run, unless it is left out. Does not advance `in`. */
+static perfile_status add_next_record(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     const perfile_record *r = in->next;
     perfile_record *out = next_slot(x);
@@ -67,7 +75,7 @@ static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
     if (st != PERFILE_OK || drop)
         return st;
     size_t before_bytes = x->bytes.len;
-    st = pf_merge_record(x, in, r, out, &drop, err);
+    st = pf_merge_rewrite_record(x, in, r, out, &drop, err);
     if (st != PERFILE_OK || drop)
         return st;
     if (may_repeat(in, r)) {
@@ -80,21 +88,23 @@ static perfile_status take(pf_merge *x, pf_merge_input *in, perfile_error *err)
             return st;
     }
     out->sequence = x->sequence++;
-    if (r->flags & PERFILE_REC_INNER && in->plain)
-        out->envelope = in->last_piece;
+    if (r->flags & PERFILE_REC_INNER && in->samples_unchanged)
+        out->envelope = in->last_fragment;
     else
         out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_INNER;
-    in->in_pieces = pf_is_joined_fragment(r);
-    in->last_piece = in->in_pieces ? out->sequence : in->last_piece;
+    in->in_fragments = pf_is_joined_fragment(r);
+    in->last_fragment = in->in_fragments ? out->sequence : in->last_fragment;
     if (r->extra.len && !r->extra.ptr) {
         x->extra_of = r;
         x->extra_input = in->at;
     }
-    add(x, in);
+    count_record(x, in);
     return PERFILE_OK;
 }
 
-static perfile_status learn(pf_merge *x, perfile_error *err)
+/* Feeds a record that changes the session (it stands alone in its run) to the session of the
+ * output. */
+static perfile_status update_session(pf_merge *x, perfile_error *err)
 {
     const perfile_record *r = &x->base.run[0];
     if (x->base.n_run != 1 || !pf_session_learns(r))
@@ -106,80 +116,89 @@ static perfile_status learn(pf_merge *x, perfile_error *err)
     return st;
 }
 
-static perfile_status give_records(pf_merge *x, perfile_error *err)
+/* Fills the run with records from the heap, until an input is used up or something has to wait. */
+static perfile_status fill_run(pf_merge *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     while (st == PERFILE_OK) {
-        pf_merge_give_usual(x);
-        if (x->dry || !x->n_heap || x->base.n_run == PERFILE_RUN_RECORDS ||
+        pf_merge_fill_fast(x);
+        if (x->exhausted || !x->n_heap || x->base.n_run == PERFILE_RUN_RECORDS ||
             pf_merge_round_is_due(x, 0, false))
             break;
         pf_merge_input *in = &x->inputs[x->heap[0].input];
         if (in->span.n && x->base.n_run)
             break;
         if (in->span.n) {
-            pf_merge_leave_span(in);
-            st = pf_merge_read_on(x, in, err);
+            pf_merge_close_span(in);
+            st = pf_merge_next_run(x, in, err);
             continue;
         }
-        const bool alone = stands_alone(in->next);
-        const size_t room = pf_merge_room(in->next);
+        const bool alone = is_alone_in_run(in->next);
+        const size_t room = pf_merge_record_room(in->next);
         if (x->base.n_run && (alone || x->bytes.cap - x->bytes.len < room))
             break;
         if (!pf_buffer_reserve(&x->bytes, room))
             return pf_fail_nomem(err, "merge");
-        st = take(x, in, err);
-        if (!pf_merge_go_on(x, in) || (alone && x->base.n_run))
+        st = add_next_record(x, in, err);
+        if (!pf_merge_advance(x, in) || (alone && x->base.n_run))
             break;
     }
-    return st == PERFILE_OK ? learn(x, err) : st;
+    return st == PERFILE_OK ? update_session(x, err) : st;
 }
 
-static void tell_count(pf_merge *x, uint32_t kind, uint64_t n, const char *text)
+/* Reports a note with a count, if the count is not 0. */
+static void report_count(pf_merge *x, uint32_t kind, uint64_t n, const char *text)
 {
     const perfile_merge_note note = {kind, UINT32_MAX, UINT32_MAX, 0, n, text};
     if (n)
         pf_merge_report(x, &note);
 }
 
-static void tell_all(pf_merge *x)
+/* Reports what is known at the end only. Once, also if the caller goes on calling after the end. */
+static void report_end(pf_merge *x)
 {
     const perfile_merge_summary *sum = &x->result;
-    if (x->told)
+    if (x->reported)
         return;
-    x->told = true;
-    tell_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->unattributed,
-               "records were left out: no event of the output says how to read them");
-    tell_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->unreadable,
-               "records were left out that do not hold what their event says");
-    tell_count(x, PERFILE_MERGE_NOTE_RECORDS, x->foreign_counters,
-               "TIME_CONV records were left out: they are of the counter of another machine");
-    tell_count(x, PERFILE_MERGE_NOTE_CHANGED, sum->trailers,
-               "records that said no time got that of the record in front of them");
+    x->reported = true;
+    report_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->of_nobody,
+                 "records were left out: no event of the output gives their layout");
+    report_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->unreadable,
+                 "records were left out that do not hold what their event says");
+    report_count(
+        x, PERFILE_MERGE_NOTE_RECORDS, x->foreign_time_convs,
+        "TIME_CONV records were left out: they convert the hardware counter of another boot");
+    report_count(
+        x, PERFILE_MERGE_NOTE_CHANGED, sum->trailers,
+        "records without a time got a trailer with the time of the record in front of them");
 }
 
-static perfile_status finish(pf_merge *x)
+/* Hands out a FINISHED_ROUND if records with a time came since the last one; else this is the end.
+ */
+static perfile_status hand_out_round(pf_merge *x)
 {
-    if (x->timed && x->rounds) {
+    if (x->timed_since_round && x->has_rounds) {
         *next_slot(x) = pf_round_record(x->base.session, x->sequence++);
         x->base.n_run++;
-        x->timed = false;
+        x->timed_since_round = false;
         x->result.rounds++;
         return PERFILE_OK;
     }
-    tell_all(x);
+    report_end(x);
     return PERFILE_END;
 }
 
-static void give_damage(pf_merge *x)
+/* Hands out one of the damage records that input.c kept, as a run of its own. */
+static void hand_out_damage(pf_merge *x)
 {
     perfile_record *r = next_slot(x);
-    *r = *(const perfile_record *)(const void *)x->damages.ptr;
+    *r = *(const perfile_record *)(const void *)x->pending_damage.ptr;
     r->session = x->base.session;
-    pf_buffer_consume_front(&x->damages, sizeof(perfile_record));
+    pf_buffer_consume_front(&x->pending_damage, sizeof(perfile_record));
     x->base.n_run = 1;
 }
 
+/* Makes the next run; see the top of the file. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     pf_merge *x = merge_of(s);
@@ -187,33 +206,35 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     x->extra_of = NULL;
     pf_buffer_clear(&x->bytes);
     while (st == PERFILE_OK && s->n_run == 0) {
-        if (x->damages.len) {
-            give_damage(x);
+        if (x->pending_damage.len) {
+            hand_out_damage(x);
             return PERFILE_OK;
         }
-        if (x->given.n) {
-            pf_merge_give_span(x);
+        if (x->ready_span.n) {
+            pf_merge_span_to_run(x);
             return PERFILE_OK;
         }
         if (pf_merge_round_is_due(x, 0, false)) {
             x->since_round = 0;
-            return finish(x);
+            return hand_out_round(x);
         }
-        if (x->dry) {
-            pf_merge_input *in = x->dry;
-            x->dry = NULL;
-            st = pf_merge_read_on(x, in, err);
+        if (x->exhausted) {
+            pf_merge_input *in = x->exhausted;
+            x->exhausted = NULL;
+            st = pf_merge_next_run(x, in, err);
             if (st == PERFILE_OK && !in->ended)
                 pf_merge_push(x, in);
             continue;
         }
         if (x->n_heap && x->inputs[x->heap[0].input].span.n && pf_merge_make_span(x))
             continue;
-        st = x->n_heap ? give_records(x, err) : finish(x);
+        st = x->n_heap ? fill_run(x, err) : hand_out_round(x);
     }
     return st;
 }
 
+/* Reads extra bytes (AUX trace data) of run[0] through the stream of its input, which still stands
+ * at that record. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err)
 {
@@ -231,21 +252,22 @@ void pf_merge_release(pf_merge *x)
         pf_free(in->plans);
         pf_index_free(&in->ids);
         pf_buffer_free(&in->new_ids);
-        pf_pids_free(&in->moved);
+        pf_pids_free(&in->moved_pids);
     }
     pf_free(x->inputs);
     pf_free(x->heap);
     pf_index_free(&x->owners);
     pf_buffer_free(&x->bytes);
     pf_buffer_free(&x->merged);
-    pf_buffer_free(&x->damages);
-    pf_buffer_free(&x->threads);
+    pf_buffer_free(&x->pending_damage);
+    pf_buffer_free(&x->thread_map);
     pf_merge_forget_repeats(x);
     if (x->base.session)
         pf_session_free(x->base.session);
     pf_free(x);
 }
 
+/* Closes the streams of the inputs, too. */
 static void close_stage(perfile_stream *s)
 {
     pf_merge *x = merge_of(s);

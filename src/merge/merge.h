@@ -1,4 +1,16 @@
-/* The inside of perfile_merge(): what its files share. */
+/* Internals of perfile_merge(), shared by the files of this folder.
+ *
+ * A merge (pf_merge) is a stream with a session of its own.  It stands on n inputs
+ * (pf_merge_input), each a sorted stream.  begin.c plans it before the first record goes out: which
+ * machine and boot each input is from (hosts.c), how far its times are moved (clocks.c), which
+ * events and ids the output has (events.c), and which features (features.c).  After that merge.c
+ * repeatedly takes the input whose next record is earliest, and record.c, sample.c or span.c write
+ * that record with the ids, times and layout of the output.
+ *
+ * Three ways for a record, fastest first; all give the same bytes:
+ *   span.c, few.c  samples as bytes, of which at most the id changes
+ *   sample.c       samples as records, of which only fields at fixed offsets change
+ *   record.c       any record, field by field */
 #ifndef PF_MERGE_MERGE_H
 #define PF_MERGE_MERGE_H
 
@@ -12,9 +24,10 @@
 
 #define PF_MERGE_NO_INPUT UINT32_MAX
 
-enum { PF_MERGE_KNOWN = 16 };
+enum { PF_MERGE_ID_CACHE = 16 }; /* slots; direct-mapped; the kernel numbers ids consecutively */
 
-/* What is done to a field of a kind: format/merging.def. */
+/* What happens to a field, by the kind of the field.  The rows of format/merging.def assign these
+ * and explain each; the values are the MERGE_KIND rules of that table. */
 enum {
     PF_MERGE_KEEP = 0,
     PF_MERGE_ID,
@@ -26,97 +39,97 @@ enum {
     PF_MERGE_CGROUP
 };
 
-/* Words of fixed place that change, of a sample or a trailer in its new layout. */
+/* A 64-bit word at a fixed offset of a sample or trailer in the output layout, which changes. */
 typedef struct pf_merge_patch {
-    int8_t slot; /* as in perfile_layout */
-    uint8_t rule;
+    int8_t slot;  /* as in perfile_layout: from the front in samples, from the end in trailers */
+    uint8_t rule; /* PF_MERGE_... */
 } pf_merge_patch;
 
-/* Records of one layout. */
+/* How records of one layout of an input are rewritten. */
 typedef struct pf_merge_plan {
     pf_relayout relayout;
-    bool add_trailer; /* the input has none, the output has */
-    bool walk_sample; /* fields behind those of fixed place change, too */
+    bool add_trailer; /* the input has no sample_id trailers, the output has */
+    bool walk_sample; /* fields after those at fixed offsets change too (READ ids, cgroups) */
     uint8_t n_sample, n_trailer;
     pf_merge_patch sample[8], trailer[8];
 } pf_merge_plan;
 
-/* An id and its number in the output; 0: none. */
-typedef struct pf_merge_known {
+/* A slot of the id cache: an id of the input and its number in the output; new_id 0: empty. */
+typedef struct pf_merge_cached_id {
     uint64_t id, new_id;
-} pf_merge_known;
+} pf_merge_cached_id;
 
 /* An event of an input. */
 typedef struct pf_merge_event {
-    uint32_t out;      /* its position in the output */
-    uint32_t plan;     /* position in the input's plans */
-    uint64_t first_id; /* in the output: for records that say none */
+    uint32_t out;      /* index of the event in the output */
+    uint32_t plan;     /* index in pf_merge_input.plans */
+    uint64_t first_id; /* in the output: for records of this event that carry no id */
 } pf_merge_event;
 
 typedef struct pf_merge_input {
-    perfile_stream *stream;         /* has totals: of perfile_sort(), which may stand on … */
-    perfile_stream *given;          /* … what the caller gave */
-    const perfile_session *session; /* all facts are known before the first record goes out */
-    const char *name;
-    uint32_t at; /* position among the inputs */
-    bool has_offset;
-    int64_t told; /* with has_offset */
+    perfile_stream *stream; /* has totals: of perfile_sort(), possibly put on caller_stream here */
+    perfile_stream *caller_stream;  /* as the caller passed it */
+    const perfile_session *session; /* complete before the first record goes out */
+    const char *name;               /* end of the path, for messages */
+    uint32_t at;                    /* index among the inputs */
+    bool has_offset;                /* the caller gave given_offset */
+    int64_t given_offset;           /* ns */
 
-    /* Its run. */
+    /* The current run of records. */
     const perfile_record *next, *end;
-    const uint64_t *next_key; /* in its own clock */
-    uint64_t key;             /* of *next, in the clock of the output */
-    bool in_pieces;           /* the last that went out was one: nothing comes between */
-    uint64_t last_piece;      /* sequence in the output */
+    const uint64_t *next_key; /* sort key of *next, in the clock of the input */
+    uint64_t key;             /* sort key of *next, in the clock of the output */
+    bool in_fragments; /* the last record out was a fragment: the others must follow directly */
+    uint64_t last_fragment; /* its sequence in the output */
     bool ended;
 
-    /* Instead of a run: samples as bytes.  span.n 0: none are at hand. */
-    pf_sample_span span;       /* those that are left */
-    const uint8_t *span_begin; /* where it began */
-    uint64_t span_taken;       /* samples that were taken of it */
-    size_t span_time;          /* where in a sample its time is, … */
-    size_t span_least;         /* … and how many bytes it has at least */
-    bool records_only;         /* its samples are to be read as records */
+    /* A span of samples as bytes, instead of a run.  span.n 0: there is none. */
+    pf_sample_span span;       /* the samples that are left */
+    const uint8_t *span_begin; /* first byte of the span when it was fetched */
+    uint64_t span_taken;       /* samples already used of it */
+    size_t span_time;          /* offset of the time in a sample, header included */
+    size_t span_min_size;      /* bytes that a sample needs so that time and id are inside */
+    bool records_only;         /* spans of this input proved unusable: read records */
 
-    /* Facts. */
-    uint64_t first_sample, last_sample, n_samples, first_bytes, bytes;
-    uint64_t kernel;             /* where the kernel is mapped, 0: not known */
-    uint32_t host;               /* boot of a machine */
-    uint32_t machine;            /* from 0: inputs of one machine have the same */
-    uint32_t unproven;           /* position of an input of the same machine, whose boot may be the
-                                  * same, PF_MERGE_NO_INPUT: none */
-    uint32_t first_of_recording; /* position of the first input of it */
-    bool is_part;                /* of a recording that another input has another part of */
-    uint32_t why;                /* PERFILE_CLOCK_… */
+    /* What is known about the whole input after planning. */
+    uint64_t first_sample, last_sample, n_samples, first_bytes, bytes; /* as in pf_totals */
+    uint64_t kernel;             /* address of the kernel mapping, 0: unknown */
+    uint32_t boot;               /* equal: same boot of the same machine */
+    uint32_t machine;            /* equal: same machine; counted from 0 */
+    uint32_t maybe_same_boot;    /* an input of the same machine whose boot is neither proved nor
+                                  * disproved to be the same; PF_MERGE_NO_INPUT: none */
+    uint32_t first_of_recording; /* index of the first input of the same recording */
+    bool is_part;                /* other inputs hold other parts of the same recording */
+    uint32_t clock_reason;       /* PERFILE_MERGE_CLOCK_... */
     uint64_t offset;             /* added to times, modulo 2^64 */
 
     /* Events and ids. */
     pf_merge_event *events;
     uint32_t n_events;
-    pf_merge_plan *plans;
+    pf_merge_plan *plans; /* one for each distinct layout */
     uint32_t n_plans;
-    pf_index ids;                         /* id of the input -> position in new_ids */
-    pf_buffer new_ids;                    /* perfile_merge_id_pair, those of events first */
-    size_t n_known;                       /* of them: of events */
-    bool renumbers;                       /* some id changes */
-    bool walks;                           /* some field of a body changes */
-    bool plain;                           /* its samples go on as they are */
-    bool quick;                           /* in its samples only words of fixed place change */
-    int id_slot;                          /* … the id there at most, else -1 */
-    size_t least;                         /* bytes of their bodies */
-    pf_merge_known known[PF_MERGE_KNOWN]; /* those that were asked for lately */
+    pf_index ids;           /* id of the input -> index in new_ids */
+    pf_buffer new_ids;      /* perfile_merge_id_pair; those of events come first */
+    size_t n_event_ids;     /* how many of new_ids belong to events */
+    bool renumbers;         /* some id changes */
+    bool rewrites_fields;   /* some field of a record body changes */
+    bool samples_unchanged; /* samples pass on byte for byte */
+    bool fixed_fields_only; /* in samples only words at fixed offsets change */
+    int id_slot;            /* slot of the id if at most the id changes in samples, else -1 */
+    size_t min_body;        /* bytes of all fields at fixed offsets of a sample */
+    pf_merge_cached_id id_cache[PF_MERGE_ID_CACHE]; /* direct-mapped by id, lately used */
 
-    bool has_threads;           /* a THREAD_MAP came */
-    bool drops_aux, drops_stat; /* PERFILE_MERGE_DROP_CONFLICTING */
-    pf_pids moved;              /* processes and threads that got another number */
+    bool has_threads;           /* a THREAD_MAP of perf stat came */
+    bool drops_aux, drops_stat; /* conflict found; PERFILE_MERGE_DROP_CONFLICTING was set */
+    pf_pids moved_pids;         /* processes and threads that got another number */
     perfile_merge_input_summary result;
 } pf_merge_input;
 
-/* The head of an input among those of the others: by key, then by order. */
+/* An entry of the heap: an input by the time of its next record, equal times by input order. */
 typedef struct pf_merge_head {
     uint64_t key;
-    int32_t order; /* the input's position; less where nothing may come before it */
-    uint32_t input;
+    int32_t order;  /* index of the input; -1 inside a row of fragments, to come first */
+    uint32_t input; /* index */
 } pf_merge_head;
 
 typedef struct pf_merge {
@@ -124,130 +137,163 @@ typedef struct pf_merge {
     perfile_merge_options options;
     pf_merge_input *inputs;
     uint32_t n_inputs;
-    pf_merge_head *heap;
+    pf_merge_head *heap; /* inputs that have a record or a span at hand */
     uint32_t n_heap;
-    uint32_t n_hosts;               /* boots */
-    uint32_t clock_of;              /* the input whose clock the output has */
-    bool sample_id_all;             /* of the output */
-    bool adds_ids;                  /* events get IDENTIFIER */
-    uint8_t rules[PERFILE_N_KINDS]; /* of kinds */
+    uint32_t n_boots;
+    uint32_t clock_input;           /* index of the input whose clock the output uses */
+    bool sample_id_all;             /* of the output's attrs: set if any input has it */
+    bool adds_ids;                  /* all events of the output get PERF_SAMPLE_IDENTIFIER */
+    uint8_t rules[PERFILE_N_KINDS]; /* PF_MERGE_... for each kind of field */
 
-    pf_index owners;                /* id -> position of the first input that has it */
-    uint64_t next_id;               /* that nobody has */
-    pf_buffer bytes;                /* of the run that is handed out */
-    const perfile_record *extra_of; /* of the stream of … */
-    uint32_t extra_input;
-    struct pf_repeated *repeated;
-    uint64_t sequence;
-    uint64_t usual;       /* slots of the run that are ready for usual samples, by bit */
-    uint64_t since_round; /* bytes of records … */
-    pf_sample_span given; /* samples that were merged as bytes, and not taken yet: of … */
-    pf_buffer merged;     /* … this */
-    pf_buffer damages;    /* perfile_record: to be told first */
-    pf_merge_input *dry;  /* its run is handed out */
-    uint64_t foreign_counters;
-    bool timed;          /* … of which one had a time */
-    bool rounds;         /* the records are of a family that has them */
-    bool told;           /* what is told at the end */
-    pf_buffer threads;   /* body of the first THREAD_MAP of a recording of perf stat … */
-    uint32_t threads_of; /* … and its input */
-    uint32_t aux_of;     /* the input that has AUX traces */
+    pf_index owners;                /* id -> index of the first input that has it; n_inputs: ours */
+    uint64_t next_id;               /* candidate for the next new id */
+    pf_buffer bytes;                /* rewritten records of the run that is being handed out */
+    const perfile_record *extra_of; /* run[0] has extra bytes: the record they are read through … */
+    uint32_t extra_input;           /* … and its input */
+    struct pf_repeated *repeated;   /* repeats.c */
+    uint64_t sequence;              /* of the next record of the output */
+    uint64_t ready_slots;           /* bit i: base.run[i] holds the constant members of a sample */
+    uint64_t since_round;           /* bytes of records since the last FINISHED_ROUND … */
+    bool timed_since_round;         /* … of which at least one had a time */
+    pf_sample_span ready_span;      /* samples merged as bytes and not consumed yet, in `merged` */
+    pf_buffer merged;
+    pf_buffer pending_damage;  /* perfile_record of family DAMAGE, to be handed out first */
+    pf_merge_input *exhausted; /* its run is used up: it is refilled before anything goes on */
+    uint64_t foreign_time_convs;
+    bool has_rounds;           /* the family of the records has FINISHED_ROUND */
+    bool reported;             /* the notes of the end went out */
+    pf_buffer thread_map;      /* body of the first THREAD_MAP of perf stat … */
+    uint32_t thread_map_input; /* … and its input, or PF_MERGE_NO_INPUT */
+    uint32_t aux_input;        /* the input that has AUX traces, or PF_MERGE_NO_INPUT */
     perfile_merge_summary result;
 } pf_merge;
 
-/* merge_input.c: sees to it that all of an input is known before its first record. */
-perfile_status pf_merge_read_whole(pf_merge *x, pf_merge_input *in, perfile_error *err);
-/* The caller's stream is his again. */
-void pf_merge_give_back(pf_merge_input *in);
-/* Reads an input up to its first record, by which all of it was read. */
-perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err);
-/* Goes back over the first run, once offsets are known. */
-perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error *err);
-/* To the next record of the run that counts; false when there is none. */
-bool pf_merge_settle(pf_merge *x, pf_merge_input *in);
-/* Reads on to the next run that has one; without one the input has ended. */
-perfile_status pf_merge_read_on(pf_merge *x, pf_merge_input *in, perfile_error *err);
+/* input.c */
 
-/* merge.c: an input that has a record. */
+/* Makes sure that in->stream has totals, so that all about the input is known before its first
+ * record: a stream without totals gets a perfile_sort() on it that holds everything. */
+perfile_status pf_merge_require_totals(pf_merge *x, pf_merge_input *in, perfile_error *err);
+/* Takes off what pf_merge_require_totals() put on the caller's stream, which the caller owns
+ * again. */
+void pf_merge_return_stream(pf_merge_input *in);
+/* Reads an input up to its first record and collects its totals. */
+perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err);
+/* Examines the first run once more, now that offsets are known and records may be skipped. */
+perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error *err);
+/* Moves in->next to the next record of the run that goes into the output, and sets in->key.  False
+ * when the run has none left. */
+bool pf_merge_skip_to_next(pf_merge *x, pf_merge_input *in);
+/* Fetches runs until one has a record for the output; sets in->ended if there is none. */
+perfile_status pf_merge_next_run(pf_merge *x, pf_merge_input *in, perfile_error *err);
+
+/* merge.c */
+
+/* Adds an input that has a record to the heap. */
 void pf_merge_push(pf_merge *x, const pf_merge_input *in);
+/* Frees the merge, but not the streams of its inputs. */
 void pf_merge_release(pf_merge *x);
 extern const pf_stream_ops pf_merge_ops;
 
-/* merge_meet.c: what is true of one input only; *drop: it was told that this is left out. */
+/* exclusive.c: rejects records that only one recording may supply (AUX traces, THREAD_MAP of perf
+ * stat), or with PERFILE_MERGE_DROP_CONFLICTING reports a conflict once and sets *drop. */
 perfile_status pf_merge_check_exclusive(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                         bool *drop, perfile_error *err);
 
-/* merge_result.c: options.note. */
+/* result.c */
+
+/* Passes a note to the caller's options.note. */
 void pf_merge_report(const pf_merge *x, const perfile_merge_note *note);
-/* A fact that nobody can join: fails with the sentence, or with PERFILE_MERGE_DROP_CONFLICTING
- * tells it as a note of kind CONFLICT and returns PERFILE_OK. */
+/* A fact of input `input` (feature or record type `number`) that cannot be joined with those of
+ * other inputs.  Returns PERFILE_E_USAGE with the text, or with PERFILE_MERGE_DROP_CONFLICTING
+ * reports the text as a note of kind CONFLICT and returns PERFILE_OK. */
 perfile_status pf_merge_conflict(const pf_merge *x, uint32_t number, uint32_t input,
                                  perfile_error *err, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* merge_hosts.c: who was recorded where, and which inputs are of one recording. */
+/* hosts.c: sets machine, boot, first_of_recording and is_part of each input. */
 perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err);
-/* merge_clocks.c: offsets, or PERFILE_E_USAGE with a sentence that says what to pass. */
+/* clocks.c: sets clock_input and the offset of each input.  PERFILE_E_USAGE if clocks cannot be
+ * related; the message says which option to pass. */
 perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err);
-/* merge_events.c: events of the output with their ids, plans for the records of each input. */
+
+/* events.c */
+
+/* Makes the events of the output with their ids, and a plan for each layout of each input. */
 perfile_status pf_merge_events(pf_merge *x, perfile_error *err);
-/* The number that an id of the input has in the output; one that no event has gets its own. */
+/* Gives the number that an id of the input has in the output.  An id of no event gets a number of
+ * its own when it is first seen. */
 perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uint64_t *out,
                                perfile_error *err);
-/* The same of ids of events; false: this one is of none. */
+/* The same for ids of events only; false (and *out = id): the id belongs to no event. */
 bool pf_merge_find_id(const pf_merge_input *in, uint64_t id, uint64_t *out);
-/* The same of all ids that have a number already. */
+/* The same for every id that already has a number. */
 bool pf_merge_find_stream(const pf_merge_input *in, uint64_t id, uint64_t *out);
-/* merge_features.c: features and event types of the output, into its session.  Events are there. */
+
+/* features.c: adds features and event types to the session of the output.  Needs its events. */
 perfile_status pf_merge_features(pf_merge *x, perfile_error *err);
-/* merge_record.c: `r` as a record of the output, in x->bytes unless it stays as it is. */
-perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
-                               perfile_record *out, bool *drop, perfile_error *err);
-size_t pf_merge_room(const perfile_record *r);
-/* merge_span.c: usual samples as bytes; see pf_stream_ops. */
+
+/* record.c */
+
+/* Makes *out the record of the output for `r`.  Its bytes are appended to x->bytes, which has room
+ * for pf_merge_record_room(r) more, unless the record is unchanged: then they stay those of `r`.
+ * *drop: the record cannot be read in the output and is left out (counted in x->result). */
+perfile_status pf_merge_rewrite_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
+                                       perfile_record *out, bool *drop, perfile_error *err);
+size_t pf_merge_record_room(const perfile_record *r);
+
+/* span.c: samples as bytes; `span` and `skip` of pf_stream_ops. */
 pf_sample_span pf_merge_span(perfile_stream *s, uint64_t most);
 void pf_merge_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
-/* Merges samples of spans; false when something else is next. */
+/* Merges samples into x->ready_span; false when the next record cannot be part of a span. */
 bool pf_merge_make_span(pf_merge *x);
-/* merge_few.c: those of a few inputs, up to one that needs more of a look, or to `most` bytes and
- * one sample more; returns how many bytes. */
-size_t pf_merge_few(pf_merge *x, uint8_t *to, size_t most);
-/* Makes a run of what was merged and not taken. */
-void pf_merge_give_span(pf_merge *x);
-/* What is left of the span of an input is to be read as records. */
-void pf_merge_leave_span(pf_merge_input *in);
-/* merge_sample.c: usual samples into the run, up to the first record that needs more. */
-void pf_merge_give_usual(pf_merge *x);
-/* merge_repeats.c: whether `r`, state of a part, was handed on for another part already. */
+/* Makes x->ready_span, or its first PERFILE_RUN_RECORDS samples, a run of records. */
+void pf_merge_span_to_run(pf_merge *x);
+/* Drops the rest of an input's span: those samples will be read as records. */
+void pf_merge_close_span(pf_merge_input *in);
+
+/* few.c: the inner loop of pf_merge_make_span() for up to 8 inputs.  Writes samples to `to` until
+ * one needs the general code, or `most` bytes are reached, which the last sample may exceed.
+ * Returns the number of bytes. */
+size_t pf_merge_few_spans(pf_merge *x, uint8_t *to, size_t most);
+
+/* sample.c: appends samples to the run up to the first record that needs record.c. */
+void pf_merge_fill_fast(pf_merge *x);
+
+/* repeats.c: sets *repeated if `r`, side-band of one part of a recording with sort key `key`, went
+ * out for another part already.  `timeless`: the record has no time. */
 perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
                                     uint64_t key, bool timeless, bool *repeated,
                                     perfile_error *err);
 void pf_merge_forget_repeats(pf_merge *x);
 
-/* Where the next round stands depends on nothing but the records: behind the one with which there
- * are so many bytes since the last.  `bytes` and `timed`: of records that were not counted yet. */
+/* True if a FINISHED_ROUND goes in front of the next record.  `bytes`, `timed`: records that are
+ * not yet counted in since_round and timed_since_round.  The position of rounds depends on nothing
+ * but the bytes of the records, so that all three ways of writing them give the same output. */
 static inline bool pf_merge_round_is_due(const pf_merge *x, uint64_t bytes, bool timed)
 {
-    return x->rounds && (x->timed || timed) && x->since_round + bytes >= PF_ROUND_BYTES;
+    return x->has_rounds && (x->timed_since_round || timed) &&
+           x->since_round + bytes >= PF_ROUND_BYTES;
 }
 
-/* In the clock of the output. */
+/* Converts a sort key to the clock of the output.  0 and PERFILE_NO_TIME mean "no time" and
+ * stay. */
 static inline uint64_t pf_merge_key(const pf_merge_input *in, uint64_t key)
 {
     return key && key != PERFILE_NO_TIME ? key + in->offset : key;
 }
 
-/* A sample that stands alone: always handed on. */
-static inline bool pf_merge_is_usual(const perfile_record *r)
+/* True for a sample that is not part of an envelope: it never repeats and is never skipped. */
+static inline bool pf_merge_is_plain_sample(const perfile_record *r)
 {
     return r->type == PERFILE_RECORD_SAMPLE &&
            !(r->flags & (PERFILE_REC_INNER | PERFILE_REC_ENVELOPE));
 }
 
-/* A number of a process or thread in the output. */
-static inline bool pf_merge_moves(const pf_merge_input *in, uint32_t pid)
+/* True if PERFILE_MERGE_MAP_PIDS gives this process or thread another number: not on the first
+ * boot, and not for 0, -1 and other numbers that Linux does not assign. */
+static inline bool pf_merge_pid_moves(const pf_merge_input *in, uint32_t pid)
 {
-    return in->host && pid && pid < PERFILE_MERGE_PIDS;
+    return in->boot && pid && pid < PERFILE_MERGE_PIDS;
 }
 
 #endif

@@ -1,12 +1,17 @@
-/* What events of the output are called. */
+/* Names of the events of the output: event types (the section of old files) and EVENT_DESC.
+ *
+ * Where inputs give an event different names, the first input is right. Names that an input only
+ * derived, from the attr or other features, are derived again from those of the output. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/event_desc.h"
 #include "merge/facts.h"
 
+/* struct perf_trace_event_type has 64 bytes for the name. */
 enum { LONGEST_TYPE = 63 };
 
-/* What the event types of an input say of its i-th event; what it is called where they do not. */
+/* Returns the event type of the i-th event of an input; if its event types do not have it, the
+ * name of the event, as far as it fits. */
 static perfile_bytes type_of(const perfile_session *s, uint32_t i)
 {
     const perfile_event *e = perfile_session_event(s, i);
@@ -17,17 +22,19 @@ static perfile_bytes type_of(const perfile_session *s, uint32_t i)
     return (perfile_bytes){(const uint8_t *)e->name, len < LONGEST_TYPE ? len : LONGEST_TYPE};
 }
 
+/* Adds an event type unless it is there; with `always` in any case. */
 static perfile_status add_type(pf_merge *x, pf_merge_entries *seen, uint64_t config,
                                perfile_bytes name, bool always, perfile_error *err)
 {
     bool added;
-    if (!pf_merge_entries_take(seen, &(pf_merge_entry){.number = config, .name = name}, &added))
+    if (!pf_merge_entries_add(seen, &(pf_merge_entry){.number = config, .name = name}, &added))
         return pf_fail_nomem(err, "merge");
     return added || always ? pf_session_add_event_type(x->base.session, config, name, true, err)
                            : PERFILE_OK;
 }
 
-/* Readers look for the type of an event at the event's own position. */
+/* Adds a type for each event of the output, in their order: readers look for the type of an event
+ * at the index of the event. */
 static perfile_status add_types_of_events(pf_merge *x, pf_merge_entries *seen, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(x->base.session);
@@ -48,6 +55,7 @@ static perfile_status add_types_of_events(pf_merge *x, pf_merge_entries *seen, p
     return st;
 }
 
+/* Adds the types of an input that are not there yet. */
 static perfile_status add_types(pf_merge *x, const perfile_session *s, pf_merge_entries *seen,
                                 perfile_error *err)
 {
@@ -75,8 +83,8 @@ perfile_status pf_join_event_types(pf_merge *x, perfile_error *err)
     return st;
 }
 
-/* The name that the first input has for each.  What was worked out from other facts is worked out
- * again, from those of all. */
+/* Gives each event of the output the name in the first input that stored one. Inputs are gone
+ * through backwards, so that the first one is written last. */
 static void collect_names(const pf_merge *x, const char **names, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -91,6 +99,7 @@ static void collect_names(const pf_merge *x, const char **names, uint32_t n)
     }
 }
 
+/* True if an input has EVENT_DESC, or if a name would be lost without it. */
 static bool needs_desc(const pf_merge *x, const char *const *names, uint32_t n)
 {
     for (uint32_t k = 0; k < x->n_inputs; k++)
@@ -102,6 +111,7 @@ static bool needs_desc(const pf_merge *x, const char *const *names, uint32_t n)
     return false;
 }
 
+/* Makes EVENT_DESC and lets the session read it. */
 static perfile_status add_desc(pf_merge *x, const char *const *names, perfile_error *err)
 {
     pf_buffer made = {0};

@@ -1,4 +1,10 @@
-/* A record of an input as one of the output. */
+/* Rewrites one record of an input for the output.
+ *
+ * The body is walked field by field; the kind of each field selects a rule of format/merging.def
+ * (ids, times, pids, cgroups ...). Samples and trailers also get the layout of the output
+ * (stage/relayout.h), after which the words at fixed offsets are patched by the plan of their
+ * event. A record whose event is unknown, so that nobody could read it in the output, is left out
+ * and counted. */
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "core/layout.h"
@@ -9,23 +15,28 @@
 #include "merge/merge.h"
 #include "schema/family.h"
 
-enum { MOST = UINT16_MAX, MOST_HOST = 256, MOST_TRAILER = 64 };
+enum {
+    MOST = UINT16_MAX, /* bytes of a record: header.size has 16 bits */
+    MOST_HOST = 256,   /* of a host name in a COMM */
+    MOST_TRAILER = 64
+};
 
-/* A record on its way. */
+/* A record that is being rewritten. */
 typedef struct rewriting {
     pf_merge *x;
     pf_merge_input *in;
     const perfile_record *r;
-    const pf_merge_event *event; /* NULL: of none, or nobody knows */
-    uint8_t *out;                /* its header */
-    uint8_t *end;                /* behind what is written of it */
-    uint64_t front; /* places before this are not walked: they were changed already … */
-    uint64_t shift; /* … and what is behind has moved */
+    const pf_merge_event *event; /* NULL: it has none, or the event is unknown */
+    uint8_t *out;                /* header of the new record */
+    uint8_t *end;                /* end of what is written so far */
+    uint64_t front; /* fields before this offset of the old record are already done … */
+    uint64_t shift; /* … and those after it moved by this many bytes, modulo 2^64 */
     bool swap;
     perfile_status st;
     perfile_error *err;
 } rewriting;
 
+/* Reads or writes a field of 4 or 8 bytes. */
 static uint64_t load(const uint8_t *p, uint64_t width, bool swap)
 {
     return width == 8 ? pf_load_u64(p, swap) : pf_load_u32(p, swap);
@@ -39,6 +50,7 @@ static void store(uint8_t *p, uint64_t width, uint64_t v, bool swap)
         pf_store_u32(p, (uint32_t)v, swap);
 }
 
+/* Keeps the first error, with the offset of the record. */
 static void fail(rewriting *w, perfile_status st)
 {
     if (w->st == PERFILE_OK) {
@@ -47,8 +59,9 @@ static void fail(rewriting *w, perfile_status st)
     }
 }
 
-/* An id of 0 is none: it means the first event, and stays where that is the record's.  What the
- * only event of an input says is its id, whatever it is. */
+/* Converts an id. 0 means "none": readers take it as the first event, so it stays 0 if that is the
+ * event of the record in the output too. In an input with a single event every id means that
+ * event, except for stream ids. */
 static uint64_t new_id(rewriting *w, uint64_t id, bool stream)
 {
     uint64_t out = id;
@@ -65,16 +78,19 @@ static uint64_t new_id(rewriting *w, uint64_t id, bool stream)
     return out;
 }
 
+/* Converts a pid or tid and remembers it for perfile_merge_get_pid(). */
 static uint64_t new_task(rewriting *w, uint64_t pid)
 {
     bool is_new;
-    if (pid > UINT32_MAX || !pf_merge_moves(w->in, (uint32_t)pid))
+    if (pid > UINT32_MAX || !pf_merge_pid_moves(w->in, (uint32_t)pid))
         return pid;
-    if (!pf_pids_add(&w->in->moved, (uint32_t)pid, &is_new))
+    if (!pf_pids_add(&w->in->moved_pids, (uint32_t)pid, &is_new))
         fail(w, pf_fail_nomem(w->err, "merge"));
-    return pid + (uint64_t)w->in->host * PERFILE_MERGE_PIDS;
+    return pid + (uint64_t)w->in->boot * PERFILE_MERGE_PIDS;
 }
 
+/* Adds the offset of the input. Fails if the result would wrap around, or be one of the values
+ * that mean "no time" (0 and PERFILE_NO_TIME). */
 static uint64_t new_time(rewriting *w, uint64_t time)
 {
     const uint64_t offset = w->in->offset;
@@ -91,7 +107,8 @@ static uint64_t new_time(rewriting *w, uint64_t time)
     return off ? time : moved;
 }
 
-static uint64_t changed(rewriting *w, unsigned rule, uint64_t v)
+/* Applies a rule to the value of a field. */
+static uint64_t apply_rule(rewriting *w, unsigned rule, uint64_t v)
 {
     switch (rule) {
     case PF_MERGE_ID:
@@ -107,12 +124,13 @@ static uint64_t changed(rewriting *w, unsigned rule, uint64_t v)
     case PF_MERGE_BASE:
         return v + w->in->offset;
     case PF_MERGE_CGROUP:
-        return v ? v + ((uint64_t)w->in->host << 56) : 0;
+        return v ? v + ((uint64_t)w->in->boot << 56) : 0;
     default:
         return v;
     }
 }
 
+/* Visitor: changes the field, or each word of a list, in the copy at w->out. */
 static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     rewriting *w = user;
@@ -125,7 +143,7 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
         return;
     uint8_t *at = w->out + v->offset + w->shift;
     for (uint64_t i = 0; i < n && w->st == PERFILE_OK; i++, at += width)
-        store(at, width, changed(w, rule, load(at, width, w->swap)), w->swap);
+        store(at, width, apply_rule(w, rule, load(at, width, w->swap)), w->swap);
 }
 
 static void on_group(void *user, const perfile_field *f, const perfile_value *v)
@@ -138,7 +156,8 @@ static void on_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* Changes fields of the body by what they mean.  What cannot be read stays as it was copied. */
+/* Changes the fields of the body from offset `front` on, by their kinds; they are `shift` bytes
+ * further in the new record. If the walk stops at damage, the rest stays as it was copied. */
 static void change_fields(rewriting *w, uint64_t front, uint64_t shift)
 {
     static const perfile_visitor visitor = {sizeof visitor, on_value, on_group, on_end};
@@ -147,14 +166,15 @@ static void change_fields(rewriting *w, uint64_t front, uint64_t shift)
     (void)perfile_record_walk(w->r, PERFILE_WALK_ALL, &visitor, w, NULL);
 }
 
+/* Applies a rule to the 64-bit word at `at`. TASK: two fields of 32 bits, pid and tid. */
 static void change_word(rewriting *w, unsigned rule, uint8_t *at)
 {
     if (rule != PF_MERGE_TASK) {
-        pf_store_u64(at, changed(w, rule, pf_load_u64(at, w->swap)), w->swap);
+        pf_store_u64(at, apply_rule(w, rule, pf_load_u64(at, w->swap)), w->swap);
         return;
     }
     for (unsigned half = 0; half < 8; half += 4)
-        store(at + half, 4, changed(w, rule, pf_load_u32(at + half, w->swap)), w->swap);
+        store(at + half, 4, apply_rule(w, rule, pf_load_u32(at + half, w->swap)), w->swap);
 }
 
 static perfile_status too_long(const rewriting *w, size_t n)
@@ -167,7 +187,8 @@ static perfile_status too_long(const rewriting *w, size_t n)
     return st;
 }
 
-/* What IDENTIFIER is when it comes in: what ID says (at `at`, NULL: nowhere), or the event's. */
+/* Returns the value of an IDENTIFIER that the input does not have: the converted ID field at `at`,
+ * or with `at` NULL the first id of the event. */
 static uint64_t id_to_add(rewriting *w, const uint8_t *at)
 {
     if (at)
@@ -175,6 +196,7 @@ static uint64_t id_to_add(rewriting *w, const uint8_t *at)
     return w->event ? w->event->first_id : 0;
 }
 
+/* Writes a sample. PERFILE_E_CORRUPT: it is shorter than its layout. */
 static perfile_status rewrite_sample(rewriting *w, const pf_merge_plan *p)
 {
     const perfile_layout *from = &p->relayout.from;
@@ -201,7 +223,8 @@ static perfile_status rewrite_sample(rewriting *w, const pf_merge_plan *p)
     return w->st;
 }
 
-/* What a record says of itself that had no trailer, and goes where all have one. */
+/* Appends a trailer to a record of an input without sample_id_all, with what is known of the
+ * record. Its time is the sort key: that of the record in front of it if it has none itself. */
 static perfile_status add_trailer(rewriting *w)
 {
     const perfile_event *e = perfile_session_event(w->x->base.session, w->event->out);
@@ -221,8 +244,8 @@ static perfile_status add_trailer(rewriting *w)
     size_t len;
     uint32_t pid, tid;
     if (perfile_record_task(w->r, &pid, &tid)) {
-        v.pid = (uint32_t)changed(w, PF_MERGE_TASK, pid);
-        v.tid = (uint32_t)changed(w, PF_MERGE_TASK, tid);
+        v.pid = (uint32_t)apply_rule(w, PF_MERGE_TASK, pid);
+        v.tid = (uint32_t)apply_rule(w, PF_MERGE_TASK, tid);
     }
     perfile_status st =
         perfile_sample_id_encode(&v, sizeof v, &how, w->end, MOST_TRAILER, &len, w->err);
@@ -233,8 +256,9 @@ static perfile_status add_trailer(rewriting *w)
     return w->st;
 }
 
-/* "host:name" instead of the name. */
-static void name_host(rewriting *w)
+/* PERFILE_MERGE_HOST_COMM: changes the name of a COMM record to "host:name", padded to 8 bytes
+ * with at least one NUL. */
+static void prefix_host_name(rewriting *w)
 {
     enum { NAME_AT = PF_PERF_RECORD_HEADER + 8 };
     const char *host = perfile_session_fact(w->in->session, PERFILE_FACT_HOSTNAME);
@@ -251,17 +275,19 @@ static void name_host(rewriting *w)
     w->end = w->out + NAME_AT + filled;
 }
 
-static bool says_host(const rewriting *w)
+/* True for COMM records that get the name of their host. */
+static bool gets_host_name(const rewriting *w)
 {
     enum { LEAST = 8 };
-    return w->r->type == PERFILE_RECORD_COMM && w->x->n_hosts > 1 &&
+    return w->r->type == PERFILE_RECORD_COMM && w->x->n_boots > 1 &&
            w->x->options.flags & PERFILE_MERGE_HOST_COMM &&
            w->end - w->out >= PF_PERF_RECORD_HEADER + LEAST;
 }
 
-/* Records that no table describes end with a trailer as others do, if they end with an id. */
-static bool split(const rewriting *w, const perfile_layout *l, perfile_bytes *body,
-                  perfile_bytes *trailer)
+/* Cuts the body of a record from its trailer; false if it has none. Record types without a table
+ * are believed to end with a trailer if the id in it is one of the input. */
+static bool split_trailer(const rewriting *w, const perfile_layout *l, perfile_bytes *body,
+                          perfile_bytes *trailer)
 {
     const perfile_record *r = w->r;
     if (pf_record_known(r->type))
@@ -280,30 +306,31 @@ static bool split(const rewriting *w, const perfile_layout *l, perfile_bytes *bo
     return true;
 }
 
-/* Whether all fields of fixed size are there. */
-static bool is_whole(const perfile_record *r)
+/* True if the body holds all fields of fixed size, so that a trailer may follow. */
+static bool is_complete(const perfile_record *r)
 {
     return pf_record_known(r->type) && r->body.len + 1 >= pf_record_fixed_plus_one[r->type];
 }
 
+/* Writes a record that is not a sample: body, then trailer. */
 static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
 {
     perfile_bytes body = w->r->body, trailer = {NULL, 0};
-    bool has = p && split(w, &p->relayout.from, &body, &trailer);
+    bool has = p && split_trailer(w, &p->relayout.from, &body, &trailer);
     const size_t header = perfile_family_header(w->r->family);
     memcpy(w->out, w->r->header, header);
     if (body.len)
         memcpy(w->out + header, body.ptr, body.len);
     w->end = w->out + header + body.len;
-    if (w->in->walks)
+    if (w->in->rewrites_fields)
         change_fields(w, 0, 0);
-    if (says_host(w))
-        name_host(w);
+    if (gets_host_name(w))
+        prefix_host_name(w);
     if (w->st != PERFILE_OK || w->r->type >= PERFILE_RECORD_USER)
         return w->st;
-    /* A tool may have left out the trailer where there is one event only; where another one is
-     * shorter, what has no room for its own would be read with that. */
-    bool bare = p && !has && w->event && is_whole(w->r);
+    /* perf leaves the trailer of synthesized records out if there is one event only.  With several
+     * events in the output, readers would take the end of the body for a trailer: it gets one. */
+    bool bare = p && !has && w->event && is_complete(w->r);
     bool many = perfile_session_n_events(w->x->base.session) > 1;
     if (bare && (p->add_trailer || (many && p->relayout.to.sample_id_all)))
         return add_trailer(w);
@@ -321,8 +348,8 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
     return w->st;
 }
 
-/* Without trailers a READ is read as one of the first event.  True if it means the same in the
- * output, where another input may have brought the first event. */
+/* True if a READ record means the same in the output. Without trailers it is read by the
+ * read_format of the first event, which in the output may come from another input. */
 static bool read_stays(const pf_merge *x, const pf_merge_event *event, const pf_merge_plan *plan)
 {
     const perfile_event *first = perfile_session_event(x->base.session, 0);
@@ -332,9 +359,9 @@ static bool read_stays(const pf_merge *x, const pf_merge_event *event, const pf_
     return format == first->layout->read_format && format & PERFILE_FORMAT_ID;
 }
 
-/* Finds the event and plan of a record of the kernel; false if nobody could read it in the output.
- * One of an unknown event is read as all events agree: those of the input, and so those of the
- * output have to. */
+/* Finds the event and plan of a kernel record; false if it cannot be read in the output. A record
+ * of unknown event can still be read if all events of the input agree in their layout, and those
+ * of the output do too. */
 static bool find_plan(const pf_merge *x, const pf_merge_input *in, const perfile_record *r,
                       const pf_merge_event **event, const pf_merge_plan **plan)
 {
@@ -358,9 +385,9 @@ static bool find_plan(const pf_merge *x, const pf_merge_input *in, const perfile
     return true;
 }
 
-/* An EVENT_UPDATE of an id that none of several events has: a reader may have taken it for that of
- * the only event there was when it came. */
-static bool updates_nobody(const pf_merge_input *in, const perfile_record *r)
+/* True for an EVENT_UPDATE whose id belongs to none of several events. It came when there was a
+ * single event, and a reader took it for that one; in the output it would be wrong. */
+static bool updates_unknown_event(const pf_merge_input *in, const perfile_record *r)
 {
     perfile_event_update v;
     return r->type == PERFILE_RECORD_EVENT_UPDATE && in->n_events > 1 &&
@@ -368,6 +395,8 @@ static bool updates_nobody(const pf_merge_input *in, const perfile_record *r)
            !perfile_session_event_by_id(in->session, v.id);
 }
 
+/* Stores the size and makes *out the record at w->out. PERFILE_E_LIMIT: longer than 65,535 bytes.
+ */
 static perfile_status finish(const rewriting *w, perfile_record *out)
 {
     size_t n = (size_t)(w->end - w->out);
@@ -382,13 +411,14 @@ static perfile_status finish(const rewriting *w, perfile_record *out)
     return PERFILE_OK;
 }
 
-size_t pf_merge_room(const perfile_record *r)
+/* 16: padding of a COMM name, and the colon and NUL. */
+size_t pf_merge_record_room(const perfile_record *r)
 {
     return perfile_record_size(r) + PF_RELAYOUT_MORE + MOST_TRAILER + MOST_HOST + 16;
 }
 
-perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
-                               perfile_record *out, bool *drop, perfile_error *err)
+perfile_status pf_merge_rewrite_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
+                                       perfile_record *out, bool *drop, perfile_error *err)
 {
     rewriting w = {.x = x,
                    .in = in,
@@ -402,11 +432,11 @@ perfile_status pf_merge_record(pf_merge *x, pf_merge_input *in, const perfile_re
     out->part = in->at;
     if (r->flags & PERFILE_REC_TIMED)
         out->time = in->key;
-    *drop = updates_nobody(in, r);
-    if (!*drop && in->plain && r->type >= PERFILE_RECORD_USER)
+    *drop = updates_unknown_event(in, r);
+    if (!*drop && in->samples_unchanged && r->type >= PERFILE_RECORD_USER)
         return PERFILE_OK;
     if (in->n_events == 1)
-        w.event = &in->events[0]; /* of tools' records, too */
+        w.event = &in->events[0]; /* also for records of the tool, which carry ids */
     if (*drop || (r->type < PERFILE_RECORD_USER && !find_plan(x, in, r, &w.event, &plan))) {
         x->result.unattributed++;
         *drop = true;

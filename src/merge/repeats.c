@@ -1,29 +1,33 @@
-/* State that several parts of a recording tell.
+/* Side-band that several parts of a recording hold, such as the synthesized MMAPs of each part,
+ * goes out once.
  *
- * A record is repeated as long as its input had it no more often than it was handed on.  Only
- * records of the present time are remembered, and those that have none. */
+ * Records are equal if their bytes in the output are. An input may hold equal records more than
+ * once, and all of those are wanted: so the n-th copy in one input counts as repeated only if n
+ * copies went out already. For that the number of copies is counted per input and for the output.
+ * Only the records of the current time are remembered, and those without a time. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "merge/merge.h"
 
 enum {
-    MOST_BYTES = 12 << 20, /* of one time; what is beyond is handed on */
+    MOST_BYTES = 12 << 20, /* remembered of one time; records beyond that are handed on */
     FIRST_SLOTS = 256,
-    HANDED_ON = 0 /* whose count it is; else that of the input at whose - 1 */
+    HANDED_ON = 0 /* `owner` of the count for the output; inputs have their index + 1 */
 };
 
-/* How often a record was there. */
-typedef struct told {
+/* How often a record occurred in an input, or went out. */
+typedef struct occurrence {
     uint64_t hash;
-    size_t at;    /* in bytes */
-    uint32_t len; /* 0: none */
-    uint32_t whose;
+    size_t at;    /* offset of its bytes in table.bytes */
+    uint32_t len; /* 0: the slot is free */
+    uint32_t owner;
     uint64_t count;
-} told;
+} occurrence;
 
+/* A hash table with open addressing, at most half full. */
 typedef struct table {
-    uint64_t seed, key;
-    told *slots;
+    uint64_t seed, key; /* key: the time that the records are of */
+    occurrence *slots;
     size_t n, size; /* size is a power of two */
     pf_buffer bytes;
 } table;
@@ -32,12 +36,13 @@ struct pf_repeated {
     table of_time, timeless;
 };
 
-static told *slot_of(const table *t, uint64_t hash, uint32_t whose, perfile_bytes b)
+/* Returns the slot of this record and owner, or the free slot where it belongs. */
+static occurrence *slot_of(const table *t, uint64_t hash, uint32_t owner, perfile_bytes b)
 {
     size_t at = (size_t)(hash >> 32) & (t->size - 1);
     for (;; at = (at + 1) & (t->size - 1)) {
-        told *one = &t->slots[at];
-        bool same = one->hash == hash && one->whose == whose && one->len == b.len &&
+        occurrence *one = &t->slots[at];
+        bool same = one->hash == hash && one->owner == owner && one->len == b.len &&
                     memcmp(t->bytes.ptr + one->at, b.ptr, b.len) == 0;
         if (one->len == 0 || same)
             return one;
@@ -47,7 +52,7 @@ static told *slot_of(const table *t, uint64_t hash, uint32_t whose, perfile_byte
 static bool grow(table *t)
 {
     size_t size = t->size ? t->size * 2 : FIRST_SLOTS;
-    told *old = t->slots, *slots = pf_alloc(size, sizeof *slots);
+    occurrence *old = t->slots, *slots = pf_alloc(size, sizeof *slots);
     if (!slots)
         return false;
     for (size_t i = 0; i < t->size; i++) {
@@ -64,12 +69,13 @@ static bool grow(table *t)
     return true;
 }
 
+/* Forgets everything: records of a new time come. */
 static void begin_time(table *t, uint64_t key)
 {
     t->key = key;
     if (t->n == 0)
         return;
-    if (t->size > FIRST_SLOTS) { /* one time had many: the next will not */
+    if (t->size > FIRST_SLOTS) { /* clearing a large table for each time would be slow */
         pf_free(t->slots);
         t->slots = NULL;
         t->size = 0;
@@ -80,19 +86,19 @@ static void begin_time(table *t, uint64_t key)
     pf_buffer_clear(&t->bytes);
 }
 
-/* The count of that one, which begins with 0; its bytes are at `at` already unless that is where
- * the next go.  NULL when there is no memory. */
-static told *count_of(table *t, uint32_t whose, perfile_bytes b, size_t at)
+/* Returns the count for this record and owner, 0 if it is new. `at`: where its bytes are in
+ * t->bytes; if that is the end, they are appended. NULL: out of memory. */
+static occurrence *count_slot(table *t, uint32_t owner, perfile_bytes b, size_t at)
 {
     if (t->n >= t->size / 2 && !grow(t))
         return NULL;
-    uint64_t hash = pf_index_hash(t->seed + whose, b.ptr, b.len);
-    told *one = slot_of(t, hash, whose, b);
+    uint64_t hash = pf_index_hash(t->seed + owner, b.ptr, b.len);
+    occurrence *one = slot_of(t, hash, owner, b);
     if (one->len)
         return one;
     if (at == t->bytes.len && !pf_buffer_append(&t->bytes, b.ptr, b.len))
         return NULL;
-    *one = (told){hash, at, (uint32_t)b.len, whose, 0};
+    *one = (occurrence){hash, at, (uint32_t)b.len, owner, 0};
     t->n++;
     return one;
 }
@@ -113,11 +119,11 @@ perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const
         begin_time(t, key);
     if (t->bytes.len + b.len > MOST_BYTES)
         return PERFILE_OK;
-    told *all = count_of(t, HANDED_ON, b, t->bytes.len);
+    occurrence *all = count_slot(t, HANDED_ON, b, t->bytes.len);
     if (!all)
         return pf_fail_nomem(err, "merge");
     const uint64_t handed_on = all->count;
-    told *mine = count_of(t, in->at + 1, b, all->at);
+    occurrence *mine = count_slot(t, in->at + 1, b, all->at);
     if (!mine)
         return pf_fail_nomem(err, "merge");
     *repeated = ++mine->count <= handed_on;
@@ -130,10 +136,10 @@ void pf_merge_forget_repeats(pf_merge *x)
 {
     if (!x->repeated)
         return;
-    table *both[] = {&x->repeated->of_time, &x->repeated->timeless};
+    table *tables[] = {&x->repeated->of_time, &x->repeated->timeless};
     for (size_t i = 0; i < 2; i++) {
-        pf_free(both[i]->slots);
-        pf_buffer_free(&both[i]->bytes);
+        pf_free(tables[i]->slots);
+        pf_buffer_free(&tables[i]->bytes);
     }
     pf_free(x->repeated);
     x->repeated = NULL;

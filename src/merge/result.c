@@ -1,4 +1,5 @@
-/* What is told of a merge. */
+/* What a merge reports: notes and conflicts while it goes on, and the public functions that return
+ * summaries, ids and pids of a merge. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -26,6 +27,7 @@ perfile_status pf_merge_conflict(const pf_merge *x, uint32_t number, uint32_t in
     return PERFILE_OK;
 }
 
+/* Returns the merge that `s` is, or stands on; NULL if there is none. */
 static const pf_merge *stage_of(const perfile_stream *s)
 {
     while (s && s->ops != &pf_merge_ops)
@@ -50,9 +52,9 @@ void perfile_merge_get_input_summary(const perfile_stream *stream, size_t positi
         const pf_merge_input *in = &x->inputs[position];
         one = in->result;
         one.offset = (int64_t)in->offset;
-        one.clock = in->why;
+        one.clock = in->clock_reason;
         one.host = in->machine;
-        one.boot = in->host;
+        one.boot = in->boot;
         one.part_of = in->first_of_recording;
     }
     memcpy(out, &one, size < sizeof one ? size : sizeof one);
@@ -76,9 +78,9 @@ bool perfile_merge_get_pid(const perfile_stream *stream, size_t position, uint32
 {
     const pf_merge *x = stage_of(stream);
     uint64_t at = after == UINT32_MAX ? 0 : (uint64_t)after + 1;
-    if (!x || position >= x->n_inputs || !pf_pids_next(&x->inputs[position].moved, &at, pid))
+    if (!x || position >= x->n_inputs || !pf_pids_next(&x->inputs[position].moved_pids, &at, pid))
         return false;
-    *new_pid = *pid + x->inputs[position].host * PERFILE_MERGE_PIDS;
+    *new_pid = *pid + x->inputs[position].boot * PERFILE_MERGE_PIDS;
     return true;
 }
 

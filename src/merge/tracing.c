@@ -1,5 +1,8 @@
-/* TRACING_DATA of several inputs as one: formats of all tracepoints, each once.  A number or a name
- * that means two things is a conflict. */
+/* TRACING_DATA of several inputs as one: the formats of all tracepoints, each once.
+ *
+ * Samples refer to a tracepoint by its number, so a number or a name that means two things is a
+ * conflict. An input is first checked completely, then added; an input with a conflict adds
+ * nothing. Formats stand in subsystems, which keep the order of the inputs. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -7,50 +10,58 @@
 #include "core/tracing.h"
 #include "merge/facts.h"
 
+/* MAGIC: length of the magic bytes. FTRACE: position of the subsystem of ftrace's own events,
+ * which has no name. WITHOUT_NAME: see name_entry(). */
 enum { MAGIC = 10, FTRACE = 0, WITHOUT_NAME = 1 };
 
-/* What tracefs has a folder for: a subsystem, and its formats in the order of the inputs. */
+/* A subsystem (a folder in tracefs) and its formats, in the order of the inputs. */
 typedef struct folder {
     perfile_bytes name;
-    uint32_t n, first, last; /* positions in `formats` + 1 */
+    uint32_t n;           /* formats */
+    uint32_t first, last; /* positions in `formats` + 1 */
 } folder;
 
+/* The format of a tracepoint, in the list of its subsystem. */
 typedef struct format {
-    perfile_bytes stored; /* its size and its text */
-    uint32_t next;
+    perfile_bytes stored; /* size and text, as stored */
+    uint32_t next;        /* position in `formats` + 1, 0: the last one */
 } format;
 
-typedef struct joining {
+/* TRACING_DATA that is being joined. */
+typedef struct tracing_join {
     pf_merge *x;
-    uint32_t n_joined;
-    uint32_t first; /* the input that `blob` is of */
+    uint32_t n_joined; /* inputs */
+    uint32_t first;    /* the input that `blob` is from */
     perfile_tracing_formats blob;
     pf_buffer subsystems, formats;
-    pf_merge_entries by_subsystem; /* position is that in `subsystems` */
-    pf_merge_entries by_name;      /* number: of subsystem; value: the text */
+    pf_merge_entries by_subsystem; /* positions are those in `subsystems` */
+    pf_merge_entries by_name;      /* number: see name_entry(); value: the text */
     pf_merge_entries by_id;        /* link: position in by_name */
     perfile_bytes header_page, header_event, kallsyms, printk, cmdlines, version;
     bool has_cmdlines;
-} joining;
+} tracing_join;
 
-/* A format on its way. */
+/* A format of an input while it is checked or added. */
 typedef struct tracepoint {
     perfile_bytes subsystem, name, text, stored;
     uint64_t id;
     bool has_id;
 } tracepoint;
 
-typedef perfile_status each_fn(joining *j, uint32_t k, const tracepoint *t, perfile_error *err);
+typedef perfile_status each_fn(tracing_join *j, uint32_t k, const tracepoint *t,
+                               perfile_error *err);
 
+/* Decodes the feature; false if it is damaged. */
 static bool read_blob(const perfile_feature *f, perfile_tracing_formats *out)
 {
-    perfile_list whole = {.bytes = f->payload, .n = 1};
-    return perfile_tracing_formats_next(&whole, out, sizeof *out) == PERFILE_OK &&
+    perfile_list list = {.bytes = f->payload, .n = 1};
+    return perfile_tracing_formats_next(&list, out, sizeof *out) == PERFILE_OK &&
            out->magic.len == MAGIC && memcmp(out->magic.ptr, "\x17\x08\x44tracing", MAGIC) == 0 &&
            out->big_endian <= 1;
 }
 
-static perfile_status each_file(joining *j, uint32_t k, perfile_bytes subsystem,
+/* Calls `fn` for each format of a subsystem. */
+static perfile_status each_file(tracing_join *j, uint32_t k, perfile_bytes subsystem,
                                 const perfile_list *files, each_fn *fn, perfile_error *err)
 {
     perfile_list list = *files;
@@ -67,9 +78,10 @@ static perfile_status each_file(joining *j, uint32_t k, perfile_bytes subsystem,
     return st;
 }
 
-/* Those of ftrace itself are those of the subsystem without a name. */
-static perfile_status each(joining *j, uint32_t k, const perfile_tracing_formats *blob, each_fn *fn,
-                           perfile_error *err)
+/* Calls `fn` for each format of an input, until one does not return PERFILE_OK. Formats of ftrace
+ * itself count as those of the subsystem without a name. */
+static perfile_status each_format(tracing_join *j, uint32_t k, const perfile_tracing_formats *blob,
+                                  each_fn *fn, perfile_error *err)
 {
     perfile_list list = blob->systems;
     perfile_tracing_system system;
@@ -80,18 +92,20 @@ static perfile_status each(joining *j, uint32_t k, const perfile_tracing_formats
     return st;
 }
 
-static const perfile_bytes *name_of_subsystem(const joining *j, const pf_merge_entry *named)
+/* Name of the subsystem of an entry of by_name. */
+static const perfile_bytes *name_of_subsystem(const tracing_join *j, const pf_merge_entry *named)
 {
     return &pf_merge_entries_at(&j->by_subsystem, (uint32_t)(named->number >> 1))->name;
 }
 
-/* That of ftrace itself is number 0 and has no name. */
+/* Key of a subsystem: number 0 for that of ftrace, which has no name, 1 and the name for others. */
 static pf_merge_entry subsystem_entry(const tracepoint *t)
 {
     return (pf_merge_entry){.number = t->subsystem.ptr != NULL, .name = t->subsystem};
 }
 
-/* What a format goes by in by_name; one that says no number or no name goes by its text. */
+/* Key of a format: number of the subsystem times 2, and the name. A format in which name or number
+ * cannot be found has the flag WITHOUT_NAME and its text as name. */
 static pf_merge_entry name_entry(const tracepoint *t, uint32_t subsystem, uint32_t k)
 {
     return (pf_merge_entry){.number = (uint64_t)subsystem << 1 | (t->has_id ? 0 : WITHOUT_NAME),
@@ -100,13 +114,15 @@ static pf_merge_entry name_entry(const tracepoint *t, uint32_t subsystem, uint32
                             .input = k};
 }
 
-/* A conflict that was told ends the look at the input. */
-static perfile_status told(perfile_status conflict)
+/* Return value of a check that reported a conflict: PERFILE_END ends the reading of the input,
+ * which adds nothing, but is no error. */
+static perfile_status conflict_result(perfile_status conflict)
 {
     return conflict == PERFILE_OK ? PERFILE_END : conflict;
 }
 
-static perfile_status check_name(joining *j, uint32_t k, const tracepoint *t,
+/* Checks that a name has the number and text of an earlier input. */
+static perfile_status check_name(tracing_join *j, uint32_t k, const tracepoint *t,
                                  const pf_merge_entry *first, perfile_error *err)
 {
     perfile_bytes name;
@@ -116,17 +132,19 @@ static perfile_status check_name(joining *j, uint32_t k, const tracepoint *t,
     if (first->input == k || pf_same_bytes(first->value, t->text))
         return PERFILE_OK;
     if (pf_tracepoint_read(first->value, &name, &id) && id != t->id)
-        return told(pf_merge_conflict(
-            x, PERFILE_FEATURE_TRACING_DATA, k, err,
-            "tracepoint %.*s:%.*s has number %" PRIu64 " in %s and %" PRIu64 " in %s",
-            PF_SHOWN(t->subsystem), PF_SHOWN(t->name), id, before, t->id, x->inputs[k].name));
-    return told(pf_merge_conflict(x, PERFILE_FEATURE_TRACING_DATA, k, err,
-                                  "tracepoint %.*s:%.*s has other fields in %s than in %s",
-                                  PF_SHOWN(t->subsystem), PF_SHOWN(t->name), x->inputs[k].name,
-                                  before));
+        return conflict_result(pf_merge_conflict(x, PERFILE_FEATURE_TRACING_DATA, k, err,
+                                                 "tracepoint %.*s:%.*s has number %" PRIu64
+                                                 " in %s and %" PRIu64 " in %s",
+                                                 PF_TEXT_ARGS(t->subsystem), PF_TEXT_ARGS(t->name),
+                                                 id, before, t->id, x->inputs[k].name));
+    return conflict_result(pf_merge_conflict(
+        x, PERFILE_FEATURE_TRACING_DATA, k, err,
+        "tracepoint %.*s:%.*s has other fields in %s than in %s", PF_TEXT_ARGS(t->subsystem),
+        PF_TEXT_ARGS(t->name), x->inputs[k].name, before));
 }
 
-static perfile_status check_id(joining *j, uint32_t k, const tracepoint *t,
+/* Checks that a number means the tracepoint of an earlier input. */
+static perfile_status check_id(tracing_join *j, uint32_t k, const tracepoint *t,
                                const pf_merge_entry *named, perfile_error *err)
 {
     const pf_merge_entry *first =
@@ -137,14 +155,16 @@ static perfile_status check_id(joining *j, uint32_t k, const tracepoint *t,
     if (other == named)
         return PERFILE_OK;
     const perfile_bytes *subsystem = name_of_subsystem(j, other);
-    return told(pf_merge_conflict(j->x, PERFILE_FEATURE_TRACING_DATA, k, err,
-                                  "tracepoint %" PRIu64 " is %.*s:%.*s in %s and %.*s:%.*s in %s",
-                                  t->id, PF_SHOWN(*subsystem), PF_SHOWN(other->name),
-                                  j->x->inputs[first->input].name, PF_SHOWN(t->subsystem),
-                                  PF_SHOWN(t->name), j->x->inputs[k].name));
+    return conflict_result(pf_merge_conflict(
+        j->x, PERFILE_FEATURE_TRACING_DATA, k, err,
+        "tracepoint %" PRIu64 " is %.*s:%.*s in %s and %.*s:%.*s in %s", t->id,
+        PF_TEXT_ARGS(*subsystem), PF_TEXT_ARGS(other->name), j->x->inputs[first->input].name,
+        PF_TEXT_ARGS(t->subsystem), PF_TEXT_ARGS(t->name), j->x->inputs[k].name));
 }
 
-static perfile_status check(joining *j, uint32_t k, const tracepoint *t, perfile_error *err)
+/* First pass over an input: conflicts with earlier inputs. */
+static perfile_status check_format(tracing_join *j, uint32_t k, const tracepoint *t,
+                                   perfile_error *err)
 {
     const pf_merge_entry *named = NULL;
     const pf_merge_entry want_subsystem = subsystem_entry(t);
@@ -162,8 +182,9 @@ static perfile_status check(joining *j, uint32_t k, const tracepoint *t, perfile
     return st == PERFILE_OK ? check_id(j, k, t, named, err) : st;
 }
 
-static perfile_status check_numbers(const joining *j, uint32_t k,
-                                    const perfile_tracing_formats *blob, perfile_error *err)
+/* Checks byte order, size of long and page size, which the formats depend on. */
+static perfile_status check_header(const tracing_join *j, uint32_t k,
+                                   const perfile_tracing_formats *blob, perfile_error *err)
 {
     const struct {
         const char *what;
@@ -173,25 +194,26 @@ static perfile_status check_numbers(const joining *j, uint32_t k,
                    {"page size", j->blob.page_size, blob->page_size}};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (numbers[i].first != numbers[i].now)
-            return told(pf_merge_conflict(j->x, PERFILE_FEATURE_TRACING_DATA, k, err,
-                                          "tracepoint formats of %s have %s %" PRIu32
-                                          ", those of %s %" PRIu32,
-                                          j->x->inputs[j->first].name, numbers[i].what,
-                                          numbers[i].first, j->x->inputs[k].name, numbers[i].now));
+            return conflict_result(pf_merge_conflict(
+                j->x, PERFILE_FEATURE_TRACING_DATA, k, err,
+                "tracepoint formats of %s have %s %" PRIu32 ", those of %s %" PRIu32,
+                j->x->inputs[j->first].name, numbers[i].what, numbers[i].first,
+                j->x->inputs[k].name, numbers[i].now));
     return PERFILE_OK;
 }
 
-static folder *subsystem_at(const joining *j, uint32_t position)
+static folder *subsystem_at(const tracing_join *j, uint32_t position)
 {
     return (folder *)(void *)j->subsystems.ptr + position;
 }
 
-static format *format_at(const joining *j, uint32_t position)
+static format *format_at(const tracing_join *j, uint32_t position)
 {
     return (format *)(void *)j->formats.ptr + position;
 }
 
-static bool put_format(joining *j, uint32_t position, perfile_bytes stored)
+/* Appends a format to the list of the subsystem at `position`. */
+static bool put_format(tracing_join *j, uint32_t position, perfile_bytes stored)
 {
     const format one = {.stored = stored};
     uint32_t at = (uint32_t)(j->formats.len / sizeof one) + 1;
@@ -206,42 +228,44 @@ static bool put_format(joining *j, uint32_t position, perfile_bytes stored)
     return true;
 }
 
-static perfile_status add(joining *j, uint32_t k, const tracepoint *t, perfile_error *err)
+/* Second pass over an input: adds a format unless an earlier input has it. */
+static perfile_status add_format(tracing_join *j, uint32_t k, const tracepoint *t,
+                                 perfile_error *err)
 {
     const folder new_one = {.name = t->subsystem};
     bool added;
     const pf_merge_entry want_subsystem = subsystem_entry(t);
-    const pf_merge_entry *of = pf_merge_entries_take(&j->by_subsystem, &want_subsystem, &added);
+    const pf_merge_entry *of = pf_merge_entries_add(&j->by_subsystem, &want_subsystem, &added);
     if (!of || (added && !pf_buffer_append(&j->subsystems, &new_one, sizeof new_one)))
         return pf_fail_nomem(err, "merge");
     uint32_t position = pf_merge_entries_position(&j->by_subsystem, of);
     const pf_merge_entry want = name_entry(t, position, k);
-    const pf_merge_entry *named = pf_merge_entries_take(&j->by_name, &want, &added);
+    const pf_merge_entry *named = pf_merge_entries_add(&j->by_name, &want, &added);
     if (!named)
         return pf_fail_nomem(err, "merge");
     if (!added && named->input != k)
         return PERFILE_OK;
     const pf_merge_entry number = {
         .number = t->id, .input = k, .link = pf_merge_entries_position(&j->by_name, named)};
-    if ((t->has_id && !pf_merge_entries_take(&j->by_id, &number, &added)) ||
+    if ((t->has_id && !pf_merge_entries_add(&j->by_id, &number, &added)) ||
         !put_format(j, position, t->stored))
         return pf_fail_nomem(err, "merge");
     return PERFILE_OK;
 }
 
-/* With what is behind a NUL in it. */
-static perfile_bytes whole(perfile_bytes text, uint64_t size)
+/* The complete text of `size` bytes: the decoder ends texts at the first NUL. */
+static perfile_bytes complete_text(perfile_bytes text, uint64_t size)
 {
     return (perfile_bytes){text.ptr, (size_t)size};
 }
 
-static perfile_bytes file_of(const perfile_tracing_file *file)
+static perfile_bytes complete_file(const perfile_tracing_file *file)
 {
-    return whole(file->text, file->size);
+    return complete_text(file->text, file->size);
 }
 
-/* The first that has it counts. */
-static void keep_text(const joining *j, uint32_t k, const char *what, perfile_bytes *kept,
+/* Keeps a text of an input if no earlier one has it; reports one that differs. */
+static void keep_text(const tracing_join *j, uint32_t k, const char *what, perfile_bytes *kept,
                       perfile_bytes text)
 {
     if (text.len == 0 || pf_same_bytes(*kept, text))
@@ -250,25 +274,29 @@ static void keep_text(const joining *j, uint32_t k, const char *what, perfile_by
         *kept = text;
     else
         pf_fact_report(j->x, PERFILE_MERGE_NOTE_DROPPED, PERFILE_FEATURE_TRACING_DATA, k, 0,
-                       "the %s of %s are not those of an input before it: left out", what,
+                       "the %s of %s differ from those of an earlier input: left out", what,
                        j->x->inputs[k].name);
 }
 
-static void keep_texts(joining *j, uint32_t k, const perfile_tracing_formats *blob)
+/* Keeps the parts of an input that are not formats. */
+static void keep_texts(tracing_join *j, uint32_t k, const perfile_tracing_formats *blob)
 {
-    keep_text(j, k, "fields of header_page", &j->header_page, file_of(&blob->header_page));
-    keep_text(j, k, "fields of header_event", &j->header_event, file_of(&blob->header_event));
-    keep_text(j, k, "kernel symbols", &j->kallsyms, whole(blob->kallsyms, blob->kallsyms_size));
-    keep_text(j, k, "printk formats", &j->printk, whole(blob->printk_formats, blob->printk_size));
+    keep_text(j, k, "fields of header_page", &j->header_page, complete_file(&blob->header_page));
+    keep_text(j, k, "fields of header_event", &j->header_event, complete_file(&blob->header_event));
+    keep_text(j, k, "kernel symbols", &j->kallsyms,
+              complete_text(blob->kallsyms, blob->kallsyms_size));
+    keep_text(j, k, "printk formats", &j->printk,
+              complete_text(blob->printk_formats, blob->printk_size));
     if (!blob->has_cmdlines)
         return;
     if (!j->has_cmdlines)
         j->version = blob->version;
     j->has_cmdlines = true;
-    keep_text(j, k, "names of threads", &j->cmdlines, file_of(&blob->cmdlines));
+    keep_text(j, k, "names of threads", &j->cmdlines, complete_file(&blob->cmdlines));
 }
 
-static perfile_status take_input(joining *j, uint32_t k, perfile_error *err)
+/* Joins an input. PERFILE_END: it was left out because of a conflict. */
+static perfile_status join_input(tracing_join *j, uint32_t k, perfile_error *err)
 {
     const perfile_feature *f = pf_fact_of(j->x, k, PERFILE_FEATURE_TRACING_DATA);
     perfile_tracing_formats blob;
@@ -284,16 +312,17 @@ static perfile_status take_input(joining *j, uint32_t k, perfile_error *err)
         j->blob = blob;
         j->version = blob.version;
     }
-    if ((st = check_numbers(j, k, &blob, err)) != PERFILE_OK ||
-        (st = each(j, k, &blob, check, err)) != PERFILE_OK ||
-        (st = each(j, k, &blob, add, err)) != PERFILE_OK)
+    if ((st = check_header(j, k, &blob, err)) != PERFILE_OK ||
+        (st = each_format(j, k, &blob, check_format, err)) != PERFILE_OK ||
+        (st = each_format(j, k, &blob, add_format, err)) != PERFILE_OK)
         return st;
     keep_texts(j, k, &blob);
     j->n_joined++;
     return PERFILE_OK;
 }
 
-static bool put_u32(const joining *j, pf_buffer *out, uint32_t v)
+/* The put_ functions append to the output, in the byte order of the blob; false: out of memory. */
+static bool put_u32(const tracing_join *j, pf_buffer *out, uint32_t v)
 {
     uint8_t bytes[4];
     pf_store_u32(bytes, v, (bool)j->blob.big_endian != (bool)PF_NATIVE_BIG);
@@ -305,19 +334,19 @@ static bool put_text(pf_buffer *out, perfile_bytes text)
     return pf_buffer_append(out, text.ptr, text.len) && pf_buffer_append_u8(out, 0);
 }
 
-static bool put_file(const joining *j, pf_buffer *out, perfile_bytes text)
+static bool put_file(const tracing_join *j, pf_buffer *out, perfile_bytes text)
 {
     uint8_t bytes[8];
     pf_store_u64(bytes, text.len, (bool)j->blob.big_endian != (bool)PF_NATIVE_BIG);
     return pf_buffer_append(out, bytes, sizeof bytes) && pf_buffer_append(out, text.ptr, text.len);
 }
 
-static bool put_sized(const joining *j, pf_buffer *out, perfile_bytes text)
+static bool put_sized(const tracing_join *j, pf_buffer *out, perfile_bytes text)
 {
     return put_u32(j, out, (uint32_t)text.len) && pf_buffer_append(out, text.ptr, text.len);
 }
 
-static bool put_subsystem(const joining *j, pf_buffer *out, const folder *s)
+static bool put_subsystem(const tracing_join *j, pf_buffer *out, const folder *s)
 {
     bool fits = put_u32(j, out, s->n);
     for (uint32_t at = s->first; at && fits; at = format_at(j, at - 1)->next) {
@@ -327,7 +356,7 @@ static bool put_subsystem(const joining *j, pf_buffer *out, const folder *s)
     return fits;
 }
 
-static bool put_blob(const joining *j, pf_buffer *out)
+static bool put_blob(const tracing_join *j, pf_buffer *out)
 {
     uint32_t n = (uint32_t)(j->subsystems.len / sizeof(folder));
     bool fits = pf_buffer_append(out, j->blob.magic.ptr, j->blob.magic.len) &&
@@ -342,16 +371,17 @@ static bool put_blob(const joining *j, pf_buffer *out)
            (!j->has_cmdlines || put_file(j, out, j->cmdlines));
 }
 
-static perfile_status join_inputs(joining *j, pf_buffer *made, perfile_error *err)
+/* Joins all inputs. If only one could be used, its bytes are taken as they are. */
+static perfile_status join_inputs(tracing_join *j, pf_buffer *made, perfile_error *err)
 {
     static const folder ftrace = {.n = 0};
     perfile_status st = PERFILE_OK;
     bool added;
-    if (!pf_merge_entries_take(&j->by_subsystem, &(pf_merge_entry){.number = 0}, &added) ||
+    if (!pf_merge_entries_add(&j->by_subsystem, &(pf_merge_entry){.number = 0}, &added) ||
         !pf_buffer_append(&j->subsystems, &ftrace, sizeof ftrace))
         return pf_fail_nomem(err, "merge");
     for (uint32_t k = 0; k < j->x->n_inputs && st >= PERFILE_OK; k++)
-        st = take_input(j, k, err);
+        st = join_input(j, k, err);
     if (st < PERFILE_OK || j->n_joined == 0)
         return st < PERFILE_OK ? st : PERFILE_OK;
     if (j->n_joined == 1) {
@@ -364,9 +394,9 @@ static perfile_status join_inputs(joining *j, pf_buffer *made, perfile_error *er
 
 perfile_status pf_join_tracing(pf_merge *x, uint32_t number, perfile_error *err)
 {
-    joining j = {.x = x};
+    tracing_join j = {.x = x};
     pf_buffer made = {0};
-    if (pf_fact_is_same(x, number))
+    if (pf_fact_all_same(x, number))
         return pf_fact_add(x, number, pf_fact_first(x, number)->payload, true, err);
     perfile_status st = join_inputs(&j, &made, err);
     pf_buffer_free(&j.subsystems);

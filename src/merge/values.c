@@ -1,51 +1,55 @@
-/* Features that are one value, of those of the inputs. */
+/* Features that hold one value, joined from those of the inputs. Each function is a rule of
+ * format/merging.def; facts.h has what they share. */
 #include <inttypes.h>
 
 #include "perfile/encode.h"
 #include "perfile/field.h"
 #include "merge/facts.h"
 
-/* A feature that says nothing without another. */
-static perfile_status join_with(pf_merge *x, uint32_t number, uint32_t other, perfile_error *err)
+/* Joins a feature that is useless without feature `other`: kept only if both are the same in all
+ * inputs that have them. */
+static perfile_status join_with_partner(pf_merge *x, uint32_t number, uint32_t other,
+                                        perfile_error *err)
 {
-    if (!pf_fact_is_same(x, number) || pf_fact_is_same(x, other))
+    if (!pf_fact_all_same(x, number) || pf_fact_all_same(x, other))
         return pf_join_same(x, number, err);
     pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, PF_MERGE_NO_INPUT, 0,
-                   "nothing without %s, which is not the same in all inputs: left out",
+                   "useless without %s, which differs between inputs: left out",
                    perfile_feature_name(other));
     return PERFILE_OK;
 }
 
 perfile_status pf_join_unwind(pf_merge *x, uint32_t number, perfile_error *err)
 {
-    return join_with(x, number, PERFILE_FEATURE_DEBUG_UNWIND_FILE, err);
+    return join_with_partner(x, number, PERFILE_FEATURE_DEBUG_UNWIND_FILE, err);
 }
 
 perfile_status pf_join_unwind_file(pf_merge *x, uint32_t number, perfile_error *err)
 {
-    return join_with(x, number, PERFILE_FEATURE_DEBUG_UNWIND, err);
+    return join_with_partner(x, number, PERFILE_FEATURE_DEBUG_UNWIND, err);
 }
 
-/* It has an item for each processor of NRCPUS, and no count of them. */
+/* CPU_TOPOLOGY has an item for each processor of NRCPUS and no count: it can be read only if
+ * NRCPUS of the output has the number of processors that it was written with. */
 perfile_status pf_join_topology(pf_merge *x, uint32_t number, perfile_error *err)
 {
     uint32_t n = perfile_session_n_cpus(x->base.session);
-    if (!pf_fact_is_same(x, number))
+    if (!pf_fact_all_same(x, number))
         return pf_join_same(x, number, err);
     for (uint32_t k = 0; k < x->n_inputs; k++) {
         if (!pf_fact_of(x, k, number) || perfile_session_n_cpus(x->inputs[k].session) == n)
             continue;
         pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, k, 0,
-                       "%s has it of %" PRIu32 " processors, feature NRCPUS says %" PRIu32
-                       " now: left out",
+                       "%s has it for %" PRIu32 " processors, NRCPUS of the output has %" PRIu32
+                       ": left out",
                        x->inputs[k].name, perfile_session_n_cpus(x->inputs[k].session), n);
         return PERFILE_OK;
     }
     return pf_join_same(x, number, err);
 }
 
-/* Whether memory nodes are the same but for what was free. */
-static bool same_nodes(const perfile_feature *a, const perfile_feature *b)
+/* True if the memory nodes are the same, except for their free memory. */
+static bool same_nodes_but_free_memory(const perfile_feature *a, const perfile_feature *b)
 {
     perfile_numa_topology one, other;
     perfile_numa_node n, m;
@@ -60,13 +64,15 @@ static bool same_nodes(const perfile_feature *a, const perfile_feature *b)
     return true;
 }
 
+/* Free memory differs between recordings of one machine: that of the first input is taken. */
 perfile_status pf_join_nodes(pf_merge *x, uint32_t number, perfile_error *err)
 {
     const perfile_feature *first = pf_fact_first(x, number);
     for (uint32_t k = 0; k < x->n_inputs; k++)
-        if (pf_fact_differs(x, k, number, first) && !same_nodes(first, pf_fact_of(x, k, number)))
+        if (pf_fact_differs(x, k, number, first) &&
+            !same_nodes_but_free_memory(first, pf_fact_of(x, k, number)))
             return pf_join_same(x, number, err);
-    if (!pf_fact_is_same(x, number))
+    if (!pf_fact_all_same(x, number))
         pf_fact_report(x, PERFILE_MERGE_NOTE_JOINED, number, PF_MERGE_NO_INPUT, 0,
                        "free memory taken from %s", x->inputs[pf_fact_first_input(x, number)].name);
     return pf_fact_add(x, number, first->payload, true, err);
@@ -77,8 +83,9 @@ PF_FACT_MAKER(nrcpus)
 PF_FACT_MAKER(sample_time)
 PF_FACT_MAKER(clock_data)
 
-static perfile_status collect_hosts(const pf_merge *x, uint32_t number, pf_merge_entries *seen,
-                                    pf_buffer *text, perfile_error *err)
+/* Puts the distinct host names into `text`, separated by commas. */
+static perfile_status collect_host_names(const pf_merge *x, uint32_t number, pf_merge_entries *seen,
+                                         pf_buffer *text, perfile_error *err)
 {
     for (uint32_t k = 0; k < x->n_inputs; k++) {
         const perfile_feature *f = pf_fact_of(x, k, number);
@@ -90,7 +97,7 @@ static perfile_status collect_hosts(const pf_merge *x, uint32_t number, pf_merge
             pf_fact_unreadable(x, number, k);
             continue;
         }
-        if (!pf_merge_entries_take(seen, &(pf_merge_entry){.name = v.string}, &added) ||
+        if (!pf_merge_entries_add(seen, &(pf_merge_entry){.name = v.string}, &added) ||
             (added && text->len && !pf_buffer_append_u8(text, ',')) ||
             (added && !pf_buffer_append(text, v.string.ptr, v.string.len)))
             return pf_fail_nomem(err, "merge");
@@ -98,13 +105,14 @@ static perfile_status collect_hosts(const pf_merge *x, uint32_t number, pf_merge
     return PERFILE_OK;
 }
 
+/* Several hosts: their names, separated by commas. */
 perfile_status pf_join_hosts(pf_merge *x, uint32_t number, perfile_error *err)
 {
     pf_merge_entries seen = {.by_value = false};
     pf_buffer text = {0}, made = {0};
-    if (pf_fact_is_same(x, number))
+    if (pf_fact_all_same(x, number))
         return pf_join_same(x, number, err);
-    perfile_status st = collect_hosts(x, number, &seen, &text, err);
+    perfile_status st = collect_host_names(x, number, &seen, &text, err);
     perfile_hostname v = {.string = {text.ptr, text.len}};
     if (st == PERFILE_OK && seen.items.len && (st = make_hostname(x, &v, &made, err)) == PERFILE_OK)
         st = seen.items.len > sizeof(pf_merge_entry)
@@ -116,12 +124,13 @@ perfile_status pf_join_hosts(pf_merge *x, uint32_t number, perfile_error *err)
     return st;
 }
 
+/* NRCPUS: the greatest number of available and of online processors. */
 perfile_status pf_join_most(pf_merge *x, uint32_t number, perfile_error *err)
 {
     perfile_nrcpus most = {0};
     pf_buffer made = {0};
     bool any = false;
-    if (pf_fact_is_same(x, number))
+    if (pf_fact_all_same(x, number))
         return pf_join_same(x, number, err);
     for (uint32_t k = 0; k < x->n_inputs; k++) {
         const perfile_feature *f = pf_fact_of(x, k, number);
@@ -145,11 +154,13 @@ perfile_status pf_join_most(pf_merge *x, uint32_t number, perfile_error *err)
     return st;
 }
 
+/* A feature without content: there if one input has it. */
 perfile_status pf_join_flag(pf_merge *x, uint32_t number, perfile_error *err)
 {
     return pf_fact_add(x, number, pf_fact_first(x, number)->payload, true, err);
 }
 
+/* SAMPLE_TIME: from the first to the last sample of all inputs, in the clock of the output. */
 perfile_status pf_join_span(pf_merge *x, uint32_t number, perfile_error *err)
 {
     perfile_sample_time v = {.first_sample_time = UINT64_MAX};
@@ -157,7 +168,7 @@ perfile_status pf_join_span(pf_merge *x, uint32_t number, perfile_error *err)
     bool any = false;
     for (uint32_t k = 0; k < x->n_inputs; k++) {
         const pf_merge_input *in = &x->inputs[k];
-        if (!in->n_samples || in->first_sample > in->last_sample) /* of samples without a time */
+        if (!in->n_samples || in->first_sample > in->last_sample) /* its samples have no times */
             continue;
         uint64_t first = in->first_sample + in->offset, last = in->last_sample + in->offset;
         v.first_sample_time = first < v.first_sample_time ? first : v.first_sample_time;
@@ -173,20 +184,23 @@ perfile_status pf_join_span(pf_merge *x, uint32_t number, perfile_error *err)
     return st;
 }
 
-/* Whether times of both are of one clock, but for their offsets. */
-static bool same_clock(const pf_merge_input *a, const pf_merge_input *b)
+/* True if `a`, whose clock the output has, and `b` have the same clock of the same boot, and no
+ * offset was given for `b` that would shift it. */
+static bool has_output_clock(const pf_merge_input *a, const pf_merge_input *b)
 {
     perfile_clock one, other;
     perfile_session_clock(a->session, &one);
     perfile_session_clock(b->session, &other);
-    bool told = b->why == PERFILE_MERGE_CLOCK_GIVEN || b->why == PERFILE_MERGE_CLOCK_ALIGNED;
-    return a->host == b->host && one.known == other.known && one.clockid == other.clockid &&
+    bool told = b->clock_reason == PERFILE_MERGE_CLOCK_GIVEN ||
+                b->clock_reason == PERFILE_MERGE_CLOCK_ALIGNED;
+    return a->boot == b->boot && one.known == other.known && one.clockid == other.clockid &&
            (a == b || !told);
 }
 
-/* As it is in the clock of the output. */
-static perfile_status add_clock(pf_merge *x, uint32_t k, const perfile_feature *f, bool *added,
-                                perfile_error *err)
+/* Adds a clock feature of input `k`. The clock time in CLOCK_DATA is moved like all times. *added:
+ * false if it cannot be read. */
+static perfile_status add_clock_feature(pf_merge *x, uint32_t k, const perfile_feature *f,
+                                        bool *added, perfile_error *err)
 {
     const pf_merge_input *in = &x->inputs[k];
     perfile_clock_data v;
@@ -199,7 +213,7 @@ static perfile_status add_clock(pf_merge *x, uint32_t k, const perfile_feature *
         pf_fact_unreadable(x, f->number, k);
         return PERFILE_OK;
     }
-    if (v.wall_clock_ns || v.clockid_time_ns) /* zeros: nobody looked */
+    if (v.wall_clock_ns || v.clockid_time_ns) /* both 0: perf did not take the times */
         v.clockid_time_ns += in->offset;
     perfile_status st = make_clock_data(x, &v, &made, err);
     if (st == PERFILE_OK)
@@ -208,28 +222,31 @@ static perfile_status add_clock(pf_merge *x, uint32_t k, const perfile_feature *
     return st;
 }
 
+/* CLOCKID and CLOCK_DATA: of the input whose clock the output has, else of one with the same
+ * clock. */
 perfile_status pf_join_clock(pf_merge *x, uint32_t number, perfile_error *err)
 {
-    const pf_merge_input *of = &x->inputs[x->clock_of];
+    const pf_merge_input *of = &x->inputs[x->clock_input];
     uint32_t from = PF_MERGE_NO_INPUT;
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i <= x->n_inputs && st == PERFILE_OK && from == PF_MERGE_NO_INPUT; i++) {
-        uint32_t k = i ? i - 1 : x->clock_of; /* that one first */
+        uint32_t k = i ? i - 1 : x->clock_input; /* the input with the clock of the output first */
         const perfile_feature *f = pf_fact_of(x, k, number);
         bool added = false;
-        if (f && (i == 0 || k != x->clock_of) && same_clock(of, &x->inputs[k]))
-            st = add_clock(x, k, f, &added, err);
+        if (f && (i == 0 || k != x->clock_input) && has_output_clock(of, &x->inputs[k]))
+            st = add_clock_feature(x, k, f, &added, err);
         if (added)
             from = k;
     }
-    if (st != PERFILE_OK || pf_fact_is_same(x, number))
+    if (st != PERFILE_OK || pf_fact_all_same(x, number))
         return st;
     if (from == PF_MERGE_NO_INPUT)
-        pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, PF_MERGE_NO_INPUT, 0,
-                       "no input that has it has the clock of the output, that of %s: left out",
-                       of->name);
+        pf_fact_report(
+            x, PERFILE_MERGE_NOTE_DROPPED, number, PF_MERGE_NO_INPUT, 0,
+            "no input that has it uses the clock of the output, which is that of %s: left out",
+            of->name);
     else
         pf_fact_report(x, PERFILE_MERGE_NOTE_JOINED, number, from, 0,
-                       "that of %s, whose clock the output has", x->inputs[from].name);
+                       "taken from %s, whose clock the output has", x->inputs[from].name);
     return st;
 }

@@ -26,9 +26,9 @@ static void test_same(bool swap)
     is_as_in(0, UNKNOWN);
     assert_int_equal(perfile_session_n_features(m.x.base.session), 3);
     assert_string_equal(
-        m.told, "1 6 -1 0 feature ARCH: in b.data, c.data it is not that of a.data: left out\n"
-                "1 9 2 0 feature CPUID: in c.data it is not that of a.data: left out\n"
-                "1 201 1 0 feature 201: in b.data it is not that of a.data: left out\n");
+        m.told, "1 6 -1 0 feature ARCH: in b.data, c.data it differs from that of a.data: left out\n"
+                "1 9 2 0 feature CPUID: in c.data it differs from that of a.data: left out\n"
+                "1 201 1 0 feature 201: in b.data it differs from that of a.data: left out\n");
     end();
 }
 
@@ -41,8 +41,8 @@ static void test_unwind(bool swap)
     add(1, PERFILE_FEATURE_DEBUG_UNWIND_FILE, text("other"));
     join();
     assert_int_equal(perfile_session_n_features(m.x.base.session), 0);
-    says("feature DEBUG_UNWIND: nothing without DEBUG_UNWIND_FILE");
-    says("feature DEBUG_UNWIND_FILE: in b.data it is not that of a.data");
+    says("feature DEBUG_UNWIND: useless without DEBUG_UNWIND_FILE");
+    says("feature DEBUG_UNWIND_FILE: in b.data it differs from that of a.data");
     end();
     begin(2, swap);
     add(0, PERFILE_FEATURE_DEBUG_UNWIND, text("\x0a\x00"));
@@ -64,7 +64,7 @@ static void test_hosts(bool swap)
     is_text(v.string, "ant,bee");
     assert_string_equal(perfile_session_fact(m.x.base.session, PERFILE_FACT_HOSTNAME), "ant,bee");
     assert_string_equal(m.told,
-                        "0 3 -1 0 feature HOSTNAME: made of those of a.data, b.data, c.data\n");
+                        "0 3 -1 0 feature HOSTNAME: joined from those of a.data, b.data, c.data\n");
     end();
 
     /* The same name, and other bytes behind its NUL. */
@@ -113,8 +113,8 @@ static void test_processors(bool swap)
     assert_int_equal(v.nr_cpus_avail, 8);
     assert_int_equal(v.nr_cpus_online, 2);
     assert_null(out(PERFILE_FEATURE_CPU_TOPOLOGY));
-    says("0 7 -1 0 feature NRCPUS: made of those of a.data, b.data");
-    says("1 13 0 0 feature CPU_TOPOLOGY: a.data has it of 2 processors, feature NRCPUS says 8 now");
+    says("0 7 -1 0 feature NRCPUS: joined from those of a.data, b.data");
+    says("1 13 0 0 feature CPU_TOPOLOGY: a.data has it for 2 processors, NRCPUS of the output has 8");
     end();
 }
 
@@ -139,7 +139,7 @@ static void test_nodes(bool swap)
     add_node(1, 200, 50);
     join();
     assert_null(out(PERFILE_FEATURE_NUMA_TOPOLOGY));
-    says("1 14 1 0 feature NUMA_TOPOLOGY: in b.data it is not that of a.data: left out");
+    says("1 14 1 0 feature NUMA_TOPOLOGY: in b.data it differs from that of a.data: left out");
     end();
 }
 
@@ -210,7 +210,7 @@ static void test_clocks(bool swap)
     join();
     is_as_in(1, PERFILE_FEATURE_CLOCK_DATA);
     is_as_in(1, PERFILE_FEATURE_CLOCKID);
-    says("0 29 1 0 feature CLOCK_DATA: that of b.data, whose clock the output has");
+    says("0 29 1 0 feature CLOCK_DATA: taken from b.data, whose clock the output has");
     end();
 
     /* Another input's, moved into the clock of the output. */

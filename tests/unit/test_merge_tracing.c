@@ -112,7 +112,7 @@ static void test_joined(bool swap)
     assert_null(out(PERFILE_FEATURE_EVENT_DESC));
     assert_string_equal(called(0), "sched:wakeup");
     assert_string_equal(called(1), "sched:exit");
-    says("0 1 -1 0 feature TRACING_DATA: made of those of a.data, c.data");
+    says("0 1 -1 0 feature TRACING_DATA: joined from those of a.data, c.data");
     end();
 
     begin(2, swap);
