@@ -1,13 +1,17 @@
+/* Parents of processes: an array of FORKs, sorted by child, which is searched for each process and
+ * its parents in turn. A pid may have several parents, as Linux reuses pids; all of them are
+ * needed. */
 #include "filter/ancestors.h"
 
 #include <stdlib.h>
 
 #include "perfile/records.h"
 
-enum { MOST_BYTES = 32 << 20 };
+enum { MOST_BYTES = 32 << 20 }; /* of FORKs: 2 million */
 
+/* A FORK of a process. */
 typedef struct birth {
-    uint64_t time; /* 0: from before */
+    uint64_t time; /* 0: the record has none, the process existed before the recording */
     uint32_t child, parent;
 } birth;
 
@@ -32,7 +36,7 @@ static int by_child(const void *a, const void *b)
     return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* Of equal births the earliest is enough. */
+/* Of equal pairs of child and parent the earliest is enough: it counts for the most ends. */
 void pf_ancestors_settle(pf_ancestors *b)
 {
     birth *all = (birth *)(void *)b->all.ptr;
@@ -47,7 +51,7 @@ void pf_ancestors_settle(pf_ancestors *b)
     b->all.len = kept * sizeof *all;
 }
 
-/* The first birth of `child` or a later one. */
+/* Index of the first FORK of `child`; if there is none, of the next greater child. */
 static size_t births_of(const birth *all, size_t n, uint32_t child)
 {
     size_t low = 0, high = n;

@@ -1,4 +1,4 @@
-/* Who was made by whom, and when: the ancestors of processes. */
+/* Parents of processes, from FORK records: which processes are the ancestors of others. */
 #ifndef PF_FILTER_ANCESTORS_H
 #define PF_FILTER_ANCESTORS_H
 
@@ -8,20 +8,21 @@
 
 /* All zeros is empty. */
 typedef struct pf_ancestors {
-    pf_buffer all;
-    bool full; /* there were too many to tell ancestors */
+    pf_buffer all; /* one entry for each FORK of a process */
+    bool full;     /* the limit was reached: ancestors are not known */
 } pf_ancestors;
 
-/* Of a FORK record.  False when there is no memory. */
+/* Adds a FORK record; forks of threads are ignored.  False: out of memory. */
 bool pf_ancestors_note(pf_ancestors *b, const perfile_record *r);
-/* Between the last note and the first question. */
+/* Sorts; call it after the last note and before the first search. */
 void pf_ancestors_settle(pf_ancestors *b);
-/* Adds `child` to `needed`, and with it its ancestors as far as they were not there; of each that
- * is new `meet` (may be NULL) is called.  Births later than `end` do not count.  `waiting` is room
- * to work in.  False when there is no memory. */
+/* Adds `child` and all its ancestors to `needed`, without those that are in it, and calls
+ * meet(user, pid) for each process that was added, if `meet` is not NULL.  FORKs later than `end`
+ * do not count.  `waiting` is memory to work in, which the caller keeps between calls.  False: out
+ * of memory. */
 bool pf_ancestors_need(const pf_ancestors *b, uint32_t child, uint64_t end, pf_pids *needed,
                        pf_buffer *waiting, void (*meet)(void *user, uint32_t pid), void *user);
-/* Adds the parents of those that are needed. */
+/* Adds the parents of all processes in `needed` to `parents`. */
 bool pf_ancestors_parents(const pf_ancestors *b, uint64_t end, const pf_pids *needed,
                           pf_pids *parents);
 void pf_ancestors_free(pf_ancestors *b);

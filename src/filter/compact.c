@@ -1,22 +1,30 @@
-/* State from before the time that is wanted, the last of each only: of equal kind and place what is
- * there when the time begins.  What a process had when another was forked off it goes on in that
- * one: of such processes everything stays. */
+/* PERFILE_FILTER_COMPACT_SIDEBAND: of side-band from before the wanted time range, keeps only the
+ * last record of each kind and key.
+ *
+ * What matters is the state when the range begins: the last name of a thread, the last mapping of
+ * an address range. A key is built from type, process and thread or addresses. Processes that
+ * forked others keep everything, because a child inherits what its parent had at the time of the
+ * fork. */
 #include "base/cursor.h"
 #include "base/error.h"
 #include "filter/filter.h"
 
-typedef struct last {
+/* The last record of a key. */
+typedef struct last_record {
     uint64_t time, sequence;
-} last;
+} last_record;
 
+/* Mixes two hashes. Keys are hashes: two keys that collide would drop a record, hence the random
+ * seed. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     uint64_t x = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
     return x ^ x >> 29;
 }
 
-/* What a record says the state of; false: it counts in any case. */
-static bool place_of(const pf_filter *x, const perfile_record *r, uint64_t *place, uint32_t *pid)
+/* Computes the key of a record, and its process. False: records of its type do not replace each
+ * other. MMAP and MMAP2 have common keys. */
+static bool key_of(const pf_filter *x, const perfile_record *r, uint64_t *key, uint32_t *pid)
 {
     pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
     uint32_t first = pf_cur_u32(&c), second = pf_cur_u32(&c);
@@ -37,13 +45,14 @@ static bool place_of(const pf_filter *x, const perfile_record *r, uint64_t *plac
     }
     uint64_t process = (uint64_t)first << 32 | second;
     uint64_t type = r->type == PERFILE_RECORD_MMAP ? PERFILE_RECORD_MMAP2 : r->type;
-    *place = mix(mix(mix(x->places.seed, type), process), third);
+    *key = mix(mix(mix(x->last_of_key.seed, type), process), third);
     *pid = first;
     return !c.bad;
 }
 
-/* The time, when the record is from before; else PERFILE_NO_TIME. */
-static uint64_t before(const pf_filter *x, const perfile_record *r)
+/* Returns the time of a record from before the first time range (0: it has no time), else
+ * PERFILE_NO_TIME. */
+static uint64_t time_before_range(const pf_filter *x, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
     time = time == PERFILE_NO_TIME ? 0 : time;
@@ -52,35 +61,35 @@ static uint64_t before(const pf_filter *x, const perfile_record *r)
 
 perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err)
 {
-    uint64_t place, time = before(x, r);
+    uint64_t key, time = time_before_range(x, r);
     uint32_t pid;
-    if (!x->places.seed)
-        x->places.seed = pf_index_seed(&x->places);
-    if (time == PERFILE_NO_TIME || !place_of(x, r, &place, &pid))
+    if (!x->last_of_key.seed)
+        x->last_of_key.seed = pf_index_seed(&x->last_of_key);
+    if (time == PERFILE_NO_TIME || !key_of(x, r, &key, &pid))
         return PERFILE_OK;
-    const last mine = {time, r->sequence};
-    uint32_t at = pf_index_get(&x->places, place);
+    const last_record mine = {time, r->sequence};
+    uint32_t at = pf_index_get(&x->last_of_key, key);
     if (at == PF_INDEX_NONE) {
-        at = (uint32_t)(x->lasts.len / sizeof mine);
-        if (!pf_buffer_append(&x->lasts, &mine, sizeof mine) ||
-            !pf_index_put(&x->places, place, at))
+        at = (uint32_t)(x->last_records.len / sizeof mine);
+        if (!pf_buffer_append(&x->last_records, &mine, sizeof mine) ||
+            !pf_index_put(&x->last_of_key, key, at))
             return pf_fail_nomem(err, "filter");
         return PERFILE_OK;
     }
-    last *known = (last *)(void *)x->lasts.ptr + at;
-    if (mine.time >= known->time) /* of equal times the later one in the stream */
+    last_record *known = (last_record *)(void *)x->last_records.ptr + at;
+    if (mine.time >= known->time) /* equal times: the later record of the stream counts */
         *known = mine;
     return PERFILE_OK;
 }
 
 bool pf_filter_is_last(const pf_filter *x, const perfile_record *r)
 {
-    uint64_t place;
+    uint64_t key;
     uint32_t pid;
-    if (before(x, r) == PERFILE_NO_TIME || !place_of(x, r, &place, &pid) ||
-        pf_pids_have(&x->parents, pid))
+    if (time_before_range(x, r) == PERFILE_NO_TIME || !key_of(x, r, &key, &pid) ||
+        pf_pids_have(&x->forked_parents, pid))
         return true;
-    uint32_t at = pf_index_get(&x->places, place);
-    const last *known = (const last *)(const void *)x->lasts.ptr;
+    uint32_t at = pf_index_get(&x->last_of_key, key);
+    const last_record *known = (const last_record *)(const void *)x->last_records.ptr;
     return at == PF_INDEX_NONE || known[at].sequence == r->sequence;
 }

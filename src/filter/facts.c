@@ -1,4 +1,5 @@
-/* Features that say something of the samples, of those that are kept. */
+/* Features that describe the samples, SAMPLE_TIME and BUILD_ID, for the samples that are kept.
+ * Features that came as records in the stream are left alone: they are handed on as records. */
 #include <string.h>
 
 #include "base/cursor.h"
@@ -6,6 +7,7 @@
 #include "filter/filter.h"
 #include "schema/family.h"
 
+/* True if the feature is in the header of the file, not in a record. */
 static bool in_container(const perfile_session *s, uint32_t number)
 {
     const perfile_feature *f = perfile_session_feature(s, number);
@@ -36,7 +38,7 @@ perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, 
     perfile_mmap one;
     perfile_mmap2 two;
     perfile_bytes name = {NULL, 0};
-    x->lost_files |= !kept;
+    x->dropped_files |= !kept;
     if (!kept)
         return PERFILE_OK;
     if (r->type == PERFILE_RECORD_MMAP &&
@@ -51,10 +53,15 @@ perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, 
                                                             : pf_fail_nomem(err, "filter");
 }
 
-/* Whether the entry of feature BUILD_ID is of the kernel or of a file that is still mapped. */
+/* True if an entry of BUILD_ID is kept: it is for the kernel, for a file of which a mapping was
+ * kept, or too short to tell. */
 static bool is_mapped(const pf_filter *x, uint16_t misc, perfile_bytes entry)
 {
-    enum { KERNEL = 1, GUEST_KERNEL = 4, NAME_AT = 36 };
+    enum {
+        KERNEL = 1, /* cpumode */
+        GUEST_KERNEL = 4,
+        NAME_AT = 36 /* behind header (8), pid (4) and build id (24) */
+    };
     unsigned mode = misc & PERFILE_MISC_CPUMODE_MASK;
     if (mode == KERNEL || mode == GUEST_KERNEL || entry.len < NAME_AT)
         return true;
@@ -66,7 +73,7 @@ perfile_status pf_filter_build_ids(pf_filter *x, pf_session_view *view, perfile_
 {
     const perfile_session *s = pf_session_view_shown(view);
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_BUILD_ID);
-    if (!f || f->damage || !x->lost_files || f->payload.ptr == x->build_ids.ptr)
+    if (!f || f->damage || !x->dropped_files || f->payload.ptr == x->build_ids.ptr)
         return PERFILE_OK;
     pf_buffer_clear(&x->build_ids);
     pf_cursor c = pf_cur(f->payload, perfile_session_swapped(s));
@@ -77,7 +84,7 @@ perfile_status pf_filter_build_ids(pf_filter *x, pf_session_view *view, perfile_
         uint16_t size = pf_cur_u16(&at);
         perfile_bytes entry = pf_cur_span(&c, size);
         if (at.bad || c.bad || size < PF_PERF_RECORD_HEADER)
-            return PERFILE_OK; /* it stays as it was */
+            return PERFILE_OK; /* damaged: the feature stays as it was */
         if (is_mapped(x, misc, entry) && !pf_buffer_append(&x->build_ids, entry.ptr, entry.len))
             return pf_fail_nomem(err, "filter");
     }

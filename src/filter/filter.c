@@ -17,7 +17,7 @@ static uint64_t asked_of(const pf_filter *x, const pf_run *run)
     for (uint64_t left = run->all & ~run->samples; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         unsigned class = pf_role_of(&run->first[i]);
-        bool is = class == PF_ROLE_DATA || (class != PF_ROLE_FACT && x->tests_state);
+        bool is = class == PF_ROLE_DATA || (class != PF_ROLE_FACT && x->tests_sideband);
         asked |= (uint64_t)is << i;
     }
     return asked;
@@ -34,8 +34,8 @@ perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selec
     perfile_status st = pf_filter_resolve(x, run->first, err);
     if (st != PERFILE_OK)
         return st;
-    if (x->chosen && !x->bits_full) {
-        *selected = pf_filter_known(x, run);
+    if (x->selection_known && !x->bits_incomplete) {
+        *selected = pf_filter_known_selection(x, run);
         return PERFILE_OK;
     }
     uint64_t asked = asked_of(x, run);
@@ -78,7 +78,7 @@ static perfile_status look_at(pf_filter *x, const perfile_record *first, size_t 
         x->first_time = times[i] < x->first_time ? times[i] : x->first_time;
         x->last_time = times[i] > x->last_time ? times[i] : x->last_time;
     }
-    if (!pf_filter_needs_world(x))
+    if (!pf_filter_needs_model(x))
         return PERFILE_OK;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++)
         if (first[i].type != PERFILE_RECORD_SAMPLE)
@@ -86,7 +86,7 @@ static perfile_status look_at(pf_filter *x, const perfile_record *first, size_t 
     return st;
 }
 
-perfile_status pf_filter_choose(pf_filter *x, const pf_run *run, perfile_error *err)
+perfile_status pf_filter_select_run(pf_filter *x, const pf_run *run, perfile_error *err)
 {
     uint64_t selected;
     perfile_status st = pf_filter_select(x, run, &selected, err);
@@ -95,13 +95,13 @@ perfile_status pf_filter_choose(pf_filter *x, const pf_run *run, perfile_error *
     if (st == PERFILE_OK)
         st = pf_filter_note(x, run, selected, err);
     if (!selected)
-        pf_stretches_note(&x->unwanted, run);
+        pf_stretches_note(&x->unselected, run);
     x->result.samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
     x->result.kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & selected);
     return st;
 }
 
-bool pf_filter_is_relative(const pf_filter *x)
+bool pf_filter_needs_time_range(const pf_filter *x)
 {
     bool relative = false;
     for (uint32_t i = 0; i < x->n_periods; i++) {
@@ -115,13 +115,13 @@ bool pf_filter_is_relative(const pf_filter *x)
 /* That, or processes and mappings. */
 static bool must_look(const pf_filter *x)
 {
-    return !x->looked && (pf_filter_is_relative(x) || pf_filter_needs_world(x));
+    return !x->collected && (pf_filter_needs_time_range(x) || pf_filter_needs_model(x));
 }
 
 static bool may_choose(const pf_filter *x)
 {
     bool facts = x->options.flags & PERFILE_FILTER_FACTS_FIRST;
-    return !x->chosen && !pf_filter_selects_all(x) && (!x->no_state || facts);
+    return !x->selection_known && !pf_filter_selects_all(x) && (!x->no_sideband || facts);
 }
 
 bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
@@ -134,19 +134,19 @@ bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
 void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s)
 {
     x->session = perfile_stream_session(s);
-    x->tells_times = perfile_session_feature(x->session, PERFILE_FEATURE_SAMPLE_TIME);
+    x->has_sample_time = perfile_session_feature(x->session, PERFILE_FEATURE_SAMPLE_TIME);
     x->generation = UINT64_MAX;
     x->resolved = false;
     x->n_events = 0;
     x->countdown = x->counted = 0;
-    x->unwanted.next = 0;
+    x->unselected.next = 0;
 }
 
 /* What needs no records is chosen of at once. */
 static perfile_status next_run(pf_filter *x, perfile_stream *s, bool looking,
                                const perfile_record **first, size_t *n, perfile_error *err)
 {
-    perfile_status st = looking ? PERFILE_OK : pf_filter_choose_ahead(x, s, err);
+    perfile_status st = looking ? PERFILE_OK : pf_filter_select_ahead(x, s, err);
     return st == PERFILE_OK ? perfile_stream_next_run(s, first, n, err) : st;
 }
 
@@ -158,22 +158,22 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
     bool looking = must_look(x);
     pf_filter_begin_pass(x, s);
     while ((st = next_run(x, s, looking, &first, &n, err)) == PERFILE_OK) {
-        pf_filter_tell(x, first);
+        pf_filter_report_progress(x, first);
         if (!is_plain(first))
             continue;
         const pf_run run = pf_run_look(s, first, n);
-        st = looking ? look_at(x, first, n, err) : pf_filter_choose(x, &run, err);
+        st = looking ? look_at(x, first, n, err) : pf_filter_select_run(x, &run, err);
         if (st != PERFILE_OK)
             return st;
     }
     if (st != PERFILE_END)
         return st;
     if (looking) {
-        x->looked = true;
+        x->collected = true;
         return PERFILE_OK;
     }
-    x->chosen = true;
-    pf_stretches_settle(&x->unwanted);
+    x->selection_known = true;
+    pf_stretches_finish(&x->unselected);
     pf_ancestors_settle(&x->births);
     st = pf_filter_families(x, &x->births, err);
     pf_ancestors_free(&x->births);
@@ -214,14 +214,14 @@ static bool selects_any(const pf_filter *x, const pf_run *run, uint64_t selected
     return false;
 }
 
-void pf_filter_sum(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep)
+void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep)
 {
     perfile_filter_summary *sum = &x->result;
     sum->records += run->n;
     sum->kept += (unsigned)__builtin_popcountll(keep);
     sum->selected += (unsigned)__builtin_popcountll(selected);
     x->selects_any = x->selects_any || selects_any(x, run, selected);
-    if (x->chosen)
+    if (x->selection_known)
         return; /* the pass before has counted the samples */
     sum->samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
     sum->kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & keep);
@@ -236,11 +236,11 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
         *keep = run->all;
         return PERFILE_OK;
     }
-    if (!x->looked && pf_filter_needs_world(x))
+    if (!x->collected && pf_filter_needs_model(x))
         st = look_at(x, first, run->n, err);
     if (st == PERFILE_OK)
         st = pf_filter_select(x, run, &selected, err);
-    if (st == PERFILE_OK && !x->chosen)
+    if (st == PERFILE_OK && !x->selection_known)
         st = pf_filter_count(x, run, selected, err);
     if (st != PERFILE_OK)
         return st;
@@ -248,7 +248,7 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
     if (!pf_filter_selects_all(x) && !x->only)
         st = keep_others(x, first, run->all & ~run->samples, keep, err);
     if (st == PERFILE_OK)
-        pf_filter_sum(x, run, selected, *keep);
+        pf_filter_count_run(x, run, selected, *keep);
     return st;
 }
 
@@ -265,14 +265,14 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
         return st;
     }
     x->only = x->options.flags & PERFILE_FILTER_ONLY;
-    x->no_state = x->only || x->options.flags & PERFILE_FILTER_NO_SIDEBAND;
+    x->no_sideband = x->only || x->options.flags & PERFILE_FILTER_NO_SIDEBAND;
     x->compact = x->options.flags & PERFILE_FILTER_COMPACT_SIDEBAND;
     x->invert = x->options.flags & PERFILE_FILTER_INVERT;
     x->first_time = x->kept_first = PERFILE_NO_TIME;
     pf_observed_begin(&x->there);
     st = pf_filter_terms(x, err);
-    x->tests_state = x->no_state || pf_filter_has(x, PERFILE_FILTER_BY_TYPE) ||
-                     pf_filter_has(x, PERFILE_FILTER_BY_WHERE);
+    x->tests_sideband = x->no_sideband || pf_filter_has(x, PERFILE_FILTER_BY_TYPE) ||
+                        pf_filter_has(x, PERFILE_FILTER_BY_WHERE);
     if (st != PERFILE_OK) {
         perfile_filter_close(x);
         return st;
@@ -311,19 +311,19 @@ void perfile_filter_close(perfile_filter_state *x)
     pf_free(x->periods);
     pf_free(x->event_fits);
     perfile_model_close(x->model);
-    pf_stretches_free(&x->unwanted);
+    pf_stretches_free(&x->unselected);
     pf_texts_free(&x->texts);
     pf_texts_free(&x->kept_files);
     pf_buffer_free(&x->build_ids);
     pf_index_free(&x->cgroup_of);
     pf_buffer_free(&x->cgroup_names);
-    pf_buffer_free(&x->bits);
+    pf_buffer_free(&x->selected_bits);
     pf_ancestors_free(&x->births);
     pf_pids_free(&x->seen);
     pf_pids_free(&x->wanted);
     pf_pids_free(&x->needed);
-    pf_pids_free(&x->parents);
-    pf_index_free(&x->places);
-    pf_buffer_free(&x->lasts);
+    pf_pids_free(&x->forked_parents);
+    pf_index_free(&x->last_of_key);
+    pf_buffer_free(&x->last_records);
     pf_free(x);
 }

@@ -1,4 +1,15 @@
-/* The inside of perfile_filter(): what its files share. */
+/* Internals of perfile_filter(), shared by the files of this folder and with src/split and src/lib.
+ *
+ * A filter keeps two sorts of records: those that its terms *select*, and those that are *kept*
+ * because the selected ones need them: side-band of their processes and of the ancestors of these,
+ * and facts of the recording.  What is needed is known only after a pass over the capture:
+ *
+ *   1. collecting pass, only for relative times and for names: time range, process model
+ *   2. selecting pass: a bit for each selected record, processes, FORKs
+ *   3. last pass, the stage: hands on what is selected or kept
+ *
+ * The 1st and 2nd are perfile_filter_learn(); the stage works without them where it can, and then
+ * keeps all side-band. */
 #ifndef PF_FILTER_FILTER_H
 #define PF_FILTER_FILTER_H
 
@@ -16,196 +27,230 @@
 #include "filter/stretches.h"
 #include "schema/family.h"
 
-/* One end of a range of time, before the capture is known. */
+/* One end of a time range as the text has it.  PF_OPEN: none; PF_CLOCK: time of the session clock;
+ * PF_AFTER_FIRST: after the first sample; PF_SHARE: share of the time of all samples; PF_WALL:
+ * UTC. */
 typedef struct pf_moment {
     enum { PF_OPEN, PF_CLOCK, PF_AFTER_FIRST, PF_SHARE, PF_WALL } kind;
-    uint64_t ns; /* of a share: billionths */
+    uint64_t ns; /* PF_SHARE: in billionths instead */
 } pf_moment;
 
 typedef struct pf_period {
-    pf_moment from, to;
+    pf_moment from, to; /* both included */
 } pf_period;
 
 typedef struct pf_pattern {
-    char *text;
+    char *text; /* owned, ends with NUL */
     size_t len;
-    uint32_t of; /* position of the pattern that this is a part of, between commas; else its own */
-    bool found;  /* of events: one has such a name */
+    uint32_t of; /* "a,b" is added as a whole and as its parts: index of the whole, else its own */
+    bool found;  /* patterns for events: an event matches */
 } pf_pattern;
 
-/* Patterns for one name of a record; what became of a name is kept by its address. */
+/* Patterns for names.  Results are cached by the address of the name, as equal names of a model are
+ * equal pointers. */
 typedef struct pf_patterns {
     pf_pattern *at;
     uint32_t n;
-    pf_index known; /* address of a name -> 1 it fits, 0 it does not */
+    pf_index known; /* address of a name -> 1 if it matches, else 0 */
 } pf_patterns;
 
 struct perfile_filter_state {
     perfile_filter_options options;
-    uint32_t given;   /* kinds that have terms, by bit */
-    bool tests_state; /* TYPE or WHERE can select state */
-    bool no_state, invert, compact;
-    bool only; /* nothing is handed on that is not selected, and every record is asked */
+    uint32_t given;      /* bit k: there are terms of kind k (PERFILE_FILTER_BY_...) */
+    bool tests_sideband; /* terms of kind TYPE or WHERE can select side-band */
+    bool no_sideband, invert, compact; /* options.flags */
+    bool only; /* PERFILE_FILTER_ONLY: only selected records; every type is tested */
 
-    pf_ranges pids, tids, cpus, types, ips, times;
+    /* The terms, parsed. */
+    pf_ranges pids, tids, cpus, types, ips;
+    pf_ranges times; /* ns of the session clock, from `periods` */
     pf_period *periods;
     uint32_t n_periods;
     pf_patterns events, comms, dsos, cgroups;
     perfile_expr **wheres;
     uint32_t n_wheres;
-    bool where_asks; /* an expression asks for comm, dso or cgroup */
+    bool where_needs_model; /* an expression uses comm, dso or cgroup */
 
-    /* What the capture says. */
+    /* What depends on the capture. */
     const perfile_session *session; /* of the stream that is being read */
-    uint64_t generation;
-    bool resolved;       /* times are known, and events as far as they came */
-    uint8_t *event_fits; /* by index of the event */
+    uint64_t generation;            /* of the session when event_fits was computed */
+    bool resolved;                  /* `times` and event_fits are valid in this pass */
+    uint8_t *event_fits;            /* by index of the event: it matches the terms */
     uint32_t n_events, events_cap;
-    uint64_t window_end; /* state that is later is not needed */
+    uint64_t window_end; /* end of the last time range: later side-band is not needed */
 
     /* Passes. */
-    bool looked, chosen;
+    bool collected;                                         /* the collecting pass is done */
+    bool selection_known;                                   /* the selecting pass is done */
     void (*progress)(void *user, const perfile_record *at); /* of any pass; may be NULL */
     void *progress_user;
-    uint64_t first_time, last_time; /* of all samples */
+    uint64_t first_time, last_time; /* of all samples; PERFILE_NO_TIME: no sample has a time */
     perfile_model *model;
     pf_texts texts;     /* paths of cgroups */
-    pf_index cgroup_of; /* id -> position in cgroup_names */
+    pf_index cgroup_of; /* id -> index in cgroup_names */
     pf_buffer cgroup_names;
-    pf_buffer bits; /* one for each record of the stream, by sequence: it is selected */
-    bool bits_full; /* there were too many: the last pass finds out again */
-    pf_stretches unwanted;
+    pf_buffer selected_bits; /* one for each record of the stream, by sequence: it is selected */
+    bool bits_incomplete;    /* selected_bits reached its limit: the last pass tests again */
+    pf_stretches unselected; /* ranges without a selected record, which the last pass skips */
 
     /* Processes. */
-    pf_pids seen, wanted; /* that have records; that have selected ones */
-    pf_pids needed;       /* those and their ancestors */
-    bool any_process;     /* something is selected of which nobody knows whose it is */
-    pf_ancestors births;
-    bool is_part; /* of a split: of processes only those that are wanted are looked for */
+    pf_pids seen, wanted; /* processes with records; with selected records */
+    pf_pids needed;       /* `wanted` and their ancestors */
+    bool unattributed;    /* a selected record has no process: side-band of all is kept */
+    pf_ancestors births;  /* FORKs */
+    bool is_part;         /* of a split: only processes of selected records are of interest */
 
-    pf_index places; /* with `compact`: where in `lasts` the last state of a place is */
-    pf_buffer lasts;
-    pf_pids parents; /* of processes that are needed */
+    /* PERFILE_FILTER_COMPACT_SIDEBAND, see compact.c. */
+    pf_index last_of_key; /* key of a piece of side-band -> index in last_records */
+    pf_buffer last_records;
+    pf_pids forked_parents; /* of the processes in `needed` */
 
-    uint64_t countdown;             /* `every` */
-    uint64_t counted;               /* `head` */
-    bool tells_times;               /* the capture has feature SAMPLE_TIME */
-    uint64_t kept_first, kept_last; /* times of kept samples */
-    pf_texts kept_files;            /* names of mappings that were kept, … */
-    bool lost_files;                /* … and others were not */
-    pf_buffer build_ids;            /* feature BUILD_ID of what is kept */
-    uint8_t sample_time[16];        /* feature SAMPLE_TIME of what is kept */
+    uint64_t countdown;             /* options.every: samples to drop before the next is kept */
+    uint64_t counted;               /* options.head: samples selected so far */
+    bool has_sample_time;           /* the capture has feature SAMPLE_TIME */
+    uint64_t kept_first, kept_last; /* times of selected samples */
+    pf_texts kept_files;            /* names of mappings that were kept … */
+    bool dropped_files;             /* … and some were not */
+    pf_buffer build_ids;            /* feature BUILD_ID of the output */
+    uint8_t sample_time[16];        /* feature SAMPLE_TIME of the output */
     perfile_filter_summary result;
-    bool selects_any;           /* a sample, or another record that the terms ask for */
-    pf_observed there;          /* what the samples have instead */
-    void (*ended)(void *user);  /* when the stage is read to its end; may be NULL */
+    bool selects_any;          /* a sample, or another record that the terms ask for, is selected */
+    pf_observed there;         /* what samples have instead, to explain an empty result */
+    void (*ended)(void *user); /* when the stage is read to its end; may be NULL */
     void (*closed)(void *user); /* when the stage is closed; may be NULL */
     void *closed_user;          /* of both */
 };
 
 typedef perfile_filter_state pf_filter;
 
-/* Tells how far a pass has come. */
-static inline void pf_filter_tell(const pf_filter *x, const perfile_record *at)
+/* Reports how far a pass has come. */
+static inline void pf_filter_report_progress(const pf_filter *x, const perfile_record *at)
 {
     if (x->progress)
         x->progress(x->progress_user, at);
 }
 
+/* True if there are terms of a kind. */
 static inline bool pf_filter_has(const pf_filter *x, unsigned kind)
 {
     return x->given >> kind & 1;
 }
 
-/* filter_terms.c */
+/* terms.c */
+
+/* Parses options.terms. */
 perfile_status pf_filter_terms(pf_filter *x, perfile_error *err);
-/* The name of a kind that selects no sample, as no event that was read says what it asks for; from
- * kind *next on, which moves behind it.  NULL: no more. */
+/* Returns the name of the next kind of terms that can select nothing, because no event records the
+ * field they test; NULL: no more.  *next is the kind to begin with, and is moved on. */
 const char *pf_filter_unsaid(const pf_filter *x, uint32_t *next);
-/* filter_time.c: "A..B", "A,B", "10%-20%", "10%/2"; moves *text, which is of `whole`, behind it. */
+
+/* time.c */
+
+/* Parses one range of time ("A..B", "A,B", "10%-20%", "10%/2") and moves *text behind it.  `whole`
+ * is the text of the term, for messages. */
 perfile_status pf_filter_period(const char **text, const char *whole, pf_period *out,
                                 perfile_error *err);
-/* The ranges in ns, once the capture is known. */
+/* Computes x->times and x->window_end from the periods; needs the clock of the session, and for
+ * relative times the collecting pass. */
 perfile_status pf_filter_times(pf_filter *x, perfile_error *err);
 
-/* filter_test.c: which records of a run are selected; by bit.  Only those of `asked` are looked at.
- */
+/* test.c */
+
+/* Tests records of a run against the terms; sets bit i of *selected if record i is selected.  Only
+ * the records in `asked` are tested. */
 perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, uint64_t *selected,
                               perfile_error *err);
-/* The event whose record it is, NULL when the record does not say. */
+/* Returns the event of a record, NULL when the record does not identify it. */
 const perfile_event *pf_filter_event(const perfile_record *r);
-/* Whether terms that LOSS records obey hold. */
+/* True if a LOSS record fits the terms for time and processor, the only ones that apply to it. */
 bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r);
-/* Tells what the session says anew: before the first record of a run is tested. */
+/* Brings event_fits and `times` up to date with the session; call it before a run is tested. */
 perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perfile_error *err);
-/* At the end: events that were asked for and never came. */
-perfile_status pf_filter_resolved(const pf_filter *x, perfile_error *err);
+/* PERFILE_E_USAGE if a term names an event that the session does not have. */
+perfile_status pf_filter_check_events(const pf_filter *x, perfile_error *err);
 
-/* Whether nothing is asked for: every record goes on. */
+/* filter.c */
+
+/* True if there are no terms: every record is handed on. */
 bool pf_filter_selects_all(const pf_filter *x);
-/* Whether the span of time has to be known beforehand. */
-bool pf_filter_is_relative(const pf_filter *x);
-/* A pass over `s` begins: what was found out of events and times holds no longer. */
+/* True if a time is relative to those of the samples, which the collecting pass finds. */
+bool pf_filter_needs_time_range(const pf_filter *x);
+/* Begins a pass over `s`: forgets what was computed from the session of the pass before. */
 void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s);
-/* In the last pass: which records of the run are handed on, by bit. */
+/* In the last pass: sets *keep to the records of the run that are handed on. */
 perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
                                 perfile_error *err);
-
-/* filter.c: which records of a run are selected, whatever says it. */
+/* Sets *selected to the selected records of a run: by the bits of the selecting pass, else by
+ * testing. */
 perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selected,
                                 perfile_error *err);
-/* Of the pass that chooses: a run. */
-perfile_status pf_filter_choose(pf_filter *x, const pf_run *run, perfile_error *err);
-/* Counts a run that is filtered. */
-void pf_filter_sum(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep);
+/* In the selecting pass: selects of a run and remembers the result. */
+perfile_status pf_filter_select_run(pf_filter *x, const pf_run *run, perfile_error *err);
+/* Counts a run of the last pass in x->result. */
+void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep);
 
-/* filter_ahead.c: what comes next of a stream, as far as it is samples that say enough where they
- * lie: chooses of them, drops those of which none is selected. */
-perfile_status pf_filter_choose_ahead(pf_filter *x, perfile_stream *s, perfile_error *err);
+/* ahead.c: the same for samples that the stream has not made records yet.  Both go on as long as
+ * such samples come next; the first selects of them, the second drops those of which none is
+ * selected. */
+perfile_status pf_filter_select_ahead(pf_filter *x, perfile_stream *s, perfile_error *err);
 perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile_error *err);
 
-/* filter_world.c: what needs processes and mappings. */
-bool pf_filter_needs_world(const pf_filter *x);
+/* world.c: terms that need names of threads, mapped files or cgroups */
+
+/* True if there are such terms. */
+bool pf_filter_needs_model(const pf_filter *x);
+/* Feeds side-band to the process model. */
 perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_error *err);
+/* Names for a record, NULL when they are unknown.  They belong to the filter. */
 const char *pf_filter_comm(const pf_filter *x, const perfile_record *r);
 const char *pf_filter_dso(const pf_filter *x, const perfile_record *r);
 const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r);
+/* The same names for expressions; `user` is the filter. */
 extern const perfile_expr_provider pf_filter_names;
-/* Whether one of the patterns fits; for a path its last part may fit alone. */
-bool pf_filter_fits(pf_patterns *p, const char *name, bool path);
-bool pf_filter_fits_text(const pf_patterns *p, const char *name, bool path);
+/* True if a pattern matches the name.  `path`: the part behind the last slash may match, too.  The
+ * first function caches by the address of the name, which has to stay valid. */
+bool pf_filter_matches(pf_patterns *p, const char *name, bool path);
+bool pf_filter_matches_text(const pf_patterns *p, const char *name, bool path);
 
-/* filter_keep.c */
-/* Of class TASK, but of no process: a mapping of the kernel. */
+/* keep.c */
+
+/* True for side-band of class TASK that belongs to no process: mappings of the kernel. */
 bool pf_filter_is_of_kernel(const perfile_record *r);
-/* What the first pass learns of a run of which `selected` are selected. */
+/* Remembers in the selecting pass: the bits, FORKs, and pf_filter_note_others(). */
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err);
-/* The records of the run that were selected in it. */
-uint64_t pf_filter_known(const pf_filter *x, const pf_run *run);
-/* How many records, `sequence` the first, were all selected: `most` at most. */
-uint64_t pf_filter_known_ahead(const pf_filter *x, uint64_t sequence, uint64_t most);
-/* Processes of the run, for the result. */
+/* Returns the records of the run that the selecting pass selected. */
+uint64_t pf_filter_known_selection(const pf_filter *x, const pf_run *run);
+/* Returns how many records from `sequence` on were all selected, at most `most`. */
+uint64_t pf_filter_count_selected_ahead(const pf_filter *x, uint64_t sequence, uint64_t most);
+/* Adds the processes of a run to `seen` and `wanted`, and times of selected samples to kept_first
+ * and kept_last. */
 perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,
                                perfile_error *err);
-/* Whether a record that is not selected is kept. */
+/* True if a record that is not selected is kept. */
 bool pf_filter_keep(pf_filter *x, const perfile_record *r);
-/* The same without remembering what was selected, and without births. */
+/* pf_filter_note() without bits and FORKs: processes that records of other types refer to, and
+ * side-band for compact.c. */
 perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t selected,
                                      perfile_error *err);
-/* Ancestors, after the pass. */
+/* After the selecting pass: computes `needed` from `wanted` and the FORKs. */
 perfile_status pf_filter_families(pf_filter *x, const pf_ancestors *births, perfile_error *err);
 
-/* filter_compact.c: of a record of class TASK, in the pass; and whether it is to be kept. */
+/* compact.c: the first in the selecting pass for each record of class TASK, the second in the last
+ * pass: true if the record has to be kept. */
 perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err);
 bool pf_filter_is_last(const pf_filter *x, const perfile_record *r);
 
-/* filter_facts.c: features of what was kept, into a session that shows that of the capture. */
-/* Whether there may be any that change. */
+/* facts.c: features that describe the samples, made anew for those that are kept and put into a
+ * view of the capture's session */
+
+/* True if the session has such features. */
 bool pf_filter_changes_facts(const perfile_session *s);
+/* SAMPLE_TIME */
 perfile_status pf_filter_facts(pf_filter *x, pf_session_view *view, perfile_error *err);
-/* Remembers the file of a mapping; the same for build ids, at the end. */
+/* Remembers the file of a mapping that was kept or dropped, for pf_filter_build_ids(). */
 perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, perfile_error *err);
+/* BUILD_ID: leaves out files of which no mapping was kept.  Call it at the end. */
 perfile_status pf_filter_build_ids(pf_filter *x, pf_session_view *view, perfile_error *err);
 
 #endif

@@ -58,7 +58,7 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     unsigned class = pf_role_of(r);
     if (class == PF_ROLE_FACT)
         return true;
-    if (x->no_state)
+    if (x->no_sideband)
         return false;
     switch (class) {
     case PF_ROLE_TASK:
@@ -84,17 +84,17 @@ static bool set_word(pf_filter *x, uint64_t at, uint64_t word)
 {
     enum { ROOM = 18 }; /* a word that begins at any of these bits is there to be got */
     if (at / 8 >= MOST_BITS) {
-        x->bits_full = true;
+        x->bits_incomplete = true;
         return true;
     }
-    if (at / 8 + ROOM > x->bits.len) {
-        size_t more = (size_t)(at / 8 + ROOM - x->bits.len);
-        if (!pf_buffer_reserve(&x->bits, more))
+    if (at / 8 + ROOM > x->selected_bits.len) {
+        size_t more = (size_t)(at / 8 + ROOM - x->selected_bits.len);
+        if (!pf_buffer_reserve(&x->selected_bits, more))
             return false;
-        memset(x->bits.ptr + x->bits.len, 0, more);
-        x->bits.len += more;
+        memset(x->selected_bits.ptr + x->selected_bits.len, 0, more);
+        x->selected_bits.len += more;
     }
-    uint8_t *p = x->bits.ptr + at / 8;
+    uint8_t *p = x->selected_bits.ptr + at / 8;
     unsigned shift = at % 8;
     pf_store_u64(p, pf_load_u64(p, PF_NATIVE_BIG) | word << shift, PF_NATIVE_BIG);
     if (shift)
@@ -105,9 +105,9 @@ static bool set_word(pf_filter *x, uint64_t at, uint64_t word)
 static uint64_t get_word(const pf_filter *x, uint64_t at)
 {
     enum { ROOM = 9 };
-    if (at / 8 + ROOM > x->bits.len)
+    if (at / 8 + ROOM > x->selected_bits.len)
         return 0; /* whatever was set made room for it */
-    const uint8_t *p = x->bits.ptr + at / 8;
+    const uint8_t *p = x->selected_bits.ptr + at / 8;
     unsigned shift = at % 8;
     uint64_t word = pf_load_u64(p, PF_NATIVE_BIG) >> shift;
     return shift ? word | (uint64_t)p[8] << (64 - shift) : word;
@@ -119,12 +119,12 @@ static bool set_bits(pf_filter *x, const pf_run *run, uint64_t selected)
     bool ok = true;
     if (run->in_a_row)
         return !selected || set_word(x, first->sequence, selected);
-    for (uint64_t left = selected; left && ok && !x->bits_full; left &= left - 1)
+    for (uint64_t left = selected; left && ok && !x->bits_incomplete; left &= left - 1)
         ok = set_word(x, first[__builtin_ctzll(left)].sequence, 1);
     return ok;
 }
 
-uint64_t pf_filter_known(const pf_filter *x, const pf_run *run)
+uint64_t pf_filter_known_selection(const pf_filter *x, const pf_run *run)
 {
     const perfile_record *first = run->first;
     uint64_t yes = 0;
@@ -135,7 +135,7 @@ uint64_t pf_filter_known(const pf_filter *x, const pf_run *run)
     return yes;
 }
 
-uint64_t pf_filter_known_ahead(const pf_filter *x, uint64_t sequence, uint64_t most)
+uint64_t pf_filter_count_selected_ahead(const pf_filter *x, uint64_t sequence, uint64_t most)
 {
     enum { MOST = 1 << 17 }; /* as many as fit into what is handed on at once */
     uint64_t n = 0, word = UINT64_MAX;
@@ -164,7 +164,7 @@ static bool want_other(pf_filter *x, const perfile_record *r, bool selected)
                perfile_switch_cpu_wide_decode(r, &change, sizeof change, NULL) != PERFILE_OK ||
                want(x, change.next_prev_pid);
     case PERFILE_RECORD_AUXTRACE:
-        x->any_process |= !x->no_state && keep_aux(x, r, &everyone) && everyone;
+        x->unattributed |= !x->no_sideband && keep_aux(x, r, &everyone) && everyone;
         return true;
     default:
         return true;
@@ -199,7 +199,7 @@ static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
     if (run->even && run->even->sample_slot[PF_SLOT_TID] >= 0)
         return add_even_samples(x, run, (size_t)run->even->sample_slot[PF_SLOT_TID], of);
     if (run->even) {
-        x->any_process |= of != 0;
+        x->unattributed |= of != 0;
         return true;
     }
     uint64_t values[PERFILE_RUN_RECORDS];
@@ -216,7 +216,7 @@ static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
         if (pid != wanted && of >> at[i] & 1 && pid != PERFILE_NO_PID)
             ok = ok && pf_pids_add(&x->wanted, wanted = pid, &is_new);
     }
-    x->any_process |= (of & ~known) != 0;
+    x->unattributed |= (of & ~known) != 0;
     return ok;
 }
 
@@ -255,7 +255,7 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
     bool ok = true, is_new;
     if (sampled) {
         ok = add_samples(x, run, selected & sampled);
-        if (selected & sampled && x->tells_times)
+        if (selected & sampled && x->has_sample_time)
             times_of(x, run, selected & sampled);
     }
     uint64_t looked = x->is_part ? selected : run->all;
@@ -292,7 +292,7 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err)
 {
-    bool ok = x->bits_full || set_bits(x, run, selected);
+    bool ok = x->bits_incomplete || set_bits(x, run, selected);
     for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
         const perfile_record *r = &run->first[__builtin_ctzll(left)];
         if (r->type == PERFILE_RECORD_FORK)
@@ -307,11 +307,11 @@ perfile_status pf_filter_families(pf_filter *x, const pf_ancestors *births, perf
     bool ok = true;
     uint64_t at = 0;
     uint32_t pid;
-    x->result.all_sideband = x->any_process || births->full || x->wanted.full;
+    x->result.all_state = x->unattributed || births->full || x->wanted.full;
     while (ok && pf_pids_next(&x->wanted, &at, &pid))
         ok = pf_ancestors_need(births, pid, x->window_end, &x->needed, &waiting, NULL, NULL);
     if (ok && x->compact)
-        ok = pf_ancestors_parents(births, x->window_end, &x->needed, &x->parents);
+        ok = pf_ancestors_parents(births, x->window_end, &x->needed, &x->forked_parents);
     pf_buffer_free(&waiting);
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }

@@ -1,3 +1,5 @@
+/* Collects what the samples of a capture have, for the message of an empty result; see observed.h.
+ */
 #include "filter/observed.h"
 
 #include <string.h>
@@ -26,8 +28,8 @@ pf_observed_range *pf_observed_place(pf_observed *t, unsigned k)
     return &t->ranges[k];
 }
 
-/* Nobody asked for times: from when to when they about are is enough, and the ends of a run say it
- * for next to nothing. */
+/* Collects times roughly: only the first and last sample of each run. No term tests times, so they
+ * would be read for this alone. */
 static void add_times(pf_observed *t, const pf_run *run)
 {
     uint64_t times[PERFILE_RUN_RECORDS];
@@ -42,9 +44,10 @@ static void add_times(pf_observed *t, const pf_run *run)
         pf_observed_widen(all, run->even ? pf_run_word(run, i, (size_t)slot) : times[i]);
 }
 
+/* Adds a name unless it is there; remembers that there were more when all slots are taken. */
 static void add_name(pf_observed_names *all, perfile_bytes name)
 {
-    char text[PF_THERE_NAME];
+    char text[PF_OBSERVED_NAME_BYTES];
     size_t n = name.len < sizeof text - 1 ? name.len : sizeof text - 1;
     if (!n)
         return;
@@ -53,11 +56,12 @@ static void add_name(pf_observed_names *all, perfile_bytes name)
     for (size_t i = 0; i < all->n; i++)
         if (strcmp(all->at[i], text) == 0)
             return;
-    all->more |= all->n == PF_THERE_NAMES;
-    if (all->n < PF_THERE_NAMES)
+    all->more |= all->n == PF_OBSERVED_MAX_NAMES;
+    if (all->n < PF_OBSERVED_MAX_NAMES)
         memcpy(all->at[all->n++], text, sizeof text);
 }
 
+/* The part behind the last slash. */
 static perfile_bytes last_part(perfile_bytes path)
 {
     for (size_t i = path.len; i; i--)

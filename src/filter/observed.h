@@ -1,5 +1,6 @@
-/* What the samples of a capture have of that which a filter asks for: found while none of them was
- * selected yet, to be told when none is at the end. */
+/* What samples have where a filter selects nothing: ranges of times, processes, addresses ..., and
+ * the first names. Collected only while nothing is selected yet, and reported when the result is
+ * empty. */
 #ifndef PF_FILTER_OBSERVED_H
 #define PF_FILTER_OBSERVED_H
 
@@ -7,12 +8,14 @@
 #include "perfile/filter.h"
 #include "stage/run.h"
 
-/* The kinds of terms whose fields have a fixed place in samples, the cheap ones first. */
+/* Kinds of terms whose fields stand at fixed offsets in samples, the cheapest test first. */
 enum { PF_PLACE_TIME, PF_PLACE_PID, PF_PLACE_TID, PF_PLACE_CPU, PF_PLACE_IP, PF_PLACES };
 
-/* What is asked for is `mask` of the field's word, moved down by `shift`. */
+/* A field at a fixed offset: of the 64-bit word of sample_type bit `field`, the bits word >> shift
+ * & mask. */
 typedef struct pf_place {
-    uint32_t kind, field;
+    uint32_t kind;  /* PERFILE_FILTER_BY_... */
+    uint32_t field; /* PERFILE_SAMPLE_..., one bit */
     unsigned shift;
     uint64_t mask;
 } pf_place;
@@ -24,14 +27,14 @@ static inline uint64_t pf_place_value(const pf_place *p, uint64_t word)
     return word >> p->shift & p->mask;
 }
 
-/* Those kinds, by bit. */
+/* The kinds of pf_places as bits. */
 static inline uint32_t pf_place_kinds(void)
 {
     return 1U << PERFILE_FILTER_BY_TIME | 1U << PERFILE_FILTER_BY_PID |
            1U << PERFILE_FILTER_BY_TID | 1U << PERFILE_FILTER_BY_CPU | 1U << PERFILE_FILTER_BY_IP;
 }
 
-/* least > most: of no sample. */
+/* least > most: no sample was seen. */
 typedef struct pf_observed_range {
     uint64_t least, most;
 } pf_observed_range;
@@ -42,27 +45,31 @@ static inline void pf_observed_widen(pf_observed_range *r, uint64_t value)
     r->most = value > r->most ? value : r->most;
 }
 
-enum { PF_THERE_NAMES = 5, PF_THERE_NAME = 32 };
+/* How many names are kept, and bytes of each. */
+enum { PF_OBSERVED_MAX_NAMES = 5, PF_OBSERVED_NAME_BYTES = 32 };
 
-/* The first of them, cut to their beginnings. */
+/* The first distinct names, cut to PF_OBSERVED_NAME_BYTES - 1 bytes. */
 typedef struct pf_observed_names {
-    char at[PF_THERE_NAMES][PF_THERE_NAME];
+    char at[PF_OBSERVED_MAX_NAMES][PF_OBSERVED_NAME_BYTES];
     uint32_t n;
-    bool more;
+    bool more; /* there were others */
 } pf_observed_names;
 
+/* Everything that was collected. */
 typedef struct pf_observed {
-    bool over;       /* a sample was selected: nobody will ask */
-    uint32_t looked; /* at which ranges, by bit */
+    bool over;       /* a sample was selected: nothing has to be explained */
+    uint32_t looked; /* bit k: ranges[k] was collected */
     pf_observed_range ranges[PF_PLACES];
     pf_observed_names comms, files;
 } pf_observed;
 
+/* Makes it empty. */
 void pf_observed_begin(pf_observed *t);
-/* The range of place k, for whoever looks at samples there: at those that fit the places before. */
+/* Returns the range of field k, to be widened by the caller with the samples that it tests: those
+ * that fit the terms of the fields before. */
 pf_observed_range *pf_observed_place(pf_observed *t, unsigned k);
-/* Names in a run, where `given`, the kinds of terms that the filter has, by bit, asks for some;
- * about the times of its samples where nothing is asked that says what there is. */
+/* Collects names from the records of a run if the terms (`given`: their kinds as bits) ask for
+ * names. If they ask for nothing that is collected, the range of times is. */
 void pf_observed_look(pf_observed *t, const pf_run *run, uint32_t given);
 
 #endif

@@ -1,3 +1,4 @@
+/* Sets of numbers: a sorted array of ranges that do not overlap. */
 #include "filter/ranges.h"
 
 #include <stdlib.h>

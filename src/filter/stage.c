@@ -88,7 +88,7 @@ static perfile_status next_run_below(stage *g, perfile_error *err)
 static perfile_status decide_run(stage *g, bool *dropped, perfile_error *err)
 {
     const pf_run run = pf_run_look(g->base.below, g->first, g->n);
-    pf_filter_tell(g->x, g->first);
+    pf_filter_report_progress(g->x, g->first);
     perfile_status st = pf_filter_decide(g->x, &run, &g->left, err);
     *dropped = g->left == 0;
     if (st == PERFILE_OK)
@@ -104,7 +104,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     if (!g->begun) {
         g->begun = true;
         pf_filter_begin_pass(x, s);
-        x->result.all_sideband = !x->chosen || x->result.all_sideband;
+        x->result.all_state = !x->selection_known || x->result.all_state;
     }
     while (!g->left && !g->pieces.giving) {
         perfile_status st = PERFILE_OK;
@@ -116,7 +116,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             st = pf_fragments_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK)
             st = decide_run(g, &dropped, err);
-        else if (st == PERFILE_END && !x->resolved && pf_filter_resolved(x, err) != PERFILE_OK)
+        else if (st == PERFILE_END && !x->resolved && pf_filter_check_events(x, err) != PERFILE_OK)
             st = PERFILE_E_USAGE;
         else if (st == PERFILE_END)
             st = finish(g, err);
@@ -141,11 +141,11 @@ static pf_sample_span span(perfile_stream *s, uint64_t most)
     const pf_filter *x = g->x;
     pf_stretch here;
     const pf_sample_span none = {0};
-    if (!g->begun || g->left || g->pieces.records.len || !x->chosen || x->bits_full ||
-        !x->resolved || !s->below->ops->span || !s->below->ops->place ||
+    if (!g->begun || g->left || g->pieces.records.len || !x->selection_known ||
+        x->bits_incomplete || !x->resolved || !s->below->ops->span || !s->below->ops->place ||
         !s->below->ops->place(s->below, &here))
         return none;
-    uint64_t known = pf_filter_known_ahead(x, here.sequence, most);
+    uint64_t known = pf_filter_count_selected_ahead(x, here.sequence, most);
     return known < PF_SPAN_WORTH ? none : s->below->ops->span(s->below, known);
 }
 
@@ -192,7 +192,8 @@ static perfile_status begin_session(stage *g, perfile_error *err)
     if (g->x->only || pf_filter_selects_all(g->x) || !pf_filter_changes_facts(below))
         return PERFILE_OK;
     perfile_status st = pf_session_view_new(below, &g->view, err);
-    if (st == PERFILE_OK && g->x->chosen) /* for those that take them before the first record */
+    if (st == PERFILE_OK &&
+        g->x->selection_known) /* for those that take them before the first record */
         st = pf_filter_facts(g->x, g->view, err);
     if (st == PERFILE_OK)
         g->base.session = (perfile_session *)(uintptr_t)pf_session_view_shown(g->view);
@@ -202,7 +203,7 @@ static perfile_status begin_session(stage *g, perfile_error *err)
 perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
                               perfile_stream **stream, perfile_error *err)
 {
-    if (!x->looked && pf_filter_is_relative(x))
+    if (!x->collected && pf_filter_needs_time_range(x))
         return pf_fail(err, PERFILE_E_USAGE, "time",
                        "a time after the first sample is known after a pass only");
     stage *g = pf_alloc(1, sizeof *g);

@@ -1,16 +1,19 @@
+/* Ranges of a file without a selected record; see stretches.h. */
 #include "filter/stretches.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { WORTH = 1 };
+enum { LEAST_BYTES = 1 };
 #else
-enum { WORTH = 64 << 10 }; /* bytes: less is in memory anyway, together with what is wanted */
+/* Bytes of a range from which on skipping pays: a shorter one shares pages and blocks with what is
+ * read anyway. */
+enum { LEAST_BYTES = 64 << 10 };
 #endif
 
-enum { MOST = 1 << 20 }; /* bytes of what is noted; what follows is read by each pass */
+enum { MOST = 1 << 20 }; /* bytes of `found`; ranges beyond that are read by each pass */
 
-/* Where the samples of a run lie in the file; no bytes: they are in compressed records, are not one
- * behind the other, or other records are among them. */
-static pf_stretch place_of(const pf_run *run)
+/* Returns the range of a run in the file. bytes 0: it has none that can be skipped, since its
+ * records came from compressed ones, do not follow each other, or are not all samples. */
+static pf_stretch range_of(const pf_run *run)
 {
     const perfile_record *first = run->first;
     pf_stretch place = {first->offset, 0, first->sequence, run->n, first->part};
@@ -26,16 +29,17 @@ static pf_stretch place_of(const pf_run *run)
     return place;
 }
 
-void pf_stretches_settle(pf_stretches *x)
+void pf_stretches_finish(pf_stretches *x)
 {
-    if (x->open.bytes >= WORTH && x->found.len < MOST)
-        (void)pf_buffer_append(&x->found, &x->open, sizeof x->open); /* else it is read again */
+    if (x->open.bytes >= LEAST_BYTES && x->found.len < MOST)
+        (void)pf_buffer_append(&x->found, &x->open,
+                               sizeof x->open); /* on failure the last pass reads it again */
     x->open = (pf_stretch){0};
 }
 
 void pf_stretches_note(pf_stretches *x, const pf_run *run)
 {
-    const pf_stretch more = place_of(run);
+    const pf_stretch more = range_of(run);
     pf_stretch *open = &x->open;
     if (!more.bytes)
         return;
@@ -45,11 +49,11 @@ void pf_stretches_note(pf_stretches *x, const pf_run *run)
         open->records += more.records;
         return;
     }
-    pf_stretches_settle(x);
+    pf_stretches_finish(x);
     *open = more;
 }
 
-bool pf_stretches_pass(pf_stretches *x, perfile_stream *s, pf_stretch *passed)
+bool pf_stretches_skip(pf_stretches *x, perfile_stream *s, pf_stretch *passed)
 {
     const pf_stretch *all = (const pf_stretch *)(const void *)x->found.ptr;
     const size_t n = x->found.len / sizeof *all;

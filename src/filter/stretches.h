@@ -1,4 +1,5 @@
-/* Stretches of a capture of which a pass has selected nothing: the next pass does not read them. */
+/* Ranges of a file in which the selecting pass selected no record: the last pass skips them
+ * without reading them. */
 #ifndef PF_FILTER_STRETCHES_H
 #define PF_FILTER_STRETCHES_H
 
@@ -8,20 +9,20 @@
 /* All zeros is empty. */
 typedef struct pf_stretches {
     pf_buffer found; /* pf_stretch, in the order of the stream */
-    pf_stretch open; /* the last one, which may still become longer */
-    size_t next;     /* of those found, the one that the later pass meets next */
+    pf_stretch open; /* the last range, which may still grow; bytes 0: none */
+    size_t next;     /* index in `found` of the next one that the later pass can reach */
 } pf_stretches;
 
-/* Nothing of the run is selected: called for every such run, in order.  Runs that are not samples
- * of the file itself are not noted, nor are stretches that are short. */
+/* Adds a run of which nothing is selected; call it for every such run, in order. Ignored: runs
+ * that are not only samples stored in the file itself, and ranges too short to be worth it. */
 void pf_stretches_note(pf_stretches *x, const pf_run *run);
 
-/* At the end of the pass that notes. */
-void pf_stretches_settle(pf_stretches *x);
+/* Call it at the end of the selecting pass. */
+void pf_stretches_finish(pf_stretches *x);
 
-/* Passes over what is left of the stretch in which `s` stands; false: it stands in none.  `s` is
- * asked in order; pf_stretches.next is 0 when it begins. */
-bool pf_stretches_pass(pf_stretches *x, perfile_stream *s, pf_stretch *passed);
+/* Skips the rest of the range in which `s` stands and gives what was skipped; false: it stands in
+ * none. `s` has to be the same capture, read in order; set `next` to 0 when it begins. */
+bool pf_stretches_skip(pf_stretches *x, perfile_stream *s, pf_stretch *passed);
 
 void pf_stretches_free(pf_stretches *x);
 

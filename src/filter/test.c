@@ -65,17 +65,17 @@ static bool event_fits(pf_filter *x, const perfile_record *r)
 
 static bool comm_fits(pf_filter *x, const perfile_record *r)
 {
-    return pf_filter_fits(&x->comms, pf_filter_comm(x, r), false);
+    return pf_filter_matches(&x->comms, pf_filter_comm(x, r), false);
 }
 
 static bool dso_fits(pf_filter *x, const perfile_record *r)
 {
-    return pf_filter_fits(&x->dsos, pf_filter_dso(x, r), true);
+    return pf_filter_matches(&x->dsos, pf_filter_dso(x, r), true);
 }
 
 static bool cgroup_fits(pf_filter *x, const perfile_record *r)
 {
-    return pf_filter_fits(&x->cgroups, pf_filter_cgroup(x, r), false);
+    return pf_filter_matches(&x->cgroups, pf_filter_cgroup(x, r), false);
 }
 
 /* Of which samples of an even run the value is in the range.  Where `all` is not NULL, it is
@@ -265,7 +265,7 @@ static bool is_named(pf_pattern *p, const perfile_event *e)
         position = 10 * position + (uint64_t)(p->text[k] - '0');
     if (k && k == p->len && position == e->index)
         return true;
-    return pf_filter_fits_text(&(pf_patterns){.at = p, .n = 1}, e->name, false);
+    return pf_filter_matches_text(&(pf_patterns){.at = p, .n = 1}, e->name, false);
 }
 
 /* Every pattern is tried, so that each that names no event is known. */
@@ -319,13 +319,13 @@ perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perf
     if (!x->resolved && !pf_is_of_tool(first) && st == PERFILE_OK) {
         st = pf_filter_times(x, err);
         if (st == PERFILE_OK)
-            st = pf_filter_resolved(x, err);
+            st = pf_filter_check_events(x, err);
         x->resolved = true;
     }
     return st;
 }
 
-perfile_status pf_filter_resolved(const pf_filter *x, perfile_error *err)
+perfile_status pf_filter_check_events(const pf_filter *x, perfile_error *err)
 {
     enum { SHOWN = 5 };
     char list[160];

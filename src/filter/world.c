@@ -12,7 +12,7 @@ static bool pattern_fits(const pf_pattern *p, const char *text, size_t n)
     return pf_expr_glob(&t, (perfile_bytes){(const uint8_t *)p->text, p->len});
 }
 
-bool pf_filter_fits_text(const pf_patterns *p, const char *name, bool path)
+bool pf_filter_matches_text(const pf_patterns *p, const char *name, bool path)
 {
     const size_t n = strlen(name);
     const char *slash = path ? strrchr(name, '/') : NULL;
@@ -25,7 +25,7 @@ bool pf_filter_fits_text(const pf_patterns *p, const char *name, bool path)
     return false;
 }
 
-bool pf_filter_fits(pf_patterns *p, const char *name, bool path)
+bool pf_filter_matches(pf_patterns *p, const char *name, bool path)
 {
     if (!name)
         return false;
@@ -33,16 +33,16 @@ bool pf_filter_fits(pf_patterns *p, const char *name, bool path)
     uint32_t known = pf_index_get(&p->known, (uintptr_t)name);
     if (known != PF_INDEX_NONE)
         return known;
-    bool fits = pf_filter_fits_text(p, name, path);
+    bool fits = pf_filter_matches_text(p, name, path);
     if (!p->known.seed)
         p->known.seed = pf_index_seed(p);
     (void)pf_index_put(&p->known, (uintptr_t)name, fits); /* else it is found out again */
     return fits;
 }
 
-bool pf_filter_needs_world(const pf_filter *x)
+bool pf_filter_needs_model(const pf_filter *x)
 {
-    return x->where_asks || pf_filter_has(x, PERFILE_FILTER_BY_COMM) ||
+    return x->where_needs_model || pf_filter_has(x, PERFILE_FILTER_BY_COMM) ||
            pf_filter_has(x, PERFILE_FILTER_BY_DSO) || pf_filter_has(x, PERFILE_FILTER_BY_CGROUP);
 }
 
@@ -113,7 +113,7 @@ static uint32_t knows(void *user, const char *name, uint32_t *handle)
         if (strcmp(name, words[i]) != 0)
             continue;
         *handle = i;
-        x->where_asks = true;
+        x->where_needs_model = true;
         return PERFILE_EXPR_TEXT;
     }
     return 0;
