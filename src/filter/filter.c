@@ -1,4 +1,6 @@
-/* What a filter knows and decides, and the passes before the last; the stage is in stage.c. */
+/* The filter as an object: options, passes, and the decision which records of a run are selected
+ * and kept. The terms are tested in test.c, side-band is judged in keep.c, and the stage is in
+ * stage.c. */
 #include "filter/filter.h"
 
 #include <string.h>
@@ -8,19 +10,20 @@
 #include "base/options.h"
 #include "schema/family.h"
 
-/* Which records are asked whether they are selected. */
-static uint64_t asked_of(const pf_filter *x, const pf_run *run)
+/* Returns the records of a run that are tested against the terms: data, and side-band if terms can
+ * select it. Facts are kept in any case. */
+static uint64_t records_to_test(const pf_filter *x, const pf_run *run)
 {
-    uint64_t asked = run->samples;
+    uint64_t tested = run->samples;
     if (x->only)
         return run->all;
     for (uint64_t left = run->all & ~run->samples; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         unsigned class = pf_role_of(&run->first[i]);
         bool is = class == PF_ROLE_DATA || (class != PF_ROLE_FACT && x->tests_sideband);
-        asked |= (uint64_t)is << i;
+        tested |= (uint64_t)is << i;
     }
-    return asked;
+    return tested;
 }
 
 bool pf_filter_selects_all(const pf_filter *x)
@@ -38,32 +41,34 @@ perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selec
         *selected = pf_filter_known_selection(x, run);
         return PERFILE_OK;
     }
-    uint64_t asked = asked_of(x, run);
+    uint64_t tested = records_to_test(x, run);
     if (x->given && !x->there.over)
         pf_observed_look(&x->there, run, x->given);
-    if (pf_filter_selects_all(x) || !asked) {
-        *selected = asked;
+    if (pf_filter_selects_all(x) || !tested) {
+        *selected = tested;
         return PERFILE_OK;
     }
-    st = pf_filter_test(x, run, asked, selected, err);
+    st = pf_filter_test(x, run, tested, selected, err);
     x->there.over |= st == PERFILE_OK && (*selected & run->samples);
     return st;
 }
 
+/* False for damage and for envelopes. */
 static bool is_plain(const perfile_record *r)
 {
     return r->family != PERFILE_FAMILY_DAMAGE && !(r->flags & PERFILE_REC_ENVELOPE);
 }
 
-/* Whether the record is asked for itself: what others come out of goes with them, unless each one
- * is asked. */
-static bool is_asked(const pf_filter *x, const perfile_record *r)
+/* True if records like this one are tested. Envelopes are handed on untested for the records that
+ * come out of them, except with PERFILE_FILTER_ONLY, which tests every record. */
+static bool is_tested(const pf_filter *x, const perfile_record *r)
 {
     return is_plain(r) || (x->only && r->family != PERFILE_FAMILY_DAMAGE);
 }
 
-/* A pass that only looks: the model, and from when to when. */
-static perfile_status look_at(pf_filter *x, const perfile_record *first, size_t n,
+/* Collects of a run: feeds the model if it is needed, and widens the range of times. For families
+ * without samples, times are those of records of data. */
+static perfile_status collect(pf_filter *x, const perfile_record *first, size_t n,
                               perfile_error *err)
 {
     uint64_t times[PERFILE_RUN_RECORDS];
@@ -112,13 +117,16 @@ bool pf_filter_needs_time_range(const pf_filter *x)
     return relative;
 }
 
-/* That, or processes and mappings. */
-static bool must_look(const pf_filter *x)
+/* True if the collecting pass is still to be done: the filter does not work without it. */
+static bool needs_collecting_pass(const pf_filter *x)
 {
     return !x->collected && (pf_filter_needs_time_range(x) || pf_filter_needs_model(x));
 }
 
-static bool may_choose(const pf_filter *x)
+/* True if the selecting pass is still to be done: without it the stage keeps all side-band.
+ * Useless if nothing but the selected records is kept, unless features have to be right before the
+ * first record. */
+static bool wants_selecting_pass(const pf_filter *x)
 {
     bool facts = x->options.flags & PERFILE_FILTER_FACTS_FIRST;
     return !x->selection_known && !pf_filter_selects_all(x) && (!x->no_sideband || facts);
@@ -127,8 +135,8 @@ static bool may_choose(const pf_filter *x)
 bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
 {
     if (needed)
-        *needed = must_look(x);
-    return must_look(x) || may_choose(x);
+        *needed = needs_collecting_pass(x);
+    return needs_collecting_pass(x) || wants_selecting_pass(x);
 }
 
 void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s)
@@ -142,33 +150,34 @@ void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s)
     x->unselected.next = 0;
 }
 
-/* What needs no records is chosen of at once. */
-static perfile_status next_run(pf_filter *x, perfile_stream *s, bool looking,
+/* Next run of a pass; in the selecting pass first without records, as far as possible. */
+static perfile_status next_run(pf_filter *x, perfile_stream *s, bool collecting,
                                const perfile_record **first, size_t *n, perfile_error *err)
 {
-    perfile_status st = looking ? PERFILE_OK : pf_filter_select_ahead(x, s, err);
+    perfile_status st = collecting ? PERFILE_OK : pf_filter_select_ahead(x, s, err);
     return st == PERFILE_OK ? perfile_stream_next_run(s, first, n, err) : st;
 }
 
+/* Does the collecting pass if it is needed, else the selecting pass. */
 perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, perfile_error *err)
 {
     const perfile_record *first;
     size_t n;
     perfile_status st;
-    bool looking = must_look(x);
+    bool collecting = needs_collecting_pass(x);
     pf_filter_begin_pass(x, s);
-    while ((st = next_run(x, s, looking, &first, &n, err)) == PERFILE_OK) {
+    while ((st = next_run(x, s, collecting, &first, &n, err)) == PERFILE_OK) {
         pf_filter_report_progress(x, first);
         if (!is_plain(first))
             continue;
         const pf_run run = pf_run_look(s, first, n);
-        st = looking ? look_at(x, first, n, err) : pf_filter_select_run(x, &run, err);
+        st = collecting ? collect(x, first, n, err) : pf_filter_select_run(x, &run, err);
         if (st != PERFILE_OK)
             return st;
     }
     if (st != PERFILE_END)
         return st;
-    if (looking) {
+    if (collecting) {
         x->collected = true;
         return PERFILE_OK;
     }
@@ -180,9 +189,9 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
     return st;
 }
 
-/* The records of a run that are kept although they are not selected; counts what is dropped. */
-static perfile_status keep_others(pf_filter *x, const perfile_record *first, uint64_t others,
-                                  uint64_t *keep, perfile_error *err)
+/* Adds to *keep the records of `others` that are kept, and counts AUX data that is dropped. */
+static perfile_status keep_sideband(pf_filter *x, const perfile_record *first, uint64_t others,
+                                    uint64_t *keep, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     for (uint64_t left = others; left && st == PERFILE_OK; left &= left - 1) {
@@ -200,8 +209,8 @@ static perfile_status keep_others(pf_filter *x, const perfile_record *first, uin
     return st;
 }
 
-/* Whether something of the run was asked for: state is only by its type or a condition, not because
- * it is of the same process or time. */
+/* True if the run has a selected record that the terms ask for. Side-band that is selected because
+ * it is of the same process or time does not count: the result is still empty for the user. */
 static bool selects_any(const pf_filter *x, const pf_run *run, uint64_t selected)
 {
     bool state =
@@ -222,7 +231,7 @@ void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uin
     sum->selected += (unsigned)__builtin_popcountll(selected);
     x->selects_any = x->selects_any || selects_any(x, run, selected);
     if (x->selection_known)
-        return; /* the pass before has counted the samples */
+        return; /* the selecting pass counted the samples */
     sum->samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
     sum->kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & keep);
 }
@@ -232,12 +241,12 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
     uint64_t selected;
     const perfile_record *first = run->first;
     perfile_status st = PERFILE_OK;
-    if (!is_asked(x, first)) {
+    if (!is_tested(x, first)) {
         *keep = run->all;
         return PERFILE_OK;
     }
     if (!x->collected && pf_filter_needs_model(x))
-        st = look_at(x, first, run->n, err);
+        st = collect(x, first, run->n, err);
     if (st == PERFILE_OK)
         st = pf_filter_select(x, run, &selected, err);
     if (st == PERFILE_OK && !x->selection_known)
@@ -246,7 +255,7 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
         return st;
     *keep = pf_filter_selects_all(x) ? run->all : selected;
     if (!pf_filter_selects_all(x) && !x->only)
-        st = keep_others(x, first, run->all & ~run->samples, keep, err);
+        st = keep_sideband(x, first, run->all & ~run->samples, keep, err);
     if (st == PERFILE_OK)
         pf_filter_count_run(x, run, selected, *keep);
     return st;

@@ -57,7 +57,7 @@ typedef struct pf_patterns {
 struct perfile_filter_state {
     perfile_filter_options options;
     uint32_t given;      /* bit k: there are terms of kind k (PERFILE_FILTER_BY_...) */
-    bool tests_sideband; /* terms of kind TYPE or WHERE can select side-band */
+    bool tests_sideband; /* side-band is tested, too: no_sideband, or terms of kind TYPE or WHERE */
     bool no_sideband, invert, compact; /* options.flags */
     bool only; /* PERFILE_FILTER_ONLY: only selected records; every type is tested */
 

@@ -1,4 +1,9 @@
-/* What is kept beside what is selected: state of processes and of the system. */
+/* Which records are kept although they are not selected, and what the selecting pass remembers for
+ * that: a bit for each selected record, and the processes that have selected records.
+ *
+ * Records are handled by their class (`role` of their row in format/): side-band of a process is
+ * kept if the process is needed, side-band of the system until the end of the time range, facts
+ * always. */
 #include <string.h>
 
 #include "base/cursor.h"
@@ -7,11 +12,11 @@
 #include "filter/filter.h"
 #include "schema/family.h"
 
-enum { MOST_BITS = 16 << 20 }; /* bytes of them */
+enum { MAX_BITS_BYTES = 16 << 20 }; /* bytes of selected_bits: 128 million records */
 
-/* The first word of the body is the process of all records of class TASK; of other families the
- * field of that kind. */
-static uint32_t task_of(const perfile_record *r)
+/* Returns the process of side-band of class TASK. In perf's records of that class it is always the
+ * first field of the body. */
+static uint32_t process_of(const perfile_record *r)
 {
     uint32_t process, tid;
     if (r->family != PERFILE_FAMILY_PERF)
@@ -21,29 +26,31 @@ static uint32_t task_of(const perfile_record *r)
     return c.bad ? PERFILE_NO_PID : pid;
 }
 
+/* True unless the record is later than the last time range. */
 static bool in_time(const pf_filter *x, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
     return time == PERFILE_NO_TIME || time <= x->window_end;
 }
 
-/* Mappings of the kernel belong to no process. */
 bool pf_filter_is_of_kernel(const perfile_record *r)
 {
     enum { KERNEL = 1, GUEST_KERNEL = 4 };
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
-    return task_of(r) == PERFILE_NO_PID ||
+    return process_of(r) == PERFILE_NO_PID ||
            ((r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2) &&
             (mode == KERNEL || mode == GUEST_KERNEL));
 }
 
-static bool keep_aux(const pf_filter *x, const perfile_record *r, bool *everyone)
+/* True if AUX data can hold selected data by its processor and thread. *whole_cpu: it is of a whole
+ * processor, not of one thread. */
+static bool keep_aux(const pf_filter *x, const perfile_record *r, bool *whole_cpu)
 {
     perfile_auxtrace v;
-    *everyone = true;
+    *whole_cpu = true;
     if (perfile_auxtrace_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return true;
-    *everyone = v.tid == PERFILE_NO_PID;
+    *whole_cpu = v.tid == PERFILE_NO_PID;
     bool fits = true;
     if (pf_filter_has(x, PERFILE_FILTER_BY_CPU) && v.cpu != UINT32_MAX)
         fits = pf_ranges_have(&x->cpus, v.cpu);
@@ -54,7 +61,7 @@ static bool keep_aux(const pf_filter *x, const perfile_record *r, bool *everyone
 
 bool pf_filter_keep(pf_filter *x, const perfile_record *r)
 {
-    bool everyone;
+    bool whole_cpu;
     unsigned class = pf_role_of(r);
     if (class == PF_ROLE_FACT)
         return true;
@@ -63,9 +70,9 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     switch (class) {
     case PF_ROLE_TASK:
         return in_time(x, r) &&
-               (x->result.all_sideband || pf_filter_is_of_kernel(r) ||
-                pf_pids_have(&x->needed, task_of(r))) &&
-               (!x->compact || x->result.all_sideband || pf_filter_is_last(x, r));
+               (x->result.all_state || pf_filter_is_of_kernel(r) ||
+                pf_pids_have(&x->needed, process_of(r))) &&
+               (!x->compact || x->result.all_state || pf_filter_is_last(x, r));
     case PF_ROLE_KERNEL:
         return in_time(x, r);
     case PF_ROLE_RECORDING:
@@ -73,17 +80,18 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     case PF_ROLE_LOSS:
         return pf_filter_test_loss(x, r);
     case PF_ROLE_AUX:
-        return keep_aux(x, r, &everyone);
+        return keep_aux(x, r, &whole_cpu);
     default:
         return false;
     }
 }
 
-/* Bit `at` and the 63 behind it are a word at byte at / 8 and what is left in the next byte. */
+/* Sets the bits of `word` from bit `at` on; 64 bits from any position touch 9 bytes. False: out of
+ * memory. Beyond the limit it sets bits_incomplete instead. */
 static bool set_word(pf_filter *x, uint64_t at, uint64_t word)
 {
-    enum { ROOM = 18 }; /* a word that begins at any of these bits is there to be got */
-    if (at / 8 >= MOST_BITS) {
+    enum { ROOM = 18 }; /* so that get_word() can read from any of these 64 bits on: 9 + 8 bytes */
+    if (at / 8 >= MAX_BITS_BYTES) {
         x->bits_incomplete = true;
         return true;
     }
@@ -102,17 +110,19 @@ static bool set_word(pf_filter *x, uint64_t at, uint64_t word)
     return true;
 }
 
+/* Returns 64 bits from bit `at` on. */
 static uint64_t get_word(const pf_filter *x, uint64_t at)
 {
     enum { ROOM = 9 };
     if (at / 8 + ROOM > x->selected_bits.len)
-        return 0; /* whatever was set made room for it */
+        return 0; /* set_word() makes room for what it sets, so nothing is set here */
     const uint8_t *p = x->selected_bits.ptr + at / 8;
     unsigned shift = at % 8;
     uint64_t word = pf_load_u64(p, PF_NATIVE_BIG) >> shift;
     return shift ? word | (uint64_t)p[8] << (64 - shift) : word;
 }
 
+/* Sets the bits of the selected records of a run, by their sequences. */
 static bool set_bits(pf_filter *x, const pf_run *run, uint64_t selected)
 {
     const perfile_record *first = run->first;
@@ -137,7 +147,7 @@ uint64_t pf_filter_known_selection(const pf_filter *x, const pf_run *run)
 
 uint64_t pf_filter_count_selected_ahead(const pf_filter *x, uint64_t sequence, uint64_t most)
 {
-    enum { MOST = 1 << 17 }; /* as many as fit into what is handed on at once */
+    enum { MOST = 1 << 17 }; /* more than a span has */
     uint64_t n = 0, word = UINT64_MAX;
     most = most < MOST ? most : MOST;
     while (n < most && word == UINT64_MAX) {
@@ -147,31 +157,34 @@ uint64_t pf_filter_count_selected_ahead(const pf_filter *x, uint64_t sequence, u
     return n < most ? n : most;
 }
 
-static bool want(pf_filter *x, uint32_t pid)
+/* Adds a process to `wanted`. False: out of memory. */
+static bool add_wanted(pf_filter *x, uint32_t pid)
 {
     bool is_new;
     return pid == PERFILE_NO_PID || pf_pids_add(&x->wanted, pid, &is_new);
 }
 
-/* What names a process besides, of records that are no samples. */
-static bool want_other(pf_filter *x, const perfile_record *r, bool selected)
+/* Adds processes that a record other than a sample refers to: the other side of a context switch.
+ * AUX data of a whole processor that is kept may be of any process. */
+static bool add_wanted_of_others(pf_filter *x, const perfile_record *r, bool selected)
 {
     perfile_switch_cpu_wide change;
-    bool everyone;
+    bool whole_cpu;
     switch (r->type) {
     case PERFILE_RECORD_SWITCH_CPU_WIDE:
         return !selected ||
                perfile_switch_cpu_wide_decode(r, &change, sizeof change, NULL) != PERFILE_OK ||
-               want(x, change.next_prev_pid);
+               add_wanted(x, change.next_prev_pid);
     case PERFILE_RECORD_AUXTRACE:
-        x->unattributed |= !x->no_sideband && keep_aux(x, r, &everyone) && everyone;
+        x->unattributed |= !x->no_sideband && keep_aux(x, r, &whole_cpu) && whole_cpu;
         return true;
     default:
         return true;
     }
 }
 
-/* Adds the processes of an even run, and of those by `of` as wanted. */
+/* Adds the processes of a run of samples of one layout: all to `seen`, those in `of` to `wanted`.
+ * Most runs are of one process, which is found without a branch per sample. */
 static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint64_t of)
 {
     const uint32_t one = (uint32_t)pf_run_word(run, 0, slot);
@@ -181,7 +194,7 @@ static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint6
         others |= (uint32_t)pf_run_word(run, i, slot) ^ one;
     if (!others) {
         ok = one == PERFILE_NO_PID || x->is_part || pf_pids_add(&x->seen, one, &is_new);
-        return ok && (!of || want(x, one));
+        return ok && (!of || add_wanted(x, one));
     }
     for (size_t i = 0; i < run->n && ok; i++) {
         uint32_t pid = (uint32_t)pf_run_word(run, i, slot);
@@ -193,7 +206,7 @@ static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint6
     return ok;
 }
 
-/* Adds the processes of the samples, and of those by `of` as wanted. */
+/* The same for any run. A selected sample without a pid makes the selection unattributed. */
 static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
 {
     if (run->even && run->even->sample_slot[PF_SLOT_TID] >= 0)
@@ -220,11 +233,13 @@ static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
     return ok;
 }
 
-static void times_of(pf_filter *x, const pf_run *run, uint64_t of)
+/* Widens kept_first and kept_last by the samples in `of`. */
+static void widen_kept_times(pf_filter *x, const pf_run *run, uint64_t of)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
-    uint64_t first = x->kept_first, last = x->kept_last; /* in registers while it runs */
+    uint64_t first = x->kept_first,
+             last = x->kept_last; /* copies, so that the loop keeps them in registers */
     size_t found = 0;
     if (run->even) {
         int slot = run->even->sample_slot[PF_SLOT_TIME];
@@ -256,19 +271,19 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
     if (sampled) {
         ok = add_samples(x, run, selected & sampled);
         if (selected & sampled && x->has_sample_time)
-            times_of(x, run, selected & sampled);
+            widen_kept_times(x, run, selected & sampled);
     }
     uint64_t looked = x->is_part ? selected : run->all;
     for (uint64_t left = looked & ~sampled; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         unsigned class = pf_role_of(&first[i]);
         if (class == PF_ROLE_TASK)
-            pid = task_of(&first[i]);
+            pid = process_of(&first[i]);
         else if (class != PF_ROLE_DATA || !perfile_record_task(&first[i], &pid, &tid))
             continue;
         ok = pid == PERFILE_NO_PID || x->is_part || pf_pids_add(&x->seen, pid, &is_new);
         if (class == PF_ROLE_DATA && selected >> i & 1)
-            ok = ok && want(x, pid);
+            ok = ok && add_wanted(x, pid);
     }
     x->result.processes = x->seen.n;
     x->result.kept_processes = x->wanted.n;
@@ -282,7 +297,7 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
     bool ok = true;
     for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        ok = want_other(x, &first[i], selected >> i & 1) &&
+        ok = add_wanted_of_others(x, &first[i], selected >> i & 1) &&
              (!x->compact || pf_role_of(&first[i]) != PF_ROLE_TASK ||
               pf_filter_note_state(x, &first[i], err) == PERFILE_OK);
     }

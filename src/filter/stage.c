@@ -1,26 +1,30 @@
-/* The stage: hands on what of each run the filter keeps, as it stands in the stream below, or in
- * slots of its own where facts change and the records belong to another session. */
+/* The stage: hands on those records of each run that the filter keeps.
+ *
+ * Normally these are ranges of the run of the stream below, without a copy. If features change
+ * (SAMPLE_TIME, BUILD_ID), records have to belong to another session, a view of that below, and
+ * are copied to slots of this stream. Records that arrive in fragments are decided on as a whole
+ * (stage/fragments.h). */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "filter/filter.h"
 #include "stage/fragments.h"
 #include "schema/family.h"
 
+/* The filter as a stream. */
 typedef struct stage {
     perfile_stream base;
     pf_filter *x;
-    const perfile_record *first; /* of the run of the stream below, which has `n` … */
+    const perfile_record *first; /* the run of the stream below … */
     size_t n;
-    uint64_t left; /* … what is still to be handed on, by bit */
+    uint64_t left; /* … and the bits of the records in it that are still to be handed on */
     bool begun;
     pf_fragments pieces;
-    pf_session_view *view; /* with the facts of what is kept; NULL: they stay those of below */
-    const perfile_record *extra_of; /* the record below that run[0] is */
+    pf_session_view *view; /* with features for what is kept; NULL: features do not change */
+    const perfile_record *extra_of; /* the record below of which run[0] is a copy */
 } stage;
 
-/* All that is left of the run, in slots of our own: its records are of the session of this stream.
- */
-static void hand_on_as_own(stage *g)
+/* Hands on all that is left of the run as copies that belong to the session of this stream. */
+static void hand_on_copies(stage *g)
 {
     perfile_stream *s = &g->base;
     const bool all = g->left == pf_run_bits(g->n);
@@ -40,20 +44,21 @@ static void hand_on_as_own(stage *g)
     g->left = 0;
 }
 
-/* Hands on the next stretch of the run: as it stands there, or when the records are scattered all
- * that is left in slots of our own. */
-static void hand_on(stage *g)
+/* Hands on the next range of the run, where it stands in the stream below; if the rest of the run
+ * is scattered, all of it as copies. */
+static void hand_on_range(stage *g)
 {
     perfile_stream *s = &g->base;
     if (g->view) {
-        hand_on_as_own(g);
+        hand_on_copies(g);
         return;
     }
     unsigned from = (unsigned)__builtin_ctzll(g->left);
     uint64_t rest = ~(g->left >> from);
     unsigned n = rest ? (unsigned)__builtin_ctzll(rest) : 64 - from;
     uint64_t stretch = pf_run_bits(n) << from;
-    bool more_behind = from == 0 && g->first->extra.len; /* the stream below is at this record */
+    bool more_behind =
+        from == 0 && g->first->extra.len; /* perfile_stream_extra() needs the record itself */
     if (g->left == stretch || n >= 8 || more_behind) {
         s->at = g->first + from;
         s->end = s->at + n;
@@ -65,6 +70,7 @@ static void hand_on(stage *g)
     s->at = s->end = s->run; /* the stream adds n_run */
 }
 
+/* At the end: features that depend on all that was kept. */
 static perfile_status finish(stage *g, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -79,12 +85,14 @@ static perfile_status finish(stage *g, perfile_error *err)
     return PERFILE_END;
 }
 
+/* Fetches a run and lets the view follow changes of the session below. */
 static perfile_status next_run_below(stage *g, perfile_error *err)
 {
     perfile_status st = perfile_stream_next_run(g->base.below, &g->first, &g->n, err);
     return st == PERFILE_OK && g->view ? pf_session_view_follow(g->view, err) : st;
 }
 
+/* Decides which records of the run are kept. *dropped: none. */
 static perfile_status decide_run(stage *g, bool *dropped, perfile_error *err)
 {
     const pf_run run = pf_run_look(g->base.below, g->first, g->n);
@@ -96,11 +104,12 @@ static perfile_status decide_run(stage *g, bool *dropped, perfile_error *err)
     return st;
 }
 
+/* Makes the next run; after a run that was dropped completely, samples are dropped unread. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     stage *g = (stage *)(void *)s;
     pf_filter *x = g->x;
-    bool dropped = false; /* all of the last run */
+    bool dropped = false; /* the last run, completely */
     if (!g->begun) {
         g->begun = true;
         pf_filter_begin_pass(x, s);
@@ -126,15 +135,16 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         }
     }
     if (!g->pieces.giving)
-        hand_on(g);
+        hand_on_range(g);
     else if (pf_fragments_give(&g->pieces, &s->run[0])) {
         s->run[0].session = s->session;
-        s->n_run = 1; /* each alone, as all that is not plain */
+        s->n_run = 1; /* fragments go out one by one, like all records that are not plain */
     }
     return PERFILE_OK;
 }
 
-/* Samples that the pass before has all selected: they are copied without a look at any of them. */
+/* Samples as bytes: those that the selecting pass selected without a gap are copied by the caller,
+ * unread and unframed. */
 static pf_sample_span span(perfile_stream *s, uint64_t most)
 {
     const stage *g = (const stage *)(void *)s;
@@ -149,6 +159,7 @@ static pf_sample_span span(perfile_stream *s, uint64_t most)
     return known < PF_SPAN_WORTH ? none : s->below->ops->span(s->below, known);
 }
 
+/* The caller took `records` samples of the span. */
 static void skip(perfile_stream *s, uint64_t records, uint64_t bytes)
 {
     pf_filter *x = ((stage *)(void *)s)->x;
@@ -159,6 +170,7 @@ static void skip(perfile_stream *s, uint64_t records, uint64_t bytes)
     s->below->ops->skip(s->below, records, bytes);
 }
 
+/* Extra bytes of a record, read through the stream below. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err)
 {
@@ -185,7 +197,7 @@ static void close_stage(perfile_stream *s)
 static const pf_stream_ops stage_ops = {
     .fill = fill, .extra = extra, .close = close_stage, .span = span, .skip = skip};
 
-/* A session of its own, when what is kept changes facts. */
+/* Makes a view of the session if features have to change. */
 static perfile_status begin_session(stage *g, perfile_error *err)
 {
     const perfile_session *below = g->base.below->session;
@@ -193,7 +205,7 @@ static perfile_status begin_session(stage *g, perfile_error *err)
         return PERFILE_OK;
     perfile_status st = pf_session_view_new(below, &g->view, err);
     if (st == PERFILE_OK &&
-        g->x->selection_known) /* for those that take them before the first record */
+        g->x->selection_known) /* for a reader of features before the first record */
         st = pf_filter_facts(g->x, g->view, err);
     if (st == PERFILE_OK)
         g->base.session = (perfile_session *)(uintptr_t)pf_session_view_shown(g->view);
@@ -204,8 +216,9 @@ perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
                               perfile_stream **stream, perfile_error *err)
 {
     if (!x->collected && pf_filter_needs_time_range(x))
-        return pf_fail(err, PERFILE_E_USAGE, "time",
-                       "a time after the first sample is known after a pass only");
+        return pf_fail(
+            err, PERFILE_E_USAGE, "time",
+            "a time relative to the samples needs a pass before: call perfile_filter_learn()");
     stage *g = pf_alloc(1, sizeof *g);
     if (!g)
         return pf_fail_nomem(err, "filter");

@@ -1,4 +1,5 @@
-/* What is wanted, from text. */
+/* Parses the terms of a filter: numbers and ranges, record types, patterns for names, times and
+ * expressions; and finds terms that no sample can fit. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "expr/glob.h"
 #include "filter/filter.h"
 
+/* Names of the kinds: options without "--". */
 static const char *const names[PERFILE_FILTER_N_BY] = {
     [PERFILE_FILTER_BY_TIME] = "time",   [PERFILE_FILTER_BY_PID] = "pid",
     [PERFILE_FILTER_BY_TID] = "tid",     [PERFILE_FILTER_BY_CPU] = "cpu",
@@ -19,8 +21,8 @@ static const char *const names[PERFILE_FILTER_N_BY] = {
     [PERFILE_FILTER_BY_WHERE] = "where",
 };
 
-/* What samples have to say to be selected by terms of a kind. */
-static const uint64_t asks[PERFILE_FILTER_N_BY] = {
+/* The field that samples need to be selected by terms of a kind; 0: none. */
+static const uint64_t needed_field[PERFILE_FILTER_N_BY] = {
     [PERFILE_FILTER_BY_TIME] = PERFILE_SAMPLE_TIME,
     [PERFILE_FILTER_BY_PID] = PERFILE_SAMPLE_TID,
     [PERFILE_FILTER_BY_TID] = PERFILE_SAMPLE_TID,
@@ -31,6 +33,7 @@ static const uint64_t asks[PERFILE_FILTER_N_BY] = {
     [PERFILE_FILTER_BY_CGROUP] = PERFILE_SAMPLE_CGROUP,
 };
 
+/* PERFILE_E_USAGE: "--KIND takes WANTED: 'TEXT'". */
 static perfile_status refuse(perfile_error *err, unsigned kind, const char *text,
                              const char *wanted)
 {
@@ -38,8 +41,9 @@ static perfile_status refuse(perfile_error *err, unsigned kind, const char *text
                    text);
 }
 
-/* Reads a number up to `most`, or -1 for all ones of 32 bits; moves *at behind it. */
-static bool number(const char **at, const char *end, uint64_t most, uint64_t *out)
+/* Reads a number up to `most` and moves *at behind it. -1 is accepted where the field has 32 bits:
+ * all ones, as perf stores "none". */
+static bool read_number(const char **at, const char *end, uint64_t most, uint64_t *out)
 {
     const char *p = *at;
     if (most == UINT32_MAX && end - p >= 2 && p[0] == '-' && p[1] == '1') {
@@ -60,11 +64,11 @@ static bool number(const char **at, const char *end, uint64_t most, uint64_t *ou
     return true;
 }
 
-/* "A", "A..B", "A..", "..B", and with `dash` also "A-B". */
-static bool range(const char *p, const char *end, uint64_t most, bool dash, pf_interval *out)
+/* Reads "A", "A..B", "A.." or "..B", with `dash` also "A-B", from all of [p, end). */
+static bool read_range(const char *p, const char *end, uint64_t most, bool dash, pf_interval *out)
 {
     *out = (pf_interval){0, most};
-    bool begins = number(&p, end, most, &out->first);
+    bool begins = read_number(&p, end, most, &out->first);
     if (begins && p == end) {
         out->last = out->first;
         return true;
@@ -77,15 +81,16 @@ static bool range(const char *p, const char *end, uint64_t most, bool dash, pf_i
         return false;
     if (p == end)
         return begins;
-    return number(&p, end, most, &out->last) && p == end && out->first <= out->last;
+    return read_number(&p, end, most, &out->last) && p == end && out->first <= out->last;
 }
 
-/* The end of the item of a list with commas that begins at `p`. */
+/* End of the item that begins at `p` in a list with commas. */
 static const char *item_end(const char *p)
 {
     return p + strcspn(p, ",");
 }
 
+/* Adds a list of numbers and ranges. Addresses have no dashes. */
 static perfile_status add_numbers(pf_ranges *to, const perfile_filter_term *t, uint64_t most,
                                   const char *wanted, perfile_error *err)
 {
@@ -93,7 +98,7 @@ static perfile_status add_numbers(pf_ranges *to, const perfile_filter_term *t, u
     for (const char *p = t->text, *end;; p = end + 1) {
         pf_interval r;
         end = item_end(p);
-        if (!range(p, end, most, dash, &r))
+        if (!read_range(p, end, most, dash, &r))
             return refuse(err, t->kind, t->text, wanted);
         perfile_status st = pf_ranges_add(to, r.first, r.last, err);
         if (st != PERFILE_OK || *end == '\0')
@@ -101,6 +106,7 @@ static perfile_status add_numbers(pf_ranges *to, const perfile_filter_term *t, u
     }
 }
 
+/* PERFILE_E_USAGE for a word that is no record type, with similar names. */
 static perfile_status unknown_type(const char *word, size_t n, perfile_error *err)
 {
     char name[40], meant[130];
@@ -116,6 +122,7 @@ static perfile_status unknown_type(const char *word, size_t n, perfile_error *er
                    name, near.n ? "; did you mean " : "", meant, near.n ? "?" : "");
 }
 
+/* Adds a list of record types, by names or numbers. */
 static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
 {
     char name[40];
@@ -131,7 +138,7 @@ static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perf
         }
         if (type)
             r = (pf_interval){type, type};
-        else if (!range(p, end, UINT32_MAX, false, &r))
+        else if (!read_range(p, end, UINT32_MAX, false, &r))
             return unknown_type(p, n < sizeof name ? n : sizeof name - 1, err);
         perfile_status st = pf_ranges_add(&x->types, r.first, r.last, err);
         if (st != PERFILE_OK || *end == '\0')
@@ -139,7 +146,7 @@ static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perf
     }
 }
 
-/* One name, a part of the text of `t`. */
+/* Adds one pattern. */
 static perfile_status add_name(pf_patterns *to, const perfile_filter_term *t, const char *name,
                                size_t n, perfile_error *err)
 {
@@ -159,8 +166,8 @@ static perfile_status add_name(pf_patterns *to, const perfile_filter_term *t, co
     return PERFILE_OK;
 }
 
-/* Where a name ends: at a comma that is neither escaped nor in a set, nor between the slashes of an
- * event ("cpu/event=1,umask=2/"). */
+/* End of the name that begins at `p`: a comma, but not one that is escaped, in a set [a,b], or
+ * between the slashes of an event (cpu/event=1,umask=2/). */
 static const char *name_end(const char *p, bool event)
 {
     bool in_set = false, in_slashes = false;
@@ -175,8 +182,8 @@ static const char *name_end(const char *p, bool event)
     return p;
 }
 
-/* The text, and where it has commas the names between them: a thread may be called "a,b", and only
- * the capture knows. */
+/* Adds a text as a pattern; if it has commas, also each part: whether "a,b" is one name or two is
+ * known only when the capture is read. */
 static perfile_status add_pattern(pf_patterns *to, const perfile_filter_term *t, perfile_error *err)
 {
     perfile_status st = add_name(to, t, t->text, strlen(t->text), err);
@@ -195,6 +202,7 @@ static perfile_status add_pattern(pf_patterns *to, const perfile_filter_term *t,
     return st;
 }
 
+/* Adds all ranges of a time. */
 static perfile_status add_period(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
 {
     const char *text = t->text;
@@ -212,6 +220,7 @@ static perfile_status add_period(pf_filter *x, const perfile_filter_term *t, per
     return PERFILE_OK;
 }
 
+/* Compiles an expression. */
 static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
 {
     perfile_expr_provider names_of = pf_filter_names;
@@ -224,7 +233,8 @@ static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perf
     perfile_status st = perfile_expr_compile(t->text, &how, &x->wheres[x->n_wheres], err);
     x->n_wheres += st == PERFILE_OK;
     if (st == PERFILE_E_USAGE && err)
-        err->offset = PERFILE_NO_OFFSET; /* of the text, not of the capture; the message shows it */
+        err->offset = PERFILE_NO_OFFSET; /* it would be an offset in the text; the message shows the
+                                            position */
     return st;
 }
 
@@ -268,19 +278,19 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
     pf_ranges *sets[] = {&x->pids, &x->tids, &x->cpus, &x->types, &x->ips};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         pf_ranges_settle(sets[i]);
-    x->options.terms = NULL; /* the caller's */
+    x->options.terms = NULL; /* the caller may free them now */
     return st;
 }
 
 const char *pf_filter_unsaid(const pf_filter *x, uint32_t *next)
 {
-    uint64_t said = 0;
+    uint64_t recorded = 0;
     uint32_t n = perfile_session_n_events(x->session);
     for (uint32_t i = 0; i < n; i++)
-        said |= perfile_session_event(x->session, i)->layout->sample_type;
+        recorded |= perfile_session_event(x->session, i)->layout->sample_type;
     while (n && !x->invert && *next < PERFILE_FILTER_N_BY) {
         uint32_t kind = (*next)++;
-        if (pf_filter_has(x, kind) && asks[kind] & ~said)
+        if (pf_filter_has(x, kind) && needed_field[kind] & ~recorded)
             return names[kind];
     }
     return NULL;

@@ -1,18 +1,23 @@
-/* Which records of a run are selected: kind after kind, the cheap ones first, each for those that
- * are left. */
+/* Tests records of a run against the terms.
+ *
+ * The result is a bit for each of up to 64 records. Kinds of terms are tested one after the other,
+ * the cheap ones first, each only for the records that passed all before; a record is selected if
+ * it passes every kind. Fields at fixed offsets are tested for all samples of a run in one loop. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "filter/filter.h"
 
+/* Bit i. */
 static inline uint64_t bit(size_t i)
 {
     return UINT64_C(1) << i;
 }
 
-/* What looks at a record that is no sample, or at a field without a fixed place. */
-typedef bool looks(pf_filter *x, const perfile_record *r);
+/* Tests one record: of another type than SAMPLE, or against terms without a fixed offset. */
+typedef bool test_fn(pf_filter *x, const perfile_record *r);
 
-static uint64_t each(pf_filter *x, const perfile_record *first, uint64_t asked, looks *fits)
+/* Tests the records in `asked` one by one; returns those that pass. */
+static uint64_t test_each(pf_filter *x, const perfile_record *first, uint64_t asked, test_fn *fits)
 {
     uint64_t yes = 0;
     for (uint64_t left = asked; left; left &= left - 1) {
@@ -50,7 +55,7 @@ static bool cpu_fits(pf_filter *x, const perfile_record *r)
 const perfile_event *pf_filter_event(const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
-    /* Records of the kernel without a trailer do not say whose they are. */
+    /* A kernel record without a trailer has no id; the event would be a guess. */
     if (e && r->type < PERFILE_RECORD_USER && r->type != PERFILE_RECORD_SAMPLE &&
         r->type != PERFILE_RECORD_READ && !e->layout->sample_id_all)
         return NULL;
@@ -78,16 +83,16 @@ static bool cgroup_fits(pf_filter *x, const perfile_record *r)
     return pf_filter_matches(&x->cgroups, pf_filter_cgroup(x, r), false);
 }
 
-/* Of which samples of an even run the value is in the range.  Where `all` is not NULL, it is
- * widened by the values: while nothing is selected this loop is most of what is done. */
-static inline uint64_t in_one(const pf_interval *in, const pf_run *run, const pf_place *place,
-                              size_t slot, pf_observed_range *all)
+/* Returns the samples of an even run whose value is in one range. `all`, if not NULL, is widened
+ * by the values: while nothing is selected, this loop is most of the work. */
+static inline uint64_t in_one_range(const pf_interval *in, const pf_run *run, const pf_place *place,
+                                    size_t slot, pf_observed_range *all)
 {
     const pf_place p = *place;
     const uint64_t low = in->first, wide = in->last - low;
     pf_observed_range r = {UINT64_MAX, 0};
     uint64_t yes = 0;
-    for (size_t i = run->n; i-- > 0;) { /* the last first: bits are moved up by one each */
+    for (size_t i = run->n; i-- > 0;) { /* backwards, because bits are shifted in from below */
         uint64_t value = pf_place_value(&p, pf_run_word(run, i, slot));
         yes = 2 * yes + (value - low <= wide);
         if (all)
@@ -100,8 +105,9 @@ static inline uint64_t in_one(const pf_interval *in, const pf_run *run, const pf
     return yes;
 }
 
-static uint64_t even_samples(const pf_ranges *set, const pf_run *run, uint64_t asked,
-                             const pf_place *p, pf_observed_range *all)
+/* Returns the samples in `asked`, or more, of an even run whose value is in the set. */
+static uint64_t test_even_samples(const pf_ranges *set, const pf_run *run, uint64_t asked,
+                                  const pf_place *p, pf_observed_range *all)
 {
     uint64_t yes = 0;
     int at = run->even->sample_slot[__builtin_ctz(p->field)];
@@ -109,9 +115,9 @@ static uint64_t even_samples(const pf_ranges *set, const pf_run *run, uint64_t a
     if (at < 0)
         return 0;
     if (set->n == 1 && !all)
-        return in_one(set->at, run, p, slot, NULL);
+        return in_one_range(set->at, run, p, slot, NULL);
     if (set->n == 1 && asked == run->all)
-        return in_one(set->at, run, p, slot, all);
+        return in_one_range(set->at, run, p, slot, all);
     for (uint64_t left = asked; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         uint64_t value = pf_place_value(p, pf_run_word(run, i, slot));
@@ -122,7 +128,7 @@ static uint64_t even_samples(const pf_ranges *set, const pf_run *run, uint64_t a
     return yes;
 }
 
-/* Which of the samples `asked` have a value in the set at place k. */
+/* Returns the samples, of those in `asked` at least, whose field k is in the set. */
 static uint64_t samples(pf_filter *x, const pf_ranges *set, const pf_run *run, uint64_t asked,
                         unsigned k)
 {
@@ -131,7 +137,7 @@ static uint64_t samples(pf_filter *x, const pf_ranges *set, const pf_run *run, u
     const pf_place *p = &pf_places[k];
     pf_observed_range *all = x->there.over ? NULL : pf_observed_place(&x->there, k);
     if (run->even)
-        return even_samples(set, run, asked, p, all);
+        return test_even_samples(set, run, asked, p, all);
     size_t found = perfile_sample_fields(run->first, run->n, p->field, values, at);
     for (size_t i = 0; i < found; i++) {
         uint64_t value = pf_place_value(p, values[i]);
@@ -142,6 +148,7 @@ static uint64_t samples(pf_filter *x, const pf_ranges *set, const pf_run *run, u
     return yes;
 }
 
+/* Returns the records whose type is selected. */
 static uint64_t types(const pf_filter *x, const pf_run *run)
 {
     uint64_t yes = 0;
@@ -150,6 +157,8 @@ static uint64_t types(const pf_filter *x, const pf_run *run)
     return yes;
 }
 
+/* Removes from *asked the records for which no expression holds. Most of a run is tested at once.
+ */
 static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, perfile_error *err)
 {
     const perfile_record *first = run->first;
@@ -174,13 +183,13 @@ static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, p
     return st;
 }
 
-/* The kinds whose fields have a fixed place in samples. */
-static uint64_t fixed_places(pf_filter *x, const pf_run *run, uint64_t asked)
+/* Tests the terms whose fields stand at fixed offsets in samples. */
+static uint64_t test_fixed_fields(pf_filter *x, const pf_run *run, uint64_t asked)
 {
-    static looks *const others[PF_PLACES] = {[PF_PLACE_TIME] = time_fits,
-                                             [PF_PLACE_PID] = pid_fits,
-                                             [PF_PLACE_TID] = tid_fits,
-                                             [PF_PLACE_CPU] = cpu_fits};
+    static test_fn *const others[PF_PLACES] = {[PF_PLACE_TIME] = time_fits,
+                                               [PF_PLACE_PID] = pid_fits,
+                                               [PF_PLACE_TID] = tid_fits,
+                                               [PF_PLACE_CPU] = cpu_fits};
     const pf_ranges *const sets[PF_PLACES] = {&x->times, &x->pids, &x->tids, &x->cpus, &x->ips};
     for (unsigned k = 0; k < PF_PLACES && asked; k++) {
         if (!pf_filter_has(x, pf_places[k].kind))
@@ -189,14 +198,15 @@ static uint64_t fixed_places(pf_filter *x, const pf_run *run, uint64_t asked)
         if (asked & run->samples)
             yes = samples(x, sets[k], run, asked & run->samples, k);
         if (others[k])
-            yes |= each(x, run->first, asked & ~run->samples, others[k]);
+            yes |= test_each(x, run->first, asked & ~run->samples, others[k]);
         asked &= yes;
     }
     return asked;
 }
 
-/* Of those that are counted (samples, or with types all), what --every and --head leave. */
-static uint64_t sparse(pf_filter *x, const pf_run *run, uint64_t selected)
+/* Applies --every and --head to the selected records. They count samples; if types are given, all
+ * selected records. */
+static uint64_t apply_every_and_head(pf_filter *x, const pf_run *run, uint64_t selected)
 {
     uint64_t counted = selected;
     if (!pf_filter_has(x, PERFILE_FILTER_BY_TYPE))
@@ -210,7 +220,7 @@ static uint64_t sparse(pf_filter *x, const pf_run *run, uint64_t selected)
     counted &= selected;
     for (uint64_t left = counted; left && x->options.head; left &= left - 1)
         if (x->counted++ >= x->options.head)
-            selected &= ~(left & (0 - left));
+            selected &= ~(left & (0 - left)); /* its lowest bit */
     return selected;
 }
 
@@ -219,7 +229,7 @@ perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, u
 {
     static const struct {
         uint32_t kind;
-        looks *fits;
+        test_fn *fits;
     } slow[] = {{PERFILE_FILTER_BY_EVENT, event_fits},
                 {PERFILE_FILTER_BY_COMM, comm_fits},
                 {PERFILE_FILTER_BY_DSO, dso_fits},
@@ -228,16 +238,16 @@ perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, u
     uint64_t yes = asked;
     if (pf_filter_has(x, PERFILE_FILTER_BY_TYPE))
         yes &= types(x, run);
-    yes = fixed_places(x, run, yes);
+    yes = test_fixed_fields(x, run, yes);
     for (size_t k = 0; k < sizeof slow / sizeof slow[0] && yes; k++)
         if (pf_filter_has(x, slow[k].kind))
-            yes = each(x, run->first, yes, slow[k].fits);
+            yes = test_each(x, run->first, yes, slow[k].fits);
     if (x->n_wheres && yes)
         st = wheres(x, run, &yes, err);
     if (x->invert)
         yes = asked & ~yes;
     if (x->options.every > 1 || x->options.head)
-        yes = sparse(x, run, yes);
+        yes = apply_every_and_head(x, run, yes);
     *selected = yes;
     return st;
 }
@@ -256,8 +266,8 @@ bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
     return yes != x->invert;
 }
 
-/* A position when it is digits, else a name. */
-static bool is_named(pf_pattern *p, const perfile_event *e)
+/* True if the pattern is the index of the event, or matches its name. */
+static bool names_event(pf_pattern *p, const perfile_event *e)
 {
     uint64_t position = 0;
     size_t k = 0;
@@ -268,20 +278,22 @@ static bool is_named(pf_pattern *p, const perfile_event *e)
     return pf_filter_matches_text(&(pf_patterns){.at = p, .n = 1}, e->name, false);
 }
 
-/* Every pattern is tried, so that each that names no event is known. */
-static bool event_named(const pf_patterns *p, const perfile_event *e)
+/* True if a pattern names the event. All patterns are tried, so that those that name no event are
+ * known afterwards. */
+static bool any_names_event(const pf_patterns *p, const perfile_event *e)
 {
     bool named = false;
     for (uint32_t i = 0; i < p->n; i++) {
-        bool fits = is_named(&p->at[i], e);
+        bool fits = names_event(&p->at[i], e);
         p->at[i].found |= fits;
         named |= fits;
     }
     return named;
 }
 
-/* The first that no event has; of "a,b" the whole or both parts have to be there. */
-static const pf_pattern *event_missing(const pf_patterns *p)
+/* Returns the first pattern that names no event. "a,b" is a name or a list: it is missing only if
+ * neither the whole nor both parts name events. */
+static const pf_pattern *first_unknown_event(const pf_patterns *p)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         bool is_list = i + 1 < p->n && p->at[i + 1].of == i;
@@ -291,6 +303,7 @@ static const pf_pattern *event_missing(const pf_patterns *p)
     return NULL;
 }
 
+/* Computes event_fits for all events of the session. */
 static perfile_status resolve_events(pf_filter *x, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(x->session);
@@ -303,7 +316,7 @@ static perfile_status resolve_events(pf_filter *x, perfile_error *err)
     }
     x->n_events = n;
     for (uint32_t i = 0; i < n; i++) {
-        x->event_fits[i] = event_named(&x->events, perfile_session_event(x->session, i));
+        x->event_fits[i] = any_names_event(&x->events, perfile_session_event(x->session, i));
     }
     return PERFILE_OK;
 }
@@ -315,7 +328,8 @@ perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perf
     if (generation != x->generation && pf_filter_has(x, PERFILE_FILTER_BY_EVENT))
         st = resolve_events(x, err);
     x->generation = generation;
-    /* What the wall clock says may come in records of the tool. */
+    /* CLOCK_DATA may come in records of the tool, so times are resolved at the first other record.
+     */
     if (!x->resolved && !pf_is_of_tool(first) && st == PERFILE_OK) {
         st = pf_filter_times(x, err);
         if (st == PERFILE_OK)
@@ -330,7 +344,7 @@ perfile_status pf_filter_check_events(const pf_filter *x, perfile_error *err)
     enum { SHOWN = 5 };
     char list[160];
     size_t len = 0;
-    const pf_pattern *missing = event_missing(&x->events);
+    const pf_pattern *missing = first_unknown_event(&x->events);
     if (!missing)
         return PERFILE_OK;
     list[0] = '\0';

@@ -1,4 +1,8 @@
-/* Ranges of time, from text to ns of the session clock. */
+/* Ranges of time: from text to ns of the session clock.
+ *
+ * Parsing (pf_filter_period()) gives ends of a kind: a time of the clock, a time after the first
+ * sample, a share of all samples, or UTC. Computing (pf_filter_times()) converts them to ns when
+ * clock and samples of the capture are known. All sums and products are checked. */
 #include <ctype.h>
 #include <string.h>
 
@@ -8,6 +12,7 @@
 
 #define BILLION UINT64_C(1000000000)
 
+/* PERFILE_E_USAGE: what --time takes, the text, and why it is not that. */
 static perfile_status refuse(const char *text, const char *why, perfile_error *err)
 {
     return pf_fail(err, PERFILE_E_USAGE, "time",
@@ -16,19 +21,22 @@ static perfile_status refuse(const char *text, const char *why, perfile_error *e
                    text, why);
 }
 
+/* Checked sum; false: it overflows. */
 static bool add(uint64_t a, uint64_t b, uint64_t *sum)
 {
     return !pf_add_u64(a, b, sum);
 }
 
+/* Checked product; false: it overflows. */
 static bool multiply(uint64_t a, uint64_t b, uint64_t *product)
 {
     *product = a * b;
     return !a || b <= UINT64_MAX / a;
 }
 
-/* Digits and a fraction, times `unit` (a power of ten up to a billion); what is finer than 1 is cut
- * off.  False when there are no digits or the result is too large. */
+/* Reads digits and a fraction, times `unit` (a power of ten up to a billion), and moves *at behind
+ * them; digits beyond the unit are cut off. False: no digits, or the result is too large. A point
+ * followed by another one is the ".." of a range. */
 static bool decimal(const char **at, const char *end, uint64_t unit, uint64_t *out)
 {
     const char *p = *at;
@@ -47,7 +55,8 @@ static bool decimal(const char **at, const char *end, uint64_t unit, uint64_t *o
     return digits && multiply(whole, unit, &whole) && add(whole, part, out);
 }
 
-static bool take(const char **at, const char *end, const char *word)
+/* True if [*at, end) is exactly `word`. */
+static bool is_word(const char **at, const char *end, const char *word)
 {
     size_t n = strlen(word);
     if ((size_t)(end - *at) != n || memcmp(*at, word, n) != 0)
@@ -56,7 +65,7 @@ static bool take(const char **at, const char *end, const char *word)
     return true;
 }
 
-/* "12.5", "500ms", "7ns" */
+/* A duration or time: "12.5" (seconds), "500ms", "7ns". */
 static bool span(const char *p, const char *end, uint64_t *ns)
 {
     static const struct {
@@ -65,19 +74,20 @@ static bool span(const char *p, const char *end, uint64_t *ns)
     } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", BILLION}, {"", BILLION}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         const char *at = p;
-        if (decimal(&at, end, units[i].unit, ns) && take(&at, end, units[i].word))
+        if (decimal(&at, end, units[i].unit, ns) && is_word(&at, end, units[i].word))
             return true;
     }
     return false;
 }
 
+/* "10%", in billionths, at most 100%. */
 static bool share(const char *p, const char *end, uint64_t *billionths)
 {
-    return decimal(&p, end, BILLION / 100, billionths) && take(&p, end, "%") &&
+    return decimal(&p, end, BILLION / 100, billionths) && is_word(&p, end, "%") &&
            *billionths <= BILLION;
 }
 
-/* `n` digits. */
+/* Reads exactly n digits. */
 static bool digits(const char **at, const char *end, unsigned n, int64_t *out)
 {
     *out = 0;
@@ -89,6 +99,7 @@ static bool digits(const char **at, const char *end, unsigned n, int64_t *out)
     return true;
 }
 
+/* Reads the character `c`. */
 static bool mark(const char **at, const char *end, char c)
 {
     if (*at == end || **at != c)
@@ -97,7 +108,8 @@ static bool mark(const char **at, const char *end, char c)
     return true;
 }
 
-/* Days since 1970 of a date of the Gregorian calendar, from 1970 on. */
+/* Days from 1970-01-01 to a date of the Gregorian calendar; false: there is no such date, or it is
+ * before 1970. */
 static bool days(int64_t year, int64_t month, int64_t day, int64_t *out)
 {
     static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -113,7 +125,7 @@ static bool days(int64_t year, int64_t month, int64_t day, int64_t *out)
     return true;
 }
 
-/* "2026-05-01", "2026-05-01T10:00:00.5", in UTC; a Z may stand behind it. */
+/* "2026-05-01" or "2026-05-01T10:00:00.5", in UTC; a Z may follow. A second 60 is a leap second. */
 static bool wall(const char *p, const char *end, uint64_t *ns)
 {
     int64_t year, month, day, hour = 0, minute = 0, date;
@@ -136,7 +148,8 @@ static bool wall(const char *p, const char *end, uint64_t *ns)
     return multiply(minutes, 60 * BILLION, ns) && add(*ns, seconds, ns);
 }
 
-static bool moment(const char *p, const char *end, pf_moment *out)
+/* Parses one end of a range; an empty text is an open end. */
+static bool parse_end(const char *p, const char *end, pf_moment *out)
 {
     if (p == end) {
         out->kind = PF_OPEN;
@@ -158,9 +171,10 @@ static bool moment(const char *p, const char *end, pf_moment *out)
     return wall(p, end, &out->ns);
 }
 
-/* Where the first time of text[0 .. end) ends, and the second begins at *second: "A..B", and as
- * perf has it "A,B", "10%-20%".  NULL: there is one time only. */
-static const char *between(const char *text, const char *end, const char **second)
+/* Finds the separator in text[0 .. end): returns where the first time ends, and *second is where
+ * the second begins. "A..B", and as perf writes it, "A,B" and "10%-20%". NULL: there is one time
+ * only. */
+static const char *find_separator(const char *text, const char *end, const char **second)
 {
     for (const char *p = text; p + 1 < end; p++) {
         if (p[0] != '.' || p[1] != '.')
@@ -177,7 +191,7 @@ static const char *between(const char *text, const char *end, const char **secon
     return mark;
 }
 
-/* "10%/2": the second of ten parts. */
+/* "10%/2" of perf: the second of ten parts. */
 static bool part(const char *text, const char *end, pf_period *out)
 {
     const char *slash = memchr(text, '/', (size_t)(end - text));
@@ -192,6 +206,7 @@ static bool part(const char *text, const char *end, pf_period *out)
     return true;
 }
 
+/* Parses one range from text[0 .. end); `whole` is for messages. */
 static perfile_status period(const char *text, const char *end, const char *whole, pf_period *out,
                              perfile_error *err)
 {
@@ -199,18 +214,19 @@ static perfile_status period(const char *text, const char *end, const char *whol
     *out = (pf_period){{PF_OPEN, 0}, {PF_OPEN, 0}};
     if (part(text, end, out))
         return PERFILE_OK;
-    const char *first = between(text, end, &second);
+    const char *first = find_separator(text, end, &second);
     if (!first || (first == text && second == end))
         return refuse(whole, "has no range", err);
-    if (!moment(text, first, &out->from))
+    if (!parse_end(text, first, &out->from))
         return refuse(whole, "does not begin with a time", err);
-    if (!moment(second, end, &out->to))
+    if (!parse_end(second, end, &out->to))
         return refuse(whole, "does not end with a time", err);
     return PERFILE_OK;
 }
 
-/* "10%-20%,30%-40%": how perf has several. */
-static const char *next_share(const char *text)
+/* End of the first range: perf separates several shares by commas ("10%-20%,30%-40%"), while the
+ * comma in "A,B" separates the ends of one range. */
+static const char *end_of_first_range(const char *text)
 {
     const char *comma = strchr(text, ',');
     size_t n = comma ? (size_t)(comma - text) : 0;
@@ -222,14 +238,16 @@ static const char *next_share(const char *text)
 perfile_status pf_filter_period(const char **text, const char *whole, pf_period *out,
                                 perfile_error *err)
 {
-    const char *end = next_share(*text);
+    const char *end = end_of_first_range(*text);
     perfile_status st = period(*text, end, whole, out, err);
     *text = *end ? end + 1 : end;
     return st;
 }
 
-static perfile_status when(const pf_filter *x, const pf_moment *m, bool is_end, uint64_t *ns,
-                           perfile_error *err)
+/* Computes an end of a range in ns. If it is relative and no sample has a time, the result is a
+ * range that holds nothing. */
+static perfile_status end_in_ns(const pf_filter *x, const pf_moment *m, bool is_end, uint64_t *ns,
+                                perfile_error *err)
 {
     perfile_clock clock;
     bool relative = m->kind == PF_AFTER_FIRST || m->kind == PF_SHARE;
@@ -258,7 +276,7 @@ static perfile_status when(const pf_filter *x, const pf_moment *m, bool is_end, 
                            "--time by the wall clock: the capture has no CLOCK_DATA that fits its "
                            "clock (perf record -k CLOCK_MONOTONIC writes it); use its own times");
         if (clock.wall_ns > m->ns && clock.wall_ns - m->ns > clock.clock_ns)
-            *ns = 0; /* before the clock began */
+            *ns = 0; /* before the clock started at 0 */
         else
             *ns = m->ns - clock.wall_ns + clock.clock_ns;
         return PERFILE_OK;
@@ -273,9 +291,9 @@ perfile_status pf_filter_times(pf_filter *x, perfile_error *err)
     x->window_end = x->n_periods ? 0 : PERFILE_NO_TIME;
     for (uint32_t i = 0; i < x->n_periods; i++) {
         uint64_t from, to;
-        perfile_status st = when(x, &x->periods[i].from, false, &from, err);
+        perfile_status st = end_in_ns(x, &x->periods[i].from, false, &from, err);
         if (st == PERFILE_OK)
-            st = when(x, &x->periods[i].to, true, &to, err);
+            st = end_in_ns(x, &x->periods[i].to, true, &to, err);
         if (st != PERFILE_OK)
             return st;
         if (from == UINT64_MAX || to < from) {
@@ -291,7 +309,7 @@ perfile_status pf_filter_times(pf_filter *x, perfile_error *err)
             x->window_end = to;
     }
     pf_ranges_settle(&x->times);
-    /* What is selected lies outside. */
+    /* Inverted, what is selected lies outside of the ranges, so side-band of any time is needed. */
     if (x->invert)
         x->window_end = PERFILE_NO_TIME;
     return PERFILE_OK;

@@ -1,4 +1,5 @@
-/* What needs processes and mappings: names of threads, of what is mapped, of cgroups. */
+/* Terms that need names: of threads and mapped files, from the process model, and of cgroups, from
+ * CGROUP records. Also gives these names to expressions of --where. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -6,12 +7,14 @@
 #include "expr/glob.h"
 #include "filter/filter.h"
 
+/* Glob match of one pattern. */
 static bool pattern_fits(const pf_pattern *p, const char *text, size_t n)
 {
     pf_expr_text t = {{(const uint8_t *)text, n}, false};
     return pf_expr_glob(&t, (perfile_bytes){(const uint8_t *)p->text, p->len});
 }
 
+/* For a path these match: the path, the part behind the last slash, the name of the DSO in it. */
 bool pf_filter_matches_text(const pf_patterns *p, const char *name, bool path)
 {
     const size_t n = strlen(name);
@@ -29,14 +32,15 @@ bool pf_filter_matches(pf_patterns *p, const char *name, bool path)
 {
     if (!name)
         return false;
-    /* Equal names of a model are equal pointers. */
+    /* The model keeps each name once, so the address identifies it. */
     uint32_t known = pf_index_get(&p->known, (uintptr_t)name);
     if (known != PF_INDEX_NONE)
         return known;
     bool fits = pf_filter_matches_text(p, name, path);
     if (!p->known.seed)
         p->known.seed = pf_index_seed(p);
-    (void)pf_index_put(&p->known, (uintptr_t)name, fits); /* else it is found out again */
+    (void)pf_index_put(&p->known, (uintptr_t)name,
+                       fits); /* on failure it is computed again next time */
     return fits;
 }
 
@@ -46,6 +50,7 @@ bool pf_filter_needs_model(const pf_filter *x)
            pf_filter_has(x, PERFILE_FILTER_BY_DSO) || pf_filter_has(x, PERFILE_FILTER_BY_CGROUP);
 }
 
+/* Keeps the path of a cgroup; the first record of an id counts. */
 static perfile_status feed_cgroup(pf_filter *x, const perfile_record *r, perfile_error *err)
 {
     perfile_cgroup v;
@@ -102,8 +107,10 @@ const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r)
     return names[at];
 }
 
+/* Handles of the names in expressions. */
 enum { ASKS_COMM = 1, ASKS_DSO, ASKS_CGROUP };
 
+/* perfile_expr_provider: the names that expressions may use. */
 static uint32_t knows(void *user, const char *name, uint32_t *handle)
 {
     static const char *const words[] = {
@@ -119,6 +126,7 @@ static uint32_t knows(void *user, const char *name, uint32_t *handle)
     return 0;
 }
 
+/* perfile_expr_provider: the value for a record; PERFILE_END: unknown. */
 static perfile_status answer(void *user, const perfile_record *r, uint32_t handle,
                              perfile_expr_value *value, perfile_error *err)
 {
