@@ -28,6 +28,7 @@ perfile_status pf_filter_select_ahead(pf_filter *x, perfile_stream *s, perfile_e
  * --head, which count what they test. */
 static bool may_drop(const pf_filter *x)
 {
+    /* The bits of the selecting pass answer again and again. */
     if (x->selection_known && !x->bits_incomplete)
         return x->resolved;
     return !x->selection_known && tests_fixed_fields_only(x) && x->options.every < 2 &&
@@ -46,6 +47,8 @@ static void skip_unselected_range(pf_filter *x, perfile_stream *below)
                                                    .offset = passed.offset + passed.bytes});
 }
 
+/* Stops before the first run with a selected sample: that has to become records. Counts what it
+ * drops just as the stage would. */
 perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile_error *err)
 {
     pf_peeked peeked;

@@ -15,6 +15,7 @@ typedef struct birth {
     uint32_t child, parent;
 } birth;
 
+/* A fork of a thread has the same pid on both sides. */
 bool pf_ancestors_note(pf_ancestors *b, const perfile_record *r)
 {
     perfile_fork fork;
@@ -26,6 +27,7 @@ bool pf_ancestors_note(pf_ancestors *b, const perfile_record *r)
     return b->full || pf_buffer_append(&b->all, &one, sizeof one);
 }
 
+/* By child, parent and time. */
 static int by_child(const void *a, const void *b)
 {
     const birth *x = a, *y = b;
@@ -65,6 +67,7 @@ static size_t births_of(const birth *all, size_t n, uint32_t child)
     return low;
 }
 
+/* `waiting` is a stack of processes whose parents are still to be added; no recursion. */
 bool pf_ancestors_need(const pf_ancestors *b, uint32_t child, uint64_t end, pf_pids *needed,
                        pf_buffer *waiting, void (*meet)(void *user, uint32_t pid), void *user)
 {

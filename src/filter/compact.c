@@ -59,6 +59,7 @@ static uint64_t time_before_range(const pf_filter *x, const perfile_record *r)
     return x->times.n && !x->invert && time < x->times.at[0].first ? time : PERFILE_NO_TIME;
 }
 
+/* Remembers a record if it is from before the range and the latest of its key so far. */
 perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err)
 {
     uint64_t key, time = time_before_range(x, r);
@@ -82,6 +83,7 @@ perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfi
     return PERFILE_OK;
 }
 
+/* True also for all that compacting does not concern. */
 bool pf_filter_is_last(const pf_filter *x, const perfile_record *r)
 {
     uint64_t key;

@@ -20,6 +20,7 @@ bool pf_filter_changes_facts(const perfile_session *s)
            in_container(s, PERFILE_FEATURE_BUILD_ID);
 }
 
+/* Two u64: first and last time; both 0 if no sample is kept. Unchanged if all samples are. */
 perfile_status pf_filter_facts(pf_filter *x, pf_session_view *view, perfile_error *err)
 {
     const perfile_filter_summary *sum = &x->result;
@@ -69,6 +70,8 @@ static bool is_mapped(const pf_filter *x, uint16_t misc, perfile_bytes entry)
     return x->kept_files.size && pf_texts_find(&x->kept_files, name);
 }
 
+/* Reads the stored entries rather than those of the session, so that kept ones stay byte for byte.
+ * A second call does nothing. */
 perfile_status pf_filter_build_ids(pf_filter *x, pf_session_view *view, perfile_error *err)
 {
     const perfile_session *s = pf_session_view_shown(view);

@@ -31,6 +31,7 @@ bool pf_filter_selects_all(const pf_filter *x)
     return !x->given && !x->invert && x->options.every < 2 && !x->options.head;
 }
 
+/* After the selecting pass a look at the bits; before it, or without all bits, the test. */
 perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selected,
                                 perfile_error *err)
 {
@@ -71,6 +72,7 @@ static bool is_tested(const pf_filter *x, const perfile_record *r)
 static perfile_status collect(pf_filter *x, const perfile_record *first, size_t n,
                               perfile_error *err)
 {
+    /* perf samples; other families follow below. */
     uint64_t times[PERFILE_RUN_RECORDS];
     size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
     perfile_status st = PERFILE_OK;
@@ -99,6 +101,7 @@ perfile_status pf_filter_select_run(pf_filter *x, const pf_run *run, perfile_err
         st = pf_filter_count(x, run, selected, err);
     if (st == PERFILE_OK)
         st = pf_filter_note(x, run, selected, err);
+    /* A run without a selected record: the last pass may skip it. */
     if (!selected)
         pf_stretches_note(&x->unselected, run);
     x->result.samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
@@ -117,7 +120,8 @@ bool pf_filter_needs_time_range(const pf_filter *x)
     return relative;
 }
 
-/* True if the collecting pass is still to be done: the filter does not work without it. */
+/* True if the collecting pass is still to be done: for relative times, or for names, because
+ * side-band may stand behind the samples that it concerns. */
 static bool needs_collecting_pass(const pf_filter *x)
 {
     return !x->collected && (pf_filter_needs_time_range(x) || pf_filter_needs_model(x));
@@ -132,6 +136,8 @@ static bool wants_selecting_pass(const pf_filter *x)
     return !x->selection_known && !pf_filter_selects_all(x) && (!x->no_sideband || facts);
 }
 
+/* *needed: without the pass relative times cannot be used, and names come only from side-band in
+ * front. */
 bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
 {
     if (needed)
@@ -139,6 +145,7 @@ bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
     return needs_collecting_pass(x) || wants_selecting_pass(x);
 }
 
+/* UINT64_MAX is no generation, so events are resolved at the first run. */
 void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s)
 {
     x->session = perfile_stream_session(s);
@@ -236,6 +243,7 @@ void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uin
     sum->kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & keep);
 }
 
+/* Without a selecting pass everything has to be found here: names, processes, counts. */
 perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep, perfile_error *err)
 {
     uint64_t selected;
@@ -261,6 +269,7 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
     return st;
 }
 
+/* The terms are parsed here; the texts of the caller are not needed afterwards. */
 perfile_status perfile_filter_new(const perfile_filter_options *options,
                                   perfile_filter_state **filter, perfile_error *err)
 {

@@ -67,6 +67,7 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
         return true;
     if (x->no_sideband)
         return false;
+    /* Everything but side-band of processes is kept by class alone. */
     switch (class) {
     case PF_ROLE_TASK:
         return in_time(x, r) &&
@@ -127,6 +128,7 @@ static bool set_bits(pf_filter *x, const pf_run *run, uint64_t selected)
 {
     const perfile_record *first = run->first;
     bool ok = true;
+    /* Consecutive sequences: one word, whatever its position. */
     if (run->in_a_row)
         return !selected || set_word(x, first->sequence, selected);
     for (uint64_t left = selected; left && ok && !x->bits_incomplete; left &= left - 1)
@@ -145,6 +147,7 @@ uint64_t pf_filter_known_selection(const pf_filter *x, const pf_run *run)
     return yes;
 }
 
+/* Goes on word by word until a bit is 0. */
 uint64_t pf_filter_count_selected_ahead(const pf_filter *x, uint64_t sequence, uint64_t most)
 {
     enum { MOST = 1 << 17 }; /* more than a span has */
@@ -261,6 +264,8 @@ static void widen_kept_times(pf_filter *x, const pf_run *run, uint64_t of)
     x->kept_last = last;
 }
 
+/* Samples are counted by fields at fixed offsets; other records by their class: side-band by its
+ * process, data by its pid. */
 perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,
                                perfile_error *err)
 {
@@ -304,6 +309,7 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }
 
+/* FORKs are collected here, in one pass, since side-band is not in order of time. */
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err)
 {
@@ -316,6 +322,8 @@ perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected
     return ok ? pf_filter_note_others(x, run, selected, err) : pf_fail_nomem(err, "filter");
 }
 
+/* Side-band of all processes is kept if the needed ones cannot be told: a selected record has no
+ * process, or a limit was reached. */
 perfile_status pf_filter_families(pf_filter *x, const pf_ancestors *births, perfile_error *err)
 {
     pf_buffer waiting = {0};

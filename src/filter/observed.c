@@ -40,6 +40,7 @@ static void add_times(pf_observed *t, const pf_run *run)
         return;
     if (!run->even)
         n = perfile_sample_fields(run->first, n, PERFILE_SAMPLE_TIME, times, NULL);
+    /* Only the first and the last one. */
     for (size_t i = 0; i < n; i = i == 0 && n > 1 ? n - 1 : n)
         pf_observed_widen(all, run->even ? pf_run_word(run, i, (size_t)slot) : times[i]);
 }
@@ -90,6 +91,7 @@ static void add_file(pf_observed *t, const perfile_record *r)
         add_name(&t->files, last_part(mmap2.filename));
 }
 
+/* Names of threads and files come from COMM and MMAP records, not from samples. */
 void pf_observed_look(pf_observed *t, const pf_run *run, uint32_t given)
 {
     const uint32_t named = 1U << PERFILE_FILTER_BY_COMM | 1U << PERFILE_FILTER_BY_DSO;

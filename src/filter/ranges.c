@@ -26,6 +26,7 @@ static int by_first(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
+/* Ranges that touch without overlapping stay apart; searching is as right with them. */
 void pf_ranges_settle(pf_ranges *r)
 {
     if (r->n < 2)
@@ -42,6 +43,7 @@ void pf_ranges_settle(pf_ranges *r)
     r->n = n;
 }
 
+/* Finds the first range that does not end before the value. */
 bool pf_ranges_search(const pf_ranges *r, uint64_t value)
 {
     uint32_t low = 0, high = r->n;

@@ -113,6 +113,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     if (!g->begun) {
         g->begun = true;
         pf_filter_begin_pass(x, s);
+        /* Without a selecting pass nobody knows which side-band is needed. */
         x->result.all_state = !x->selection_known || x->result.all_state;
     }
     while (!g->left && !g->pieces.giving) {
@@ -121,10 +122,13 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             st = pf_filter_drop_ahead(x, s->below, err);
         if (st == PERFILE_OK)
             st = next_run_below(g, err);
+        /* Held back until the record that they make is decided on. */
         if (st == PERFILE_OK && !x->only && pf_is_joined_fragment(g->first))
             st = pf_fragments_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK)
             st = decide_run(g, &dropped, err);
+        /* A capture without a record that resolves the terms: unknown events are an error all the
+         * same. */
         else if (st == PERFILE_END && !x->resolved && pf_filter_check_events(x, err) != PERFILE_OK)
             st = PERFILE_E_USAGE;
         else if (st == PERFILE_END)
@@ -181,6 +185,7 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
     return perfile_stream_extra(s->below, own ? g->extra_of : r, piece, err);
 }
 
+/* `closed` may free the filter, so it is called last, with copies. */
 static void close_stage(perfile_stream *s)
 {
     stage *g = (stage *)(void *)s;
@@ -212,6 +217,7 @@ static perfile_status begin_session(stage *g, perfile_error *err)
     return st;
 }
 
+/* `x` is borrowed and has to live as long as the stage. */
 perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
                               perfile_stream **stream, perfile_error *err)
 {

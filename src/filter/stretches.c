@@ -37,6 +37,7 @@ void pf_stretches_finish(pf_stretches *x)
     x->open = (pf_stretch){0};
 }
 
+/* Grows the open range if the run follows it in the file and in the stream. */
 void pf_stretches_note(pf_stretches *x, const pf_run *run)
 {
     const pf_stretch more = range_of(run);
@@ -60,12 +61,15 @@ bool pf_stretches_skip(pf_stretches *x, perfile_stream *s, pf_stretch *passed)
     pf_stretch here;
     if (x->next == n || !s->ops->place || !s->ops->place(s, &here))
         return false;
+    /* Ranges that the stream has passed are of no use any more. */
     while (x->next < n && all[x->next].sequence + all[x->next].records <= here.sequence)
         x->next++;
     if (x->next == n)
         return false;
     const pf_stretch *at = &all[x->next];
     uint64_t records = here.sequence - at->sequence, bytes = here.offset - at->offset;
+    /* Only if the stream stands inside of the range, and the rest of that lies in the bytes that
+     * the stream can skip. */
     if (at->part != here.part || here.sequence < at->sequence || here.offset < at->offset ||
         bytes >= at->bytes || at->bytes - bytes > here.bytes)
         return false;

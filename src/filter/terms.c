@@ -53,6 +53,7 @@ static bool read_number(const char **at, const char *end, uint64_t most, uint64_
     }
     if (p == end || !isdigit((unsigned char)*p))
         return false;
+    /* strtoull() would take "0x" alone as 0 and stop at the x. */
     bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
     char *behind;
     errno = 0;
@@ -238,6 +239,7 @@ static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perf
     return st;
 }
 
+/* Terms of one kind are alternatives: they are added to one set. */
 static perfile_status add_term(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
 {
     static const char numbers[] = "numbers and ranges such as 7,100-199";
@@ -282,6 +284,7 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
     return st;
 }
 
+/* With `invert`, samples without a field are selected, not missed. */
 const char *pf_filter_unsaid(const pf_filter *x, uint32_t *next)
 {
     uint64_t recorded = 0;

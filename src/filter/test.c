@@ -28,6 +28,8 @@ static uint64_t test_each(pf_filter *x, const perfile_record *first, uint64_t as
     return yes;
 }
 
+/* A record without the field does not pass. These functions test records that are no samples, or
+ * fields without a fixed offset. */
 static bool time_fits(pf_filter *x, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
@@ -116,6 +118,7 @@ static uint64_t test_even_samples(const pf_ranges *set, const pf_run *run, uint6
         return 0;
     if (set->n == 1 && !all)
         return in_one_range(set->at, run, p, slot, NULL);
+    /* Only if all are asked: values of others must not widen the range. */
     if (set->n == 1 && asked == run->all)
         return in_one_range(set->at, run, p, slot, all);
     for (uint64_t left = asked; left; left &= left - 1) {
@@ -167,6 +170,8 @@ static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, p
     perfile_status st = PERFILE_OK;
     for (uint32_t k = 0; k < x->n_wheres && st == PERFILE_OK; k++) {
         uint64_t fits = 0;
+        /* Many records left: testing the whole run at once costs less per record; the others are
+         * masked out. */
         if (__builtin_popcountll(*asked) > (int)n / 2) {
             st = perfile_expr_test_run(x->wheres[k], first, n, &fits, err);
         } else {
@@ -224,6 +229,8 @@ static uint64_t apply_every_and_head(pf_filter *x, const pf_run *run, uint64_t s
     return selected;
 }
 
+/* The order is that of cost: types, fixed fields, events, names, expressions. --every and --head
+ * count what is left. */
 perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, uint64_t *selected,
                               perfile_error *err)
 {
@@ -252,6 +259,7 @@ perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, u
     return st;
 }
 
+/* Losses have no process or address, so other terms say nothing about them. */
 bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
 {
     uint32_t cpu;
@@ -339,6 +347,7 @@ perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perf
     return st;
 }
 
+/* The message lists the first events that there are. */
 perfile_status pf_filter_check_events(const pf_filter *x, perfile_error *err)
 {
     enum { SHOWN = 5 };

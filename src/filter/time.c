@@ -235,6 +235,7 @@ static const char *end_of_first_range(const char *text)
     return range ? comma : text + strlen(text);
 }
 
+/* A text may hold several ranges; the caller goes on while *text is not empty. */
 perfile_status pf_filter_period(const char **text, const char *whole, pf_period *out,
                                 perfile_error *err)
 {
@@ -266,6 +267,7 @@ static perfile_status end_in_ns(const pf_filter *x, const pf_moment *m, bool is_
         return PERFILE_OK;
     case PF_SHARE: {
         uint64_t all = x->last_time - x->first_time;
+        /* In two steps: all * m->ns could overflow. */
         *ns = x->first_time + all / BILLION * m->ns + all % BILLION * m->ns / BILLION;
         return PERFILE_OK;
     }
@@ -285,6 +287,8 @@ static perfile_status end_in_ns(const pf_filter *x, const pf_moment *m, bool is_
     }
 }
 
+/* Called once per pass, when the clock is known. UINT64_MAX as begin: relative, but no sample has
+ * a time. */
 perfile_status pf_filter_times(pf_filter *x, perfile_error *err)
 {
     x->times.n = 0;

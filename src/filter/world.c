@@ -68,6 +68,7 @@ static perfile_status feed_cgroup(pf_filter *x, const perfile_record *r, perfile
     return PERFILE_OK;
 }
 
+/* The model is made when the first record comes, as it needs the session. */
 perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_error *err)
 {
     if (r->type == PERFILE_RECORD_CGROUP && r->family == PERFILE_FAMILY_PERF)
@@ -93,6 +94,7 @@ const char *pf_filter_dso(const pf_filter *x, const perfile_record *r)
     return m ? m->name : NULL;
 }
 
+/* Samples name a cgroup by id; other records do not name any. */
 const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r)
 {
     perfile_sample s;

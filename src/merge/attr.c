@@ -30,6 +30,7 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
         n |= m->x->adds_ids ? PERFILE_SAMPLE_IDENTIFIER : 0;
         break;
     case PERFILE_KIND_ATTR_FLAGS:
+        /* Every event has trailers if one has, so that the output can be read as a whole. */
         n |= (uint64_t)m->x->sample_id_all << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
         if (w->take_clock) {
             n &= ~(UINT64_C(1) << PERFILE_ATTR_BIT_USE_CLOCKID);
@@ -105,6 +106,7 @@ perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
     enum { WITH_CLOCKID = 96 };
     static const perfile_visitor visitor = {sizeof visitor, on_value, on_group, on_end};
     static const uint8_t zeros[WITH_CLOCKID];
+    /* Inputs that were moved to the clock of the output say so in their attrs. */
     bool take_clock = in->clock_reason == PERFILE_MERGE_CLOCK_WALL ||
                       in->clock_reason == PERFILE_MERGE_CLOCK_GIVEN ||
                       in->clock_reason == PERFILE_MERGE_CLOCK_ALIGNED;
@@ -112,6 +114,7 @@ perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
     pf_buffer_clear(out);
     if (!pf_buffer_append(out, e->stored.ptr, len))
         return pf_fail_nomem(err, "merge");
+    /* An old attr has no room for clockid: it is made longer, with zeros between. */
     if (take_clock && m->use_clockid && len < WITH_CLOCKID) {
         if (!pf_buffer_append(out, zeros, WITH_CLOCKID - len))
             return pf_fail_nomem(err, "merge");

@@ -65,6 +65,8 @@ static perfile_status plan_merge(pf_merge *x, perfile_error *err)
         st = pf_merge_features(x, err);
     if (st == PERFILE_OK)
         st = pf_session_settle(x->base.session, err);
+    /* The first runs were fetched before offsets were known: examine them again, with keys in the
+     * clock of the output. */
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++) {
         pf_merge_input *in = &x->inputs[i];
         if (!in->ended)
@@ -113,6 +115,7 @@ static perfile_status init_inputs(pf_merge *x, const perfile_merge_input *inputs
         if (perfile_stream_sorted_by(inputs[i].stream) != PERFILE_SORTED_BY_TIME)
             return pf_fail(err, PERFILE_E_USAGE, "merge", "%s is not sorted: see perfile_sort()",
                            inputs[i].name);
+        /* The result reads what all its inputs read; perfile_copy() refuses to overwrite that. */
         if (!pf_inputs_join(&x->base.inputs, pf_stream_inputs(inputs[i].stream)))
             return pf_fail_nomem(err, "merge");
         x->inputs[i] = (pf_merge_input){.stream = inputs[i].stream,
@@ -128,6 +131,8 @@ static perfile_status init_inputs(pf_merge *x, const perfile_merge_input *inputs
     return PERFILE_OK;
 }
 
+/* The streams of the inputs are owned from success on. On failure each is the caller's again,
+ * without the sorting stage that may have been put on it. */
 perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
                              const perfile_merge_options *options, perfile_stream **stream,
                              perfile_error *err)
@@ -138,6 +143,7 @@ perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
     if (!x)
         return pf_fail_nomem(err, "merge");
     x->base.ops = &pf_merge_ops;
+    /* An empty run, so that the first call fills it. */
     x->base.at = x->base.end = x->base.run;
     x->aux_input = x->thread_map_input = PF_MERGE_NO_INPUT;
     x->owners.seed = pf_index_seed(x);

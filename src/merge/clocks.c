@@ -188,6 +188,8 @@ static void set_offsets(pf_merge *x)
 perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err)
 {
     bool any = false;
+    /* Backwards, so that the first suitable input is the last one that sets clock_input: one whose
+     * offset the caller did not give, else any that has times. */
     for (uint32_t i = x->n_inputs; i--;) {
         pf_merge_input *in = &x->inputs[i];
         if (in->has_offset) {
@@ -195,7 +197,7 @@ perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err)
             in->offset = (uint64_t)in->given_offset;
         }
         if (in->clock_reason != PERFILE_MERGE_CLOCK_NONE && (needs_offset(in) || !any)) {
-            x->clock_input = i; /* first input without a given offset, else the first with times */
+            x->clock_input = i;
             any |= needs_offset(in);
         }
     }

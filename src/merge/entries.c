@@ -45,6 +45,7 @@ pf_merge_entry *pf_merge_entries_find(const pf_merge_entries *e, const pf_merge_
     return e->items.len ? find(e, want, hash_of(e, want)) : NULL;
 }
 
+/* The seed is random, so that an input cannot be made to have equal hashes. */
 pf_merge_entry *pf_merge_entries_add(pf_merge_entries *e, const pf_merge_entry *want, bool *added)
 {
     if (e->items.len == 0)

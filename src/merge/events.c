@@ -116,6 +116,7 @@ static perfile_status add_id(event_builder *m, pf_merge_input *in, uint64_t id, 
     const perfile_merge_id_pair *as = shared ? find_id(shared, id) : NULL;
     uint64_t new_id = id, stored;
     perfile_status st = PERFILE_OK;
+    /* The first input of the recording has this counter already: its number is used. */
     if (as && as->event == event)
         return map_id(in, id, as->new_id, event, err);
     if (id == 0 || pf_index_get(&m->x->owners, id) != in->at)
@@ -303,6 +304,7 @@ static perfile_status make_plan(const pf_merge *x, const pf_merge_input *in, con
     plan_patches(x, in, to.sample_slot, p->sample, &p->n_sample);
     plan_trailer(x, in, out->layout, p);
     bool ids = to.sample_type & PERFILE_SAMPLE_READ && to.read_format & PERFILE_FORMAT_ID;
+    /* Cgroups are fields after those at fixed offsets; they change for all boots but the first. */
     bool cgroups = to.sample_type & PERFILE_SAMPLE_CGROUP && in->boot;
     p->walk_sample = (ids && in->renumbers) || cgroups;
     return PERFILE_OK;
@@ -366,6 +368,8 @@ static void free_builder(event_builder *m)
     pf_buffer_free(&m->scratch);
 }
 
+/* The attrs of all events need adds_ids and sample_id_all, which collect_ids() finds; plans need
+ * the layouts of the output, which exist when the events are in its session. */
 perfile_status pf_merge_events(pf_merge *x, perfile_error *err)
 {
     event_builder m = {.x = x, .swapped = perfile_session_swapped(x->base.session)};
@@ -411,6 +415,8 @@ perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uin
     if (in->new_ids.len / sizeof(perfile_merge_id_pair) - in->n_event_ids >= MOST)
         return pf_fail(err, PERFILE_E_LIMIT, "merge.ids", "%s: more than %d ids that no event has",
                        in->name, MOST);
+    /* The input keeps the id if it is the first to have it. Otherwise it gets a new one: the
+     * number means something else in another input, or was given out for something else. */
     uint32_t owner = pf_index_get(&x->owners, id);
     perfile_status st = PERFILE_OK;
     if (owner == PF_INDEX_NONE)

@@ -54,6 +54,7 @@ static perfile_status check_thread_map(pf_merge *x, pf_merge_input *in, const pe
                              x->inputs[x->thread_map_input].name, in->name);
 }
 
+/* After a conflict, all records of that sort from this input are dropped. */
 perfile_status pf_merge_check_exclusive(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                         bool *drop, perfile_error *err)
 {

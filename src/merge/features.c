@@ -169,6 +169,7 @@ perfile_status pf_fact_join(pf_merge *x, uint32_t number, const pf_buffer *made,
     return st;
 }
 
+/* Reports the inputs in which the feature differs from that of the first input that has it. */
 perfile_status pf_join_same(pf_merge *x, uint32_t number, perfile_error *err)
 {
     const perfile_feature *first = pf_fact_first(x, number);
@@ -196,6 +197,7 @@ static perfile_status leave_to_others(pf_merge *x, uint32_t number, perfile_erro
 /* Applies the rule of a feature, if an input has the feature. */
 static perfile_status join_feature(pf_merge *x, uint32_t number, perfile_error *err)
 {
+    /* The functions of the rules; PMUS is LIST with a strict form. */
     static perfile_status (*const joins[])(pf_merge *, uint32_t, perfile_error *) = {
         [RULE_SAME] = pf_join_same,       [RULE_TOPOLOGY] = pf_join_topology,
         [RULE_UNWIND] = pf_join_unwind,   [RULE_UNWIND_FILE] = pf_join_unwind_file,
@@ -216,6 +218,8 @@ static perfile_status join_feature(pf_merge *x, uint32_t number, perfile_error *
         any |= is_there || (number == PERFILE_FEATURE_BUILD_ID &&
                             perfile_session_n_build_ids(x->inputs[k].session));
     }
+    /* Bytes that are copied unread have to be readable: a damaged feature in the output would be
+     * blamed on the merge. */
     bool copied = rules[number] == RULE_SAME || rules[number] == RULE_TOPOLOGY;
     if (any && copied && !pf_feature_readable(pf_fact_first(x, number), PERFILE_WALK_ALL)) {
         pf_fact_unreadable(x, number, pf_fact_first_input(x, number));
@@ -224,6 +228,8 @@ static perfile_status join_feature(pf_merge *x, uint32_t number, perfile_error *
     return any ? joins[rules[number]](x, number, err) : PERFILE_OK;
 }
 
+/* EVENT_DESC comes last: names of events are derived from other features (PMU_MAPPINGS,
+ * TRACING_DATA). */
 perfile_status pf_merge_features(pf_merge *x, perfile_error *err)
 {
     perfile_status st = pf_join_event_types(x, err);

@@ -31,6 +31,7 @@ typedef struct lane_set {
     uint32_t n;
 } lane_set;
 
+/* An input with records at hand gets an empty lane: the loop stops when it is the earliest. */
 static lane lane_of(pf_merge_input *in)
 {
     const perfile_bytes left = in->span.bytes;
@@ -119,8 +120,12 @@ static inline __attribute__((always_inline)) size_t merge_lanes(lane_set *l, uin
         bytes += size;
         d->at += size;
         d->left--;
+        /* Reads the time of the following sample, which size + min_size <= room made sure is
+         * there. */
         const uint64_t key = pf_load_u64(d->at + d->time, swap) + d->offset;
         uint32_t i = 0;
+        /* Insertion of the new key from the front. The tests use | and &, not || and &&: two
+         * conditional jumps would be mispredicted too often. */
         while (i < last &&
                ((l->key[i + 1] < key) | ((l->key[i + 1] == key) & (l->lane_at[i + 1] < lane_at)))) {
             l->key[i] = l->key[i + 1];

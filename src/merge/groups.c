@@ -29,6 +29,8 @@ PF_FACT_MAKER(group_desc)
 /* Computes j->chain for an input. */
 static void chain_events(group_join *j, const pf_merge_input *in)
 {
+    /* Backwards: the chain from event i is one longer than that from event i + 1, if that follows.
+     */
     for (uint32_t i = in->n_events; i-- > 0;) {
         bool goes_on =
             i + 1 < in->n_events && in->events[i + 1].out == in->events[i].out + UINT32_C(1);
@@ -112,6 +114,8 @@ static perfile_status join_groups(group_join *j, perfile_group_desc_entry *entri
     return st;
 }
 
+/* Always made anew: even equal features need other indexes if events of an earlier input precede.
+ */
 perfile_status pf_join_groups(pf_merge *x, uint32_t number, perfile_error *err)
 {
     (void)number;

@@ -199,9 +199,12 @@ static void assign_boot(pf_merge *x, pf_merge_input *in)
         in->boot = x->n_boots++;
     else
         in->maybe_same_boot = PF_MERGE_NO_INPUT;
+    /* Counted for the caller: the merge works, but pids of one boot may stand under two. */
     x->result.boots_unproven += in->maybe_same_boot != PF_MERGE_NO_INPUT;
 }
 
+/* Each input is compared with those before it, so machines and boots are numbered in the order of
+ * the inputs. */
 perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
 {
     (void)err;
@@ -217,6 +220,8 @@ perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
                 continue;
             in->first_of_recording = before->first_of_recording;
             in->boot = before->boot;
+            /* Equal samples: a copy, not a part. Host names make sure that equal ids are from one
+             * machine. */
             bool parts = !same_samples(before, in) && (both_know_host(before, in) || join);
             in->is_part = before->is_part = parts || in->is_part;
         }

@@ -33,6 +33,8 @@ static bool never_goes_out(const pf_merge_input *in, const perfile_record *r)
 
 bool pf_merge_skip_to_next(pf_merge *x, pf_merge_input *in)
 {
+    /* Records of facts are dropped here: they are in the sessions of the inputs and so in the
+     * output. */
     for (; in->next < in->end; in->next++, in->next_key++) {
         if (pf_marks_of(in->next) & (PF_ROW_SECTION | PF_ROW_STATE))
             x->result.facts++; /* it is in the session, or the writer makes it again */
@@ -60,6 +62,7 @@ static perfile_status keep_damage(pf_merge *x, const pf_merge_input *in, const p
         return st;
     }
     perfile_record mine = *r;
+    /* The record outlives its run: it must not point to bytes of it. */
     mine.body.ptr = NULL;
     mine.header = NULL;
     mine.part = in->at;
@@ -149,6 +152,7 @@ void pf_merge_return_stream(pf_merge_input *in)
     in->stream = in->caller_stream;
 }
 
+/* Asks all stages below for damage records, since the summary of the merge has to count them. */
 perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     pf_totals totals;

@@ -211,6 +211,8 @@ static perfile_status add_entry(list_join *j, uint32_t k, const list_entry *e, p
     pf_merge_entry *one = pf_merge_entries_add(&j->all, &want, &is_new);
     if (!one)
         return pf_fail_nomem(err, "merge");
+    /* An equal entry is in the output already. One that was refused is refused again, for each
+     * input. */
     if (!is_new && !one->refused)
         return PERFILE_OK;
     if (!e->has_no_key) {
@@ -343,6 +345,7 @@ static bool is_same_everywhere(const pf_merge *x, const struct form *form)
 /* Joins the entries of all inputs into j->made and adds the feature. */
 static perfile_status join_entries(list_join *j, perfile_error *err)
 {
+    /* The number of entries is stored when it is known. */
     static const uint8_t zeros[4];
     pf_merge *x = j->x;
     perfile_status st = PERFILE_OK;
@@ -357,6 +360,7 @@ static perfile_status join_entries(list_join *j, perfile_error *err)
     return pf_fact_join(x, j->form->number, &j->made, err);
 }
 
+/* The table has a form for each feature with the rule LIST or PMUS, so the search always ends. */
 perfile_status pf_join_list(pf_merge *x, uint32_t number, perfile_error *err)
 {
     const struct form *form = forms;

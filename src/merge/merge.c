@@ -88,6 +88,8 @@ static perfile_status add_next_record(pf_merge *x, pf_merge_input *in, perfile_e
             return st;
     }
     out->sequence = x->sequence++;
+    /* A record that was joined from fragments goes out with them only if the input does not
+     * change; else it goes out alone and is no inner record any more. */
     if (r->flags & PERFILE_REC_INNER && in->samples_unchanged)
         out->envelope = in->last_fragment;
     else
@@ -126,14 +128,19 @@ static perfile_status fill_run(pf_merge *x, perfile_error *err)
             pf_merge_round_is_due(x, 0, false))
             break;
         pf_merge_input *in = &x->inputs[x->heap[0].input];
+        /* A span at hand, but records in the run already: the run goes out first, then the span
+         * can go as bytes. */
         if (in->span.n && x->base.n_run)
             break;
+        /* Its next sample cannot be merged as bytes: read it as a record. */
         if (in->span.n) {
             pf_merge_close_span(in);
             st = pf_merge_next_run(x, in, err);
             continue;
         }
         const bool alone = is_alone_in_run(in->next);
+        /* The buffer must not move while records of the run point into it: it grows only for an
+         * empty run. */
         const size_t room = pf_merge_record_room(in->next);
         if (x->base.n_run && (alone || x->bytes.cap - x->bytes.len < room))
             break;

@@ -68,6 +68,7 @@ static perfile_status add_types(pf_merge *x, const perfile_session *s, pf_merge_
     return st;
 }
 
+/* No input with event types: the output has none either. Types of events come before the others. */
 perfile_status pf_join_event_types(pf_merge *x, perfile_error *err)
 {
     pf_merge_entries seen = {.by_value = false};
@@ -123,6 +124,7 @@ static perfile_status add_desc(pf_merge *x, const char *const *names, perfile_er
     return st == PERFILE_OK ? pf_session_settle(x->base.session, err) : st;
 }
 
+/* The session settles first, so that it knows the names that it derives without EVENT_DESC. */
 perfile_status pf_join_event_desc(pf_merge *x, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(x->base.session);

@@ -96,6 +96,7 @@ static uint64_t new_time(rewriting *w, uint64_t time)
     const uint64_t offset = w->in->offset;
     if (time == 0 || time == PERFILE_NO_TIME)
         return time;
+    /* The offset is signed, in two's complement: it goes back if its highest bit is set. */
     uint64_t moved = time + offset;
     bool back = offset >> 63;
     bool off = back ? moved >= time || moved == 0 : moved < time || moved == PERFILE_NO_TIME;
@@ -135,6 +136,7 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     rewriting *w = user;
     unsigned rule = w->x->rules[f->kind];
+    /* Computed fields are not stored; fields before `front` were patched by the plan. */
     if (rule == PF_MERGE_KEEP || f->flags & PERFILE_FIELD_CALC || v->offset < w->front)
         return;
     uint64_t n = f->type == PERFILE_STORED_WORDS ? v->u.words.n : 1;
@@ -400,6 +402,8 @@ static bool updates_unknown_event(const pf_merge_input *in, const perfile_record
 static perfile_status finish(const rewriting *w, perfile_record *out)
 {
     size_t n = (size_t)(w->end - w->out);
+    /* Records joined from fragments may be longer than header.size can say; they keep their size.
+     */
     if (n > MOST && n != perfile_record_size(w->r))
         return too_long(w, n);
     if (n <= MOST && w->r->type < PERFILE_RECORD_USER)
@@ -417,6 +421,8 @@ size_t pf_merge_record_room(const perfile_record *r)
     return perfile_record_size(r) + PF_RELAYOUT_MORE + MOST_TRAILER + MOST_HOST + 16;
 }
 
+/* Records of the tool are not rewritten if nothing changes; kernel records always are, as their
+ * trailers may get another layout. */
 perfile_status pf_merge_rewrite_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                        perfile_record *out, bool *drop, perfile_error *err)
 {
@@ -445,6 +451,7 @@ perfile_status pf_merge_rewrite_record(pf_merge *x, pf_merge_input *in, const pe
     w.end = w.out;
     perfile_status st = r->type == PERFILE_RECORD_SAMPLE && plan ? rewrite_sample(&w, plan)
                                                                  : rewrite_other(&w, plan);
+    /* A record that is shorter than its layout is left out; the merge goes on. */
     if (st == PERFILE_E_CORRUPT || st == PERFILE_E_TRUNCATED) {
         x->result.unreadable++;
         *drop = true;

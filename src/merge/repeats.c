@@ -49,6 +49,7 @@ static occurrence *slot_of(const table *t, uint64_t hash, uint32_t owner, perfil
     }
 }
 
+/* Doubles the table; false: out of memory. */
 static bool grow(table *t)
 {
     size_t size = t->size ? t->size * 2 : FIRST_SLOTS;
@@ -126,6 +127,7 @@ perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const
     occurrence *mine = count_slot(t, in->at + 1, b, all->at);
     if (!mine)
         return pf_fail_nomem(err, "merge");
+    /* The second call may have moved the slots: the count for the output is looked up again. */
     *repeated = ++mine->count <= handed_on;
     if (!*repeated)
         slot_of(t, pf_index_hash(t->seed + HANDED_ON, b.ptr, b.len), HANDED_ON, b)->count++;

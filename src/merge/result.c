@@ -39,6 +39,7 @@ void perfile_merge_get_summary(const perfile_stream *stream, perfile_merge_summa
                                size_t size)
 {
     const perfile_merge_summary none = {0};
+    /* All zeros if the stream does not stand on a merge. */
     const pf_merge *x = stage_of(stream);
     memcpy(out, x ? &x->result : &none, size < sizeof none ? size : sizeof none);
 }
@@ -77,6 +78,7 @@ bool perfile_merge_get_pid(const perfile_stream *stream, size_t position, uint32
                            uint32_t *pid, uint32_t *new_pid)
 {
     const pf_merge *x = stage_of(stream);
+    /* UINT32_MAX: begin with the first pid. */
     uint64_t at = after == UINT32_MAX ? 0 : (uint64_t)after + 1;
     if (!x || position >= x->n_inputs || !pf_pids_next(&x->inputs[position].moved_pids, &at, pid))
         return false;

@@ -71,6 +71,7 @@ static bool read_span(const pf_merge *x, pf_merge_input *in)
     return true;
 }
 
+/* The stream below is told how much was used; the rest comes again, as records. */
 void pf_merge_close_span(pf_merge_input *in)
 {
     const uint64_t bytes = (uint64_t)(in->span.bytes.ptr - in->span_begin);
@@ -157,9 +158,13 @@ static bool copy_next(pf_merge *x, pf_merge_input *in, uint8_t *to, bool swap, s
     return *size && (pf_merge_advance(x, in) || refill_with_span(x));
 }
 
+/* Stops at whatever is not a plain sample with a time, so that the records path takes it next. A
+ * span never goes beyond the next round: `most` ends with it, and the last sample may exceed that
+ * by less than PF_MERGE_LARGE. */
 bool pf_merge_make_span(pf_merge *x)
 {
     const bool swap = perfile_session_swapped(x->base.session);
+    /* Bytes up to the next round. */
     const uint64_t left = PF_ROUND_BYTES - x->since_round;
     const uint64_t most = x->has_rounds && left < OUT_BYTES ? left : OUT_BYTES;
     if (x->since_round >= PF_ROUND_BYTES || x->ready_span.n || x->pending_damage.len ||
@@ -215,6 +220,7 @@ void pf_merge_skip(perfile_stream *s, uint64_t records, uint64_t bytes)
     consume_ready((pf_merge *)(void *)s, records, bytes);
 }
 
+/* For a reader that wants records, or a span that is too long for it. */
 void pf_merge_span_to_run(pf_merge *x)
 {
     const bool swap = perfile_session_swapped(x->base.session);

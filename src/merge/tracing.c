@@ -307,6 +307,7 @@ static perfile_status join_input(tracing_join *j, uint32_t k, perfile_error *err
         pf_fact_unreadable(j->x, PERFILE_FEATURE_TRACING_DATA, k);
         return PERFILE_OK;
     }
+    /* The first usable input gives byte order, sizes and version. */
     if (j->n_joined == 0) {
         j->first = k;
         j->blob = blob;
@@ -346,6 +347,7 @@ static bool put_sized(const tracing_join *j, pf_buffer *out, perfile_bytes text)
     return put_u32(j, out, (uint32_t)text.len) && pf_buffer_append(out, text.ptr, text.len);
 }
 
+/* Number of formats, then size and text of each. */
 static bool put_subsystem(const tracing_join *j, pf_buffer *out, const folder *s)
 {
     bool fits = put_u32(j, out, s->n);
@@ -356,6 +358,8 @@ static bool put_subsystem(const tracing_join *j, pf_buffer *out, const folder *s
     return fits;
 }
 
+/* The layout of the feature: see format/, feature TRACING_DATA. The subsystem of ftrace stands in
+ * front of the count of the others. */
 static bool put_blob(const tracing_join *j, pf_buffer *out)
 {
     uint32_t n = (uint32_t)(j->subsystems.len / sizeof(folder));
@@ -392,6 +396,7 @@ static perfile_status join_inputs(tracing_join *j, pf_buffer *made, perfile_erro
                              : pf_fail_nomem(err, "merge");
 }
 
+/* Equal bytes in all inputs are kept without decoding them. */
 perfile_status pf_join_tracing(pf_merge *x, uint32_t number, perfile_error *err)
 {
     tracing_join j = {.x = x};
