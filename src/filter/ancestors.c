@@ -23,6 +23,7 @@ bool pf_ancestors_note(pf_ancestors *b, const perfile_record *r)
         return true;
     uint64_t time = perfile_record_time(r);
     const birth one = {time == PERFILE_NO_TIME ? 0 : time, fork.pid, fork.ppid};
+    /* With `full` ancestors are unknown; the caller keeps the side-band of all processes. */
     b->full |= b->all.len >= MOST_BYTES;
     return b->full || pf_buffer_append(&b->all, &one, sizeof one);
 }

@@ -48,6 +48,7 @@ perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, 
     else if (r->type == PERFILE_RECORD_MMAP2 &&
              perfile_mmap2_decode(r, &two, sizeof two, NULL) == PERFILE_OK)
         name = two.filename;
+    /* A random seed, so that no input can make many equal hashes. */
     if (!x->kept_files.seed)
         x->kept_files.seed = pf_index_seed(&x->kept_files);
     return !name.len || pf_texts_keep(&x->kept_files, name) ? PERFILE_OK
@@ -76,6 +77,8 @@ perfile_status pf_filter_build_ids(pf_filter *x, pf_session_view *view, perfile_
 {
     const perfile_session *s = pf_session_view_shown(view);
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_BUILD_ID);
+    /* Nothing to do: no such feature, no mapping dropped, or the payload was made by an earlier
+     * call. */
     if (!f || f->damage || !x->dropped_files || f->payload.ptr == x->build_ids.ptr)
         return PERFILE_OK;
     pf_buffer_clear(&x->build_ids);

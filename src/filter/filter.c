@@ -43,6 +43,7 @@ perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selec
         return PERFILE_OK;
     }
     uint64_t tested = records_to_test(x, run);
+    /* Only until something is selected; after that nobody asks what there is instead. */
     if (x->given && !x->there.over)
         pf_observed_look(&x->there, run, x->given);
     if (pf_filter_selects_all(x) || !tested) {
@@ -191,6 +192,7 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
     x->selection_known = true;
     pf_stretches_finish(&x->unselected);
     pf_ancestors_settle(&x->births);
+    /* The FORKs are only needed for this. */
     st = pf_filter_families(x, &x->births, err);
     pf_ancestors_free(&x->births);
     return st;
@@ -204,6 +206,7 @@ static perfile_status keep_sideband(pf_filter *x, const perfile_record *first, u
     for (uint64_t left = others; left && st == PERFILE_OK; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         const perfile_record *r = &first[i];
+        /* Mappings are noted even if they are selected: their files keep their build ids. */
         bool kept = *keep >> i & 1 || pf_filter_keep(x, r);
         *keep |= (uint64_t)kept << i;
         if (r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2) {
@@ -261,6 +264,7 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
         st = pf_filter_count(x, run, selected, err);
     if (st != PERFILE_OK)
         return st;
+    /* Without terms every record of the run is handed on. */
     *keep = pf_filter_selects_all(x) ? run->all : selected;
     if (!pf_filter_selects_all(x) && !x->only)
         st = keep_sideband(x, first, run->all & ~run->samples, keep, err);
@@ -317,6 +321,7 @@ void perfile_filter_close(perfile_filter_state *x)
 {
     if (!x)
         return;
+    /* Everything that a filter owns; streams and sessions are borrowed. */
     pf_ranges *sets[] = {&x->pids, &x->tids, &x->cpus, &x->types, &x->ips, &x->times};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         pf_ranges_free(sets[i]);

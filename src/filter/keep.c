@@ -21,6 +21,7 @@ static uint32_t process_of(const perfile_record *r)
     uint32_t process, tid;
     if (r->family != PERFILE_FAMILY_PERF)
         return perfile_record_task(r, &process, &tid) ? process : PERFILE_NO_PID;
+    /* Read without decoding: this is asked of every side-band record. */
     pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
     uint32_t pid = pf_cur_u32(&c);
     return c.bad ? PERFILE_NO_PID : pid;
@@ -67,7 +68,7 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
         return true;
     if (x->no_sideband)
         return false;
-    /* Everything but side-band of processes is kept by class alone. */
+    /* Facts are kept above. Data that is not selected is dropped: the default. */
     switch (class) {
     case PF_ROLE_TASK:
         return in_time(x, r) &&
@@ -91,7 +92,7 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
  * memory. Beyond the limit it sets bits_incomplete instead. */
 static bool set_word(pf_filter *x, uint64_t at, uint64_t word)
 {
-    enum { ROOM = 18 }; /* so that get_word() can read from any of these 64 bits on: 9 + 8 bytes */
+    enum { ROOM = 18 }; /* get_word() reads 9 bytes from any of these 64 bits on */
     if (at / 8 >= MAX_BITS_BYTES) {
         x->bits_incomplete = true;
         return true;
@@ -150,7 +151,7 @@ uint64_t pf_filter_known_selection(const pf_filter *x, const pf_run *run)
 /* Goes on word by word until a bit is 0. */
 uint64_t pf_filter_count_selected_ahead(const pf_filter *x, uint64_t sequence, uint64_t most)
 {
-    enum { MOST = 1 << 17 }; /* more than a span has */
+    enum { MOST = 1 << 17 }; /* ends the search: one span does not hold more records */
     uint64_t n = 0, word = UINT64_MAX;
     most = most < MOST ? most : MOST;
     while (n < most && word == UINT64_MAX) {
@@ -190,6 +191,7 @@ static bool add_wanted_of_others(pf_filter *x, const perfile_record *r, bool sel
  * Most runs are of one process, which is found without a branch per sample. */
 static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint64_t of)
 {
+    /* The pid is the low half of the field TID. */
     const uint32_t one = (uint32_t)pf_run_word(run, 0, slot);
     uint32_t seen = PERFILE_NO_PID, wanted = PERFILE_NO_PID, others = 0;
     bool is_new, ok = true;
@@ -278,6 +280,7 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
         if (selected & sampled && x->has_sample_time)
             widen_kept_times(x, run, selected & sampled);
     }
+    /* A part of a split is only interested in the processes of its own records. */
     uint64_t looked = x->is_part ? selected : run->all;
     for (uint64_t left = looked & ~sampled; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);

@@ -7,6 +7,7 @@
 #include "perfile/filter.h"
 #include "perfile/records.h"
 
+/* TID is one field of two halves: pid below, tid above. */
 const pf_place pf_places[PF_PLACES] = {
     [PF_PLACE_TIME] = {PERFILE_FILTER_BY_TIME, PERFILE_SAMPLE_TIME, 0, UINT64_MAX},
     [PF_PLACE_PID] = {PERFILE_FILTER_BY_PID, PERFILE_SAMPLE_TID, 0, UINT32_MAX},
@@ -19,6 +20,7 @@ void pf_observed_begin(pf_observed *t)
 {
     *t = (pf_observed){0};
     for (size_t k = 0; k < PF_PLACES; k++)
+        /* Empty: least > most. */
         t->ranges[k] = (pf_observed_range){UINT64_MAX, 0};
 }
 

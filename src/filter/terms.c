@@ -130,6 +130,7 @@ static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perf
     for (const char *p = t->text, *end;; p = end + 1) {
         pf_interval r;
         end = item_end(p);
+        /* A name first, then a number: no name of a type is a number. */
         size_t n = (size_t)(end - p);
         uint32_t type = 0;
         if (n < sizeof name) {
@@ -155,6 +156,7 @@ static perfile_status add_name(pf_patterns *to, const perfile_filter_term *t, co
     if (wrong)
         return pf_fail(err, PERFILE_E_USAGE, names[t->kind], "--%s '%s': %s", names[t->kind],
                        t->text, wrong);
+    /* The array keeps its old size if the copy cannot be made: n counts what is filled. */
     pf_pattern *more = pf_realloc(to->at, (size_t)to->n + 1, sizeof *more);
     if (more)
         to->at = more;
@@ -224,6 +226,7 @@ static perfile_status add_period(pf_filter *x, const perfile_filter_term *t, per
 /* Compiles an expression. */
 static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
 {
+    /* The expression asks this filter for comm, dso and cgroup. */
     perfile_expr_provider names_of = pf_filter_names;
     names_of.user = x;
     perfile_expr_options how = {.size = sizeof how, .provider = &names_of};
@@ -277,6 +280,7 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < x->options.n_terms && st == PERFILE_OK; i++)
         st = add_term(x, &x->options.terms[i], err);
+    /* `times` is made later, when the clock is known. */
     pf_ranges *sets[] = {&x->pids, &x->tids, &x->cpus, &x->types, &x->ips};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         pf_ranges_settle(sets[i]);

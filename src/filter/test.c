@@ -91,6 +91,8 @@ static inline uint64_t in_one_range(const pf_interval *in, const pf_run *run, co
                                     size_t slot, pf_observed_range *all)
 {
     const pf_place p = *place;
+    /* value - low <= wide, modulo 2^64, is true exactly inside of the range: one comparison, no
+     * branch. */
     const uint64_t low = in->first, wide = in->last - low;
     pf_observed_range r = {UINT64_MAX, 0};
     uint64_t yes = 0;
@@ -277,6 +279,7 @@ bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
 /* True if the pattern is the index of the event, or matches its name. */
 static bool names_event(pf_pattern *p, const perfile_event *e)
 {
+    /* At most 9 digits: they fit 32 bits, and no capture has more events. */
     uint64_t position = 0;
     size_t k = 0;
     for (; k < p->len && k < 9 && p->text[k] >= '0' && p->text[k] <= '9'; k++)

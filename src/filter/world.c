@@ -56,6 +56,7 @@ static perfile_status feed_cgroup(pf_filter *x, const perfile_record *r, perfile
     perfile_cgroup v;
     if (perfile_cgroup_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return PERFILE_OK;
+    /* Random seeds, so that no input can make many equal hashes. */
     if (!x->texts.seed)
         x->texts.seed = x->cgroup_of.seed = pf_index_seed(x);
     if (pf_index_get(&x->cgroup_of, v.id) != PF_INDEX_NONE)
@@ -71,6 +72,7 @@ static perfile_status feed_cgroup(pf_filter *x, const perfile_record *r, perfile
 /* The model is made when the first record comes, as it needs the session. */
 perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_error *err)
 {
+    /* The model does not keep cgroups. */
     if (r->type == PERFILE_RECORD_CGROUP && r->family == PERFILE_FAMILY_PERF)
         return feed_cgroup(x, r, err);
     if (r->type == PERFILE_RECORD_SAMPLE)
@@ -121,6 +123,7 @@ static uint32_t knows(void *user, const char *name, uint32_t *handle)
     for (uint32_t i = ASKS_COMM; i <= ASKS_CGROUP; i++) {
         if (strcmp(name, words[i]) != 0)
             continue;
+        /* From now on the filter needs side-band before the samples that it concerns. */
         *handle = i;
         x->where_needs_model = true;
         return PERFILE_EXPR_TEXT;

@@ -91,7 +91,7 @@ static void cut_trailing_zeros(const pf_merge_attrs *m, pf_buffer *attr)
 void pf_merge_attrs_begin(pf_merge_attrs *m, const pf_merge *x)
 {
     perfile_clock clock;
-    perfile_session_clock(x->inputs[x->clock_input].session, &clock);
+    perfile_session_clock(x->inputs[x->clock_of].session, &clock);
     *m = (pf_merge_attrs){.x = x,
                           .size = common_size(x),
                           .swapped = perfile_session_swapped(x->base.session),

@@ -4,7 +4,7 @@
  * with an event that is there already. An input keeps its ids where it is the first that has them
  * (x->owners); ids that another input uses too are replaced by new ones, chosen above all ids of
  * all inputs. Then each pair of layouts (input, output) gets one plan, which also decides how fast
- * the records of an input can be written (samples_unchanged, fixed_fields_only, id_slot). */
+ * the records of an input can be written (plain, fixed_fields_only, id_slot). */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -269,7 +269,7 @@ static void plan_patches(const pf_merge *x, const pf_merge_input *in, const int8
     plan_patch(all, n, slots, PF_SLOT_IDENTIFIER, PF_MERGE_ID);
     plan_patch(all, n, slots, PF_SLOT_ID, PF_MERGE_ID);
     plan_patch(all, n, slots, PF_SLOT_STREAM_ID, PF_MERGE_STREAM);
-    if (in->boot && x->options.flags & PERFILE_MERGE_MAP_PIDS)
+    if (in->host && x->options.flags & PERFILE_MERGE_MAP_PIDS)
         plan_patch(all, n, slots, PF_SLOT_TID, PF_MERGE_TASK);
     if (in->offset)
         plan_patch(all, n, slots, PF_SLOT_TIME, PF_MERGE_TIME);
@@ -305,7 +305,7 @@ static perfile_status make_plan(const pf_merge *x, const pf_merge_input *in, con
     plan_trailer(x, in, out->layout, p);
     bool ids = to.sample_type & PERFILE_SAMPLE_READ && to.read_format & PERFILE_FORMAT_ID;
     /* Cgroups are fields after those at fixed offsets; they change for all boots but the first. */
-    bool cgroups = to.sample_type & PERFILE_SAMPLE_CGROUP && in->boot;
+    bool cgroups = to.sample_type & PERFILE_SAMPLE_CGROUP && in->host;
     p->walk_sample = (ids && in->renumbers) || cgroups;
     return PERFILE_OK;
 }
@@ -322,7 +322,7 @@ static int slot_of_only_id(const pf_merge_input *in)
 {
     const pf_merge_plan *p = &in->plans[0];
     const int slot = pf_layout_sample_id(&p->relayout.from);
-    bool only = in->samples_unchanged ||
+    bool only = in->plain ||
                 (p->n_sample == 1 && p->sample[0].rule == PF_MERGE_ID && p->sample[0].slot == slot);
     return p->relayout.front.same && only ? slot : -1;
 }
@@ -331,9 +331,9 @@ static int slot_of_only_id(const pf_merge_input *in)
 static perfile_status make_plans(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     uint32_t cap = 0;
-    in->rewrites_fields = in->renumbers || in->offset || in->boot;
-    in->samples_unchanged =
-        !in->renumbers && !in->offset && !(in->boot && x->options.flags & PERFILE_MERGE_MAP_PIDS);
+    in->rewrites_fields = in->renumbers || in->offset || in->host;
+    in->plain =
+        !in->renumbers && !in->offset && !(in->host && x->options.flags & PERFILE_MERGE_MAP_PIDS);
     for (uint32_t k = 0; k < in->n_events; k++) {
         const perfile_event *e = perfile_session_event(in->session, k);
         const perfile_event *out = perfile_session_event(x->base.session, in->events[k].out);
@@ -350,7 +350,7 @@ static perfile_status make_plans(pf_merge *x, pf_merge_input *in, perfile_error 
                 return st;
         }
         in->events[k].plan = at;
-        in->samples_unchanged &= keeps_layout(&in->plans[at]);
+        in->plain &= keeps_layout(&in->plans[at]);
     }
     in->fixed_fields_only = in->n_plans == 1 && !in->plans[0].walk_sample;
     in->id_slot = in->fixed_fields_only ? slot_of_only_id(in) : -1;
@@ -410,7 +410,7 @@ perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uin
         return PERFILE_OK;
     /* Samples of this input are not read, so ids in its other records have to stay as well. */
     *out = id;
-    if (in->samples_unchanged)
+    if (in->plain)
         return PERFILE_OK;
     if (in->new_ids.len / sizeof(perfile_merge_id_pair) - in->n_event_ids >= MOST)
         return pf_fail(err, PERFILE_E_LIMIT, "merge.ids", "%s: more than %d ids that no event has",

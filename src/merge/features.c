@@ -39,6 +39,7 @@ enum {
 #define MERGE_FEATURE(feature, rule) RULE_OF_##feature = RULE_##rule,
 #include "perfile/format/merging.def"
 };
+/* The same as a table by number, from features.def. */
 static const uint8_t rules[PERFILE_N_FEATURES] = {
 #define FEATURE(id, number, name, source, contract, doc) [number] = RULE_OF_##name,
 #include "perfile/format/features.def"
@@ -48,6 +49,7 @@ const perfile_feature *pf_fact_of(const pf_merge *x, uint32_t k, uint32_t number
 {
     const pf_merge_input *in = &x->inputs[k];
     const perfile_feature *f = perfile_session_feature(in->session, number);
+    /* A feature that is cut short has fewer bytes than its size says. */
     if (!f || f->damage || f->payload.len < f->size)
         return NULL;
     return f;
@@ -118,6 +120,7 @@ perfile_status pf_fact_add(pf_merge *x, uint32_t number, perfile_bytes payload, 
                          .origin = PERFILE_ORIGIN_CONTAINER,
                          .size = payload.len,
                          .payload = payload};
+    /* The payload is in the byte order of the inputs, which all have the same. */
     if (perfile_session_swapped(x->base.session))
         f.flags = PERFILE_REC_SWAPPED;
     return pf_session_add_feature(x->base.session, &f, stable, err);
@@ -210,6 +213,7 @@ static perfile_status join_feature(pf_merge *x, uint32_t number, perfile_error *
     };
     bool any = false;
     for (uint32_t k = 0; k < x->n_inputs; k++) {
+        /* A feature that is there but damaged is reported, even if no other input has it. */
         bool has = perfile_session_feature(x->inputs[k].session, number) != NULL;
         bool is_there = pf_fact_of(x, k, number) != NULL;
         if (has && !is_there && rules[number] != RULE_WRITER && rules[number] != RULE_EVENTS)

@@ -181,22 +181,22 @@ static void assign_boot(pf_merge *x, pf_merge_input *in)
 {
     for (uint32_t k = 0; k < in->at; k++) {
         const pf_merge_input *before = &x->inputs[k];
-        const bool recorded_together = in->boot == before->boot;
+        const bool recorded_together = in->host == before->host;
         if (!recorded_together && !same_machine(before, in))
             continue;
         in->machine = before->machine;
-        if (in->boot != UINT32_MAX)
+        if (in->host != UINT32_MAX)
             continue;
         const proof boot = boot_of(before, in);
         if (boot == PROOF_SAME)
-            in->boot = before->boot;
+            in->host = before->host;
         else if (boot == PROOF_NONE && in->maybe_same_boot == PF_MERGE_NO_INPUT)
             in->maybe_same_boot = k;
     }
     if (in->machine == UINT32_MAX)
         in->machine = x->result.hosts++;
-    if (in->boot == UINT32_MAX)
-        in->boot = x->n_boots++;
+    if (in->host == UINT32_MAX)
+        in->host = x->n_boots++;
     else
         in->maybe_same_boot = PF_MERGE_NO_INPUT;
     /* Counted for the caller: the merge works, but pids of one boot may stand under two. */
@@ -212,14 +212,14 @@ perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
     for (uint32_t i = 0; i < x->n_inputs; i++) {
         pf_merge_input *in = &x->inputs[i];
         in->first_of_recording = i;
-        in->boot = in->machine = UINT32_MAX;
+        in->host = in->machine = UINT32_MAX;
         in->maybe_same_boot = PF_MERGE_NO_INPUT;
         for (uint32_t k = 0; k < i && in->first_of_recording == i; k++) {
             pf_merge_input *before = &x->inputs[k];
             if (!same_recording(before, in))
                 continue;
             in->first_of_recording = before->first_of_recording;
-            in->boot = before->boot;
+            in->host = before->host;
             /* Equal samples: a copy, not a part. Host names make sure that equal ids are from one
              * machine. */
             bool parts = !same_samples(before, in) && (both_know_host(before, in) || join);

@@ -27,8 +27,7 @@ static void set_run(pf_merge_input *in, size_t n)
 static bool never_goes_out(const pf_merge_input *in, const perfile_record *r)
 {
     return r->type == PERFILE_RECORD_FINISHED_ROUND ||
-           (r->flags & PERFILE_REC_ENVELOPE &&
-            !(pf_is_joined_fragment(r) && in->samples_unchanged));
+           (r->flags & PERFILE_REC_ENVELOPE && !(pf_is_joined_fragment(r) && in->plain));
 }
 
 bool pf_merge_skip_to_next(pf_merge *x, pf_merge_input *in)
@@ -43,7 +42,9 @@ bool pf_merge_skip_to_next(pf_merge *x, pf_merge_input *in)
     }
     if (in->next == in->end)
         return false;
+    /* Reading *next_key is all that ordering costs; records are not touched. */
     in->key = pf_merge_key(in, *in->next_key);
+    /* A row of fragments ends at the first record that is neither fragment nor inner record. */
     in->in_fragments = in->in_fragments && is_fragment_or_inner(in->next);
     return true;
 }
@@ -159,7 +160,7 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     perfile_stream_summary sum;
     for (perfile_stream *s = in->stream; s; s = s->below)
         s->options.deliver |= PERFILE_DELIVER_DAMAGE;
-    in->samples_unchanged = true; /* until offsets are known: no fragment may be skipped yet */
+    in->plain = true; /* until offsets are known: no fragment may be skipped yet */
     perfile_status st = pf_merge_next_run(x, in, err);
     if (st != PERFILE_OK)
         return st;

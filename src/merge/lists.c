@@ -288,7 +288,7 @@ static perfile_status add_build_ids_of_records(list_join *j, uint32_t k, const p
  * and are not rewritten. */
 static bool would_change(const pf_merge *x, uint32_t k, uint32_t number)
 {
-    return number == PERFILE_FEATURE_INIT_MAP && !x->inputs[k].samples_unchanged;
+    return number == PERFILE_FEATURE_INIT_MAP && !x->inputs[k].plain;
 }
 
 /* Adds the entries of input `k`. */

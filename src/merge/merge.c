@@ -19,6 +19,7 @@ static pf_merge *merge_of(perfile_stream *s)
 
 void pf_merge_push(pf_merge *x, const pf_merge_input *in)
 {
+    /* Sifts up from the end. */
     const pf_merge_head one = pf_merge_head_of(in);
     uint32_t at = x->n_heap++;
     for (; at && pf_merge_before(&one, &x->heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -83,6 +84,7 @@ static perfile_status add_next_record(pf_merge *x, pf_merge_input *in, perfile_e
         st = pf_merge_is_repeated(x, in, out, in->key, timeless, &drop, err);
         x->result.repeated += drop;
         if (drop)
+            /* The rewritten bytes of a repeated record are given up. */
             x->bytes.len = before_bytes;
         if (st != PERFILE_OK || drop)
             return st;
@@ -90,7 +92,7 @@ static perfile_status add_next_record(pf_merge *x, pf_merge_input *in, perfile_e
     out->sequence = x->sequence++;
     /* A record that was joined from fragments goes out with them only if the input does not
      * change; else it goes out alone and is no inner record any more. */
-    if (r->flags & PERFILE_REC_INNER && in->samples_unchanged)
+    if (r->flags & PERFILE_REC_INNER && in->plain)
         out->envelope = in->last_fragment;
     else
         out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_INNER;
@@ -111,6 +113,7 @@ static perfile_status update_session(pf_merge *x, perfile_error *err)
     const perfile_record *r = &x->base.run[0];
     if (x->base.n_run != 1 || !pf_session_learns(r))
         return PERFILE_OK;
+    /* The session is settled only if the record changed something. */
     uint64_t before_it = perfile_session_generation(x->base.session);
     perfile_status st = pf_session_learn(x->base.session, r, err);
     if (st == PERFILE_OK && perfile_session_generation(x->base.session) != before_it)

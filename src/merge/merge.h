@@ -94,7 +94,7 @@ typedef struct pf_merge_input {
     /* What is known about the whole input after planning. */
     uint64_t first_sample, last_sample, n_samples, first_bytes, bytes; /* as in pf_totals */
     uint64_t kernel;             /* address of the kernel mapping, 0: unknown */
-    uint32_t boot;               /* equal: same boot of the same machine */
+    uint32_t host;               /* equal: same boot of the same machine */
     uint32_t machine;            /* equal: same machine; counted from 0 */
     uint32_t maybe_same_boot;    /* an input of the same machine whose boot is neither proved nor
                                   * disproved to be the same; PF_MERGE_NO_INPUT: none */
@@ -113,7 +113,7 @@ typedef struct pf_merge_input {
     size_t n_event_ids;     /* how many of new_ids belong to events */
     bool renumbers;         /* some id changes */
     bool rewrites_fields;   /* some field of a record body changes */
-    bool samples_unchanged; /* samples pass on byte for byte */
+    bool plain;             /* samples pass on byte for byte */
     bool fixed_fields_only; /* in samples only words at fixed offsets change */
     int id_slot;            /* slot of the id if at most the id changes in samples, else -1 */
     size_t min_body;        /* bytes of all fields at fixed offsets of a sample */
@@ -140,7 +140,7 @@ typedef struct pf_merge {
     pf_merge_head *heap; /* inputs that have a record or a span at hand */
     uint32_t n_heap;
     uint32_t n_boots;
-    uint32_t clock_input;           /* index of the input whose clock the output uses */
+    uint32_t clock_of;              /* index of the input whose clock the output uses */
     bool sample_id_all;             /* of the output's attrs: set if any input has it */
     bool adds_ids;                  /* all events of the output get PERF_SAMPLE_IDENTIFIER */
     uint8_t rules[PERFILE_N_KINDS]; /* PF_MERGE_... for each kind of field */
@@ -212,7 +212,7 @@ perfile_status pf_merge_conflict(const pf_merge *x, uint32_t number, uint32_t in
 
 /* hosts.c: sets machine, boot, first_of_recording and is_part of each input. */
 perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err);
-/* clocks.c: sets clock_input and the offset of each input.  PERFILE_E_USAGE if clocks cannot be
+/* clocks.c: sets clock_of and the offset of each input.  PERFILE_E_USAGE if clocks cannot be
  * related; the message says which option to pass. */
 perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err);
 
@@ -293,7 +293,7 @@ static inline bool pf_merge_is_plain_sample(const perfile_record *r)
  * boot, and not for 0, -1 and other numbers that Linux does not assign. */
 static inline bool pf_merge_pid_moves(const pf_merge_input *in, uint32_t pid)
 {
-    return in->boot && pid && pid < PERFILE_MERGE_PIDS;
+    return in->host && pid && pid < PERFILE_MERGE_PIDS;
 }
 
 #endif

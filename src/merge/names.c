@@ -42,6 +42,7 @@ static perfile_status add_types_of_events(pf_merge *x, pf_merge_entries *seen, p
     perfile_bytes *names = pf_alloc((size_t)n + 1, sizeof *names);
     if (!names)
         return pf_fail_nomem(err, "merge");
+    /* Backwards, so that the name in the first input wins. */
     for (uint32_t k = x->n_inputs; k-- > 0;) {
         const pf_merge_input *in = &x->inputs[k];
         for (uint32_t i = in->n_events; i-- > 0;)

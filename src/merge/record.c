@@ -86,7 +86,7 @@ static uint64_t new_task(rewriting *w, uint64_t pid)
         return pid;
     if (!pf_pids_add(&w->in->moved_pids, (uint32_t)pid, &is_new))
         fail(w, pf_fail_nomem(w->err, "merge"));
-    return pid + (uint64_t)w->in->boot * PERFILE_MERGE_PIDS;
+    return pid + (uint64_t)w->in->host * PERFILE_MERGE_PIDS;
 }
 
 /* Adds the offset of the input. Fails if the result would wrap around, or be one of the values
@@ -125,7 +125,7 @@ static uint64_t apply_rule(rewriting *w, unsigned rule, uint64_t v)
     case PF_MERGE_BASE:
         return v + w->in->offset;
     case PF_MERGE_CGROUP:
-        return v ? v + ((uint64_t)w->in->boot << 56) : 0;
+        return v ? v + ((uint64_t)w->in->host << 56) : 0;
     default:
         return v;
     }
@@ -439,7 +439,7 @@ perfile_status pf_merge_rewrite_record(pf_merge *x, pf_merge_input *in, const pe
     if (r->flags & PERFILE_REC_TIMED)
         out->time = in->key;
     *drop = updates_unknown_event(in, r);
-    if (!*drop && in->samples_unchanged && r->type >= PERFILE_RECORD_USER)
+    if (!*drop && in->plain && r->type >= PERFILE_RECORD_USER)
         return PERFILE_OK;
     if (in->n_events == 1)
         w.event = &in->events[0]; /* also for records of the tool, which carry ids */

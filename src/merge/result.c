@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "merge/merge.h"
 
+/* Does nothing if the caller gave no options.note. */
 void pf_merge_report(const pf_merge *x, const perfile_merge_note *note)
 {
     if (x->options.note)
@@ -54,8 +55,9 @@ void perfile_merge_get_input_summary(const perfile_stream *stream, size_t positi
         one = in->result;
         one.offset = (int64_t)in->offset;
         one.clock = in->clock_reason;
+        /* Internally "host" is a boot; the interface has both. */
         one.host = in->machine;
-        one.boot = in->boot;
+        one.boot = in->host;
         one.part_of = in->first_of_recording;
     }
     memcpy(out, &one, size < sizeof one ? size : sizeof one);
@@ -74,6 +76,7 @@ bool perfile_merge_get_id(const perfile_stream *stream, size_t position, size_t 
     return true;
 }
 
+/* pids are counted up per boot: boot h has those from h * PERFILE_MERGE_PIDS on. */
 bool perfile_merge_get_pid(const perfile_stream *stream, size_t position, uint32_t after,
                            uint32_t *pid, uint32_t *new_pid)
 {
@@ -82,12 +85,13 @@ bool perfile_merge_get_pid(const perfile_stream *stream, size_t position, uint32
     uint64_t at = after == UINT32_MAX ? 0 : (uint64_t)after + 1;
     if (!x || position >= x->n_inputs || !pf_pids_next(&x->inputs[position].moved_pids, &at, pid))
         return false;
-    *new_pid = *pid + x->inputs[position].boot * PERFILE_MERGE_PIDS;
+    *new_pid = *pid + x->inputs[position].host * PERFILE_MERGE_PIDS;
     return true;
 }
 
 const char *perfile_merge_note_name(uint32_t kind)
 {
+    /* Part of the interface: --json prints these names. */
     static const char *const names[PERFILE_N_MERGE_NOTES] = {
         [PERFILE_MERGE_NOTE_JOINED] = "joined",     [PERFILE_MERGE_NOTE_DROPPED] = "dropped",
         [PERFILE_MERGE_NOTE_CONFLICT] = "conflict", [PERFILE_MERGE_NOTE_RECORDS] = "records",

@@ -2,8 +2,8 @@
  * change, without walking fields.
  *
  * write_with_new_id() handles the most frequent case (at most the id changes, one copy and one
- * store), write_sample() the others. Both refuse what they do not handle, before x or the inputs
- * change: the record then goes through record.c, whose output would be the same. */
+ * store), write_sample() the others. Both refuse what they do not handle before anything is
+ * counted or advanced: the record then goes through record.c, whose output would be the same. */
 #include <string.h>
 
 #include "base/copy.h"
@@ -102,7 +102,7 @@ static __attribute__((noinline)) bool write_sample(pf_merge *x, pf_merge_input *
     out->part = in->at;
     uint64_t id;
     size_t n = PF_PERF_RECORD_HEADER + r->body.len;
-    if (in->samples_unchanged) {
+    if (in->plain) {
         if (!has_known_id(x, in, r))
             return false;
         if (n >= PF_MERGE_LARGE) {
@@ -110,8 +110,8 @@ static __attribute__((noinline)) bool write_sample(pf_merge *x, pf_merge_input *
             out->body = r->body;
             return true;
         }
-        pf_copy_small(to, r->header,
-                      n); /* one long run of bytes is cheaper to write than many short ones */
+        /* A copy: the writer is faster with one long run of bytes than with many short ones. */
+        pf_copy_small(to, r->header, n);
     } else if (!id_to_add(x, in, r, &id) ||
                (n = write_in_new_layout(&p->relayout, r, id, to)) == 0) {
         return false;
@@ -119,7 +119,7 @@ static __attribute__((noinline)) bool write_sample(pf_merge *x, pf_merge_input *
     /* Read values from the input if offsets are equal: a load right after the copy would wait for
      * its stores. */
     const bool adds = !p->relayout.front.same;
-    const unsigned n_patches = in->samples_unchanged ? 0 : p->n_sample;
+    const unsigned n_patches = in->plain ? 0 : p->n_sample;
     const uint8_t *words = (adds ? to : r->header) + PF_PERF_RECORD_HEADER;
     for (unsigned i = adds; i < n_patches; i++) {
         const size_t at = 8 * (size_t)p->sample[i].slot;
@@ -188,8 +188,10 @@ void pf_merge_fill_fast(pf_merge *x)
            !pf_merge_round_is_due(x, bytes, keys != 0)) {
         pf_merge_input *in = &x->inputs[x->heap[0].input];
         perfile_record *out = sample_slot_at(x, n);
+        /* Samples at hand as bytes: the run ends here, span.c goes on with them. */
         if (in->span.n)
             break;
+        /* The buffer is full; it must not move while records of the run point into it. */
         if ((size_t)(limit - to) < perfile_record_size(in->next) + PF_RELAYOUT_MORE)
             break;
         if (!write_with_new_id(in, in->next, to, out) && !write_sample(x, in, in->next, to, out))
@@ -200,6 +202,7 @@ void pf_merge_fill_fast(pf_merge *x)
         bytes += size;
         shortest = size < shortest ? size : shortest;
         longest = size > longest ? size : longest;
+        /* The writer can write the run with one call if the records lie one behind the other. */
         adjacent &= out->header == end;
         end = out->header + size;
         keys |= in->key;

@@ -19,6 +19,7 @@ static perfile_status join_with_partner(pf_merge *x, uint32_t number, uint32_t o
     return PERFILE_OK;
 }
 
+/* DEBUG_UNWIND and DEBUG_UNWIND_FILE of simpleperf are of use only together. */
 perfile_status pf_join_unwind(pf_merge *x, uint32_t number, perfile_error *err)
 {
     return join_with_partner(x, number, PERFILE_FEATURE_DEBUG_UNWIND_FILE, err);
@@ -36,6 +37,7 @@ perfile_status pf_join_topology(pf_merge *x, uint32_t number, perfile_error *err
     uint32_t n = perfile_session_n_cpus(x->base.session);
     if (!pf_fact_all_same(x, number))
         return pf_join_same(x, number, err);
+    /* Readers count its items by NRCPUS of the output, which is the greatest of all inputs. */
     for (uint32_t k = 0; k < x->n_inputs; k++) {
         if (!pf_fact_of(x, k, number) || perfile_session_n_cpus(x->inputs[k].session) == n)
             continue;
@@ -113,6 +115,7 @@ perfile_status pf_join_hosts(pf_merge *x, uint32_t number, perfile_error *err)
     if (pf_fact_all_same(x, number))
         return pf_join_same(x, number, err);
     perfile_status st = collect_host_names(x, number, &seen, &text, err);
+    /* One distinct name is no joint feature: nothing to report. */
     perfile_hostname v = {.string = {text.ptr, text.len}};
     if (st == PERFILE_OK && seen.items.len && (st = make_hostname(x, &v, &made, err)) == PERFILE_OK)
         st = seen.items.len > sizeof(pf_merge_entry)
@@ -193,7 +196,7 @@ static bool has_output_clock(const pf_merge_input *a, const pf_merge_input *b)
     perfile_session_clock(b->session, &other);
     bool told = b->clock_reason == PERFILE_MERGE_CLOCK_GIVEN ||
                 b->clock_reason == PERFILE_MERGE_CLOCK_ALIGNED;
-    return a->boot == b->boot && one.known == other.known && one.clockid == other.clockid &&
+    return a->host == b->host && one.known == other.known && one.clockid == other.clockid &&
            (a == b || !told);
 }
 
@@ -226,14 +229,14 @@ static perfile_status add_clock_feature(pf_merge *x, uint32_t k, const perfile_f
  * clock. */
 perfile_status pf_join_clock(pf_merge *x, uint32_t number, perfile_error *err)
 {
-    const pf_merge_input *of = &x->inputs[x->clock_input];
+    const pf_merge_input *of = &x->inputs[x->clock_of];
     uint32_t from = PF_MERGE_NO_INPUT;
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i <= x->n_inputs && st == PERFILE_OK && from == PF_MERGE_NO_INPUT; i++) {
-        uint32_t k = i ? i - 1 : x->clock_input; /* the input with the clock of the output first */
+        uint32_t k = i ? i - 1 : x->clock_of; /* the input with the clock of the output first */
         const perfile_feature *f = pf_fact_of(x, k, number);
         bool added = false;
-        if (f && (i == 0 || k != x->clock_input) && has_output_clock(of, &x->inputs[k]))
+        if (f && (i == 0 || k != x->clock_of) && has_output_clock(of, &x->inputs[k]))
             st = add_clock_feature(x, k, f, &added, err);
         if (added)
             from = k;

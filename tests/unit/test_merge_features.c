@@ -26,9 +26,10 @@ static void test_same(bool swap)
     is_as_in(0, UNKNOWN);
     assert_int_equal(perfile_session_n_features(m.x.base.session), 3);
     assert_string_equal(
-        m.told, "1 6 -1 0 feature ARCH: in b.data, c.data it differs from that of a.data: left out\n"
-                "1 9 2 0 feature CPUID: in c.data it differs from that of a.data: left out\n"
-                "1 201 1 0 feature 201: in b.data it differs from that of a.data: left out\n");
+        m.told,
+        "1 6 -1 0 feature ARCH: in b.data, c.data it differs from that of a.data: left out\n"
+        "1 9 2 0 feature CPUID: in c.data it differs from that of a.data: left out\n"
+        "1 201 1 0 feature 201: in b.data it differs from that of a.data: left out\n");
     end();
 }
 
@@ -114,7 +115,8 @@ static void test_processors(bool swap)
     assert_int_equal(v.nr_cpus_online, 2);
     assert_null(out(PERFILE_FEATURE_CPU_TOPOLOGY));
     says("0 7 -1 0 feature NRCPUS: joined from those of a.data, b.data");
-    says("1 13 0 0 feature CPU_TOPOLOGY: a.data has it for 2 processors, NRCPUS of the output has 8");
+    says("1 13 0 0 feature CPU_TOPOLOGY: a.data has it for 2 processors, NRCPUS of the output has "
+         "8");
     end();
 }
 
