@@ -70,7 +70,7 @@ static size_t births_of(const birth *all, size_t n, uint32_t child)
 
 /* `waiting` is a stack of processes whose parents are still to be added; no recursion. */
 bool pf_ancestors_need(const pf_ancestors *b, uint32_t child, uint64_t end, pf_pids *needed,
-                       pf_buffer *waiting, void (*meet)(void *user, uint32_t pid), void *user)
+                       pf_buffer *waiting, void (*on_added)(void *user, uint32_t pid), void *user)
 {
     const birth *all = (const birth *)(const void *)b->all.ptr;
     size_t n = b->all.len / sizeof *all;
@@ -83,8 +83,8 @@ bool pf_ancestors_need(const pf_ancestors *b, uint32_t child, uint64_t end, pf_p
     while (waiting->len) {
         memcpy(&child, waiting->ptr + waiting->len - sizeof child, sizeof child);
         waiting->len -= sizeof child;
-        if (meet)
-            meet(user, child);
+        if (on_added)
+            on_added(user, child);
         for (size_t i = births_of(all, n, child); i < n && all[i].child == child; i++) {
             if (all[i].time > end)
                 continue;

@@ -102,11 +102,11 @@ static perfile_status refuse_clocks(const pf_merge_input *a, const pf_merge_inpu
     if (b->maybe_same_boot != PF_MERGE_NO_INPUT && b->machine == a->machine && da.clock == db.clock)
         return pf_fail(err, PERFILE_E_USAGE, "merge.clock",
                        "pass --offset %u=0 if %s and %s are of one boot (they are of one host, and "
-                       "nothing proves the boot), else --offset %u=TIME or --align_starts start",
+                       "nothing proves the boot), else --offset %u=TIME or --align start",
                        b->at + 1, a->name, b->name, b->at + 1);
     return pf_fail(
         err, PERFILE_E_USAGE, "merge.clock",
-        "pass --offset %u=TIME or --align_starts start: %s (%s) and %s (%s) have clocks that %s, "
+        "pass --offset %u=TIME or --align start: %s (%s) and %s (%s) have clocks that %s, "
         "and %s has no CLOCK_DATA",
         b->at + 1, a->name, clock_name(a, da.clock, one, sizeof one), b->name,
         clock_name(b, db.clock, other, sizeof other),

@@ -17,7 +17,7 @@ typedef struct list_entry {
     uint64_t number;
     perfile_bytes name, value;
     perfile_bytes span; /* the stored bytes of the whole entry */
-    bool has_no_key;    /* it has no key: entries are different or equal, but never conflict */
+    bool has_no_key;    /* such entries are equal or different, but never conflict */
 } list_entry;
 
 /* Reads the next entry; false at the end or at damage. */

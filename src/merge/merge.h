@@ -153,13 +153,13 @@ typedef struct pf_merge {
     struct pf_repeated *repeated;   /* repeats.c */
     uint64_t sequence;              /* of the next record of the output */
     uint64_t ready_slots;           /* bit i: base.run[i] holds the constant members of a sample */
-    uint64_t since_round;           /* bytes of records since the last FINISHED_ROUND … */
-    bool timed_since_round;         /* … of which at least one had a time */
+    uint64_t since_round;           /* bytes of records since the last FINISHED_ROUND */
     pf_sample_span ready_span;      /* samples merged as bytes and not consumed yet, in `merged` */
     pf_buffer merged;
     pf_buffer pending_damage;  /* perfile_record of family DAMAGE, to be handed out first */
     pf_merge_input *exhausted; /* its run is used up: it is refilled before anything goes on */
     uint64_t foreign_time_convs;
+    bool timed_since_round;    /* one of the records since then has a time */
     bool has_rounds;           /* the family of the records has FINISHED_ROUND */
     bool reported;             /* the notes of the end went out */
     pf_buffer thread_map;      /* body of the first THREAD_MAP of perf stat … */

@@ -59,9 +59,9 @@ static void fail(rewriting *w, perfile_status st)
     }
 }
 
-/* Converts an id. 0 means "none": readers take it as the first event, so it stays 0 if that is the
- * event of the record in the output too. In an input with a single event every id means that
- * event, except for stream ids. */
+/* Converts an id. 0 means "none", which readers take as the first event: in a part of a recording
+ * it stays 0 if the event of the record is the first one in the output, too. In an input with a
+ * single event every id means that event, except for stream ids. */
 static uint64_t new_id(rewriting *w, uint64_t id, bool stream)
 {
     uint64_t out = id;
@@ -330,7 +330,7 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
         prefix_host_name(w);
     if (w->st != PERFILE_OK || w->r->type >= PERFILE_RECORD_USER)
         return w->st;
-    /* perf leaves the trailer of synthesized records out if there is one event only.  With several
+    /* A tool may leave trailers out if there is one event only.  With several
      * events in the output, readers would take the end of the body for a trailer: it gets one. */
     bool bare = p && !has && w->event && is_complete(w->r);
     bool many = perfile_session_n_events(w->x->base.session) > 1;

@@ -118,9 +118,8 @@ static inline size_t copy_sample(pf_merge_input *in, const uint8_t *from, size_t
     return size;
 }
 
-/* copy_sample() for an input that has records at hand. 0: the record is no plain, unswapped, short
- * sample.
- */
+/* copy_sample() for an input that has records at hand. 0: the record is not a short plain sample
+ * whose body follows its header. */
 static size_t copy_record(pf_merge_input *in, uint8_t *to, bool swap)
 {
     const perfile_record *r = in->next;

@@ -145,8 +145,10 @@ static void test_texts(bool swap)
     give(2, &other, all, 3);
     join();
     is_blob(&newer, all, 3);
-    says("1 1 2 0 feature TRACING_DATA: the kernel symbols of c.data are not");
-    says("1 1 2 0 feature TRACING_DATA: the names of threads of c.data are not");
+    says("1 1 2 0 feature TRACING_DATA: the kernel symbols of c.data differ from those of an "
+         "earlier input");
+    says("1 1 2 0 feature TRACING_DATA: the names of threads of c.data differ from those of an "
+         "earlier input");
     end();
 }
 
