@@ -68,7 +68,7 @@ void pf_fact_report(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t 
                     uint64_t count, const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Reports that the feature of input `k` is damaged and left out. */
 void pf_fact_unreadable(const pf_merge *x, uint32_t number, uint32_t k);
-/* Reports that `count` entries of input `k` were left out, if any; `why` goes on after "of INPUT".
+/* Reports that `count` entries of input `k` were left out, if any; `why` follows "of INPUT".
  */
 void pf_fact_left_out(const pf_merge *x, uint32_t number, uint32_t k, uint64_t count,
                       const char *why);

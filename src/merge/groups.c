@@ -104,7 +104,7 @@ static perfile_status join_groups(group_join *j, perfile_group_desc_entry *entri
     uint32_t n = list_groups(j, entries);
     for (uint32_t k = 0; k < x->n_inputs; k++)
         pf_fact_left_out(x, PERFILE_FEATURE_GROUP_DESC, k, j->left_out[k],
-                         "have events that are not consecutive in the output, or that are in "
+                         "with events that are not consecutive in the output, or that are in "
                          "another group");
     const perfile_group_desc v = {.groups =
                                       perfile_group_desc_entry_list(entries, n, sizeof *entries)};

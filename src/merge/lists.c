@@ -306,7 +306,7 @@ static perfile_status add_input(list_join *j, uint32_t k, perfile_error *err)
     if (is_open && would_change(j->x, k, number)) {
         pf_fact_report(
             j->x, PERFILE_MERGE_NOTE_DROPPED, number, k, 0,
-            "records of %s get other ids, times or layouts, which those in it would not: left "
+            "the records of %s get other ids, times or layouts, which those in it would not: left "
             "out",
             j->x->inputs[k].name);
         is_open = false;
@@ -318,7 +318,7 @@ static perfile_status add_input(list_join *j, uint32_t k, perfile_error *err)
         st = add_entry(j, k, &e, err);
     if (number == PERFILE_FEATURE_BUILD_ID && st == PERFILE_OK)
         st = add_build_ids_of_records(j, k, is_open ? f : NULL, err);
-    pf_fact_left_out(j->x, number, k, j->left_out, "contradict an earlier input");
+    pf_fact_left_out(j->x, number, k, j->left_out, "in contradiction to an earlier input");
     return st;
 }
 

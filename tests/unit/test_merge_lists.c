@@ -31,7 +31,7 @@ static void test_meta(bool swap)
         is_text(e.value, wanted[i + 1]);
     }
     assert_int_equal(perfile_meta_entry_next(&v.entries, &e, sizeof e), PERFILE_END);
-    says("1 129 1 1 feature META_INFO: 1 entry of b.data say");
+    says("1 129 1 1 feature META_INFO: 1 entry of b.data in contradiction to an earlier input");
     /* The name that it loses is in EVENT_DESC. */
     assert_non_null(out(PERFILE_FEATURE_EVENT_DESC));
     assert_string_equal(called(1), perfile_session_event(m.in[1].session, 0)->name);
@@ -145,7 +145,7 @@ static void test_build_ids(bool swap)
         perfile_session_feature(m.in[0].session, PERFILE_FEATURE_BUILD_ID);
     assert_memory_equal(out(PERFILE_FEATURE_BUILD_ID)->payload.ptr, first->payload.ptr,
                         first->payload.len);
-    says("1 2 2 1 feature BUILD_ID: 1 entry of c.data say");
+    says("1 2 2 1 feature BUILD_ID: 1 entry of c.data in contradiction to an earlier input");
     end();
 
     /* Of records only. */
