@@ -72,9 +72,9 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     switch (class) {
     case PF_ROLE_TASK:
         return in_time(x, r) &&
-               (x->result.all_state || pf_filter_is_of_kernel(r) ||
+               (x->result.all_sideband || pf_filter_is_of_kernel(r) ||
                 pf_pids_have(&x->needed, process_of(r))) &&
-               (!x->compact || x->result.all_state || pf_filter_is_last(x, r));
+               (!x->compact || x->result.all_sideband || pf_filter_is_last(x, r));
     case PF_ROLE_KERNEL:
         return in_time(x, r);
     case PF_ROLE_RECORDING:
@@ -333,7 +333,7 @@ perfile_status pf_filter_families(pf_filter *x, const pf_ancestors *births, perf
     bool ok = true;
     uint64_t at = 0;
     uint32_t pid;
-    x->result.all_state = x->unattributed || births->full || x->wanted.full;
+    x->result.all_sideband = x->unattributed || births->full || x->wanted.full;
     while (ok && pf_pids_next(&x->wanted, &at, &pid))
         ok = pf_ancestors_need(births, pid, x->window_end, &x->needed, &waiting, NULL, NULL);
     if (ok && x->compact)

@@ -114,7 +114,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         g->begun = true;
         pf_filter_begin_pass(x, s);
         /* Without a selecting pass nobody knows which side-band is needed. */
-        x->result.all_state = !x->selection_known || x->result.all_state;
+        x->result.all_sideband = !x->selection_known || x->result.all_sideband;
     }
     while (!g->left && !g->pieces.giving) {
         perfile_status st = PERFILE_OK;

@@ -171,7 +171,7 @@ static void report_end(pf_merge *x)
     if (x->reported)
         return;
     x->reported = true;
-    report_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->of_nobody,
+    report_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->unattributed,
                  "records were left out: no event of the output gives their layout");
     report_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->unreadable,
                  "records were left out that do not hold what their event says");
