@@ -41,7 +41,7 @@ int cli_worse(int a, int b);
 int cli_status_of(perfile_status st, bool damaged);
 
 /* "perfile: " and the words on standard error. */
-void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, a pointer to the help of `command`, and CLI_USAGE. */
 int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

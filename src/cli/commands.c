@@ -26,6 +26,6 @@ const cli_command *cli_find_command(const char *name)
             return &commands[i];
     }
     cli_print_error("perfile: there is no command '%s'%s\nTry 'perfile --help'.\n", name,
-                    cli_meant(name, names, N_COMMANDS, meant, sizeof meant));
+                    cli_suggestion(name, names, N_COMMANDS, meant, sizeof meant));
     return NULL;
 }

@@ -10,11 +10,11 @@
 #include "perfile/field.h"
 
 /* Where damage of a kind was met first. */
-typedef struct place {
-    uint64_t offset;  /* PERFILE_NO_OFFSET: no place is known */
+typedef struct location {
+    uint64_t offset;  /* PERFILE_NO_OFFSET: no location is known */
     const char *part; /* file of a directory, or NULL */
     char what[64];    /* "feature CMDLINE: ", or nothing */
-} place;
+} location;
 
 void cli_input_damage(cli_input *in, const perfile_record *r)
 {
@@ -39,12 +39,12 @@ static void ignore_end(void *user, const perfile_field *f)
 }
 
 /* The damage inside a feature section, 0 when it can be read to its end. */
-static unsigned unreadable(const perfile_feature *f)
+static unsigned feature_damage(const perfile_feature *f)
 {
-    static const perfile_visitor nobody = {
-        .size = sizeof nobody, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
+    static const perfile_visitor ignore_all = {
+        .size = sizeof ignore_all, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
     perfile_error err = {0};
-    if (f->damage || perfile_feature_walk(f, PERFILE_WALK_ALL, &nobody, NULL, &err) >= 0)
+    if (f->damage || perfile_feature_walk(f, PERFILE_WALK_ALL, &ignore_all, NULL, &err) >= 0)
         return 0;
     return err.damage < CLI_N_DAMAGES ? err.damage : 0;
 }
@@ -53,16 +53,16 @@ void cli_check_features(cli_input *in)
 {
     const perfile_session *s = perfile_stream_session(in->stream);
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
-        unsigned kind = unreadable(perfile_session_feature_at(s, i));
+        unsigned kind = feature_damage(perfile_session_feature_at(s, i));
         if (kind)
             in->damage[kind].found++;
     }
 }
 
 /* That of events and features stands with them. */
-static place place_of_fact(const perfile_session *s, unsigned kind)
+static location location_in_metadata(const perfile_session *s, unsigned kind)
 {
-    place at = {.offset = PERFILE_NO_OFFSET};
+    location at = {.offset = PERFILE_NO_OFFSET};
     for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
         const perfile_event *e = perfile_session_event(s, i);
         if (e->damage != kind && e->ids_damage != kind)
@@ -74,7 +74,7 @@ static place place_of_fact(const perfile_session *s, unsigned kind)
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         const char *name = perfile_feature_name(f->number);
-        if (f->damage != kind && unreadable(f) != kind)
+        if (f->damage != kind && feature_damage(f) != kind)
             continue;
         at.offset = f->offset;
         if (name)
@@ -86,18 +86,18 @@ static place place_of_fact(const perfile_session *s, unsigned kind)
     return at;
 }
 
-static place first_place(const cli_input *in, unsigned kind)
+static location first_location(const cli_input *in, unsigned kind)
 {
     const perfile_container *c = perfile_stream_container(in->stream);
     if (in->damage[kind].seen) {
         uint32_t part = in->damage[kind].part;
-        return (place){.offset = in->damage[kind].first,
+        return (location){.offset = in->damage[kind].first,
                        .part = part && part < c->n_parts ? c->parts[part].name : NULL};
     }
     for (uint32_t i = 0; i < c->n_damages; i++)
         if (c->damages[i].damage == kind)
-            return (place){.offset = c->damages[i].offset};
-    return place_of_fact(perfile_stream_session(in->stream), kind);
+            return (location){.offset = c->damages[i].offset};
+    return location_in_metadata(perfile_stream_session(in->stream), kind);
 }
 
 /* The number of a file data.N. */
@@ -144,19 +144,19 @@ bool cli_missing_parts(const cli_input *in, char *out, size_t size)
 bool cli_recoverable(const cli_input *in)
 {
     const perfile_container *c = perfile_stream_container(in->stream);
-    uint64_t holes = 0;
+    uint64_t missing_files = 0;
     for (uint32_t i = 0; i < c->n_damages; i++)
-        holes += c->damages[i].damage == PERFILE_DAMAGE_BAD_DIRECTORY;
-    return cli_damages(in) > holes;
+        missing_files += c->damages[i].damage == PERFILE_DAMAGE_BAD_DIRECTORY;
+    return cli_damage_count(in) > missing_files;
 }
 
-static void say_kind(const cli_input *in, unsigned kind, uint64_t count)
+static void report_kind(const cli_input *in, unsigned kind, uint64_t count)
 {
     char offset[64] = "";
     char times[64] = "";
     char bytes[64] = "";
     char parts[256] = "";
-    place at = first_place(in, kind);
+    location at = first_location(in, kind);
     uint64_t lost = in->damage[kind].lost;
     if (at.offset != PERFILE_NO_OFFSET)
         snprintf(offset, sizeof offset, "offset %" PRIu64 ": ", at.offset);
@@ -166,11 +166,11 @@ static void say_kind(const cli_input *in, unsigned kind, uint64_t count)
     if (lost)
         snprintf(bytes, sizeof bytes, ", %" PRIu64 " byte%s lost", lost, lost == 1 ? "" : "s");
     bool named = kind == PERFILE_DAMAGE_BAD_DIRECTORY && cli_missing_parts(in, parts, sizeof parts);
-    cli_say("%s: %s%s%s%s%s%s%s%s%s", in->name, at.part ? at.part : "", at.part ? ": " : "", offset,
+    cli_message("%s: %s%s%s%s%s%s%s%s%s", in->name, at.part ? at.part : "", at.part ? ": " : "", offset,
             at.what, perfile_damage_text(kind), named ? ": " : "", parts, times, bytes);
 }
 
-uint64_t cli_damages(const cli_input *in)
+uint64_t cli_damage_count(const cli_input *in)
 {
     perfile_stream_summary sum = {0};
     perfile_stream_get_summary(in->stream, &sum, sizeof sum);
@@ -179,19 +179,19 @@ uint64_t cli_damages(const cli_input *in)
     return sum.damages;
 }
 
-int cli_say_damage(const cli_input *in)
+int cli_report_damage(const cli_input *in)
 {
     perfile_stream_summary sum = {0};
     perfile_stream_get_summary(in->stream, &sum, sizeof sum);
     for (unsigned kind = 1; kind < CLI_N_DAMAGES; kind++) {
         uint64_t count = sum.by_damage[kind] + in->damage[kind].found;
         if (count)
-            say_kind(in, kind, count);
+            report_kind(in, kind, count);
     }
     if (sum.missing)
-        cli_say("%s: the header declares %" PRIu64 " more byte%s of records than there are",
+        cli_message("%s: the header declares %" PRIu64 " more byte%s of records than there are",
                 in->name, sum.missing, sum.missing == 1 ? "" : "s");
-    return cli_damages(in) ? CLI_DAMAGED : CLI_DONE;
+    return cli_damage_count(in) ? CLI_DAMAGED : CLI_DONE;
 }
 
 void cli_json_damage(const cli_input *in)
@@ -199,7 +199,7 @@ void cli_json_damage(const cli_input *in)
     perfile_stream_summary sum = {0};
     perfile_stream_get_summary(in->stream, &sum, sizeof sum);
     cli_json_object("damage");
-    cli_json_number("count", cli_damages(in));
+    cli_json_number("count", cli_damage_count(in));
     cli_json_number("lost", sum.lost);
     cli_json_number("missing", sum.missing);
     cli_json_array("kinds");
@@ -210,7 +210,7 @@ void cli_json_damage(const cli_input *in)
         cli_json_object(NULL);
         cli_json_string("name", perfile_damage_name(kind));
         cli_json_number("count", count);
-        place at = first_place(in, kind);
+        location at = first_location(in, kind);
         if (at.offset != PERFILE_NO_OFFSET)
             cli_json_decimal("offset", at.offset);
         cli_json_number("lost", in->damage[kind].lost);

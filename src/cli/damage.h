@@ -6,13 +6,13 @@
 
 /* Says each kind of damage once: where first, how often, and what it cost.  CLI_DONE when there was
  * none, else CLI_DAMAGED. */
-int cli_say_damage(const cli_input *in);
+int cli_report_damage(const cli_input *in);
 
 /* Looks into every feature section; those that cannot be read are damage too. */
 void cli_check_features(cli_input *in);
 
 /* How many damages there are. */
-uint64_t cli_damages(const cli_input *in);
+uint64_t cli_damage_count(const cli_input *in);
 
 /* Which files of a directory are missing, as far as their numbers tell: "data.0, data.3..data.5" or
  * "every data.N".  False when none is. */

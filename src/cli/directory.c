@@ -10,7 +10,7 @@ static bool is_of_records(const char *name)
     return strcmp(name, "data") == 0 || strncmp(name, "data.", 5) == 0 || name[0] == '.';
 }
 
-void cli_say_beside(const char *in)
+void cli_report_not_copied(const char *in)
 {
     char first[sizeof((struct dirent *)0)->d_name] = "";
     size_t n = 0;
@@ -24,7 +24,7 @@ void cli_say_beside(const char *in)
     if (dir)
         closedir(dir);
     if (n == 1)
-        cli_say("%s: %s is no file of records and is not copied", in, first);
+        cli_message("%s: %s is no file of records and is not copied", in, first);
     else if (n)
-        cli_say("%s: %s and %zu more are no files of records and are not copied", in, first, n - 1);
+        cli_message("%s: %s and %zu more are no files of records and are not copied", in, first, n - 1);
 }

@@ -144,7 +144,7 @@ void cli_fields_json_end(cli_fields_json *f)
         json_end(f, NULL);
 }
 
-void cli_words(const perfile_vocabulary *v, uint64_t value, char *out, size_t size)
+void cli_flag_names(const perfile_vocabulary *v, uint64_t value, char *out, size_t size)
 {
     size_t len = 0;
     out[0] = 0;
@@ -185,11 +185,11 @@ static void put_number(const perfile_field *f, unsigned type, uint64_t value,
     else
         cli_print("%" PRIu64, value);
     if (v) {
-        cli_words(v, value, words, sizeof words);
+        cli_flag_names(v, value, words, sizeof words);
         if (words[0])
             cli_print(" (%s)", words);
     } else if (f->kind == PERFILE_KIND_WALL) {
-        cli_wall(value, words, sizeof words);
+        cli_format_wall_time(value, words, sizeof words);
         cli_print(" (%s)", words);
     }
 }

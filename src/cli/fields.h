@@ -26,6 +26,6 @@ extern const perfile_visitor cli_fields_text_visitor;
 void cli_fields_text_end(cli_fields_text *f);
 
 /* The parts of `value` that are set, or its word: "IP|TID|TIME", "software". */
-void cli_words(const perfile_vocabulary *v, uint64_t value, char *out, size_t size);
+void cli_flag_names(const perfile_vocabulary *v, uint64_t value, char *out, size_t size);
 
 #endif

@@ -21,7 +21,7 @@ static size_t *slot_of(const cli_groups *g, const uint64_t *key)
     return &g->slots[at];
 }
 
-static bool widen(cli_groups *g)
+static bool grow(cli_groups *g)
 {
     size_t n_slots = g->n_slots ? g->n_slots * 2 : 256;
     size_t *slots = calloc(n_slots, sizeof *slots);
@@ -41,9 +41,9 @@ static bool widen(cli_groups *g)
     return true;
 }
 
-static bool find(cli_groups *g, const uint64_t *key)
+static bool find_group(cli_groups *g, const uint64_t *key)
 {
-    if (g->n == g->cap && !widen(g))
+    if (g->n == g->cap && !grow(g))
         return false;
     size_t *slot = slot_of(g, key);
     if (!*slot) {
@@ -60,7 +60,7 @@ cli_group *cli_groups_add(cli_groups *g, const uint64_t *key, uint64_t records, 
 {
     /* Neighbours are often alike. */
     if ((g->n == 0 || memcmp(g->at[g->last].key, key, g->n_keys * sizeof *key) != 0) &&
-        !find(g, key))
+        !find_group(g, key))
         return NULL;
     g->at[g->last].records += records;
     g->at[g->last].bytes += bytes;

@@ -7,7 +7,7 @@
 
 enum {
     WIDTH = 96,       /* of a line */
-    WIDEST_LABEL = 21 /* a longer one does not move the column of the others */
+    WIDEST_LABEL = 21 /* a longer one does not move the help_column of the others */
 };
 
 /* A line that is filled word by word. */
@@ -24,7 +24,7 @@ static void print_line(line *l)
 }
 
 /* Bytes that begin a character, as far as they count for the width. */
-static size_t wide(const char *text, size_t n)
+static size_t display_width(const char *text, size_t n)
 {
     size_t all = 0;
     for (size_t i = 0; i < n; i++)
@@ -37,7 +37,7 @@ static void add_words(line *l, const char *text)
     bool first = true;
     for (size_t n; *text; text += n + (text[n] == ' ')) {
         n = strcspn(text, " ");
-        if (!first && wide(l->text, l->used) + 1 + wide(text, n) > WIDTH) {
+        if (!first && display_width(l->text, l->used) + 1 + display_width(text, n) > WIDTH) {
             print_line(l);
             first = true;
         }
@@ -48,12 +48,12 @@ static void add_words(line *l, const char *text)
 }
 
 /* Where the explanations begin. */
-static size_t column(const cli_spec *spec)
+static size_t help_column(const cli_spec *spec)
 {
     char label[64];
     size_t most = 0;
     cli_rows rows = cli_rows_of(spec);
-    for (const cli_option *o; (o = cli_next_told(&rows));) {
+    for (const cli_option *o; (o = cli_next_documented(&rows));) {
         size_t n = strlen(cli_option_label(o, label, sizeof label));
         most = n > most && n <= WIDEST_LABEL ? n : most;
     }
@@ -74,7 +74,7 @@ static void print_option(const cli_option *o, size_t indent)
 void cli_help(const cli_spec *spec)
 {
     cli_rows rows = cli_rows_of(spec);
-    const size_t indent = column(spec);
+    const size_t indent = help_column(spec);
     cli_print_help(false, spec->about);
     cli_print_help(false, "\n");
     for (const cli_option *o, *before = NULL; (o = cli_next_row(&rows)); before = o) {

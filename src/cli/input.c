@@ -16,8 +16,8 @@
 enum { RECORDS_PER_TICK = 1 << 10 };
 
 /* A window of a pipe is memory that is asked for at once: it stays as it is. */
-const perfile_limits cli_growth = {
-    .size = sizeof cli_growth,
+const perfile_limits cli_unlimited = {
+    .size = sizeof cli_unlimited,
     .inflate_bytes = UINT64_MAX,
     .zstd_window = 31,
     .split_bytes = UINT64_MAX,
@@ -65,14 +65,14 @@ int cli_reading_option(const char *command, const cli_spec *spec, int option, cl
         how->from = optarg;
         return CLI_CONTINUE;
     case CLI_OPTION_GROWTH:
-        how->limits = &cli_growth;
+        how->limits = &cli_unlimited;
         return CLI_CONTINUE;
     default: /* cli_next_option() has said what is wrong */
         return CLI_USAGE;
     }
 }
 
-size_t cli_samples(const perfile_record *first, size_t n)
+size_t cli_leading_samples(const perfile_record *first, size_t n)
 {
     size_t i = 0;
     n = n < PERFILE_RUN_RECORDS ? n : PERFILE_RUN_RECORDS;
@@ -96,7 +96,7 @@ static bool feed_samples(cli_input *in, perfile_model *model, const perfile_reco
 bool cli_feed_run(cli_input *in, perfile_model *model, const perfile_record *first, size_t n)
 {
     for (size_t i = 0, samples; i < n; i += samples ? samples : 1) {
-        samples = cli_samples(first + i, n - i);
+        samples = cli_leading_samples(first + i, n - i);
         if (samples ? !feed_samples(in, model, first + i, samples)
                     : !cli_feed(in, model, &first[i]))
             return false;
@@ -120,7 +120,7 @@ static const char *without_name(const char *message, const char *name, char *buf
     return buf;
 }
 
-void cli_say_error(const char *name, const perfile_error *err)
+void cli_report_error(const char *name, const perfile_error *err)
 {
     char buf[sizeof err->message];
     bool standard = strcmp(name, "standard input") == 0 || strcmp(name, "standard output") == 0;
@@ -130,11 +130,11 @@ void cli_say_error(const char *name, const perfile_error *err)
     if (!message[0])
         message = perfile_status_text(err->status);
     if (err->offset != PERFILE_NO_OFFSET)
-        cli_say("%s: offset %" PRIu64 ": %s", name, err->offset, message);
+        cli_message("%s: offset %" PRIu64 ": %s", name, err->offset, message);
     else
-        cli_say("%s: %s", name, message);
+        cli_message("%s: %s", name, message);
     if (err->status == PERFILE_E_LIMIT && err->where)
-        cli_say("%s: this is the limit '%s'%s", name, err->where,
+        cli_message("%s: this is the limit '%s'%s", name, err->where,
                 is_lifted(err->where) ? "; --allow-growth lifts it" : "");
 }
 
@@ -162,7 +162,7 @@ static void on_note(void *user, const perfile_note *note)
 {
     const cli_input *in = user;
     cli_progress_clear();
-    cli_say("%s: %s", in->name, note->text);
+    cli_message("%s: %s", in->name, note->text);
 }
 
 static perfile_status source_as(const char *path, uint32_t flags, uint32_t threads,
@@ -186,7 +186,7 @@ perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
     return source_as(path, 0, 1, limits, source, err);
 }
 
-perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,
+perfile_status cli_source_sequential(const char *path, const perfile_limits *limits, perfile_source **source,
                           perfile_error *err)
 {
     return source_as(path, PERFILE_SOURCE_SEQUENTIAL, 1, limits, source, err);
@@ -208,7 +208,7 @@ static perfile_status source_for(const cli_reading *how, const char *path,
 {
     const uint32_t threads = cli_jobs(how->jobs);
     const uint32_t flags =
-        how->whole && threads > 1 ? PERFILE_SOURCE_COPIED : PERFILE_SOURCE_SEQUENTIAL;
+        how->reads_all_bytes && threads > 1 ? PERFILE_SOURCE_COPIED : PERFILE_SOURCE_SEQUENTIAL;
     return source_as(path, flags, threads, options->limits, source, err);
 }
 
@@ -246,7 +246,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
         return st;
     if (how->selection)
         select = how->selection->how;
-    select.flags |= how->with_state ? 0 : PERFILE_FILTER_ONLY;
+    select.flags |= how->with_sideband ? 0 : PERFILE_FILTER_ONLY;
     cli_progress_start(in->name);
     st = perfile_filter_open(source, &select, &reading, &in->stream, &in->model, &in->error);
     in->passes = reading.passes;
@@ -270,7 +270,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     in->countdown = RECORDS_PER_TICK;
     cli_signals_file(in->name);
     in->selects = how->selection && cli_selects(how->selection);
-    in->status = cli_output_check(&path, 1, &in->error);
+    in->status = cli_protect_inputs(&path, 1, &in->error);
     if (in->status == PERFILE_OK && (in->selects || how->model))
         in->status = open_selected(in, path, how, &options);
     else if (in->status == PERFILE_OK)
@@ -290,13 +290,13 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     if (!in->passes)
         cli_progress_start(in->name);
     if (in->fail)
-        cli_input_end(in);
+        cli_input_fail_on_damage(in);
     return in->status < 0 ? CLI_FAILED : CLI_DONE;
 }
 
-bool cli_input_end(cli_input *in)
+bool cli_input_fail_on_damage(cli_input *in)
 {
-    if (!in->fail || in->status < 0 || cli_damages(in) == 0)
+    if (!in->fail || in->status < 0 || cli_damage_count(in) == 0)
         return false;
     in->status = PERFILE_E_CORRUPT;
     in->error = (perfile_error){
@@ -331,12 +331,12 @@ void cli_input_passed(cli_input *in, const perfile_passed *p)
         in->countdown -= (uint32_t)p->samples;
 }
 
-int cli_end(cli_input *in)
+int cli_close_without_damage(cli_input *in)
 {
     int status = CLI_DONE;
     cli_progress_clear();
     if (in->status < 0) {
-        cli_say_error(in->name, &in->error);
+        cli_report_error(in->name, &in->error);
         status = failure(in);
     }
     perfile_stream_close(in->stream);
@@ -350,17 +350,17 @@ int cli_close(cli_input *in)
     int status = CLI_DONE;
     cli_progress_clear();
     if (in->status < 0)
-        cli_say_error(in->name, &in->error);
+        cli_report_error(in->name, &in->error);
     if (in->stream)
-        status = cli_say_damage(in);
+        status = cli_report_damage(in);
     if (in->limit.status) {
-        cli_say_error(in->name, &in->limit);
-        cli_say("%s: what later records say of them is not in the answer", in->name);
+        cli_report_error(in->name, &in->limit);
+        cli_message("%s: what later records say of them is not in the answer", in->name);
         status = cli_worse(status, CLI_DAMAGED);
     }
     if (in->status < 0)
         status = failure(in);
     in->status = PERFILE_OK;
-    cli_end(in);
+    cli_close_without_damage(in);
     return status;
 }

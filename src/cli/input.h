@@ -9,13 +9,13 @@
 typedef struct cli_reading {
     cli_on_damage damage;
     uint32_t jobs;  /* threads that read; 0: the default */
-    bool whole;     /* most bytes are looked at: for threads mapped, where that is cheaper */
+    bool reads_all_bytes; /* most bytes are looked at: for threads mapped, where that is cheaper */
     bool raw;       /* do not look into compressed records */
     bool as_stored; /* see perfile_open_options */
     const char *from;
     const perfile_limits *limits;          /* NULL: the defaults */
     const struct cli_selection *selection; /* which records; NULL: all */
-    bool with_state;             /* beside those that are selected, what `filter` keeps for them */
+    bool with_sideband;             /* beside those that are selected, what `filter` keeps for them */
     bool model;                  /* cli_input.model is wanted */
     void (*waiting)(void *user); /* see perfile_open_options; may be NULL */
     void *waiting_user;
@@ -25,13 +25,13 @@ typedef struct cli_reading {
 extern const cli_option cli_reading_options[];
 
 /* What --allow-growth asks for: limits that nothing exceeds. */
-extern const perfile_limits cli_growth;
+extern const perfile_limits cli_unlimited;
 
 /* Handles the options above and unknown ones: CLI_CONTINUE, or what to exit with. */
 int cli_reading_option(const char *command, const cli_spec *spec, int option, cli_reading *how);
 
 /* Opens `path` to be read from front to back, with the limits that the user wants. */
-perfile_status cli_source(const char *path, const perfile_limits *limits, perfile_source **source,
+perfile_status cli_source_sequential(const char *path, const perfile_limits *limits, perfile_source **source,
                           perfile_error *err);
 
 /* Opens `path` for who writes its records again: mapped where that is faster. */
@@ -85,19 +85,19 @@ void cli_input_damage(cli_input *in, const perfile_record *r); /* in damage.c */
 
 /* With --on-damage fail: makes damage that was met the error of the input.  False, for the loops
  * below, which are over. */
-bool cli_input_end(cli_input *in);
+bool cli_input_fail_on_damage(cli_input *in);
 
 /* The next record, those of family DAMAGE included; false at the end. */
 static inline bool cli_next_item(cli_input *in, const perfile_record **r)
 {
     in->status = perfile_stream_next(in->stream, r, &in->error);
     if (in->status != PERFILE_OK)
-        return cli_input_end(in);
+        return cli_input_fail_on_damage(in);
     if (--in->countdown == 0)
         cli_input_tick(in, *r);
     if ((*r)->family == PERFILE_FAMILY_DAMAGE)
         cli_input_damage(in, *r);
-    return !(in->fail && (*r)->family == PERFILE_FAMILY_DAMAGE) || cli_input_end(in);
+    return !(in->fail && (*r)->family == PERFILE_FAMILY_DAMAGE) || cli_input_fail_on_damage(in);
 }
 
 /* The next record, false at the end. */
@@ -114,7 +114,7 @@ static inline bool cli_next_items(cli_input *in, const perfile_record **first, s
 {
     in->status = perfile_stream_next_run(in->stream, first, n, &in->error);
     if (in->status != PERFILE_OK)
-        return cli_input_end(in);
+        return cli_input_fail_on_damage(in);
     if (in->countdown <= *n)
         cli_input_tick(in, *first);
     else
@@ -122,7 +122,7 @@ static inline bool cli_next_items(cli_input *in, const perfile_record **first, s
     if ((*first)->family != PERFILE_FAMILY_DAMAGE)
         return true;
     cli_input_damage(in, *first);
-    return !in->fail || cli_input_end(in);
+    return !in->fail || cli_input_fail_on_damage(in);
 }
 
 /* The next records, at least one, for loops that do little with each; false at the end. */
@@ -145,18 +145,18 @@ static inline bool cli_feed(cli_input *in, perfile_model *model, const perfile_r
 }
 
 /* How many of first[0 .. n), from the first on, are samples: PERFILE_RUN_RECORDS at most. */
-size_t cli_samples(const perfile_record *first, size_t n);
+size_t cli_leading_samples(const perfile_record *first, size_t n);
 
 /* The same of records that follow each other, for loops that do little with each: a sample says no
  * more than that its thread exists, and is left out where the one before it said so. */
 bool cli_feed_run(cli_input *in, perfile_model *model, const perfile_record *first, size_t n);
 
 /* Says what went wrong with `err`, which is of reading `name`. */
-void cli_say_error(const char *name, const perfile_error *err);
+void cli_report_error(const char *name, const perfile_error *err);
 
 /* Says what went wrong with reading, closes; CLI_DONE, or what failed.  For commands that tell of
  * damage in their own way. */
-int cli_end(cli_input *in);
+int cli_close_without_damage(cli_input *in);
 
 /* Says what was damaged, closes; CLI_DONE, CLI_DAMAGED, or CLI_FAILED when reading failed. */
 int cli_close(cli_input *in);

@@ -8,39 +8,39 @@
 #include "perfile/text.h"
 
 /* Whether something stands before the next value on its level. */
-static bool comma;
-static FILE *to; /* NULL: standard output */
+static bool needs_comma;
+static FILE *output; /* NULL: standard output */
 
-static FILE *out(void)
+static FILE *output_stream(void)
 {
-    return to ? to : stdout;
+    return output ? output : stdout;
 }
 
 void cli_json_to(FILE *stream)
 {
-    to = stream;
+    output = stream;
 }
 
 static void begin(const char *key)
 {
-    if (comma)
-        putc(',', out());
-    comma = true;
+    if (needs_comma)
+        putc(',', output_stream());
+    needs_comma = true;
     if (key)
-        fprintf(out(), "\"%s\":", key);
+        fprintf(output_stream(), "\"%s\":", key);
 }
 
 static void open_level(const char *key, char bracket)
 {
     begin(key);
-    putc(bracket, out());
-    comma = false;
+    putc(bracket, output_stream());
+    needs_comma = false;
 }
 
 static void close_level(char bracket)
 {
-    putc(bracket, out());
-    comma = true;
+    putc(bracket, output_stream());
+    needs_comma = true;
 }
 
 void cli_json_object(const char *key)
@@ -66,13 +66,13 @@ void cli_json_array_end(void)
 void cli_json_number(const char *key, uint64_t value)
 {
     begin(key);
-    fprintf(out(), "%" PRIu64, value);
+    fprintf(output_stream(), "%" PRIu64, value);
 }
 
 void cli_json_signed(const char *key, int64_t value)
 {
     begin(key);
-    fprintf(out(), "%" PRId64, value);
+    fprintf(output_stream(), "%" PRId64, value);
 }
 
 void cli_json_real(const char *key, double value)
@@ -83,40 +83,40 @@ void cli_json_real(const char *key, double value)
         return;
     }
     begin(key);
-    fprintf(out(), "%.17g", value);
+    fprintf(output_stream(), "%.17g", value);
 }
 
 void cli_json_bool(const char *key, bool value)
 {
     begin(key);
-    fputs(value ? "true" : "false", out());
+    fputs(value ? "true" : "false", output_stream());
 }
 
 void cli_json_null(const char *key)
 {
     begin(key);
-    fputs("null", out());
+    fputs("null", output_stream());
 }
 
 void cli_json_decimal(const char *key, uint64_t value)
 {
     begin(key);
-    fprintf(out(), "\"%" PRIu64 "\"", value);
+    fprintf(output_stream(), "\"%" PRIu64 "\"", value);
 }
 
 void cli_json_hex(const char *key, uint64_t value)
 {
     begin(key);
-    fprintf(out(), "\"0x%" PRIx64 "\"", value);
+    fprintf(output_stream(), "\"0x%" PRIx64 "\"", value);
 }
 
 void cli_json_bytes(const char *key, perfile_bytes bytes)
 {
     begin(key);
-    putc('"', out());
+    putc('"', output_stream());
     for (size_t i = 0; i < bytes.len; i++)
-        fprintf(out(), "%02x", bytes.ptr[i]);
-    putc('"', out());
+        fprintf(output_stream(), "%02x", bytes.ptr[i]);
+    putc('"', output_stream());
 }
 
 static bool is_plain(uint8_t c)
@@ -128,24 +128,24 @@ static bool is_plain(uint8_t c)
  * on terminals, too. */
 static void put_text(perfile_bytes text)
 {
-    putc('"', out());
+    putc('"', output_stream());
     for (size_t i = 0, n; i < text.len; i += n) {
         uint32_t code;
         for (n = 0; i + n < text.len && is_plain(text.ptr[i + n]); n++)
             continue;
         if (n) {
-            fwrite(text.ptr + i, 1, n, out());
+            fwrite(text.ptr + i, 1, n, output_stream());
             continue;
         }
         n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
         if (code == '"' || code == '\\')
-            fprintf(out(), "\\%c", (int)code);
+            fprintf(output_stream(), "\\%c", (int)code);
         else if (!perfile_is_printable(code)) /* none is above U+FFFF */
-            fprintf(out(), "\\u%04" PRIx32, code);
+            fprintf(output_stream(), "\\u%04" PRIx32, code);
         else
-            fwrite(text.ptr + i, 1, n, out());
+            fwrite(text.ptr + i, 1, n, output_stream());
     }
-    putc('"', out());
+    putc('"', output_stream());
 }
 
 void cli_json_text(const char *key, perfile_bytes text)
@@ -170,6 +170,6 @@ void cli_json_string(const char *key, const char *text)
 
 void cli_json_line(void)
 {
-    putc('\n', out());
-    comma = false;
+    putc('\n', output_stream());
+    needs_comma = false;
 }

@@ -69,8 +69,8 @@ uint64_t cli_losses_others(const cli_losses *x, const perfile_session *s)
     return x->lost_records > x->lost_samples ? x->lost_records - x->lost_samples : 0;
 }
 
-/* One item of the list; *any says whether one stands before it. */
-static void item(bool *any, const char *before, uint64_t n, const char *one, const char *many)
+/* One print_item of the list; *any says whether one stands before it. */
+static void print_item(bool *any, const char *before, uint64_t n, const char *one, const char *many)
 {
     if (!n)
         return;
@@ -82,19 +82,19 @@ bool cli_losses_print(const cli_losses *x, const perfile_session *s, uint64_t sa
                       const char *before)
 {
     bool any = false;
-    item(&any, before, x->lost_samples, "sample", "samples");
+    print_item(&any, before, x->lost_samples, "sample", "samples");
     if (x->lost_samples)
         cli_print(" (%.1f%%)",
                   100.0 * (double)x->lost_samples / ((double)x->lost_samples + (double)samples));
-    item(&any, before, cli_losses_others(x, s), x->lost_samples ? "other record" : "record",
+    print_item(&any, before, cli_losses_others(x, s), x->lost_samples ? "other record" : "record",
          x->lost_samples ? "other records" : "records");
     if (x->gaps)
         cli_print("%s in %" PRIu64 " gap%s", any ? "," : before, x->gaps, x->gaps == 1 ? "" : "s");
     any = any || x->gaps;
-    item(&any, before, x->throttles, "throttling", "throttlings");
-    item(&any, before, x->aux_truncated, "AUX span truncated", "AUX spans truncated");
-    item(&any, before, x->auxtrace_errors, "AUX trace error", "AUX trace errors");
-    item(&any, before, x->map_timeouts, "incomplete list of mappings",
+    print_item(&any, before, x->throttles, "throttling", "throttlings");
+    print_item(&any, before, x->aux_truncated, "AUX span truncated", "AUX spans truncated");
+    print_item(&any, before, x->auxtrace_errors, "AUX trace error", "AUX trace errors");
+    print_item(&any, before, x->map_timeouts, "incomplete list of mappings",
          "incomplete lists of mappings");
     return any;
 }

@@ -17,7 +17,7 @@ typedef struct cli_losses {
 } cli_losses;
 
 /* Whether records of this type tell of losses. */
-static inline bool cli_losses_wants(uint32_t type)
+static inline bool cli_losses_relevant(uint32_t type)
 {
     return type != PERFILE_RECORD_SAMPLE;
 }

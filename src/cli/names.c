@@ -2,20 +2,20 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-static perfile_record record_of(uint64_t key)
+static perfile_record record_of_key(uint64_t key)
 {
     return (perfile_record){.family = (uint8_t)(key >> 32), .type = (uint32_t)key};
 }
 
 uint32_t cli_type_number(uint64_t key)
 {
-    const perfile_record r = record_of(key);
+    const perfile_record r = record_of_key(key);
     return perfile_record_stored_type(&r);
 }
 
 const char *cli_type_name(uint64_t key, char *buf, size_t size)
 {
-    const perfile_record r = record_of(key);
+    const perfile_record r = record_of_key(key);
     const char *name = perfile_type_name(r.family, r.type);
     if (name)
         return name;

@@ -1,5 +1,5 @@
 /* Reading of options: getopt with messages of our own, because those of getopt print an argument as
- * it is, and know no word that may have been meant. */
+ * it is, and know no word that may have been suggestion. */
 #include "cli/options.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "perfile/stream.h"
 #include "perfile/text.h"
 
-enum { MOST_OPTIONS = 64, MOST_LETTERS = 32, MOST_GIVEN = 1024, MOST_WORDS = 128, MEANT = 160 };
+enum { MAX_OPTIONS = 64, MAX_LETTERS = 32, MAX_INPUT_OPTIONS = 1024, MAX_WORDS = 128, SUGGESTION_BYTES = 160 };
 
 const cli_option cli_input_options[] = {
     {"input", .value = "FILE", .letter = 'i', .path = true,
@@ -61,13 +61,13 @@ const char *cli_damage_word(size_t i)
 
 /* What -i gave in the command line that is being read. */
 static struct {
-    char *at[MOST_GIVEN];
+    char *at[MAX_INPUT_OPTIONS];
     int n;
-} given;
+} input_options;
 
-const char *cli_meant(const char *word, const char *const *words, size_t n, char *out, size_t size)
+const char *cli_suggestion(const char *word, const char *const *words, size_t n, char *out, size_t size)
 {
-    char near[MEANT];
+    char near[SUGGESTION_BYTES];
     bool letters = strpbrk(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
     out[0] = '\0';
     if (letters && perfile_suggest(word, words, n, near, sizeof near))
@@ -77,23 +77,23 @@ const char *cli_meant(const char *word, const char *const *words, size_t n, char
 
 static int unknown_option(const char *command, const char *word, const struct option *options)
 {
-    char names[MOST_OPTIONS][40], meant[MEANT + 24];
-    const char *near[MOST_OPTIONS];
+    char names[MAX_OPTIONS][40], suggestion[SUGGESTION_BYTES + 24];
+    const char *near[MAX_OPTIONS];
     size_t n = 0, len = strcspn(word, "=");
     char wanted[40];
-    for (; options->name && n < MOST_OPTIONS; options++, n++) {
+    for (; options->name && n < MAX_OPTIONS; options++, n++) {
         snprintf(names[n], sizeof names[n], "--%s", options->name);
         near[n] = names[n];
     }
     snprintf(wanted, sizeof wanted, "%.*s", (int)len, word);
     return cli_usage(command, "there is no option '%.*s'%s", (int)len, word,
-                     cli_meant(wanted, near, n, meant, sizeof meant));
+                     cli_suggestion(wanted, near, n, suggestion, sizeof suggestion));
 }
 
 /* "--co" of --comm and --compact-state; false when it is the beginning of one at most. */
-static bool say_ambiguous(const char *command, const char *word, const struct option *options)
+static bool report_ambiguous(const char *command, const char *word, const struct option *options)
 {
-    char list[MEANT] = "";
+    char list[SUGGESTION_BYTES] = "";
     size_t len = strcspn(word, "=") - 2, used = 0, n = 0;
     for (; options->name; options++) {
         if (strncmp(options->name, word + 2, len) != 0)
@@ -108,7 +108,7 @@ static bool say_ambiguous(const char *command, const char *word, const struct op
 }
 
 /* The word that getopt has just read is wrong: `c` is what it returned. */
-static int wrong_option(const char *command, char **argv, const char *letters,
+static int report_wrong_option(const char *command, char **argv, const char *letters,
                         const struct option *options, int c)
 {
     const char *word = argv[optind - 1];
@@ -119,15 +119,15 @@ static int wrong_option(const char *command, char **argv, const char *letters,
         return cli_usage(command, "-%c needs a value", optopt);
     }
     if (optopt == 0) {
-        if (say_ambiguous(command, word, options))
+        if (report_ambiguous(command, word, options))
             return CLI_USAGE;
         return unknown_option(command, word, options);
     }
     if (optopt < 128 && !strchr(letters, optopt)) {
         /* "-json": getopt takes words behind one stroke for letters. */
-        const char *letters_of = argv[optind] && argv[optind][0] == '-' ? argv[optind] + 1 : "";
+        const char *after_stroke = argv[optind] && argv[optind][0] == '-' ? argv[optind] + 1 : "";
         for (const struct option *o = options; o->name; o++)
-            if (strcmp(letters_of, o->name) == 0)
+            if (strcmp(after_stroke, o->name) == 0)
                 return cli_usage(command, "there is no option '-%c'; did you mean --%s?", optopt,
                                  o->name);
         return cli_usage(command, "there is no option '-%c'", optopt);
@@ -138,20 +138,20 @@ static int wrong_option(const char *command, char **argv, const char *letters,
 }
 
 /* Puts what -i gave behind the operands, where there is room: each stood in argv, too. */
-static void put_given(int argc, char **argv)
+static void append_input_options(int argc, char **argv)
 {
-    int n = given.n;
-    given.n = 0;
+    int n = input_options.n;
+    input_options.n = 0;
     memmove(argv + optind - n, argv + optind, (size_t)(argc - optind) * sizeof *argv);
     optind -= n;
     for (int i = 0; i < n; i++)
-        argv[argc - n + i] = given.at[i];
+        argv[argc - n + i] = input_options.at[i];
 }
 
 /* The table as getopt_long() wants it. */
 typedef struct tables {
-    struct option options[MOST_OPTIONS + 1];
-    char letters[MOST_LETTERS];
+    struct option options[MAX_OPTIONS + 1];
+    char letters[MAX_LETTERS];
 } tables;
 
 static void fill_tables(tables *t, const cli_spec *spec)
@@ -159,7 +159,7 @@ static void fill_tables(tables *t, const cli_spec *spec)
     size_t n = 0, used = 2;
     cli_rows rows = cli_rows_of(spec);
     memcpy(t->letters, ":h", 3);
-    for (const cli_option *o; (o = cli_next_row(&rows)) && n < MOST_OPTIONS;) {
+    for (const cli_option *o; (o = cli_next_row(&rows)) && n < MAX_OPTIONS;) {
         if (o->heading)
             continue;
         int value = !o->value            ? no_argument
@@ -178,42 +178,42 @@ int cli_next_option(const char *command, int argc, char **argv, const cli_spec *
     tables t;
     fill_tables(&t, spec);
     if (optind <= 1)
-        given.n = 0;
+        input_options.n = 0;
     opterr = 0;
     int c = getopt_long(argc, argv, t.letters, t.options, NULL);
-    while (c == 'i' && given.n < MOST_GIVEN) {
-        given.at[given.n++] = optarg;
+    while (c == 'i' && input_options.n < MAX_INPUT_OPTIONS) {
+        input_options.at[input_options.n++] = optarg;
         c = getopt_long(argc, argv, t.letters, t.options, NULL);
     }
     if (c == 'h')
         return CLI_OPTION_HELP;
     if (c == -1) {
-        put_given(argc, argv);
+        append_input_options(argc, argv);
         return -1;
     }
     if (c == 'i') {
-        cli_usage(command, "more than %d -i: give the files without it", MOST_GIVEN);
+        cli_usage(command, "more than %d -i: give the files without it", MAX_INPUT_OPTIONS);
         return '?';
     }
     if (c == '?' || c == ':') {
-        wrong_option(command, argv, t.letters, t.options, c);
+        report_wrong_option(command, argv, t.letters, t.options, c);
         return '?';
     }
     return c;
 }
 
 /* Who types `perfile info -` and nothing else should know why nothing happens. */
-static void say_terminal(const cli_inputs *in)
+static void note_terminal_input(const cli_inputs *in)
 {
     for (size_t i = 0; i < in->n; i++)
         if (strcmp(in->at[i], "-") == 0 && isatty(STDIN_FILENO)) {
-            cli_say("standard input is a terminal: waiting for a capture, as of `perf record -o - "
+            cli_message("standard input is a terminal: waiting for a capture, as of `perf record -o - "
                     "COMMAND | perfile ... -`");
             return;
         }
 }
 
-int cli_no_terminal(const char *command, const char *out, const char *what)
+int cli_reject_terminal(const char *command, const char *out, const char *what)
 {
     if (strcmp(out, "-") != 0 || !isatty(STDOUT_FILENO))
         return CLI_CONTINUE;
@@ -224,35 +224,35 @@ int cli_no_terminal(const char *command, const char *out, const char *what)
         what);
 }
 
-static bool is_there(const char *path)
+static bool file_exists(const char *path)
 {
     struct stat sb;
     return stat(path, &sb) == 0;
 }
 
-int cli_take_inputs(const char *command, int argc, char **argv, cli_inputs *in)
+int cli_read_inputs(const char *command, int argc, char **argv, cli_inputs *in)
 {
     static char usual[] = "perf.data";
     static char *usual_list[] = {usual, NULL};
     *in = (cli_inputs){argv + optind, (size_t)(argc - optind)};
-    if (cli_output_apart((const char *const *)in->at, in->n) != CLI_DONE)
+    if (cli_protect_inputs_verbose((const char *const *)in->at, in->n) != CLI_DONE)
         return CLI_FAILED;
-    say_terminal(in);
+    note_terminal_input(in);
     if (in->n)
         return CLI_CONTINUE;
-    /* As perf does, but where standard input may be meant nothing is guessed. */
+    /* As perf does, but where standard input may be suggestion nothing is guessed. */
     if (!isatty(STDIN_FILENO))
         return cli_usage(command, "missing input: give a FILE, or - for standard input");
-    if (!is_there(usual))
+    if (!file_exists(usual))
         return cli_usage(command, "missing input: give a FILE (there is no %s here)", usual);
     *in = (cli_inputs){usual_list, 1};
     return CLI_CONTINUE;
 }
 
-int cli_take_input(const char *command, int argc, char **argv, const char **in)
+int cli_read_input(const char *command, int argc, char **argv, const char **in)
 {
     cli_inputs all;
-    int status = cli_take_inputs(command, argc, argv, &all);
+    int status = cli_read_inputs(command, argc, argv, &all);
     if (status == CLI_CONTINUE && all.n > 1)
         status = cli_usage(command, "one input at a time: '%s' is one more", all.at[1]);
     if (status == CLI_CONTINUE)
@@ -263,10 +263,10 @@ int cli_take_input(const char *command, int argc, char **argv, const char **in)
 int cli_choose(const char *command, const char *option, const char *word, cli_word *take,
                size_t *which)
 {
-    const char *words[MOST_WORDS];
-    char list[256] = "", meant[MEANT + 24];
+    const char *words[MAX_WORDS];
+    char list[256] = "", suggestion[SUGGESTION_BYTES + 24];
     size_t used = 0, n = 0;
-    while (n < MOST_WORDS && (words[n] = take(n)))
+    while (n < MAX_WORDS && (words[n] = take(n)))
         n++;
     for (*which = 0; *which < n; ++*which)
         if (strcmp(word, words[*which]) == 0)
@@ -277,10 +277,10 @@ int cli_choose(const char *command, const char *option, const char *word, cli_wo
         used += add > 0 ? (size_t)add : 0;
     }
     return cli_usage(command, "%s takes %s: '%s'%s", option, list, word,
-                     cli_meant(word, words, n, meant, sizeof meant));
+                     cli_suggestion(word, words, n, suggestion, sizeof suggestion));
 }
 
-enum { MOST_JOBS = 256, USUAL_JOBS = 4 };
+enum { MAX_JOBS = 256, DEFAULT_MAX_JOBS = 4 };
 
 static uint32_t processors(long most)
 {
@@ -288,9 +288,9 @@ static uint32_t processors(long most)
     return there < 1 ? 1 : there < most ? (uint32_t)there : (uint32_t)most;
 }
 
-uint32_t cli_jobs(uint32_t said)
+uint32_t cli_jobs(uint32_t requested)
 {
-    return said ? said : processors(USUAL_JOBS);
+    return requested ? requested : processors(DEFAULT_MAX_JOBS);
 }
 
 int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
@@ -300,20 +300,20 @@ int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
     bool is_auto = strcmp(word, "auto") == 0;
     if (strcmp(word, "son") == 0)
         return cli_usage(command, "-json is -j with the number 'son'; did you mean --json?");
-    if (!is_auto && (word[0] < '0' || word[0] > '9' || *end || n > MOST_JOBS))
-        return cli_usage(command, "--jobs takes a number up to %d, or auto: '%s'", MOST_JOBS, word);
-    *jobs = is_auto || n == 0 ? processors(MOST_JOBS) : (uint32_t)n;
+    if (!is_auto && (word[0] < '0' || word[0] > '9' || *end || n > MAX_JOBS))
+        return cli_usage(command, "--jobs takes a number up to %d, or auto: '%s'", MAX_JOBS, word);
+    *jobs = is_auto || n == 0 ? processors(MAX_JOBS) : (uint32_t)n;
     return CLI_CONTINUE;
 }
 
 int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage)
 {
     static const cli_on_damage what[] = {
-        {.told = true, .policy = PERFILE_ON_DAMAGE_STOP},
-        {.told = true, .policy = PERFILE_ON_DAMAGE_RESYNC},
-        {.told = true, .policy = PERFILE_ON_DAMAGE_SALVAGE},
-        {.told = true, .policy = PERFILE_ON_DAMAGE_STOP, .fail = true},
-        {.told = true, .policy = PERFILE_ON_DAMAGE_RESYNC, .copy = true},
+        {.given = true, .policy = PERFILE_ON_DAMAGE_STOP},
+        {.given = true, .policy = PERFILE_ON_DAMAGE_RESYNC},
+        {.given = true, .policy = PERFILE_ON_DAMAGE_SALVAGE},
+        {.given = true, .policy = PERFILE_ON_DAMAGE_STOP, .fail = true},
+        {.given = true, .policy = PERFILE_ON_DAMAGE_RESYNC, .copy = true},
     };
     size_t which;
     int status =

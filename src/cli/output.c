@@ -68,7 +68,7 @@ static int read_form(const char *command, const char *word, cli_writing *w)
     if (status != CLI_CONTINUE)
         return status;
     o = perfile_output_at(which);
-    w->told_form = true;
+    w->has_form = true;
     w->format = o->format;
     w->directory = o->directory;
     w->form = o->form;
@@ -79,7 +79,7 @@ static int read_damage(const char *command, const char *word, cli_writing *w)
 {
     cli_on_damage damage = {0};
     int status = cli_read_damage(command, word, w->may_copy ? CLI_DAMAGE_COPY : 0, &damage);
-    w->told_damage = true;
+    w->has_on_damage = true;
     w->on_damage = damage.policy;
     w->fail = damage.fail;
     w->copy = damage.copy;
@@ -111,7 +111,7 @@ int cli_writing_option(const char *command, const cli_spec *spec, int option, cl
         w->from = optarg;
         return CLI_CONTINUE;
     case CLI_OPTION_GROWTH:
-        w->limits = &cli_growth;
+        w->limits = &cli_unlimited;
         return CLI_CONTINUE;
     case CLI_OPTION_HELP:
         cli_help(spec);
@@ -137,13 +137,13 @@ int cli_writing_check(const char *command, const cli_writing *w)
         return cli_usage(command, "missing output: give -o OUT");
     if (w->json && strcmp(w->out, "-") == 0)
         return cli_usage(command, "the report and the capture cannot both go to standard output");
-    return cli_no_terminal(command, w->out, "a capture");
+    return cli_reject_terminal(command, w->out, "a capture");
 }
 
 int cli_writing_input(const char *command, int argc, char **argv, const cli_writing *w,
                       const char **in)
 {
-    int status = cli_take_input(command, argc, argv, in);
+    int status = cli_read_input(command, argc, argv, in);
     return status == CLI_CONTINUE ? cli_writing_check(command, w) : status;
 }
 
@@ -159,47 +159,47 @@ bool cli_is_directory(const char *path)
     return stat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
 }
 
-/* Whatever the command still writes there goes nowhere. */
-static void silence(int fd)
+/* Whatever the command still writes there goes null_fd. */
+static void redirect_to_null(int fd)
 {
-    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nowhere < 0 || dup2(nowhere, fd) < 0)
+    int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null_fd < 0 || dup2(null_fd, fd) < 0)
         _exit(CLI_FAILED);
-    close(nowhere);
+    close(null_fd);
 }
 
-perfile_status cli_output_check(const char *const *inputs, size_t n, perfile_error *err)
+perfile_status cli_protect_inputs(const char *const *inputs, size_t n, perfile_error *err)
 {
     perfile_status errors = perfile_output_check(NULL, STDERR_FILENO, inputs, n, err);
     if (errors != PERFILE_OK)
-        silence(STDERR_FILENO); /* then there is no place to say it */
+        redirect_to_null(STDERR_FILENO); /* then there is no place to say it */
     perfile_status st = perfile_output_check("-", STDOUT_FILENO, inputs, n, err);
     if (st != PERFILE_OK)
-        silence(STDOUT_FILENO);
+        redirect_to_null(STDOUT_FILENO);
     return st == PERFILE_OK ? errors : st;
 }
 
-int cli_output_apart(const char *const *inputs, size_t n)
+int cli_protect_inputs_verbose(const char *const *inputs, size_t n)
 {
     perfile_error err;
-    if (cli_output_check(inputs, n, &err) == PERFILE_OK)
+    if (cli_protect_inputs(inputs, n, &err) == PERFILE_OK)
         return CLI_DONE;
-    cli_say("%s", err.message);
+    cli_message("%s", err.message);
     return CLI_FAILED;
 }
 
-static void say_not_opened(const cli_output *o, const perfile_error *err)
+static void report_not_opened(const cli_output *o, const perfile_error *err)
 {
     const char *name = strcmp(o->out, "-") == 0 ? "standard output" : o->out;
     if (err->sys == EPIPE)
         return;
-    cli_say_error(name, err);
+    cli_report_error(name, err);
     if (err->sys == EEXIST && !o->replace)
-        cli_say("%s: -f replaces it", name);
+        cli_message("%s: -f replaces it", name);
 }
 
 /* Whether opening it may wait for somebody else, which has to end with Ctrl-C. */
-static bool may_wait(const char *path)
+static bool open_may_block(const char *path)
 {
     struct stat sb;
     return stat(path, &sb) == 0 && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode);
@@ -213,21 +213,21 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
                                 .threads = o->threads,
                                 .inputs = o->inputs,
                                 .n_inputs = o->n_inputs};
-    if (cli_output_apart(o->inputs, o->n_inputs) != CLI_DONE)
+    if (cli_protect_inputs_verbose(o->inputs, o->n_inputs) != CLI_DONE)
         return CLI_FAILED;
     /* No signal comes between making the temporary file and knowing that it is to be removed. */
-    const bool hold = !may_wait(o->out);
-    if (hold)
+    const bool delay_signals = !open_may_block(o->out);
+    if (delay_signals)
         cli_signals_hold(true);
     perfile_status st = o->directory ? perfile_sink_directory(o->out, &how, sink, &err)
                                      : perfile_sink_path(o->out, &how, sink, &err);
     if (st == PERFILE_OK)
         cli_signals_temporary(perfile_sink_temporary(*sink));
-    if (hold)
+    if (delay_signals)
         cli_signals_hold(false);
     if (st == PERFILE_OK)
         return CLI_DONE;
-    say_not_opened(o, &err);
+    report_not_opened(o, &err);
     return CLI_FAILED;
 }
 
@@ -241,14 +241,14 @@ int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                           .inputs = &path,
                           .n_inputs = 1};
     if (cli_source_copied(path, w->limits, source, &err) != PERFILE_OK) {
-        cli_say_error(cli_input_name(path), &err);
+        cli_report_error(cli_input_name(path), &err);
         return CLI_FAILED;
     }
     int status = cli_output_open(&o, sink);
     if (status != CLI_DONE)
         perfile_source_close(*source);
     else
-        cli_say_beside(path);
+        cli_report_not_copied(path);
     return status;
 }
 

@@ -13,12 +13,12 @@ typedef struct cli_writing {
     const perfile_limits *limits; /* NULL: the defaults */
     bool replace;
     bool json;
-    bool told_form; /* --to: `format`, `directory`, `form` */
+    bool has_form; /* --to: `format`, `directory`, `form` */
     bool directory;
     const char *format; /* of perfile_output; NULL: not told */
     uint32_t form;      /* PERFILE_FORM_…; 0: not told */
     bool may_copy;      /* --on-damage takes copy, too: set by the command */
-    bool told_damage;   /* --on-damage: */
+    bool has_on_damage;   /* --on-damage: */
     uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP … */
     bool fail, copy;
 } cli_writing;
@@ -51,16 +51,16 @@ void cli_writing_progress(void *user, uint64_t done, uint64_t total);
 bool cli_is_directory(const char *path);
 
 /* Whether what goes to standard output and standard error changes none of these inputs; else says
- * so, sees to it that nothing is written there any more, and returns CLI_FAILED.  cli_take_inputs()
+ * so, sees to it that nothing is written there any more, and returns CLI_FAILED.  cli_read_inputs()
  * asks for the operands of every command, cli_open() and cli_output_open() for what they are given.
  */
-int cli_output_apart(const char *const *inputs, size_t n);
+int cli_protect_inputs_verbose(const char *const *inputs, size_t n);
 
 /* The same without saying so. */
-perfile_status cli_output_check(const char *const *inputs, size_t n, perfile_error *err);
+perfile_status cli_protect_inputs(const char *const *inputs, size_t n, perfile_error *err);
 
 /* Says what lies in `in`, if that is a directory, and is not copied: kcore_dir and the like. */
-void cli_say_beside(const char *in);
+void cli_report_not_copied(const char *in);
 
 /* Around the work: whose input is read, for signals and the line of progress; what is left to be
  * closed.  `sink` may be NULL. */

@@ -1,4 +1,4 @@
-/* A printf that knows its words from what is put into them. */
+/* A printf that knows its words from specifier is put into them. */
 #include "cli/print.h"
 
 #include <inttypes.h>
@@ -16,12 +16,12 @@ typedef struct printer {
     char at[1024];
 } printer;
 
-typedef struct spec {
-    bool left, zero, has_precision;
+typedef struct conversion {
+    bool left_align, zero_pad, has_precision;
     int width, precision;
     char length; /* 'H' for hh, 'L' for ll */
-    char what;
-} spec;
+    char specifier;
+} conversion;
 
 static void flush(printer *p)
 {
@@ -41,18 +41,18 @@ static void put(printer *p, const char *bytes, size_t n)
     p->n += n;
 }
 
-static void put_blank(printer *p, size_t n, char c)
+static void put_repeated(printer *p, size_t n, char c)
 {
     while (n--)
         put(p, &c, 1);
 }
 
-static void put_padded(printer *p, const spec *s, const char *text, size_t n)
+static void put_padded(printer *p, const conversion *s, const char *text, size_t n)
 {
     size_t blank = s->width > 0 && (size_t)s->width > n ? (size_t)s->width - n : 0;
-    put_blank(p, s->left ? 0 : blank, ' ');
+    put_repeated(p, s->left_align ? 0 : blank, ' ');
     put(p, text, n);
-    put_blank(p, s->left ? blank : 0, ' ');
+    put_repeated(p, s->left_align ? blank : 0, ' ');
 }
 
 /* Bytes at the beginning of `text` that are ASCII and printable. */
@@ -65,7 +65,7 @@ static size_t plain_run(const char *text, size_t n)
 }
 
 /* The text as it may be shown. */
-static void put_shown(printer *p, const char *text, size_t n)
+static void put_escaped(printer *p, const char *text, size_t n)
 {
     for (size_t i = 0, from; i < n; i += from) {
         char one[17];
@@ -81,7 +81,7 @@ static void put_shown(printer *p, const char *text, size_t n)
     }
 }
 
-static void put_string(printer *p, const spec *s, const char *text)
+static void put_string(printer *p, const conversion *s, const char *text)
 {
     if (!text)
         text = "(null)";
@@ -89,24 +89,24 @@ static void put_string(printer *p, const spec *s, const char *text)
     size_t wide =
         s->width > 0 ? perfile_printable((perfile_bytes){(const uint8_t *)text, n}, NULL, 0) : 0;
     size_t blank = s->width > 0 && (size_t)s->width > wide ? (size_t)s->width - wide : 0;
-    put_blank(p, s->left ? 0 : blank, ' ');
-    put_shown(p, text, n);
-    put_blank(p, s->left ? blank : 0, ' ');
+    put_repeated(p, s->left_align ? 0 : blank, ' ');
+    put_escaped(p, text, n);
+    put_repeated(p, s->left_align ? blank : 0, ' ');
 }
 
-static void put_number(printer *p, const spec *s, bool negative, uintmax_t value)
+static void put_number(printer *p, const conversion *s, bool negative, uintmax_t value)
 {
     char digits[24];
     const char *sign = negative ? "-" : "";
     size_t n = (size_t)snprintf(digits, sizeof digits,
-                                s->what == 'x'   ? "%" PRIxMAX
-                                : s->what == 'X' ? "%" PRIXMAX
+                                s->specifier == 'x'   ? "%" PRIxMAX
+                                : s->specifier == 'X' ? "%" PRIXMAX
                                                  : "%" PRIuMAX,
                                 value);
-    if (s->zero && !s->left) {
+    if (s->zero_pad && !s->left_align) {
         size_t all = n + negative;
         put(p, sign, negative);
-        put_blank(p, (size_t)s->width > all ? (size_t)s->width - all : 0, '0');
+        put_repeated(p, (size_t)s->width > all ? (size_t)s->width - all : 0, '0');
         put(p, digits, n);
         return;
     }
@@ -115,7 +115,7 @@ static void put_number(printer *p, const spec *s, bool negative, uintmax_t value
     put_padded(p, s, text, n);
 }
 
-static void put_signed(printer *p, const spec *s, va_list *args)
+static void put_signed(printer *p, const conversion *s, va_list *args)
 {
     intmax_t value;
     switch (s->length) {
@@ -138,7 +138,7 @@ static void put_signed(printer *p, const spec *s, va_list *args)
     put_number(p, s, value < 0, value < 0 ? 0 - (uintmax_t)value : (uintmax_t)value);
 }
 
-static void put_unsigned(printer *p, const spec *s, va_list *args)
+static void put_unsigned(printer *p, const conversion *s, va_list *args)
 {
     uintmax_t value;
     switch (s->length) {
@@ -161,11 +161,11 @@ static void put_unsigned(printer *p, const spec *s, va_list *args)
     put_number(p, s, false, value);
 }
 
-static void put_real(printer *p, const spec *s, double value)
+static void put_real(printer *p, const conversion *s, double value)
 {
     char text[NUMBER_BYTES];
     int precision = s->has_precision ? s->precision : 6;
-    int n = s->what == 'g' ? snprintf(text, sizeof text, "%.*g", precision, value)
+    int n = s->specifier == 'g' ? snprintf(text, sizeof text, "%.*g", precision, value)
                            : snprintf(text, sizeof text, "%.*f", precision, value);
     put_padded(p, s, text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
@@ -183,12 +183,12 @@ static const char *read_count(const char *f, va_list *args, int *count)
 }
 
 /* What stands behind the %. */
-static const char *read_spec(const char *f, va_list *args, spec *s)
+static const char *read_conversion(const char *f, va_list *args, conversion *s)
 {
-    *s = (spec){0};
+    *s = (conversion){0};
     for (; *f == '-' || *f == '0'; f++) {
-        s->left |= *f == '-';
-        s->zero |= *f == '0';
+        s->left_align |= *f == '-';
+        s->zero_pad |= *f == '0';
     }
     f = read_count(f, args, &s->width);
     if (*f == '.') {
@@ -200,20 +200,20 @@ static const char *read_spec(const char *f, va_list *args, spec *s)
         if (*f == s->length)
             s->length = (char)(*f++ - 'a' + 'A');
     }
-    s->what = *f;
+    s->specifier = *f;
     return f + 1;
 }
 
-static void put_one(printer *p, const spec *s, va_list *args)
+static void put_argument(printer *p, const conversion *s, va_list *args)
 {
     char c;
-    switch (s->what) {
+    switch (s->specifier) {
     case 's':
         put_string(p, s, va_arg(*args, const char *));
         break;
     case 'c':
         c = (char)va_arg(*args, int);
-        put_shown(p, &c, 1);
+        put_escaped(p, &c, 1);
         break;
     case 'd':
     case 'i':
@@ -231,7 +231,7 @@ static void put_one(printer *p, const spec *s, va_list *args)
     }
 }
 
-static void put_all(printer *p, const char *format, va_list *args)
+static void put_formatted(printer *p, const char *format, va_list *args)
 {
     while (*format) {
         size_t plain = strcspn(format, "%");
@@ -239,9 +239,9 @@ static void put_all(printer *p, const char *format, va_list *args)
         format += plain;
         if (*format != '%')
             break;
-        spec s;
-        format = read_spec(format + 1, args, &s);
-        put_one(p, &s, args);
+        conversion s;
+        format = read_conversion(format + 1, args, &s);
+        put_argument(p, &s, args);
     }
 }
 
@@ -250,7 +250,7 @@ void cli_print(const char *format, ...)
     printer p = {.to = stdout};
     va_list args;
     va_start(args, format);
-    put_all(&p, format, &args);
+    put_formatted(&p, format, &args);
     va_end(args);
     flush(&p);
 }
@@ -261,7 +261,7 @@ void cli_print_error(const char *format, ...)
     va_list args;
     fflush(stdout);
     va_start(args, format);
-    put_all(&p, format, &args);
+    put_formatted(&p, format, &args);
     va_end(args);
     flush(&p);
 }
@@ -272,9 +272,9 @@ void cli_print_error_line(const char *head, const char *format, va_list args)
     va_list copy; /* where va_list is an array, `args` here is a pointer */
     va_copy(copy, args);
     fflush(stdout);
-    put_shown(&p, head, strlen(head));
+    put_escaped(&p, head, strlen(head));
     put(&p, ": ", 2);
-    put_all(&p, format, &copy);
+    put_formatted(&p, format, &copy);
     put(&p, "\n", 1);
     flush(&p);
     va_end(copy);
@@ -288,6 +288,6 @@ void cli_print_help(bool error, const char *text)
 void cli_print_text(perfile_bytes text)
 {
     printer p = {.to = stdout};
-    put_shown(&p, (const char *)text.ptr, text.len);
+    put_escaped(&p, (const char *)text.ptr, text.len);
     flush(&p);
 }

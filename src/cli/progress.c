@@ -1,5 +1,5 @@
-/* The line of progress fits the terminal: one that wraps could not be erased, since \r goes back to
- * the beginning of the last row only.  So of a long name only the end is shown. */
+/* The line of progress fits the to_terminal: one that wraps could not be erased, since \r goes back to
+ * the beginning of the last row only.  So of a long input_name only the end is line_shown. */
 #include "cli/progress.h"
 
 #include <inttypes.h>
@@ -16,10 +16,10 @@
 
 enum { USUAL_WIDTH = 80, NAME_BYTES = 1024, FIGURES = 96 };
 
-static const char *name;
-static uint64_t due;
-static bool terminal;
-static bool shown;
+static const char *input_name;
+static uint64_t next_update_ms;
+static bool to_terminal;
+static bool line_shown;
 
 static uint64_t now_ms(void)
 {
@@ -30,12 +30,12 @@ static uint64_t now_ms(void)
 
 void cli_progress_start(const char *what)
 {
-    name = what;
-    terminal = isatty(STDERR_FILENO);
-    due = terminal ? now_ms() + 1000 : 0;
+    input_name = what;
+    to_terminal = isatty(STDERR_FILENO);
+    next_update_ms = to_terminal ? now_ms() + 1000 : 0;
 }
 
-/* Columns of the terminal on standard error: as it says, else as COLUMNS does. */
+/* Columns of the to_terminal on standard error: as it says, else as COLUMNS does. */
 static size_t width(void)
 {
     struct winsize size;
@@ -51,7 +51,7 @@ static bool begins_character(const char *s)
     return ((unsigned char)*s & 0xc0) != 0x80;
 }
 
-static size_t columns_of(const char *s)
+static size_t count_columns(const char *s)
 {
     size_t n = 0;
     for (; *s; s++)
@@ -60,9 +60,9 @@ static size_t columns_of(const char *s)
 }
 
 /* The end of `text` that fits in `columns`. */
-static const char *end_of(const char *text, size_t columns)
+static const char *tail_that_fits(const char *text, size_t columns)
 {
-    size_t passed = columns_of(text);
+    size_t passed = count_columns(text);
     for (; *text && passed > columns; passed--)
         do
             text++;
@@ -72,29 +72,29 @@ static const char *end_of(const char *text, size_t columns)
 
 static void show(const char *figures)
 {
-    static const char cut[] = "...";
-    const size_t most = width() - 1; /* some terminals go on when the last column is filled */
+    static const char ellipsis[] = "...";
+    const size_t max_columns = width() - 1; /* some terminals go on when the last column is filled */
     char text[NAME_BYTES];
     const char *shown_name = text;
-    perfile_printable((perfile_bytes){(const uint8_t *)name, strlen(name)}, text, sizeof text);
-    size_t room = most > strlen(figures) ? most - strlen(figures) : 0;
-    bool whole = columns_of(text) <= room;
-    if (!whole)
-        shown_name = room > strlen(cut) ? end_of(text, room - strlen(cut)) : "";
-    cli_print_error("\r\033[K%s%s%.*s", !whole && *shown_name ? cut : "", shown_name, (int)most,
+    perfile_printable((perfile_bytes){(const uint8_t *)input_name, strlen(input_name)}, text, sizeof text);
+    size_t room = max_columns > strlen(figures) ? max_columns - strlen(figures) : 0;
+    bool fits = count_columns(text) <= room;
+    if (!fits)
+        shown_name = room > strlen(ellipsis) ? tail_that_fits(text, room - strlen(ellipsis)) : "";
+    cli_print_error("\r\033[K%s%s%.*s", !fits && *shown_name ? ellipsis : "", shown_name, (int)max_columns,
                     *shown_name ? figures : figures + 2);
-    shown = true;
+    line_shown = true;
 }
 
 void cli_progress_step(uint64_t done, uint64_t total)
 {
     char figures[FIGURES];
-    if (!terminal)
+    if (!to_terminal)
         return;
     uint64_t now = now_ms();
-    if (now < due)
+    if (now < next_update_ms)
         return;
-    due = now + 200;
+    next_update_ms = now + 200;
     if (total)
         snprintf(figures, sizeof figures, ": %" PRIu64 " of %" PRIu64 " MB, %u%%", done / 1000000,
                  total / 1000000, (unsigned)(100.0 * (double)done / (double)total));
@@ -105,8 +105,8 @@ void cli_progress_step(uint64_t done, uint64_t total)
 
 void cli_progress_clear(void)
 {
-    if (!shown)
+    if (!line_shown)
         return;
     cli_print_error("\r\033[K");
-    shown = false;
+    line_shown = false;
 }

@@ -64,7 +64,7 @@ int cli_selection_add(unsigned kind, const char *text, cli_selection *s)
     size_t n = s->how.n_terms;
     perfile_filter_term *more = realloc(s->terms, (n + 1) * sizeof *more);
     if (!more) {
-        cli_say("out of memory");
+        cli_message("out of memory");
         return CLI_FAILED;
     }
     more[n] = (perfile_filter_term){.kind = kind, .text = text};
@@ -98,7 +98,7 @@ int cli_selection_check(const char *command, cli_selection *s)
     if (st == PERFILE_E_USAGE || st == PERFILE_E_LIMIT)
         return cli_usage_error(command, &err);
     if (st != PERFILE_OK) {
-        cli_say("%s", err.message);
+        cli_message("%s", err.message);
         return CLI_FAILED;
     }
     perfile_filter_close(filter);

@@ -9,9 +9,9 @@
 #include "perfile/text.h"
 
 /* Read by handlers: set in one store, never freed while set. */
-static const char *volatile file;
-static char shown_file[4096]; /* what `file` points at: the name as it may be shown */
-static const char *volatile temporary;
+static const char *volatile input_name;
+static char printable_name[4096]; /* what `input_name` points at: the name as it may be shown */
+static const char *volatile temporary_path;
 
 static void put(const char *text)
 {
@@ -26,7 +26,7 @@ static void put(const char *text)
 }
 
 /* Removes `path`/data.N, with N below 0 `path`/data.  A handler may not call much. */
-static bool drop_part(const char *path, long n)
+static bool remove_part(const char *path, long n)
 {
     enum { MOST = 4096, DIGITS = 24 };
     char name[MOST + DIGITS], digits[DIGITS];
@@ -43,71 +43,71 @@ static bool drop_part(const char *path, long n)
     return unlink(name) == 0;
 }
 
-/* A file, or a directory with `data`, data.0, data.1 … in it. */
-static void drop_temporary(void)
+/* A input_name, or a directory with `data`, data.0, data.1 … in it. */
+static void remove_temporary(void)
 {
-    if (!temporary || unlink(temporary) == 0)
+    if (!temporary_path || unlink(temporary_path) == 0)
         return;
-    (void)drop_part(temporary, -1);
-    for (long n = 0; drop_part(temporary, n);)
+    (void)remove_part(temporary_path, -1);
+    for (long n = 0; remove_part(temporary_path, n);)
         n++;
-    rmdir(temporary);
+    rmdir(temporary_path);
 }
 
-static void on_bus(int number)
+static void on_sigbus(int number)
 {
     (void)number;
-    drop_temporary();
+    remove_temporary();
     put("perfile: ");
-    put(file ? file : "input");
+    put(input_name ? input_name : "input");
     put(": the file was cut while it was read\n");
     _exit(CLI_FAILED);
 }
 
-static void on_end(int number)
+static void on_termination(int number)
 {
-    drop_temporary();
+    remove_temporary();
     signal(number, SIG_DFL);
     raise(number);
 }
 
-static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+static const int termination_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
 void cli_signals_hold(bool hold)
 {
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        sigaddset(&set, ends[i]);
+    for (size_t i = 0; i < sizeof termination_signals / sizeof termination_signals[0]; i++)
+        sigaddset(&set, termination_signals[i]);
     sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
 }
 
 void cli_signals_install(void)
 {
-    struct sigaction bus = {.sa_handler = on_bus};
+    struct sigaction bus = {.sa_handler = on_sigbus};
     sigaction(SIGBUS, &bus, NULL);
-    /* A file that may not grow further is a failed write. */
+    /* A input_name that may not grow further is a failed write. */
     signal(SIGXFSZ, SIG_IGN);
 
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    for (size_t i = 0; i < sizeof termination_signals / sizeof termination_signals[0]; i++) {
         struct sigaction was;
-        struct sigaction end = {.sa_handler = on_end, .sa_flags = SA_NODEFER};
-        if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler == SIG_DFL)
-            sigaction(ends[i], &end, NULL);
+        struct sigaction end = {.sa_handler = on_termination, .sa_flags = SA_NODEFER};
+        if (sigaction(termination_signals[i], NULL, &was) == 0 && was.sa_handler == SIG_DFL)
+            sigaction(termination_signals[i], &end, NULL);
     }
 }
 
 void cli_signals_file(const char *name)
 {
-    file = NULL;
+    input_name = NULL;
     if (!name)
         return;
-    perfile_printable((perfile_bytes){(const uint8_t *)name, strlen(name)}, shown_file,
-                      sizeof shown_file);
-    file = shown_file;
+    perfile_printable((perfile_bytes){(const uint8_t *)name, strlen(name)}, printable_name,
+                      sizeof printable_name);
+    input_name = printable_name;
 }
 
 void cli_signals_temporary(const char *path)
 {
-    temporary = path;
+    temporary_path = path;
 }

@@ -26,7 +26,7 @@ const cli_option *cli_next_row(cli_rows *rows)
     }
 }
 
-const cli_option *cli_next_told(cli_rows *rows)
+const cli_option *cli_next_documented(cli_rows *rows)
 {
     const cli_option *o = cli_next_row(rows);
     while (o && (o->heading || !o->help))

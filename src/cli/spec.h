@@ -47,7 +47,7 @@ cli_rows cli_rows_of(const cli_spec *spec);
 const cli_option *cli_next_row(cli_rows *rows);
 
 /* The same, for those who want options that are told and no headings. */
-const cli_option *cli_next_told(cli_rows *rows);
+const cli_option *cli_next_documented(cli_rows *rows);
 
 /* "-o, --output OUT" as far as it fits. */
 const char *cli_option_label(const cli_option *o, char *out, size_t size);

@@ -22,7 +22,7 @@ struct cli_table {
 };
 
 /* Places on the screen: continuation bytes take none. */
-static size_t places(const char *s)
+static size_t display_width(const char *s)
 {
     size_t n = 0;
     for (; *s; s++)
@@ -45,7 +45,7 @@ cli_table *cli_table_new(const char *const *columns, unsigned n)
     t->columns = columns;
     t->n = n;
     for (unsigned i = 0; i < n; i++)
-        t->width[i] = places(heading(t, i));
+        t->width[i] = display_width(heading(t, i));
     return t;
 }
 
@@ -79,7 +79,7 @@ void cli_cell_text(cli_table *t, perfile_bytes text)
     char *cell = t->cells + t->len;
     perfile_printable(text, cell, n);
     t->len += n;
-    size_t wide = places(cell);
+    size_t wide = display_width(cell);
     if (wide > t->width[t->at])
         t->width[t->at] = wide;
     t->at = (t->at + 1) % t->n;
@@ -105,7 +105,7 @@ void cli_cell(cli_table *t, const char *format, ...)
 /* *blank: spaces that are due before the next text; none are left at the end of a line. */
 static void put_cell(const cli_table *t, unsigned column, const char *text, size_t *blank)
 {
-    size_t wide = places(text);
+    size_t wide = display_width(text);
     size_t pad = t->width[column] > wide ? t->width[column] - wide : 0;
     bool right = t->columns[column][0] == '>';
     *blank += (column ? 2 : 0) + (right ? pad : 0);

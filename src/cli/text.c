@@ -20,7 +20,7 @@ bool cli_is_utf8(perfile_bytes text)
 }
 
 /* Whether a shell takes each character of `word` as it is. */
-static bool is_plain(const char *word)
+static bool is_shell_safe(const char *word)
 {
     const char *safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
     return *word && !word[strspn(word, safe)];
@@ -36,7 +36,7 @@ static bool has_unprintable(const char *word)
 bool cli_shell_word(const char *word, char *out, size_t size)
 {
     size_t n = 0;
-    bool plain = is_plain(word), escapes = !plain && has_unprintable(word);
+    bool plain = is_shell_safe(word), escapes = !plain && has_unprintable(word);
     if (!plain)
         n = (size_t)snprintf(out, size, escapes ? "$'" : "'");
     for (const char *p = word; *p && n < size; p++) {
@@ -65,13 +65,13 @@ bool cli_shell_file(const char *path, char *out, size_t size)
     return cli_shell_word(path, out + n, size - n);
 }
 
-void cli_seconds(uint64_t ns, char *out, size_t size)
+void cli_format_seconds(uint64_t ns, char *out, size_t size)
 {
     snprintf(out, size, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 }
 
 /* Days since 1970 to a date; the proleptic Gregorian calendar by eras of 400 years. */
-static void civil(uint64_t days, unsigned *year, unsigned *month, unsigned *day)
+static void date_of_days(uint64_t days, unsigned *year, unsigned *month, unsigned *day)
 {
     uint64_t z = days + 719468;
     uint64_t era = z / 146097;
@@ -84,17 +84,17 @@ static void civil(uint64_t days, unsigned *year, unsigned *month, unsigned *day)
     *year = (unsigned)(yoe + era * 400 + (*month <= 2));
 }
 
-void cli_wall(uint64_t ns, char *out, size_t size)
+void cli_format_wall_time(uint64_t ns, char *out, size_t size)
 {
     unsigned year, month, day;
     uint64_t s = ns / 1000000000;
     unsigned second = (unsigned)(s % 86400);
-    civil(s / 86400, &year, &month, &day);
+    date_of_days(s / 86400, &year, &month, &day);
     snprintf(out, size, "%04u-%02u-%02uT%02u:%02u:%02u.%09uZ", year, month, day, second / 3600,
              second / 60 % 60, second % 60, (unsigned)(ns % 1000000000));
 }
 
-void cli_bytes(uint64_t bytes, char *out, size_t size)
+void cli_format_bytes(uint64_t bytes, char *out, size_t size)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
     double v = (double)bytes;
@@ -109,7 +109,7 @@ void cli_bytes(uint64_t bytes, char *out, size_t size)
         snprintf(out, size, "%.1f %s", v, units[unit]);
 }
 
-const char *cli_grouped(uint64_t n, char out[32])
+const char *cli_format_grouped(uint64_t n, char out[32])
 {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRIu64, n);

@@ -19,16 +19,16 @@ bool cli_shell_word(const char *word, char *out, size_t size);
 bool cli_shell_file(const char *path, char *out, size_t size);
 
 /* Seconds with nine digits, of ns. */
-void cli_seconds(uint64_t ns, char *out, size_t size);
+void cli_format_seconds(uint64_t ns, char *out, size_t size);
 
 /* UTC with nine digits, of ns since 1970. */
-void cli_wall(uint64_t ns, char *out, size_t size);
+void cli_format_wall_time(uint64_t ns, char *out, size_t size);
 
 /* "12,345"; returns `out`. */
-const char *cli_grouped(uint64_t n, char out[32]);
+const char *cli_format_grouped(uint64_t n, char out[32]);
 
 /* "12.3 MB" */
-void cli_bytes(uint64_t bytes, char *out, size_t size);
+void cli_format_bytes(uint64_t bytes, char *out, size_t size);
 
 /* "64M": a number of bytes, KiB, MiB or GiB; false when it is none. */
 bool cli_read_size(const char *word, uint64_t *bytes);

@@ -62,7 +62,7 @@ static void print_value(const cli_option *o)
     print_names(o, " | ");
     if (o->word) {
         cli_print(") kind=%s words='", o->list ? "list" : "words");
-        cli_print_words(o->word, " ");
+        cli_print_word_list(o->word, " ");
         cli_print("' ;;\n");
     } else {
         cli_print(") kind=%s ;;\n", o->path ? "path" : "free");
@@ -73,19 +73,19 @@ static void print_command(const cli_command *c)
 {
     cli_rows rows = cli_rows_of(c->spec);
     cli_print("    %s)\n        options='", c->name);
-    for (const cli_option *o; (o = cli_next_told(&rows));) {
+    for (const cli_option *o; (o = cli_next_documented(&rows));) {
         print_names(o, " ");
         cli_print(" ");
     }
     cli_print("'\n");
     if (c->spec->subject) {
         cli_print("        subjects='");
-        cli_print_words(c->spec->subject, " ");
+        cli_print_word_list(c->spec->subject, " ");
         cli_print("'\n");
     }
     cli_print("        case $before in\n");
     rows = cli_rows_of(c->spec);
-    for (const cli_option *o; (o = cli_next_told(&rows));)
+    for (const cli_option *o; (o = cli_next_documented(&rows));)
         print_value(o);
     cli_print("        esac\n        ;;\n");
 }
@@ -101,15 +101,15 @@ void cli_completion_bash(void)
     const cli_command *c;
     cli_print_help(false, begin);
     cli_print("    local commands='");
-    cli_print_words(command_word, " ");
+    cli_print_word_list(command_word, " ");
     cli_print("'\n    case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; (c = cli_command_at(i)); i++)
         print_command(c);
     cli_print("    help) kind=words words=$commands ;;\n    completion) kind=words words='");
-    cli_print_words(cli_shell_name, " ");
+    cli_print_word_list(cli_shell_name, " ");
     cli_print("' ;;\n    esac\n");
     cli_print("    if ((COMP_CWORD == 1)); then\n        kind=words words=\"$commands ");
-    cli_print_words(cli_other_word, " ");
+    cli_print_word_list(cli_other_word, " ");
     cli_print("\"\n    fi\n");
     cli_print_help(false, operand);
     cli_print_help(false, end);

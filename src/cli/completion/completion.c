@@ -26,7 +26,7 @@ const char *cli_other_word(size_t i)
     return i < sizeof words / sizeof words[0] ? words[i] : NULL;
 }
 
-void cli_print_words(cli_word *word, const char *between)
+void cli_print_word_list(cli_word *word, const char *between)
 {
     const char *w;
     for (size_t i = 0; (w = word(i)); i++)

@@ -16,7 +16,7 @@ cli_word cli_shell_name;
 cli_word cli_other_word;
 
 /* Prints "name" "another": the words that an option takes, `between` them. */
-void cli_print_words(cli_word *word, const char *between);
+void cli_print_word_list(cli_word *word, const char *between);
 
 /* The first clause of the help of `o`, for shells that show it beside the option. */
 const char *cli_short_help(const cli_option *o, char *out, size_t size);

@@ -49,7 +49,7 @@ static void print_option(const cli_command *c, const cli_option *o)
     if (o->value && o->value[0] != '[') {
         if (o->word) {
             cli_print(o->list ? " -x -a '(__perfile_list " : " -x -a '");
-            cli_print_words(o->word, " ");
+            cli_print_word_list(o->word, " ");
             cli_print(o->list ? ")'" : "'");
         } else {
             cli_print(o->path ? " -r -F" : " -x");
@@ -63,7 +63,7 @@ static void print_option(const cli_command *c, const cli_option *o)
 static void print_command(const cli_command *c)
 {
     cli_rows rows = cli_rows_of(c->spec);
-    for (const cli_option *o; (o = cli_next_told(&rows));)
+    for (const cli_option *o; (o = cli_next_documented(&rows));)
         print_option(c, o);
     cli_print("complete -c perfile -n '__perfile_is %s", c->name);
     if (!c->spec->subject) {
@@ -71,11 +71,11 @@ static void print_command(const cli_command *c)
         return;
     }
     cli_print("; and __perfile_lacks ");
-    cli_print_words(c->spec->subject, " ");
+    cli_print_word_list(c->spec->subject, " ");
     cli_print("' -a '");
-    cli_print_words(c->spec->subject, " ");
+    cli_print_word_list(c->spec->subject, " ");
     cli_print("'\ncomplete -c perfile -n '__perfile_is %s; and not __perfile_lacks ", c->name);
-    cli_print_words(c->spec->subject, " ");
+    cli_print_word_list(c->spec->subject, " ");
     cli_print("' -F\n");
 }
 
@@ -92,9 +92,9 @@ void cli_completion_fish(void)
                   c->name);
     }
     cli_print("complete -c perfile -n __perfile_first -a '");
-    cli_print_words(cli_other_word, " ");
+    cli_print_word_list(cli_other_word, " ");
     cli_print("'\ncomplete -c perfile -n '__perfile_is completion' -a '");
-    cli_print_words(cli_shell_name, " ");
+    cli_print_word_list(cli_shell_name, " ");
     cli_print("'\n");
     for (size_t i = 0; (c = cli_command_at(i)); i++)
         print_command(c);

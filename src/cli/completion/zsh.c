@@ -26,7 +26,7 @@ static void print_action(const cli_option *o)
     cli_print(":");
     if (o->word) {
         cli_print(o->list ? "_sequence compadd - " : "(");
-        cli_print_words(o->word, " ");
+        cli_print_word_list(o->word, " ");
         cli_print(o->list ? "" : ")");
     } else if (o->path) {
         cli_print("_files");
@@ -57,7 +57,7 @@ static void print_command(const cli_command *c)
 {
     cli_rows rows = cli_rows_of(c->spec);
     cli_print("    %s)\n      _arguments -s -S : \\\n", c->name);
-    for (const cli_option *o; (o = cli_next_told(&rows));) {
+    for (const cli_option *o; (o = cli_next_documented(&rows));) {
         const char letter[] = {o->letter, '\0'};
         if (o->letter)
             print_form(o, "-", letter);
@@ -65,7 +65,7 @@ static void print_command(const cli_command *c)
     }
     if (c->spec->subject) {
         cli_print("        '1:WHAT:(");
-        cli_print_words(c->spec->subject, " ");
+        cli_print_word_list(c->spec->subject, " ");
         cli_print(")' \\\n");
     }
     cli_print("        '*:FILE:_files'\n      ;;\n");
@@ -85,7 +85,7 @@ void cli_completion_zsh(void)
         cli_print("'\n");
     }
     cli_print("  )\n  others=(");
-    cli_print_words(cli_other_word, " ");
+    cli_print_word_list(cli_other_word, " ");
     cli_print_help(false, ")\n"
                           "  if (( CURRENT == 2 )); then\n"
                           "    _describe command commands\n"
@@ -103,7 +103,7 @@ void cli_completion_zsh(void)
                           "      ;;\n"
                           "    completion)\n"
                           "      (( CURRENT == 2 )) && compadd -- ");
-    cli_print_words(cli_shell_name, " ");
+    cli_print_word_list(cli_shell_name, " ");
     cli_print_help(false, "\n"
                           "      ;;\n"
                           "  esac\n"

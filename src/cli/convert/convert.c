@@ -17,7 +17,7 @@ enum {
     OPTION_DROP,
     OPTION_FORCE
 };
-enum { LEVEL_MOST = 22 };
+enum { MAX_LEVEL = 22 };
 
 typedef struct settings {
     cli_writing w;
@@ -47,8 +47,8 @@ static int read_level(const char *word, settings *set)
 {
     char *end = NULL;
     long level = word ? strtol(word, &end, 10) : 0;
-    if (word && (end == word || *end || level < 1 || level > LEVEL_MOST))
-        return cli_usage("convert", "--compress takes a level from 1 to %d: '%s'", LEVEL_MOST,
+    if (word && (end == word || *end || level < 1 || level > MAX_LEVEL))
+        return cli_usage("convert", "--compress takes a level from 1 to %d: '%s'", MAX_LEVEL,
                          word);
     set->how.flags |= PERFILE_CONVERT_COMPRESS;
     set->how.level = (int32_t)level;
@@ -96,7 +96,7 @@ static int read_option(int option, settings *set)
         return CLI_CONTINUE;
     case OPTION_FORCE: /* what it was before --on-damage */
         set->w.replace = true;
-        if (!set->w.told_damage)
+        if (!set->w.has_on_damage)
             set->w.copy = true;
         return CLI_CONTINUE;
     default:
@@ -104,7 +104,7 @@ static int read_option(int option, settings *set)
     }
 }
 
-static bool knows_directories(const settings *set)
+static bool target_has_directories(const settings *set)
 {
     return !set->how.target ||
            perfile_target_has_feature(set->how.target, PERFILE_FEATURE_DIR_FORMAT);
@@ -117,7 +117,7 @@ static int convert(settings *set, const char *path)
     perfile_sink *sink = NULL;
     cli_conversion x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
     bool directory =
-        set->w.told_form ? set->w.directory : cli_is_directory(path) && knows_directories(set);
+        set->w.has_form ? set->w.directory : cli_is_directory(path) && target_has_directories(set);
     if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
         return CLI_FAILED;
     set->how.note = cli_conversion_note;
@@ -127,7 +127,7 @@ static int convert(settings *set, const char *path)
     set->how.from = set->w.from;
     set->how.limits = set->w.limits;
     set->how.on_damage = set->w.copy                          ? PERFILE_ON_DAMAGE_COPY
-                         : !set->w.told_damage || set->w.fail ? PERFILE_ON_DAMAGE_FAIL
+                         : !set->w.has_on_damage || set->w.fail ? PERFILE_ON_DAMAGE_FAIL
                                                               : set->w.on_damage;
     set->how.user = &x;
     cli_writing_begin(x.name);
@@ -218,7 +218,7 @@ int cli_convert(int argc, char **argv)
         return status;
     if (set.how.flags & PERFILE_CONVERT_COMPRESS && set.how.flags & PERFILE_CONVERT_DECOMPRESS)
         return cli_usage("convert", "--compress or --decompress, not both");
-    if (set.w.directory && !knows_directories(&set))
+    if (set.w.directory && !target_has_directories(&set))
         return cli_usage("convert", "%s knows no directories: --to perf.data or pipe",
                          set.how.target);
     return convert(&set, in);

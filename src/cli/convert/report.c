@@ -45,7 +45,7 @@ void cli_conversion_note(void *conversion, const perfile_note *note)
     if (x->json)
         json_note(note);
     else
-        cli_say("%s: %s", x->name, note->text);
+        cli_message("%s: %s", x->name, note->text);
 }
 
 static void json_end(const cli_conversion *x, const perfile_error *failed)
@@ -75,7 +75,7 @@ static void json_end(const cli_conversion *x, const perfile_error *failed)
     cli_json_line();
 }
 
-static bool helps_to_force(const perfile_error *failed)
+static bool copy_may_help(const perfile_error *failed)
 {
     return failed->damage && failed->damage != PERFILE_DAMAGE_BAD_MAGIC;
 }
@@ -87,9 +87,9 @@ void cli_conversion_end(cli_conversion *x, const perfile_error *failed)
         json_end(x, failed);
     if (!failed)
         return;
-    cli_say_error(x->name, failed);
-    if (helps_to_force(failed))
-        cli_say(
+    cli_report_error(x->name, failed);
+    if (copy_may_help(failed))
+        cli_message(
             "%s: --on-damage copy converts what can be read; `perfile recover` saves what can be "
             "trusted",
             x->name);

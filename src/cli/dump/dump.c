@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/dump/place.h"
+#include "cli/dump/offset.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -31,27 +31,27 @@ typedef struct settings {
     const char *fields;
     const char *output;
     bool hex, force, resolve, header;
-    bool has_at;
+    bool has_offset;
     bool samples; /* only these */
-    bool headed;  /* the names of columns stand above already */
+    bool columns_named;  /* the names of columns stand above already */
     uint64_t skip, limit, at;
     uint32_t jobs;
     cli_selection select;
 } settings;
 
-static const char usual_fields[] = "time,comm,pid,tid,cpu,event,period,ip,dso";
+static const char default_fields[] = "time,comm,pid,tid,cpu,event,period,ip,dso";
 
 /* What is shown while the input is waited for: all so far. */
-typedef struct live {
+typedef struct live_output {
     perfile_emitter *emitter; /* NULL while nothing may be shown: in the middle of a record */
     perfile_sink *sink;
     perfile_status status; /* of showing it */
     perfile_error error;
-} live;
+} live_output;
 
-static void show_so_far(void *user)
+static void flush_live_output(void *user)
 {
-    live *l = user;
+    live_output *l = user;
     if (!l->emitter || l->status != PERFILE_OK)
         return;
     l->status = perfile_emitter_flush(l->emitter, &l->error);
@@ -59,7 +59,7 @@ static void show_so_far(void *user)
         l->status = perfile_sink_flush(l->sink, &l->error);
 }
 
-static bool next_live(cli_input *in, live *l, perfile_emitter *e, const perfile_record **first,
+static bool next_items_live(cli_input *in, live_output *l, perfile_emitter *e, const perfile_record **first,
                       size_t *n)
 {
     l->emitter = e;
@@ -69,11 +69,11 @@ static bool next_live(cli_input *in, live *l, perfile_emitter *e, const perfile_
 }
 
 /* Which records are still to come, for one input. */
-typedef struct choice {
+typedef struct record_choice {
     const settings *set;
     uint64_t skip, left;
-    bool begun;
-} choice;
+    bool started;
+} record_choice;
 
 static bool is_format(const settings *set, const char *name)
 {
@@ -81,7 +81,7 @@ static bool is_format(const settings *set, const char *name)
 }
 
 /* Whether a contract says what is printed. */
-static bool has_contract(const settings *set)
+static bool has_schema(const settings *set)
 {
     return is_format(set, "jsonl") || is_format(set, "cbor");
 }
@@ -90,8 +90,8 @@ static bool has_contract(const settings *set)
 static bool without_header(const settings *set)
 {
     if (is_format(set, "tsv"))
-        return set->headed;
-    return !set->header && (set->has_at || set->skip || cli_selects(&set->select));
+        return set->columns_named;
+    return !set->header && (set->has_offset || set->skip || cli_selects(&set->select));
 }
 
 /* Whether byte `at` of the file is one of `r`.  What came out of a compressed record has the offset
@@ -103,10 +103,10 @@ static bool covers(const perfile_record *r, uint64_t at)
 }
 
 /* Whether `r` is wanted.  Damage is, wherever records are. */
-static bool chosen(choice *c, const perfile_record *r)
+static bool is_wanted(record_choice *c, const perfile_record *r)
 {
-    c->begun = c->begun || covers(r, c->set->at);
-    if (!c->begun)
+    c->started = c->started || covers(r, c->set->at);
+    if (!c->started)
         return false;
     if (r->family == PERFILE_FAMILY_DAMAGE)
         return true;
@@ -121,13 +121,13 @@ static bool chosen(choice *c, const perfile_record *r)
 }
 
 /* Puts those of a run that are wanted. */
-static perfile_status put_chosen(perfile_emitter *e, choice *c, const perfile_record *r, size_t n,
+static perfile_status emit_wanted(perfile_emitter *e, record_choice *c, const perfile_record *r, size_t n,
                                  perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; st == PERFILE_OK && i < n && c->left;) {
         size_t k = 0;
-        while (i + k < n && c->left && chosen(c, &r[i + k]))
+        while (i + k < n && c->left && is_wanted(c, &r[i + k]))
             k++;
         if (k)
             st = perfile_emitter_put_run(e, &r[i], k, err);
@@ -137,21 +137,21 @@ static perfile_status put_chosen(perfile_emitter *e, choice *c, const perfile_re
 }
 
 /* *found: false when no record is at --at; then the end is not emitted either. */
-static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *set, live *l,
+static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *set, live_output *l,
                            bool *found, perfile_error *err)
 {
     const perfile_record *first;
     size_t n;
-    choice c = {.set = set, .skip = set->skip, .left = set->limit, .begun = !set->has_at};
+    record_choice c = {.set = set, .skip = set->skip, .left = set->limit, .started = !set->has_offset};
     perfile_status st = perfile_emitter_begin(e, err);
-    while (st == PERFILE_OK && l->status == PERFILE_OK && c.left && next_live(in, l, e, &first, &n))
-        st = put_chosen(e, &c, first, n, err);
+    while (st == PERFILE_OK && l->status == PERFILE_OK && c.left && next_items_live(in, l, e, &first, &n))
+        st = emit_wanted(e, &c, first, n, err);
     if (st == PERFILE_OK && l->status != PERFILE_OK) {
         *err = l->error;
         return l->status;
     }
-    *found = c.begun;
-    return st == PERFILE_OK && c.begun ? perfile_emitter_finish(e, err) : st;
+    *found = c.started;
+    return st == PERFILE_OK && c.started ? perfile_emitter_finish(e, err) : st;
 }
 
 /* What to say and exit with when emitting failed. */
@@ -159,12 +159,12 @@ static int emit_failed(const char *name, const perfile_error *err)
 {
     if (err->sys == EPIPE)
         return CLI_DONE;
-    cli_say_error(name, err);
+    cli_report_error(name, err);
     return CLI_FAILED;
 }
 
-/* *whole becomes false when the output lacks something that the input has. */
-static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
+/* *complete becomes false when the output lacks something that the input has. */
+static int dump_open(cli_input *in, const settings *set, live_output *l, bool *complete)
 {
     perfile_emit_options options = {.size = sizeof options,
                                     .fields = set->fields,
@@ -188,43 +188,43 @@ static int dump_open(cli_input *in, const settings *set, live *l, bool *whole)
     bool failed = in->status < 0;
     if (st >= 0 && !failed && !found) {
         cli_progress_clear();
-        cli_say_place(in, set->at);
+        cli_explain_offset(in, set->at);
         failed = true;
     }
     int status = cli_close(in);
-    *whole = *whole && st >= 0 && !failed;
+    *complete = *complete && st >= 0 && !failed;
     if (st < 0)
         return emit_failed(in->name, &err);
     if (errors > sum.damages)
-        cli_say("%s: %" PRIu64 " records or parts could not be decoded", in->name,
+        cli_message("%s: %" PRIu64 " records or parts could not be decoded", in->name,
                 errors - sum.damages);
     if (failed)
         return CLI_FAILED;
     /* The outcome is what the contract of jsonl says; it counts what was emitted. */
-    if (has_contract(set) && !without_header(set))
+    if (has_schema(set) && !without_header(set))
         return outcome;
     return cli_worse(status, outcome ? CLI_DAMAGED : CLI_DONE);
 }
 
-static int dump_of(const char *path, const settings *set, perfile_sink *sink, bool *whole)
+static int dump_of(const char *path, const settings *set, perfile_sink *sink, bool *complete)
 {
     cli_input in;
-    live l = {.sink = sink};
+    live_output l = {.sink = sink};
     cli_reading how = set->how;
     how.jobs = set->jobs;
-    how.whole = true;
-    how.waiting = show_so_far;
+    how.reads_all_bytes = true;
+    how.waiting = flush_live_output;
     how.waiting_user = &l;
     if (cli_open(&in, path, &how) == CLI_DONE)
-        return dump_open(&in, set, &l, whole);
+        return dump_open(&in, set, &l, complete);
     perfile_error open_error = in.error;
     int status = cli_close(&in);
     perfile_error err = {0};
-    if (!has_contract(set) || !open_error.damage) {
-        *whole = false;
+    if (!has_schema(set) || !open_error.damage) {
+        *complete = false;
     } else if (perfile_emit_failure(set->format, sink, open_error.damage, open_error.offset, &err) <
                0) {
-        *whole = false;
+        *complete = false;
         return emit_failed(in.name, &err);
     }
     return status;
@@ -236,7 +236,7 @@ static int output_failed(const char *output, const perfile_error *err)
     if (err->sys == EPIPE)
         return CLI_DONE;
     cli_progress_clear();
-    cli_say_error(name, err);
+    cli_report_error(name, err);
     return CLI_FAILED;
 }
 
@@ -252,13 +252,13 @@ static int dump_all(char **paths, int n, settings *set)
         return CLI_FAILED;
     bool file = perfile_sink_temporary(sink) != NULL;
     int status = CLI_DONE;
-    bool whole = true;
+    bool complete = true;
     for (int i = 0; i < n; i++) {
-        set->headed = i > 0;
-        status = cli_worse(status, dump_of(paths[i], set, sink, &whole));
+        set->columns_named = i > 0;
+        status = cli_worse(status, dump_of(paths[i], set, sink, &complete));
     }
-    if (file && !whole)
-        cli_say("%s: not written", set->output);
+    if (file && !complete)
+        cli_message("%s: not written", set->output);
     else if (perfile_sink_finish(sink, &err) < 0 && status != CLI_FAILED)
         status = output_failed(set->output, &err);
     cli_signals_temporary(NULL);
@@ -311,7 +311,7 @@ static int read_option(int option, settings *set)
     case OPTION_LIMIT:
         return number_option("--limit", &set->limit);
     case OPTION_AT:
-        set->has_at = true;
+        set->has_offset = true;
         return number_option("--at", &set->at);
     case OPTION_RAW:
         set->how.raw = true;
@@ -330,29 +330,29 @@ static int read_option(int option, settings *set)
 }
 
 /* Whether the options go together, and what follows from them. */
-static int settle(settings *set)
+static int complete_settings(settings *set)
 {
     perfile_error err;
     if (!set->format)
         set->format = set->fields ? "tsv" : "text";
     if (set->hex && !is_format(set, "text"))
         return cli_usage("dump", "--hex is for --format text");
-    if (set->resolve && !has_contract(set))
+    if (set->resolve && !has_schema(set))
         return cli_usage("dump", "--resolve is for --format jsonl and cbor");
     if (set->fields && !is_format(set, "tsv"))
         return cli_usage("dump", "--fields is for --format tsv");
     int status = cli_selection_check("dump", &set->select);
     if (status == CLI_CONTINUE && is_format(set, "cbor"))
-        status = cli_no_terminal("dump", set->output, "CBOR");
+        status = cli_reject_terminal("dump", set->output, "CBOR");
     if (status != CLI_CONTINUE)
         return status;
-    set->how.as_stored = has_contract(set);
+    set->how.as_stored = has_schema(set);
     set->how.selection = &set->select;
     set->how.model = set->resolve;
     if (!is_format(set, "tsv"))
         return CLI_CONTINUE;
     if (!set->fields)
-        set->fields = usual_fields;
+        set->fields = default_fields;
     set->samples = !cli_selects_by(&set->select, PERFILE_FILTER_BY_TYPE);
     if (perfile_emit_fields_check(set->fields, &set->how.model, &err) != PERFILE_OK)
         return cli_usage("dump", "--fields: %s", err.message);
@@ -439,9 +439,9 @@ int cli_dump(int argc, char **argv)
         status = read_option(c, &set);
     cli_inputs in;
     if (status == CLI_CONTINUE)
-        status = cli_take_inputs("dump", argc, argv, &in);
+        status = cli_read_inputs("dump", argc, argv, &in);
     if (status == CLI_CONTINUE)
-        status = settle(&set);
+        status = complete_settings(&set);
     if (status == CLI_CONTINUE)
         status = dump_all(in.at, (int)in.n, &set);
     cli_selection_free(&set.select);

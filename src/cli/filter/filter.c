@@ -11,7 +11,7 @@
 #include "cli/select.h"
 #include "perfile/field.h"
 
-enum { OPTION_NO_STATE = CLI_OPTION_OWN, OPTION_COMPACT, OPTION_DROP };
+enum { OPTION_NO_SIDEBAND = CLI_OPTION_OWN, OPTION_COMPACT, OPTION_DROP };
 
 typedef struct settings {
     cli_writing w;
@@ -69,7 +69,7 @@ static int read_fields(const char *list, settings *set)
 static int read_option(int option, settings *set)
 {
     switch (option) {
-    case OPTION_NO_STATE:
+    case OPTION_NO_SIDEBAND:
         set->select.how.flags |= PERFILE_FILTER_NO_SIDEBAND;
         return CLI_CONTINUE;
     case OPTION_COMPACT:
@@ -91,8 +91,8 @@ static int filter(settings *set, const char *path)
     perfile_sink *sink = NULL;
     cli_filter_run x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
     bool to_stdout = strcmp(set->w.out, "-") == 0;
-    bool directory = set->w.told_form ? set->w.directory : cli_is_directory(path) && !to_stdout;
-    set->writing.form = to_stdout && !set->w.told_form ? PERFILE_FORM_PIPE : set->w.form;
+    bool directory = set->w.has_form ? set->w.directory : cli_is_directory(path) && !to_stdout;
+    set->writing.form = to_stdout && !set->w.has_form ? PERFILE_FORM_PIPE : set->w.form;
     set->writing.format = set->w.format;
     set->writing.from = set->w.from;
     set->writing.limits = set->w.limits;
@@ -109,14 +109,14 @@ static int filter(settings *set, const char *path)
     perfile_status st =
         perfile_filter_capture(source, sink, &set->select.how, &set->writing, &x.filtered,
                                sizeof x.filtered, &x.copied, sizeof x.copied, &err);
-    cli_filter_say(&x, st == PERFILE_OK ? NULL : &err);
+    cli_filter_report(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     return cli_status_of(st, x.copied.damages);
 }
 
 static const cli_option options[] = {
     {.rows = cli_select_options},
-    {"no-state", .code = OPTION_NO_STATE, .help = "nothing but what fits",
+    {"no-state", .code = OPTION_NO_SIDEBAND, .help = "nothing but what fits",
      .more = "And facts without which it cannot be read."},
     {"compact-state", .code = OPTION_COMPACT,
      .help = "of names and mappings from before the time only the last ones",

@@ -16,6 +16,6 @@ typedef struct cli_filter_run {
 void cli_filter_note(void *run, const perfile_note *note);
 
 /* At the end; `failed` is NULL when it went well. */
-void cli_filter_say(const cli_filter_run *x, const perfile_error *failed);
+void cli_filter_report(const cli_filter_run *x, const perfile_error *failed);
 
 #endif

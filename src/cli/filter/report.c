@@ -14,21 +14,21 @@ void cli_filter_note(void *run, const perfile_note *note)
     if (note->kind == PERFILE_NOTE_DECOMPRESSED)
         return;
     cli_progress_clear();
-    cli_say("%s: %s", x->name, note->text);
+    cli_message("%s: %s", x->name, note->text);
 }
 
-static void say_line(const cli_filter_run *x)
+static void report_kept(const cli_filter_run *x)
 {
     const perfile_filter_summary *f = &x->filtered;
-    char kept[32], all[32], processes[32], of[32], aux[32], bytes[32];
-    cli_say("%s: kept %s of %s record%s, %s of %s process%s", x->name, cli_grouped(f->kept, kept),
-            cli_grouped(f->records, all), f->records == 1 ? "" : "s",
-            cli_grouped(f->kept_processes, processes), cli_grouped(f->processes, of),
+    char kept[32], total[32], processes[32], of[32], aux[32], bytes[32];
+    cli_message("%s: kept %s of %s record%s, %s of %s process%s", x->name, cli_format_grouped(f->kept, kept),
+            cli_format_grouped(f->records, total), f->records == 1 ? "" : "s",
+            cli_format_grouped(f->kept_processes, processes), cli_format_grouped(f->processes, of),
             f->processes == 1 ? "" : "es");
     if (f->aux_dropped)
-        cli_say("%s: dropped %s AUX area%s with %s bytes", x->name,
-                cli_grouped(f->aux_dropped, aux), f->aux_dropped == 1 ? "" : "s",
-                cli_grouped(f->aux_bytes, bytes));
+        cli_message("%s: dropped %s AUX area%s with %s bytes", x->name,
+                cli_format_grouped(f->aux_dropped, aux), f->aux_dropped == 1 ? "" : "s",
+                cli_format_grouped(f->aux_bytes, bytes));
 }
 
 static void json_object(const cli_filter_run *x, const perfile_error *failed)
@@ -58,13 +58,13 @@ static void json_object(const cli_filter_run *x, const perfile_error *failed)
     cli_json_line();
 }
 
-void cli_filter_say(const cli_filter_run *x, const perfile_error *failed)
+void cli_filter_report(const cli_filter_run *x, const perfile_error *failed)
 {
     cli_progress_clear();
     if (x->json)
         json_object(x, failed);
     else if (!failed)
-        say_line(x);
+        report_kept(x);
     if (failed)
-        cli_say_error(x->name, failed);
+        cli_report_error(x->name, failed);
 }

@@ -2,7 +2,7 @@
 
 #include "cli/info/info.h"
 
-static cli_event_counts *counts_of(cli_found *x, const perfile_record *r)
+static cli_event_counts *counts_of(cli_info_facts *x, const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
     if (!e)
@@ -20,7 +20,7 @@ static cli_event_counts *counts_of(cli_found *x, const perfile_record *r)
     return &x->events[e->index];
 }
 
-static void see_time(cli_found *x, uint64_t time)
+static void widen_time_range(cli_info_facts *x, uint64_t time)
 {
     if (time == PERFILE_NO_TIME || time == 0)
         return;
@@ -30,7 +30,7 @@ static void see_time(cli_found *x, uint64_t time)
         x->last = time;
 }
 
-static void see_cpu(cli_found *x, uint32_t cpu)
+static void mark_cpu(cli_info_facts *x, uint32_t cpu)
 {
     if (cpu >= sizeof x->cpu_seen * 8)
         return;
@@ -40,7 +40,7 @@ static void see_cpu(cli_found *x, uint32_t cpu)
 }
 
 /* What the file has besides samples. */
-static void feed_bulk(cli_found *x, const perfile_record *r)
+static void feed_tool_record(cli_info_facts *x, const perfile_record *r)
 {
     perfile_auxtrace auxtrace;
     switch (r->type) {
@@ -61,11 +61,11 @@ static void feed_bulk(cli_found *x, const perfile_record *r)
     }
 }
 
-static bool feed(cli_found *x, const perfile_record *r)
+static bool feed_record(cli_info_facts *x, const perfile_record *r)
 {
     if (r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER) {
         cli_losses_feed(&x->losses, r);
-        feed_bulk(x, r);
+        feed_tool_record(x, r);
         return true;
     }
     cli_event_counts *counts = counts_of(x, r);
@@ -78,14 +78,14 @@ static bool feed(cli_found *x, const perfile_record *r)
     } else {
         cli_losses_feed(&x->losses, r);
     }
-    see_time(x, perfile_record_time(r));
+    widen_time_range(x, perfile_record_time(r));
     uint32_t cpu;
     if (perfile_record_cpu(r, &cpu))
-        see_cpu(x, cpu);
+        mark_cpu(x, cpu);
     return true;
 }
 
-static bool count_samples(cli_found *x, const perfile_record *first, size_t n)
+static bool count_samples(cli_info_facts *x, const perfile_record *first, size_t n)
 {
     /* Of one event: all are its own. */
     size_t step = perfile_session_n_events(x->session) == 1 ? n : 1;
@@ -101,26 +101,26 @@ static bool count_samples(cli_found *x, const perfile_record *first, size_t n)
 }
 
 /* Samples at once: what they have of these stands at a fixed place. */
-static bool feed_samples(cli_found *x, const perfile_record *first, size_t n)
+static bool feed_samples(cli_info_facts *x, const perfile_record *first, size_t n)
 {
     uint64_t times[PERFILE_RUN_RECORDS], cpus[PERFILE_RUN_RECORDS];
     size_t n_times = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
     size_t n_cpus = perfile_sample_fields(first, n, PERFILE_SAMPLE_CPU, cpus, NULL);
     for (size_t i = 0; i < n_times; i++)
-        see_time(x, times[i]);
+        widen_time_range(x, times[i]);
     for (size_t i = 0; i < n_cpus; i++)
         if (i == 0 || cpus[i] != cpus[i - 1])
-            see_cpu(x, (uint32_t)cpus[i]);
+            mark_cpu(x, (uint32_t)cpus[i]);
     return count_samples(x, first, n);
 }
 
-bool cli_info_feed(cli_found *x, const perfile_record *first, size_t n)
+bool cli_info_feed(cli_info_facts *x, const perfile_record *first, size_t n)
 {
     if (!cli_feed_run(&x->in, x->model, first, n))
         return false;
     for (size_t i = 0, samples; i < n; i += samples ? samples : 1) {
-        samples = cli_samples(first + i, n - i);
-        if (samples ? !feed_samples(x, first + i, samples) : !feed(x, &first[i]))
+        samples = cli_leading_samples(first + i, n - i);
+        if (samples ? !feed_samples(x, first + i, samples) : !feed_record(x, &first[i]))
             return false;
     }
     return true;

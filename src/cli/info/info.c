@@ -17,7 +17,7 @@ typedef struct settings {
 } settings;
 
 /* A stream has no other header than its first records. */
-static bool walk(cli_found *x, const settings *set)
+static bool walk(cli_info_facts *x, const settings *set)
 {
     const perfile_record *r;
     size_t n, all;
@@ -35,7 +35,7 @@ static bool walk(cli_found *x, const settings *set)
 }
 
 /* When the file, or `data` of a directory, was last written. */
-static void look_at_file(cli_found *x, const char *path)
+static void read_file_time(cli_info_facts *x, const char *path)
 {
     char data[4096];
     struct stat sb;
@@ -51,7 +51,7 @@ static void look_at_file(cli_found *x, const char *path)
         (uint64_t)sb.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)sb.st_mtim.tv_nsec;
 }
 
-static bool gather_and_print(cli_found *x, const settings *set)
+static bool collect_and_print(cli_info_facts *x, const settings *set)
 {
     x->session = perfile_stream_session(x->in.stream);
     x->container = perfile_stream_container(x->in.stream);
@@ -68,17 +68,17 @@ static bool gather_and_print(cli_found *x, const settings *set)
 
 static int info_of(const char *path, const settings *set)
 {
-    cli_found *x = calloc(1, sizeof *x);
+    cli_info_facts *x = calloc(1, sizeof *x);
     if (!x) {
-        cli_say("%s: out of memory", path);
+        cli_message("%s: out of memory", path);
         return CLI_FAILED;
     }
     bool ok = true;
-    look_at_file(x, path);
+    read_file_time(x, path);
     if (cli_open(&x->in, path, &set->how) == CLI_DONE)
-        ok = gather_and_print(x, set);
+        ok = collect_and_print(x, set);
     if (!ok)
-        cli_say("%s: out of memory", x->in.name);
+        cli_message("%s: out of memory", x->in.name);
     int status = cli_close(&x->in);
     perfile_model_close(x->model);
     free(x->events);
@@ -130,7 +130,7 @@ int cli_info(int argc, char **argv)
             return status;
     }
     cli_inputs in;
-    int status = cli_take_inputs("info", argc, argv, &in);
+    int status = cli_read_inputs("info", argc, argv, &in);
     if (status != CLI_CONTINUE)
         return status;
 

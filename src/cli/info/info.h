@@ -12,7 +12,7 @@ typedef struct cli_event_counts {
     uint64_t samples;
 } cli_event_counts;
 
-typedef struct cli_found {
+typedef struct cli_info_facts {
     cli_input in;
     const perfile_session *session;
     const perfile_container *container;
@@ -36,20 +36,20 @@ typedef struct cli_found {
 
     uint64_t compressed_records;
     uint64_t compressed_bytes;
-} cli_found;
+} cli_info_facts;
 
 /* Takes in the records of a run, or some of them; false when there is no memory. */
-bool cli_info_feed(cli_found *x, const perfile_record *first, size_t n);
+bool cli_info_feed(cli_info_facts *x, const perfile_record *first, size_t n);
 
 /* When it was recorded: ns since 1970, by the clocks of the capture or else the file's time; false
  * when not known. */
-bool cli_info_captured(const cli_found *x, uint64_t *wall, bool *of_file);
+bool cli_info_captured(const cli_info_facts *x, uint64_t *wall, bool *of_file);
 
 /* "fp", "dwarf", "lbr": how call chains of the event were found; NULL when it has none. */
 const char *cli_info_call_graph(const perfile_attr *a);
 
 /* Prints it; false when there is no memory. */
-bool cli_info_json(cli_found *x);
-bool cli_info_text(cli_found *x);
+bool cli_info_json(cli_info_facts *x);
+bool cli_info_text(cli_info_facts *x);
 
 #endif

@@ -10,7 +10,7 @@ static const char *const fact_keys[PERFILE_N_FACTS] = {
     [PERFILE_FACT_CPUDESC] = "cpudesc",   [PERFILE_FACT_CPUID] = "cpuid",
     [PERFILE_FACT_CMDLINE] = "cmdline"};
 
-static void form(const cli_found *x)
+static void form(const cli_info_facts *x)
 {
     const perfile_container *c = x->container;
     cli_json_string("form", cli_form_name(c));
@@ -31,7 +31,7 @@ static void form(const cli_found *x)
     cli_json_bool("finished", !c->unterminated);
 }
 
-static void host(const cli_found *x)
+static void host(const cli_info_facts *x)
 {
     cli_json_object("host");
     for (unsigned i = 0; i < PERFILE_N_FACTS; i++) {
@@ -45,7 +45,7 @@ static void host(const cli_found *x)
     cli_json_object_end();
 }
 
-static void clock_facts(const cli_found *x)
+static void clock_facts(const cli_info_facts *x)
 {
     perfile_clock clock;
     perfile_session_clock(x->session, &clock);
@@ -63,7 +63,7 @@ static void clock_facts(const cli_found *x)
     cli_json_object_end();
 }
 
-static void captured(const cli_found *x)
+static void captured(const cli_info_facts *x)
 {
     uint64_t wall;
     bool of_file;
@@ -77,7 +77,7 @@ static void captured(const cli_found *x)
     cli_json_object_end();
 }
 
-static void events(const cli_found *x)
+static void events(const cli_info_facts *x)
 {
     cli_json_array("events");
     for (uint32_t i = 0; i < perfile_session_n_events(x->session); i++) {
@@ -103,7 +103,7 @@ static void events(const cli_found *x)
     cli_json_array_end();
 }
 
-static void features(const cli_found *x)
+static void features(const cli_info_facts *x)
 {
     cli_json_array("features");
     for (uint32_t i = 0; i < perfile_session_n_features(x->session); i++)
@@ -111,7 +111,7 @@ static void features(const cli_found *x)
     cli_json_array_end();
 }
 
-static void times(const cli_found *x)
+static void times(const cli_info_facts *x)
 {
     uint64_t wall;
     if (x->first == PERFILE_NO_TIME) {
@@ -128,7 +128,7 @@ static void times(const cli_found *x)
     cli_json_object_end();
 }
 
-static bool counts(cli_found *x)
+static bool counts(cli_info_facts *x)
 {
     const perfile_process *processes;
     const perfile_thread *threads;
@@ -167,7 +167,7 @@ static bool counts(cli_found *x)
     return true;
 }
 
-bool cli_info_json(cli_found *x)
+bool cli_info_json(cli_info_facts *x)
 {
     cli_json_object(NULL);
     cli_json_string("file", x->in.name);

@@ -1,7 +1,7 @@
 /* How a capture was taken: when, and with what call chains. */
 #include "cli/info/info.h"
 
-bool cli_info_captured(const cli_found *x, uint64_t *wall, bool *of_file)
+bool cli_info_captured(const cli_info_facts *x, uint64_t *wall, bool *of_file)
 {
     perfile_clock clock;
     perfile_session_clock(x->session, &clock);

@@ -27,7 +27,7 @@ static void plural(uint64_t n, const char *one, const char *many)
     cli_print("%" PRIu64 " %s", n, n == 1 ? one : many);
 }
 
-static void form(const cli_found *x)
+static void form(const cli_info_facts *x)
 {
     const perfile_container *c = x->container;
     char size[32];
@@ -48,13 +48,13 @@ static void form(const cli_found *x)
                   c->form == PERFILE_FORM_PIPE ? "stream" : "file", c->version,
                   c->byte_order == PERFILE_BYTE_ORDER_BIG ? "big" : "little");
     if (known) {
-        cli_bytes(total, size, sizeof size);
+        cli_format_bytes(total, size, sizeof size);
         cli_print(", %s", size);
     }
     cli_print("%s\n", c->unterminated ? "; the recording was not finished" : "");
 }
 
-static void host(const cli_found *x)
+static void host(const cli_info_facts *x)
 {
     const perfile_session *s = x->session;
     line("host", perfile_session_fact(s, PERFILE_FACT_HOSTNAME));
@@ -65,7 +65,7 @@ static void host(const cli_found *x)
     line("command", perfile_session_fact(s, PERFILE_FACT_CMDLINE));
 }
 
-static void clock_facts(const cli_found *x)
+static void clock_facts(const cli_info_facts *x)
 {
     perfile_clock clock;
     if (x->container->family != PERFILE_FAMILY_PERF)
@@ -85,34 +85,34 @@ static void clock_facts(const cli_found *x)
     cli_print("%s\n", clock.has_conversion ? ", with its conversion from the counter" : "");
 }
 
-static void times(const cli_found *x)
+static void times(const cli_info_facts *x)
 {
     char first[40], last[40], span[40];
     uint64_t from, to;
     if (x->first == PERFILE_NO_TIME)
         return;
-    cli_seconds(x->first, first, sizeof first);
-    cli_seconds(x->last, last, sizeof last);
-    cli_seconds(x->last - x->first, span, sizeof span);
+    cli_format_seconds(x->first, first, sizeof first);
+    cli_format_seconds(x->last, last, sizeof last);
+    cli_format_seconds(x->last - x->first, span, sizeof span);
     label("time");
     cli_print("%s to %s, %s s\n", first, last, span);
     if (perfile_session_wall_time(x->session, x->first, &from) &&
         perfile_session_wall_time(x->session, x->last, &to)) {
-        cli_wall(from, first, sizeof first);
-        cli_wall(to, last, sizeof last);
+        cli_format_wall_time(from, first, sizeof first);
+        cli_format_wall_time(to, last, sizeof last);
         label("wall clock");
         cli_print("%s to %s\n", first, last);
     }
 }
 
-static void captured(const cli_found *x)
+static void captured(const cli_info_facts *x)
 {
     char text[40];
     uint64_t wall;
     bool of_file;
     if (!cli_info_captured(x, &wall, &of_file))
         return;
-    cli_wall(wall, text, sizeof text);
+    cli_format_wall_time(wall, text, sizeof text);
     label("captured");
     if (of_file)
         cli_print("%.19sZ, when the file was last written\n", text);
@@ -135,7 +135,7 @@ static void sampling(const perfile_attr *a)
         cli_print(" (%" PRIu32 " bytes of stack)", a->sample_stack_user);
 }
 
-static void events(const cli_found *x)
+static void events(const cli_info_facts *x)
 {
     uint32_t n = perfile_session_n_events(x->session);
     label("events");
@@ -162,10 +162,10 @@ static void events(const cli_found *x)
     }
 }
 
-static void records(const cli_found *x)
+static void records(const cli_info_facts *x)
 {
     char bytes[32];
-    cli_bytes(x->sum.bytes, bytes, sizeof bytes);
+    cli_format_bytes(x->sum.bytes, bytes, sizeof bytes);
     label("records");
     cli_print("%" PRIu64 ", %s", x->sum.records, bytes);
     if (x->sum.unknown_types)
@@ -174,8 +174,8 @@ static void records(const cli_found *x)
     if (!x->compressed_records)
         return;
     char inner[32];
-    cli_bytes(x->compressed_bytes, bytes, sizeof bytes);
-    cli_bytes(x->sum.inner_bytes, inner, sizeof inner);
+    cli_format_bytes(x->compressed_bytes, bytes, sizeof bytes);
+    cli_format_bytes(x->sum.inner_bytes, inner, sizeof inner);
     label("compression");
     cli_print("%s hold %" PRIu64 " records of %s", bytes, x->sum.inner_records, inner);
     if (x->compressed_bytes && x->sum.inner_bytes)
@@ -183,7 +183,7 @@ static void records(const cli_found *x)
     cli_print("\n");
 }
 
-static bool world(cli_found *x)
+static bool task_counts(cli_info_facts *x)
 {
     const perfile_process *processes;
     const perfile_thread *threads;
@@ -208,7 +208,7 @@ static bool world(cli_found *x)
     return true;
 }
 
-static void losses(const cli_found *x)
+static void losses(const cli_info_facts *x)
 {
     label("lost");
     if (!cli_losses_print(&x->losses, x->session, x->samples, ""))
@@ -216,20 +216,20 @@ static void losses(const cli_found *x)
     cli_print("\n");
 }
 
-static void state(const cli_found *x)
+static void integrity(const cli_info_facts *x)
 {
     char bytes[32];
     label("state");
-    uint64_t damages = cli_damages(&x->in);
+    uint64_t damages = cli_damage_count(&x->in);
     if (!damages) {
         cli_print("%s\n", x->walked ? "whole" : "whole, as far as looked at");
         return;
     }
     cli_print("damaged in %" PRIu64 " place%s", damages, damages == 1 ? "" : "s");
-    cli_bytes(x->sum.lost, bytes, sizeof bytes);
+    cli_format_bytes(x->sum.lost, bytes, sizeof bytes);
     cli_print(", %s lost", x->sum.lost ? bytes : "no bytes");
     if (x->sum.missing) {
-        cli_bytes(x->sum.missing, bytes, sizeof bytes);
+        cli_format_bytes(x->sum.missing, bytes, sizeof bytes);
         cli_print(", %s missing at the end", bytes);
     }
     cli_print("\n");
@@ -246,7 +246,7 @@ static void state(const cli_found *x)
     cli_print("perfile recover -o OUT %s\n", file);
 }
 
-bool cli_info_text(cli_found *x)
+bool cli_info_text(cli_info_facts *x)
 {
     form(x);
     captured(x);
@@ -256,10 +256,10 @@ bool cli_info_text(cli_found *x)
     if (x->walked) {
         times(x);
         records(x);
-        if (!world(x))
+        if (!task_counts(x))
             return false;
         losses(x);
     }
-    state(x);
+    integrity(x);
     return true;
 }

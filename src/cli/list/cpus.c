@@ -10,7 +10,7 @@
 typedef struct cpu {
     int64_t core, socket, die, node;
     uint64_t records;
-    bool there;
+    bool known;
 } cpu;
 
 /* Records may claim any processor: numbers above this are not believed. */
@@ -21,7 +21,7 @@ typedef struct cpus {
     uint32_t n;
 } cpus;
 
-static cpus *need(cli_listing *l)
+static cpus *collected_cpus(cli_listing *l)
 {
     cpus *c = l->collected;
     if (c)
@@ -39,23 +39,23 @@ static cpus *need(cli_listing *l)
     return c;
 }
 
-static cpu *cpu_at(cpus *c, uint64_t number)
+static cpu *get_cpu(cpus *c, uint64_t number)
 {
-    static cpu nobody;
+    static cpu ignored;
     if (number >= MAX_CPUS)
-        return &nobody;
+        return &ignored;
     if (number >= c->n)
         c->n = (uint32_t)number + 1;
-    c->at[number].there = true;
+    c->at[number].known = true;
     return &c->at[number];
 }
 
 static bool feed_cpus(cli_listing *l, const perfile_record *r)
 {
     uint32_t number;
-    cpus *c = need(l);
+    cpus *c = collected_cpus(l);
     if (c && perfile_record_cpu(r, &number) && number < MAX_CPUS)
-        cpu_at(c, number)->records++;
+        get_cpu(c, number)->records++;
     return c;
 }
 
@@ -68,10 +68,10 @@ static void read_topology(cpus *c, const perfile_session *s)
         return;
     for (uint64_t i = 0; perfile_topology_cpu_next(&topology.cpu, &x, sizeof x) == PERFILE_OK;
          i++) {
-        cpu_at(c, i)->core = x.core_id;
-        cpu_at(c, i)->socket = x.socket_id;
+        get_cpu(c, i)->core = x.core_id;
+        get_cpu(c, i)->socket = x.socket_id;
         if (topology.has_dies && i < topology.die_id.n)
-            cpu_at(c, i)->die = (int32_t)perfile_word(&topology.die_id, (size_t)i);
+            get_cpu(c, i)->die = (int32_t)perfile_word(&topology.die_id, (size_t)i);
     }
 }
 
@@ -88,7 +88,7 @@ static void set_node(cpus *c, perfile_bytes list, uint32_t node)
                  i < list.len && list.ptr[i] >= '0' && list.ptr[i] <= '9' && to < MAX_CPUS; i++)
                 to = to * 10 + (list.ptr[i] - '0');
         for (; from <= to && from < MAX_CPUS; from++)
-            cpu_at(c, from)->node = node;
+            get_cpu(c, from)->node = node;
         if (i < list.len && list.ptr[i] != ',')
             return;
         i++;
@@ -108,7 +108,7 @@ static void read_nodes(cpus *c, const perfile_session *s)
         set_node(c, x.cpus, x.node);
 }
 
-static void cell(cli_table *t, int64_t value)
+static void number_cell(cli_table *t, int64_t value)
 {
     if (value < 0)
         cli_cell_string(t, NULL);
@@ -116,7 +116,7 @@ static void cell(cli_table *t, int64_t value)
         cli_cell(t, "%" PRId64, value);
 }
 
-static void member(const char *key, int64_t value)
+static void number_json(const char *key, int64_t value)
 {
     if (value < 0)
         cli_json_null(key);
@@ -127,7 +127,7 @@ static void member(const char *key, int64_t value)
 static bool print_cpus(cli_listing *l)
 {
     static const char *const columns[] = {">CPU", ">CORE", ">SOCKET", ">DIE", ">NODE", ">RECORDS"};
-    cpus *c = need(l);
+    cpus *c = collected_cpus(l);
     cli_table *t = cli_table_new(columns, sizeof columns / sizeof columns[0]);
     if (!c || !t) {
         cli_table_free(t);
@@ -135,29 +135,29 @@ static bool print_cpus(cli_listing *l)
     }
     uint32_t available = perfile_session_n_cpus(l->session);
     for (uint32_t i = 0; i < available && i < MAX_CPUS; i++)
-        cpu_at(c, i);
+        get_cpu(c, i);
     read_topology(c, l->session);
     read_nodes(c, l->session);
     for (uint32_t i = 0; i < c->n; i++) {
         const cpu *x = &c->at[i];
-        if (!x->there)
+        if (!x->known)
             continue;
         if (l->json) {
             cli_json_object(NULL);
             cli_json_number("cpu", i);
-            member("core", x->core);
-            member("socket", x->socket);
-            member("die", x->die);
-            member("node", x->node);
+            number_json("core", x->core);
+            number_json("socket", x->socket);
+            number_json("die", x->die);
+            number_json("node", x->node);
             cli_json_number("records", x->records);
             cli_json_object_end();
             continue;
         }
         cli_cell(t, "%" PRIu32, i);
-        cell(t, x->core);
-        cell(t, x->socket);
-        cell(t, x->die);
-        cell(t, x->node);
+        number_cell(t, x->core);
+        number_cell(t, x->socket);
+        number_cell(t, x->die);
+        number_cell(t, x->node);
         cli_cell(t, "%" PRIu64, x->records);
     }
     bool ok = l->json || cli_table_print(t);

@@ -143,7 +143,7 @@ static void event_row(const cli_listing *l, const perfile_event *e, cli_table *t
     else
         cli_cell(t, "%" PRIu64, a->sample_period);
     cli_cell(t, "%zu", e->ids.n);
-    cli_words(perfile_vocabulary_find("sample_type"), a->sample_type, words, sizeof words);
+    cli_flag_names(perfile_vocabulary_find("sample_type"), a->sample_type, words, sizeof words);
     cli_cell_string(t, words[0] ? words : "-");
 }
 

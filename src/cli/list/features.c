@@ -66,37 +66,37 @@ const cli_subject cli_list_features = {
     .name = "features", .member = "features", .print = print_features};
 
 /* A build id, wherever it came from. */
-typedef struct named {
+typedef struct build_id_entry {
     uint8_t id[20];
     uint8_t size;
     uint8_t from;
     char *name;
-} named;
+} build_id_entry;
 
 enum { FROM_FEATURE, FROM_RECORD, FROM_MAPPING };
 static const char *const from_names[] = {"feature", "record", "mapping"};
 
-typedef struct names {
-    named *at;
+typedef struct build_id_list {
+    build_id_entry *at;
     size_t n, cap;
-} names;
+} build_id_list;
 
-static bool add_named(cli_listing *l, perfile_bytes id, perfile_bytes name, uint8_t from)
+static bool add_build_id(cli_listing *l, perfile_bytes id, perfile_bytes name, uint8_t from)
 {
     if (!l->collected)
-        l->collected = calloc(1, sizeof(names));
-    names *all = l->collected;
+        l->collected = calloc(1, sizeof(build_id_list));
+    build_id_list *all = l->collected;
     if (!all)
         return false;
     if (all->n == all->cap) {
         size_t cap = all->cap ? all->cap * 2 : 64;
-        named *at = realloc(all->at, cap * sizeof *at);
+        build_id_entry *at = realloc(all->at, cap * sizeof *at);
         if (!at)
             return false;
         all->at = at;
         all->cap = cap;
     }
-    named x = {.from = from};
+    build_id_entry x = {.from = from};
     x.size = (uint8_t)(id.len < sizeof x.id ? id.len : sizeof x.id);
     if (x.size)
         memcpy(x.id, id.ptr, x.size);
@@ -116,7 +116,7 @@ static bool feed_build_ids(cli_listing *l, const perfile_record *r)
     if (r->type != PERFILE_RECORD_HEADER_BUILD_ID ||
         perfile_header_build_id_decode(r, &x, sizeof x, NULL) != PERFILE_OK)
         return true;
-    return add_named(l, x.build_id, x.filename, FROM_RECORD);
+    return add_build_id(l, x.build_id, x.filename, FROM_RECORD);
 }
 
 static bool add_feature(cli_listing *l)
@@ -127,7 +127,7 @@ static bool add_feature(cli_listing *l)
     if (!f || perfile_build_ids_decode(f, &list, sizeof list, NULL) != PERFILE_OK)
         return true;
     while (perfile_build_id_entry_next(&list.build_ids, &e, sizeof e) == PERFILE_OK)
-        if (!add_named(l, e.id.build_id, e.id.filename, FROM_FEATURE))
+        if (!add_build_id(l, e.id.build_id, e.id.filename, FROM_FEATURE))
             return false;
     return true;
 }
@@ -144,13 +144,13 @@ static bool add_mappings(cli_listing *l)
         perfile_bytes id = {m->build_id, m->build_id_size};
         perfile_bytes name = {(const uint8_t *)m->name,
                               end ? (size_t)(end + 1 - m->name) : strlen(m->name)};
-        if (id.len && !add_named(l, id, name, FROM_MAPPING))
+        if (id.len && !add_build_id(l, id, name, FROM_MAPPING))
             return false;
     }
     return true;
 }
 
-static int same_file(const named *x, const named *y)
+static int compare_entries(const build_id_entry *x, const build_id_entry *y)
 {
     int d = strcmp(x->name, y->name);
     if (!d)
@@ -158,11 +158,11 @@ static int same_file(const named *x, const named *y)
     return d ? d : x->size - y->size;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_for_sort(const void *a, const void *b)
 {
-    const named *x = a;
-    const named *y = b;
-    int d = same_file(x, y);
+    const build_id_entry *x = a;
+    const build_id_entry *y = b;
+    int d = compare_entries(x, y);
     return d ? d : x->from - y->from;
 }
 
@@ -174,12 +174,12 @@ static bool print_build_ids(cli_listing *l)
     cli_table *t = cli_table_new(columns, sizeof columns / sizeof columns[0]);
     if (!t)
         return false;
-    const names *all = l->collected;
+    const build_id_list *all = l->collected;
     if (all && all->n)
-        qsort(all->at, all->n, sizeof *all->at, by_name);
+        qsort(all->at, all->n, sizeof *all->at, compare_for_sort);
     for (size_t i = 0; all && i < all->n; i++) {
-        const named *x = &all->at[i];
-        if (i && same_file(x, x - 1) == 0)
+        const build_id_entry *x = &all->at[i];
+        if (i && compare_entries(x, x - 1) == 0)
             continue;
         if (l->json) {
             cli_json_object(NULL);
@@ -203,7 +203,7 @@ static bool print_build_ids(cli_listing *l)
 
 static void release_build_ids(cli_listing *l)
 {
-    names *all = l->collected;
+    build_id_list *all = l->collected;
     for (size_t i = 0; all && i < all->n; i++)
         free(all->at[i].name);
     if (all)

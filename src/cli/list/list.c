@@ -81,7 +81,7 @@ static int list_of(const char *path, const settings *set)
         set->subject->release(&l);
     perfile_model_close(l.model);
     if (!ok)
-        cli_say("%s: out of memory", l.in.name);
+        cli_message("%s: out of memory", l.in.name);
     int status = cli_close(&l.in);
     return ok ? status : CLI_FAILED;
 }
@@ -174,7 +174,7 @@ int cli_list(int argc, char **argv)
     if (status == CLI_CONTINUE)
         status = read_subject(argc, argv, &set.subject);
     if (status == CLI_CONTINUE)
-        status = cli_take_inputs("list", argc, argv, &in);
+        status = cli_read_inputs("list", argc, argv, &in);
     if (status == CLI_CONTINUE && set.header && cli_selects(&set.select))
         status = cli_usage("list", "--header looks at no records, of which others would be chosen");
     if (status == CLI_CONTINUE)
@@ -182,7 +182,7 @@ int cli_list(int argc, char **argv)
     if (status == CLI_CONTINUE) {
         set.heading = !set.json && in.n > 1;
         set.how.selection = &set.select;
-        set.how.with_state = true;
+        set.how.with_sideband = true;
         status = CLI_DONE;
         for (size_t i = 0; i < in.n; i++)
             status = cli_worse(status, list_of(in.at[i], &set));

@@ -13,7 +13,7 @@ static void time_cell(cli_table *t, uint64_t time)
         cli_cell_string(t, NULL);
         return;
     }
-    cli_seconds(time, text, sizeof text);
+    cli_format_seconds(time, text, sizeof text);
     cli_cell_string(t, text);
 }
 

@@ -34,7 +34,7 @@ typedef struct settings {
     perfile_stream_summary *summaries;
 } settings;
 
-static bool digit(char c)
+static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -53,9 +53,9 @@ static bool read_time(const char *word, int64_t *ns)
     uint64_t unit = 0, value = 0;
     for (size_t i = 0; i < sizeof units / sizeof units[0] && !unit; i++)
         unit = strcmp(end, units[i].name) == 0 ? units[i].ns : 0;
-    if (!digit(*p) || !unit)
+    if (!is_digit(*p) || !unit)
         return false;
-    for (; digit(*p); p++) {
+    for (; is_digit(*p); p++) {
         uint64_t more = (uint64_t)(*p - '0');
         if (value > (most / unit - more) / 10)
             return false;
@@ -63,9 +63,9 @@ static bool read_time(const char *word, int64_t *ns)
     }
     value *= unit;
     if (*p == '.') {
-        if (!digit(*++p))
+        if (!is_digit(*++p))
             return false;
-        for (; digit(*p); p++) {
+        for (; is_digit(*p); p++) {
             uint64_t more = (uint64_t)(*p - '0');
             if (more && unit < 10)
                 return false; /* no whole number of ns */
@@ -94,7 +94,7 @@ static int find_input(const settings *set, const char *word, size_t len, size_t 
                          (int)len, word, found);
     if (found)
         return CLI_CONTINUE;
-    for (i = 0; i < len && digit(word[i]) && position <= set->n; i++)
+    for (i = 0; i < len && is_digit(word[i]) && position <= set->n; i++)
         position = 10 * position + (size_t)(word[i] - '0');
     if (len == 0 || i < len || position == 0 || position > set->n)
         return cli_usage("merge",
@@ -130,7 +130,7 @@ static int keep_offset(settings *set, const char *word)
 {
     const char **more = realloc(set->offsets, (set->n_offsets + 1) * sizeof *more);
     if (!more) {
-        cli_say("out of memory");
+        cli_message("out of memory");
         return CLI_FAILED;
     }
     set->offsets = more;
@@ -178,7 +178,7 @@ static int read_option(int option, settings *set)
 }
 
 /* Each input has its file, and others while it is sorted. */
-static void allow_files(size_t n)
+static void raise_file_limit(size_t n)
 {
     struct rlimit files;
     rlim_t wanted = 64 + 8 * (rlim_t)n;
@@ -188,22 +188,22 @@ static void allow_files(size_t n)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
-static int look_at_inputs(settings *set)
+static int check_inputs(settings *set)
 {
     size_t pipes = 0;
     for (size_t i = 0; i < set->n; i++) {
-        bool standard = strcmp(set->paths[i], "-") == 0;
-        set->in[i].name = standard ? "standard input" : set->paths[i];
+        bool is_stdin = strcmp(set->paths[i], "-") == 0;
+        set->in[i].name = is_stdin ? "standard input" : set->paths[i];
         set->in[i].from = set->w.from;
         set->in[i].summary = &set->summaries[i];
         set->in[i].summary_size = sizeof set->summaries[i];
-        pipes += standard;
+        pipes += is_stdin;
     }
     if (pipes > 1)
         return cli_usage("merge", "standard input can be read once");
-    if (set->w.told_form && set->w.directory)
+    if (set->w.has_form && set->w.directory)
         return cli_usage("merge", "--to takes perf.data or pipe");
-    if (set->w.told_form && set->w.form == PERFILE_FORM_FILE && strcmp(set->w.out, "-") == 0)
+    if (set->w.has_form && set->w.form == PERFILE_FORM_FILE && strcmp(set->w.out, "-") == 0)
         return cli_usage("merge", "standard output can have the form of a pipe only");
     for (size_t i = 0; i < set->n_offsets; i++) {
         int status = read_offset(set, set->offsets[i]);
@@ -219,10 +219,10 @@ static int open_files(settings *set, perfile_sink **sink)
     for (size_t i = 0; i < set->n; i++) {
         perfile_source **source = &set->in[i].source;
         if (cli_source_mapped(set->paths[i], set->w.limits, source, &err) != PERFILE_OK) {
-            cli_say_error(set->in[i].name, &err);
+            cli_report_error(set->in[i].name, &err);
             return CLI_FAILED;
         }
-        cli_say_beside(set->paths[i]);
+        cli_report_not_copied(set->paths[i]);
     }
     const cli_output o = {.out = set->w.out,
                           .replace = set->w.replace,
@@ -257,9 +257,9 @@ static int merge(settings *set)
                                               .max_memory = set->max_memory,
                                               .note = cli_merge_copy_note,
                                               .progress = cli_writing_progress,
-                                              .merged = cli_merge_inputs,
+                                              .merged = cli_merge_report_inputs,
                                               .user = &x};
-    allow_files(set->n);
+    raise_file_limit(set->n);
     int status = open_files(set, &sink);
     if (status != CLI_DONE)
         return status;
@@ -278,10 +278,10 @@ static int merge_paths(settings *set)
     set->in = calloc(set->n, sizeof *set->in);
     set->summaries = calloc(set->n, sizeof *set->summaries);
     if (!set->in || !set->summaries) {
-        cli_say("out of memory");
+        cli_message("out of memory");
         return CLI_FAILED;
     }
-    int status = look_at_inputs(set);
+    int status = check_inputs(set);
     return status == CLI_CONTINUE ? merge(set) : status;
 }
 
@@ -369,10 +369,10 @@ int cli_merge(int argc, char **argv)
     if (status == CLI_CONTINUE && !set.w.out)
         status = cli_usage("merge", "missing output: give -o OUT");
     if (status == CLI_CONTINUE)
-        status = cli_no_terminal("merge", set.w.out, "a capture");
+        status = cli_reject_terminal("merge", set.w.out, "a capture");
     cli_inputs in;
     if (status == CLI_CONTINUE)
-        status = cli_take_inputs("merge", argc, argv, &in);
+        status = cli_read_inputs("merge", argc, argv, &in);
     if (status == CLI_CONTINUE) {
         set.paths = in.at;
         set.n = in.n;

@@ -13,7 +13,7 @@
 #include "perfile/damage.h"
 #include "perfile/text.h"
 
-enum { MOST_NOTES = 1000, MOST_MESSAGE = 4 * sizeof((perfile_error *)0)->message };
+enum { MAX_NOTES = 1000, MAX_MESSAGE = 4 * sizeof((perfile_error *)0)->message };
 
 void cli_merge_begin(cli_merge_run *x)
 {
@@ -34,11 +34,11 @@ static size_t printable(const char *text, char *out, size_t size)
     return perfile_printable((perfile_bytes){(const uint8_t *)text, strlen(text)}, out, size);
 }
 
-static void add_note(cli_merge_run *x, const cli_merge_text *note, const char *text)
+static void add_note(cli_merge_run *x, const cli_merge_message *note, const char *text)
 {
     size_t n = printable(text, NULL, 0) + 1;
-    cli_merge_text *more = NULL;
-    if (x->n_notes < MOST_NOTES)
+    cli_merge_message *more = NULL;
+    if (x->n_notes < MAX_NOTES)
         more = realloc(x->notes, (x->n_notes + 1) * sizeof *more);
     if (more)
         x->notes = more;
@@ -54,19 +54,19 @@ static void add_note(cli_merge_run *x, const cli_merge_text *note, const char *t
 
 void cli_merge_note(void *run, const perfile_merge_note *note)
 {
-    cli_merge_text one = {note->kind, note->number, note->input, note->count, NULL};
+    cli_merge_message one = {note->kind, note->number, note->input, note->count, NULL};
     add_note(run, &one, note->text);
 }
 
 /* Numbers of kinds go on behind those of perfile_merge_note. */
 void cli_merge_copy_note(void *run, uint32_t input, const perfile_note *note)
 {
-    cli_merge_text one = {PERFILE_N_MERGE_NOTES + note->kind, note->number, input, note->count,
+    cli_merge_message one = {PERFILE_N_MERGE_NOTES + note->kind, note->number, input, note->count,
                           NULL};
     add_note(run, &one, note->text);
 }
 
-static const char *kind_name(const cli_merge_text *note)
+static const char *kind_name(const cli_merge_message *note)
 {
     return note->kind < PERFILE_N_MERGE_NOTES
                ? perfile_merge_note_name(note->kind)
@@ -127,7 +127,7 @@ static void json_pids(const perfile_stream *stream, size_t n)
     cli_json_array_end();
 }
 
-void cli_merge_inputs(void *run, const perfile_stream *stream)
+void cli_merge_report_inputs(void *run, const perfile_stream *stream)
 {
     cli_merge_run *x = run;
     x->merged = true;
@@ -149,7 +149,7 @@ void cli_merge_inputs(void *run, const perfile_stream *stream)
     }
 }
 
-static void json_nothing(const cli_merge_run *x)
+static void json_empty_lists(const cli_merge_run *x)
 {
     static const char *const lists[] = {"inputs", "ids", "pids"};
     for (size_t i = 0; i < (x->maps ? 3 : 1); i++) {
@@ -162,7 +162,7 @@ static void json_notes(const cli_merge_run *x)
 {
     cli_json_array("notes");
     for (size_t i = 0; i < x->n_notes; i++) {
-        const cli_merge_text *note = &x->notes[i];
+        const cli_merge_message *note = &x->notes[i];
         cli_json_object(NULL);
         cli_json_string("kind", kind_name(note));
         if (note->number != UINT32_MAX)
@@ -180,7 +180,7 @@ static void json_end(const cli_merge_run *x, const perfile_error *failed)
 {
     const perfile_merge_summary *m = &x->result;
     if (!x->merged)
-        json_nothing(x);
+        json_empty_lists(x);
     json_notes(x);
     if (failed)
         cli_json_null("out");
@@ -203,7 +203,7 @@ static void json_end(const cli_merge_run *x, const perfile_error *failed)
     cli_json_number("damages", x->copied.damages);
     cli_json_number("lost", x->copied.lost);
     if (failed) {
-        char text[MOST_MESSAGE];
+        char text[MAX_MESSAGE];
         printable(failed->message, text, sizeof text);
         cli_json_string("error", text);
     }
@@ -241,41 +241,41 @@ static void host_words(const perfile_merge_summary *m, char *out, size_t size)
              m->boots_unproven ? " (not proven to be one boot)" : " (different boots)");
 }
 
-static void say_line(const cli_merge_run *x)
+static void report_merged(const cli_merge_run *x)
 {
     const perfile_merge_summary *m = &x->result;
     char records[32], samples[32], clocks[160], hosts[80];
     clock_words(x, clocks, sizeof clocks);
     host_words(m, hosts, sizeof hosts);
-    cli_say("merged %s record%s (%s sample%s) of %zu capture%s%s%s",
-            cli_grouped(m->records, records), m->records == 1 ? "" : "s",
-            cli_grouped(m->samples, samples), m->samples == 1 ? "" : "s", x->n,
+    cli_message("merged %s record%s (%s sample%s) of %zu capture%s%s%s",
+            cli_format_grouped(m->records, records), m->records == 1 ? "" : "s",
+            cli_format_grouped(m->samples, samples), m->samples == 1 ? "" : "s", x->n,
             x->n == 1 ? "" : "s", hosts, clocks);
 }
 
-static void say_notes(const cli_merge_run *x)
+static void report_notes(const cli_merge_run *x)
 {
     bool mixed = false;
     for (size_t i = 0; i < x->n_notes; i++) {
-        const cli_merge_text *note = &x->notes[i];
+        const cli_merge_message *note = &x->notes[i];
         mixed |= note->kind == PERFILE_MERGE_NOTE_MIXED;
         if (note->input < x->n && note->kind >= PERFILE_N_MERGE_NOTES)
-            cli_say("%s: %s", x->in[note->input].name, note->text);
+            cli_message("%s: %s", x->in[note->input].name, note->text);
         else
-            cli_say("%s", note->text);
+            cli_message("%s", note->text);
     }
     if (x->more_notes)
-        cli_say("%zu more of that kind", x->more_notes);
+        cli_message("%zu more of that kind", x->more_notes);
     if (x->result.hosts > 1 && !mixed)
-        cli_say("kernel maps and CPU numbers of different hosts cannot be kept apart in perf.data");
+        cli_message("kernel maps and CPU numbers of different hosts cannot be kept apart in perf.data");
     else if (x->result.boots > 1 && !mixed)
-        cli_say("kernel maps and processes of different boots cannot be kept apart in perf.data%s",
+        cli_message("kernel maps and processes of different boots cannot be kept apart in perf.data%s",
                 x->result.boots_unproven ? "; where the boot is the same, --offset IN=0 says so"
                                          : "");
 }
 
 /* What was wrong with an input. */
-static void say_damage(const char *name, const perfile_stream_summary *sum)
+static void report_damage(const char *name, const perfile_stream_summary *sum)
 {
     char offset[48] = "", places[48] = "", lost[48] = "";
     unsigned kinds = 0;
@@ -292,19 +292,19 @@ static void say_damage(const char *name, const perfile_stream_summary *sum)
         if (!sum->by_damage[k])
             continue;
         if (kinds++ == 0)
-            cli_say("%s: %s%s%s%s", name, offset, places, perfile_damage_text(k), lost);
+            cli_message("%s: %s%s%s%s", name, offset, places, perfile_damage_text(k), lost);
         else
-            cli_say("%s: also: %s", name, perfile_damage_text(k));
+            cli_message("%s: also: %s", name, perfile_damage_text(k));
     }
 }
 
-static void say_failed(const perfile_error *err)
+static void report_failure(const perfile_error *err)
 {
-    char text[MOST_MESSAGE];
+    char text[MAX_MESSAGE];
     printable(err->message[0] ? err->message : perfile_status_text(err->status), text, sizeof text);
-    cli_say("%s", text);
+    cli_message("%s", text);
     if (err->status == PERFILE_E_LIMIT && err->where)
-        cli_say("this is the limit '%s'", err->where);
+        cli_message("this is the limit '%s'", err->where);
 }
 
 void cli_merge_end(cli_merge_run *x, const perfile_error *failed)
@@ -313,13 +313,13 @@ void cli_merge_end(cli_merge_run *x, const perfile_error *failed)
     if (x->json)
         json_end(x, failed);
     else if (!failed) {
-        say_line(x);
-        say_notes(x);
+        report_merged(x);
+        report_notes(x);
     }
     for (size_t i = 0; i < x->n && !x->json && !failed; i++)
-        say_damage(x->in[i].name, &x->summaries[i]);
+        report_damage(x->in[i].name, &x->summaries[i]);
     if (failed && !(x->json && strcmp(x->out, "-") == 0))
-        say_failed(failed);
+        report_failure(failed);
     for (size_t i = 0; i < x->n_notes; i++)
         free(x->notes[i].text);
     free(x->notes);

@@ -8,24 +8,23 @@
 #include "cli/output.h"
 
 enum { OPTION_ATTRS_FROM = CLI_OPTION_OWN, OPTION_EVENT, OPTION_BIG };
-enum { MOST_EVENTS = 64 };
+enum { MAX_EVENTS = 64 };
 
 typedef struct settings {
     cli_writing w;
     const char *attrs_from;
-    bool dry_run;
-    uint32_t byte_order; /* of events described in words */
-    const char *events[MOST_EVENTS];
+    bool dry_run, big;
+    const char *events[MAX_EVENTS];
     uint32_t n_events;
 } settings;
 
-/* The events that are given instead of those of the input. */
-typedef struct given {
-    perfile_stream *sister; /* owns them */
-    perfile_event_text texts[MOST_EVENTS];
+/* The events that are given_events instead of those of the input. */
+typedef struct given_events {
+    perfile_stream *reference; /* owns them */
+    perfile_event_text texts[MAX_EVENTS];
     perfile_assumed_event *events;
     perfile_assume assume;
-} given;
+} given_events;
 
 static void on_gap(void *user, const perfile_gap *gap, const char *part)
 {
@@ -37,26 +36,26 @@ static void on_note(void *user, const perfile_recover_note *note)
     cli_rescue_note(user, note);
 }
 
-static int events_of_sister(const settings *set, given *g)
+static int events_of_reference(const settings *set, given_events *g)
 {
     perfile_error err;
     const perfile_record *r;
-    perfile_status st = perfile_open_path(set->attrs_from, NULL, &g->sister, &err);
-    const perfile_session *s = st == PERFILE_OK ? perfile_stream_session(g->sister) : NULL;
+    perfile_status st = perfile_open_path(set->attrs_from, NULL, &g->reference, &err);
+    const perfile_session *s = st == PERFILE_OK ? perfile_stream_session(g->reference) : NULL;
     /* Those of a stream come in its first records. */
     while (st == PERFILE_OK && perfile_session_n_events(s) == 0)
-        st = perfile_stream_next(g->sister, &r, &err);
-    while (st == PERFILE_OK && (st = perfile_stream_next(g->sister, &r, &err)) == PERFILE_OK)
+        st = perfile_stream_next(g->reference, &r, &err);
+    while (st == PERFILE_OK && (st = perfile_stream_next(g->reference, &r, &err)) == PERFILE_OK)
         if (r->type < PERFILE_RECORD_USER)
             break;
     if (st < 0) {
-        cli_say_error(set->attrs_from, &err);
+        cli_report_error(set->attrs_from, &err);
         return CLI_FAILED;
     }
     uint32_t n = perfile_session_n_events(s);
     g->events = calloc(n ? n : 1, sizeof *g->events);
     if (!g->events || n == 0) {
-        cli_say("%s: %s", set->attrs_from, n ? "out of memory" : "it has no events");
+        cli_message("%s: %s", set->attrs_from, n ? "out of memory" : "it has no events");
         return CLI_FAILED;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -68,7 +67,7 @@ static int events_of_sister(const settings *set, given *g)
     return CLI_DONE;
 }
 
-static int events_of_texts(const settings *set, given *g)
+static int events_of_texts(const settings *set, given_events *g)
 {
     perfile_error err;
     g->events = calloc(set->n_events, sizeof *g->events);
@@ -85,9 +84,9 @@ static int events_of_texts(const settings *set, given *g)
     return CLI_DONE;
 }
 
-static int take_given(const settings *set, given *g)
+static int read_given_events(const settings *set, given_events *g)
 {
-    int status = set->attrs_from ? events_of_sister(set, g)
+    int status = set->attrs_from ? events_of_reference(set, g)
                  : set->n_events ? events_of_texts(set, g)
                                  : CLI_DONE;
     g->assume.size = sizeof g->assume;
@@ -95,7 +94,7 @@ static int take_given(const settings *set, given *g)
     return status;
 }
 
-static int rescue(const settings *set, const char *path, const given *g)
+static int rescue(const settings *set, const char *path, const given_events *g)
 {
     perfile_error err = {0};
     perfile_source *source;
@@ -114,7 +113,7 @@ static int rescue(const settings *set, const char *path, const given *g)
                                    .progress = cli_writing_progress,
                                    .user = &x};
     if (cli_source_copied(path, set->w.limits, &source, &err) != PERFILE_OK) {
-        cli_say_error(x.name, &err);
+        cli_report_error(x.name, &err);
         return CLI_FAILED;
     }
     const char *const inputs[] = {path, set->attrs_from};
@@ -122,13 +121,13 @@ static int rescue(const settings *set, const char *path, const given *g)
                           .replace = set->w.replace,
                           .inputs = inputs,
                           .n_inputs = set->attrs_from ? 2 : 1};
-    int status = set->dry_run ? cli_output_apart(o.inputs, o.n_inputs) : cli_output_open(&o, &sink);
+    int status = set->dry_run ? cli_protect_inputs_verbose(o.inputs, o.n_inputs) : cli_output_open(&o, &sink);
     if (status != CLI_DONE) {
         perfile_source_close(source);
         return CLI_FAILED;
     }
     if (!set->dry_run)
-        cli_say_beside(path);
+        cli_report_not_copied(path);
     cli_writing_begin(x.name);
     cli_rescue_begin(&x);
     perfile_status st = perfile_recover_capture(source, sink, &how, &x.sum, sizeof x.sum, &err);
@@ -153,8 +152,8 @@ static int read_option(int option, settings *set)
         set->attrs_from = optarg;
         return CLI_CONTINUE;
     case OPTION_EVENT:
-        if (set->n_events == MOST_EVENTS)
-            return cli_usage("recover", "--event: more than %d", MOST_EVENTS);
+        if (set->n_events == MAX_EVENTS)
+            return cli_usage("recover", "--event: more than %d", MAX_EVENTS);
         set->events[set->n_events++] = optarg;
         return CLI_CONTINUE;
     case OPTION_BIG:
@@ -220,25 +219,25 @@ int cli_recover(int argc, char **argv)
     if (status != CLI_CONTINUE)
         return status;
     const char *in;
-    status = cli_take_input("recover", argc, argv, &in);
+    status = cli_read_input("recover", argc, argv, &in);
     if (status != CLI_CONTINUE)
         return status;
     if (!set.w.out && !set.dry_run)
         return cli_usage("recover", "missing output: give -o OUT, or --dry-run");
     if (!set.dry_run &&
-        (status = cli_no_terminal("recover", set.w.out, "a capture")) != CLI_CONTINUE)
+        (status = cli_reject_terminal("recover", set.w.out, "a capture")) != CLI_CONTINUE)
         return status;
     if (set.attrs_from && set.n_events)
         return cli_usage("recover", "--attrs-from or --event, not both");
-    given *g = calloc(1, sizeof *g);
+    given_events *g = calloc(1, sizeof *g);
     if (!g) {
-        cli_say("out of memory");
+        cli_message("out of memory");
         return CLI_FAILED;
     }
-    status = take_given(&set, g);
+    status = read_given_events(&set, g);
     if (status == CLI_DONE)
         status = rescue(&set, in, g);
-    perfile_stream_close(g->sister);
+    perfile_stream_close(g->reference);
     free(g->events);
     free(g);
     return status;

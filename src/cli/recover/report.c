@@ -13,7 +13,7 @@
 #include "cli/recover/recover.h"
 #include "cli/text.h"
 
-enum { SHOWN_GAPS = 20 };
+enum { MAX_SHOWN_GAPS = 20 };
 
 static uint64_t type_key(const perfile_gap_side *side)
 {
@@ -62,7 +62,7 @@ static void json_gap(const perfile_gap *gap, const char *part)
     cli_json_object_end();
 }
 
-static void beside(const perfile_gap *gap, char *out, size_t size)
+static void describe_neighbours(const perfile_gap *gap, char *out, size_t size)
 {
     char one[32], two[32];
     const char *before = cli_type_name(type_key(&gap->before), one, sizeof one);
@@ -78,10 +78,10 @@ static void beside(const perfile_gap *gap, char *out, size_t size)
         out[0] = '\0';
 }
 
-static void say_gap(const cli_rescue *x, const perfile_gap *gap, const char *part)
+static void report_gap(const cli_rescue *x, const perfile_gap *gap, const char *part)
 {
     char where[64] = "", bytes[64] = "", rule[32] = "", sides[128];
-    beside(gap, sides, sizeof sides);
+    describe_neighbours(gap, sides, sizeof sides);
     if (gap->offset != PERFILE_NO_OFFSET)
         snprintf(where, sizeof where, "offset %" PRIu64 ": ", gap->offset);
     if (gap->bytes)
@@ -90,7 +90,7 @@ static void say_gap(const cli_rescue *x, const perfile_gap *gap, const char *par
     if (gap->rule)
         snprintf(rule, sizeof rule, " (%s)", gap->rule);
     cli_progress_clear();
-    cli_say("%s: %s%s%s%s%s%s%s", x->name, part ? part : "", part ? ": " : "", where,
+    cli_message("%s: %s%s%s%s%s%s%s", x->name, part ? part : "", part ? ": " : "", where,
             perfile_damage_text(gap->damage), rule, bytes, sides);
 }
 
@@ -99,8 +99,8 @@ void cli_rescue_gap(cli_rescue *x, const perfile_gap *gap, const char *part)
     x->n_gaps++;
     if (x->json)
         json_gap(gap, part);
-    else if (x->n_gaps <= SHOWN_GAPS)
-        say_gap(x, gap, part);
+    else if (x->n_gaps <= MAX_SHOWN_GAPS)
+        report_gap(x, gap, part);
 }
 
 void cli_rescue_note(cli_rescue *x, const perfile_recover_note *note)
@@ -118,7 +118,7 @@ void cli_rescue_note(cli_rescue *x, const perfile_recover_note *note)
     x->notes[x->n_notes].text = text;
     x->n_notes++;
     if (!x->json)
-        cli_say("%s: %s", x->name, text);
+        cli_message("%s: %s", x->name, text);
 }
 
 void cli_rescue_begin(cli_rescue *x)
@@ -187,42 +187,42 @@ static void json_end(const cli_rescue *x, const perfile_error *failed)
     cli_json_line();
 }
 
-static void say_kept(const cli_rescue *x)
+static void report_kept(const cli_rescue *x)
 {
     const perfile_recover_summary *s = &x->sum;
     char bytes[32];
-    cli_bytes(s->bytes, bytes, sizeof bytes);
-    cli_say("%s: %s %" PRIu64 " record%s, %" PRIu64 " sample%s of them, %s", x->name,
+    cli_format_bytes(s->bytes, bytes, sizeof bytes);
+    cli_message("%s: %s %" PRIu64 " record%s, %" PRIu64 " sample%s of them, %s", x->name,
             x->dry_run ? "would keep" : "kept", s->records, s->records == 1 ? "" : "s", s->samples,
             s->samples == 1 ? "" : "s", bytes);
 }
 
-static void say_lost(const cli_rescue *x)
+static void report_lost(const cli_rescue *x)
 {
     const perfile_recover_summary *s = &x->sum;
     char bytes[32];
     if (!s->damaged) {
-        cli_say("%s: nothing is lost", x->name);
+        cli_message("%s: nothing is lost", x->name);
         return;
     }
     if (s->unterminated)
-        cli_say("%s: the recording was killed: host, command line and build ids were never written",
+        cli_message("%s: the recording was killed: host, command line and build ids were never written",
                 x->name);
-    cli_bytes(s->lost, bytes, sizeof bytes);
+    cli_format_bytes(s->lost, bytes, sizeof bytes);
     if (s->lost)
-        cli_say("%s: lost %s", x->name, bytes);
-    cli_bytes(s->missing, bytes, sizeof bytes);
+        cli_message("%s: lost %s", x->name, bytes);
+    cli_format_bytes(s->missing, bytes, sizeof bytes);
     if (s->missing)
-        cli_say("%s: another %s of records were cut off before", x->name, bytes);
+        cli_message("%s: another %s of records were cut off before", x->name, bytes);
     if (s->features_lost)
-        cli_say("%s: lost %" PRIu64 " feature section%s", x->name, s->features_lost,
+        cli_message("%s: lost %" PRIu64 " feature section%s", x->name, s->features_lost,
                 s->features_lost == 1 ? "" : "s");
 }
 
-static void say_next(const cli_rescue *x)
+static void report_next_step(const cli_rescue *x)
 {
     if (x->dry_run && !x->sum.damaged) {
-        cli_say("%s: nothing was written, and nothing needs recovering", x->name);
+        cli_message("%s: nothing was written, and nothing needs recovering", x->name);
         return;
     }
     char file[CLI_SHELL_WORD];
@@ -237,7 +237,7 @@ static void say_next(const cli_rescue *x)
                        : report   ? "perf report -i "
                                   : "perfile dump ";
     if (what || known)
-        cli_say("%s: %s%s%s%s%s", x->name, what ? what : "", what && known ? "; " : "",
+        cli_message("%s: %s%s%s%s%s", x->name, what ? what : "", what && known ? "; " : "",
                 known ? "next: " : "", known ? next : "", known ? file : "");
 }
 
@@ -246,16 +246,16 @@ void cli_rescue_end(cli_rescue *x, const perfile_error *failed)
     cli_progress_clear();
     if (x->json)
         json_end(x, failed);
-    if (x->n_gaps > SHOWN_GAPS && !x->json)
-        cli_say("%s: and %" PRIu64 " more gaps; --json lists all", x->name, x->n_gaps - SHOWN_GAPS);
+    if (x->n_gaps > MAX_SHOWN_GAPS && !x->json)
+        cli_message("%s: and %" PRIu64 " more gaps; --json lists all", x->name, x->n_gaps - MAX_SHOWN_GAPS);
     if (failed) {
-        cli_say_error(x->name, failed);
-        cli_say("%s: nothing was written", x->name);
+        cli_report_error(x->name, failed);
+        cli_message("%s: nothing was written", x->name);
         return;
     }
-    say_kept(x);
-    say_lost(x);
-    say_next(x);
+    report_kept(x);
+    report_lost(x);
+    report_next_step(x);
 }
 
 void cli_rescue_clear(cli_rescue *x)

@@ -33,17 +33,17 @@ static void on_note(void *user, const perfile_note *note)
 {
     const settings *set = user;
     cli_progress_clear();
-    cli_say("%s: %s", set->name, note->text);
+    cli_message("%s: %s", set->name, note->text);
 }
 
 static void say_done(const settings *set, const perfile_sort_summary *s)
 {
     char bytes[32], temporary[64] = "";
     if (s->temporary) {
-        cli_bytes(s->temporary, bytes, sizeof bytes);
+        cli_format_bytes(s->temporary, bytes, sizeof bytes);
         snprintf(temporary, sizeof temporary, ", with %s of temporary files", bytes);
     }
-    cli_say("%s: sorted %" PRIu64 " record%s, %" PRIu64 " sample%s of them; %" PRIu64
+    cli_message("%s: sorted %" PRIu64 " record%s, %" PRIu64 " sample%s of them; %" PRIu64
             " record%s out of time order%s",
             set->name, s->records, s->records == 1 ? "" : "s", s->samples,
             s->samples == 1 ? "" : "s", s->out_of_order, s->out_of_order == 1 ? " was" : "s were",
@@ -83,8 +83,8 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
     const char *format = perfile_stream_container(s)->format;
     perfile_writer_options how = {.size = sizeof how,
                                   .as_stored = true,
-                                  .format = set->w.told_form ? set->w.format : format,
-                                  .form = set->w.told_form ? set->w.form
+                                  .format = set->w.has_form ? set->w.format : format,
+                                  .form = set->w.has_form ? set->w.form
                                           : pipe           ? PERFILE_FORM_PIPE
                                                            : PERFILE_FORM_FILE,
                                   .byte_order = perfile_session_byte_order(session)};
@@ -136,7 +136,7 @@ static int sort(settings *set)
                           .threads = cli_jobs(set->jobs)};
     if (cli_output_open(&o, &sink) != CLI_DONE)
         return CLI_FAILED;
-    cli_say_beside(set->in);
+    cli_report_not_copied(set->in);
     cli_writing_begin(set->name);
     perfile_status st = run(set, sink, &sorted, &copied, &err);
     cli_progress_clear();
@@ -144,7 +144,7 @@ static int sort(settings *set)
     if (set->w.json)
         json_done(set, &sorted, &copied, st == PERFILE_OK ? NULL : &err);
     if (st != PERFILE_OK)
-        cli_say_error(set->name, &err);
+        cli_report_error(set->name, &err);
     else if (!set->w.json)
         say_done(set, &sorted);
     return cli_status_of(st, copied.damages);

@@ -17,7 +17,7 @@ void cli_split_note(void *run, const perfile_note *note)
     if (note->kind == PERFILE_NOTE_DECOMPRESSED)
         return;
     cli_progress_clear();
-    cli_say("%s: %s", x->name, note->text);
+    cli_message("%s: %s", x->name, note->text);
 }
 
 void cli_split_done(void *run, const perfile_split_part *part, perfile_sink *sink)
@@ -52,11 +52,11 @@ void cli_split_free(cli_split_run *x)
     free(x->parts);
 }
 
-static void say_line(const cli_split_run *x)
+static void report_split(const cli_split_run *x)
 {
     char records[32], parts[32];
-    cli_say("%s: split %s record%s into %s part%s", x->name, cli_grouped(x->sum.records, records),
-            x->sum.records == 1 ? "" : "s", cli_grouped(x->sum.parts, parts),
+    cli_message("%s: split %s record%s into %s part%s", x->name, cli_format_grouped(x->sum.records, records),
+            x->sum.records == 1 ? "" : "s", cli_format_grouped(x->sum.parts, parts),
             x->sum.parts == 1 ? "" : "s");
 }
 
@@ -107,15 +107,15 @@ static void json_object(const cli_split_run *x, const perfile_error *failed)
     cli_json_line();
 }
 
-void cli_split_say(const cli_split_run *x, const perfile_error *failed)
+void cli_split_report(const cli_split_run *x, const perfile_error *failed)
 {
     cli_progress_clear();
     if (x->json && x->no_memory)
-        cli_say("out of memory: no report");
+        cli_message("out of memory: no report");
     else if (x->json)
         json_object(x, failed);
     else if (!failed)
-        say_line(x);
+        report_split(x);
     if (failed)
-        cli_say_error(x->name, failed);
+        cli_report_error(x->name, failed);
 }

@@ -16,7 +16,7 @@ enum {
     OPTION_SIZE,
     OPTION_RECORDS,
     OPTION_BY,
-    OPTION_NO_STATE,
+    OPTION_NO_SIDEBAND,
     OPTION_COMPACT
 };
 
@@ -82,7 +82,7 @@ static int read_key(const char *word, uint32_t *by)
 }
 
 /* One of the four ways. */
-static int read_way(int option, settings *set)
+static int read_method(int option, settings *set)
 {
     uint64_t *n = &set->how.amount;
     if (set->how.by)
@@ -116,8 +116,8 @@ static int read_option(int option, settings *set)
     case OPTION_SIZE:
     case OPTION_RECORDS:
     case OPTION_BY:
-        return read_way(option, set);
-    case OPTION_NO_STATE:
+        return read_method(option, set);
+    case OPTION_NO_SIDEBAND:
         set->how.flags |= PERFILE_SPLIT_NO_SIDEBAND;
         return CLI_CONTINUE;
     case OPTION_COMPACT:
@@ -129,7 +129,7 @@ static int read_option(int option, settings *set)
 }
 
 /* What is wrong with the options is told before anything is opened. */
-static int look_at(settings *set)
+static int check_settings(settings *set)
 {
     perfile_error err;
     if (!set->how.by)
@@ -159,15 +159,15 @@ static int split(settings *set, const char *path)
     perfile_error err = {0};
     perfile_source *source;
     cli_split_run x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
-    if (cli_source(path, set->w.limits, &source, &err) != PERFILE_OK) {
-        cli_say_error(x.name, &err);
+    if (cli_source_sequential(path, set->w.limits, &source, &err) != PERFILE_OK) {
+        cli_report_error(x.name, &err);
         return CLI_FAILED;
     }
-    if (cli_output_apart(&path, 1) != CLI_DONE) {
+    if (cli_protect_inputs_verbose(&path, 1) != CLI_DONE) {
         perfile_source_close(source);
         return CLI_FAILED;
     }
-    cli_say_beside(path);
+    cli_report_not_copied(path);
     if (set->w.replace)
         set->how.flags |= PERFILE_SPLIT_REPLACE;
     set->writing.form = set->w.form;
@@ -187,9 +187,9 @@ static int split(settings *set, const char *path)
     cli_signals_file(NULL);
     cli_signals_temporary(NULL);
     cli_signals_hold(false);
-    cli_split_say(&x, st == PERFILE_OK ? NULL : &err);
+    cli_split_report(&x, st == PERFILE_OK ? NULL : &err);
     if (st == PERFILE_E_IO && err.sys == EEXIST && !set->w.replace)
-        cli_say("%s: -f replaces files that exist", set->w.out);
+        cli_message("%s: -f replaces files that exist", set->w.out);
     cli_split_free(&x);
     return cli_status_of(st, x.sum.damages);
 }
@@ -224,7 +224,7 @@ static const cli_option options[] = {
              "underscores, and of equal names the second gets -2 behind the key."},
     {"force", .letter = 'f', .help = "replace files that exist",
      .more = "Others that are left of an earlier split stay."},
-    {"no-state", .code = OPTION_NO_STATE,
+    {"no-state", .code = OPTION_NO_SIDEBAND,
      .help = "repeat nothing but facts: each record is in one part"},
     {"compact-state", .code = OPTION_COMPACT,
      .help = "of names and mappings from before a part only the last ones",
@@ -273,6 +273,6 @@ int cli_split(int argc, char **argv)
     if (status == CLI_CONTINUE)
         status = cli_writing_input("split", argc, argv, &set.w, &in);
     if (status == CLI_CONTINUE)
-        status = look_at(&set);
+        status = check_settings(&set);
     return status == CLI_CONTINUE ? split(&set, in) : status;
 }

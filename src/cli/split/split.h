@@ -26,6 +26,6 @@ void cli_split_done(void *run, const perfile_split_part *part, perfile_sink *sin
 void cli_split_free(cli_split_run *x);
 
 /* At the end; `failed` is NULL when it went well. */
-void cli_split_say(const cli_split_run *x, const perfile_error *failed);
+void cli_split_report(const cli_split_run *x, const perfile_error *failed);
 
 #endif

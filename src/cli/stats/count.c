@@ -26,20 +26,20 @@ static inline uint64_t bytes_of(const perfile_record *r)
 static void feed_losses(cli_losses *losses, const perfile_record *r, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (cli_losses_wants(r[i].type))
+        if (cli_losses_relevant(r[i].type))
             cli_losses_feed(losses, &r[i]);
 }
 
-enum { N_TYPES = 256 };
+enum { N_COUNTED_TYPES = 256 };
 
-typedef struct low_types {
+typedef struct type_counts {
     struct {
         uint64_t records, bytes;
-    } at[N_TYPES];
-} low_types;
+    } at[N_COUNTED_TYPES];
+} type_counts;
 
 /* Samples and rounds, of which nothing is wanted but how many they are. */
-static void pass(low_types *low, cli_input *in)
+static void count_passed(type_counts *low, cli_input *in)
 {
     perfile_passed p;
     while (perfile_stream_pass(in->stream, &p, sizeof p), p.samples + p.rounds) {
@@ -51,10 +51,10 @@ static void pass(low_types *low, cli_input *in)
     }
 }
 
-static bool add_types(cli_counts *counts, const low_types *low)
+static bool add_types(cli_counts *counts, const type_counts *low)
 {
     bool ok = true;
-    for (uint64_t type = 0; type < N_TYPES; type++) {
+    for (uint64_t type = 0; type < N_COUNTED_TYPES; type++) {
         if (!low->at[type].records)
             continue;
         cli_group *g =
@@ -70,14 +70,14 @@ static bool add_types(cli_counts *counts, const low_types *low)
  * at, none for the others. */
 static bool count_types(cli_counts *counts, cli_input *in)
 {
-    low_types low = {0};
+    type_counts low = {0};
     const perfile_record *r;
     size_t n;
     bool ok = true;
-    for (pass(&low, in); cli_next_run(in, &r, &n); pass(&low, in)) {
+    for (count_passed(&low, in); cli_next_run(in, &r, &n); count_passed(&low, in)) {
         uint64_t samples = low.at[PERFILE_RECORD_SAMPLE].records;
         for (const perfile_record *at = r, *end = r + n; at < end; at++) {
-            if (at->type < N_TYPES) {
+            if (at->type < N_COUNTED_TYPES) {
                 low.at[at->type].records++;
                 low.at[at->type].bytes += bytes_of(at);
             } else {

@@ -21,7 +21,7 @@ static const struct {
     [DSO] = {"dso", "DSO"},    [TIME] = {"time", ">TIME"},
 };
 
-#define NONE UINT64_MAX
+#define NO_VALUE UINT64_MAX
 
 const char *cli_key_word(size_t i)
 {
@@ -29,7 +29,7 @@ const char *cli_key_word(size_t i)
 }
 
 /* "10ms" in ns, 0 when it is no span of time. */
-static uint64_t span_of(const char *word)
+static uint64_t read_step(const char *word)
 {
     static const struct {
         const char *unit;
@@ -46,7 +46,7 @@ static uint64_t span_of(const char *word)
 }
 
 /* The keys that there are, as a sentence. */
-static const char *no_such_key(void)
+static const char *known_keys(void)
 {
     static char text[128];
     size_t len = 0;
@@ -73,7 +73,7 @@ static const char *add_key(cli_keys *keys, const char *word)
                 return "a key is given twice";
         keys->kind[keys->n] = (uint8_t)kind;
         if (kind == TIME) {
-            keys->step[keys->n] = value ? span_of(value + 1) : 1000000000;
+            keys->step[keys->n] = value ? read_step(value + 1) : 1000000000;
             if (!keys->step[keys->n])
                 return "time takes a step such as 1s, 10ms or 250us";
         } else if (value) {
@@ -82,7 +82,7 @@ static const char *add_key(cli_keys *keys, const char *word)
         keys->n++;
         return NULL;
     }
-    return no_such_key();
+    return known_keys();
 }
 
 const char *cli_keys_add(cli_keys *keys, const char *list)
@@ -91,7 +91,7 @@ const char *cli_keys_add(cli_keys *keys, const char *list)
         char word[64];
         size_t n = strcspn(list, ",");
         if (n >= sizeof word)
-            return no_such_key();
+            return known_keys();
         memcpy(word, list, n);
         word[n] = 0;
         const char *wrong = add_key(keys, word);
@@ -102,7 +102,7 @@ const char *cli_keys_add(cli_keys *keys, const char *list)
     return NULL;
 }
 
-const char *cli_keys_meant(const char *list, char *out, size_t size)
+const char *cli_keys_suggestion(const char *list, char *out, size_t size)
 {
     const char *names[N_KINDS];
     char word[64];
@@ -116,7 +116,7 @@ const char *cli_keys_meant(const char *list, char *out, size_t size)
         for (unsigned kind = 0; kind < N_KINDS; kind++)
             known |= strcmp(word, names[kind]) == 0;
         if (!known)
-            cli_meant(word, names, N_KINDS, out, size);
+            cli_suggestion(word, names, N_KINDS, out, size);
     }
     return out;
 }
@@ -132,7 +132,7 @@ const char *cli_key_heading(const cli_keys *keys, unsigned k)
 }
 
 /* The name of a mapping, whose place is the value. */
-static perfile_bytes dso_of(uint64_t value)
+static perfile_bytes dso_of_value(uint64_t value)
 {
     return perfile_mapping_dso(&(perfile_mapping){.name = (const char *)(uintptr_t)value});
 }
@@ -159,7 +159,7 @@ void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
 {
     char buf[32];
     const char *name = cli_key_name(counts->keys, k);
-    if (value == NONE) {
+    if (value == NO_VALUE) {
         cli_json_null(name);
         return;
     }
@@ -176,7 +176,7 @@ void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
         cli_json_string("comm", word_of(counts, k, value, buf, sizeof buf));
         break;
     case DSO:
-        cli_json_text("dso", dso_of(value));
+        cli_json_text("dso", dso_of_value(value));
         break;
     case TIME:
         cli_json_decimal("time", value * counts->keys->step[k]);
@@ -189,13 +189,13 @@ void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
 void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_table *t)
 {
     char buf[32];
-    const char *word = value != NONE ? word_of(counts, k, value, buf, sizeof buf) : "-";
+    const char *word = value != NO_VALUE ? word_of(counts, k, value, buf, sizeof buf) : "-";
     if (word) {
         cli_cell_string(t, word);
     } else if (counts->keys->kind[k] == DSO) {
-        cli_cell_text(t, dso_of(value));
+        cli_cell_text(t, dso_of_value(value));
     } else if (counts->keys->kind[k] == TIME) {
-        cli_seconds(value * counts->keys->step[k], buf, sizeof buf);
+        cli_format_seconds(value * counts->keys->step[k], buf, sizeof buf);
         cli_cell_string(t, buf);
     } else if (value == UINT32_MAX) {
         cli_cell_string(t, "-1");
@@ -215,26 +215,26 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
         return cli_type_key(r);
     case EVENT: {
         const perfile_event *e = perfile_record_event(r);
-        return e ? e->index : NONE;
+        return e ? e->index : NO_VALUE;
     }
     case CPU:
-        return perfile_record_cpu(r, &cpu) && cpu != UINT32_MAX ? cpu : NONE;
+        return perfile_record_cpu(r, &cpu) && cpu != UINT32_MAX ? cpu : NO_VALUE;
     case PID:
-        return perfile_record_task(r, &pid, &tid) ? pid : NONE;
+        return perfile_record_task(r, &pid, &tid) ? pid : NO_VALUE;
     case TID:
-        return perfile_record_task(r, &pid, &tid) ? tid : NONE;
+        return perfile_record_task(r, &pid, &tid) ? tid : NO_VALUE;
     case COMM:
         name = perfile_model_record_comm(in->model, r);
-        return name ? (uintptr_t)name : NONE;
+        return name ? (uintptr_t)name : NO_VALUE;
     case DSO:
         mapping = perfile_model_record_mapping(in->model, r);
-        return mapping ? (uintptr_t)mapping->name : NONE;
+        return mapping ? (uintptr_t)mapping->name : NO_VALUE;
     case TIME: {
         uint64_t time = perfile_record_time(r);
-        return time != PERFILE_NO_TIME ? time / keys->step[k] : NONE;
+        return time != PERFILE_NO_TIME ? time / keys->step[k] : NO_VALUE;
     }
     default:
-        return NONE;
+        return NO_VALUE;
     }
 }
 
@@ -242,7 +242,7 @@ int cli_key_order(const cli_keys *keys, unsigned k, uint64_t a, uint64_t b)
 {
     /* Names are places in memory, which say nothing. */
     bool names = keys->kind[k] == COMM || keys->kind[k] == DSO;
-    if (names && a != NONE && b != NONE)
+    if (names && a != NO_VALUE && b != NO_VALUE)
         return strcmp((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
     return (a > b) - (a < b);
 }

@@ -21,7 +21,7 @@ cli_word cli_key_word;
 const char *cli_keys_add(cli_keys *keys, const char *list);
 
 /* "; did you mean comm?" for the first word of `list` that is no key, or nothing. */
-const char *cli_keys_meant(const char *list, char *out, size_t size);
+const char *cli_keys_suggestion(const char *list, char *out, size_t size);
 
 const char *cli_key_name(const cli_keys *keys, unsigned k);
 const char *cli_key_heading(const cli_keys *keys, unsigned k);

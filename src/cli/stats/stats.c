@@ -42,7 +42,7 @@ static int by_key(const cli_group *x, const cli_group *y)
 }
 
 /* What a row is sorted by. */
-static uint64_t weight(const cli_group *g, int by)
+static uint64_t sort_value(const cli_group *g, int by)
 {
     switch (by) {
     case BY_SAMPLES:
@@ -62,7 +62,7 @@ static int order(const void *a, const void *b)
 {
     const cli_group *x = a;
     const cli_group *y = b;
-    uint64_t of_x = weight(x, sorted_by), of_y = weight(y, sorted_by);
+    uint64_t of_x = sort_value(x, sorted_by), of_y = sort_value(y, sorted_by);
     if (of_x != of_y)
         return of_x < of_y ? 1 : -1;
     if (sorted_by == BY_SAMPLES && x->records != y->records)
@@ -128,10 +128,10 @@ static void print_json(const settings *set, const cli_counts *counts, const cli_
     cli_json_line();
 }
 
-/* Which figures a table has beside RECORDS, PERCENT and BYTES. */
+/* Which put_figures a table has beside RECORDS, PERCENT and BYTES. */
 typedef struct columns {
     bool samples, period;
-    uint64_t whole; /* what PERCENT is a share of */
+    uint64_t total; /* what PERCENT is a share of */
     int by;
 } columns;
 
@@ -146,13 +146,13 @@ static columns columns_of(const cli_counts *counts)
         c.by = c.samples ? BY_SAMPLES : BY_RECORDS;
     if (c.by == BY_SAMPLES && !c.samples)
         c.by = BY_RECORDS;
-    c.whole = weight(&counts->total, c.by);
+    c.total = sort_value(&counts->total, c.by);
     return c;
 }
 
-static void figures(cli_table *t, const columns *c, const cli_group *g)
+static void put_figures(cli_table *t, const columns *c, const cli_group *g)
 {
-    double share = c->whole ? 100.0 * (double)weight(g, c->by) / (double)c->whole : 0;
+    double share = c->total ? 100.0 * (double)sort_value(g, c->by) / (double)c->total : 0;
     if (c->samples)
         cli_cell(t, "%" PRIu64, g->samples);
     else
@@ -168,7 +168,7 @@ static void figures(cli_table *t, const columns *c, const cli_group *g)
 }
 
 /* What --top leaves out, as one row. */
-static void others(const settings *set, const cli_counts *counts, size_t shown, cli_table *t,
+static void put_others_row(const settings *set, const cli_counts *counts, size_t shown, cli_table *t,
                    const columns *c)
 {
     cli_group sum = {.no_period = true};
@@ -180,7 +180,7 @@ static void others(const settings *set, const cli_counts *counts, size_t shown, 
     }
     if (shown == n)
         return;
-    figures(t, c, &sum);
+    put_figures(t, c, &sum);
     cli_cell(t, "(%zu more)", n - shown);
     for (unsigned k = 1; k < set->keys.n; k++)
         cli_cell(t, "%s", "");
@@ -206,12 +206,12 @@ static bool print_table(const settings *set, const cli_counts *counts)
         return false;
     size_t shown = rows_shown(set, counts);
     for (size_t i = 0; i < shown; i++) {
-        figures(t, &c, &g->at[i]);
+        put_figures(t, &c, &g->at[i]);
         for (unsigned k = 0; k < set->keys.n; k++)
             cli_key_cell(counts, k, g->at[i].key[k], t);
     }
-    others(set, counts, shown, t, &c);
-    figures(t, &c, &counts->total);
+    put_others_row(set, counts, shown, t, &c);
+    put_figures(t, &c, &counts->total);
     for (unsigned k = 0; k < set->keys.n; k++)
         cli_cell(t, "%s", k == 0 ? "total" : "");
     bool ok = cli_table_print(t);
@@ -248,7 +248,7 @@ static int stats_of(const char *path, const settings *set)
             ok = print(set, &counts, &in);
     }
     if (!ok)
-        cli_say("%s: out of memory", in.name);
+        cli_message("%s: out of memory", in.name);
     int status = cli_close(&in);
     cli_counts_end(&counts);
     return ok ? status : CLI_FAILED;
@@ -282,14 +282,14 @@ static int top_option(settings *set)
 static int read_option(int option, settings *set)
 {
     const char *wrong;
-    char meant[128];
+    char suggestion[128];
     if (cli_is_selection(option))
         return cli_selection_option("stats", option, &set->select);
     switch (option) {
     case OPTION_BY:
         wrong = cli_keys_add(&set->keys, optarg);
-        cli_keys_meant(optarg, meant, sizeof meant);
-        return wrong ? cli_usage("stats", "%s: '%s'%s", wrong, optarg, meant) : CLI_CONTINUE;
+        cli_keys_suggestion(optarg, suggestion, sizeof suggestion);
+        return wrong ? cli_usage("stats", "%s: '%s'%s", wrong, optarg, suggestion) : CLI_CONTINUE;
     case OPTION_SORT:
         return sort_option(set);
     case OPTION_TOP:
@@ -360,7 +360,7 @@ int cli_stats(int argc, char **argv)
         status = read_option(c, &set);
     cli_inputs in;
     if (status == CLI_CONTINUE)
-        status = cli_take_inputs("stats", argc, argv, &in);
+        status = cli_read_inputs("stats", argc, argv, &in);
     if (status == CLI_CONTINUE)
         status = cli_selection_check("stats", &set.select);
     if (status == CLI_CONTINUE) {

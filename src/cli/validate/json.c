@@ -7,7 +7,7 @@
 #include "cli/names.h"
 #include "cli/validate/validate.h"
 
-enum { MOST = 100 };
+enum { MAX_FINDINGS = 100 };
 
 /* Files and rules stand behind the findings: kept until the end. */
 typedef struct reason_row {
@@ -24,11 +24,11 @@ typedef struct file_row {
     struct file_row *next;
 } file_row;
 
-static file_row *files, **last_file, *now;
+static file_row *files, **last_file, *current_file;
 static uint64_t rules[PERFILE_RULE_LIMIT][4];
 static bool out_of_memory;
 
-static char *keep(const char *text)
+static char *copy_text(const char *text)
 {
     char *copy = text ? strdup(text) : NULL;
     out_of_memory |= text && !copy;
@@ -46,13 +46,13 @@ static void begin(void)
 
 static void file(const cli_validation *v)
 {
-    now = calloc(1, sizeof *now);
-    out_of_memory |= !now;
-    if (!now)
+    current_file = calloc(1, sizeof *current_file);
+    out_of_memory |= !current_file;
+    if (!current_file)
         return;
-    now->name = keep(v->name);
-    *last_file = now;
-    last_file = &now->next;
+    current_file->name = copy_text(v->name);
+    *last_file = current_file;
+    last_file = &current_file->next;
 }
 
 static void record_members(const cli_validation *v, const perfile_finding *f)
@@ -100,25 +100,25 @@ static void reason(const cli_validation *v, unsigned verdict, const char *senten
     (void)v;
     reason_row *r = calloc(1, sizeof *r);
     out_of_memory |= !r;
-    if (!r || !now) {
+    if (!r || !current_file) {
         free(r);
         return;
     }
-    *r = (reason_row){verdict, keep(sentence), now->reasons};
-    now->reasons = r;
+    *r = (reason_row){verdict, copy_text(sentence), current_file->reasons};
+    current_file->reasons = r;
 }
 
 static void file_end(const cli_validation *v)
 {
     for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++)
         for (unsigned s = PERFILE_SEVERITY_NOTE; s <= PERFILE_SEVERITY_ERROR; s++)
-            rules[i][s] += cli_tally_of(v, i, s).count;
-    if (!now)
+            rules[i][s] += cli_rule_summary(v, i, s).count;
+    if (!current_file)
         return;
-    memcpy(now->counts, v->counts, sizeof now->counts);
-    now->failure = keep(v->failure);
-    now->version = keep(v->version);
-    now->verdict = v->verdict;
+    memcpy(current_file->counts, v->counts, sizeof current_file->counts);
+    current_file->failure = copy_text(v->failure);
+    current_file->version = copy_text(v->version);
+    current_file->verdict = v->verdict;
 }
 
 static void print_reasons(reason_row *r)
@@ -194,8 +194,8 @@ static void end(void)
     cli_json_object_end();
     cli_json_line();
     if (out_of_memory)
-        cli_say("out of memory: the report is not complete");
+        cli_message("out of memory: the report is not complete");
 }
 
-const cli_findings_form cli_findings_json = {"json",  MOST,   begin,    file,
+const cli_findings_form cli_findings_json = {"json",  MAX_FINDINGS,   begin,    file,
                                              finding, reason, file_end, end};

@@ -16,7 +16,7 @@ int cli_list_rules(void)
 }
 
 /* "perf 3.8 to 6.12, of files: does not come to its end". */
-static void compose(const perfile_rule_verdict *v, char *line, size_t size)
+static void compose_verdict(const perfile_rule_verdict *v, char *line, size_t size)
 {
     static const char *const forms[] = {"", ", of files", ", of pipes"};
     bool one = strcmp(v->from, v->to) == 0;
@@ -25,13 +25,13 @@ static void compose(const perfile_rule_verdict *v, char *line, size_t size)
              v->when ? ": " : "", v->when ? v->when : "");
 }
 
-void cli_put_effects(const perfile_rule *r, void (*put)(void *user, const char *line), void *user)
+void cli_rule_effects(const perfile_rule *r, void (*put)(void *user, const char *line), void *user)
 {
     char line[512];
     perfile_rule_verdict v;
     size_t n = 0;
     for (; perfile_rule_verdict_at(r->number, n, &v, sizeof v); n++) {
-        compose(&v, line, sizeof line);
+        compose_verdict(&v, line, sizeof line);
         put(user, line);
     }
     if (r->effect[0])
@@ -58,6 +58,6 @@ int cli_explain_rule(const char *id)
     if (r->lesser)
         cli_print(", in milder cases %s", perfile_severity_name(r->lesser));
     cli_print("\n  looks at  %s\n  why       %s\n", perfile_rule_scope_name(r->where), r->why);
-    cli_put_effects(r, put_effect, &first);
+    cli_rule_effects(r, put_effect, &first);
     return CLI_DONE;
 }

@@ -5,7 +5,7 @@
 #include "cli/json.h"
 #include "cli/validate/validate.h"
 
-enum { MOST = 100 };
+enum { MAX_FINDINGS = 100 };
 
 static bool failed;
 
@@ -56,7 +56,7 @@ static void begin(void)
         text("shortDescription", r->sentence);
         text("fullDescription", r->why);
         lines effects = {.len = 0};
-        cli_put_effects(r, add_line, &effects);
+        cli_rule_effects(r, add_line, &effects);
         text("help", effects.text);
         cli_json_object("defaultConfiguration");
         cli_json_string("level", level(r->severity));
@@ -163,5 +163,5 @@ static void end(void)
     cli_json_line();
 }
 
-const cli_findings_form cli_findings_sarif = {"sarif", MOST,   begin,    file,
+const cli_findings_form cli_findings_sarif = {"sarif", MAX_FINDINGS,   begin,    file,
                                               finding, reason, file_end, end};

@@ -10,7 +10,7 @@
 #include "cli/text.h"
 #include "cli/validate/validate.h"
 
-enum { KINDS = 2 * PERFILE_RULE_LIMIT, LINE = 1200 };
+enum { MAX_KINDS = 2 * PERFILE_RULE_LIMIT, LINE_BYTES = 1200 };
 
 /* The first finding of each kind of a file, as a line. */
 typedef struct kind {
@@ -20,11 +20,11 @@ typedef struct kind {
     char *line;
 } kind;
 
-static kind kinds[KINDS];
+static kind kinds[MAX_KINDS];
 static unsigned n_kinds;
 static bool out_of_memory;
 
-static void compose(const cli_validation *v, const perfile_finding *f, char *line, size_t size)
+static void compose_line(const cli_validation *v, const perfile_finding *f, char *line, size_t size)
 {
     char path[512], where[64] = "", about[256] = "", of[128] = "";
     const perfile_session *s = v->in->stream ? perfile_stream_session(v->in->stream) : NULL;
@@ -57,13 +57,13 @@ static void file(const cli_validation *v)
 
 static void finding(const cli_validation *v, const perfile_finding *f)
 {
-    char line[LINE];
-    compose(v, f, line, sizeof line);
+    char line[LINE_BYTES];
+    compose_line(v, f, line, sizeof line);
     if (v->all) {
         print_line(line);
         return;
     }
-    if (n_kinds == KINDS)
+    if (n_kinds == MAX_KINDS)
         return;
     kind *k = &kinds[n_kinds];
     *k = (kind){f->rule, f->severity, f->offset, f->part, strdup(line)};
@@ -91,7 +91,7 @@ static void print_kinds(const cli_validation *v)
 {
     qsort(kinds, n_kinds, sizeof kinds[0], by_severity);
     for (unsigned i = 0; i < n_kinds; i++) {
-        perfile_check_summary t = cli_tally_of(v, kinds[i].rule, kinds[i].severity);
+        perfile_check_summary t = cli_rule_summary(v, kinds[i].rule, kinds[i].severity);
         print_line(kinds[i].line);
         free(kinds[i].line);
         if (t.count > 1 && t.last_offset != PERFILE_NO_OFFSET)
@@ -116,7 +116,7 @@ static void file_end(const cli_validation *v)
     static const char *const words[] = {NULL, "note", "warning", "error"};
     print_kinds(v);
     if (out_of_memory)
-        cli_say("%s: out of memory: some findings are not shown", v->name);
+        cli_message("%s: out of memory: some findings are not shown", v->name);
     if (v->version && !v->failure) {
         cli_print("%s", v->name);
         cli_print(": perf %s %s\n", v->version, cli_verdict_words(v->verdict));

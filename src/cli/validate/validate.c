@@ -28,23 +28,23 @@ typedef struct settings {
     bool all, strict, rules;
 } settings;
 
-/* The file that is looked at, and the form its findings are told in. */
-typedef struct telling {
+/* The file that is looked at, and the form its findings are current_check in. */
+typedef struct file_check {
     cli_validation v;
     const settings *set;
     const perfile_stream *stage; /* NULL: it could not be opened */
     unsigned refused_rule;       /* by the input itself; PERFILE_RULE_LIMIT: not */
-} telling;
+} file_check;
 
-static telling *told; /* cli_tally_of() is asked by the forms */
+static file_check *current_check; /* cli_rule_summary() is asked by the forms */
 
-perfile_check_summary cli_tally_of(const cli_validation *v, unsigned rule, unsigned severity)
+perfile_check_summary cli_rule_summary(const cli_validation *v, unsigned rule, unsigned severity)
 {
     perfile_check_summary t = {0};
     (void)v;
-    if (told->stage)
-        perfile_check_get_summary(told->stage, rule, severity, &t, sizeof t);
-    else if (rule == told->refused_rule && severity == PERFILE_SEVERITY_ERROR)
+    if (current_check->stage)
+        perfile_check_get_summary(current_check->stage, rule, severity, &t, sizeof t);
+    else if (rule == current_check->refused_rule && severity == PERFILE_SEVERITY_ERROR)
         t.count = 1;
     return t;
 }
@@ -66,7 +66,7 @@ const char *cli_verdict_words(unsigned verdict)
 
 static void on_finding(void *user, const perfile_finding *f)
 {
-    telling *t = user;
+    file_check *t = user;
     cli_progress_clear();
     if (!t->stage)
         t->refused_rule = f->rule;
@@ -75,11 +75,11 @@ static void on_finding(void *user, const perfile_finding *f)
 
 static void on_reason(void *user, unsigned verdict, const char *sentence)
 {
-    telling *t = user;
+    file_check *t = user;
     t->set->form->reason(&t->v, verdict, sentence);
 }
 
-static void read_all(cli_input *in)
+static void read_to_end(cli_input *in)
 {
     const perfile_record *first;
     perfile_passed passed;
@@ -93,18 +93,18 @@ static void read_all(cli_input *in)
         if (in->status == PERFILE_OK && ++runs % 64 == 0)
             cli_input_tick(in, first);
     } while (in->status == PERFILE_OK);
-    cli_input_end(in);
+    cli_input_fail_on_damage(in);
     cli_progress_clear();
 }
 
-static void count(telling *t)
+static void count(file_check *t)
 {
     for (unsigned rule = 0; rule < PERFILE_RULE_LIMIT; rule++)
         for (unsigned s = PERFILE_SEVERITY_NOTE; s <= PERFILE_SEVERITY_ERROR; s++)
-            t->v.counts[s] += cli_tally_of(&t->v, rule, s).count;
+            t->v.counts[s] += cli_rule_summary(&t->v, rule, s).count;
 }
 
-static int judge(telling *t, cli_input *in)
+static int judge_version(file_check *t, cli_input *in)
 {
     t->v.version = t->set->version;
     if (!t->v.version || perfile_check_version(in->stream, t->v.version, &t->v.verdict, on_reason,
@@ -114,17 +114,17 @@ static int judge(telling *t, cli_input *in)
 }
 
 /* Through the stage to the end.  What failed is in in->error. */
-static int look_through(telling *t, cli_input *in, const perfile_check_options *check)
+static int run_checks(file_check *t, cli_input *in, const perfile_check_options *check)
 {
     in->status = perfile_check(in->stream, check, &in->stream, &in->error);
     if (in->status != PERFILE_OK)
         return CLI_FAILED;
     t->stage = in->stream;
-    read_all(in);
-    return in->status < 0 ? CLI_FAILED : judge(t, in);
+    read_to_end(in);
+    return in->status < 0 ? CLI_FAILED : judge_version(t, in);
 }
 
-static int outcome(const telling *t)
+static int outcome(const file_check *t)
 {
     uint64_t bad = t->v.counts[PERFILE_SEVERITY_ERROR];
     if (t->set->strict)
@@ -135,9 +135,9 @@ static int outcome(const telling *t)
 static int validate_file(const char *path, const settings *set)
 {
     cli_input in;
-    telling t = {.set = set, .refused_rule = PERFILE_RULE_LIMIT};
+    file_check t = {.set = set, .refused_rule = PERFILE_RULE_LIMIT};
     perfile_check_options check = set->check;
-    told = &t;
+    current_check = &t;
     check.finding = on_finding;
     check.user = &t;
     check.most = set->all ? 0 : (uint32_t)set->form->most;
@@ -145,7 +145,7 @@ static int validate_file(const char *path, const settings *set)
     t.v = (cli_validation){.in = &in, .name = in.name, .all = set->all};
     set->form->file(&t.v);
     if (status == CLI_DONE)
-        status = look_through(&t, &in, &check);
+        status = run_checks(&t, &in, &check);
     else if (perfile_check_refused(&in.error, &check)) {
         t.v.verdict = PERFILE_VERDICT_REFUSES;
         t.v.version = set->version;
@@ -161,7 +161,7 @@ static int validate_file(const char *path, const settings *set)
     set->form->file_end(&t.v);
     if (status == CLI_DONE)
         status = outcome(&t);
-    return cli_worse(status, cli_end(&in));
+    return cli_worse(status, cli_close_without_damage(&in));
 }
 
 static const cli_findings_form *const forms[] = {&cli_findings_text, &cli_findings_json,
@@ -345,6 +345,6 @@ int cli_validate(int argc, char **argv)
     if (set.rules)
         return cli_list_rules();
     cli_inputs in;
-    status = cli_take_inputs("validate", argc, argv, &in);
+    status = cli_read_inputs("validate", argc, argv, &in);
     return status == CLI_CONTINUE ? validate_files(&in, &set) : status;
 }

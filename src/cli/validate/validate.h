@@ -31,7 +31,7 @@ typedef struct cli_findings_form {
 extern const cli_findings_form cli_findings_text, cli_findings_json, cli_findings_sarif;
 
 /* The stage that `in` reads through; tallies are asked of it. */
-perfile_check_summary cli_tally_of(const cli_validation *v, unsigned rule, unsigned severity);
+perfile_check_summary cli_rule_summary(const cli_validation *v, unsigned rule, unsigned severity);
 
 /* The path of the file that a finding is in: that of the capture, or of a part of a directory. */
 void cli_finding_path(const cli_validation *v, uint32_t part, char *out, size_t size);
@@ -43,7 +43,7 @@ const char *cli_verdict_words(unsigned verdict);
 int cli_list_rules(void);
 int cli_explain_rule(const char *id);
 /* What readers make of captures that break the rule, line by line. */
-void cli_put_effects(const perfile_rule *rule, void (*put)(void *user, const char *line),
+void cli_rule_effects(const perfile_rule *rule, void (*put)(void *user, const char *line),
                      void *user);
 
 #endif

@@ -1,6 +1,6 @@
 /* `dump --at` shows the record that a byte is part of.  For bytes that are in none, this says what
  * they are: the container knows where header, attrs, ids, features and gaps lie. */
-#include "cli/dump/place.h"
+#include "cli/dump/offset.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include "cli/command.h"
 #include "perfile/field.h"
 
-enum { WORDS = 128 };
+enum { TEXT_BYTES = 128 };
 
-static void attr_at(const cli_input *in, uint64_t at, char *out, size_t size)
+static void describe_attr(const cli_input *in, uint64_t at, char *out, size_t size)
 {
     const perfile_session *s = perfile_stream_session(in->stream);
     const perfile_container *c = perfile_stream_container(in->stream);
@@ -38,7 +38,7 @@ static void describe(const cli_input *in, const perfile_extent *e, uint64_t at, 
         snprintf(out, size, "the ids of event %" PRIu32, e->number);
         break;
     case PERFILE_EXTENT_ATTRS:
-        attr_at(in, at, out, size);
+        describe_attr(in, at, out, size);
         break;
     case PERFILE_EXTENT_EVENT_TYPES:
         snprintf(out, size, "the names of event types");
@@ -62,16 +62,16 @@ static void describe(const cli_input *in, const perfile_extent *e, uint64_t at, 
     }
 }
 
-void cli_say_place(const cli_input *in, uint64_t at)
+void cli_explain_offset(const cli_input *in, uint64_t at)
 {
     const perfile_container *c = perfile_stream_container(in->stream);
     const perfile_extent *found = NULL;
-    char what[WORDS];
+    char what[TEXT_BYTES];
     uint64_t size = 0;
     for (uint32_t i = 0; i < c->n_parts; i++)
         size = c->parts[i].size > size ? c->parts[i].size : size;
     if (size != UINT64_MAX && at >= size) {
-        cli_say("%s: offset %" PRIu64 " is behind the end: the %s has %" PRIu64 " bytes", in->name,
+        cli_message("%s: offset %" PRIu64 " is behind the end: the %s has %" PRIu64 " bytes", in->name,
                 at, c->n_parts > 1 ? "largest file" : "file", size);
         return;
     }
@@ -80,11 +80,11 @@ void cli_say_place(const cli_input *in, uint64_t at)
         if (at >= c->extents[i].offset && at - c->extents[i].offset < c->extents[i].length)
             found = &c->extents[i];
     if (!found) {
-        cli_say("%s: offset %" PRIu64 ": no record is there", in->name, at);
+        cli_message("%s: offset %" PRIu64 ": no record is there", in->name, at);
         return;
     }
     describe(in, found, at, what, sizeof what);
-    cli_say("%s: offset %" PRIu64 " is in %s (offset %" PRIu64 ", %" PRIu64
+    cli_message("%s: offset %" PRIu64 " is in %s (offset %" PRIu64 ", %" PRIu64
             " bytes); --at shows records",
             in->name, at, what, found->offset, found->length);
 }

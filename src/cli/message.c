@@ -23,7 +23,7 @@ int cli_status_of(perfile_status st, bool damaged)
     return damaged ? CLI_DAMAGED : CLI_DONE;
 }
 
-void cli_say(const char *format, ...)
+void cli_message(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -66,6 +66,6 @@ int cli_finish_output(int status)
     struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};
     if (errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR))
         return CLI_DONE;
-    cli_say("standard output: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+    cli_message("standard output: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
     return CLI_FAILED;
 }
