@@ -1,3 +1,4 @@
+/* The table of commands, made of commands.def, and the search for a command by its name. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,13 +20,13 @@ const cli_command *cli_command_at(size_t i)
 const cli_command *cli_find_command(const char *name)
 {
     const char *names[N_COMMANDS];
-    char meant[128];
+    char suggestion[128];
     for (size_t i = 0; i < N_COMMANDS; i++) {
         names[i] = commands[i].name;
         if (strcmp(names[i], name) == 0)
             return &commands[i];
     }
     cli_print_error("perfile: there is no command '%s'%s\nTry 'perfile --help'.\n", name,
-                    cli_suggestion(name, names, N_COMMANDS, meant, sizeof meant));
+                    cli_suggestion(name, names, N_COMMANDS, suggestion, sizeof suggestion));
     return NULL;
 }

@@ -1,3 +1,9 @@
+/* Damage of an input, by kind.
+ *
+ * Two counts are added up: what the stream itself counts (perfile_stream_summary), and what the
+ * command found in feature sections (cli_check_features()).  The first offset of a kind comes from
+ * the first record of family DAMAGE if there was one; damage outside of the records has it in the
+ * container, the event or the feature section that is damaged. */
 #include "cli/damage.h"
 
 #include <inttypes.h>
@@ -9,13 +15,14 @@
 #include "cli/json.h"
 #include "perfile/field.h"
 
-/* Where damage of a kind was met first. */
+/* Where the first damage of a kind is. */
 typedef struct location {
-    uint64_t offset;  /* PERFILE_NO_OFFSET: no location is known */
+    uint64_t offset;  /* PERFILE_NO_OFFSET: not known */
     const char *part; /* file of a directory, or NULL */
-    char what[64];    /* "feature CMDLINE: ", or nothing */
+    char what[64];    /* "feature CMDLINE: ", or "" */
 } location;
 
+/* Notes the location and size of a record of family DAMAGE; called for each of them. */
 void cli_input_damage(cli_input *in, const perfile_record *r)
 {
     if (r->damage >= CLI_N_DAMAGES)
@@ -38,7 +45,8 @@ static void ignore_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* The damage inside a feature section, 0 when it can be read to its end. */
+/* Returns the damage found when a feature section is decoded to its end; 0 if there is none, or if
+ * the stream has already counted it. */
 static unsigned feature_damage(const perfile_feature *f)
 {
     static const perfile_visitor ignore_all = {
@@ -59,7 +67,7 @@ void cli_check_features(cli_input *in)
     }
 }
 
-/* That of events and features stands with them. */
+/* Returns where the damage is if it concerns an event (attr or ids) or a feature section. */
 static location location_in_metadata(const perfile_session *s, unsigned kind)
 {
     location at = {.offset = PERFILE_NO_OFFSET};
@@ -86,13 +94,15 @@ static location location_in_metadata(const perfile_session *s, unsigned kind)
     return at;
 }
 
+/* Returns the location of the first damage of this kind: in a record, else in the container, else
+ * in an event or feature. */
 static location first_location(const cli_input *in, unsigned kind)
 {
     const perfile_container *c = perfile_stream_container(in->stream);
     if (in->damage[kind].seen) {
         uint32_t part = in->damage[kind].part;
         return (location){.offset = in->damage[kind].first,
-                       .part = part && part < c->n_parts ? c->parts[part].name : NULL};
+                          .part = part && part < c->n_parts ? c->parts[part].name : NULL};
     }
     for (uint32_t i = 0; i < c->n_damages; i++)
         if (c->damages[i].damage == kind)
@@ -100,8 +110,8 @@ static location first_location(const cli_input *in, unsigned kind)
     return location_in_metadata(perfile_stream_session(in->stream), kind);
 }
 
-/* The number of a file data.N. */
-static bool number_of(const char *name, uint64_t *number)
+/* Reads N of a file name data.N; false for other names. */
+static bool part_number(const char *name, uint64_t *number)
 {
     static const char front[] = "data.";
     if (!name || strncmp(name, front, sizeof front - 1) != 0)
@@ -123,9 +133,10 @@ bool cli_missing_parts(const cli_input *in, char *out, size_t size)
     if (!missing || !size)
         return false;
     out[0] = '\0';
-    /* They stand in the order of their numbers. */
+    /* The parts are sorted by number: every jump between two numbers is a range of missing files.
+     * Files missing behind the last one cannot be seen. */
     for (uint32_t i = 0; i < c->n_parts && len < size; i++) {
-        if (!number_of(c->parts[i].name, &number))
+        if (!part_number(c->parts[i].name, &number))
             continue;
         int n = 0;
         if (number == expected + 1)
@@ -150,6 +161,8 @@ bool cli_recoverable(const cli_input *in)
     return cli_damage_count(in) > missing_files;
 }
 
+/* Reports one kind of damage in one line, such as "FILE: offset 264: TEXT, 3 times, first here, 12
+ * bytes lost". */
 static void report_kind(const cli_input *in, unsigned kind, uint64_t count)
 {
     char offset[64] = "";
@@ -166,8 +179,8 @@ static void report_kind(const cli_input *in, unsigned kind, uint64_t count)
     if (lost)
         snprintf(bytes, sizeof bytes, ", %" PRIu64 " byte%s lost", lost, lost == 1 ? "" : "s");
     bool named = kind == PERFILE_DAMAGE_BAD_DIRECTORY && cli_missing_parts(in, parts, sizeof parts);
-    cli_message("%s: %s%s%s%s%s%s%s%s%s", in->name, at.part ? at.part : "", at.part ? ": " : "", offset,
-            at.what, perfile_damage_text(kind), named ? ": " : "", parts, times, bytes);
+    cli_message("%s: %s%s%s%s%s%s%s%s%s", in->name, at.part ? at.part : "", at.part ? ": " : "",
+                offset, at.what, perfile_damage_text(kind), named ? ": " : "", parts, times, bytes);
 }
 
 uint64_t cli_damage_count(const cli_input *in)
@@ -190,7 +203,7 @@ int cli_report_damage(const cli_input *in)
     }
     if (sum.missing)
         cli_message("%s: the header declares %" PRIu64 " more byte%s of records than there are",
-                in->name, sum.missing, sum.missing == 1 ? "" : "s");
+                    in->name, sum.missing, sum.missing == 1 ? "" : "s");
     return cli_damage_count(in) ? CLI_DAMAGED : CLI_DONE;
 }
 

@@ -1,3 +1,8 @@
+/* The two visitors of fields.h.
+ *
+ * How a number is shown follows from the kind of its field: addresses and ids of hexadecimal kinds
+ * as 0x…, flags and enumerations with their names, all else decimal.  In JSON 64-bit numbers are
+ * strings, since many readers keep only 53 bits (format/reports.md). */
 #include "cli/fields.h"
 
 #include <inttypes.h>
@@ -9,19 +14,20 @@
 #include "cli/text.h"
 #include "perfile/abi.h"
 
-enum { SHOWN = 64 }; /* items and bytes of a long value that text shows */
+enum { SHOWN = 64 }; /* text shows at most this many items or bytes of a value */
 
 static bool is_hex(const perfile_field *f)
 {
     return perfile_kind_base(f->kind) == PERFILE_BASE_HEX;
 }
 
-/* Counts say nothing that the lists behind them do not. */
+/* True for fields that are not shown: padding, and counts, which the lists behind them repeat. */
 static bool is_silent(const perfile_field *f)
 {
     return f->kind == PERFILE_KIND_COUNT || f->flags & PERFILE_FIELD_PAD;
 }
 
+/* Returns the double whose bytes are `bits`. */
 static double scale_of(uint64_t bits)
 {
     double d;
@@ -29,7 +35,9 @@ static double scale_of(uint64_t bits)
     return d;
 }
 
-/* One bit each, then those of several bits under their own names. */
+/* Writes the flags of an attr: the names of the bits that are set as an array, and fields of
+ * several bits (precise_ip) as members of their own.  A name with two underscores is reserved in
+ * the kernel header; it is shown only if it is not 0. */
 static void json_flags(const perfile_field *f, uint64_t value)
 {
     const perfile_vocabulary *v = perfile_kind_words(f->kind);
@@ -46,6 +54,7 @@ static void json_flags(const perfile_field *f, uint64_t value)
     }
 }
 
+/* Writes a number that is stored as `type`, a PERFILE_STORED_… value. */
 static void json_number(const perfile_field *f, const char *key, unsigned type, uint64_t value)
 {
     if (type == PERFILE_STORED_S32)
@@ -68,7 +77,7 @@ static void json_value(void *user, const perfile_field *f, const perfile_value *
         cli_json_text(f->name, v->u.bytes);
         break;
     case PERFILE_STORED_BLOB:
-        if (f->kind == PERFILE_KIND_BULK) {
+        if (f->kind == PERFILE_KIND_BULK) { /* large binary content: only its size */
             cli_json_object(f->name);
             cli_json_number("size", v->u.bytes.len);
             cli_json_object_end();
@@ -81,7 +90,7 @@ static void json_value(void *user, const perfile_field *f, const perfile_value *
         for (size_t i = 0; i < v->u.words.n; i++) {
             uint64_t word = perfile_word(&v->u.words, i);
             if (f->element == PERFILE_STORED_S32)
-                word = (uint64_t)(int64_t)(int32_t)word;
+                word = (uint64_t)(int64_t)(int32_t)word; /* sign-extend */
             json_number(f, NULL, f->element, word);
         }
         cli_json_array_end();
@@ -105,6 +114,8 @@ static void json_value(void *user, const perfile_field *f, const perfile_value *
     }
 }
 
+/* Begins a list, an item, or a structure.  A flat structure has no object of its own: its fields
+ * are members of the one around it. */
 static void json_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     cli_fields_json *out = user;
@@ -171,7 +182,8 @@ void cli_flag_names(const perfile_vocabulary *v, uint64_t value, char *out, size
     }
 }
 
-/* `words` may be NULL. */
+/* Prints a number of a field, and what it means in parentheses: names from `v` (may be NULL), or
+ * the date of a wall-clock time. */
 static void put_number(const perfile_field *f, unsigned type, uint64_t value,
                        const perfile_vocabulary *v)
 {
@@ -194,6 +206,7 @@ static void put_number(const perfile_field *f, unsigned type, uint64_t value,
     }
 }
 
+/* Prints bytes as hexadecimal digits, the first SHOWN of them. */
 static void put_bytes(const perfile_field *f, perfile_bytes bytes)
 {
     if (f->kind == PERFILE_KIND_BULK) {
@@ -206,7 +219,8 @@ static void put_bytes(const perfile_field *f, perfile_bytes bytes)
         cli_print("… (%zu bytes)", bytes.len);
 }
 
-/* The words for an integer; a clock that the event does not use has none. */
+/* Returns the names for a number.  The clockid of an attr has none unless the attr uses it: 0 would
+ * be printed as CLOCK_REALTIME. */
 static const perfile_vocabulary *words_of(cli_fields_text *out, const perfile_field *f,
                                           uint64_t value)
 {
@@ -218,6 +232,7 @@ static const perfile_vocabulary *words_of(cli_fields_text *out, const perfile_fi
     return perfile_kind_words(f->kind);
 }
 
+/* Prints a value without its name. */
 static void put_value(cli_fields_text *out, const perfile_field *f, const perfile_value *v)
 {
     perfile_strings strings;
@@ -253,6 +268,8 @@ static void put_value(cli_fields_text *out, const perfile_field *f, const perfil
     }
 }
 
+/* Prints a field: "name: value" on a line of its own, or "name value" within the line of an item.
+ */
 static void text_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     cli_fields_text *out = user;

@@ -1,8 +1,11 @@
+/* The hash table of groups.h: linear probing, at most half full, so that a free slot is always
+ * found. */
 #include "cli/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Multiplies by an odd constant and folds the upper half down for each number of the key. */
 static uint64_t hash(uint64_t seed, const uint64_t *key, unsigned n)
 {
     uint64_t h = seed;
@@ -13,6 +16,7 @@ static uint64_t hash(uint64_t seed, const uint64_t *key, unsigned n)
     return h;
 }
 
+/* Returns the slot that has `key`, or the free slot where it belongs. */
 static size_t *slot_of(const cli_groups *g, const uint64_t *key)
 {
     size_t at = (size_t)hash(g->seed, key, g->n_keys) & (g->n_slots - 1);
@@ -21,6 +25,8 @@ static size_t *slot_of(const cli_groups *g, const uint64_t *key)
     return &g->slots[at];
 }
 
+/* Doubles the table and inserts all groups anew; false, with the table unchanged in effect, if
+ * there is no memory. */
 static bool grow(cli_groups *g)
 {
     size_t n_slots = g->n_slots ? g->n_slots * 2 : 256;
@@ -41,6 +47,7 @@ static bool grow(cli_groups *g)
     return true;
 }
 
+/* Makes g->last the group of `key`, which is added if necessary; false if there is no memory. */
 static bool find_group(cli_groups *g, const uint64_t *key)
 {
     if (g->n == g->cap && !grow(g))
@@ -58,7 +65,7 @@ static bool find_group(cli_groups *g, const uint64_t *key)
 
 cli_group *cli_groups_add(cli_groups *g, const uint64_t *key, uint64_t records, uint64_t bytes)
 {
-    /* Neighbours are often alike. */
+    /* Records that follow each other often have the same key: no search for them. */
     if ((g->n == 0 || memcmp(g->at[g->last].key, key, g->n_keys * sizeof *key) != 0) &&
         !find_group(g, key))
         return NULL;

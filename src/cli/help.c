@@ -1,4 +1,8 @@
-/* --help: the table of options in two columns. */
+/* --help: the text in front of the options, the table of options in two columns, and the notes.
+ *
+ * Options and explanations are aligned at one column for the whole command; explanations are filled
+ * to WIDTH columns.  Labels longer than WIDEST_LABEL run into the second column, so that a single
+ * long option does not push all explanations to the right. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,16 +10,17 @@
 #include "cli/spec.h"
 
 enum {
-    WIDTH = 96,       /* of a line */
-    WIDEST_LABEL = 21 /* a longer one does not move the help_column of the others */
+    WIDTH = 96,       /* columns of a line */
+    WIDEST_LABEL = 21 /* the longest label that the second column makes room for */
 };
 
-/* A line that is filled word by word. */
+/* A line that is filled word by word.  `indent` is where the lines that continue it begin. */
 typedef struct line {
     char text[2 * WIDTH];
     size_t used, indent;
 } line;
 
+/* Prints the line and begins the next one with the indent. */
 static void print_line(line *l)
 {
     cli_print_help(false, l->text);
@@ -23,7 +28,7 @@ static void print_line(line *l)
     l->used = (size_t)snprintf(l->text, sizeof l->text, "%*s", (int)l->indent, "");
 }
 
-/* Bytes that begin a character, as far as they count for the width. */
+/* Returns the number of columns of `n` bytes: UTF-8 continuation bytes take none. */
 static size_t display_width(const char *text, size_t n)
 {
     size_t all = 0;
@@ -32,6 +37,7 @@ static size_t display_width(const char *text, size_t n)
     return all;
 }
 
+/* Adds a text, with line breaks where it does not fit. */
 static void add_words(line *l, const char *text)
 {
     bool first = true;
@@ -47,7 +53,7 @@ static void add_words(line *l, const char *text)
     }
 }
 
-/* Where the explanations begin. */
+/* Returns the column at which explanations begin, for all options of the command. */
 static size_t help_column(const cli_spec *spec)
 {
     char label[64];

@@ -1,3 +1,9 @@
+/* Inputs: which source and which stream a command reads, the progress line, and the report at the
+ * end.
+ *
+ * Without a selection or a model the stream is the capture itself.  With one of them it is opened
+ * by perfile_filter_open(), which reads the capture once or several times before the stream begins
+ * (in->passes): progress then shows all passes as one. */
 #include "cli/input.h"
 
 #include <inttypes.h>
@@ -13,9 +19,9 @@
 #include "cli/signals.h"
 #include "perfile/model.h"
 
-enum { RECORDS_PER_TICK = 1 << 10 };
+enum { RECORDS_PER_TICK = 1 << 10 }; /* between two calls of the progress line */
 
-/* A window of a pipe is memory that is asked for at once: it stays as it is. */
+/* The limit on the window of a pipe is not lifted: that memory is allocated at once. */
 const perfile_limits cli_unlimited = {
     .size = sizeof cli_unlimited,
     .inflate_bytes = UINT64_MAX,
@@ -29,7 +35,7 @@ const perfile_limits cli_unlimited = {
     .growth_ratio = UINT64_MAX,
 };
 
-/* Whether --allow-growth lifts the limit of that name. */
+/* True if --allow-growth lifts the limit of that name.  Keep in step with cli_unlimited. */
 static bool is_lifted(const char *limit)
 {
     static const char *const names[] = {"inflate_bytes", "zstd_window",   "split_bytes",
@@ -43,9 +49,9 @@ static bool is_lifted(const char *limit)
 
 const cli_option cli_reading_options[] = {
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: report what is in front of damage (default); resync: go on where records "
-             "begin again (also --resync); salvage: with those that can be trusted; fail: report "
-             "nothing but the damage",
+     .help = "stop: report what is in front of the damage (default); resync: continue where "
+             "records begin again (also --resync); salvage: continue with records that can be "
+             "trusted; fail: report nothing but the damage",
      .more = "With fail the exit status is 1."},
     {"resync", .code = CLI_OPTION_RESYNC},
     {0},
@@ -67,7 +73,7 @@ int cli_reading_option(const char *command, const cli_spec *spec, int option, cl
     case CLI_OPTION_GROWTH:
         how->limits = &cli_unlimited;
         return CLI_CONTINUE;
-    default: /* cli_next_option() has said what is wrong */
+    default: /* cli_next_option() has reported it */
         return CLI_USAGE;
     }
 }
@@ -82,6 +88,7 @@ size_t cli_leading_samples(const perfile_record *first, size_t n)
     return i;
 }
 
+/* Feeds one sample of each sequence of samples of the same thread. */
 static bool feed_samples(cli_input *in, perfile_model *model, const perfile_record *first, size_t n)
 {
     uint64_t tasks[PERFILE_RUN_RECORDS];
@@ -104,7 +111,8 @@ bool cli_feed_run(cli_input *in, perfile_model *model, const perfile_record *fir
     return true;
 }
 
-/* The messages of sources name the file; here it stands in front already. */
+/* Removes the file name from a message of a source, because the caller prints it in front: "cannot
+ * open 'x': …" and "'x' is …".  Returns `message`, a part of it, or a copy in `buf`. */
 static const char *without_name(const char *message, const char *name, char *buf, size_t size)
 {
     char quoted[sizeof((perfile_error *)0)->message];
@@ -135,11 +143,11 @@ void cli_report_error(const char *name, const perfile_error *err)
         cli_message("%s: %s", name, message);
     if (err->status == PERFILE_E_LIMIT && err->where)
         cli_message("%s: this is the limit '%s'%s", name, err->where,
-                is_lifted(err->where) ? "; --allow-growth lifts it" : "");
+                    is_lifted(err->where) ? "; --allow-growth lifts it" : "");
 }
 
-/* A format that nobody knows, or an event that the capture does not have, is a wrong option;
- * everything else could not be done. */
+/* Returns the exit status for in->error.  An unknown format (--from), or a selection that does not
+ * fit the capture (an event that it does not have), is wrong usage. */
 static int failure(const cli_input *in)
 {
     bool wrong = in->selects && in->status == PERFILE_E_USAGE;
@@ -151,13 +159,14 @@ const char *cli_input_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+/* Progress of the passes in front of a filtered stream. */
 static void on_pass(void *user, uint64_t done, uint64_t total)
 {
     (void)user;
     cli_progress_step(done, total);
 }
 
-/* What the selection says of itself, as `filter` does. */
+/* Notes of the filter, such as that nothing is selected. */
 static void on_note(void *user, const perfile_note *note)
 {
     const cli_input *in = user;
@@ -186,12 +195,13 @@ perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
     return source_as(path, 0, 1, limits, source, err);
 }
 
-perfile_status cli_source_sequential(const char *path, const perfile_limits *limits, perfile_source **source,
-                          perfile_error *err)
+perfile_status cli_source_sequential(const char *path, const perfile_limits *limits,
+                                     perfile_source **source, perfile_error *err)
 {
     return source_as(path, PERFILE_SOURCE_SEQUENTIAL, 1, limits, source, err);
 }
 
+/* Opens a stream, which owns the source from success on; else the source is closed. */
 static perfile_status open_stream(perfile_source *source, const perfile_open_options *options,
                                   perfile_stream **stream, perfile_error *err)
 {
@@ -201,7 +211,8 @@ static perfile_status open_stream(perfile_source *source, const perfile_open_opt
     return st;
 }
 
-/* As the command reads it. */
+/* Opens a source as `how` needs it: mapped or read for threads that read all bytes, else
+ * sequential. */
 static perfile_status source_for(const cli_reading *how, const char *path,
                                  const perfile_open_options *options, perfile_source **source,
                                  perfile_error *err)
@@ -228,7 +239,7 @@ perfile_status cli_stream_mapped(const char *path, const perfile_open_options *o
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
-/* Through a filter, or after a pass that learns names and mappings. */
+/* Opens in->stream through a filter, or after a pass that collects names and mappings. */
 static perfile_status open_selected(cli_input *in, const char *path, const cli_reading *how,
                                     const perfile_open_options *options)
 {
@@ -281,7 +292,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     }
     const perfile_container *c = perfile_stream_container(in->stream);
     for (uint32_t i = 0; i < c->n_parts; i++) {
-        if (c->parts[i].size == UINT64_MAX) {
+        if (c->parts[i].size == UINT64_MAX) { /* a pipe */
             in->total = 0;
             break;
         }
@@ -289,7 +300,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     }
     if (!in->passes)
         cli_progress_start(in->name);
-    if (in->fail)
+    if (in->fail) /* damage of the header is known already */
         cli_input_fail_on_damage(in);
     return in->status < 0 ? CLI_FAILED : CLI_DONE;
 }
@@ -301,18 +312,19 @@ bool cli_input_fail_on_damage(cli_input *in)
     in->status = PERFILE_E_CORRUPT;
     in->error = (perfile_error){
         .status = PERFILE_E_CORRUPT, .offset = PERFILE_NO_OFFSET, .where = "on-damage"};
-    snprintf(in->error.message, sizeof in->error.message, "it is damaged, and --on-damage is fail");
+    snprintf(in->error.message, sizeof in->error.message,
+             "the capture is damaged, and --on-damage is fail");
     return false;
 }
 
-/* The clock, when what is at `offset` of a part is looked at. */
+/* Updates the progress line when the record at `offset` of a part is being read. */
 static void tick(cli_input *in, uint32_t part, uint64_t offset)
 {
     in->countdown = RECORDS_PER_TICK;
     const perfile_container *c = perfile_stream_container(in->stream);
     for (; in->part < part && in->part < c->n_parts; in->part++)
         in->done += in->total ? c->parts[in->part].size : 0;
-    /* A byte that is read again is done by as much less each time. */
+    /* With k earlier passes a byte of this pass is 1 / (k + 1) of the work. */
     uint64_t done = in->done + offset;
     cli_progress_step(in->total ? (in->passes * in->total + done) / (in->passes + 1) : done,
                       in->total);
@@ -355,12 +367,13 @@ int cli_close(cli_input *in)
         status = cli_report_damage(in);
     if (in->limit.status) {
         cli_report_error(in->name, &in->limit);
-        cli_message("%s: what later records say of them is not in the answer", in->name);
+        cli_message("%s: names and mappings from later records are missing in the answer",
+                    in->name);
         status = cli_worse(status, CLI_DAMAGED);
     }
     if (in->status < 0)
         status = failure(in);
-    in->status = PERFILE_OK;
+    in->status = PERFILE_OK; /* the error has been reported */
     cli_close_without_damage(in);
     return status;
 }

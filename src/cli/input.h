@@ -1,93 +1,105 @@
-/* A capture that a command reads: opened, walked, and reported on at the end. */
+/* A capture that a command reads: opened with the options of the command line, read record by
+ * record or run by run, and closed with a report of damage.
+ *
+ * A command calls cli_open(), loops over one of the cli_next… functions until it returns false,
+ * prints, and calls cli_close(), which gives the exit status.  The loop functions also drive the
+ * progress line and note where damage is. */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
 #include "cli/options.h"
 #include "perfile/model.h"
 
-/* Options that every reading command has. */
+/* How to read: the options that all reading commands have, and what the command itself needs. */
 typedef struct cli_reading {
     cli_on_damage damage;
-    uint32_t jobs;  /* threads that read; 0: the default */
-    bool reads_all_bytes; /* most bytes are looked at: for threads mapped, where that is cheaper */
-    bool raw;       /* do not look into compressed records */
-    bool as_stored; /* see perfile_open_options */
-    const char *from;
+    uint32_t jobs;        /* threads that read; 0: the default */
+    bool reads_all_bytes; /* most bytes of the input are read: with threads it is mapped if the
+                           * machine is faster at that */
+    bool raw;             /* compressed records are not decompressed */
+    bool as_stored;       /* see perfile_open_options */
+    const char *from;     /* --from, or NULL */
     const perfile_limits *limits;          /* NULL: the defaults */
-    const struct cli_selection *selection; /* which records; NULL: all */
-    bool with_sideband;             /* beside those that are selected, what `filter` keeps for them */
-    bool model;                  /* cli_input.model is wanted */
+    const struct cli_selection *selection; /* options that select records, or NULL */
+    bool with_sideband; /* besides the selected records, the side-band that `filter` keeps */
+    bool model;         /* cli_input.model is needed */
     void (*waiting)(void *user); /* see perfile_open_options; may be NULL */
     void *waiting_user;
 } cli_reading;
 
-/* Rows of their tables. */
+/* A table of options: --on-damage and --resync. */
 extern const cli_option cli_reading_options[];
 
-/* What --allow-growth asks for: limits that nothing exceeds. */
+/* The limits of --allow-growth, which nothing exceeds. */
 extern const perfile_limits cli_unlimited;
 
-/* Handles the options above and unknown ones: CLI_CONTINUE, or what to exit with. */
+/* Handles the options above, those of cli_common_options, and unknown ones.  Returns CLI_CONTINUE,
+ * or the exit status: --help ends the command, too. */
 int cli_reading_option(const char *command, const cli_spec *spec, int option, cli_reading *how);
 
-/* Opens `path` to be read from front to back, with the limits that the user wants. */
-perfile_status cli_source_sequential(const char *path, const perfile_limits *limits, perfile_source **source,
-                          perfile_error *err);
+/* Opening of sources.  The three functions differ in how bytes are read: */
 
-/* Opens `path` for who writes its records again: mapped where that is faster. */
+/* - through a window, from front to back, for commands that only read; */
+perfile_status cli_source_sequential(const char *path, const perfile_limits *limits,
+                                     perfile_source **source, perfile_error *err);
+
+/* - mapped or read, whatever is faster on this machine, for commands that write the same bytes; */
 perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 
-/* Opens `path` to be mapped: for who sorts, so that records wait in the mapping. */
+/* - mapped, for sorting: records wait in the mapping instead of being copied. */
 perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 
-/* The same as a stream. */
+/* Opens `path` as a stream on a mapped source. */
 perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,
                                  perfile_stream **stream, perfile_error *err);
 
-enum { CLI_N_DAMAGES = 64 };
+enum { CLI_N_DAMAGES = 64 }; /* room for every kind of damage (perfile/damage.h) */
 
 typedef struct cli_input {
-    const char *name; /* for messages */
-    const char *path; /* as given */
-    bool fail;        /* damage is an error */
-    perfile_stream *stream;
-    const perfile_model *model; /* all names and mappings, when asked for */
-    uint32_t passes;            /* that the capture was read before, for a model or a selection */
-    bool selects;               /* with a selection, which may not fit the capture */
-    perfile_status status;      /* of the last step */
-    perfile_error error;
-    perfile_error limit; /* of a model that is not fed any more, see cli_feed(); status 0: none */
-    uint32_t countdown;  /* records to the next look at the clock */
-    uint64_t done;       /* bytes of the parts before the one being read */
-    uint64_t total;      /* bytes of all parts, 0 when not known */
-    uint32_t part;
+    const char *name;           /* for messages */
+    const char *path;           /* as given by the user */
+    bool fail;                  /* --on-damage fail: damage is an error */
+    perfile_stream *stream;     /* NULL when opening has failed */
+    const perfile_model *model; /* names and mappings of the whole capture, or NULL */
+    uint32_t passes;       /* earlier passes over the capture, for the model or the selection */
+    bool selects;          /* there is a selection, which may not fit the capture */
+    perfile_status status; /* of the last step; below 0 is an error */
+    perfile_error error;   /* of that error */
+    perfile_error limit;   /* why the model is fed no more, see cli_feed(); status 0: it is fed */
+    uint32_t countdown;    /* records until the progress line is updated */
+    uint64_t done;         /* bytes of the parts in front of `part` */
+    uint64_t total;        /* bytes of all parts, 0: not known */
+    uint32_t part;         /* the part of a directory that is being read */
     struct {
-        uint64_t first; /* offset in part `part` */
-        uint64_t lost;
-        uint64_t
-            found; /* times that the command itself came upon it, beside what the stream counts */
+        uint64_t first; /* offset of the first one in the stream, in the part `part` */
+        uint64_t lost;  /* bytes */
+        uint64_t found; /* how many the command found itself, in addition to those that the stream
+                         * counts */
         uint32_t part;
-        bool seen;
+        bool seen; /* `first` and `part` are set */
     } damage[CLI_N_DAMAGES];
 } cli_input;
 
-/* What messages call the input `path`. */
+/* Returns what messages call the input `path`: "standard input" for "-". */
 const char *cli_input_name(const char *path);
 
-/* Opens `path`, or says why not and returns CLI_FAILED. */
+/* Opens `path`: CLI_DONE, or CLI_FAILED or CLI_USAGE.  An error is in in->error; cli_close()
+ * reports it and must be called in any case. */
 int cli_open(cli_input *in, const char *path, const cli_reading *how);
 
+/* Used by the functions below: update the progress line (for a record, or for samples that were
+ * passed over by perfile_stream_pass()), and note a record of family DAMAGE (in damage.c). */
 void cli_input_tick(cli_input *in, const perfile_record *r);
 void cli_input_passed(cli_input *in, const perfile_passed *p);
-void cli_input_damage(cli_input *in, const perfile_record *r); /* in damage.c */
+void cli_input_damage(cli_input *in, const perfile_record *r);
 
-/* With --on-damage fail: makes damage that was met the error of the input.  False, for the loops
- * below, which are over. */
+/* With --on-damage fail, turns damage that was found into the error of the input.  Always returns
+ * false, to be the result of the loop functions below. */
 bool cli_input_fail_on_damage(cli_input *in);
 
-/* The next record, those of family DAMAGE included; false at the end. */
+/* Fetches the next record, records of family DAMAGE included; false at the end. */
 static inline bool cli_next_item(cli_input *in, const perfile_record **r)
 {
     in->status = perfile_stream_next(in->stream, r, &in->error);
@@ -100,7 +112,7 @@ static inline bool cli_next_item(cli_input *in, const perfile_record **r)
     return !(in->fail && (*r)->family == PERFILE_FAMILY_DAMAGE) || cli_input_fail_on_damage(in);
 }
 
-/* The next record, false at the end. */
+/* Fetches the next record that is not damage; false at the end. */
 static inline bool cli_next(cli_input *in, const perfile_record **r)
 {
     while (cli_next_item(in, r))
@@ -109,7 +121,8 @@ static inline bool cli_next(cli_input *in, const perfile_record **r)
     return false;
 }
 
-/* The next records, at least one, or one of family DAMAGE, which is alone; false at the end. */
+/* Fetches the next run: at least one record, or a single record of family DAMAGE; false at the end.
+ */
 static inline bool cli_next_items(cli_input *in, const perfile_record **first, size_t *n)
 {
     in->status = perfile_stream_next_run(in->stream, first, n, &in->error);
@@ -125,7 +138,8 @@ static inline bool cli_next_items(cli_input *in, const perfile_record **first, s
     return !in->fail || cli_input_fail_on_damage(in);
 }
 
-/* The next records, at least one, for loops that do little with each; false at the end. */
+/* Fetches the next run of records that are not damage, for loops that do little with each record;
+ * false at the end. */
 static inline bool cli_next_run(cli_input *in, const perfile_record **first, size_t *n)
 {
     while (cli_next_items(in, first, n))
@@ -134,8 +148,9 @@ static inline bool cli_next_run(cli_input *in, const perfile_record **first, siz
     return false;
 }
 
-/* Feeds a model.  What exceeds limits.model_bytes, and all that comes behind it, is left out: the
- * answer is made of the rest, and cli_close() says so.  False when there is no memory. */
+/* Feeds a record to a model.  Once limits.model_bytes is exceeded, that record and all later ones
+ * are left out: the answer is made of the others, and cli_close() reports that it is incomplete.
+ * Returns false if there is no memory. */
 static inline bool cli_feed(cli_input *in, perfile_model *model, const perfile_record *r)
 {
     if (in->limit.status)
@@ -144,21 +159,23 @@ static inline bool cli_feed(cli_input *in, perfile_model *model, const perfile_r
     return st == PERFILE_OK || st == PERFILE_E_LIMIT;
 }
 
-/* How many of first[0 .. n), from the first on, are samples: PERFILE_RUN_RECORDS at most. */
+/* Returns how many records at the beginning of first[0 .. n) are samples, at most
+ * PERFILE_RUN_RECORDS. */
 size_t cli_leading_samples(const perfile_record *first, size_t n);
 
-/* The same of records that follow each other, for loops that do little with each: a sample says no
- * more than that its thread exists, and is left out where the one before it said so. */
+/* Feeds a run of records to a model.  A sample only tells the model that its thread exists, so it
+ * is left out if the sample before it was of the same thread. */
 bool cli_feed_run(cli_input *in, perfile_model *model, const perfile_record *first, size_t n);
 
-/* Says what went wrong with `err`, which is of reading `name`. */
+/* Reports an error of reading or writing `name`, with offset and limit if it has them. */
 void cli_report_error(const char *name, const perfile_error *err);
 
-/* Says what went wrong with reading, closes; CLI_DONE, or what failed.  For commands that tell of
- * damage in their own way. */
+/* Reports a reading error, but no damage, and closes the input: for commands that report damage in
+ * their own way.  Returns CLI_DONE, or the status of the error. */
 int cli_close_without_damage(cli_input *in);
 
-/* Says what was damaged, closes; CLI_DONE, CLI_DAMAGED, or CLI_FAILED when reading failed. */
+/* Reports a reading error and damage, and closes the input.  Returns CLI_DONE, CLI_DAMAGED, or
+ * CLI_FAILED or CLI_USAGE if there was an error. */
 int cli_close(cli_input *in);
 
 #endif

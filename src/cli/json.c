@@ -1,3 +1,5 @@
+/* The JSON writer of json.h.  `needs_comma` is the only state of nesting that is needed: it is
+ * cleared by an opening bracket and set by every value and closing bracket. */
 #include "cli/json.h"
 
 #include <inttypes.h>
@@ -7,7 +9,7 @@
 #include "cli/text.h"
 #include "perfile/text.h"
 
-/* Whether something stands before the next value on its level. */
+/* True if a value stands in front of the next one on the same level. */
 static bool needs_comma;
 static FILE *output; /* NULL: standard output */
 
@@ -21,6 +23,7 @@ void cli_json_to(FILE *stream)
     output = stream;
 }
 
+/* Writes the comma and the key of the next value. */
 static void begin(const char *key)
 {
     if (needs_comma)
@@ -124,8 +127,8 @@ static bool is_plain(uint8_t c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Well-formed UTF-8.  What is not printable is escaped, though JSON asks for less: reports are read
- * on terminals, too. */
+/* Writes well-formed UTF-8 as a string.  Unprintable characters are escaped although JSON does not
+ * demand it for all of them: reports are also read on terminals. */
 static void put_text(perfile_bytes text)
 {
     putc('"', output_stream());
@@ -140,7 +143,7 @@ static void put_text(perfile_bytes text)
         n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
         if (code == '"' || code == '\\')
             fprintf(output_stream(), "\\%c", (int)code);
-        else if (!perfile_is_printable(code)) /* none is above U+FFFF */
+        else if (!perfile_is_printable(code)) /* four digits do: none of these is above U+FFFF */
             fprintf(output_stream(), "\\u%04" PRIx32, code);
         else
             fwrite(text.ptr + i, 1, n, output_stream());

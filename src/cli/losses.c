@@ -1,8 +1,9 @@
-/* Losses, each counted once.  Since Linux 6.0 the kernel counts the samples that an event lost;
- * perf writes these counters as LOST_SAMPLES when the recording ends.  The same samples are among
- * those that LOST records tell of where they are missing, so the two must not be added up.
- * LOST_SAMPLES of events without such a counter come from the hardware, which found no room of its
- * own. */
+/* Lost records, each counted once.
+ *
+ * Since Linux 6.0 the kernel counts the samples that an event lost; perf writes these counters as
+ * LOST_SAMPLES records when the recording ends.  LOST records, which stand where records are
+ * missing, include the same samples, so the two must not be added up.  LOST_SAMPLES of events
+ * without such a counter come from the hardware, whose own buffer was full. */
 #include "cli/losses.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include "cli/print.h"
 #include "perfile/records.h"
 
-enum { AUX_TRUNCATED = 1 };
+enum { AUX_TRUNCATED = 1 }; /* PERF_AUX_FLAG_TRUNCATED of an AUX record */
 
 static void feed_lost_samples(cli_losses *x, const perfile_record *r)
 {
@@ -69,7 +70,7 @@ uint64_t cli_losses_others(const cli_losses *x, const perfile_session *s)
     return x->lost_records > x->lost_samples ? x->lost_records - x->lost_samples : 0;
 }
 
-/* One print_item of the list; *any says whether one stands before it. */
+/* Prints one item of the list if `n` is not 0; *any is whether an item stands in front of it. */
 static void print_item(bool *any, const char *before, uint64_t n, const char *one, const char *many)
 {
     if (!n)
@@ -87,7 +88,7 @@ bool cli_losses_print(const cli_losses *x, const perfile_session *s, uint64_t sa
         cli_print(" (%.1f%%)",
                   100.0 * (double)x->lost_samples / ((double)x->lost_samples + (double)samples));
     print_item(&any, before, cli_losses_others(x, s), x->lost_samples ? "other record" : "record",
-         x->lost_samples ? "other records" : "records");
+               x->lost_samples ? "other records" : "records");
     if (x->gaps)
         cli_print("%s in %" PRIu64 " gap%s", any ? "," : before, x->gaps, x->gaps == 1 ? "" : "s");
     any = any || x->gaps;
@@ -95,7 +96,7 @@ bool cli_losses_print(const cli_losses *x, const perfile_session *s, uint64_t sa
     print_item(&any, before, x->aux_truncated, "AUX span truncated", "AUX spans truncated");
     print_item(&any, before, x->auxtrace_errors, "AUX trace error", "AUX trace errors");
     print_item(&any, before, x->map_timeouts, "incomplete list of mappings",
-         "incomplete lists of mappings");
+               "incomplete lists of mappings");
     return any;
 }
 

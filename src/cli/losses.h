@@ -1,22 +1,23 @@
-/* What got lost between the kernel and the capture, as the records tell it. */
+/* What was lost between the kernel and the capture, as the records of the capture report it. */
 #ifndef CLI_LOSSES_H
 #define CLI_LOSSES_H
 
 #include "perfile/session.h"
 
+/* Sums over the records of a capture. */
 typedef struct cli_losses {
-    uint64_t lost_records; /* sum of LOST: samples and others that found no room in a buffer */
-    uint64_t lost_samples; /* sum of LOST_SAMPLES */
+    uint64_t lost_records; /* of LOST records: samples and others that found no room in a buffer */
+    uint64_t lost_samples; /* of LOST_SAMPLES records */
     uint64_t gaps;         /* LOST records */
-    uint64_t filtered;     /* of LOST_SAMPLES again: dropped by a BPF filter, as it was told to */
+    uint64_t filtered;     /* of LOST_SAMPLES that a BPF filter dropped on purpose */
     uint64_t throttles;
     uint64_t unthrottles;
     uint64_t aux_truncated;
     uint64_t auxtrace_errors;
-    uint64_t map_timeouts; /* mappings that were not told */
+    uint64_t map_timeouts; /* mappings flagged as incomplete (MISC_PROC_MAP_PARSE_TIMEOUT) */
 } cli_losses;
 
-/* Whether records of this type tell of losses. */
+/* False for records that cli_losses_feed() ignores anyway: a quick test in front of it. */
 static inline bool cli_losses_relevant(uint32_t type)
 {
     return type != PERFILE_RECORD_SAMPLE;
@@ -24,16 +25,18 @@ static inline bool cli_losses_relevant(uint32_t type)
 
 void cli_losses_feed(cli_losses *x, const perfile_record *r);
 
-/* Of LOST records what LOST_SAMPLES do not count once more: perf has those of its counters (bit
- * LOST of read_format), which count the samples among what LOST tells of, too. */
+/* Returns how many records LOST reports in addition to the samples of LOST_SAMPLES.  Where events
+ * have a counter of lost samples (bit LOST of read_format), perf writes it as LOST_SAMPLES, and the
+ * same samples are counted by LOST, too. */
 uint64_t cli_losses_others(const cli_losses *x, const perfile_session *s);
 
-/* "1208 samples (86.7%), in 10 gaps, 1 throttling" on standard output, behind `before`; false, and
- * nothing, when nothing was lost.  `samples`: that are in the capture. */
+/* Prints `before` and a list such as "1208 samples (86.7%), in 10 gaps, 1 throttling" to standard
+ * output.  Prints nothing and returns false if nothing was lost.  `samples` is the number of
+ * samples in the capture, for the percentage. */
 bool cli_losses_print(const cli_losses *x, const perfile_session *s, uint64_t samples,
                       const char *before);
 
-/* The members of the object `losses` of a report. */
+/* Prints the members of the object `losses` of a report. */
 void cli_losses_json(const cli_losses *x, const perfile_session *s);
 
 #endif

@@ -1,3 +1,8 @@
+/* The entry point: `perfile COMMAND …`, and what works without a command (--help, --version,
+ * completion).  Everything else is done by the functions of commands.def.
+ *
+ * `perfile help --manual COMMAND` is not documented: man/update.sh uses it to print the OPTIONS
+ * section of a manual page. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,9 +11,10 @@
 #include "cli/signals.h"
 #include "perfile/base.h"
 
+/* Prints the general help; with `error` to standard error, since a command was missing. */
 static void help(bool error)
 {
-    cli_print_help(error, "perfile reads the files that `perf record` writes, whole or damaged.\n"
+    cli_print_help(error, "perfile reads the files that `perf record` writes, intact or damaged.\n"
                           "\n"
                           "Usage: perfile COMMAND [OPTION ...] FILE ...\n"
                           "\n");
@@ -22,8 +28,8 @@ static void help(bool error)
         error,
         "\n"
         "FILE is a perf.data file, a stream of `perf record -o -`, or a directory of\n"
-        "`perf record --threads`; - is standard input.  -i FILE is the same, and without any\n"
-        "perf.data is read, where standard input is a terminal.\n"
+        "`perf record --threads`; - is standard input.  -i FILE is the same as FILE.  Without a\n"
+        "FILE, perf.data is read if standard input is a terminal.\n"
         "\n"
         "Examples:\n"
         "  perfile info perf.data                 what is this?\n"
@@ -33,10 +39,11 @@ static void help(bool error)
         "\n"
         "`perfile COMMAND --help` explains a command; `perfile completion SHELL` writes the\n"
         "completion of command lines for bash, zsh or fish.\n"
-        "Exit status: 0 done; 1 could not; 2 wrong usage; 3 done, but the input was damaged\n"
-        "and something may be missing.\n");
+        "Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but the input was damaged and\n"
+        "something may be missing.\n");
 }
 
+/* Runs the command of that name; its arguments begin at argv[1]. */
 static int run(const char *name, int argc, char **argv)
 {
     if (strcmp(name, "completion") == 0)
@@ -45,6 +52,7 @@ static int run(const char *name, int argc, char **argv)
     return c ? c->run(argc, argv) : CLI_USAGE;
 }
 
+/* Prints the OPTIONS section of the manual page of a command. */
 static int manual(const char *name)
 {
     const cli_command *c = cli_find_command(name);
@@ -54,6 +62,7 @@ static int manual(const char *name)
     return CLI_DONE;
 }
 
+/* Runs the whole command line and returns the exit status. */
 static int start(int argc, char **argv)
 {
     if (argc < 2) {
@@ -70,9 +79,9 @@ static int start(int argc, char **argv)
             help(false);
             return CLI_DONE;
         }
-        /* For man/update.sh. */
         if (strcmp(argv[2], "--manual") == 0 && argc == 4)
             return manual(argv[3]);
+        /* `perfile help COMMAND` is `perfile COMMAND --help`. */
         static char option[] = "--help";
         char *words[] = {argv[0], option, NULL};
         return run(argv[2], 2, words);

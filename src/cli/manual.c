@@ -1,7 +1,8 @@
-/* The OPTIONS of a manual page, made of the table of options: man/update.sh puts them there.
+/* The OPTIONS section of a manual page as roff, made of the option table.  man/update.sh inserts it
+ * into the pages.
  *
- * The texts of the table have no markup.  Names of options and words that the option takes become
- * bold, the name of its value italic. */
+ * The texts of the table have no markup.  Option names ("--by") and words that the option accepts
+ * are recognized and printed bold, the placeholder of the value ("KEY") italic. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,15 +10,16 @@
 #include "cli/print.h"
 #include "cli/spec.h"
 
-enum { WIDTH = 110 };
+enum { WIDTH = 110 }; /* columns of a line of roff source, without markup */
 
 /* A line of roff that is filled word by word. */
 typedef struct line {
     char text[4 * WIDTH];
-    size_t used; /* bytes */
-    size_t wide; /* without markup */
+    size_t used; /* bytes in `text` */
+    size_t wide; /* columns without markup */
 } line;
 
+/* Prints the line, if there is something in it. */
 static void end_line(line *l)
 {
     if (!l->used)
@@ -27,13 +29,15 @@ static void end_line(line *l)
     l->used = l->wide = 0;
 }
 
+/* Adds roff source; what does not fit into the buffer is left out. */
 static void add_raw(line *l, const char *text)
 {
     int n = snprintf(l->text + l->used, sizeof l->text - l->used, "%s", text);
     l->used += n > 0 && l->used + (size_t)n < sizeof l->text ? (size_t)n : 0;
 }
 
-/* As roff shows it: no escape, no dash that is a hyphen, and at the start of a line no request. */
+/* Adds plain text: backslashes and dashes are escaped (an unescaped dash is a hyphen), and so is a
+ * dot or apostrophe at the start of a line, where it would begin a request. */
 static void add_escaped(line *l, const char *text, size_t n)
 {
     if (l->used == 0 && n && (text[0] == '.' || text[0] == '\''))
@@ -49,6 +53,7 @@ static void add_escaped(line *l, const char *text, size_t n)
     }
 }
 
+/* Adds text in font B (bold) or I (italic), and returns to roman. */
 static void add_font(line *l, char font, const char *text, size_t n)
 {
     const char begin[] = {'\\', 'f', font, '\0'};
@@ -57,6 +62,7 @@ static void add_font(line *l, char font, const char *text, size_t n)
     add_raw(l, "\\fR");
 }
 
+/* True if `text` is one of the words that the option accepts. */
 static bool is_word_of(const cli_option *o, const char *text, size_t n)
 {
     const char *word;
@@ -66,7 +72,8 @@ static bool is_word_of(const cli_option *o, const char *text, size_t n)
     return false;
 }
 
-/* Whether `text` is a name in `value`: "KEY" of "KEY[,KEY ...]". */
+/* True if `text` is a name in capitals from the option's value placeholder: "KEY" in
+ * "KEY[,KEY ...]". */
 static bool is_value_of(const cli_option *o, const char *text, size_t n)
 {
     const char *at = o->value;
@@ -79,7 +86,7 @@ static bool is_value_of(const cli_option *o, const char *text, size_t n)
     return false;
 }
 
-/* One word of a text with the punctuation around it. */
+/* Adds one word of a text.  Punctuation around it is split off, so that "--by," is recognized. */
 static void add_word(line *l, const cli_option *o, const char *text, size_t n)
 {
     size_t head = 0, tail = n;
@@ -111,7 +118,9 @@ static void add_words(line *l, const cli_option *o, const char *text)
     }
 }
 
-/* The sentence of --help, with a capital and a full stop, and the sentences behind it. */
+/* Prints the sentence of --help as a full sentence, with capital and full stop, and the further
+ * sentences behind it.  The first word keeps its case if it is a word of the option, or the name of
+ * something that is explained ("stop: …", "little, big …"). */
 static void print_text(const cli_option *o)
 {
     char sentence[1024];
@@ -128,6 +137,7 @@ static void print_text(const cli_option *o)
     end_line(&l);
 }
 
+/* Prints one option: a tagged paragraph with its names, the value, and the text. */
 static void print_option(const cli_option *o)
 {
     char name[48];

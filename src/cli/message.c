@@ -1,3 +1,4 @@
+/* Messages on standard error, and how exit statuses are combined. */
 #include "cli/command.h"
 
 #include <errno.h>
@@ -45,6 +46,8 @@ int cli_usage(const char *command, const char *format, ...)
 
 int cli_usage_error(const char *command, const perfile_error *err)
 {
+    /* Only messages about expressions have line breaks of ours.  Other messages are printed as one
+     * line, in which a line break of a quoted argument is escaped. */
     bool lines = err->where && strcmp(err->where, "expression") == 0;
     size_t n = lines ? strcspn(err->message, "\n") : strlen(err->message);
     cli_print_error("perfile %s: %.*s\n", command, (int)n, err->message);
@@ -62,10 +65,12 @@ int cli_finish_output(int status)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    /* An earlier write may have failed, and errno is gone: ask the pipe itself. */
+    /* An earlier write may have failed, and its errno is lost: poll() reports POLLERR for a pipe
+     * whose reader is gone. */
     struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};
     if (errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR))
         return CLI_DONE;
-    cli_message("standard output: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+    cli_message("standard output: cannot write%s%s", errno ? ": " : "",
+                errno ? strerror(errno) : "");
     return CLI_FAILED;
 }

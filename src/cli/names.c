@@ -1,7 +1,10 @@
+/* Names of record types and forms, see names.h. */
 #include "cli/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+/* Returns a record that has only what a key says: family and type. */
 static perfile_record record_of_key(uint64_t key)
 {
     return (perfile_record){.family = (uint8_t)(key >> 32), .type = (uint32_t)key};

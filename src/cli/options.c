@@ -1,5 +1,10 @@
-/* Reading of options: getopt with messages of our own, because those of getopt print an argument as
- * it is, and know no word that may have been suggestion. */
+/* Reading of options with getopt_long(), but with our own messages: those of getopt print arguments
+ * unescaped and suggest no similar names.
+ *
+ * The option table of a command (spec.h) is translated to the tables of getopt_long() for each
+ * call. -i FILE is handled here for all commands: its values are collected and appended to the
+ * operands, so that commands see one list of inputs.  State is static, as that of getopt is: one
+ * command line per process, or one after the other (fuzz/fuzz_command.c resets optind). */
 #include "cli/options.h"
 
 #include <stdio.h>
@@ -13,21 +18,28 @@
 #include "perfile/stream.h"
 #include "perfile/text.h"
 
-enum { MAX_OPTIONS = 64, MAX_LETTERS = 32, MAX_INPUT_OPTIONS = 1024, MAX_WORDS = 128, SUGGESTION_BYTES = 160 };
+enum {
+    MAX_OPTIONS = 64,         /* rows of the table of a command */
+    MAX_LETTERS = 32,         /* bytes of the short options as getopt wants them */
+    MAX_INPUT_OPTIONS = 1024, /* -i in one command line */
+    MAX_WORDS = 128,          /* words that an option accepts */
+    SUGGESTION_BYTES = 160
+};
 
 const cli_option cli_input_options[] = {
     {"input", .value = "FILE", .letter = 'i', .path = true,
-     .help = "FILE in the way of perf; without any: perf.data, on a terminal",
-     .more = "It may be given several times where there may be several FILE."},
+     .help = "an input, as with perf; without any input: perf.data, on a terminal",
+     .more = "It may be given several times where several FILEs are allowed."},
     {0},
 };
 const cli_option cli_common_options[] = {
     {"from", .value = "FORMAT", .code = CLI_OPTION_FROM,
-     .help = "take the input for this format instead of looking"},
+     .help = "format of the input, instead of detecting it"},
     {"allow-growth", .code = CLI_OPTION_GROWTH,
      .help = "lift the limits on what an input may cost (format/limits.md)",
-     .more = "They are on memory, time and output. Without this option the command stops, or "
-             "says what is missing in its answer, where one of them is exceeded, and names it."},
+     .more = "There are limits on memory, time and output. Where one of them is exceeded without "
+             "this option, the command stops, or reports what is missing in its answer; the "
+             "message names the limit."},
     {"help", .code = CLI_OPTION_HELP, .help = "explain the command, with examples"},
     {0},
 };
@@ -39,10 +51,9 @@ static const char *jobs_word(size_t i)
 
 const cli_option cli_jobs_options[] = {
     {"jobs", .value = "N", .letter = 'j', .word = jobs_word,
-     .help = "with N threads; auto or 0: one for each processor; default: that, but 4 at most. "
-             "What comes out is the same",
-     .more = "There are 256 at most. Small inputs, and those that come through a pipe, are read by "
-             "one."},
+     .help = "number of threads; auto or 0: one per processor; default: auto, but at most 4. The "
+             "output does not depend on it",
+     .more = "The maximum is 256. Small inputs and pipes are read by one thread."},
     {0},
 };
 
@@ -59,38 +70,42 @@ const char *cli_damage_word(size_t i)
     return i < N_DAMAGE_WORDS - 1 ? damage_words[i] : NULL;
 }
 
-/* What -i gave in the command line that is being read. */
+/* The values of -i in the command line that is being read. */
 static struct {
     char *at[MAX_INPUT_OPTIONS];
     int n;
 } input_options;
 
-const char *cli_suggestion(const char *word, const char *const *words, size_t n, char *out, size_t size)
+const char *cli_suggestion(const char *word, const char *const *words, size_t n, char *out,
+                           size_t size)
 {
-    char near[SUGGESTION_BYTES];
+    char similar[SUGGESTION_BYTES];
+    /* For numbers and punctuation every short word would be similar. */
     bool letters = strpbrk(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
     out[0] = '\0';
-    if (letters && perfile_suggest(word, words, n, near, sizeof near))
-        snprintf(out, size, "; did you mean %s?", near);
+    if (letters && perfile_suggest(word, words, n, similar, sizeof similar))
+        snprintf(out, size, "; did you mean %s?", similar);
     return out;
 }
 
+/* Reports an option that does not exist; `word` is "--name" or "--name=value". */
 static int unknown_option(const char *command, const char *word, const struct option *options)
 {
     char names[MAX_OPTIONS][40], suggestion[SUGGESTION_BYTES + 24];
-    const char *near[MAX_OPTIONS];
+    const char *candidates[MAX_OPTIONS];
     size_t n = 0, len = strcspn(word, "=");
     char wanted[40];
     for (; options->name && n < MAX_OPTIONS; options++, n++) {
         snprintf(names[n], sizeof names[n], "--%s", options->name);
-        near[n] = names[n];
+        candidates[n] = names[n];
     }
     snprintf(wanted, sizeof wanted, "%.*s", (int)len, word);
     return cli_usage(command, "there is no option '%.*s'%s", (int)len, word,
-                     cli_suggestion(wanted, near, n, suggestion, sizeof suggestion));
+                     cli_suggestion(wanted, candidates, n, suggestion, sizeof suggestion));
 }
 
-/* "--co" of --comm and --compact-state; false when it is the beginning of one at most. */
+/* Reports an abbreviation of several options: "--co" of --comm and --compact-sideband.  Returns
+ * false, without a message, if it abbreviates fewer than two. */
 static bool report_ambiguous(const char *command, const char *word, const struct option *options)
 {
     char list[SUGGESTION_BYTES] = "";
@@ -107,9 +122,11 @@ static bool report_ambiguous(const char *command, const char *word, const struct
     return n > 1;
 }
 
-/* The word that getopt has just read is wrong: `c` is what it returned. */
+/* Reports why getopt_long() did not accept its current word.  `c` is what it returned: ':' for a
+ * missing value, else '?'.  By then `optopt` is 0 for an unknown or ambiguous long option, the code
+ * of a long option that takes no value, or the unknown letter. */
 static int report_wrong_option(const char *command, char **argv, const char *letters,
-                        const struct option *options, int c)
+                               const struct option *options, int c)
 {
     const char *word = argv[optind - 1];
     bool is_long = strncmp(word, "--", 2) == 0;
@@ -124,7 +141,7 @@ static int report_wrong_option(const char *command, char **argv, const char *let
         return unknown_option(command, word, options);
     }
     if (optopt < 128 && !strchr(letters, optopt)) {
-        /* "-json": getopt takes words behind one stroke for letters. */
+        /* "-json" with one dash: getopt reads it as the letters j, s, o, n. */
         const char *after_stroke = argv[optind] && argv[optind][0] == '-' ? argv[optind] + 1 : "";
         for (const struct option *o = options; o->name; o++)
             if (strcmp(after_stroke, o->name) == 0)
@@ -137,7 +154,9 @@ static int report_wrong_option(const char *command, char **argv, const char *let
     return cli_usage(command, "%.*s takes no value", (int)strcspn(word, "="), word);
 }
 
-/* Puts what -i gave behind the operands, where there is room: each stood in argv, too. */
+/* Appends the values of -i to the operands.  argv has room for them: getopt has moved all options
+ * in front of optind, where each -i took one or two words, so the operands can move down by one
+ * word for each -i. */
 static void append_input_options(int argc, char **argv)
 {
     int n = input_options.n;
@@ -148,7 +167,7 @@ static void append_input_options(int argc, char **argv)
         argv[argc - n + i] = input_options.at[i];
 }
 
-/* The table as getopt_long() wants it. */
+/* The options of a command in the form that getopt_long() wants. */
 typedef struct tables {
     struct option options[MAX_OPTIONS + 1];
     char letters[MAX_LETTERS];
@@ -158,7 +177,7 @@ static void fill_tables(tables *t, const cli_spec *spec)
 {
     size_t n = 0, used = 2;
     cli_rows rows = cli_rows_of(spec);
-    memcpy(t->letters, ":h", 3);
+    memcpy(t->letters, ":h", 3); /* ':' in front: a missing value gives ':' instead of '?' */
     for (const cli_option *o; (o = cli_next_row(&rows)) && n < MAX_OPTIONS;) {
         if (o->heading)
             continue;
@@ -177,7 +196,7 @@ int cli_next_option(const char *command, int argc, char **argv, const cli_spec *
 {
     tables t;
     fill_tables(&t, spec);
-    if (optind <= 1)
+    if (optind <= 1) /* the beginning of a command line */
         input_options.n = 0;
     opterr = 0;
     int c = getopt_long(argc, argv, t.letters, t.options, NULL);
@@ -202,13 +221,13 @@ int cli_next_option(const char *command, int argc, char **argv, const cli_spec *
     return c;
 }
 
-/* Who types `perfile info -` and nothing else should know why nothing happens. */
+/* Explains why nothing happens if "-" is an input and standard input is a terminal. */
 static void note_terminal_input(const cli_inputs *in)
 {
     for (size_t i = 0; i < in->n; i++)
         if (strcmp(in->at[i], "-") == 0 && isatty(STDIN_FILENO)) {
-            cli_message("standard input is a terminal: waiting for a capture, as of `perf record -o - "
-                    "COMMAND | perfile ... -`");
+            cli_message("standard input is a terminal: waiting for a capture, as from `perf record "
+                        "-o - COMMAND | perfile ... -`");
             return;
         }
 }
@@ -219,8 +238,8 @@ int cli_reject_terminal(const char *command, const char *out, const char *what)
         return CLI_CONTINUE;
     return cli_usage(
         command,
-        "standard output is a terminal, and %s is binary: give -o FILE, or redirect it "
-        "(`| cat` if a terminal is what you want)",
+        "standard output is a terminal, and %s is binary: give -o FILE, or redirect the output "
+        "(use `| cat` to write to the terminal all the same)",
         what);
 }
 
@@ -240,7 +259,8 @@ int cli_read_inputs(const char *command, int argc, char **argv, cli_inputs *in)
     note_terminal_input(in);
     if (in->n)
         return CLI_CONTINUE;
-    /* As perf does, but where standard input may be suggestion nothing is guessed. */
+    /* perf.data is the default, as with perf, but only on a terminal: a standard input that is a
+     * pipe or a file may be meant as the input, so nothing is guessed then. */
     if (!isatty(STDIN_FILENO))
         return cli_usage(command, "missing input: give a FILE, or - for standard input");
     if (!file_exists(usual))
@@ -254,7 +274,8 @@ int cli_read_input(const char *command, int argc, char **argv, const char **in)
     cli_inputs all;
     int status = cli_read_inputs(command, argc, argv, &all);
     if (status == CLI_CONTINUE && all.n > 1)
-        status = cli_usage(command, "one input at a time: '%s' is one more", all.at[1]);
+        status = cli_usage(command, "too many inputs: this command takes one, '%s' is the second",
+                           all.at[1]);
     if (status == CLI_CONTINUE)
         *in = all.at[0];
     return status;
@@ -276,16 +297,17 @@ int cli_choose(const char *command, const char *option, const char *word, cli_wo
         int add = snprintf(list + used, sizeof list - used, "%s%s", between, words[i]);
         used += add > 0 ? (size_t)add : 0;
     }
-    return cli_usage(command, "%s takes %s: '%s'%s", option, list, word,
+    return cli_usage(command, "%s takes %s, not '%s'%s", option, list, word,
                      cli_suggestion(word, words, n, suggestion, sizeof suggestion));
 }
 
 enum { MAX_JOBS = 256, DEFAULT_MAX_JOBS = 4 };
 
+/* Returns the number of online processors, at most `most`. */
 static uint32_t processors(long most)
 {
-    long there = sysconf(_SC_NPROCESSORS_ONLN);
-    return there < 1 ? 1 : there < most ? (uint32_t)there : (uint32_t)most;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : online < most ? (uint32_t)online : (uint32_t)most;
 }
 
 uint32_t cli_jobs(uint32_t requested)
@@ -299,9 +321,10 @@ int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
     unsigned long n = strtoul(word, &end, 10);
     bool is_auto = strcmp(word, "auto") == 0;
     if (strcmp(word, "son") == 0)
-        return cli_usage(command, "-json is -j with the number 'son'; did you mean --json?");
+        return cli_usage(command, "-json is read as -j with the value 'son'; did you mean --json?");
     if (!is_auto && (word[0] < '0' || word[0] > '9' || *end || n > MAX_JOBS))
-        return cli_usage(command, "--jobs takes a number up to %d, or auto: '%s'", MAX_JOBS, word);
+        return cli_usage(command, "--jobs takes a number up to %d, or auto, not '%s'", MAX_JOBS,
+                         word);
     *jobs = is_auto || n == 0 ? processors(MAX_JOBS) : (uint32_t)n;
     return CLI_CONTINUE;
 }
@@ -309,6 +332,7 @@ int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
 int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage)
 {
     static const cli_on_damage what[] = {
+        /* in the order of damage_words */
         {.given = true, .policy = PERFILE_ON_DAMAGE_STOP},
         {.given = true, .policy = PERFILE_ON_DAMAGE_RESYNC},
         {.given = true, .policy = PERFILE_ON_DAMAGE_SALVAGE},

@@ -1,4 +1,5 @@
-/* Options as all commands read them, and what they have in common. */
+/* Reading of command lines: options by the table of a command, operands, and values that several
+ * commands have in common. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -9,6 +10,8 @@
 
 #include "cli/spec.h"
 
+/* Codes of options that several commands have.  They begin above all characters, which are the
+ * codes of options with a letter. */
 enum {
     CLI_OPTION_HELP = 1000,
     CLI_OPTION_RESYNC,
@@ -17,67 +20,71 @@ enum {
     CLI_OPTION_ON_DAMAGE,
     CLI_OPTION_JSON,
     CLI_OPTION_REPORT,
-    CLI_OPTION_GROWTH,
-    CLI_OPTION_OWN /* those of the command */
+    CLI_OPTION_GROWTH, /* --allow-growth */
+    CLI_OPTION_OWN     /* the first code for options of a single command */
 };
 
-/* Rows of tables: -i FILE, which is another FILE for cli_next_option() … */
-extern const cli_option cli_input_options[];
-/* … what every command has besides … */
-extern const cli_option cli_common_options[];
-/* … and those whose work several threads can share. */
-extern const cli_option cli_jobs_options[];
+/* Tables to be referenced by the tables of commands (cli_option.rows): */
+extern const cli_option cli_input_options[];  /* -i FILE; cli_next_option() handles it itself */
+extern const cli_option cli_common_options[]; /* --from, --allow-growth, --help */
+extern const cli_option cli_jobs_options[];   /* -j N */
 
-/* Words of --on-damage: stop, resync, salvage, fail, and of commands that write bytes as they are
- * also copy. */
+/* Words of --on-damage: stop, resync, salvage, fail.  The second function also has `copy`, for
+ * commands that can write damaged bytes unchanged. */
 cli_word cli_damage_word, cli_damage_copy_word;
 
-/* -j N: CLI_CONTINUE, or CLI_USAGE. */
+/* Reads the value of -j: CLI_CONTINUE, or CLI_USAGE. */
 int cli_jobs_option(const char *command, const char *word, uint32_t *jobs);
 
-/* How many threads: what -j requested, or without it (0) the default. */
+/* Returns the number of threads to use: `requested` by -j, or the default if that is 0. */
 uint32_t cli_jobs(uint32_t requested);
 
-/* The next option of the table in `spec`: its code, or -1 behind the last.  What is wrong is requested
- * here, with the words that may have been meant, and '?' returned.  -h is --help.  Behind the last
- * option argv[optind] and on are the operands, and those that -i gave. */
+/* Returns the code of the next option in argv by the table in `spec`, its value in `optarg`; -1
+ * behind the last option.  A wrong option is reported here, with similar names, and gives '?'.  -h
+ * is
+ * --help.  Files given with -i are collected; behind the last option argv[optind] and on are the
+ * operands and these files. */
 int cli_next_option(const char *command, int argc, char **argv, const cli_spec *spec);
 
-/* Inputs: what stands behind the options. */
+/* The input files of a command line. */
 typedef struct cli_inputs {
     char **at;
     size_t n;
 } cli_inputs;
 
-/* Takes argv[optind] and on; perf.data when there is none, standard input is a terminal, and
- * perf.data is there.  CLI_CONTINUE, CLI_USAGE, or CLI_FAILED when standard output or standard
- * error is one of them. */
+/* Takes the operands from argv[optind] on as inputs.  Without any, perf.data is used if it exists
+ * and standard input is a terminal.  Returns CLI_CONTINUE, CLI_USAGE if there is no input, or
+ * CLI_FAILED if standard output or standard error is one of the inputs. */
 int cli_read_inputs(const char *command, int argc, char **argv, cli_inputs *in);
-/* The same for commands with one input. */
+/* The same for commands with exactly one input. */
 int cli_read_input(const char *command, int argc, char **argv, const char **in);
 
-/* Refuses `out` when it is standard output and that is a terminal, to which nothing binary goes
- * (`what`: "a capture"): CLI_CONTINUE, or CLI_USAGE. */
+/* Refuses to write binary data to a terminal: CLI_USAGE if `out` is "-" and standard output is a
+ * terminal, else CLI_CONTINUE.  `what` names the data in the message: "a capture". */
 int cli_reject_terminal(const char *command, const char *out, const char *what);
 
-/* *which: the position of `word` among the words that `option` ("--sort") takes.  CLI_CONTINUE, or
- * CLI_USAGE, requested with the words that there are and the one that may have been meant. */
+/* Sets *which to the index of `word` among `words`, which are those that `option` ("--sort")
+ * accepts. Returns CLI_CONTINUE, or CLI_USAGE after a message with all words and the most similar
+ * one. */
 int cli_choose(const char *command, const char *option, const char *word, cli_word *words,
                size_t *which);
 
-/* "; did you mean a or b?", or nothing: for the end of a sentence. */
-const char *cli_suggestion(const char *word, const char *const *words, size_t n, char *out, size_t size);
+/* Writes "; did you mean a or b?" into `out`, to be appended to a message, or "" if none of the `n`
+ * words is similar to `word`.  Returns `out`. */
+const char *cli_suggestion(const char *word, const char *const *words, size_t n, char *out,
+                           size_t size);
 
-/* What to do about damage, as --on-damage says. */
+/* The value of --on-damage. */
 typedef struct cli_on_damage {
     bool given;      /* the option was given */
-    bool fail, copy; /* fail: nothing is written or reported; copy: bytes as they are */
+    bool fail;       /* damage is an error: nothing is written or reported */
+    bool copy;       /* damaged bytes are copied unchanged */
     uint32_t policy; /* PERFILE_ON_DAMAGE_STOP, RESYNC or SALVAGE */
 } cli_on_damage;
 
-enum { /* cli_read_damage(): words beside stop, resync, salvage and fail */
-       CLI_DAMAGE_COPY = 1 << 0
-};
+enum { CLI_DAMAGE_COPY = 1 << 0 }; /* `also` of cli_read_damage(): `copy` is accepted, too */
+
+/* Reads the value of --on-damage: CLI_CONTINUE, or CLI_USAGE. */
 int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage);
 
 #endif

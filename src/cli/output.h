@@ -18,7 +18,7 @@ typedef struct cli_writing {
     const char *format; /* of perfile_output; NULL: not told */
     uint32_t form;      /* PERFILE_FORM_…; 0: not told */
     bool may_copy;      /* --on-damage takes copy, too: set by the command */
-    bool has_on_damage;   /* --on-damage: */
+    bool has_on_damage; /* --on-damage: */
     uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP … */
     bool fail, copy;
 } cli_writing;

@@ -1,4 +1,8 @@
-/* A printf that knows its words from specifier is put into them. */
+/* A small printf that escapes its string arguments, but not its format string.
+ *
+ * The format is walked once: text between conversions is copied, %s and %c go through
+ * put_escaped(), numbers are converted with snprintf and padded here.  Padding counts the escaped
+ * width, so that columns stay aligned.  print.h says what the format may contain. */
 #include "cli/print.h"
 
 #include <inttypes.h>
@@ -7,20 +11,22 @@
 
 #include "perfile/text.h"
 
-enum { NUMBER_BYTES = 400 }; /* of a double without a precision of its own */
+enum { NUMBER_BYTES = 400 }; /* the longest double: %f of DBL_MAX has 309 digits and a fraction */
 
-/* Bytes on their way: a line is one write, so that those of several processes do not mix. */
+/* Output buffer.  A message is normally one fwrite(), which on unbuffered standard error is one
+ * write(): lines of several processes do not mix. */
 typedef struct printer {
     FILE *to;
-    size_t n;
+    size_t n; /* bytes used in `at` */
     char at[1024];
 } printer;
 
+/* One conversion of a format, "%-08.3lx" for instance. */
 typedef struct conversion {
     bool left_align, zero_pad, has_precision;
     int width, precision;
-    char length; /* 'H' for hh, 'L' for ll */
-    char specifier;
+    char length;    /* h, l, z, j or t; 'H' for hh, 'L' for ll; 0: none */
+    char specifier; /* the letter at the end: s, d, x … */
 } conversion;
 
 static void flush(printer *p)
@@ -47,6 +53,7 @@ static void put_repeated(printer *p, size_t n, char c)
         put(p, &c, 1);
 }
 
+/* Prints a text that needs no escaping, padded with spaces to the width of `s`. */
 static void put_padded(printer *p, const conversion *s, const char *text, size_t n)
 {
     size_t blank = s->width > 0 && (size_t)s->width > n ? (size_t)s->width - n : 0;
@@ -55,7 +62,7 @@ static void put_padded(printer *p, const conversion *s, const char *text, size_t
     put_repeated(p, s->left_align ? blank : 0, ' ');
 }
 
-/* Bytes at the beginning of `text` that are ASCII and printable. */
+/* Returns the number of printable ASCII bytes at the beginning of `text`. */
 static size_t plain_run(const char *text, size_t n)
 {
     size_t i = 0;
@@ -64,7 +71,8 @@ static size_t plain_run(const char *text, size_t n)
     return i;
 }
 
-/* The text as it may be shown. */
+/* Prints `text` with unprintable characters and invalid UTF-8 escaped as \xNN.  Runs of printable
+ * ASCII are copied; all other characters go one by one through perfile_printable(). */
 static void put_escaped(printer *p, const char *text, size_t n)
 {
     for (size_t i = 0, from; i < n; i += from) {
@@ -81,6 +89,7 @@ static void put_escaped(printer *p, const char *text, size_t n)
     }
 }
 
+/* Prints %s.  The width counts escaped bytes. */
 static void put_string(printer *p, const conversion *s, const char *text)
 {
     if (!text)
@@ -94,6 +103,7 @@ static void put_string(printer *p, const conversion *s, const char *text)
     put_repeated(p, s->left_align ? blank : 0, ' ');
 }
 
+/* Prints the digits of `value`.  With the flag 0 the sign comes before the zeros. */
 static void put_number(printer *p, const conversion *s, bool negative, uintmax_t value)
 {
     char digits[24];
@@ -101,7 +111,7 @@ static void put_number(printer *p, const conversion *s, bool negative, uintmax_t
     size_t n = (size_t)snprintf(digits, sizeof digits,
                                 s->specifier == 'x'   ? "%" PRIxMAX
                                 : s->specifier == 'X' ? "%" PRIXMAX
-                                                 : "%" PRIuMAX,
+                                                      : "%" PRIuMAX,
                                 value);
     if (s->zero_pad && !s->left_align) {
         size_t all = n + negative;
@@ -115,6 +125,7 @@ static void put_number(printer *p, const conversion *s, bool negative, uintmax_t
     put_padded(p, s, text, n);
 }
 
+/* Fetches a signed argument of the length that `s` names, and prints it. */
 static void put_signed(printer *p, const conversion *s, va_list *args)
 {
     intmax_t value;
@@ -138,6 +149,7 @@ static void put_signed(printer *p, const conversion *s, va_list *args)
     put_number(p, s, value < 0, value < 0 ? 0 - (uintmax_t)value : (uintmax_t)value);
 }
 
+/* The same for an unsigned argument. */
 static void put_unsigned(printer *p, const conversion *s, va_list *args)
 {
     uintmax_t value;
@@ -166,11 +178,12 @@ static void put_real(printer *p, const conversion *s, double value)
     char text[NUMBER_BYTES];
     int precision = s->has_precision ? s->precision : 6;
     int n = s->specifier == 'g' ? snprintf(text, sizeof text, "%.*g", precision, value)
-                           : snprintf(text, sizeof text, "%.*f", precision, value);
+                                : snprintf(text, sizeof text, "%.*f", precision, value);
     put_padded(p, s, text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-/* "12", or the next argument for "*". */
+/* Reads a width or precision: digits, or `*` for the next argument.  Returns the position behind.
+ */
 static const char *read_count(const char *f, va_list *args, int *count)
 {
     if (*f == '*') {
@@ -182,7 +195,7 @@ static const char *read_count(const char *f, va_list *args, int *count)
     return f;
 }
 
-/* What stands behind the %. */
+/* Reads one conversion; `f` is behind the %.  Returns the position behind its letter. */
 static const char *read_conversion(const char *f, va_list *args, conversion *s)
 {
     *s = (conversion){0};
@@ -204,6 +217,7 @@ static const char *read_conversion(const char *f, va_list *args, conversion *s)
     return f + 1;
 }
 
+/* Fetches the argument of one conversion and prints it. */
 static void put_argument(printer *p, const conversion *s, va_list *args)
 {
     char c;
@@ -231,6 +245,7 @@ static void put_argument(printer *p, const conversion *s, va_list *args)
     }
 }
 
+/* Prints the whole format into the buffer, without flushing it at the end. */
 static void put_formatted(printer *p, const char *format, va_list *args)
 {
     while (*format) {
@@ -269,7 +284,7 @@ void cli_print_error(const char *format, ...)
 void cli_print_error_line(const char *head, const char *format, va_list args)
 {
     printer p = {.to = stderr};
-    va_list copy; /* where va_list is an array, `args` here is a pointer */
+    va_list copy; /* where va_list is an array type, &args would have the wrong type */
     va_copy(copy, args);
     fflush(stdout);
     put_escaped(&p, head, strlen(head));

@@ -1,10 +1,11 @@
-/* Every byte for people goes through here, to standard output and standard error.
+/* Output for people: every byte goes through these functions, to standard output or standard error.
  *
- * The words of a format are ours and go out as they are, line ends included.  What is put into it,
- * %s and %c, comes from captures, names and arguments: it is printed with control characters,
- * line breaks, marks of direction and what is no UTF-8 as \xNN (perfile/text.h), so that it can
- * neither drive a terminal nor begin a line of its own.  No other file of the command prints with
- * stdio, but json.c, which escapes in the way of JSON (tests/build/printing.sh). */
+ * The text of a format string is ours and is printed unchanged, line breaks included.  What is
+ * inserted with %s and %c comes from captures, file names and arguments.  In it control characters,
+ * line breaks, bidirectional controls and invalid UTF-8 are printed as \xNN (perfile/text.h), so
+ * that it can neither drive a terminal nor begin a line of its own.  No other file of the command
+ * prints with stdio except json.c, which escapes by the rules of JSON (checked by
+ * tests/build/printing.sh). */
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
@@ -12,20 +13,22 @@
 
 #include "perfile/base.h"
 
-/* Formats are those of printf without %n, %p, %a, %e, L, and flags other than `-` and `0`. */
+/* Prints to standard output.  The format is that of printf without %n, %p, %a, %e, the length L,
+ * and flags other than `-` and `0`. */
 void cli_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same to standard error, after what stands in the buffer of standard output. */
+/* The same to standard error, after flushing standard output so that the order is kept. */
 void cli_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The line "HEAD: …" to standard error, in one write when it is not long. */
+/* Prints the line "HEAD: MESSAGE" to standard error.  Lines up to 1 KiB are one write(), so that
+ * lines of several processes do not mix. */
 void cli_print_error_line(const char *head, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* A text of ours with its line ends, to standard output or standard error. */
+/* Prints a constant text unchanged, to standard output or (`error`) standard error. */
 void cli_print_help(bool error, const char *text);
 
-/* Text that is no string, to standard output. */
+/* Prints bytes that are not NUL-terminated to standard output, escaped like %s. */
 void cli_print_text(perfile_bytes text);
 
 #endif

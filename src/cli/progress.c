@@ -1,5 +1,5 @@
-/* The line of progress fits the to_terminal: one that wraps could not be erased, since \r goes back to
- * the beginning of the last row only.  So of a long input_name only the end is line_shown. */
+/* The line of progress fits the to_terminal: one that wraps could not be erased, since \r goes back
+ * to the beginning of the last row only.  So of a long input_name only the end is line_shown. */
 #include "cli/progress.h"
 
 #include <inttypes.h>
@@ -73,16 +73,18 @@ static const char *tail_that_fits(const char *text, size_t columns)
 static void show(const char *figures)
 {
     static const char ellipsis[] = "...";
-    const size_t max_columns = width() - 1; /* some terminals go on when the last column is filled */
+    const size_t max_columns =
+        width() - 1; /* some terminals go on when the last column is filled */
     char text[NAME_BYTES];
     const char *shown_name = text;
-    perfile_printable((perfile_bytes){(const uint8_t *)input_name, strlen(input_name)}, text, sizeof text);
+    perfile_printable((perfile_bytes){(const uint8_t *)input_name, strlen(input_name)}, text,
+                      sizeof text);
     size_t room = max_columns > strlen(figures) ? max_columns - strlen(figures) : 0;
     bool fits = count_columns(text) <= room;
     if (!fits)
         shown_name = room > strlen(ellipsis) ? tail_that_fits(text, room - strlen(ellipsis)) : "";
-    cli_print_error("\r\033[K%s%s%.*s", !fits && *shown_name ? ellipsis : "", shown_name, (int)max_columns,
-                    *shown_name ? figures : figures + 2);
+    cli_print_error("\r\033[K%s%s%.*s", !fits && *shown_name ? ellipsis : "", shown_name,
+                    (int)max_columns, *shown_name ? figures : figures + 2);
     line_shown = true;
 }
 

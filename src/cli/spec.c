@@ -1,3 +1,4 @@
+/* Iteration over the rows of an option table; spec.h describes the table. */
 #include "cli/spec.h"
 
 #include <stdio.h>
@@ -11,13 +12,13 @@ const cli_option *cli_next_row(cli_rows *rows)
 {
     for (;;) {
         const cli_option *o = rows->next;
-        if (o->rows) {
+        if (o->rows) { /* a reference: enter that table */
             rows->back = o + 1;
             rows->next = o->rows;
         } else if (o->name || o->heading) {
             rows->next++;
             return o;
-        } else if (rows->back) {
+        } else if (rows->back) { /* end of a referenced table: return to the first one */
             rows->next = rows->back;
             rows->back = NULL;
         } else {

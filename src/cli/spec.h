@@ -1,61 +1,68 @@
-/* What a command is for those who ask: its options, each said once.  From this table come the
- * option parser (options.c), --help (help.c), the OPTIONS of the manual page (manual.c) and the
- * completions of shells (completion/). */
+/* The description of a command: its help text and the table of its options.
+ *
+ * Each option is described once, in one row of a table.  From this table come the option parser
+ * (options.c), --help (help.c), the OPTIONS section of the manual page (manual.c) and the
+ * completion scripts of shells (completion/). */
 #ifndef CLI_SPEC_H
 #define CLI_SPEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Words that an option takes, from 0 on; NULL behind the last.  They stay. */
+/* Enumerates the words that an option accepts: word 0, 1 …, NULL behind the last one.  The strings
+ * stay valid. */
 typedef const char *cli_word(size_t i);
 
-/* A row of a table of options, one of:
- * - an option: `name`;
- * - the rows of another table, which has no such row itself: `rows`;
- * - a heading, "" for a gap: `heading`;
- * - all zeros: the end. */
+/* A row of a table of options.  It is one of:
+ * - an option, which has a `name`.  An alias for an old spelling is a row with the same code and
+ *   without `help`: it is accepted, but not shown anywhere;
+ * - a reference to another table (`rows`), whose rows take its place; that table has no references;
+ * - a `heading`, or an empty line if that is "";
+ * - the end of the table: all zeros. */
 typedef struct cli_option {
-    const char *name;  /* without strokes */
-    const char *value; /* "FILE"; "[=LEVEL]": may be left out; NULL: it takes none */
-    const char *help; /* one sentence without its full stop; NULL: an old name, which is not told */
-    const char *more; /* what the manual page says besides, whole sentences; or NULL */
-    cli_word *word;   /* what the value may be; NULL: anything */
-    int code;         /* of cli_next_option(); 0: `letter` */
-    char letter;      /* short form, which has itself as code; 0: none */
-    bool list;        /* the value is several words with commas between them */
-    bool path;        /* the value is the name of a file */
+    const char *name;  /* the long option without its dashes */
+    const char *value; /* placeholder for the value, "FILE"; "[=LEVEL]": an optional value; NULL:
+                        * the option takes no value */
+    const char *help;  /* one sentence without its full stop; NULL: a hidden alias */
+    const char *more;  /* further sentences for the manual page only, or NULL */
+    cli_word *word;    /* the words that the value may be; NULL: anything */
+    int code;          /* what cli_next_option() returns; 0: `letter` */
+    char letter;       /* the short option, 0: none.  It is also the code, if `code` is 0 */
+    bool list;         /* the value is a comma-separated list of words */
+    bool path;         /* the value is a file name */
     const struct cli_option *rows;
     const char *heading;
 } cli_option;
 
 typedef struct cli_spec {
-    const char *about; /* up to the options: what it does, "Usage: …" */
+    const char *about; /* the first part of --help: what the command does, "Usage: …" */
     const cli_option *options;
-    const char *notes; /* behind the options: examples, exit statuses */
-    cli_word *subject; /* of the first operand when that is no file; or NULL */
+    const char *notes; /* the last part of --help: examples, exit statuses */
+    cli_word *subject; /* words for the first operand if that is not a file (`list`), or NULL */
 } cli_spec;
 
-/* Options and headings of a command, those of other tables in their place. */
+/* An iterator over the options and headings of a command.  References to other tables are
+ * followed. */
 typedef struct cli_rows {
-    const cli_option *next, *back;
+    const cli_option *next; /* the row to be returned next */
+    const cli_option *back; /* where to go on behind the referenced table; NULL: in no such table */
 } cli_rows;
 
 cli_rows cli_rows_of(const cli_spec *spec);
 
-/* The next one, NULL behind the last. */
+/* Returns the next option or heading, hidden aliases included; NULL behind the last one. */
 const cli_option *cli_next_row(cli_rows *rows);
 
-/* The same, for those who want options that are told and no headings. */
+/* Returns the next option that is shown to users: neither a heading nor a hidden alias. */
 const cli_option *cli_next_documented(cli_rows *rows);
 
-/* "-o, --output OUT" as far as it fits. */
+/* Writes "-o, --output OUT" into `out`, cut to `size`, and returns `out`. */
 const char *cli_option_label(const cli_option *o, char *out, size_t size);
 
-/* Prints what --help prints. */
+/* Prints the text of --help. */
 void cli_help(const cli_spec *spec);
 
-/* Prints the OPTIONS of the manual page as roff. */
+/* Prints the OPTIONS section of the manual page as roff. */
 void cli_manual(const cli_spec *spec);
 
 #endif
