@@ -14,7 +14,7 @@ typedef struct cli_losses {
     uint64_t unthrottles;
     uint64_t aux_truncated;
     uint64_t auxtrace_errors;
-    uint64_t map_timeouts; /* mappings flagged as incomplete (MISC_PROC_MAP_PARSE_TIMEOUT) */
+    uint64_t map_timeouts; /* mappings flagged as incomplete (PERFILE_MISC_PROC_MAP_TIMEOUT) */
 } cli_losses;
 
 /* False for records that cli_losses_feed() ignores anyway: a quick test in front of it. */

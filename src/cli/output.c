@@ -1,3 +1,7 @@
+/* Outputs: options of commands that write captures, and opening of sinks.
+ *
+ * A sink writes to a temporary file next to OUT and renames it at the end.  Its name is known to
+ * the signal handlers (signals.h), which remove it when the process is interrupted. */
 #include "cli/output.h"
 
 #include <errno.h>
@@ -25,14 +29,14 @@ const char *cli_report_word(size_t i)
 
 const cli_option cli_output_options[] = {
     {"output", .value = "OUT", .letter = 'o', .path = true,
-     .help = "the new capture; - is standard output, in the form of a pipe",
-     .more = "It appears when it is complete, or not at all."},
+     .help = "the new capture; - is standard output, in pipe form",
+     .more = "The file appears when it is complete, or not at all."},
     {0},
 };
 
 const cli_option cli_force_options[] = {
     {"force", .letter = 'f', .help = "replace OUT if it exists",
-     .more = "Without it that is an error."},
+     .more = "Without this option an existing OUT is an error."},
     {0},
 };
 
@@ -57,6 +61,7 @@ const char *cli_single_output_word(size_t i)
     return NULL;
 }
 
+/* Reads the value of --to, by its name or alias (file for perf.data). */
 static int read_form(const char *command, const char *word, cli_writing *w)
 {
     const perfile_output *o;
@@ -116,7 +121,7 @@ int cli_writing_option(const char *command, const cli_spec *spec, int option, cl
     case CLI_OPTION_HELP:
         cli_help(spec);
         return CLI_DONE;
-    default: /* cli_next_option() has said what is wrong */
+    default: /* cli_next_option() has reported it */
         return CLI_USAGE;
     }
 }
@@ -124,9 +129,9 @@ int cli_writing_option(const char *command, const cli_spec *spec, int option, cl
 int cli_writing_memory(const char *command, const char *word, uint64_t *to)
 {
     if (!cli_read_size(word, to))
-        return cli_usage(command, "--max-memory takes a size such as 64M: '%s'", word);
+        return cli_usage(command, "--max-memory takes a size such as 64M, not '%s'", word);
     if (*to < PERFILE_SORT_LEAST_MEMORY)
-        return cli_usage(command, "--max-memory: '%s', at least %dM is needed", word,
+        return cli_usage(command, "--max-memory: '%s' is too small, at least %dM is needed", word,
                          PERFILE_SORT_LEAST_MEMORY >> 20);
     return CLI_CONTINUE;
 }
@@ -159,7 +164,8 @@ bool cli_is_directory(const char *path)
     return stat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
 }
 
-/* Whatever the command still writes there goes null_fd. */
+/* Redirects a descriptor to /dev/null.  If that fails, the process ends at once: it must not write
+ * into an input. */
 static void redirect_to_null(int fd)
 {
     int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -172,7 +178,7 @@ perfile_status cli_protect_inputs(const char *const *inputs, size_t n, perfile_e
 {
     perfile_status errors = perfile_output_check(NULL, STDERR_FILENO, inputs, n, err);
     if (errors != PERFILE_OK)
-        redirect_to_null(STDERR_FILENO); /* then there is no place to say it */
+        redirect_to_null(STDERR_FILENO); /* the message about it is lost, the exit status is not */
     perfile_status st = perfile_output_check("-", STDOUT_FILENO, inputs, n, err);
     if (st != PERFILE_OK)
         redirect_to_null(STDOUT_FILENO);
@@ -188,6 +194,7 @@ int cli_protect_inputs_verbose(const char *const *inputs, size_t n)
     return CLI_FAILED;
 }
 
+/* Reports why an output could not be opened; a closed pipe is no error to report. */
 static void report_not_opened(const cli_output *o, const perfile_error *err)
 {
     const char *name = strcmp(o->out, "-") == 0 ? "standard output" : o->out;
@@ -195,10 +202,11 @@ static void report_not_opened(const cli_output *o, const perfile_error *err)
         return;
     cli_report_error(name, err);
     if (err->sys == EEXIST && !o->replace)
-        cli_message("%s: -f replaces it", name);
+        cli_message("%s: give -f to replace it", name);
 }
 
-/* Whether opening it may wait for somebody else, which has to end with Ctrl-C. */
+/* True if opening `path` may block until another process opens it (a FIFO).  Then signals must not
+ * be delayed: Ctrl-C has to end the wait. */
 static bool open_may_block(const char *path)
 {
     struct stat sb;
@@ -215,7 +223,8 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
                                 .n_inputs = o->n_inputs};
     if (cli_protect_inputs_verbose(o->inputs, o->n_inputs) != CLI_DONE)
         return CLI_FAILED;
-    /* No signal comes between making the temporary file and knowing that it is to be removed. */
+    /* No signal is handled between the creation of the temporary file and the call that registers
+     * it for removal. */
     const bool delay_signals = !open_may_block(o->out);
     if (delay_signals)
         cli_signals_hold(true);

@@ -1,4 +1,8 @@
-/* A capture that a command writes. */
+/* A capture that a command writes: the options for it, and opening of the output.
+ *
+ * Two things hold for every command and are enforced here and in the sink: an input is never
+ * changed, whatever the output is called and wherever standard output and standard error go; and an
+ * output file appears when it is complete, or not at all. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
@@ -6,85 +10,90 @@
 #include "perfile/sink.h"
 #include "perfile/source.h"
 
-/* Options that commands which write a capture have in common. */
+/* The options that commands which write a capture have in common. */
 typedef struct cli_writing {
-    const char *out;
-    const char *from;
+    const char *out;              /* -o, NULL: not given */
+    const char *from;             /* --from, or NULL */
     const perfile_limits *limits; /* NULL: the defaults */
-    bool replace;
-    bool json;
-    bool has_form; /* --to: `format`, `directory`, `form` */
+    bool replace;                 /* -f: OUT may exist */
+    bool json;                    /* --json: the report is a JSON object */
+    bool has_form;                /* --to was given, which sets the next three: */
     bool directory;
-    const char *format; /* of perfile_output; NULL: not told */
-    uint32_t form;      /* PERFILE_FORM_…; 0: not told */
-    bool may_copy;      /* --on-damage takes copy, too: set by the command */
-    bool has_on_damage; /* --on-damage: */
+    const char *format; /* of perfile_output; NULL: that of the input */
+    uint32_t form;      /* PERFILE_FORM_…; 0: that of the input */
+    bool may_copy;      /* the command accepts --on-damage copy; set by the command */
+    bool has_on_damage; /* --on-damage was given, which sets the next three: */
     uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP … */
-    bool fail, copy;
+    bool fail, copy;    /* as in cli_on_damage */
 } cli_writing;
 
-/* Rows of their tables: -o of those who write one capture, -f, … */
+/* Tables of options: -o, for commands that write one capture; -f; and the hidden aliases --resync
+ * and
+ * --report. */
 extern const cli_option cli_output_options[], cli_force_options[];
-/* … and old names, and what is not told of every command. */
 extern const cli_option cli_writing_options[];
 
-/* Words of --to; of commands whose output is no directory; of --report. */
+/* Words of --to for all outputs; of --to for commands whose output is never a directory; of
+ * --report. */
 cli_word cli_output_word, cli_single_output_word, cli_report_word;
 
-/* Handles -o, -f, those of CLI_OPTION_HELP to CLI_OPTION_REPORT, and unknown ones: CLI_CONTINUE, or
- * what to exit with. */
+/* Handles -o, -f, the options with codes CLI_OPTION_HELP to CLI_OPTION_GROWTH, and unknown ones.
+ * Returns CLI_CONTINUE, or the exit status: --help ends the command, too. */
 int cli_writing_option(const char *command, const cli_spec *spec, int option, cli_writing *w);
 
-/* Whether there is an OUT, and it goes with the report: CLI_CONTINUE, or CLI_USAGE. */
+/* Checks that there is an OUT, that it is not a terminal, and that it does not go where the report
+ * goes: CLI_CONTINUE, or CLI_USAGE. */
 int cli_writing_check(const char *command, const cli_writing *w);
 
-/* The same, and takes the one IN. */
+/* The same, and takes the only input into *in. */
 int cli_writing_input(const char *command, int argc, char **argv, const cli_writing *w,
                       const char **in);
 
-/* --max-memory SIZE, "64M": a number of bytes, KiB, MiB or GiB, as perfile_sort() wants it. */
+/* Reads the value of --max-memory, such as "64M", and checks it against the minimum that
+ * perfile_sort() needs: CLI_CONTINUE, or CLI_USAGE. */
 int cli_writing_memory(const char *command, const char *word, uint64_t *to);
 
-/* For callbacks of the library. */
+/* The progress callback of library functions: updates the progress line. */
 void cli_writing_progress(void *user, uint64_t done, uint64_t total);
 
 bool cli_is_directory(const char *path);
 
-/* Whether what goes to standard output and standard error changes none of these inputs; else says
- * so, sees to it that nothing is written there any more, and returns CLI_FAILED.  cli_read_inputs()
- * asks for the operands of every command, cli_open() and cli_output_open() for what they are given.
- */
+/* Checks that standard output and standard error do not go to one of the inputs.  If one does,
+ * reports it, redirects that descriptor to /dev/null, so that nothing can be written any more, and
+ * returns CLI_FAILED; else CLI_DONE.  cli_read_inputs() calls this for the operands of every
+ * command, cli_open() and cli_output_open() for the files that they are given. */
 int cli_protect_inputs_verbose(const char *const *inputs, size_t n);
 
-/* The same without saying so. */
+/* The same without a message: the error is in *err. */
 perfile_status cli_protect_inputs(const char *const *inputs, size_t n, perfile_error *err);
 
-/* Says what lies in `in`, if that is a directory, and is not copied: kcore_dir and the like. */
+/* Reports files of a directory `in` that are not records and are not copied: kcore_dir and others.
+ */
 void cli_report_not_copied(const char *in);
 
-/* Around the work: whose input is read, for signals and the line of progress; what is left to be
- * closed.  `sink` may be NULL. */
+/* To be called around the work of a command that writes: sets the name of the input for the
+ * progress line and for signal handlers; clears it and closes `sink`, which may be NULL. */
 void cli_writing_begin(const char *name);
 void cli_writing_end(perfile_sink *sink);
 
-/* Opens `path` to be read from front to back and w->out to be written, or says why not and returns
- * CLI_FAILED. */
+/* Opens `path` as a source and w->out as a sink.  Reports errors and returns CLI_FAILED, with
+ * nothing left open, or CLI_DONE. */
 int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                      perfile_source **source, perfile_sink **sink);
 
-/* What a command writes, and everything that it reads for that. */
+/* What a command writes, and all files that it reads for that. */
 typedef struct cli_output {
-    const char *out; /* "-": standard output */
+    const char *out; /* "-" is standard output */
     bool replace;
     bool directory;
-    const char *const *inputs; /* paths and "-", reference captures among them */
+    const char *const *inputs; /* paths and "-", reference captures (--attrs-from) included */
     size_t n_inputs;
-    uint32_t threads; /* that may write; 0: the caller's alone */
+    uint32_t threads; /* that may be used for writing; 0 or 1: only the caller's */
 } cli_output;
 
-/* Opens it, or says why not and returns CLI_FAILED.  No command opens an output in another way (but
- * for split, whose names the library makes): that inputs stay as they are is seen to here and in
- * the sink. */
+/* Opens an output: CLI_DONE, or CLI_FAILED after a message.  All commands open their outputs with
+ * this function (except split, whose file names are made by the library), because it protects the
+ * inputs. */
 int cli_output_open(const cli_output *o, perfile_sink **sink);
 
 #endif

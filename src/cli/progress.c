@@ -1,5 +1,8 @@
-/* The line of progress fits the to_terminal: one that wraps could not be erased, since \r goes back
- * to the beginning of the last row only.  So of a long input_name only the end is line_shown. */
+/* The progress line on standard error.
+ *
+ * It is overwritten with \r and erased at the end.  \r only goes back to the beginning of the last
+ * row, so a line that wraps could not be erased: the line is never wider than the terminal, and of
+ * a long name only the end is shown. */
 #include "cli/progress.h"
 
 #include <inttypes.h>
@@ -14,10 +17,14 @@
 #include "cli/print.h"
 #include "perfile/text.h"
 
-enum { USUAL_WIDTH = 80, NAME_BYTES = 1024, FIGURES = 96 };
+enum {
+    USUAL_WIDTH = 80,  /* columns if the terminal does not say */
+    NAME_BYTES = 1024, /* of the escaped name */
+    FIGURES = 96       /* bytes of ": 12 of 345 MB, 3%" */
+};
 
 static const char *input_name;
-static uint64_t next_update_ms;
+static uint64_t next_update_ms; /* on CLOCK_MONOTONIC */
 static bool to_terminal;
 static bool line_shown;
 
@@ -35,7 +42,7 @@ void cli_progress_start(const char *what)
     next_update_ms = to_terminal ? now_ms() + 1000 : 0;
 }
 
-/* Columns of the to_terminal on standard error: as it says, else as COLUMNS does. */
+/* Returns the width of the terminal on standard error: from the terminal, else from COLUMNS. */
 static size_t width(void)
 {
     struct winsize size;
@@ -46,6 +53,7 @@ static size_t width(void)
     return n > 0 ? (size_t)n : USUAL_WIDTH;
 }
 
+/* True unless `s` is at a UTF-8 continuation byte. */
 static bool begins_character(const char *s)
 {
     return ((unsigned char)*s & 0xc0) != 0x80;
@@ -59,7 +67,7 @@ static size_t count_columns(const char *s)
     return n;
 }
 
-/* The end of `text` that fits in `columns`. */
+/* Returns the longest tail of `text` that fits in `columns`. */
 static const char *tail_that_fits(const char *text, size_t columns)
 {
     size_t passed = count_columns(text);
@@ -70,6 +78,8 @@ static const char *tail_that_fits(const char *text, size_t columns)
     return text;
 }
 
+/* Prints the line: the name, or its end behind "...", and the figures.  Without room for the name
+ * the figures stand alone, without their leading ": ". */
 static void show(const char *figures)
 {
     static const char ellipsis[] = "...";

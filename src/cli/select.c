@@ -1,3 +1,7 @@
+/* The options of select.h: their table, and how they become terms of a filter.
+ *
+ * The texts of terms are parsed by the library.  cli_selection_check() makes a filter from them once,
+ * only to find errors before any file is opened. */
 #include "cli/select.h"
 
 #include <errno.h>
@@ -5,7 +9,7 @@
 
 #include "cli/command.h"
 
-/* Names of record types, in the order of their numbers. */
+/* Enumerates the names of record types, by number. */
 static const char *type_word(size_t i)
 {
     for (uint32_t type = 1; type < PERFILE_RECORD_SIMPLEPERF_END; type++)
@@ -19,42 +23,43 @@ static const char *type_word(size_t i)
 const cli_option cli_select_options[] = {
     {"time", .value = "A..B", .code = TERM(TIME),
      .help = "seconds (12.5..13), with a unit (500ms..), after the first sample (+1s..+2s), "
-             "shares (10%..20%), UTC (2026-05-01T10:00..); also A,B and 10%-20% as perf has them",
-     .more = "Shares are of the time from the first to the last sample. UTC needs feature "
+             "percent (10%..20%), UTC (2026-05-01T10:00..); also A,B and 10%-20% as with perf",
+     .more = "Percentages are of the time from the first to the last sample. UTC needs the feature "
              "CLOCK_DATA (`perf record -k CLOCK_MONOTONIC`). 10%/2 is the second of ten parts. "
              "Records without a time are not selected."},
     {"pid", .value = "LIST", .code = TERM(PID), .help = "processes: numbers and ranges, 7,100-199"},
-    {"tid", .value = "LIST", .code = TERM(TID), .help = "threads, the same"},
+    {"tid", .value = "LIST", .code = TERM(TID), .help = "threads, in the same way"},
     {"cpu", .value = "LIST", .code = TERM(CPU), .help = "processors: 0-3,7"},
     {"comm", .value = "NAME", .code = TERM(COMM),
-     .help = "name of the thread at that time; * and ? stand for any; several with commas, as "
-             "for --event and --dso"},
+     .help = "name of the thread at that time; * and ? are wildcards; several names are separated "
+             "by commas, also for --event and --dso"},
     {"event", .value = "NAME", .code = TERM(EVENT), .help = "event, or its position from 0"},
     {"type", .value = "TYPE", .code = TERM(TYPE), .word = type_word, .list = true,
      .help = "record types: SAMPLE,MMAP2", .more = "They are given by name or number."},
     {"ip", .value = "A..B", .code = TERM(IP), .help = "addresses of samples: 0x400000..0x4fffff"},
     {"dso", .value = "NAME", .code = TERM(DSO),
-     .help = "what is mapped at the address: a path, or the last part of it",
-     .more = "That is what was mapped at the time of the sample."},
+     .help = "file mapped at the address of the sample: a path, or its last component",
+     .more = "It is the mapping at the time of the sample."},
     {"cgroup", .value = "NAME", .code = TERM(CGROUP), .help = "path of the cgroup of the sample"},
     {"where", .value = "EXPR", .code = TERM(WHERE),
      .help = "a condition on fields, see format/expressions.md",
-     .more = "Such as period > 1e6 && any(callchain, . in 0x400000..0x500000). comm and dso are "
-             "known of samples."},
-    {"invert", .code = CLI_OPTION_INVERT, .help = "what does not fit"},
-    {"every", .value = "N", .code = CLI_OPTION_EVERY, .help = "of what fits, one sample in N",
-     .more = "It is the first of each N; with --type the records of these types count."},
-    {"head", .value = "N", .code = CLI_OPTION_HEAD, .help = "of what fits, the first N samples"},
+     .more = "An example is period > 1e6 && any(callchain, . in 0x400000..0x500000). comm and dso "
+             "are defined for samples."},
+    {"invert", .code = CLI_OPTION_INVERT, .help = "select the records that do not match"},
+    {"every", .value = "N", .code = CLI_OPTION_EVERY, .help = "one matching sample in N",
+     .more = "It is the first of each N; with --type the records of these types are counted."},
+    {"head", .value = "N", .code = CLI_OPTION_HEAD, .help = "the first N matching samples"},
     {0},
 };
 
+/* Reads a number from 1 on, the value of --`option`. */
 static int read_number(const char *command, const char *option, const char *word, uint64_t *to)
 {
     char *end;
     errno = 0;
     unsigned long long n = strtoull(word, &end, 10);
     if (word[0] < '0' || word[0] > '9' || *end || errno || n == 0)
-        return cli_usage(command, "--%s takes a number from 1: '%s'", option, word);
+        return cli_usage(command, "--%s takes a number from 1 on, not '%s'", option, word);
     *to = n;
     return CLI_CONTINUE;
 }

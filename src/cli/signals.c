@@ -1,3 +1,7 @@
+/* Signal handlers.
+ *
+ * Handlers only call async-signal-safe functions (write, unlink, rmdir, _exit, signal, raise), so
+ * names are built by hand, and the name of the input is escaped before, when it is set. */
 #include "cli/signals.h"
 
 #include <signal.h>
@@ -8,11 +12,13 @@
 #include "cli/command.h"
 #include "perfile/text.h"
 
-/* Read by handlers: set in one store, never freed while set. */
+/* Read by handlers: each is changed by a single store, and what it points to is not freed while it
+ * is set. */
 static const char *volatile input_name;
 static char printable_name[4096]; /* what `input_name` points at: the name as it may be shown */
 static const char *volatile temporary_path;
 
+/* Writes a text to standard error; write() may write less than asked. */
 static void put(const char *text)
 {
     size_t n = strlen(text);
@@ -25,7 +31,7 @@ static void put(const char *text)
     }
 }
 
-/* Removes `path`/data.N, with N below 0 `path`/data.  A handler may not call much. */
+/* Removes `path`/data.N, or `path`/data if N is below 0; false if that fails. */
 static bool remove_part(const char *path, long n)
 {
     enum { MOST = 4096, DIGITS = 24 };
@@ -43,7 +49,7 @@ static bool remove_part(const char *path, long n)
     return unlink(name) == 0;
 }
 
-/* A input_name, or a directory with `data`, data.0, data.1 … in it. */
+/* Removes the unfinished output: a file, or a directory with data, data.0, data.1 … in it. */
 static void remove_temporary(void)
 {
     if (!temporary_path || unlink(temporary_path) == 0)
@@ -54,16 +60,19 @@ static void remove_temporary(void)
     rmdir(temporary_path);
 }
 
+/* A mapped page has no file behind it any more: the input was truncated. */
 static void on_sigbus(int number)
 {
     (void)number;
     remove_temporary();
     put("perfile: ");
     put(input_name ? input_name : "input");
-    put(": the file was cut while it was read\n");
+    put(": the file was truncated while it was read\n");
     _exit(CLI_FAILED);
 }
 
+/* Removes the output, and ends the process by the same signal, so that the parent sees the cause.
+ */
 static void on_termination(int number)
 {
     remove_temporary();
@@ -86,12 +95,13 @@ void cli_signals_install(void)
 {
     struct sigaction bus = {.sa_handler = on_sigbus};
     sigaction(SIGBUS, &bus, NULL);
-    /* A input_name that may not grow further is a failed write. */
+    /* Then a file that exceeds its size limit is a write error (EFBIG) that is reported. */
     signal(SIGXFSZ, SIG_IGN);
 
     for (size_t i = 0; i < sizeof termination_signals / sizeof termination_signals[0]; i++) {
         struct sigaction was;
         struct sigaction end = {.sa_handler = on_termination, .sa_flags = SA_NODEFER};
+        /* What the parent ignores (nohup) stays ignored. */
         if (sigaction(termination_signals[i], NULL, &was) == 0 && was.sa_handler == SIG_DFL)
             sigaction(termination_signals[i], &end, NULL);
     }

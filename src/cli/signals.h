@@ -1,19 +1,22 @@
-/* What happens when the command is interrupted, or its input is cut while it is read. */
+/* Signals: what happens when the command is interrupted, or when a mapped input is truncated while
+ * it is read. */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
 
 #include <stdbool.h>
 
+/* Installs the handlers: SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the temporary output; SIGBUS
+ * reports the truncated input; SIGXFSZ is ignored. */
 void cli_signals_install(void);
 
-/* The input that is mapped now, for the message; NULL when none is. */
+/* Sets the name of the input that is mapped, for the message of SIGBUS; NULL: none. */
 void cli_signals_file(const char *name);
 
-/* The unfinished output file that has to go; NULL when there is none. */
+/* Sets the path of the unfinished output that the handlers remove; NULL: none.  `path` must stay
+ * valid until the next call. */
 void cli_signals_temporary(const char *path);
 
-/* From here on the process does not end by a signal that asks it to, until it does not hold any
- * more: then it does, if one came. */
+/* With true, delays signals that end the process until the call with false. */
 void cli_signals_hold(bool hold);
 
 #endif

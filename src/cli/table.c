@@ -1,3 +1,5 @@
+/* Tables: cells are stored as strings one behind the other, and printed when all widths are known.
+ */
 #include "cli/table.h"
 
 #include <stdarg.h>
@@ -10,18 +12,17 @@
 
 enum { MAX_COLUMNS = 16 };
 
-/* Cells lie one behind the other, each ended by its NUL. */
 struct cli_table {
-    const char *const *columns;
+    const char *const *columns; /* headings, with their '>' */
     unsigned n;
-    unsigned at; /* column of the next cell */
-    size_t width[MAX_COLUMNS];
-    char *cells;
-    size_t len, cap;
-    bool failed;
+    unsigned at;               /* column of the next cell */
+    size_t width[MAX_COLUMNS]; /* of the widest cell so far */
+    char *cells;               /* NUL-terminated, row by row */
+    size_t len, cap;           /* bytes of `cells` used, and allocated */
+    bool failed;               /* memory ran out: no cells are added any more */
 };
 
-/* Places on the screen: continuation bytes take none. */
+/* Returns the number of columns on the screen: UTF-8 continuation bytes take none. */
 static size_t display_width(const char *s)
 {
     size_t n = 0;
@@ -56,6 +57,7 @@ void cli_table_free(cli_table *t)
     free(t);
 }
 
+/* Makes room for `n` bytes. */
 static bool reserve(cli_table *t, size_t n)
 {
     if (t->cap - t->len >= n)
@@ -102,7 +104,8 @@ void cli_cell(cli_table *t, const char *format, ...)
     cli_cell_string(t, text);
 }
 
-/* *blank: spaces that are due before the next text; none are left at the end of a line. */
+/* Prints one cell.  *blank is the number of spaces that are due in front of the next text, so that
+ * no line ends with spaces. */
 static void put_cell(const cli_table *t, unsigned column, const char *text, size_t *blank)
 {
     size_t wide = display_width(text);

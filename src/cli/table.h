@@ -1,4 +1,5 @@
-/* Columns of text, as wide as they have to be. */
+/* A table of text whose columns are as wide as their longest cell.  All cells are kept in memory
+ * until the table is printed. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -8,19 +9,19 @@
 
 typedef struct cli_table cli_table;
 
-/* `columns` are headings; one that begins with '>' is set flush right (without the '>').  NULL when
- * there is no memory. */
+/* Returns a new table with these column headings, which must stay valid; a column whose heading
+ * begins with '>' is right-aligned (the '>' is not shown).  NULL if there is no memory. */
 cli_table *cli_table_new(const char *const *columns, unsigned n);
 void cli_table_free(cli_table *t);
 
-/* The next cell of the row, n of them make a row.  Control characters are shown as \xNN; a memory
- * failure is kept and told by cli_table_print(). */
+/* Adds the next cell; `n` cells make a row.  Unprintable characters are escaped as \xNN.  If memory
+ * runs out, cli_table_print() reports it. */
 void cli_cell(cli_table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_cell_text(cli_table *t, perfile_bytes text);
-/* NULL is shown as "-". */
+/* The same; NULL is shown as "-". */
 void cli_cell_string(cli_table *t, const char *text);
 
-/* Prints headings and rows; false when memory ran out. */
+/* Prints the headings and all rows to standard output; false, without output, if memory ran out. */
 bool cli_table_print(cli_table *t);
 
 #endif

@@ -1,3 +1,4 @@
+/* The conversions of text.h. */
 #include "cli/text.h"
 
 #include <errno.h>
@@ -19,14 +20,14 @@ bool cli_is_utf8(perfile_bytes text)
     return true;
 }
 
-/* Whether a shell takes each character of `word` as it is. */
+/* True if a shell takes `word` literally without quotes. */
 static bool is_shell_safe(const char *word)
 {
     const char *safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
     return *word && !word[strspn(word, safe)];
 }
 
-/* Whether `word` has to be written with escapes: $'a\x1b'. */
+/* True if `word` needs the form with escapes: $'a\033b'. */
 static bool has_unprintable(const char *word)
 {
     size_t n = strlen(word);
@@ -36,6 +37,7 @@ static bool has_unprintable(const char *word)
 bool cli_shell_word(const char *word, char *out, size_t size)
 {
     size_t n = 0;
+    /* Three forms: as it is; 'in quotes', with '\'' for a quote; $'with escapes'. */
     bool plain = is_shell_safe(word), escapes = !plain && has_unprintable(word);
     if (!plain)
         n = (size_t)snprintf(out, size, escapes ? "$'" : "'");
@@ -70,7 +72,10 @@ void cli_format_seconds(uint64_t ns, char *out, size_t size)
     snprintf(out, size, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 }
 
-/* Days since 1970 to a date; the proleptic Gregorian calendar by eras of 400 years. */
+/* Converts days since 1970 to a date of the proleptic Gregorian calendar.  Days are counted from
+ * 0000-03-01, so that the leap day is the last day of a year, and in eras of 400 years, which all
+ * have 146097 days (`doe`: day of the era, `yoe`: year of the era, `doy`: day of the year, `mp`:
+ * month from March). */
 static void date_of_days(uint64_t days, unsigned *year, unsigned *month, unsigned *day)
 {
     uint64_t z = days + 719468;

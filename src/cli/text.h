@@ -1,4 +1,4 @@
-/* Numbers, times and sizes in words for people, and the way back. */
+/* Numbers, times, sizes and file names as text for people, and sizes read back from text. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
@@ -6,31 +6,32 @@
 
 #include "perfile/base.h"
 
-/* Whether `text` is well-formed UTF-8. */
+/* True if `text` is well-formed UTF-8. */
 bool cli_is_utf8(perfile_bytes text);
 
-/* Writes `word` as a shell takes it, without characters that drive a terminal; false, and nothing,
- * when it does not fit. */
-enum { CLI_SHELL_WORD = 4096 };
+enum { CLI_SHELL_WORD = 4096 }; /* room for a quoted word */
+
+/* Writes `word` quoted for a shell, if it needs that, and with unprintable characters escaped, for
+ * commands that are suggested to the user.  Returns false, with "" in `out`, if it does not fit. */
 bool cli_shell_word(const char *word, char *out, size_t size);
 
-/* The same for a file in front of which no option stands: "-- -x" where it begins like an option.
- * False also for "-", which cannot be read again. */
+/* The same for a file operand: "-- -x" for a name that would be taken for an option.  Returns false
+ * also for "-", since standard input cannot be read again. */
 bool cli_shell_file(const char *path, char *out, size_t size);
 
-/* Seconds with nine digits, of ns. */
+/* Writes `ns` as seconds with nine digits: "12.000000345". */
 void cli_format_seconds(uint64_t ns, char *out, size_t size);
 
-/* UTC with nine digits, of ns since 1970. */
+/* Writes ns since 1970 as a date in UTC with nine digits: "2026-04-21T11:03:09.000000000Z". */
 void cli_format_wall_time(uint64_t ns, char *out, size_t size);
 
-/* "12,345"; returns `out`. */
+/* Writes "12,345" and returns `out`. */
 const char *cli_format_grouped(uint64_t n, char out[32]);
 
-/* "12.3 MB" */
+/* Writes "12.3 MB" (powers of 1000). */
 void cli_format_bytes(uint64_t bytes, char *out, size_t size);
 
-/* "64M": a number of bytes, KiB, MiB or GiB; false when it is none. */
+/* Reads "64M": a number of bytes, KiB, MiB or GiB (powers of 1024); false if it is not one. */
 bool cli_read_size(const char *word, uint64_t *bytes);
 
 #endif

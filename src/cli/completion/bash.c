@@ -1,5 +1,8 @@
-/* bash: a function that knows the options of each command, and what stands behind them, as a
- * `case`. */
+/* The completion script for bash: a function with a `case` over the commands.
+ *
+ * For the command on the line the script sets `options`, and for the word in front of the cursor
+ * (`before`) what may follow: `kind` is option, words, list (comma-separated words), path, free (no
+ * completion), or operand, which is then resolved to one of the others.  compgen does the rest. */
 #include "cli/completion/completion.h"
 #include "cli/print.h"
 
@@ -33,7 +36,8 @@ static const char end[] =
     "}\n"
     "complete -F _perfile perfile\n";
 
-/* An operand: of `list` first what is to be listed, else a file. */
+/* Resolves the kind `operand`: the first operand of `list` is one of its subjects, all others are
+ * files. */
 static const char operand[] = "    if [[ $kind == operand ]]; then\n"
                               "        kind=path\n"
                               "        for word in \"${COMP_WORDS[@]:2:COMP_CWORD - 2}\"; do\n"
@@ -46,6 +50,7 @@ static const char operand[] = "    if [[ $kind == operand ]]; then\n"
                               "        fi\n"
                               "    fi\n";
 
+/* Prints the short and long name of an option. */
 static void print_names(const cli_option *o, const char *between)
 {
     if (o->letter)
@@ -53,7 +58,7 @@ static void print_names(const cli_option *o, const char *between)
     cli_print("--%s", o->name);
 }
 
-/* What stands behind an option: words, a file, or something nobody can know. */
+/* Prints the branch of `case $before` for an option that takes a value. */
 static void print_value(const cli_option *o)
 {
     if (!o->value || o->value[0] == '[')
@@ -69,6 +74,7 @@ static void print_value(const cli_option *o)
     }
 }
 
+/* Prints the branch of one command. */
 static void print_command(const cli_command *c)
 {
     cli_rows rows = cli_rows_of(c->spec);

@@ -1,3 +1,4 @@
+/* `perfile completion SHELL`, and what the scripts of all shells have in common. */
 #include "cli/completion/completion.h"
 
 #include <stdio.h>
@@ -47,11 +48,11 @@ const char *cli_short_help(const cli_option *o, char *out, size_t size)
 int cli_completion(int argc, char **argv)
 {
     static const char help[] =
-        "perfile completion writes what makes a shell complete command lines of perfile.\n"
+        "perfile completion writes a script that completes command lines of perfile in a shell.\n"
         "\n"
         "Usage: perfile completion bash|zsh|fish\n"
         "\n"
-        "An installed perfile has it installed.  Without that:\n"
+        "`cmake --install` installs it.  Without that:\n"
         "\n"
         "  eval \"$(perfile completion bash)\"            in ~/.bashrc\n"
         "  source <(perfile completion zsh)             in ~/.zshrc, behind compinit\n"

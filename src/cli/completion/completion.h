@@ -1,5 +1,5 @@
-/* Completions for shells, made of the tables of options.  Each function prints a script of one
- * shell. */
+/* Completion scripts for shells, made of the option tables.  Each of the first three functions
+ * prints the script of one shell to standard output. */
 #ifndef CLI_COMPLETION_COMPLETION_H
 #define CLI_COMPLETION_COMPLETION_H
 
@@ -9,16 +9,17 @@ void cli_completion_bash(void);
 void cli_completion_zsh(void);
 void cli_completion_fish(void);
 
-/* The shells that there are. */
+/* The names of these shells. */
 cli_word cli_shell_name;
 
-/* The next word that is complete behind `perfile`, beside the commands; NULL behind the last. */
+/* The words that may follow `perfile` besides the commands: help, --version … */
 cli_word cli_other_word;
 
-/* Prints "name" "another": the words that an option takes, `between` them. */
+/* Prints all words of `word`, separated by `between`. */
 void cli_print_word_list(cli_word *word, const char *between);
 
-/* The first clause of the help of `o`, for shells that show it beside the option. */
+/* Writes the first clause of an option's help into `out`, for shells that show it beside the
+ * option, and returns `out`. */
 const char *cli_short_help(const cli_option *o, char *out, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
-/* fish: a line for each option of each command. */
+/* The completion script for fish: some helper functions, then one `complete` line for each option
+ * of each command. */
 #include <string.h>
 
 #include "cli/completion/completion.h"
@@ -8,19 +9,19 @@ static const char begin[] = "# fish completion for perfile, made by `perfile com
                             "function __perfile_first\n"
                             "    test (count (commandline -opc)) -eq 1\n"
                             "end\n"
-                            "# Whether the command is this one.\n"
+                            "# True if the command on the line is the argument.\n"
                             "function __perfile_is\n"
                             "    set -l words (commandline -opc)\n"
                             "    test (count $words) -ge 2; and test $words[2] = $argv[1]\n"
                             "end\n"
-                            "# Whether none of these words is there yet.\n"
+                            "# True if none of the arguments is on the line yet.\n"
                             "function __perfile_lacks\n"
                             "    for word in (commandline -opc)\n"
                             "        contains -- $word $argv; and return 1\n"
                             "    end\n"
                             "    return 0\n"
                             "end\n"
-                            "# These words behind the commas that are there.\n"
+                            "# Prints each argument behind the list that has been typed so far.\n"
                             "function __perfile_list\n"
                             "    set -l lead (string replace -r '^--[a-z-]+=' '' -- (commandline "
                             "-ct) | string replace -r '[^,]*$' '')\n"
@@ -28,6 +29,7 @@ static const char begin[] = "# fish completion for perfile, made by `perfile com
                             "end\n"
                             "complete -c perfile -f\n";
 
+/* Prints a text in single quotes. */
 static void print_quoted(const char *text)
 {
     char one[] = " ";
@@ -40,6 +42,7 @@ static void print_quoted(const char *text)
     cli_print("'");
 }
 
+/* Prints the line of one option. */
 static void print_option(const cli_command *c, const cli_option *o)
 {
     char text[96];
@@ -60,6 +63,7 @@ static void print_option(const cli_command *c, const cli_option *o)
     cli_print("\n");
 }
 
+/* Prints the options of one command, and what completes its operands. */
 static void print_command(const cli_command *c)
 {
     cli_rows rows = cli_rows_of(c->spec);

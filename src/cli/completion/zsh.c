@@ -1,10 +1,12 @@
-/* zsh: a function in the manner of _perfile files, whose options are arguments of _arguments. */
+/* The completion script for zsh: a function in the style of files called _perfile, which passes the
+ * options of each command to _arguments. */
 #include <string.h>
 
 #include "cli/completion/completion.h"
 #include "cli/print.h"
 
-/* As a part of 'OPTION[TEXT]:NAME:ACTION' within quotes. */
+/* Prints a text within '…[TEXT]:NAME:ACTION': its special characters are escaped for _arguments,
+ * and a quote for the shell. */
 static void print_text(const char *text)
 {
     char one[] = " ";
@@ -19,6 +21,7 @@ static void print_text(const char *text)
     }
 }
 
+/* Prints ":NAME:ACTION", what completes the value of an option. */
 static void print_action(const cli_option *o)
 {
     cli_print(":");
@@ -35,7 +38,8 @@ static void print_action(const cli_option *o)
     }
 }
 
-/* '*' in front: an option may be given again. */
+/* Prints one spelling of an option: "-o" or "--output".  The '*' in front allows it to be
+ * repeated. */
 static void print_form(const cli_option *o, const char *strokes, const char *name)
 {
     char text[96];
@@ -53,6 +57,7 @@ static void print_form(const cli_option *o, const char *strokes, const char *nam
     cli_print("' \\\n");
 }
 
+/* Prints the branch of one command. */
 static void print_command(const cli_command *c)
 {
     cli_rows rows = cli_rows_of(c->spec);

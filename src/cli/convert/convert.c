@@ -1,3 +1,5 @@
+/* `perfile convert`: the same capture in another form (file, pipe, directory), byte order,
+ * compression, or for an older version of perf.  The work is perfile_convert_capture(). */
 #include "cli/convert/convert.h"
 
 #include <stdio.h>
@@ -19,6 +21,7 @@ enum {
 };
 enum { MAX_LEVEL = 22 };
 
+/* The command line. */
 typedef struct settings {
     cli_writing w;
     perfile_convert_options how;
@@ -32,6 +35,7 @@ static const char *order_word(size_t i)
     return i <= NATIVE ? words[i] : NULL;
 }
 
+/* Reads the value of --byte-order; native is that of this machine. */
 static int read_order(const char *word, settings *set)
 {
     const uint16_t one = 1;
@@ -43,18 +47,20 @@ static int read_order(const char *word, settings *set)
     return status;
 }
 
+/* Reads the value of --compress, NULL if none was given: level 0 is then the default. */
 static int read_level(const char *word, settings *set)
 {
     char *end = NULL;
     long level = word ? strtol(word, &end, 10) : 0;
     if (word && (end == word || *end || level < 1 || level > MAX_LEVEL))
-        return cli_usage("convert", "--compress takes a level from 1 to %d: '%s'", MAX_LEVEL,
+        return cli_usage("convert", "--compress takes a level from 1 to %d, not '%s'", MAX_LEVEL,
                          word);
     set->how.flags |= PERFILE_CONVERT_COMPRESS;
     set->how.level = (int32_t)level;
     return CLI_CONTINUE;
 }
 
+/* Enumerates the names of the targets, "perf-6.1". */
 static const char *target_word(size_t i)
 {
     enum { MOST = 64, BYTES = 24 };
@@ -66,7 +72,7 @@ static const char *target_word(size_t i)
     return names[i];
 }
 
-/* Takes a version that is known, or says which are. */
+/* Reads the value of --target: any version that the library knows, also as "6.1". */
 static int read_target(const char *word, settings *set)
 {
     size_t which;
@@ -94,7 +100,7 @@ static int read_option(int option, settings *set)
     case OPTION_DROP:
         set->how.flags |= PERFILE_CONVERT_DROP_UNKNOWN;
         return CLI_CONTINUE;
-    case OPTION_FORCE: /* what it was before --on-damage */
+    case OPTION_FORCE: /* --force is older than --on-damage and still implies copy; -f does not */
         set->w.replace = true;
         if (!set->w.has_on_damage)
             set->w.copy = true;
@@ -104,12 +110,14 @@ static int read_option(int option, settings *set)
     }
 }
 
+/* True if directories can be written: not for a target that is older than them. */
 static bool target_has_directories(const settings *set)
 {
     return !set->how.target ||
            perfile_target_has_feature(set->how.target, PERFILE_FEATURE_DIR_FORMAT);
 }
 
+/* Runs the conversion and returns the exit status. */
 static int convert(settings *set, const char *path)
 {
     perfile_error err = {0};
@@ -126,9 +134,9 @@ static int convert(settings *set, const char *path)
     set->how.format = set->w.format;
     set->how.from = set->w.from;
     set->how.limits = set->w.limits;
-    set->how.on_damage = set->w.copy                          ? PERFILE_ON_DAMAGE_COPY
+    set->how.on_damage = set->w.copy                            ? PERFILE_ON_DAMAGE_COPY
                          : !set->w.has_on_damage || set->w.fail ? PERFILE_ON_DAMAGE_FAIL
-                                                              : set->w.on_damage;
+                                                                : set->w.on_damage;
     set->how.user = &x;
     cli_writing_begin(x.name);
     cli_conversion_begin(&x);
@@ -142,45 +150,43 @@ static int convert(settings *set, const char *path)
 static const cli_option options[] = {
     {"output", .value = "OUT", .letter = 'o', .path = true,
      .help = "the new capture; - is standard output",
-     .more = "That is for streams and for what needs no change."},
+     .more = "Standard output is for pipes, and for captures that need no change."},
     {"force", .letter = 'f', .code = OPTION_FORCE,
      .help = "replace OUT if it exists; --force also means --on-damage copy",
-     .more = "Only the long form does, as before there was --on-damage."},
+     .more = "Only the long form implies that, for compatibility."},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
-     .help = "perf.data, pipe or dir; else that of IN",
-     .more = "perf.data (or file) is a file, pipe a stream, dir a directory. What lies in a "
-             "directory beside its records, such as kcore_dir, is not copied, and that is said."},
+     .help = "perf.data, pipe or dir; default: that of IN",
+     .more = "perf.data (or file) is a file, pipe a stream, dir a directory. Other files in a "
+             "directory, such as kcore_dir, are not copied; a message names them."},
     {"byte-order", .value = "ORDER", .code = OPTION_ORDER, .word = order_word,
-     .help = "little, big or native: of every field; else that of IN",
-     .more = "native is that of this machine. Turned is every field of every record, trailer, "
-             "sample, feature and attr. The bytes of RAW, AUX area traces and stacks, and "
-             "tracepoint formats, which say their order themselves, stay as recorded. Compressed "
-             "records are decompressed for that."},
+     .help = "little, big or native, for every field; default: that of IN",
+     .more = "native is that of this machine. Every field of every record, trailer, sample, "
+             "feature and attr is byte-swapped. The bytes of RAW, AUX area traces and stacks, and "
+             "tracepoint formats, which name their byte order themselves, stay as recorded. "
+             "Compressed records are decompressed for that."},
     {"compress", .value = "[=LEVEL]", .code = OPTION_COMPRESS,
      .help = "compress records, 1 (fast, default) to 22",
-     .more = "Those of the kernel, with zstd."},
-    {"decompress", .code = OPTION_DECOMPRESS,
-     .help = "write what is in compressed records instead of them",
-     .more =
-         "Without this and --compress they stay as they are where their bytes need not change."},
+     .more = "Records of the kernel are compressed, with zstd."},
+    {"decompress", .code = OPTION_DECOMPRESS, .help = "replace compressed records by their content",
+     .more = "Without this option and --compress they are copied where their content does not "
+             "change."},
     {"target", .value = "VERSION", .code = OPTION_TARGET, .word = target_word,
-     .help = "for this perf, 3.8 to 7.3: perf-4.19, perf-5.10, perf-6.1 …",
-     .more = "What it does not know is left out or turned into what it knows, and each loss is "
-             "told. What is in compressed records is written decompressed. A directory becomes "
-             "one file for versions that know none (before 5.1)."},
-    {"keep-unknown", .code = OPTION_KEEP,
-     .help = "keep records and features that are not known (default)",
-     .more = "In the other byte order their content stays as it was."},
-    {"drop-unknown", .code = OPTION_DROP, .help = "leave them out"},
+     .help = "for this version of perf, 3.8 to 7.3: perf-4.19, perf-5.10, perf-6.1 …",
+     .more = "What that version does not know is left out or rewritten to what it knows, and each "
+             "loss is reported. Compressed records are decompressed. A directory becomes one file "
+             "for versions without directories (before 5.1)."},
+    {"keep-unknown", .code = OPTION_KEEP, .help = "keep unknown records and features (default)",
+     .more = "With another byte order their content stays as it was."},
+    {"drop-unknown", .code = OPTION_DROP, .help = "leave unknown records and features out"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_copy_word,
-     .help = "fail: write nothing (default); copy: every byte as it is, or where the form "
-             "changes, as resync; stop: convert what is in front of damage; resync: go on where "
-             "records begin again; salvage: with those that can be trusted",
-     .more = "fail says what is wrong and where. What is whole is copied as it is with any of "
-             "them, but for directories, which stop, resync and salvage write anew. `perfile "
-             "recover` looks closer at what can be trusted."},
+     .help = "fail: write nothing (default); copy: copy every byte, or where the form changes, as "
+             "resync; stop: convert what is in front of the damage; resync: continue where records "
+             "begin again; salvage: continue with records that can be trusted",
+     .more = "fail reports what is wrong and where. An intact capture is copied with any of them, "
+             "except that stop, resync and salvage write directories anew. `perfile recover` "
+             "examines more closely what can be trusted."},
     {"json", .code = CLI_OPTION_JSON,
-     .help = "a JSON object with all that is not as it was, see format/reports.md",
+     .help = "a JSON object with everything that changed, see format/reports.md",
      .more = "It goes to standard output. --report json is the same."},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
@@ -189,10 +195,11 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_convert_spec = {
-    .about =
-        "perfile convert writes a capture in another form.  What needs no change is not changed.\n"
-        "\n"
-        "Usage: perfile convert [OPTION ...] -o OUT IN\n",
+    .about = "perfile convert writes a capture in another form.  What needs no change is copied "
+             "byte for "
+             "byte.\n"
+             "\n"
+             "Usage: perfile convert [OPTION ...] -o OUT IN\n",
     .options = options,
     .notes = "Examples:\n"
              "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
@@ -217,9 +224,9 @@ int cli_convert(int argc, char **argv)
     if (status != CLI_CONTINUE)
         return status;
     if (set.how.flags & PERFILE_CONVERT_COMPRESS && set.how.flags & PERFILE_CONVERT_DECOMPRESS)
-        return cli_usage("convert", "--compress or --decompress, not both");
+        return cli_usage("convert", "give --compress or --decompress, not both");
     if (set.w.directory && !target_has_directories(&set))
-        return cli_usage("convert", "%s knows no directories: --to perf.data or pipe",
+        return cli_usage("convert", "%s cannot read directories: give --to perf.data or pipe",
                          set.how.target);
     return convert(&set, in);
 }

@@ -1,4 +1,4 @@
-/* What `perfile convert` says about what it did. */
+/* `perfile convert`: the report on what differs between input and output. */
 #ifndef CLI_CONVERT_CONVERT_H
 #define CLI_CONVERT_CONVERT_H
 
@@ -7,12 +7,13 @@
 typedef struct cli_conversion {
     const char *name; /* of the input, for messages */
     const char *out;
-    bool json;
+    bool json; /* one JSON object on standard output instead of messages */
     perfile_convert_summary sum;
 } cli_conversion;
 
-/* Before the first note, a callback of perfile_convert_capture(), and at the end; `failed` is NULL
- * when it went well. */
+/* To be called in this order: begin, then note() for each note (a callback of
+ * perfile_convert_capture(), whose `user` is the cli_conversion), then end.  `failed` is the error,
+ * NULL if there is none. */
 void cli_conversion_begin(cli_conversion *x);
 void cli_conversion_note(void *conversion, const perfile_note *note);
 void cli_conversion_end(cli_conversion *x, const perfile_error *failed);

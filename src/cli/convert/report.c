@@ -1,4 +1,5 @@
-/* What is not as it was: sentences on standard error, or an object on standard output. */
+/* The report of `convert`: each note is a line on standard error, or with --json an item of one
+ * JSON object on standard output, which is begun before the conversion and ended after it. */
 #include "cli/convert/convert.h"
 
 #include "cli/command.h"
@@ -16,6 +17,7 @@ void cli_conversion_begin(cli_conversion *x)
     cli_json_array("notes");
 }
 
+/* Prints a note.  Its number is that of a feature or of a record type, depending on the kind. */
 static void json_note(const perfile_note *n)
 {
     bool feature = n->kind == PERFILE_NOTE_FEATURE_LEFT_OUT ||
@@ -48,6 +50,7 @@ void cli_conversion_note(void *conversion, const perfile_note *note)
         cli_message("%s: %s", x->name, note->text);
 }
 
+/* Prints the rest of the object, behind the notes. */
 static void json_end(const cli_conversion *x, const perfile_error *failed)
 {
     const perfile_convert_summary *s = &x->sum;
@@ -75,6 +78,7 @@ static void json_end(const cli_conversion *x, const perfile_error *failed)
     cli_json_line();
 }
 
+/* True if --on-damage copy could convert what failed now: damage behind a readable header. */
 static bool copy_may_help(const perfile_error *failed)
 {
     return failed->damage && failed->damage != PERFILE_DAMAGE_BAD_MAGIC;
@@ -90,7 +94,7 @@ void cli_conversion_end(cli_conversion *x, const perfile_error *failed)
     cli_report_error(x->name, failed);
     if (copy_may_help(failed))
         cli_message(
-            "%s: --on-damage copy converts what can be read; `perfile recover` saves what can be "
-            "trusted",
+            "%s: --on-damage copy converts what can be read; `perfile recover` writes the records "
+            "that can be trusted",
             x->name);
 }

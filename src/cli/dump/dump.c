@@ -1,3 +1,9 @@
+/* `perfile dump`: every record with every field, as text, JSON Lines, CBOR or tab-separated values.
+ *
+ * The library's emitters make the output (perfile/emit.h); this file selects the records, and
+ * decides what is written where.  jsonl and cbor follow a published schema (format/dump.cddl): they
+ * print bytes as stored, and their exit status is that of the emitter.  text and tsv are for people
+ * and correct known oddities of recorders. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,30 +31,34 @@ enum {
     OPTION_RAW
 };
 
+/* The command line. */
 typedef struct settings {
     cli_reading how;
-    const char *format; /* NULL: not told */
+    const char *format; /* NULL: not given */
     const char *fields;
     const char *output;
     bool hex, force, resolve, header;
-    bool has_offset;
-    bool samples; /* only these */
-    bool columns_named;  /* the names of columns stand above already */
+    bool has_offset;    /* --at */
+    bool samples;       /* tsv: samples are the only records of perf that are shown */
+    bool columns_named; /* the names of columns stand above already */
     uint64_t skip, limit, at;
     uint32_t jobs;
     cli_selection select;
 } settings;
 
+/* The columns of tsv without --fields. */
 static const char default_fields[] = "time,comm,pid,tid,cpu,event,period,ip,dso";
 
-/* What is shown while the input is waited for: all so far. */
+/* Output that is shown while the input is a pipe that has no data yet: everything so far is flushed
+ * before the process waits. */
 typedef struct live_output {
-    perfile_emitter *emitter; /* NULL while nothing may be shown: in the middle of a record */
+    perfile_emitter *emitter; /* NULL outside of fetching records: then nothing may be flushed */
     perfile_sink *sink;
-    perfile_status status; /* of showing it */
+    perfile_status status; /* of flushing */
     perfile_error error;
 } live_output;
 
+/* The callback `waiting` of the stream: it has to wait for input. */
 static void flush_live_output(void *user)
 {
     live_output *l = user;
@@ -59,8 +69,9 @@ static void flush_live_output(void *user)
         l->status = perfile_sink_flush(l->sink, &l->error);
 }
 
-static bool next_items_live(cli_input *in, live_output *l, perfile_emitter *e, const perfile_record **first,
-                      size_t *n)
+/* cli_next_items(), during which flush_live_output() may flush the emitter. */
+static bool next_items_live(cli_input *in, live_output *l, perfile_emitter *e,
+                            const perfile_record **first, size_t *n)
 {
     l->emitter = e;
     bool more = cli_next_items(in, first, n);
@@ -68,11 +79,12 @@ static bool next_items_live(cli_input *in, live_output *l, perfile_emitter *e, c
     return more;
 }
 
-/* Which records are still to come, for one input. */
+/* Which records of one input are still to be shown. */
 typedef struct record_choice {
     const settings *set;
-    uint64_t skip, left;
-    bool started;
+    uint64_t skip; /* records still to be left out, --skip */
+    uint64_t left; /* records still to be shown, --limit */
+    bool started;  /* the record at --at was found */
 } record_choice;
 
 static bool is_format(const settings *set, const char *name)
@@ -80,13 +92,14 @@ static bool is_format(const settings *set, const char *name)
     return strcmp(set->format, name) == 0;
 }
 
-/* Whether a contract says what is printed. */
+/* True if a published schema describes the output. */
 static bool has_schema(const settings *set)
 {
     return is_format(set, "jsonl") || is_format(set, "cbor");
 }
 
-/* Who looks for certain records does not want to leaf past everything else. */
+/* True if the file header is not shown: someone who asks for certain records does not want to page
+ * past everything else.  In tsv the header is the line with the column names, printed once. */
 static bool without_header(const settings *set)
 {
     if (is_format(set, "tsv"))
@@ -94,15 +107,15 @@ static bool without_header(const settings *set)
     return !set->header && (set->has_offset || set->skip || cli_selects(&set->select));
 }
 
-/* Whether byte `at` of the file is one of `r`.  What came out of a compressed record has the offset
- * of that, and its own size. */
+/* True if byte `at` of the file is in `r`, or in the bytes that follow it.  Records from a
+ * compressed record do not count: their offset is that of the compressed record. */
 static bool covers(const perfile_record *r, uint64_t at)
 {
     return !(r->flags & PERFILE_REC_INNER) && at >= r->offset &&
            at - r->offset < perfile_record_size(r) + r->extra.len;
 }
 
-/* Whether `r` is wanted.  Damage is, wherever records are. */
+/* True if `r` is to be shown; counts it.  Damage is always shown, from --at on. */
 static bool is_wanted(record_choice *c, const perfile_record *r)
 {
     c->started = c->started || covers(r, c->set->at);
@@ -120,9 +133,9 @@ static bool is_wanted(record_choice *c, const perfile_record *r)
     return true;
 }
 
-/* Puts those of a run that are wanted. */
-static perfile_status emit_wanted(perfile_emitter *e, record_choice *c, const perfile_record *r, size_t n,
-                                 perfile_error *err)
+/* Emits the wanted records of a run, as runs again. */
+static perfile_status emit_wanted(perfile_emitter *e, record_choice *c, const perfile_record *r,
+                                  size_t n, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; st == PERFILE_OK && i < n && c->left;) {
@@ -136,15 +149,17 @@ static perfile_status emit_wanted(perfile_emitter *e, record_choice *c, const pe
     return st;
 }
 
-/* *found: false when no record is at --at; then the end is not emitted either. */
+/* Emits one input.  *found: false if no record is at --at; then the output is not ended, either. */
 static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *set, live_output *l,
                            bool *found, perfile_error *err)
 {
     const perfile_record *first;
     size_t n;
-    record_choice c = {.set = set, .skip = set->skip, .left = set->limit, .started = !set->has_offset};
+    record_choice c = {
+        .set = set, .skip = set->skip, .left = set->limit, .started = !set->has_offset};
     perfile_status st = perfile_emitter_begin(e, err);
-    while (st == PERFILE_OK && l->status == PERFILE_OK && c.left && next_items_live(in, l, e, &first, &n))
+    while (st == PERFILE_OK && l->status == PERFILE_OK && c.left &&
+           next_items_live(in, l, e, &first, &n))
         st = emit_wanted(e, &c, first, n, err);
     if (st == PERFILE_OK && l->status != PERFILE_OK) {
         *err = l->error;
@@ -154,7 +169,7 @@ static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *se
     return st == PERFILE_OK && c.started ? perfile_emitter_finish(e, err) : st;
 }
 
-/* What to say and exit with when emitting failed. */
+/* Reports why emitting failed and returns the exit status; a closed pipe is not reported. */
 static int emit_failed(const char *name, const perfile_error *err)
 {
     if (err->sys == EPIPE)
@@ -163,7 +178,8 @@ static int emit_failed(const char *name, const perfile_error *err)
     return CLI_FAILED;
 }
 
-/* *complete becomes false when the output lacks something that the input has. */
+/* Dumps an input that is open, and closes it.  *complete becomes false if the output lacks
+ * something that was to be in it. */
 static int dump_open(cli_input *in, const settings *set, live_output *l, bool *complete)
 {
     perfile_emit_options options = {.size = sizeof options,
@@ -196,16 +212,18 @@ static int dump_open(cli_input *in, const settings *set, live_output *l, bool *c
     if (st < 0)
         return emit_failed(in->name, &err);
     if (errors > sum.damages)
-        cli_message("%s: %" PRIu64 " records or parts could not be decoded", in->name,
-                errors - sum.damages);
+        cli_message("%s: %" PRIu64 " records or sections could not be decoded", in->name,
+                    errors - sum.damages);
     if (failed)
         return CLI_FAILED;
-    /* The outcome is what the contract of jsonl says; it counts what was emitted. */
+    /* The schema of jsonl and cbor also defines the exit status: it depends on what was emitted. */
     if (has_schema(set) && !without_header(set))
         return outcome;
     return cli_worse(status, outcome ? CLI_DAMAGED : CLI_DONE);
 }
 
+/* Dumps one input.  If it cannot be opened because of damage, jsonl and cbor have an object for
+ * that. */
 static int dump_of(const char *path, const settings *set, perfile_sink *sink, bool *complete)
 {
     cli_input in;
@@ -230,6 +248,7 @@ static int dump_of(const char *path, const settings *set, perfile_sink *sink, bo
     return status;
 }
 
+/* Reports why writing failed and returns the exit status. */
 static int output_failed(const char *output, const perfile_error *err)
 {
     const char *name = strcmp(output, "-") == 0 ? "standard output" : output;
@@ -240,6 +259,7 @@ static int output_failed(const char *output, const perfile_error *err)
     return CLI_FAILED;
 }
 
+/* Dumps all inputs to one output.  A file is given up if anything is missing in it. */
 static int dump_all(char **paths, int n, settings *set)
 {
     const cli_output o = {.out = set->output,
@@ -258,7 +278,7 @@ static int dump_all(char **paths, int n, settings *set)
         status = cli_worse(status, dump_of(paths[i], set, sink, &complete));
     }
     if (file && !complete)
-        cli_message("%s: not written", set->output);
+        cli_message("%s: not written, because the dump is incomplete", set->output);
     else if (perfile_sink_finish(sink, &err) < 0 && status != CLI_FAILED)
         status = output_failed(set->output, &err);
     cli_signals_temporary(NULL);
@@ -266,6 +286,7 @@ static int dump_all(char **paths, int n, settings *set)
     return status;
 }
 
+/* Reads the value of the option `name`, a number also in hexadecimal. */
 static int number_option(const char *name, uint64_t *value)
 {
     char *end;
@@ -329,18 +350,18 @@ static int read_option(int option, settings *set)
     }
 }
 
-/* Whether the options go together, and what follows from them. */
+/* Checks that the options go together, and sets what follows from them. */
 static int complete_settings(settings *set)
 {
     perfile_error err;
     if (!set->format)
         set->format = set->fields ? "tsv" : "text";
     if (set->hex && !is_format(set, "text"))
-        return cli_usage("dump", "--hex is for --format text");
+        return cli_usage("dump", "--hex needs --format text, not %s", set->format);
     if (set->resolve && !has_schema(set))
-        return cli_usage("dump", "--resolve is for --format jsonl and cbor");
+        return cli_usage("dump", "--resolve needs --format jsonl or cbor, not %s", set->format);
     if (set->fields && !is_format(set, "tsv"))
-        return cli_usage("dump", "--fields is for --format tsv");
+        return cli_usage("dump", "--fields needs --format tsv, not %s", set->format);
     int status = cli_selection_check("dump", &set->select);
     if (status == CLI_CONTINUE && is_format(set, "cbor"))
         status = cli_reject_terminal("dump", set->output, "CBOR");
@@ -368,38 +389,38 @@ static const cli_option options[] = {
              "in words. tsv has a line for each sample, or with --type for each record of these "
              "types; the first line names the columns. Values are those of jsonl, without "
              "quotes; items of lists are separated by commas. A field that a record does not "
-             "have is empty. In text a tab, newline, carriage return and backslash become \\t "
-             "\\n \\r \\\\, other control characters and what is no UTF-8 \\xNN. jsonl and cbor "
-             "print what is stored, as it is stored; text and tsv know of oddities of recorders "
-             "and mend them."},
+             "have is empty. In strings a tab, newline, carriage return and backslash become \\t "
+             "\\n \\r \\\\, other control characters and invalid UTF-8 \\xNN. jsonl and cbor "
+             "print what is stored, as it is stored; text and tsv correct known oddities of "
+             "recorders."},
     {"json", .code = CLI_OPTION_JSON, .help = "the same as --format jsonl"},
     {"fields", .value = "F[,F ...]", .code = OPTION_FIELDS,
      .help = "tsv: the columns, such as time,pid,period,ip; also event, comm, dso",
      .more = "They are names of fields as in format/expressions.md (time, pid, period, "
              "callchain, values.value, mmap2.filename), of the record (type, misc, cpumode, "
-             "size, offset, sequence), and what they stand for: event, comm (the thread at that "
-             "time), dso (what is mapped at the address of the sample). Of a record that has no "
-             "field of that name the trailer is asked. Without it: "
+             "size, offset, sequence), and resolved names: event, comm (of the thread at that "
+             "time), dso (the file mapped at the address of the sample). If a record has no field "
+             "of that name, it is taken from the trailer. The default is "
              "time,comm,pid,tid,cpu,event,period,ip,dso."},
     {"resolve", .code = OPTION_RESOLVE,
      .help = "jsonl, cbor: name the event, thread and mapped file of each record",
-     .more = "They are members event, comm and dso, where they are known."},
-    {"hex", .code = OPTION_HEX, .help = "text: each field beside its bytes and their offset"},
+     .more = "They are the members event, comm and dso, if known."},
+    {"hex", .code = OPTION_HEX, .help = "text: each field next to its bytes and their offset"},
     {"skip", .value = "N", .code = OPTION_SKIP, .help = "leave out the first N records"},
-    {"limit", .value = "N", .code = OPTION_LIMIT, .help = "N records at most"},
+    {"limit", .value = "N", .code = OPTION_LIMIT, .help = "show at most N records"},
     {"at", .value = "OFFSET", .code = OPTION_AT,
-     .help = "begin with the record that this byte of the file is part of, or say what else it "
-             "is part of",
-     .more = "A byte of the header, of an attr, a feature or a gap is in none: then what it is "
-             "stands on standard error, and the exit status is 1."},
+     .help = "begin with the record that contains this byte of the file, or report what else the "
+             "byte is part of",
+     .more = "A byte of the header, of an attr, a feature or a gap is in no record: then a message "
+             "reports what it is, and the exit status is 1."},
     {"header", .code = OPTION_HEADER,
-     .help = "the header and what it says of events and features, too, where it would be left out",
-     .more = "With --skip, --at or an option that says which records are shown, there are "
-             "records only and nothing of the header; with this there is."},
-    {"raw", .code = OPTION_RAW, .help = "do not look into compressed records"},
+     .help = "show the header with its events and features where it would be left out",
+     .more = "With --skip, --at or an option that selects records, only records are shown, unless "
+             "this option is given."},
+    {"raw", .code = OPTION_RAW, .help = "do not decompress compressed records"},
     {"output", .value = "OUT", .letter = 'o', .path = true,
      .help = "write to this file, which appears when it is complete", .more = "It must not exist."},
-    {"force", .letter = 'f', .help = "OUT may exist"},
+    {"force", .letter = 'f', .help = "replace OUT if it exists"},
     {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
@@ -415,11 +436,11 @@ const cli_spec cli_dump_spec = {
              "Usage: perfile dump [OPTION ...] FILE ...\n",
     .options = options,
     .notes =
-        "What is given twice holds when one of both does; different options must all hold.\n"
-        "jsonl and cbor print what is stored, as it is stored; text and tsv know of oddities of\n"
-        "recorders and mend them.  With --skip, --at or an option that says which records there "
-        "is\n"
-        "no header; tsv has samples unless --type says something else.\n"
+        "If an option is given twice, either may match; different options must all match.\n"
+        "jsonl and cbor print what is stored, as it is stored; text and tsv correct known "
+        "oddities\n"
+        "of recorders.  With --skip, --at or an option that selects records, the header is not\n"
+        "shown.  tsv shows samples unless --type says otherwise.\n"
         "\n"
         "Examples:\n"
         "  perfile dump perf.data | less\n"

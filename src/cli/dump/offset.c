@@ -1,5 +1,6 @@
-/* `dump --at` shows the record that a byte is part of.  For bytes that are in none, this says what
- * they are: the container knows where header, attrs, ids, features and gaps lie. */
+/* `dump --at OFFSET` shows the record that a byte is part of.  For bytes that are in no record,
+ * this file reports what they are: the container has a list of extents with the header, attrs, ids,
+ * features, gaps and data of the file. */
 #include "cli/dump/offset.h"
 
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 
 enum { TEXT_BYTES = 128 };
 
+/* Describes a byte of the attr section: the attr of which event it is in. */
 static void describe_attr(const cli_input *in, uint64_t at, char *out, size_t size)
 {
     const perfile_session *s = perfile_stream_session(in->stream);
@@ -26,6 +28,7 @@ static void describe_attr(const cli_input *in, uint64_t at, char *out, size_t si
     snprintf(out, size, "the attrs");
 }
 
+/* Writes what the extent `e`, in which byte `at` lies, is: "the header", "feature 3 HOSTNAME" … */
 static void describe(const cli_input *in, const perfile_extent *e, uint64_t at, char *out,
                      size_t size)
 {
@@ -52,12 +55,12 @@ static void describe(const cli_input *in, const perfile_extent *e, uint64_t at, 
                  name ? name : "");
         break;
     case PERFILE_EXTENT_GAP:
-        snprintf(out, size, "a gap between the parts of the file");
+        snprintf(out, size, "a gap between the sections of the file");
         break;
     case PERFILE_EXTENT_TAIL:
-        snprintf(out, size, "what is behind all parts of the file");
+        snprintf(out, size, "the bytes behind all sections of the file");
         break;
-    default: /* records, but none that could be read */
+    default: /* an extent of records */
         snprintf(out, size, "the data, but in no record");
     }
 }
@@ -71,20 +74,21 @@ void cli_explain_offset(const cli_input *in, uint64_t at)
     for (uint32_t i = 0; i < c->n_parts; i++)
         size = c->parts[i].size > size ? c->parts[i].size : size;
     if (size != UINT64_MAX && at >= size) {
-        cli_message("%s: offset %" PRIu64 " is behind the end: the %s has %" PRIu64 " bytes", in->name,
-                at, c->n_parts > 1 ? "largest file" : "file", size);
+        cli_message("%s: offset %" PRIu64 " is past the end: the %s has %" PRIu64 " bytes",
+                    in->name, at, c->n_parts > 1 ? "largest file" : "file", size);
         return;
     }
-    /* Of several the innermost: they are sorted by offset. */
+    /* Extents may lie within others; they are sorted by offset, so the last match is the innermost.
+     */
     for (uint32_t i = 0; i < c->n_extents; i++)
         if (at >= c->extents[i].offset && at - c->extents[i].offset < c->extents[i].length)
             found = &c->extents[i];
     if (!found) {
-        cli_message("%s: offset %" PRIu64 ": no record is there", in->name, at);
+        cli_message("%s: offset %" PRIu64 ": there is no record", in->name, at);
         return;
     }
     describe(in, found, at, what, sizeof what);
     cli_message("%s: offset %" PRIu64 " is in %s (offset %" PRIu64 ", %" PRIu64
-            " bytes); --at shows records",
-            in->name, at, what, found->offset, found->length);
+                " bytes); --at shows records",
+                in->name, at, what, found->offset, found->length);
 }

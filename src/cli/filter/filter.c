@@ -1,3 +1,5 @@
+/* `perfile filter`: a smaller capture with the selected records and the side-band that they need.
+ * The options that select are those of select.h, the work is perfile_filter_capture(). */
 #include "cli/filter/filter.h"
 
 #include <ctype.h>
@@ -13,16 +15,18 @@
 
 enum { OPTION_NO_SIDEBAND = CLI_OPTION_OWN, OPTION_COMPACT, OPTION_DROP };
 
+/* The command line. */
 typedef struct settings {
     cli_writing w;
     cli_selection select;
     perfile_filter_capture_options writing;
 } settings;
 
+/* Fields by which a sample is attributed to its event: they cannot be dropped. */
 static const uint64_t id_fields =
     PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_IDENTIFIER;
 
-/* Those that can be dropped, in small letters. */
+/* Enumerates the fields that can be dropped: names of sample_type in lower case, without ids. */
 static const char *field_word(size_t i)
 {
     enum { MOST = 64, BYTES = 32 };
@@ -39,7 +43,7 @@ static const char *field_word(size_t i)
     return NULL;
 }
 
-/* "callchain,raw": names of bits of sample_type in small letters. */
+/* Reads the value of --drop-field, "callchain,raw": names of bits of sample_type in any case. */
 static int read_fields(const char *list, settings *set)
 {
     const perfile_vocabulary *known = perfile_vocabulary_find("sample_type");
@@ -55,9 +59,9 @@ static int read_fields(const char *list, settings *set)
             return cli_usage("filter", "--drop-field: samples have no field '%.*s'", (int)(end - p),
                              p);
         if (bit & id_fields)
-            return cli_usage("filter",
-                             "--drop-field: ids say whose a sample is, they cannot be dropped");
-        /* The weight comes in two forms. */
+            return cli_usage("filter", "--drop-field: ids attribute samples to their events and "
+                                       "cannot be dropped");
+        /* The weight is stored in one of two forms, with a bit for each. */
         if (bit & PERFILE_SAMPLE_WEIGHT)
             bit |= PERFILE_SAMPLE_WEIGHT_STRUCT;
         set->writing.drop |= bit;
@@ -84,6 +88,7 @@ static int read_option(int option, settings *set)
     }
 }
 
+/* Opens input and output, filters, and returns the exit status. */
 static int filter(settings *set, const char *path)
 {
     perfile_error err = {0};
@@ -116,29 +121,33 @@ static int filter(settings *set, const char *path)
 
 static const cli_option options[] = {
     {.rows = cli_select_options},
-    {"no-state", .code = OPTION_NO_SIDEBAND, .help = "nothing but what fits",
-     .more = "And facts without which it cannot be read."},
-    {"compact-state", .code = OPTION_COMPACT,
-     .help = "of names and mappings from before the time only the last ones",
-     .more = "Of names, namespaces and mappings the last one of each thread and address stays; "
-             "of processes that forked others that are kept, all. A pipe is kept as without it."},
+    {"no-sideband", .code = OPTION_NO_SIDEBAND,
+     .help = "without side-band: only the records that match",
+     .more = "Records without which these cannot be read (attrs, features) are kept."},
+    {"no-state", .code = OPTION_NO_SIDEBAND},
+    {"compact-sideband", .code = OPTION_COMPACT,
+     .help = "of the side-band in front of the selected time, only the latest names and mappings",
+     .more = "Of names, namespaces and mappings the last one for each thread and address is kept; "
+             "of processes that forked others that are kept, all are. It has no effect on pipes."},
+    {"compact-state", .code = OPTION_COMPACT},
     {"drop-field", .value = "LIST", .code = OPTION_DROP, .word = field_word, .list = true,
-     .help = "cut fields out of samples: callchain,stack_user,regs_user,raw ...",
-     .more = "They are cut out of the events, too. Other names are those of sample_type; ids "
-             "cannot be dropped. Of tid, time and cpu this holds for the trailers of all other "
-             "records, too. What speaks of such a field alone goes with it: the features "
-             "BRANCH_STACK and SAMPLE_TIME, deferred call chains, members of the attr such as "
-             "sample_regs_user."},
+     .help = "remove fields from samples: callchain,stack_user,regs_user,raw ...",
+     .more = "They are removed from the attrs of the events, too. Other names are those of "
+             "sample_type; ids cannot be dropped. tid, time and cpu are also removed from the "
+             "trailers of all other records. What describes only such a field is dropped with it: "
+             "the features BRANCH_STACK and SAMPLE_TIME, deferred call chains, members of the "
+             "attr such as sample_regs_user."},
     {.heading = ""},
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
-     .help = "perf.data, pipe or dir; else that of IN"},
+     .help = "perf.data, pipe or dir; default: that of IN"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: filter what is in front of damage (default); resync: go on where records "
-             "begin again; salvage: with those that can be trusted; fail: write nothing",
-     .more = "What was damaged is said."},
-    {"json", .code = CLI_OPTION_JSON, .help = "what was kept as a JSON object"},
+     .help = "stop: filter what is in front of the damage (default); resync: continue where "
+             "records begin again; salvage: continue with records that can be trusted; fail: "
+             "write nothing",
+     .more = "Damage is reported."},
+    {"json", .code = CLI_OPTION_JSON, .help = "report what was kept as a JSON object"},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
     {.rows = cli_writing_options},
@@ -146,15 +155,16 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_filter_spec = {
-    .about = "perfile filter writes a new capture with the records that are wanted, and what is "
-             "needed to\n"
-             "understand them: names, mappings and ancestors of the processes that are left.\n"
-             "\n"
-             "Usage: perfile filter [OPTION ...] -o OUT IN\n",
+    .about =
+        "perfile filter writes a new capture with the selected records, and with the side-band "
+        "that they\n"
+        "need: names, mappings and ancestors of their processes.\n"
+        "\n"
+        "Usage: perfile filter [OPTION ...] -o OUT IN\n",
     .options = options,
     .notes =
-        "What is given twice holds when one of both does; different options must all hold.\n"
-        "Ends of ranges belong to them, and either may be left out.\n"
+        "If an option is given twice, either may match; different options must all match.\n"
+        "Both ends of a range belong to it, and either may be left out.\n"
         "\n"
         "Examples:\n"
         "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"

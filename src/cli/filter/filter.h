@@ -1,4 +1,4 @@
-/* What `perfile filter` was asked for, and what it says. */
+/* `perfile filter`: the report on what was kept. */
 #ifndef CLI_FILTER_FILTER_H
 #define CLI_FILTER_FILTER_H
 
@@ -7,15 +7,15 @@
 typedef struct cli_filter_run {
     const char *name; /* of the input, for messages */
     const char *out;
-    bool json;
+    bool json; /* the report is a JSON object on standard output */
     perfile_filter_summary filtered;
     perfile_copy_summary copied;
 } cli_filter_run;
 
-/* A callback of perfile_filter_capture(). */
+/* A callback of perfile_filter_capture(), whose `user` is the cli_filter_run: prints a note. */
 void cli_filter_note(void *run, const perfile_note *note);
 
-/* At the end; `failed` is NULL when it went well. */
+/* Prints the report at the end; `failed` is the error, NULL if there is none. */
 void cli_filter_report(const cli_filter_run *x, const perfile_error *failed);
 
 #endif

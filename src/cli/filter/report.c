@@ -1,4 +1,4 @@
-/* What was kept: a line on standard error, or an object on standard output. */
+/* The report of `filter`: a line on standard error, or with --json an object on standard output. */
 #include "cli/filter/filter.h"
 
 #include "cli/command.h"
@@ -10,7 +10,8 @@
 void cli_filter_note(void *run, const perfile_note *note)
 {
     const cli_filter_run *x = run;
-    /* What was compressed is filtered, and stands in its place. */
+    /* Not worth a message: the content of compressed records is filtered and stands in their
+     * place. */
     if (note->kind == PERFILE_NOTE_DECOMPRESSED)
         return;
     cli_progress_clear();
@@ -21,14 +22,14 @@ static void report_kept(const cli_filter_run *x)
 {
     const perfile_filter_summary *f = &x->filtered;
     char kept[32], total[32], processes[32], of[32], aux[32], bytes[32];
-    cli_message("%s: kept %s of %s record%s, %s of %s process%s", x->name, cli_format_grouped(f->kept, kept),
-            cli_format_grouped(f->records, total), f->records == 1 ? "" : "s",
-            cli_format_grouped(f->kept_processes, processes), cli_format_grouped(f->processes, of),
-            f->processes == 1 ? "" : "es");
+    cli_message("%s: kept %s of %s record%s, %s of %s process%s", x->name,
+                cli_format_grouped(f->kept, kept), cli_format_grouped(f->records, total),
+                f->records == 1 ? "" : "s", cli_format_grouped(f->kept_processes, processes),
+                cli_format_grouped(f->processes, of), f->processes == 1 ? "" : "es");
     if (f->aux_dropped)
         cli_message("%s: dropped %s AUX area%s with %s bytes", x->name,
-                cli_format_grouped(f->aux_dropped, aux), f->aux_dropped == 1 ? "" : "s",
-                cli_format_grouped(f->aux_bytes, bytes));
+                    cli_format_grouped(f->aux_dropped, aux), f->aux_dropped == 1 ? "" : "s",
+                    cli_format_grouped(f->aux_bytes, bytes));
 }
 
 static void json_object(const cli_filter_run *x, const perfile_error *failed)

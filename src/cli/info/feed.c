@@ -1,7 +1,13 @@
+/* Counting of the records for `info`.
+ *
+ * Runs of samples take a fast path: times and processors are fetched for the whole run by
+ * perfile_sample_fields().  All other records are counted one by one. */
 #include <stdlib.h>
 
 #include "cli/info/info.h"
 
+/* Returns the counts for the event of `r`, x->other if it has none, NULL if there is no memory. The
+ * array grows with the session, which may learn of events while the records are read. */
 static cli_event_counts *counts_of(cli_info_facts *x, const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
@@ -20,6 +26,7 @@ static cli_event_counts *counts_of(cli_info_facts *x, const perfile_record *r)
     return &x->events[e->index];
 }
 
+/* Widens first and last.  Time 0 does not count: synthesized records have it. */
 static void widen_time_range(cli_info_facts *x, uint64_t time)
 {
     if (time == PERFILE_NO_TIME || time == 0)
@@ -30,6 +37,7 @@ static void widen_time_range(cli_info_facts *x, uint64_t time)
         x->last = time;
 }
 
+/* Marks a processor as seen; numbers beyond the bit map are ignored. */
 static void mark_cpu(cli_info_facts *x, uint32_t cpu)
 {
     if (cpu >= sizeof x->cpu_seen * 8)
@@ -39,7 +47,7 @@ static void mark_cpu(cli_info_facts *x, uint32_t cpu)
     x->cpu_seen[cpu / 8] |= bit;
 }
 
-/* What the file has besides samples. */
+/* Counts what a record of the tool (type 64 and up) stands for: AUX data, compression, rounds. */
 static void feed_tool_record(cli_info_facts *x, const perfile_record *r)
 {
     perfile_auxtrace auxtrace;
@@ -61,6 +69,7 @@ static void feed_tool_record(cli_info_facts *x, const perfile_record *r)
     }
 }
 
+/* Counts one record; false if there is no memory. */
 static bool feed_record(cli_info_facts *x, const perfile_record *r)
 {
     if (r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER) {
@@ -85,9 +94,10 @@ static bool feed_record(cli_info_facts *x, const perfile_record *r)
     return true;
 }
 
+/* Adds a run of samples to the counts of their events. */
 static bool count_samples(cli_info_facts *x, const perfile_record *first, size_t n)
 {
-    /* Of one event: all are its own. */
+    /* With a single event all samples are its own. */
     size_t step = perfile_session_n_events(x->session) == 1 ? n : 1;
     for (size_t i = 0; i < n; i += step) {
         cli_event_counts *counts = counts_of(x, &first[i]);
@@ -100,7 +110,7 @@ static bool count_samples(cli_info_facts *x, const perfile_record *first, size_t
     return true;
 }
 
-/* Samples at once: what they have of these stands at a fixed place. */
+/* Takes in a run of samples: their times, processors and events. */
 static bool feed_samples(cli_info_facts *x, const perfile_record *first, size_t n)
 {
     uint64_t times[PERFILE_RUN_RECORDS], cpus[PERFILE_RUN_RECORDS];

@@ -1,3 +1,5 @@
+/* `perfile info`: form, origin, events, time range and integrity of a capture.  feed.c counts the
+ * records, sampling.c finds out how it was recorded, text.c and json.c print. */
 #include "cli/info/info.h"
 
 #include <stdio.h>
@@ -11,12 +13,15 @@
 
 enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON };
 
+/* The command line. */
 typedef struct settings {
     cli_reading how;
     bool json, header;
 } settings;
 
-/* A stream has no other header than its first records. */
+/* Reads the records.  With --header only the header: nothing for a file; for a pipe, which has no
+ * other header, the records in front of the first one of the kernel.  False if there is no memory.
+ */
 static bool walk(cli_info_facts *x, const settings *set)
 {
     const perfile_record *r;
@@ -34,7 +39,7 @@ static bool walk(cli_info_facts *x, const settings *set)
     return true;
 }
 
-/* When the file, or `data` of a directory, was last written. */
+/* Notes when the input was last written; for a directory, when its file `data` was. */
 static void read_file_time(cli_info_facts *x, const char *path)
 {
     char data[4096];
@@ -51,6 +56,7 @@ static void read_file_time(cli_info_facts *x, const char *path)
         (uint64_t)sb.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)sb.st_mtim.tv_nsec;
 }
 
+/* Reads and prints one input that is open; false if there is no memory. */
 static bool collect_and_print(cli_info_facts *x, const settings *set)
 {
     x->session = perfile_stream_session(x->in.stream);
@@ -66,6 +72,7 @@ static bool collect_and_print(cli_info_facts *x, const settings *set)
     return set->json ? cli_info_json(x) : cli_info_text(x);
 }
 
+/* Does one input and returns its exit status. */
 static int info_of(const char *path, const settings *set)
 {
     cli_info_facts *x = calloc(1, sizeof *x);
@@ -87,8 +94,8 @@ static int info_of(const char *path, const settings *set)
 }
 
 static const cli_option options[] = {
-    {"header", .code = OPTION_HEADER, .help = "do not walk the records: what the header alone says",
-     .more = "Of a stream, the records before the first of the kernel are its header."},
+    {"header", .code = OPTION_HEADER, .help = "read only the header, not the records",
+     .more = "The header of a pipe are the records in front of the first one of the kernel."},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
     {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
@@ -99,10 +106,12 @@ static const cli_option options[] = {
 
 const cli_spec cli_info_spec = {
     .about =
-        "perfile info says what a capture is: its form, when, by which command and on what machine "
+        "perfile info shows what a capture is: its form; when, by which command and on what "
+        "machine "
         "it\n"
-        "was made, its events and how they were sampled, the time it covers, what was lost while\n"
-        "recording, and whether it is whole.\n"
+        "was recorded; its events and how they were sampled; the time it covers; what was lost "
+        "while\n"
+        "recording; and whether it is intact.\n"
         "\n"
         "Usage: perfile info [OPTION ...] FILE ...\n",
     .options = options,

@@ -1,4 +1,5 @@
-/* What `info` finds out about a capture. */
+/* What `perfile info` finds out about a capture, collected in one walk over the records and then
+ * printed as text or JSON. */
 #ifndef CLI_INFO_INFO_H
 #define CLI_INFO_INFO_H
 
@@ -6,7 +7,7 @@
 #include "cli/losses.h"
 #include "perfile/model.h"
 
-/* Per event; the last one counts records that belong to none. */
+/* Counts for one event. */
 typedef struct cli_event_counts {
     uint64_t records;
     uint64_t samples;
@@ -14,41 +15,42 @@ typedef struct cli_event_counts {
 
 typedef struct cli_info_facts {
     cli_input in;
-    const perfile_session *session;
+    const perfile_session *session; /* of the stream */
     const perfile_container *container;
-    perfile_model *model;
-    bool walked;
+    perfile_model *model; /* processes and threads; owned */
+    bool walked;          /* all records were read: not with --header */
     bool has_file_time;
     uint64_t file_time; /* when the file was last written: ns since 1970 */
     perfile_stream_summary sum;
 
-    cli_event_counts *events;
-    uint32_t n_events; /* that there is room for */
-    cli_event_counts other;
+    cli_event_counts *events; /* by the index of the event; owned */
+    uint32_t n_events;        /* entries of `events`; later events have no records */
+    cli_event_counts other;   /* records of no event */
     uint64_t samples;
-    uint64_t rounds;
-    uint64_t first, last;      /* times above 0, PERFILE_NO_TIME when there are none */
-    uint32_t n_cpus;           /* that records were taken on */
-    uint8_t cpu_seen[1 << 13]; /* a bit each */
+    uint64_t rounds;           /* FINISHED_ROUND records */
+    uint64_t first, last;      /* range of times above 0; PERFILE_NO_TIME if there are none */
+    uint32_t n_cpus;           /* processors that records are from */
+    uint8_t cpu_seen[1 << 13]; /* a bit for each of these */
 
     cli_losses losses;
-    uint64_t aux_bytes;
+    uint64_t aux_bytes; /* of AUX area traces */
 
     uint64_t compressed_records;
     uint64_t compressed_bytes;
 } cli_info_facts;
 
-/* Takes in the records of a run, or some of them; false when there is no memory. */
+/* Takes in `n` records of a run; false if there is no memory. */
 bool cli_info_feed(cli_info_facts *x, const perfile_record *first, size_t n);
 
-/* When it was recorded: ns since 1970, by the clocks of the capture or else the file's time; false
- * when not known. */
+/* Sets *wall to the time of the recording in ns since 1970: from the clocks of the capture, or else
+ * (*of_file) from the modification time of the file.  Returns false if neither is known. */
 bool cli_info_captured(const cli_info_facts *x, uint64_t *wall, bool *of_file);
 
-/* "fp", "dwarf", "lbr": how call chains of the event were found; NULL when it has none. */
+/* Returns how call chains of an event were recorded: "fp", "dwarf" or "lbr"; NULL if it has none.
+ */
 const char *cli_info_call_graph(const perfile_attr *a);
 
-/* Prints it; false when there is no memory. */
+/* Print the facts to standard output; false if there is no memory. */
 bool cli_info_json(cli_info_facts *x);
 bool cli_info_text(cli_info_facts *x);
 

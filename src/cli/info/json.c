@@ -1,9 +1,12 @@
+/* `info --json`: one object per capture.  format/reports.md describes the members; their order here
+ * is the order in which they are printed. */
 #include "cli/info/info.h"
 #include "cli/damage.h"
 #include "cli/json.h"
 #include "cli/names.h"
 #include "perfile/field.h"
 
+/* Keys of the object `host`. */
 static const char *const fact_keys[PERFILE_N_FACTS] = {
     [PERFILE_FACT_HOSTNAME] = "hostname", [PERFILE_FACT_OSRELEASE] = "osrelease",
     [PERFILE_FACT_TOOL] = "tool",         [PERFILE_FACT_ARCH] = "arch",
@@ -128,6 +131,7 @@ static void times(const cli_info_facts *x)
     cli_json_object_end();
 }
 
+/* Prints what only a walk over the records can tell; false if there is no memory. */
 static bool counts(cli_info_facts *x)
 {
     const perfile_process *processes;

@@ -1,3 +1,5 @@
+/* The text of `info`: lines of a label and a value.  A line whose value is not known is left out.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +10,13 @@
 #include "cli/text.h"
 #include "perfile/field.h"
 
+/* Prints the label of a line, or an empty one for a line that continues. */
 static void label(const char *name)
 {
     cli_print("%-13s", name);
 }
 
+/* Prints a whole line, or nothing if `text` is NULL. */
 static void line(const char *name, const char *text)
 {
     if (!text)
@@ -69,11 +73,11 @@ static void clock_facts(const cli_info_facts *x)
 {
     perfile_clock clock;
     if (x->container->family != PERFILE_FAMILY_PERF)
-        return; /* what is said here is of perf */
+        return; /* the text below holds for perf only */
     perfile_session_clock(x->session, &clock);
     label("clock");
     if (!clock.known) {
-        cli_print("perf's own (of the kernel, since boot)");
+        cli_print("perf's default (sched_clock, since boot)");
     } else {
         const char *name = perfile_vocabulary_word(perfile_vocabulary_find("clockid"),
                                                    (uint64_t)(int64_t)clock.clockid);
@@ -120,7 +124,7 @@ static void captured(const cli_info_facts *x)
         cli_print("%s\n", text);
 }
 
-/* How often the event was sampled, and with what call chains. */
+/* Prints how often the event was sampled, and with what call chains. */
 static void sampling(const perfile_attr *a)
 {
     const char *call_graph = cli_info_call_graph(a);
@@ -169,7 +173,7 @@ static void records(const cli_info_facts *x)
     label("records");
     cli_print("%" PRIu64 ", %s", x->sum.records, bytes);
     if (x->sum.unknown_types)
-        cli_print("; %" PRIu64 " of a type that is not known", x->sum.unknown_types);
+        cli_print("; %" PRIu64 " of unknown type", x->sum.unknown_types);
     cli_print("\n");
     if (!x->compressed_records)
         return;
@@ -183,6 +187,7 @@ static void records(const cli_info_facts *x)
     cli_print("\n");
 }
 
+/* Prints the number of processors, processes and threads; false if there is no memory. */
 static bool task_counts(cli_info_facts *x)
 {
     const perfile_process *processes;
@@ -212,17 +217,18 @@ static void losses(const cli_info_facts *x)
 {
     label("lost");
     if (!cli_losses_print(&x->losses, x->session, x->samples, ""))
-        cli_print("nothing, as far as the recording says");
+        cli_print("nothing reported by the recording");
     cli_print("\n");
 }
 
+/* Prints whether the capture is intact, and if not, what the user can do next. */
 static void integrity(const cli_info_facts *x)
 {
     char bytes[32];
     label("state");
     uint64_t damages = cli_damage_count(&x->in);
     if (!damages) {
-        cli_print("%s\n", x->walked ? "whole" : "whole, as far as looked at");
+        cli_print("%s\n", x->walked ? "intact" : "intact, as far as it was read");
         return;
     }
     cli_print("damaged in %" PRIu64 " place%s", damages, damages == 1 ? "" : "s");
@@ -236,9 +242,10 @@ static void integrity(const cli_info_facts *x)
     char file[CLI_SHELL_WORD], parts[256];
     if (cli_missing_parts(&x->in, parts, sizeof parts)) {
         label("missing");
-        cli_print("%s: their records are not here, and recover cannot bring them back\n", parts);
+        cli_print("%s: their records are not here, and `perfile recover` cannot restore them\n",
+                  parts);
         label("next");
-        cli_print("get %s from where the directory was recorded\n", parts);
+        cli_print("copy %s from where the directory was recorded\n", parts);
     }
     if (!cli_recoverable(&x->in) || !cli_shell_file(x->in.path, file, sizeof file))
         return;

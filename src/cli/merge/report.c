@@ -62,7 +62,7 @@ void cli_merge_note(void *run, const perfile_merge_note *note)
 void cli_merge_copy_note(void *run, uint32_t input, const perfile_note *note)
 {
     cli_merge_message one = {PERFILE_N_MERGE_NOTES + note->kind, note->number, input, note->count,
-                          NULL};
+                             NULL};
     add_note(run, &one, note->text);
 }
 
@@ -248,9 +248,9 @@ static void report_merged(const cli_merge_run *x)
     clock_words(x, clocks, sizeof clocks);
     host_words(m, hosts, sizeof hosts);
     cli_message("merged %s record%s (%s sample%s) of %zu capture%s%s%s",
-            cli_format_grouped(m->records, records), m->records == 1 ? "" : "s",
-            cli_format_grouped(m->samples, samples), m->samples == 1 ? "" : "s", x->n,
-            x->n == 1 ? "" : "s", hosts, clocks);
+                cli_format_grouped(m->records, records), m->records == 1 ? "" : "s",
+                cli_format_grouped(m->samples, samples), m->samples == 1 ? "" : "s", x->n,
+                x->n == 1 ? "" : "s", hosts, clocks);
 }
 
 static void report_notes(const cli_merge_run *x)
@@ -267,11 +267,12 @@ static void report_notes(const cli_merge_run *x)
     if (x->more_notes)
         cli_message("%zu more of that kind", x->more_notes);
     if (x->result.hosts > 1 && !mixed)
-        cli_message("kernel maps and CPU numbers of different hosts cannot be kept apart in perf.data");
+        cli_message(
+            "kernel maps and CPU numbers of different hosts cannot be kept apart in perf.data");
     else if (x->result.boots > 1 && !mixed)
-        cli_message("kernel maps and processes of different boots cannot be kept apart in perf.data%s",
-                x->result.boots_unproven ? "; where the boot is the same, --offset IN=0 says so"
-                                         : "");
+        cli_message(
+            "kernel maps and processes of different boots cannot be kept apart in perf.data%s",
+            x->result.boots_unproven ? "; where the boot is the same, --offset IN=0 says so" : "");
 }
 
 /* What was wrong with an input. */

@@ -121,7 +121,8 @@ static int rescue(const settings *set, const char *path, const given_events *g)
                           .replace = set->w.replace,
                           .inputs = inputs,
                           .n_inputs = set->attrs_from ? 2 : 1};
-    int status = set->dry_run ? cli_protect_inputs_verbose(o.inputs, o.n_inputs) : cli_output_open(&o, &sink);
+    int status = set->dry_run ? cli_protect_inputs_verbose(o.inputs, o.n_inputs)
+                              : cli_output_open(&o, &sink);
     if (status != CLI_DONE) {
         perfile_source_close(source);
         return CLI_FAILED;

@@ -91,7 +91,7 @@ static void report_gap(const cli_rescue *x, const perfile_gap *gap, const char *
         snprintf(rule, sizeof rule, " (%s)", gap->rule);
     cli_progress_clear();
     cli_message("%s: %s%s%s%s%s%s%s", x->name, part ? part : "", part ? ": " : "", where,
-            perfile_damage_text(gap->damage), rule, bytes, sides);
+                perfile_damage_text(gap->damage), rule, bytes, sides);
 }
 
 void cli_rescue_gap(cli_rescue *x, const perfile_gap *gap, const char *part)
@@ -193,8 +193,8 @@ static void report_kept(const cli_rescue *x)
     char bytes[32];
     cli_format_bytes(s->bytes, bytes, sizeof bytes);
     cli_message("%s: %s %" PRIu64 " record%s, %" PRIu64 " sample%s of them, %s", x->name,
-            x->dry_run ? "would keep" : "kept", s->records, s->records == 1 ? "" : "s", s->samples,
-            s->samples == 1 ? "" : "s", bytes);
+                x->dry_run ? "would keep" : "kept", s->records, s->records == 1 ? "" : "s",
+                s->samples, s->samples == 1 ? "" : "s", bytes);
 }
 
 static void report_lost(const cli_rescue *x)
@@ -206,8 +206,9 @@ static void report_lost(const cli_rescue *x)
         return;
     }
     if (s->unterminated)
-        cli_message("%s: the recording was killed: host, command line and build ids were never written",
-                x->name);
+        cli_message(
+            "%s: the recording was killed: host, command line and build ids were never written",
+            x->name);
     cli_format_bytes(s->lost, bytes, sizeof bytes);
     if (s->lost)
         cli_message("%s: lost %s", x->name, bytes);
@@ -216,7 +217,7 @@ static void report_lost(const cli_rescue *x)
         cli_message("%s: another %s of records were cut off before", x->name, bytes);
     if (s->features_lost)
         cli_message("%s: lost %" PRIu64 " feature section%s", x->name, s->features_lost,
-                s->features_lost == 1 ? "" : "s");
+                    s->features_lost == 1 ? "" : "s");
 }
 
 static void report_next_step(const cli_rescue *x)
@@ -238,7 +239,7 @@ static void report_next_step(const cli_rescue *x)
                                   : "perfile dump ";
     if (what || known)
         cli_message("%s: %s%s%s%s%s", x->name, what ? what : "", what && known ? "; " : "",
-                known ? "next: " : "", known ? next : "", known ? file : "");
+                    known ? "next: " : "", known ? next : "", known ? file : "");
 }
 
 void cli_rescue_end(cli_rescue *x, const perfile_error *failed)
@@ -247,7 +248,8 @@ void cli_rescue_end(cli_rescue *x, const perfile_error *failed)
     if (x->json)
         json_end(x, failed);
     if (x->n_gaps > MAX_SHOWN_GAPS && !x->json)
-        cli_message("%s: and %" PRIu64 " more gaps; --json lists all", x->name, x->n_gaps - MAX_SHOWN_GAPS);
+        cli_message("%s: and %" PRIu64 " more gaps; --json lists all", x->name,
+                    x->n_gaps - MAX_SHOWN_GAPS);
     if (failed) {
         cli_report_error(x->name, failed);
         cli_message("%s: nothing was written", x->name);

@@ -1,3 +1,8 @@
+/* `perfile sort`: one capture with all records in time order.
+ *
+ * The input is opened as a stream on a mapped source, perfile_sort() is put on it, and
+ * perfile_copy() writes that stream: records wait in the mapping, or in temporary files beyond
+ * --max-memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,17 +16,19 @@
 #include "perfile/copy.h"
 #include "perfile/sort.h"
 
+/* The command line. */
 typedef struct settings {
     cli_writing w;
-    const char *in, *name;
-    uint64_t max_memory;
-    uint32_t jobs; /* threads; 0: the default */
+    const char *in;      /* the path */
+    const char *name;    /* of the input, for messages */
+    uint64_t max_memory; /* 0: the default */
+    uint32_t jobs;       /* threads; 0: the default */
 } settings;
 
 static int read_option(int option, settings *set)
 {
     if (option == CLI_OPTION_TO && strcmp(optarg, "dir") == 0)
-        return cli_usage("sort", "--to takes perf.data or pipe: by time there is one file");
+        return cli_usage("sort", "--to takes perf.data or pipe, not 'dir': the result is one file");
     if (option == 'm')
         return cli_writing_memory("sort", optarg, &set->max_memory);
     if (option == 'j')
@@ -36,7 +43,8 @@ static void on_note(void *user, const perfile_note *note)
     cli_message("%s: %s", set->name, note->text);
 }
 
-static void say_done(const settings *set, const perfile_sort_summary *s)
+/* Reports what was done in one line. */
+static void report_done(const settings *set, const perfile_sort_summary *s)
 {
     char bytes[32], temporary[64] = "";
     if (s->temporary) {
@@ -44,12 +52,13 @@ static void say_done(const settings *set, const perfile_sort_summary *s)
         snprintf(temporary, sizeof temporary, ", with %s of temporary files", bytes);
     }
     cli_message("%s: sorted %" PRIu64 " record%s, %" PRIu64 " sample%s of them; %" PRIu64
-            " record%s out of time order%s",
-            set->name, s->records, s->records == 1 ? "" : "s", s->samples,
-            s->samples == 1 ? "" : "s", s->out_of_order, s->out_of_order == 1 ? " was" : "s were",
-            temporary);
+                " record%s out of time order%s",
+                set->name, s->records, s->records == 1 ? "" : "s", s->samples,
+                s->samples == 1 ? "" : "s", s->out_of_order,
+                s->out_of_order == 1 ? " was" : "s were", temporary);
 }
 
+/* Reports what was done as a JSON object; `failed` is the error, or NULL. */
 static void json_done(const settings *set, const perfile_sort_summary *s,
                       const perfile_copy_summary *c, const perfile_error *failed)
 {
@@ -74,6 +83,8 @@ static void json_done(const settings *set, const perfile_sort_summary *s,
     cli_json_line();
 }
 
+/* Writes the sorted stream in the byte order and format of the input.  Without --to a pipe stays a
+ * pipe, and standard output gets one; everything else becomes a file. */
 static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
                            perfile_copy_summary *copied, perfile_error *err)
 {
@@ -85,9 +96,9 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
                                   .as_stored = true,
                                   .format = set->w.has_form ? set->w.format : format,
                                   .form = set->w.has_form ? set->w.form
-                                          : pipe           ? PERFILE_FORM_PIPE
-                                                           : PERFILE_FORM_FILE,
-                                  .byte_order = perfile_session_byte_order(session)};
+                                          : pipe          ? PERFILE_FORM_PIPE
+                                                          : PERFILE_FORM_FILE,
+                                  .swapped = perfile_session_swapped(session)};
     perfile_copy_options copying = {.size = sizeof copying,
                                     .flags = set->w.fail ? 0 : PERFILE_COPY_FORCE,
                                     .note = on_note,
@@ -101,7 +112,7 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
     return st;
 }
 
-/* Reads, sorts and writes; *sorted and *copied say how far it went. */
+/* Opens, sorts and writes.  *sorted and *copied are filled as far as it went, also on failure. */
 static perfile_status run(settings *set, perfile_sink *sink, perfile_sort_summary *sorted,
                           perfile_copy_summary *copied, perfile_error *err)
 {
@@ -122,6 +133,7 @@ static perfile_status run(settings *set, perfile_sink *sink, perfile_sort_summar
     return st;
 }
 
+/* Opens the output, runs, and reports; returns the exit status. */
 static int sort(settings *set)
 {
     perfile_error err = {0};
@@ -146,7 +158,7 @@ static int sort(settings *set)
     if (st != PERFILE_OK)
         cli_report_error(set->name, &err);
     else if (!set->w.json)
-        say_done(set, &sorted);
+        report_done(set, &sorted);
     return cli_status_of(st, copied.damages);
 }
 
@@ -154,20 +166,19 @@ static const cli_option options[] = {
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data or pipe; else a pipe when IN is one, and a file"},
+     .help = "perf.data or pipe; default: pipe if IN is one, else perf.data"},
     {"max-memory", .value = "SIZE", .letter = 'm',
-     .help = "of what is held to sort, default 256M; temporary files beyond that",
-     .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, 2M at "
-             "least; pages of the input are included. What the capture says of itself and the "
-             "buffers of reading and writing, a few MB, are not counted."},
+     .help = "memory for sorting, default 256M; temporary files are used beyond that",
+     .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, at least "
+             "2M; pages of the input are included. Header, events and features of the capture, and "
+             "the buffers for reading and writing, a few MB, are not counted."},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: sort what is in front of damage (default); resync: go on where records begin "
-             "again; salvage: with those that can be trusted; fail: write nothing",
-     .more = "What was damaged is said."},
-    {"json", .code = CLI_OPTION_JSON, .help = "what was done as a JSON object",
-     .more = "It says how many records and samples there are, how many records were out of time "
-             "order, how many rounds were left out and made, how many bytes went to temporary "
-             "files."},
+     .help = "stop: sort what is in front of the damage (default); resync: continue where records "
+             "begin again; salvage: continue with records that can be trusted; fail: write nothing",
+     .more = "Damage is reported."},
+    {"json", .code = CLI_OPTION_JSON, .help = "report what was done as a JSON object",
+     .more = "It has the number of records and samples, of records that were out of time order, of "
+             "rounds that were left out and written, and of bytes in temporary files."},
     {.rows = cli_jobs_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
@@ -176,18 +187,19 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_sort_spec = {
-    .about = "perfile sort writes a new capture with the records by time, in the order of the "
-             "input where\n"
-             "times are equal.\n"
-             "\n"
-             "Usage: perfile sort [OPTION ...] -o OUT IN\n",
+    .about =
+        "perfile sort writes a new capture with the records in time order.  Records with equal "
+        "times keep\n"
+        "the order of the input.\n"
+        "\n"
+        "Usage: perfile sort [OPTION ...] -o OUT IN\n",
     .options = options,
     .notes = "Examples:\n"
              "  perfile sort -o sorted.data samples/captures/threads.data\n"
              "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
              "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
              "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
-             "  perfile sort -o one.data perf.data.dir             the files of --threads in one\n"
+             "  perfile sort -o one.data perf.data.dir             one file from a directory\n"
              "\n"
              "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n",
 };

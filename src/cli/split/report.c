@@ -55,9 +55,9 @@ void cli_split_free(cli_split_run *x)
 static void report_split(const cli_split_run *x)
 {
     char records[32], parts[32];
-    cli_message("%s: split %s record%s into %s part%s", x->name, cli_format_grouped(x->sum.records, records),
-            x->sum.records == 1 ? "" : "s", cli_format_grouped(x->sum.parts, parts),
-            x->sum.parts == 1 ? "" : "s");
+    cli_message("%s: split %s record%s into %s part%s", x->name,
+                cli_format_grouped(x->sum.records, records), x->sum.records == 1 ? "" : "s",
+                cli_format_grouped(x->sum.parts, parts), x->sum.parts == 1 ? "" : "s");
 }
 
 static void json_time(const char *key, uint64_t time)

@@ -168,8 +168,8 @@ static void put_figures(cli_table *t, const columns *c, const cli_group *g)
 }
 
 /* What --top leaves out, as one row. */
-static void put_others_row(const settings *set, const cli_counts *counts, size_t shown, cli_table *t,
-                   const columns *c)
+static void put_others_row(const settings *set, const cli_counts *counts, size_t shown,
+                           cli_table *t, const columns *c)
 {
     cli_group sum = {.no_period = true};
     size_t n = counts->groups.n;

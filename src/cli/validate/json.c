@@ -197,5 +197,5 @@ static void end(void)
         cli_message("out of memory: the report is not complete");
 }
 
-const cli_findings_form cli_findings_json = {"json",  MAX_FINDINGS,   begin,    file,
-                                             finding, reason, file_end, end};
+const cli_findings_form cli_findings_json = {"json",  MAX_FINDINGS, begin,    file,
+                                             finding, reason,       file_end, end};

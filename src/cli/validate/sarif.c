@@ -163,5 +163,5 @@ static void end(void)
     cli_json_line();
 }
 
-const cli_findings_form cli_findings_sarif = {"sarif", MAX_FINDINGS,   begin,    file,
-                                              finding, reason, file_end, end};
+const cli_findings_form cli_findings_sarif = {"sarif", MAX_FINDINGS, begin,    file,
+                                              finding, reason,       file_end, end};

@@ -44,6 +44,6 @@ int cli_list_rules(void);
 int cli_explain_rule(const char *id);
 /* What readers make of captures that break the rule, line by line. */
 void cli_rule_effects(const perfile_rule *rule, void (*put)(void *user, const char *line),
-                     void *user);
+                      void *user);
 
 #endif
