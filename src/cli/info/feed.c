@@ -7,7 +7,7 @@
 #include "cli/info/info.h"
 
 /* Returns the counts for the event of `r`, x->other if it has none, NULL if there is no memory. The
- * array grows with the session, which may learn of events while the records are read. */
+ * array grows with the session, which may get more events while the records are read. */
 static cli_event_counts *counts_of(cli_info_facts *x, const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);

@@ -95,7 +95,8 @@ static int info_of(const char *path, const settings *set)
 
 static const cli_option options[] = {
     {"header", .code = OPTION_HEADER, .help = "read only the header, not the records",
-     .more = "The header of a pipe are the records in front of the first one of the kernel."},
+     .more = "The header of a pipe consists of the records in front of the first record of the "
+             "kernel."},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
     {.rows = cli_jobs_options},
     {.rows = cli_reading_options},

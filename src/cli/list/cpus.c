@@ -1,3 +1,5 @@
+/* `list cpus`: processors from the features NRCPUS, CPU_TOPOLOGY and NUMA_TOPOLOGY, and how many
+ * records each has. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,21 +8,23 @@
 #include "cli/list/list.h"
 #include "cli/table.h"
 
-/* What is known of a processor; -1 is not. */
+/* What is known about a processor; -1 is not known. */
 typedef struct cpu {
     int64_t core, socket, die, node;
     uint64_t records;
-    bool known;
+    bool known; /* any feature or record names this processor */
 } cpu;
 
-/* Records may claim any processor: numbers above this are not believed. */
+/* A damaged record may name any processor: larger numbers are ignored. */
 enum { MAX_CPUS = 1 << 16 };
 
 typedef struct cpus {
-    cpu *at; /* MAX_CPUS */
-    uint32_t n;
+    cpu *at;    /* MAX_CPUS of them */
+    uint32_t n; /* the highest number + 1 */
 } cpus;
 
+/* Returns the processors of a listing, which are allocated at the first call; NULL if there is no
+ * memory. */
 static cpus *collected_cpus(cli_listing *l)
 {
     cpus *c = l->collected;
@@ -39,6 +43,8 @@ static cpus *collected_cpus(cli_listing *l)
     return c;
 }
 
+/* Returns the entry of a processor, which is then known.  For too large a number it is an entry
+ * that nobody reads. */
 static cpu *get_cpu(cpus *c, uint64_t number)
 {
     static cpu ignored;
@@ -59,6 +65,7 @@ static bool feed_cpus(cli_listing *l, const perfile_record *r)
     return c;
 }
 
+/* Takes core, socket and die from CPU_TOPOLOGY: its entry i is processor i. */
 static void read_topology(cpus *c, const perfile_session *s)
 {
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_CPU_TOPOLOGY);
@@ -75,7 +82,7 @@ static void read_topology(cpus *c, const perfile_session *s)
     }
 }
 
-/* "0-3,7" */
+/* Sets the node of the processors in a list such as "0-3,7"; stops at what is no such list. */
 static void set_node(cpus *c, perfile_bytes list, uint32_t node)
 {
     for (size_t i = 0; i < list.len;) {
@@ -95,6 +102,7 @@ static void set_node(cpus *c, perfile_bytes list, uint32_t node)
     }
 }
 
+/* Takes the nodes from NUMA_TOPOLOGY. */
 static void read_nodes(cpus *c, const perfile_session *s)
 {
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_NUMA_TOPOLOGY);
@@ -102,12 +110,13 @@ static void read_nodes(cpus *c, const perfile_session *s)
     perfile_numa_node x;
     if (!f || perfile_numa_topology_decode(f, &numa, sizeof numa, NULL) != PERFILE_OK)
         return;
-    /* A text of many ranges over all processors, many times, is no machine. */
+    /* Bounds the time for hostile input: many nodes, each with many ranges over all processors. */
     for (int n = 0; n < 4096 && perfile_numa_node_next(&numa.nodes, &x, sizeof x) == PERFILE_OK;
          n++)
         set_node(c, x.cpus, x.node);
 }
 
+/* Adds a cell; "-" if the value is not known. */
 static void number_cell(cli_table *t, int64_t value)
 {
     if (value < 0)

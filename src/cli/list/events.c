@@ -1,3 +1,5 @@
+/* `list events` and `list ids`: from the session, which has all events of the capture when its
+ * records have been read. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
+/* Prints the member `attr`, every field of the stored attr; and `error` if it is damaged. */
 static void attr_json(const cli_listing *l, const perfile_event *e)
 {
     cli_fields_json out = {0};
@@ -23,7 +26,8 @@ static void attr_json(const cli_listing *l, const perfile_event *e)
         cli_json_string("error", perfile_damage_name(err.damage));
 }
 
-/* Numbers of processors, one after the other; false behind the last. */
+/* Iterates over the processors of an event, which are stored as a list, a range, or a bit mask.
+ * *step is 0 at the beginning.  Returns false behind the last one. */
 static bool next_cpu(const perfile_cpu_map_data *map, uint64_t *step, uint32_t *cpu)
 {
     if (map->is_list && *step < map->cpu.n) {
@@ -46,7 +50,7 @@ static bool next_cpu(const perfile_cpu_map_data *map, uint64_t *step, uint32_t *
     return false;
 }
 
-/* EVENT_UPDATE's processors as "0-3,7". */
+/* Prints the processors of an event as "0-3,7". */
 static void put_cpus(const perfile_cpu_map_data *map)
 {
     uint64_t step = 0;
@@ -64,8 +68,9 @@ static void put_cpus(const perfile_cpu_map_data *map)
     }
 }
 
-/* A range of a few bytes can name 65536 processors: after two of them ranges are written as such.
- */
+/* Prints the member `cpus`, or `cpu_range` with a text.  A range of a few bytes can name 65536
+ * processors, so at most RANGED_MOST of them are printed one by one per capture: the output must
+ * not grow far beyond the input. */
 static void cpus_json(cli_listing *l, const perfile_cpu_map_data *map)
 {
     enum { RANGED_MOST = 1 << 17 };
@@ -107,6 +112,7 @@ static void event_json(cli_listing *l, const perfile_event *e)
     cli_json_object_end();
 }
 
+/* Prints an event with every field of its attr, for --verbose. */
 static void event_text(const cli_listing *l, const perfile_event *e)
 {
     cli_fields_text out = {.indent = 4};
@@ -115,7 +121,7 @@ static void event_text(const cli_listing *l, const perfile_event *e)
     cli_print("  (%zu id%s)\n", e->ids.n, e->ids.n == 1 ? "" : "s");
     if (perfile_attr_walk(e->stored, perfile_session_swapped(l->session), PERFILE_WALK_ALL,
                           &cli_fields_text_visitor, &out, NULL) < 0)
-        cli_print("    (the attr cannot be read further)\n");
+        cli_print("    (the rest of the attr cannot be read)\n");
     cli_fields_text_end(&out);
     if (e->cpus) {
         cli_print("    cpus: ");
@@ -124,6 +130,7 @@ static void event_text(const cli_listing *l, const perfile_event *e)
     }
 }
 
+/* Adds the row of an event to the table. */
 static void event_row(const cli_listing *l, const perfile_event *e, cli_table *t)
 {
     char words[512];
@@ -173,6 +180,8 @@ static bool print_events(cli_listing *l)
 
 const cli_subject cli_list_events = {.name = "events", .member = "events", .print = print_events};
 
+/* Adds a cell for the processor or thread of a counter: "-" if the instance `p` is not known, "any"
+ * for -1. */
 static void number_cell(cli_table *t, const perfile_instance *p, uint64_t value)
 {
     if (!p)
@@ -191,6 +200,7 @@ static void number_json(const char *key, const perfile_instance *p, uint64_t val
         cli_json_null(key);
 }
 
+/* Prints one id, as JSON or as a row; `p` is the counter it belongs to, or NULL. */
 static void id_out(const cli_listing *l, const perfile_event *e, uint64_t id,
                    const perfile_instance *p, cli_table *t)
 {

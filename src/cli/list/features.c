@@ -1,3 +1,5 @@
+/* `list features`, every feature section decoded; and `list build-ids`, build ids from the feature
+ * BUILD_ID, from HEADER_BUILD_ID records and from mappings, each file once. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,15 +67,16 @@ static bool print_features(cli_listing *l)
 const cli_subject cli_list_features = {
     .name = "features", .member = "features", .print = print_features};
 
-/* A build id, wherever it came from. */
+/* A build id and the file that it identifies. */
 typedef struct build_id_entry {
-    uint8_t id[20];
+    uint8_t id[20]; /* zeros behind `size` */
     uint8_t size;
-    uint8_t from;
-    char *name;
+    uint8_t from; /* FROM_… */
+    char *name;   /* allocated */
 } build_id_entry;
 
 enum { FROM_FEATURE, FROM_RECORD, FROM_MAPPING };
+/* FROM_… in the order in which an entry is preferred if several name the same file. */
 static const char *const from_names[] = {"feature", "record", "mapping"};
 
 typedef struct build_id_list {
@@ -81,6 +84,7 @@ typedef struct build_id_list {
     size_t n, cap;
 } build_id_list;
 
+/* Adds an entry with copies of `id` (cut to 20 bytes) and `name`; false if there is no memory. */
 static bool add_build_id(cli_listing *l, perfile_bytes id, perfile_bytes name, uint8_t from)
 {
     if (!l->collected)
@@ -139,7 +143,8 @@ static bool add_mappings(cli_listing *l)
     if (perfile_model_mappings(l->model, &m, &n, NULL) != PERFILE_OK)
         return false;
     for (size_t i = 0; i < n; i++, m++) {
-        /* The kernel's mappings have the symbol they begin at behind their name. */
+        /* The name of a kernel mapping has the symbol at its start appended:
+         * "[kernel.kallsyms]_text". */
         const char *end = m->name[0] == '[' ? strchr(m->name, ']') : NULL;
         perfile_bytes id = {m->build_id, m->build_id_size};
         perfile_bytes name = {(const uint8_t *)m->name,
@@ -150,6 +155,7 @@ static bool add_mappings(cli_listing *l)
     return true;
 }
 
+/* Compares by name and id: 0 for entries that are listed once. */
 static int compare_entries(const build_id_entry *x, const build_id_entry *y)
 {
     int d = strcmp(x->name, y->name);
@@ -158,6 +164,7 @@ static int compare_entries(const build_id_entry *x, const build_id_entry *y)
     return d ? d : x->size - y->size;
 }
 
+/* Compares for qsort(): equal entries by their source, the preferred one first. */
 static int compare_for_sort(const void *a, const void *b)
 {
     const build_id_entry *x = a;

@@ -1,3 +1,4 @@
+/* `perfile list`: reads the input for one of the subjects of list.h, and has it print. */
 #include "cli/list/list.h"
 
 #include <stdio.h>
@@ -16,20 +17,24 @@ static const cli_subject *const subjects[] = {
 
 enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON };
 
+/* The command line. */
 typedef struct settings {
     cli_reading how;
     const cli_subject *subject;
-    bool json, verbose, header, heading;
+    bool json, verbose, header;
+    bool heading; /* the name of each file is printed above its list */
     cli_selection select;
 } settings;
 
+/* Feeds all records to the subject and the model, with --header those in front of the first record
+ * of the kernel; false if there is no memory. */
 static bool walk(cli_listing *l, const settings *set)
 {
     const cli_subject *s = set->subject;
     const perfile_record *r;
     size_t n, all;
     while (cli_next_run(&l->in, &r, &all)) {
-        /* A stream has no other header than its first records. */
+        /* The header of a pipe is its first records, which are those of the tool. */
         for (n = 0; n < all && !(set->header && r[n].type < PERFILE_RECORD_USER);)
             n++;
         if (l->model && !cli_feed_run(&l->in, l->model, r, n))
@@ -43,6 +48,7 @@ static bool walk(cli_listing *l, const settings *set)
     return true;
 }
 
+/* Prints the list, with --json in an object per file; false if there is no memory. */
 static bool print(cli_listing *l, const settings *set)
 {
     if (set->heading)
@@ -60,6 +66,7 @@ static bool print(cli_listing *l, const settings *set)
     return ok;
 }
 
+/* Reads and prints one input that is open; false if there is no memory. */
 static bool collect_and_print(cli_listing *l, const settings *set)
 {
     l->session = perfile_stream_session(l->in.stream);
@@ -71,6 +78,7 @@ static bool collect_and_print(cli_listing *l, const settings *set)
     return l->in.status < 0 || print(l, set);
 }
 
+/* Does one input and returns its exit status. */
 static int list_of(const char *path, const settings *set)
 {
     cli_listing l = {.json = set->json, .verbose = set->verbose};
@@ -112,12 +120,12 @@ static const char *subject_word(size_t i)
     return i < sizeof subjects / sizeof subjects[0] ? subjects[i]->name : NULL;
 }
 
-/* WHAT, the first word that is no option. */
+/* Takes the first operand, the subject. */
 static int read_subject(int argc, char **argv, const cli_subject **subject)
 {
     size_t which;
     if (optind == argc)
-        return cli_usage("list", "missing word: list takes events, ids, processes, threads ...");
+        return cli_usage("list", "missing subject: list takes events, ids, processes, threads ...");
     int status = cli_choose("list", "list", argv[optind++], subject_word, &which);
     if (status == CLI_CONTINUE)
         *subject = subjects[which];
@@ -126,34 +134,33 @@ static int read_subject(int argc, char **argv, const cli_subject **subject)
 
 static const cli_option options[] = {
     {"verbose", .letter = 'v', .help = "events: every member of the attr"},
-    {"header", .code = OPTION_HEADER,
-     .help = "do not walk the records: what the header alone says"},
+    {"header", .code = OPTION_HEADER, .help = "read only the header, not the records"},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
     {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
-    {.heading = "Of what `filter` would keep with the same options:"},
+    {.heading = "From the records that `filter` would keep with the same options:"},
     {.rows = cli_select_options},
     {0},
 };
 
 const cli_spec cli_list_spec = {
-    .about = "perfile list shows one kind of thing that a capture knows.\n"
+    .about = "perfile list shows one kind of information in a capture.\n"
              "\n"
              "Usage: perfile list WHAT [OPTION ...] FILE ...\n"
              "\n"
              "  events      what was counted, and how\n"
-             "  ids         event instances with their processor and thread\n"
+             "  ids         counters of events with their processor and thread\n"
              "  processes   with their parents, names and times\n"
              "  threads     with all their names over time\n"
-             "  mappings    what was mapped where, by process\n"
-             "  build-ids   of files, from wherever the capture has them\n"
-             "  features    the sections behind the data, decoded in full\n"
-             "  cpus        processors, where they are, and how many records are theirs\n",
+             "  mappings    mapped files by process and address\n"
+             "  build-ids   of files, from features, records and mappings\n"
+             "  features    the feature sections, fully decoded\n"
+             "  cpus        processors, their place in the machine, and their number of records\n",
     .options = options,
     .subject = subject_word,
-    .notes = "What is given twice holds when one of both does; different options must all hold.\n"
+    .notes = "If an option is given twice, either may match; different options must all match.\n"
              "\n"
              "Examples:\n"
              "  perfile list events --verbose perf.data     like `perf evlist -v`\n"
@@ -176,7 +183,8 @@ int cli_list(int argc, char **argv)
     if (status == CLI_CONTINUE)
         status = cli_read_inputs("list", argc, argv, &in);
     if (status == CLI_CONTINUE && set.header && cli_selects(&set.select))
-        status = cli_usage("list", "--header looks at no records, of which others would be chosen");
+        status = cli_usage("list", "--header reads no records: options that select records cannot "
+                                   "be used with it");
     if (status == CLI_CONTINUE)
         status = cli_selection_check("list", &set.select);
     if (status == CLI_CONTINUE) {

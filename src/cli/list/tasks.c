@@ -1,3 +1,5 @@
+/* `list processes`, `list threads` and `list mappings`: from the model, which was fed with all
+ * records. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -6,6 +8,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
+/* Adds a time in seconds; "-" if there is none. */
 static void time_cell(cli_table *t, uint64_t time)
 {
     char text[40];
@@ -97,7 +100,8 @@ static void thread_json(const perfile_thread *x)
     cli_json_object_end();
 }
 
-/* All names in order of time, "perf-exec > sleep"; far too many are cut. */
+/* Adds all names of a thread in time order, "perf-exec > sleep", cut to 200 bytes.  Names in the
+ * model are unique strings: the same pointer is the same name. */
 static void names_cell(cli_table *t, const perfile_thread *x)
 {
     char text[200];
@@ -180,6 +184,8 @@ static void mapping_json(const perfile_mapping *m)
     cli_json_object_end();
 }
 
+/* Adds the row of a mapping.  Protection is shown as in /proc/PID/maps if it is known, else whether
+ * the mapping is of code or data. */
 static void mapping_row(cli_table *t, const perfile_mapping *m)
 {
     char id[2 * sizeof m->build_id + 1] = "-";

@@ -1,3 +1,8 @@
+/* `perfile merge`: one capture with the records of several, in time order.
+ *
+ * This file reads the command line and opens the files; perfile_merge_captures() sorts, aligns and
+ * writes.  --offset names inputs, which are known only when all options have been read: its values
+ * are kept and resolved afterwards. */
 #include "cli/merge/merge.h"
 
 #include <getopt.h>
@@ -20,15 +25,16 @@ enum {
     OPTION_DROP
 };
 
+/* The command line, and what belongs to each input. */
 typedef struct settings {
     cli_writing w;
     uint32_t flags; /* PERFILE_MERGE_… */
     uint64_t max_memory;
     uint32_t jobs;        /* threads; 0: the default */
-    const char **offsets; /* as given */
+    const char **offsets; /* values of --offset as given */
     size_t n_offsets;
-    bool maps;
-    char **paths;
+    bool maps;    /* --report json */
+    char **paths; /* of the inputs */
     size_t n;
     perfile_merge_source *in;
     perfile_stream_summary *summaries;
@@ -39,7 +45,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* "+1.5ms": ns, exactly. */
+/* Reads "+1.5ms" as ns.  Only integers are used, so that the result is exact; a fraction that is no
+ * whole number of ns is refused. */
 static bool read_time(const char *word, int64_t *ns)
 {
     static const struct {
@@ -68,7 +75,7 @@ static bool read_time(const char *word, int64_t *ns)
         for (; is_digit(*p); p++) {
             uint64_t more = (uint64_t)(*p - '0');
             if (more && unit < 10)
-                return false; /* no whole number of ns */
+                return false; /* a digit below 1 ns */
             unit /= 10;
             if (value > most - more * unit)
                 return false;
@@ -79,7 +86,8 @@ static bool read_time(const char *word, int64_t *ns)
     return p == end;
 }
 
-/* The input that is named `len` bytes of `word`, or is at this position. */
+/* Sets *at to the index of the input whose path is the first `len` bytes of `word`, or whose
+ * position from 1 on they are.  Reports if there is none, or if a path is given several times. */
 static int find_input(const settings *set, const char *word, size_t len, size_t *at)
 {
     size_t found = 0, position = 0, i;
@@ -90,8 +98,9 @@ static int find_input(const settings *set, const char *word, size_t len, size_t 
         found++;
     }
     if (found > 1)
-        return cli_usage("merge", "--offset: '%.*s' is given %zu times: use its position, from 1",
-                         (int)len, word, found);
+        return cli_usage(
+            "merge", "--offset: '%.*s' is given %zu times as an input: use its position, from 1",
+            (int)len, word, found);
     if (found)
         return CLI_CONTINUE;
     for (i = 0; i < len && is_digit(word[i]) && position <= set->n; i++)
@@ -104,28 +113,31 @@ static int find_input(const settings *set, const char *word, size_t len, size_t 
     return CLI_CONTINUE;
 }
 
+/* Reads one value of --offset, IN=TIME.  The last '=' separates, since paths may contain one. */
 static int read_offset(settings *set, const char *word)
 {
     const char *time = strrchr(word, '=');
     int64_t ns;
     size_t at = 0;
     if (!time)
-        return cli_usage("merge", "--offset takes IN=TIME such as b.data=+1.5ms: '%s'", word);
+        return cli_usage("merge", "--offset takes IN=TIME such as b.data=+1.5ms, not '%s'", word);
     int status = find_input(set, word, (size_t)(time - word), &at);
     if (status != CLI_CONTINUE)
         return status;
     if (!read_time(time + 1, &ns))
-        return cli_usage("merge",
-                         "--offset: '%s' is no time such as +1.5ms (units ns, us, ms, s; a whole "
-                         "number of ns)",
-                         time + 1);
+        return cli_usage(
+            "merge",
+            "--offset: '%s' is not a time such as +1.5ms (units ns, us, ms, s; a whole "
+            "number of ns)",
+            time + 1);
     if (set->in[at].has_offset)
-        return cli_usage("merge", "--offset: two of them are for '%s'", set->paths[at]);
+        return cli_usage("merge", "--offset is given twice for '%s'", set->paths[at]);
     set->in[at].has_offset = true;
     set->in[at].offset = ns;
     return CLI_CONTINUE;
 }
 
+/* Keeps a value of --offset for read_offset(). */
 static int keep_offset(settings *set, const char *word)
 {
     const char **more = realloc(set->offsets, (set->n_offsets + 1) * sizeof *more);
@@ -177,7 +189,8 @@ static int read_option(int option, settings *set)
     }
 }
 
-/* Each input has its file, and others while it is sorted. */
+/* Raises the limit on open files for many inputs: each has its file, and temporary ones while it is
+ * sorted. */
 static void raise_file_limit(size_t n)
 {
     struct rlimit files;
@@ -188,6 +201,7 @@ static void raise_file_limit(size_t n)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* Fills set->in for all inputs, and checks what depends on them. */
 static int check_inputs(settings *set)
 {
     size_t pipes = 0;
@@ -200,11 +214,11 @@ static int check_inputs(settings *set)
         pipes += is_stdin;
     }
     if (pipes > 1)
-        return cli_usage("merge", "standard input can be read once");
+        return cli_usage("merge", "standard input can be given only once");
     if (set->w.has_form && set->w.directory)
         return cli_usage("merge", "--to takes perf.data or pipe");
     if (set->w.has_form && set->w.form == PERFILE_FORM_FILE && strcmp(set->w.out, "-") == 0)
-        return cli_usage("merge", "standard output can have the form of a pipe only");
+        return cli_usage("merge", "standard output needs --to pipe");
     for (size_t i = 0; i < set->n_offsets; i++) {
         int status = read_offset(set, set->offsets[i]);
         if (status != CLI_CONTINUE)
@@ -213,6 +227,8 @@ static int check_inputs(settings *set)
     return CLI_CONTINUE;
 }
 
+/* Opens all inputs and the output: CLI_DONE, or CLI_FAILED after a message.  Inputs that are open
+ * are closed by cli_merge(). */
 static int open_files(settings *set, perfile_sink **sink)
 {
     perfile_error err;
@@ -232,6 +248,7 @@ static int open_files(settings *set, perfile_sink **sink)
     return cli_output_open(&o, sink);
 }
 
+/* Opens, merges, reports, and returns the exit status. */
 static int merge(settings *set)
 {
     perfile_error err = {0};
@@ -273,6 +290,7 @@ static int merge(settings *set)
     return cli_status_of(st, x.copied.damages);
 }
 
+/* Allocates what belongs to the inputs, and merges them. */
 static int merge_paths(settings *set)
 {
     set->in = calloc(set->n, sizeof *set->in);
@@ -290,42 +308,42 @@ static const cli_option options[] = {
      .help = "add TIME (+1.5ms, -20us, 3s) to the times of IN, which is the name of an input as "
              "given, or its position from 1; once for each",
      .more = "TIME is a number with or without sign and fraction, and a unit of ns, us, ms or s "
-             "(also without a unit). Two captures of one host that nothing proves to be of one "
-             "boot are taken as of one with an offset of 0."},
+             "(default s). Two captures of one host, for which nothing proves that they are of the "
+             "same boot, are treated as of the same boot if an offset of 0 is given."},
     {"align", .value = "start", .code = OPTION_ALIGN, .word = align_word,
-     .help = "the first samples of all inputs are at the same time",
-     .more = "That is the time of the first input."},
+     .help = "move all inputs so that their first samples have the same time",
+     .more = "It is the time of the first sample of the first input."},
     {"join-events", .code = OPTION_JOIN, .help = "events with the same attr and name become one"},
     {"map-pids", .code = OPTION_MAP,
-     .help = "processes of the second host and further ones get other numbers",
-     .more = "Those of the second, with their threads, get 4194304 more than their own, those of "
-             "the third twice that, and so on."},
+     .help = "renumber the processes of the second and further hosts",
+     .more = "Process and thread numbers of the second host are raised by 4194304, those of "
+             "the third by twice that, and so on."},
     {"host-comm", .code = OPTION_COMM,
-     .help = "names of processes become HOST:NAME where hosts differ",
+     .help = "change the names of processes to HOST:NAME if there are several hosts",
      .more = "These are the names in COMM records."},
     {"drop-conflicting", .code = OPTION_DROP,
-     .help = "what has two meanings is left out, instead of merging nothing"},
+     .help = "leave out what has conflicting meanings, instead of failing"},
     {"max-memory", .value = "SIZE", .letter = 'm',
-     .help = "of what is held to sort, default 256M, at least 2M for each input",
+     .help = "memory for sorting, default 256M, at least 2M for each input",
      .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, for all "
              "inputs together; each has an equal share. Without this option inputs of up to 1 "
-             "GiB each stay mapped until they are written: page cache, which the system takes "
-             "back when it needs it. Beyond that temporary files are used, in the folder that "
-             "the environment variable TMPDIR names, or in /tmp; they have no name."},
+             "GiB each stay mapped until they are written: this is page cache, which the system "
+             "reclaims when it needs memory. Beyond that, unnamed temporary files are used, in the "
+             "folder that the environment variable TMPDIR names, or in /tmp."},
     {.heading = ""},
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data or pipe; else that of the first input"},
+     .help = "perf.data or pipe; default: that of the first input"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: merge what is in front of damage (default); resync: go on where records "
-             "begin again; salvage: with those that can be trusted; fail: write nothing",
-     .more = "What was damaged is said."},
-    {"json", .code = CLI_OPTION_JSON, .help = "what was done as a JSON object",
+     .help = "stop: merge what is in front of the damage (default); resync: continue where records "
+             "begin again; salvage: continue with records that can be trusted; fail: write nothing",
+     .more = "Damage is reported."},
+    {"json", .code = CLI_OPTION_JSON, .help = "report what was done as a JSON object",
      .more = "It goes to standard output, or to standard error when OUT is standard output."},
     {"report", .value = "json", .code = CLI_OPTION_REPORT, .word = cli_report_word,
-     .help = "the same with the new numbers of all events and processes"},
-    {"input", .value = "IN", .letter = 'i', .path = true, .help = "IN in the way of perf"},
+     .help = "the same with the new numbers of all event ids and processes"},
+    {"input", .value = "IN", .letter = 'i', .path = true, .help = "an input, as with perf"},
     {.rows = cli_jobs_options},
     {.rows = cli_common_options},
     {"resync", .code = CLI_OPTION_RESYNC},
@@ -333,17 +351,18 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_merge_spec = {
-    .about = "perfile merge writes one capture with the records of several, by time.  Each may be "
-             "a file, a\n"
-             "stream, a directory, compressed, of any byte order, and of another machine.\n"
+    .about = "perfile merge writes one capture with the records of several, in time order.  Each "
+             "input may be a\n"
+             "file, a stream, a directory, compressed, of any byte order, and of another machine.\n"
              "\n"
              "Usage: perfile merge [OPTION ...] -o OUT IN ...\n",
     .options = options,
     .notes =
-        "Times of one boot of one machine and one clock stay as they are; others go by the wall "
-        "clock,\n"
-        "which `perf record -k CLOCK_MONOTONIC` writes down.  Where neither is known, --offset or\n"
-        "--align has to say how the captures lie.\n"
+        "Times of the same boot of a machine and the same clock stay as they are; others are "
+        "aligned "
+        "by\n"
+        "the wall clock, which `perf record -k CLOCK_MONOTONIC` records.  Where neither is known,\n"
+        "--offset or --align is needed.\n"
         "\n"
         "Examples:\n"
         "  perfile merge --align start -o both.data samples/captures/group.data "
@@ -354,7 +373,7 @@ const cli_spec cli_merge_spec = {
         "samples/captures/clock.data | perfile stats -\n"
         "\n"
         "Exit status: 0 merged; 3 merged, but an input was damaged; 1 nothing was written;\n"
-        "2 wrong usage, or an option has to say what cannot be known.\n",
+        "2 wrong usage, or an option is needed for what the captures do not contain.\n",
 };
 
 int cli_merge(int argc, char **argv)

@@ -1,4 +1,9 @@
-/* What was merged: lines on standard error, or an object. */
+/* The report of `merge`: lines on standard error, or with --json an object on standard output (on
+ * standard error if the merged capture goes to standard output).
+ *
+ * Notes come while the inputs are planned and copied, but are printed behind the summary: they are
+ * kept, up to MAX_NOTES.  The object is begun before the merge, its inputs are printed as soon as
+ * they are planned, everything else at the end. */
 #include "cli/merge/merge.h"
 
 #include <inttypes.h>
@@ -20,7 +25,7 @@ void cli_merge_begin(cli_merge_run *x)
     if (!x->json)
         return;
     if (strcmp(x->out, "-") == 0) {
-        /* Standard error itself has no buffer. */
+        /* stderr is not buffered: a FILE of our own is. */
         int fd = dup(STDERR_FILENO);
         x->report = fd >= 0 ? fdopen(fd, "w") : NULL;
         cli_json_to(x->report ? x->report : stderr);
@@ -28,12 +33,13 @@ void cli_merge_begin(cli_merge_run *x)
     cli_json_object(NULL);
 }
 
-/* Names out of captures stand in sentences, too. */
+/* Escapes a text that may contain names from captures; returns its length. */
 static size_t printable(const char *text, char *out, size_t size)
 {
     return perfile_printable((perfile_bytes){(const uint8_t *)text, strlen(text)}, out, size);
 }
 
+/* Keeps a copy of `note` with an escaped copy of `text`; counts it if that is not possible. */
 static void add_note(cli_merge_run *x, const cli_merge_message *note, const char *text)
 {
     size_t n = printable(text, NULL, 0) + 1;
@@ -58,7 +64,7 @@ void cli_merge_note(void *run, const perfile_merge_note *note)
     add_note(run, &one, note->text);
 }
 
-/* Numbers of kinds go on behind those of perfile_merge_note. */
+/* Kinds of perfile_note are numbered behind those of perfile_merge_note. */
 void cli_merge_copy_note(void *run, uint32_t input, const perfile_note *note)
 {
     cli_merge_message one = {PERFILE_N_MERGE_NOTES + note->kind, note->number, input, note->count,
@@ -91,6 +97,7 @@ static void json_input(const cli_merge_run *x, size_t i, const perfile_merge_inp
     cli_json_object_end();
 }
 
+/* Prints which id of which input has which id in the output. */
 static void json_ids(const perfile_stream *stream, size_t n)
 {
     perfile_merge_id_pair id;
@@ -111,6 +118,7 @@ static void json_ids(const perfile_stream *stream, size_t n)
     cli_json_array_end();
 }
 
+/* Prints which process number of which input has which number in the output. */
 static void json_pids(const perfile_stream *stream, size_t n)
 {
     uint32_t pid, new_pid;
@@ -149,6 +157,7 @@ void cli_merge_report_inputs(void *run, const perfile_stream *stream)
     }
 }
 
+/* Prints empty arrays for what cli_merge_report_inputs() would have printed. */
 static void json_empty_lists(const cli_merge_run *x)
 {
     static const char *const lists[] = {"inputs", "ids", "pids"};
@@ -214,7 +223,8 @@ static void json_end(const cli_merge_run *x, const perfile_error *failed)
         fclose(x->report);
 }
 
-/* "same boot, wall time"; nothing for one capture. */
+/* Writes the kinds of clocks that were used, "; clocks: same boot, wall time"; "" for one capture.
+ */
 static void clock_words(const cli_merge_run *x, char *out, size_t size)
 {
     size_t used = 0;
@@ -228,7 +238,7 @@ static void clock_words(const cli_merge_run *x, char *out, size_t size)
     }
 }
 
-/* Of how many hosts, and of how many boots of them. */
+/* Writes how many hosts the inputs are from, and whether their boots differ; "" for one boot. */
 static void host_words(const perfile_merge_summary *m, char *out, size_t size)
 {
     int n = m->hosts > 1 ? snprintf(out, size, ", %" PRIu32 " hosts", m->hosts) : 0;
@@ -241,6 +251,7 @@ static void host_words(const perfile_merge_summary *m, char *out, size_t size)
              m->boots_unproven ? " (not proven to be one boot)" : " (different boots)");
 }
 
+/* Prints the summary line. */
 static void report_merged(const cli_merge_run *x)
 {
     const perfile_merge_summary *m = &x->result;
@@ -253,6 +264,7 @@ static void report_merged(const cli_merge_run *x)
                 x->n == 1 ? "" : "s", hosts, clocks);
 }
 
+/* Prints the notes, and what a capture of several hosts or boots cannot express. */
 static void report_notes(const cli_merge_run *x)
 {
     bool mixed = false;
@@ -265,7 +277,7 @@ static void report_notes(const cli_merge_run *x)
             cli_message("%s", note->text);
     }
     if (x->more_notes)
-        cli_message("%zu more of that kind", x->more_notes);
+        cli_message("%zu more notes are not shown", x->more_notes);
     if (x->result.hosts > 1 && !mixed)
         cli_message(
             "kernel maps and CPU numbers of different hosts cannot be kept apart in perf.data");
@@ -275,7 +287,7 @@ static void report_notes(const cli_merge_run *x)
             x->result.boots_unproven ? "; where the boot is the same, --offset IN=0 says so" : "");
 }
 
-/* What was wrong with an input. */
+/* Reports the damage of an input: a line for each kind, the first with offset and counts. */
 static void report_damage(const char *name, const perfile_stream_summary *sum)
 {
     char offset[48] = "", places[48] = "", lost[48] = "";
@@ -299,6 +311,7 @@ static void report_damage(const char *name, const perfile_stream_summary *sum)
     }
 }
 
+/* Reports why merging failed. */
 static void report_failure(const perfile_error *err)
 {
     char text[MAX_MESSAGE];

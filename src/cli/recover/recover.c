@@ -1,3 +1,7 @@
+/* `perfile recover`: a new capture with the records of a damaged one that can be trusted.
+ *
+ * perfile_recover_capture() does the work.  If the events of the capture are lost, the user can
+ * give them: as a reference capture of the same command (--attrs-from), or in words (--event). */
 #include "cli/recover/recover.h"
 
 #include <stdio.h>
@@ -10,20 +14,22 @@
 enum { OPTION_ATTRS_FROM = CLI_OPTION_OWN, OPTION_EVENT, OPTION_BIG };
 enum { MAX_EVENTS = 64 };
 
+/* The command line. */
 typedef struct settings {
     cli_writing w;
-    const char *attrs_from;
-    bool dry_run, big;
+    const char *attrs_from; /* path of the reference capture, or NULL */
+    bool dry_run;
+    bool big; /* --event describes a big-endian capture */
     const char *events[MAX_EVENTS];
     uint32_t n_events;
 } settings;
 
-/* The events that are given_events instead of those of the input. */
+/* The events that are used instead of those of the input. */
 typedef struct given_events {
-    perfile_stream *reference; /* owns them */
-    perfile_event_text texts[MAX_EVENTS];
-    perfile_assumed_event *events;
-    perfile_assume assume;
+    perfile_stream *reference;            /* owns them */
+    perfile_event_text texts[MAX_EVENTS]; /* the parsed values of --event */
+    perfile_assumed_event *events;        /* borrow from `reference` or `texts` */
+    perfile_assume assume;                /* what is passed to the library */
 } given_events;
 
 static void on_gap(void *user, const perfile_gap *gap, const char *part)
@@ -36,13 +42,14 @@ static void on_note(void *user, const perfile_recover_note *note)
     cli_rescue_note(user, note);
 }
 
+/* Takes the events of --attrs-from: CLI_DONE, or CLI_FAILED after a message. */
 static int events_of_reference(const settings *set, given_events *g)
 {
     perfile_error err;
     const perfile_record *r;
     perfile_status st = perfile_open_path(set->attrs_from, NULL, &g->reference, &err);
     const perfile_session *s = st == PERFILE_OK ? perfile_stream_session(g->reference) : NULL;
-    /* Those of a stream come in its first records. */
+    /* The events of a pipe are in its first records: read up to the first record of the kernel. */
     while (st == PERFILE_OK && perfile_session_n_events(s) == 0)
         st = perfile_stream_next(g->reference, &r, &err);
     while (st == PERFILE_OK && (st = perfile_stream_next(g->reference, &r, &err)) == PERFILE_OK)
@@ -55,7 +62,7 @@ static int events_of_reference(const settings *set, given_events *g)
     uint32_t n = perfile_session_n_events(s);
     g->events = calloc(n ? n : 1, sizeof *g->events);
     if (!g->events || n == 0) {
-        cli_message("%s: %s", set->attrs_from, n ? "out of memory" : "it has no events");
+        cli_message("%s: %s", set->attrs_from, n ? "out of memory" : "the capture has no events");
         return CLI_FAILED;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -67,6 +74,7 @@ static int events_of_reference(const settings *set, given_events *g)
     return CLI_DONE;
 }
 
+/* Parses the events of --event: CLI_DONE, or CLI_USAGE after a message. */
 static int events_of_texts(const settings *set, given_events *g)
 {
     perfile_error err;
@@ -84,6 +92,7 @@ static int events_of_texts(const settings *set, given_events *g)
     return CLI_DONE;
 }
 
+/* Fills `g` by the options; g->assume.n_events is 0 without them. */
 static int read_given_events(const settings *set, given_events *g)
 {
     int status = set->attrs_from ? events_of_reference(set, g)
@@ -94,6 +103,7 @@ static int read_given_events(const settings *set, given_events *g)
     return status;
 }
 
+/* Opens input and output, recovers, reports, and returns the exit status. */
 static int rescue(const settings *set, const char *path, const given_events *g)
 {
     perfile_error err = {0};
@@ -154,7 +164,7 @@ static int read_option(int option, settings *set)
         return CLI_CONTINUE;
     case OPTION_EVENT:
         if (set->n_events == MAX_EVENTS)
-            return cli_usage("recover", "--event: more than %d", MAX_EVENTS);
+            return cli_usage("recover", "--event is given more than %d times", MAX_EVENTS);
         set->events[set->n_events++] = optarg;
         return CLI_CONTINUE;
     case OPTION_BIG:
@@ -169,25 +179,26 @@ static int read_option(int option, settings *set)
 
 static const cli_option options[] = {
     {"output", .value = "OUT", .letter = 'o', .path = true, .help = "the new capture",
-     .more = "It appears when it is complete, or not at all."},
+     .more = "The file appears when it is complete, or not at all."},
     {.rows = cli_force_options},
-    {"dry-run", .letter = 'n', .help = "write nothing, only say what there is to rescue"},
+    {"dry-run", .letter = 'n', .help = "write nothing, only report what could be recovered"},
     {"attrs-from", .value = "REF", .code = OPTION_ATTRS_FROM, .path = true,
-     .help = "take the events of REF, a capture of the same command",
+     .help = "use the events of REF, a capture of the same command",
      .more = "Their ids are taken from the ID_INDEX record of FILE if it has one."},
     {"event", .value = "EVENT", .code = OPTION_EVENT,
      .help =
-         "an event in words, once for each of them, such as cycles:sample_type=IP|TID|TIME|PERIOD",
+         "an event in words, such as cycles:sample_type=IP|TID|TIME|PERIOD; once for each event",
      .more = "EVENT is NAME:MEMBER=VALUE,... in the order of the events, where NAME is that of a "
              "hardware or software event, or nothing, and MEMBER one of type, config, "
              "sample_type, read_format, branch_sample_type, sample_regs_user, sample_stack_user, "
              "sample_regs_intr, and id (any number of times). VALUE is a number, or names of "
              "bits with | between them."},
-    {"big-endian", .code = OPTION_BIG, .help = "EVENT is of a capture in big-endian byte order"},
+    {"big-endian", .code = OPTION_BIG,
+     .help = "the capture of --event is in big-endian byte order"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = salvage_word,
-     .help = "salvage (default) is all there is: records that can be trusted"},
+     .help = "salvage (default) is the only choice: records that can be trusted"},
     {"json", .code = CLI_OPTION_JSON, .help = "a JSON object with every gap, see format/reports.md",
-     .more = "It has what stands beside each gap."},
+     .more = "It has the records in front of and behind each gap."},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
     {.rows = cli_writing_options},
@@ -203,11 +214,11 @@ const cli_spec cli_recover_spec = {
     .options = options,
     .notes = "Examples:\n"
              "  perfile recover -o saved.data perf.data            after `perf record` was killed\n"
-             "  perfile recover --dry-run perf.data                what would be rescued?\n"
+             "  perfile recover --dry-run perf.data                what could be recovered?\n"
              "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
              "  perfile recover -n --json perf.data | jq .gaps\n"
              "\n"
-             "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be rescued.\n",
+             "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be recovered.\n",
 };
 
 int cli_recover(int argc, char **argv)
@@ -229,7 +240,7 @@ int cli_recover(int argc, char **argv)
         (status = cli_reject_terminal("recover", set.w.out, "a capture")) != CLI_CONTINUE)
         return status;
     if (set.attrs_from && set.n_events)
-        return cli_usage("recover", "--attrs-from or --event, not both");
+        return cli_usage("recover", "give --attrs-from or --event, not both");
     given_events *g = calloc(1, sizeof *g);
     if (!g) {
         cli_message("out of memory");

@@ -1,4 +1,4 @@
-/* What `perfile recover` says about what it did. */
+/* `perfile recover`: the report on what was recovered and what was lost. */
 #ifndef CLI_RECOVER_RECOVER_H
 #define CLI_RECOVER_RECOVER_H
 
@@ -6,24 +6,27 @@
 
 typedef struct cli_rescue {
     const char *name; /* of the input, for messages */
-    const char *path; /* of it, as given */
+    const char *path; /* of the input, as given */
     const char *out;
     bool json, dry_run;
-    uint64_t n_gaps; /* told so far */
+    uint64_t n_gaps; /* reported so far */
     uint64_t n_features_lost;
     struct {
-        uint32_t feature, damage;
-        char *text;
-    } * notes;
+        uint32_t feature; /* number, UINT32_MAX: not about a feature */
+        uint32_t damage;  /* its kind, 0: none */
+        char *text;       /* allocated */
+    } * notes;            /* kept for --json */
     size_t n_notes;
     perfile_recover_summary sum;
 } cli_rescue;
 
-/* Callbacks of perfile_recover_capture(), for people and for --report json. */
+/* Callbacks of perfile_recover_capture(): report a gap at once, and a note.  `part` is the file of
+ * a directory, or NULL. */
 void cli_rescue_gap(cli_rescue *x, const perfile_gap *gap, const char *part);
 void cli_rescue_note(cli_rescue *x, const perfile_recover_note *note);
 
-/* Before the first gap, and at the end; `failed` is NULL when it went well. */
+/* Begin the report, before the first gap, and end it; `failed` is the error, NULL if there is
+ * none. */
 void cli_rescue_begin(cli_rescue *x);
 void cli_rescue_end(cli_rescue *x, const perfile_error *failed);
 

@@ -1,5 +1,8 @@
-/* What was rescued and what was not: sentences on standard error, or an object on standard output.
- */
+/* The report of `recover`: lines on standard error, or with --json an object on standard output.
+ *
+ * Gaps are reported while the capture is read, as the items of the first array of the object; text
+ * shows the first MAX_SHOWN_GAPS.  Notes may come in between, so that JSON keeps them for an array
+ * behind the gaps. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +18,13 @@
 
 enum { MAX_SHOWN_GAPS = 20 };
 
+/* Returns the type of the record at one side of a gap as a key, see names.h. */
 static uint64_t type_key(const perfile_gap_side *side)
 {
     return (uint64_t)side->family << 32 | side->type;
 }
 
+/* Prints the record in front of a gap or behind it; null if there is none. */
 static void json_side(const char *key, const perfile_gap_side *side)
 {
     if (!side->there) {
@@ -62,6 +67,7 @@ static void json_gap(const perfile_gap *gap, const char *part)
     cli_json_object_end();
 }
 
+/* Writes between which records a gap is, for the end of a message; "" if there are none. */
 static void describe_neighbours(const perfile_gap *gap, char *out, size_t size)
 {
     char one[32], two[32];
@@ -111,7 +117,7 @@ void cli_rescue_note(cli_rescue *x, const perfile_recover_note *note)
         x->notes = more;
     char *text = more ? malloc(n) : NULL;
     if (!text)
-        return; /* a note less */
+        return; /* without memory the note is left out */
     memcpy(text, note->text, n);
     x->notes[x->n_notes].feature = note->feature;
     x->notes[x->n_notes].damage = note->damage;
@@ -202,24 +208,27 @@ static void report_lost(const cli_rescue *x)
     const perfile_recover_summary *s = &x->sum;
     char bytes[32];
     if (!s->damaged) {
-        cli_message("%s: nothing is lost", x->name);
+        cli_message("%s: nothing was lost", x->name);
         return;
     }
     if (s->unterminated)
         cli_message(
-            "%s: the recording was killed: host, command line and build ids were never written",
+            "%s: the recording was killed before host, command line and build ids were written",
             x->name);
     cli_format_bytes(s->lost, bytes, sizeof bytes);
     if (s->lost)
         cli_message("%s: lost %s", x->name, bytes);
     cli_format_bytes(s->missing, bytes, sizeof bytes);
     if (s->missing)
-        cli_message("%s: another %s of records were cut off before", x->name, bytes);
+        cli_message("%s: another %s of records were missing at the end of the input", x->name,
+                    bytes);
     if (s->features_lost)
         cli_message("%s: lost %" PRIu64 " feature section%s", x->name, s->features_lost,
                     s->features_lost == 1 ? "" : "s");
 }
 
+/* Suggests the next command: recover after a dry run, perf report if there are samples, else dump.
+ * There is no suggestion for a path that cannot be written into a shell command. */
 static void report_next_step(const cli_rescue *x)
 {
     if (x->dry_run && !x->sum.damaged) {
@@ -233,7 +242,7 @@ static void report_next_step(const cli_rescue *x)
                                                    : cli_shell_file(path, file, sizeof file));
     const char *what = x->dry_run       ? "nothing was written"
                        : x->sum.samples ? NULL
-                                        : "no sample is among them";
+                                        : "there is no sample among them";
     const char *next = x->dry_run ? "perfile recover -o OUT "
                        : report   ? "perf report -i "
                                   : "perfile dump ";

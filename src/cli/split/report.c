@@ -1,4 +1,5 @@
-/* What became of the capture: a line on standard error, or an object on standard output. */
+/* The report of `split`: a line on standard error, or with --json an object with all parts on
+ * standard output. */
 #include "cli/split/split.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 void cli_split_note(void *run, const perfile_note *note)
 {
     const cli_split_run *x = run;
-    /* What was compressed is split, and stands in its place. */
+    /* Not worth a message: the content of compressed records is split and stands in their place. */
     if (note->kind == PERFILE_NOTE_DECOMPRESSED)
         return;
     cli_progress_clear();

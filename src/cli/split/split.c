@@ -1,3 +1,5 @@
+/* `perfile split`: several captures, each of which can be read alone.  perfile_split_capture() does
+ * the work; it also makes the names of the files and removes them when it fails. */
 #include "cli/split/split.h"
 
 #include <errno.h>
@@ -20,13 +22,14 @@ enum {
     OPTION_COMPACT
 };
 
+/* The command line. */
 typedef struct settings {
     cli_writing w;
     perfile_split_options how;
     perfile_split_capture_options writing;
 } settings;
 
-/* "1.5s": decimals of a unit, down to ns. */
+/* Reads a time above 0 such as "1.5s" as ns; digits below 1 ns are cut off. */
 static bool read_time(const char *word, uint64_t *ns)
 {
     static const struct {
@@ -63,6 +66,7 @@ static bool read_number(const char *word, uint64_t *n)
     return word[0] >= '0' && word[0] <= '9' && !*end && !errno && *n > 0;
 }
 
+/* Enumerates the values of --by, in the order of PERFILE_SPLIT_TID and on. */
 static const char *key_word(size_t i)
 {
     static const char *const words[] = {[PERFILE_SPLIT_TID] = "tid",
@@ -81,28 +85,28 @@ static int read_key(const char *word, uint32_t *by)
     return status;
 }
 
-/* One of the four ways. */
+/* Reads one of the four options that say how to split; only one of them may be given. */
 static int read_method(int option, settings *set)
 {
     uint64_t *n = &set->how.amount;
     if (set->how.by)
-        return cli_usage("split", "one of --every, --size, --records and --by");
+        return cli_usage("split", "give only one of --every, --size, --records and --by");
     switch (option) {
     case OPTION_EVERY:
         set->how.by = PERFILE_SPLIT_EVERY;
         if (!read_time(optarg, n))
-            return cli_usage("split", "--every takes a time such as 1s, 250ms or 5ns: '%s'",
+            return cli_usage("split", "--every takes a time such as 1s, 250ms or 5ns, not '%s'",
                              optarg);
         return CLI_CONTINUE;
     case OPTION_SIZE:
         set->how.by = PERFILE_SPLIT_SIZE;
         if (!cli_read_size(optarg, n) || *n == 0)
-            return cli_usage("split", "--size takes a size such as 100M: '%s'", optarg);
+            return cli_usage("split", "--size takes a size such as 100M, not '%s'", optarg);
         return CLI_CONTINUE;
     case OPTION_RECORDS:
         set->how.by = PERFILE_SPLIT_RECORDS;
         if (!read_number(optarg, n))
-            return cli_usage("split", "--records takes a number from 1: '%s'", optarg);
+            return cli_usage("split", "--records takes a number from 1 on, not '%s'", optarg);
         return CLI_CONTINUE;
     default:
         return read_key(optarg, &set->how.by);
@@ -128,22 +132,23 @@ static int read_option(int option, settings *set)
     }
 }
 
-/* What is wrong with the options is told before anything is opened. */
+/* Checks the options before anything is opened. */
 static int check_settings(settings *set)
 {
     perfile_error err;
     if (!set->how.by)
-        return cli_usage("split", "missing way: give --every, --size, --records or --by");
+        return cli_usage("split", "missing method: give --every, --size, --records or --by");
     if (set->w.directory)
-        return cli_usage("split", "--to takes perf.data or pipe: 'dir'");
+        return cli_usage("split", "--to takes perf.data or pipe, not 'dir'");
     set->how.pattern = set->w.out;
     if (perfile_split_check(&set->how, &err) != PERFILE_OK)
         return cli_usage_error("split", &err);
     return CLI_CONTINUE;
 }
 
-/* The folder is there and has to go when the process ends, or is none any more: in between, and
- * while the files get their names, it does not end. */
+/* The library has made its temporary folder (`path`), or removed it (NULL).  Signals are delayed
+ * until the folder is registered for removal, and again while the files get their final names:
+ * otherwise an interrupt could leave the folder, or some of the parts, behind. */
 static void on_temporary(void *user, const char *path)
 {
     (void)user;
@@ -154,6 +159,7 @@ static void on_temporary(void *user, const char *path)
         cli_signals_hold(false);
 }
 
+/* Opens the input, splits, reports, and returns the exit status. */
 static int split(settings *set, const char *path)
 {
     perfile_error err = {0};
@@ -189,54 +195,57 @@ static int split(settings *set, const char *path)
     cli_signals_hold(false);
     cli_split_report(&x, st == PERFILE_OK ? NULL : &err);
     if (st == PERFILE_E_IO && err.sys == EEXIST && !set->w.replace)
-        cli_message("%s: -f replaces files that exist", set->w.out);
+        cli_message("%s: give -f to replace files that exist", set->w.out);
     cli_split_free(&x);
     return cli_status_of(st, x.sum.damages);
 }
 
 static const cli_option options[] = {
-    {.heading = "How, one of these:"},
+    {.heading = "Method, one of these:"},
     {"every", .value = "TIME", .code = OPTION_EVERY,
-     .help = "parts of so long: 1s, 250ms, 10us, 5ns, 2m, 1h; seconds without a unit",
-     .more = "They begin at the first sample. There is a part where there is data, and the "
-             "numbers of the parts have no gaps. What has no time goes where the record in front "
-             "of it went; state from a time without data goes to the part before."},
+     .help = "parts of this duration: 1s, 250ms, 10us, 5ns, 2m, 1h; seconds without a unit",
+     .more = "They begin at the first sample. Times without data have no part, and the numbers of "
+             "the parts have no gaps. A record without a time goes where the record in front of it "
+             "went; side-band from a time without data goes to the part before."},
     {"size", .value = "SIZE", .code = OPTION_SIZE,
-     .help = "parts of so many bytes at most: 100M, 64K, 1G",
-     .more = "These are bytes of the files, which are cut in stored order. What has to be "
-             "repeated is reckoned in full, so that parts are usually somewhat smaller; where it "
-             "leaves less than an eighth of SIZE for data, a part gets that much data all the "
-             "same, and it gets one record in any case."},
+     .help = "parts of at most this number of bytes: 100M, 64K, 1G",
+     .more = "It is the size of the files; records are taken in stored order. The size of repeated "
+             "side-band is estimated from above, so that parts are usually somewhat smaller; where "
+             "it leaves less than an eighth of SIZE for data, a part gets that much data all the "
+             "same, and at least one record."},
     {"records", .value = "N", .code = OPTION_RECORDS,
-     .help = "parts of so many samples and other records of data",
-     .more =
-         "They are cut in stored order. Other records of data are context switches and counts."},
+     .help = "parts of this number of samples and other records of data",
+     .more = "Records are taken in stored order. Other records of data are context switches and "
+             "counts."},
     {"by", .value = "KEY", .code = OPTION_BY, .word = key_word,
      .help = "a part for each tid, pid, cpu, event or comm (name of the thread)",
-     .more = "The parts are ordered by it. Data without the key makes a last part, called none. "
-             "State of what has no part is in the first one."},
-    {.heading = "Besides:"},
+     .more = "The parts are ordered by the key. Data without the key makes a last part, called "
+             "none. Side-band of processes without a part is in the first one."},
+    {.heading = "Other options:"},
     {"output", .value = "PATTERN", .letter = 'o', .path = true,
      .help = "names of the parts, with %d for the number, from 0: part-%04d.data; with --by also "
              "%s for the key: cpu-%s.data",
-     .more = "%4d and %04d are the number with four digits, %% is a percent sign. In the key "
+     .more = "%4d and %04d are the number with four digits, %% is a percent sign. In the key, "
              "characters other than letters, digits, dot, underscore and dash become "
-             "underscores, and of equal names the second gets -2 behind the key."},
+             "underscores; of equal names the second gets -2 behind the key."},
     {"force", .letter = 'f', .help = "replace files that exist",
-     .more = "Others that are left of an earlier split stay."},
-    {"no-state", .code = OPTION_NO_SIDEBAND,
-     .help = "repeat nothing but facts: each record is in one part"},
-    {"compact-state", .code = OPTION_COMPACT,
-     .help = "of names and mappings from before a part only the last ones",
-     .more = "One for each thread and place."},
+     .more = "Other files from an earlier split stay."},
+    {"no-sideband", .code = OPTION_NO_SIDEBAND,
+     .help = "do not repeat side-band: each record is in one part",
+     .more = "Records without which a part cannot be read (attrs, features) are repeated."},
+    {"no-state", .code = OPTION_NO_SIDEBAND},
+    {"compact-sideband", .code = OPTION_COMPACT,
+     .help = "of the side-band in front of a part, only the latest names and mappings",
+     .more = "The last one for each thread and address is kept."},
+    {"compact-state", .code = OPTION_COMPACT},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data or pipe; else that of IN"},
+     .help = "perf.data or pipe; default: that of IN"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: split what is in front of damage (default); resync: go on where records "
-             "begin again; salvage: with those that can be trusted; fail: write nothing",
-     .more = "What was damaged is said."},
-    {"json", .code = CLI_OPTION_JSON, .help = "what was written as a JSON object",
-     .more = "It has name, records, times and bytes of each part."},
+     .help = "stop: split what is in front of the damage (default); resync: continue where records "
+             "begin again; salvage: continue with records that can be trusted; fail: write nothing",
+     .more = "Damage is reported."},
+    {"json", .code = CLI_OPTION_JSON, .help = "report what was written as a JSON object",
+     .more = "It has the name, records, times and bytes of each part."},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
     {.rows = cli_writing_options},
@@ -244,14 +253,14 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_split_spec = {
-    .about = "perfile split writes several captures out of one, each of which stands alone: what "
-             "is needed\n"
-             "to understand it (names, mappings, ancestors of its processes) is in every part.\n"
+    .about = "perfile split writes several captures from one.  Each can be read alone: the "
+             "side-band that it\n"
+             "needs (names, mappings, ancestors of its processes) is in every part.\n"
              "\n"
-             "Usage: perfile split [OPTION ...] HOW -o PATTERN IN\n",
+             "Usage: perfile split [OPTION ...] METHOD -o PATTERN IN\n",
     .options = options,
     .notes =
-        "The parts appear when all of them are complete, or none does.\n"
+        "The parts appear when all of them are complete, or not at all.\n"
         "\n"
         "Examples:\n"
         "  perfile split --every 10ms -o 'part-%04d.data' samples/captures/callgraph.data\n"

@@ -1,3 +1,9 @@
+/* Counting for `stats`.
+ *
+ * By type alone, which is the default, nothing of a record is needed but its header: samples and
+ * rounds are counted by the library while they are passed over (perfile_stream_pass()), other
+ * records in an array by type.  For all other keys each record is looked up in the hash table of
+ * groups. */
 #include <string.h>
 #include <time.h>
 
@@ -9,6 +15,7 @@ void cli_counts_start(cli_counts *counts, const cli_keys *keys)
     struct timespec t = {0};
     clock_gettime(CLOCK_MONOTONIC, &t);
     *counts = (cli_counts){.keys = keys, .groups = {.n_keys = keys->n}};
+    /* Not a secret, but nothing that the author of an input can know. */
     counts->groups.seed = ((uint64_t)t.tv_nsec << 32 | 1) * 0x9e3779b97f4a7c15;
 }
 
@@ -17,12 +24,13 @@ void cli_counts_end(cli_counts *counts)
     cli_groups_free(&counts->groups);
 }
 
+/* Returns the size of a record with the bytes that follow it (AUX data). */
 static inline uint64_t bytes_of(const perfile_record *r)
 {
     return perfile_record_size(r) + r->extra.len;
 }
 
-/* Those of a run. */
+/* Feeds a run of records to the losses. */
 static void feed_losses(cli_losses *losses, const perfile_record *r, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -32,13 +40,15 @@ static void feed_losses(cli_losses *losses, const perfile_record *r, size_t n)
 
 enum { N_COUNTED_TYPES = 256 };
 
+/* Counts of the types below N_COUNTED_TYPES: all types of perf.  Other families are counted in
+ * groups. */
 typedef struct type_counts {
     struct {
         uint64_t records, bytes;
     } at[N_COUNTED_TYPES];
 } type_counts;
 
-/* Samples and rounds, of which nothing is wanted but how many they are. */
+/* Passes over samples and rounds at the current position, and counts them. */
 static void count_passed(type_counts *low, cli_input *in)
 {
     perfile_passed p;
@@ -51,6 +61,7 @@ static void count_passed(type_counts *low, cli_input *in)
     }
 }
 
+/* Adds the counts to the groups; false if there is no memory. */
 static bool add_types(cli_counts *counts, const type_counts *low)
 {
     bool ok = true;
@@ -66,8 +77,8 @@ static bool add_types(cli_counts *counts, const type_counts *low)
     return ok;
 }
 
-/* The usual question at the speed of the walk: two additions for each record that has to be looked
- * at, none for the others. */
+/* Counts by type alone: two additions for each record that is framed, none for those passed over.
+ * Runs of nothing but samples cannot contain losses and are not searched for them. */
 static bool count_types(cli_counts *counts, cli_input *in)
 {
     type_counts low = {0};
@@ -91,7 +102,8 @@ static bool count_types(cli_counts *counts, cli_input *in)
     return add_types(counts, &low) && ok;
 }
 
-/* What perf takes for the period of a sample: its own, else that of its event. */
+/* Counts a sample with its period as perf does: that of the sample, else the fixed period of its
+ * event. */
 static void count_sample(cli_group *g, const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
@@ -104,6 +116,7 @@ static void count_sample(cli_group *g, const perfile_record *r)
     cli_group_sample(g, e ? e->index : UINT32_MAX, has && e, period);
 }
 
+/* Counts by any keys; false if there is no memory. */
 static bool count_keys(cli_counts *counts, cli_input *in)
 {
     const cli_keys *keys = counts->keys;
@@ -124,6 +137,8 @@ static bool count_keys(cli_counts *counts, cli_input *in)
     return true;
 }
 
+/* Sums up all groups.  The sum of periods means nothing if the groups have samples of different
+ * events. */
 static void add_up(cli_counts *counts)
 {
     cli_group *sum = &counts->total;

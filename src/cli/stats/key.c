@@ -1,3 +1,5 @@
+/* The keys of key.h: a table of names, and a `switch` over the kinds for each thing that is done
+ * with a value. */
 #include "cli/stats/key.h"
 
 #include <inttypes.h>
@@ -14,21 +16,21 @@ enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, N_KINDS };
 
 static const struct {
     const char *name;
-    const char *heading;
+    const char *heading; /* '>': right-aligned, see table.h */
 } kinds[N_KINDS] = {
     [TYPE] = {"type", "TYPE"}, [EVENT] = {"event", "EVENT"}, [CPU] = {"cpu", ">CPU"},
     [PID] = {"pid", ">PID"},   [TID] = {"tid", ">TID"},      [COMM] = {"comm", "COMM"},
     [DSO] = {"dso", "DSO"},    [TIME] = {"time", ">TIME"},
 };
 
-#define NO_VALUE UINT64_MAX
+#define NO_VALUE UINT64_MAX /* the record has no value for the key */
 
 const char *cli_key_word(size_t i)
 {
     return i < N_KINDS ? kinds[i].name : NULL;
 }
 
-/* "10ms" in ns, 0 when it is no span of time. */
+/* Reads a step of time such as "10ms" as ns; 0 if it is not one. */
 static uint64_t read_step(const char *word)
 {
     static const struct {
@@ -45,7 +47,7 @@ static uint64_t read_step(const char *word)
     return 0;
 }
 
-/* The keys that there are, as a sentence. */
+/* Returns a sentence with all keys, as an error message. */
 static const char *known_keys(void)
 {
     static char text[128];
@@ -59,6 +61,7 @@ static const char *known_keys(void)
     return text;
 }
 
+/* Adds the key of `word`, "pid" or "time=10ms".  Returns an error message, or NULL. */
 static const char *add_key(cli_keys *keys, const char *word)
 {
     const char *value = strchr(word, '=');
@@ -131,13 +134,14 @@ const char *cli_key_heading(const cli_keys *keys, unsigned k)
     return kinds[keys->kind[k]].heading;
 }
 
-/* The name of a mapping, whose place is the value. */
+/* Returns what is shown of a mapped file, for a value that is the address of its name. */
 static perfile_bytes dso_of_value(uint64_t value)
 {
     return perfile_mapping_dso(&(perfile_mapping){.name = (const char *)(uintptr_t)value});
 }
 
-/* What a value stands for: its word, or NULL when it is a number or nothing. */
+/* Returns the name that a value stands for; NULL if it is shown as a number, or if there is none.
+ */
 static const char *word_of(const cli_counts *counts, unsigned k, uint64_t value, char *buf,
                            size_t size)
 {
@@ -197,7 +201,7 @@ void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_tabl
     } else if (counts->keys->kind[k] == TIME) {
         cli_format_seconds(value * counts->keys->step[k], buf, sizeof buf);
         cli_cell_string(t, buf);
-    } else if (value == UINT32_MAX) {
+    } else if (value == UINT32_MAX) { /* pid or tid of no process */
         cli_cell_string(t, "-1");
     } else {
         cli_cell(t, "%" PRIu64, value);
@@ -240,7 +244,7 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
 
 int cli_key_order(const cli_keys *keys, unsigned k, uint64_t a, uint64_t b)
 {
-    /* Names are places in memory, which say nothing. */
+    /* Values of these keys are addresses, whose order is random. */
     bool names = keys->kind[k] == COMM || keys->kind[k] == DSO;
     if (names && a != NO_VALUE && b != NO_VALUE)
         return strcmp((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);

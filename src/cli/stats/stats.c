@@ -1,3 +1,5 @@
+/* `perfile stats`: counts of samples and other records by keys.  key.c knows the keys, count.c
+ * counts; this file reads the command line, sorts the rows, and prints them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,23 +16,26 @@
 
 enum { OPTION_BY = CLI_OPTION_OWN, OPTION_SORT, OPTION_TOP, OPTION_RAW, OPTION_JSON };
 
-/* What rows are sorted by, and what PERCENT is a share of. */
+/* What rows are sorted by, and what PERCENT is a share of.  BY_SAMPLES and on are in the order of
+ * sort_word(). */
 enum { BY_DEFAULT = 0, BY_SAMPLES, BY_PERIOD, BY_RECORDS, BY_BYTES, BY_KEY };
 
+/* The command line. */
 typedef struct settings {
     cli_reading how;
     cli_selection select;
     cli_keys keys;
     bool json;
-    bool heading;
-    int sort;
+    bool heading; /* the name of each file is printed above its table */
+    int sort;     /* BY_… */
     uint64_t top; /* 0: all */
 } settings;
 
-/* What is sorted, and by what: qsort() passes nothing on. */
+/* Arguments of order(), to which qsort() passes none. */
 static const cli_keys *sorted_keys;
 static int sorted_by;
 
+/* Compares two rows by their keys. */
 static int by_key(const cli_group *x, const cli_group *y)
 {
     for (unsigned k = 0; k < sorted_keys->n; k++) {
@@ -41,7 +46,7 @@ static int by_key(const cli_group *x, const cli_group *y)
     return 0;
 }
 
-/* What a row is sorted by. */
+/* Returns the number of a row that `by` names; 0 for BY_KEY. */
 static uint64_t sort_value(const cli_group *g, int by)
 {
     switch (by) {
@@ -58,6 +63,7 @@ static uint64_t sort_value(const cli_group *g, int by)
     }
 }
 
+/* Compares two rows for qsort(): larger numbers first, then by key. */
 static int order(const void *a, const void *b)
 {
     const cli_group *x = a;
@@ -70,6 +76,7 @@ static int order(const void *a, const void *b)
     return by_key(x, y);
 }
 
+/* Sorts the rows.  The default is by samples, by records where there are no samples. */
 static void sort_rows(const settings *set, cli_counts *counts)
 {
     sorted_keys = &set->keys;
@@ -128,17 +135,19 @@ static void print_json(const settings *set, const cli_counts *counts, const cli_
     cli_json_line();
 }
 
-/* Which put_figures a table has beside RECORDS, PERCENT and BYTES. */
+/* Which columns a table has besides the first one, PERCENT and BYTES. */
 typedef struct columns {
     bool samples, period;
     uint64_t total; /* what PERCENT is a share of */
-    int by;
+    int by;         /* BY_…: which number the share is of */
 } columns;
 
+/* Chooses the columns.  PERCENT needs a number that adds up: for a sort by key, or by periods of
+ * several events, it is that of samples. */
 static columns columns_of(const cli_counts *counts)
 {
     columns c = {.by = sorted_by};
-    /* By type alone they would repeat a row. */
+    /* By type alone the samples are a row of their own. */
     c.samples = counts->total.samples && !cli_keys_type_only(counts->keys);
     for (size_t i = 0; i < counts->groups.n && c.samples; i++)
         c.period |= counts->periods && counts->groups.at[i].period;
@@ -150,6 +159,7 @@ static columns columns_of(const cli_counts *counts)
     return c;
 }
 
+/* Adds the cells of a row, except its keys. */
 static void put_figures(cli_table *t, const columns *c, const cli_group *g)
 {
     double share = c->total ? 100.0 * (double)sort_value(g, c->by) / (double)c->total : 0;
@@ -167,7 +177,7 @@ static void put_figures(cli_table *t, const columns *c, const cli_group *g)
     cli_cell(t, "%" PRIu64, g->bytes);
 }
 
-/* What --top leaves out, as one row. */
+/* Adds one row for all those that --top leaves out. */
 static void put_others_row(const settings *set, const cli_counts *counts, size_t shown,
                            cli_table *t, const columns *c)
 {
@@ -236,6 +246,7 @@ static bool print(const settings *set, cli_counts *counts, const cli_input *in)
     return ok;
 }
 
+/* Does one input and returns its exit status. */
 static int stats_of(const char *path, const settings *set)
 {
     cli_input in;
@@ -275,7 +286,7 @@ static int top_option(settings *set)
     errno = 0;
     set->top = strtoull(optarg, &end, 10);
     if (optarg[0] < '0' || optarg[0] > '9' || *end || errno || !set->top)
-        return cli_usage("stats", "--top takes a number from 1: '%s'", optarg);
+        return cli_usage("stats", "--top takes a number from 1 on, not '%s'", optarg);
     return CLI_CONTINUE;
 }
 
@@ -311,16 +322,16 @@ static const cli_option options[] = {
     {"by", .value = "KEY[,KEY ...]", .code = OPTION_BY, .word = cli_key_word, .list = true,
      .help = "one line for each value of the key, or combination of keys: type (default), event, "
              "cpu, pid, tid, comm, dso, time=STEP (such as 1s, 10ms, 250us)",
-     .more = "dso is what is mapped at the address of a sample. Records without a value are "
+     .more = "dso is the file mapped at the address of a sample. Records without a value are "
              "counted under -."},
     {"sort", .value = "ORDER", .code = OPTION_SORT, .word = sort_word,
-     .help = "samples (default, where there are some), period, count, bytes or key; PERCENT is "
+     .help = "samples (default, if there are any), period, count, bytes or key; PERCENT is "
              "the share of what the lines are sorted by",
-     .more = "period is the sum over the samples, count that of all records. With key, PERCENT "
+     .more = "period is the sum over the samples, count the number of records. With key, PERCENT "
              "is the share of samples."},
-    {"top", .value = "N", .code = OPTION_TOP, .help = "the first N lines only",
-     .more = "One more line stands for the others together."},
-    {"raw", .code = OPTION_RAW, .help = "do not look into compressed records"},
+    {"top", .value = "N", .code = OPTION_TOP, .help = "only the first N lines",
+     .more = "One more line has the sum of the others."},
+    {"raw", .code = OPTION_RAW, .help = "do not decompress compressed records"},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
     {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
@@ -336,12 +347,11 @@ const cli_spec cli_stats_spec = {
              "\n"
              "Usage: perfile stats [OPTION ...] FILE ...\n",
     .options = options,
-    .notes = "What is given twice holds when one of both does; different options must all hold.\n"
-             "PERIOD is the sum over the samples, of samples of one event.  Bytes are those of the "
-             "records\n"
-             "as stored, with what follows AUXTRACE and TRACING_DATA records; for records that "
-             "come out of\n"
-             "compressed ones, those after decompression.\n"
+    .notes = "If an option is given twice, either may match; different options must all match.\n"
+             "PERIOD is the sum over the samples, if all are of one event.  BYTES is the size of "
+             "the records\n"
+             "as stored, with the data behind AUXTRACE and TRACING_DATA records; for records from\n"
+             "compressed ones, the size after decompression.\n"
              "\n"
              "Examples:\n"
              "  perfile stats perf.data                       like `perf report --stats`\n"
