@@ -1,4 +1,5 @@
-/* Findings as one JSON document; format/reports.md describes it. */
+/* Findings as one JSON document, described in format/reports.md.  Findings are printed as they
+ * come; counts of rules and files stand behind them, so these are kept until the end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,27 +8,29 @@
 #include "cli/names.h"
 #include "cli/validate/validate.h"
 
-enum { MAX_FINDINGS = 100 };
+enum { MAX_FINDINGS = 100 }; /* of each rule and severity without --all */
 
-/* Files and rules stand behind the findings: kept until the end. */
+/* A reason of a file's verdict. */
 typedef struct reason_row {
     unsigned verdict;
     char *sentence;
     struct reason_row *next;
 } reason_row;
 
+/* A file whose findings have been printed. */
 typedef struct file_row {
     char *name, *failure, *version;
     unsigned verdict;
     uint64_t counts[4];
-    reason_row *reasons; /* the last first */
+    reason_row *reasons; /* in reverse order */
     struct file_row *next;
 } file_row;
 
 static file_row *files, **last_file, *current_file;
-static uint64_t rules[PERFILE_RULE_LIMIT][4];
+static uint64_t rules[PERFILE_RULE_LIMIT][4]; /* findings of all files by rule and severity */
 static bool out_of_memory;
 
+/* Returns an allocated copy of a string, NULL for NULL. */
 static char *copy_text(const char *text)
 {
     char *copy = text ? strdup(text) : NULL;
@@ -55,6 +58,7 @@ static void file(const cli_validation *v)
     last_file = &current_file->next;
 }
 
+/* Prints the members of a finding that are about a record, an event, a feature, or a field. */
 static void record_members(const cli_validation *v, const perfile_finding *f)
 {
     const perfile_session *s = v->in->stream ? perfile_stream_session(v->in->stream) : NULL;
@@ -124,7 +128,7 @@ static void file_end(const cli_validation *v)
 static void print_reasons(reason_row *r)
 {
     reason_row *first = NULL;
-    while (r) { /* turned around: as they were told */
+    while (r) { /* reverses the list to the order in which the reasons came */
         reason_row *next = r->next;
         r->next = first;
         first = r;

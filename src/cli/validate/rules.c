@@ -1,4 +1,4 @@
-/* The rules for people: all of them, and one page for each. */
+/* --rules and --explain: the rules of format/rules.def for people. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@ int cli_list_rules(void)
     return CLI_DONE;
 }
 
-/* "perf 3.8 to 6.12, of files: does not come to its end". */
+/* Writes one line on what versions of perf do: "perf 3.8 to 6.12, of files: does not reach its
+ * end". */
 static void compose_verdict(const perfile_rule_verdict *v, char *line, size_t size)
 {
     static const char *const forms[] = {"", ", of files", ", of pipes"};
@@ -40,6 +41,7 @@ void cli_rule_effects(const perfile_rule *r, void (*put)(void *user, const char 
         put(user, "none");
 }
 
+/* Prints a line of --explain; *user is whether it is the first, which has the label. */
 static void put_effect(void *user, const char *line)
 {
     bool *first = user;
@@ -57,7 +59,7 @@ int cli_explain_rule(const char *id)
     cli_print("  severity  %s", perfile_severity_name(r->severity));
     if (r->lesser)
         cli_print(", in milder cases %s", perfile_severity_name(r->lesser));
-    cli_print("\n  looks at  %s\n  why       %s\n", perfile_rule_scope_name(r->where), r->why);
+    cli_print("\n  checks    %s\n  why       %s\n", perfile_rule_scope_name(r->where), r->why);
     cli_rule_effects(r, put_effect, &first);
     return CLI_DONE;
 }

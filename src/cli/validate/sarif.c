@@ -1,4 +1,4 @@
-/* Findings as SARIF 2.1.0 (OASIS): one run, its rules, its results. */
+/* Findings as SARIF 2.1.0 (OASIS): one run with all rules, all results, and one invocation. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,14 +7,15 @@
 
 enum { MAX_FINDINGS = 100 };
 
-static bool failed;
+static bool failed; /* some file could not be read */
 
 static const char *level(unsigned severity)
 {
-    /* The words are those of SARIF. */
+    /* error, warning and note are also the levels of SARIF. */
     return perfile_severity_name(severity);
 }
 
+/* Prints a message object of SARIF. */
 static void text(const char *key, const char *words)
 {
     cli_json_object(key);
@@ -22,7 +23,7 @@ static void text(const char *key, const char *words)
     cli_json_object_end();
 }
 
-/* Lines as one text, cut where there is no room. */
+/* Lines joined to one text, which is cut where there is no room. */
 typedef struct lines {
     char text[4096];
     size_t len;
@@ -74,7 +75,7 @@ static void file(const cli_validation *v)
     (void)v;
 }
 
-/* A path as a relative reference: what is no unreserved character of URIs is %XX. */
+/* Prints a path as a relative URI reference: all except unreserved characters and '/' as %XX. */
 static void put_uri(const char *path)
 {
     char uri[3 * 4096 + 1];
@@ -91,6 +92,7 @@ static void put_uri(const char *path)
     cli_json_object_end();
 }
 
+/* Prints what SARIF has no member for. */
 static void properties(const cli_validation *v, const perfile_finding *f)
 {
     const perfile_session *s = v->in->stream ? perfile_stream_session(v->in->stream) : NULL;
@@ -105,7 +107,7 @@ static void properties(const cli_validation *v, const perfile_finding *f)
     cli_json_object_end();
 }
 
-/* Where the rule stands in the list that begin() made. */
+/* Returns the index of a rule in the array that begin() printed. */
 static uint64_t position_of(uint32_t rule)
 {
     uint64_t i = 0;

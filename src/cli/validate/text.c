@@ -1,4 +1,10 @@
-/* Findings for people: those of a kind once, with how many there are. */
+/* Findings for people: the first finding of each kind, and how many more there are; with --all
+ * every finding as soon as it is found.
+ *
+ * A kind is a rule with a severity.  The library passes on the first finding of each (`most` is 1);
+ * they are kept, sorted by severity, and printed at the end of the file, or in front of the reasons
+ * of
+ * --for. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +18,7 @@
 
 enum { MAX_KINDS = 2 * PERFILE_RULE_LIMIT, LINE_BYTES = 1200 };
 
-/* The first finding of each kind of a file, as a line. */
+/* The first finding of a kind, as the line that is printed. */
 typedef struct kind {
     unsigned rule, severity;
     uint64_t offset;
@@ -24,6 +30,7 @@ static kind kinds[MAX_KINDS];
 static unsigned n_kinds;
 static bool out_of_memory;
 
+/* Writes "PATH:OFFSET: SEVERITY RULE: MESSAGE (record N, event E)". */
 static void compose_line(const cli_validation *v, const perfile_finding *f, char *line, size_t size)
 {
     char path[512], where[64] = "", about[256] = "", of[128] = "";
@@ -73,7 +80,7 @@ static void finding(const cli_validation *v, const perfile_finding *f)
         out_of_memory = true;
 }
 
-/* The worst first, then as they stand in the file. */
+/* Compares for qsort(): the most severe first, then in file order. */
 static int by_severity(const void *a, const void *b)
 {
     const kind *x = a;
@@ -87,6 +94,7 @@ static int by_severity(const void *a, const void *b)
     return (x->rule > y->rule) - (x->rule < y->rule);
 }
 
+/* Prints and frees the kept findings. */
 static void print_kinds(const cli_validation *v)
 {
     qsort(kinds, n_kinds, sizeof kinds[0], by_severity);
@@ -105,7 +113,7 @@ static void print_kinds(const cli_validation *v)
 static void reason(const cli_validation *v, unsigned verdict, const char *sentence)
 {
     (void)verdict;
-    print_kinds(v); /* what is found stands before what it means */
+    print_kinds(v); /* the findings come before what they mean for a version of perf */
     cli_print("%s", v->name);
     cli_print(": perf %s: ", v->version);
     print_line(sentence);
@@ -132,7 +140,7 @@ static void file_end(const cli_validation *v)
     cli_print("\n");
     char path[CLI_SHELL_WORD], parts[256];
     if (v->in->stream && cli_missing_parts(v->in, parts, sizeof parts))
-        cli_print("%s: next: get %s from where the directory was recorded\n", v->name, parts);
+        cli_print("%s: next: copy %s from where the directory was recorded\n", v->name, parts);
     if (v->in->stream && cli_recoverable(v->in) && cli_shell_file(v->in->path, path, sizeof path))
         cli_print("%s: next: perfile recover -o OUT %s\n", v->name, path);
 }

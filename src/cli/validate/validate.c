@@ -1,3 +1,8 @@
+/* `perfile validate`: reads the command line, checks each file, and decides the exit status.
+ *
+ * A capture that can be opened is read to its end through perfile_check(), which calls on_finding()
+ * for each finding and counts all of them.  A file that cannot be opened may still have a finding
+ * (it is no capture: V-001); then there is no stage that counts. */
 #include "cli/validate/validate.h"
 
 #include <stdio.h>
@@ -19,6 +24,7 @@ enum {
     OPTION_EXPLAIN
 };
 
+/* The command line. */
 typedef struct settings {
     cli_reading how;
     perfile_check_options check;
@@ -28,14 +34,15 @@ typedef struct settings {
     bool all, strict, rules;
 } settings;
 
-/* The file that is looked at, and the form its findings are current_check in. */
+/* The check of one file. */
 typedef struct file_check {
     cli_validation v;
     const settings *set;
-    const perfile_stream *stage; /* NULL: it could not be opened */
-    unsigned refused_rule;       /* by the input itself; PERFILE_RULE_LIMIT: not */
+    const perfile_stream *stage; /* perfile_check() on the input; NULL: it could not be opened */
+    unsigned refused_rule;       /* the rule by which opening failed; PERFILE_RULE_LIMIT: none */
 } file_check;
 
+/* For cli_rule_summary(), whose caller has the cli_validation only. */
 static file_check *current_check; /* cli_rule_summary() is asked by the forms */
 
 perfile_check_summary cli_rule_summary(const cli_validation *v, unsigned rule, unsigned severity)
@@ -79,6 +86,8 @@ static void on_reason(void *user, unsigned verdict, const char *sentence)
     t->set->form->reason(&t->v, verdict, sentence);
 }
 
+/* Reads all records.  Samples of whole blocks may be checked and passed over at once
+ * (perfile_stream_pass()). */
 static void read_to_end(cli_input *in)
 {
     const perfile_record *first;
@@ -97,6 +106,7 @@ static void read_to_end(cli_input *in)
     cli_progress_clear();
 }
 
+/* Sums up the findings by severity. */
 static void count(file_check *t)
 {
     for (unsigned rule = 0; rule < PERFILE_RULE_LIMIT; rule++)
@@ -104,6 +114,7 @@ static void count(file_check *t)
             t->v.counts[s] += cli_rule_summary(&t->v, rule, s).count;
 }
 
+/* Asks what perf of the version of --for does with the capture.  Only an unknown version fails. */
 static int judge_version(file_check *t, cli_input *in)
 {
     t->v.version = t->set->version;
@@ -113,7 +124,8 @@ static int judge_version(file_check *t, cli_input *in)
     return cli_usage("validate", "%s", in->error.message);
 }
 
-/* Through the stage to the end.  What failed is in in->error. */
+/* Reads the input through the checking stage: CLI_DONE, CLI_USAGE, or CLI_FAILED with the error in
+ * in->error. */
 static int run_checks(file_check *t, cli_input *in, const perfile_check_options *check)
 {
     in->status = perfile_check(in->stream, check, &in->stream, &in->error);
@@ -124,6 +136,7 @@ static int run_checks(file_check *t, cli_input *in, const perfile_check_options 
     return in->status < 0 ? CLI_FAILED : judge_version(t, in);
 }
 
+/* Returns the exit status of a file that could be read. */
 static int outcome(const file_check *t)
 {
     uint64_t bad = t->v.counts[PERFILE_SEVERITY_ERROR];
@@ -132,6 +145,7 @@ static int outcome(const file_check *t)
     return bad || t->v.verdict != PERFILE_VERDICT_READS ? CLI_DAMAGED : CLI_DONE;
 }
 
+/* Checks one file and returns its exit status. */
 static int validate_file(const char *path, const settings *set)
 {
     cli_input in;
@@ -153,7 +167,7 @@ static int validate_file(const char *path, const settings *set)
         status = CLI_DONE;
         if (set->version)
             set->form->reason(&t.v, PERFILE_VERDICT_REFUSES,
-                              "refuses to open it: it is no perf.data file");
+                              "refuses to open it: it is not a perf.data file");
     }
     if (status == CLI_FAILED || in.status < 0)
         t.v.failure = in.error.message;
@@ -196,6 +210,7 @@ static const char *rule_word(size_t i)
     return r ? r->id : NULL;
 }
 
+/* Reads the value of --severity. */
 static int read_severity(const char *word, uint32_t *severity)
 {
     size_t which;
@@ -205,6 +220,7 @@ static int read_severity(const char *word, uint32_t *severity)
     return status;
 }
 
+/* Reads the value of --for, "perf-6.1" or "6.1". */
 static int read_version(const char *word, const char **version)
 {
     const char *name = strncmp(word, "perf-", 5) == 0 ? word + 5 : word;
@@ -215,7 +231,8 @@ static int read_version(const char *word, const char **version)
     return status;
 }
 
-/* Whether each word of `list` is an id, or the beginning of ids. */
+/* Checks that each word of `list` is the id of a rule, or the beginning of ids.  Returns an error
+ * message, or NULL and the list in *rules. */
 static const char *read_rules(const char *list, const char **rules)
 {
     *rules = list;
@@ -225,7 +242,7 @@ static const char *read_rules(const char *list, const char **rules)
         while ((r = perfile_rule_at(i)) && (n == 0 || strncasecmp(r->id, list, n) != 0))
             i++;
         if (!r)
-            return "there is no such rule, --rules lists them";
+            return "there is no such rule; --rules lists them";
         list += n;
         list += *list == ',';
     }
@@ -267,7 +284,7 @@ static int read_option(int option, settings *set)
     default:
         return cli_reading_option("validate", &cli_validate_spec, option, &set->how);
     }
-    return wrong ? cli_usage("validate", "%s: '%s'", wrong, optarg) : CLI_CONTINUE;
+    return wrong ? cli_usage("validate", "'%s': %s", optarg, wrong) : CLI_CONTINUE;
 }
 
 static int validate_files(const cli_inputs *in, const settings *set)
@@ -282,31 +299,33 @@ static int validate_files(const cli_inputs *in, const settings *set)
 
 static const cli_option options[] = {
     {"all", .code = OPTION_ALL,
-     .help = "each finding; without, those of a kind are told once and counted"},
+     .help = "print every finding; the default is the first of each kind, and their number"},
     {"format", .value = "FORM", .code = OPTION_FORMAT, .word = form_word,
      .help = "text (default), json or sarif, see format/reports.md",
      .more = "json and sarif (SARIF 2.1.0) are one document for all files. Without --all it has "
              "the first 100 findings of each rule and severity."},
     {"json", .code = CLI_OPTION_JSON, .help = "the same as --format json"},
     {"only", .value = "R[,R ...]", .code = OPTION_ONLY, .word = rule_word, .list = true,
-     .help = "these rules only: V-302, or V-3 for all that begin so"},
+     .help = "check only these rules: V-302, or V-3 for all that begin with V-3"},
     {"ignore", .value = "R[,R ...]", .code = OPTION_IGNORE, .word = rule_word, .list = true,
-     .help = "all but these"},
+     .help = "check all rules except these"},
     {"severity", .value = "S", .code = OPTION_SEVERITY, .word = severity_word,
-     .help = "error, warning or note (default): nothing less than that",
-     .more = "What is less is not counted either."},
+     .help = "lowest severity to report: error, warning or note (default)",
+     .more = "Findings of lower severity are not counted, either."},
     {"strict", .code = OPTION_STRICT, .help = "warnings count as errors for the exit status"},
     {"for", .value = "VERSION", .code = OPTION_FOR, .word = perfile_check_version_at,
-     .help = "also: will this perf read all of it, and why not (perf-6.1); exit 3 if not",
-     .more = "It says whether this version of perf opens the file, whether it reads all records "
-             "of it, and why not. The verdict is that of `perf report --stats`; what only other "
-             "commands of perf mind, and features that this version passes over, are told and do "
-             "not count. For 6.1, 6.12 and 7.2 this was compared with perf itself; for the "
-             "others it is what their sources say. There are 3.8, 3.10, 3.16, 4.15, 4.19, 5.4, "
-             "5.10, 5.14, 5.15, 6.1, 6.6, 6.8, 6.12, 7.2 and 7.3."},
-    {"rules", .code = OPTION_RULES, .help = "lists all rules"},
+     .help =
+         "also report whether this version of perf reads all of it, and if not, why (perf-6.1); "
+         "exit status 3 if not",
+     .more = "It reports whether this version of perf opens the file, whether it reads all its "
+             "records, and if not, why. The verdict is that of `perf report --stats`; problems of "
+             "other commands of perf, and features that this version ignores, are reported but do "
+             "not change the verdict. For 6.1, 6.12 and 7.2 the verdicts were compared with perf "
+             "itself; for the others they follow from their sources. Known versions are 3.8, "
+             "3.10, 3.16, 4.15, 4.19, 5.4, 5.10, 5.14, 5.15, 6.1, 6.6, 6.8, 6.12, 7.2 and 7.3."},
+    {"rules", .code = OPTION_RULES, .help = "list all rules"},
     {"explain", .value = "RULE", .code = OPTION_EXPLAIN, .word = rule_word,
-     .help = "what a rule is about",
+     .help = "explain a rule",
      .more = "Also why it matters, and what versions of perf do with captures that break it."},
     {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
@@ -316,13 +335,13 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_validate_spec = {
-    .about = "perfile validate says what is wrong with a capture, by rules.\n"
+    .about = "perfile validate reports what is wrong with a capture, by rules.\n"
              "\n"
              "Usage: perfile validate [OPTION ...] FILE ...\n"
              "       perfile validate --rules | --explain RULE\n",
     .options = options,
     .notes = "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found,\n"
-             "or the perf of --for does not read all of it.\n"
+             "or the version of perf of --for does not read all of it.\n"
              "\n"
              "Examples:\n"
              "  perfile validate perf.data\n"

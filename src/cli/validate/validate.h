@@ -1,28 +1,33 @@
-/* What `perfile validate` found, and the forms it is told in. */
+/* `perfile validate`: what is known about the file that is checked, and the forms of output.
+ *
+ * validate.c reads the file through the checking stage (perfile_check()) and passes each finding to
+ * one form of output: text.c for people, json.c, or sarif.c. */
 #ifndef CLI_VALIDATE_VALIDATE_H
 #define CLI_VALIDATE_VALIDATE_H
 
 #include "cli/input.h"
 #include "perfile/check.h"
 
-/* A file that is being looked at. */
+/* The file that is checked. */
 typedef struct cli_validation {
-    const cli_input *in;
+    const cli_input *in; /* its stream is NULL if the file could not be opened */
     const char *name;
-    bool all;            /* every finding is told, not the first of its kind only */
-    uint64_t counts[4];  /* findings by severity */
+    bool all;            /* --all: every finding is passed on, not only the first of each kind */
+    uint64_t counts[4];  /* findings by severity, valid at file_end() */
     const char *failure; /* why it could not be read, or NULL */
-    const char *version; /* of perf that was asked for, or NULL */
-    unsigned verdict;
+    const char *version; /* of perf, --for; or NULL */
+    unsigned verdict;    /* PERFILE_VERDICT_… of that version */
 } cli_validation;
 
-/* A form of output.  `begin` and `end` are called once, the others for each file. */
+/* A form of output: functions that are called in this order.  begin() and end() are called once,
+ * the others for each file. */
 typedef struct cli_findings_form {
     const char *name;
-    uint64_t most; /* findings of a rule that are told unless all are asked for; 0: all */
+    uint64_t most; /* findings passed on per rule and severity without --all; 0: all */
     void (*begin)(void);
     void (*file)(const cli_validation *v);
     void (*finding)(const cli_validation *v, const perfile_finding *f);
+    /* A sentence about why perf of that version does not read everything. */
     void (*reason)(const cli_validation *v, unsigned verdict, const char *sentence);
     void (*file_end)(const cli_validation *v);
     void (*end)(void);
@@ -30,19 +35,21 @@ typedef struct cli_findings_form {
 
 extern const cli_findings_form cli_findings_text, cli_findings_json, cli_findings_sarif;
 
-/* The stage that `in` reads through; tallies are asked of it. */
+/* Returns how many findings of a rule with this severity the current file has, and where the last
+ * one is. */
 perfile_check_summary cli_rule_summary(const cli_validation *v, unsigned rule, unsigned severity);
 
-/* The path of the file that a finding is in: that of the capture, or of a part of a directory. */
+/* Writes the path of the file that a finding is in: the capture, or a file of a directory. */
 void cli_finding_path(const cli_validation *v, uint32_t part, char *out, size_t size);
 
-/* "refuses it", "reads it" … */
+/* Returns a verdict in words: "refuses to open it" … */
 const char *cli_verdict_words(unsigned verdict);
 
-/* `--rules` and `--explain ID`; the exit status. */
+/* `--rules` and `--explain ID`: print, and return the exit status. */
 int cli_list_rules(void);
 int cli_explain_rule(const char *id);
-/* What readers make of captures that break the rule, line by line. */
+
+/* Calls put() with each line about what versions of perf do with captures that break the rule. */
 void cli_rule_effects(const perfile_rule *rule, void (*put)(void *user, const char *line),
                       void *user);
 
