@@ -171,7 +171,7 @@ static const cli_option options[] = {
      .more = "Without this option and --compress they are copied where their content does not "
              "change."},
     {"target", .value = "VERSION", .code = OPTION_TARGET, .word = target_word,
-     .help = "for this version of perf, 3.8 to 7.3: perf-4.19, perf-5.10, perf-6.1 …",
+     .help = "for this version of perf, 3.8 to 7.3, such as perf-4.19, perf-5.10, perf-6.1",
      .more = "What that version does not know is left out or rewritten to what it knows, and each "
              "loss is reported. Compressed records are decompressed. A directory becomes one file "
              "for versions without directories (before 5.1)."},

@@ -131,7 +131,7 @@ static const cli_option options[] = {
              "of processes that forked others that are kept, all are. It has no effect on pipes."},
     {"compact-state", .code = OPTION_COMPACT},
     {"drop-field", .value = "LIST", .code = OPTION_DROP, .word = field_word, .list = true,
-     .help = "remove fields from samples: callchain,stack_user,regs_user,raw ...",
+     .help = "remove fields from samples, such as callchain,stack_user,regs_user,raw",
      .more = "They are removed from the attrs of the events, too. Other names are those of "
              "sample_type; ids cannot be dropped. tid, time and cpu are also removed from the "
              "trailers of all other records. What describes only such a field is dropped with it: "
