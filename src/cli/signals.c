@@ -67,7 +67,7 @@ static void on_sigbus(int number)
     remove_temporary();
     put("perfile: ");
     put(input_name ? input_name : "input");
-    put(": the file was truncated while it was read\n");
+    put(": the file was cut while it was read\n");
     _exit(CLI_FAILED);
 }
 

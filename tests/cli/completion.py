@@ -78,7 +78,7 @@ def same(what, offered, wanted):
 def words_that_are_taken(command, option):
     """What the command says that `option` takes; None when it does not list it."""
     said = run(command, f"{option}=zzz", "x").stderr
-    found = re.search(r" takes ([\w.-]+(?:(?:, | or )[\w.-]+)*): 'zzz'", said)
+    found = re.search(r" takes ([\w.-]+(?:(?:, (?!not )| or )[\w.-]+)*), not 'zzz'", said)
     return set(re.split(r", | or ", found[1])) if found else None
 
 

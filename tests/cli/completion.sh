@@ -15,7 +15,7 @@ for shell in bash zsh fish; do
     (cd "$shell" && HOME=$PWD python3 "$PERFILE_SOURCE/tests/cli/completion.py" "$shell" "../script.$shell") || failed=1
 done
 "$PERFILE" completion tcsh 2>err && failed=1
-grep -q "completion takes bash, zsh or fish: 'tcsh'" err || failed=1
+grep -q "completion takes bash, zsh or fish, not 'tcsh'" err || failed=1
 "$PERFILE" completion 2>/dev/null && failed=1
 "$PERFILE" completion --help | grep -q '^Usage: perfile completion bash|zsh|fish$' || failed=1
 

@@ -6,7 +6,7 @@ command=convert
 cp "$captures/group.data" group.data
 expect 0 "" -o same.data group.data
 cmp -s group.data same.data || say "without options something changed"
-expect 1 "-f replaces it" -o same.data group.data
+expect 1 "give -f to replace it" -o same.data group.data
 expect 0 "" -f -o same.data group.data
 expect 1 "never changed" -f -o group.data group.data
 ln -s group.data link.data
@@ -56,16 +56,16 @@ expect 0 "does not know feature DIR_FORMAT" --target perf-4.19 -o for-4.19 "$cap
     say "perf 4.19 does not read what was made for it"
 expect 0 "does not know" --target perf-5.10 -o for-5.10 "$captures/threads.data"
 [ -f for-5.10/data.0 ] || say "for perf 5.10 no directory was written"
-expect 2 "perf-4.19 knows no directories" --target perf-4.19 --to dir -o x group.data
+expect 2 "perf-4.19 cannot read directories" --target perf-4.19 --to dir -o x group.data
 expect 2 "perf 4.19 knows no COMPRESSED" --target perf-4.19 --compress -o x group.data
 
 # What lies in a directory beside the records is not copied, and that is said by every command.
 mkdir made/kcore_dir
 cp "$captures/README.md" made/kcore_dir/
-expect 0 "made: kcore_dir is no file of records and is not copied" -f -o directory made
+expect 0 "made: kcore_dir holds no records and is not copied" -f -o directory made
 touch made/notes
 for command in "convert" "filter --every 2" "sort" "merge" "recover"; do
-    "$PERFILE" $command -f -o beside.data made 2>&1 | grep -qx "perfile: made: kcore_dir and 1 more are no files of records and are not copied" ||
+    "$PERFILE" $command -f -o beside.data made 2>&1 | grep -qx "perfile: made: kcore_dir and 1 more hold no records and are not copied" ||
         say "$command does not say what it leaves behind"
     rm -rf beside.data
 done

@@ -12,11 +12,11 @@ count() {
 run "$own/callgraph.data"
 run --time 10%..20% "$own/callgraph.data"
 count
-run --time 10%..20% --no-state "$own/callgraph.data"
+run --time 10%..20% --no-sideband "$own/callgraph.data"
 count
 run --time ..3390.635 --head 2 "$own/callgraph.data"
 count
-run --pid 11814 --type COMM --no-state "$own/callgraph.data"
+run --pid 11814 --type COMM --no-sideband "$own/callgraph.data"
 run --comm perf-exec "$own/callgraph.data"
 run --time 2026-01-01.. "$own/callgraph.data"
 run --time 1970-01-01..2100-01-01 "$own/clock.data"
@@ -42,9 +42,9 @@ echo "standard input and output"
 "$PERFILE" filter --to pipe -f -o pipe "$own/callgraph.data" 2>/dev/null
 for options in "--every 2" "--time 10%..40%" "--comm work" "--head 3 --pid 11814"; do
     # A pipe that is read once keeps the state of all processes.
-    "$PERFILE" filter $options --no-state -f -o one pipe 2>/dev/null
-    "$PERFILE" filter $options --no-state -o - - <pipe 2>/dev/null | cmp - one && echo "$options: the same"
-    cat pipe | "$PERFILE" filter $options --no-state -o - - 2>/dev/null | cmp - one && echo "$options: the same"
+    "$PERFILE" filter $options --no-sideband -f -o one pipe 2>/dev/null
+    "$PERFILE" filter $options --no-sideband -o - - <pipe 2>/dev/null | cmp - one && echo "$options: the same"
+    cat pipe | "$PERFILE" filter $options --no-sideband -o - - 2>/dev/null | cmp - one && echo "$options: the same"
 done
 cat "$own/callgraph.data" | "$PERFILE" filter --time 10%..40% -f -o one - 2>/dev/null
 "$PERFILE" filter --time 10%..40% -f -o two "$own/callgraph.data" 2>/dev/null

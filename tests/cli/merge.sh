@@ -17,7 +17,7 @@ cp a.data before.data
 expect 0 "merged " -o one.data a.data
 expect 0 "(166 samples) of 2 captures; clocks: same recording" -o twice.data a.data a.data
 [ "$(samples twice.data)" = 166 ] || say "with itself: $(samples twice.data) samples"
-expect 1 "-f replaces it" -o twice.data a.data a.data
+expect 1 "give -f to replace it" -o twice.data a.data a.data
 expect 0 "same recording" -f -o twice.data a.data a.data
 expect 1 "choose another output" -f -o a.data a.data b.data
 expect 1 "choose another output" -f --align start -o b.data a.data b.data
@@ -43,10 +43,10 @@ expect 2 "is neither an input nor a position from 1 to 2" --offset 3=1s -o x a.d
 expect 2 "is neither an input" --offset 0=1s -o x a.data b.data
 expect 2 "is neither an input" --offset 99999999999999999999=1s -o x a.data b.data
 expect 2 "is given 2 times" --offset a.data=1s -o x a.data a.data
-expect 2 "two of them are for 'b.data'" --offset 2=1s --offset b.data=1s -o x a.data b.data
+expect 2 "is given twice for 'b.data'" --offset 2=1s --offset b.data=1s -o x a.data b.data
 expect 2 "takes IN=TIME" --offset 1s -o x a.data b.data
 for time in '' + - ms 1.ms .5ms 1,5ms 1h 1.5ns 1.0005ns 1e3ns 0x1ns 9223372036854775808ns 9223372036.9s '1 ms' 1..5s; do
-    expect 2 "is no time such as +1.5ms" --offset "2=$time" -o x a.data b.data
+    expect 2 "is not a time such as +1.5ms" --offset "2=$time" -o x a.data b.data
 done
 for time in +1.5ms -20us 3s 0.5 -0 007ns +1.500us 1.000000001s; do
     rm -f times.data
@@ -54,10 +54,10 @@ for time in +1.5ms -20us 3s 0.5 -0 007ns +1.500us 1.000000001s; do
 done
 expect 2 "--align takes start" --align end -o x a.data b.data
 expect 2 "--to takes perf.data or pipe" --to dir -o x a.data b.data
-expect 2 "form of a pipe only" --to perf.data -o - a.data a.data
+expect 2 "standard output needs --to pipe" --to perf.data -o - a.data a.data
 expect 2 "at least 2M" -m 1M -o x a.data b.data
 expect 2 "--report takes json" --report text -o x a.data b.data
-expect 2 "can be read once" -o x - -
+expect 2 "can be given only once" -o x - -
 [ -e x ] && say "something was written for wrong words"
 expect 1 "missing.data: cannot open: No such file" -o x a.data missing.data
 expect 1 "text.data: offset 0: not a perf.data file" -o x a.data "$captures/text.data"

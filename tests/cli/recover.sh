@@ -6,9 +6,9 @@ command=recover
 cp "$captures/killed.data" killed.data
 expect 3 "next: perf report -i saved.data" -o saved.data killed.data
 cmp -s killed.data "$captures/killed.data" || say "the input was changed"
-expect 1 "-f replaces it" -o saved.data killed.data
+expect 1 "give -f to replace it" -o saved.data killed.data
 expect 3 "kept 208 records, 193 samples" -f -o saved.data killed.data
-expect 0 "nothing is lost" -o again.data saved.data
+expect 0 "nothing was lost" -o again.data saved.data
 expect 1 "never changed" -f -o killed.data killed.data
 ln -s killed.data link.data
 expect 1 "never changed" -f -o link.data killed.data

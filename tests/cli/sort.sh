@@ -8,15 +8,15 @@ cp in.data before.data
 expect 0 "in.data: sorted " -o out.data in.data
 cmp -s in.data before.data || say "the input was changed"
 [ "$(wc -l <err)" = 1 ] || say "more than a line: $(cat err)"
-expect 1 "-f replaces it" -o out.data in.data
+expect 1 "give -f to replace it" -o out.data in.data
 expect 0 "sorted" -f -o out.data in.data
 expect 1 "choose another output" -f -o in.data in.data
 expect 2 "missing output: give -o OUT" in.data
 expect 2 "missing input: give " -o x
-expect 2 "one input at a time" -o x in.data in.data
-expect 2 "such as 64M: 'much'" --max-memory much -o x in.data
-expect 2 "such as 64M: '-1'" --max-memory=-1 -o x in.data
-expect 2 "such as 64M: '99999999999999G'" --max-memory 99999999999999G -o x in.data
+expect 2 "too many inputs" -o x in.data in.data
+expect 2 "such as 64M, not 'much'" --max-memory much -o x in.data
+expect 2 "such as 64M, not '-1'" --max-memory=-1 -o x in.data
+expect 2 "such as 64M, not '99999999999999G'" --max-memory 99999999999999G -o x in.data
 expect 2 "at least 2M" --max-memory 1M -o x in.data
 expect 2 "--on-damage takes stop, resync, salvage or fail" --on-damage go -o x in.data
 expect 2 "cannot both go" --json -o - in.data
@@ -75,8 +75,8 @@ done
 expect 0 "sorted" -o joined.data parts.dir
 expect 0 "sorted" --to pipe -o joined.pipe parts.dir
 [ -f joined.data ] && [ "$(first joined.pipe)" = "${magic}160000000" ] || say "a directory did not become one file"
-expect 2 "by time there is one file" --to dir -o x in.data
-expect 2 "--to takes perf.data, pipe or dir: 'csv'" --to csv -o x in.data
+expect 2 "the result is one file" --to dir -o x in.data
+expect 2 "--to takes perf.data, pipe or dir, not 'csv'" --to csv -o x in.data
 
 # The report.
 "$PERFILE" sort --json -f -o out.data in.data 2>err |

@@ -44,11 +44,11 @@ for size in 8192 8K 8k 8KiB; do
 done
 
 # What is asked in a wrong way is told before the input is opened.
-expect 2 "missing way: give --every" -o 'parts/%d' missing
+expect 2 "missing method: give --every" -o 'parts/%d' missing
 expect 2 "one of --every" --every 1s --by pid -o 'parts/%d' missing
 expect 2 "missing output: give -o OUT" --every 1s missing
 expect 2 "missing input: give " --every 1s -o 'parts/%d'
-expect 2 "one input at a time" --every 1s -o 'parts/%d' missing missing
+expect 2 "too many inputs" --every 1s -o 'parts/%d' missing missing
 for time in 1x 0 0s -1 '' s 1e9 0.1ns 99999999999h; do
     expect 2 "--every takes a time" "--every=$time" -o 'parts/%d' missing
 done
@@ -58,23 +58,23 @@ done
 for n in 0 -1 1.5 x '' 99999999999999999999; do
     expect 2 "--records takes a number" "--records=$n" -o 'parts/%d' missing
 done
-expect 2 "--by takes tid, pid, cpu, event or comm: 'dso'" --by dso -o 'parts/%d' missing
-expect 2 "no place for the part" --by pid -o parts/x missing
-expect 2 "no place for the part" --by pid -o parts/%% missing
+expect 2 "--by takes tid, pid, cpu, event or comm, not 'dso'" --by dso -o 'parts/%d' missing
+expect 2 "no place for the number" --by pid -o parts/x missing
+expect 2 "no place for the number" --by pid -o parts/%% missing
 expect 2 "more than one place" --by pid -o parts/%d-%s missing
 expect 2 "must be followed by" --by pid -o parts/%x missing
 expect 2 "must be followed by" --by pid -o parts/% missing
 expect 2 "not of the folder" --by pid -o parts%d/x missing
 expect 2 "%s stands for the key" --every 1s -o parts/%s missing
 expect 2 "'dir'" --every 1s --to dir -o parts/%d missing
-expect 2 "not both" --every 1s --no-state --compact-state -o parts/%d missing
+expect 2 "not both" --every 1s --no-sideband --compact-sideband -o parts/%d missing
 expect 1 "No such file" --every 1s -o parts/%d missing
 expect 1 "No such file" --every 1s -o nowhere/%d in.data
 there ""
 
 # What is there already stays, and is told without reading.
 echo mine >parts/0
-expect 1 "-f replaces" --every 1s -o 'parts/%d' in.data
+expect 1 "give -f to replace files" --every 1s -o 'parts/%d' in.data
 mv parts/0 parts/1
 expect 1 "cannot create 'parts/1'" --records 10 -o 'parts/%d' in.data
 [ "$(cat parts/1)" = mine ] || say "what was there is gone"
@@ -138,7 +138,7 @@ assert r["samples"] == int(sys.argv[1]) == sum(p["samples"] for p in r["parts"])
 rm -f parts/*
 
 # Without state each record is in one part, but for facts.
-"$PERFILE" split --json --no-state --records 7 -o 'parts/%d' in.data 2>err |
+"$PERFILE" split --json --no-sideband --records 7 -o 'parts/%d' in.data 2>err |
     python3 -c 'import json, sys
 r = json.load(sys.stdin)
 assert r["written"] == r["records"] + 2 * (len(r["parts"]) - 1), r' || say "records are repeated without state"

@@ -117,7 +117,7 @@ OF_DAMAGE = {"recover": {"--attrs-from", "--event", "--big-endian"}}
 # What a writer may refuse of a whole capture.
 REFUSALS = re.compile("|".join([
     r"perf [0-9.]+ knows no COMPRESSED",  # such a version cannot have compressed records
-    r"perf-[0-9.]+ knows no directories",
+    r"perf-[0-9.]+ cannot read directories",
     r"their ids would stand at different places",  # of events of which not all have the dropped field
     r"both have AUX traces, which perf.data cannot keep apart",
 ]))
