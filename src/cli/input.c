@@ -93,6 +93,7 @@ static bool feed_samples(cli_input *in, perfile_model *model, const perfile_reco
 {
     uint64_t tasks[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
+    /* A value of `tasks` is pid and tid of a sample; samples without them are left out. */
     size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TID, tasks, at);
     for (size_t i = 0; i < found; i++)
         if ((i == 0 || tasks[i] != tasks[i - 1]) && !cli_feed(in, model, &first[at[i]]))
@@ -174,6 +175,7 @@ static void on_note(void *user, const perfile_note *note)
     cli_message("%s: %s", in->name, note->text);
 }
 
+/* Opens a source with these flags and this number of threads. */
 static perfile_status source_as(const char *path, uint32_t flags, uint32_t threads,
                                 const perfile_limits *limits, perfile_source **source,
                                 perfile_error *err)
@@ -223,6 +225,7 @@ static perfile_status source_for(const cli_reading *how, const char *path,
     return source_as(path, flags, threads, options->limits, source, err);
 }
 
+/* Opens a stream for a command that only reads. */
 static perfile_status stream_of(const char *path, const perfile_open_options *options,
                                 const cli_reading *how, perfile_stream **stream, perfile_error *err)
 {
@@ -257,6 +260,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
         return st;
     if (how->selection)
         select = how->selection->how;
+    /* Without side-band the stream has the selected records and nothing else. */
     select.flags |= how->with_sideband ? 0 : PERFILE_FILTER_ONLY;
     cli_progress_start(in->name);
     st = perfile_filter_open(source, &select, &reading, &in->stream, &in->model, &in->error);
@@ -322,6 +326,7 @@ static void tick(cli_input *in, uint32_t part, uint64_t offset)
 {
     in->countdown = RECORDS_PER_TICK;
     const perfile_container *c = perfile_stream_container(in->stream);
+    /* Parts are read one after the other: add those that have been left. */
     for (; in->part < part && in->part < c->n_parts; in->part++)
         in->done += in->total ? c->parts[in->part].size : 0;
     /* With k earlier passes a byte of this pass is 1 / (k + 1) of the work. */

@@ -66,7 +66,7 @@ static int read_form(const char *command, const char *word, cli_writing *w)
 {
     const perfile_output *o;
     size_t which;
-    for (size_t i = 0; (o = perfile_output_at(i)); i++)
+    for (size_t i = 0; (o = perfile_output_at(i)); i++) /* an alias is as good as the name */
         if (o->alias && strcmp(word, o->alias) == 0)
             word = o->name;
     int status = cli_choose(command, "--to", word, cli_output_word, &which);
@@ -80,6 +80,7 @@ static int read_form(const char *command, const char *word, cli_writing *w)
     return status;
 }
 
+/* Reads the value of --on-damage into the members of `w`. */
 static int read_damage(const char *command, const char *word, cli_writing *w)
 {
     cli_on_damage damage = {0};
@@ -176,6 +177,7 @@ static void redirect_to_null(int fd)
 
 perfile_status cli_protect_inputs(const char *const *inputs, size_t n, perfile_error *err)
 {
+    /* Both are checked and redirected, even if the first check fails. */
     perfile_status errors = perfile_output_check(NULL, STDERR_FILENO, inputs, n, err);
     if (errors != PERFILE_OK)
         redirect_to_null(STDERR_FILENO); /* the message about it is lost, the exit status is not */

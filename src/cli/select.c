@@ -1,7 +1,7 @@
 /* The options of select.h: their table, and how they become terms of a filter.
  *
- * The texts of terms are parsed by the library.  cli_selection_check() makes a filter from them once,
- * only to find errors before any file is opened. */
+ * The texts of terms are parsed by the library.  cli_selection_check() makes a filter from them
+ * once, only to find errors before any file is opened. */
 #include "cli/select.h"
 
 #include <errno.h>

@@ -43,6 +43,8 @@ bool cli_shell_word(const char *word, char *out, size_t size)
         n = (size_t)snprintf(out, size, escapes ? "$'" : "'");
     for (const char *p = word; *p && n < size; p++) {
         unsigned char c = (unsigned char)*p;
+        /* Octal escapes have exactly three digits, so that a digit behind one is not taken for part
+         * of it. */
         if (escapes && (c < 0x20 || c >= 0x7f))
             n += (size_t)snprintf(out + n, size - n, "\\%03o", (unsigned)c);
         else if (c == '\'' && !plain)
@@ -61,7 +63,7 @@ bool cli_shell_file(const char *path, char *out, size_t size)
 {
     const char *front = path[0] == '-' ? "-- " : "";
     size_t n = strlen(front);
-    if (strcmp(path, "-") == 0 || n >= size)
+    if (strcmp(path, "-") == 0 || n >= size) /* standard input has been read */
         return false;
     memcpy(out, front, n);
     return cli_shell_word(path, out + n, size - n);
@@ -102,7 +104,7 @@ void cli_format_wall_time(uint64_t ns, char *out, size_t size)
 void cli_format_bytes(uint64_t bytes, char *out, size_t size)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
-    double v = (double)bytes;
+    double v = (double)bytes; /* one digit is shown: the precision of a double is enough */
     int unit = -1;
     while (v >= 1000 && unit < 5) {
         v /= 1000;
@@ -136,7 +138,7 @@ bool cli_read_size(const char *word, uint64_t *bytes)
     errno = 0;
     unsigned long long n = strtoull(word, &end, 10);
     const char *unit = *end ? strchr(units, *end >= 'a' ? *end - ('a' - 'A') : *end) : NULL;
-    if (unit) {
+    if (unit) { /* K, M or G in either case, also KiB and KB */
         shift = 10 * (unsigned)(unit - units + 1);
         end++;
         end += *end == 'i';

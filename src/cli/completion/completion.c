@@ -36,6 +36,7 @@ void cli_print_word_list(cli_word *word, const char *between)
 
 const char *cli_short_help(const cli_option *o, char *out, size_t size)
 {
+    /* The clause ends in front of an explanation: "; ", ": ", a second sentence, or "(". */
     size_t n = 0;
     for (; o->help[n] && n < size - 1; n++)
         if (strchr(";:", o->help[n]) || strncmp(o->help + n, ". ", 2) == 0 ||
@@ -45,6 +46,7 @@ const char *cli_short_help(const cli_option *o, char *out, size_t size)
     return out;
 }
 
+/* Unlike the commands of commands.def it has no option table: its only operand is the shell. */
 int cli_completion(int argc, char **argv)
 {
     static const char help[] =

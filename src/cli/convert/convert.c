@@ -39,7 +39,7 @@ static const char *order_word(size_t i)
 static int read_order(const char *word, settings *set)
 {
     const uint16_t one = 1;
-    bool little_here = *(const uint8_t *)&one == 1;
+    bool little_here = *(const uint8_t *)&one == 1; /* the first byte in memory is the low one */
     size_t which;
     int status = cli_choose("convert", "--byte-order", word, order_word, &which);
     bool little = which == LITTLE || (which == NATIVE && little_here);
@@ -64,7 +64,7 @@ static int read_level(const char *word, settings *set)
 static const char *target_word(size_t i)
 {
     enum { MOST = 64, BYTES = 24 };
-    static char names[MOST][BYTES];
+    static char names[MOST][BYTES]; /* words of options stay valid, see cli_word */
     const char *version = i < MOST ? perfile_target_version_at(i) : NULL;
     if (!version)
         return NULL;
@@ -124,6 +124,7 @@ static int convert(settings *set, const char *path)
     perfile_source *source;
     perfile_sink *sink = NULL;
     cli_conversion x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
+    /* A directory stays a directory, unless --to or the target does not allow that. */
     bool directory =
         set->w.has_form ? set->w.directory : cli_is_directory(path) && target_has_directories(set);
     if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
@@ -134,6 +135,7 @@ static int convert(settings *set, const char *path)
     set->how.format = set->w.format;
     set->how.from = set->w.from;
     set->how.limits = set->w.limits;
+    /* The default of convert is to fail: it promises the same capture. */
     set->how.on_damage = set->w.copy                            ? PERFILE_ON_DAMAGE_COPY
                          : !set->w.has_on_damage || set->w.fail ? PERFILE_ON_DAMAGE_FAIL
                                                                 : set->w.on_damage;

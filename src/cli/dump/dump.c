@@ -142,6 +142,7 @@ static perfile_status emit_wanted(perfile_emitter *e, record_choice *c, const pe
         size_t k = 0;
         while (i + k < n && c->left && is_wanted(c, &r[i + k]))
             k++;
+        /* [i, i + k) is wanted, the record behind it is not. */
         if (k)
             st = perfile_emitter_put_run(e, &r[i], k, err);
         i += k + 1;
@@ -270,7 +271,7 @@ static int dump_all(char **paths, int n, settings *set)
     perfile_error err = {0};
     if (cli_output_open(&o, &sink) != CLI_DONE)
         return CLI_FAILED;
-    bool file = perfile_sink_temporary(sink) != NULL;
+    bool file = perfile_sink_temporary(sink) != NULL; /* not a pipe or standard output */
     int status = CLI_DONE;
     bool complete = true;
     for (int i = 0; i < n; i++) {

@@ -47,7 +47,7 @@ static const char *field_word(size_t i)
 static int read_fields(const char *list, settings *set)
 {
     const perfile_vocabulary *known = perfile_vocabulary_find("sample_type");
-    for (const char *p = list, *end;; p = end + 1) {
+    for (const char *p = list, *end;; p = end + 1) { /* one name each, up to a comma */
         uint64_t bit = 0;
         end = p + strcspn(p, ",");
         for (uint32_t i = 0; i < known->n && !bit; i++) {
@@ -97,6 +97,7 @@ static int filter(settings *set, const char *path)
     cli_filter_run x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
     bool to_stdout = strcmp(set->w.out, "-") == 0;
     bool directory = set->w.has_form ? set->w.directory : cli_is_directory(path) && !to_stdout;
+    /* Standard output gets a pipe unless --to says otherwise: a file needs seeking. */
     set->writing.form = to_stdout && !set->w.has_form ? PERFILE_FORM_PIPE : set->w.form;
     set->writing.format = set->w.format;
     set->writing.from = set->w.from;

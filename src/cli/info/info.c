@@ -29,6 +29,7 @@ static bool walk(cli_info_facts *x, const settings *set)
     if (set->header && x->container->form != PERFILE_FORM_PIPE)
         return true;
     while (cli_next_run(&x->in, &r, &all)) {
+        /* With --header, up to the first record of the kernel. */
         for (n = 0; n < all && !(set->header && r[n].type < PERFILE_RECORD_USER);)
             n++;
         if (n && !cli_info_feed(x, r, n))

@@ -13,6 +13,7 @@ static const char *const fact_keys[PERFILE_N_FACTS] = {
     [PERFILE_FACT_CPUDESC] = "cpudesc",   [PERFILE_FACT_CPUID] = "cpuid",
     [PERFILE_FACT_CMDLINE] = "cmdline"};
 
+/* How the bytes are stored: form, byte order, the files of a directory. */
 static void form(const cli_info_facts *x)
 {
     const perfile_container *c = x->container;
@@ -34,6 +35,7 @@ static void form(const cli_info_facts *x)
     cli_json_bool("finished", !c->unterminated);
 }
 
+/* The machine and the tool, as far as features name them; missing facts have no member. */
 static void host(const cli_info_facts *x)
 {
     cli_json_object("host");
@@ -48,6 +50,8 @@ static void host(const cli_info_facts *x)
     cli_json_object_end();
 }
 
+/* The clock of the records, null if the capture does not name it, and whether its times can be
+ * converted to wall-clock time or from a hardware counter. */
 static void clock_facts(const cli_info_facts *x)
 {
     perfile_clock clock;
@@ -66,6 +70,7 @@ static void clock_facts(const cli_info_facts *x)
     cli_json_object_end();
 }
 
+/* When it was recorded, and whether that comes from the clocks or from the time of the file. */
 static void captured(const cli_info_facts *x)
 {
     uint64_t wall;
@@ -97,7 +102,7 @@ static void events(const cli_info_facts *x)
             cli_json_decimal("sample_period", e->attr.sample_period);
         cli_json_string("call_graph", cli_info_call_graph(&e->attr));
         if (x->walked) {
-            bool counted = i < x->n_events;
+            bool counted = i < x->n_events; /* later events have no records */
             cli_json_number("records", counted ? x->events[i].records : 0);
             cli_json_number("samples", counted ? x->events[i].samples : 0);
         }
@@ -114,6 +119,7 @@ static void features(const cli_info_facts *x)
     cli_json_array_end();
 }
 
+/* The range of times, also by the wall clock if the capture has the conversion. */
 static void times(const cli_info_facts *x)
 {
     uint64_t wall;

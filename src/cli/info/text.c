@@ -31,6 +31,7 @@ static void plural(uint64_t n, const char *one, const char *many)
     cli_print("%" PRIu64 " %s", n, n == 1 ? one : many);
 }
 
+/* Prints name and form.  The size is left out if a part (a pipe) has none. */
 static void form(const cli_info_facts *x)
 {
     const perfile_container *c = x->container;
@@ -69,6 +70,7 @@ static void host(const cli_info_facts *x)
     line("command", perfile_session_fact(s, PERFILE_FACT_CMDLINE));
 }
 
+/* Prints the clock of the records. */
 static void clock_facts(const cli_info_facts *x)
 {
     perfile_clock clock;
@@ -89,6 +91,7 @@ static void clock_facts(const cli_info_facts *x)
     cli_print("%s\n", clock.has_conversion ? ", with its conversion from the counter" : "");
 }
 
+/* Prints the range of times, also by the wall clock if the capture has the conversion. */
 static void times(const cli_info_facts *x)
 {
     char first[40], last[40], span[40];
@@ -109,6 +112,7 @@ static void times(const cli_info_facts *x)
     }
 }
 
+/* Prints when it was recorded.  The time of a file is cut to seconds: it is only a bound. */
 static void captured(const cli_info_facts *x)
 {
     char text[40];
@@ -139,6 +143,7 @@ static void sampling(const perfile_attr *a)
         cli_print(" (%" PRIu32 " bytes of stack)", a->sample_stack_user);
 }
 
+/* Prints a line for each event, with its samples if the records were counted. */
 static void events(const cli_info_facts *x)
 {
     uint32_t n = perfile_session_n_events(x->session);
@@ -166,6 +171,7 @@ static void events(const cli_info_facts *x)
     }
 }
 
+/* Prints the number of records, and how well compressed records are compressed. */
 static void records(const cli_info_facts *x)
 {
     char bytes[32];
@@ -239,6 +245,7 @@ static void integrity(const cli_info_facts *x)
         cli_print(", %s missing at the end", bytes);
     }
     cli_print("\n");
+    /* Missing files must be copied from elsewhere; other damage is for `perfile recover`. */
     char file[CLI_SHELL_WORD], parts[256];
     if (cli_missing_parts(&x->in, parts, sizeof parts)) {
         label("missing");

@@ -133,6 +133,7 @@ static void number_json(const char *key, int64_t value)
         cli_json_number(key, (uint64_t)value);
 }
 
+/* Merges what features and records say, and prints each processor that any of them names. */
 static bool print_cpus(cli_listing *l)
 {
     static const char *const columns[] = {">CPU", ">CORE", ">SOCKET", ">DIE", ">NODE", ">RECORDS"};
@@ -142,6 +143,7 @@ static bool print_cpus(cli_listing *l)
         cli_table_free(t);
         return false;
     }
+    /* The processors of NRCPUS exist even if no record is from them. */
     uint32_t available = perfile_session_n_cpus(l->session);
     for (uint32_t i = 0; i < available && i < MAX_CPUS; i++)
         get_cpu(c, i);

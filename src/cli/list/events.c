@@ -39,6 +39,7 @@ static bool next_cpu(const perfile_cpu_map_data *map, uint64_t *step, uint32_t *
         *cpu = map->start_cpu + (uint32_t)(*step)++;
         return true;
     }
+    /* A mask: words of `width` bytes, the lowest bit of each is the first processor. */
     uint64_t bits = map->has_mask ? map->mask.n * map->mask.width * UINT64_C(8) : 0;
     for (; *step < bits; ++*step) {
         uint64_t per_word = map->mask.width * UINT64_C(8);
@@ -57,7 +58,7 @@ static void put_cpus(const perfile_cpu_map_data *map)
     uint32_t cpu, from = 0, to = 0;
     const char *comma = "";
     bool more = next_cpu(map, &step, &cpu);
-    while (more) {
+    while (more) { /* one round for each range; `cpu` is its first number */
         from = to = cpu;
         while ((more = next_cpu(map, &step, &cpu)) && cpu == to + 1)
             to = cpu;
@@ -93,6 +94,7 @@ static void cpus_json(cli_listing *l, const perfile_cpu_map_data *map)
     cli_json_array_end();
 }
 
+/* Prints an event with every field of its attr and all its ids. */
 static void event_json(cli_listing *l, const perfile_event *e)
 {
     cli_json_object(NULL);
@@ -154,6 +156,7 @@ static void event_row(const cli_listing *l, const perfile_event *e, cli_table *t
     cli_cell_string(t, words[0] ? words : "-");
 }
 
+/* Prints all events: JSON, text with --verbose, else a table. */
 static bool print_events(cli_listing *l)
 {
     static const char *const columns[] = {">INDEX",  "NAME", "TYPE",       ">CONFIG",
@@ -192,6 +195,7 @@ static void number_cell(cli_table *t, const perfile_instance *p, uint64_t value)
         cli_cell(t, "%" PRIu64, value);
 }
 
+/* Prints a processor or thread number; null if it is not known or any. */
 static void number_json(const char *key, const perfile_instance *p, uint64_t value)
 {
     if (p && value != UINT64_MAX)

@@ -12,6 +12,8 @@
 #include "cli/print.h"
 #include "cli/table.h"
 
+/* Prints a feature section with its decoded content; `error` names the damage.  Members that were
+ * decoded in front of the damage are there. */
 static void feature_json(const perfile_feature *f)
 {
     cli_fields_json out = {0};
@@ -35,6 +37,7 @@ static void feature_json(const perfile_feature *f)
     cli_json_object_end();
 }
 
+/* The same as text. */
 static void feature_text(const perfile_feature *f)
 {
     cli_fields_text out = {.indent = 4};
@@ -123,6 +126,7 @@ static bool feed_build_ids(cli_listing *l, const perfile_record *r)
     return add_build_id(l, x.build_id, x.filename, FROM_RECORD);
 }
 
+/* Adds the entries of the feature BUILD_ID; a damaged section gives none. */
 static bool add_feature(cli_listing *l)
 {
     const perfile_feature *f = perfile_session_feature(l->session, PERFILE_FEATURE_BUILD_ID);
@@ -136,6 +140,7 @@ static bool add_feature(cli_listing *l)
     return true;
 }
 
+/* Adds the build ids of mappings (MMAP2 records may have them). */
 static bool add_mappings(cli_listing *l)
 {
     const perfile_mapping *m;
@@ -173,6 +178,7 @@ static int compare_for_sort(const void *a, const void *b)
     return d ? d : x->from - y->from;
 }
 
+/* Sorts all entries and prints each file once. */
 static bool print_build_ids(cli_listing *l)
 {
     static const char *const columns[] = {"BUILD-ID", "FROM", "FILE"};

@@ -10,6 +10,7 @@
 #include "cli/print.h"
 #include "cli/select.h"
 
+/* In the order of the help. */
 static const cli_subject *const subjects[] = {
     &cli_list_events,   &cli_list_ids,       &cli_list_processes, &cli_list_threads,
     &cli_list_mappings, &cli_list_build_ids, &cli_list_features,  &cli_list_cpus,
@@ -42,7 +43,7 @@ static bool walk(cli_listing *l, const settings *set)
         for (size_t i = 0; s->feed && i < n; i++)
             if (!s->feed(l, &r[i]))
                 return false;
-        if (n < all)
+        if (n < all) /* behind the header */
             break;
     }
     return true;

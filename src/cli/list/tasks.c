@@ -28,6 +28,7 @@ static void time_json(const char *key, uint64_t time)
         cli_json_decimal(key, time);
 }
 
+/* Adds a process or thread number; "-" if there is none. */
 static void pid_cell(cli_table *t, uint32_t pid)
 {
     if (pid == PERFILE_NO_PID)
@@ -78,6 +79,7 @@ static bool print_processes(cli_listing *l)
     return ok;
 }
 
+/* Prints a thread with all its names; `exec` is true for a name that came with an exec(). */
 static void thread_json(const perfile_thread *x)
 {
     cli_json_object(NULL);
@@ -155,6 +157,8 @@ static perfile_bytes build_id_of(const perfile_mapping *m)
     return (perfile_bytes){m->build_id, m->build_id_size};
 }
 
+/* Prints a mapping.  Members that only some kinds of MMAP records have are left out if not known;
+ * start 0 is a synthesized mapping, which has no time. */
 static void mapping_json(const perfile_mapping *m)
 {
     cli_json_object(NULL);

@@ -64,7 +64,7 @@ static bool read_time(const char *word, int64_t *ns)
         return false;
     for (; is_digit(*p); p++) {
         uint64_t more = (uint64_t)(*p - '0');
-        if (value > (most / unit - more) / 10)
+        if (value > (most / unit - more) / 10) /* 10 * value + more, in ns, would pass INT64_MAX */
             return false;
         value = 10 * value + more;
     }
@@ -194,11 +194,11 @@ static int read_option(int option, settings *set)
 static void raise_file_limit(size_t n)
 {
     struct rlimit files;
-    rlim_t wanted = 64 + 8 * (rlim_t)n;
+    rlim_t wanted = 64 + 8 * (rlim_t)n; /* files of the process; temporary files of each input */
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= wanted)
         return;
     files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
-    (void)setrlimit(RLIMIT_NOFILE, &files);
+    (void)setrlimit(RLIMIT_NOFILE, &files); /* if it fails, opening reports what is missing */
 }
 
 /* Fills set->in for all inputs, and checks what depends on them. */
@@ -397,6 +397,7 @@ int cli_merge(int argc, char **argv)
         set.n = in.n;
         status = merge_paths(&set);
     }
+    /* A source that the library has taken over is NULL. */
     for (size_t i = 0; i < set.n && set.in; i++)
         perfile_source_close(set.in[i].source);
     free(set.in);

@@ -72,6 +72,7 @@ void cli_merge_copy_note(void *run, uint32_t input, const perfile_note *note)
     add_note(run, &one, note->text);
 }
 
+/* Returns the name of a note's kind, which is one of two enumerations. */
 static const char *kind_name(const cli_merge_message *note)
 {
     return note->kind < PERFILE_N_MERGE_NOTES
@@ -79,6 +80,7 @@ static const char *kind_name(const cli_merge_message *note)
                : perfile_note_name(note->kind - PERFILE_N_MERGE_NOTES);
 }
 
+/* Prints an input: its records, host, boot, and how its clock was aligned. */
 static void json_input(const cli_merge_run *x, size_t i, const perfile_merge_input_summary *in)
 {
     char offset[24];
@@ -167,6 +169,7 @@ static void json_empty_lists(const cli_merge_run *x)
     }
 }
 
+/* Prints the array of notes that were kept. */
 static void json_notes(const cli_merge_run *x)
 {
     cli_json_array("notes");
@@ -185,6 +188,7 @@ static void json_notes(const cli_merge_run *x)
     cli_json_array_end();
 }
 
+/* Prints the rest of the object, behind the inputs, and closes a report on standard error. */
 static void json_end(const cli_merge_run *x, const perfile_error *failed)
 {
     const perfile_merge_summary *m = &x->result;
@@ -229,7 +233,7 @@ static void clock_words(const cli_merge_run *x, char *out, size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (uint32_t k = 0; k < 32; k++) {
+    for (uint32_t k = 0; k < 32; k++) { /* each kind of clock that is in use */
         if (!(x->clocks >> k & 1) || used >= size)
             continue;
         int n = snprintf(out + used, size - used, "%s%s",
@@ -332,6 +336,7 @@ void cli_merge_end(cli_merge_run *x, const perfile_error *failed)
     }
     for (size_t i = 0; i < x->n && !x->json && !failed; i++)
         report_damage(x->in[i].name, &x->summaries[i]);
+    /* With the object on standard error the message is in it already. */
     if (failed && !(x->json && strcmp(x->out, "-") == 0))
         report_failure(failed);
     for (size_t i = 0; i < x->n_notes; i++)

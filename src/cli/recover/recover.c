@@ -52,6 +52,7 @@ static int events_of_reference(const settings *set, given_events *g)
     /* The events of a pipe are in its first records: read up to the first record of the kernel. */
     while (st == PERFILE_OK && perfile_session_n_events(s) == 0)
         st = perfile_stream_next(g->reference, &r, &err);
+    /* A later HEADER_ATTR may follow the first one. */
     while (st == PERFILE_OK && (st = perfile_stream_next(g->reference, &r, &err)) == PERFILE_OK)
         if (r->type < PERFILE_RECORD_USER)
             break;
@@ -126,11 +127,13 @@ static int rescue(const settings *set, const char *path, const given_events *g)
         cli_report_error(x.name, &err);
         return CLI_FAILED;
     }
+    /* The reference capture is an input, too: it must not be overwritten. */
     const char *const inputs[] = {path, set->attrs_from};
     const cli_output o = {.out = set->w.out,
                           .replace = set->w.replace,
                           .inputs = inputs,
                           .n_inputs = set->attrs_from ? 2 : 1};
+    /* A dry run has no sink, but its messages must not go into an input, either. */
     int status = set->dry_run ? cli_protect_inputs_verbose(o.inputs, o.n_inputs)
                               : cli_output_open(&o, &sink);
     if (status != CLI_DONE) {
@@ -241,7 +244,7 @@ int cli_recover(int argc, char **argv)
         return status;
     if (set.attrs_from && set.n_events)
         return cli_usage("recover", "give --attrs-from or --event, not both");
-    given_events *g = calloc(1, sizeof *g);
+    given_events *g = calloc(1, sizeof *g); /* too large for the stack: 64 attrs */
     if (!g) {
         cli_message("out of memory");
         return CLI_FAILED;

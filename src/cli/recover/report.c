@@ -47,6 +47,7 @@ static void json_side(const char *key, const perfile_gap_side *side)
     cli_json_object_end();
 }
 
+/* Prints a gap as an item of the array. */
 static void json_gap(const perfile_gap *gap, const char *part)
 {
     cli_json_object(NULL);
@@ -84,6 +85,7 @@ static void describe_neighbours(const perfile_gap *gap, char *out, size_t size)
         out[0] = '\0';
 }
 
+/* Reports a gap: where, why, by which rule, how many bytes, and between which records. */
 static void report_gap(const cli_rescue *x, const perfile_gap *gap, const char *part)
 {
     char where[64] = "", bytes[64] = "", rule[32] = "", sides[128];
@@ -137,6 +139,7 @@ void cli_rescue_begin(cli_rescue *x)
     cli_json_array("gaps");
 }
 
+/* Prints the array of notes that were kept. */
 static void json_notes(const cli_rescue *x)
 {
     cli_json_array("notes");
@@ -160,6 +163,7 @@ static void json_time(const char *key, uint64_t time)
         cli_json_decimal(key, time);
 }
 
+/* Prints the rest of the object, behind the gaps.  `whole` says that nothing was lost. */
 static void json_end(const cli_rescue *x, const perfile_error *failed)
 {
     const perfile_recover_summary *s = &x->sum;
@@ -193,6 +197,7 @@ static void json_end(const cli_rescue *x, const perfile_error *failed)
     cli_json_line();
 }
 
+/* Reports how many records were kept, or would be. */
 static void report_kept(const cli_rescue *x)
 {
     const perfile_recover_summary *s = &x->sum;
@@ -203,6 +208,7 @@ static void report_kept(const cli_rescue *x)
                 s->samples, s->samples == 1 ? "" : "s", bytes);
 }
 
+/* Reports what was lost, a line for each kind of loss. */
 static void report_lost(const cli_rescue *x)
 {
     const perfile_recover_summary *s = &x->sum;

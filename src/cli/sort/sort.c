@@ -128,7 +128,7 @@ static perfile_status run(settings *set, perfile_sink *sink, perfile_sort_summar
         st = perfile_sort(s, &sorting, &s, err);
     if (st == PERFILE_OK)
         st = copy(set, s, sink, copied, err);
-    perfile_sort_get_summary(s, sorted, sizeof *sorted);
+    perfile_sort_get_summary(s, sorted, sizeof *sorted); /* zeros if there is no sorted stream */
     perfile_stream_close(s);
     return st;
 }

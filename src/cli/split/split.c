@@ -47,17 +47,19 @@ static bool read_time(const char *word, uint64_t *ns)
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(part + digits, units[i].word) != 0)
             continue;
+        /* `scale` is the worth of the digit in front; for "1.5s" the 5 is worth a tenth of it. */
         uint64_t unit = units[i].ns, scale = unit, sum = 0;
         if (whole > UINT64_MAX / unit)
             return false;
         for (size_t k = 0; k < digits && scale; k++, scale /= 10)
             sum += scale * (uint64_t)(part[k] - '0') / 10;
         *ns = whole * unit + sum;
-        return *ns >= sum && *ns > 0;
+        return *ns >= sum && *ns > 0; /* the sum did not wrap around */
     }
     return false;
 }
 
+/* Reads a number above 0. */
 static bool read_number(const char *word, uint64_t *n)
 {
     char *end;
@@ -187,7 +189,7 @@ static int split(settings *set, const char *path)
     set->writing.progress = cli_writing_progress;
     set->writing.user = &x;
     cli_writing_begin(x.name);
-    cli_signals_hold(true);
+    cli_signals_hold(true); /* until on_temporary() registers the folder */
     perfile_status st =
         perfile_split_capture(source, &set->how, &set->writing, &x.sum, sizeof x.sum, &err);
     cli_signals_file(NULL);

@@ -69,6 +69,7 @@ static const char *add_key(cli_keys *keys, const char *word)
     for (unsigned kind = 0; kind < N_KINDS; kind++) {
         if (strlen(kinds[kind].name) != n || memcmp(kinds[kind].name, word, n) != 0)
             continue;
+        /* The word is this key; what remains is to check how it is used. */
         if (keys->n == CLI_MAX_KEYS)
             return "too many keys";
         for (unsigned k = 0; k < keys->n; k++)
@@ -76,7 +77,7 @@ static const char *add_key(cli_keys *keys, const char *word)
                 return "a key is given twice";
         keys->kind[keys->n] = (uint8_t)kind;
         if (kind == TIME) {
-            keys->step[keys->n] = value ? read_step(value + 1) : 1000000000;
+            keys->step[keys->n] = value ? read_step(value + 1) : 1000000000; /* default: 1 s */
             if (!keys->step[keys->n])
                 return "time takes a step such as 1s, 10ms or 250us";
         } else if (value) {

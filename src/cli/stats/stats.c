@@ -105,6 +105,7 @@ static void figures_json(const cli_counts *counts, const cli_group *g)
         cli_json_decimal("period", g->period);
 }
 
+/* Prints the counts of one input as a JSON object. */
 static void print_json(const settings *set, const cli_counts *counts, const cli_input *in)
 {
     const cli_groups *g = &counts->groups;
@@ -181,7 +182,7 @@ static void put_figures(cli_table *t, const columns *c, const cli_group *g)
 static void put_others_row(const settings *set, const cli_counts *counts, size_t shown,
                            cli_table *t, const columns *c)
 {
-    cli_group sum = {.no_period = true};
+    cli_group sum = {.no_period = true}; /* periods of different rows may be of different events */
     size_t n = counts->groups.n;
     for (size_t i = shown; i < n; i++) {
         sum.records += counts->groups.at[i].records;
@@ -196,6 +197,8 @@ static void put_others_row(const settings *set, const cli_counts *counts, size_t
         cli_cell(t, "%s", "");
 }
 
+/* Prints the counts as a table, with a row for the rest and one for the total; false if there is no
+ * memory. */
 static bool print_table(const settings *set, const cli_counts *counts)
 {
     const cli_groups *g = &counts->groups;

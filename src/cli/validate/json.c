@@ -112,6 +112,7 @@ static void reason(const cli_validation *v, unsigned verdict, const char *senten
     current_file->reasons = r;
 }
 
+/* Keeps the counts and the verdict of the file, which the forms' end() prints. */
 static void file_end(const cli_validation *v)
 {
     for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++)
@@ -125,6 +126,7 @@ static void file_end(const cli_validation *v)
     current_file->verdict = v->verdict;
 }
 
+/* Prints and frees the reasons of a file. */
 static void print_reasons(reason_row *r)
 {
     reason_row *first = NULL;
@@ -145,6 +147,7 @@ static void print_reasons(reason_row *r)
     cli_json_array_end();
 }
 
+/* Prints a file with its counts, the reason of a failure, and the verdict for --for. */
 static void print_file(file_row *f)
 {
     static const char *const words[] = {"reads", "loses", "stops", "refuses"};
@@ -164,6 +167,7 @@ static void print_file(file_row *f)
     cli_json_object_end();
 }
 
+/* Prints how many findings each rule has over all files, by severity. */
 static void print_rules(void)
 {
     cli_json_array("rules");
@@ -180,6 +184,7 @@ static void print_rules(void)
     cli_json_array_end();
 }
 
+/* Prints everything behind the findings, and frees it. */
 static void end(void)
 {
     cli_json_array_end();

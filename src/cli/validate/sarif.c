@@ -37,6 +37,7 @@ static void add_line(void *user, const char *line)
     l->len += n > 0 && (size_t)n < left ? (size_t)n : left;
 }
 
+/* Prints everything in front of the results: the tool with all rules. */
 static void begin(void)
 {
     const perfile_rule *r;
@@ -116,6 +117,8 @@ static uint64_t position_of(uint32_t rule)
     return i;
 }
 
+/* Prints a result.  Offsets above INT64_MAX (also PERFILE_NO_OFFSET) are left out: SARIF numbers
+ * are signed. */
 static void finding(const cli_validation *v, const perfile_finding *f)
 {
     char path[4096];

@@ -99,7 +99,7 @@ static void read_to_end(cli_input *in)
                passed.samples + passed.rounds)
             cli_input_passed(in, &passed);
         in->status = perfile_stream_next_run(in->stream, &first, &n, &in->error);
-        if (in->status == PERFILE_OK && ++runs % 64 == 0)
+        if (in->status == PERFILE_OK && ++runs % 64 == 0) /* progress need not know each run */
             cli_input_tick(in, first);
     } while (in->status == PERFILE_OK);
     cli_input_fail_on_damage(in);
@@ -154,13 +154,13 @@ static int validate_file(const char *path, const settings *set)
     current_check = &t;
     check.finding = on_finding;
     check.user = &t;
-    check.most = set->all ? 0 : (uint32_t)set->form->most;
+    check.most = set->all ? 0 : (uint32_t)set->form->most; /* 0: no limit */
     int status = cli_open(&in, path, &set->how);
     t.v = (cli_validation){.in = &in, .name = in.name, .all = set->all};
     set->form->file(&t.v);
     if (status == CLI_DONE)
         status = run_checks(&t, &in, &check);
-    else if (perfile_check_refused(&in.error, &check)) {
+    else if (perfile_check_refused(&in.error, &check)) { /* what is wrong with it is a finding */
         t.v.verdict = PERFILE_VERDICT_REFUSES;
         t.v.version = set->version;
         in.status = PERFILE_OK;
