@@ -49,6 +49,7 @@ static void ignore_end(void *user, const perfile_field *f)
  * the stream has already counted it. */
 static unsigned feature_damage(const perfile_feature *f)
 {
+    /* The values do not matter, only whether the walk reaches the end. */
     static const perfile_visitor ignore_all = {
         .size = sizeof ignore_all, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
     perfile_error err = {0};
@@ -155,7 +156,7 @@ bool cli_missing_parts(const cli_input *in, char *out, size_t size)
 bool cli_recoverable(const cli_input *in)
 {
     const perfile_container *c = perfile_stream_container(in->stream);
-    uint64_t missing_files = 0;
+    uint64_t missing_files = 0; /* counted as damage, but recover cannot restore them */
     for (uint32_t i = 0; i < c->n_damages; i++)
         missing_files += c->damages[i].damage == PERFILE_DAMAGE_BAD_DIRECTORY;
     return cli_damage_count(in) > missing_files;
@@ -201,6 +202,7 @@ int cli_report_damage(const cli_input *in)
         if (count)
             report_kind(in, kind, count);
     }
+    /* The header of a truncated file may declare more bytes than the file has. */
     if (sum.missing)
         cli_message("%s: the header declares %" PRIu64 " more byte%s of records than there are",
                     in->name, sum.missing, sum.missing == 1 ? "" : "s");

@@ -6,7 +6,7 @@
 #include "cli/output.h"
 
 /* True for the record files of `perf record --threads`, and for hidden files, . and .. */
-static bool is_of_records(const char *name)
+static bool is_record_file(const char *name)
 {
     return strcmp(name, "data") == 0 || strncmp(name, "data.", 5) == 0 || name[0] == '.';
 }
@@ -17,7 +17,7 @@ void cli_report_not_copied(const char *in)
     size_t n = 0;
     DIR *dir = cli_is_directory(in) ? opendir(in) : NULL;
     for (const struct dirent *e; dir && (e = readdir(dir));) {
-        if (is_of_records(e->d_name))
+        if (is_record_file(e->d_name))
             continue;
         /* The message names the alphabetically first one: readdir() has no fixed order. */
         if (n++ == 0 || strcmp(e->d_name, first) < 0)

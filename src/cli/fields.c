@@ -22,7 +22,7 @@ static bool is_hex(const perfile_field *f)
 }
 
 /* True for fields that are not shown: padding, and counts, which the lists behind them repeat. */
-static bool is_silent(const perfile_field *f)
+static bool is_hidden(const perfile_field *f)
 {
     return f->kind == PERFILE_KIND_COUNT || f->flags & PERFILE_FIELD_PAD;
 }
@@ -67,10 +67,11 @@ static void json_number(const perfile_field *f, const char *key, unsigned type, 
         cli_json_decimal(key, value);
 }
 
+/* Writes a field as a member of the object that is open. */
 static void json_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     (void)user;
-    if (is_silent(f))
+    if (is_hidden(f))
         return;
     switch (f->type) {
     case PERFILE_STORED_TEXT:
@@ -133,6 +134,7 @@ static void json_begin(void *user, const perfile_field *f, const perfile_value *
     out->depth++;
 }
 
+/* Closes what json_begin() opened. */
 static void json_end(void *user, const perfile_field *f)
 {
     cli_fields_json *out = user;
@@ -177,6 +179,7 @@ void cli_flag_names(const perfile_vocabulary *v, uint64_t value, char *out, size
         len += n > 0 ? (size_t)n : 0;
     }
     if (v && v->words) {
+        /* An enumeration instead of flags. */
         const char *word = perfile_vocabulary_word(v, value);
         snprintf(out, size, "%s", word ? word : "");
     }
@@ -221,8 +224,8 @@ static void put_bytes(const perfile_field *f, perfile_bytes bytes)
 
 /* Returns the names for a number.  The clockid of an attr has none unless the attr uses it: 0 would
  * be printed as CLOCK_REALTIME. */
-static const perfile_vocabulary *words_of(cli_fields_text *out, const perfile_field *f,
-                                          uint64_t value)
+static const perfile_vocabulary *names_of_number(cli_fields_text *out, const perfile_field *f,
+                                                 uint64_t value)
 {
     if (f->kind == PERFILE_KIND_ATTR_FLAGS)
         out->attr_flags = value;
@@ -264,7 +267,7 @@ static void put_value(cli_fields_text *out, const perfile_field *f, const perfil
         }
         break;
     default:
-        put_number(f, f->type, v->number, words_of(out, f, v->number));
+        put_number(f, f->type, v->number, names_of_number(out, f, v->number));
     }
 }
 
@@ -273,9 +276,9 @@ static void put_value(cli_fields_text *out, const perfile_field *f, const perfil
 static void text_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     cli_fields_text *out = user;
-    if (is_silent(f))
+    if (is_hidden(f))
         return;
-    if (out->items) {
+    if (out->items) { /* within an item: fields are separated by commas */
         cli_print("%s%s ", out->line_open ? ", " : "", f->name);
         if (!out->line_open)
             out->line_open = true;
@@ -294,6 +297,8 @@ static void end_line(cli_fields_text *out)
     out->line_open = false;
 }
 
+/* Begins an item (a line), or a list or structure (a heading and a larger indent).  A structure
+ * within an item, and a flat one, has no heading: its fields continue the line. */
 static void text_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     cli_fields_text *out = user;
@@ -310,6 +315,7 @@ static void text_begin(void *user, const perfile_field *f, const perfile_value *
     }
 }
 
+/* Ends what text_begin() began. */
 static void text_end(void *user, const perfile_field *f)
 {
     cli_fields_text *out = user;

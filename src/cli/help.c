@@ -66,6 +66,7 @@ static size_t help_column(const cli_spec *spec)
     return 2 + most + 2;
 }
 
+/* Prints the label and the help of one option; `indent` is the column of the help. */
 static void print_option(const cli_option *o, size_t indent)
 {
     char label[64];

@@ -132,6 +132,7 @@ static const char *without_name(const char *message, const char *name, char *buf
 void cli_report_error(const char *name, const perfile_error *err)
 {
     char buf[sizeof err->message];
+    /* Messages of the library call the standard streams '-'. */
     bool standard = strcmp(name, "standard input") == 0 || strcmp(name, "standard output") == 0;
     const char *path = standard ? "-" : name;
     const char *message = without_name(err->message, path, buf, sizeof buf);
@@ -176,9 +177,9 @@ static void on_note(void *user, const perfile_note *note)
 }
 
 /* Opens a source with these flags and this number of threads. */
-static perfile_status source_as(const char *path, uint32_t flags, uint32_t threads,
-                                const perfile_limits *limits, perfile_source **source,
-                                perfile_error *err)
+static perfile_status open_source(const char *path, uint32_t flags, uint32_t threads,
+                                  const perfile_limits *limits, perfile_source **source,
+                                  perfile_error *err)
 {
     const perfile_source_options how = {
         .size = sizeof how, .flags = flags, .threads = threads, .limits = limits};
@@ -188,19 +189,19 @@ static perfile_status source_as(const char *path, uint32_t flags, uint32_t threa
 perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err)
 {
-    return source_as(path, PERFILE_SOURCE_COPIED, 1, limits, source, err);
+    return open_source(path, PERFILE_SOURCE_COPIED, 1, limits, source, err);
 }
 
 perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err)
 {
-    return source_as(path, 0, 1, limits, source, err);
+    return open_source(path, 0, 1, limits, source, err);
 }
 
 perfile_status cli_source_sequential(const char *path, const perfile_limits *limits,
                                      perfile_source **source, perfile_error *err)
 {
-    return source_as(path, PERFILE_SOURCE_SEQUENTIAL, 1, limits, source, err);
+    return open_source(path, PERFILE_SOURCE_SEQUENTIAL, 1, limits, source, err);
 }
 
 /* Opens a stream, which owns the source from success on; else the source is closed. */
@@ -215,22 +216,23 @@ static perfile_status open_stream(perfile_source *source, const perfile_open_opt
 
 /* Opens a source as `how` needs it: mapped or read for threads that read all bytes, else
  * sequential. */
-static perfile_status source_for(const cli_reading *how, const char *path,
-                                 const perfile_open_options *options, perfile_source **source,
-                                 perfile_error *err)
+static perfile_status open_source_for_reading(const cli_reading *how, const char *path,
+                                              const perfile_open_options *options,
+                                              perfile_source **source, perfile_error *err)
 {
     const uint32_t threads = cli_jobs(how->jobs);
     const uint32_t flags =
         how->reads_all_bytes && threads > 1 ? PERFILE_SOURCE_COPIED : PERFILE_SOURCE_SEQUENTIAL;
-    return source_as(path, flags, threads, options->limits, source, err);
+    return open_source(path, flags, threads, options->limits, source, err);
 }
 
 /* Opens a stream for a command that only reads. */
-static perfile_status stream_of(const char *path, const perfile_open_options *options,
-                                const cli_reading *how, perfile_stream **stream, perfile_error *err)
+static perfile_status open_unfiltered(const char *path, const perfile_open_options *options,
+                                      const cli_reading *how, perfile_stream **stream,
+                                      perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st = source_for(how, path, options, &source, err);
+    perfile_status st = open_source_for_reading(how, path, options, &source, err);
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
@@ -255,7 +257,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
                                            .note = on_note,
                                            .user = in,
                                            .limit = &in->limit};
-    perfile_status st = source_for(how, path, options, &source, &in->error);
+    perfile_status st = open_source_for_reading(how, path, options, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
     if (how->selection)
@@ -283,13 +285,13 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
     };
     *in = (cli_input){.name = cli_input_name(path), .path = path, .fail = how->damage.fail};
     in->countdown = RECORDS_PER_TICK;
-    cli_signals_file(in->name);
+    cli_signals_file(in->name); /* a mapped file may be truncated from here on */
     in->selects = how->selection && cli_selects(how->selection);
     in->status = cli_protect_inputs(&path, 1, &in->error);
     if (in->status == PERFILE_OK && (in->selects || how->model))
         in->status = open_selected(in, path, how, &options);
     else if (in->status == PERFILE_OK)
-        in->status = stream_of(path, &options, how, &in->stream, &in->error);
+        in->status = open_unfiltered(path, &options, how, &in->stream, &in->error);
     if (in->status != PERFILE_OK) {
         in->stream = NULL;
         return failure(in);
@@ -302,7 +304,7 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
         }
         in->total += c->parts[i].size;
     }
-    if (!in->passes)
+    if (!in->passes) /* else the clock runs since the first pass */
         cli_progress_start(in->name);
     if (in->fail) /* damage of the header is known already */
         cli_input_fail_on_damage(in);

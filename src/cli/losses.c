@@ -14,6 +14,7 @@
 
 enum { AUX_TRUNCATED = 1 }; /* PERF_AUX_FLAG_TRUNCATED of an AUX record */
 
+/* Samples that a BPF filter dropped were dropped on purpose: they are counted apart. */
 static void feed_lost_samples(cli_losses *x, const perfile_record *r)
 {
     perfile_lost_samples v;

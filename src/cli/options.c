@@ -81,11 +81,18 @@ const char *cli_suggestion(const char *word, const char *const *words, size_t n,
 {
     char similar[SUGGESTION_BYTES];
     /* For numbers and punctuation every short word would be similar. */
-    bool letters = strpbrk(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
+    bool has_letters =
+        strpbrk(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
     out[0] = '\0';
-    if (letters && perfile_suggest(word, words, n, similar, sizeof similar))
+    if (has_letters && perfile_suggest(word, words, n, similar, sizeof similar))
         snprintf(out, size, "; did you mean %s?", similar);
     return out;
+}
+
+/* True if `o` is an alias for the option in front of it in the table: they have the same code. */
+static bool is_alias(const struct option *options, const struct option *o)
+{
+    return o > options && o->val == o[-1].val;
 }
 
 /* Reports an option that does not exist; `word` is "--name" or "--name=value". */
@@ -95,9 +102,12 @@ static int unknown_option(const char *command, const char *word, const struct op
     const char *candidates[MAX_OPTIONS];
     size_t n = 0, len = strcspn(word, "=");
     char wanted[40];
-    for (; options->name && n < MAX_OPTIONS; options++, n++) {
-        snprintf(names[n], sizeof names[n], "--%s", options->name);
+    for (const struct option *o = options; o->name && n < MAX_OPTIONS; o++) {
+        if (is_alias(options, o))
+            continue;
+        snprintf(names[n], sizeof names[n], "--%s", o->name);
         candidates[n] = names[n];
+        n++;
     }
     snprintf(wanted, sizeof wanted, "%.*s", (int)len, word);
     return cli_usage(command, "there is no option '%.*s'%s", (int)len, word,
@@ -110,15 +120,14 @@ static bool report_ambiguous(const char *command, const char *word, const struct
 {
     char list[SUGGESTION_BYTES] = "";
     size_t len = strcspn(word, "=") - 2, used = 0, n = 0;
-    for (; options->name; options++) {
-        if (strncmp(options->name, word + 2, len) != 0)
+    for (const struct option *o = options; o->name; o++) {
+        if (is_alias(options, o) || strncmp(o->name, word + 2, len) != 0)
             continue;
-        int add =
-            snprintf(list + used, sizeof list - used, "%s--%s", n++ ? ", " : "", options->name);
+        int add = snprintf(list + used, sizeof list - used, "%s--%s", n++ ? ", " : "", o->name);
         used += add > 0 && used + (size_t)add < sizeof list ? (size_t)add : 0;
     }
     if (n > 1)
-        cli_usage(command, "'%.*s' may be %s", (int)len + 2, word, list);
+        cli_usage(command, "'%.*s' is ambiguous: it may be %s", (int)len + 2, word, list);
     return n > 1;
 }
 
@@ -130,7 +139,7 @@ static int report_wrong_option(const char *command, char **argv, const char *let
 {
     const char *word = argv[optind - 1];
     bool is_long = strncmp(word, "--", 2) == 0;
-    if (c == ':') {
+    if (c == ':') { /* `word` is the last one of the command line */
         if (is_long)
             return cli_usage(command, "%s needs a value", word);
         return cli_usage(command, "-%c needs a value", optopt);
@@ -142,13 +151,14 @@ static int report_wrong_option(const char *command, char **argv, const char *let
     }
     if (optopt < 128 && !strchr(letters, optopt)) {
         /* "-json" with one dash: getopt reads it as the letters j, s, o, n. */
-        const char *after_stroke = argv[optind] && argv[optind][0] == '-' ? argv[optind] + 1 : "";
+        const char *after_dash = argv[optind] && argv[optind][0] == '-' ? argv[optind] + 1 : "";
         for (const struct option *o = options; o->name; o++)
-            if (strcmp(after_stroke, o->name) == 0)
+            if (strcmp(after_dash, o->name) == 0)
                 return cli_usage(command, "there is no option '-%c'; did you mean --%s?", optopt,
                                  o->name);
         return cli_usage(command, "there is no option '-%c'", optopt);
     }
+    /* A byte above ASCII, of which getopt makes an int with or without a sign. */
     if (optopt < 0 || (optopt >= 128 && optopt < 256))
         return cli_usage(command, "there is no option '-%c'", optopt);
     return cli_usage(command, "%.*s takes no value", (int)strcspn(word, "="), word);
@@ -161,6 +171,7 @@ static void append_input_options(int argc, char **argv)
 {
     int n = input_options.n;
     input_options.n = 0;
+    /* [options][operands] becomes [options, fewer][operands][values of -i]. */
     memmove(argv + optind - n, argv + optind, (size_t)(argc - optind) * sizeof *argv);
     optind -= n;
     for (int i = 0; i < n; i++)
@@ -173,6 +184,8 @@ typedef struct tables {
     char letters[MAX_LETTERS];
 } tables;
 
+/* Translates the rows of `spec`.  Options and letters that do not fit are left out, which cannot
+ * happen with the tables that exist. */
 static void fill_tables(tables *t, const cli_spec *spec)
 {
     size_t n = 0, used = 2;
@@ -251,8 +264,8 @@ static bool file_exists(const char *path)
 
 int cli_read_inputs(const char *command, int argc, char **argv, cli_inputs *in)
 {
-    static char usual[] = "perf.data";
-    static char *usual_list[] = {usual, NULL};
+    static char default_path[] = "perf.data";
+    static char *default_paths[] = {default_path, NULL};
     *in = (cli_inputs){argv + optind, (size_t)(argc - optind)};
     if (cli_protect_inputs_verbose((const char *const *)in->at, in->n) != CLI_DONE)
         return CLI_FAILED;
@@ -263,9 +276,9 @@ int cli_read_inputs(const char *command, int argc, char **argv, cli_inputs *in)
      * pipe or a file may be meant as the input, so nothing is guessed then. */
     if (!isatty(STDIN_FILENO))
         return cli_usage(command, "missing input: give a FILE, or - for standard input");
-    if (!file_exists(usual))
-        return cli_usage(command, "missing input: give a FILE (there is no %s here)", usual);
-    *in = (cli_inputs){usual_list, 1};
+    if (!file_exists(default_path))
+        return cli_usage(command, "missing input: give a FILE (there is no %s here)", default_path);
+    *in = (cli_inputs){default_paths, 1};
     return CLI_CONTINUE;
 }
 
@@ -281,13 +294,14 @@ int cli_read_input(const char *command, int argc, char **argv, const char **in)
     return status;
 }
 
-int cli_choose(const char *command, const char *option, const char *word, cli_word *take,
+int cli_choose(const char *command, const char *option, const char *word, cli_word *word_at,
                size_t *which)
 {
     const char *words[MAX_WORDS];
     char list[256] = "", suggestion[SUGGESTION_BYTES + 24];
     size_t used = 0, n = 0;
-    while (n < MAX_WORDS && (words[n] = take(n)))
+    /* The words are needed twice: to be compared, and as a list for the message. */
+    while (n < MAX_WORDS && (words[n] = word_at(n)))
         n++;
     for (*which = 0; *which < n; ++*which)
         if (strcmp(word, words[*which]) == 0)
@@ -301,6 +315,7 @@ int cli_choose(const char *command, const char *option, const char *word, cli_wo
                      cli_suggestion(word, words, n, suggestion, sizeof suggestion));
 }
 
+/* Without -j: one thread per processor, but not more than DEFAULT_MAX_JOBS. */
 enum { MAX_JOBS = 256, DEFAULT_MAX_JOBS = 4 };
 
 /* Returns the number of online processors, at most `most`. */
@@ -320,7 +335,7 @@ int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
     char *end;
     unsigned long n = strtoul(word, &end, 10);
     bool is_auto = strcmp(word, "auto") == 0;
-    if (strcmp(word, "son") == 0)
+    if (strcmp(word, "son") == 0) /* "-json" */
         return cli_usage(command, "-json is read as -j with the value 'son'; did you mean --json?");
     if (!is_auto && (word[0] < '0' || word[0] > '9' || *end || n > MAX_JOBS))
         return cli_usage(command, "--jobs takes a number up to %d, or auto, not '%s'", MAX_JOBS,

@@ -35,6 +35,8 @@ static void flush(printer *p)
     p->n = 0;
 }
 
+/* Appends bytes to the buffer, which is flushed if they do not fit; longer ones than the buffer are
+ * written directly. */
 static void put(printer *p, const char *bytes, size_t n)
 {
     if (n > sizeof p->at - p->n)

@@ -82,6 +82,7 @@ static int read_target(const char *word, settings *set)
     return cli_choose("convert", "--target", word, target_word, &which);
 }
 
+/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
     switch (option) {

@@ -71,7 +71,7 @@ static void json_end(const cli_conversion *x, const perfile_error *failed)
     cli_json_number("losses", c->losses);
     cli_json_number("damages", c->damages);
     cli_json_number("lost", c->lost);
-    cli_json_bool("same", s->same && !failed);
+    cli_json_bool("same", s->same && !failed); /* OUT has the bytes of IN */
     if (failed)
         cli_json_string("error", failed->message);
     cli_json_object_end();

@@ -162,7 +162,7 @@ static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *se
     while (st == PERFILE_OK && l->status == PERFILE_OK && c.left &&
            next_items_live(in, l, e, &first, &n))
         st = emit_wanted(e, &c, first, n, err);
-    if (st == PERFILE_OK && l->status != PERFILE_OK) {
+    if (st == PERFILE_OK && l->status != PERFILE_OK) { /* flushing failed while it waited */
         *err = l->error;
         return l->status;
     }
@@ -196,6 +196,7 @@ static int dump_open(cli_input *in, const settings *set, live_output *l, bool *c
     perfile_status st = perfile_emitter_open(set->format, in->stream, l->sink, &options, &e, &err);
     if (st == PERFILE_OK)
         st = emit(in, e, set, l, &found, &err);
+    /* What the emitter and the stream counted is needed below, when both are closed. */
     int outcome = st == PERFILE_OK ? perfile_emitter_outcome(e) : 0;
     uint64_t errors = st == PERFILE_OK ? perfile_emitter_errors(e) : 0;
     perfile_emitter_close(e);
@@ -212,6 +213,8 @@ static int dump_open(cli_input *in, const settings *set, live_output *l, bool *c
     *complete = *complete && st >= 0 && !failed;
     if (st < 0)
         return emit_failed(in->name, &err);
+    /* Damage of the stream has been reported by cli_close(); the others could be framed, but their
+     * content could not be decoded. */
     if (errors > sum.damages)
         cli_message("%s: %" PRIu64 " records or sections could not be decoded", in->name,
                     errors - sum.damages);
@@ -233,10 +236,10 @@ static int dump_of(const char *path, const settings *set, perfile_sink *sink, bo
     how.jobs = set->jobs;
     how.reads_all_bytes = true;
     how.waiting = flush_live_output;
-    how.waiting_user = &l;
+    how.waiting_user = &l; /* `l` outlives the input, which is closed in this function */
     if (cli_open(&in, path, &how) == CLI_DONE)
         return dump_open(&in, set, &l, complete);
-    perfile_error open_error = in.error;
+    perfile_error open_error = in.error; /* cli_close() may change it */
     int status = cli_close(&in);
     perfile_error err = {0};
     if (!has_schema(set) || !open_error.damage) {
@@ -275,7 +278,7 @@ static int dump_all(char **paths, int n, settings *set)
     int status = CLI_DONE;
     bool complete = true;
     for (int i = 0; i < n; i++) {
-        set->columns_named = i > 0;
+        set->columns_named = i > 0; /* one line of names for all inputs */
         status = cli_worse(status, dump_of(paths[i], set, sink, &complete));
     }
     if (file && !complete)
@@ -307,6 +310,7 @@ static int format_option(const char *word, settings *set)
     return status;
 }
 
+/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
     if (cli_is_selection(option))
@@ -375,6 +379,7 @@ static int complete_settings(settings *set)
         return CLI_CONTINUE;
     if (!set->fields)
         set->fields = default_fields;
+    /* Rows of other records would be mostly empty, unless --type asks for them. */
     set->samples = !cli_selects_by(&set->select, PERFILE_FILTER_BY_TYPE);
     if (perfile_emit_fields_check(set->fields, &set->how.model, &err) != PERFILE_OK)
         return cli_usage("dump", "--fields: %s", err.message);

@@ -18,6 +18,7 @@ void cli_filter_note(void *run, const perfile_note *note)
     cli_message("%s: %s", x->name, note->text);
 }
 
+/* Prints how many records and processes were kept, and what was dropped of AUX traces. */
 static void report_kept(const cli_filter_run *x)
 {
     const perfile_filter_summary *f = &x->filtered;
@@ -32,6 +33,7 @@ static void report_kept(const cli_filter_run *x)
                     cli_format_grouped(f->aux_bytes, bytes));
 }
 
+/* Prints the report as a JSON object; `out` is null if nothing was written. */
 static void json_object(const cli_filter_run *x, const perfile_error *failed)
 {
     const perfile_filter_summary *f = &x->filtered;

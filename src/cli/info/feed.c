@@ -72,6 +72,7 @@ static void feed_tool_record(cli_info_facts *x, const perfile_record *r)
 /* Counts one record; false if there is no memory. */
 static bool feed_record(cli_info_facts *x, const perfile_record *r)
 {
+    /* Records of the tool have no event, time or processor of their own. */
     if (r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER) {
         cli_losses_feed(&x->losses, r);
         feed_tool_record(x, r);
@@ -119,7 +120,7 @@ static bool feed_samples(cli_info_facts *x, const perfile_record *first, size_t 
     for (size_t i = 0; i < n_times; i++)
         widen_time_range(x, times[i]);
     for (size_t i = 0; i < n_cpus; i++)
-        if (i == 0 || cpus[i] != cpus[i - 1])
+        if (i == 0 || cpus[i] != cpus[i - 1]) /* runs are often from one processor */
             mark_cpu(x, (uint32_t)cpus[i]);
     return count_samples(x, first, n);
 }

@@ -85,6 +85,7 @@ static void captured(const cli_info_facts *x)
     cli_json_object_end();
 }
 
+/* The events, with their counts if the records were read. */
 static void events(const cli_info_facts *x)
 {
     cli_json_array("events");

@@ -59,6 +59,7 @@ static void form(const cli_info_facts *x)
     cli_print("%s\n", c->unterminated ? "; the recording was not finished" : "");
 }
 
+/* Prints the machine and the tool, as far as features name them. */
 static void host(const cli_info_facts *x)
 {
     const perfile_session *s = x->session;

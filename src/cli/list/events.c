@@ -205,8 +205,8 @@ static void number_json(const char *key, const perfile_instance *p, uint64_t val
 }
 
 /* Prints one id, as JSON or as a row; `p` is the counter it belongs to, or NULL. */
-static void id_out(const cli_listing *l, const perfile_event *e, uint64_t id,
-                   const perfile_instance *p, cli_table *t)
+static void print_id(const cli_listing *l, const perfile_event *e, uint64_t id,
+                     const perfile_instance *p, cli_table *t)
 {
     if (l->json) {
         cli_json_object(NULL);
@@ -225,6 +225,7 @@ static void id_out(const cli_listing *l, const perfile_event *e, uint64_t id,
     }
 }
 
+/* Prints the ids of all events; false if there is no memory. */
 static bool print_ids(cli_listing *l)
 {
     static const char *const columns[] = {">ID", ">CPU", ">TID", ">INDEX", "EVENT"};
@@ -237,7 +238,7 @@ static bool print_ids(cli_listing *l)
             perfile_instance x;
             uint64_t id = perfile_word(&e->ids, k);
             bool known = perfile_session_instance(l->session, id, &x, sizeof x);
-            id_out(l, e, id, known ? &x : NULL, t);
+            print_id(l, e, id, known ? &x : NULL, t);
         }
     }
     bool ok = l->json || cli_table_print(t);

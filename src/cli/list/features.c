@@ -54,6 +54,7 @@ static void feature_text(const perfile_feature *f)
         cli_print("    damaged: %s\n", perfile_damage_text(damage));
 }
 
+/* Prints all feature sections; those that cannot be decoded count as damage of the input. */
 static bool print_features(cli_listing *l)
 {
     cli_check_features(&l->in);

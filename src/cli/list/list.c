@@ -95,6 +95,7 @@ static int list_of(const char *path, const settings *set)
     return ok ? status : CLI_FAILED;
 }
 
+/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
     if (cli_is_selection(option))

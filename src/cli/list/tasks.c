@@ -45,6 +45,7 @@ static void pid_json(const char *key, uint32_t pid)
         cli_json_number(key, pid);
 }
 
+/* The three functions below print what the model has; false if there is no memory. */
 static bool print_processes(cli_listing *l)
 {
     static const char *const columns[] = {">PID", ">PPID", ">START", ">END", ">THREADS", "COMM"};

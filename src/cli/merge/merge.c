@@ -161,6 +161,7 @@ static const char *align_word(size_t i)
     return i == 0 ? "start" : NULL;
 }
 
+/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
     switch (option) {
@@ -280,7 +281,7 @@ static int merge(settings *set)
     int status = open_files(set, &sink);
     if (status != CLI_DONE)
         return status;
-    cli_signals_file("an input");
+    cli_signals_file("an input"); /* all are mapped: which one was truncated is not known */
     cli_progress_start("merge");
     cli_merge_begin(&x);
     perfile_status st =
@@ -383,6 +384,7 @@ int cli_merge(int argc, char **argv)
     for (int c; status == CLI_CONTINUE &&
                 (c = cli_next_option("merge", argc, argv, &cli_merge_spec)) != -1;)
         status = read_option(c, &set);
+    /* Unlike other commands, merge does not read perf.data by default. */
     if (status == CLI_CONTINUE && optind == argc)
         status = cli_usage("merge", "missing input: give the captures to merge");
     if (status == CLI_CONTINUE && !set.w.out)

@@ -156,6 +156,7 @@ static const char *salvage_word(size_t i)
     return i == 0 ? "salvage" : NULL;
 }
 
+/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
     switch (option) {

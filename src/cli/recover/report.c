@@ -243,6 +243,7 @@ static void report_next_step(const cli_rescue *x)
     }
     char file[CLI_SHELL_WORD];
     const char *path = x->dry_run ? x->path : x->out;
+    /* The path is an argument of -i for perf report, an operand for the others. */
     bool report = !x->dry_run && x->sum.samples;
     bool known = strcmp(path, "-") != 0 && (report ? cli_shell_word(path, file, sizeof file)
                                                    : cli_shell_file(path, file, sizeof file));
@@ -263,6 +264,7 @@ void cli_rescue_end(cli_rescue *x, const perfile_error *failed)
     if (x->json)
         json_end(x, failed);
     if (x->n_gaps > MAX_SHOWN_GAPS && !x->json)
+        /* Gaps beyond the first ones were counted, but not reported. */
         cli_message("%s: and %" PRIu64 " more gaps; --json lists all", x->name,
                     x->n_gaps - MAX_SHOWN_GAPS);
     if (failed) {

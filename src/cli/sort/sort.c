@@ -25,6 +25,7 @@ typedef struct settings {
     uint32_t jobs;       /* threads; 0: the default */
 } settings;
 
+/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
     if (option == CLI_OPTION_TO && strcmp(optarg, "dir") == 0)

@@ -27,7 +27,7 @@ void cli_split_done(void *run, const perfile_split_part *part, perfile_sink *sin
     cli_split_run *x = run;
     if (!x->json || x->n_parts == PERFILE_SPLIT_MOST_PARTS)
         return;
-    if (x->n_parts == x->cap_parts) {
+    if (x->n_parts == x->cap_parts) { /* grow by doubling */
         size_t cap = x->cap_parts ? 2 * x->cap_parts : 64;
         cli_split_part *more = realloc(x->parts, cap * sizeof *more);
         if (!more) {
@@ -69,6 +69,8 @@ static void json_time(const char *key, uint64_t time)
         cli_json_decimal(key, time);
 }
 
+/* Prints a part as an item of the array.  `records` and `samples` are its own, `written` includes
+ * repeated side-band. */
 static void json_part(const cli_split_part *one)
 {
     cli_json_object(NULL);
@@ -84,6 +86,7 @@ static void json_part(const cli_split_part *one)
     cli_json_object_end();
 }
 
+/* Prints the report as a JSON object; `out` is null if nothing was written. */
 static void json_object(const cli_split_run *x, const perfile_error *failed)
 {
     cli_json_object(NULL);
@@ -99,6 +102,7 @@ static void json_object(const cli_split_run *x, const perfile_error *failed)
     cli_json_number("damages", x->sum.damages);
     cli_json_number("lost", x->sum.lost);
     cli_json_array("parts");
+    /* After a failure no part exists, though some were written. */
     for (size_t i = 0; i < x->n_parts && !failed; i++)
         json_part(&x->parts[i]);
     cli_json_array_end();

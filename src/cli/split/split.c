@@ -115,6 +115,7 @@ static int read_method(int option, settings *set)
     }
 }
 
+/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
     switch (option) {

@@ -118,7 +118,7 @@ const char *cli_keys_suggestion(const char *list, char *out, size_t size)
         snprintf(word, sizeof word, "%.*s", (int)strcspn(list, ",="), list);
         bool known = false;
         for (unsigned kind = 0; kind < N_KINDS; kind++)
-            known |= strcmp(word, names[kind]) == 0;
+            known |= strcmp(word, names[kind]) == 0; /* then there is nothing to suggest for it */
         if (!known)
             cli_suggestion(word, names, N_KINDS, out, size);
     }
@@ -143,8 +143,8 @@ static perfile_bytes dso_of_value(uint64_t value)
 
 /* Returns the name that a value stands for; NULL if it is shown as a number, or if there is none.
  */
-static const char *word_of(const cli_counts *counts, unsigned k, uint64_t value, char *buf,
-                           size_t size)
+static const char *name_of_value(const cli_counts *counts, unsigned k, uint64_t value, char *buf,
+                                 size_t size)
 {
     switch (counts->keys->kind[k]) {
     case TYPE:
@@ -174,11 +174,11 @@ void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
         cli_json_number("type_number", cli_type_number(value));
         break;
     case EVENT:
-        cli_json_string("event", word_of(counts, k, value, buf, sizeof buf));
+        cli_json_string("event", name_of_value(counts, k, value, buf, sizeof buf));
         cli_json_number("event_index", value);
         break;
     case COMM:
-        cli_json_string("comm", word_of(counts, k, value, buf, sizeof buf));
+        cli_json_string("comm", name_of_value(counts, k, value, buf, sizeof buf));
         break;
     case DSO:
         cli_json_text("dso", dso_of_value(value));
@@ -194,7 +194,7 @@ void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
 void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_table *t)
 {
     char buf[32];
-    const char *word = value != NO_VALUE ? word_of(counts, k, value, buf, sizeof buf) : "-";
+    const char *word = value != NO_VALUE ? name_of_value(counts, k, value, buf, sizeof buf) : "-";
     if (word) {
         cli_cell_string(t, word);
     } else if (counts->keys->kind[k] == DSO) {
@@ -231,7 +231,7 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
     case COMM:
         name = perfile_model_record_comm(in->model, r);
         return name ? (uintptr_t)name : NO_VALUE;
-    case DSO:
+    case DSO: /* what was mapped at the address of the sample, at its time */
         mapping = perfile_model_record_mapping(in->model, r);
         return mapping ? (uintptr_t)mapping->name : NO_VALUE;
     case TIME: {
@@ -246,6 +246,7 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
 int cli_key_order(const cli_keys *keys, unsigned k, uint64_t a, uint64_t b)
 {
     /* Values of these keys are addresses, whose order is random. */
+    /* Without a value (NO_VALUE) there is no string: such rows come last. */
     bool names = keys->kind[k] == COMM || keys->kind[k] == DSO;
     if (names && a != NO_VALUE && b != NO_VALUE)
         return strcmp((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);

@@ -71,6 +71,7 @@ static int order(const void *a, const void *b)
     uint64_t of_x = sort_value(x, sorted_by), of_y = sort_value(y, sorted_by);
     if (of_x != of_y)
         return of_x < of_y ? 1 : -1;
+    /* Rows without samples (other record types) by their number of records. */
     if (sorted_by == BY_SAMPLES && x->records != y->records)
         return x->records < y->records ? 1 : -1;
     return by_key(x, y);
@@ -92,6 +93,7 @@ static size_t rows_shown(const settings *set, const cli_counts *counts)
     return set->top && set->top < counts->groups.n ? (size_t)set->top : counts->groups.n;
 }
 
+/* Prints the counts of a row; a period that means nothing is null. */
 static void figures_json(const cli_counts *counts, const cli_group *g)
 {
     cli_json_number("records", g->records);
@@ -234,6 +236,7 @@ static bool print_table(const settings *set, const cli_counts *counts)
     return ok;
 }
 
+/* Prints the counts of one input; false if there is no memory. */
 static bool print(const settings *set, cli_counts *counts, const cli_input *in)
 {
     bool ok = true;
@@ -293,6 +296,7 @@ static int top_option(settings *set)
     return CLI_CONTINUE;
 }
 
+/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
     const char *wrong;
@@ -300,7 +304,7 @@ static int read_option(int option, settings *set)
     if (cli_is_selection(option))
         return cli_selection_option("stats", option, &set->select);
     switch (option) {
-    case OPTION_BY:
+    case OPTION_BY: /* may be given again: keys are added */
         wrong = cli_keys_add(&set->keys, optarg);
         cli_keys_suggestion(optarg, suggestion, sizeof suggestion);
         return wrong ? cli_usage("stats", "%s: '%s'%s", wrong, optarg, suggestion) : CLI_CONTINUE;
@@ -377,7 +381,7 @@ int cli_stats(int argc, char **argv)
     if (status == CLI_CONTINUE)
         status = cli_selection_check("stats", &set.select);
     if (status == CLI_CONTINUE) {
-        if (set.keys.n == 0)
+        if (set.keys.n == 0) /* without --by */
             cli_keys_add(&set.keys, "type");
         set.how.selection = &set.select;
         set.how.model = cli_key_resolved(&set.keys) >= 0;

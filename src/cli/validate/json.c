@@ -47,6 +47,7 @@ static void begin(void)
     cli_json_array("findings");
 }
 
+/* Begins a file: adds it to the list, to be filled at its end. */
 static void file(const cli_validation *v)
 {
     current_file = calloc(1, sizeof *current_file);
@@ -82,6 +83,7 @@ static void record_members(const cli_validation *v, const perfile_finding *f)
         cli_json_string("field", f->field);
 }
 
+/* Prints a finding as an item of the array. */
 static void finding(const cli_validation *v, const perfile_finding *f)
 {
     char path[4096];
@@ -99,6 +101,7 @@ static void finding(const cli_validation *v, const perfile_finding *f)
     cli_json_object_end();
 }
 
+/* Keeps a reason of the verdict on the current file. */
 static void reason(const cli_validation *v, unsigned verdict, const char *sentence)
 {
     (void)v;
@@ -118,7 +121,7 @@ static void file_end(const cli_validation *v)
     for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++)
         for (unsigned s = PERFILE_SEVERITY_NOTE; s <= PERFILE_SEVERITY_ERROR; s++)
             rules[i][s] += cli_rule_summary(v, i, s).count;
-    if (!current_file)
+    if (!current_file) /* no memory: the report says that it is incomplete */
         return;
     memcpy(current_file->counts, v->counts, sizeof current_file->counts);
     current_file->failure = copy_text(v->failure);

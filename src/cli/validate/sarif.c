@@ -154,6 +154,7 @@ static void file_end(const cli_validation *v)
     failed |= v->failure != NULL;
 }
 
+/* Prints everything behind the results. */
 static void end(void)
 {
     cli_json_array_end();

@@ -62,6 +62,7 @@ static void file(const cli_validation *v)
     out_of_memory = false;
 }
 
+/* With --all prints the finding at once, else keeps it. */
 static void finding(const cli_validation *v, const perfile_finding *f)
 {
     char line[LINE_BYTES];
@@ -70,7 +71,7 @@ static void finding(const cli_validation *v, const perfile_finding *f)
         print_line(line);
         return;
     }
-    if (n_kinds == MAX_KINDS)
+    if (n_kinds == MAX_KINDS) /* cannot happen: a rule has two severities at most */
         return;
     kind *k = &kinds[n_kinds];
     *k = (kind){f->rule, f->severity, f->offset, f->part, strdup(line)};
@@ -119,6 +120,7 @@ static void reason(const cli_validation *v, unsigned verdict, const char *senten
     print_line(sentence);
 }
 
+/* Prints the findings, the verdict for --for, the counts, and what the user can do next. */
 static void file_end(const cli_validation *v)
 {
     static const char *const words[] = {NULL, "note", "warning", "error"};

@@ -249,6 +249,7 @@ static const char *read_rules(const char *list, const char **rules)
     return NULL;
 }
 
+/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
     const char *wrong = NULL;
