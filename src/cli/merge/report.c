@@ -83,7 +83,8 @@ static const char *kind_name(const cli_merge_message *note)
 /* Prints an input: its records, host, boot, and how its clock was aligned. */
 static void json_input(const cli_merge_run *x, size_t i, const perfile_merge_input_summary *in)
 {
-    char offset[24];
+    char
+        offset[24]; /* a string, since it may pass 2^53; it has a sign, unlike cli_json_decimal() */
     snprintf(offset, sizeof offset, "%" PRId64, in->offset);
     cli_json_object(NULL);
     cli_json_string("name", x->in[i].name);
@@ -110,7 +111,7 @@ static void json_ids(const perfile_stream *stream, size_t n)
             cli_json_number("input", i);
             cli_json_decimal("id", id.id);
             cli_json_decimal("new_id", id.new_id);
-            if (id.event == UINT32_MAX)
+            if (id.event == UINT32_MAX) /* of no event */
                 cli_json_null("event");
             else
                 cli_json_number("event", id.event);
@@ -126,6 +127,7 @@ static void json_pids(const perfile_stream *stream, size_t n)
     uint32_t pid, new_pid;
     cli_json_array("pids");
     for (size_t i = 0; i < n; i++) {
+        /* Begins in front of pid 0; each call returns the next number that changed. */
         for (pid = UINT32_MAX; perfile_merge_get_pid(stream, i, pid, &pid, &new_pid);) {
             cli_json_object(NULL);
             cli_json_number("input", i);
