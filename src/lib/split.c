@@ -210,8 +210,8 @@ static perfile_status refuse_growth(const pf_splitting *s, perfile_error *err)
     return pf_fail(
         err, PERFILE_E_LIMIT, "growth_ratio",
         "%u parts repeat the side-band that each of them needs, and would have more than "
-        "%llu bytes together: make larger parts, or repeat less (--no-state, "
-        "--compact-state)",
+        "%llu bytes together: make larger parts, or repeat less (--no-sideband, "
+        "--compact-sideband)",
         s->split.n, (unsigned long long)s->most);
 }
 

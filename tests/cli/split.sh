@@ -59,8 +59,8 @@ for n in 0 -1 1.5 x '' 99999999999999999999; do
     expect 2 "--records takes a number" "--records=$n" -o 'parts/%d' missing
 done
 expect 2 "--by takes tid, pid, cpu, event or comm, not 'dso'" --by dso -o 'parts/%d' missing
-expect 2 "no place for the number" --by pid -o parts/x missing
-expect 2 "no place for the number" --by pid -o parts/%% missing
+expect 2 "no place for the part" --by pid -o parts/x missing
+expect 2 "no place for the part" --by pid -o parts/%% missing
 expect 2 "more than one place" --by pid -o parts/%d-%s missing
 expect 2 "must be followed by" --by pid -o parts/%x missing
 expect 2 "must be followed by" --by pid -o parts/% missing

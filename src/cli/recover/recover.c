@@ -19,7 +19,7 @@ typedef struct settings {
     cli_writing w;
     const char *attrs_from; /* path of the reference capture, or NULL */
     bool dry_run;
-    bool big; /* --event describes a big-endian capture */
+    uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of the capture that --event describes */
     const char *events[MAX_EVENTS];
     uint32_t n_events;
 } settings;

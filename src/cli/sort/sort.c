@@ -99,7 +99,7 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
                                   .form = set->w.has_form ? set->w.form
                                           : pipe          ? PERFILE_FORM_PIPE
                                                           : PERFILE_FORM_FILE,
-                                  .swapped = perfile_session_swapped(session)};
+                                  .byte_order = perfile_session_byte_order(session)};
     perfile_copy_options copying = {.size = sizeof copying,
                                     .flags = set->w.fail ? 0 : PERFILE_COPY_FORCE,
                                     .note = on_note,
