@@ -26,13 +26,13 @@ void pf_perf_end_envelopes(pf_perf_stream *p)
 {
     size_t left = p->inner.len - p->inner_at;
     if (left && !p->inner_broken)
-        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_TRUNCATED_COMPRESSED,
+        pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_TRUNCATED_COMPRESSED,
                                              .flags = PERFILE_REC_INNER,
                                              .offset = p->pos,
                                              .stream_offset = p->inner_pos + p->inner_at,
                                              .lost = left});
     if (p->split_open)
-        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
+        pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
                                              .offset = p->split_offset,
                                              .lost = p->split.len});
     pf_buffer_clear(&p->inner);
@@ -59,7 +59,7 @@ static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded
 static void broken(pf_perf_stream *p, const perfile_record *r, size_t before)
 {
     if (p->salvage) {
-        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
+        pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
                                              .offset = r->offset,
                                              .lost = perfile_record_size(r)});
         p->inner_ends = true;
@@ -70,7 +70,7 @@ static void broken(pf_perf_stream *p, const perfile_record *r, size_t before)
     if (p->base.options.on_damage != PERFILE_ON_DAMAGE_STOP) {
         /* The next frame may begin in any later record; a record cut by the break is lost. */
         size_t left = p->inner.len - p->inner_at;
-        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
+        pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
                                              .offset = r->offset,
                                              .lost = perfile_record_size(r) + left});
         pf_buffer_clear(&p->inner);
@@ -147,7 +147,7 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
         st = feed(p, in, padded, &why);
         if (st == PERFILE_OK) {
             if (in.len < all)
-                pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
+                pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
                                                      .offset = r->offset,
                                                      .lost = all - in.len});
             return PERFILE_OK;
@@ -179,7 +179,7 @@ static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfil
         if (f.size >= PF_PERF_RECORD_HEADER && f.size == p->split.len) {
             p->split_ready = true;
         } else {
-            pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
+            pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
                                                  .offset = p->split_offset,
                                                  .lost = p->split.len});
         }
@@ -190,9 +190,9 @@ static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfil
         pf_buffer_clear(&p->split);
         p->split_open = true;
         p->split_offset = r->offset;
-        p->split_pieces = 0;
+        p->split_fragments = 0;
     }
-    if (p->split.len + r->body.len + ++p->split_pieces * SPLIT_PIECE > p->base.limits.split_bytes)
+    if (p->split.len + r->body.len + ++p->split_fragments * SPLIT_PIECE > p->base.limits.split_bytes)
         return pf_fail(err, PERFILE_E_LIMIT, "split_bytes",
                        "a record in pieces has more than %llu bytes",
                        (unsigned long long)p->base.limits.split_bytes);
@@ -201,7 +201,7 @@ static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfil
     return PERFILE_OK;
 }
 
-perfile_status pf_perf_open_envelope(pf_perf_stream *p, perfile_record *r, perfile_error *err)
+perfile_status pf_perf_add_envelope(pf_perf_stream *p, perfile_record *r, perfile_error *err)
 {
     bool compressed = pf_marks_of(r) & PF_ROW_ENVELOPE;
     bool split = !p->base.options.as_stored && pf_is_fragment(r);
@@ -224,7 +224,7 @@ static perfile_status place_inner(pf_perf_stream *p, const uint8_t *at, const pf
                                   perfile_error *err)
 {
     perfile_record *r = &p->base.run[0];
-    pf_perf_prepare(p, true, p->slots_inner ? 1 : PERFILE_RUN_RECORDS);
+    pf_perf_prepare_slots(p, true, p->slots_inner ? 1 : PERFILE_RUN_RECORDS);
     r->header = at;
     r->body = (perfile_bytes){at + PF_PERF_RECORD_HEADER, f->size - PF_PERF_RECORD_HEADER};
     r->type = f->type;
@@ -239,7 +239,7 @@ static perfile_status place_inner(pf_perf_stream *p, const uint8_t *at, const pf
     if (!pf_record_row(f->type))
         p->base.summary.unknown_types++;
     count_inner(p, f->size);
-    return pf_perf_learn(p, r, err);
+    return pf_perf_feed_session(p, r, err);
 }
 
 /* A size inside the decompressed stream that no record has.  Without resync nothing more of the
@@ -252,9 +252,9 @@ static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_e
                          .stream_offset = p->inner_pos + p->inner_at,
                          .bytes = rest};
     if (p->base.options.on_damage != PERFILE_ON_DAMAGE_STOP) {
-        d.lost = pf_perf_resync(&p->inner_vet, rest, 1);
+        d.lost = pf_perf_resync(&p->inner_fit, rest, 1);
         p->inner_at += (size_t)d.lost;
-        pf_perf_damage(p, &d);
+        pf_perf_add_damage(p, &d);
         return PERFILE_OK;
     }
     perfile_status st = pf_perf_count_rest(p, &d.lost, err);
@@ -266,7 +266,7 @@ static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_e
     p->inner_broken = true;
     p->inner_at = p->inner.len;
     p->part_over = true;
-    pf_perf_damage(p, &d);
+    pf_perf_add_damage(p, &d);
     return PERFILE_OK;
 }
 
@@ -274,12 +274,12 @@ static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_e
 static bool look_inside(pf_perf_stream *p, perfile_bytes *rest)
 {
     if (p->inner_at >= p->inner_trusted) {
-        pf_ahead a = pf_perf_look_ahead(&p->inner_vet, *rest, false, false);
-        if (a.broken && pf_perf_believed(p))
+        pf_salvage_result a = pf_perf_look_ahead(&p->inner_fit, *rest, false, false);
+        if (a.broken && pf_perf_check_intact(p))
             return true;
         p->inner_trusted = p->inner_at + a.trusted;
         if (a.trusted == 0 && a.broken) {
-            pf_perf_damage(p, &(pf_perf_pending){.damage = a.damage,
+            pf_perf_add_damage(p, &(pf_perf_pending){.damage = a.damage,
                                                  .flags = PERFILE_REC_INNER,
                                                  .offset = p->envelope_offset,
                                                  .stream_offset = p->inner_pos + p->inner_at,
@@ -308,8 +308,8 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
     if (p->salvage && !look_inside(p, &rest))
         return PERFILE_OK;
     if (!p->slots_inner || p->slot_dirty)
-        pf_perf_prepare(p, true, p->slots_inner ? 1 : PERFILE_RUN_RECORDS);
-    size_t taken = pf_perf_take(p, rest, p->inner_pos + p->inner_at, true);
+        pf_perf_prepare_slots(p, true, p->slots_inner ? 1 : PERFILE_RUN_RECORDS);
+    size_t taken = pf_perf_frame_run(p, rest, p->inner_pos + p->inner_at, true);
     if (taken) {
         p->inner_at += taken;
         count_inner(p, taken);

@@ -102,7 +102,7 @@ static const pf_source_ops spans_ops = {.run = spans_run, .close = spans_close};
 /* The part has ended because of damage that the callback told. */
 static void tell(pf_perf_stream *p, pf_spans *x)
 {
-    pf_perf_damage(p, &(pf_perf_pending){.damage = x->damage, .offset = x->at});
+    pf_perf_add_damage(p, &(pf_perf_pending){.damage = x->damage, .offset = x->at});
     x->damage = 0;
     if (p->base.options.on_damage == PERFILE_ON_DAMAGE_STOP) {
         x->final = PERFILE_END;

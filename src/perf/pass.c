@@ -23,7 +23,7 @@ pass_samples(perfile_bytes run, size_t at, bool swap, uint32_t ahead, perfile_pa
         uint16_t size = pf_load_u16(r + 6, swap);
         if (pf_load_u32(r, swap) != PERFILE_RECORD_SAMPLE || size < PF_PERF_RECORD_HEADER)
             break;
-        pf_perf_fetch_ahead(r, ahead);
+        pf_perf_prefetch(r, ahead);
         at += size;
     }
     passed->samples += n;
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) size_t pass_as(perfile_bytes run, b
         const uint8_t *last = run.ptr + run.len - size;
         size_t n = 0;
         do {
-            pf_perf_fetch_ahead(r, ahead);
+            pf_perf_prefetch(r, ahead);
             r += size;
             n++;
         } while (r <= last && ((pf_load_u64(r, PF_NATIVE_BIG) ^ header) & all_but_misc) == 0);
@@ -102,7 +102,7 @@ static void scan(perfile_bytes bytes, uint64_t offset, bool swap, pf_scanned *sc
     const size_t start = pf_perf_sample_row(bytes, offset, swap);
     const perfile_bytes rest = {bytes.ptr + start, bytes.len - start};
     *p = (perfile_passed){0};
-    size_t n = swap ? pass_as(rest, true, PF_AHEAD, p) : pass_as(rest, false, PF_AHEAD, p);
+    size_t n = swap ? pass_as(rest, true, PF_PREFETCH_BYTES, p) : pass_as(rest, false, PF_PREFETCH_BYTES, p);
     scanned->start = offset + start;
     scanned->end = scanned->start + n;
 }
@@ -146,7 +146,7 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
         pf_perf_skip(s, passed->samples + passed->rounds, known.end - known.start);
         return;
     }
-    if (pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
+    if (pf_perf_fetch(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
         return;
     passed->offset = p->pos;
     passed->part = p->part;
@@ -154,8 +154,8 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
     if (any && known.start - p->pos < run.len)
         run.len = (size_t)(known.start - p->pos);
     size_t bytes =
-        p->swap ? pass_as(run, true, p->ahead, passed) : pass_as(run, false, p->ahead, passed);
+        p->swap ? pass_as(run, true, p->prefetch_bytes, passed) : pass_as(run, false, p->prefetch_bytes, passed);
     uint64_t n = passed->samples + passed->rounds;
-    p->ahead = pf_perf_ahead(bytes, (uint32_t)n);
+    p->prefetch_bytes = pf_perf_prefetch_distance(bytes, (uint32_t)n);
     pf_perf_skip(s, n, bytes);
 }

@@ -8,7 +8,7 @@ pf_peeked pf_perf_peek(perfile_stream *s)
     pf_perf_stream *p = pf_perf_of(s);
     perfile_bytes run;
     if (p->swap || !pf_perf_at_records(p) ||
-        pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
+        pf_perf_fetch(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
         return none;
     const pf_frame f =
         run.len < PF_PERF_RECORD_HEADER ? (pf_frame){0} : pf_frame_at(run.ptr, false);
@@ -18,14 +18,14 @@ pf_peeked pf_perf_peek(perfile_stream *s)
     const uint64_t header = pf_load_u64(at, PF_NATIVE_BIG);
     size_t n = 0, most = run.len / f.size;
     most = most < PERFILE_RUN_RECORDS ? most : PERFILE_RUN_RECORDS;
-    const uint32_t ahead = pf_perf_ahead(f.size, 1);
+    const uint32_t ahead = pf_perf_prefetch_distance(f.size, 1);
     while (n < most && ((pf_load_u64(at, PF_NATIVE_BIG) ^ header) & all_but_misc) == 0) {
-        pf_perf_fetch_ahead(at, ahead);
+        pf_perf_prefetch(at, ahead);
         at += f.size;
         n++;
     }
-    pf_perf_slots(p);
-    pf_perf_put(p, &s->run[0], run.ptr, f.type, (uint16_t)f.size, p->pos, p->sequence, false,
+    pf_perf_ensure_slots(p);
+    pf_perf_fill_slot(p, &s->run[0], run.ptr, f.type, (uint16_t)f.size, p->pos, p->sequence, false,
                 false);
     return (pf_peeked){s->run, n, f.size};
 }
@@ -48,7 +48,7 @@ pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most)
     pf_sample_span all = {.offset = p->pos, .part = p->part, .lasting = p->file->source->stable};
     perfile_bytes run;
     if (!pf_perf_at_records(p) ||
-        pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
+        pf_perf_fetch(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
         return all;
     size_t at = 0, end = run.len < BYTES ? run.len : BYTES;
     while (all.n < most && end - at >= PF_PERF_RECORD_HEADER) {

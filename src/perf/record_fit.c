@@ -59,18 +59,18 @@ static void look_at(void *user, const perfile_field *f, const perfile_value *v)
     case PERFILE_KIND_PID:
     case PERFILE_KIND_TID:
         if (f->type == PERFILE_STORED_U32 && v->number > MOST_PID && v->number < UINT32_MAX - 1)
-            l->odd |= PF_ODD_LOOK;
+            l->odd |= PF_ODD_VALUE;
         break;
     case PERFILE_KIND_PATH:
     case PERFILE_KIND_COMM:
         if (f->type != PERFILE_STORED_TEXT)
             break;
         if (!printable(v->u.bytes))
-            l->odd |= PF_ODD_LOOK;
+            l->odd |= PF_ODD_VALUE;
         if (l->kernel && v->width && v->u.bytes.len == v->width)
             l->odd |= PF_ODD_BODY; /* no NUL */
         if (l->kernel && v->width > v->u.bytes.len + STRING_ROOM)
-            l->odd |= PF_ODD_ROOM;
+            l->odd |= PF_ODD_SLACK;
         break;
     default:
         break;
@@ -125,7 +125,7 @@ uint32_t pf_record_fit_record(const perfile_record *r)
     uint32_t odd = vet_frame(r);
     if (!odd)
         odd = r->type == PERFILE_RECORD_SAMPLE ? vet_sample(r) : walk(r);
-    return odd & (PF_ODD_HARD | PF_ODD_ROOM);
+    return odd & (PF_ODD_HARD | PF_ODD_SLACK);
 }
 
 bool pf_record_fit_time(const pf_record_fit *v, uint64_t time, uint64_t after)
@@ -153,7 +153,7 @@ uint32_t pf_record_fit_closely(const pf_record_fit *v, const perfile_record *r)
         return odd;
     if (r->type == PERFILE_RECORD_SAMPLE)
         odd |= vet_sample(r) | (pf_attribution_of(r).event ? 0U : (uint32_t)PF_ODD_ID);
-    odd |= walk(r) & ~(uint32_t)PF_ODD_ROOM;
+    odd |= walk(r) & ~(uint32_t)PF_ODD_SLACK;
     uint64_t time = perfile_record_time(r);
     if (time != PERFILE_NO_TIME && time != 0 && !pf_record_fit_time(v, time, PERFILE_NO_TIME))
         odd |= PF_ODD_TIME;

@@ -13,8 +13,8 @@ enum {
     PF_ODD_ID = 1 << 3,   /* of no event */
     PF_ODD_TIME = 1 << 4, /* far from those around it */
     PF_ODD_MISC = 1 << 5, /* bits that nobody sets */
-    PF_ODD_LOOK = 1 << 6, /* numbers and names that no system has */
-    PF_ODD_ROOM = 1 << 7, /* bytes behind the string at its end, in which others may lie */
+    PF_ODD_VALUE = 1 << 6, /* numbers and names that no system has */
+    PF_ODD_SLACK = 1 << 7, /* bytes behind the string at its end, in which others may lie */
     PF_ODD_HARD = PF_ODD_TYPE | PF_ODD_SIZE | PF_ODD_BODY | PF_ODD_ID
 };
 
@@ -43,7 +43,7 @@ static inline void pf_record_fit_fill(const pf_record_fit *v, const uint8_t *p, 
                           .session = v->session};
 }
 
-/* What is hard to believe of `r`: PF_ODD_HARD, and PF_ODD_ROOM. */
+/* What is hard to believe of `r`: PF_ODD_HARD, and PF_ODD_SLACK. */
 uint32_t pf_record_fit_record(const perfile_record *r);
 
 /* Whether a SAMPLE is of an event that is known, and fits it. */

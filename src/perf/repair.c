@@ -104,7 +104,7 @@ static bool frames_at(perfile_bytes file, uint64_t at, bool swap)
 {
     pf_record_fit v = {.swap = swap};
     return at < file.len &&
-           pf_perf_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, 0, 1);
+           pf_perf_is_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, 0, 1);
 }
 
 /* The byte order in which more of the file makes sense. */
@@ -145,7 +145,7 @@ static bool attrs_good(perfile_bytes file, const pf_perf_header *h)
                 h->attr_size % 8 == 0 && h->attrs.size && h->attrs.size % h->attr_size == 0 &&
                 pf_within(h->attrs.offset, h->attrs.size, file.len);
     for (uint64_t at = 0; good && at < h->attrs.size; at += h->attr_size)
-        good = pf_attr_sane((perfile_bytes){file.ptr + h->attrs.offset + at, (size_t)h->attr_size},
+        good = pf_attr_entry_plausible((perfile_bytes){file.ptr + h->attrs.offset + at, (size_t)h->attr_size},
                             h->swap);
     return good;
 }

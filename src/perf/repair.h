@@ -12,10 +12,10 @@ perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *give
 /* perf/repair_events.c: events by their look.  Each fills `r` with those it finds. */
 
 /* Bytes of an attr at the beginning of `b`, 0 when it does not look like one. */
-size_t pf_attr_look(perfile_bytes b, bool swap);
+size_t pf_attr_plausible_size(perfile_bytes b, bool swap);
 
 /* Whether an entry of the attr section is not plainly wrong. */
-bool pf_attr_sane(perfile_bytes entry, bool swap);
+bool pf_attr_entry_plausible(perfile_bytes entry, bool swap);
 
 /* Searches the entries of the attr section; *end is behind the last. */
 bool pf_repair_find_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t *end);

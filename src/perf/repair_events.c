@@ -12,7 +12,7 @@ enum {
     MOST_TYPE = 1 << 16
 };
 
-size_t pf_attr_look(perfile_bytes b, bool swap)
+size_t pf_attr_plausible_size(perfile_bytes b, bool swap)
 {
     if (b.len < PF_ATTR_LEAST)
         return 0;
@@ -32,7 +32,7 @@ size_t pf_attr_look(perfile_bytes b, bool swap)
                : 0;
 }
 
-bool pf_attr_sane(perfile_bytes entry, bool swap)
+bool pf_attr_entry_plausible(perfile_bytes entry, bool swap)
 {
     uint32_t size = pf_load_u32(entry.ptr + 4, swap);
     return (size == 0 || (size >= PF_ATTR_LEAST && size <= entry.len - ID_SECTION)) &&
@@ -48,7 +48,7 @@ static size_t entry_look(perfile_bytes file, uint64_t at, uint64_t width, bool s
     if (!pf_within(at, width, file.len))
         return 0;
     perfile_bytes b = {file.ptr + at, (size_t)width};
-    size_t size = pf_attr_look(b, swap);
+    size_t size = pf_attr_plausible_size(b, swap);
     if (!size || size + ID_SECTION > width)
         return 0;
     ids->offset = pf_load_u64(b.ptr + width - ID_SECTION, swap);
@@ -85,7 +85,7 @@ bool pf_repair_find_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t 
 {
     uint64_t most = file.len < SEARCH_BYTES ? file.len : SEARCH_BYTES;
     for (uint64_t at = PF_PERF_OLD_HEADER; at + PF_ATTR_LEAST + ID_SECTION <= most; at += 8) {
-        size_t size = pf_attr_look((perfile_bytes){file.ptr + at, file.len - (size_t)at}, swap);
+        size_t size = pf_attr_plausible_size((perfile_bytes){file.ptr + at, file.len - (size_t)at}, swap);
         uint64_t best = 0, n = 0;
         if (!size)
             continue;
@@ -119,7 +119,7 @@ static bool desc_look(pf_repair *r, perfile_bytes b, bool swap)
         uint32_t n_ids = pf_cur_u32(&c);
         perfile_bytes name = pf_cur_string(&c);
         perfile_bytes ids = pf_cur_list(&c, n_ids, 8);
-        size_t own = c.bad ? 0 : pf_attr_look(attr, swap);
+        size_t own = c.bad ? 0 : pf_attr_plausible_size(attr, swap);
         if (!own || !name.len || !memchr(name.ptr, 0, name.len) ||
             !pf_repair_add(r, (perfile_bytes){attr.ptr, own}, ids))
             return false;
@@ -154,7 +154,7 @@ bool pf_repair_find_header_attrs(pf_repair *r, perfile_bytes file, bool swap, ui
         }
         perfile_bytes body = {file.ptr + at + PF_PERF_RECORD_HEADER,
                               f.size - PF_PERF_RECORD_HEADER};
-        size_t size = pf_attr_look(body, swap);
+        size_t size = pf_attr_plausible_size(body, swap);
         if (!size || (body.len - size) % 8) {
             at += 8;
             continue;

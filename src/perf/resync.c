@@ -14,14 +14,14 @@ static bool closely(pf_record_fit *v, const perfile_record *r)
     return pf_record_fit_closely(v, r) == 0;
 }
 
-bool pf_perf_chain(pf_record_fit *v, perfile_bytes bytes, size_t upto, unsigned least)
+bool pf_perf_is_chain(pf_record_fit *v, perfile_bytes bytes, size_t upto, unsigned least)
 {
     const uint8_t *at = bytes.ptr;
     const uint8_t *end = at + bytes.len;
     unsigned n = 0;
     for (; (n < CHAIN || (size_t)(at - bytes.ptr) < upto) && at < end; n++) {
         size_t left = (size_t)(end - at);
-        if (!pf_perf_possible(at, left, v->swap))
+        if (!pf_perf_header_plausible(at, left, v->swap))
             return false;
         perfile_record r;
         pf_frame f = pf_frame_at(at, v->swap);
@@ -58,7 +58,7 @@ bool pf_perf_swallows(pf_record_fit *v, perfile_bytes record)
         size_t at = from;
         for (; n < CHAIN; n++) {
             perfile_record r;
-            if (!pf_perf_possible(record.ptr + at, record.len - at, v->swap))
+            if (!pf_perf_header_plausible(record.ptr + at, record.len - at, v->swap))
                 break;
             pf_frame f = pf_frame_at(record.ptr + at, v->swap);
             pf_record_fit_fill(v, record.ptr + at, &f, &r);
@@ -78,8 +78,8 @@ size_t pf_perf_resync(pf_record_fit *v, perfile_bytes bytes, size_t from)
     v->budget = (int64_t)1 << 20;
     for (size_t at = from; at < bytes.len; at++) {
         v->budget += CREDIT;
-        if (pf_perf_possible(bytes.ptr + at, bytes.len - at, v->swap) &&
-            pf_perf_chain(v, (perfile_bytes){bytes.ptr + at, bytes.len - at}, 0, 1))
+        if (pf_perf_header_plausible(bytes.ptr + at, bytes.len - at, v->swap) &&
+            pf_perf_is_chain(v, (perfile_bytes){bytes.ptr + at, bytes.len - at}, 0, 1))
             return at;
     }
     return bytes.len;

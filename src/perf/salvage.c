@@ -68,8 +68,8 @@ static size_t inside(pf_record_fit *v, perfile_bytes bytes, size_t at, size_t wh
 {
     v->budget = (int64_t)whole * 64 + 4096;
     for (size_t i = at + 1; i < at + whole && v->budget > 0; i++)
-        if (pf_perf_possible(bytes.ptr + i, bytes.len - i, v->swap) &&
-            pf_perf_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, 2))
+        if (pf_perf_header_plausible(bytes.ptr + i, bytes.len - i, v->swap) &&
+            pf_perf_is_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, 2))
             return i;
     return SEARCH;
 }
@@ -83,16 +83,16 @@ static size_t examine(pf_record_fit *v, perfile_bytes bytes, size_t at, size_t w
         return within;
     v->budget = 4096;
     if (end != bytes.len &&
-        !pf_perf_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0, 1))
+        !pf_perf_is_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0, 1))
         return SEARCH;
     return odd == PF_ODD_TYPE ? BELIEVE : end;
 }
 
 /* The chain of records that begins at `at`.  Its steps back in time are steps of this capture. */
-static pf_behind look_behind(pf_record_fit *v, perfile_bytes bytes, size_t at)
+static pf_after_break look_behind(pf_record_fit *v, perfile_bytes bytes, size_t at)
 {
     enum { TIMES = 256, NEAR = 1 << 20 };
-    pf_behind behind = {.times = {.session = v->session, .swap = v->swap}};
+    pf_after_break behind = {.times = {.session = v->session, .swap = v->swap}};
     pf_frame f;
     size_t whole;
     size_t most = bytes.len - at > NEAR ? at + NEAR : bytes.len;
@@ -100,7 +100,7 @@ static pf_behind look_behind(pf_record_fit *v, perfile_bytes bytes, size_t at)
         perfile_record r;
         pf_record_fit_fill(v, bytes.ptr + at, &f, &r);
         uint64_t time = perfile_record_time(&r);
-        pf_behind_note(&behind, &r, time);
+        pf_after_break_note(&behind, &r, time);
         n += time != PERFILE_NO_TIME && time != 0;
     }
     if (behind.times.back > v->back)
@@ -119,7 +119,7 @@ static bool misplaced(const pf_record_fit *v, uint64_t time, uint64_t after)
 
 /* Where trust ends in the records [0, upto) in front of a break, `behind` which are others.  Notes
  * the times of those that are trusted. */
-static size_t trust(pf_record_fit *v, perfile_bytes bytes, size_t upto, const pf_behind *behind,
+static size_t trust(pf_record_fit *v, perfile_bytes bytes, size_t upto, const pf_after_break *behind,
                     bool island)
 {
     uint64_t after = behind->times.timed ? behind->times.newest : PERFILE_NO_TIME;
@@ -139,7 +139,7 @@ static size_t trust(pf_record_fit *v, perfile_bytes bytes, size_t upto, const pf
             cut = at;
             break;
         }
-        tied = tied || pf_tied(v, &r, time, behind);
+        tied = tied || pf_record_belongs(v, &r, time, behind);
         pf_record_fit_note_time(&seen, time);
     }
     if (!tied)
@@ -160,18 +160,18 @@ static bool only_cut(const pf_record_fit *v, perfile_bytes bytes, size_t at, uns
     return f.type < PERFILE_RECORD_USER && pf_record_known(f.type) && f.size % 8 == 0;
 }
 
-static pf_ahead broken_at(pf_record_fit *v, perfile_bytes bytes, size_t at, unsigned damage,
+static pf_salvage_result broken_at(pf_record_fit *v, perfile_bytes bytes, size_t at, unsigned damage,
                           size_t resume, bool island)
 {
     if (resume == SEARCH)
         resume = pf_perf_resync(v, bytes, at + 1);
     if (resume == bytes.len && !island && only_cut(v, bytes, at, damage))
-        return (pf_ahead){.trusted = at, .broken = true, .damage = damage, .resume = resume};
-    pf_behind behind = look_behind(v, bytes, resume);
+        return (pf_salvage_result){.trusted = at, .broken = true, .damage = damage, .resume = resume};
+    pf_after_break behind = look_behind(v, bytes, resume);
     size_t trusted = trust(v, bytes, at, &behind, island);
     if (trusted == 0 && at != 0)
         damage = PERFILE_DAMAGE_IMPLAUSIBLE;
-    return (pf_ahead){.trusted = trusted, .broken = true, .damage = damage, .resume = resume};
+    return (pf_salvage_result){.trusted = trusted, .broken = true, .damage = damage, .resume = resume};
 }
 
 /* Two pipe streams put into one file. */
@@ -183,16 +183,16 @@ static bool begins_stream(const pf_record_fit *v, perfile_bytes bytes, size_t at
 }
 
 /* Samples of one layout that can be judged without decoding them. */
-typedef struct pf_plain {
+typedef struct pf_plain_layout {
     pf_sample_shape shape;
     size_t least; /* bytes of the smallest record */
     int time_at;  /* where in the record its time is, or -1 */
-} pf_plain;
+} pf_plain_layout;
 
-static pf_plain plain_of(const perfile_layout *l)
+static pf_plain_layout plain_of(const perfile_layout *l)
 {
     int slot = l->sample_slot[PF_SLOT_TIME];
-    pf_plain p = {.shape = pf_sample_shape_of(l->sample_type),
+    pf_plain_layout p = {.shape = pf_sample_shape_of(l->sample_type),
                   .time_at = slot < 0 ? -1 : PF_PERF_RECORD_HEADER + 8 * slot};
     p.least = p.shape.known ? PF_PERF_RECORD_HEADER + p.shape.least : SIZE_MAX;
     return p;
@@ -201,7 +201,7 @@ static pf_plain plain_of(const perfile_layout *l)
 /* The bytes that the plain sample at `p` takes, of `left` that are there; 0: it is none.  For such
  * a sample this comes to the same as pf_record_fit_record(). */
 static inline __attribute__((always_inline)) size_t
-plain_sample(const pf_plain *plain, const uint8_t *p, size_t left, bool swap)
+plain_sample(const pf_plain_layout *plain, const uint8_t *p, size_t left, bool swap)
 {
     size_t size = pf_load_u16(p + 6, swap);
     perfile_bytes raw;
@@ -225,7 +225,7 @@ pass_plain_as(pf_record_fit *v, const uint8_t *bytes, size_t at, size_t most, bo
     size_t id_at = PF_PERF_RECORD_HEADER + 8 * (size_t)pf_session_sample_id_slot(s);
     size_t least = mixed ? id_at + 8 : PF_PERF_RECORD_HEADER;
     uint64_t id = 0;
-    pf_plain plain = {.least = SIZE_MAX};
+    pf_plain_layout plain = {.least = SIZE_MAX};
     if (!mixed)
         plain = plain_of(pf_session_layout(s));
     while (most - at >= least) {
@@ -234,7 +234,7 @@ pass_plain_as(pf_record_fit *v, const uint8_t *bytes, size_t at, size_t most, bo
         if (mixed && pf_load_u64(p + id_at, swap) != id) {
             id = pf_load_u64(p + id_at, swap);
             const perfile_event *owner = id ? perfile_session_event(s, pf_ids_find(ids, id)) : NULL;
-            plain = owner ? plain_of(owner->layout) : (pf_plain){.least = SIZE_MAX};
+            plain = owner ? plain_of(owner->layout) : (pf_plain_layout){.least = SIZE_MAX};
         }
         size_t size = plain_sample(&plain, p, most - at, swap);
         if (size == 0)
@@ -265,7 +265,7 @@ static size_t pass_plain(pf_record_fit *v, perfile_bytes bytes, size_t at, size_
     return at;
 }
 
-pf_ahead pf_perf_look_ahead(pf_record_fit *v, perfile_bytes bytes, bool last, bool island)
+pf_salvage_result pf_perf_look_ahead(pf_record_fit *v, perfile_bytes bytes, bool last, bool island)
 {
     pf_record_fit seen = *v;        /* with the times of records up to `at` … */
     pf_record_fit at_boundary = *v; /* … and of those that are handed out */
@@ -289,7 +289,7 @@ pf_ahead pf_perf_look_ahead(pf_record_fit *v, perfile_bytes bytes, bool last, bo
             return broken_at(v, bytes, at, damage, SEARCH, island);
         pf_record_fit_fill(v, bytes.ptr + at, &f, &r);
         uint32_t odd = pf_record_fit_record(&r);
-        bool room = whole > LARGE || odd & PF_ODD_ROOM;
+        bool room = whole > LARGE || odd & PF_ODD_SLACK;
         odd &= PF_ODD_HARD;
         if (stray_attr(&seen, &r))
             odd |= PF_ODD_BODY;
@@ -318,5 +318,5 @@ pf_ahead pf_perf_look_ahead(pf_record_fit *v, perfile_bytes bytes, bool last, bo
     }
     bool all = last && at >= bytes.len;
     *v = all ? seen : at_boundary;
-    return (pf_ahead){.trusted = all ? at : boundary};
+    return (pf_salvage_result){.trusted = all ? at : boundary};
 }

@@ -6,7 +6,7 @@
 #define NEAR_NS UINT64_C(1000000000)
 enum { SPANS = 16, KERNEL_PIDS = 2 };
 
-static bool has_process(const pf_behind *b, uint32_t pid)
+static bool has_process(const pf_after_break *b, uint32_t pid)
 {
     for (unsigned i = 0; i < b->n_pids; i++)
         if (b->pids[i] == pid)
@@ -14,7 +14,7 @@ static bool has_process(const pf_behind *b, uint32_t pid)
     return false;
 }
 
-void pf_behind_note(pf_behind *b, const perfile_record *r, uint64_t time)
+void pf_after_break_note(pf_after_break *b, const perfile_record *r, uint64_t time)
 {
     uint32_t pid, tid;
     pf_record_fit_note_time(&b->times, time);
@@ -50,7 +50,7 @@ static bool is_declared(const pf_record_fit *v, uint64_t time)
     return is_near(&declared, time);
 }
 
-bool pf_tied(const pf_record_fit *v, const perfile_record *r, uint64_t time, const pf_behind *b)
+bool pf_record_belongs(const pf_record_fit *v, const perfile_record *r, uint64_t time, const pf_after_break *b)
 {
     uint32_t pid, tid;
     if (pf_marks_of(r) & PF_ROW_ENVELOPE)

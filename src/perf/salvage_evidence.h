@@ -6,18 +6,18 @@
 #include "perf/record_fit.h"
 
 /* What the chain of records behind a break says of the capture. */
-typedef struct pf_behind {
+typedef struct pf_after_break {
     pf_record_fit times;
     uint32_t pids[16]; /* its first processes */
     unsigned n_pids;
-} pf_behind;
+} pf_after_break;
 
 /* Remembers a record of the chain, whose time is `time`. */
-void pf_behind_note(pf_behind *b, const perfile_record *r, uint64_t time);
+void pf_after_break_note(pf_after_break *b, const perfile_record *r, uint64_t time);
 
 /* Whether the record between two breaks, whose time is `time`, is known to be of the capture `v`:
  * its time is near to others or one that the file declares; what has none is of a process that goes
  * on behind the break. */
-bool pf_tied(const pf_record_fit *v, const perfile_record *r, uint64_t time, const pf_behind *b);
+bool pf_record_belongs(const pf_record_fit *v, const perfile_record *r, uint64_t time, const pf_after_break *b);
 
 #endif

@@ -1,4 +1,10 @@
-/* The stream of a perf.data capture: its parts, and what walks them. */
+/* The stream of a perf.data capture: state of the record walk, and the functions that the files of
+ * this room offer each other.
+ *
+ * A stream has one or more parts: a file or pipe has one, a directory has `data` and every data.N.
+ * The parts are walked one after the other; what belongs to the part at hand (position, envelopes,
+ * salvage state) is reset by begin_part() in walk.c.  Facts (events, features) are read by open.c
+ * and file.c before the walk and live in base.session and base.container. */
 #ifndef PF_PERF_STREAM_H
 #define PF_PERF_STREAM_H
 
@@ -8,111 +14,114 @@
 #include "perf/header.h"
 #include "perf/salvage.h"
 
-/* A run of records in one file. */
+/* A file of the capture, and the byte range of its records. */
 typedef struct pf_perf_part {
     perfile_source *source; /* owned */
-    char *name;             /* "data.0" in a directory, owned; NULL else */
-    uint64_t start;
-    uint64_t end;      /* where its records end; PF_SIZE_UNKNOWN up to the end of the source */
-    uint64_t declared; /* what the header says instead, when that is more than there is; else 0 */
-    uint64_t skip;     /* records up to here were overwritten by other sections; 0: none */
+    char *name;             /* "data.0" in a directory, owned; otherwise NULL */
+    uint64_t start;         /* offset of the first record */
+    uint64_t end;           /* where the records end; PF_SIZE_UNKNOWN: at the end of the source */
+    uint64_t declared;      /* end of the data as the header says, if behind the file; else 0 */
+    uint64_t skip;          /* records up to this offset were overwritten by sections; 0: none */
 } pf_perf_part;
 
-/* Damage that was met and not yet told. */
+/* Damage that was found and not yet reported. */
 typedef struct pf_perf_pending {
-    uint32_t damage;
-    uint8_t flags; /* PERFILE_REC_INNER */
-    uint64_t offset;
-    uint64_t stream_offset;
-    uint64_t lost;
-    perfile_bytes bytes;
+    uint32_t damage;        /* PERFILE_DAMAGE_… */
+    uint8_t flags;          /* PERFILE_REC_INNER if found in decompressed bytes, else 0 */
+    uint64_t offset;        /* in the file; of the envelope for inner damage */
+    uint64_t stream_offset; /* in the decompressed stream, for inner damage */
+    uint64_t lost;          /* bytes that are skipped because of it */
+    perfile_bytes bytes;    /* these bytes; ptr NULL if they do not stay in memory */
 } pf_perf_pending;
 
 typedef struct pf_perf_stream {
     perfile_stream base;
-    bool swap;
-    perfile_assume assume; /* base.options.assume points to it, or is NULL */
-    char *name;            /* base.name */
-    pf_perf_part *parts;
+    bool swap;             /* the capture has the other byte order than this machine */
+    perfile_assume assume; /* copy of the caller's; base.options.assume points here, or is NULL */
+    char *name;            /* owned; base.name points to it */
+    pf_perf_part *parts;   /* owned */
     uint32_t n_parts;
-    perfile_part *part_names; /* container.parts */
+    perfile_part *part_names; /* owned; container.parts points to it */
 
-    uint32_t part;      /* the one that is walked */
-    pf_perf_part *file; /* parts[part] */
-    uint64_t pos;       /* of the next record in it */
-    uint64_t hinted;    /* the source was told up to here */
-    uint64_t released;  /* and that it may forget up to here */
-    uint64_t sequence;
-    uint32_t ahead;   /* of a record, in bytes: lines there are fetched */
-    bool slots_inner; /* the slots of base.run are prepared for inner records */
-    bool slot_dirty;  /* slot 0 needs preparing again */
-    bool part_over;   /* nothing more of this part is read */
-    bool part_damaged;
+    /* Position of the walk. */
+    uint32_t part;           /* index of the part that is walked */
+    pf_perf_part *file;      /* &parts[part]; NULL before the first part */
+    uint64_t pos;            /* offset of the next record in it */
+    uint64_t hinted;         /* readahead was asked for up to here */
+    uint64_t released;       /* pages up to here were released */
+    uint64_t sequence;       /* number of the next record, over all parts */
+    uint32_t prefetch_bytes; /* prefetch distance of the framing loop */
+    bool slots_inner;        /* the slots of base.run are prepared for inner records */
+    bool slot_dirty;         /* slot 0 must be prepared again */
+    bool part_over;          /* nothing more of this part is read */
+    bool part_damaged;       /* damage of this part was found: its end needs no further report */
 
-    /* Bytes behind the last record. */
-    uint64_t extra_start;
-    uint64_t extra_pos; /* next of them to hand out by extra() */
-    uint64_t extra_left;
-    uint64_t extra_of; /* offset of their record */
+    /* The payload behind the last record (AUXTRACE, TRACING_DATA). */
+    uint64_t extra_start; /* offset of its first byte */
+    uint64_t extra_pos;   /* offset of the next byte that extra() returns */
+    uint64_t extra_left;  /* bytes from there to its end */
+    uint64_t extra_of;    /* offset of its record */
 
-    /* Damage that ends the part, told at the next call: the record before it was still good. */
-    unsigned deferred;
+    /* Damage behind a record that is still delivered: it ends the part at the next call. */
+    unsigned deferred; /* PERFILE_DAMAGE_…; 0: none */
     uint64_t deferred_offset;
-    uint64_t deferred_lost;
+    uint64_t deferred_lost; /* bytes in front of p->pos that are lost as well */
 
-    /* Records that can be trusted (PERFILE_ON_DAMAGE_SALVAGE). */
+    /* PERFILE_ON_DAMAGE_SALVAGE: how far records were examined, and the gap behind them. */
     bool salvage;
-    bool island;   /* the last thing was a gap, and few records came since */
-    bool gap;      /* behind `trusted` is a gap: */
-    bool gap_ends; /* … up to `gap_end`, or nobody knows yet how far */
-    unsigned gap_damage;
-    uint64_t trusted; /* up to here of the part */
+    bool island;   /* the walk is behind a gap, with too few records since to prove anything */
+    bool gap;      /* at `trusted` begins a gap, described by the next three members */
+    bool gap_ends; /* its end `gap_end` is known; false: it must be searched */
+    unsigned gap_damage; /* PERFILE_DAMAGE_… */
     uint64_t gap_end;
-    pf_record_fit vet;
-    bool (*believes)(void *user); /* see pf_perf_ask_before_gaps() */
-    void *believes_user;
+    uint64_t trusted; /* records in front of this offset may be delivered */
+    pf_record_fit fit;
+    bool (*is_intact)(void *user); /* see pf_perf_ask_before_gaps() */
+    void *is_intact_user;
 
-    /* Compressed records: one zstd stream a part. */
-    pf_inflate *inflate;
-    uint64_t compressed; /* bytes of zstd of all parts */
-    pf_buffer inner;     /* decompressed, from inner_pos of the stream on */
-    uint64_t inner_pos;
-    size_t inner_at;   /* bytes of it that were handed out */
-    uint64_t envelope; /* sequence and offset of the last envelope */
+    /* Compressed records: the envelopes of a part contain one zstd stream. */
+    pf_inflate *inflate; /* NULL before the first envelope */
+    uint64_t compressed; /* bytes of zstd input of all parts, for limits.inflate_ratio */
+    pf_buffer inner;     /* decompressed bytes */
+    uint64_t inner_pos;  /* offset of inner.ptr[0] in the decompressed stream */
+    size_t inner_at;     /* bytes of `inner` that were delivered */
+    uint64_t envelope;   /* sequence number of the last envelope */
     uint64_t envelope_offset;
-    bool inner_broken;
-    bool inner_waits;     /* the rest of it is not a whole record */
-    bool inner_ends;      /* what would complete it is lost */
-    bool frame_lost;      /* zstd has to find the beginning of a frame */
-    size_t inner_trusted; /* as `trusted`, of what is decompressed */
-    pf_record_fit inner_vet;
+    bool inner_broken;       /* no inner records any more; the damage was reported */
+    bool inner_waits;        /* the rest of `inner` is an incomplete record: needs an envelope */
+    bool inner_ends;         /* … which will not come, because it could not be decompressed */
+    bool frame_lost;         /* decompression can only go on at the magic of a zstd frame */
+    size_t inner_trusted;    /* as `trusted`, in `inner` */
+    pf_record_fit inner_fit; /* as `fit`, for inner records */
 
-    /* simpleperf's records in pieces. */
+    /* A record of simpleperf above 64 KiB, put together from its fragments. */
     pf_buffer split;
-    bool split_ready;
-    bool split_open;
-    uint64_t split_offset;
-    uint64_t split_pieces; /* so many of it */
+    bool split_ready;         /* `split` is a complete record, not delivered yet */
+    bool split_open;          /* fragments were collected, and more must come */
+    uint64_t split_offset;    /* of the first fragment */
+    uint64_t split_fragments; /* collected so far */
 
-    /* Damage that is told before anything else, in order. */
+    /* Damage to be reported before the walk goes on, in order.  No single step adds more than 4. */
     pf_perf_pending pending[4];
     uint32_t n_pending;
 
-    struct pf_perf_look *look; /* see perf/look.c; NULL: nobody looks ahead */
+    struct pf_perf_look *look; /* see perf/look.c; NULL: no looker */
 
-    perfile_section *ids; /* of each attr of the file, n_ids of them; size 0 when bad */
+    perfile_section *ids; /* where the ids of each attr of the file are; size 0: damaged or none */
     uint32_t n_ids;
-    perfile_extent *extents;
-    perfile_container_damage *damages;
+    perfile_extent *extents;           /* owned; container.extents points to it */
+    perfile_container_damage *damages; /* owned; container.damages points to it */
 } pf_perf_stream;
 
+/* The perf.data stream that `s` is; `s` must have been made by this room. */
 static inline pf_perf_stream *pf_perf_of(perfile_stream *s)
 {
     return (pf_perf_stream *)(void *)s;
 }
 
-/* perf/open.c: a stream of one part, which still lacks its source and whatever that says; its name,
- * copied; and the names of its parts into the container. */
+/* perf/open.c.  pf_perf_stream_new(): a stream with checked options and one empty part, which still
+ * needs a source and a session.  pf_perf_name_stream(): sets a copy of `name`.
+ * pf_perf_name_parts(): fills container.parts when all parts are known. */
 perfile_status pf_perf_stream_new(const perfile_open_options *options, pf_perf_stream **out,
                                   perfile_error *err);
 perfile_status pf_perf_name_stream(pf_perf_stream *p, const char *name, perfile_error *err);
@@ -121,35 +130,37 @@ perfile_status pf_perf_name_parts(pf_perf_stream *p, perfile_error *err);
 /* perf/walk.c */
 extern const pf_stream_ops pf_perf_ops;
 
-/* Bytes at p->pos, at least `need` unless the part ends before. */
-perfile_status pf_perf_at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
-                                perfile_error *err);
+/* Returns in *run the bytes at p->pos: at least `need` of them unless the part ends before, usually
+ * more, never beyond the end of the part.  Valid until the next call if the source is not stable.
+ */
+perfile_status pf_perf_fetch(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
+                             perfile_error *err);
 
-/* perf/walk_damage.c: remembers damage to be told next. */
-void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what);
+/* perf/walk_damage.c: adds damage to p->pending; it is reported by the next fill(). */
+void pf_perf_add_damage(pf_perf_stream *p, const pf_perf_pending *what);
 
-/* How many bytes the part has from p->pos on; of a pipe they are read to be counted. */
+/* Counts the bytes of the part from p->pos on; a pipe is read to its end for that. */
 perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_error *err);
 
-/* PERFILE_ON_DAMAGE_SALVAGE: asks `believes` at the first place where records do not look right.
- * True: the capture is known to be whole, all of it is read as it is from there on.  Otherwise
- * salvage goes on.  It may read the sources of the stream. */
-void pf_perf_ask_before_gaps(perfile_stream *s, bool (*believes)(void *user), void *user);
+/* PERFILE_ON_DAMAGE_SALVAGE: `is_intact` is called once, before the first gap is reported.  If it
+ * returns true, the capture is known to be intact in spite of its odd records: salvage ends, and
+ * the rest is read as stored.  The callback may read the sources of the stream. */
+void pf_perf_ask_before_gaps(perfile_stream *s, bool (*is_intact)(void *user), void *user);
 
-/* Whether the records that do not look right are to be taken as they are. */
-static inline bool pf_perf_believed(pf_perf_stream *p)
+/* Calls that callback, at most once per stream.  True: salvage is switched off. */
+static inline bool pf_perf_check_intact(pf_perf_stream *p)
 {
-    bool believed = p->believes && p->believes(p->believes_user);
-    p->believes = NULL;
-    if (believed) {
+    bool intact = p->is_intact && p->is_intact(p->is_intact_user);
+    p->is_intact = NULL;
+    if (intact) {
         p->salvage = false;
         p->base.options.on_damage = PERFILE_ON_DAMAGE_STOP;
     }
-    return believed;
+    return intact;
 }
 
-/* Ends the part at the next call because of `damage` at `offset`: `lost` bytes and all that is left
- * of it. */
+/* Ends the part at the next call because of `damage` at `offset`.  Lost are `lost` bytes that
+ * p->pos has already passed, and all bytes from p->pos on. */
 static inline void pf_perf_defer(pf_perf_stream *p, unsigned damage, uint64_t offset, uint64_t lost)
 {
     p->deferred = damage;
@@ -157,18 +168,21 @@ static inline void pf_perf_defer(pf_perf_stream *p, unsigned damage, uint64_t of
     p->deferred_lost = lost;
 }
 
-/* The bytes [offset, offset + size) of a source that can be asked anywhere, or nothing (len 0) when
- * they are not there.  Valid until the next call unless the source is stable. */
+/* perf/file.c: the bytes [offset, offset + size) of a seekable source, or len 0 if they do not all
+ * lie inside it.  Valid until the next call unless the source is lasting. */
 perfile_status pf_perf_bytes(perfile_source *s, uint64_t offset, uint64_t size,
                              perfile_bytes *bytes, perfile_error *err);
 
-/* perf/file.c: facts of a file form header into session and container; the part's range. */
+/* Reads what the header `h` of a file points to: attrs, ids, event types and features into session
+ * and container, the range of the records into `part`.  Damage is recorded, not returned. */
 perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_header *h,
                             perfile_error *err);
+/* Records damage of the container (not of a record): kind, PERFILE_EXTENT_… it lies in, offset. */
 perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint32_t role,
                                         uint64_t offset, perfile_error *err);
 
-/* Whether the next run would be made of what lies at p->pos, without another thought. */
+/* True if the next run would consist of outer records at p->pos: no envelope is open, no damage is
+ * pending, and no salvage is active.  Only then may records be skipped without being framed. */
 static inline bool pf_perf_at_records(const pf_perf_stream *p)
 {
     bool inner = p->split_ready || (p->inner_at < p->inner.len && !p->inner_waits);
@@ -176,44 +190,43 @@ static inline bool pf_perf_at_records(const pf_perf_stream *p)
            p->file->skip <= p->pos;
 }
 
-/* perf/peek.c */
+/* perf/peek.c: the functions of pf_stream_ops with these names. */
 pf_peeked pf_perf_peek(perfile_stream *s);
 bool pf_perf_place(perfile_stream *s, pf_stretch *here);
 pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most);
 void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
 
-/* perf/pass.c: where in bytes that begin at `offset` samples and rounds stand in a row; the length
- * of the bytes when they do nowhere near. */
+/* perf/pass.c.  pf_perf_sample_row(): index in `bytes`, which lie at `offset` of the file, of the
+ * first chain of SAMPLE and FINISHED_ROUND headers; bytes.len if none begins in the first 64 KiB.
+ */
 size_t pf_perf_sample_row(perfile_bytes bytes, uint64_t offset, bool swap);
-/* What `scan` found where the stream is, or behind; false when it found nothing that helps. */
+/* The result of `scan` for the block at p->pos; false if there is none at p->pos or behind it. */
 bool pf_perf_scanned(const pf_perf_stream *p, const pf_scan *scan, pf_scanned *scanned);
 void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
 
-/* perf/look.c */
+/* perf/look.c.  pf_perf_look_end() waits for the threads and releases p->look. */
 bool pf_perf_looked(perfile_stream *s, const pf_looker *looker, pf_looked *out);
 void pf_perf_look_end(pf_perf_stream *p);
 
-/* The functions of pf_stream_ops for what lies ahead: of every stream that walks records of
- * perf.data. */
+/* The members of pf_stream_ops that concern records ahead of the current run; the same for every
+ * stream that walks perf.data records (walk.c, live.c). */
 #define PF_PERF_AHEAD                                                                              \
     .peek = pf_perf_peek, .place = pf_perf_place, .span = pf_perf_span, .skip = pf_perf_skip,      \
     .pass = pf_perf_pass, .looked = pf_perf_looked
 
-/* perf/seek.c */
-perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);
-
-/* perf/extents.c */
+/* perf/extents.c: fills container.extents with what lies where in a file of `file_size` bytes. */
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,
                                perfile_error *err);
 
-/* perf/directory.c: the parts data.N behind the first, `data`. */
+/* perf/directory.c: adds the parts data.N of the directory `dir` behind the first, `data`. */
 perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, perfile_error *err);
 
-/* perf/envelope.c: takes the content of a compressed or split record that was just framed, and
- * hands out what came out of them: inner records into base.run. */
-perfile_status pf_perf_open_envelope(pf_perf_stream *p, perfile_record *r, perfile_error *err);
+/* perf/envelope.c.  pf_perf_add_envelope(): if `r`, just framed, is an envelope, decompresses or
+ * collects its content; does nothing for other records.  pf_perf_fill_inner(): makes a run of the
+ * records that came out of it; base.n_run stays 0 if the next one is incomplete. */
+perfile_status pf_perf_add_envelope(pf_perf_stream *p, perfile_record *r, perfile_error *err);
 perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err);
-/* At the beginning of a part, and at its end: what is left over. */
+/* Resets the envelopes at the beginning of a part; at its end, reports what was left incomplete. */
 void pf_perf_begin_envelopes(pf_perf_stream *p);
 void pf_perf_end_envelopes(pf_perf_stream *p);
 

@@ -1,4 +1,10 @@
-/* The hot loop: records of one contiguous run of bytes into the slots of the stream. */
+/* The framing loop, the hottest code of the library: turns contiguous bytes into the records of a
+ * run (base.run), up to PERFILE_RUN_RECORDS at a time.
+ *
+ * Only the 8-byte header of each record is read.  All members of a slot that are the same for every
+ * record of a part (flags, session, part number) are written once by pf_perf_prepare_slots(), so
+ * the loop writes six members per record.  It is compiled twice, for each byte order.  Records
+ * that need more than framing stop the loop and are handled in walk.c. */
 #ifndef PF_PERF_TAKE_H
 #define PF_PERF_TAKE_H
 
@@ -7,13 +13,16 @@
 #include "schema/family.h"
 
 enum {
-    PF_AHEAD = 6144,        /* lines that far ahead are fetched: half the time on call chains */
-    PF_LONG = PF_AHEAD / 2, /* records from here on are long: see pf_perf_ahead() */
-    PF_LONG_AHEAD = 4       /* so many of them ahead */
+    /* Prefetch distance for usual records.  Measured: halves the time for samples with call
+     * chains, whose headers are too far apart for the hardware prefetcher. */
+    PF_PREFETCH_BYTES = 6144,
+    PF_LONG_RECORD = PF_PREFETCH_BYTES / 2, /* from this average size on records count as long … */
+    PF_PREFETCH_LONG_RECORDS = 4 /* … and the header so many records ahead is fetched */
 };
 
-/* Makes every slot ready for records that differ only in what pf_perf_take() writes. */
-static inline void pf_perf_prepare(pf_perf_stream *p, bool inner, uint32_t n)
+/* Writes the first `n` slots with everything that all records of this part have in common; `inner`:
+ * for records inside an envelope.  pf_perf_fill_slot() writes the remaining members. */
+static inline void pf_perf_prepare_slots(pf_perf_stream *p, bool inner, uint32_t n)
 {
     uint8_t flags = p->swap ? PERFILE_REC_SWAPPED : 0;
     if (inner)
@@ -29,21 +38,22 @@ static inline void pf_perf_prepare(pf_perf_stream *p, bool inner, uint32_t n)
     p->slot_dirty = false;
 }
 
-/* The slots for records of the file, made ready again where something else was in them. */
-static inline void pf_perf_slots(pf_perf_stream *p)
+/* Prepares the slots for outer records again if inner records or other things were in them. */
+static inline void pf_perf_ensure_slots(pf_perf_stream *p)
 {
     if (p->slots_inner || p->slot_dirty)
-        pf_perf_prepare(p, false, p->slots_inner ? PERFILE_RUN_RECORDS : 1);
+        pf_perf_prepare_slots(p, false, p->slots_inner ? PERFILE_RUN_RECORDS : 1);
 }
 
-/* Lets the session take what the record says of it, so that it holds from this record on. */
-static inline perfile_status pf_perf_learn(pf_perf_stream *p, const perfile_record *r,
-                                           perfile_error *err)
+/* Passes `r` to the session if it carries facts (HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE …), so
+ * that these hold from this record on, not earlier. */
+static inline perfile_status pf_perf_feed_session(pf_perf_stream *p, const perfile_record *r,
+                                                  perfile_error *err)
 {
     if (!pf_session_wants(r->type))
         return PERFILE_OK;
     if (r->type == PERFILE_RECORD_HEADER_ATTR && p->assume.n_events)
-        return PERFILE_OK; /* other events are given */
+        return PERFILE_OK; /* the caller gave events that replace those of the capture */
     uint64_t before = perfile_session_generation(p->base.session);
     perfile_status st = pf_session_learn(p->base.session, r, err);
     if (st == PERFILE_OK && perfile_session_generation(p->base.session) != before)
@@ -51,39 +61,44 @@ static inline perfile_status pf_perf_learn(pf_perf_stream *p, const perfile_reco
     return st;
 }
 
-static inline bool pf_perf_kernel(uint32_t type)
+/* True for the record types that the kernel writes, 1 to PF_PERF_LAST_KERNEL_TYPE.  Type 0 wraps
+ * around, so one comparison is enough. */
+static inline bool pf_perf_is_kernel(uint32_t type)
 {
     return type - 1 < PF_PERF_LAST_KERNEL_TYPE;
 }
 
-/* Kernel records that are known, and FINISHED_ROUND: nothing but their header needs a look. */
-static inline bool pf_perf_plain(uint32_t type)
+/* Plain records: known kernel records and FINISHED_ROUND.  Framing them is all there is to do. */
+static inline bool pf_perf_is_plain(uint32_t type)
 {
-    return pf_perf_kernel(type) || type == PERFILE_RECORD_FINISHED_ROUND;
+    return pf_perf_is_kernel(type) || type == PERFILE_RECORD_FINISHED_ROUND;
 }
 
-/* A hint only: nothing is read, so that it may point behind the run. */
-static inline void pf_perf_fetch_ahead(const uint8_t *at, uint32_t ahead)
+/* Prefetches two cache lines `ahead` bytes behind `at`.  The address may lie outside the buffer:
+ * a prefetch never faults.  It is computed as an integer, because such a pointer would be undefined
+ * behaviour. */
+static inline void pf_perf_prefetch(const uint8_t *at, uint32_t ahead)
 {
-    uintptr_t there = (uintptr_t)at + ahead;
-    __builtin_prefetch((const void *)there);
-    __builtin_prefetch((const void *)(there + 64));
+    uintptr_t target = (uintptr_t)at + ahead;
+    __builtin_prefetch((const void *)target);
+    __builtin_prefetch((const void *)(target + 64));
 }
 
-/* How far ahead of the records that follow these.  Of long records only the header is looked at,
- * and the next ones are mostly as long (copies of the stack are of one size). */
-static inline uint32_t pf_perf_ahead(size_t bytes, uint32_t n)
+/* The prefetch distance for the records that follow `n` records of together `bytes` bytes.  Long
+ * records (copies of the user stack) mostly have one size, and only their headers are read: then
+ * the distance is a multiple of the average size, so that it hits a header. */
+static inline uint32_t pf_perf_prefetch_distance(size_t bytes, uint32_t n)
 {
-    if (bytes < (size_t)n * PF_LONG || n == 0)
-        return PF_AHEAD;
-    return (uint32_t)(bytes / n) * PF_LONG_AHEAD;
+    if (bytes < (size_t)n * PF_LONG_RECORD || n == 0)
+        return PF_PREFETCH_BYTES;
+    return (uint32_t)(bytes / n) * PF_PREFETCH_LONG_RECORDS;
 }
 
-/* Fills `*r` with the record at `at`, whose place in the file or in the decompressed stream is
- * `place`. */
+/* Fills the slot `*r` with the record at `at`.  `place` is its offset in the file, or, for `inner`
+ * records, in the decompressed stream. */
 static inline __attribute__((always_inline)) void
-pf_perf_put(const pf_perf_stream *p, perfile_record *r, const uint8_t *at, uint32_t type,
-            uint16_t size, uint64_t place, uint64_t sequence, bool inner, bool swap)
+pf_perf_fill_slot(const pf_perf_stream *p, perfile_record *r, const uint8_t *at, uint32_t type,
+                  uint16_t size, uint64_t place, uint64_t sequence, bool inner, bool swap)
 {
     r->header = at;
     r->body.ptr = at + PF_PERF_RECORD_HEADER;
@@ -100,27 +115,32 @@ pf_perf_put(const pf_perf_stream *p, perfile_record *r, const uint8_t *at, uint3
     }
 }
 
-/* pf_perf_take() with what is the same for all records of a run as constants.  While any record
- * would be whole there is one bound to look at, and of the types just the kernel's. */
+/* pf_perf_frame_run() with `inner` and `swap` as compile-time constants.
+ *
+ * The first loop runs while at least 64 KiB are left: every record is complete there, so the size
+ * needs no check against the end, and only kernel types are accepted.  The second loop does the
+ * rest with all checks. */
 static inline __attribute__((always_inline)) size_t
-pf_perf_take_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, bool swap)
+pf_perf_frame_run_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, bool swap)
 {
     const uint8_t *at = run.ptr;
     const uint8_t *end = run.ptr + run.len;
     perfile_record *r = p->base.run;
     perfile_record *full = r + PERFILE_RUN_RECORDS;
     uint64_t sequence = p->sequence;
-    uint64_t shift = pos - (uintptr_t)run.ptr;
+    uint64_t shift = pos - (uintptr_t)run.ptr; /* address + shift = offset, modulo 2^64 */
+    /* What is known of the run as a whole afterwards: see pf_framed.  `other` stays 0 while all
+     * records are samples. */
     uint32_t other = 0, shortest = UINT16_MAX, longest = 0;
-    const uint8_t *any = run.len > UINT16_MAX ? end - UINT16_MAX : at;
-    const uint32_t ahead = p->ahead;
+    const uint8_t *any = run.len > UINT16_MAX ? end - UINT16_MAX : at; /* end of the first loop */
+    const uint32_t ahead = p->prefetch_bytes;
     while (r < full && at < any) {
-        pf_perf_fetch_ahead(at, ahead);
+        pf_perf_prefetch(at, ahead);
         uint32_t type = pf_load_u32(at, swap);
         uint16_t size = pf_load_u16(at + 6, swap);
-        if (!pf_perf_kernel(type) || size < PF_PERF_RECORD_HEADER)
+        if (!pf_perf_is_kernel(type) || size < PF_PERF_RECORD_HEADER)
             break;
-        pf_perf_put(p, r++, at, type, size, (uintptr_t)at + shift, sequence++, inner, swap);
+        pf_perf_fill_slot(p, r++, at, type, size, (uintptr_t)at + shift, sequence++, inner, swap);
         at += size;
         other |= type ^ PERFILE_RECORD_SAMPLE;
         shortest = size < shortest ? size : shortest;
@@ -129,9 +149,9 @@ pf_perf_take_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, 
     while (r < full && (size_t)(end - at) >= PF_PERF_RECORD_HEADER) {
         uint32_t type = pf_load_u32(at, swap);
         uint16_t size = pf_load_u16(at + 6, swap);
-        if (!pf_perf_plain(type) || size < PF_PERF_RECORD_HEADER || size > (size_t)(end - at))
+        if (!pf_perf_is_plain(type) || size < PF_PERF_RECORD_HEADER || size > (size_t)(end - at))
             break;
-        pf_perf_put(p, r++, at, type, size, (uintptr_t)at + shift, sequence++, inner, swap);
+        pf_perf_fill_slot(p, r++, at, type, size, (uintptr_t)at + shift, sequence++, inner, swap);
         at += size;
         other |= type ^ PERFILE_RECORD_SAMPLE;
         shortest = size < shortest ? size : shortest;
@@ -139,19 +159,20 @@ pf_perf_take_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner, 
     }
     p->sequence = sequence;
     p->base.n_run = (uint32_t)(r - p->base.run);
-    p->ahead = pf_perf_ahead((size_t)(at - run.ptr), p->base.n_run);
+    p->prefetch_bytes = pf_perf_prefetch_distance((size_t)(at - run.ptr), p->base.n_run);
     p->base.summary.records += p->base.n_run;
     p->base.framed = (pf_framed){p->base.n_run, other, (uint16_t)shortest, (uint16_t)longest, true};
     return (size_t)(at - run.ptr);
 }
 
-/* Takes whole plain records off the front of `run`, which begins at `pos` of the file (inner: of
- * the decompressed stream), up to the first that is not plain or not whole.  Returns the bytes
- * taken; base.n_run counts the records. */
-static inline size_t pf_perf_take(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool inner)
+/* Frames the plain, complete records at the front of `run`, which begins at `pos` of the file
+ * (`inner`: of the decompressed stream), and stops at the first other one.  Returns the number of
+ * bytes framed; base.n_run is the number of records. */
+static inline size_t pf_perf_frame_run(pf_perf_stream *p, perfile_bytes run, uint64_t pos,
+                                       bool inner)
 {
-    return p->swap ? pf_perf_take_as(p, run, pos, inner, true)
-                   : pf_perf_take_as(p, run, pos, inner, false);
+    return p->swap ? pf_perf_frame_run_as(p, run, pos, inner, true)
+                   : pf_perf_frame_run_as(p, run, pos, inner, false);
 }
 
 #endif

@@ -1,4 +1,15 @@
-/* Walks the records of all parts, in stored order. */
+/* The record walk: the fill function of a perf.data stream.
+ *
+ * A capture is a sequence of parts (files); the walk goes through each part from its first record
+ * to its last, in stored order.  Each call of fill() makes one run: a batch of plain records framed
+ * by perf/take.h (the fast path), or one record that needs more than framing, or one DAMAGE
+ * record.  "Plain" means that the 8-byte header is all there is to know: no effect on the session,
+ * no payload behind the record, no records inside.
+ *
+ * The order in which fill() looks for work is the order of the stream: first the records inside an
+ * envelope (perf/envelope.c), then pending damage (perf/walk_damage.c), then the next outer record.
+ * What to do where there is no valid record is in walk_damage.c; salvage (perf/salvage.c) limits
+ * the walk to the bytes in front of p->trusted. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -8,13 +19,15 @@
 #include "schema/family.h"
 
 enum {
-    HINT_BYTES = 3 << 20,
-    HINT_AHEAD = 1 << 20,
-    EXTRA_PIECE = 1 << 20, /* payloads up to this are held in memory when read through a window */
+    HINT_BYTES = 3 << 20, /* readahead asked of a mapped source in one hint */
+    HINT_AHEAD = 1 << 20, /* the next hint is given when less than this is left of the last one */
+    /* extra() returns payloads in chunks of this size.  Read through a window, a payload up to this
+     * size is brought into memory together with its record. */
+    EXTRA_CHUNK = 1 << 20,
 };
 
-perfile_status pf_perf_at_least(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
-                                perfile_error *err)
+perfile_status pf_perf_fetch(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
+                             perfile_error *err)
 {
     perfile_source *source = p->file->source;
     uint64_t left = p->file->end == PF_SIZE_UNKNOWN ? UINT64_MAX : p->file->end - p->pos;
@@ -25,7 +38,8 @@ perfile_status pf_perf_at_least(pf_perf_stream *p, uint64_t need, perfile_bytes 
         pf_source_hint(source, p->pos, (size_t)n);
         p->hinted = p->pos + n;
         if (p->salvage && p->pos > p->released + 2 * (uint64_t)HINT_BYTES) {
-            /* What comes out is a file of the same size: the input need not be in memory too. */
+            /* Salvage writes a file of about the same size: the pages of the input that lie behind
+             * are released so that the page cache holds the output instead. */
             uint64_t behind = p->pos - HINT_BYTES;
             pf_source_release(source, p->released, behind - p->released);
             p->released = behind;
@@ -34,7 +48,8 @@ perfile_status pf_perf_at_least(pf_perf_stream *p, uint64_t need, perfile_bytes 
     uint64_t most = source->limits.window_bytes;
     perfile_status st;
     if (!source->stable && need > most) {
-        /* The size may be nonsense: no reason to give up when the input ends before the limit. */
+        /* `need` may come from a damaged size field.  If the input ends before the window limit,
+         * the record is just truncated, and the read below must not fail with PERFILE_E_LIMIT. */
         st = pf_source_run(source, p->pos, (size_t)most, run, err);
         if (st == PERFILE_OK && run->len < most)
             need = run->len;
@@ -47,26 +62,30 @@ perfile_status pf_perf_at_least(pf_perf_stream *p, uint64_t need, perfile_bytes 
     return PERFILE_OK;
 }
 
-static void end_part(pf_perf_stream *p)
+/* Called at the regular end of a part.  Reports records that are still incomplete inside envelopes
+ * and, unless other damage was already reported, data that the header declares and the file lacks.
+ */
+static void finish_part(pf_perf_stream *p)
 {
     bool damaged = p->part_damaged;
     pf_perf_end_envelopes(p);
     if (!damaged && p->file->declared)
-        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_TRUNCATED_DATA,
-                                             .offset = p->file->end,
-                                             .lost = p->file->declared - p->file->end});
+        pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_TRUNCATED_DATA,
+                                                 .offset = p->file->end,
+                                                 .lost = p->file->declared - p->file->end});
     p->part_over = true;
 }
 
-void pf_walk_begin_part(pf_perf_stream *p)
+/* Resets all per-part state and makes p->file the part number p->part. */
+static void begin_part(pf_perf_stream *p)
 {
     p->salvage =
         p->base.options.on_damage == PERFILE_ON_DAMAGE_SALVAGE && !p->base.options.as_stored;
     p->island = p->gap = false;
     p->trusted = 0;
     p->released = 0;
-    p->vet = (pf_record_fit){.session = p->base.session, .swap = p->swap};
-    p->inner_vet = p->vet;
+    p->fit = (pf_record_fit){.session = p->base.session, .swap = p->swap};
+    p->inner_fit = p->fit;
     p->file = &p->parts[p->part];
     p->pos = p->file->start;
     p->hinted = 0;
@@ -75,13 +94,13 @@ void pf_walk_begin_part(pf_perf_stream *p)
     p->deferred = 0;
     p->extra_left = 0;
     pf_perf_begin_envelopes(p);
-    pf_perf_prepare(p, false, PERFILE_RUN_RECORDS);
+    pf_perf_prepare_slots(p, false, PERFILE_RUN_RECORDS);
 }
 
-/* Two pipe streams put into one file: the header of the second stands where a record should.  *run
- * grows to hold all of it. */
-static perfile_status look_for_header(pf_perf_stream *p, perfile_bytes *run, bool *found,
-                                      perfile_error *err)
+/* Checks for a second pipe header at p->pos: `cat a.pipe b.pipe` puts one where a record is
+ * expected.  *run is extended until it holds the whole header.  Not done with options.as_stored. */
+static perfile_status check_second_header(pf_perf_stream *p, perfile_bytes *run, bool *found,
+                                          perfile_error *err)
 {
     pf_perf_header h;
     *found = false;
@@ -89,7 +108,7 @@ static perfile_status look_for_header(pf_perf_stream *p, perfile_bytes *run, boo
         return PERFILE_OK;
     unsigned damage = pf_perf_header_begin(*run, &h);
     if (damage == PERFILE_DAMAGE_TRUNCATED_HEADER) {
-        perfile_status st = pf_perf_at_least(p, PF_PERF_PIPE_HEADER, run, err);
+        perfile_status st = pf_perf_fetch(p, PF_PERF_PIPE_HEADER, run, err);
         if (st != PERFILE_OK)
             return st;
         damage = pf_perf_header_begin(*run, &h);
@@ -98,9 +117,10 @@ static perfile_status look_for_header(pf_perf_stream *p, perfile_bytes *run, boo
     return PERFILE_OK;
 }
 
-/* What follows the record at p->pos (whole in *run): how many bytes, and whether they are there.
- * They are brought into memory where the session wants them, and of a stream, whose end nobody
- * knows, where that is cheap. */
+/* Finds the payload behind the record at p->pos, which is complete in *run: *extra is its length,
+ * *cut is true if the part ends inside it.  The payload is also read into *run when the session
+ * needs it (TRACING_DATA), and when the end of the input is not known yet (a pipe) and the payload
+ * is small, because reading it is the only way to learn whether it is complete. */
 static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_bytes *run,
                                  uint64_t *extra, bool *cut, perfile_error *err)
 {
@@ -114,20 +134,22 @@ static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_b
            (ends && whole > p->file->end - p->pos);
     const bool section = pf_record_row(f->type)->marks & PF_ROW_SECTION;
     if (*cut || whole > p->base.limits.window_bytes ||
-        !(section || (!ends && *extra <= EXTRA_PIECE)))
+        !(section || (!ends && *extra <= EXTRA_CHUNK)))
         return PERFILE_OK;
-    perfile_status st = pf_perf_at_least(p, whole, run, err);
+    perfile_status st = pf_perf_fetch(p, whole, run, err);
     *cut = st == PERFILE_OK && run->len < whole;
     return st;
 }
 
-/* Fills slot 0 with the record at p->pos, whole in `run`, and moves behind it and its extra. */
-static void place_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes run, uint64_t extra,
-                         bool cut)
+/* Makes slot 0 the record at p->pos, complete in `run`, and advances p->pos past the record and its
+ * payload of `extra` bytes.  With `cut` the payload is incomplete: the record is still delivered,
+ * and the part ends with damage at the next call. */
+static void deliver_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes run, uint64_t extra,
+                           bool cut)
 {
     perfile_record *r = &p->base.run[0];
     uint64_t offset = p->pos;
-    pf_perf_prepare(p, false, p->slots_inner ? PERFILE_RUN_RECORDS : 1);
+    pf_perf_prepare_slots(p, false, p->slots_inner ? PERFILE_RUN_RECORDS : 1);
     r->header = run.ptr;
     r->body = (perfile_bytes){run.ptr + PF_PERF_RECORD_HEADER, f->size - PF_PERF_RECORD_HEADER};
     r->type = f->type;
@@ -158,20 +180,21 @@ static void place_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes run
     }
 }
 
-/* One record that is not plain, or not in memory as a whole yet, or none. */
-static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_error *err)
+/* Handles what the fast path left at p->pos: a record that is not plain, a record that is not
+ * completely in memory yet, or bytes that are no record. */
+static perfile_status frame_one_record(pf_perf_stream *p, perfile_bytes run, perfile_error *err)
 {
     if (run.len < PF_PERF_RECORD_HEADER)
-        return pf_walk_stop(p, PERFILE_DAMAGE_TRUNCATED_HEADER, p->pos, err);
+        return pf_walk_stop_part(p, PERFILE_DAMAGE_TRUNCATED_HEADER, p->pos, err);
     bool second;
-    perfile_status st = look_for_header(p, &run, &second, err);
+    perfile_status st = check_second_header(p, &run, &second, err);
     if (st != PERFILE_OK)
         return st;
     if (second) {
-        pf_perf_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_CONCATENATED,
-                                             .offset = p->pos,
-                                             .lost = PF_PERF_PIPE_HEADER,
-                                             .bytes = {run.ptr, PF_PERF_PIPE_HEADER}});
+        pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_CONCATENATED,
+                                                 .offset = p->pos,
+                                                 .lost = PF_PERF_PIPE_HEADER,
+                                                 .bytes = {run.ptr, PF_PERF_PIPE_HEADER}});
         p->pos += PF_PERF_PIPE_HEADER;
         return PERFILE_OK;
     }
@@ -180,7 +203,7 @@ static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_err
         return pf_walk_bad_record(p, PERFILE_DAMAGE_BAD_SIZE, err);
 
     if (run.len < f.size)
-        st = pf_perf_at_least(p, f.size, &run, err);
+        st = pf_perf_fetch(p, f.size, &run, err);
     if (st != PERFILE_OK)
         return st;
     if (run.len < f.size)
@@ -191,49 +214,54 @@ static perfile_status take_one(pf_perf_stream *p, perfile_bytes run, perfile_err
     st = find_extra(p, &f, &run, &extra, &cut, err);
     if (st != PERFILE_OK)
         return st;
-    place_record(p, &f, run, extra, cut);
+    deliver_record(p, &f, run, extra, cut);
     perfile_record *r = &p->base.run[0];
-    st = pf_perf_learn(p, r, err);
+    st = pf_perf_feed_session(p, r, err);
     if (st == PERFILE_OK && p->base.options.envelopes == PERFILE_ENVELOPES_BOTH)
-        st = pf_perf_open_envelope(p, r, err);
+        st = pf_perf_add_envelope(p, r, err);
     return st;
 }
 
+/* Makes a run of records that lie directly in the part (not inside an envelope), or leaves pending
+ * damage, or ends the part.  base.n_run may still be 0 afterwards; fill() calls again. */
 static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
 {
     if (p->deferred)
-        return pf_walk_stop_deferred(p, err);
+        return pf_walk_end_deferred(p, err);
     if (p->file->skip > p->pos)
         return pf_walk_resync(p, PERFILE_DAMAGE_OVERLAP, p->file->skip - p->pos, err);
     perfile_bytes run;
     if (p->gap && p->pos >= p->trusted)
-        return pf_walk_pass_gap(p, err);
+        return pf_walk_skip_gap(p, err);
     bool ahead = p->salvage && p->pos >= p->trusted;
     perfile_status st = ahead ? pf_walk_look_ahead(p, &run, err)
-                              : pf_perf_at_least(p, PF_PERF_RECORD_HEADER, &run, err);
+                              : pf_perf_fetch(p, PF_PERF_RECORD_HEADER, &run, err);
     if (st != PERFILE_OK)
         return st;
     if (p->gap && p->pos >= p->trusted)
-        return pf_walk_pass_gap(p, err);
+        return pf_walk_skip_gap(p, err);
     if (run.len == 0) {
+        /* p->pos went past a payload that was not read.  A pipe learns its size only now. */
         if (p->pos > p->file->source->size)
-            return pf_walk_stop_in_extra(p, err);
-        end_part(p);
+            return pf_walk_end_in_extra(p, err);
+        finish_part(p);
         return PERFILE_OK;
     }
-    pf_perf_slots(p);
-    perfile_bytes good = run;
+    pf_perf_ensure_slots(p);
+    perfile_bytes good = run; /* with salvage: only what was examined and found trustworthy */
     if (p->salvage && good.len > p->trusted - p->pos)
         good.len = (size_t)(p->trusted - p->pos);
-    size_t taken = pf_perf_take(p, good, p->pos, false);
+    size_t taken = pf_perf_frame_run(p, good, p->pos, false);
     if (taken == 0)
-        return take_one(p, run, err);
+        return frame_one_record(p, run, err);
     p->extra_left = 0;
     p->pos += taken;
     p->base.summary.bytes += taken;
     return PERFILE_OK;
 }
 
+/* pf_stream_ops.fill: repeats until there is a run of at least one record.  Records of an envelope
+ * come directly behind it, so they go before pending damage, which was found at later bytes. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     pf_perf_stream *p = pf_perf_of(s);
@@ -260,7 +288,9 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+/* pf_stream_ops.extra: the next chunk of the payload behind `r`, which must be the last record that
+ * was returned.  PERFILE_END after the last chunk. */
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *chunk,
                             perfile_error *err)
 {
     pf_perf_stream *p = pf_perf_of(s);
@@ -268,19 +298,19 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
         return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
     if (p->extra_left == 0)
         return PERFILE_END;
-    uint64_t n = p->extra_left < EXTRA_PIECE ? p->extra_left : EXTRA_PIECE;
-    perfile_status st = pf_source_run(p->file->source, p->extra_pos, (size_t)n, piece, err);
+    uint64_t n = p->extra_left < EXTRA_CHUNK ? p->extra_left : EXTRA_CHUNK;
+    perfile_status st = pf_source_run(p->file->source, p->extra_pos, (size_t)n, chunk, err);
     if (st != PERFILE_OK)
         return st;
-    if (piece->len > n)
-        piece->len = (size_t)n;
-    if (piece->len == 0) {
+    if (chunk->len > n)
+        chunk->len = (size_t)n;
+    if (chunk->len == 0) {
         p->extra_left = 0;
         return pf_fail(err, PERFILE_E_TRUNCATED, "record.extra",
                        "the input ends inside the bytes behind the record");
     }
-    p->extra_pos += piece->len;
-    p->extra_left -= piece->len;
+    p->extra_pos += chunk->len;
+    p->extra_left -= chunk->len;
     return PERFILE_OK;
 }
 

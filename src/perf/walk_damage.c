@@ -1,15 +1,16 @@
-/* What the walk does where there is no record, or not a whole one. */
+/* What the record walk does where there is no record, or an incomplete one: report, end the part,
+ * or find the next records.  perf/walk.h describes how the functions share the work. */
 #include "base/error.h"
 #include "perf/walk.h"
 
 enum {
-    RESYNC_PIECE = 4 << 20,
-    RESYNC_OVERLAP = 256 << 10, /* a chain of four records fits */
-    AHEAD = 1 << 20,            /* looked at before records are trusted */
-    ISLAND = 8 << 10            /* records that go on so far are no chance */
+    RESYNC_CHUNK = 4 << 20,     /* bytes searched at a time */
+    RESYNC_OVERLAP = 256 << 10, /* searched again with the next chunk: four records of 64 KiB */
+    LOOK_AHEAD = 1 << 20,       /* bytes examined before salvage delivers the first of them */
+    ISLAND_BYTES = 8 << 10      /* so many bytes of valid records behind a gap are no coincidence */
 };
 
-void pf_perf_damage(pf_perf_stream *p, const pf_perf_pending *what)
+void pf_perf_add_damage(pf_perf_stream *p, const pf_perf_pending *what)
 {
     p->part_damaged = true;
     p->pending[p->n_pending++] = *what;
@@ -47,7 +48,7 @@ perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_err
     }
     uint64_t at = p->pos;
     perfile_bytes run;
-    if (source->live) { /* nobody waits for records only to count them as lost */
+    if (source->live) { /* do not block on a live source only to count lost bytes */
         perfile_status st = pf_source_run(source, at, 0, &run, err);
         *rest = st == PERFILE_OK ? run.len : 0;
         return st;
@@ -64,23 +65,25 @@ perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_err
     return PERFILE_OK;
 }
 
-/* The bytes that were lost, where they can be looked at later. */
-static perfile_status lasting_bytes(const pf_perf_stream *p, perfile_bytes *bytes,
-                                    perfile_error *err)
+/* Sets *bytes to the lost bytes from p->pos on if the source keeps them valid until it is closed;
+ * otherwise leaves it empty. */
+static perfile_status view_lost_bytes(const pf_perf_stream *p, perfile_bytes *bytes,
+                                      perfile_error *err)
 {
     perfile_source *source = p->file->source;
     return source->lasting ? pf_source_view(source, p->pos, 1, bytes, err) : PERFILE_OK;
 }
 
-perfile_status pf_walk_stop(pf_perf_stream *p, unsigned damage, uint64_t offset, perfile_error *err)
+perfile_status pf_walk_stop_part(pf_perf_stream *p, unsigned damage, uint64_t offset,
+                                 perfile_error *err)
 {
     pf_perf_pending d = {.damage = damage, .offset = offset};
-    perfile_status st = lasting_bytes(p, &d.bytes, err);
+    perfile_status st = view_lost_bytes(p, &d.bytes, err);
     if (st == PERFILE_OK)
         st = pf_perf_count_rest(p, &d.lost, err);
     if (st != PERFILE_OK)
         return st;
-    pf_perf_damage(p, &d);
+    pf_perf_add_damage(p, &d);
     pf_perf_end_envelopes(p);
     p->part_over = true;
     return PERFILE_OK;
@@ -91,30 +94,31 @@ perfile_status pf_walk_resync(pf_perf_stream *p, unsigned damage, uint64_t from,
     uint64_t start = p->pos;
     bool stable = p->file->source->stable;
     uint64_t most = p->file->source->limits.window_bytes;
-    uint64_t piece = stable || most > RESYNC_PIECE ? RESYNC_PIECE : most;
-    uint64_t overlap = piece > 2 * RESYNC_OVERLAP ? RESYNC_OVERLAP : piece / 2;
+    uint64_t chunk = stable || most > RESYNC_CHUNK ? RESYNC_CHUNK : most;
+    uint64_t overlap = chunk > 2 * RESYNC_OVERLAP ? RESYNC_OVERLAP : chunk / 2;
     pf_perf_pending d = {.damage = damage, .offset = start};
-    perfile_status st = lasting_bytes(p, &d.bytes, err);
+    perfile_status st = view_lost_bytes(p, &d.bytes, err);
     if (st != PERFILE_OK)
         return st;
     for (;;) {
         perfile_bytes run;
-        st = pf_perf_at_least(p, piece, &run, err);
+        st = pf_perf_fetch(p, chunk, &run, err);
         if (st != PERFILE_OK)
             return st;
         size_t skip = from < run.len ? (size_t)from : run.len;
-        size_t found = pf_perf_resync(&p->vet, run, skip);
-        if (found < run.len || stable || run.len < piece) {
+        size_t found = pf_perf_resync(&p->fit, run, skip);
+        if (found < run.len || stable || run.len < chunk) {
             p->pos += found;
             break;
         }
-        /* Records that begin in the last bytes could not be followed far enough. */
+        /* A chain that begins in the last RESYNC_OVERLAP bytes could not be followed for four
+         * records, so these bytes are searched again together with the next chunk. */
         uint64_t step = run.len - overlap;
         from = from > step ? from - step : 0;
         p->pos += step;
     }
     d.lost = p->pos - start;
-    pf_perf_damage(p, &d);
+    pf_perf_add_damage(p, &d);
     return PERFILE_OK;
 }
 
@@ -122,14 +126,14 @@ perfile_status pf_walk_bad_record(pf_perf_stream *p, unsigned damage, perfile_er
 {
     if (p->base.options.on_damage != PERFILE_ON_DAMAGE_STOP)
         return pf_walk_resync(p, damage, 1, err);
-    return pf_walk_stop(p, damage, p->pos, err);
+    return pf_walk_stop_part(p, damage, p->pos, err);
 }
 
-perfile_status pf_walk_stop_deferred(pf_perf_stream *p, perfile_error *err)
+perfile_status pf_walk_end_deferred(pf_perf_stream *p, perfile_error *err)
 {
-    perfile_status st = pf_walk_stop(p, p->deferred, p->deferred_offset, err);
+    perfile_status st = pf_walk_stop_part(p, p->deferred, p->deferred_offset, err);
     if (st == PERFILE_OK && p->deferred_lost) {
-        /* They lie in front of the rest. */
+        /* The deferred bytes lie directly in front of the rest of the part: one damage for both. */
         pf_perf_pending *d = &p->pending[0];
         d->lost += p->deferred_lost;
         if (d->bytes.ptr)
@@ -139,60 +143,62 @@ perfile_status pf_walk_stop_deferred(pf_perf_stream *p, perfile_error *err)
     return st;
 }
 
-perfile_status pf_walk_stop_in_extra(pf_perf_stream *p, perfile_error *err)
+perfile_status pf_walk_end_in_extra(pf_perf_stream *p, perfile_error *err)
 {
     uint64_t size = p->file->source->size;
     p->base.summary.bytes -= p->pos - p->extra_start;
     pf_perf_defer(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, p->extra_of, size - p->extra_start);
     p->pos = size;
-    perfile_status st = pf_walk_stop_deferred(p, err);
-    /* What else is told of the end of the part is told where its bytes ended, as in a file. */
+    perfile_status st = pf_walk_end_deferred(p, err);
+    /* Other damage at the end of the part gets the offset it would have in a file, where the length
+     * of the payload is known before it is skipped. */
     for (uint32_t i = 1; i < p->n_pending; i++)
         if (p->pending[i].offset == size)
             p->pending[i].offset = p->extra_start;
     return st;
 }
 
-perfile_status pf_walk_pass_gap(pf_perf_stream *p, perfile_error *err)
+perfile_status pf_walk_skip_gap(pf_perf_stream *p, perfile_error *err)
 {
     pf_perf_pending d = {.damage = p->gap_damage, .offset = p->pos};
     p->gap = false;
     p->island = true;
     if (!p->gap_ends)
         return pf_walk_resync(p, p->gap_damage, p->gap_end - p->pos, err);
-    perfile_status st = lasting_bytes(p, &d.bytes, err);
+    perfile_status st = view_lost_bytes(p, &d.bytes, err);
     d.lost = p->gap_end - p->pos;
     p->pos = p->gap_end;
     if (st == PERFILE_OK)
-        pf_perf_damage(p, &d);
+        pf_perf_add_damage(p, &d);
     return st;
 }
 
-void pf_perf_ask_before_gaps(perfile_stream *s, bool (*believes)(void *user), void *user)
+void pf_perf_ask_before_gaps(perfile_stream *s, bool (*is_intact)(void *user), void *user)
 {
     pf_perf_stream *p = pf_perf_of(s);
-    p->believes = believes;
-    p->believes_user = user;
+    p->is_intact = is_intact;
+    p->is_intact_user = user;
 }
 
 perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile_error *err)
 {
     perfile_source *source = p->file->source;
     uint64_t left = p->file->end == PF_SIZE_UNKNOWN ? UINT64_MAX : p->file->end - p->pos;
-    uint64_t need = source->limits.window_bytes < AHEAD ? source->limits.window_bytes : AHEAD;
-    perfile_status st = pf_perf_at_least(p, need, run, err);
+    uint64_t need =
+        source->limits.window_bytes < LOOK_AHEAD ? source->limits.window_bytes : LOOK_AHEAD;
+    perfile_status st = pf_perf_fetch(p, need, run, err);
     if (st != PERFILE_OK)
         return st;
     bool last = run->len >= left || run->len < need;
-    pf_ahead a = pf_perf_look_ahead(&p->vet, *run, last, p->island);
-    if (a.broken && pf_perf_believed(p))
-        return pf_perf_at_least(p, PF_PERF_RECORD_HEADER, run, err);
+    pf_salvage_result a = pf_perf_look_ahead(&p->fit, *run, last, p->island);
+    if (a.broken && pf_perf_check_intact(p))
+        return pf_perf_fetch(p, PF_PERF_RECORD_HEADER, run, err);
     p->trusted = p->pos + a.trusted;
     p->gap = a.broken;
     p->gap_damage = a.damage;
     p->gap_end = p->pos + a.resume;
     p->gap_ends = last || a.resume < run->len;
-    if (a.trusted >= ISLAND)
+    if (a.trusted >= ISLAND_BYTES)
         p->island = false;
     return PERFILE_OK;
 }
