@@ -1,3 +1,7 @@
+/* How well a record fits its capture: see record_fit.h for the idea.
+ *
+ * The tests, from cheap to expensive: the header (type, size), the shape of samples, a walk over
+ * all fields (schema/walk.inc), values and times. */
 #include "perf/record_fit.h"
 
 #include "core/sample_shape.h"
@@ -7,14 +11,16 @@
 #include "schema/family.h"
 
 enum {
-    STRING_ROOM = 8,     /* its NUL and padding */
-    MISC_UNUSED = 0x0ff8 /* of kernel records */
+    STRING_SLACK = 8,    /* most bytes that a string has behind it: its NUL and padding to 8 */
+    MISC_UNUSED = 0x0ff8 /* misc bits 3 to 11, which no kernel sets */
 };
-#define SLACK_NS   UINT64_C(100000000) /* buffers of processors are written one after the other */
+/* Times may step back by at least this: perf writes the ring buffers of the processors one after
+ * the other, so their times overlap. */
+#define SLACK_NS   UINT64_C(100000000)
 #define FORWARD_NS UINT64_C(86400000000000) /* a recording may be idle for a day */
-#define MOST_PID   (1U << 22)               /* Linux: PID_MAX_LIMIT */
+#define MAX_PID    (1U << 22)               /* Linux: PID_MAX_LIMIT */
 
-/* Whether the fields of a sample fill it. */
+/* True if the fields of a sample of layout `l` fill it, with less than 8 bytes of padding. */
 static bool sample_fits(const perfile_record *r, const perfile_layout *l)
 {
     perfile_bytes raw;
@@ -30,7 +36,8 @@ static bool sample_fits(const perfile_record *r, const perfile_layout *l)
     return !s.has_extra || s.extra.len < 8;
 }
 
-static uint32_t vet_sample(const perfile_record *r)
+/* PF_ODD_ID or PF_ODD_BODY for a sample, 0 if it fits its event. */
+static uint32_t sample_oddities(const perfile_record *r)
 {
     uint32_t damage;
     const perfile_layout *l = pf_layout_of(r, &damage);
@@ -39,10 +46,11 @@ static uint32_t vet_sample(const perfile_record *r)
     return sample_fits(r, l) ? 0 : PF_ODD_BODY;
 }
 
-typedef struct looks {
-    uint32_t odd;
-    bool kernel;
-} looks;
+/* Result of the walk over the fields of a record. */
+typedef struct walk_result {
+    uint32_t odd; /* PF_ODD_… */
+    bool kernel;  /* the record is the kernel's: its strings must end with NUL */
+} walk_result;
 
 static bool printable(perfile_bytes text)
 {
@@ -52,13 +60,15 @@ static bool printable(perfile_bytes text)
     return true;
 }
 
-static void look_at(void *user, const perfile_field *f, const perfile_value *v)
+/* Visitor: checks pids and names.  A pid of UINT32_MAX or UINT32_MAX - 1 stands for "no process".
+ */
+static void judge_field(void *user, const perfile_field *f, const perfile_value *v)
 {
-    looks *l = user;
+    walk_result *l = user;
     switch (f->kind) {
     case PERFILE_KIND_PID:
     case PERFILE_KIND_TID:
-        if (f->type == PERFILE_STORED_U32 && v->number > MOST_PID && v->number < UINT32_MAX - 1)
+        if (f->type == PERFILE_STORED_U32 && v->number > MAX_PID && v->number < UINT32_MAX - 1)
             l->odd |= PF_ODD_VALUE;
         break;
     case PERFILE_KIND_PATH:
@@ -69,7 +79,7 @@ static void look_at(void *user, const perfile_field *f, const perfile_value *v)
             l->odd |= PF_ODD_VALUE;
         if (l->kernel && v->width && v->u.bytes.len == v->width)
             l->odd |= PF_ODD_BODY; /* no NUL */
-        if (l->kernel && v->width > v->u.bytes.len + STRING_ROOM)
+        if (l->kernel && v->width > v->u.bytes.len + STRING_SLACK)
             l->odd |= PF_ODD_SLACK;
         break;
     default:
@@ -77,23 +87,25 @@ static void look_at(void *user, const perfile_field *f, const perfile_value *v)
     }
 }
 
-static void enter(void *user, const perfile_field *f, const perfile_value *v)
+static void ignore_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     (void)user, (void)f, (void)v;
 }
 
-static void leave(void *user, const perfile_field *f)
+static void ignore_end(void *user, const perfile_field *f)
 {
     (void)user, (void)f;
 }
 
-static uint32_t walk(const perfile_record *r)
+/* Decodes and walks the record; returns what is odd about its fields. */
+static uint32_t content_oddities(const perfile_record *r)
 {
     static const perfile_visitor visitor = {
-        .size = sizeof visitor, .value = look_at, .begin = enter, .end = leave};
+        .size = sizeof visitor, .value = judge_field, .begin = ignore_begin, .end = ignore_end};
     perfile_error err;
-    looks l = {.kernel = r->type < PERFILE_RECORD_USER};
-    /* Their content changes with their version: what is not known of it is not judged. */
+    walk_result l = {.kernel = r->type < PERFILE_RECORD_USER};
+    /* The content of SCHEDSTAT records depends on a version number inside them: only the fields
+     * that the dump schema names are judged, newer ones may follow. */
     bool versions =
         r->type == PERFILE_RECORD_SCHEDSTAT_CPU || r->type == PERFILE_RECORD_SCHEDSTAT_DOMAIN;
     uint32_t how = versions ? PERFILE_WALK_CONTRACT : PERFILE_WALK_ALL;
@@ -104,8 +116,9 @@ static uint32_t walk(const perfile_record *r)
     return l.odd;
 }
 
-/* What the header alone says.  The rows of tools' records have had shorter forms. */
-static uint32_t vet_frame(const perfile_record *r)
+/* What is odd about type and size.  Sizes are checked for kernel records only: records of the tool
+ * had shorter forms in older versions. */
+static uint32_t header_oddities(const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
     if (!row)
@@ -117,26 +130,28 @@ static uint32_t vet_frame(const perfile_record *r)
 
 bool pf_record_fit_sample(const perfile_record *r)
 {
-    return vet_frame(r) == 0 && vet_sample(r) == 0 && pf_attribution_of(r).event;
+    return header_oddities(r) == 0 && sample_oddities(r) == 0 && pf_attribution_of(r).event;
 }
 
 uint32_t pf_record_fit_record(const perfile_record *r)
 {
-    uint32_t odd = vet_frame(r);
+    uint32_t odd = header_oddities(r);
     if (!odd)
-        odd = r->type == PERFILE_RECORD_SAMPLE ? vet_sample(r) : walk(r);
+        odd = r->type == PERFILE_RECORD_SAMPLE ? sample_oddities(r) : content_oddities(r);
     return odd & (PF_ODD_HARD | PF_ODD_SLACK);
 }
 
-bool pf_record_fit_time(const pf_record_fit *v, uint64_t time, uint64_t after)
+bool pf_record_fit_time(const pf_record_fit *fit, uint64_t time, uint64_t after)
 {
-    uint64_t slack = SLACK_NS + (v->back < FORWARD_NS ? 2 * v->back : 0);
-    if (v->timed && (time + slack < v->newest || time - v->newest + slack > FORWARD_NS))
+    /* Twice the largest step back seen so far is still normal for this capture. */
+    uint64_t slack = SLACK_NS + (fit->back < FORWARD_NS ? 2 * fit->back : 0);
+    if (fit->timed && (time + slack < fit->newest || time - fit->newest + slack > FORWARD_NS))
         return false;
     return after == PERFILE_NO_TIME || time <= after || time - after <= slack;
 }
 
-static uint32_t vet_misc(const perfile_record *r)
+/* Kernel records and HEADER_BUILD_ID have a cpumode and flags in misc; others must have 0. */
+static uint32_t misc_oddities(const perfile_record *r)
 {
     bool kernel = r->type < PERFILE_RECORD_USER;
     bool has_mode = kernel || r->type == PERFILE_RECORD_HEADER_BUILD_ID;
@@ -146,16 +161,16 @@ static uint32_t vet_misc(const perfile_record *r)
     return odd ? PF_ODD_MISC : 0;
 }
 
-uint32_t pf_record_fit_closely(const pf_record_fit *v, const perfile_record *r)
+uint32_t pf_record_fit_closely(const pf_record_fit *fit, const perfile_record *r)
 {
-    uint32_t odd = vet_frame(r) | vet_misc(r);
+    uint32_t odd = header_oddities(r) | misc_oddities(r);
     if (odd)
         return odd;
     if (r->type == PERFILE_RECORD_SAMPLE)
-        odd |= vet_sample(r) | (pf_attribution_of(r).event ? 0U : (uint32_t)PF_ODD_ID);
-    odd |= walk(r) & ~(uint32_t)PF_ODD_SLACK;
+        odd |= sample_oddities(r) | (pf_attribution_of(r).event ? 0U : (uint32_t)PF_ODD_ID);
+    odd |= content_oddities(r) & ~(uint32_t)PF_ODD_SLACK;
     uint64_t time = perfile_record_time(r);
-    if (time != PERFILE_NO_TIME && time != 0 && !pf_record_fit_time(v, time, PERFILE_NO_TIME))
+    if (time != PERFILE_NO_TIME && time != 0 && !pf_record_fit_time(fit, time, PERFILE_NO_TIME))
         odd |= PF_ODD_TIME;
     return odd;
 }

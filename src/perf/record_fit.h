@@ -1,4 +1,9 @@
-/* How much a record looks like one of the capture it stands in. */
+/* How well a record fits the capture it stands in: salvage and repair ask this of bytes that may
+ * not be records.  The answer is a set of PF_ODD_… bits; 0 is a record with nothing odd.
+ *
+ * There are two degrees.  pf_record_fit_record() finds what cannot be, and is used inside a chain
+ * of good records.  pf_record_fit_closely() also finds what hardly any system writes, and is used
+ * next to gaps and in searches, where the bytes have to prove that they are records. */
 #ifndef PF_PERF_RECORD_FIT_H
 #define PF_PERF_RECORD_FIT_H
 
@@ -7,74 +12,76 @@
 
 /* What is odd about a record. */
 enum {
-    PF_ODD_TYPE = 1 << 0, /* no row in format/ */
-    PF_ODD_SIZE = 1 << 1, /* none that its type can have */
-    PF_ODD_BODY = 1 << 2, /* its fields do not fill it */
-    PF_ODD_ID = 1 << 3,   /* of no event */
-    PF_ODD_TIME = 1 << 4, /* far from those around it */
-    PF_ODD_MISC = 1 << 5, /* bits that nobody sets */
-    PF_ODD_VALUE = 1 << 6, /* numbers and names that no system has */
-    PF_ODD_SLACK = 1 << 7, /* bytes behind the string at its end, in which others may lie */
+    PF_ODD_TYPE = 1 << 0,  /* unknown type: no row in format/ */
+    PF_ODD_SIZE = 1 << 1,  /* a size that its type cannot have */
+    PF_ODD_BODY = 1 << 2,  /* its fields do not fill the body, or do not fit into it */
+    PF_ODD_ID = 1 << 3,    /* its id belongs to no event */
+    PF_ODD_TIME = 1 << 4,  /* a time far from those around it */
+    PF_ODD_MISC = 1 << 5,  /* misc bits that no kernel sets */
+    PF_ODD_VALUE = 1 << 6, /* pids or names that no system has */
+    PF_ODD_SLACK = 1 << 7, /* bytes behind the string at its end, which may hide other records */
     PF_ODD_HARD = PF_ODD_TYPE | PF_ODD_SIZE | PF_ODD_BODY | PF_ODD_ID
 };
 
-/* What was seen of the capture so far. */
+/* What the records seen so far show of the capture.  Times are those of trusted records. */
 typedef struct pf_record_fit {
     const perfile_session *session;
     bool swap;
-    bool begun;      /* there were records with a time, be it 0 */
-    bool timed;      /* the times below are there */
-    uint64_t oldest; /* of trusted records */
+    bool begun;      /* there was a record with a time, which may be 0 */
+    bool timed;      /* there was one with a time other than 0: oldest and newest are valid */
+    uint64_t oldest; /* least and greatest time */
     uint64_t newest;
-    bool zeros;     /* what existed before the recording (time 0) is told late in this capture */
-    uint64_t back;  /* the greatest step back in time among them */
-    int64_t budget; /* how long records may still be looked at closely */
+    bool zeros;     /* time 0 occurs behind other times: synthesized records come late here */
+    uint64_t back;  /* the largest step back in time from `newest` */
+    int64_t budget; /* work left for close examination; a search stops at 0 (see resync.c) */
 } pf_record_fit;
 
-/* Fills `r` with the record at `p`, whose frame `f` lies inside the bytes that are there. */
-static inline void pf_record_fit_fill(const pf_record_fit *v, const uint8_t *p, const pf_frame *f,
+/* Makes `r` the record at `p` with the frame `f`; the caller has checked that it is complete. */
+static inline void pf_record_fit_fill(const pf_record_fit *fit, const uint8_t *p, const pf_frame *f,
                                       perfile_record *r)
 {
     *r = (perfile_record){.header = p,
                           .body = {p + PF_PERF_RECORD_HEADER, f->size - PF_PERF_RECORD_HEADER},
                           .type = f->type,
                           .misc = f->misc,
-                          .flags = v->swap ? PERFILE_REC_SWAPPED : 0,
-                          .session = v->session};
+                          .flags = fit->swap ? PERFILE_REC_SWAPPED : 0,
+                          .session = fit->session};
 }
 
-/* What is hard to believe of `r`: PF_ODD_HARD, and PF_ODD_SLACK. */
+/* Returns what is impossible for `r`: bits of PF_ODD_HARD, and PF_ODD_SLACK. */
 uint32_t pf_record_fit_record(const perfile_record *r);
 
-/* Whether a SAMPLE is of an event that is known, and fits it. */
+/* True if a SAMPLE can be attributed to a known event and its fields fill it. */
 bool pf_record_fit_sample(const perfile_record *r);
 
-/* All that is odd, for places where it is not sure that there are records. */
-uint32_t pf_record_fit_closely(const pf_record_fit *v, const perfile_record *r);
+/* Returns everything that is odd about `r` (except PF_ODD_SLACK), for bytes that may be no record.
+ */
+uint32_t pf_record_fit_closely(const pf_record_fit *fit, const perfile_record *r);
 
-/* Whether a time fits between those of trusted records and `after` (PERFILE_NO_TIME: not known). */
-bool pf_record_fit_time(const pf_record_fit *v, uint64_t time, uint64_t after);
+/* True if `time` fits behind the times of trusted records and in front of `after`, the time of
+ * records behind a break (PERFILE_NO_TIME: not known). */
+bool pf_record_fit_time(const pf_record_fit *fit, uint64_t time, uint64_t after);
 
-/* Remembers the time of a trusted record. */
-static inline void pf_record_fit_note_time(pf_record_fit *v, uint64_t time)
+/* Adds the time of a trusted record; PERFILE_NO_TIME is ignored. */
+static inline void pf_record_fit_note_time(pf_record_fit *fit, uint64_t time)
 {
     if (time == PERFILE_NO_TIME)
         return;
-    v->begun = true;
+    fit->begun = true;
     if (time == 0) {
-        v->zeros |= v->timed;
+        fit->zeros |= fit->timed;
         return;
     }
-    if (!v->timed) {
-        v->timed = true;
-        v->oldest = v->newest = time;
-    } else if (time > v->newest) {
-        v->newest = time;
+    if (!fit->timed) {
+        fit->timed = true;
+        fit->oldest = fit->newest = time;
+    } else if (time > fit->newest) {
+        fit->newest = time;
     } else {
-        if (v->newest - time > v->back)
-            v->back = v->newest - time;
-        if (time < v->oldest)
-            v->oldest = time;
+        if (fit->newest - time > fit->back)
+            fit->back = fit->newest - time;
+        if (time < fit->oldest)
+            fit->oldest = time;
     }
 }
 

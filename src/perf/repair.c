@@ -1,3 +1,10 @@
+/* Repair: form, byte order, events, range of the records and feature table of a damaged capture.
+ *
+ * Each fact is first taken from where the header says, and tested: attrs must look like attrs,
+ * frames must follow each other at the start of the data, all entries of the feature table must lie
+ * inside the file.  What fails is searched in the whole file by what it looks like.  Where several
+ * candidates remain for the events, the samples decide: those events are chosen which more of the
+ * first samples fit (pf_repair_fit()). */
 #include "perf/repair.h"
 
 #include "base/checked.h"
@@ -6,12 +13,19 @@
 #include "perf/salvage.h"
 #include "perf/stream.h"
 
-enum { TABLE_ENTRY = 16, MOST_FEATURES = 64, ENTRY_LEAST = 80, ENTRY_MOST = 4096 };
+enum {
+    TABLE_ENTRY = 16,   /* an entry of the feature table: offset and size */
+    MOST_FEATURES = 64, /* a table with more entries is not believed: perf has fewer features */
+    ENTRY_LEAST = 80,   /* an entry of the attr section: the first attr (64 bytes) and its ids */
+    ENTRY_MOST = 4096   /* far more than any attr has */
+};
 
-/* Whether entries at `at` could be the feature table of `n` sections: those fill what is behind the
- * table, in any order, from at most `pad` bytes behind it on; *end is behind the last. */
-static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad, uint64_t moved,
-                       bool swap, uint64_t *end_of_all)
+/* True if the bytes at `at` could be a feature table of `n` entries.  Its sections must fill the
+ * bytes behind the table, in any order, with at most `pad` bytes in front of them and at most `pad`
+ * bytes between them.  `moved` is added to their offsets (modulo 2^64).  *end_of_all is the offset
+ * behind the last section. */
+static bool plausible_table(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad,
+                            uint64_t moved, bool swap, uint64_t *end_of_all)
 {
     if (n == 0 || n > MOST_FEATURES || !pf_within(at, n * TABLE_ENTRY, file.len))
         return false;
@@ -22,7 +36,7 @@ static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad
         uint64_t offset = pf_load_u64(entry, swap);
         uint64_t size = pf_load_u64(entry + 8, swap);
         if (i && !offset && !size)
-            continue; /* room for one that was not written */
+            continue; /* perf reserved an entry for a feature that it then could not write */
         offset += moved;
         if (offset < behind || !pf_within(offset, size, file.len))
             return false;
@@ -34,7 +48,8 @@ static bool table_look(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad
     return first - behind <= pad && end - first >= sum && end - first - sum <= pad;
 }
 
-/* How many sections a table at `at` has, as its first entry says; 0: there is none. */
+/* Returns the number of entries of the feature table at `at`, 0 if there is none.  The first
+ * section lies directly behind the table, so its offset says how long the table is. */
 static uint64_t table_count(perfile_bytes file, uint64_t at, bool swap, uint64_t *end)
 {
     if (!pf_within(at, TABLE_ENTRY, file.len))
@@ -43,10 +58,10 @@ static uint64_t table_count(perfile_bytes file, uint64_t at, bool swap, uint64_t
     if (first <= at || (first - at) % TABLE_ENTRY || first - at > MOST_FEATURES * TABLE_ENTRY)
         return 0;
     uint64_t n = (first - at) / TABLE_ENTRY;
-    return table_look(file, at, n, 0, 0, swap, end) ? n : 0;
+    return plausible_table(file, at, n, 0, 0, swap, end) ? n : 0;
 }
 
-/* The table whose last section ends where the file does. */
+/* Searches from `from` on for a feature table whose last section ends at the end of the file. */
 static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *table, uint64_t *n)
 {
     for (uint64_t at = from; at + TABLE_ENTRY <= file.len; at++) {
@@ -59,7 +74,7 @@ static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *t
     return false;
 }
 
-static uint64_t count(const uint64_t features[4])
+static uint64_t count_features(const uint64_t features[4])
 {
     uint64_t n = 0;
     for (unsigned i = 0; i < 4; i++)
@@ -67,19 +82,19 @@ static uint64_t count(const uint64_t features[4])
     return n;
 }
 
-/* The table behind data that are longer or shorter than the header says, because bytes came in or
- * were lost: its places count from where it stood. */
+/* Searches for the feature table of a file in which bytes were inserted or lost in front of it.
+ * The offsets in the table then still count from its old position, `stood`. */
 static bool find_moved_table(perfile_bytes file, const pf_perf_header *h, uint64_t from,
                              uint64_t *table)
 {
-    uint64_t n = count(h->features), stood, end;
+    uint64_t n = count_features(h->features), stood, end;
     if (n == 0 || h->data.size == 0 || pf_add_u64(h->data.offset, h->data.size, &stood))
         return false;
     for (uint64_t at = from; pf_within(at, n * TABLE_ENTRY, file.len); at++) {
-        /* perf leaves room behind it for sections that it then could not write. */
+        /* Between table and first section lie the entries of features that perf could not write. */
         uint64_t front = pf_load_u64(file.ptr + at, h->swap) - stood;
         if (front > MOST_FEATURES * TABLE_ENTRY || front % TABLE_ENTRY || at == stood ||
-            !table_look(file, at, n, MOST_FEATURES * TABLE_ENTRY, at - stood, h->swap, &end))
+            !plausible_table(file, at, n, MOST_FEATURES * TABLE_ENTRY, at - stood, h->swap, &end))
             continue;
         *table = at;
         return true;
@@ -87,8 +102,8 @@ static bool find_moved_table(perfile_bytes file, const pf_perf_header *h, uint64
     return false;
 }
 
-/* Whether the table of `n` sections is at `at`.  perf leaves room for sections that it then could
- * not write. */
+/* True if a feature table of `n` entries is at `at`.  It may be followed by empty entries: perf
+ * reserves one for each feature that it wants to write, and then may fail to write some. */
 static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
 {
     uint64_t end;
@@ -96,10 +111,11 @@ static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
     for (uint64_t i = n; i < exact; i++)
         if (pf_load_u64(file.ptr + at + i * TABLE_ENTRY + 8, swap) != 0)
             return false;
-    return exact == n || table_look(file, at, n, 4096, 0, swap, &end);
+    return exact == n || plausible_table(file, at, n, 4096, 0, swap, &end);
 }
 
-/* Whether frames follow each other from `at` on. */
+/* True if a chain of plausible record headers begins at `at`.  The events are not known yet, so
+ * only the frames are examined. */
 static bool frames_at(perfile_bytes file, uint64_t at, bool swap)
 {
     pf_record_fit v = {.swap = swap};
@@ -107,8 +123,10 @@ static bool frames_at(perfile_bytes file, uint64_t at, bool swap)
            pf_perf_is_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, 0, 1);
 }
 
-/* The byte order in which more of the file makes sense. */
-static bool guess_order(perfile_bytes file, const pf_perf_header *h, unsigned damage, pf_repair *r)
+/* Returns whether the file has the other byte order.  Sources, best first: an undamaged magic, a
+ * known header size, attrs that are found in one order only, the first chain of records. */
+static bool guess_byte_order(perfile_bytes file, const pf_perf_header *h, unsigned damage,
+                             pf_repair *r)
 {
     if (!damage)
         return h->swap;
@@ -127,7 +145,8 @@ static bool guess_order(perfile_bytes file, const pf_perf_header *h, unsigned da
     return pf_perf_resync(&w, file, 0) < pf_perf_resync(&v, file, 0);
 }
 
-/* The form, when the header does not say it. */
+/* Guesses the form (file or pipe) when the magic is damaged: from the header size, or else from
+ * whether records begin right behind a pipe header. */
 static uint32_t guess_form(perfile_bytes file, bool swap)
 {
     uint64_t size = file.len >= 16 ? pf_load_u64(file.ptr + 8, swap) : 0;
@@ -138,19 +157,21 @@ static uint32_t guess_form(perfile_bytes file, bool swap)
     return frames_at(file, PF_PERF_PIPE_HEADER, swap) ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
 }
 
-/* Whether the attr section is one.  Newer attrs than those we know are fine. */
-static bool attrs_good(perfile_bytes file, const pf_perf_header *h)
+/* True if the attr section of the header contains attrs, possibly newer than this library. */
+static bool attr_section_plausible(perfile_bytes file, const pf_perf_header *h)
 {
     bool good = h->attr_size >= ENTRY_LEAST && h->attr_size <= ENTRY_MOST &&
                 h->attr_size % 8 == 0 && h->attrs.size && h->attrs.size % h->attr_size == 0 &&
                 pf_within(h->attrs.offset, h->attrs.size, file.len);
     for (uint64_t at = 0; good && at < h->attrs.size; at += h->attr_size)
-        good = pf_attr_entry_plausible((perfile_bytes){file.ptr + h->attrs.offset + at, (size_t)h->attr_size},
-                            h->swap);
+        good = pf_attr_entry_plausible(
+            (perfile_bytes){file.ptr + h->attrs.offset + at, (size_t)h->attr_size}, h->swap);
     return good;
 }
 
-/* Events from somewhere else than the attr section; *start moves behind one that was found. */
+/* Searches for events when the attr section is not usable: EVENT_DESC first, because it has names
+ * and ids, then entries that look like attrs, then HEADER_ATTR records.  If entries of an attr
+ * section are found, *start becomes the offset behind them, where records may begin. */
 static void find_events(pf_repair *r, perfile_bytes file, bool swap, uint64_t *start)
 {
     if (pf_repair_find_desc(r, file, swap, 0))
@@ -190,11 +211,12 @@ perfile_status pf_repair_fit(perfile_bytes file, const perfile_assume *assume, p
     return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
 }
 
-/* Whether what the header says of the records goes with the file.  One that was cut or never
- * finished says what it can. */
-static bool data_good(perfile_bytes file, const pf_perf_header *h)
+/* True if the range of the records that the header states agrees with the file: the feature table
+ * stands behind it, or records begin at its start and nothing better can be found (a file that was
+ * cut or never finished). */
+static bool data_range_agrees(perfile_bytes file, const pf_perf_header *h)
 {
-    uint64_t n = count(h->features);
+    uint64_t n = count_features(h->features);
     uint64_t end, table, entries;
     bool ends = !pf_add_u64(h->data.offset, h->data.size, &end) && end <= file.len;
     if (h->data.offset < PF_PERF_OLD_HEADER || h->data.offset >= file.len)
@@ -209,11 +231,13 @@ static bool data_good(perfile_bytes file, const pf_perf_header *h)
            !find_table(file, h->data.offset, h->swap, &table, &entries);
 }
 
-/* Where the records are, when the header is wrong on it; `start`: behind the attrs. */
+/* Guesses the range of the records and the feature table if the header is wrong about them.
+ * `start`: offset behind the attrs.  Without a table that has as many entries as the header has
+ * features, no features are assumed, because it is unknown which ones the entries are. */
 static void find_data(pf_repair *r, perfile_bytes file, const pf_perf_header *h, uint64_t start)
 {
     uint64_t table, entries = 0;
-    if (data_good(file, h))
+    if (data_range_agrees(file, h))
         return;
     bool begins = h->data.offset >= start && frames_at(file, h->data.offset, h->swap);
     r->assume.data.offset = begins ? h->data.offset : start;
@@ -224,7 +248,7 @@ static void find_data(pf_repair *r, perfile_bytes file, const pf_perf_header *h,
         r->assume.features_shift = table - (h->data.offset + h->data.size);
     r->assume.data.size = found ? table - r->assume.data.offset : UINT64_MAX;
     r->assume.has_features = true;
-    if (moved || (found && entries == count(h->features))) {
+    if (moved || (found && entries == count_features(h->features))) {
         r->guessed |= PF_GUESS_TABLE;
         memcpy(r->assume.features, h->features, sizeof r->assume.features);
     } else {
@@ -232,6 +256,7 @@ static void find_data(pf_repair *r, perfile_bytes file, const pf_perf_header *h,
     }
 }
 
+/* Repairs a capture of the file form: sections, events, ids, range of the records. */
 static void repair_file(pf_repair *r, perfile_bytes file, pf_perf_header *h,
                         const perfile_assume *given)
 {
@@ -242,7 +267,7 @@ static void repair_file(pf_repair *r, perfile_bytes file, pf_perf_header *h,
     if (pf_perf_header_sections(head, h))
         r->guessed |= PF_GUESS_HEADER;
     if (!given->n_events) {
-        bool good = attrs_good(file, h);
+        bool good = attr_section_plausible(file, h);
         pf_repair_forget(r);
         if (good)
             start = h->attrs.offset + h->attrs.size;
@@ -255,8 +280,12 @@ static void repair_file(pf_repair *r, perfile_bytes file, pf_perf_header *h,
         find_data(r, file, h, start);
 }
 
-/* Attrs that look right and are not: EVENT_DESC has them once more. */
-static perfile_status better_events(pf_repair *r, perfile_bytes file, bool swap, perfile_error *err)
+/* Called when the attrs look right but were not tested by samples.  If less than nine of ten
+ * samples fit them, or there are none, the events of EVENT_DESC, which repeats all attrs, are tried
+ * instead and kept if more samples fit.  r->no_events: no sample fits, so the attrs are of no use.
+ */
+static perfile_status try_event_desc(pf_repair *r, perfile_bytes file, bool swap,
+                                     perfile_error *err)
 {
     pf_fit now, then = {0, 0};
     perfile_status st = pf_repair_fit(file, r->guessed ? &r->assume : NULL, &now, err);
@@ -277,9 +306,8 @@ static perfile_status better_events(pf_repair *r, perfile_bytes file, bool swap,
     return st;
 }
 
-/* Of the events of EVENT_DESC and those that only look like some, the ones that go with the
- * samples.
- */
+/* Called when the events came from EVENT_DESC.  If less than nine of ten samples fit them, the
+ * attrs found by their look are tried, and those that more samples fit are kept. */
 static perfile_status choose_events(pf_repair *r, perfile_bytes file, bool swap, perfile_error *err)
 {
     pf_fit desc, look;
@@ -300,6 +328,7 @@ static perfile_status choose_events(pf_repair *r, perfile_bytes file, bool swap,
     return PERFILE_OK;
 }
 
+/* pf_perf_repair() without the final check for lack of memory. */
 static perfile_status repair(perfile_source *source, const perfile_assume *given, pf_repair *r,
                              perfile_error *err)
 {
@@ -308,7 +337,7 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
     if (!given)
         given = &none;
     r->assume = *given;
-    /* What can be asked anywhere but is not in memory as a whole is read as far as that goes. */
+    /* A mapped file is seen completely; of other seekable sources only what a window holds. */
     size_t most = source->lasting ? 1 : (size_t)source->limits.window_bytes;
     perfile_status st = pf_source_view(source, 0, most, &file, err);
     if (st != PERFILE_OK || file.len == 0)
@@ -316,10 +345,10 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
     pf_perf_header h;
     unsigned damage = pf_perf_header_begin(file, &h);
     if (!damage && file.len < source->size)
-        return PERFILE_OK; /* what would be judged is not all there */
+        return PERFILE_OK; /* the header is fine, and the rest cannot be judged in part */
     bool swap = given->byte_order
                     ? (given->byte_order == PERFILE_BYTE_ORDER_BIG) != (bool)PF_NATIVE_BIG
-                    : guess_order(file, &h, damage, r);
+                    : guess_byte_order(file, &h, damage, r);
     pf_repair_forget(r);
     if (damage || (h.size != PF_PERF_PIPE_HEADER && !pf_perf_header_size_known(&h)))
         r->guessed |= PF_GUESS_HEADER;
@@ -343,27 +372,29 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
         return choose_events(r, file, h.swap, err);
     if (given->n_events || r->events.len || file.len < source->size)
         return PERFILE_OK;
-    return better_events(r, file, h.swap, err);
+    return try_event_desc(r, file, h.swap, err);
 }
 
 perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *given, pf_repair *r,
                               perfile_error *err)
 {
     perfile_status st = repair(source, given, r, err);
-    /* Another guess would have been made. */
+    /* Events that could not be kept for lack of memory would have changed the guess. */
     return st == PERFILE_OK && r->no_memory ? pf_fail_nomem(err, "recover.events") : st;
 }
 
+/* pf_repair_ops.swallows. */
 static bool swallows(const perfile_record *r)
 {
     pf_record_fit v = {.session = r->session, .swap = r->flags & PERFILE_REC_SWAPPED};
     return pf_perf_swallows(&v, (perfile_bytes){r->header, perfile_record_size(r)});
 }
 
-static void ask_before_gaps(perfile_stream *s, bool (*believes)(void *user), void *user)
+/* pf_repair_ops.ask_before_gaps; does nothing for streams of other drivers and for stages. */
+static void ask_before_gaps(perfile_stream *s, bool (*is_intact)(void *user), void *user)
 {
     if (s->ops == &pf_perf_ops)
-        pf_perf_ask_before_gaps(s, believes, user);
+        pf_perf_ask_before_gaps(s, is_intact, user);
 }
 
 const pf_repair_ops pf_perf_repair_ops = {

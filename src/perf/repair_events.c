@@ -1,4 +1,8 @@
-/* Attrs and ids, told from other bytes by their look. */
+/* Repair: finding attrs and ids in arbitrary bytes by what they look like.
+ *
+ * An attr has little redundancy, but its size is one of few numbers, and type, sample_type,
+ * read_format and flags have only low bits set.  Together these tests reject nearly all other
+ * bytes.  What the searches find is copied into the pf_repair. */
 #include "base/checked.h"
 #include "base/cursor.h"
 #include "schema/frame.h"
@@ -6,10 +10,10 @@
 #include "schema/attr_places.h"
 
 enum {
-    ID_SECTION = 16,
-    SEARCH_BYTES = 4 << 20, /* attrs stand before the records */
-    MOST_EVENTS = 4096,
-    MOST_TYPE = 1 << 16
+    ID_SECTION = 16,        /* offset and size of the ids, at the end of an attr entry */
+    SEARCH_BYTES = 4 << 20, /* the attr section stands in front of the records */
+    MOST_EVENTS = 4096,     /* larger numbers are not believed */
+    MOST_TYPE = 1 << 16     /* PMU types are small numbers that the kernel assigns */
 };
 
 size_t pf_attr_plausible_size(perfile_bytes b, bool swap)
@@ -23,8 +27,8 @@ size_t pf_attr_plausible_size(perfile_bytes b, bool swap)
     uint64_t read_format = pf_load_u64(b.ptr + 32, swap);
     uint64_t flags = pf_load_u64(b.ptr + 40, swap);
     bool big = swap != (bool)PF_NATIVE_BIG;
-    /* Flags that no kernel has: the upper half of them, or the lower one where bits are mirrored.
-     */
+    /* 22 flag bits that no kernel uses: the upper ones, or in big-endian attrs, where bitfields
+     * are allocated from the other end, the lower ones. */
     uint64_t unknown = big ? flags & UINT64_C(0x3fffff) : flags >> 42;
     return sample_type && sample_type <= PERFILE_SAMPLE_KNOWN &&
                    read_format <= PERFILE_FORMAT_KNOWN && !unknown
@@ -41,9 +45,10 @@ bool pf_attr_entry_plausible(perfile_bytes entry, bool swap)
            (pf_load_u64(entry.ptr + 24, swap) || pf_load_u64(entry.ptr + 40, swap));
 }
 
-/* An entry of `width` bytes: an attr, and the place of its ids at the end.  Its size, or 0. */
-static size_t entry_look(perfile_bytes file, uint64_t at, uint64_t width, bool swap,
-                         perfile_section *ids)
+/* Tests an entry of the attr section of `width` bytes at `at`: an attr, and in the last 16 bytes
+ * the section of its ids, which goes to *ids.  Returns the size of the attr, 0 if it is none. */
+static size_t attr_entry_size(perfile_bytes file, uint64_t at, uint64_t width, bool swap,
+                              perfile_section *ids)
 {
     if (!pf_within(at, width, file.len))
         return 0;
@@ -53,27 +58,28 @@ static size_t entry_look(perfile_bytes file, uint64_t at, uint64_t width, bool s
         return 0;
     ids->offset = pf_load_u64(b.ptr + width - ID_SECTION, swap);
     ids->size = pf_load_u64(b.ptr + width - 8, swap);
-    /* Ids stand before the attrs. */
+    /* perf writes the ids in front of the attrs. */
     return ids->size % 8 == 0 && pf_within(ids->offset, ids->size, at) ? size : 0;
 }
 
-/* How many entries of `width` bytes follow each other. */
+/* Counts the valid entries of `width` bytes that follow each other from `at` on. */
 static uint64_t count_entries(perfile_bytes file, uint64_t at, uint64_t width, bool swap)
 {
     uint64_t n = 0;
     perfile_section ids;
-    while (n < MOST_EVENTS && entry_look(file, at + n * width, width, swap, &ids))
+    while (n < MOST_EVENTS && attr_entry_size(file, at + n * width, width, swap, &ids))
         n++;
     return n;
 }
 
-static bool take_entries(pf_repair *r, perfile_bytes file, bool swap, uint64_t at, uint64_t width,
-                         uint64_t n)
+/* Copies `n` entries with their ids into `r`, replacing its events. */
+static bool add_entries(pf_repair *r, perfile_bytes file, bool swap, uint64_t at, uint64_t width,
+                        uint64_t n)
 {
     pf_repair_forget(r);
     for (uint64_t i = 0; i < n; i++, at += width) {
         perfile_section ids;
-        size_t size = entry_look(file, at, width, swap, &ids);
+        size_t size = attr_entry_size(file, at, width, swap, &ids);
         if (!size || !pf_repair_add(r, (perfile_bytes){file.ptr + at, size},
                                     (perfile_bytes){file.ptr + ids.offset, (size_t)ids.size}))
             return false;
@@ -85,11 +91,13 @@ bool pf_repair_find_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t 
 {
     uint64_t most = file.len < SEARCH_BYTES ? file.len : SEARCH_BYTES;
     for (uint64_t at = PF_PERF_OLD_HEADER; at + PF_ATTR_LEAST + ID_SECTION <= most; at += 8) {
-        size_t size = pf_attr_plausible_size((perfile_bytes){file.ptr + at, file.len - (size_t)at}, swap);
+        size_t size =
+            pf_attr_plausible_size((perfile_bytes){file.ptr + at, file.len - (size_t)at}, swap);
         uint64_t best = 0, n = 0;
         if (!size)
             continue;
-        /* Entries may be wider than their attrs. */
+        /* Entries may be wider than their attrs: the width with the most entries is the right one.
+         */
         for (uint64_t w = size + ID_SECTION; w <= PF_ATTR_OURS + ID_SECTION; w += 8) {
             uint64_t found = count_entries(file, at, w, swap);
             if (found > n) {
@@ -100,13 +108,14 @@ bool pf_repair_find_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t 
         if (n == 0)
             continue;
         *end = at + n * best;
-        return take_entries(r, file, swap, at, best, n);
+        return add_entries(r, file, swap, at, best, n);
     }
     return false;
 }
 
-/* All events of an EVENT_DESC that begins `b`. */
-static bool desc_look(pf_repair *r, perfile_bytes b, bool swap)
+/* Reads the content of a feature EVENT_DESC at the beginning of `b` into `r`; false if it is none.
+ * Layout: number of events, size of an attr; for each event attr, number of ids, name, ids. */
+static bool parse_event_desc(pf_repair *r, perfile_bytes b, bool swap)
 {
     pf_cursor c = pf_cur(b, swap);
     uint32_t n = pf_cur_u32(&c);
@@ -133,7 +142,7 @@ bool pf_repair_find_desc(pf_repair *r, perfile_bytes file, bool swap, uint64_t f
         uint32_t n = pf_load_u32(file.ptr + at, swap);
         if (n == 0 || n > MOST_EVENTS)
             continue;
-        if (desc_look(r, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, swap))
+        if (parse_event_desc(r, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, swap))
             return true;
     }
     pf_repair_forget(r);
@@ -168,9 +177,11 @@ bool pf_repair_find_header_attrs(pf_repair *r, perfile_bytes file, bool swap, ui
     return any;
 }
 
-/* The ids of an ID_INDEX come event by event, each with its position among those of its event. */
-static bool share_ids(pf_repair *r, const uint8_t *entries, size_t n, size_t width, bool swap,
-                      const perfile_assume *given)
+/* Distributes the `n` entries of an ID_INDEX over the given events.  The entries come event by
+ * event; an index of 0 in the second field of an entry begins the next event.  True if the entries
+ * are used up exactly. */
+static bool distribute_ids(pf_repair *r, const uint8_t *entries, size_t n, size_t width, bool swap,
+                           const perfile_assume *given)
 {
     size_t at = 0;
     pf_repair_forget(r);
@@ -199,9 +210,9 @@ bool pf_repair_find_ids(pf_repair *r, perfile_bytes file, bool swap, const perfi
         if (f.type != PERFILE_RECORD_ID_INDEX || f.misc || f.size > file.len - at || f.size < 48)
             continue;
         uint64_t n = pf_load_u64(file.ptr + at + 8, swap);
-        /* Newer ones have the ids of virtual machines behind all entries. */
+        /* In newer versions of perf, 16 bytes per entry for virtual machines follow all entries. */
         bool fits = n && n <= UINT16_MAX && (f.size == 16 + 32 * n || f.size == 16 + 48 * n);
-        if (fits && share_ids(r, file.ptr + at + 16, (size_t)n, 32, swap, given))
+        if (fits && distribute_ids(r, file.ptr + at + 16, (size_t)n, 32, swap, given))
             return true;
     }
     pf_repair_forget(r);

@@ -1,3 +1,13 @@
+/* Salvage: decides how far the records of damaged bytes can be trusted.
+ *
+ * Frames alone prove little: damaged bytes often look like records.  pf_perf_look_ahead() therefore
+ * examines a chunk before the walk delivers any of it.  A record is kept if it fits the events
+ * (perf/record_fit.h).  Where one does not, a break begins: the next chain of good records behind
+ * it is searched (resync.c), and the records right in front of it are examined again, more
+ * strictly, because the damage may begin in front of the first byte that shows it.
+ *
+ * Samples of usual types are most of a capture.  They are judged by their counts alone
+ * (core/sample_shape.h) in skip_plain_samples(), without decoding; the result is the same. */
 #include "perf/salvage.h"
 
 #include "perf/salvage_evidence.h"
@@ -8,29 +18,31 @@
 #include "schema/trailer.h"
 
 enum {
-    CHUNK = 512 << 10, /* handed out at once */
-    ZONE = 8 << 10,    /* so far in front of a break may lie what belongs to it */
-    LARGE = 64,        /* longer ones may have swallowed others */
-    AHEAD = 6144       /* lines that far ahead are fetched */
+    DELIVER_BYTES = 512 << 10, /* most bytes that one look ahead releases */
+    SUSPECT_BYTES = 8 << 10,   /* records so close in front of a break may belong to the damage */
+    LARGE_RECORD = 64,    /* longer records are searched for records that a wrong size swallowed */
+    PREFETCH_BYTES = 6144 /* as PF_PREFETCH_BYTES in perf/take.h */
 };
 
-/* Records behind these cannot be judged before the session has learned them. */
-static bool teaches(uint32_t type)
+/* True for records that bring events or ids: the records behind them can only be judged after the
+ * walk has delivered them to the session. */
+static bool changes_session(uint32_t type)
 {
     return type == PERFILE_RECORD_HEADER_ATTR || type == PERFILE_RECORD_ID_INDEX ||
            type == PERFILE_RECORD_SIMPLEPERF_EVENT_ID;
 }
 
-/* Whether the HEADER_ATTR, met among records of events, is none of this capture: with it nobody
- * could tell whose a record is. */
-static bool stray_attr(const pf_record_fit *v, const perfile_record *r)
+/* True for a HEADER_ATTR that stands among timed records and does not go with the first event of
+ * the session: ids in another place of samples or trailers, or an attr that cannot be decoded.  It
+ * is a remnant of another capture, and with it no record could be attributed any more. */
+static bool stray_attr(const pf_record_fit *fit, const perfile_record *r)
 {
     perfile_attr attr;
     perfile_layout l = {0};
-    const perfile_event *first = perfile_session_event(v->session, 0);
-    if (r->type != PERFILE_RECORD_HEADER_ATTR || !v->begun || !first)
+    const perfile_event *first = perfile_session_event(fit->session, 0);
+    if (r->type != PERFILE_RECORD_HEADER_ATTR || !fit->begun || !first)
         return false;
-    if (perfile_attr_decode(r->body, v->swap, &attr, sizeof attr, NULL) != PERFILE_OK)
+    if (perfile_attr_decode(r->body, fit->swap, &attr, sizeof attr, NULL) != PERFILE_OK)
         return true;
     pf_layout_make(&l, &attr);
     int slot = pf_layout_sample_id(&l);
@@ -39,99 +51,111 @@ static bool stray_attr(const pf_record_fit *v, const perfile_record *r)
            pf_layout_trailer_id(&l) != pf_layout_trailer_id(first->layout);
 }
 
-/* Frames the record at `at`: 0, or what is wrong.  *whole is what it takes with what follows it. */
-static unsigned frame(const pf_record_fit *v, perfile_bytes bytes, size_t at, pf_frame *f,
-                      size_t *whole)
+/* Frames the record at `at`.  Returns 0 and sets *whole to its bytes including the payload behind
+ * it, or returns the damage (PERFILE_DAMAGE_…) if it is not complete. */
+static unsigned frame_complete(const pf_record_fit *fit, perfile_bytes bytes, size_t at,
+                               pf_frame *f, size_t *whole)
 {
     size_t left = bytes.len - at;
     if (left < PF_PERF_RECORD_HEADER)
         return PERFILE_DAMAGE_TRUNCATED_HEADER;
-    *f = pf_frame_at(bytes.ptr + at, v->swap);
+    *f = pf_frame_at(bytes.ptr + at, fit->swap);
     if (f->size < PF_PERF_RECORD_HEADER)
         return PERFILE_DAMAGE_BAD_SIZE;
     if (f->size > left)
         return PERFILE_DAMAGE_TRUNCATED_RECORD;
-    uint64_t extra = pf_frame_extra(bytes.ptr + at, f, v->swap);
+    uint64_t extra = pf_frame_extra(bytes.ptr + at, f, fit->swap);
     if (extra > left - f->size)
         return PERFILE_DAMAGE_TRUNCATED_PAYLOAD;
     *whole = f->size + (size_t)extra;
     return 0;
 }
 
-/* What to do with an odd record: where records go on, or one of these. */
-#define BELIEVE 0
-#define SEARCH  SIZE_MAX
+/* judge_odd_record() and find_swallowed() return the index where good records go on, or one of
+ * these. */
+#define KEEP_RECORD    0        /* the record is odd but kept */
+#define RESUME_UNKNOWN SIZE_MAX /* the end of the damage must be searched */
 
-/* Where inside the record [at, at + whole) others begin: then its size is wrong.  SEARCH: nowhere.
- */
-static size_t inside(pf_record_fit *v, perfile_bytes bytes, size_t at, size_t whole)
+/* Searches a chain of good records that begins inside the record [at, at + whole) and goes on
+ * behind it.  If there is one, the size of the record is damaged and has swallowed these records.
+ * The budget keeps the search linear in the size of the record. */
+static size_t find_swallowed(pf_record_fit *fit, perfile_bytes bytes, size_t at, size_t whole)
 {
-    v->budget = (int64_t)whole * 64 + 4096;
-    for (size_t i = at + 1; i < at + whole && v->budget > 0; i++)
-        if (pf_perf_header_plausible(bytes.ptr + i, bytes.len - i, v->swap) &&
-            pf_perf_is_chain(v, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, 2))
+    fit->budget = (int64_t)whole * 64 + 4096;
+    for (size_t i = at + 1; i < at + whole && fit->budget > 0; i++)
+        if (pf_perf_header_plausible(bytes.ptr + i, bytes.len - i, fit->swap) &&
+            pf_perf_is_chain(fit, (perfile_bytes){bytes.ptr + i, bytes.len - i}, at + whole - i, 2))
             return i;
-    return SEARCH;
+    return RESUME_UNKNOWN;
 }
 
-/* An odd record at `at`: only an unknown type is believed, when records go on behind it. */
-static size_t examine(pf_record_fit *v, perfile_bytes bytes, size_t at, size_t whole, uint32_t odd)
+/* Decides on a record that does not fit.  One of an unknown type, with good records behind it and
+ * none inside, is kept: newer kernels have new types.  Otherwise returns where records go on. */
+static size_t judge_odd_record(pf_record_fit *fit, perfile_bytes bytes, size_t at, size_t whole,
+                               uint32_t odd)
 {
     size_t end = at + whole;
-    size_t within = inside(v, bytes, at, whole);
-    if (within != SEARCH)
+    size_t within = find_swallowed(fit, bytes, at, whole);
+    if (within != RESUME_UNKNOWN)
         return within;
-    v->budget = 4096;
+    fit->budget = 4096;
     if (end != bytes.len &&
-        !pf_perf_is_chain(v, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0, 1))
-        return SEARCH;
-    return odd == PF_ODD_TYPE ? BELIEVE : end;
+        !pf_perf_is_chain(fit, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0, 1))
+        return RESUME_UNKNOWN;
+    return odd == PF_ODD_TYPE ? KEEP_RECORD : end;
 }
 
-/* The chain of records that begins at `at`.  Its steps back in time are steps of this capture. */
-static pf_after_break look_behind(pf_record_fit *v, perfile_bytes bytes, size_t at)
+/* Collects times and processes of the chain of records behind a break, which begins at `at`.  Also
+ * raises fit->back to the largest step back in time of that chain: it is normal for this capture.
+ */
+static pf_after_break survey_after_break(pf_record_fit *fit, perfile_bytes bytes, size_t at)
 {
-    enum { TIMES = 256, NEAR = 1 << 20 };
-    pf_after_break behind = {.times = {.session = v->session, .swap = v->swap}};
+    enum { TIMES = 256, SURVEY_BYTES = 1 << 20 };
+    pf_after_break behind = {.times = {.session = fit->session, .swap = fit->swap}};
     pf_frame f;
     size_t whole;
-    size_t most = bytes.len - at > NEAR ? at + NEAR : bytes.len;
-    for (unsigned n = 0; n < TIMES && at < most && !frame(v, bytes, at, &f, &whole); at += whole) {
+    size_t most = bytes.len - at > SURVEY_BYTES ? at + SURVEY_BYTES : bytes.len;
+    for (unsigned n = 0; n < TIMES && at < most && !frame_complete(fit, bytes, at, &f, &whole);
+         at += whole) {
         perfile_record r;
-        pf_record_fit_fill(v, bytes.ptr + at, &f, &r);
+        pf_record_fit_fill(fit, bytes.ptr + at, &f, &r);
         uint64_t time = perfile_record_time(&r);
         pf_after_break_note(&behind, &r, time);
         n += time != PERFILE_NO_TIME && time != 0;
     }
-    if (behind.times.back > v->back)
-        v->back = behind.times.back;
+    if (behind.times.back > fit->back)
+        fit->back = behind.times.back;
     return behind;
 }
 
-/* Whether the record does not belong where it stands: far in time from what surrounds it, or what
- * was there before the recording in the middle of it. */
-static bool misplaced(const pf_record_fit *v, uint64_t time, uint64_t after)
+/* True if `time` does not fit where the record stands: too far from the records around it (`after`:
+ * the latest time behind the break), or 0, the time of synthesized records, in the middle of a
+ * recording that has no such records late. */
+static bool misplaced(const pf_record_fit *fit, uint64_t time, uint64_t after)
 {
     if (time == PERFILE_NO_TIME)
         return false;
-    return time == 0 ? v->timed && !v->zeros : !pf_record_fit_time(v, time, after);
+    return time == 0 ? fit->timed && !fit->zeros : !pf_record_fit_time(fit, time, after);
 }
 
-/* Where trust ends in the records [0, upto) in front of a break, `behind` which are others.  Notes
- * the times of those that are trusted. */
-static size_t trust(pf_record_fit *v, perfile_bytes bytes, size_t upto, const pf_after_break *behind,
-                    bool island)
+/* Returns how many bytes of the records [0, upto) in front of a break can be trusted; `behind`
+ * describes the records behind the break.  Cut off are the record that touches the break if it
+ * fails the strict test, and everything from the first misplaced time in the last SUSPECT_BYTES on.
+ * With `island` (a gap lies in front as well) a few records are trusted only if evidence ties them
+ * to the capture.  The times of trusted records are added to *fit. */
+static size_t trusted_end(pf_record_fit *fit, perfile_bytes bytes, size_t upto,
+                          const pf_after_break *behind, bool island)
 {
     uint64_t after = behind->times.timed ? behind->times.newest : PERFILE_NO_TIME;
-    size_t zone = upto > ZONE ? upto - ZONE : 0;
-    bool tied = !island || zone != 0 || perfile_session_n_events(v->session) == 0;
+    size_t zone = upto > SUSPECT_BYTES ? upto - SUSPECT_BYTES : 0;
+    bool tied = !island || zone != 0 || perfile_session_n_events(fit->session) == 0;
     size_t cut = upto;
     size_t whole = 0;
     pf_frame f;
-    pf_record_fit seen = *v;
-    for (size_t at = 0; at < upto && !frame(v, bytes, at, &f, &whole); at += whole) {
+    pf_record_fit seen = *fit;
+    for (size_t at = 0; at < upto && !frame_complete(fit, bytes, at, &f, &whole); at += whole) {
         perfile_record r;
-        pf_record_fit_fill(v, bytes.ptr + at, &f, &r);
+        pf_record_fit_fill(fit, bytes.ptr + at, &f, &r);
         uint64_t time = perfile_record_time(&r);
         bool last = at + whole >= upto;
         if (at >= zone &&
@@ -139,69 +163,74 @@ static size_t trust(pf_record_fit *v, perfile_bytes bytes, size_t upto, const pf
             cut = at;
             break;
         }
-        tied = tied || pf_record_belongs(v, &r, time, behind);
+        tied = tied || pf_record_belongs(fit, &r, time, behind);
         pf_record_fit_note_time(&seen, time);
     }
     if (!tied)
         return 0;
-    *v = seen;
+    *fit = seen;
     return cut;
 }
 
-/* Whether the input just ends inside a record at `at`: nothing was written over what is in front.
- */
-static bool only_cut(const pf_record_fit *v, perfile_bytes bytes, size_t at, unsigned damage)
+/* True if the damage at `at` looks like an input that simply ends inside a record of a known kernel
+ * type.  Then nothing was overwritten, and the records in front need no second examination. */
+static bool only_cut(const pf_record_fit *fit, perfile_bytes bytes, size_t at, unsigned damage)
 {
     if (damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
         return true;
     if (damage != PERFILE_DAMAGE_TRUNCATED_RECORD && damage != PERFILE_DAMAGE_TRUNCATED_PAYLOAD)
         return false;
-    pf_frame f = pf_frame_at(bytes.ptr + at, v->swap);
+    pf_frame f = pf_frame_at(bytes.ptr + at, fit->swap);
     return f.type < PERFILE_RECORD_USER && pf_record_known(f.type) && f.size % 8 == 0;
 }
 
-static pf_salvage_result broken_at(pf_record_fit *v, perfile_bytes bytes, size_t at, unsigned damage,
-                          size_t resume, bool island)
+/* The result of a look ahead that found `damage` at `at`.  `resume`: where records go on behind it,
+ * or RESUME_UNKNOWN to search for them. */
+static pf_salvage_result end_at_break(pf_record_fit *fit, perfile_bytes bytes, size_t at,
+                                      unsigned damage, size_t resume, bool island)
 {
-    if (resume == SEARCH)
-        resume = pf_perf_resync(v, bytes, at + 1);
-    if (resume == bytes.len && !island && only_cut(v, bytes, at, damage))
-        return (pf_salvage_result){.trusted = at, .broken = true, .damage = damage, .resume = resume};
-    pf_after_break behind = look_behind(v, bytes, resume);
-    size_t trusted = trust(v, bytes, at, &behind, island);
+    if (resume == RESUME_UNKNOWN)
+        resume = pf_perf_resync(fit, bytes, at + 1);
+    if (resume == bytes.len && !island && only_cut(fit, bytes, at, damage))
+        return (pf_salvage_result){
+            .trusted = at, .broken = true, .damage = damage, .resume = resume};
+    pf_after_break behind = survey_after_break(fit, bytes, resume);
+    size_t trusted = trusted_end(fit, bytes, at, &behind, island);
     if (trusted == 0 && at != 0)
         damage = PERFILE_DAMAGE_IMPLAUSIBLE;
-    return (pf_salvage_result){.trusted = trusted, .broken = true, .damage = damage, .resume = resume};
+    return (pf_salvage_result){
+        .trusted = trusted, .broken = true, .damage = damage, .resume = resume};
 }
 
-/* Two pipe streams put into one file. */
-static bool begins_stream(const pf_record_fit *v, perfile_bytes bytes, size_t at)
+/* True if a pipe header begins at `at`: two pipe streams in one file, which is no break. */
+static bool begins_stream(const pf_record_fit *fit, perfile_bytes bytes, size_t at)
 {
     pf_perf_header h;
     perfile_bytes head = {bytes.ptr + at, bytes.len - at};
-    return pf_perf_header_begin(head, &h) == 0 && h.form == PERFILE_FORM_PIPE && h.swap == v->swap;
+    return pf_perf_header_begin(head, &h) == 0 && h.form == PERFILE_FORM_PIPE &&
+           h.swap == fit->swap;
 }
 
-/* Samples of one layout that can be judged without decoding them. */
+/* A sample layout that can be judged without decoding. */
 typedef struct pf_plain_layout {
     pf_sample_shape shape;
-    size_t least; /* bytes of the smallest record */
+    size_t least; /* bytes of the smallest record; SIZE_MAX: samples must be decoded */
     int time_at;  /* where in the record its time is, or -1 */
 } pf_plain_layout;
 
-static pf_plain_layout plain_of(const perfile_layout *l)
+static pf_plain_layout plain_layout_of(const perfile_layout *l)
 {
     int slot = l->sample_slot[PF_SLOT_TIME];
     pf_plain_layout p = {.shape = pf_sample_shape_of(l->sample_type),
-                  .time_at = slot < 0 ? -1 : PF_PERF_RECORD_HEADER + 8 * slot};
+                         .time_at = slot < 0 ? -1 : PF_PERF_RECORD_HEADER + 8 * slot};
     p.least = p.shape.known ? PF_PERF_RECORD_HEADER + p.shape.least : SIZE_MAX;
     return p;
 }
 
-/* The bytes that the plain sample at `p` takes, of `left` that are there; 0: it is none.  For such
- * a sample this comes to the same as pf_record_fit_record(). */
+/* Returns the size of the sample at `p` if it is complete in `left` bytes and its fields fill it, 0
+ * otherwise.  Where it returns a size, pf_record_fit_record() would find nothing odd either. */
 static inline __attribute__((always_inline)) size_t
-plain_sample(const pf_plain_layout *plain, const uint8_t *p, size_t left, bool swap)
+plain_sample_size(const pf_plain_layout *plain, const uint8_t *p, size_t left, bool swap)
 {
     size_t size = pf_load_u16(p + 6, swap);
     perfile_bytes raw;
@@ -215,108 +244,117 @@ plain_sample(const pf_plain_layout *plain, const uint8_t *p, size_t left, bool s
     return fits ? size : 0;
 }
 
-/* Passes over whole plain samples in the first `most` bytes, from `at` on.  `mixed`: their events
- * have different layouts. */
-static inline __attribute__((always_inline)) size_t
-pass_plain_as(pf_record_fit *v, const uint8_t *bytes, size_t at, size_t most, bool mixed, bool swap)
+/* Skips complete plain samples from `at` on, not beyond `most`, and adds their times to *fit.
+ * Returns the index of the first other record.  `mixed`: the events have several layouts, so the id
+ * of each sample is looked up; the last id is cached, because neighbours often share it. */
+static inline __attribute__((always_inline)) size_t skip_plain_samples_as(pf_record_fit *fit,
+                                                                          const uint8_t *bytes,
+                                                                          size_t at, size_t most,
+                                                                          bool mixed, bool swap)
 {
-    const perfile_session *s = v->session;
+    const perfile_session *s = fit->session;
     const pf_ids *ids = pf_session_ids(s);
     size_t id_at = PF_PERF_RECORD_HEADER + 8 * (size_t)pf_session_sample_id_slot(s);
     size_t least = mixed ? id_at + 8 : PF_PERF_RECORD_HEADER;
     uint64_t id = 0;
     pf_plain_layout plain = {.least = SIZE_MAX};
     if (!mixed)
-        plain = plain_of(pf_session_layout(s));
+        plain = plain_layout_of(pf_session_layout(s));
     while (most - at >= least) {
         const uint8_t *p = bytes + at;
-        __builtin_prefetch((const void *)((uintptr_t)p + AHEAD));
+        __builtin_prefetch((const void *)((uintptr_t)p + PREFETCH_BYTES));
         if (mixed && pf_load_u64(p + id_at, swap) != id) {
             id = pf_load_u64(p + id_at, swap);
             const perfile_event *owner = id ? perfile_session_event(s, pf_ids_find(ids, id)) : NULL;
-            plain = owner ? plain_of(owner->layout) : (pf_plain_layout){.least = SIZE_MAX};
+            plain = owner ? plain_layout_of(owner->layout) : (pf_plain_layout){.least = SIZE_MAX};
         }
-        size_t size = plain_sample(&plain, p, most - at, swap);
+        size_t size = plain_sample_size(&plain, p, most - at, swap);
         if (size == 0)
             break;
         if (plain.time_at >= 0)
-            pf_record_fit_note_time(v, pf_load_u64(p + plain.time_at, swap));
+            pf_record_fit_note_time(fit, pf_load_u64(p + plain.time_at, swap));
         at += size;
     }
     return at;
 }
 
-static size_t pass_plain(pf_record_fit *v, perfile_bytes bytes, size_t at, size_t most)
+/* Chooses the variant of skip_plain_samples_as(); returns `at` if samples cannot be judged so. */
+static size_t skip_plain_samples(pf_record_fit *fit, perfile_bytes bytes, size_t at, size_t most)
 {
-    const perfile_session *s = v->session;
+    const perfile_session *s = fit->session;
     const perfile_layout *all = pf_session_layout(s);
     if (perfile_session_n_events(s) == 0 || (!all && pf_session_sample_id_slot(s) < 0))
         return at;
     if (most > bytes.len)
         most = bytes.len;
-    pf_record_fit seen = *v; /* kept in registers */
+    pf_record_fit seen = *fit; /* a local copy stays in registers */
     if (!all)
-        at = pass_plain_as(&seen, bytes.ptr, at, most, true, v->swap);
-    else if (v->swap)
-        at = pass_plain_as(&seen, bytes.ptr, at, most, false, true);
+        at = skip_plain_samples_as(&seen, bytes.ptr, at, most, true, fit->swap);
+    else if (fit->swap)
+        at = skip_plain_samples_as(&seen, bytes.ptr, at, most, false, true);
     else
-        at = pass_plain_as(&seen, bytes.ptr, at, most, false, false);
-    *v = seen;
+        at = skip_plain_samples_as(&seen, bytes.ptr, at, most, false, false);
+    *fit = seen;
     return at;
 }
 
-pf_salvage_result pf_perf_look_ahead(pf_record_fit *v, perfile_bytes bytes, bool last, bool island)
+pf_salvage_result pf_perf_look_ahead(pf_record_fit *fit, perfile_bytes bytes, bool last,
+                                     bool island)
 {
-    pf_record_fit seen = *v;        /* with the times of records up to `at` … */
-    pf_record_fit at_boundary = *v; /* … and of those that are handed out */
+    /* `boundary`: end of the last record inside DELIVER_BYTES.  Records behind it, up to
+     * SUSPECT_BYTES more, are only examined: a break there could still cast doubt on those in
+     * front of it. */
+    pf_record_fit seen = *fit;        /* with the times of records up to `at` */
+    pf_record_fit at_boundary = *fit; /* with the times of records up to `boundary` */
     size_t boundary = 0;
     size_t at = 0;
-    while (at < bytes.len && at < CHUNK + ZONE) {
+    while (at < bytes.len && at < DELIVER_BYTES + SUSPECT_BYTES) {
         pf_frame f;
         size_t whole = 0;
         perfile_record r;
-        at = pass_plain(&seen, bytes, at, at < CHUNK ? CHUNK : CHUNK + ZONE);
-        if (at <= CHUNK || boundary == 0) {
+        at = skip_plain_samples(&seen, bytes, at,
+                                at < DELIVER_BYTES ? DELIVER_BYTES : DELIVER_BYTES + SUSPECT_BYTES);
+        if (at <= DELIVER_BYTES || boundary == 0) {
             boundary = at;
             at_boundary = seen;
         }
-        if (at >= bytes.len || at >= CHUNK + ZONE)
+        if (at >= bytes.len || at >= DELIVER_BYTES + SUSPECT_BYTES)
             break;
-        unsigned damage = frame(v, bytes, at, &f, &whole);
+        unsigned damage = frame_complete(fit, bytes, at, &f, &whole);
         if (damage && !last && damage != PERFILE_DAMAGE_BAD_SIZE)
             break;
         if (damage)
-            return broken_at(v, bytes, at, damage, SEARCH, island);
-        pf_record_fit_fill(v, bytes.ptr + at, &f, &r);
+            return end_at_break(fit, bytes, at, damage, RESUME_UNKNOWN, island);
+        pf_record_fit_fill(fit, bytes.ptr + at, &f, &r);
         uint32_t odd = pf_record_fit_record(&r);
-        bool room = whole > LARGE || odd & PF_ODD_SLACK;
+        bool may_hide_records = whole > LARGE_RECORD || odd & PF_ODD_SLACK;
         odd &= PF_ODD_HARD;
         if (stray_attr(&seen, &r))
             odd |= PF_ODD_BODY;
-        if (odd & PF_ODD_TYPE && begins_stream(v, bytes, at))
+        if (odd & PF_ODD_TYPE && begins_stream(fit, bytes, at))
             break;
-        if (!odd && room && r.type != PERFILE_RECORD_SAMPLE && !teaches(r.type) &&
-            perfile_session_n_events(v->session)) {
-            size_t resume = inside(v, bytes, at, whole);
-            if (resume != SEARCH)
-                return broken_at(v, bytes, at, PERFILE_DAMAGE_BAD_SIZE, resume, island);
+        if (!odd && may_hide_records && r.type != PERFILE_RECORD_SAMPLE &&
+            !changes_session(r.type) && perfile_session_n_events(fit->session)) {
+            size_t resume = find_swallowed(fit, bytes, at, whole);
+            if (resume != RESUME_UNKNOWN)
+                return end_at_break(fit, bytes, at, PERFILE_DAMAGE_BAD_SIZE, resume, island);
         }
         if (odd) {
-            size_t resume = examine(v, bytes, at, whole, odd);
+            size_t resume = judge_odd_record(fit, bytes, at, whole, odd);
             damage = odd & PF_ODD_ID ? PERFILE_DAMAGE_UNKNOWN_ID : PERFILE_DAMAGE_GARBAGE;
-            if (resume != BELIEVE)
-                return broken_at(v, bytes, at, damage, resume, island);
+            if (resume != KEEP_RECORD)
+                return end_at_break(fit, bytes, at, damage, resume, island);
         }
         pf_record_fit_note_time(&seen, perfile_record_time(&r));
         at += whole;
-        if (at <= CHUNK || teaches(r.type)) {
+        if (at <= DELIVER_BYTES || changes_session(r.type)) {
             boundary = at;
             at_boundary = seen;
         }
-        if (teaches(r.type))
+        if (changes_session(r.type))
             break;
     }
     bool all = last && at >= bytes.len;
-    *v = all ? seen : at_boundary;
+    *fit = all ? seen : at_boundary;
     return (pf_salvage_result){.trusted = all ? at : boundary};
 }

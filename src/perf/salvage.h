@@ -1,5 +1,8 @@
-/* Which records can be trusted: those in chains that fit the events, less what stands out where a
- * chain breaks. */
+/* Salvage: which records of damaged bytes can be trusted.  Those in chains that fit the events,
+ * except for those next to a break that do not fit their surroundings.
+ *
+ * A chain is four plausible records in a row, or fewer that reach the end of the bytes.  All
+ * functions work on bytes in memory; what the walk does with the result is in walk_damage.c. */
 #ifndef PF_PERF_SALVAGE_H
 #define PF_PERF_SALVAGE_H
 
@@ -9,17 +12,21 @@
 
 /* What a look ahead found. */
 typedef struct pf_salvage_result {
-    size_t trusted;  /* so many bytes are records that can be handed out */
-    bool broken;     /* behind them something is no record: */
-    unsigned damage; /* why, … */
-    size_t resume;   /* … and where records go on; the length of the bytes when nowhere in them */
+    size_t trusted;  /* bytes at the front that are records and can be delivered */
+    bool broken;     /* behind them are bytes that are no records; only then: */
+    unsigned damage; /* PERFILE_DAMAGE_… */
+    size_t resume;   /* index where records go on; the length of the bytes if nowhere in them */
 } pf_salvage_result;
 
-/* Looks at `bytes`, which begin with a record; `last`: the part ends where they do.  `island`: what
- * stands before them is no record.  Without `broken`, no more than was looked at can be said. */
-pf_salvage_result pf_perf_look_ahead(pf_record_fit *v, perfile_bytes bytes, bool last, bool island);
+/* Examines `bytes`, which begin with a record.  `last`: the part ends where they end.  `island`: a
+ * gap lies directly in front of them.  *fit holds what earlier records have shown, and is updated
+ * with the times of the records that are trusted.  Without `broken` the bytes behind `trusted` have
+ * not been judged yet. */
+pf_salvage_result pf_perf_look_ahead(pf_record_fit *fit, perfile_bytes bytes, bool last,
+                                     bool island);
 
-/* Whether the header of a record may be at `at`.  Costs next to nothing: most places end here. */
+/* True if the 8 bytes at `at` could be the header of a complete record of a known type.  Cheap: a
+ * search calls it for every byte, and nearly all of them fail here. */
 static inline bool pf_perf_header_plausible(const uint8_t *at, size_t left, bool swap)
 {
     if (left < PF_PERF_RECORD_HEADER ||
@@ -32,16 +39,16 @@ static inline bool pf_perf_header_plausible(const uint8_t *at, size_t left, bool
     return row && f.size >= (uint32_t)PF_PERF_RECORD_HEADER + row->fixed;
 }
 
-/* Whether a chain of records that look right begins `bytes` and goes on behind the first `upto` of
- * them; of fewer than four up to the end of the bytes, but of `least`. */
-bool pf_perf_is_chain(pf_record_fit *v, perfile_bytes bytes, size_t upto, unsigned least);
+/* True if `bytes` begin with a chain of plausible records: at least four, and reaching beyond the
+ * first `upto` bytes; or fewer that end exactly where the bytes end, but at least `least`.  Records
+ * are examined closely only if fit->session is set; each costs fit->budget. */
+bool pf_perf_is_chain(pf_record_fit *fit, perfile_bytes bytes, size_t upto, unsigned least);
 
-/* Whether records that look right stand in a row inside the bytes of one, four at least or up to
- * its end: then its size is wrong, and it has swallowed them. */
-bool pf_perf_swallows(pf_record_fit *v, perfile_bytes record);
+/* True if `record` contains other records, at least four in a row or up to its end: then its size
+ * is damaged and has swallowed them. */
+bool pf_perf_swallows(pf_record_fit *fit, perfile_bytes record);
 
-/* The first place in `bytes` at `from` or behind it where such a chain begins; bytes.len when there
- * is none. */
-size_t pf_perf_resync(pf_record_fit *v, perfile_bytes bytes, size_t from);
+/* Returns the first index in `bytes`, `from` or later, where a chain begins; bytes.len if none. */
+size_t pf_perf_resync(pf_record_fit *fit, perfile_bytes bytes, size_t from);
 
 #endif

@@ -1,10 +1,14 @@
+/* Evidence that records between two gaps belong to the capture: see salvage_evidence.h. */
 #include "perf/salvage_evidence.h"
 
 #include "perfile/records.h"
 #include "schema/family.h"
 
 #define NEAR_NS UINT64_C(1000000000)
-enum { SPANS = 16, KERNEL_PIDS = 2 };
+enum {
+    SPANS = 16,     /* multiples of the range of times seen that still count as near */
+    KERNEL_PIDS = 2 /* init and kthreadd: the same on every system, so no evidence */
+};
 
 static bool has_process(const pf_after_break *b, uint32_t pid)
 {
@@ -20,13 +24,13 @@ void pf_after_break_note(pf_after_break *b, const perfile_record *r, uint64_t ti
     pf_record_fit_note_time(&b->times, time);
     if (b->n_pids == sizeof b->pids / sizeof b->pids[0] || !perfile_record_task(r, &pid, &tid))
         return;
-    /* The first processes, and those of the kernel, are the same everywhere. */
+    /* Pids 0 to 2 exist on every system, and all bits set means "no process": no evidence. */
     if (pid > KERNEL_PIDS && pid != UINT32_MAX && !has_process(b, pid))
         b->pids[b->n_pids++] = pid;
 }
 
-/* Not farther from the times that were seen than these are from each other, several times over. */
-static bool is_near(const pf_record_fit *seen, uint64_t time)
+/* True if `time` lies within one second plus SPANS times the range of the times in `seen`. */
+static bool is_near_range(const pf_record_fit *seen, uint64_t time)
 {
     if (!seen->timed)
         return false;
@@ -37,25 +41,28 @@ static bool is_near(const pf_record_fit *seen, uint64_t time)
     return time <= seen->newest || time - seen->newest <= reach;
 }
 
-/* SAMPLE_TIME has the first and the last time of a sample. */
-static bool is_declared(const pf_record_fit *v, uint64_t time)
+/* True if `time` is near the range that the feature SAMPLE_TIME declares (first and last time of
+ * all samples). */
+static bool is_near_declared_range(const pf_record_fit *fit, uint64_t time)
 {
     perfile_sample_time t;
-    const perfile_feature *f = perfile_session_feature(v->session, PERFILE_FEATURE_SAMPLE_TIME);
+    const perfile_feature *f = perfile_session_feature(fit->session, PERFILE_FEATURE_SAMPLE_TIME);
     if (!f || perfile_sample_time_decode(f, &t, sizeof t, NULL) != PERFILE_OK ||
         t.first_sample_time == 0 || t.first_sample_time > t.last_sample_time)
         return false;
     pf_record_fit declared = {
         .timed = true, .oldest = t.first_sample_time, .newest = t.last_sample_time};
-    return is_near(&declared, time);
+    return is_near_range(&declared, time);
 }
 
-bool pf_record_belongs(const pf_record_fit *v, const perfile_record *r, uint64_t time, const pf_after_break *b)
+bool pf_record_belongs(const pf_record_fit *fit, const perfile_record *r, uint64_t time,
+                       const pf_after_break *b)
 {
     uint32_t pid, tid;
     if (pf_marks_of(r) & PF_ROW_ENVELOPE)
-        return perfile_session_feature(v->session, PERFILE_FEATURE_COMPRESSED) != NULL;
+        return perfile_session_feature(fit->session, PERFILE_FEATURE_COMPRESSED) != NULL;
     if (time == PERFILE_NO_TIME || time == 0)
         return b->n_pids && perfile_record_task(r, &pid, &tid) && has_process(b, pid);
-    return is_near(v, time) || is_near(&b->times, time) || is_declared(v, time);
+    return is_near_range(fit, time) || is_near_range(&b->times, time) ||
+           is_near_declared_range(fit, time);
 }
