@@ -1,4 +1,6 @@
-/* A directory: `data` is a whole capture, data.N are streams of records without header. */
+/* A directory: the file `data` is a complete capture; the files data.N are records without header,
+ * one file for each thread of `perf record --threads`.  They share the events of `data`, and become
+ * the parts behind it.  Numbers that are missing are damage of the container, not an error. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@ static char *copy_name(const char *name)
     return copy;
 }
 
+/* Opens the file `name` of `dir` as the next part; p->parts has room for it. */
 static perfile_status add_part(pf_perf_stream *p, const perfile_source *dir, const char *name,
                                perfile_error *err)
 {
@@ -28,9 +31,10 @@ static perfile_status add_part(pf_perf_stream *p, const perfile_source *dir, con
     return part->name ? PERFILE_OK : pf_fail_nomem(err, "parts");
 }
 
-/* The files of a recording are numbered from 0 on without a hole. */
-static perfile_status look_for_holes(pf_perf_stream *p, char *const *names, size_t n,
-                                     perfile_error *err)
+/* Records damage if the numbers of data.N are not 0, 1, 2 …: a file is missing.  `names` are in
+ * order of their numbers. */
+static perfile_status check_numbers(pf_perf_stream *p, char *const *names, size_t n,
+                                    perfile_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         char expected[32];
@@ -43,8 +47,8 @@ static perfile_status look_for_holes(pf_perf_stream *p, char *const *names, size
     return PERFILE_OK;
 }
 
-/* DIR_FORMAT 1 says that the samples are in files data.N: without any of them all are missing. */
-static perfile_status look_for_none(pf_perf_stream *p, size_t n, perfile_error *err)
+/* Records damage if DIR_FORMAT 1 says that the samples are in files data.N, and there are none. */
+static perfile_status check_any_part(pf_perf_stream *p, size_t n, perfile_error *err)
 {
     enum { PARTS_IN_DIRECTORY = 1 };
     perfile_dir_format v;
@@ -76,9 +80,9 @@ perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, p
     for (size_t i = 0; st == PERFILE_OK && i < n; i++)
         st = add_part(p, dir, names[i], err);
     if (st == PERFILE_OK && !p->base.options.as_stored)
-        st = look_for_holes(p, names, n, err);
+        st = check_numbers(p, names, n, err);
     if (st == PERFILE_OK && !p->base.options.as_stored)
-        st = look_for_none(p, n, err);
+        st = check_any_part(p, n, err);
 out:
     pf_free(names);
     return st;

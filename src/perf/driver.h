@@ -1,3 +1,4 @@
+/* The driver of perf.data, and the functions of its table that are not in open.c. */
 #ifndef PF_PERF_DRIVER_H
 #define PF_PERF_DRIVER_H
 
@@ -5,7 +6,7 @@
 
 extern const pf_driver pf_perf_driver;
 
-/* turn.c */
+/* byteswap.c: pf_driver.turn_head and pf_driver.turn_facts. */
 void pf_perf_byteswap_head(perfile_bytes bytes, uint8_t *out);
 perfile_status pf_perf_byteswap_facts(const pf_turning *t, perfile_error *err);
 

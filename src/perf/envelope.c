@@ -1,4 +1,13 @@
-/* Records inside records: zstd streams cut into COMPRESSED records, simpleperf's SPLIT records. */
+/* Envelopes: records that contain other records.
+ *
+ * COMPRESSED and COMPRESSED2 records hold consecutive pieces of one zstd stream per part.  The
+ * decompressed bytes are appended to p->inner, where inner records may cross the borders of
+ * envelopes; a record that is still incomplete waits there for the next envelope (inner_waits).
+ * SPLIT records of simpleperf hold the fragments of one record above 64 KiB, which is collected in
+ * p->split.
+ *
+ * The walk delivers the envelope first, then the records that came out of it.  Inner records have
+ * the file offset of their envelope and an offset of their own in the decompressed stream. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "perf/take.h"
@@ -27,20 +36,21 @@ void pf_perf_end_envelopes(pf_perf_stream *p)
     size_t left = p->inner.len - p->inner_at;
     if (left && !p->inner_broken)
         pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_TRUNCATED_COMPRESSED,
-                                             .flags = PERFILE_REC_INNER,
-                                             .offset = p->pos,
-                                             .stream_offset = p->inner_pos + p->inner_at,
-                                             .lost = left});
+                                                 .flags = PERFILE_REC_INNER,
+                                                 .offset = p->pos,
+                                                 .stream_offset = p->inner_pos + p->inner_at,
+                                                 .lost = left});
     if (p->split_open)
         pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
-                                             .offset = p->split_offset,
-                                             .lost = p->split.len});
+                                                 .offset = p->split_offset,
+                                                 .lost = p->split.len});
     pf_buffer_clear(&p->inner);
     p->inner_at = 0;
     p->split_open = false;
 }
 
-/* The zstd bytes of a compressed record, and whether padding may follow them. */
+/* Returns the zstd bytes of a compressed record.  COMPRESSED has nothing else; COMPRESSED2 states
+ * their number and pads to 8.  *padded: the number cannot be right, and zeros may follow them. */
 static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded)
 {
     *padded = false;
@@ -48,20 +58,22 @@ static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded
         return r->type == PERFILE_RECORD_COMPRESSED ? r->body : (perfile_bytes){NULL, 0};
     uint64_t size = pf_load_u64(r->body.ptr, swap);
     perfile_bytes b = {r->body.ptr + 8, r->body.len - 8};
-    /* The first writers left data_size unset at times. */
+    /* The first writers of COMPRESSED2 sometimes left data_size unset. */
     *padded = size > b.len || ((size + 7) & ~UINT64_C(7)) != b.len;
     if (!*padded)
         b.len = (size_t)size;
     return b;
 }
 
-/* zstd refuses these bytes: nothing of what they made is used, unless each record is looked at. */
-static void broken(pf_perf_stream *p, const perfile_record *r, size_t before)
+/* Handles an envelope `r` that zstd rejects.  `before` is the length of p->inner without the output
+ * of this envelope.  That output is dropped, except with salvage, which examines each record.  With
+ * PERFILE_ON_DAMAGE_STOP the part ends; otherwise the next envelope may begin a new frame. */
+static void reject_envelope(pf_perf_stream *p, const perfile_record *r, size_t before)
 {
     if (p->salvage) {
         pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
-                                             .offset = r->offset,
-                                             .lost = perfile_record_size(r)});
+                                                 .offset = r->offset,
+                                                 .lost = perfile_record_size(r)});
         p->inner_ends = true;
         p->frame_lost = true;
         return;
@@ -71,8 +83,8 @@ static void broken(pf_perf_stream *p, const perfile_record *r, size_t before)
         /* The next frame may begin in any later record; a record cut by the break is lost. */
         size_t left = p->inner.len - p->inner_at;
         pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
-                                             .offset = r->offset,
-                                             .lost = perfile_record_size(r) + left});
+                                                 .offset = r->offset,
+                                                 .lost = perfile_record_size(r) + left});
         pf_buffer_clear(&p->inner);
         p->inner_at = 0;
         return;
@@ -81,7 +93,7 @@ static void broken(pf_perf_stream *p, const perfile_record *r, size_t before)
     pf_perf_defer(p, PERFILE_DAMAGE_DECOMPRESS, r->offset, perfile_record_size(r));
 }
 
-/* Drops what stands before the first frame; false when there is none. */
+/* Moves *in to the magic of the first zstd frame in it; false if there is none. */
 static bool find_frame(perfile_bytes *in)
 {
     static const uint8_t magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -91,7 +103,8 @@ static bool find_frame(perfile_bytes *in)
     return false;
 }
 
-/* What all compressed records together have made: few bytes of zstd can hold any number. */
+/* Checks limits.inflate_ratio over all envelopes so far: a few bytes of zstd can expand to any
+ * number of bytes.  The first limits.inflate_bytes of output are always allowed. */
 static perfile_status check_ratio(pf_perf_stream *p, perfile_bytes in, perfile_error *err)
 {
     const perfile_limits *l = &p->base.limits;
@@ -113,6 +126,7 @@ static perfile_status feed(pf_perf_stream *p, perfile_bytes in, bool padded, per
                   : pf_inflate_feed(p->inflate, in, &p->inner, limit, why);
 }
 
+/* Decompresses the envelope `r` to the end of p->inner; what was delivered is dropped first. */
 static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
 {
     if (!p->inflate)
@@ -130,7 +144,7 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
     bool padded;
     perfile_bytes in = zstd_bytes(r, p->swap, &padded);
     if (p->frame_lost && !find_frame(&in)) {
-        broken(p, r, before);
+        reject_envelope(p, r, before);
         return PERFILE_OK;
     }
     p->frame_lost = false;
@@ -141,15 +155,15 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
     st = feed(p, in, padded, &why);
     if (st == PERFILE_OK)
         return PERFILE_OK;
-    /* A frame that never ended may be followed by another. */
+    /* Salvage: the end of a frame may be lost, so a new frame may begin inside these bytes. */
     size_t all = in.len;
     if (p->salvage && st != PERFILE_E_NOMEM && find_frame(&in)) {
         st = feed(p, in, padded, &why);
         if (st == PERFILE_OK) {
             if (in.len < all)
                 pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
-                                                     .offset = r->offset,
-                                                     .lost = all - in.len});
+                                                         .offset = r->offset,
+                                                         .lost = all - in.len});
             return PERFILE_OK;
         }
     }
@@ -158,19 +172,21 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
     if (st == PERFILE_E_NOMEM)
         return st;
     pf_stream_notice(&p->base, r->offset, "compressed.data", "%s", why.message);
-    broken(p, r, before);
+    reject_envelope(p, r, before);
     return PERFILE_OK;
 }
 
-/* What it takes to hold a piece beside its bytes: whoever copies records holds all of them. */
-enum { SPLIT_PIECE = 128 };
+/* Charged to limits.split_bytes for each fragment besides its bytes: about what a stage needs that
+ * holds the fragments as records. */
+enum { FRAGMENT_COST = 128 };
 
-/* Puts the pieces of a record above 64 KiB together. */
-static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
+/* Adds a fragment of simpleperf to p->split, or, for the record that marks the end of the
+ * fragments, checks that together they are one record of exactly the size that it states. */
+static perfile_status add_fragment(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
 {
     if (pf_is_last_fragment(r)) {
         pf_frame f = {0};
-        if (!p->split_open) { /* an end of nothing */
+        if (!p->split_open) { /* an end without fragments */
             pf_buffer_clear(&p->split);
             p->split_offset = r->offset;
         }
@@ -180,8 +196,8 @@ static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfil
             p->split_ready = true;
         } else {
             pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
-                                                 .offset = p->split_offset,
-                                                 .lost = p->split.len});
+                                                     .offset = p->split_offset,
+                                                     .lost = p->split.len});
         }
         p->split_open = false;
         return PERFILE_OK;
@@ -192,7 +208,8 @@ static perfile_status collect(pf_perf_stream *p, const perfile_record *r, perfil
         p->split_offset = r->offset;
         p->split_fragments = 0;
     }
-    if (p->split.len + r->body.len + ++p->split_fragments * SPLIT_PIECE > p->base.limits.split_bytes)
+    if (p->split.len + r->body.len + ++p->split_fragments * FRAGMENT_COST >
+        p->base.limits.split_bytes)
         return pf_fail(err, PERFILE_E_LIMIT, "split_bytes",
                        "a record in pieces has more than %llu bytes",
                        (unsigned long long)p->base.limits.split_bytes);
@@ -210,7 +227,7 @@ perfile_status pf_perf_add_envelope(pf_perf_stream *p, perfile_record *r, perfil
     r->flags |= PERFILE_REC_ENVELOPE;
     p->envelope = r->sequence;
     p->envelope_offset = r->offset;
-    return compressed ? inflate(p, r, err) : collect(p, r, err);
+    return compressed ? inflate(p, r, err) : add_fragment(p, r, err);
 }
 
 static void count_inner(pf_perf_stream *p, uint64_t bytes)
@@ -219,9 +236,9 @@ static void count_inner(pf_perf_stream *p, uint64_t bytes)
     p->base.summary.inner_bytes += bytes;
 }
 
-/* One inner record into slot 0; `at` is whole. */
-static perfile_status place_inner(pf_perf_stream *p, const uint8_t *at, const pf_frame *f,
-                                  perfile_error *err)
+/* Makes slot 0 the inner record at `at`, which is complete. */
+static perfile_status deliver_inner(pf_perf_stream *p, const uint8_t *at, const pf_frame *f,
+                                    perfile_error *err)
 {
     perfile_record *r = &p->base.run[0];
     pf_perf_prepare_slots(p, true, p->slots_inner ? 1 : PERFILE_RUN_RECORDS);
@@ -242,9 +259,10 @@ static perfile_status place_inner(pf_perf_stream *p, const uint8_t *at, const pf
     return pf_perf_feed_session(p, r, err);
 }
 
-/* A size inside the decompressed stream that no record has.  Without resync nothing more of the
- * part is read: what is left of the file is lost too. */
-static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_error *err)
+/* Handles a record size below 8 in the decompressed bytes `rest`: searches the next records, or,
+ * with PERFILE_ON_DAMAGE_STOP, ends the part, so that the rest of the file is lost as well. */
+static perfile_status handle_bad_inner_size(pf_perf_stream *p, perfile_bytes rest,
+                                            perfile_error *err)
 {
     pf_perf_pending d = {.damage = PERFILE_DAMAGE_BAD_SIZE,
                          .flags = PERFILE_REC_INNER,
@@ -270,8 +288,9 @@ static perfile_status bad_inner(pf_perf_stream *p, perfile_bytes rest, perfile_e
     return PERFILE_OK;
 }
 
-/* Leaves in *rest what can be trusted; false when that is nothing, and told. */
-static bool look_inside(pf_perf_stream *p, perfile_bytes *rest)
+/* Salvage of inner records: shortens *rest to what can be trusted.  Returns false if `rest` begins
+ * with a gap; that is then recorded and skipped. */
+static bool limit_to_trusted(pf_perf_stream *p, perfile_bytes *rest)
 {
     if (p->inner_at >= p->inner_trusted) {
         pf_salvage_result a = pf_perf_look_ahead(&p->inner_fit, *rest, false, false);
@@ -280,16 +299,16 @@ static bool look_inside(pf_perf_stream *p, perfile_bytes *rest)
         p->inner_trusted = p->inner_at + a.trusted;
         if (a.trusted == 0 && a.broken) {
             pf_perf_add_damage(p, &(pf_perf_pending){.damage = a.damage,
-                                                 .flags = PERFILE_REC_INNER,
-                                                 .offset = p->envelope_offset,
-                                                 .stream_offset = p->inner_pos + p->inner_at,
-                                                 .lost = a.resume,
-                                                 .bytes = *rest});
+                                                     .flags = PERFILE_REC_INNER,
+                                                     .offset = p->envelope_offset,
+                                                     .stream_offset = p->inner_pos + p->inner_at,
+                                                     .lost = a.resume,
+                                                     .bytes = *rest});
             p->inner_at += a.resume;
             return false;
         }
         if (a.trusted == 0)
-            return true; /* not whole yet, or to be told by others */
+            return true; /* an incomplete record: left to pf_perf_fill_inner() */
     }
     rest->len = p->inner_trusted - p->inner_at;
     return true;
@@ -300,12 +319,12 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
     if (p->split_ready) {
         pf_frame f = pf_frame_at(p->split.ptr, p->swap);
         p->split_ready = false;
-        perfile_status st = place_inner(p, p->split.ptr, &f, err);
+        perfile_status st = deliver_inner(p, p->split.ptr, &f, err);
         p->base.run[0].stream_offset = 0;
         return st;
     }
     perfile_bytes rest = {p->inner.ptr + p->inner_at, p->inner.len - p->inner_at};
-    if (p->salvage && !look_inside(p, &rest))
+    if (p->salvage && !limit_to_trusted(p, &rest))
         return PERFILE_OK;
     if (!p->slots_inner || p->slot_dirty)
         pf_perf_prepare_slots(p, true, p->slots_inner ? 1 : PERFILE_RUN_RECORDS);
@@ -319,15 +338,16 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
     if (rest.len >= PF_PERF_RECORD_HEADER)
         f = pf_frame_at(rest.ptr, p->swap);
     if (f.size < PF_PERF_RECORD_HEADER)
-        return bad_inner(p, rest, err);
+        return handle_bad_inner_size(p, rest, err);
     if (f.size > rest.len) {
+        /* Wait for the next envelope, unless that cannot complete the record. */
         if (p->inner_ends)
             p->inner_at = p->inner.len;
         p->inner_ends = false;
         p->inner_waits = true;
         return PERFILE_OK;
     }
-    perfile_status st = place_inner(p, rest.ptr, &f, err);
+    perfile_status st = deliver_inner(p, rest.ptr, &f, err);
     p->inner_at += f.size;
     return st;
 }

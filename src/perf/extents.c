@@ -1,4 +1,7 @@
-/* The extents of a file: every part where the header says it is, and what lies between. */
+/* The extents of a file: every section where the header says it is, and the gaps between them.
+ *
+ * All sections go into one list (add_sections()), which is sorted by offset.  One pass over it then
+ * marks overlaps and appends gaps and the tail (find_gaps()), and the list is sorted again. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -7,10 +10,12 @@
 #include "perf/stream.h"
 
 typedef struct pf_extent_list {
-    perfile_extent *at;
+    perfile_extent *at; /* room for all that will be added: see pf_perf_extents() */
     uint32_t n;
     uint64_t file_size;
 } pf_extent_list;
+
+/* Appends an extent; empty ones are left out. */
 
 static void add(pf_extent_list *list, uint32_t role, uint32_t number, uint64_t offset,
                 uint64_t length)
@@ -33,7 +38,9 @@ static int by_offset(const void *a, const void *b)
     return x->length < y->length ? -1 : x->length > y->length;
 }
 
-static void add_parts(pf_extent_list *list, const pf_perf_stream *p, const pf_perf_header *h)
+/* Adds the sections of a file, or header and records of a pipe.  A file whose writer was killed has
+ * records up to its end, and no features. */
+static void add_sections(pf_extent_list *list, const pf_perf_stream *p, const pf_perf_header *h)
 {
     const perfile_container *c = &p->base.container;
     uint32_t n = 0;
@@ -66,7 +73,7 @@ static void add_parts(pf_extent_list *list, const pf_perf_stream *p, const pf_pe
         add(list, PERFILE_EXTENT_FEATURE_TABLE, 0, table, (uint64_t)n * 16);
 }
 
-/* Marks overlaps of the sorted extents, and puts what lies between and behind them at the end. */
+/* Marks overlaps of the extents, which are sorted by offset, and appends gaps and the tail. */
 static void find_gaps(pf_extent_list *list)
 {
     uint64_t end = 0;
@@ -93,7 +100,8 @@ static void find_gaps(pf_extent_list *list)
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,
                                perfile_error *err)
 {
-    /* Header, attrs, event types, records and table; each part may have a gap before it. */
+    /* The 5 are header, attrs, event types, records and table.  Each extent may have a gap in
+     * front, and there is one tail. */
     size_t most = 2 * ((size_t)p->n_ids + perfile_session_n_features(p->base.session) + 5) + 1;
     pf_extent_list list = {.file_size = file_size == PF_SIZE_UNKNOWN ? 0 : file_size};
     list.at = pf_alloc(most, sizeof *list.at);
@@ -101,7 +109,7 @@ perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint6
         return pf_fail_nomem(err, "extents");
     if (file_size == PF_SIZE_UNKNOWN)
         list.file_size = h->used;
-    add_parts(&list, p, h);
+    add_sections(&list, p, h);
     qsort(list.at, list.n, sizeof *list.at, by_offset);
     find_gaps(&list);
     qsort(list.at, list.n, sizeof *list.at, by_offset);

@@ -1,4 +1,11 @@
-/* The file form: where its sections are, and its features; attrs and ids are in file_attrs.c. */
+/* Reading the sections of a perf.data file: range of the records, feature table, features.  Attrs,
+ * ids and event types are in file_attrs.c.
+ *
+ * Layout: header, ids, attrs, event types, records, feature table, features.  The header gives the
+ * offsets of all but the feature table, which stands directly behind the records.  Every offset and
+ * size is checked against the file; what lies outside is recorded as damage, and the rest is read.
+ * A writer that was killed leaves a header with data size 0: then the records go on to the end of
+ * the file, and there are no features (is_unterminated()). */
 #include "perf/file.h"
 
 #include <stdlib.h>
@@ -38,7 +45,8 @@ perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint
     return PERFILE_OK;
 }
 
-static int by_place(const void *a, const void *b)
+/* Order for qsort(): by offset, then by number. */
+static int by_offset(const void *a, const void *b)
 {
     const pf_claim *x = a;
     const pf_claim *y = b;
@@ -49,17 +57,19 @@ static int by_place(const void *a, const void *b)
 
 void pf_perf_settle_claims(pf_claim *claims, uint32_t n, bool *lost)
 {
+    /* In order of offset, a section can only overlap the last one that was kept: when two overlap,
+     * either the new one is lost or it takes the place of the kept one. */
     const pf_claim *kept = NULL;
     if (n)
-        qsort(claims, n, sizeof *claims, by_place);
+        qsort(claims, n, sizeof *claims, by_offset);
     for (uint32_t i = 0; i < n; i++) {
         const pf_claim *c = &claims[i];
-        bool shared = kept && c->section.offset < kept->section.offset + kept->section.size;
-        if (shared && kept->number < c->number) {
+        bool overlaps = kept && c->section.offset < kept->section.offset + kept->section.size;
+        if (overlaps && kept->number < c->number) {
             lost[c->number] = true;
             continue;
         }
-        if (shared)
+        if (overlaps)
             lost[kept->number] = true;
         kept = c;
     }
@@ -73,31 +83,30 @@ static unsigned count_features(const uint64_t features[4])
     return n;
 }
 
-/* Where the feature table is: behind the data. */
-static bool table_at(const pf_perf_header *h, uint64_t *table)
+/* Sets *table to the offset of the feature table, behind the data; false if that overflows. */
+static bool find_table(const pf_perf_header *h, uint64_t *table)
 {
     return !pf_add_u64(h->data.offset, h->data.size, table);
 }
 
-/* Whether a feature table for `features` makes sense: all its sections lie inside the file, behind
- * it. */
-static perfile_status table_plausible(perfile_source *s, const pf_perf_header *h,
-                                      const uint64_t features[4], bool *plausible,
-                                      perfile_error *err)
+/* Sets *plausible if there is a feature table for `features`: all its sections must lie inside the
+ * file and behind the table. */
+static perfile_status check_table(perfile_source *s, const pf_perf_header *h,
+                                  const uint64_t features[4], bool *plausible, perfile_error *err)
 {
     uint64_t size = (uint64_t)count_features(features) * TABLE_ENTRY;
-    uint64_t at_table;
+    uint64_t table_start;
     perfile_bytes table;
     *plausible = false;
-    if (!table_at(h, &at_table))
+    if (!find_table(h, &table_start))
         return PERFILE_OK;
-    perfile_status st = pf_perf_bytes(s, at_table, size, &table, err);
+    perfile_status st = pf_perf_bytes(s, table_start, size, &table, err);
     if (st != PERFILE_OK || table.len == 0)
         return st;
     for (size_t at = 0; at < table.len; at += TABLE_ENTRY) {
         uint64_t offset = pf_load_u64(table.ptr + at, h->swap);
         uint64_t length = pf_load_u64(table.ptr + at + 8, h->swap);
-        if (offset < at_table + size || !pf_within(offset, length, s->size))
+        if (offset < table_start + size || !pf_within(offset, length, s->size))
             return PERFILE_OK;
     }
     *plausible = true;
@@ -109,7 +118,8 @@ static bool section_behind(const perfile_section *s, uint64_t offset)
     return s->size && s->offset >= offset;
 }
 
-/* Ids, attrs and event types stand before the data of a recording that perf began. */
+/* True if a section of facts stands behind the start of the data.  In a recording that perf has
+ * begun, ids, attrs and event types stand in front. */
 static bool sections_behind(const pf_perf_stream *p, const pf_perf_header *h)
 {
     if (section_behind(&h->attrs, h->data.offset) ||
@@ -121,7 +131,8 @@ static bool sections_behind(const pf_perf_stream *p, const pf_perf_header *h)
     return false;
 }
 
-/* Whether the writer was killed before it wrote the final header. */
+/* Sets *unterminated if the writer was killed before it wrote the final header: the data size is 0
+ * although bytes follow, and there is no feature table where one would be. */
 static perfile_status is_unterminated(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                       bool *unterminated, perfile_error *err)
 {
@@ -130,7 +141,7 @@ static perfile_status is_unterminated(pf_perf_stream *p, perfile_source *s, cons
         return PERFILE_OK;
     if (count_features(h->features)) {
         bool plausible;
-        perfile_status st = table_plausible(s, h, h->features, &plausible, err);
+        perfile_status st = check_table(s, h, h->features, &plausible, err);
         *unterminated = !plausible;
         return st;
     }
@@ -143,7 +154,7 @@ static bool overlap(perfile_section a, perfile_section b)
     return a.size && b.size && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
 }
 
-/* Whether a section shares bytes with attrs or ids, which then were written over it. */
+/* True if `section` overlaps the attrs or ids; these were written later, over its content. */
 static bool overwritten(const pf_perf_stream *p, const pf_perf_header *h, perfile_section section)
 {
     if (overlap(section, h->attrs))
@@ -155,7 +166,7 @@ static bool overwritten(const pf_perf_stream *p, const pf_perf_header *h, perfil
     return false;
 }
 
-/* The entry of a feature in the table, or nothing (false) where the table ends before it. */
+/* Reads the entry of the feature table at `at`; *there is false if the file ends before it. */
 static perfile_status read_entry(perfile_source *s, const pf_perf_header *h, uint64_t at,
                                  perfile_section *section, bool *there, perfile_error *err)
 {
@@ -168,8 +179,10 @@ static perfile_status read_entry(perfile_source *s, const pf_perf_header *h, uin
     return st;
 }
 
+/* Adds feature `number`, whose table entry is at `entry_at`, to the session.  A damaged feature is
+ * added without payload.  `overlaps`: its section overlaps that of another feature. */
 static perfile_status add_feature(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                                  uint32_t number, uint64_t entry_at, bool shared,
+                                  uint32_t number, uint64_t entry_at, bool overlaps,
                                   perfile_error *err)
 {
     perfile_feature f = {.number = number,
@@ -189,7 +202,7 @@ static perfile_status add_feature(pf_perf_stream *p, perfile_source *s, const pf
         f.size = section.size;
         if (!pf_within(f.offset, f.size, s->size))
             f.damage = PERFILE_DAMAGE_OUT_OF_BOUNDS;
-        else if (shared || (!p->base.options.as_stored && overwritten(p, h, section)))
+        else if (overlaps || (!p->base.options.as_stored && overwritten(p, h, section)))
             f.damage = PERFILE_DAMAGE_OVERLAP;
     }
     if (f.damage)
@@ -201,17 +214,18 @@ static perfile_status add_feature(pf_perf_stream *p, perfile_source *s, const pf
     return st == PERFILE_OK ? pf_session_add_feature(p->base.session, &f, s->lasting, err) : st;
 }
 
-/* Where the table has the entry of a feature, `n` others being in front of it. */
+/* Returns the offset of entry number `n` of the feature table; UINT64_MAX if that overflows. */
 static uint64_t entry_of(const pf_perf_header *h, unsigned n)
 {
     uint64_t table, at;
-    return !table_at(h, &table) || pf_add_u64(table, (uint64_t)n * TABLE_ENTRY, &at) ? UINT64_MAX
-                                                                                     : at;
+    return !find_table(h, &table) || pf_add_u64(table, (uint64_t)n * TABLE_ENTRY, &at) ? UINT64_MAX
+                                                                                       : at;
 }
 
-/* Which features share bytes with a feature of a lower number. */
-static perfile_status find_shared_features(perfile_source *s, const pf_perf_header *h,
-                                           bool shared[PERFILE_N_FEATURES], perfile_error *err)
+/* Sets overlaps[number] for features whose section overlaps that of a lower number. */
+static perfile_status find_overlapping_features(perfile_source *s, const pf_perf_header *h,
+                                                bool overlaps[PERFILE_N_FEATURES],
+                                                perfile_error *err)
 {
     pf_claim claims[PERFILE_N_FEATURES];
     unsigned n = 0, n_claims = 0;
@@ -226,23 +240,24 @@ static perfile_status find_shared_features(perfile_source *s, const pf_perf_head
         if (there && section.size && pf_within(section.offset, section.size, s->size))
             claims[n_claims++] = (pf_claim){section, number};
     }
-    pf_perf_settle_claims(claims, n_claims, shared);
+    pf_perf_settle_claims(claims, n_claims, overlaps);
     return PERFILE_OK;
 }
 
+/* Adds all features of the bitmap, in order of their numbers, which is the order of the table. */
 static perfile_status add_features(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                    perfile_error *err)
 {
-    bool shared[PERFILE_N_FEATURES] = {false};
+    bool overlaps[PERFILE_N_FEATURES] = {false};
     unsigned n = 0;
-    perfile_status st = find_shared_features(s, h, shared, err);
+    perfile_status st = find_overlapping_features(s, h, overlaps, err);
     for (uint32_t number = 0; number < PERFILE_N_FEATURES && st == PERFILE_OK; number++)
         if (h->features[number / 64] >> number % 64 & 1)
-            st = add_feature(p, s, h, number, entry_of(h, n++), shared[number], err);
+            st = add_feature(p, s, h, number, entry_of(h, n++), overlaps[number], err);
     return st;
 }
 
-/* The range of the records. */
+/* Sets the range of the records in `part`, cut to the size of the file. */
 static perfile_status set_range(pf_perf_stream *p, pf_perf_part *part, const pf_perf_header *h,
                                 perfile_error *err)
 {
@@ -268,8 +283,8 @@ static perfile_status set_range(pf_perf_stream *p, pf_perf_part *part, const pf_
     return PERFILE_OK;
 }
 
-/* `perf inject` of 6.1 writes ids and attrs over the first records: they are gone, the others not.
- */
+/* `perf inject` of 6.1 writes ids and attrs over the first records.  Sets part->skip to the end of
+ * what was overwritten: from there the walk searches for the first record that is left. */
 static void find_overwritten(const pf_perf_stream *p, pf_perf_part *part, const pf_perf_header *h)
 {
     perfile_section data = {part->start, part->end - part->start};
@@ -282,7 +297,7 @@ static void find_overwritten(const pf_perf_stream *p, pf_perf_part *part, const 
     part->skip = behind < part->end ? behind : part->end;
 }
 
-/* What is known better than the header says. */
+/* Replaces values of the header by those that the caller gave in options.assume. */
 static void assume_sections(const pf_perf_stream *p, const perfile_source *s, pf_perf_header *h)
 {
     const perfile_assume *a = p->base.options.assume;

@@ -1,23 +1,26 @@
-/* The inside of the file form: what its files share.
+/* Interface between file.c and file_attrs.c, which read the sections of a perf.data file.
  *
- * Id sections that share bytes with those of another attr are damage, and so are features with
- * another feature: else a file of n bytes could say n bytes of facts for each attr and feature. */
+ * Id sections of two attrs that overlap are damage, and so are sections of two features.  Otherwise
+ * a hostile file of n bytes could claim n bytes of facts for each attr and each feature, and memory
+ * would grow with their product. */
 #ifndef PF_PERF_FILE_H
 #define PF_PERF_FILE_H
 
 #include "perf/stream.h"
 
-/* A section among others of its kind. */
+/* One of several sections of a kind (all ids, or all features) that must not overlap. */
 typedef struct pf_claim {
     perfile_section section; /* inside the file, not empty */
-    uint32_t number;         /* of the attr or feature: of two that overlap the lower one is kept */
+    uint32_t number; /* of the attr or feature; of two that overlap, the lower number is kept */
 } pf_claim;
 
-/* Sets lost[number] of sections that share bytes with one of a lower number, so that those that are
- * kept share none and their bytes are no more than those of the file. */
+/* Sets lost[number] for each section that overlaps one of a lower number.  The others do not
+ * overlap, so together they have no more bytes than the file.  Sorts `claims` by offset. */
 void pf_perf_settle_claims(pf_claim *claims, uint32_t n, bool *lost);
 
-/* file_attrs.c: attrs and ids, into session and stream (p->ids); event types, into the session. */
+/* file_attrs.c.  pf_perf_file_attrs(): reads attrs and ids into the session, and where the ids are
+ * into p->ids.  pf_perf_file_event_types(): names of event types (perf before 3.8) into the
+ * session. */
 perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                   perfile_error *err);
 perfile_status pf_perf_file_event_types(pf_perf_stream *p, perfile_source *s,

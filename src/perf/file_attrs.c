@@ -1,4 +1,8 @@
-/* The file form: attrs, their ids and event types, from where the header says. */
+/* Reading attrs, their ids and event types from the sections that the header of a file names.
+ *
+ * All entries of the attr section have one size, h->attr_size: an attr, which may be shorter, and
+ * in the last 16 bytes offset and size of its ids.  Damaged ids leave the event in place: events
+ * are counted by position, and other sections refer to that. */
 #include "perf/file.h"
 
 #include "base/alloc.h"
@@ -6,11 +10,16 @@
 #include "base/error.h"
 #include "schema/attr_places.h"
 
-enum { ATTR_ENTRY_MIN = 80, ID_SECTION = 16, EVENT_TYPE = 72 };
+enum {
+    ATTR_ENTRY_MIN = 80, /* the first attr (64 bytes) and its id section */
+    ID_SECTION = 16,     /* offset and size of ids */
+    EVENT_TYPE = 72      /* an event type: u64 id and a name of 64 bytes */
+};
 
-/* One entry of the attrs section: the attr, then where its ids are. */
+/* Adds the event of the attr entry at `offset` to the session.  `overlaps`: its ids overlap those
+ * of an earlier attr and are not read. */
 static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                               uint64_t offset, bool shared, perfile_error *err)
+                               uint64_t offset, bool overlaps, perfile_error *err)
 {
     perfile_bytes entry;
     perfile_status st = pf_perf_bytes(s, offset, h->attr_size, &entry, err);
@@ -25,13 +34,13 @@ static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_pe
                          .offset = offset,
                          .origin = PERFILE_ORIGIN_CONTAINER,
                          .stable = s->lasting};
-    if (shared || (ids.size && !pf_within(ids.offset, ids.size, s->size))) {
+    if (overlaps || (ids.size && !pf_within(ids.offset, ids.size, s->size))) {
         fact.ids_damage = PERFILE_DAMAGE_BAD_IDS;
         return pf_session_add_attr(p->base.session, &fact, err);
     }
     uint8_t *copy = NULL;
     if (!s->lasting) {
-        /* The next span takes the place of this one. */
+        /* Reading the ids invalidates the bytes of the entry. */
         copy = pf_alloc(entry.len, 1);
         if (!copy)
             return pf_fail_nomem(err, "attrs");
@@ -53,7 +62,9 @@ static bool any_byte(perfile_bytes b)
     return false;
 }
 
-static void look_at_attr(pf_perf_stream *p, const perfile_event *e, uint64_t entry_size)
+/* Counts damage of the event, and gives notices on an attr whose size is not that of its entry or
+ * that has nonzero bytes behind the members this library knows. */
+static void report_attr(pf_perf_stream *p, const perfile_event *e, uint64_t entry_size)
 {
     uint64_t size = e->attr.size ? e->attr.size : PF_ATTR_LEAST;
     if (e->damage)
@@ -70,7 +81,7 @@ static void look_at_attr(pf_perf_stream *p, const perfile_event *e, uint64_t ent
                          e->index);
 }
 
-/* Where the ids of each attr are: p->ids. */
+/* Reads the id section of each of the `n` attrs into p->ids; it stays empty if outside the file. */
 static perfile_status find_ids(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                uint32_t n, perfile_error *err)
 {
@@ -93,35 +104,38 @@ static perfile_status find_ids(pf_perf_stream *p, perfile_source *s, const pf_pe
     return PERFILE_OK;
 }
 
-/* Which attrs have ids that share bytes with those of an attr in front of them. */
-static perfile_status find_shared_ids(const pf_perf_stream *p, bool **shared, perfile_error *err)
+/* Allocates *overlaps, one flag for each attr: its ids overlap those of an earlier attr.  The
+ * caller frees it, also on failure. */
+static perfile_status find_overlapping_ids(const pf_perf_stream *p, bool **overlaps,
+                                           perfile_error *err)
 {
     pf_claim *claims = pf_alloc(p->n_ids, sizeof *claims);
-    *shared = pf_alloc(p->n_ids, sizeof **shared);
+    *overlaps = pf_alloc(p->n_ids, sizeof **overlaps);
     uint32_t n = 0;
-    if (!claims || !*shared) {
+    if (!claims || !*overlaps) {
         pf_free(claims);
         return pf_fail_nomem(err, "ids");
     }
     for (uint32_t i = 0; i < p->n_ids; i++)
         if (p->ids[i].size)
             claims[n++] = (pf_claim){p->ids[i], i};
-    pf_perf_settle_claims(claims, n, *shared);
+    pf_perf_settle_claims(claims, n, *overlaps);
     pf_free(claims);
     return PERFILE_OK;
 }
 
+/* Adds all events to the session and reports what is wrong with them. */
 static perfile_status add_each_attr(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
-                                    const bool *shared, perfile_error *err)
+                                    const bool *overlaps, perfile_error *err)
 {
     for (uint32_t i = 0; i < p->n_ids; i++) {
         uint64_t offset = h->attrs.offset + (uint64_t)i * h->attr_size;
-        perfile_status st = add_attr(p, s, h, offset, shared[i], err);
+        perfile_status st = add_attr(p, s, h, offset, overlaps[i], err);
         if (st != PERFILE_OK)
             return st;
         const perfile_event *e = perfile_session_event(p->base.session, i);
         if (e)
-            look_at_attr(p, e, h->attr_size);
+            report_attr(p, e, h->attr_size);
     }
     return PERFILE_OK;
 }
@@ -137,13 +151,13 @@ perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf
     if (n > UINT32_MAX)
         return pf_fail(err, PERFILE_E_LIMIT, "attrs", "%llu attrs are too many",
                        (unsigned long long)n);
-    bool *shared = NULL;
+    bool *overlaps = NULL;
     perfile_status st = find_ids(p, s, h, (uint32_t)n, err);
     if (st == PERFILE_OK)
-        st = find_shared_ids(p, &shared, err);
+        st = find_overlapping_ids(p, &overlaps, err);
     if (st == PERFILE_OK)
-        st = add_each_attr(p, s, h, shared, err);
-    pf_free(shared);
+        st = add_each_attr(p, s, h, overlaps, err);
+    pf_free(overlaps);
     return st;
 }
 

@@ -1,3 +1,8 @@
+/* Reading the header of perf.data.
+ *
+ * Two things are not stated in the header and are inferred: the byte order of version 1, whose
+ * magic is text and the same in both orders, and the width of the words of the feature bitmap,
+ * which perf writes as an array of `unsigned long`. */
 #include "perf/header.h"
 
 #include "base/cursor.h"
@@ -19,7 +24,8 @@ bool pf_perf_header_size_known(const pf_perf_header *h)
     return known(h->size);
 }
 
-/* The magic of version 1 is the same in both byte orders: the size decides. */
+/* Version 1: the byte order is the one in which the header size is a known size.  If both or none
+ * are, the one in which the number is smaller. */
 static bool version_1_swapped(const uint8_t *size)
 {
     uint64_t native = pf_load_u64(size, false);
@@ -65,8 +71,9 @@ static unsigned n_unknown(const uint64_t features[4])
     return n;
 }
 
-/* The bitmap is an array of the writer's `unsigned long`.  In little-endian files its bits lie the
- * same for either width; in big-endian ones HOSTNAME, which perf always sets, tells them apart. */
+/* In little-endian files the bits of the bitmap lie the same for both widths of `unsigned long`; in
+ * big-endian files the halves of each 64-bit word are exchanged.  HOSTNAME, which perf always
+ * writes, distinguishes them; without it, the reading with fewer unknown features. */
 bool pf_perf_bitmap_narrow(const uint64_t wide[4], uint64_t narrow[4])
 {
     for (unsigned i = 0; i < 4; i++)

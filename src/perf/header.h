@@ -1,42 +1,44 @@
-/* The header of perf.data, both versions, file and pipe form. */
+/* The header of perf.data, both versions, file and pipe form.  These functions read bytes only;
+ * they know no stream.  What the numbers mean for a capture is decided in open.c and file.c. */
 #ifndef PF_PERF_HEADER_H
 #define PF_PERF_HEADER_H
 
 #include "perfile/container.h"
 
 enum {
-    PF_PERF_PIPE_HEADER = 16,
-    PF_PERF_OLD_HEADER = 72, /* without the feature bitmap */
+    PF_PERF_PIPE_HEADER = 16, /* magic and size */
+    PF_PERF_OLD_HEADER = 72,  /* a file without the feature bitmap */
     PF_PERF_FILE_HEADER = 104
 };
 
 typedef struct pf_perf_header {
-    uint32_t form; /* PERFILE_FORM_… */
-    uint32_t version;
-    bool swap; /* stored in the other byte order */
-    uint64_t magic;
-    uint64_t size; /* as stored */
-    uint32_t used; /* bytes of it that are read: 16, 72 or 104 */
-    uint64_t attr_size;
+    uint32_t form;      /* PERFILE_FORM_… */
+    uint32_t version;   /* 1: PERFFILE; 2: PERFILE2 */
+    bool swap;          /* stored in the other byte order than this machine's */
+    uint64_t magic;     /* the first 8 bytes, read as a little-endian number */
+    uint64_t size;      /* as stored; may be none of the known sizes */
+    uint32_t used;      /* bytes of it that are read: 16, 72 or 104 */
+    uint64_t attr_size; /* bytes of an entry of `attrs`: an attr and the section of its ids */
     perfile_section attrs;
     perfile_section data;
     perfile_section event_types;
-    uint64_t features[4];
-    uint64_t features_moved; /* see perfile_assume.features_shift */
+    uint64_t features[4];    /* bitmap; bit n of word n / 64 is feature n */
+    uint64_t features_moved; /* added to the offsets in the feature table: perfile_assume.moved */
 } pf_perf_header;
 
-/* Reads magic and size, at least 16 bytes: 0, or BAD_MAGIC or TRUNCATED_HEADER. */
+/* Reads magic and size, 16 bytes.  Returns 0, PERFILE_DAMAGE_BAD_MAGIC, or
+ * PERFILE_DAMAGE_TRUNCATED_HEADER if `bytes` are fewer; members that were not read are 0. */
 unsigned pf_perf_header_begin(perfile_bytes bytes, pf_perf_header *h);
 
-/* Reads the rest of a file form header: 0 or TRUNCATED_HEADER.  A size that is none of the known
- * ones is read as 104. */
+/* Reads the rest of a file header into `h`, which pf_perf_header_begin() has begun.  Returns 0 or
+ * PERFILE_DAMAGE_TRUNCATED_HEADER.  A header of unknown size is read as one of 104 bytes. */
 unsigned pf_perf_header_sections(perfile_bytes bytes, pf_perf_header *h);
 
-/* Whether the feature bitmap of a big-endian file, read as four words of 64 bits, is taken for
- * eight of 32 bits, as a writer with such longs has them; `narrow` gets that reading. */
+/* True if the feature bitmap of a big-endian file, read as four 64-bit words, was written by a
+ * program whose `long` has 32 bits.  `narrow` gets the bitmap read that way. */
 bool pf_perf_bitmap_narrow(const uint64_t wide[4], uint64_t narrow[4]);
 
-/* Whether the stored size is one that the format has. */
+/* True if the stored header size is 16, 72 or 104. */
 bool pf_perf_header_size_known(const pf_perf_header *h);
 
 #endif

@@ -17,14 +17,15 @@
 #include "perf/stream.h"
 #include "perfile/live.h"
 
+/* A source whose bytes are the spans of the callback, one after the other. */
 typedef struct pf_spans {
     perfile_source base;
     perfile_stream_callbacks callbacks;
-    perfile_bytes span;
-    uint64_t at;          /* of its first byte, in all that was handed over */
+    perfile_bytes span;   /* the current one; valid until the callback is called again */
+    uint64_t at;          /* offset of its first byte in all bytes handed over */
     perfile_status final; /* END or an error: the callback is not called again */
-    perfile_error error;  /* of `final`, or with `damage` */
-    unsigned damage;      /* told by the callback, not yet by the stream */
+    perfile_error error;  /* belongs to `final` or `damage` */
+    unsigned damage;      /* reported by the callback, and not yet by the stream; 0: none */
 } pf_spans;
 
 static pf_spans *spans_of(perfile_source *s)
@@ -32,26 +33,28 @@ static pf_spans *spans_of(perfile_source *s)
     return (pf_spans *)(void *)s;
 }
 
-static perfile_status wrong_answer(pf_spans *x, perfile_status st)
+/* Makes x->error the error of a callback that failed or whose answer breaks its contract. */
+static perfile_status set_error(pf_spans *x, perfile_status st)
 {
     if (st > PERFILE_END || st == PERFILE_OK)
         return pf_fail(&x->error, PERFILE_E_USAGE, "stream.next",
-                       "the callback gave bytes that cannot be, or the status %d", (int)st);
+                       "the callback returned an invalid span, or the status %d", (int)st);
     if (x->error.status != st)
         return pf_fail(&x->error, st, "stream.next", "the callback failed");
     return st;
 }
 
-/* What is no span: the end, damage or an error.  Nothing comes behind it for now. */
+/* The callback returned no span but END, damage or an error: the source ends at x->at, for now. */
 static void stop(pf_spans *x, perfile_status st)
 {
     x->base.size = x->at;
     if (st < 0 && x->error.damage && perfile_damage_status(x->error.damage) == st)
         x->damage = x->error.damage;
     else
-        x->final = st == PERFILE_END ? st : wrong_answer(x, st);
+        x->final = st == PERFILE_END ? st : set_error(x, st);
 }
 
+/* Releases the current span and asks the callback for the next one. */
 static void fetch(pf_spans *x)
 {
     const perfile_bytes none = {NULL, 0};
@@ -70,6 +73,7 @@ static void fetch(pf_spans *x)
         x->span = span;
 }
 
+/* pf_source_ops.run.  With `need` 0 the callback is not called: its answer might never come. */
 static perfile_status spans_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                                 perfile_error *err)
 {
@@ -99,8 +103,9 @@ static void spans_close(perfile_source *s)
 
 static const pf_source_ops spans_ops = {.run = spans_run, .close = spans_close};
 
-/* The part has ended because of damage that the callback told. */
-static void tell(pf_perf_stream *p, pf_spans *x)
+/* The part has ended because the callback reported damage: makes that pending.  Unless damage ends
+ * the stream, the part begins again at the next span. */
+static void report_damage(pf_perf_stream *p, pf_spans *x)
 {
     pf_perf_add_damage(p, &(pf_perf_pending){.damage = x->damage, .offset = x->at});
     x->damage = 0;
@@ -114,6 +119,7 @@ static void tell(pf_perf_stream *p, pf_spans *x)
     p->file = NULL;
 }
 
+/* pf_stream_ops.fill: the walk, continued behind damage of the callback. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     pf_perf_stream *p = pf_perf_of(s);
@@ -122,7 +128,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         perfile_status st = pf_perf_ops.fill(s, err);
         if (st != PERFILE_END || !x->damage)
             return st;
-        tell(p, x);
+        report_damage(p, x);
     }
 }
 
@@ -144,7 +150,7 @@ static const pf_stream_ops live_ops = {
     PF_PERF_AHEAD,
 };
 
-static perfile_status take_callbacks(const perfile_stream_callbacks *given,
+static perfile_status copy_callbacks(const perfile_stream_callbacks *given,
                                      perfile_stream_callbacks *c, perfile_error *err)
 {
     perfile_status st = pf_options_take(c, sizeof *c, given, "stream.callbacks", err);
@@ -159,11 +165,12 @@ static perfile_status check_options(const perfile_open_options *o, perfile_error
     perfile_status st = pf_options_take(&mine, sizeof mine, o, "stream.options", err);
     if (st == PERFILE_OK && mine.assume)
         return pf_fail(err, PERFILE_E_USAGE, "stream.options",
-                       "'assume' is for captures: the session says what is known");
+                       "'assume' is for captures: the session describes what is known");
     return st;
 }
 
-/* One part, from 0 on; facts stand beside the records, as in a file. */
+/* Gives `p` its source, its session and one part from offset 0 on.  The container is that of a
+ * file, because the facts are not in records but in the session from the beginning. */
 static perfile_status begin(pf_perf_stream *p, const char *name, const perfile_session *session,
                             perfile_error *err)
 {
@@ -194,7 +201,7 @@ perfile_status perfile_stream_callback(const perfile_stream_callbacks *callbacks
 {
     perfile_stream_callbacks c;
     pf_perf_stream *p;
-    perfile_status st = take_callbacks(callbacks, &c, err);
+    perfile_status st = copy_callbacks(callbacks, &c, err);
     if (st == PERFILE_OK)
         st = check_options(options, err);
     if (st == PERFILE_OK && !session)

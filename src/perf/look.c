@@ -1,18 +1,19 @@
-/* Samples and rounds that are looked at in the threads that read the file: see pf_looker.
+/* Examining samples and rounds in the threads that read the file: pf_looker (core/stream.h).
  *
- * Such a thread does not know where records begin; it looks for a row of headers.  What it saw
- * counts when the stream comes to the very place where that row begins.  The session that records
- * are decoded by must not change meanwhile: before it does, the blocks that were asked for are
- * finished, and what was seen of them is the looker's to believe or not. */
+ * A thread searches its block for a chain of headers, as in pass.c, makes records of what follows,
+ * and shows them to the looker, which writes notes.  These are used only if the stream arrives at
+ * exactly the offset where the chain begins.  The looker decodes records by the session of the
+ * stream, which must not change meanwhile: before it changes, settle() waits until all blocks at
+ * work are finished.  The looker itself decides whether notes made before a change still hold. */
 #include "base/alloc.h"
 #include "core/session.h"
 #include "perf/take.h"
 
 enum { RUN = 64 /* records: few enough for the stack, and the first cache */ };
 
-/* How a stream is looked at.  Written by the thread of the stream, while no other is at work. */
+/* What the threads need.  Written by the thread of the stream, before any other is at work. */
 typedef struct pf_perf_look {
-    pf_scan scan; /* first: the threads are given this */
+    pf_scan scan; /* must be first: the threads get a pointer to it and cast back */
     const pf_looker *looker;
     perfile_session *session;
     pf_session_reader reader;
@@ -20,12 +21,13 @@ typedef struct pf_perf_look {
     bool swap;
 } pf_perf_look;
 
-/* Of a block: what stands in front of the looker's notes. */
+/* The notes of a block: our counts, then the notes of the looker. */
 typedef struct notes {
     perfile_passed passed;
     _Alignas(max_align_t) char of_looker[];
 } notes;
 
+/* Adds n records, samples or rounds, to the counts. */
 static void count(perfile_passed *passed, const perfile_record *r, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -38,7 +40,8 @@ static void count(perfile_passed *passed, const perfile_record *r, size_t n)
     }
 }
 
-/* Samples and rounds at the front of `rest` that are whole, RUN at most. */
+/* Frames the complete samples and rounds at the front of `rest` into `run`, at most RUN; returns
+ * their number.  `offset` and `sequence` are those of the first. */
 static size_t frame(perfile_record *run, perfile_bytes rest, uint64_t offset, uint64_t sequence,
                     bool swap)
 {
@@ -63,7 +66,7 @@ static size_t frame(perfile_record *run, perfile_bytes rest, uint64_t offset, ui
     return n;
 }
 
-static void prepare(const pf_perf_look *l, perfile_record *run)
+static void prepare_records(const pf_perf_look *l, perfile_record *run)
 {
     for (size_t i = 0; i < RUN; i++)
         run[i] = (perfile_record){.flags = l->swap ? PERFILE_REC_SWAPPED : 0,
@@ -71,6 +74,8 @@ static void prepare(const pf_perf_look *l, perfile_record *run)
                                   .session = l->session};
 }
 
+/* pf_scan.look, in any thread: shows the records of one block to the looker, until the looker stops
+ * or something else than samples and rounds comes. */
 static void look(const pf_scan *scan, perfile_bytes bytes, uint64_t offset, pf_scanned *scanned)
 {
     const pf_perf_look *l = (const pf_perf_look *)(const void *)scan;
@@ -81,7 +86,7 @@ static void look(const pf_scan *scan, perfile_bytes bytes, uint64_t offset, pf_s
     size_t n, done, at = pf_perf_sample_row(bytes, offset, l->swap);
     scanned->start = offset + at;
     *p = (perfile_passed){0};
-    prepare(l, run);
+    prepare_records(l, run);
     looker->begin(looker->user, mine->of_looker);
     do {
         n = frame(run, (perfile_bytes){bytes.ptr + at, bytes.len - at}, offset + at,
@@ -94,7 +99,7 @@ static void look(const pf_scan *scan, perfile_bytes bytes, uint64_t offset, pf_s
     scanned->end = offset + at;
 }
 
-/* Before the session changes: the threads of all parts that were read. */
+/* pf_session_reader.before_change: waits for the threads of all parts that were begun. */
 static void settle(void *user)
 {
     const pf_perf_stream *p = ((const pf_perf_look *)user)->stream;
@@ -102,6 +107,7 @@ static void settle(void *user)
         pf_source_settle(p->parts[i].source);
 }
 
+/* Makes p->look and registers it with the session; NULL if there is no memory. */
 static pf_perf_look *begin(pf_perf_stream *p, const pf_looker *looker)
 {
     pf_perf_look *l = pf_alloc(1, sizeof *l);

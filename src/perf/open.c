@@ -1,4 +1,11 @@
-/* Opening a perf.data capture of any form. */
+/* Opening a perf.data capture of any form: the driver table, probing, and the way from a source to
+ * a stream.
+ *
+ * Opening reads the header of the first part and, of a file, all sections (file.c), so that session
+ * and container are complete before the first record.  A pipe has its facts in records, which the
+ * walk passes to the session.  A file that arrives through a pipe is copied to a temporary file
+ * first, because its features stand behind the records.  With options.assume (perf/repair.h), what
+ * the caller knows replaces what the header says, even if there is no valid header. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +20,12 @@
 
 static const char data_name[] = "data";
 
+/* pf_driver.probe: bits of evidence.  8 bytes of magic are 64 bits; a known header size is worth
+ * as much again, any other size little. */
 static unsigned probe(perfile_bytes peek, const perfile_source *source)
 {
     if (pf_source_has_entries(source))
-        return 1; /* the only driver for directories says itself what is missing */
+        return 1; /* a directory: open_perf() reports what is missing in it */
     pf_perf_header h;
     unsigned damage = pf_perf_header_begin(peek, &h);
     if (damage == PERFILE_DAMAGE_BAD_MAGIC)
@@ -34,7 +43,7 @@ static bool all_zero(perfile_bytes b)
     return true;
 }
 
-/* Says what was found where a header should be. */
+/* Fails with a message on what stands where a header should be; `head` has at most 16 bytes. */
 static perfile_status not_a_capture(unsigned damage, perfile_bytes head, perfile_error *err)
 {
     perfile_status st = perfile_damage_status(damage);
@@ -61,6 +70,7 @@ static perfile_status not_a_capture(unsigned damage, perfile_bytes head, perfile
     return st;
 }
 
+/* Copies what the first 16 bytes say to the container. */
 static void fill_container(pf_perf_stream *p, const pf_perf_header *h)
 {
     perfile_container *c = &p->base.container;
@@ -71,7 +81,8 @@ static void fill_container(pf_perf_stream *p, const pf_perf_header *h)
     c->header_size = h->size;
 }
 
-/* Puts what is known better in place of what the header says; true when that makes it one. */
+/* Replaces values of the header by those the caller gave.  Returns true if the header can be used:
+ * it is undamaged, or the caller gave the form. */
 static bool assume_header(const perfile_assume *a, pf_perf_header *h, unsigned damage)
 {
     if (!a)
@@ -91,7 +102,7 @@ static bool assume_header(const perfile_assume *a, pf_perf_header *h, unsigned d
     return !damage || a->form;
 }
 
-/* Events that are given instead of those of the capture. */
+/* Adds the events that the caller gave; those of the capture are then ignored. */
 static perfile_status assume_events(pf_perf_stream *p, perfile_error *err)
 {
     const perfile_assume *a = p->base.options.assume;
@@ -106,7 +117,8 @@ static perfile_status assume_events(pf_perf_stream *p, perfile_error *err)
     return st;
 }
 
-/* Reads the header of the first part, and what it says. */
+/* Reads the header of the first part and the sections it names, and makes the session.  A directory
+ * whose `data` has no valid header is opened all the same: the other parts have records. */
 static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
 {
     pf_perf_part *part = &p->parts[0];
@@ -146,6 +158,7 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
     return st == PERFILE_OK ? pf_perf_extents(p, &h, part->source->size, err) : st;
 }
 
+/* perfile_stream.release, for pf_stream_release(). */
 static void release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len)
 {
     pf_perf_stream *p = pf_perf_of(s);
@@ -153,6 +166,7 @@ static void release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t 
         pf_source_release(p->parts[part].source, offset, len);
 }
 
+/* perfile_stream.source_of, for pf_stream_beside(). */
 static perfile_source *source_of(perfile_stream *s, uint32_t part)
 {
     const pf_perf_stream *p = pf_perf_of(s);
@@ -220,6 +234,7 @@ perfile_status pf_perf_name_parts(pf_perf_stream *p, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* pf_driver.open: owns `source` from success on. */
 static perfile_status open_perf(perfile_source *source, const perfile_open_options *options,
                                 perfile_stream **stream, perfile_error *err)
 {
@@ -232,7 +247,7 @@ static perfile_status open_perf(perfile_source *source, const perfile_open_optio
         p->base.container.directory = true;
         st = pf_source_entry(source, data_name, &first, err);
         if (st != PERFILE_OK && p->base.options.assume && p->base.options.assume->n_events) {
-            /* What its header would say is given: the other files hold the records. */
+            /* `data` is missing, but the caller gave the events: the other parts have records. */
             st = perfile_source_memory((perfile_bytes){NULL, 0}, source->name, &first, err);
         }
         if (st != PERFILE_OK) {
@@ -255,7 +270,8 @@ static perfile_status open_perf(perfile_source *source, const perfile_open_optio
     if (st == PERFILE_OK)
         st = pf_perf_name_parts(p, err);
     if (st != PERFILE_OK) {
-        /* The source stays the caller's; spooling has put another in its place. */
+        /* On failure the source stays the caller's, so the stream must not close it.  (After
+         * spooling the part has another source, which is the stream's.) */
         if (!pf_source_has_entries(source) && p->parts[0].source == source)
             p->parts[0].source = NULL;
         perfile_stream_close(&p->base);
@@ -267,6 +283,7 @@ static perfile_status open_perf(perfile_source *source, const perfile_open_optio
     return PERFILE_OK;
 }
 
+/* pf_driver.head. */
 static bool head(perfile_bytes bytes, pf_head *head)
 {
     pf_perf_header h;

@@ -1,24 +1,26 @@
-/* Samples and rounds that are passed over and counted: see perfile_stream_pass().
+/* Counting samples and FINISHED_ROUND records without making them records: perfile_stream_pass().
  *
- * Where other threads read the file, they count, too, while a block is in the cache of their
- * processor.  They do not know where records begin, and look for a chain of headers; what they
- * found counts when the stream comes to the very place where that chain begins, else it is
- * forgotten: from one place on there is only one way to count. */
+ * Where other threads read the file, they also count, while a block is still in the cache of their
+ * processor.  A thread does not know where records begin in its block, so it searches for a chain
+ * of headers.  Its counts are used only if the stream arrives at exactly the offset where that
+ * chain begins; otherwise they are discarded.  Two walks that meet at one offset count the same
+ * from there on, so the result is that of one thread. */
 #include "perf/take.h"
 
 enum {
-    SEVERAL = 4,
-    SOME = 64,
-    CHAIN = 8, /* headers, each where the one before says: no accident */
-    FALSE = 3  /* of them may be what looks like headers in the payload of a record */
+    EQUAL_RUN = 4,    /* fewer records of one size in a row: use the loop for mixed sizes */
+    MIXED_RUN = 64,   /* records that this loop does before equal sizes are tried again */
+    CHAIN = 8,        /* headers in a row, each where the one before says: no coincidence */
+    FALSE_HEADERS = 3 /* most headers of a chain that may be bytes in the payload of a record */
 };
 
-/* Samples of any size: each load waits for the one before, and no branch depends on a size. */
+/* Counts samples of mixed sizes from `at` on and returns where it stopped.  Each load must wait for
+ * the size before, but no branch depends on a size, so nothing is mispredicted. */
 static inline __attribute__((always_inline)) size_t
-pass_samples(perfile_bytes run, size_t at, bool swap, uint32_t ahead, perfile_passed *passed)
+count_mixed_samples(perfile_bytes run, size_t at, bool swap, uint32_t ahead, perfile_passed *passed)
 {
     size_t begin = at, n = 0;
-    for (; n < SOME && run.len - at > UINT16_MAX; n++) {
+    for (; n < MIXED_RUN && run.len - at > UINT16_MAX; n++) {
         const uint8_t *r = run.ptr + at;
         uint16_t size = pf_load_u16(r + 6, swap);
         if (pf_load_u32(r, swap) != PERFILE_RECORD_SAMPLE || size < PF_PERF_RECORD_HEADER)
@@ -31,9 +33,11 @@ pass_samples(perfile_bytes run, size_t at, bool swap, uint32_t ahead, perfile_pa
     return at;
 }
 
-/* Of records of one size none of these loads waits for another. */
-static inline __attribute__((always_inline)) size_t pass_as(perfile_bytes run, bool swap,
-                                                            uint32_t ahead, perfile_passed *passed)
+/* Adds the samples and rounds at the front of `run` to *passed and returns their bytes.  While
+ * headers are equal, the address of the next one does not depend on the load of the last: these
+ * loads run in parallel. */
+static inline __attribute__((always_inline)) size_t
+count_records(perfile_bytes run, bool swap, uint32_t ahead, perfile_passed *passed)
 {
     const uint64_t all_but_misc = UINT64_C(0xffff0000ffffffff); /* in either byte order */
     size_t at = 0;
@@ -57,13 +61,13 @@ static inline __attribute__((always_inline)) size_t pass_as(perfile_bytes run, b
         passed->sample_bytes += type == PERFILE_RECORD_SAMPLE ? n * size : 0;
         passed->rounds += type == PERFILE_RECORD_SAMPLE ? 0 : n;
         passed->round_bytes += type == PERFILE_RECORD_SAMPLE ? 0 : n * size;
-        if (n < SEVERAL)
-            at = pass_samples(run, at, swap, ahead, passed);
+        if (n < EQUAL_RUN)
+            at = count_mixed_samples(run, at, swap, ahead, passed);
     }
     return at;
 }
 
-/* Whether samples and rounds stand in a row from there on. */
+/* True if CHAIN headers of samples and rounds follow each other from `at` on. */
 static bool is_chain(perfile_bytes bytes, size_t at, bool swap)
 {
     for (unsigned i = 0; i < CHAIN; i++) {
@@ -71,7 +75,8 @@ static bool is_chain(perfile_bytes bytes, size_t at, bool swap)
             return false;
         uint32_t type = pf_load_u32(bytes.ptr + at, swap);
         uint16_t size = pf_load_u16(bytes.ptr + at + 6, swap);
-        /* A round is a header alone: raw payloads of 68 bytes have that type's number in front. */
+        /* A FINISHED_ROUND record is a header alone.  Its type, 68, also occurs as the length of
+         * raw data, so the size is checked as well. */
         const bool sound = type == PERFILE_RECORD_FINISHED_ROUND
                                ? size == PF_PERF_RECORD_HEADER
                                : type == PERFILE_RECORD_SAMPLE && size >= PF_PERF_RECORD_HEADER;
@@ -84,25 +89,27 @@ static bool is_chain(perfile_bytes bytes, size_t at, bool swap)
 
 size_t pf_perf_sample_row(perfile_bytes bytes, uint64_t offset, bool swap)
 {
-    size_t start = (size_t)(-offset & 7);
+    size_t start = (size_t)(-offset & 7); /* records are aligned to 8 in the file */
     while (start < bytes.len && start <= UINT16_MAX && !is_chain(bytes, start, swap))
         start += 8;
     if (start >= bytes.len || start > UINT16_MAX)
         return bytes.len;
-    /* A false header whose size leads to a true one begins a chain as well as that: wherever a
-     * chain begins, a few headers on it is the one of the records. */
-    for (unsigned i = 0; i < FALSE; i++)
+    /* The chain may begin with false headers, bytes of a payload whose "size" leads to a true
+     * header.  A few headers on it is the chain of the records. */
+    for (unsigned i = 0; i < FALSE_HEADERS; i++)
         start += pf_load_u16(bytes.ptr + start + 6, swap);
     return start;
 }
 
+/* pf_scan.look, run by the threads that read the file: counts the chain in one block. */
 static void scan(perfile_bytes bytes, uint64_t offset, bool swap, pf_scanned *scanned)
 {
     perfile_passed *p = scanned->notes;
     const size_t start = pf_perf_sample_row(bytes, offset, swap);
     const perfile_bytes rest = {bytes.ptr + start, bytes.len - start};
     *p = (perfile_passed){0};
-    size_t n = swap ? pass_as(rest, true, PF_PREFETCH_BYTES, p) : pass_as(rest, false, PF_PREFETCH_BYTES, p);
+    size_t n = swap ? count_records(rest, true, PF_PREFETCH_BYTES, p)
+                    : count_records(rest, false, PF_PREFETCH_BYTES, p);
     scanned->start = offset + start;
     scanned->end = scanned->start + n;
 }
@@ -153,8 +160,8 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
     run.len = run.len < BYTES ? run.len : BYTES;
     if (any && known.start - p->pos < run.len)
         run.len = (size_t)(known.start - p->pos);
-    size_t bytes =
-        p->swap ? pass_as(run, true, p->prefetch_bytes, passed) : pass_as(run, false, p->prefetch_bytes, passed);
+    size_t bytes = p->swap ? count_records(run, true, p->prefetch_bytes, passed)
+                           : count_records(run, false, p->prefetch_bytes, passed);
     uint64_t n = passed->samples + passed->rounds;
     p->prefetch_bytes = pf_perf_prefetch_distance(bytes, (uint32_t)n);
     pf_perf_skip(s, n, bytes);

@@ -1,6 +1,11 @@
-/* What comes next before it is made records: for whoever passes over most of it. */
+/* Looking at the records that come next without making a run of them: functions of pf_stream_ops
+ * (core/stream.h) for callers that skip or copy most of what they see.
+ *
+ * Headers are compared as 64-bit words without misc.  While they are equal, the records have one
+ * type and size, the address of the next header does not depend on a load, and loads overlap. */
 #include "perf/take.h"
 
+/* Samples of one size.  Only slot 0 is filled; the caller reads the others where they lie. */
 pf_peeked pf_perf_peek(perfile_stream *s)
 {
     const uint64_t all_but_misc = UINT64_C(0xffff0000ffffffff);
@@ -26,7 +31,7 @@ pf_peeked pf_perf_peek(perfile_stream *s)
     }
     pf_perf_ensure_slots(p);
     pf_perf_fill_slot(p, &s->run[0], run.ptr, f.type, (uint16_t)f.size, p->pos, p->sequence, false,
-                false);
+                      false);
     return (pf_peeked){s->run, n, f.size};
 }
 
@@ -40,22 +45,22 @@ bool pf_perf_place(perfile_stream *s, pf_stretch *here)
     return true;
 }
 
+/* Samples of any sizes as one span of bytes. */
 pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most)
 {
-    enum { BYTES = 1 << 20 };
+    enum { BYTES = 1 << 20 }; /* at most: fits a second-level cache */
     const uint64_t all_but_misc = UINT64_C(0xffff0000ffffffff); /* in either byte order */
     pf_perf_stream *p = pf_perf_of(s);
     pf_sample_span all = {.offset = p->pos, .part = p->part, .lasting = p->file->source->stable};
     perfile_bytes run;
-    if (!pf_perf_at_records(p) ||
-        pf_perf_fetch(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
+    if (!pf_perf_at_records(p) || pf_perf_fetch(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
         return all;
     size_t at = 0, end = run.len < BYTES ? run.len : BYTES;
     while (all.n < most && end - at >= PF_PERF_RECORD_HEADER) {
         const pf_frame f = pf_frame_at(run.ptr + at, p->swap);
         if (f.type != PERFILE_RECORD_SAMPLE || f.size < PF_PERF_RECORD_HEADER || f.size > end - at)
             break;
-        /* Of one size: none of these loads waits for another. */
+        /* Records of one size: no load waits for another. */
         const uint64_t header = pf_load_u64(run.ptr + at, PF_NATIVE_BIG);
         size_t n = 0, room = (end - at) / f.size;
         room = room < most - all.n ? room : (size_t)(most - all.n);
