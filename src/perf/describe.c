@@ -1,4 +1,10 @@
-/* An attr from a description in words, for captures that have lost theirs. */
+/* perfile_event_parse(): makes an attr from a text such as
+ *     cycles:sample_type=ip|tid|time,id=17
+ * for captures that have lost their attrs.
+ *
+ * In front of the colon stands the name of a hardware or software event, or nothing; behind it,
+ * members of the attr with numbers or names of bits.  The names are those of the vocabularies of
+ * format/.  The attr is made in the byte order of the capture. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -9,12 +15,13 @@
 #include "perfile/recover.h"
 #include "schema/attr_places.h"
 
-enum { ATTR_SIZE = 112 };
+enum { ATTR_SIZE = 112 }; /* PERF_ATTR_SIZE_VER5 */
 
+/* A member of the attr that a description can set. */
 typedef struct member {
     const char *name;
-    const char *words; /* vocabulary of its bits, or NULL */
-    uint8_t at, width;
+    const char *words; /* vocabulary of its bits, or NULL: numbers only */
+    uint8_t at, width; /* offset in the attr and bytes */
 } member;
 
 static const member members[] = {
@@ -28,6 +35,7 @@ static const member members[] = {
     {"sample_regs_intr", NULL, 96, 8},
 };
 
+/* True if word[0 .. n) is `name`, without regard to case. */
 static bool same(const char *name, const char *word, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -36,11 +44,13 @@ static bool same(const char *name, const char *word, size_t n)
     return name[n] == '\0';
 }
 
+/* Fails with `what` and the offending word, cut to 64 characters. */
 static perfile_status wrong(perfile_error *err, const char *what, const char *word, size_t n)
 {
     return pf_fail(err, PERFILE_E_USAGE, "event", "%s '%.*s'", what, (int)(n < 64 ? n : 64), word);
 }
 
+/* Reads text[0 .. n) as a number, decimal, octal or hexadecimal, without sign. */
 static bool number(const char *text, size_t n, uint64_t *value)
 {
     char buf[24];
@@ -53,7 +63,7 @@ static bool number(const char *text, size_t n, uint64_t *value)
     return *end == '\0';
 }
 
-/* Words joined by |, or a number. */
+/* Reads a value: a number, or names of bits of the vocabulary `set`, joined by '|'. */
 static perfile_status bits(const char *set, const char *text, size_t n, uint64_t *value,
                            perfile_error *err)
 {
@@ -78,6 +88,7 @@ static perfile_status bits(const char *set, const char *text, size_t n, uint64_t
     return PERFILE_OK;
 }
 
+/* Stores `value` in `width` (4 or 8) bytes of the attr. */
 static void put(perfile_event_text *e, unsigned at, unsigned width, uint64_t value, bool swap)
 {
     uint32_t half = (uint32_t)value;
@@ -88,6 +99,7 @@ static void put(perfile_event_text *e, unsigned at, unsigned width, uint64_t val
     memcpy(e->attr + at, width == 4 ? (const void *)&half : (const void *)&value, width);
 }
 
+/* Appends an id of the event. */
 static perfile_status set_id(perfile_event_text *e, const char *text, size_t n, bool swap,
                              perfile_error *err)
 {
@@ -98,6 +110,7 @@ static perfile_status set_id(perfile_event_text *e, const char *text, size_t n, 
     return PERFILE_OK;
 }
 
+/* Sets what one NAME=VALUE says. */
 static perfile_status set(perfile_event_text *e, const char *text, size_t n, bool swap,
                           perfile_error *err)
 {
@@ -122,7 +135,7 @@ static perfile_status set(perfile_event_text *e, const char *text, size_t n, boo
     return wrong(err, "an event has no", text, name);
 }
 
-/* The names that people use. */
+/* Short names that `perf list` also accepts. */
 static const struct {
     const char *name, *word;
 } aliases[] = {
@@ -130,7 +143,7 @@ static const struct {
     {"faults", "page-faults"}, {"migrations", "cpu-migrations"},
 };
 
-/* "cycles" and the like give type and config. */
+/* Sets type and config by the name of an event; an empty name sets nothing.  False: unknown. */
 static bool set_name(perfile_event_text *e, const char *text, size_t n, bool swap)
 {
     static const char *const sets[] = {"hardware", "software"};
@@ -167,7 +180,8 @@ perfile_status perfile_event_parse(const char *text, uint32_t byte_order, perfil
     if (!set_name(&e, text, n, swap))
         return wrong(err, "no event is known by the name", text, n);
     put(&e, PF_ATTR_SIZE_AT, 4, ATTR_SIZE, swap);
-    /* perf sets it always: kernel records have trailers. */
+    /* sample_id_all, which perf always sets: kernel records have trailers.  In big-endian attrs
+     * the bits of the flags are mirrored. */
     uint64_t all = UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
     put(&e, PF_ATTR_FLAGS_AT, 8,
         big_endian ? UINT64_C(1) << (63 - PERFILE_ATTR_BIT_SAMPLE_ID_ALL) : all, swap);

@@ -19,7 +19,7 @@ typedef struct pf_claim {
 void pf_perf_settle_claims(pf_claim *claims, uint32_t n, bool *lost);
 
 /* file_attrs.c.  pf_perf_file_attrs(): reads attrs and ids into the session, and where the ids are
- * into p->ids.  pf_perf_file_event_types(): names of event types (perf before 3.8) into the
+ * into p->ids.  pf_perf_file_event_types(): names of event types (old versions of perf) into the
  * session. */
 perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                   perfile_error *err);

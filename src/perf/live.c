@@ -1,12 +1,12 @@
 /* perfile_stream_callback(): records that a program hands over, walked like those of a file.
  *
  * The stream is that of the driver (perf/walk.c) without a header: one part that begins at 0, a
- * session that is a copy of the program's, and a source whose runs are the spans of the callback,
- * in place.  A run never goes over the end of a span, so a record that does is a record that is cut
- * short, which the walk knows all about.
+ * copy of the program's session, and a source (pf_spans) that returns the spans of the callback in
+ * place.  A run never crosses the end of a span, so a record that does is a truncated record, which
+ * the walk handles as usual.
  *
- * Damage that the callback tells ends the part, because the walk has no other reason to stop there;
- * fill() tells it behind the last record, and begins the part anew where reading goes on. */
+ * When the callback reports damage, the source ends there for the walk, which then ends the part.
+ * fill() reports the damage behind the last record and begins the part again at the next span. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -205,7 +205,8 @@ perfile_status perfile_stream_callback(const perfile_stream_callbacks *callbacks
     if (st == PERFILE_OK)
         st = check_options(options, err);
     if (st == PERFILE_OK && !session)
-        st = pf_fail(err, PERFILE_E_USAGE, "stream.session", "no session: who says what is what?");
+        st = pf_fail(err, PERFILE_E_USAGE, "stream.session",
+                     "no session: it describes the events of the records");
     if (st == PERFILE_OK)
         st = pf_perf_stream_new(options, &p, err);
     if (st != PERFILE_OK)

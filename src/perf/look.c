@@ -3,8 +3,9 @@
  * A thread searches its block for a chain of headers, as in pass.c, makes records of what follows,
  * and shows them to the looker, which writes notes.  These are used only if the stream arrives at
  * exactly the offset where the chain begins.  The looker decodes records by the session of the
- * stream, which must not change meanwhile: before it changes, settle() waits until all blocks at
- * work are finished.  The looker itself decides whether notes made before a change still hold. */
+ * stream, which must not change meanwhile: before it changes, wait_for_threads() waits until all
+ * blocks at work are finished.  The looker itself decides whether notes made before a change still
+ * hold. */
 #include "base/alloc.h"
 #include "core/session.h"
 #include "perf/take.h"
@@ -100,7 +101,7 @@ static void look(const pf_scan *scan, perfile_bytes bytes, uint64_t offset, pf_s
 }
 
 /* pf_session_reader.before_change: waits for the threads of all parts that were begun. */
-static void settle(void *user)
+static void wait_for_threads(void *user)
 {
     const pf_perf_stream *p = ((const pf_perf_look *)user)->stream;
     for (uint32_t i = 0; i < p->n_parts && i <= p->part; i++)
@@ -116,7 +117,7 @@ static pf_perf_look *begin(pf_perf_stream *p, const pf_looker *looker)
     *l = (pf_perf_look){.scan = {look, sizeof(notes) + looker->note_bytes},
                         .looker = looker,
                         .session = p->base.session,
-                        .reader = {.before_change = settle, .user = l},
+                        .reader = {.before_change = wait_for_threads, .user = l},
                         .stream = p,
                         .swap = p->swap};
     pf_session_add_reader(p->base.session, &l->reader);
@@ -127,7 +128,7 @@ void pf_perf_look_end(pf_perf_stream *p)
 {
     if (!p->look)
         return;
-    settle(p->look);
+    wait_for_threads(p->look);
     pf_session_remove_reader(p->base.session, &p->look->reader);
     pf_free(p->look);
     p->look = NULL;

@@ -1,4 +1,4 @@
-/* A writer from its beginning to its end. */
+/* Making, finishing and closing a perf.data writer: see write.h for how writing works. */
 #include "perf/driver.h"
 #include "perf/write.h"
 
@@ -9,6 +9,8 @@
 #include "io/out.h"
 #include "schema/attr_places.h"
 
+/* Checks the options and that the sink can hold the form: the header of a file is written last, so
+ * its sink must allow to patch bytes that were written before. */
 static perfile_status check_options(const perfile_writer_options *o, const perfile_sink *sink,
                                     perfile_error *err)
 {
@@ -24,7 +26,7 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
         return pf_fail(err, PERFILE_E_USAGE, "writer.compress_level",
                        "level %d: zstd has 1 to %d, 0 compresses nothing", o->compress_level,
                        PF_DEFLATE_LEVEL_MOST);
-    perfile_status st = pf_sink_status(sink, err); /* it may be what keeps it from being patched */
+    perfile_status st = pf_sink_status(sink, err); /* first: an error may be why it cannot patch */
     if (st != PERFILE_OK)
         return st;
     if (o->form == PERFILE_FORM_FILE && !pf_sink_can_patch(sink))
@@ -43,6 +45,7 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
     return PERFILE_OK;
 }
 
+/* Checks that the target version of perf can read what the options ask for. */
 static perfile_status check_target(const perfile_writer_options *o, const pf_release *target,
                                    const perfile_sink *sink, perfile_error *err)
 {
@@ -76,7 +79,7 @@ perfile_status pf_write_scratch(pf_perf_writer *w, size_t n, uint8_t **at, perfi
     return PERFILE_OK;
 }
 
-perfile_status pf_write_usable(const pf_perf_writer *w, perfile_error *err)
+perfile_status pf_write_check_usable(const pf_perf_writer *w, perfile_error *err)
 {
     if (w->broken.status) {
         if (err)
@@ -88,9 +91,9 @@ perfile_status pf_write_usable(const pf_perf_writer *w, perfile_error *err)
     return PERFILE_OK;
 }
 
-perfile_status pf_write_between(const pf_perf_writer *w, perfile_error *err)
+perfile_status pf_write_check_at_record(const pf_perf_writer *w, perfile_error *err)
 {
-    perfile_status st = pf_write_usable(w, err);
+    perfile_status st = pf_write_check_usable(w, err);
     if (st == PERFILE_OK && w->base.extra_left)
         return pf_fail(err, PERFILE_E_USAGE, "writer.extra",
                        "%llu bytes behind the last record are still to come",
@@ -98,8 +101,8 @@ perfile_status pf_write_between(const pf_perf_writer *w, perfile_error *err)
     return st;
 }
 
-perfile_status pf_write_break(pf_perf_writer *w, perfile_status st, const perfile_error *why,
-                              perfile_error *err)
+perfile_status pf_write_set_broken(pf_perf_writer *w, perfile_status st, const perfile_error *why,
+                                   perfile_error *err)
 {
     if (st >= 0)
         return st;
@@ -134,15 +137,16 @@ perfile_status pf_write_begin(pf_perf_writer *w, perfile_error *err)
     if (w->begun)
         return PERFILE_OK;
     w->begun = true;
-    perfile_status st =
-        w->base.form == PERFILE_FORM_PIPE ? pf_write_pipe_front(w, &why) : pf_write_front(w, &why);
+    perfile_status st = w->base.form == PERFILE_FORM_PIPE ? pf_write_pipe_front(w, &why)
+                                                          : pf_write_file_front(w, &why);
     if (st == PERFILE_OK && w->updates.len)
         st = pf_write_bytes(w, (perfile_bytes){w->updates.ptr, w->updates.len}, &why);
     if (st == PERFILE_OK && w->progressive)
         st = pf_sink_appear(w->base.sink, &why);
-    return pf_write_break(w, st, &why, err);
+    return pf_write_set_broken(w, st, &why, err);
 }
 
+/* pf_writer_ops.bytes: bytes of records in all parts. */
 static uint64_t bytes_of(const perfile_writer *writer)
 {
     const pf_perf_writer *w = (const pf_perf_writer *)writer;
@@ -152,26 +156,29 @@ static uint64_t bytes_of(const perfile_writer *writer)
     return sum;
 }
 
+/* pf_writer_ops.finish.  The parts are flushed before the sections behind the records are written:
+ * these state how many bytes of records there are. */
 static perfile_status finish(perfile_writer *writer, perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
     perfile_error why;
     if (w->finished)
         return PERFILE_OK;
-    perfile_status st = pf_write_between(w, err);
+    perfile_status st = pf_write_check_at_record(w, err);
     if (st != PERFILE_OK)
         return st;
     st = pf_write_begin(w, &why);
     if (st == PERFILE_OK)
         st = pf_write_finish_parts(w, &why);
     if (st == PERFILE_OK && w->base.form == PERFILE_FORM_FILE)
-        st = pf_write_back(w, &why);
+        st = pf_write_file_back(w, &why);
     if (st == PERFILE_OK)
         st = perfile_sink_finish(w->base.sink, &why);
     w->finished = st == PERFILE_OK;
-    return pf_write_break(w, st, &why, err);
+    return pf_write_set_broken(w, st, &why, err);
 }
 
+/* pf_writer_ops.abort: gives up the output; every later call fails. */
 static void give_up(perfile_writer *writer)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
@@ -187,7 +194,7 @@ static void give_up(perfile_writer *writer)
 static void close_writer(perfile_writer *writer)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
-    /* Whoever writes progressively wants what is there. */
+    /* A progressive file that was not finished keeps the records written so far. */
     if (w->progressive && w->begun && !w->finished && !w->broken.status)
         (void)(pf_write_finish_parts(w, NULL) == PERFILE_OK &&
                perfile_sink_flush(w->base.sink, NULL));
@@ -229,6 +236,7 @@ pf_perf_writer *pf_perf_writer_of(perfile_writer *w, const char *what, perfile_e
     return NULL;
 }
 
+/* pf_driver.create.  The sink stays the caller's. */
 perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *options,
                               perfile_writer **writer, perfile_error *err)
 {

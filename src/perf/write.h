@@ -1,5 +1,13 @@
-/* The inside of perfile_writer: a capture of form FILE or PIPE, or a directory, on its way into
- * sinks. */
+/* The perf.data writer: a capture of form FILE or PIPE, or a directory, on its way into sinks.
+ *
+ * Facts (events, names, features) are collected until the first record comes; pf_write_begin() then
+ * writes what stands in front of the records: sections of a file, or the same facts as records of a
+ * pipe.  Records follow as they come.  finish() writes what stands behind the records of a file.
+ * Which source does what is in the comments above the prototypes below.
+ *
+ * An error in the middle of writing leaves the output in an unknown state.  It is kept in `broken`,
+ * and every later call returns it (pf_write_set_broken()).  Errors that the caller can correct,
+ * such as a wrong argument, are found before anything is written and are not kept. */
 #ifndef PF_PERF_WRITE_H
 #define PF_PERF_WRITE_H
 
@@ -14,27 +22,32 @@
 #include "perfile/writer.h"
 
 enum {
-    PF_RECORD_MOST = UINT16_MAX, /* bytes that the size of a record can say */
-    /* What is compressed at once: its envelope holds all that zstd makes of it. */
+    PF_RECORD_MOST = UINT16_MAX, /* largest record: its size field has 16 bits */
+    /* Bytes compressed into one envelope.  Small enough that the output of zstd, which may be
+     * larger than its input, still fits into a record. */
     PF_WRITE_CHUNK = 60 << 10,
-    PF_WRITE_MMAP_LEN = 64 << 10 /* what COMPRESSED says of that: a multiple of 4096 */
+    /* mmap_len of the feature COMPRESSED: readers allocate as much to decompress an
+     * envelope.  A multiple of
+     * 4096 not below PF_WRITE_CHUNK. */
+    PF_WRITE_MMAP_LEN = 64 << 10
 };
 
+/* An event that was added.  `attr`, `ids` and `name` are positions in pf_perf_writer.facts. */
 typedef struct pf_written_event {
-    size_t attr; /* where in pf writer's `facts` its bytes are … */
+    size_t attr; /* as the caller gave it, in the byte order of the capture */
     size_t attr_len;
-    size_t ids;
-    size_t ids_len;
-    size_t name; /* with a NUL */
-    bool named;
-    bool readable; /* the attr could be decoded: */
-    uint64_t id;   /* the first of its ids, or 0 */
+    size_t ids;     /* u64 each, in the byte order of the capture */
+    size_t ids_len; /* bytes */
+    size_t name;    /* with a NUL */
+    bool named;     /* `name` is set */
+    bool readable;  /* the attr could be decoded: `layout` is set */
+    uint64_t id;    /* the first of its ids, or 0 */
     perfile_layout layout;
 } pf_written_event;
 
 typedef struct pf_written_feature {
-    bool there;
-    size_t at; /* of the payload in `facts` */
+    bool there; /* the feature was set */
+    size_t at;  /* position of the payload in pf_perf_writer.facts */
     size_t len;
 } pf_written_feature;
 
@@ -42,51 +55,55 @@ typedef struct pf_written_feature {
 typedef struct pf_write_part {
     perfile_sink *sink;
     uint64_t bytes;      /* of its records */
-    pf_deflate *deflate; /* its own zstd stream … */
-    pf_buffer stage;     /* … and what is not compressed yet */
+    pf_deflate *deflate; /* its own zstd stream; NULL without compression */
+    pf_buffer stage;     /* bytes of records that are not compressed yet, up to PF_WRITE_CHUNK */
 } pf_write_part;
 
 typedef struct pf_perf_writer {
     perfile_writer base;
-    bool progressive;
-    bool as_stored; /* events of another capture are taken whatever they say */
-    bool compressed2;
-    int level; /* of compression, 0: none */
-    uint32_t attr_size;
-    const pf_release *target; /* NULL: any */
-    bool begun;               /* the first record came: what stands before it is written */
-    bool kernel;              /* a record of the kernel came */
+    bool progressive;         /* the file can be read while it is written */
+    bool as_stored;           /* events are not checked: records need not be attributable */
+    bool compressed2;         /* envelopes are COMPRESSED2, not COMPRESSED */
+    int level;                /* of compression; 0: none */
+    uint32_t attr_size;       /* bytes of every attr that is written; 0: as many as needed */
+    const pf_release *target; /* the version of perf that must read it; NULL: any */
+    bool begun;               /* what stands in front of the records is written */
+    bool kernel;              /* a record of the kernel was written */
     bool finished;
-    perfile_error broken; /* what went wrong half-way; status PERFILE_OK: nothing */
-    pf_buffer facts;      /* attrs, ids, names, payloads */
+    perfile_error broken; /* the error that broke the output; status PERFILE_OK: none */
+    pf_buffer facts;      /* bytes of attrs, ids, names and features, referred to by position */
     pf_buffer events;     /* pf_written_event */
     uint32_t n_events;
-    pf_buffer event_types; /* their section, as stored */
+    pf_buffer event_types; /* the section of event types, as stored */
     pf_written_feature features[PERFILE_N_FEATURES];
-    pf_buffer updates;   /* EVENT_UPDATE records for the beginning */
+    pf_buffer updates;   /* EVENT_UPDATE records that go in front of the other records */
     pf_buffer aux_index; /* offset and size of each AUXTRACE record, as stored */
-    pf_buffer scratch;   /* a record or payload that is made from a struct of the caller */
-    pf_buffer own;       /* one that the writer makes itself: the other may wait meanwhile */
-    uint64_t entry_size; /* of the attrs section */
+    /* Two buffers, because a record encoded from a struct may wait in `scratch` while the writer
+     * makes records of its own (front of a pipe, an envelope) in `own`. */
+    pf_buffer scratch;
+    pf_buffer own;
+    uint64_t entry_size; /* bytes of an entry of the attr section */
     perfile_section attrs;
-    perfile_section types;
-    uint64_t data_start;
-    uint64_t plain_bytes, packed_bytes; /* what was compressed, and what came of it */
+    perfile_section types;              /* event types */
+    uint64_t data_start;                /* offset of the first record */
+    uint64_t plain_bytes, packed_bytes; /* bytes before and after compression */
 
-    pf_write_part *parts; /* `data` first */
+    pf_write_part *parts; /* `data` first, then data.0 … */
     uint32_t n_parts;
-    uint32_t at;         /* the number of … */
-    pf_write_part *part; /* … the one that is written */
+    uint32_t at;         /* index of the part that is written */
+    pf_write_part *part; /* &parts[at] */
 
-    /* Adjacent records that stay where they are, not written yet. */
+    /* Adjacent records in the caller's memory that are not written yet.  They must be flushed
+     * before that memory may change. */
     perfile_bytes span;
-    bool span_lasting; /* see pf_sink_write_lasting() */
+    bool span_lasting; /* the span stays valid longer: see pf_sink_write_lasting() */
 } pf_perf_writer;
 
-/* The writer inside of `w`; NULL, and *err says so, when `w` writes another format: of what
- * perf.data alone has. */
+/* The perf.data writer that `w` is.  NULL, with an error about `what` (plural), if `w` writes
+ * another format. */
 pf_perf_writer *pf_perf_writer_of(perfile_writer *w, const char *what, perfile_error *err);
 
+/* Numbers in the byte order of the capture. */
 static inline uint64_t pf_write_u64(const pf_perf_writer *w, uint64_t v)
 {
     return w->base.swap ? pf_swap_u64(v) : v;
@@ -102,35 +119,37 @@ static inline pf_written_event *pf_write_event_at(const pf_perf_writer *w, uint3
     return (pf_written_event *)(void *)w->events.ptr + i;
 }
 
-/* Bytes that were kept; of nothing there is no pointer. */
+/* The bytes at position `at` of w->facts; ptr NULL if len is 0.  Valid until a fact is added. */
 static inline perfile_bytes pf_write_fact(const pf_perf_writer *w, size_t at, size_t len)
 {
     return len ? (perfile_bytes){w->facts.ptr + at, len} : (perfile_bytes){NULL, 0};
 }
 
-/* How structs are encoded. */
+/* Options to encode structs in the byte order of the capture. */
 static inline perfile_encode_options pf_write_encoding(const pf_perf_writer *w)
 {
     return (perfile_encode_options){.size = sizeof(perfile_encode_options),
                                     .byte_order = pf_byte_order_of(w->base.swap)};
 }
 
-/* perf/write.c.  A copy of `bytes` in w->facts. */
+/* perf/write.c.  Appends a copy of `bytes` to w->facts; *at is its position. */
 perfile_status pf_write_keep(pf_perf_writer *w, perfile_bytes bytes, size_t *at,
                              perfile_error *err);
-/* PERFILE_OK, or why nothing can be written any more. */
-perfile_status pf_write_usable(const pf_perf_writer *w, perfile_error *err);
-/* The same; or that bytes behind the last record are still to come. */
-perfile_status pf_write_between(const pf_perf_writer *w, perfile_error *err);
-/* Keeps what went wrong half-way: nothing can be written any more. */
-perfile_status pf_write_break(pf_perf_writer *w, perfile_status st, const perfile_error *why,
-                              perfile_error *err);
-/* Samples one behind the other, in the byte order of the capture if `swapped` is its: only where
- * they need nothing but to be copied. */
+/* PERFILE_OK, or the error that ended writing. */
+perfile_status pf_write_check_usable(const pf_perf_writer *w, perfile_error *err);
+/* The same, and an error if payload bytes of the last record are still due (pf_write_extra()). */
+perfile_status pf_write_check_at_record(const pf_perf_writer *w, perfile_error *err);
+/* If `st` is an error, keeps `why` as the state of the writer and copies it to *err.  Returns st.
+ */
+perfile_status pf_write_set_broken(pf_perf_writer *w, perfile_status st, const perfile_error *why,
+                                   perfile_error *err);
+/* perf/write_put.c.  pf_write_takes_samples(): true if spans of samples with this byte order can be
+ * copied as they are.  pf_write_samples(): copies them; `lasting` as for pf_sink_write_lasting().
+ */
 bool pf_write_takes_samples(const perfile_writer *w, bool swapped);
 perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, bool lasting,
                                 perfile_error *err);
-/* The other functions of pf_writer_ops. */
+/* The other functions of pf_writer_ops: see core/writer.h. */
 perfile_status pf_write_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
                               perfile_error *err);
 perfile_status pf_write_event_name(perfile_writer *w, uint32_t index, const char *name,
@@ -142,49 +161,54 @@ perfile_status pf_write_feature(perfile_writer *w, uint32_t number, perfile_byte
 perfile_status pf_write_put(perfile_writer *w, const perfile_record *r, perfile_error *err);
 perfile_status pf_write_run(perfile_writer *w, const perfile_record *first, size_t n,
                             pf_framed seen, perfile_error *err);
-perfile_status pf_write_extra(perfile_writer *w, perfile_bytes piece, perfile_error *err);
+perfile_status pf_write_extra(perfile_writer *w, perfile_bytes bytes, perfile_error *err);
 perfile_status pf_write_round(perfile_writer *w, perfile_error *err);
-/* Bytes of records that are as they shall be, into the part that is written. */
+/* Writes bytes of records as they are to the current part, behind the pending span. */
 perfile_status pf_write_bytes(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err);
-/* Whole records that do not stay where they are; `what` is for messages. */
+/* Writes one complete record, which the caller may change afterwards, to part number `part`. */
 perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t part,
                                perfile_error *err);
+/* Writes the pending span. */
 perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err);
-/* Writes what stands before the first record, once. */
+/* Writes what stands in front of the records; does nothing when called again. */
 perfile_status pf_write_begin(pf_perf_writer *w, perfile_error *err);
-/* `n` bytes of w->scratch. */
+/* Empties w->scratch and reserves `n` bytes of it at *at. */
 perfile_status pf_write_scratch(pf_perf_writer *w, size_t n, uint8_t **at, perfile_error *err);
 
-/* perf/write_layout.c: what stands before the records, what stands behind them, and the header. */
-perfile_status pf_write_front(pf_perf_writer *w, perfile_error *err);
-perfile_status pf_write_back(pf_perf_writer *w, perfile_error *err);
-/* The attr as it is stored, `size` bytes, which it says itself, too. */
+/* perf/write_layout.c: sections in front of the records of a file; those behind, and the header. */
+perfile_status pf_write_file_front(pf_perf_writer *w, perfile_error *err);
+perfile_status pf_write_file_back(pf_perf_writer *w, perfile_error *err);
+/* Appends the attr of `e` to `to`, cut or filled with zeros to `size` bytes, and with that size in
+ * attr.size. */
 perfile_status pf_write_attr(pf_perf_writer *w, const pf_written_event *e, size_t size,
                              pf_buffer *to, perfile_error *err);
 
-/* perf/write_pipe.c: facts as records. */
+/* perf/write_pipe.c: the facts as records of a pipe. */
 perfile_status pf_write_pipe_front(pf_perf_writer *w, perfile_error *err);
 perfile_status pf_write_pipe_event(pf_perf_writer *w, const pf_written_event *e,
                                    perfile_error *err);
 perfile_status pf_write_pipe_feature(pf_perf_writer *w, uint32_t number, perfile_bytes payload,
                                      perfile_error *err);
-/* Whether a pipe can hold it. */
-perfile_status pf_write_pipe_can(const pf_perf_writer *w, uint32_t number, perfile_bytes payload,
-                                 perfile_error *err);
+/* An error if a feature cannot be written to a pipe. */
+perfile_status pf_write_pipe_check_feature(const pf_perf_writer *w, uint32_t number,
+                                           perfile_bytes payload, perfile_error *err);
 
-/* perf/write_events.c: EVENT_DESC of the names that were given, if any. */
+/* perf/write_events.c: makes the feature EVENT_DESC if any event was given a name. */
 perfile_status pf_write_event_desc(pf_perf_writer *w, perfile_error *err);
 
-/* perf/write_compress.c */
+/* perf/write_compress.c: adds a record, or bytes of records, to the stage of the current part,
+ * which becomes an envelope whenever it is full. */
 perfile_status pf_write_compress(pf_perf_writer *w, const perfile_record *r, perfile_error *err);
-perfile_status pf_write_stage(pf_perf_writer *w, perfile_bytes piece, perfile_error *err);
-/* All that waits to be compressed in this part. */
+perfile_status pf_write_add_to_stage(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err);
+/* Writes an envelope of what the stage of the current part holds. */
 perfile_status pf_write_flush_stage(pf_perf_writer *w, perfile_error *err);
-/* The feature of what was compressed. */
-perfile_status pf_write_compression(pf_perf_writer *w, perfile_error *err);
+/* Sets the feature COMPRESSED if the writer compresses. */
+perfile_status pf_write_compressed_feature(pf_perf_writer *w, perfile_error *err);
 
-/* perf/write_parts.c: the part that is written from now on. */
-perfile_status pf_write_go_to(pf_perf_writer *w, uint32_t part, perfile_error *err);
+/* perf/write_parts.c.  pf_write_select_part(): the part that is written from now on.
+ * pf_write_finish_parts(): flushes spans and stages of all parts, the first part last.
+ * pf_write_first_part(): makes part 0, on the writer's sink. */
+perfile_status pf_write_select_part(pf_perf_writer *w, uint32_t part, perfile_error *err);
 perfile_status pf_write_finish_parts(pf_perf_writer *w, perfile_error *err);
 perfile_status pf_write_first_part(pf_perf_writer *w, perfile_error *err);
 void pf_write_free_parts(pf_perf_writer *w);

@@ -1,13 +1,18 @@
-/* Records of the kernel into compressed records: each holds what a chunk of them makes, flushed, so
- * that no reader needs more memory than the feature says. */
+/* Compression: kernel records go into COMPRESSED or COMPRESSED2 records.
+ *
+ * Records are collected in the stage of their part up to PF_WRITE_CHUNK bytes.  A full stage is
+ * compressed and flushed into one envelope, so that decompressing an envelope yields all of its
+ * records and no reader needs more memory than the feature COMPRESSED states.  Records of the tool
+ * are not compressed; the stage is flushed in front of them to keep the order. */
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "perf/write.h"
 
-enum { DATA_SIZE = 8 };
+enum { DATA_SIZE = 8 }; /* the length of the zstd bytes in COMPRESSED2 */
 
-/* The envelope around `len` bytes of zstd that stand behind room for its header. */
-static size_t wrap(const pf_perf_writer *w, uint8_t *envelope, size_t len)
+/* Writes the header of an envelope, and of COMPRESSED2 length and padding, around `len` bytes of
+ * zstd that already stand in it.  Returns the size of the record. */
+static size_t finish_envelope(const pf_perf_writer *w, uint8_t *envelope, size_t len)
 {
     size_t size = PF_PERF_RECORD_HEADER + len;
     if (w->compressed2) {
@@ -23,7 +28,8 @@ static size_t wrap(const pf_perf_writer *w, uint8_t *envelope, size_t len)
     return size;
 }
 
-static perfile_status flush(pf_perf_writer *w, perfile_error *err)
+/* Compresses the stage of the current part into an envelope and writes that. */
+static perfile_status flush_chunk(pf_perf_writer *w, perfile_error *err)
 {
     pf_write_part *p = w->part;
     size_t before = PF_PERF_RECORD_HEADER + (w->compressed2 ? DATA_SIZE : 0);
@@ -35,7 +41,7 @@ static perfile_status flush(pf_perf_writer *w, perfile_error *err)
                                         envelope + before, room, &len, err);
     if (st != PERFILE_OK)
         return st;
-    size_t size = wrap(w, envelope, len);
+    size_t size = finish_envelope(w, envelope, len);
     w->plain_bytes += p->stage.len;
     w->packed_bytes += len;
     pf_buffer_clear(&p->stage);
@@ -47,21 +53,22 @@ perfile_status pf_write_flush_stage(pf_perf_writer *w, perfile_error *err)
     perfile_error why;
     if (!w->part->stage.len)
         return PERFILE_OK;
-    return pf_write_break(w, flush(w, &why), &why, err);
+    return pf_write_set_broken(w, flush_chunk(w, &why), &why, err);
 }
 
-/* The stage never grows: it has room for a chunk from the beginning. */
-perfile_status pf_write_stage(pf_perf_writer *w, perfile_bytes piece, perfile_error *err)
+/* The stage never grows: open_part() has reserved PF_WRITE_CHUNK bytes, so appending cannot fail.
+ */
+perfile_status pf_write_add_to_stage(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err)
 {
     pf_buffer *stage = &w->part->stage;
     perfile_status st = PERFILE_OK;
-    while (piece.len && st == PERFILE_OK) {
+    while (bytes.len && st == PERFILE_OK) {
         size_t n = PF_WRITE_CHUNK - stage->len;
-        if (n > piece.len)
-            n = piece.len;
-        (void)pf_buffer_append(stage, piece.ptr, n);
-        piece.ptr += n;
-        piece.len -= n;
+        if (n > bytes.len)
+            n = bytes.len;
+        (void)pf_buffer_append(stage, bytes.ptr, n);
+        bytes.ptr += n;
+        bytes.len -= n;
         if (stage->len == PF_WRITE_CHUNK)
             st = pf_write_flush_stage(w, err);
     }
@@ -72,19 +79,20 @@ perfile_status pf_write_compress(pf_perf_writer *w, const perfile_record *r, per
 {
     size_t size = PF_PERF_RECORD_HEADER + r->body.len;
     perfile_status st = pf_write_flush_span(w, err);
-    /* Only records that are longer than a chunk are in two. */
+    /* A record is divided among two envelopes only if it is longer than a chunk. */
     if (st == PERFILE_OK && w->part->stage.len + size > PF_WRITE_CHUNK)
         st = pf_write_flush_stage(w, err);
     if (st == PERFILE_OK)
-        st = pf_write_stage(w, (perfile_bytes){r->header, PF_PERF_RECORD_HEADER}, err);
-    return st == PERFILE_OK ? pf_write_stage(w, r->body, err) : st;
+        st = pf_write_add_to_stage(w, (perfile_bytes){r->header, PF_PERF_RECORD_HEADER}, err);
+    return st == PERFILE_OK ? pf_write_add_to_stage(w, r->body, err) : st;
 }
 
-perfile_status pf_write_compression(pf_perf_writer *w, perfile_error *err)
+perfile_status pf_write_compressed_feature(pf_perf_writer *w, perfile_error *err)
 {
     enum { ZSTD = 1 };
     uint8_t payload[32];
     size_t len;
+    /* Rounded to the nearest. */
     uint64_t ratio = w->packed_bytes ? (w->plain_bytes + w->packed_bytes / 2) / w->packed_bytes : 1;
     perfile_encode_options how = pf_write_encoding(w);
     perfile_compression c = {.type = ZSTD,

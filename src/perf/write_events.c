@@ -1,4 +1,11 @@
-/* Events of a capture that is written: attrs and ids, and what they are called. */
+/* Events of a capture that is written: attrs and ids, names, units and scales.
+ *
+ * Readers attribute a record by the id in it, which all events must have in the same place.  An
+ * event that would make this impossible is refused here (attribution_problem()), because the
+ * capture could not be read.  A capture that is copied "as stored" may have such events.
+ *
+ * A file has names in the feature EVENT_DESC, made at the end; a pipe, and a file that can be read
+ * while it is written, have EVENT_UPDATE records instead. */
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "core/layout.h"
@@ -7,12 +14,13 @@
 #include "perf/write.h"
 #include "schema/attr_places.h"
 
-enum { ENTRY = 72, TYPE_NAME = 64 };
+enum { ENTRY = 72, TYPE_NAME = 64 }; /* bytes of an event type, and of the name in it */
 
-/* Whether events may come still. */
-static perfile_status in_time(const pf_perf_writer *w, perfile_error *err)
+/* PERFILE_OK if events may still be added: in front of the records of a file, in front of the
+ * kernel's records of a pipe. */
+static perfile_status check_before_records(const pf_perf_writer *w, perfile_error *err)
 {
-    perfile_status st = pf_write_between(w, err);
+    perfile_status st = pf_write_check_at_record(w, err);
     if (st != PERFILE_OK)
         return st;
     if (w->kernel || (w->begun && w->base.form == PERFILE_FORM_FILE))
@@ -20,6 +28,8 @@ static perfile_status in_time(const pf_perf_writer *w, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Checks the size of an attr.  With options.attr_size, bytes that would be cut off must be zero; in
+ * a pipe, attr and ids must fit into one record. */
 static perfile_status check_attr(const pf_perf_writer *w, perfile_bytes attr, uint64_t ids_len,
                                  perfile_error *err)
 {
@@ -42,6 +52,7 @@ static perfile_status check_attr(const pf_perf_writer *w, perfile_bytes attr, ui
     return PERFILE_OK;
 }
 
+/* Appends the ids to w->facts in the byte order of the capture. */
 static perfile_status keep_ids(pf_perf_writer *w, const perfile_words *ids, size_t *at,
                                perfile_error *err)
 {
@@ -65,9 +76,11 @@ static bool has_ids_in_common(const pf_perf_writer *w, const perfile_words *ids)
     return false;
 }
 
-/* Why records of this event beside those there are could not be told apart, NULL when they can. */
-static const char *cannot_be_told(const pf_perf_writer *w, const perfile_words *ids,
-                                  const perfile_layout *l)
+/* Returns why records could not be attributed if the event with `ids` and layout `l` were added to
+ * those that are there, NULL if they can.  `perf stat record` files have no samples to attribute.
+ */
+static const char *attribution_problem(const pf_perf_writer *w, const perfile_words *ids,
+                                       const perfile_layout *l)
 {
     if (w->n_events == 0 || w->features[PERFILE_FEATURE_STAT].there)
         return NULL;
@@ -94,15 +107,15 @@ static const char *cannot_be_told(const pf_perf_writer *w, const perfile_words *
     return NULL;
 }
 
-/* Whose records are has to be told from those of the events there are. */
-static perfile_status check_beside(const pf_perf_writer *w, const perfile_words *ids,
-                                   const pf_written_event *e, perfile_error *err)
+/* Fails if records of the event `e` could not be distinguished from those of the other events. */
+static perfile_status check_attribution(const pf_perf_writer *w, const perfile_words *ids,
+                                        const pf_written_event *e, perfile_error *err)
 {
     static const perfile_words none;
     if (w->as_stored || w->n_events == 0)
         return PERFILE_OK;
-    const char *why =
-        e->readable ? cannot_be_told(w, ids ? ids : &none, &e->layout) : "its attr cannot be read";
+    const char *why = e->readable ? attribution_problem(w, ids ? ids : &none, &e->layout)
+                                  : "its attr cannot be read";
     return why ? pf_fail(err, PERFILE_E_USAGE, "writer.event", "event %u: %s", w->n_events, why)
                : PERFILE_OK;
 }
@@ -111,7 +124,7 @@ perfile_status pf_write_event(perfile_writer *writer, perfile_bytes attr, const 
                               perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
-    perfile_status st = in_time(w, err);
+    perfile_status st = check_before_records(w, err);
     if (st != PERFILE_OK)
         return st;
     if (ids && ids->n && ids->width != 8)
@@ -128,7 +141,7 @@ perfile_status pf_write_event(perfile_writer *writer, perfile_bytes attr, const 
     if (e.readable)
         pf_layout_make(&e.layout, &a);
     if (st == PERFILE_OK)
-        st = check_beside(w, ids, &e, err);
+        st = check_attribution(w, ids, &e, err);
     if (st == PERFILE_OK)
         st = pf_write_keep(w, attr, &e.attr, err);
     if (st == PERFILE_OK && e.ids_len)
@@ -142,10 +155,10 @@ perfile_status pf_write_event(perfile_writer *writer, perfile_bytes attr, const 
         return PERFILE_OK;
     perfile_error why;
     st = pf_write_pipe_event(w, &e, &why);
-    return pf_write_break(w, st, &why, err);
+    return pf_write_set_broken(w, st, &why, err);
 }
 
-/* What they are called. */
+/* Names, units and scales. */
 
 static perfile_bytes text_of(const char *text)
 {
@@ -154,15 +167,16 @@ static perfile_bytes text_of(const char *text)
 
 static perfile_status check_index(const pf_perf_writer *w, uint32_t index, perfile_error *err)
 {
-    perfile_status st = pf_write_between(w, err);
+    perfile_status st = pf_write_check_at_record(w, err);
     if (st == PERFILE_OK && index >= w->n_events)
         return pf_fail(err, PERFILE_E_USAGE, "writer.event", "event %u of %u", index, w->n_events);
     return st;
 }
 
-/* Writes it now, or with what stands in front of the records. */
-static perfile_status update(pf_perf_writer *w, uint32_t index, perfile_event_update *u,
-                             perfile_error *err)
+/* Writes the EVENT_UPDATE `u` for event `index`, or keeps it for the front of the records.  The
+ * first event may be named without an id. */
+static perfile_status put_update(pf_perf_writer *w, uint32_t index, perfile_event_update *u,
+                                 perfile_error *err)
 {
     enum { FIXED = 24 };
     const pf_written_event *e = pf_write_event_at(w, index);
@@ -193,10 +207,10 @@ perfile_status pf_write_event_name(perfile_writer *writer, uint32_t index, const
     perfile_status st = check_index(w, index, err);
     if (st == PERFILE_OK)
         st = pf_write_keep(w, (perfile_bytes){(const uint8_t *)name, strlen(name) + 1}, &at, err);
-    bool told = !w->target || pf_release_knows_type(w->target, PERFILE_RECORD_EVENT_UPDATE);
-    if (st == PERFILE_OK && told && (w->base.form == PERFILE_FORM_PIPE || w->progressive)) {
+    bool has_updates = !w->target || pf_release_knows_type(w->target, PERFILE_RECORD_EVENT_UPDATE);
+    if (st == PERFILE_OK && has_updates && (w->base.form == PERFILE_FORM_PIPE || w->progressive)) {
         perfile_event_update u = {.type = NAME, .has_name = true, .name = text_of(name)};
-        st = update(w, index, &u, err);
+        st = put_update(w, index, &u, err);
     }
     if (st == PERFILE_OK) {
         pf_write_event_at(w, index)->name = at;
@@ -211,7 +225,7 @@ static perfile_status put_event_unit(pf_perf_writer *w, uint32_t index, const ch
     enum { UNIT = 0 };
     perfile_event_update u = {.type = UNIT, .has_unit = true, .unit = text_of(unit)};
     perfile_status st = check_index(w, index, err);
-    return st == PERFILE_OK ? update(w, index, &u, err) : st;
+    return st == PERFILE_OK ? put_update(w, index, &u, err) : st;
 }
 
 static perfile_status put_event_scale(pf_perf_writer *w, uint32_t index, double scale,
@@ -221,7 +235,7 @@ static perfile_status put_event_scale(pf_perf_writer *w, uint32_t index, double 
     perfile_event_update u = {.type = SCALE, .has_scale = true};
     memcpy(&u.scale, &scale, sizeof u.scale);
     perfile_status st = check_index(w, index, err);
-    return st == PERFILE_OK ? update(w, index, &u, err) : st;
+    return st == PERFILE_OK ? put_update(w, index, &u, err) : st;
 }
 
 perfile_status pf_write_event_type(perfile_writer *writer, uint64_t event_id, perfile_bytes name,
@@ -243,7 +257,8 @@ perfile_status pf_write_event_type(perfile_writer *writer, uint64_t event_id, pe
 
 /* EVENT_DESC. */
 
-/* Events that were given no name get the one that readers give them. */
+/* Makes a session of the events, which names them as readers do: by attr, PMU names and
+ * tracepoints.  Used for events without a name when others have one, since EVENT_DESC names all. */
 static perfile_status derive_names(const pf_perf_writer *w, perfile_session **session,
                                    perfile_error *err)
 {
@@ -257,18 +272,19 @@ static perfile_status derive_names(const pf_perf_writer *w, perfile_session **se
         st = pf_session_add_attr(*session, &fact, err);
     }
     for (unsigned i = 0; i < 2 && st == PERFILE_OK; i++) {
-        const pf_written_feature *w_f = &w->features[sources[i]];
+        const pf_written_feature *written = &w->features[sources[i]];
         perfile_feature f = {.number = sources[i],
                              .flags = w->base.swap ? PERFILE_REC_SWAPPED : 0,
-                             .size = w_f->len,
-                             .payload = pf_write_fact(w, w_f->at, w_f->len),
+                             .size = written->len,
+                             .payload = pf_write_fact(w, written->at, written->len),
                              .session = *session};
-        if (w_f->there)
+        if (written->there)
             st = pf_session_add_feature(*session, &f, false, err);
     }
     return st == PERFILE_OK ? pf_session_settle(*session, err) : st;
 }
 
+/* The name of event `i`: as given, else as derived; `derived` may be NULL if all were given. */
 static const char *name_of(const pf_perf_writer *w, const perfile_session *derived, uint32_t i)
 {
     const pf_written_event *e = pf_write_event_at(w, i);
@@ -282,8 +298,10 @@ static bool add_u32(const pf_perf_writer *w, pf_buffer *b, uint32_t v)
     return pf_buffer_append(b, &v, sizeof v);
 }
 
-static perfile_status describe(pf_perf_writer *w, const perfile_session *derived, pf_buffer *b,
-                               perfile_error *err)
+/* Appends the content of EVENT_DESC to `b`.  Like perf, pads names with zeros to a multiple of 64.
+ */
+static perfile_status build_event_desc(pf_perf_writer *w, const perfile_session *derived,
+                                       pf_buffer *b, perfile_error *err)
 {
     enum { STRING_UNIT = 64, ID_SECTION = 16 };
     size_t attr = (size_t)w->entry_size - ID_SECTION;
@@ -317,7 +335,7 @@ perfile_status pf_write_event_desc(pf_perf_writer *w, perfile_error *err)
         return PERFILE_OK;
     perfile_status st = named < w->n_events ? derive_names(w, &derived, err) : PERFILE_OK;
     if (st == PERFILE_OK)
-        st = describe(w, derived, &b, err);
+        st = build_event_desc(w, derived, &b, err);
     pf_written_feature f = {.there = true, .len = b.len};
     if (st == PERFILE_OK)
         st = pf_write_keep(w, (perfile_bytes){b.ptr, b.len}, &f.at, err);
@@ -330,13 +348,14 @@ perfile_status pf_write_event_desc(pf_perf_writer *w, perfile_error *err)
 
 /* Events from structs. */
 
+/* perfile_writer_add_event() for this writer: attr, ids, name, unit and scale of one event. */
 static perfile_status add_event(pf_perf_writer *w, const perfile_new_event *event, uint32_t *index,
                                 perfile_error *err)
 {
     perfile_new_event n;
     perfile_status st = pf_new_event_take(event, &n, err);
     if (st == PERFILE_OK)
-        st = in_time(w, err);
+        st = check_before_records(w, err);
     uint8_t attr[PF_ATTR_MOST];
     size_t len = 0;
     if (st == PERFILE_OK)

@@ -1,4 +1,9 @@
-/* Features of a capture that is written: as bytes, and from their structs. */
+/* Features of a capture that is written: as bytes (pf_write_feature()), and from structs, by
+ * functions perfile_writer_set_… that the tables of format/features.def expand to.
+ *
+ * Features of a file wait in w->facts until the end.  In a pipe they are records: those set before
+ * the first record go to the front, later ones are written at once, and only BUILD_ID may come
+ * behind records of the kernel. */
 #include "base/error.h"
 #include "perf/write.h"
 
@@ -7,27 +12,27 @@ perfile_status pf_write_feature(perfile_writer *writer, uint32_t number, perfile
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
     perfile_error why;
-    perfile_status st = pf_write_usable(w, err);
+    perfile_status st = pf_write_check_usable(w, err);
     if (st != PERFILE_OK)
         return st;
     if (number >= PERFILE_N_FEATURES)
         return pf_fail(err, PERFILE_E_USAGE, "writer.feature", "feature %u, the last is %d", number,
                        PERFILE_N_FEATURES - 1);
     if (w->base.form == PERFILE_FORM_PIPE) {
-        st = pf_write_pipe_can(w, number, payload, err);
+        st = pf_write_pipe_check_feature(w, number, payload, err);
         if (st == PERFILE_OK && w->kernel && number != PERFILE_FEATURE_BUILD_ID)
             st = pf_fail(err, PERFILE_E_USAGE, "writer.feature",
                          "features of a pipe come before the records of the kernel");
         if (st == PERFILE_OK)
-            st = pf_write_between(w, err);
+            st = pf_write_check_at_record(w, err);
         if (st != PERFILE_OK)
             return st;
         if (w->begun && w->level)
             st = pf_write_flush_stage(w, err);
         if (w->begun)
             return st == PERFILE_OK
-                       ? pf_write_break(w, pf_write_pipe_feature(w, number, payload, &why), &why,
-                                        err)
+                       ? pf_write_set_broken(w, pf_write_pipe_feature(w, number, payload, &why),
+                                             &why, err)
                        : st;
     }
     pf_written_feature f = {.there = true, .len = payload.len};
@@ -37,7 +42,8 @@ perfile_status pf_write_feature(perfile_writer *writer, uint32_t number, perfile
     return st;
 }
 
-/* How many processors NRCPUS says there are, 0 when it was not set. */
+/* The number of processors that the feature NRCPUS states, 0 if it was not set.  Some features have
+ * an entry for each processor, and their encoders need it. */
 static uint32_t n_cpus(const pf_perf_writer *w)
 {
     const pf_written_feature *set = &w->features[PERFILE_FEATURE_NRCPUS];
@@ -73,10 +79,11 @@ static uint32_t n_cpus(const pf_perf_writer *w)
     }
 #include "perfile/format/features.def"
 
+/* Sets a feature that is a single string. */
 static perfile_status put_text(pf_perf_writer *w, uint32_t number, const char *text,
                                perfile_error *err)
 {
-    /* All of them have the layout of HOSTNAME. */
+    /* All features that are one string have the layout of HOSTNAME. */
     perfile_hostname h = {.string = {(const uint8_t *)text, strlen(text)}};
     perfile_encode_options how = pf_write_encoding(w);
     uint8_t *at = NULL;

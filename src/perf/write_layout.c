@@ -1,5 +1,12 @@
-/* What stands around the records of a capture: header, ids and attrs before them, feature table and
- * features behind them. */
+/* The sections around the records of a file: header, ids, attrs and event types in front, feature
+ * table and features behind.
+ *
+ * Offsets and sizes in the header are known only at the end, so 104 zero bytes are written first
+ * and patched last: an unfinished file has no magic and is not taken for a capture.  A progressive
+ * file can be read at any time.  Its header is written three times: at the beginning with a data
+ * size of 0, which readers take for "to the end of the file"; with the real size before the
+ * features are written; and with the features at the end.  At no time does it claim anything that
+ * is not in the file. */
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "io/out.h"
@@ -8,6 +15,7 @@
 
 enum { ID_SECTION = 16, TABLE_ENTRY = 16 };
 
+/* Writes 64-bit words in the byte order of the capture. */
 static perfile_status put_words(pf_perf_writer *w, const uint64_t *words, size_t n,
                                 perfile_error *err)
 {
@@ -41,9 +49,10 @@ perfile_status pf_write_attr(pf_perf_writer *w, const pf_written_event *e, size_
     if (!pf_buffer_reserve(to, size))
         return pf_fail_nomem(err, "writer.attr");
     uint8_t *attr = to->ptr + to->len;
-    size_t n = e->attr_len < size ? e->attr_len : size; /* what is cut off is zero */
+    size_t n = e->attr_len < size ? e->attr_len : size; /* check_attr(): cut bytes are zero */
     memcpy(attr, w->facts.ptr + e->attr, n);
     memset(attr + n, 0, size - n);
+    /* A size of 0 stands for 64, the first attr, and is kept. */
     uint32_t own = pf_load_u32(attr + PF_ATTR_SIZE_AT, w->base.swap);
     if (own != size && (own != 0 || size != 64))
         pf_store_u32(attr + PF_ATTR_SIZE_AT, (uint32_t)size, w->base.swap);
@@ -51,8 +60,9 @@ perfile_status pf_write_attr(pf_perf_writer *w, const pf_written_event *e, size_
     return PERFILE_OK;
 }
 
-/* perf looks for the ids of an attr behind as many bytes as the attr says it has: all attrs of a
- * file have one size, and say so. */
+/* Writes an entry of the attr section: attr, offset and size of its ids.  perf looks for the id
+ * section behind attr.size bytes, so all attrs of a file must state the size that the entries
+ * have. */
 static perfile_status put_attr(pf_perf_writer *w, const pf_written_event *e, uint64_t ids_at,
                                perfile_error *err)
 {
@@ -64,6 +74,7 @@ static perfile_status put_attr(pf_perf_writer *w, const pf_written_event *e, uin
     return st == PERFILE_OK ? put_words(w, ids, 2, err) : st;
 }
 
+/* Writes ids, attrs and event types, and sets their sections and w->data_start. */
 static perfile_status put_events(pf_perf_writer *w, perfile_error *err)
 {
     uint64_t at = PF_PERF_FILE_HEADER;
@@ -76,7 +87,8 @@ static perfile_status put_events(pf_perf_writer *w, perfile_error *err)
         if (e->ids_len)
             st = perfile_sink_write(w->base.sink, pf_write_fact(w, e->ids, e->ids_len), err);
     }
-    /* perf compares it with what it knows: never 0, and a multiple of 8. */
+    /* perf compares the entry size with the sizes it knows: it must not be 0, and must be a
+     * multiple of 8. */
     w->entry_size = (w->entry_size + 7) & ~UINT64_C(7);
     if (w->attr_size)
         w->entry_size = w->attr_size + ID_SECTION;
@@ -94,7 +106,7 @@ static perfile_status put_events(pf_perf_writer *w, perfile_error *err)
     return st;
 }
 
-/* The header as it is when there are `size` bytes of records and these features. */
+/* Patches the header for `size` bytes of records and the features of `bitmap`. */
 static perfile_status put_header(pf_perf_writer *w, uint64_t size, const uint64_t bitmap[4],
                                  perfile_error *err)
 {
@@ -121,9 +133,9 @@ static perfile_status put_header(pf_perf_writer *w, uint64_t size, const uint64_
 
 static const uint64_t no_features[4];
 
-/* The header of a file is zero until everything else is written: nobody takes a part of one for the
- * whole.  One that can be looked at from now on has all but the size of its records. */
-perfile_status pf_write_front(pf_perf_writer *w, perfile_error *err)
+/* Writes zeros for the header, and ids, attrs and event types.  A progressive file gets its first
+ * header: everything but the size of the records. */
+perfile_status pf_write_file_front(pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = put_zeros(w, PF_PERF_FILE_HEADER, err);
     if (st == PERFILE_OK)
@@ -131,7 +143,8 @@ perfile_status pf_write_front(pf_perf_writer *w, perfile_error *err)
     return st == PERFILE_OK && w->progressive ? put_header(w, 0, no_features, err) : st;
 }
 
-/* The index of AUX traces, made from where they went. */
+/* Makes the feature AUXTRACE, an index of the AUXTRACE records that were written, and replaces one
+ * that the caller has set, because its offsets are those of another file. */
 static perfile_status make_aux_index(pf_perf_writer *w, perfile_error *err)
 {
     w->features[PERFILE_FEATURE_AUXTRACE].there = false;
@@ -159,9 +172,9 @@ static void count_features(const pf_perf_writer *w, uint64_t bitmap[4], uint64_t
     }
 }
 
-/* Readers know by HOSTNAME how wide the longs of a big-endian writer were.  perf takes no feature
- * of such a file without it, also not those by which records are read.  Where its absence would
- * matter, there is one without a name. */
+/* Adds an empty HOSTNAME to big-endian files that need it.  Readers infer from this feature how
+ * wide the words of the bitmap are (pf_perf_bitmap_narrow()), and perf ignores all features of such
+ * a file without it, even those without which records cannot be read. */
 static perfile_status make_hostname(pf_perf_writer *w, perfile_error *err)
 {
     uint64_t bitmap[4], narrow[4], n;
@@ -176,6 +189,7 @@ static perfile_status make_hostname(pf_perf_writer *w, perfile_error *err)
     return perfile_writer_text(&w->base, PERFILE_FEATURE_HOSTNAME, "", err);
 }
 
+/* Writes feature table and features, and fills `bitmap`. */
 static perfile_status put_features(pf_perf_writer *w, uint64_t bitmap[4], perfile_error *err)
 {
     uint64_t n;
@@ -196,7 +210,7 @@ static perfile_status put_features(pf_perf_writer *w, uint64_t bitmap[4], perfil
     return st;
 }
 
-/* Of a directory: 0 is `data` alone, 1 is data.N beside it. */
+/* Sets the feature DIR_FORMAT of a directory: 0 if `data` has all records, 1 with files data.N. */
 static perfile_status make_dir_format(pf_perf_writer *w, perfile_error *err)
 {
     uint64_t version = pf_write_u64(w, w->n_parts > 1);
@@ -210,7 +224,7 @@ static perfile_status make_dir_format(pf_perf_writer *w, perfile_error *err)
     return st;
 }
 
-perfile_status pf_write_back(pf_perf_writer *w, perfile_error *err)
+perfile_status pf_write_file_back(pf_perf_writer *w, perfile_error *err)
 {
     uint64_t bitmap[4];
     uint64_t size = w->parts[0].bytes;
@@ -218,12 +232,13 @@ perfile_status pf_write_back(pf_perf_writer *w, perfile_error *err)
     if (st == PERFILE_OK)
         st = make_dir_format(w, err);
     if (st == PERFILE_OK)
-        st = pf_write_compression(w, err);
+        st = pf_write_compressed_feature(w, err);
     if (st == PERFILE_OK)
         st = pf_write_event_desc(w, err);
     if (st == PERFILE_OK)
         st = make_hostname(w, err);
-    /* Whoever is killed from here on must not leave a feature table that looks like records. */
+    /* A progressive file gets the real data size before the feature table is written: if the
+     * program is killed in between, the table must not be taken for records. */
     if (st == PERFILE_OK && w->progressive)
         st = perfile_sink_flush(w->base.sink, err);
     if (st == PERFILE_OK && w->progressive && size)

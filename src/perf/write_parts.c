@@ -1,10 +1,15 @@
-/* The files of records of a capture: one, or in a directory `data` and data.N. */
+/* The parts of a capture that is written: one file, or `data` and data.N of a directory.
+ *
+ * Part 0 is `data` and has the writer's sink; part n is data.(n - 1) and gets its sink when its
+ * first record comes.  Each part has its own zstd stream and stage; the pending span belongs to the
+ * current part and is flushed before another part is selected. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/out.h"
 #include "perf/write.h"
 
-static perfile_status room_for(pf_perf_writer *w, uint32_t part, perfile_error *err)
+/* Grows w->parts so that `part` is in it; w->part stays the same part. */
+static perfile_status ensure_part(pf_perf_writer *w, uint32_t part, perfile_error *err)
 {
     if (part < w->n_parts)
         return PERFILE_OK;
@@ -18,15 +23,16 @@ static perfile_status room_for(pf_perf_writer *w, uint32_t part, perfile_error *
     return PERFILE_OK;
 }
 
-/* Everything that does not stay where it is goes to its file. */
-static perfile_status leave(pf_perf_writer *w, perfile_error *err)
+/* Writes everything of the current part that is not written yet. */
+static perfile_status flush_part(pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = pf_write_flush_span(w, err);
     return st == PERFILE_OK && w->level ? pf_write_flush_stage(w, err) : st;
 }
 
-static perfile_status start(pf_perf_writer *w, pf_write_part *part, perfile_sink *sink,
-                            perfile_error *err)
+/* Gives the part its sink and, with compression, its zstd stream and stage. */
+static perfile_status open_part(pf_perf_writer *w, pf_write_part *part, perfile_sink *sink,
+                                perfile_error *err)
 {
     if (w->level && !part->deflate)
         part->deflate = pf_deflate_new(w->level);
@@ -38,23 +44,23 @@ static perfile_status start(pf_perf_writer *w, pf_write_part *part, perfile_sink
 
 perfile_status pf_write_first_part(pf_perf_writer *w, perfile_error *err)
 {
-    perfile_status st = room_for(w, 0, err);
+    perfile_status st = ensure_part(w, 0, err);
     if (st != PERFILE_OK)
         return st;
     w->part = w->parts;
-    return start(w, w->part, w->base.sink, err);
+    return open_part(w, w->part, w->base.sink, err);
 }
 
-perfile_status pf_write_go_to(pf_perf_writer *w, uint32_t part, perfile_error *err)
+perfile_status pf_write_select_part(pf_perf_writer *w, uint32_t part, perfile_error *err)
 {
     perfile_sink *sink = w->base.sink;
     perfile_status st = pf_write_flush_span(w, err);
     if (st == PERFILE_OK && part)
         st = pf_sink_part(w->base.sink, part - 1, &sink, err);
     if (st == PERFILE_OK)
-        st = room_for(w, part, err);
+        st = ensure_part(w, part, err);
     if (st == PERFILE_OK && !w->parts[part].sink)
-        st = start(w, &w->parts[part], sink, err);
+        st = open_part(w, &w->parts[part], sink, err);
     if (st != PERFILE_OK)
         return st;
     w->at = part;
@@ -64,13 +70,13 @@ perfile_status pf_write_go_to(pf_perf_writer *w, uint32_t part, perfile_error *e
 
 perfile_status pf_write_finish_parts(pf_perf_writer *w, perfile_error *err)
 {
-    perfile_status st = leave(w, err);
+    perfile_status st = flush_part(w, err);
     for (uint32_t i = w->n_parts; i-- && st == PERFILE_OK;) {
         if (!w->parts[i].sink)
             continue;
         w->at = i;
         w->part = &w->parts[i];
-        st = leave(w, err);
+        st = flush_part(w, err);
     }
     return st;
 }

@@ -1,10 +1,18 @@
-/* What a file has around its records, as records of a pipe. */
+/* The facts of a capture as records of a pipe: events as HEADER_ATTR, features as HEADER_FEATURE,
+ * TRACING_DATA and BUILD_ID as record types of their own.
+ *
+ * A record of a pipe holds less than 64 KiB, and some features have no place in a pipe; both are
+ * errors when the feature is set (pf_write_pipe_check_feature()), not when it is written. */
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "io/out.h"
 #include "perf/write.h"
 
-enum { FEATURE_FIXED = 16, FEATURE_MOST = PF_RECORD_MOST - FEATURE_FIXED, TRACING_FIXED = 16 };
+enum {
+    FEATURE_FIXED = 16, /* header and number of HEADER_FEATURE */
+    FEATURE_MOST = PF_RECORD_MOST - FEATURE_FIXED,
+    TRACING_FIXED = 16 /* HEADER_TRACING_DATA; the data stand behind it */
+};
 
 static const uint8_t zeros[8];
 
@@ -18,7 +26,7 @@ static void put_header(const pf_perf_writer *w, uint8_t *at, uint32_t type, uint
 
 perfile_status pf_write_pipe_event(pf_perf_writer *w, const pf_written_event *e, perfile_error *err)
 {
-    /* Readers look for the ids at a multiple of 8. */
+    /* Readers expect the ids at a multiple of 8. */
     size_t attr = w->attr_size ? w->attr_size : (e->attr_len + 7) & ~(size_t)7;
     size_t size = PF_PERF_RECORD_HEADER + attr + e->ids_len;
     pf_buffer_clear(&w->own);
@@ -32,6 +40,7 @@ perfile_status pf_write_pipe_event(pf_perf_writer *w, const pf_written_event *e,
     return st == PERFILE_OK ? pf_write_bytes(w, (perfile_bytes){w->own.ptr, w->own.len}, err) : st;
 }
 
+/* Writes a HEADER_TRACING_DATA record, with the data behind it, padded to 8. */
 static perfile_status put_tracing(pf_perf_writer *w, perfile_bytes payload, perfile_error *err)
 {
     size_t padded = (payload.len + 7) & ~(size_t)7;
@@ -45,7 +54,8 @@ static perfile_status put_tracing(pf_perf_writer *w, perfile_bytes payload, perf
                             : st;
 }
 
-/* The next of the entries of BUILD_ID, each a record but for its type and its padding. */
+/* Cuts the next entry off the content of the feature BUILD_ID.  An entry looks like a record except
+ * for its type, and need not be padded.  PERFILE_END behind the last. */
 static perfile_status next_build_id(const pf_perf_writer *w, perfile_bytes *rest,
                                     perfile_bytes *entry, perfile_error *err)
 {
@@ -64,6 +74,7 @@ static perfile_status next_build_id(const pf_perf_writer *w, perfile_bytes *rest
     return PERFILE_OK;
 }
 
+/* Writes a HEADER_BUILD_ID record for each entry of the feature BUILD_ID, padded to 8. */
 static perfile_status put_build_ids(pf_perf_writer *w, perfile_bytes payload, perfile_error *err)
 {
     perfile_bytes entry = {NULL, 0};
@@ -85,6 +96,7 @@ static perfile_status put_build_ids(pf_perf_writer *w, perfile_bytes payload, pe
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
+/* True if BUILD_ID has entries of the old layout, without process ids. */
 static bool is_old_build_ids(const pf_perf_writer *w, perfile_bytes payload)
 {
     perfile_feature f = {.number = PERFILE_FEATURE_BUILD_ID,
@@ -96,17 +108,19 @@ static bool is_old_build_ids(const pf_perf_writer *w, perfile_bytes payload)
            b.build_ids.old_build_id;
 }
 
-perfile_status pf_write_pipe_can(const pf_perf_writer *w, uint32_t number, perfile_bytes payload,
-                                 perfile_error *err)
+perfile_status pf_write_pipe_check_feature(const pf_perf_writer *w, uint32_t number,
+                                           perfile_bytes payload, perfile_error *err)
 {
-    enum { FIRST_END = 32 }; /* an empty feature from here on ends the list */
+    /* Readers take an empty feature whose number they do not know for the end of the list; the
+     * first version with such an end had numbers up to 31. */
+    enum { FIRST_END = 32 };
     perfile_bytes entry, rest = payload;
     perfile_status st;
     switch (number) {
     case PERFILE_FEATURE_AUXTRACE:
     case PERFILE_FEATURE_DIR_FORMAT:
         return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
-                       "feature %s tells places in files: a pipe has none",
+                       "feature %s states offsets in a file: a pipe has none",
                        perfile_feature_name(number));
     case PERFILE_FEATURE_TRACING_DATA:
         return payload.len <= UINT32_MAX - 7
@@ -194,10 +208,10 @@ static perfile_bytes recorded_by(const pf_perf_writer *w)
     return v.string;
 }
 
-/* The number that `perf report` takes for the end of the features: every version its own.  Without
- * a target that of the perf that recorded the capture, as it would have written the pipe itself.
- * Where that is not known, or had no pipes of features, 32: 5.14 to 6.x wait for it, newer ones
- * take it. */
+/* Returns the number of the empty feature that ends the list; each version of perf has its own.
+ * Without a target, the number of the perf that recorded the capture, which would have written it
+ * to a pipe itself.  If that version is unknown, or wrote no features to pipes, the number of 6.1
+ * (32): versions 5.14 to 6.x wait for it, newer ones accept it.  0: no end marker is written. */
 static uint32_t number_of_end(const pf_perf_writer *w)
 {
     uint32_t last = 0;
@@ -210,6 +224,7 @@ static uint32_t number_of_end(const pf_perf_writer *w)
     return pf_end_of_features_behind(end ? end : pf_end_of_features(text_of("6.1")), last);
 }
 
+/* Writes the end marker of the features; `perf report` of 4.17 and newer waits for it. */
 static perfile_status end_features(pf_perf_writer *w, perfile_error *err)
 {
     uint32_t number = number_of_end(w);
@@ -218,7 +233,8 @@ static perfile_status end_features(pf_perf_writer *w, perfile_error *err)
     return pf_write_pipe_feature(w, number, (perfile_bytes){NULL, 0}, err);
 }
 
-/* In perf's order: events, features, formats of tracepoints. */
+/* Writes what stands in front of the records, in the order of perf: header, events, features and
+ * their end marker, tracing data, build ids. */
 perfile_status pf_write_pipe_front(pf_perf_writer *w, perfile_error *err)
 {
     bool any = false;
@@ -226,7 +242,7 @@ perfile_status pf_write_pipe_front(pf_perf_writer *w, perfile_error *err)
     for (uint32_t i = 0; i < w->n_events && st == PERFILE_OK; i++)
         st = pf_write_pipe_event(w, pf_write_event_at(w, i), err);
     if (st == PERFILE_OK)
-        st = pf_write_compression(w, err);
+        st = pf_write_compressed_feature(w, err);
     for (uint32_t i = PERFILE_FEATURE_BUILD_ID + 1; i < PERFILE_N_FEATURES && st == PERFILE_OK;
          i++) {
         any |= w->features[i].there;

@@ -1,4 +1,11 @@
-/* Records into a capture: adjacent ones leave in large spans. */
+/* Putting records into a capture.
+ *
+ * Records that are adjacent in memory are gathered in w->span without being copied, and written in
+ * one call; a span must be flushed before the caller may change the memory.  Records take one of
+ * three ways: put_fast() copies a usual record into the buffer of the sink; put_plain() appends a
+ * row of plain records to the span; put_record() does the rest: AUX index, compression, directory,
+ * payloads.  All rules on what may be written are in may_put(), whose counterpart refuse_record()
+ * says which one was broken. */
 #include "perf/write.h"
 
 #include "base/copy.h"
@@ -9,12 +16,12 @@
 #include "perfile/records.h"
 #include "schema/family.h"
 
-/* What waits is written while it is near: it is in the cache, and a source that lets go of what it
- * has passed still has it. */
+/* A span is written when it reaches this size: its bytes are still in the cache, and a source that
+ * releases what was read (`passing`) still has them. */
 enum { SPAN_BYTES = 1 << 20 };
 
-/* Puts `bytes`, which stay where they are until the next flush, behind what is there; `flags` are
- * those of their record. */
+/* Appends n bytes to the span, which is flushed first if they are not adjacent.  They must stay
+ * valid until the next flush; `flags` are those of their record. */
 static inline perfile_status add_span(pf_perf_writer *w, const uint8_t *bytes, size_t n,
                                       unsigned flags, perfile_error *err)
 {
@@ -31,7 +38,7 @@ static inline perfile_status add_span(pf_perf_writer *w, const uint8_t *bytes, s
     return st == PERFILE_OK ? flushed : st;
 }
 
-/* The index of AUX traces has the place of each record that can be read as one. */
+/* Adds an AUXTRACE record to the index of the feature AUXTRACE, if it can be decoded. */
 static perfile_status note_aux(pf_perf_writer *w, const perfile_record *r, perfile_error *err)
 {
     perfile_auxtrace v;
@@ -48,11 +55,14 @@ static perfile_status note_aux(pf_perf_writer *w, const perfile_record *r, perfi
                : pf_fail_nomem(err, "writer.aux_index");
 }
 
-static inline perfile_status put_one(pf_perf_writer *w, const perfile_record *r, perfile_error *err)
+/* Writes one record in the general way; may_put() was true.  The payload behind it is written too
+ * if it is in memory; otherwise w->base.extra_left bytes must follow by pf_write_extra(). */
+static inline perfile_status put_record(pf_perf_writer *w, const perfile_record *r,
+                                        perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     if (w->base.directory && r->part != w->at)
-        st = pf_write_go_to(w, r->part, err);
+        st = pf_write_select_part(w, r->part, err);
     w->kernel |= r->type < PERFILE_RECORD_USER;
     if (w->level && st == PERFILE_OK) {
         if (r->type < PERFILE_RECORD_USER)
@@ -79,9 +89,9 @@ static inline perfile_status put_one(pf_perf_writer *w, const perfile_record *r,
     return st;
 }
 
-/* Whether the bytes of the record are those that it says it has: else readers would find something
- * else in the capture. */
-static inline bool is_sound(const pf_perf_writer *w, const perfile_record *r)
+/* True if the stored header of the record agrees with its members (type, sizes, payload).  If not,
+ * readers would frame something else than the caller meant. */
+static inline bool is_consistent(const pf_perf_writer *w, const perfile_record *r)
 {
     pf_frame f = pf_frame_at(r->header, w->base.swap);
     if (f.type != r->type || f.size != r->body.len + PF_PERF_RECORD_HEADER)
@@ -96,10 +106,11 @@ static inline bool is_sound(const pf_perf_writer *w, const perfile_record *r)
     return r->extra.len == pf_frame_extra(start, &f, w->base.swap);
 }
 
-/* Why this is no record that can be written now. */
-static perfile_status refuse(const pf_perf_writer *w, const perfile_record *r, perfile_error *err)
+/* Returns the error for a record that may_put() rejects. */
+static perfile_status refuse_record(const pf_perf_writer *w, const perfile_record *r,
+                                    perfile_error *err)
 {
-    perfile_status st = pf_write_between(w, err);
+    perfile_status st = pf_write_check_at_record(w, err);
     if (st != PERFILE_OK)
         return st;
     if (r->family != PERFILE_FAMILY_PERF)
@@ -115,7 +126,7 @@ static perfile_status refuse(const pf_perf_writer *w, const perfile_record *r, p
         return pf_fail(err, PERFILE_E_LIMIT, "record.size",
                        "a record of %zu bytes; its size can say %d at most",
                        r->body.len + PF_PERF_RECORD_HEADER, PF_RECORD_MOST);
-    if (!is_sound(w, r))
+    if (!is_consistent(w, r))
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
                        "type, size or what follows the record (type %u, %zu bytes, %llu behind it) "
                        "are not what its bytes say",
@@ -126,6 +137,7 @@ static perfile_status refuse(const pf_perf_writer *w, const perfile_record *r, p
                    "is in them");
 }
 
+/* True if the record can be written now. */
 static inline bool may_put(const pf_perf_writer *w, const perfile_record *r)
 {
     bool compressed =
@@ -134,11 +146,12 @@ static inline bool may_put(const pf_perf_writer *w, const perfile_record *r)
            !(r->flags & PERFILE_REC_PAYLOAD_CUT) &&
            (bool)(r->flags & PERFILE_REC_SWAPPED) == w->base.swap && !compressed &&
            (r->body.len <= PF_RECORD_MOST - PF_PERF_RECORD_HEADER || pf_type_is_wide(r->type)) &&
-           is_sound(w, r);
+           is_consistent(w, r);
 }
 
-/* Whether `r` needs nothing but to be copied: most records of most captures.  Of the kernel, so
- * that nothing can stand behind it. */
+/* True if `r` only needs to be copied: a kernel record, so without payload behind it, adjacent to
+ * its header and consistent with it.  All conditions are joined into one word, so that there is one
+ * branch.  `flags` are those of PERFILE_REC_STABLE, SWAPPED and PAYLOAD_CUT that it must have. */
 static inline bool is_plain(const perfile_record *r, unsigned flags)
 {
     const unsigned looked = PERFILE_REC_SWAPPED | PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_STABLE;
@@ -151,14 +164,15 @@ static inline bool is_plain(const perfile_record *r, unsigned flags)
     return odd == 0 && size <= PF_RECORD_MOST && r->type < PERFILE_RECORD_USER;
 }
 
-/* Whether plain records go on as they are stored. */
-static inline bool takes_plain(const pf_perf_writer *w)
+/* True if plain records are written as they are stored, to the one part of the capture. */
+static inline bool can_copy_plain(const pf_perf_writer *w)
 {
     return w->begun && !w->level && !w->base.directory && !w->base.swap && !w->base.extra_left;
 }
 
-/* Puts those in front of first[0 .. n) that are plain and lie one behind the other; *taken is how
- * many. */
+/* Writes the plain, adjacent records at the front of first[0 .. n); *taken is their number.  Small
+ * rows of bytes that do not stay are copied into the buffer of the sink instead of making a span.
+ */
 static inline perfile_status put_plain(pf_perf_writer *w, const perfile_record *first, size_t n,
                                        size_t *taken, perfile_error *err)
 {
@@ -186,13 +200,14 @@ static inline perfile_status put_plain(pf_perf_writer *w, const perfile_record *
     return PERFILE_OK;
 }
 
-/* The usual record of whoever puts one by one out of memory that changes.  False: it goes the
- * general way, as does all that is wrong. */
-static inline bool put_usual(pf_perf_writer *w, const perfile_record *r)
+/* Fast path for callers that put records one by one from memory that changes: copies a plain record
+ * into the buffer of the sink.  False: nothing was done, and the general path must be taken, which
+ * also reports what is wrong. */
+static inline bool put_fast(pf_perf_writer *w, const perfile_record *r)
 {
     const size_t size = PF_PERF_RECORD_HEADER + r->body.len;
     perfile_sink *sink = w->part->sink;
-    /* One branch for all that is almost never so. */
+    /* All rare conditions joined, for one branch. */
     const uint64_t odd = (uint64_t)(w->broken.status | w->level | sink->error.status) |
                          (uint64_t)(w->finished | !w->begun | w->base.directory | w->base.swap) |
                          (uint64_t)sink->finished | w->base.extra_left | w->span.len;
@@ -205,33 +220,36 @@ static inline bool put_usual(pf_perf_writer *w, const perfile_record *r)
     return true;
 }
 
+/* Writes n records.  Bytes that are not stable are flushed before it returns.  Not inlined: keeps
+ * pf_write_put() small for the fast path. */
 static __attribute__((noinline)) perfile_status
 put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error *err)
 {
     bool stable = true;
-    perfile_status st = pf_write_usable(w, err);
+    perfile_status st = pf_write_check_usable(w, err);
     if (st != PERFILE_OK)
         return st;
     for (const perfile_record *r = first, *end = first + n; r < end && st == PERFILE_OK;) {
         size_t taken = 0;
         stable &= (r->flags & PERFILE_REC_STABLE) != 0;
-        if (takes_plain(w))
+        if (can_copy_plain(w))
             st = put_plain(w, r, (size_t)(end - r), &taken, err);
         if (taken) {
             r += taken;
             continue;
         }
         if (!may_put(w, r)) {
-            st = refuse(w, r, err);
+            st = refuse_record(w, r, err);
             break;
         }
         if (!w->begun)
             st = pf_write_begin(w, err);
         if (st == PERFILE_OK)
-            st = put_one(w, r, err);
+            st = put_record(w, r, err);
         r++;
     }
-    /* Also when one of them was refused: the others must not be looked for later. */
+    /* Also if one record was refused: those in front of it are in the span, and their memory may
+     * change after this call. */
     if (stable || !w->span.len)
         return st;
     perfile_status flushed = pf_write_flush_span(w, st == PERFILE_OK ? err : NULL);
@@ -249,7 +267,7 @@ perfile_status pf_write_samples(perfile_writer *writer, perfile_bytes samples, b
                                 perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
-    perfile_status st = pf_write_usable(w, err);
+    perfile_status st = pf_write_check_usable(w, err);
     if (st != PERFILE_OK)
         return st;
     w->kernel = true;
@@ -260,13 +278,15 @@ perfile_status pf_write_samples(perfile_writer *writer, perfile_bytes samples, b
     return (lasting ? pf_sink_write_lasting : perfile_sink_write)(w->part->sink, samples, err);
 }
 
+/* If all records are known to be adjacent samples (`seen`), they are one span of bytes, and no
+ * record is examined. */
 perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first, size_t n,
                             pf_framed seen, perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
     const bool samples = seen.n == n && seen.adjacent && !seen.other;
-    perfile_status st = pf_write_usable(w, err);
-    if (st != PERFILE_OK || !samples || !takes_plain(w) || first->flags & PERFILE_REC_SWAPPED)
+    perfile_status st = pf_write_check_usable(w, err);
+    if (st != PERFILE_OK || !samples || !can_copy_plain(w) || first->flags & PERFILE_REC_SWAPPED)
         return st == PERFILE_OK ? put_run(w, first, n, err) : st;
     const perfile_bytes last = first[n - 1].body;
     w->kernel = true;
@@ -279,7 +299,7 @@ perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first,
 perfile_status pf_write_put(perfile_writer *writer, const perfile_record *r, perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
-    return put_usual(w, r) ? PERFILE_OK : put_run(w, r, 1, err);
+    return put_fast(w, r) ? PERFILE_OK : put_run(w, r, 1, err);
 }
 
 perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t part,
@@ -296,15 +316,15 @@ perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t 
     return pf_write_put(&w->base, &r, err);
 }
 
-perfile_status pf_write_extra(perfile_writer *writer, perfile_bytes piece, perfile_error *err)
+perfile_status pf_write_extra(perfile_writer *writer, perfile_bytes chunk, perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
-    perfile_status st = pf_write_usable(w, err);
+    perfile_status st = pf_write_check_usable(w, err);
     if (st != PERFILE_OK)
         return st;
-    if (piece.len > w->base.extra_left)
+    if (chunk.len > w->base.extra_left)
         return pf_fail(err, PERFILE_E_USAGE, "writer.extra", "%zu bytes, %llu are still to come",
-                       piece.len, (unsigned long long)w->base.extra_left);
-    w->base.extra_left -= piece.len;
-    return pf_write_bytes(w, piece, err);
+                       chunk.len, (unsigned long long)w->base.extra_left);
+    w->base.extra_left -= chunk.len;
+    return pf_write_bytes(w, chunk, err);
 }

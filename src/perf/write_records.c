@@ -1,4 +1,9 @@
-/* Records that are made from structs, and those that the kernel left in its ring buffer. */
+/* Records that are encoded from structs (perfile_writer_put_…, one function for each record of the
+ * tables), and spans of records out of the kernel's ring buffer.
+ *
+ * A struct has the fields of the record; its event says how samples are laid out and what the
+ * trailer (sample_id) of other kernel records holds.  perfile_put_options has the values of the
+ * trailer.  The record is encoded into w->scratch and then written like any other. */
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -6,15 +11,16 @@
 #include "io/out.h"
 #include "perf/write.h"
 
-/* A record that is being made. */
-typedef struct making {
+/* A record that is being encoded. */
+typedef struct record_build {
     perfile_put_options given;
     perfile_encode_options how;
-    perfile_sample_id trailer;
-    const pf_written_event *event; /* NULL: there is none */
-    uint8_t *record;
-} making;
+    perfile_sample_id trailer;     /* how.sample_id points here if the record has a trailer */
+    const pf_written_event *event; /* the event of a kernel record; NULL for others */
+    uint8_t *record;               /* w->scratch, PF_RECORD_MOST bytes */
+} record_build;
 
+/* The fields of the trailer of layout `l`, as bits of perfile_sample_id.present. */
 static uint32_t trailer_bits(const perfile_layout *l)
 {
     uint32_t bits = 0;
@@ -23,7 +29,9 @@ static uint32_t trailer_bits(const perfile_layout *l)
     return bits;
 }
 
-static void fill_trailer(making *m)
+/* Fills the trailer from the put options.  Synthesized records (`existed`) have a trailer of zeros,
+ * as perf writes it.  Fields that sample_type does not have stay 0: the encoder refuses others. */
+static void fill_trailer(record_build *m)
 {
     const perfile_put_options *g = &m->given;
     const perfile_layout *l = &m->event->layout;
@@ -45,11 +53,12 @@ static void fill_trailer(making *m)
     };
 }
 
-static perfile_status make(pf_perf_writer *w, uint32_t type, const perfile_put_options *how,
-                           making *m, perfile_error *err)
+/* Prepares encoding a record of `type`.  `how` NULL: a synthesized record of event 0, misc 0. */
+static perfile_status begin_record(pf_perf_writer *w, uint32_t type, const perfile_put_options *how,
+                                   record_build *m, perfile_error *err)
 {
-    *m = (making){.given = {.synthesized = !how}, .how = pf_write_encoding(w)};
-    perfile_status st = pf_write_usable(w, err);
+    *m = (record_build){.given = {.existed = !how}, .how = pf_write_encoding(w)};
+    perfile_status st = pf_write_check_usable(w, err);
     if (how && st == PERFILE_OK)
         st = pf_options_take(&m->given, sizeof m->given, how, "put.how", err);
     if (st == PERFILE_OK)
@@ -77,7 +86,9 @@ static perfile_status make(pf_perf_writer *w, uint32_t type, const perfile_put_o
     return PERFILE_OK;
 }
 
-static perfile_status put(pf_perf_writer *w, const making *m, size_t len, perfile_error *err)
+/* Writes the `len` bytes that were encoded. */
+static perfile_status finish_record(pf_perf_writer *w, const record_build *m, size_t len,
+                                    perfile_error *err)
 {
     return pf_write_record(w, (perfile_bytes){m->record, len}, m->given.part, err);
 }
@@ -90,12 +101,12 @@ static perfile_status put(pf_perf_writer *w, const making *m, size_t len, perfil
         pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);                        \
         if (!w)                                                                                    \
             return PERFILE_E_UNSUPPORTED;                                                          \
-        making m;                                                                                  \
+        record_build m;                                                                            \
         size_t len;                                                                                \
-        perfile_status st = make(w, number, how, &m, err);                                         \
+        perfile_status st = begin_record(w, number, how, &m, err);                                 \
         if (st == PERFILE_OK)                                                                      \
             st = perfile_##id##_encode(in, size, &m.how, m.record, PF_RECORD_MOST, &len, err);     \
-        return st == PERFILE_OK ? put(w, &m, len, err) : st;                                       \
+        return st == PERFILE_OK ? finish_record(w, &m, len, err) : st;                             \
     }
 #include "perfile/format/records.def"
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
@@ -106,30 +117,32 @@ static perfile_status put(pf_perf_writer *w, const making *m, size_t len, perfil
         pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);                        \
         if (!w)                                                                                    \
             return PERFILE_E_UNSUPPORTED;                                                          \
-        making m;                                                                                  \
+        record_build m;                                                                            \
         size_t len;                                                                                \
-        perfile_status st = make(w, number, how, &m, err);                                         \
+        perfile_status st = begin_record(w, number, how, &m, err);                                 \
         m.how.misc = 0;                                                                            \
         if (st == PERFILE_OK)                                                                      \
             st = perfile_##id##_encode(in, size, &m.how, m.record, PF_RECORD_MOST, &len, err);     \
-        return st == PERFILE_OK ? put(w, &m, len, err) : st;                                       \
+        return st == PERFILE_OK ? finish_record(w, &m, len, err) : st;                             \
     }
 #include "perfile/format/simpleperf.def"
 
+/* Encodes a sample.  If in->present is 0, it has the fields of its sample_type; ids of 0 become the
+ * id of the options, or the first of the event. */
 static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, size_t size,
                                  const perfile_put_options *how, perfile_error *err)
 {
     const uint32_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    making m;
+    record_build m;
     perfile_sample s = {0};
     size_t len;
-    perfile_status st = make(w, PERFILE_RECORD_SAMPLE, how, &m, err);
+    perfile_status st = begin_record(w, PERFILE_RECORD_SAMPLE, how, &m, err);
     if (st != PERFILE_OK)
         return st;
-    if (size > sizeof s) /* the encoder says whether that matters */
+    if (size > sizeof s) /* a newer struct: the encoder checks whether the rest is zero */
         return perfile_sample_encode(in, size, &m.how, m.record, PF_RECORD_MOST, &len, err) ==
                        PERFILE_OK
-                   ? put(w, &m, len, err)
+                   ? finish_record(w, &m, len, err)
                    : PERFILE_E_USAGE;
     memcpy(&s, in, size);
     uint32_t fields = (uint32_t)m.event->layout.sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
@@ -141,12 +154,12 @@ static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, si
     if (fields & PERFILE_SAMPLE_ID && !s.id)
         s.id = id;
     st = perfile_sample_encode(&s, sizeof s, &m.how, m.record, PF_RECORD_MOST, &len, err);
-    return st == PERFILE_OK ? put(w, &m, len, err) : st;
+    return st == PERFILE_OK ? finish_record(w, &m, len, err) : st;
 }
 
 /* The ring buffer. */
 
-/* The header of the record at `at` of two spans, which it may go across. */
+/* The header of the record at index `at` of the two spans, whose border it may cross. */
 static pf_frame frame_at(const perfile_bytes spans[2], size_t at)
 {
     uint8_t header[PF_PERF_RECORD_HEADER];
@@ -160,7 +173,8 @@ static pf_frame frame_at(const perfile_bytes spans[2], size_t at)
     return pf_frame_at(header, false);
 }
 
-static perfile_status no_records(const pf_frame *f, size_t at, size_t left, perfile_error *err)
+/* Fails because the bytes at `at` are no kernel record. */
+static perfile_status report_bad_span(const pf_frame *f, size_t at, size_t left, perfile_error *err)
 {
     perfile_status st =
         f->type >= PERFILE_RECORD_USER || f->type == 0
@@ -173,6 +187,7 @@ static perfile_status no_records(const pf_frame *f, size_t at, size_t left, perf
     return st;
 }
 
+/* Checks that the two spans together are complete records of the kernel. */
 static perfile_status check_spans(const perfile_bytes spans[2], perfile_error *err)
 {
     size_t size = spans[0].len + spans[1].len;
@@ -182,16 +197,17 @@ static perfile_status check_spans(const perfile_bytes spans[2], perfile_error *e
             f = frame_at(spans, at);
         if (f.size < PF_PERF_RECORD_HEADER || f.size > size - at || f.type == 0 ||
             f.type >= PERFILE_RECORD_USER)
-            return no_records(&f, at, size - at, err);
+            return report_bad_span(&f, at, size - at, err);
         at += f.size;
     }
     return PERFILE_OK;
 }
 
+/* Writes two spans of one ring buffer: the part up to its end, and the part from its beginning. */
 static perfile_status put_spans(pf_perf_writer *w, const perfile_bytes spans[2], uint32_t part,
                                 perfile_error *err)
 {
-    perfile_status st = pf_write_between(w, err);
+    perfile_status st = pf_write_check_at_record(w, err);
     if (st == PERFILE_OK && w->base.swap)
         st = pf_fail(err, PERFILE_E_USAGE, "writer.put",
                      "the kernel's records are not in the byte order of the capture");
@@ -201,15 +217,16 @@ static perfile_status put_spans(pf_perf_writer *w, const perfile_bytes spans[2],
         return st;
     st = pf_write_begin(w, err);
     if (st == PERFILE_OK && w->base.directory && part != w->at)
-        st = pf_write_go_to(w, part, err);
+        st = pf_write_select_part(w, part, err);
     if (st != PERFILE_OK)
         return st;
     w->kernel = true;
     for (unsigned i = 0; i < 2 && st == PERFILE_OK; i++)
-        st = w->level ? pf_write_stage(w, spans[i], err) : pf_write_bytes(w, spans[i], err);
+        st = w->level ? pf_write_add_to_stage(w, spans[i], err) : pf_write_bytes(w, spans[i], err);
     return st;
 }
 
+/* Writes FINISHED_ROUND; a progressive file is flushed with it, so that readers see the round. */
 perfile_status pf_write_round(perfile_writer *writer, perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
