@@ -81,7 +81,7 @@ static perfile_status bits(const char *set, const char *text, size_t n, uint64_t
         while (i < v->n && !same(v->bits[i].name, text + at, len))
             i++;
         if (i == v->n)
-            return wrong(err, "there is no such bit:", text + at, len);
+            return wrong(err, "unknown name of a bit:", text + at, len);
         *value |= UINT64_C(1) << v->bits[i].shift;
         at += len + 1;
     }
@@ -132,7 +132,7 @@ static perfile_status set(perfile_event_text *e, const char *text, size_t n, boo
             put(e, members[i].at, members[i].width, v, swap);
         return st;
     }
-    return wrong(err, "an event has no", text, name);
+    return wrong(err, "an event has no member", text, name);
 }
 
 /* Short names that `perf list` also accepts. */
@@ -178,7 +178,7 @@ perfile_status perfile_event_parse(const char *text, uint32_t byte_order, perfil
     perfile_event_text e = {.attr_size = ATTR_SIZE};
     size_t n = strcspn(text, ":");
     if (!set_name(&e, text, n, swap))
-        return wrong(err, "no event is known by the name", text, n);
+        return wrong(err, "unknown event name", text, n);
     put(&e, PF_ATTR_SIZE_AT, 4, ATTR_SIZE, swap);
     /* sample_id_all, which perf always sets: kernel records have trailers.  In big-endian attrs
      * the bits of the flags are mirrored. */
@@ -192,7 +192,7 @@ perfile_status perfile_event_parse(const char *text, uint32_t byte_order, perfil
     }
     if (st == PERFILE_OK && !(pf_load_u64(e.attr + 24, swap)))
         st = pf_fail(err, PERFILE_E_USAGE, "event",
-                     "'%.80s' has no sample_type, which says what is in a sample", text);
+                     "'%.80s' has no sample_type: the fields of its samples are unknown", text);
     if (st == PERFILE_OK)
         *event = e;
     return st;

@@ -211,7 +211,7 @@ static perfile_status add_fragment(pf_perf_stream *p, const perfile_record *r, p
     if (p->split.len + r->body.len + ++p->split_fragments * FRAGMENT_COST >
         p->base.limits.split_bytes)
         return pf_fail(err, PERFILE_E_LIMIT, "split_bytes",
-                       "a record in pieces has more than %llu bytes",
+                       "the fragments of a record have more than %llu bytes",
                        (unsigned long long)p->base.limits.split_bytes);
     if (!pf_buffer_append(&p->split, r->body.ptr, r->body.len))
         return pf_fail_nomem(err, "split");

@@ -79,7 +79,7 @@ static perfile_status spans_run(perfile_source *s, uint64_t offset, size_t need,
 {
     pf_spans *x = spans_of(s);
     if (offset < x->at)
-        return pf_fail(err, PERFILE_E_USAGE, "source.offset", "the bytes there were given back");
+        return pf_fail(err, PERFILE_E_USAGE, "source.offset", "these bytes were released");
     while (need && offset - x->at >= x->span.len && x->final == PERFILE_OK && !x->damage)
         fetch(x);
     if (x->final < 0) {

@@ -15,12 +15,12 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
                                     perfile_error *err)
 {
     if (o->form != PERFILE_FORM_FILE && o->form != PERFILE_FORM_PIPE)
-        return pf_fail(err, PERFILE_E_USAGE, "writer.form", "form %u is none that can be written",
-                       o->form);
+        return pf_fail(err, PERFILE_E_USAGE, "writer.form",
+                       "form %u cannot be written: needed FILE or PIPE", o->form);
     if (o->attr_size &&
         (o->attr_size < PF_ATTR_LEAST || o->attr_size > PF_ATTR_MOST || o->attr_size % 8))
         return pf_fail(err, PERFILE_E_USAGE, "writer.attr_size",
-                       "attrs of %u bytes: %d to %d are possible, in steps of 8", o->attr_size,
+                       "attrs of %u bytes: needed %d to %d, a multiple of 8", o->attr_size,
                        PF_ATTR_LEAST, PF_ATTR_MOST);
     if (o->compress_level < 0 || o->compress_level > PF_DEFLATE_LEVEL_MOST)
         return pf_fail(err, PERFILE_E_USAGE, "writer.compress_level",

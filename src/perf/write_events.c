@@ -24,7 +24,8 @@ static perfile_status check_before_records(const pf_perf_writer *w, perfile_erro
     if (st != PERFILE_OK)
         return st;
     if (w->kernel || (w->begun && w->base.form == PERFILE_FORM_FILE))
-        return pf_fail(err, PERFILE_E_USAGE, "writer.event", "events come before the records");
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event",
+                       "events must be added before the records");
     return PERFILE_OK;
 }
 
@@ -40,7 +41,7 @@ static perfile_status check_attr(const pf_perf_writer *w, perfile_bytes attr, ui
     for (size_t i = w->attr_size; w->attr_size && i < attr.len; i++)
         if (attr.ptr[i])
             return pf_fail(err, PERFILE_E_USAGE, "writer.attr_size",
-                           "the attr says something at byte %zu: one of %u bytes cannot", i,
+                           "byte %zu of the attr is not 0, but attrs are to have %u bytes", i,
                            w->attr_size);
     uint64_t size = w->attr_size ? w->attr_size : (attr.len + 7) & ~(size_t)7;
     if (w->base.form == PERFILE_FORM_PIPE &&
@@ -88,7 +89,7 @@ static const char *attribution_problem(const pf_perf_writer *w, const perfile_wo
     if (!first->readable)
         return "the first event has an attr that cannot be read";
     if (!first->ids_len || !ids->n)
-        return "several events need ids: without them nobody knows whose a record is";
+        return "several events need ids: without them records cannot be attributed";
     if (pf_layout_sample_id(l) < 0 || pf_layout_sample_id(&first->layout) < 0)
         return "several events need IDENTIFIER or ID in the sample_type of each";
     if (l->sample_id_all != first->layout.sample_id_all)
@@ -169,7 +170,8 @@ static perfile_status check_index(const pf_perf_writer *w, uint32_t index, perfi
 {
     perfile_status st = pf_write_check_at_record(w, err);
     if (st == PERFILE_OK && index >= w->n_events)
-        return pf_fail(err, PERFILE_E_USAGE, "writer.event", "event %u of %u", index, w->n_events);
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event", "event %u: there are %u", index,
+                       w->n_events);
     return st;
 }
 

@@ -16,13 +16,13 @@ perfile_status pf_write_feature(perfile_writer *writer, uint32_t number, perfile
     if (st != PERFILE_OK)
         return st;
     if (number >= PERFILE_N_FEATURES)
-        return pf_fail(err, PERFILE_E_USAGE, "writer.feature", "feature %u, the last is %d", number,
-                       PERFILE_N_FEATURES - 1);
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "feature %u: the largest number is %d", number, PERFILE_N_FEATURES - 1);
     if (w->base.form == PERFILE_FORM_PIPE) {
         st = pf_write_pipe_check_feature(w, number, payload, err);
         if (st == PERFILE_OK && w->kernel && number != PERFILE_FEATURE_BUILD_ID)
             st = pf_fail(err, PERFILE_E_USAGE, "writer.feature",
-                         "features of a pipe come before the records of the kernel");
+                         "features of a pipe must be set before the records of the kernel");
         if (st == PERFILE_OK)
             st = pf_write_check_at_record(w, err);
         if (st != PERFILE_OK)
@@ -97,7 +97,7 @@ static perfile_status put_text(pf_perf_writer *w, uint32_t number, const char *t
     case PERFILE_FEATURE_CPUID:
         break;
     default:
-        return pf_fail(err, PERFILE_E_USAGE, "writer.text", "feature %u is no line of text",
+        return pf_fail(err, PERFILE_E_USAGE, "writer.text", "feature %u is not a single string",
                        number);
     }
     perfile_status st = perfile_hostname_encode(&h, sizeof h, &how, NULL, 0, &len, err);

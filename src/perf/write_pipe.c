@@ -111,8 +111,7 @@ static bool is_old_build_ids(const pf_perf_writer *w, perfile_bytes payload)
 perfile_status pf_write_pipe_check_feature(const pf_perf_writer *w, uint32_t number,
                                            perfile_bytes payload, perfile_error *err)
 {
-    /* Readers take an empty feature whose number they do not know for the end of the list; the
-     * first version with such an end had numbers up to 31. */
+    /* An empty feature with this number or a larger one is taken for the end of the list. */
     enum { FIRST_END = 32 };
     perfile_bytes entry, rest = payload;
     perfile_status st;

@@ -129,7 +129,7 @@ static perfile_status refuse_record(const pf_perf_writer *w, const perfile_recor
     if (!is_consistent(w, r))
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
                        "type, size or what follows the record (type %u, %zu bytes, %llu behind it) "
-                       "are not what its bytes say",
+                       "do not agree with its bytes",
                        r->type, r->body.len + PF_PERF_RECORD_HEADER,
                        (unsigned long long)r->extra.len);
     return pf_fail(err, PERFILE_E_USAGE, "writer.put",
@@ -323,8 +323,9 @@ perfile_status pf_write_extra(perfile_writer *writer, perfile_bytes chunk, perfi
     if (st != PERFILE_OK)
         return st;
     if (chunk.len > w->base.extra_left)
-        return pf_fail(err, PERFILE_E_USAGE, "writer.extra", "%zu bytes, %llu are still to come",
-                       chunk.len, (unsigned long long)w->base.extra_left);
+        return pf_fail(err, PERFILE_E_USAGE, "writer.extra",
+                       "%zu bytes behind the record, but only %llu are due", chunk.len,
+                       (unsigned long long)w->base.extra_left);
     w->base.extra_left -= chunk.len;
     return pf_write_bytes(w, chunk, err);
 }

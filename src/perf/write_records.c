@@ -75,8 +75,8 @@ static perfile_status begin_record(pf_perf_writer *w, uint32_t type, const perfi
     m->event = pf_write_event_at(w, m->given.event);
     if (!m->event->readable)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
-                       "the attr of event %u cannot be read: nobody knows the layout of its "
-                       "records",
+                       "the attr of event %u cannot be read: the layout of its "
+                       "records is unknown",
                        m->given.event);
     m->how.layout = &m->event->layout;
     if (type != PERFILE_RECORD_SAMPLE && m->event->layout.trailer_size) {
