@@ -60,6 +60,8 @@ static perfile_status check_any_part(pf_perf_stream *p, size_t n, perfile_error 
                                     f->offset, err);
 }
 
+/* p->parts grows once for all files, so that &p->parts[0] moves before the walk begins, not later.
+ */
 perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, perfile_error *err)
 {
     char **names = NULL;

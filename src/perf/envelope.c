@@ -70,6 +70,8 @@ static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded
  * PERFILE_ON_DAMAGE_STOP the part ends; otherwise the next envelope may begin a new frame. */
 static void reject_envelope(pf_perf_stream *p, const perfile_record *r, size_t before)
 {
+    /* The inner records in front of the break are still examined and delivered; only the one that
+     * the break cuts is given up (inner_ends). */
     if (p->salvage) {
         pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
                                                  .offset = r->offset,
@@ -119,6 +121,7 @@ static perfile_status check_ratio(pf_perf_stream *p, perfile_bytes in, perfile_e
                    (unsigned long long)p->compressed, (unsigned long long)most);
 }
 
+/* Appends to p->inner what zstd makes of `in`; limits.inflate_bytes bounds p->inner. */
 static perfile_status feed(pf_perf_stream *p, perfile_bytes in, bool padded, perfile_error *why)
 {
     uint64_t limit = p->base.limits.inflate_bytes;
@@ -221,6 +224,7 @@ static perfile_status add_fragment(pf_perf_stream *p, const perfile_record *r, p
 perfile_status pf_perf_add_envelope(pf_perf_stream *p, perfile_record *r, perfile_error *err)
 {
     bool compressed = pf_marks_of(r) & PF_ROW_ENVELOPE;
+    /* as_stored: fragments stay fragments; envelopes are still opened. */
     bool split = !p->base.options.as_stored && pf_is_fragment(r);
     if (!compressed && !split)
         return PERFILE_OK;
@@ -230,6 +234,7 @@ perfile_status pf_perf_add_envelope(pf_perf_stream *p, perfile_record *r, perfil
     return compressed ? inflate(p, r, err) : add_fragment(p, r, err);
 }
 
+/* Counts the records of the run at hand, `bytes` in all, as inner records. */
 static void count_inner(pf_perf_stream *p, uint64_t bytes)
 {
     p->base.summary.inner_records += p->base.n_run;
@@ -314,6 +319,8 @@ static bool limit_to_trusted(pf_perf_stream *p, perfile_bytes *rest)
     return true;
 }
 
+/* A record put together from fragments first, then the fast path over p->inner, then the one record
+ * that stopped it. */
 perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
 {
     if (p->split_ready) {

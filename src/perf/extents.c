@@ -29,6 +29,7 @@ static void add(pf_extent_list *list, uint32_t role, uint32_t number, uint64_t o
                                            .outside = !pf_within(offset, length, list->file_size)};
 }
 
+/* Order for qsort(): by offset, shorter ones first. */
 static int by_offset(const void *a, const void *b)
 {
     const perfile_extent *x = a;
@@ -76,6 +77,7 @@ static void add_sections(pf_extent_list *list, const pf_perf_stream *p, const pf
 /* Marks overlaps of the extents, which are sorted by offset, and appends gaps and the tail. */
 static void find_gaps(pf_extent_list *list)
 {
+    /* `end`: end of everything so far; `last`: the extent that reaches there. */
     uint64_t end = 0;
     uint32_t last = 0;
     uint32_t n = list->n;

@@ -75,6 +75,7 @@ void pf_perf_settle_claims(pf_claim *claims, uint32_t n, bool *lost)
     }
 }
 
+/* The number of bits in the feature bitmap. */
 static unsigned count_features(const uint64_t features[4])
 {
     unsigned n = 0;
@@ -145,10 +146,12 @@ static perfile_status is_unterminated(pf_perf_stream *p, perfile_source *s, cons
         *unterminated = !plausible;
         return st;
     }
+    /* Sections behind the start of the data would be taken for records. */
     *unterminated = h->data.offset < s->size && !sections_behind(p, h);
     return PERFILE_OK;
 }
 
+/* True if the sections have a byte in common. */
 static bool overlap(perfile_section a, perfile_section b)
 {
     return a.size && b.size && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
@@ -290,6 +293,7 @@ static void find_overwritten(const pf_perf_stream *p, pf_perf_part *part, const 
     perfile_section data = {part->start, part->end - part->start};
     if (p->base.options.as_stored || !overwritten(p, h, data))
         return;
+    /* `behind`: end of the last section that overlaps the records. */
     uint64_t behind = overlap(data, h->attrs) ? h->attrs.offset + h->attrs.size : part->start;
     for (uint32_t i = 0; i < p->n_ids; i++)
         if (overlap(data, p->ids[i]) && p->ids[i].offset + p->ids[i].size > behind)
@@ -324,6 +328,7 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
     perfile_status st = pf_source_run(s, 0, h->used, &head, err);
     if (st != PERFILE_OK)
         return st;
+    /* A longer header is probably one of a newer perf: worth a notice, not damage. */
     bool longer = !pf_perf_header_size_known(h) && h->size > PF_PERF_FILE_HEADER;
     if (longer && !p->base.options.as_stored)
         pf_stream_notice(&p->base, 8, "header.size", "header of %llu bytes, 104 are known",
@@ -340,6 +345,7 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
         return st;
     assume_sections(p, s, h);
 
+    /* The container states the sections as they were used, including what the caller assumed. */
     c->has_sections = true;
     c->attr_size = h->attr_size;
     c->attrs = h->attrs;

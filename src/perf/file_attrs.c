@@ -35,6 +35,7 @@ static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_pe
                          .origin = PERFILE_ORIGIN_CONTAINER,
                          .stable = s->lasting};
     if (overlaps || (ids.size && !pf_within(ids.offset, ids.size, s->size))) {
+        /* The event is kept without ids: its records may still be attributable. */
         fact.ids_damage = PERFILE_DAMAGE_BAD_IDS;
         return pf_session_add_attr(p->base.session, &fact, err);
     }
@@ -140,6 +141,7 @@ static perfile_status add_each_attr(pf_perf_stream *p, perfile_source *s, const 
     return PERFILE_OK;
 }
 
+/* The id sections are compared before any ids are read, so that no bytes are read for two attrs. */
 perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                   perfile_error *err)
 {
@@ -161,6 +163,7 @@ perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf
     return st;
 }
 
+/* The section is only a help for names, so one outside the file is ignored. */
 perfile_status pf_perf_file_event_types(pf_perf_stream *p, perfile_source *s,
                                         const pf_perf_header *h, perfile_error *err)
 {

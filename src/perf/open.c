@@ -35,6 +35,7 @@ static unsigned probe(perfile_bytes peek, const perfile_source *source)
     return pf_perf_header_size_known(&h) ? 128 : 72;
 }
 
+/* Zeros instead of a header: perf writes the header last, so the writer was probably killed. */
 static bool all_zero(perfile_bytes b)
 {
     for (size_t i = 0; i < b.len; i++)
@@ -131,6 +132,7 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
         head.len = PF_PERF_PIPE_HEADER;
     unsigned damage = pf_perf_header_begin(head, &h);
     const perfile_assume *a = p->base.options.assume;
+    /* Not usable: no form is known, so neither sections nor records of this part can be read. */
     bool usable = assume_header(a, &h, damage);
     if (!usable && !p->base.container.directory)
         return not_a_capture(damage, head, err);
@@ -148,6 +150,7 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
         part->start = PF_PERF_PIPE_HEADER;
         part->end = part->source->size;
     } else {
+        /* The features stand behind the records, so a file from a pipe is copied to disk first. */
         if (!part->source->seekable)
             st = pf_source_spool(part->source, &part->source, err);
         if (st == PERFILE_OK)
@@ -197,6 +200,7 @@ perfile_status pf_perf_stream_new(const perfile_open_options *options, pf_perf_s
         pf_free(p);
         return st;
     }
+    /* From here on the options do not refer to the caller's memory. */
     p->base.options.limits = &p->base.limits;
     p->base.ops = &pf_perf_ops;
     p->base.release = release;

@@ -231,6 +231,7 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
     if (p->file->skip > p->pos)
         return pf_walk_resync(p, PERFILE_DAMAGE_OVERLAP, p->file->skip - p->pos, err);
     perfile_bytes run;
+    /* The records in front of a known gap were delivered: the gap is next. */
     if (p->gap && p->pos >= p->trusted)
         return pf_walk_skip_gap(p, err);
     bool ahead = p->salvage && p->pos >= p->trusted;

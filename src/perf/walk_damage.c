@@ -13,11 +13,13 @@ enum {
 void pf_perf_add_damage(pf_perf_stream *p, const pf_perf_pending *what)
 {
     p->part_damaged = true;
+    /* pending has room for what one step of the walk can find. */
     p->pending[p->n_pending++] = *what;
 }
 
 void pf_walk_report(pf_perf_stream *p)
 {
+    /* In order of discovery, which is the order of the bytes. */
     pf_perf_pending d = p->pending[0];
     memmove(p->pending, p->pending + 1, --p->n_pending * sizeof p->pending[0]);
     pf_stream_damage(&p->base, d.damage, d.offset, d.lost);
@@ -189,6 +191,7 @@ perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile
     perfile_status st = pf_perf_fetch(p, need, run, err);
     if (st != PERFILE_OK)
         return st;
+    /* `last`: nothing follows, so an incomplete record at the end is damage, not just unread. */
     bool last = run->len >= left || run->len < need;
     pf_salvage_result a = pf_perf_look_ahead(&p->fit, *run, last, p->island);
     if (a.broken && pf_perf_check_intact(p))
@@ -198,6 +201,7 @@ perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile
     p->gap_damage = a.damage;
     p->gap_end = p->pos + a.resume;
     p->gap_ends = last || a.resume < run->len;
+    /* Long rows of good records prove themselves: the next gap does not cast doubt on them. */
     if (a.trusted >= ISLAND_BYTES)
         p->island = false;
     return PERFILE_OK;

@@ -49,6 +49,7 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
 static perfile_status check_target(const perfile_writer_options *o, const pf_release *target,
                                    const perfile_sink *sink, perfile_error *err)
 {
+    /* Versions before the feature DIR_FORMAT cannot read directories. */
     if (pf_sink_has_parts(sink) && target->feature < PERFILE_FEATURE_DIR_FORMAT)
         return pf_fail(err, PERFILE_E_USAGE, "writer.target",
                        "perf %s knows no directories: write a file", target->name);
@@ -167,6 +168,7 @@ static perfile_status finish(perfile_writer *writer, perfile_error *err)
     perfile_status st = pf_write_check_at_record(w, err);
     if (st != PERFILE_OK)
         return st;
+    /* A capture without records still has what stands in front of them. */
     st = pf_write_begin(w, &why);
     if (st == PERFILE_OK)
         st = pf_write_finish_parts(w, &why);
@@ -269,6 +271,7 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
     w->level = o.compress_level;
     w->base.packs = w->level > 0;
     w->target = target;
+    /* A target reads attrs of the size that it knows; longer ones may be refused. */
     w->attr_size = target && !o.attr_size ? target->attr_size : o.attr_size;
     st = pf_write_first_part(w, err);
     if (st != PERFILE_OK) {

@@ -65,6 +65,7 @@ static perfile_status keep_ids(pf_perf_writer *w, const perfile_words *ids, size
     return PERFILE_OK;
 }
 
+/* True if one of `ids` already belongs to an event. */
 static bool has_ids_in_common(const pf_perf_writer *w, const perfile_words *ids)
 {
     for (uint32_t i = 0; i < w->n_events; i++) {
@@ -152,6 +153,7 @@ perfile_status pf_write_event(perfile_writer *writer, perfile_bytes attr, const 
     if (!pf_buffer_append(&w->events, &e, sizeof e))
         return pf_fail_nomem(err, "writer.events");
     w->n_events++;
+    /* A pipe whose front is written: the event follows as a record at once. */
     if (!w->begun)
         return PERFILE_OK;
     perfile_error why;
@@ -166,6 +168,7 @@ static perfile_bytes text_of(const char *text)
     return (perfile_bytes){(const uint8_t *)text, strlen(text)};
 }
 
+/* PERFILE_OK if event `index` exists and a record can be written now. */
 static perfile_status check_index(const pf_perf_writer *w, uint32_t index, perfile_error *err)
 {
     perfile_status st = pf_write_check_at_record(w, err);
@@ -209,6 +212,7 @@ perfile_status pf_write_event_name(perfile_writer *writer, uint32_t index, const
     perfile_status st = check_index(w, index, err);
     if (st == PERFILE_OK)
         st = pf_write_keep(w, (perfile_bytes){(const uint8_t *)name, strlen(name) + 1}, &at, err);
+    /* Targets that do not know EVENT_UPDATE get no such records. */
     bool has_updates = !w->target || pf_release_knows_type(w->target, PERFILE_RECORD_EVENT_UPDATE);
     if (st == PERFILE_OK && has_updates && (w->base.form == PERFILE_FORM_PIPE || w->progressive)) {
         perfile_event_update u = {.type = NAME, .has_name = true, .name = text_of(name)};
@@ -245,6 +249,7 @@ perfile_status pf_write_event_type(perfile_writer *writer, uint64_t event_id, pe
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
     uint8_t entry[ENTRY] = {0};
+    /* Event types are a section of files; the name must leave room for its NUL. */
     if (w->begun || w->base.form != PERFILE_FORM_FILE || name.len >= TYPE_NAME)
         return pf_fail(err, PERFILE_E_USAGE, "writer.event_type",
                        "event types come before the records of a file, with names below %d bytes",

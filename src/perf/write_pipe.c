@@ -16,6 +16,7 @@ enum {
 
 static const uint8_t zeros[8];
 
+/* Stores a record header at `at`. */
 static void put_header(const pf_perf_writer *w, uint8_t *at, uint32_t type, uint16_t misc,
                        size_t size)
 {
@@ -170,6 +171,7 @@ perfile_status pf_write_pipe_feature(pf_perf_writer *w, uint32_t number, perfile
     return st == PERFILE_OK ? pf_write_bytes(w, payload, err) : st;
 }
 
+/* Writes the 16-byte header of a pipe.  It bypasses the parts: it is not a byte of the records. */
 static perfile_status put_magic(pf_perf_writer *w, perfile_error *err)
 {
     const char *magic = w->base.swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2";
@@ -180,6 +182,7 @@ static perfile_status put_magic(pf_perf_writer *w, perfile_error *err)
     return perfile_sink_write(w->base.sink, (perfile_bytes){header, sizeof header}, err);
 }
 
+/* Writes a feature if it was set. */
 static perfile_status put_feature(pf_perf_writer *w, uint32_t number, perfile_error *err)
 {
     const pf_written_feature *f = &w->features[number];
@@ -242,6 +245,7 @@ perfile_status pf_write_pipe_front(pf_perf_writer *w, perfile_error *err)
         st = pf_write_pipe_event(w, pf_write_event_at(w, i), err);
     if (st == PERFILE_OK)
         st = pf_write_compressed_feature(w, err);
+    /* TRACING_DATA and BUILD_ID, the first two features, follow as records of their own types. */
     for (uint32_t i = PERFILE_FEATURE_BUILD_ID + 1; i < PERFILE_N_FEATURES && st == PERFILE_OK;
          i++) {
         any |= w->features[i].there;
