@@ -15,7 +15,7 @@ for byte in '\000' '\377'; do
         dd of=changing.data bs=1M oflag=seek_bytes seek=264 conv=notrunc status=none
     cat <&3 >/dev/null
     wait
-    grep -q '^[12]$' rc && grep -qE 'not what its bytes say|was changed while' err || {
+    grep -q '^[12]$' rc && grep -qE 'do not agree with its bytes|was changed while' err || {
         echo "$byte: $(cat rc err)"
         failed=1
     }

@@ -50,7 +50,7 @@ static void options_that_do_not_fit(void **state)
     } bad[] = {
         {{.form = 7}, "form 7"},
         {{.attr_size = 63}, "63 bytes"},
-        {{.attr_size = 70}, "steps of 8"},
+        {{.attr_size = 70}, "a multiple of 8"},
         {{.attr_size = 5000}, "5000"},
         {{.compress_level = 23}, "level 23"},
         {{.compress_level = -1}, "level -1"},
@@ -137,7 +137,7 @@ static void attrs_are_cut_only_where_they_are_zero(void **state)
     perfile_writer_close(w);
     assert_int_equal(perfile_writer_open(sink, &o, &w, NULL), PERFILE_OK);
     a.sample_max_stack = 9;
-    says(perfile_writer_add_event(w, &e, NULL, &err), PERFILE_E_USAGE, "at byte 108");
+    says(perfile_writer_add_event(w, &e, NULL, &err), PERFILE_E_USAGE, "byte 108 ");
     close_writer(w, sink);
 }
 
@@ -163,7 +163,8 @@ static void pipes_are_narrow(void **state)
     b.len = sizeof large;
     assert_int_equal(perfile_writer_feature(w, PERFILE_FEATURE_TRACING_DATA, b, NULL), PERFILE_OK);
     says(perfile_writer_feature(w, PERFILE_FEATURE_BUILD_ID, b, &err), PERFILE_E_USAGE, "0 bytes");
-    says(perfile_writer_feature(w, PERFILE_FEATURE_DIR_FORMAT, b, &err), PERFILE_E_USAGE, "places");
+    says(perfile_writer_feature(w, PERFILE_FEATURE_DIR_FORMAT, b, &err), PERFILE_E_USAGE,
+         "offsets in a file");
     b.len = 0;
     says(perfile_writer_feature(w, 33, b, &err), PERFILE_E_USAGE, "end the list");
     assert_int_equal(written_sample(w, 0, 0, NULL), PERFILE_OK);
@@ -255,7 +256,7 @@ static void records_that_are_none(void **state)
     memset(large, 'x', sizeof large);
     assert_int_equal(perfile_writer_put_comm(w, &c, sizeof c, NULL, &err), PERFILE_E_LIMIT);
     assert_string_equal(err.where, "comm.comm");
-    says(perfile_writer_event_name(w, 2, "x", &err), PERFILE_E_USAGE, "event 2 of 2");
+    says(perfile_writer_event_name(w, 2, "x", &err), PERFILE_E_USAGE, "event 2: there are 2");
     assert_int_equal(perfile_writer_bytes(w), 0);
     assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
     says(perfile_writer_round(w, &err), PERFILE_E_USAGE, "finished");
