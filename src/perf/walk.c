@@ -315,6 +315,7 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
     return PERFILE_OK;
 }
 
+/* pf_stream_ops.close.  Threads that examine records are stopped before what they read is freed. */
 static void close_stream(perfile_stream *s)
 {
     pf_perf_stream *p = pf_perf_of(s);

@@ -113,6 +113,7 @@ perfile_status pf_write_set_broken(pf_perf_writer *w, perfile_status st, const p
     return st;
 }
 
+/* The span is emptied also if writing fails: the writer is broken then. */
 perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err)
 {
     perfile_bytes span = w->span;
@@ -193,6 +194,7 @@ static void give_up(perfile_writer *writer)
     perfile_sink_abort(w->base.sink);
 }
 
+/* pf_writer_ops.close: releases the writer, not its sink. */
 static void close_writer(perfile_writer *writer)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;

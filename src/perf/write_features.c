@@ -97,8 +97,8 @@ static perfile_status put_text(pf_perf_writer *w, uint32_t number, const char *t
     case PERFILE_FEATURE_CPUID:
         break;
     default:
-        return pf_fail(err, PERFILE_E_USAGE, "writer.text", "feature %u is not a single string",
-                       number);
+        return pf_fail(err, PERFILE_E_USAGE, "writer.text",
+                       "feature %u is not a single line of text", number);
     }
     perfile_status st = perfile_hostname_encode(&h, sizeof h, &how, NULL, 0, &len, err);
     if (st == PERFILE_OK)
