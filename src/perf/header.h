@@ -23,7 +23,8 @@ typedef struct pf_perf_header {
     perfile_section data;
     perfile_section event_types;
     uint64_t features[4];    /* bitmap; bit n of word n / 64 is feature n */
-    uint64_t features_moved; /* added to the offsets in the feature table: perfile_assume.moved */
+    uint64_t features_moved; /* added to the offsets in the feature table:
+                                perfile_assume.features_shift */
 } pf_perf_header;
 
 /* Reads magic and size, 16 bytes.  Returns 0, PERFILE_DAMAGE_BAD_MAGIC, or

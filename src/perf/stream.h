@@ -3,8 +3,8 @@
  *
  * A stream has one or more parts: a file or pipe has one, a directory has `data` and every data.N.
  * The parts are walked one after the other; what belongs to the part at hand (position, envelopes,
- * salvage state) is reset by begin_part() in walk.c.  Facts (events, features) are read by open.c
- * and file.c before the walk and live in base.session and base.container. */
+ * salvage state) is reset by pf_walk_begin_part() in walk.c.  Facts (events, features) are read by
+ * open.c and file.c before the walk and live in base.session and base.container. */
 #ifndef PF_PERF_STREAM_H
 #define PF_PERF_STREAM_H
 
@@ -213,6 +213,9 @@ void pf_perf_look_end(pf_perf_stream *p);
 #define PF_PERF_AHEAD                                                                              \
     .peek = pf_perf_peek, .place = pf_perf_place, .span = pf_perf_span, .skip = pf_perf_skip,      \
     .pass = pf_perf_pass, .looked = pf_perf_looked
+
+/* perf/seek.c: perfile_stream_seek(). */
+perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);
 
 /* perf/extents.c: fills container.extents with what lies where in a file of `file_size` bytes. */
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,

@@ -76,8 +76,7 @@ static void finish_part(pf_perf_stream *p)
     p->part_over = true;
 }
 
-/* Resets all per-part state and makes p->file the part number p->part. */
-static void begin_part(pf_perf_stream *p)
+void pf_walk_begin_part(pf_perf_stream *p)
 {
     p->salvage =
         p->base.options.on_damage == PERFILE_ON_DAMAGE_SALVAGE && !p->base.options.as_stored;

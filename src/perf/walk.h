@@ -1,4 +1,5 @@
-/* Interface between the record walk (walk.c) and its treatment of damage (walk_damage.c).
+/* Interface between the record walk (walk.c), its treatment of damage (walk_damage.c) and seeking
+ * (seek.c).
  *
  * Damage goes three ways.  Damage at p->pos is put into p->pending and reported by the next fill().
  * Damage that follows a record which is still good is deferred (pf_perf_defer()) until that record
@@ -7,6 +8,9 @@
 #define PF_PERF_WALK_H
 
 #include "perf/stream.h"
+
+/* Resets all per-part state and makes p->file the part number p->part, at its first record. */
+void pf_walk_begin_part(pf_perf_stream *p);
 
 /* Takes the first entry off p->pending, counts it in the summary, and makes it a run of one DAMAGE
  * record if the caller asked for these (PERFILE_DELIVER_DAMAGE). */

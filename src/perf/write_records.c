@@ -29,7 +29,7 @@ static uint32_t trailer_bits(const perfile_layout *l)
     return bits;
 }
 
-/* Fills the trailer from the put options.  Synthesized records (`existed`) have a trailer of zeros,
+/* Fills the trailer from the put options.  Records marked `synthesized` have a trailer of zeros,
  * as perf writes it.  Fields that sample_type does not have stay 0: the encoder refuses others. */
 static void fill_trailer(record_build *m)
 {
@@ -57,7 +57,7 @@ static void fill_trailer(record_build *m)
 static perfile_status begin_record(pf_perf_writer *w, uint32_t type, const perfile_put_options *how,
                                    record_build *m, perfile_error *err)
 {
-    *m = (record_build){.given = {.existed = !how}, .how = pf_write_encoding(w)};
+    *m = (record_build){.given = {.synthesized = !how}, .how = pf_write_encoding(w)};
     perfile_status st = pf_write_check_usable(w, err);
     if (how && st == PERFILE_OK)
         st = pf_options_take(&m->given, sizeof m->given, how, "put.how", err);
