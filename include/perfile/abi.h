@@ -11,7 +11,8 @@ extern "C" {
 
 /* Bits of attr.sample_type, attr.read_format and attr.branch_sample_type (PERFILE_SAMPLE_IP,
  * PERFILE_FORMAT_ID, PERFILE_BRANCH_HW_INDEX …), and bit numbers of the attr flags
- * (PERFILE_ATTR_BIT_SAMPLE_ID_ALL …). */
+ * (PERFILE_ATTR_BIT_SAMPLE_ID_ALL …).  PERFILE_…_KNOWN are those that this version has names for; a
+ * newer library knows more, and `present` of a struct that it fills may have them. */
 /* clang-format off */
 enum {
 /* BEGIN made of format/: bits */
@@ -105,11 +106,12 @@ enum {
     PERFILE_ATTR_BIT_DEFER_CALLCHAIN = 38,
     PERFILE_ATTR_BIT_DEFER_OUTPUT = 39,
     PERFILE_ATTR_BIT_RESERVED_1 = 40,
-/* END made of format/ */
     PERFILE_SAMPLE_BITS = 25, /* of sample_type that have a row in format/words.def */
-    PERFILE_SAMPLE_KNOWN = (1 << PERFILE_SAMPLE_BITS) - 1,
-    PERFILE_FORMAT_KNOWN = (1 << 5) - 1,
-    PERFILE_BRANCH_KNOWN = (1 << 20) - 1
+    PERFILE_SAMPLE_KNOWN = 0x1ffffff,
+    PERFILE_FORMAT_KNOWN = 0x1f,
+    PERFILE_BRANCH_KNOWN = 0xfffff,
+    PERFILE_ATTR_SIZE = 144, /* bytes of an attr with all members of the tables */
+/* END made of format/ */
 };
 /* clang-format on */
 

@@ -40,6 +40,7 @@ typedef struct perfile_extent {
     uint32_t number; /* which of that role: feature, attr … */
     bool overlaps;   /* shares bytes with another extent */
     bool outside;    /* ends behind the end of the file */
+    uint64_t reserved[2];
 } perfile_extent;
 
 /* Damage found before the first record.  That of attrs and features stands with them. */
@@ -47,12 +48,14 @@ typedef struct perfile_container_damage {
     uint32_t damage; /* PERFILE_DAMAGE_… */
     uint32_t role;   /* of the part that is damaged */
     uint64_t offset; /* in the file */
+    uint64_t reserved[2];
 } perfile_container_damage;
 
 /* A file of the capture: one, or several in a directory (`data`, `data.0`, …). */
 typedef struct perfile_part {
     const char *name; /* NULL for a capture that is one file */
     uint64_t size;    /* bytes of the file, UINT64_MAX when not known (a pipe) */
+    uint64_t reserved[2];
 } perfile_part;
 
 /* What the bytes around the records say: header, sections, files.  Native numbers; all pointers

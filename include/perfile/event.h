@@ -22,7 +22,7 @@ struct perfile_event {
     uint16_t name_origin;         /* of the name */
     uint64_t offset;              /* of the attr in the file */
     perfile_bytes stored;         /* the attr as stored, tail that we do not know included */
-    perfile_attr attr;            /* in native numbers; flags numbered as in a little-endian file */
+    const perfile_attr *attr;     /* in native numbers; flags numbered as in a little-endian file */
     perfile_words ids;            /* may be none */
     const char *name;             /* "cycles:u", "sched:sched_switch" …; never NULL */
     const char *unit;             /* of EVENT_UPDATE, or NULL */
@@ -44,10 +44,10 @@ struct perfile_layout {
     bool sample_id_all;          /* of the attr: kernel records have a trailer */
     uint8_t trailer_size;        /* bytes of sample_id at the end of kernel records, 0 without */
     uint8_t trailer_slots;       /* the same in words */
-    int8_t sample_slot[PERFILE_SAMPLE_BITS];  /* per bit of sample_type: word in the body of a
-                                SAMPLE, -1 when not  fixed */
-    int8_t trailer_slot[PERFILE_SAMPLE_BITS]; /* per bit: word from the end of the record (1 is the
-                                                 last), -1 */
+    int8_t sample_slot[64];  /* per bit of sample_type: word in the body of a SAMPLE, -1: not at a
+                                fixed place */
+    int8_t trailer_slot[64]; /* per bit: word from the end of the record (1 is the last), -1 */
+    uint64_t reserved[6];
 };
 
 #ifdef __cplusplus

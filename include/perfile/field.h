@@ -137,6 +137,7 @@ typedef struct perfile_bits {
     const struct perfile_vocabulary *values; /* names of its values; n is 0 when it has none */
     uint8_t shift;                           /* of its lowest bit */
     uint8_t width;                           /* in bits */
+    uint64_t reserved[1];
 } perfile_bits;
 
 /* A value that has a name. */

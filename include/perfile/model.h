@@ -25,6 +25,7 @@ typedef struct perfile_thread_name {
     uint64_t time;    /* when, ns of the session clock */
     const char *name; /* lives as long as the model */
     bool exec;        /* because another program was started */
+    uint64_t reserved[1];
 } perfile_thread_name;
 
 /* A thread; a number that was used again makes another one. */
@@ -36,6 +37,7 @@ typedef struct perfile_thread {
     const char *comm; /* its last name, that of whom it was forked from if it had none, or NULL */
     uint32_t n_names; /* items of `names` */
     const perfile_thread_name *names; /* in order of time */
+    uint64_t reserved[2];
 } perfile_thread;
 
 /* The threads of one pid; a number that was used again makes another one. */
@@ -44,6 +46,7 @@ typedef struct perfile_process {
     uint64_t start, end; /* as those of a thread */
     const char *comm;    /* of its main thread */
     uint32_t n_threads;  /* that were seen */
+    uint64_t reserved[2];
 } perfile_process;
 
 enum {                            /* perfile_mapping.kind */
@@ -72,6 +75,7 @@ typedef struct perfile_mapping {
     bool has_inode;        /* maj, min, ino, ino_generation are there */
     bool has_prot;         /* prot, flags are there */
     bool data;             /* not executable */
+    uint64_t reserved[2];
 } perfile_mapping;
 
 /* `s` is asked for build ids and for simpleperf's records of what existed at the start (feature

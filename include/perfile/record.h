@@ -96,13 +96,13 @@ PERFILE_API bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu);
 /* One field of fixed size of a SAMPLE, `bit` being one of PERFILE_SAMPLE_IDENTIFIER IP TID (pid in
  * the low, tid in the high half) TIME ADDR ID STREAM_ID CPU PERIOD; false when it has none.  Its
  * place is known per event: nothing else is decoded. */
-PERFILE_API bool perfile_sample_field(const perfile_record *r, uint32_t bit, uint64_t *value);
+PERFILE_API bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value);
 
 /* The same of the records first[0 .. n) of one run (perfile_stream_next_run()), for loops where a
  * call per record would show: puts the values of those that have the field one behind the other in
  * `values`, and where in the run they stand in `at` (may be NULL), both with room for `n`.  Returns
  * how many. */
-PERFILE_API size_t perfile_sample_fields(const perfile_record *first, size_t n, uint32_t bit,
+PERFILE_API size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit,
                                          uint64_t *values, uint32_t *at);
 
 /* "SAMPLE" for 9; NULL for types that have no row in format/.  Of perf's own family; of any family:

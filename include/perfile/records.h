@@ -69,15 +69,19 @@ typedef struct perfile_list {
     bool swapped;                 /* stored in the other byte order */
     bool old_build_id;            /* build id entries of the first perf, which have no pid */
     bool as_stored;               /* see perfile_open_options */
+    uint8_t reserved0[3];
     uint32_t given; /* not 0: bytes.ptr points at structs of that size, which a program made */
+    uint64_t reserved;
 } perfile_list;
 
-/* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type. */
+/* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type.  Members
+ * that later versions add take the place of reserved words, so a struct that a program fills is zeroed
+ * as a whole first. */
 /* clang-format off */
 /* BEGIN made of format/: structs */
 /* What an event counts and what its samples hold. */
 typedef struct perfile_attr {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t type; /* PMU */
     uint32_t size; /* bytes of this struct as stored; 0 in very old files: 64 */
     uint64_t config; /* event of the PMU */
@@ -108,13 +112,14 @@ typedef struct perfile_attr {
     uint64_t sig_data; /* passed to SIGTRAP */
     uint64_t config3; /* PMU specific */
     uint64_t config4; /* PMU specific */
+    uint64_t reserved[16]; /* 0; for later members */
     bool has_extra; /* the members with it are there */
     perfile_bytes extra; /* members that are newer than this table; with has_extra */
 } perfile_attr;
 
 /* One counter of a group. */
 typedef struct perfile_read_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t value; /* count */
     bool has_id; /* the members with it are there */
     uint64_t id; /* event; with has_id */
@@ -124,7 +129,7 @@ typedef struct perfile_read_entry {
 
 /* Counter values as read_format says. */
 typedef struct perfile_read_values {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     bool has_value; /* the members with it are there */
     uint64_t value; /* count; with has_value */
     bool has_group; /* the members with it are there */
@@ -137,13 +142,14 @@ typedef struct perfile_read_values {
     uint64_t id; /* event; with has_id */
     bool has_lost; /* the members with it are there */
     uint64_t lost; /* lost samples; with has_lost */
+    uint64_t reserved[4]; /* 0; for later members */
     bool has_cntr; /* the members with it are there */
     perfile_list cntr; /* of perfile_read_entry: counters, leader first; with has_cntr */
 } perfile_read_values;
 
 /* One taken branch. */
 typedef struct perfile_branch_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t from; /* branch */
     uint64_t to; /* target */
     uint64_t flags; /* outcome, cycles, type */
@@ -151,45 +157,49 @@ typedef struct perfile_branch_entry {
 
 /* Branches, newest first. */
 typedef struct perfile_branch_stack {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t nr; /* entries */
     bool has_hw_idx; /* the members with it are there */
     uint64_t hw_idx; /* position in the branch record registers; with has_hw_idx */
     perfile_list lbr; /* of perfile_branch_entry: entries */
     bool has_counters; /* the members with it are there */
     perfile_words counters; /* event occurrences per branch; with has_counters */
+    uint64_t reserved[4]; /* 0; for later members */
 } perfile_branch_stack;
 
 /* User registers. */
 typedef struct perfile_regs_user {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t abi; /* 0: a kernel thread, no registers follow */
     bool has_regs; /* the members with it are there */
     uint64_t mask; /* which registers, from the attr; with has_regs */
     perfile_words regs; /* in ascending bit order of the mask; with has_regs */
+    uint64_t reserved[5]; /* 0; for later members */
 } perfile_regs_user;
 
 /* Registers at the interrupt. */
 typedef struct perfile_regs_intr {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t abi; /* 0: no registers follow */
     bool has_regs; /* the members with it are there */
     uint64_t mask; /* which registers, from the attr; with has_regs */
     perfile_words regs; /* in ascending bit order of the mask; with has_regs */
+    uint64_t reserved[5]; /* 0; for later members */
 } perfile_regs_intr;
 
 /* Copy of the user stack. */
 typedef struct perfile_stack_user {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t size; /* bytes copied */
     bool has_data; /* the members with it are there */
     perfile_bytes data; /* from the stack pointer upwards; with has_data */
     uint64_t dyn_size; /* bytes of it that are valid; with has_data */
+    uint64_t reserved[2]; /* 0; for later members */
 } perfile_stack_user;
 
 /* Cost of the sampled access. */
 typedef struct perfile_weight {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     bool has_full; /* the members with it are there */
     uint64_t full; /* cycles, or as the PMU says; with has_full */
     bool has_struct; /* else these are */
@@ -197,18 +207,19 @@ typedef struct perfile_weight {
     uint32_t var1_dw; /* bits 0-31; with has_struct */
     uint16_t var2_w; /* bits 32-47; with has_struct */
     uint16_t var3_w; /* bits 48-63; with has_struct */
+    uint64_t reserved[2]; /* 0; for later members */
 } perfile_weight;
 
 /* One namespace. */
 typedef struct perfile_ns_link {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t dev; /* device of the nsfs entry */
     uint64_t ino; /* its inode */
 } perfile_ns_link;
 
 /* A set of processors. */
 typedef struct perfile_cpu_map_data {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint16_t type; /* list, mask or range */
     bool is_list; /* the members with it are there */
     uint16_t nr; /* processors; with is_list */
@@ -222,13 +233,14 @@ typedef struct perfile_cpu_map_data {
     uint8_t any_cpu; /* 1: any processor too; with is_range */
     uint16_t start_cpu; /* first; with is_range */
     uint16_t end_cpu; /* last; with is_range */
+    uint64_t reserved[4]; /* 0; for later members */
     bool is_other; /* the members with it are there */
     perfile_bytes data; /* a form newer than this table; with is_other */
 } perfile_cpu_map_data;
 
 /* One event instance. */
 typedef struct perfile_id_index_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t id; /* event */
     uint64_t idx; /* its ring buffer */
     uint64_t cpu; /* its processor, all ones when not bound */
@@ -237,42 +249,42 @@ typedef struct perfile_id_index_entry {
 
 /* The guest of the event instance at the same place. */
 typedef struct perfile_id_index_guest {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t machine_pid; /* process of the virtual machine, 0 for the host */
     uint64_t vcpu; /* virtual processor */
 } perfile_id_index_guest;
 
 /* One recorded thread. */
 typedef struct perfile_thread_map_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t pid; /* thread, all ones for any */
     perfile_bytes comm; /* its name; may fill all 16 bytes */
 } perfile_thread_map_entry;
 
 /* One setting of perf stat. */
 typedef struct perfile_stat_setting {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t tag; /* which */
     uint64_t val; /* its value */
 } perfile_stat_setting;
 
 /* One variable of a BPF program. */
 typedef struct perfile_bpf_metadata_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes key; /* name */
     perfile_bytes value; /* value */
 } perfile_bpf_metadata_entry;
 
 /* An id that was opened during the recording. */
 typedef struct perfile_event_id_entry {
-    uint32_t present; /* 0 */
-    uint64_t attr_index; /* position of the event */
+    uint32_t reserved0; /* 0 */
+    uint64_t attr_index; /* whose */
     uint64_t id; /* the id */
 } perfile_event_id_entry;
 
 /* Load balancing, versions 15 and 16. */
 typedef struct perfile_schedstat_balance {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t count; /* load_balance() calls */
     uint32_t balanced; /* nothing to do */
     uint32_t failed; /* no task could be moved */
@@ -281,11 +293,12 @@ typedef struct perfile_schedstat_balance {
     uint32_t hot_gained; /* of them cache-hot */
     uint32_t nobusyq; /* no busier queue */
     uint32_t nobusyg; /* no busier group */
+    uint64_t reserved[2]; /* 0; for later members */
 } perfile_schedstat_balance;
 
 /* Load balancing, version 17. */
 typedef struct perfile_schedstat_balance17 {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t count; /* load_balance() calls */
     uint32_t balanced; /* nothing to do */
     uint32_t failed; /* no task could be moved */
@@ -297,11 +310,12 @@ typedef struct perfile_schedstat_balance17 {
     uint32_t hot_gained; /* of them cache-hot */
     uint32_t nobusyq; /* no busier queue */
     uint32_t nobusyg; /* no busier group */
+    uint64_t reserved[2]; /* 0; for later members */
 } perfile_schedstat_balance17;
 
 /* Other balancing and wakeups, all versions. */
 typedef struct perfile_schedstat_moves {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t alb_count; /* active balancing calls */
     uint32_t alb_failed; /* of them failed */
     uint32_t alb_pushed; /* tasks pushed */
@@ -314,11 +328,12 @@ typedef struct perfile_schedstat_moves {
     uint32_t ttwu_wake_remote; /* woken elsewhere */
     uint32_t ttwu_move_affine; /* moved here, cache affine */
     uint32_t ttwu_move_balance; /* moved here, passive balancing */
+    uint64_t reserved[2]; /* 0; for later members */
 } perfile_schedstat_moves;
 
 /* SAMPLE: one sample. */
 typedef struct perfile_sample {
-    uint32_t present; /* what is there: bits of sample_type */
+    uint64_t present; /* what is there: bits of sample_type */
     /* event, at a place that does not depend on other fields; with PERFILE_SAMPLE_IDENTIFIER */
     uint64_t identifier;
     uint64_t ip; /* instruction; with PERFILE_SAMPLE_IP */
@@ -348,15 +363,17 @@ typedef struct perfile_sample {
     uint64_t cgroup; /* cgroup; with PERFILE_SAMPLE_CGROUP */
     uint64_t data_page_size; /* page size of the data address; with PERFILE_SAMPLE_DATA_PAGE_SIZE */
     uint64_t code_page_size; /* page size of the instruction; with PERFILE_SAMPLE_CODE_PAGE_SIZE */
+    uint64_t reserved[6]; /* 0; for later members */
     uint64_t aux_size; /* bytes of AUX data; with PERFILE_SAMPLE_AUX */
     perfile_bytes aux; /* AUX data; with PERFILE_SAMPLE_AUX */
+    uint64_t reserved2[4]; /* 0; for later members */
     bool has_extra; /* the members with it are there */
     perfile_bytes extra; /* bytes behind the last field; with has_extra */
 } perfile_sample;
 
 /* Trailer of a kernel record. */
 typedef struct perfile_sample_id {
-    uint32_t present; /* what is there: bits of sample_type */
+    uint64_t present; /* what is there: bits of sample_type */
     uint32_t pid; /* process; with PERFILE_SAMPLE_TID */
     uint32_t tid; /* thread; with PERFILE_SAMPLE_TID */
     uint64_t time; /* when; with PERFILE_SAMPLE_TIME */
@@ -364,12 +381,13 @@ typedef struct perfile_sample_id {
     uint64_t stream_id; /* event instance; with PERFILE_SAMPLE_STREAM_ID */
     uint32_t cpu; /* processor; with PERFILE_SAMPLE_CPU */
     uint32_t res; /* 0; with PERFILE_SAMPLE_CPU */
+    uint64_t reserved[4]; /* 0; for later members */
     uint64_t identifier; /* event, last word of the record; with PERFILE_SAMPLE_IDENTIFIER */
 } perfile_sample_id;
 
 /* MMAP: executable mapping. */
 typedef struct perfile_mmap {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t pid; /* process, all ones for the kernel */
     uint32_t tid; /* thread */
     uint64_t addr; /* start address */
@@ -380,14 +398,14 @@ typedef struct perfile_mmap {
 
 /* LOST: records dropped because the buffer was full. */
 typedef struct perfile_lost {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t id; /* event */
     uint64_t lost; /* records */
 } perfile_lost;
 
 /* COMM: a thread got a name. */
 typedef struct perfile_comm {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t pid; /* process */
     uint32_t tid; /* thread */
     perfile_bytes comm; /* the name */
@@ -395,7 +413,7 @@ typedef struct perfile_comm {
 
 /* EXIT: a thread ended. */
 typedef struct perfile_exit {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t pid; /* process */
     uint32_t ppid; /* parent process */
     uint32_t tid; /* thread */
@@ -405,7 +423,7 @@ typedef struct perfile_exit {
 
 /* THROTTLE: the event was stopped: too many interrupts. */
 typedef struct perfile_throttle {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t time; /* when */
     uint64_t id; /* event */
     uint64_t stream_id; /* event instance */
@@ -413,7 +431,7 @@ typedef struct perfile_throttle {
 
 /* UNTHROTTLE: the event goes on. */
 typedef struct perfile_unthrottle {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t time; /* when */
     uint64_t id; /* event */
     uint64_t stream_id; /* event instance */
@@ -421,7 +439,7 @@ typedef struct perfile_unthrottle {
 
 /* FORK: a thread began. */
 typedef struct perfile_fork {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t pid; /* process */
     uint32_t ppid; /* parent process */
     uint32_t tid; /* thread */
@@ -431,7 +449,7 @@ typedef struct perfile_fork {
 
 /* READ: counter values at the end of a thread. */
 typedef struct perfile_read {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t pid; /* process */
     uint32_t tid; /* thread */
     perfile_read_values values; /* the counters */
@@ -439,7 +457,7 @@ typedef struct perfile_read {
 
 /* MMAP2: executable mapping. */
 typedef struct perfile_mmap2 {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t pid; /* process, all ones for the kernel */
     uint32_t tid; /* thread */
     uint64_t addr; /* start address */
@@ -456,12 +474,13 @@ typedef struct perfile_mmap2 {
     bool has_prot; /* the members with it are there */
     uint32_t prot; /* PROT_ bits; with has_prot */
     uint32_t flags; /* MAP_ bits; with has_prot */
+    uint64_t reserved[4]; /* 0; for later members */
     perfile_bytes filename; /* mapped file or [pseudo] name */
 } perfile_mmap2;
 
 /* AUX: new data in the AUX area. */
 typedef struct perfile_aux {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t aux_offset; /* where in the AUX stream */
     uint64_t aux_size; /* bytes */
     uint64_t flags; /* state of the span */
@@ -469,32 +488,32 @@ typedef struct perfile_aux {
 
 /* ITRACE_START: instruction tracing began. */
 typedef struct perfile_itrace_start {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t pid; /* process */
     uint32_t tid; /* thread */
 } perfile_itrace_start;
 
 /* LOST_SAMPLES: samples that were not written. */
 typedef struct perfile_lost_samples {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t lost; /* samples */
 } perfile_lost_samples;
 
 /* SWITCH: the thread was switched in or out. */
 typedef struct perfile_switch {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
 } perfile_switch;
 
 /* SWITCH_CPU_WIDE: a processor switched threads. */
 typedef struct perfile_switch_cpu_wide {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t next_prev_pid; /* the next process (out) or the previous one (in) */
     uint32_t next_prev_tid; /* its thread */
 } perfile_switch_cpu_wide;
 
 /* NAMESPACES: namespaces of a thread. */
 typedef struct perfile_namespaces {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t pid; /* process */
     uint32_t tid; /* thread */
     uint64_t nr_namespaces; /* namespaces */
@@ -503,7 +522,7 @@ typedef struct perfile_namespaces {
 
 /* KSYMBOL: a kernel symbol came or went. */
 typedef struct perfile_ksymbol {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t addr; /* start address */
     uint32_t len; /* length */
     uint16_t ksym_type; /* kind */
@@ -513,7 +532,7 @@ typedef struct perfile_ksymbol {
 
 /* BPF_EVENT: a BPF program was loaded or unloaded. */
 typedef struct perfile_bpf_event {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint16_t type; /* what happened */
     uint16_t flags; /* 0 */
     uint32_t id; /* the program */
@@ -522,14 +541,14 @@ typedef struct perfile_bpf_event {
 
 /* CGROUP: a cgroup. */
 typedef struct perfile_cgroup {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t id; /* its id */
     perfile_bytes path; /* its path */
 } perfile_cgroup;
 
 /* TEXT_POKE: kernel code was changed. */
 typedef struct perfile_text_poke {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t addr; /* where */
     uint16_t old_len; /* old bytes */
     uint16_t new_len; /* new bytes */
@@ -538,13 +557,13 @@ typedef struct perfile_text_poke {
 
 /* AUX_OUTPUT_HW_ID: hardware id of an event in AUX data. */
 typedef struct perfile_aux_output_hw_id {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t hw_id; /* the id */
 } perfile_aux_output_hw_id;
 
 /* CALLCHAIN_DEFERRED: user part of earlier call chains. */
 typedef struct perfile_callchain_deferred {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t cookie; /* the cookie at the end of those chains */
     uint64_t nr; /* entries */
     perfile_words ips; /* user addresses, innermost first */
@@ -552,21 +571,21 @@ typedef struct perfile_callchain_deferred {
 
 /* HEADER_ATTR: an event. */
 typedef struct perfile_header_attr {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_attr attr; /* the attr */
     perfile_words id; /* its ids */
 } perfile_header_attr;
 
 /* HEADER_EVENT_TYPE: name of an event (perf 2.6.34 to 3.11). */
 typedef struct perfile_header_event_type {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t event_id; /* attr.config */
     perfile_bytes name; /* its name */
 } perfile_header_event_type;
 
 /* HEADER_TRACING_DATA: tracepoint formats follow. */
 typedef struct perfile_header_tracing_data {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t size; /* their bytes */
     bool has_data; /* the members with it are there */
     perfile_bytes data; /* the formats; with has_data */
@@ -574,7 +593,7 @@ typedef struct perfile_header_tracing_data {
 
 /* HEADER_BUILD_ID: build id of a file. */
 typedef struct perfile_header_build_id {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     bool has_pid; /* the members with it are there */
     int32_t pid; /* -1 host, 0 default guest, else guest; with has_pid */
     perfile_bytes build_id; /* the id */
@@ -582,16 +601,17 @@ typedef struct perfile_header_build_id {
     uint8_t size; /* bytes of the id; with has_size */
     bool no_size; /* else these are */
     perfile_bytes filename; /* the file */
+    uint64_t reserved[2]; /* 0; for later members */
 } perfile_header_build_id;
 
 /* FINISHED_ROUND: every buffer was read once more. */
 typedef struct perfile_finished_round {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
 } perfile_finished_round;
 
 /* ID_INDEX: which event instance has which id. */
 typedef struct perfile_id_index {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t nr; /* entries */
     perfile_list entries; /* of perfile_id_index_entry: instances */
     bool has_guests; /* the members with it are there */
@@ -601,7 +621,7 @@ typedef struct perfile_id_index {
 
 /* AUXTRACE_INFO: what made the AUX data. */
 typedef struct perfile_auxtrace_info {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t type; /* tracer */
     uint32_t reserved__; /* 0 */
     perfile_words priv; /* as the tracer says */
@@ -609,7 +629,7 @@ typedef struct perfile_auxtrace_info {
 
 /* AUXTRACE: AUX data follow. */
 typedef struct perfile_auxtrace {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t size; /* their bytes */
     uint64_t offset; /* where in the AUX stream */
     uint64_t reference; /* number of the read */
@@ -621,7 +641,7 @@ typedef struct perfile_auxtrace {
 
 /* AUXTRACE_ERROR: AUX data could not be decoded. */
 typedef struct perfile_auxtrace_error {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t type; /* 1: instruction trace */
     uint32_t code; /* as the decoder says */
     uint32_t cpu; /* processor */
@@ -639,27 +659,27 @@ typedef struct perfile_auxtrace_error {
 
 /* THREAD_MAP: recorded threads. */
 typedef struct perfile_thread_map {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t nr; /* threads */
     perfile_list entries; /* of perfile_thread_map_entry: the threads */
 } perfile_thread_map;
 
 /* CPU_MAP: recorded processors. */
 typedef struct perfile_cpu_map {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_cpu_map_data cpus; /* the set */
 } perfile_cpu_map;
 
 /* STAT_CONFIG: settings of perf stat. */
 typedef struct perfile_stat_config {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t nr; /* settings */
     perfile_list data; /* of perfile_stat_setting: the settings */
 } perfile_stat_config;
 
 /* STAT: one counter value of perf stat. */
 typedef struct perfile_stat {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t id; /* event */
     uint32_t cpu; /* processor, all ones for none */
     uint32_t thread; /* position in THREAD_MAP */
@@ -670,14 +690,14 @@ typedef struct perfile_stat {
 
 /* STAT_ROUND: the STAT records before this one belong together. */
 typedef struct perfile_stat_round {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t type; /* interval or total */
     uint64_t time; /* since the start, or how long it took */
 } perfile_stat_round;
 
 /* EVENT_UPDATE: more about an event. */
 typedef struct perfile_event_update {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t type; /* what */
     uint64_t id; /* the event */
     bool has_unit; /* the members with it are there */
@@ -688,13 +708,14 @@ typedef struct perfile_event_update {
     perfile_bytes name; /* its name; with has_name */
     bool has_cpus; /* the members with it are there */
     perfile_cpu_map_data cpus; /* processors of its PMU; with has_cpus */
+    uint64_t reserved[4]; /* 0; for later members */
     bool has_data; /* the members with it are there */
     perfile_bytes data; /* newer than this table; with has_data */
 } perfile_event_update;
 
 /* TIME_CONV: from counter values to time. */
 typedef struct perfile_time_conv {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t time_shift; /* shift */
     uint64_t time_mult; /* multiplier */
     uint64_t time_zero; /* time of counter value 0 */
@@ -707,33 +728,33 @@ typedef struct perfile_time_conv {
 
 /* HEADER_FEATURE: a feature section. */
 typedef struct perfile_header_feature {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t feat_id; /* which; none behind it: the list is complete */
     perfile_bytes data; /* its content */
 } perfile_header_feature;
 
 /* COMPRESSED: compressed records. */
 typedef struct perfile_compressed {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t data_size; /* bytes of the zstd stream */
     perfile_bytes data; /* the next bytes of the zstd stream */
 } perfile_compressed;
 
 /* FINISHED_INIT: all synthesized records were written. */
 typedef struct perfile_finished_init {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
 } perfile_finished_init;
 
 /* COMPRESSED2: compressed records, padded. */
 typedef struct perfile_compressed2 {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t data_size; /* bytes of the zstd stream */
     perfile_bytes data; /* the next bytes of the zstd stream */
 } perfile_compressed2;
 
 /* BPF_METADATA: variables of a BPF program. */
 typedef struct perfile_bpf_metadata {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes prog_name; /* the program */
     uint64_t nr_entries; /* variables */
     perfile_list entries; /* of perfile_bpf_metadata_entry: the variables */
@@ -741,7 +762,7 @@ typedef struct perfile_bpf_metadata {
 
 /* SCHEDSTAT_CPU: scheduler counters of a processor. */
 typedef struct perfile_schedstat_cpu {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t timestamp; /* kernel jiffies */
     uint32_t cpu; /* processor */
     uint16_t version; /* 15, 16 or 17 */
@@ -758,7 +779,7 @@ typedef struct perfile_schedstat_cpu {
 
 /* SCHEDSTAT_DOMAIN: scheduler counters of a domain. */
 typedef struct perfile_schedstat_domain {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t timestamp; /* kernel jiffies */
     uint32_t cpu; /* processor */
     uint16_t version; /* 15, 16 or 17 */
@@ -783,14 +804,14 @@ typedef struct perfile_schedstat_domain {
 
 /* SIMPLEPERF_KERNEL_SYMBOL: copy of /proc/kallsyms. */
 typedef struct perfile_sp_kernel_symbol {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t len; /* bytes of text */
     perfile_bytes text; /* lines of address, type, name */
 } perfile_sp_kernel_symbol;
 
 /* SIMPLEPERF_DSO: a mapped object. */
 typedef struct perfile_sp_dso {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t type; /* kind */
     uint64_t id; /* its number in this file */
     uint64_t min_vaddr; /* lowest address of its code */
@@ -799,7 +820,7 @@ typedef struct perfile_sp_dso {
 
 /* SIMPLEPERF_SYMBOL: a symbol. */
 typedef struct perfile_sp_symbol {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t addr; /* start */
     uint64_t len; /* length */
     uint64_t dso_id; /* the object */
@@ -808,25 +829,25 @@ typedef struct perfile_sp_symbol {
 
 /* SIMPLEPERF_SPLIT: a fragment of a record above 64 KiB. */
 typedef struct perfile_sp_split {
-    uint32_t present; /* 0 */
-    perfile_bytes data; /* the fragment */
+    uint32_t reserved0; /* 0 */
+    perfile_bytes data; /* the piece */
 } perfile_sp_split;
 
 /* SIMPLEPERF_SPLIT_END: the fragments are complete. */
 typedef struct perfile_sp_split_end {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
 } perfile_sp_split_end;
 
 /* SIMPLEPERF_EVENT_ID: ids opened during the recording. */
 typedef struct perfile_sp_event_id {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t nr; /* ids */
     perfile_list entries; /* of perfile_event_id_entry: the ids */
 } perfile_sp_event_id;
 
 /* SIMPLEPERF_CALLCHAIN: call chain found by unwinding a stack. */
 typedef struct perfile_sp_callchain {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t pid; /* process */
     uint32_t tid; /* thread */
     uint64_t chain_type; /* how it was made */
@@ -838,7 +859,7 @@ typedef struct perfile_sp_callchain {
 
 /* SIMPLEPERF_UNWINDING_RESULT: how unwinding a stack went. */
 typedef struct perfile_sp_unwinding_result {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t time; /* time of the sample */
     uint64_t used_time; /* taken by unwinding */
     uint64_t error_code; /* why it stopped */
@@ -860,21 +881,21 @@ typedef struct perfile_sp_unwinding_result {
 
 /* SIMPLEPERF_TRACING_DATA: tracepoint formats. */
 typedef struct perfile_sp_tracing_data {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t size; /* bytes */
     perfile_bytes data; /* the formats */
 } perfile_sp_tracing_data;
 
 /* SIMPLEPERF_DEBUG: a note of the recorder. */
 typedef struct perfile_sp_debug {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t time; /* when */
     perfile_bytes text; /* the note */
 } perfile_sp_debug;
 
 /* One event. */
 typedef struct perfile_event_desc_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_attr attr; /* its attr */
     uint32_t nr_ids; /* ids */
     perfile_bytes name; /* its name */
@@ -883,14 +904,14 @@ typedef struct perfile_event_desc_entry {
 
 /* Where a processor is. */
 typedef struct perfile_topology_cpu {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     int32_t core_id; /* core, -1 when offline */
     int32_t socket_id; /* socket, -1 when offline */
 } perfile_topology_cpu;
 
 /* A memory node. */
 typedef struct perfile_numa_node {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t node; /* its number */
     uint64_t mem_total; /* KiB */
     uint64_t mem_free; /* KiB */
@@ -899,14 +920,14 @@ typedef struct perfile_numa_node {
 
 /* A PMU. */
 typedef struct perfile_pmu_mapping {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t type; /* its number, attr.type of its events */
     perfile_bytes name; /* its name */
 } perfile_pmu_mapping;
 
 /* A group of events. */
 typedef struct perfile_group_desc_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes name; /* {anon_group} when it has none */
     uint32_t leader_idx; /* the leader */
     uint32_t nr_members; /* members, the leader included */
@@ -914,14 +935,14 @@ typedef struct perfile_group_desc_entry {
 
 /* An AUXTRACE record. */
 typedef struct perfile_auxtrace_index_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t file_offset; /* of the record */
     uint64_t sz; /* of its header */
 } perfile_auxtrace_index_entry;
 
 /* A cache. */
 typedef struct perfile_cache_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t level; /* level */
     uint32_t line_size; /* bytes of a line */
     uint32_t sets; /* sets */
@@ -933,7 +954,7 @@ typedef struct perfile_cache_entry {
 
 /* Memory blocks of a node. */
 typedef struct perfile_mem_node {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t node; /* its number */
     uint64_t size; /* blocks present */
     uint64_t nbits; /* bits of the map */
@@ -942,7 +963,7 @@ typedef struct perfile_mem_node {
 
 /* A BPF program. */
 typedef struct perfile_bpf_prog_info_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t info_len; /* bytes of info */
     uint32_t data_len; /* bytes of data */
     uint64_t arrays; /* which arrays data holds */
@@ -952,7 +973,7 @@ typedef struct perfile_bpf_prog_info_entry {
 
 /* Type information of BPF programs. */
 typedef struct perfile_bpf_btf_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t id; /* its id */
     uint32_t data_size; /* bytes */
     perfile_bytes data; /* BTF */
@@ -960,21 +981,21 @@ typedef struct perfile_bpf_btf_entry {
 
 /* A capability. */
 typedef struct perfile_pmu_cap {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes name; /* which */
     perfile_bytes value; /* its value */
 } perfile_pmu_cap;
 
 /* A kind of processor core. */
 typedef struct perfile_hybrid_node {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes pmu_name; /* its PMU */
     perfile_bytes cpus; /* its processors */
 } perfile_hybrid_node;
 
 /* Capabilities of a PMU. */
 typedef struct perfile_pmu_caps_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr_caps; /* capabilities */
     perfile_list caps; /* of perfile_pmu_cap: the capabilities */
     perfile_bytes pmu_name; /* the PMU */
@@ -982,7 +1003,7 @@ typedef struct perfile_pmu_caps_entry {
 
 /* A scheduling domain. */
 typedef struct perfile_sched_domain {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t domain; /* its number */
     bool has_name; /* the members with it are there */
     perfile_bytes name; /* its name; with has_name */
@@ -992,7 +1013,7 @@ typedef struct perfile_sched_domain {
 
 /* Scheduling domains of a processor. */
 typedef struct perfile_cpu_domains {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t cpu; /* the processor */
     uint32_t nr_domains; /* domains */
     perfile_list domains; /* of perfile_sched_domain: the domains */
@@ -1000,7 +1021,7 @@ typedef struct perfile_cpu_domains {
 
 /* Build id of a file. */
 typedef struct perfile_build_id_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t header_type; /* 0 (perf) or 67 */
     uint16_t misc; /* cpumode; bit 15: the id has a size */
     uint16_t header_size; /* bytes of the entry */
@@ -1009,14 +1030,14 @@ typedef struct perfile_build_id_entry {
 
 /* A fact in words. */
 typedef struct perfile_meta_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes key; /* which */
     perfile_bytes value; /* the fact */
 } perfile_meta_entry;
 
 /* A symbol. */
 typedef struct perfile_file_symbol {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t addr; /* start */
     uint32_t len; /* length */
     perfile_bytes name; /* its name */
@@ -1024,7 +1045,7 @@ typedef struct perfile_file_symbol {
 
 /* A mapped file and its symbols. */
 typedef struct perfile_file_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t size; /* bytes of the entry behind this */
     perfile_bytes path; /* the file */
     uint32_t type; /* kind */
@@ -1040,21 +1061,22 @@ typedef struct perfile_file_entry {
 
 /* A mapped file and its symbols. */
 typedef struct perfile_file2_entry {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t size; /* bytes of the message */
     perfile_bytes message; /* protobuf */
 } perfile_file2_entry;
 
 /* A file of tracefs. */
 typedef struct perfile_tracing_file {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t size; /* bytes */
     perfile_bytes text; /* the file */
+    uint64_t reserved[2]; /* 0; for later members */
 } perfile_tracing_file;
 
 /* Tracepoints of a subsystem. */
 typedef struct perfile_tracing_system {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes name; /* the subsystem */
     uint32_t nr; /* tracepoints */
     perfile_list formats; /* of perfile_tracing_file: their formats */
@@ -1062,7 +1084,7 @@ typedef struct perfile_tracing_system {
 
 /* What tracepoints record. */
 typedef struct perfile_tracing_formats {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes magic; /* 17 08 44 tracing */
     perfile_bytes version; /* 0.5 or 0.6 */
     uint8_t big_endian; /* byte order of the numbers here and in RAW data */
@@ -1086,76 +1108,76 @@ typedef struct perfile_tracing_formats {
 
 /* Feature TRACING_DATA: tracepoint formats. */
 typedef struct perfile_tracing_data {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t data_size; /* bytes */
     perfile_bytes data; /* the formats */
 } perfile_tracing_data;
 
 /* Feature BUILD_ID: build ids of the files that samples hit. */
 typedef struct perfile_build_ids {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_list build_ids; /* of perfile_build_id_entry: the files */
 } perfile_build_ids;
 
 /* Feature HOSTNAME: the recorded machine. */
 typedef struct perfile_hostname {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes string; /* its name */
 } perfile_hostname;
 
 /* Feature OSRELEASE: its kernel. */
 typedef struct perfile_osrelease {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes string; /* uname release */
 } perfile_osrelease;
 
 /* Feature VERSION: the recording tool. */
 typedef struct perfile_tool_version {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes string; /* its version */
 } perfile_tool_version;
 
 /* Feature ARCH: architecture. */
 typedef struct perfile_arch {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes string; /* uname machine */
 } perfile_arch;
 
 /* Feature NRCPUS: processors. */
 typedef struct perfile_nrcpus {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr_cpus_avail; /* configured */
     uint32_t nr_cpus_online; /* online */
 } perfile_nrcpus;
 
 /* Feature CPUDESC: the processor in words. */
 typedef struct perfile_cpudesc {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes string; /* its name */
 } perfile_cpudesc;
 
 /* Feature CPUID: the processor in numbers. */
 typedef struct perfile_cpuid {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes string; /* vendor, family, model, stepping */
 } perfile_cpuid;
 
 /* Feature TOTAL_MEM: memory. */
 typedef struct perfile_total_mem {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t total_mem; /* KiB */
 } perfile_total_mem;
 
 /* Feature CMDLINE: command line of the recording. */
 typedef struct perfile_cmdline {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr; /* words */
     perfile_strings cmdline; /* the words, path of the tool first */
 } perfile_cmdline;
 
 /* Feature EVENT_DESC: events and their names. */
 typedef struct perfile_event_desc {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr_events; /* events */
     uint32_t attr_size; /* bytes of each attr */
     perfile_list events; /* of perfile_event_desc_entry: the events */
@@ -1163,7 +1185,7 @@ typedef struct perfile_event_desc {
 
 /* Feature CPU_TOPOLOGY: how processors share cores and sockets. */
 typedef struct perfile_cpu_topology {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr_packages; /* packages */
     perfile_strings package_cpus_list; /* processors of each package */
     uint32_t nr_cores; /* cores */
@@ -1178,33 +1200,33 @@ typedef struct perfile_cpu_topology {
 
 /* Feature NUMA_TOPOLOGY: memory nodes. */
 typedef struct perfile_numa_topology {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr; /* nodes */
     perfile_list nodes; /* of perfile_numa_node: the nodes */
 } perfile_numa_topology;
 
 /* Feature BRANCH_STACK: samples have branch stacks. */
 typedef struct perfile_branch_stack_used {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
 } perfile_branch_stack_used;
 
 /* Feature PMU_MAPPINGS: names of PMU numbers. */
 typedef struct perfile_pmu_mappings {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr; /* PMUs */
     perfile_list pmus; /* of perfile_pmu_mapping: the PMUs */
 } perfile_pmu_mappings;
 
 /* Feature GROUP_DESC: groups of events. */
 typedef struct perfile_group_desc {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr; /* groups */
     perfile_list groups; /* of perfile_group_desc_entry: the groups */
 } perfile_group_desc;
 
 /* Feature AUXTRACE: where the AUXTRACE records are. */
 typedef struct perfile_auxtrace_index {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     bool has_nr; /* the members with it are there */
     uint64_t nr; /* records; with has_nr */
     perfile_list entries; /* of perfile_auxtrace_index_entry: the records */
@@ -1212,12 +1234,12 @@ typedef struct perfile_auxtrace_index {
 
 /* Feature STAT: a recording of perf stat. */
 typedef struct perfile_stat_used {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
 } perfile_stat_used;
 
 /* Feature CACHE: processor caches. */
 typedef struct perfile_cache {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t version; /* 1 */
     uint32_t nr; /* caches */
     perfile_list caches; /* of perfile_cache_entry: the caches */
@@ -1225,14 +1247,14 @@ typedef struct perfile_cache {
 
 /* Feature SAMPLE_TIME: span of the samples. */
 typedef struct perfile_sample_time {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t first_sample_time; /* first; 0 when not computed, all ones when unknown */
     uint64_t last_sample_time; /* last */
 } perfile_sample_time;
 
 /* Feature MEM_TOPOLOGY: memory blocks of the nodes. */
 typedef struct perfile_mem_topology {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t version; /* 1 */
     uint64_t block_size_bytes; /* bytes of a block */
     uint64_t nr; /* nodes */
@@ -1241,33 +1263,33 @@ typedef struct perfile_mem_topology {
 
 /* Feature CLOCKID: resolution of the clock. */
 typedef struct perfile_clockid {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t clockid_res_ns; /* resolution */
 } perfile_clockid;
 
 /* Feature DIR_FORMAT: form of the directory. */
 typedef struct perfile_dir_format {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint64_t version; /* 0: all in `data`; 1: data.N too */
 } perfile_dir_format;
 
 /* Feature BPF_PROG_INFO: BPF programs. */
 typedef struct perfile_bpf_prog_info {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr; /* programs */
     perfile_list infos; /* of perfile_bpf_prog_info_entry: the programs */
 } perfile_bpf_prog_info;
 
 /* Feature BPF_BTF: BPF type information. */
 typedef struct perfile_bpf_btf {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr; /* BTFs */
     perfile_list btfs; /* of perfile_bpf_btf_entry: the BTFs */
 } perfile_bpf_btf;
 
 /* Feature COMPRESSED: compression of the records. */
 typedef struct perfile_compression {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t version; /* 0 */
     uint32_t type; /* method */
     uint32_t level; /* level */
@@ -1277,14 +1299,14 @@ typedef struct perfile_compression {
 
 /* Feature CPU_PMU_CAPS: capabilities of the core PMU. */
 typedef struct perfile_cpu_pmu_caps {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr; /* capabilities */
     perfile_list caps; /* of perfile_pmu_cap: the capabilities */
 } perfile_cpu_pmu_caps;
 
 /* Feature CLOCK_DATA: session clock and wall clock at one moment. */
 typedef struct perfile_clock_data {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t version; /* 1 */
     int32_t clockid; /* the clock */
     uint64_t wall_clock_ns; /* wall clock */
@@ -1293,21 +1315,21 @@ typedef struct perfile_clock_data {
 
 /* Feature HYBRID_TOPOLOGY: kinds of processor cores. */
 typedef struct perfile_hybrid_topology {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr; /* kinds */
     perfile_list nodes; /* of perfile_hybrid_node: the kinds */
 } perfile_hybrid_topology;
 
 /* Feature PMU_CAPS: capabilities of the PMUs. */
 typedef struct perfile_pmu_caps {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t nr; /* PMUs */
     perfile_list pmus; /* of perfile_pmu_caps_entry: the PMUs */
 } perfile_pmu_caps;
 
 /* Feature CPU_DOMAIN_INFO: scheduling domains. */
 typedef struct perfile_cpu_domain_info {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t schedstat_version; /* form of /proc/schedstat */
     uint32_t max_sched_domains; /* domains of a processor at most */
     perfile_list cpus; /* of perfile_cpu_domains: the processors */
@@ -1315,56 +1337,56 @@ typedef struct perfile_cpu_domain_info {
 
 /* Feature E_MACHINE: ELF machine. */
 typedef struct perfile_elf_machine {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t e_machine; /* architecture */
     uint32_t e_flags; /* its flags */
 } perfile_elf_machine;
 
 /* Feature CLN_SIZE: cache line. */
 typedef struct perfile_cln_size {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     uint32_t cln_size; /* bytes of a cache line */
 } perfile_cln_size;
 
 /* Feature FILE: mapped files and their symbols. */
 typedef struct perfile_sp_file {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_list files; /* of perfile_file_entry: the files */
 } perfile_sp_file;
 
 /* Feature META_INFO: facts about the recording. */
 typedef struct perfile_sp_meta_info {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_list entries; /* of perfile_meta_entry: the facts */
 } perfile_sp_meta_info;
 
 /* Feature DEBUG_UNWIND: files for debugging the unwinder. */
 typedef struct perfile_sp_debug_unwind {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes message; /* protobuf */
 } perfile_sp_debug_unwind;
 
 /* Feature DEBUG_UNWIND_FILE: contents of those files. */
 typedef struct perfile_sp_debug_unwind_file {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes data; /* one behind the other */
 } perfile_sp_debug_unwind_file;
 
 /* Feature FILE2: mapped files and their symbols. */
 typedef struct perfile_sp_file2 {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_list files; /* of perfile_file2_entry: the files */
 } perfile_sp_file2;
 
 /* Feature ETM_BRANCH_LIST: branches from ETM traces. */
 typedef struct perfile_sp_etm_branch_list {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes message; /* protobuf */
 } perfile_sp_etm_branch_list;
 
 /* Feature INIT_MAP: records of what existed at the start. */
 typedef struct perfile_sp_init_map {
-    uint32_t present; /* 0 */
+    uint32_t reserved0; /* 0 */
     perfile_bytes records; /* MMAP, MMAP2 and COMM records */
 } perfile_sp_init_map;
 

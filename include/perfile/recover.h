@@ -19,6 +19,7 @@ typedef struct perfile_gap_side {
     uint64_t offset; /* in the file; of a compressed record: of its envelope */
     uint64_t size;   /* in bytes, header included */
     uint64_t time;   /* PERFILE_NO_TIME when it has none */
+    uint64_t reserved[2];
 } perfile_gap_side;
 
 /* Bytes that are not in the new capture, or something else that was lost. */
@@ -92,9 +93,9 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_recover_capture(
 
 /* An event that was described in words, as it would be stored. */
 typedef struct perfile_event_text {
-    uint32_t attr_size; /* bytes of `attr` */
-    uint32_t n_ids;     /* items of `ids` */
-    uint8_t attr[144];  /* as stored */
+    uint32_t attr_size; /* bytes of `attr` that count */
+    uint32_t n_ids;     /* items of `ids` that count */
+    uint8_t attr[512];  /* as stored */
     uint64_t ids[64];   /* as stored */
 } perfile_event_text;
 

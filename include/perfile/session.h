@@ -66,6 +66,7 @@ PERFILE_API const perfile_feature *perfile_session_feature(const perfile_session
 typedef struct perfile_event_type {
     uint64_t event_id;  /* attr.config */
     perfile_bytes name; /* valid as long as the session */
+    uint64_t reserved[1];
 } perfile_event_type;
 PERFILE_API uint32_t perfile_session_n_event_types(const perfile_session *s);
 PERFILE_API const perfile_event_type *perfile_session_event_type(const perfile_session *s,
@@ -78,6 +79,7 @@ typedef struct perfile_build_id {
     int32_t pid;   /* -1 host (also where the capture does not say), 0 default guest, else guest */
     uint16_t misc; /* cpumode: kernel or user, host or guest */
     uint16_t origin; /* PERFILE_ORIGIN_… */
+    uint64_t reserved[2];
 } perfile_build_id;
 PERFILE_API uint32_t perfile_session_n_build_ids(const perfile_session *s);
 PERFILE_API const perfile_build_id *perfile_session_build_id(const perfile_session *s,

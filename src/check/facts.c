@@ -120,10 +120,10 @@ static void check_pmus(pf_check *c, const perfile_feature *f)
         return;
     for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++) {
         const perfile_event *e = perfile_session_event(c->session, i);
-        if (e->attr.type >= FIRST_PMU && e->attr.type < INT32_MAX &&
-            !perfile_session_pmu_name(c->session, e->attr.type))
-            pf_report_event(c, PERFILE_RULE_V_613, PF_FULL, e, "attr.type",
-                            "PMU_MAPPINGS does not name PMU %" PRIu32, e->attr.type);
+        if (e->attr->type >= FIRST_PMU && e->attr->type < INT32_MAX &&
+            !perfile_session_pmu_name(c->session, e->attr->type))
+            pf_find_event(c, PERFILE_RULE_V_613, PF_FULL, e, "attr.type",
+                          "PMU_MAPPINGS does not name PMU %" PRIu32, e->attr->type);
     }
 }
 
@@ -243,7 +243,7 @@ void pf_check_facts(pf_check *c, const perfile_feature *f)
 static bool branches_sampled(const perfile_session *s)
 {
     for (uint32_t i = 0; i < perfile_session_n_events(s); i++)
-        if (perfile_session_event(s, i)->attr.sample_type & PERFILE_SAMPLE_BRANCH_STACK)
+        if (perfile_session_event(s, i)->attr->sample_type & PERFILE_SAMPLE_BRANCH_STACK)
             return true;
     return false;
 }

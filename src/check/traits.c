@@ -33,7 +33,7 @@ static int place_in_trailer(uint64_t type)
 
 static uint64_t sample_type_of(const pf_check *c, uint32_t event)
 {
-    return perfile_session_event(c->session, event)->attr.sample_type;
+    return perfile_session_event(c->session, event)->attr->sample_type;
 }
 
 /* Returns a feature section of the header; NULL if there is none, also when a record has the
@@ -98,8 +98,8 @@ static bool holds_FIRST_READS_NO_ID(const pf_check *c, const pf_release *perf)
 {
     const perfile_event *first = perfile_session_event(c->session, 0);
     (void)perf;
-    return first && first->attr.sample_type & PERFILE_SAMPLE_READ &&
-           !(first->attr.read_format & PERFILE_FORMAT_ID) &&
+    return first && first->attr->sample_type & PERFILE_SAMPLE_READ &&
+           !(first->attr->read_format & PERFILE_FORMAT_ID) &&
            !feature_of_header(c, PERFILE_FEATURE_STAT);
 }
 

@@ -64,11 +64,10 @@ static void judge_attrs(answer *a)
     for (uint32_t i = 0; i < perfile_session_n_events(a->c->session); i++) {
         const perfile_event *e = perfile_session_event(a->c->session, i);
         if (e->ids_damage)
-            add_reason(a, PERFILE_VERDICT_REFUSES,
-                       "the ids of event %" PRIu32 " lie outside the file", i);
-        /* perf cuts attrs of HEADER_ATTR to the size it knows. */
-        if (e->origin == PERFILE_ORIGIN_CONTAINER && e->attr.size > largest) {
-            largest = e->attr.size;
+            say(a, PERFILE_VERDICT_REFUSES, "the ids of event %" PRIu32 " lie outside the file", i);
+        /* Those of pipes are cut to what it knows. */
+        if (e->origin == PERFILE_ORIGIN_CONTAINER && e->attr->size > largest) {
+            largest = e->attr->size;
             index = i;
         }
     }
@@ -104,7 +103,7 @@ static void judge_layouts(answer *a)
 {
     char buf[200];
     for (uint32_t i = 0; i < perfile_session_n_events(a->c->session); i++) {
-        const perfile_attr *attr = &perfile_session_event(a->c->session, i)->attr;
+        const perfile_attr *attr = perfile_session_event(a->c->session, i)->attr;
         const uint64_t type = attr->sample_type;
         const uint64_t fields = type & ~pf_low_bits(a->perf->sample_bits);
         const uint64_t values = attr->read_format & ~pf_low_bits(a->perf->read_bits);
@@ -139,8 +138,8 @@ static void judge_tracepoints(answer *a)
     bool described = f && f->origin == PERFILE_ORIGIN_CONTAINER && !f->damage;
     for (uint32_t i = 0; !a->c->pipe && i < perfile_session_n_events(s); i++) {
         const perfile_event *e = perfile_session_event(s, i);
-        if (e->attr.type != PERFILE_TYPE_TRACEPOINT ||
-            (described && pf_session_has_tracepoint(s, e->attr.config)))
+        if (e->attr->type != PERFILE_TYPE_TRACEPOINT ||
+            (described && pf_session_has_tracepoint(s, e->attr->config)))
             continue;
         add_reason(a, PERFILE_VERDICT_REFUSES,
                    "feature TRACING_DATA does not describe event %" PRIu32, i);

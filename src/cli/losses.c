@@ -65,7 +65,7 @@ uint64_t cli_losses_others(const cli_losses *x, const perfile_session *s)
 {
     bool counters = false;
     for (uint32_t i = 0; i < perfile_session_n_events(s); i++)
-        counters |= (perfile_session_event(s, i)->attr.read_format & PERFILE_FORMAT_LOST) != 0;
+        counters |= (perfile_session_event(s, i)->attr->read_format & PERFILE_FORMAT_LOST) != 0;
     if (!counters || x->lost_samples == 0)
         return x->lost_records;
     return x->lost_records > x->lost_samples ? x->lost_records - x->lost_samples : 0;

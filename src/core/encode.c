@@ -2,6 +2,8 @@
  * what they made reads as what was given. */
 #include "perfile/encode.h"
 
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "base/options.h"
 #include "core/layout.h"
@@ -132,23 +134,24 @@ static bool has_trailer(const pf_job *j)
 }
 
 /* The names of the fields that a layout asks for and `present` lacks, or the other way round. */
-static perfile_status check_present(const char *where, uint32_t present, uint32_t wanted,
+static perfile_status check_present(const char *where, uint64_t present, uint64_t wanted,
                                     perfile_error *err)
 {
     if (present == wanted)
         return PERFILE_OK;
     return pf_fail(err, PERFILE_E_USAGE, where,
-                   "present is 0x%x, the sample_type of the layout asks for 0x%x", present, wanted);
+                   "present is 0x%" PRIx64 ", the sample_type of the layout asks for 0x%" PRIx64,
+                   present, wanted);
 }
 
-static uint32_t wanted_bits(const perfile_layout *l, const int8_t *slots)
+static uint64_t wanted_bits(const perfile_layout *l, const int8_t *slots)
 {
-    const uint32_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    uint32_t bits = 0;
+    const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
+    uint64_t bits = 0;
     if (!slots)
-        return (uint32_t)l->sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
+        return l->sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
     for (unsigned i = 0; i < PERFILE_SAMPLE_BITS; i++)
-        bits |= slots[i] > 0 ? (uint32_t)1 << i : 0;
+        bits |= slots[i] > 0 ? UINT64_C(1) << i : 0;
     return bits;
 }
 

@@ -172,7 +172,7 @@ void perfile_session_clock(const perfile_session *s, perfile_clock *clock)
 {
     *clock = (perfile_clock){0};
     if (s->n_events) {
-        const perfile_attr *attr = &s->events[0]->shown.attr;
+        const perfile_attr *attr = s->events[0]->shown.attr;
         clock->known = attr->flags >> PERFILE_ATTR_BIT_USE_CLOCKID & 1;
         clock->clockid = clock->known ? attr->clockid : 0;
     }

@@ -202,7 +202,7 @@ static const pf_named *find_desc(const perfile_session *s, const perfile_event *
     if (e->index >= n->n_desc)
         return NULL;
     const pf_named *named = &n->desc[e->index];
-    return (e->ids.n && named->has_ids) || !same_event(named, &e->attr) ? NULL : named;
+    return (e->ids.n && named->has_ids) || !same_event(named, e->attr) ? NULL : named;
 }
 
 /* Of generic events, type and config say more than the list of old perf does: that has what was
@@ -217,14 +217,14 @@ static bool needs_type_name(const perfile_attr *attr)
  * tracepoints, for which the list was made. */
 static const perfile_event_type *find_type(const perfile_session *s, const perfile_event *e)
 {
-    if (!needs_type_name(&e->attr))
+    if (!needs_type_name(e->attr))
         return NULL;
     const perfile_event_type *type = perfile_session_event_type(s, e->index);
-    if (type && type->event_id == e->attr.config)
+    if (type && type->event_id == e->attr->config)
         return type;
-    if (e->attr.type != PERFILE_TYPE_TRACEPOINT)
+    if (e->attr->type != PERFILE_TYPE_TRACEPOINT)
         return NULL;
-    return perfile_session_event_type(s, pf_ids_find(&s->names.type_configs, e->attr.config));
+    return perfile_session_event_type(s, pf_ids_find(&s->names.type_configs, e->attr->config));
 }
 
 static const pf_named *find_meta(const perfile_session *s, const perfile_attr *attr)
@@ -258,15 +258,15 @@ static perfile_status name_event(perfile_session *s, pf_event *event, perfile_er
         return pf_names_set(s, event, PF_NAME_TYPE, type->name, e->origin, err);
 
     char text[NAME_SIZE];
-    named = find_meta(s, &e->attr);
+    named = find_meta(s, e->attr);
     if (named && named->name.len < sizeof text) {
         memcpy(text, named->name.ptr, named->name.len);
         text[named->name.len] = 0;
-        pf_name_modifiers(&e->attr, text, sizeof text);
+        pf_name_modifiers(e->attr, text, sizeof text);
         return pf_names_set(s, event, PF_NAME_META, bytes_of(text),
                             origin_of(s, PERFILE_FEATURE_META_INFO), err);
     }
-    pf_name_derive(s, &e->attr, text, sizeof text);
+    pf_name_derive(s, e->attr, text, sizeof text);
     return pf_names_set(s, event, PF_NAME_DERIVED, bytes_of(text), PERFILE_ORIGIN_DERIVED, err);
 }
 
@@ -275,10 +275,10 @@ static perfile_status name_by_type(perfile_session *s, uint32_t position, perfil
 {
     const perfile_event_type *type = s->event_types.items[position];
     uint32_t i = position;
-    if (i >= s->n_events || s->events[i]->shown.attr.config != type->event_id)
+    if (i >= s->n_events || s->events[i]->shown.attr->config != type->event_id)
         i = pf_ids_find(&s->names.trace_configs, type->event_id);
     if (i >= s->n_events || s->events[i]->name_rank >= PF_NAME_TYPE ||
-        !needs_type_name(&s->events[i]->shown.attr))
+        !needs_type_name(s->events[i]->shown.attr))
         return PERFILE_OK;
     return pf_names_set(s, s->events[i], PF_NAME_TYPE, type->name, s->events[i]->shown.origin, err);
 }
@@ -288,7 +288,7 @@ perfile_status pf_names_settle(perfile_session *s, perfile_error *err)
     pf_names *n = &s->names;
     perfile_status st;
     for (uint32_t i = s->n_settled; i < s->n_events; i++) {
-        const perfile_attr *attr = &s->events[i]->shown.attr;
+        const perfile_attr *attr = s->events[i]->shown.attr;
         if (attr->type == PERFILE_TYPE_TRACEPOINT &&
             (st = pf_ids_add(&n->trace_configs, &s->arena, attr->config, i, NULL, err)) !=
                 PERFILE_OK)

@@ -148,14 +148,14 @@ bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu)
 }
 
 /* Of TID two numbers, each swapped for itself; the second half of CPU is no part of it. */
-static uint64_t field_value(const uint8_t *word, uint32_t bit, bool swapped)
+static uint64_t field_value(const uint8_t *word, uint64_t bit, bool swapped)
 {
     if (bit == PERFILE_SAMPLE_TID)
         return pf_load_u32(word, swapped) | (uint64_t)pf_load_u32(word + 4, swapped) << 32;
     return bit == PERFILE_SAMPLE_CPU ? pf_load_u32(word, swapped) : pf_load_u64(word, swapped);
 }
 
-bool perfile_sample_field(const perfile_record *r, uint32_t bit, uint64_t *value)
+bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value)
 {
     if (r->type != PERFILE_RECORD_SAMPLE || !(bit & PERFILE_SAMPLE_KNOWN) || bit & (bit - 1) ||
         r->family != PERFILE_FAMILY_PERF || !r->session)
@@ -166,10 +166,10 @@ bool perfile_sample_field(const perfile_record *r, uint32_t bit, uint64_t *value
         if (!l)
             return false;
     }
-    const uint8_t *word = word_at(r, l->sample_slot[__builtin_ctz(bit)]);
+    const uint8_t *word = word_at(r, l->sample_slot[__builtin_ctzll(bit)]);
     if (!word)
         return false;
-    const uint32_t halves = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU;
+    const uint64_t halves = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU;
     if (!is_swapped(r) && !(bit & halves))
         *value = pf_load_u64(word, false);
     else
@@ -177,13 +177,13 @@ bool perfile_sample_field(const perfile_record *r, uint32_t bit, uint64_t *value
     return true;
 }
 
-size_t perfile_sample_fields(const perfile_record *first, size_t n, uint32_t bit, uint64_t *values,
+size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit, uint64_t *values,
                              uint32_t *at)
 {
     size_t found = 0;
     const perfile_layout *shared = n && first->session ? first->session->shared : NULL;
     bool one = bit & PERFILE_SAMPLE_KNOWN && !(bit & (bit - 1));
-    int slot = shared && one ? shared->sample_slot[__builtin_ctz(bit)] : -1;
+    int slot = shared && one ? shared->sample_slot[__builtin_ctzll(bit)] : -1;
     if (slot < 0) {
         for (size_t i = 0; i < n; i++)
             if (perfile_sample_field(first + i, bit, &values[found])) {

@@ -151,9 +151,11 @@ perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact,
     e->scale = 1;
     e->group_leader = e->index;
     e->layout = &event->layout;
-    if (perfile_attr_decode(stored, s->swapped, &e->attr, sizeof e->attr, NULL) != PERFILE_OK)
+    e->attr = &event->attr;
+    if (perfile_attr_decode(stored, s->swapped, &event->attr, sizeof event->attr, NULL) !=
+        PERFILE_OK)
         return PERFILE_OK;
-    pf_layout_make(&event->layout, &e->attr);
+    pf_layout_make(&event->layout, &event->attr);
 
     pf_event **events = pf_array_more(s->events, s->n_events, &s->events_cap, sizeof(void *));
     if (!events)

@@ -11,6 +11,7 @@
 /* An event and what is not shown of it.  Lives in the arena, so that its address never changes. */
 typedef struct pf_event {
     perfile_event shown;
+    perfile_attr attr; /* shown.attr points at it */
     perfile_layout layout;
     uint8_t name_rank; /* PF_NAME_… */
     uint8_t *own_ids;  /* shown.ids.ptr once ids were added to those of the attr, room for … */

@@ -74,6 +74,7 @@ static bool is_decoded(perfile_expr *e)
 /* True if a condition holds in a decoded struct. */
 static bool guard_holds(const uint8_t *decoded, const pf_guard *g)
 {
+    uint64_t bits;
     uint32_t word;
     bool is;
     switch (g->test) {
@@ -81,8 +82,8 @@ static bool guard_holds(const uint8_t *decoded, const pf_guard *g)
         memcpy(&is, decoded + g->at, sizeof is);
         return is;
     case PF_GUARD_BITS:
-        memcpy(&word, decoded + g->at, sizeof word);
-        return word & g->mask;
+        memcpy(&bits, decoded + g->at, sizeof bits);
+        return bits & g->mask;
     default:
         memcpy(&word, decoded + g->at, sizeof word);
         return word >= g->mask;

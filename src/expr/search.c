@@ -63,11 +63,9 @@ static bool begins_with(const char *name, const char *word, const char **rest)
     return true;
 }
 
-/* True if the field of a sample_type bit is in words whose position the layout knows, so that it
- * can be read without decoding. */
-static bool in_layout(uint32_t bit)
+static bool takes_layout(uint64_t bit)
 {
-    const uint32_t fixed = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |
+    const uint64_t fixed = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |
                            PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_ID |
                            PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD;
     return bit & fixed;
@@ -155,9 +153,9 @@ static void push_scope(search *s, const scope *p, const pf_member *m, const char
 /* The offset of the next member as it is stored, as long as only members of fixed size precede it;
  * -1 after that. */
 typedef struct fixed {
-    int32_t body; /* from the beginning of the body */
-    int32_t word; /* from the beginning of the field of a sample_type bit */
-    uint32_t bit; /* this bit */
+    int32_t body; /* in the body */
+    int32_t word; /* in the word of a bit of sample_type */
+    uint64_t bit; /* which */
 } fixed;
 
 /* Adds a way to the member `m`.  With `rest`, which is more of the name, to a bit field of it.  A
@@ -188,7 +186,7 @@ static void add_member(search *s, const scope *p, const pf_member *m, const fixe
     bool stored = way.class == PERFILE_EXPR_NUMBER && !(m->flags & PERFILE_FIELD_CALC) && !mirrored;
     if (stored && s->words_of_sample && f->word >= 0) {
         way.from = s->row == PF_ROW_TRAILER ? PF_WAY_TRAILER : PF_WAY_SAMPLE;
-        way.bit = (uint8_t)__builtin_ctz(f->bit);
+        way.bit = (uint8_t)__builtin_ctzll(f->bit);
         way.at = (uint16_t)f->word;
         way.n_guards = 0; /* the layout says whether the field is there */
     } else if (stored && f->body >= 0 && s->from == PF_WAY_MEMBER) {
@@ -230,8 +228,7 @@ static void add_struct(search *s, const scope *p, const pf_member *m, const fixe
             push_scope(s, p, m, aliases[i].member, true);
 }
 
-/* Adds a condition to those under which members of `p` are there. */
-static void add_guard(scope *p, search *s, uint16_t at, uint16_t test, uint32_t mask)
+static void add_guard(place *p, search *s, uint16_t at, uint16_t test, uint64_t mask)
 {
     if (p->n_guards == PF_EXPR_GUARDS) {
         s->too_many = true;

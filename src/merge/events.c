@@ -294,7 +294,7 @@ static perfile_status make_plan(const pf_merge *x, const pf_merge_input *in, con
     perfile_layout to = *out->layout;
     *p = (pf_merge_plan){.add_trailer = to.sample_id_all && !e->layout->sample_id_all};
     if (p->add_trailer) {
-        perfile_attr attr = out->attr;
+        perfile_attr attr = *out->attr;
         attr.flags &= ~(UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL);
         perfile_layout_of_attr(&attr, sizeof attr, &to);
     }

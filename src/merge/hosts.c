@@ -122,7 +122,7 @@ static bool ids_contradict(const pf_merge_input *a, const pf_merge_input *b)
             uint64_t id = perfile_word(&one->ids, k);
             const perfile_event *other = perfile_session_event_by_id(b->session, id);
             if (id && other &&
-                (one->attr.type != other->attr.type || one->attr.config != other->attr.config))
+                (one->attr->type != other->attr->type || one->attr->config != other->attr->config))
                 return true;
         }
     }

@@ -16,7 +16,7 @@ static perfile_bytes type_of(const perfile_session *s, uint32_t i)
 {
     const perfile_event *e = perfile_session_event(s, i);
     const perfile_event_type *t = perfile_session_event_type(s, i);
-    if (t && t->event_id == e->attr.config)
+    if (t && t->event_id == e->attr->config)
         return t->name;
     size_t len = strlen(e->name);
     return (perfile_bytes){(const uint8_t *)e->name, len < LONGEST_TYPE ? len : LONGEST_TYPE};
@@ -50,7 +50,7 @@ static perfile_status add_types_of_events(pf_merge *x, pf_merge_entries *seen, p
                 names[in->events[i].out] = type_of(in->session, i);
     }
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++)
-        st = add_type(x, seen, perfile_session_event(x->base.session, i)->attr.config, names[i],
+        st = add_type(x, seen, perfile_session_event(x->base.session, i)->attr->config, names[i],
                       true, err);
     pf_free(names);
     return st;

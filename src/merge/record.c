@@ -233,7 +233,7 @@ static perfile_status add_trailer(rewriting *w)
     const uint64_t words = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ID |
                            PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_CPU |
                            PERFILE_SAMPLE_IDENTIFIER;
-    perfile_sample_id v = {.present = (uint32_t)(e->layout->sample_type & words),
+    perfile_sample_id v = {.present = e->layout->sample_type & words,
                            .pid = PERFILE_NO_PID,
                            .tid = PERFILE_NO_PID,
                            .time = w->in->key,

@@ -185,10 +185,11 @@ static bool fill_threads(perfile_model *m)
     size_t starts = 0;
     for (size_t i = 0; i < m->history.n; i++) {
         const pf_change *c = change_at(m, i);
-        starts += c->key >> 32 == PF_CHANGE_START;
-        if (c->key >> 32 == PF_CHANGE_NAME)
-            m->names[i] = (perfile_thread_name){c->time, (const char *)(uintptr_t)c->value,
-                                                c->flags & PF_CHANGE_EXEC};
+        starts += c->key >> 32 == PF_START;
+        if (c->key >> 32 == PF_NAME)
+            m->names[i] = (perfile_thread_name){.time = c->time,
+                                                .name = (const char *)(uintptr_t)c->value,
+                                                .exec = c->flags & PF_EXEC};
     }
     m->threads = pf_alloc(m->tasks.n + starts + 1, sizeof *m->threads);
     if (!m->threads)
@@ -228,16 +229,19 @@ static void add_processes(perfile_model *m, size_t from, size_t to)
         const perfile_thread *t = &m->threads[i];
         if (t->tid == pid)
             m->processes[m->n_processes++] =
-                (perfile_process){pid, t->ppid, t->start, t->end, t->comm, 0};
+                (perfile_process){.pid = pid,
+                                  .ppid = t->ppid,
+                                  .start = t->start,
+                                  .end = t->end,
+                                  .comm = t->comm};
     }
     if (m->n_processes == first)
         m->processes[m->n_processes++] =
-            (perfile_process){pid,
-                              PERFILE_NO_PID,
-                              PERFILE_NO_TIME,
-                              PERFILE_NO_TIME,
-                              perfile_model_comm(m, pid, pid, PERFILE_NO_TIME),
-                              0};
+            (perfile_process){.pid = pid,
+                              .ppid = PERFILE_NO_PID,
+                              .start = PERFILE_NO_TIME,
+                              .end = PERFILE_NO_TIME,
+                              .comm = perfile_model_comm(m, pid, pid, PERFILE_NO_TIME)};
 
     /* The last process that started at or before the thread; the first one has no lower bound. */
     for (size_t i = from; i < to; i++) {

@@ -67,15 +67,15 @@ static bool any_byte(perfile_bytes b)
  * that has nonzero bytes behind the members this library knows. */
 static void report_attr(pf_perf_stream *p, const perfile_event *e, uint64_t entry_size)
 {
-    uint64_t size = e->attr.size ? e->attr.size : PF_ATTR_LEAST;
+    uint64_t size = e->attr->size ? e->attr->size : PF_ATTR_LEAST;
     if (e->damage)
         pf_stream_damage(&p->base, e->damage, e->offset, 0);
     else if (size + ID_SECTION != entry_size)
         pf_stream_notice(&p->base, e->offset, "attr.size", "attr %u has %u bytes, its entry %llu",
-                         e->index, e->attr.size, (unsigned long long)(entry_size - ID_SECTION));
+                         e->index, e->attr->size, (unsigned long long)(entry_size - ID_SECTION));
     if (e->ids_damage)
         pf_stream_damage(&p->base, e->ids_damage, e->offset, 0);
-    if (any_byte(e->attr.extra))
+    if (any_byte(e->attr->extra))
         pf_stream_notice(&p->base, e->offset, "attr.extra",
                          "attr %u has members that are newer than this library: the layout of its "
                          "records may differ",

@@ -232,7 +232,8 @@ perfile_status pf_perf_name_parts(pf_perf_stream *p, perfile_error *err)
     if (!p->part_names)
         return pf_fail_nomem(err, "parts");
     for (uint32_t i = 0; i < p->n_parts; i++)
-        p->part_names[i] = (perfile_part){p->parts[i].name, p->parts[i].source->size};
+        p->part_names[i] =
+            (perfile_part){.name = p->parts[i].name, .size = p->parts[i].source->size};
     c->parts = p->part_names;
     c->n_parts = p->n_parts;
     return PERFILE_OK;

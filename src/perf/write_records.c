@@ -20,12 +20,11 @@ typedef struct record_build {
     uint8_t *record;               /* w->scratch, PF_RECORD_MOST bytes */
 } record_build;
 
-/* The fields of the trailer of layout `l`, as bits of perfile_sample_id.present. */
-static uint32_t trailer_bits(const perfile_layout *l)
+static uint64_t trailer_bits(const perfile_layout *l)
 {
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     for (unsigned i = 0; i < sizeof l->trailer_slot; i++)
-        bits |= l->trailer_slot[i] > 0 ? (uint32_t)1 << i : 0;
+        bits |= l->trailer_slot[i] > 0 ? UINT64_C(1) << i : 0;
     return bits;
 }
 
@@ -132,8 +131,8 @@ static perfile_status finish_record(pf_perf_writer *w, const record_build *m, si
 static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, size_t size,
                                  const perfile_put_options *how, perfile_error *err)
 {
-    const uint32_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    record_build m;
+    const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
+    making m;
     perfile_sample s = {0};
     size_t len;
     perfile_status st = begin_record(w, PERFILE_RECORD_SAMPLE, how, &m, err);
@@ -145,7 +144,7 @@ static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, si
                    ? finish_record(w, &m, len, err)
                    : PERFILE_E_USAGE;
     memcpy(&s, in, size);
-    uint32_t fields = (uint32_t)m.event->layout.sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
+    uint64_t fields = m.event->layout.sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
     uint64_t id = m.given.id ? m.given.id : m.event->id;
     if (!s.present)
         s.present = fields;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "perfile/abi.h"
+
 enum {
     PF_ATTR_SIZE_AT = 4,         /* u32, its own size; 0 is that of the first version */
     PF_ATTR_SAMPLE_TYPE_AT = 24, /* u64, as the next two */
@@ -12,7 +14,7 @@ enum {
     PF_ATTR_FLAGS_AT = 40, /* of bit fields */
     PF_ATTR_BRANCH_TYPE_AT = 72,
     PF_ATTR_LEAST = 64, /* the first version: PERF_ATTR_SIZE_VER0 */
-    PF_ATTR_OURS = 144, /* the last that format/structs.def has the members of */
+    PF_ATTR_OURS = PERFILE_ATTR_SIZE, /* the last that format/structs.def has the members of */
     PF_ATTR_MOST = 4096 /* more is none: the kernel takes no more than a page */
 };
 

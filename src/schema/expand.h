@@ -24,6 +24,10 @@
 #define PF_IS_CPU_cpu     ~, PF_HAS_CPU
 #define PF_STRING_OF_LEFT ~, PF_HAS_STRING
 
+/* Layouts whose struct has `present`. */
+#define PF_PRESENT_IN_sample    ~, o->present = present
+#define PF_PRESENT_IN_sample_id ~, o->present = present
+
 /* The marks as the tables write them. */
 enum {
     NONE = 0,
@@ -142,7 +146,7 @@ enum {
 
 #define PF_STRUCT_BEGIN(id)                                                                        \
     typedef struct perfile_##id {                                                                  \
-        uint32_t present;
+        uint32_t reserved0;
 #define PF_STRUCT_END(id)                                                                          \
     }                                                                                              \
     perfile_##id;

@@ -27,7 +27,7 @@ typedef struct pf_member {
     uint8_t flags; /* PERFILE_FIELD_… */
     uint8_t of;    /* LIST, STRUCT: PF_SHAPE_… */
     uint16_t at;   /* in the decoded struct: the member, or the has_… of a WHEN */
-    uint32_t bit;  /* of a SAMPLE */
+    uint64_t bit;  /* of a SAMPLE */
 } pf_member;
 
 /* Takes the next element off a list; `size` is that of the decoded struct. */

@@ -9,7 +9,7 @@
 static const perfile_vocabulary set_none = {"none", NULL, NULL, 0};
 
 #define BITS_SET(set)                                  static const perfile_bits rows_##set[] = {
-#define BITS(set, id, shift, width, values, name, doc) {name, &set_##values, shift, width},
+#define BITS(set, id, shift, width, values, name, doc) {name, &set_##values, shift, width, {0}},
 #define END_BITS(set)                                                                              \
     }                                                                                              \
     ;                                                                                              \

@@ -69,7 +69,7 @@ static void find_common(pf_target *t, const perfile_session *below)
         return;
     for (uint32_t i = 0; i < n; i++)
         common &=
-            known_bits(t, PF_WORD_SAMPLE_TYPE, perfile_session_event(below, i)->attr.sample_type);
+            known_bits(t, PF_WORD_SAMPLE_TYPE, perfile_session_event(below, i)->attr->sample_type);
     t->common = common;
 }
 
@@ -182,7 +182,7 @@ size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool 
 
 void pf_target_layout(pf_target *t, const perfile_event *e, perfile_layout *layout)
 {
-    perfile_attr attr = e->attr;
+    perfile_attr attr = *e->attr;
     attr.sample_type = known_bits(t, PF_WORD_SAMPLE_TYPE, attr.sample_type);
     attr.read_format = known_bits(t, PF_WORD_READ_FORMAT, attr.read_format);
     attr.branch_sample_type = known_bits(t, PF_WORD_BRANCH_TYPE, attr.branch_sample_type);

@@ -63,10 +63,10 @@ static void check_session(const perfile_session *s, const perfile_writer_options
         const perfile_event *e = perfile_session_event(s, i);
         perfile_attr a = written_attr(i);
         assert_string_equal(e->name, names[i]);
-        assert_int_equal(e->attr.sample_type, a.sample_type);
-        assert_int_equal(e->attr.sample_period, a.sample_period);
-        assert_int_equal(e->attr.config2, a.config2);
-        assert_int_equal(e->attr.size, o->attr_size                        ? o->attr_size
+        assert_int_equal(e->attr->sample_type, a.sample_type);
+        assert_int_equal(e->attr->sample_period, a.sample_period);
+        assert_int_equal(e->attr->config2, a.config2);
+        assert_int_equal(e->attr->size, o->attr_size                        ? o->attr_size
                                        : i || o->form == PERFILE_FORM_FILE ? 72
                                                                            : 64);
         assert_int_equal(e->ids.n, 2);

@@ -407,14 +407,14 @@ static void attrs_are_as_short_as_the_oldest(void **state)
     merge(&m, two, 2, PERFILE_MERGE_JOIN_EVENTS, NULL);
     ended(&m);
     assert_int_equal(m.sum.events, 1);
-    assert_int_equal(perfile_session_event(perfile_stream_session(m.stream), 0)->attr.size, 112);
+    assert_int_equal(perfile_session_event(perfile_stream_session(m.stream), 0)->attr->size, 112);
     close_merged(&m);
     two[0].config3 = 7;
     merge(&m, two, 2, PERFILE_MERGE_JOIN_EVENTS, NULL);
     ended(&m);
     assert_int_equal(m.sum.events, 2);
-    assert_int_equal(perfile_session_event(perfile_stream_session(m.stream), 0)->attr.config3, 7);
-    assert_int_equal(perfile_session_event(perfile_stream_session(m.stream), 1)->attr.size, 112);
+    assert_int_equal(perfile_session_event(perfile_stream_session(m.stream), 0)->attr->config3, 7);
+    assert_int_equal(perfile_session_event(perfile_stream_session(m.stream), 1)->attr->size, 112);
     close_merged(&m);
 }
 
@@ -536,7 +536,7 @@ static void converted_events_say_the_clock_of_the_output(void **state)
     ended(&m);
     for (uint32_t i = 0; i < 2; i++) {
         const perfile_event *e = perfile_session_event(perfile_stream_session(m.stream), i);
-        assert_int_equal(e->attr.clockid, 1);
+        assert_int_equal(e->attr->clockid, 1);
     }
     close_merged(&m);
     two[1] = usual;
@@ -545,8 +545,8 @@ static void converted_events_say_the_clock_of_the_output(void **state)
     merge(&m, two, 2, 0, &offset);
     ended(&m);
     const perfile_event *e = perfile_session_event(perfile_stream_session(m.stream), 1);
-    assert_true(e->attr.flags >> PERFILE_ATTR_BIT_USE_CLOCKID & 1);
-    assert_int_equal(e->attr.clockid, 1);
+    assert_true(e->attr->flags >> PERFILE_ATTR_BIT_USE_CLOCKID & 1);
+    assert_int_equal(e->attr->clockid, 1);
     assert_int_equal(m.inputs[1].clock, PERFILE_MERGE_CLOCK_GIVEN);
     assert_int_equal(m.inputs[1].offset, 1000);
     close_merged(&m);

@@ -47,8 +47,8 @@ static content content_of(perfile_bytes bytes)
     c.events = perfile_session_n_events(session);
     for (uint32_t i = 0; i < c.events; i++) {
         const perfile_event *e = perfile_session_event(session, i);
-        mix(&c.attrs, (const uint8_t *)&e->attr.sample_type, 8);
-        mix(&c.attrs, (const uint8_t *)&e->attr.config, 8);
+        mix(&c.attrs, (const uint8_t *)&e->attr->sample_type, 8);
+        mix(&c.attrs, (const uint8_t *)&e->attr->config, 8);
         mix(&c.ids, e->ids.ptr, 8 * e->ids.n);
     }
     c.form = perfile_stream_container(s)->form;
@@ -455,8 +455,8 @@ static void attrs_get_one_size(void **state)
     for (unsigned i = 0; i < 2; i++) {
         const perfile_event *e = perfile_session_event(session, i);
         assert_int_equal(e->damage, 0);
-        assert_int_equal(e->attr.size, 136);
-        assert_int_equal(e->attr.sample_type, capture_plan(0).sample_type);
+        assert_int_equal(e->attr->size, 136);
+        assert_int_equal(e->attr->sample_type, capture_plan(0).sample_type);
         assert_int_equal(e->ids.n, i ? 0 : 2);
     }
     perfile_stream_close(s);

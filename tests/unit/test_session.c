@@ -133,9 +133,9 @@ static void attr_sizes(void **state)
             assert_int_equal(e->index, i);
             assert_int_equal(e->damage, cases[i].damage);
             assert_int_equal(e->stored.len, cases[i].counts);
-            assert_int_equal(e->attr.size, cases[i].size);
-            assert_int_equal(e->attr.config, i);
-            assert_int_equal(e->attr.branch_sample_type, cases[i].counts >= 80 ? 9 : 0);
+            assert_int_equal(e->attr->size, cases[i].size);
+            assert_int_equal(e->attr->config, i);
+            assert_int_equal(e->attr->branch_sample_type, cases[i].counts >= 80 ? 9 : 0);
         }
         assert_null(perfile_session_event(s, n));
         pf_session_free(s);

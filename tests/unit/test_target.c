@@ -252,7 +252,7 @@ static void fields_are_cut_out(void **state)
         assert_int_equal(perfile_read_decode(r, &read, sizeof read, NULL), PERFILE_OK);
         assert_true(read.pid == 5 && read.values.nr == 1 && perfile_record_time(r) == 6);
         assert_int_equal(r->body.len, 8 + 8 + 8 + 16 + 8);
-        const perfile_attr *attr = &perfile_session_event(perfile_stream_session(out.s), 0)->attr;
+        const perfile_attr *attr = perfile_session_event(perfile_stream_session(out.s), 0)->attr;
         assert_int_equal(attr->size, 112);
         assert_int_equal(attr->branch_sample_type, PERFILE_BRANCH_ANY);
         assert_int_equal(attr->read_format & PERFILE_FORMAT_LOST, 0);
@@ -342,8 +342,8 @@ static void attrs_are_cut(void **state)
         run(&out, &b, "6.1");
         const perfile_event *e = perfile_session_event(perfile_stream_session(out.s), 0);
         assert_int_equal(e->stored.len, 128);
-        assert_true(e->attr.size == 128 && e->attr.sample_freq == 99 && e->attr.aux_action == 0 &&
-                    e->attr.flags == UINT64_C(1) << 10);
+        assert_true(e->attr->size == 128 && e->attr->sample_freq == 99 && e->attr->aux_action == 0 &&
+                    e->attr->flags == UINT64_C(1) << 10);
         assert_int_equal(e->ids.n, 1);
         assert_true(perfile_word(&e->ids, 0) == 70);
         assert_int_equal(out.lost[PERFILE_TARGET_LOSS_ATTR_MEMBER], 4);
@@ -353,7 +353,7 @@ static void attrs_are_cut(void **state)
 
         run(&out, &b, "7.3");
         e = perfile_session_event(perfile_stream_session(out.s), 0);
-        assert_true(e->attr.size == 144 && e->attr.config4 == 4 && e->attr.aux_action == 2);
+        assert_true(e->attr->size == 144 && e->attr->config4 == 4 && e->attr->aux_action == 2);
         assert_string_equal(out.names, "extra ");
         done(&out);
     }
@@ -370,7 +370,7 @@ static void short_attrs_grow_in_records(void **state)
     begin(&b, &plan);
     run(&out, &b, "6.1");
     assert_int_equal(out.records[0]->body.len, 128 + 8);
-    assert_int_equal(perfile_session_event(perfile_stream_session(out.s), 0)->attr.size, 128);
+    assert_int_equal(perfile_session_event(perfile_stream_session(out.s), 0)->attr->size, 128);
     assert_int_equal(out.sum.losses, 0);
     done(&out);
     run(&out, &b, "6.6");
@@ -499,7 +499,7 @@ static void every_version_knows_whose(void **state)
         assert_int_equal(out.n, 10);
         for (unsigned i = 0; i < 8; i++) {
             const perfile_record *r = out.records[2 + i];
-            assert_int_equal(perfile_record_event(r)->attr.config, i / 2 % 2);
+            assert_int_equal(perfile_record_event(r)->attr->config, i / 2 % 2);
             assert_int_equal(perfile_record_time(r), 100 + i / 2);
         }
         for (unsigned i = 0; i < 2; i++) {

@@ -174,7 +174,7 @@ static void attrs_say_no_more(void **state)
         begin(&b, &plan);
         perfile_stream *s = open_stage(&b, bit, NULL);
         assert_int_equal(perfile_stream_next(s, &r, NULL), PERFILE_OK);
-        const perfile_attr *a = &perfile_session_event(perfile_stream_session(s), 0)->attr;
+        const perfile_attr *a = perfile_session_event(perfile_stream_session(s), 0)->attr;
         assert_true(a->sample_type == (plan.sample_type & ~bit));
         assert_true(a->flags ==
                     (bit == PERFILE_SAMPLE_CALLCHAIN ? FLAG(SAMPLE_ID_ALL) : plan.flags));

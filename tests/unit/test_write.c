@@ -524,7 +524,7 @@ static void targets(void **state)
             if (r->type == PERFILE_RECORD_HEADER_FEATURE)
                 last = pf_load_u64(r->body.ptr, false);
         assert_int_equal(last, cases[i].end);
-        assert_int_equal(perfile_session_event(perfile_stream_session(s), 1)->attr.size,
+        assert_int_equal(perfile_session_event(perfile_stream_session(s), 1)->attr->size,
                          cases[i].attr_size);
         perfile_stream_close(s);
         close_writer(w, sink);

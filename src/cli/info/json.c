@@ -94,14 +94,14 @@ static void events(const cli_info_facts *x)
         cli_json_object(NULL);
         cli_json_number("index", i);
         cli_json_string("name", e->name);
-        cli_json_number("type", e->attr.type);
-        cli_json_hex("config", e->attr.config);
+        cli_json_number("type", e->attr->type);
+        cli_json_hex("config", e->attr->config);
         cli_json_number("ids", e->ids.n);
-        if (e->attr.is_freq)
-            cli_json_decimal("sample_freq", e->attr.sample_freq);
+        if (e->attr->is_freq)
+            cli_json_decimal("sample_freq", e->attr->sample_freq);
         else
-            cli_json_decimal("sample_period", e->attr.sample_period);
-        cli_json_string("call_graph", cli_info_call_graph(&e->attr));
+            cli_json_decimal("sample_period", e->attr->sample_period);
+        cli_json_string("call_graph", cli_info_call_graph(e->attr));
         if (x->walked) {
             bool counted = i < x->n_events; /* later events have no records */
             cli_json_number("records", counted ? x->events[i].records : 0);

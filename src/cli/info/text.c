@@ -161,7 +161,7 @@ static void events(const cli_info_facts *x)
             cli_print(": ");
             plural(samples, "sample", "samples");
         }
-        sampling(&e->attr);
+        sampling(e->attr);
         cli_print("\n");
     }
     if (x->walked && x->other.samples) {

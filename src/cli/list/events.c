@@ -136,7 +136,7 @@ static void event_text(const cli_listing *l, const perfile_event *e)
 static void event_row(const cli_listing *l, const perfile_event *e, cli_table *t)
 {
     char words[512];
-    const perfile_attr *a = &e->attr;
+    const perfile_attr *a = e->attr;
     const char *type = perfile_vocabulary_word(perfile_vocabulary_find("attr_type"), a->type);
     if (!type)
         type = perfile_session_pmu_name(l->session, a->type);

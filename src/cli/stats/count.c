@@ -109,9 +109,9 @@ static void count_sample(cli_group *g, const perfile_record *r)
     const perfile_event *e = perfile_record_event(r);
     uint64_t period = 0;
     bool has = perfile_sample_field(r, PERFILE_SAMPLE_PERIOD, &period);
-    if (!has && e && !e->attr.is_freq) {
+    if (!has && e && !e->attr->is_freq) {
         has = true;
-        period = e->attr.sample_period;
+        period = e->attr->sample_period;
     }
     cli_group_sample(g, e ? e->index : UINT32_MAX, has && e, period);
 }

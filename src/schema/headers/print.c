@@ -2,6 +2,7 @@
  * update.sh beside it puts the sections where they belong, so that a person, a debugger and a
  * binding generator read the headers as they stand. */
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,14 @@ static void member(const char *type, const char *name, const char *doc)
     commented(line, comment);
 }
 
+/* Words that later members take.  None left: an array that no compiler takes. */
+static void room(const char *name, int words)
+{
+    char line[200];
+    snprintf(line, sizeof line, "    uint64_t %s[%d];", name, words > 0 ? words : -1);
+    commented(line, "0; for later members");
+}
+
 static void begin(const char *id, const char *doc)
 {
     char line[200], comment[600];
@@ -77,7 +86,10 @@ static void begin(const char *id, const char *doc)
         printf("/* %s */\n%s\n", comment, line);
     else
         commented(line, comment);
-    commented("    uint32_t present;", sample ? "what is there: bits of sample_type" : "0");
+    if (sample)
+        commented("    uint64_t present;", "what is there: bits of sample_type");
+    else
+        commented("    uint32_t reserved0;", "0");
 }
 
 static void end(const char *id)
@@ -122,18 +134,41 @@ static void number(const char *prefix, const char *name, long value, const char 
     commented(line, doc);
 }
 
+/* Enumerators are ints: a bit above 30 is a macro. */
+static void mask(const char *prefix, const char *name, uint64_t value)
+{
+    if (value <= INT32_MAX)
+        printf("    %s%s = 0x%llx,\n", prefix, name, (unsigned long long)value);
+    else
+        printf("#define %s%s UINT64_C(0x%llx)\n", prefix, name, (unsigned long long)value);
+}
+
 static void bit(const char *prefix, const char *name, unsigned shift, bool is_number,
                 const char *doc)
 {
     char line[200];
+    if (!is_number && shift > 30) {
+        printf("#define %s%s (UINT64_C(1) << %u)\n", prefix, name, shift);
+        return;
+    }
     snprintf(line, sizeof line, is_number ? "    %s%s = %u," : "    %s%s = 1 << %u,", prefix, name,
              shift);
     commented(line, doc);
 }
 
-#define BIT_sample_type(id, shift, doc)        bit("PERFILE_SAMPLE_", #id, shift, false, doc);
-#define BIT_read_format(id, shift, doc)        bit("PERFILE_FORMAT_", #id, shift, false, doc);
-#define BIT_branch_sample_type(id, shift, doc) bit("PERFILE_BRANCH_", #id, shift, false, doc);
+/* Bits of each set that the tables know. */
+static uint64_t sample_known, read_known, branch_known;
+
+#define KNOWN(known, shift) known |= UINT64_C(1) << (shift)
+#define BIT_sample_type(id, shift, doc)                                                            \
+    bit("PERFILE_SAMPLE_", #id, shift, false, doc);                                                \
+    KNOWN(sample_known, shift);
+#define BIT_read_format(id, shift, doc)                                                            \
+    bit("PERFILE_FORMAT_", #id, shift, false, doc);                                                \
+    KNOWN(read_known, shift);
+#define BIT_branch_sample_type(id, shift, doc)                                                     \
+    bit("PERFILE_BRANCH_", #id, shift, false, doc);                                                \
+    KNOWN(branch_known, shift);
 #define BIT_attr_flags(id, shift, doc)         bit("PERFILE_ATTR_BIT_", #id, shift, true, doc);
 #define BIT_branch_flags(id, shift, doc)
 #define BIT_data_src(id, shift, doc)
@@ -152,10 +187,34 @@ static void bit(const char *prefix, const char *name, unsigned shift, bool is_nu
 #define BIT_map_flags(id, shift, doc)
 #define BIT_ksym_flags(id, shift, doc)
 
+/* Bytes of an attr that has all members: of two that are told apart by a flag, one counts. */
+static long attr_size(void)
+{
+    enum { BYTES_u8 = 1, BYTES_u16 = 2, BYTES_u32 = 4, BYTES_s32 = 4, BYTES_u64 = 8 };
+    enum { BYTES_string = 0, BYTES_cstr = 0 };
+    long bytes = 0;
+    bool is_attr = false, counts = true;
+#define STRUCT(id, doc) is_attr = strcmp(#id, "attr") == 0;
+#define FIELD(id, type, name, kind, doc) bytes += is_attr && counts ? BYTES_##type : 0;
+#define ATTR(id, type, name, kind, doc)  FIELD(id, type, name, kind, doc)
+#define ELSE(id, name)                   counts = false;
+#define END_WHEN(id)                     counts = true;
+#include "format/structs.def"
+    return bytes;
+}
+
 static void print_bits(void)
 {
 #define BITS(set, id, shift, width, values, name, doc) BIT_##set(id, shift, doc)
 #include "format/words.def"
+    long bits = 0;
+    while (bits < 64 && sample_known >> bits)
+        bits++;
+    number("PERFILE_SAMPLE_", "BITS", bits, "of sample_type that have a row in format/words.def");
+    mask("PERFILE_SAMPLE_", "KNOWN", sample_known);
+    mask("PERFILE_FORMAT_", "KNOWN", read_known);
+    mask("PERFILE_BRANCH_", "KNOWN", branch_known);
+    number("PERFILE_ATTR_", "SIZE", attr_size(), "bytes of an attr with all members of the tables");
 }
 
 static void print_records(void)

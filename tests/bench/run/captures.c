@@ -106,7 +106,7 @@ static bool fits(const capture *c)
     const perfile_session *session = perfile_stream_session(s);
     bool good = perfile_session_n_events(session) > 0;
     for (uint32_t i = 0; i < perfile_session_n_events(session); i++)
-        if (perfile_session_event(session, i)->attr.sample_type != hand_sample_type[c->kind])
+        if (perfile_session_event(session, i)->attr->sample_type != hand_sample_type[c->kind])
             good = false;
     perfile_stream_close(s);
     return good;
