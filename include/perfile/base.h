@@ -6,6 +6,11 @@
  *   NULL.  Results go through pointers and are untouched on failure.
  * - Every struct that a caller fills begins with its `size` (set it to sizeof), so that programs
  *   built against an older header go on working with a newer library.
+ * - Structs that stand inside others, or one behind the other in an array of the library, have
+ *   words called `reserved`, of which new members take their place: nothing behind them moves.
+ *   Those that a program fills are zeroed as a whole first (`= {0}`), reserved words and all.  What
+ *   grows with every kernel and stands in no such struct is reached through a pointer
+ *   (perfile_event.attr) and handed over with its size.
  * - Integers in structs are native; bytes in perfile_bytes and perfile_words are as stored.
  * - One object is used by one thread at a time; different objects need no locks.  The library
  *   prints nothing, keeps no global state and never calls exit(); it starts threads only where a

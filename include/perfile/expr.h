@@ -86,6 +86,7 @@ typedef struct perfile_expr_name {
     const perfile_vocabulary *words; /* of its values or parts, or NULL */
     uint32_t type;                   /* PERFILE_EXPR_… */
     uint32_t kind;                   /* PERFILE_KIND_… */
+    uint64_t reserved[2];
 } perfile_expr_name;
 
 /* Shows all names, those of every record first; what `name` is called with is gone after it. */

@@ -74,9 +74,9 @@ typedef struct perfile_list {
     uint64_t reserved;
 } perfile_list;
 
-/* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type.  Members
- * that later versions add take the place of reserved words, so a struct that a program fills is zeroed
- * as a whole first. */
+/* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type.
+ * Members that later versions add take the place of reserved words, so a struct that a program
+ * fills is zeroed as a whole first. */
 /* clang-format off */
 /* BEGIN made of format/: structs */
 /* What an event counts and what its samples hold. */

@@ -111,6 +111,7 @@ typedef struct perfile_clock {
     uint64_t clock_ns;   /* session clock at that moment, ns */
     uint64_t shift, mult, zero, cycles, mask; /* format/records.def, TIME_CONV */
     bool is_short; /* the counter is shorter than 64 bits: cycles and mask count */
+    uint64_t reserved[4];
 } perfile_clock;
 PERFILE_API void perfile_session_clock(const perfile_session *s, perfile_clock *clock);
 

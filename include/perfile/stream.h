@@ -27,6 +27,7 @@ enum {                             /* perfile_open_options.envelopes */
 typedef struct perfile_assumed_event {
     perfile_bytes attr; /* as stored */
     perfile_bytes ids;  /* u64 each */
+    uint64_t reserved[2];
 } perfile_assumed_event;
 
 /* Facts that replace those of a damaged header.  Set `size`; a member that is 0 is taken from the

@@ -76,12 +76,11 @@ static void check_bits(pf_check *c, const perfile_event *e)
 {
     uint64_t type = e->attr->sample_type;
     uint64_t both = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    if (type >> PERFILE_SAMPLE_BITS)
-        pf_report_event(
-            c, PERFILE_RULE_V_105,
-            /* Without bit 63, which old kernels leaked: the lesser case if no bit is left. */
-            type << 1 >> (PERFILE_SAMPLE_BITS + 1) ? PF_FULL : PF_LESSER, e, "attr.sample_type",
-            "unknown bits 0x%" PRIx64, type >> PERFILE_SAMPLE_BITS << PERFILE_SAMPLE_BITS);
+    /* Bit 63, __PERF_SAMPLE_CALLCHAIN_EARLY, is one of the kernel itself that old ones leaked. */
+    uint64_t unknown = type & ~(uint64_t)PERFILE_SAMPLE_KNOWN;
+    if (unknown)
+        pf_find_event(c, PERFILE_RULE_V_105, unknown << 1 ? PF_FULL : PF_LESSER, e,
+                      "attr.sample_type", "unknown bits 0x%" PRIx64, unknown);
     if ((type & both) == both)
         pf_find_event(c, PERFILE_RULE_V_106, PF_FULL, e, "attr.sample_type",
                       "both WEIGHT and WEIGHT_STRUCT");
@@ -91,7 +90,8 @@ static void check_bits(pf_check *c, const perfile_event *e)
     if (e->attr->read_format & ~(uint64_t)PERFILE_FORMAT_KNOWN)
         pf_find_event(c, PERFILE_RULE_V_112, type & PERFILE_SAMPLE_READ ? PF_FULL : PF_LESSER, e,
                       "attr.read_format", "unknown bits in 0x%" PRIx64, e->attr->read_format);
-    if (type & PERFILE_SAMPLE_BRANCH_STACK && e->attr->branch_sample_type & ~(uint64_t)PERFILE_BRANCH_KNOWN)
+    if (type & PERFILE_SAMPLE_BRANCH_STACK &&
+        e->attr->branch_sample_type & ~(uint64_t)PERFILE_BRANCH_KNOWN)
         pf_find_event(c, PERFILE_RULE_V_113, PF_FULL, e, "attr.branch_sample_type",
                       "unknown bits in 0x%" PRIx64, e->attr->branch_sample_type);
     if ((type & PERFILE_SAMPLE_REGS_USER && !e->attr->sample_regs_user) ||

@@ -16,7 +16,7 @@ void pf_repair_forget(pf_repair *r)
 bool pf_repair_add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
 {
     /* Places in `bytes`, which moves as it grows. */
-    perfile_assumed_event e = {{NULL, attr.len}, {NULL, ids.len}};
+    perfile_assumed_event e = {.attr = {NULL, attr.len}, .ids = {NULL, ids.len}};
     bool ok = pf_buffer_append(&r->bytes, attr.ptr, attr.len) &&
               pf_buffer_append(&r->bytes, ids.ptr, ids.len) &&
               pf_buffer_append(&r->events, &e, sizeof e);

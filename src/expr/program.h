@@ -65,8 +65,8 @@ enum {
     PF_WAY_ELEMENT  /* in the decoded element of a list */
 };
 
-/* Says in a decoded struct whether a member is there: a bool; bits of 64 (`present`); or at least `mask`
- * in a word of 32 (attr.size). */
+/* Says in a decoded struct whether a member is there: a bool; bits of 64 (`present`); or at least
+ * `mask` in a word of 32 (attr.size). */
 enum { PF_GUARD_IS, PF_GUARD_BITS, PF_GUARD_REACHES };
 typedef struct pf_guard {
     uint64_t mask;

@@ -228,12 +228,8 @@ static void add_processes(perfile_model *m, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         const perfile_thread *t = &m->threads[i];
         if (t->tid == pid)
-            m->processes[m->n_processes++] =
-                (perfile_process){.pid = pid,
-                                  .ppid = t->ppid,
-                                  .start = t->start,
-                                  .end = t->end,
-                                  .comm = t->comm};
+            m->processes[m->n_processes++] = (perfile_process){
+                .pid = pid, .ppid = t->ppid, .start = t->start, .end = t->end, .comm = t->comm};
     }
     if (m->n_processes == first)
         m->processes[m->n_processes++] =

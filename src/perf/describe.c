@@ -15,7 +15,9 @@
 #include "perfile/recover.h"
 #include "schema/attr_places.h"
 
-enum { ATTR_SIZE = 112 }; /* PERF_ATTR_SIZE_VER5 */
+enum { ATTR_SIZE = 112 };
+_Static_assert(PERFILE_ATTR_SIZE <= sizeof((perfile_event_text){0}.attr),
+               "perfile_event_text has no room for an attr");
 
 /* A member of the attr that a description can set. */
 typedef struct member {

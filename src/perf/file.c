@@ -37,8 +37,8 @@ perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint
     perfile_container_damage *more = pf_realloc(p->damages, (size_t)c->n_damages + 1, sizeof *more);
     if (!more)
         return pf_fail_nomem(err, "container");
-    more[c->n_damages] = (perfile_container_damage){
-        .damage = damage, .role = role, .offset = offset};
+    more[c->n_damages] =
+        (perfile_container_damage){.damage = damage, .role = role, .offset = offset};
     p->damages = more;
     c->damages = more;
     c->n_damages++;

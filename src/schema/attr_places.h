@@ -13,9 +13,9 @@ enum {
     PF_ATTR_READ_FORMAT_AT = 32,
     PF_ATTR_FLAGS_AT = 40, /* of bit fields */
     PF_ATTR_BRANCH_TYPE_AT = 72,
-    PF_ATTR_LEAST = 64, /* the first version: PERF_ATTR_SIZE_VER0 */
+    PF_ATTR_LEAST = 64,               /* the first version: PERF_ATTR_SIZE_VER0 */
     PF_ATTR_OURS = PERFILE_ATTR_SIZE, /* the last that format/structs.def has the members of */
-    PF_ATTR_MOST = 4096 /* more is none: the kernel takes no more than a page */
+    PF_ATTR_MOST = 4096               /* more is none: the kernel takes no more than a page */
 };
 
 /* PERF_ATTR_SIZE_VER0 and later ones.  88 was never one. */

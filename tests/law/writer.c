@@ -67,8 +67,8 @@ static void check_session(const perfile_session *s, const perfile_writer_options
         assert_int_equal(e->attr->sample_period, a.sample_period);
         assert_int_equal(e->attr->config2, a.config2);
         assert_int_equal(e->attr->size, o->attr_size                        ? o->attr_size
-                                       : i || o->form == PERFILE_FORM_FILE ? 72
-                                                                           : 64);
+                                        : i || o->form == PERFILE_FORM_FILE ? 72
+                                                                            : 64);
         assert_int_equal(e->ids.n, 2);
         assert_int_equal(perfile_word(&e->ids, 1), 72 + i);
         assert_true(e->scale == (i ? 0.25 : 1));

@@ -229,7 +229,8 @@ static void events_may_be_given(void **state)
     for (unsigned i = 0; i < 2; i++) {
         build_attr_plan plan = capture_plan(i);
         build_attr(&attrs[i], &plan);
-        events[i] = (perfile_assumed_event){built(&attrs[i]), {(const uint8_t *)&ids[i], 8}};
+        events[i] =
+            (perfile_assumed_event){.attr = built(&attrs[i]), .ids = {(const uint8_t *)&ids[i], 8}};
     }
     perfile_assume assume = {.size = sizeof assume,
                              .byte_order =

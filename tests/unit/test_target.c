@@ -330,10 +330,13 @@ static void attrs_are_cut(void **state)
         build_u64(&b, 16);
         size_t start = build_begin(&b, PERFILE_RECORD_HEADER_ATTR, 0);
         build_bytes(&b, bytes, n);
-        build_bytes(&b, "newer...", 8); /* 152 bytes: a member that nobody knows */
+        build_bytes(&b,
+                    "\0\0\0\0\0\0\0\0"
+                    "\0\0\0\0\0\0\0\0newer...",
+                    24); /* members that nobody knows */
         build_u64(&b, 70);
         build_end(&b, start);
-        uint32_t size = b.swap ? pf_swap_u32(152) : 152;
+        uint32_t size = b.swap ? pf_swap_u32(168) : 168;
         memcpy(b.b.ptr + 16 + 8 + 4, &size, sizeof size);
         start = build_begin(&b, PERFILE_RECORD_SAMPLE, 0);
         build_u64(&b, 1);
@@ -342,8 +345,8 @@ static void attrs_are_cut(void **state)
         run(&out, &b, "6.1");
         const perfile_event *e = perfile_session_event(perfile_stream_session(out.s), 0);
         assert_int_equal(e->stored.len, 128);
-        assert_true(e->attr->size == 128 && e->attr->sample_freq == 99 && e->attr->aux_action == 0 &&
-                    e->attr->flags == UINT64_C(1) << 10);
+        assert_true(e->attr->size == 128 && e->attr->sample_freq == 99 &&
+                    e->attr->aux_action == 0 && e->attr->flags == UINT64_C(1) << 10);
         assert_int_equal(e->ids.n, 1);
         assert_true(perfile_word(&e->ids, 0) == 70);
         assert_int_equal(out.lost[PERFILE_TARGET_LOSS_ATTR_MEMBER], 4);

@@ -68,7 +68,8 @@ static int events_of_reference(const settings *set, given_events *g)
     }
     for (uint32_t i = 0; i < n; i++) {
         const perfile_event *e = perfile_session_event(s, i);
-        g->events[i] = (perfile_assumed_event){e->stored, {e->ids.ptr, 8 * e->ids.n}};
+        g->events[i] =
+            (perfile_assumed_event){.attr = e->stored, .ids = {e->ids.ptr, 8 * e->ids.n}};
     }
     g->assume.n_events = n;
     g->assume.byte_order = perfile_session_byte_order(s);
@@ -85,8 +86,9 @@ static int events_of_texts(const settings *set, given_events *g)
         if (!g->events ||
             perfile_event_parse(set->events[i], set->byte_order, t, &err) != PERFILE_OK)
             return cli_usage("recover", "--event: %s", g->events ? err.message : "out of memory");
-        g->events[i] = (perfile_assumed_event){{t->attr, t->attr_size},
-                                               {(const uint8_t *)t->ids, 8 * (size_t)t->n_ids}};
+        g->events[i] =
+            (perfile_assumed_event){.attr = {t->attr, t->attr_size},
+                                    .ids = {(const uint8_t *)t->ids, 8 * (size_t)t->n_ids}};
     }
     g->assume.n_events = set->n_events;
     g->assume.byte_order = set->byte_order;

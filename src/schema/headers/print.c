@@ -169,7 +169,7 @@ static uint64_t sample_known, read_known, branch_known;
 #define BIT_branch_sample_type(id, shift, doc)                                                     \
     bit("PERFILE_BRANCH_", #id, shift, false, doc);                                                \
     KNOWN(branch_known, shift);
-#define BIT_attr_flags(id, shift, doc)         bit("PERFILE_ATTR_BIT_", #id, shift, true, doc);
+#define BIT_attr_flags(id, shift, doc) bit("PERFILE_ATTR_BIT_", #id, shift, true, doc);
 #define BIT_branch_flags(id, shift, doc)
 #define BIT_data_src(id, shift, doc)
 #define BIT_mem_op(id, shift, doc)
@@ -194,7 +194,7 @@ static long attr_size(void)
     enum { BYTES_string = 0, BYTES_cstr = 0 };
     long bytes = 0;
     bool is_attr = false, counts = true;
-#define STRUCT(id, doc) is_attr = strcmp(#id, "attr") == 0;
+#define STRUCT(id, doc)                  is_attr = strcmp(#id, "attr") == 0;
 #define FIELD(id, type, name, kind, doc) bytes += is_attr && counts ? BYTES_##type : 0;
 #define ATTR(id, type, name, kind, doc)  FIELD(id, type, name, kind, doc)
 #define ELSE(id, name)                   counts = false;
