@@ -35,12 +35,12 @@ static perfile_status swap_payload(const perfile_feature *f, uint8_t *out, perfi
                           .nr_cpus_avail = f->session ? perfile_session_n_cpus(f->session) : 0};
     bool swapped = f->flags & PERFILE_REC_SWAPPED;
     pf_cursor c = pf_cur(f->payload, swapped);
-    row->turn(&k, &c, out);
+    row->byteswap(&k, &c, out);
     if (!c.bad)
         return PERFILE_OK;
     pf_cursor other = pf_cur(f->payload, !swapped);
     copy(out, f->payload);
-    row->turn(&k, &other, out);
+    row->byteswap(&k, &other, out);
     if (other.bad)
         copy(out, f->payload);
     return pf_fail_damage(err, c.bad, row->name, f->offset);
@@ -73,7 +73,7 @@ static perfile_status swap_by_row(const perfile_record *r, const perfile_layout 
     pf_record_split(r, layout, r->session && r->session->as_stored, &p.body, &p.trailer);
     const pf_context k = pf_record_context(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
-    row->turn(&k, &c, out + (r->body.ptr - r->header));
+    row->byteswap(&k, &c, out + (r->body.ptr - r->header));
     if (p.trailer.len) {
         pf_cursor t = pf_cur(p.trailer, is_swapped(r));
         pf_byteswap_sample_id(&k, &t, out + (p.trailer.ptr - r->header));

@@ -1,4 +1,5 @@
-/* Access to arrays that stay as stored. */
+/* Access to arrays that decoded structs leave as they are stored (perfile_words, perfile_strings),
+ * and the same types over arrays of a program, for encoders. */
 #include "perfile/encode.h"
 #include "schema/types.h"
 

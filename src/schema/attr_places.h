@@ -1,4 +1,5 @@
-/* The sizes of a perf_event_attr, and where what decides its layout stands in it. */
+/* The sizes of a perf_event_attr, and the offsets of its members that decide the layout of records.
+ */
 #ifndef PF_SCHEMA_ATTR_PLACES_H
 #define PF_SCHEMA_ATTR_PLACES_H
 

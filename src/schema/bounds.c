@@ -1,3 +1,4 @@
+/* Bounds of the layouts that the vocabulary of the tables cannot express; see schema/bounds.h. */
 #include "schema/bounds.h"
 #include "schema/attr_places.h"
 

@@ -1,5 +1,9 @@
-/* Layouts whose bounds are not those of what is around them (HAND rows): each gives the cursor
- * and the context for its members, and moves the outer cursor past the whole. */
+/* HAND layouts: those whose bounds are not the bounds of what surrounds them.
+ *
+ * pf_bound_NAME() looks ahead without moving the outer cursor, and returns the cursor and context
+ * with which the members are read; on damage the inner cursor is bad.  pf_bound_close() then moves
+ * the outer cursor behind the layout, or makes it bad.  Decoders, walks and byte-swappers all go
+ * through these functions. */
 #ifndef PF_SCHEMA_BOUNDS_H
 #define PF_SCHEMA_BOUNDS_H
 
@@ -33,7 +37,8 @@ pf_bounds pf_bound_file_entry(const pf_context *k, pf_cursor *c);
 /* TRACING_DATA says its own byte order behind magic and version. */
 pf_bounds pf_bound_tracing_formats(const pf_context *k, pf_cursor *c);
 
-/* As they stand: these are HAND rows because of how they are shown. */
+/* Ordinary bounds: these layouts are HAND rows only because walk.c or swap.c treats them specially.
+ */
 static inline pf_bounds pf_bound_none(const pf_context *k, const pf_cursor *c)
 {
     return (pf_bounds){*k, *c, NULL};

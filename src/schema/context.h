@@ -1,4 +1,4 @@
-/* What the conditions of the tables may look at besides the fields of their own layout: `k`. */
+/* The context `k`: what conditions of the tables can use besides the fields of their own layout. */
 #ifndef PF_SCHEMA_CONTEXT_H
 #define PF_SCHEMA_CONTEXT_H
 

@@ -1,4 +1,10 @@
-/* The decoders: format/ expanded to straight-line code, one function per layout. */
+/* The decoders: format/ expanded to straight-line code, one function per layout
+ * (schema/decode.inc), and lists, whose elements are decoded one at a time when the caller asks for
+ * them.
+ *
+ * The caller zeroes the struct, so that members which are absent are 0.  The 48 sample types that
+ * tools usually ask for have decoders of their own (schema/usual.h): these write the same members
+ * for each sample, and the caller need not clear the struct between samples of one type. */
 #include "perfile/encode.h"
 #include "schema/expand.h"
 #include "schema/usual.h"
@@ -39,6 +45,8 @@ perfile_list pf_decode_list(const pf_context *k, pf_cursor *c, uint64_t n, size_
 #include "schema/decode.inc"
 #include "perfile/format/features.def"
 
+/* One decoder for each usual sample type.  `extra` is reset here because a WHEN writes it only if
+ * present. */
 #define DECODE_SAMPLE(name, type)                                                                  \
     static bool name(perfile_bytes body, perfile_sample *out)                                      \
     {                                                                                              \
@@ -65,7 +73,8 @@ pf_usual_fn *pf_usual_sample(uint64_t sample_type)
     }
 }
 
-/* The next struct of a program's array, which may be of another version of this header. */
+/* Copies the next struct of a program's array.  `given` is the size of its elements, which may be
+ * that of an older or newer version of the header: the common prefix is copied, the rest is 0. */
 static perfile_status next_given(perfile_list *list, void *out, size_t size, size_t full_size)
 {
     size_t n = list->given < full_size ? list->given : full_size;
@@ -79,7 +88,7 @@ static perfile_status next_given(perfile_list *list, void *out, size_t size, siz
     return PERFILE_OK;
 }
 
-/* Takes the next element off the list. */
+/* See schema/expand.h.  The context that the list was decoded with is restored from its members. */
 perfile_status pf_next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
                           void *full, size_t full_size)
 {

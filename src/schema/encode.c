@@ -1,4 +1,11 @@
-/* The encoders: format/ expanded to the inverse of the decoders, one function per layout. */
+/* The encoders: format/ expanded to the inverse of the decoders, one function per layout
+ * (schema/encode.inc).
+ *
+ * An encoder does not evaluate the conditions of the table: `has_…` members and `present` say which
+ * fields there are. Whether the result can be read back as the same struct is checked by the caller
+ * (core/encode.c), with the decoder and schema/same.inc.  Counts are set beforehand by settlers
+ * (schema/settle.inc).  An encoder never fails: it notes in pf_put what does not fit, and goes on
+ * counting bytes. */
 #include "schema/expand.h"
 #include "schema/attr_places.h"
 
@@ -19,12 +26,15 @@ enum {
 #include "schema/settle.inc"
 #include "perfile/format/features.def"
 
+/* Text with its NUL, no padding. */
 void pf_put_cstr(pf_put *w, perfile_bytes text)
 {
     pf_put_bytes(w, text);
     pf_put_zeros(w, 1);
 }
 
+/* P: do_write_string() of util/header.c: u32 length, then text and NULs up to a multiple of
+ * STRING_UNIT. */
 void pf_put_string(pf_put *w, perfile_bytes text)
 {
     uint64_t size = ((uint64_t)text.len / STRING_UNIT + 1) * STRING_UNIT;
@@ -45,6 +55,8 @@ void pf_put_strings(pf_put *w, perfile_strings strings)
         pf_put_refuse(w, n - strings.n, n);
 }
 
+/* Integers of any stored width and order become `width` bytes in the order of `w`; equal ones are
+ * copied. */
 void pf_put_words(pf_put *w, perfile_words words, unsigned width)
 {
     if (words.n > SIZE_MAX / 8) {
@@ -69,8 +81,9 @@ void pf_put_words(pf_put *w, perfile_words words, unsigned width)
     }
 }
 
-/* Text in a field of at most `most` bytes, of `least` whatever follows.  Where the two differ the
- * rest is written only when something follows. */
+/* Writes text and its padding.  With least == most the field has a fixed length.  Otherwise the
+ * text ends at the next multiple of TEXT_UNIT with at least one NUL, and the rest of the field
+ * (`owed`) is written only if another field follows. */
 void pf_put_text(pf_put *w, perfile_bytes text, uint64_t least, uint64_t most)
 {
     if (text.len > most) {
@@ -111,7 +124,9 @@ void pf_put_padding(pf_put *w, uint64_t n)
 
 #include "schema/given_lengths.inc"
 
-/* HAND layouts: as they stand but for those of schema/bounds.h. */
+/* HAND layouts: put_NAME() is made from the members.  Those whose bounds are special
+ * (schema/bounds.h) get a function put_whole_NAME() around it; the others use put_NAME() as it is.
+ */
 static void put_whole_attr(const pf_context *k, pf_put *w, const perfile_attr *o);
 static void put_whole_build_id_entry(const pf_context *k, pf_put *w,
                                      const perfile_build_id_entry *o);
@@ -163,6 +178,8 @@ static void put_whole_attr(const pf_context *k, pf_put *w, const perfile_attr *o
         pf_put_zeros(w, from + (size_t)space - w->len);
 }
 
+/* The size in the entry's header is known only when the entry was written: it is stored afterwards.
+ */
 static void put_whole_build_id_entry(const pf_context *k, pf_put *w,
                                      const perfile_build_id_entry *o)
 {
@@ -178,6 +195,7 @@ static void put_whole_build_id_entry(const pf_context *k, pf_put *w,
         pf_store_u16(w->start + from + SIZE_AT, (uint16_t)(w->len - from), w->swap);
 }
 
+/* The attrs of all entries have the one size that the section states. */
 static void put_whole_event_desc(const pf_context *k, pf_put *w, const perfile_event_desc *o)
 {
     pf_context inner = *k;
@@ -185,6 +203,7 @@ static void put_whole_event_desc(const pf_context *k, pf_put *w, const perfile_e
     put_event_desc(&inner, w, o);
 }
 
+/* The entry begins with its size, without these 4 bytes. */
 static void put_whole_file_entry(const pf_context *k, pf_put *w, const perfile_file_entry *o)
 {
     size_t from = w->len;
@@ -196,6 +215,7 @@ static void put_whole_file_entry(const pf_context *k, pf_put *w, const perfile_f
         pf_store_u32(w->start + from, (uint32_t)(w->len - from - 4), w->swap);
 }
 
+/* TRACING_DATA has a byte order of its own, which its member big_endian states. */
 static void put_whole_tracing_formats(const pf_context *k, pf_put *w,
                                       const perfile_tracing_formats *o)
 {

@@ -1,6 +1,14 @@
-/* What the expansions of a table share: how each stored type is shown, written, compared and
- * turned, and what kinds and names say of a field.  The functions stand beside the expansions of
- * perf's own tables: walk.c, decode.c, encode.c, same.c, swap.c. */
+/* What the expansions of a table share.
+ *
+ * A table of format/ is included several times, each time behind an .inc file that defines its
+ * keywords differently: decode.inc makes decoders of it, walk.inc walks, and so on.  The keywords
+ * paste the stored type of a field into a macro name, and those macros are here: SHOW_u32 passes a
+ * field to the visitor of a walk, PUT_u32 writes it, DIFFER_u32 compares it, BYTESWAP_u32 writes it
+ * in the other byte order (GET_u32, which reads it, is in types.h).  The functions behind the
+ * macros are defined next to the expansions of perf's own tables: walk.c, decode.c, encode.c,
+ * same.c, swap.c. A room with a table of its own (family.inc) uses the same ones.
+ *
+ * A new stored type needs one macro in each of these sets. */
 #ifndef PF_SCHEMA_EXPAND_H
 #define PF_SCHEMA_EXPAND_H
 
@@ -16,19 +24,20 @@
 #define PF_SECOND(...)          PF_SECOND_OF(__VA_ARGS__)
 #define PF_SECOND_OF(a, b, ...) b
 
-/* What a kind and a name, or the length of a string, say of a row: the second word where it is
- * defined, else 0. */
+/* The bits of pf_row.has that follow from the kind and name of a field, or from the length of a
+ * string.  Used by has.inc through PF_SECOND(): a combination that is not listed here gives 0. */
 #define PF_IS_TIME_time   ~, PF_HAS_TIME
 #define PF_IS_PID_pid     ~, PF_HAS_PID
 #define PF_IS_TID_tid     ~, PF_HAS_TID
 #define PF_IS_CPU_cpu     ~, PF_HAS_CPU
 #define PF_STRING_OF_LEFT ~, PF_HAS_STRING
 
-/* Layouts whose struct has `present`. */
+/* Layouts whose struct has the member `present`: their decoders store it at the end.  Used by
+ * decode.inc through PF_SECOND(); all other layouts store nothing. */
 #define PF_PRESENT_IN_sample    ~, o->present = present
 #define PF_PRESENT_IN_sample_id ~, o->present = present
 
-/* The marks as the tables write them. */
+/* The marks of a RECORD row as the tables spell them: bits PF_ROW_… of schema/rows.h. */
 enum {
     NONE = 0,
     FIRST = PF_ROW_FIRST,
@@ -43,7 +52,7 @@ enum {
     STATE = PF_ROW_STATE
 };
 
-/* A row of a table. */
+/* The initializer of a pf_row for one RECORD, members in the order of that struct. */
 #define PF_RECORD_ROW(id, number, name, fixed, contract, role, since, marks, doc)                  \
     {number,                                                                                       \
      fixed,                                                                                        \
@@ -60,7 +69,8 @@ enum {
 #define PF_CONTRACT true
 #define PF_BEYOND   false
 
-/* Time, task and processor of a field's kind and name: PF_OWN_##kind##_##name. */
+/* Which field of a record is its time, task or processor: one whose kind and name are both listed
+ * here. Used by own.inc through PF_SECOND(); `v` is the decoded struct. */
 #define PF_OWN_TIME_time ~, pf_own_take_time(own, v->time)
 #define PF_OWN_PID_pid   ~, pf_own_take_pid(own, (uint32_t)v->pid)
 #define PF_OWN_TID_tid   ~, pf_own_take_tid(own, (uint32_t)v->tid)
@@ -84,14 +94,17 @@ static inline void pf_own_take_tid(pf_own *own, uint32_t tid)
     own->tid = tid;
 }
 
-/* All ones says that the record is of no processor. */
+/* All ones in a `cpu` field means that the record belongs to no processor. */
 static inline void pf_own_take_cpu(pf_own *own, uint32_t cpu)
 {
     own->has_cpu = cpu != UINT32_MAX;
     own->cpu = cpu;
 }
 
-/* Counts are members where they say so. */
+/* Encoders set a member that counts something from what it counts.  PF_COUNTED_##count pastes onto
+ * the first token of the count as the table has it: `o->nr` gives PF_COUNTED_o followed by `->nr`,
+ * whose expansion puts the member second for PF_SECOND().  Any other expression leaves `uncounted`,
+ * a local that nobody reads, as the target of the assignment. */
 #define PF_COUNTED_o                        ~, o
 #define PF_COUNTED_PF_AT_MOST(member, n)    ~, o->member
 #define PF_COUNTED_PF_GIVEN(has, member, n) ~, o->member
@@ -99,7 +112,8 @@ static inline void pf_own_take_cpu(pf_own *own, uint32_t cpu)
 #define PF_SETTLE(n, ...)                   PF_SETTLE_MEMBER(n, PF_SECOND(__VA_ARGS__, uncounted, ~))
 #define PF_SETTLE_MEMBER(n, member)         (member) = (__typeof__(member))(n);
 
-/* PF_WIDTH_branch_entry …: bytes of each layout; PF_VARIABLE and more when the input decides. */
+/* PF_WIDTH_branch_entry …: bytes that a layout occupies in the input.  A value of PF_VARIABLE or
+ * more means that the input decides; each member of variable size adds PF_VARIABLE. */
 enum {
 #include "schema/widths.inc"
 #include "perfile/format/structs.def"
@@ -112,7 +126,7 @@ enum {
     PF_WIDTH_none
 };
 
-/* Members as data: schema/shapes.h. */
+/* Members as data, for readers that look members up by name: schema/shapes.h. */
 #define PF_MEMBER(id, name, doc, what, type, element, kind, flags, of)                             \
     {                                                                                              \
         #name, doc,     what,                                                                      \
@@ -129,7 +143,8 @@ enum {
 
 #define PF_ROW_SHAPE(id) {#id, shape_##id, sizeof(perfile_##id), NULL},
 
-/* Structs: schema/structs.inc. */
+/* The C type of each stored type, for schema/structs.inc.  schema/headers/print.c has the same
+ * mapping for the structs of the public headers. */
 #define PF_C_u8           uint8_t
 #define PF_C_u16          uint16_t
 #define PF_C_u32          uint32_t
@@ -151,11 +166,16 @@ enum {
     }                                                                                              \
     perfile_##id;
 
-/* Decoding a list, and taking the next element off it. */
+/* decode.c: passes over the `n` elements of a list (with `least` not 0: elements as long as so many
+ * bytes are left) and returns where they are; the element's decoder with scratch space for one
+ * struct is needed where elements have no fixed `width`. */
 perfile_list pf_decode_list(const pf_context *k, pf_cursor *c, uint64_t n, size_t least,
                             unsigned width, pf_decode_fn *decode, void *scratch, size_t size);
+/* Decodes the next element of `list` into `full`, copies `size` bytes of it to `out`, and takes it
+ * off. */
 perfile_status pf_next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
                           void *full, size_t full_size);
+/* A list over an array of a program's structs, `size` bytes each. */
 perfile_list pf_list_given(const void *items, size_t n, size_t size);
 
 #define PF_NEXT_OF(id)                                                                             \
@@ -169,7 +189,8 @@ perfile_list pf_list_given(const void *items, size_t n, size_t size);
         return pf_list_given(items, n, size);                                                      \
     }
 
-/* Showing a field that was read at `at`. */
+/* walk.c: pass a field to the visitor.  `at` is where its bytes begin, `c` stands behind them;
+ * `row` is its row of the table. */
 void pf_show_clear(void *o, size_t size);
 void pf_show_number(const pf_walker *w, const perfile_field *row, const uint8_t *at,
                     const pf_cursor *c, uint64_t number);
@@ -184,7 +205,7 @@ void pf_show_begin(const pf_walker *w, const perfile_field *row, const pf_cursor
 void pf_show_end(const pf_walker *w, const perfile_field *row);
 void pf_show_list(const pf_context *k, pf_cursor *c, const pf_walker *w, const perfile_field *row,
                   const perfile_field *item, uint64_t n, size_t least, pf_walk_fn *walk);
-/* What PAD skips. */
+/* The field that stands for bytes skipped by PAD; passed on only with PERFILE_WALK_PADDING. */
 extern const perfile_field pf_pad_row;
 
 #define SHOW_u8                    pf_show_number
@@ -201,7 +222,9 @@ extern const perfile_field pf_pad_row;
 #define SHOW_WORDS_ulong           pf_show_words
 #define SHOW_WORDS_string          pf_show_strings
 
-/* Writing: text in a field of at most `most` bytes, of `least` whatever follows. */
+/* encode.c: write values.  Text and blobs come with two lengths: `most`, what the field can hold,
+ * and `least`, what it occupies when nothing follows.  Both are the same for a field of fixed
+ * length. */
 void pf_put_cstr(pf_put *w, perfile_bytes text);
 void pf_put_string(pf_put *w, perfile_bytes text);
 void pf_put_strings(pf_put *w, perfile_strings strings);
@@ -224,7 +247,7 @@ void pf_put_padding(pf_put *w, uint64_t n);
 #define PUT_WORDS_ulong(w, v)  pf_put_words(w, v, o->long_size == 4 ? 4 : 8)
 #define PUT_WORDS_string       pf_put_strings
 
-/* Comparing two that were read. */
+/* same.c: whether two decoded values differ, however they are stored. */
 bool pf_bytes_differ(perfile_bytes a, perfile_bytes b);
 bool pf_words_differ(perfile_words a, perfile_words b);
 bool pf_strings_differ(perfile_strings a, perfile_strings b);
@@ -243,7 +266,8 @@ bool pf_strings_differ(perfile_strings a, perfile_strings b);
 #define DIFFER_WORDS_ulong  pf_words_differ
 #define DIFFER_WORDS_string pf_strings_differ
 
-/* Turning what was read at the same place into the other byte order. */
+/* swap.c: copy `n` numbers of `width` bytes in the other byte order.  The loops are simple so that
+ * the compiler vectorizes them. */
 PF_INLINE void pf_byteswap_words(uint8_t *restrict out, const uint8_t *restrict in, size_t n,
                                  unsigned width)
 {
@@ -264,22 +288,23 @@ PF_INLINE void pf_byteswap_words(uint8_t *restrict out, const uint8_t *restrict 
 
 void pf_byteswap_strings(uint8_t *out, perfile_strings strings);
 void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
-                      pf_byteswap_fn *turn);
+                      pf_byteswap_fn *byteswap);
 
-/* What is at `to` was read as `v`. */
-#define TURN_u8(to, v, kind, c)  (void)(v)
-#define TURN_u16(to, v, kind, c) pf_store_u16(to, v, !(c)->swap)
-#define TURN_u32(to, v, kind, c) pf_store_u32(to, v, !(c)->swap)
-#define TURN_s32(to, v, kind, c) pf_store_u32(to, (uint32_t)(v), !(c)->swap)
-#define TURN_u64(to, v, kind, c) pf_store_u64(to, pf_remirror(v, kind, !(c)->swap), !(c)->swap)
-#define TURN_string(to, v, kind, c)                                                                \
+/* Write the value `v`, which was read with cursor `c`, to `to` in the other byte order.  Bytes and
+ * text without a length in front of them stay as the copy has them. */
+#define BYTESWAP_u8(to, v, kind, c)  (void)(v)
+#define BYTESWAP_u16(to, v, kind, c) pf_store_u16(to, v, !(c)->swap)
+#define BYTESWAP_u32(to, v, kind, c) pf_store_u32(to, v, !(c)->swap)
+#define BYTESWAP_s32(to, v, kind, c) pf_store_u32(to, (uint32_t)(v), !(c)->swap)
+#define BYTESWAP_u64(to, v, kind, c) pf_store_u64(to, pf_remirror(v, kind, !(c)->swap), !(c)->swap)
+#define BYTESWAP_string(to, v, kind, c)                                                            \
     pf_store_u32(to, pf_load_u32(from + (to - out), (c)->swap), !(c)->swap)
-#define TURN_cstr(to, v, kind, c) (void)(v)
-#define TURN_WORDS_u16(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 2)
-#define TURN_WORDS_u32(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 4)
-#define TURN_WORDS_s32(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 4)
-#define TURN_WORDS_u64(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 8)
-#define TURN_WORDS_ulong(to, v)   pf_swap_words(to, (v).ptr, (v).n, (v).width)
-#define TURN_WORDS_string         pf_byteswap_strings
+#define BYTESWAP_cstr(to, v, kind, c) (void)(v)
+#define BYTESWAP_WORDS_u16(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 2)
+#define BYTESWAP_WORDS_u32(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 4)
+#define BYTESWAP_WORDS_s32(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 4)
+#define BYTESWAP_WORDS_u64(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 8)
+#define BYTESWAP_WORDS_ulong(to, v)   pf_swap_words(to, (v).ptr, (v).n, (v).width)
+#define BYTESWAP_WORDS_string         pf_byteswap_strings
 
 #endif

@@ -1,5 +1,9 @@
-/* Families of records: what their types mean, and how they are stored.  A record's row is found by
- * its family and its type, never by the type alone. */
+/* Families of records: what their types mean and how they are framed.
+ *
+ * A family is a set of record types with one kind of header: perf's own family, or a foreign format
+ * (tests/build/toy_family.sh adds one).  Types of two families are different things even with the
+ * same number, so a record's row is found by family and type, pf_row_of(), never by the type alone.
+ * format/families.def lists the families; family.inc makes the tables of one. */
 #ifndef PF_SCHEMA_FAMILY_H
 #define PF_SCHEMA_FAMILY_H
 
@@ -11,12 +15,14 @@
 /* The header of perf's own records: u32 type, u16 misc, u16 size, which counts the header. */
 enum { PF_PERF_RECORD_HEADER = 8, PF_PERF_SIZE_AT = 6 };
 
-/* A type of another family than perf's own: no number of one family is one of another. */
+/* The public number of a type of another family.  The family is in the upper bits, so that numbers
+ * of different families never collide. */
 #define PF_TYPE_OF(family, number) ((uint32_t)(family) << PERFILE_FAMILY_SHIFT | (number))
 #define PF_TYPE_IN(id, number)     PF_TYPE_IN_(id, number)
 #define PF_TYPE_IN_(id, number)    PF_TYPE_OF(PF_FAMILY_AT_##id, number)
 
-/* Numbers of a family that have rows: `at[type - from]` is the position of the row and 1, or 0. */
+/* Maps types from .. from + n - 1 to rows: `at[type - from]` is the position of the row plus 1, 0:
+ * no row. */
 typedef struct pf_family_types {
     uint32_t from, n;
     const uint8_t *at;
@@ -24,7 +30,7 @@ typedef struct pf_family_types {
 
 typedef struct pf_row_shape pf_row_shape;
 
-/* What a header says. */
+/* The decoded header of a record. */
 typedef struct pf_frame {
     uint32_t type;
     uint32_t size; /* header included */
@@ -34,14 +40,14 @@ typedef struct pf_frame {
 struct pf_family {
     const char *name;
     uint32_t header; /* bytes in front of the body */
-    bool rounds; /* FINISHED_ROUND records say how far buffers were read: who sorts makes them */
-    /* Reads a header; writes it in the other byte order to `out`. */
+    bool rounds;     /* has FINISHED_ROUND records, which sort and merge write where a round ends */
+    /* Decode a header; write a byte-swapped header to `out`. */
     pf_frame (*frame_at)(const uint8_t *header, bool swap);
     void (*turn_header)(uint8_t *out, const uint8_t *header);
     const pf_row *rows;
     const struct pf_row_shape *shapes; /* of the rows: schema/shapes.h */
     uint32_t n_rows;
-    pf_family_types types[2];
+    pf_family_types types[2]; /* two ranges: perf's own types and simpleperf's */
 };
 
 #define FAMILY(id, number) extern const pf_family pf_family_##id;
@@ -55,13 +61,13 @@ enum {
 };
 extern const pf_family *const pf_families[PF_N_FAMILIES]; /* by number */
 
-/* NULL for what is no family: damage. */
+/* NULL for PERFILE_FAMILY_DAMAGE, which is no family, and for numbers out of range. */
 static inline const pf_family *pf_family_of(uint8_t family)
 {
     return family < PF_N_FAMILIES ? pf_families[family] : NULL;
 }
 
-/* NULL: the family has no such type. */
+/* The row of a type in a family; NULL if there is none. */
 static inline const pf_row *pf_family_row(const pf_family *f, uint32_t type)
 {
     for (size_t i = 0; i < sizeof f->types / sizeof f->types[0]; i++) {
@@ -72,31 +78,34 @@ static inline const pf_row *pf_family_row(const pf_family *f, uint32_t type)
     return NULL;
 }
 
+/* The row of a record; NULL for damage and for unknown types. */
 static inline const pf_row *pf_row_of(const perfile_record *r)
 {
     const pf_family *f = pf_family_of(r->family);
     return f ? pf_family_row(f, r->type) : NULL;
 }
 
-/* Of perf's own family, where nothing but the type is there. */
+/* The row of a type of perf's own family; NULL for an unknown one. */
 static inline const pf_row *pf_record_row(uint32_t type)
 {
     return pf_family_row(&pf_family_perf, type);
 }
 
+/* pf_row.marks of a record; 0 for an unknown type. */
 static inline unsigned pf_marks_of(const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
     return row ? row->marks : 0;
 }
 
-/* A record that a tool wrote beside those of the kernel. */
+/* True if the record was written by the recording tool and not by the kernel. */
 static inline bool pf_is_of_tool(const perfile_record *r)
 {
     return r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER;
 }
 
-/* PF_ROLE_…: types without a row are data, but for those of tools. */
+/* PF_ROLE_… of a record.  Unknown types count as data, or, if written by a tool, as about the
+ * recording. */
 static inline unsigned pf_role_of(const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
@@ -105,13 +114,13 @@ static inline unsigned pf_role_of(const perfile_record *r)
     return pf_is_of_tool(r) ? PF_ROLE_RECORDING : PF_ROLE_DATA;
 }
 
-/* A fragment of a larger record of simpleperf. */
+/* True for simpleperf's SPLIT records, fragments of a record longer than 64 KiB. */
 static inline bool pf_is_fragment(const perfile_record *r)
 {
     return pf_marks_of(r) & PF_ROW_FRAGMENT;
 }
 
-/* A fragment that the stream has made a whole of, which follows as a record of its own. */
+/* True for a fragment that the stream has joined with others; the joined record follows it. */
 static inline bool pf_is_joined_fragment(const perfile_record *r)
 {
     return r->flags & PERFILE_REC_ENVELOPE && pf_is_fragment(r);
@@ -122,7 +131,7 @@ static inline bool pf_is_last_fragment(const perfile_record *r)
     return pf_marks_of(r) & PF_ROW_FRAGMENT_END;
 }
 
-/* Sizes of 32 bits, the upper half in place of misc: all that simpleperf has added. */
+/* True for simpleperf's own types: their size has 32 bits, the upper half in place of misc. */
 static inline bool pf_type_is_wide(uint32_t type)
 {
     return type >= PERFILE_RECORD_SIMPLEPERF && type < PERFILE_RECORD_SIMPLEPERF_END;

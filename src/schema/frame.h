@@ -1,4 +1,5 @@
-/* The header of a record of perf's own family, and what follows such a record. */
+/* Framing: the header of a record, and the bytes that follow a record without being part of its
+ * size. */
 #ifndef PF_SCHEMA_FRAME_H
 #define PF_SCHEMA_FRAME_H
 
@@ -6,8 +7,8 @@
 #include "perfile/abi.h"
 #include "schema/family.h"
 
-/* At least 8 bytes at `p`.  simpleperf has the two halves of a 32-bit size in place of misc and
- * size. */
+/* Decodes the header at `p` (8 bytes) of a record of perf's own family.  simpleperf's types have
+ * the two halves of a 32-bit size in place of misc and size. */
 static inline pf_frame pf_frame_at(const uint8_t *p, bool swap)
 {
     pf_frame f;
@@ -21,7 +22,8 @@ static inline pf_frame pf_frame_at(const uint8_t *p, bool swap)
     return f;
 }
 
-/* Bytes that follow the record `rec` (whole, `f` its header) and are not part of its size. */
+/* How many bytes follow the record at `rec` without being part of its size (AUXTRACE,
+ * HEADER_TRACING_DATA). `f` is its header; the record is complete. */
 static inline uint64_t pf_frame_extra(const uint8_t *rec, const pf_frame *f, bool swap)
 {
     const pf_row *row = f->type < PERFILE_RECORD_USER ? NULL : pf_record_row(f->type);
@@ -36,7 +38,7 @@ static inline uint64_t pf_frame_extra(const uint8_t *rec, const pf_frame *f, boo
     return 0;
 }
 
-/* The same of a record of any family but DAMAGE. */
+/* Decodes the header of a record of any family; not of PERFILE_FAMILY_DAMAGE. */
 static inline pf_frame pf_frame_of(uint8_t family, const uint8_t *p, bool swap)
 {
     const pf_family *f = pf_family_of(family);

@@ -1,9 +1,16 @@
+/* A walk over protobuf messages, driven by format/proto.def: simpleperf stores FILE2 and
+ * DEBUG_UNWIND that way.
+ *
+ * The walk is a loop with a stack of the open messages, so that nesting in the input costs no stack
+ * of ours: DEPTH is what the table needs, deeper messages are passed over.  Fields without a row,
+ * or of another wire type than their row says, are passed over, as protobuf readers do. */
 #include "schema/proto.h"
 
 #include "schema/types.h"
 
 enum {
-    DEPTH = 4, /* messages in messages: what the table has, whatever the input says */
+    DEPTH = 4, /* nested messages that the table has */
+    /* Wire types of protobuf; groups (3 and 4) are obsolete and count as damage. */
     WIRE_VARINT = 0,
     WIRE_64 = 1,
     WIRE_BYTES = 2,
@@ -44,6 +51,7 @@ static const pf_proto_row *row_of(unsigned message, uint64_t number)
     return NULL;
 }
 
+/* 7 bits in each byte, the lowest first; the highest bit says that another byte follows. */
 static uint64_t varint(pf_cursor *c)
 {
     uint64_t v = 0;
@@ -57,7 +65,7 @@ static uint64_t varint(pf_cursor *c)
     return 0;
 }
 
-/* The value of a field: a number, or bytes. */
+/* Reads the value of a field: a varint into *number, anything else as bytes. */
 static perfile_bytes read_value(pf_cursor *c, unsigned wire, uint64_t *number)
 {
     perfile_bytes none = {NULL, 0};

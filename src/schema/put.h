@@ -1,4 +1,9 @@
-/* Where encoders write: bounded, in either byte order, counting on when it is full. */
+/* The output of encoders: a bounded buffer, written in either byte order.
+ *
+ * A pf_put never fails.  When the buffer is full, bytes are only counted, so that a caller without
+ * a buffer learns the size that is needed.  The first field that did not fit (`full`) and the first
+ * value that cannot be stored
+ * (`wrong`) are remembered; core/encode.c makes the error from them. */
 #ifndef PF_SCHEMA_PUT_H
 #define PF_SCHEMA_PUT_H
 
@@ -19,7 +24,7 @@ typedef struct pf_put {
     uint64_t needed;
 } pf_put;
 
-/* Room for the next `n` bytes, or NULL. */
+/* Advances by `n` bytes and returns where they go; NULL if they do not fit (they are counted). */
 static inline uint8_t *pf_put_take(pf_put *w, size_t n)
 {
     size_t at = w->len;
@@ -40,6 +45,7 @@ static inline void pf_put_zeros_now(pf_put *w, size_t n)
         memset(p, 0, n);
 }
 
+/* Writes the zeros that are owed, then makes room for `n` bytes. */
 static inline uint8_t *pf_put_next(pf_put *w, size_t n)
 {
     if (w->owed) {
@@ -50,7 +56,8 @@ static inline uint8_t *pf_put_next(pf_put *w, size_t n)
     return pf_put_take(w, n);
 }
 
-/* What is being written cannot be held. */
+/* The current field cannot be stored: the given value is `found`, the format needs `needed`.  The
+ * first one counts. */
 static inline void pf_put_refuse(pf_put *w, uint64_t found, uint64_t needed)
 {
     if (w->wrong)
@@ -102,13 +109,13 @@ static inline void pf_put_zeros(pf_put *w, size_t n)
         memset(p, 0, n);
 }
 
-/* Zeros up to the next multiple of `unit` of the bytes from `from` on. */
+/* Writes zeros until the distance from `from` is a multiple of `unit`. */
 static inline void pf_put_align(pf_put *w, size_t from, size_t unit)
 {
     pf_put_zeros(w, (unit - (w->len - from) % unit) % unit);
 }
 
-/* Bytes up to the end of the layout. */
+/* How many bytes are left up to `end`; many where nothing bounds the layout. */
 static inline size_t pf_put_left(const pf_put *w)
 {
     return w->end > w->len ? w->end - w->len : 0;

@@ -1,3 +1,6 @@
+/* The tables of perf's own family: rows of records and features, and the maps from a type or number
+ * to its row. All of it is expanded from format/.  The public functions that give names to types
+ * and features are here, too. */
 #include "schema/expand.h"
 
 #include "schema/family.h"
@@ -5,7 +8,9 @@
 #include "schema/shapes.h"
 #include "schema/swap.h"
 
-enum { PF_HAS_sample = 0 }; /* where its fields stand is known for each event */
+/* Samples have no fields at places that hold for all of them: core/layout.h has the places for each
+ * event. */
+enum { PF_HAS_sample = 0 };
 #include "schema/has.inc"
 #include "perfile/format/records.def"
 #include "schema/has.inc"
@@ -24,7 +29,7 @@ const pf_row pf_record_table[] = {
 
 };
 
-/* Positions in the table by type, and 1; 0 where there is no row. */
+/* Position in pf_record_table plus 1, by type; 0: no row. */
 static const uint8_t at_type[PF_PERF_TYPES] = {
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
     [number] = PF_AT_##id + 1,
@@ -65,6 +70,7 @@ const pf_family pf_family_perf = {
               {PERFILE_RECORD_SIMPLEPERF, PF_PERF_TYPES, at_simpleperf_type}},
 };
 
+/* Features have none of the columns of records: their rows are a number, texts and functions. */
 static const pf_row feature_rows[] = {
 #define FEATURE(id, number, name, source, contract, doc)                                           \
     {number,                                                                                       \
@@ -152,6 +158,7 @@ bool perfile_feature_in_contract(uint32_t number)
     return row && row->contract;
 }
 
+/* Compares `a`, in any case, with `b`, which is upper case. */
 static bool same_name(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++) {

@@ -1,4 +1,10 @@
-/* The rows of format/ as data: one per record type and feature. */
+/* The rows of format/ as data: one pf_row for each record type and each feature.
+ *
+ * A pf_row has what the columns of the table say (role, marks, first version of perf), what follows
+ * from its fields
+ * (`has`), and the functions made from its fields: decode, walk, settle, encode, same, byteswap.
+ * Code that has to tell kinds of records apart asks the row (schema/family.h finds it), never a
+ * list of types.  The prototypes of all these functions are at the end. */
 #ifndef PF_SCHEMA_ROWS_H
 #define PF_SCHEMA_ROWS_H
 
@@ -7,7 +13,8 @@
 struct pf_put;
 typedef struct pf_family pf_family;
 
-/* A bit for each number of the kernel's that has a row, and the last of them. */
+/* A bit for each kernel record type that has a row (they are all below 64), and the highest such
+ * type. */
 #define PF_BIT_K(number) | UINT64_C(1) << (number)
 #define PF_BIT_P(number)
 static const uint64_t pf_perf_kernel_types = 0
@@ -20,7 +27,11 @@ static const uint64_t pf_perf_kernel_types = 0
     ;
 #define PF_PERF_LAST_KERNEL_TYPE (63U - (unsigned)__builtin_clzll(pf_perf_kernel_types))
 
-enum { PF_PERF_TYPES = 128 }; /* numbers of records are less; of simpleperf's from the first on */
+/* Record types of perf are below this; those of simpleperf too, counted from
+ * PERFILE_RECORD_SIMPLEPERF. */
+enum { PF_PERF_TYPES = 128 };
+
+/* A walk: whom the fields are shown to, and how their offsets are counted. */
 
 typedef struct pf_walker {
     const perfile_visitor *visitor;
@@ -30,29 +41,32 @@ typedef struct pf_walker {
     uint32_t flags;      /* PERFILE_WALK_… */
 } pf_walker;
 
-/* pf_decode_sample(), from the same rows, for the sample types that are usual, in this machine's
- * byte order: each compiled for itself, so that what is absent costs nothing.  NULL for other
- * types. What it returns writes the members of that type and `present`, no others; it returns
- * false, and *out is worthless, when the body is too short. */
+/* Specialised versions of pf_decode_sample() for usual sample types in this machine's byte order;
+ * NULL for other types.  Each is compiled with a constant sample_type, so that absent fields cost
+ * nothing.  The function writes the members of its type and `present`, no others.  It returns false
+ * if the body is too short; *out must not be used then. */
 typedef bool pf_usual_fn(perfile_bytes body, perfile_sample *out);
 pf_usual_fn *pf_usual_sample(uint64_t sample_type);
 
-/* Decodes into a zeroed struct of the row; c->bad says whether that went well. */
+/* Decodes into a zeroed struct of the row.  c->bad is the damage at which it stopped, 0 without
+ * one. */
 typedef void pf_decode_fn(const pf_context *k, pf_cursor *c, void *out);
+/* Decodes likewise and shows each field to the visitor of `w`. */
 typedef void pf_walk_fn(const pf_context *k, pf_cursor *c, const pf_walker *w);
 
 /* Sets the counts of a struct from what they count, and the second of two `has_…` members that
  * exclude each other. */
 typedef void pf_settle_fn(void *in);
-/* Writes a struct; w->wrong and w->full say whether that went well. */
+/* Writes a struct.  w->wrong and w->full are set where something does not fit. */
 typedef void pf_encode_fn(const pf_context *k, struct pf_put *w, const void *in);
-/* NULL when both hold the same, else the first member that differs.  `a` was settled. */
+/* The name of the first member that differs, NULL if the structs are equal.  `a` has been settled.
+ */
 typedef const char *pf_same_fn(const void *a, const void *b);
-/* Writes each number that stands at c->pos in the other byte order to the same place of `out`,
- * which holds a copy of the bytes; c->bad says whether that went well. */
+/* Writes each number from c->pos on in the other byte order to the same offset of `out`, which
+ * holds a copy of the bytes.  c->bad as for decoders. */
 typedef void pf_byteswap_fn(const pf_context *k, pf_cursor *c, uint8_t *out);
 
-/* What a record is when captures are made smaller, put in order or put together. */
+/* What a record is for stages that filter, split, sort or merge. */
 enum {                    /* pf_row.role */
        PF_ROLE_DATA = 0,  /* what was measured */
        PF_ROLE_TASK,      /* side-band of a process, whose number is the first word of the record */
@@ -64,22 +78,26 @@ enum {                    /* pf_row.role */
 };
 
 enum { /* pf_row.marks, bits */
-       /* Says something of the capture as a whole: readers want it in front of what it is about. */
+       /* States something about the capture as a whole: readers need it before the records it is
+          about. */
        PF_ROW_FIRST = 1 << 0,
-       /* A file says the same in its attrs or in a feature section. */
+       /* Carries in a pipe what a file has in its attrs or in a feature section. */
        PF_ROW_SECTION = 1 << 1,
-       /* Bytes follow that its size does not count: so many as its first word, 64 bits, says. */
+       /* Bytes follow that the record's size does not count; the first field, 64 bits, says how
+          many. */
        PF_ROW_BEHIND = 1 << 2,
-       /* The same, where the first word has 32 bits and the bytes are padded to 8.  None when the
-        * record has room for them: then they are in it. */
+       /* The same with a first field of 32 bits; the bytes are padded to 8.  If the record itself
+        * is long enough to hold that many bytes, they are in it and none follow. */
        PF_ROW_BEHIND_PADDED = 1 << 3,
        PF_ROW_ENVELOPE = 1 << 4, /* holds compressed records */
        PF_ROW_FRAGMENT = 1 << 5, /* holds bytes of a record that is longer than a size can say */
-       PF_ROW_FRAGMENT_END = 1 << 6, /* a fragment that says: these were all */
-       PF_ROW_AUX_TRACE = 1 << 7, /* of AUX traces, of which a capture has those of one recording */
-       PF_ROW_STAT_RUN = 1 << 8,  /* of perf stat: likewise */
-       /* Says what holds for the records behind it: the driver has put it into them
-        * (PERFILE_REC_TIMED), and a writer says it anew where it changes. */
+       PF_ROW_FRAGMENT_END = 1 << 6, /* marks the end of a series of fragments */
+       PF_ROW_AUX_TRACE =
+           1 << 7,               /* of AUX traces: a capture can hold those of one recording only */
+       PF_ROW_STAT_RUN = 1 << 8, /* of perf stat: likewise */
+       /* Sets a value for all records behind it, such as the time.  The driver has copied the value
+        * into these records (PERFILE_REC_TIMED); a writer writes such a record wherever the value
+        * changes. */
        PF_ROW_STATE = 1 << 9,
        PF_ROW_HAS_BEHIND = PF_ROW_BEHIND | PF_ROW_BEHIND_PADDED
 };
@@ -92,7 +110,7 @@ enum {
     PF_PERF_NEVER = PF_N_RELEASES /* pf_row.since: no perf knows it */
 };
 
-/* Time, task and processor that a record has in fields of its own. */
+/* Time, task and processor from fields of the record's body, as opposed to its trailer. */
 typedef struct pf_own {
     bool has_time, has_pid, has_tid, has_cpu;
     uint32_t pid, tid, cpu;
@@ -101,22 +119,22 @@ typedef struct pf_own {
 typedef void pf_own_fn(const void *decoded, pf_own *own);
 
 enum {                       /* pf_row.has, bits */
-       PF_HAS_TIME = 1 << 0, /* fields of its own, of the kind and name that pf_own says */
+       PF_HAS_TIME = 1 << 0, /* the body has such a field: see PF_IS_… in schema/expand.h */
        PF_HAS_PID = 1 << 1,
        PF_HAS_TID = 1 << 2,
        PF_HAS_CPU = 1 << 3,
-       PF_HAS_STRING = 1 << 4 /* a string up to the trailer, or to the end */
+       PF_HAS_STRING = 1 << 4 /* the last field is a string, up to the trailer or the end */
 };
 
 typedef struct pf_row {
-    uint32_t number;
-    uint16_t fixed; /* records: bytes of the fixed part behind the header */
-    uint8_t role;   /* PF_ROLE_… */
-    uint8_t since;  /* PF_PERF_…: the first version that knows it */
-    uint16_t marks; /* PF_ROW_… */
-    uint8_t has;    /* PF_HAS_… */
-    pf_own_fn *own; /* of the decoded struct; NULL: it has none */
-    bool contract;  /* named by the contract of `dump --format jsonl` */
+    uint32_t number; /* record type or feature number; of other families with the family in it */
+    uint16_t fixed;  /* records: bytes of the fixed part behind the header */
+    uint8_t role;    /* PF_ROLE_… */
+    uint8_t since;   /* PF_PERF_…: the first version that knows it */
+    uint16_t marks;  /* PF_ROW_… */
+    uint8_t has;     /* PF_HAS_… */
+    pf_own_fn *own;  /* of the decoded struct; NULL: it has none */
+    bool contract;   /* named by the contract of `dump --format jsonl` */
     const char *name;
     const char *doc;
     uint32_t size; /* of the decoded struct */
@@ -125,7 +143,7 @@ typedef struct pf_row {
     pf_settle_fn *settle;
     pf_encode_fn *encode;
     pf_same_fn *same;
-    pf_byteswap_fn *turn;
+    pf_byteswap_fn *byteswap;
 } pf_row;
 
 /* The functions of a row or struct, in the order of pf_row. */
@@ -157,7 +175,7 @@ extern const pf_row pf_record_table[PF_N_RECORD_ROWS];
 /* NULL for numbers without a row. */
 const pf_row *pf_feature_row(uint32_t number);
 
-/* All rows, in the order of the tables: for laws over them. */
+/* All rows in the order of the tables: for tests that hold for every row. */
 const pf_row *pf_record_rows(size_t *n);
 const pf_row *pf_feature_rows(size_t *n);
 
@@ -170,7 +188,7 @@ const pf_row *pf_feature_rows(size_t *n);
     pf_byteswap_fn pf_byteswap_##id;
 #define STRUCT(id, doc) PF_ROW_DECLARATIONS(id)
 #include "perfile/format/structs.def"
-/* One BLOB of all that is left, called "data"; the same called "pad". */
+/* Show all bytes that are left as one BLOB field, called "data" or "pad". */
 pf_walk_fn pf_walk_unknown, pf_walk_padding;
 
 #define STRUCT(id, doc) PF_ROW_DECLARATIONS(id)

@@ -1,4 +1,6 @@
-/* Whether two structs hold the same: format/ expanded to comparisons. */
+/* Comparison of decoded structs: format/ expanded to functions that return the first member in
+ * which two structs differ (schema/same.inc).  Encoders use them to prove that what they wrote
+ * reads back as it was given. */
 #include "schema/expand.h"
 
 bool pf_bytes_differ(perfile_bytes a, perfile_bytes b)
@@ -6,6 +8,7 @@ bool pf_bytes_differ(perfile_bytes a, perfile_bytes b)
     return a.len != b.len || (a.len && memcmp(a.ptr, b.ptr, a.len) != 0);
 }
 
+/* Integers are compared by value: width and byte order may differ. */
 bool pf_words_differ(perfile_words a, perfile_words b)
 {
     if (a.n != b.n)

@@ -1,3 +1,4 @@
+/* Shapes of all layouts: format/ expanded to arrays of pf_member (schema/shapes.inc). */
 #include "schema/shapes.h"
 
 #include "schema/expand.h"
@@ -13,7 +14,7 @@
 #include "schema/shapes.inc"
 #include "perfile/format/features.def"
 
-/* The steps through lists take structs of their own: one type of function for all. */
+/* perfile_NAME_next() with one type for all layouts. */
 #define STRUCT(id, doc)                                                                            \
     static perfile_status next_##id(perfile_list *list, void *out, size_t size)                    \
     {                                                                                              \
@@ -65,7 +66,7 @@ unsigned pf_all_rows(void)
     return n < PF_ROWS_MOST ? n : PF_ROWS_MOST;
 }
 
-/* The family of a position, which becomes one among its own rows. */
+/* The family that the row at *position is of; *position becomes the row's index in that family. */
 static const pf_family *family_of(unsigned *position)
 {
     unsigned i = 0;

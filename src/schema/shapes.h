@@ -1,5 +1,9 @@
-/* The members of decoded structs as data, for who reads them by name: format/ expanded once more.
- */
+/* The members of decoded structs as data: format/ expanded once more.
+ *
+ * Conditions (src/expr/) look a name up here and then read the member at its offset of the decoded
+ * struct, without knowing the type.  A shape lists members in stored order; marks between them say
+ * under which conditions the members after them exist, and where places in the input stop being
+ * fixed. */
 #ifndef PF_SCHEMA_SHAPES_H
 #define PF_SCHEMA_SHAPES_H
 
@@ -8,13 +12,13 @@
 /* pf_member.what */
 enum {
     PF_MEMBER_END = 0,
-    PF_MEMBER_FIELD, /* of any type, PERFILE_STORED_LIST and STRUCT too */
-    PF_MEMBER_ATTR,  /* a field that is there when attr.size reaches it */
-    PF_MEMBER_WHEN,
-    PF_MEMBER_SAMPLE,
+    PF_MEMBER_FIELD,  /* of any type, PERFILE_STORED_LIST and STRUCT too */
+    PF_MEMBER_ATTR,   /* a field that is there when attr.size reaches it */
+    PF_MEMBER_WHEN,   /* the members up to ELSE or END_WHEN exist if the bool at `at` is true */
+    PF_MEMBER_SAMPLE, /* they exist if `present` has `bit` */
     PF_MEMBER_ELSE,
     PF_MEMBER_END_WHEN,
-    PF_MEMBER_GAP /* places behind it are not fixed */
+    PF_MEMBER_GAP /* from here on the offsets in the input are not fixed */
 };
 
 typedef struct pf_member {
@@ -56,16 +60,13 @@ enum {
 extern const pf_row_shape pf_struct_shapes[PF_N_SHAPES];
 extern const pf_row_shape pf_row_shapes[PF_N_RECORD_ROWS]; /* as pf_record_table */
 
-/* The shape of a feature's struct, by the position of its row in pf_feature_rows(). */
-const pf_row_shape *pf_feature_shape_at(size_t position);
-
-/* The rows of all families, one family behind the other: perf's own are at PF_AT_mmap2 …. */
+/* The rows of all families as one sequence, family by family; perf's own are at PF_AT_mmap2 …. */
 enum { PF_ROWS_MOST = 255 };
 unsigned pf_all_rows(void);
 const pf_row_shape *pf_shape_at(unsigned position); /* below pf_all_rows() */
 const pf_row *pf_row_at(unsigned position);
 
-/* Where the row of a record of that family stands among them. */
+/* The position of a row of that family in this sequence. */
 static inline unsigned pf_row_position(uint8_t family, const pf_row *row)
 {
     const pf_family *f = pf_family_of(family);

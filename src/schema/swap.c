@@ -1,3 +1,9 @@
+/* The byte-swappers: format/ expanded to functions that read like decoders and write each number to
+ * the same offset of a copy, in the other byte order (schema/swap.inc).
+ *
+ * Byte-swapping twice must give the first bytes again, also for damaged input: what cannot be read
+ * stays as it is, and bounds that are bad are bad in both orders.  Usual samples have specialised
+ * functions, as decoders have (schema/usual.h). */
 #include "schema/swap.h"
 
 #include "schema/expand.h"
@@ -9,7 +15,7 @@ void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width)
     pf_byteswap_words(out, in, n, width);
 }
 
-/* Lengths in front of strings. */
+/* Byte-swaps the u32 length in front of each string; the text stays. */
 void pf_byteswap_strings(uint8_t *out, perfile_strings strings)
 {
     pf_cursor c = pf_cur(strings.bytes, strings.swapped);
@@ -20,18 +26,20 @@ void pf_byteswap_strings(uint8_t *out, perfile_strings strings)
     }
 }
 
-/* As list_of() in decode.c: every element has at least one byte. */
+/* Every element has at least one byte, as in pf_decode_list(): the input bounds the loop, not `n`.
+ */
 void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
-                      pf_byteswap_fn *swap)
+                      pf_byteswap_fn *byteswap)
 {
     const uint8_t *from = c->pos;
     for (uint64_t i = 0; !c->bad && (least ? pf_cur_left(c) >= least : i < n); i++)
-        swap(k, c, out + (c->pos - from));
+        byteswap(k, c, out + (c->pos - from));
 }
 
-/* HAND layouts, as they stand but for two: TRACING_DATA keeps the order that it says itself, and
- * INIT_MAP holds records. */
-#define PF_SWAP_PLAIN(id, k, c, out)       turn_##id(k, c, out, (k)->sample_type)
+/* HAND layouts are byte-swapped by their members, but for two.  TRACING_DATA states its own byte
+ * order and is not byte-swapped at all.  INIT_MAP holds whole records, so pf_byteswap_records()
+ * does it. */
+#define PF_SWAP_PLAIN(id, k, c, out)       byteswap_##id(k, c, out, (k)->sample_type)
 #define PF_SWAP_attr(k, c, out)            PF_SWAP_PLAIN(attr, k, c, out)
 #define PF_SWAP_build_id_entry(k, c, out)  PF_SWAP_PLAIN(build_id_entry, k, c, out)
 #define PF_SWAP_build_ids(k, c, out)       PF_SWAP_PLAIN(build_ids, k, c, out)
@@ -44,7 +52,7 @@ void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t 
 #define PF_SWAP_tracing_formats(k, c, out) PF_SWAP_PLAIN(tracing_formats, k, c, out)
 #define PF_SWAP_file2_entry(k, c, out)     PF_SWAP_PLAIN(file2_entry, k, c, out)
 #define PF_SWAP_sp_debug_unwind(k, c, out) PF_SWAP_PLAIN(sp_debug_unwind, k, c, out)
-#define PF_SWAP_sp_init_map(k, c, out)     ((void)turn_sp_init_map, pf_byteswap_records(k, c, out))
+#define PF_SWAP_sp_init_map(k, c, out)     ((void)byteswap_sp_init_map, pf_byteswap_records(k, c, out))
 
 #include "schema/swap.inc"
 #include "perfile/format/structs.def"
@@ -62,6 +70,7 @@ void pf_byteswap_perf_header(uint8_t *out, const uint8_t *header)
     pf_swap_header(out, header);
 }
 
+/* Types without a row keep their bodies; a body that cannot be read ends the loop as damage. */
 void pf_byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
 {
     while (pf_cur_left(c) >= 8) {
@@ -77,7 +86,7 @@ void pf_byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
         const pf_row *row = pf_record_row(type);
         pf_swap_header(out, at);
         if (row)
-            row->turn(&inner, &body, out + 8);
+            row->byteswap(&inner, &body, out + 8);
         if (body.bad) {
             pf_cur_fail(c, body.bad);
             return;
@@ -86,6 +95,8 @@ void pf_byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
     }
 }
 
+/* One function for each usual sample type.  With a constant type the compiler drops the absent
+ * fields. */
 #define SWAP_SAMPLE(name, type)                                                                    \
     static bool name(perfile_bytes body, bool swapped, uint8_t *out)                               \
     {                                                                                              \
@@ -93,7 +104,7 @@ void pf_byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
         if (body.len < PF_LEAST_BYTES(type))                                                       \
             return false;                                                                          \
         pf_cursor c = {.pos = body.ptr, .end = body.ptr + body.len, .swap = swapped};              \
-        turn_sample(&k, &c, out, (type));                                                          \
+        byteswap_sample(&k, &c, out, (type));                                                      \
         return !c.bad;                                                                             \
     }
 PF_USUAL_SAMPLES(SWAP_SAMPLE)

@@ -1,5 +1,6 @@
-/* The other byte order: format/ expanded once more to code that turns each number where it stands.
- */
+/* Byte-swapping of records and features: format/ expanded once more, to code that writes each
+ * number in the other byte order to the same offset of a copy.  core/swap.h is the interface for
+ * whole records. */
 #ifndef PF_SCHEMA_SWAP_H
 #define PF_SCHEMA_SWAP_H
 
@@ -7,20 +8,20 @@
 
 /* pf_byteswap_sample() for the sample types that are usual, each compiled for itself; see
  * pf_usual_sample().  `out` holds a copy of the body; false when the body cannot be read: then
- * *out is turned as far as it could be. */
+ * *out is byte-swapped up to the first field that could not be read. */
 typedef bool pf_usual_swap_fn(perfile_bytes body, bool swapped, uint8_t *out);
 pf_usual_swap_fn *pf_usual_swap(uint64_t sample_type);
 
-/* `n` numbers of 2, 4 or 8 bytes from `in` to `out`, the bytes of each turned. */
+/* Copies `n` numbers of `width` (2, 4 or 8) bytes from `in` to `out` and byte-swaps each. */
 void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width);
 
-/* pf_swap_header() of below, as a member of pf_family_perf. */
+/* pf_swap_header(), as a function that pf_family_perf can point at. */
 void pf_byteswap_perf_header(uint8_t *out, const uint8_t *header);
 
-/* simpleperf's INIT_MAP: records in a feature, headers and bodies. */
+/* Byte-swaps the records in simpleperf's feature INIT_MAP: headers and bodies. */
 pf_byteswap_fn pf_byteswap_records;
 
-/* The 8 bytes in front of a record of perf's own family. */
+/* Byte-swaps the 8-byte header (u32 type, u16 misc, u16 size) of a record of perf's own family. */
 static inline void pf_swap_header(uint8_t *out, const uint8_t *in)
 {
     pf_store_u32(out, pf_load_u32(in, true), false);

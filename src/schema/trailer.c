@@ -1,3 +1,8 @@
+/* Where the body of a kernel record ends and its trailer (sample_id) begins.
+ *
+ * The trailer has a fixed size for each event and stands at the end of the record.  Tools, though,
+ * leave it out in records that they synthesize; then the last bytes of the record are taken for
+ * body.  The only evidence is the string at the end of such records: see string_fills(). */
 #include "schema/trailer.h"
 
 #include <string.h>
@@ -18,7 +23,7 @@ const uint8_t pf_record_fixed_plus_one[PERFILE_RECORD_USER] = {
 #include "format/records.def"
 };
 
-/* Where the string at the end of a record begins in its body, 0 when it has none. */
+/* The offset in the body at which the string at the end of the record begins; 0 if it has none. */
 static size_t string_offset(const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
@@ -32,8 +37,8 @@ static size_t string_offset(const perfile_record *r)
     return row->fixed;
 }
 
-/* Tools that make such records may leave out the trailer: then the padded string ends exactly where
- * the record does.  With a trailer it never does, for the NUL stands before the trailer. */
+/* True if the padded string ends exactly at the end of the record: then the record has no trailer.
+ * With a trailer this cannot be, because the NUL of the string stands in front of the trailer. */
 static bool string_fills(const perfile_record *r)
 {
     size_t at = string_offset(r);

@@ -1,10 +1,11 @@
-/* Where the body of a kernel record ends and its trailer (sample_id) begins: decided here alone. */
+/* Where the body of a kernel record ends and its trailer (sample_id) begins.  No other code decides
+ * that. */
 #ifndef PF_SCHEMA_TRAILER_H
 #define PF_SCHEMA_TRAILER_H
 
 #include "perfile/event.h"
 
-/* Bytes of the fixed part of a kernel record and 1; 0 for types that have no row. */
+/* By type: size of the fixed part of a kernel record plus 1; 0 for types without a row. */
 extern const uint8_t pf_record_fixed_plus_one[PERFILE_RECORD_USER];
 
 static inline bool pf_record_known(uint32_t type)
@@ -12,13 +13,14 @@ static inline bool pf_record_known(uint32_t type)
     return type < PERFILE_RECORD_USER && pf_record_fixed_plus_one[type] != 0;
 }
 
-/* pf_record_split() for records that are no samples. */
+/* The part of pf_record_split() that is not inlined.  The record is no sample and its layout has a
+ * trailer. */
 bool pf_record_split_trailer(const perfile_record *r, const perfile_layout *l, bool as_stored,
                              perfile_bytes *body, perfile_bytes *trailer);
 
-/* Splits the body of `r`, whose layout is `l` (NULL: none).  False when it has no trailer: then
- * *body is all of it.  `as_stored`: no second thoughts about records of tools that left the trailer
- * out. */
+/* Splits r->body into *body and *trailer.  `l` is the record's layout (NULL: none).  Returns false
+ * if the record has no trailer: then *body is all of r->body.  With `as_stored` a trailer is
+ * assumed wherever the layout has one, even where the record looks as if a tool had left it out. */
 static inline bool pf_record_split(const perfile_record *r, const perfile_layout *l, bool as_stored,
                                    perfile_bytes *body, perfile_bytes *trailer)
 {

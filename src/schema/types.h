@@ -1,11 +1,15 @@
-/* How each stored type is read.  GET_u64(c, kind) … give the value, in native numbers. */
+/* How each stored type is read: GET_u64(c, kind) and its like return the value in native numbers,
+ * WORDS_u64(c, n) an array that stays as stored.  The expressions of the tables are evaluated where
+ * decoders are expanded, with the cursor `c`, the context `k` and the struct `o`; LEFT, PEEK_U32
+ * and the functions below are their vocabulary. */
 #ifndef PF_SCHEMA_TYPES_H
 #define PF_SCHEMA_TYPES_H
 
 #include "schema/context.h"
 
-/* In place of the count of a LIST, where `least` says how many bytes begin an element: 0 where a
- * count does.  No number stands for them, for counts come from input. */
+/* Used as the count of a LIST that ends where the bytes do.  They set the local `least`, the number
+ * of bytes with which an element begins; it stays 0 for lists with a real count.  A reserved count
+ * value would not do, because counts come from the input and can be any number. */
 #define PF_UNTIL_END    (least = 1, UINT64_MAX)
 #define PF_UNTIL_HEADER (least = 8, UINT64_MAX) /* while a record header fits */
 

@@ -1,10 +1,17 @@
-/* The field walk: format/ expanded once more, every field shown to a visitor. */
+/* The field walk: format/ expanded to functions that decode like decoders and pass every field,
+ * with its offset, to a visitor (schema/walk.inc).  Emitters, conditions and checks use it to see
+ * fields of any type without knowing the type.
+ *
+ * Where the contract of `dump --format jsonl` shows a layout otherwise than it is stored, a
+ * function here does that by hand: show_joined_topology(), show_joined_index(), and simpleperf's
+ * messages and nested records. */
 #include "schema/expand.h"
 #include "schema/proto.h"
 #include "schema/rows.h"
 #include "schema/family.h"
 
-/* Out of line: of a size that is known, compilers make slow string instructions. */
+/* Out of line, so that the compiler does not know the size: for known sizes it emits `rep stos`,
+ * which is slow to start. */
 __attribute__((noinline)) void pf_show_clear(void *o, size_t size)
 {
     memset(o, 0, size);
@@ -34,6 +41,7 @@ const perfile_field pf_pad_row = {"pad", "padding",           PERFILE_STORED_BLO
 static const perfile_field data_row = {
     "data", "bytes that no table describes", PERFILE_STORED_BLOB, 0, PERFILE_KIND_OPAQUE, 0};
 
+/* A value at `at`, with the bytes up to where `c` stands as its width. */
 static perfile_value place(const pf_walker *w, const perfile_field *row, const uint8_t *at,
                            const pf_cursor *c)
 {
@@ -89,7 +97,8 @@ void pf_show_end(const pf_walker *w, const perfile_field *row)
     w->visitor->end(w->user, row);
 }
 
-/* As pf_decode_list() in decode.c: every element has at least one byte. */
+/* Every element has at least one byte, as in pf_decode_list(): the input bounds the loop, not `n`.
+ */
 void pf_show_list(const pf_context *k, pf_cursor *c, const pf_walker *w, const perfile_field *row,
                   const perfile_field *item, uint64_t n, size_t least, pf_walk_fn *walk)
 {
@@ -118,7 +127,8 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
     pf_show_bytes(w, &pf_pad_row, at, c, pf_cur_span(c, pf_cur_left(c)));
 }
 
-/* What a HAND layout shows: its members as they stand, but for the one below. */
+/* How each HAND layout is shown: by its members, as show_NAME() made from the table does, or by one
+ * of the functions at the end of this file. */
 #define PF_SHOW_attr            show_attr
 #define PF_SHOW_build_id_entry  show_build_id_entry
 #define PF_SHOW_build_ids       show_build_ids
@@ -129,7 +139,7 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
 #define PF_SHOW_tracing_data    show_tracing
 #define PF_SHOW_cpu_topology(k, c, w)                                                              \
     (w->flags & PERFILE_WALK_CONTRACT ? show_joined_topology(k, c, w) : show_cpu_topology(k, c, w))
-/* Named in passing, so that the function of the row is not unused. */
+/* `(void)show_…`: the function made from the table is not used, and the compiler must not warn. */
 #define PF_SHOW_file2_entry(k, c, w)     (show_message(k, c, w), (void)show_file2_entry)
 #define PF_SHOW_sp_debug_unwind(k, c, w) (show_unwind(k, c, w), (void)show_sp_debug_unwind)
 #define PF_SHOW_sp_init_map(k, c, w)     (show_records(k, c, w), (void)show_sp_init_map)
@@ -150,7 +160,8 @@ static pf_walk_fn show_tracing_data, show_tracing, show_joined_topology, show_me
 #include "schema/walk.inc"
 #include "perfile/format/features.def"
 
-/* The contract has die_id as a member of each `cpu`; in the file it stands behind all of them. */
+/* CPU_TOPOLOGY under the contract: die_id is a member of each `cpu`.  In the file all die ids
+ * follow the cpus. */
 static void show_joined_topology(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     static const perfile_field die_row = {"die_id", "die of the processor", PERFILE_STORED_S32,
@@ -184,7 +195,8 @@ static void show_joined_topology(const pf_context *k, pf_cursor *c, const pf_wal
     *c = probe;
 }
 
-/* The contract has the guest of an event instance among its members. */
+/* ID_INDEX under the contract: machine_pid and vcpu are members of each entry.  In the file the
+ * guests of all entries follow the entries. */
 static void show_joined_index(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     perfile_id_index index;
@@ -225,13 +237,14 @@ static void show_message(const pf_context *k, pf_cursor *c, const pf_walker *w)
         pf_cur_fail(c, message.bad);
 }
 
+/* simpleperf's DEBUG_UNWIND: the section is one protobuf message. */
 static void show_unwind(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     (void)k;
     pf_walk_proto(c, w, PF_PROTO_debug_unwind);
 }
 
-/* simpleperf's INIT_MAP: whole records, one behind the other. */
+/* simpleperf's INIT_MAP: complete records, one after the other.  Headers and bodies are shown. */
 static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     static const perfile_field records_row = {"records", "the records",      PERFILE_STORED_LIST,
@@ -273,7 +286,8 @@ static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
     pf_show_end(w, &records_row);
 }
 
-/* The blob as a whole, and what is in it. */
+/* TRACING_DATA: the section as one blob, then, unless the contract forbids it, the formats inside.
+ */
 static void show_tracing(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     pf_cursor inside = *c;

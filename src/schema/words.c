@@ -1,4 +1,5 @@
-/* Names of values and meanings of fields: format/words.def and format/kinds.def as data. */
+/* Names of values and meanings of fields: format/words.def and format/kinds.def as data, and the
+ * bit fields of attr and branch flags, which a big-endian compiler lays out from the other end. */
 #include "schema/types.h"
 
 /* Parts may refer to sets that stand further down. */
@@ -91,6 +92,7 @@ static uint64_t mirror(const perfile_vocabulary *v, uint64_t word)
     return out;
 }
 
+/* The inverse of mirror(). */
 static uint64_t mirrored(const perfile_vocabulary *v, uint64_t word)
 {
     uint64_t out = 0;
