@@ -1,4 +1,9 @@
-/* Whose a record is, and the layout that decides how it is decoded. */
+/* Attribution: the event a record belongs to, and the layout with which the record is decoded.
+ *
+ * With one event every kernel record belongs to it.  With several, an id in the record decides;
+ * where that id stands is taken from the first event (perf requires the same place for all).  If
+ * all events have equal layouts (session->shared), a record can be decoded without knowing its
+ * event: pf_layout_of() is that fast path. */
 #ifndef PF_CORE_ATTRIBUTION_H
 #define PF_CORE_ATTRIBUTION_H
 
@@ -6,9 +11,9 @@
 #include "schema/trailer.h"
 
 typedef struct pf_attribution {
-    const perfile_event *event;
-    const perfile_layout *layout;
-    uint32_t damage;
+    const perfile_event *event;   /* NULL: unattributed */
+    const perfile_layout *layout; /* NULL: the record has none; may be set without `event` */
+    uint32_t damage; /* PERFILE_DAMAGE_…: why the record cannot be decoded, 0 otherwise */
 } pf_attribution;
 
 static inline pf_attribution pf_attribution_event(const pf_event *event)
@@ -16,9 +21,12 @@ static inline pf_attribution pf_attribution_event(const pf_event *event)
     return (pf_attribution){&event->shown, &event->layout, 0};
 }
 
-/* For records of a session of several events. */
+/* pf_attribution_of() for sessions with several events. */
 pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_session *s);
 
+/* The event of any record.  Records of tools, of other families and without a session have none; a
+ * SAMPLE or READ in front of the first attr is damage (NO_ATTR), because nothing says how to decode
+ * it. */
 static inline pf_attribution pf_attribution_of(const perfile_record *r)
 {
     const perfile_session *s = r->session;
@@ -33,16 +41,17 @@ static inline pf_attribution pf_attribution_of(const perfile_record *r)
     return pf_attribution_by_id(r, s);
 }
 
-/* A layout equal to that of the record's event: where all are, nobody asks whose the record is. */
+/* The layout of the record's event, or an equal one.  If all events have equal layouts the record's
+ * id is not read. *damage is as in pf_attribution. */
 static inline const perfile_layout *pf_layout_of(const perfile_record *r, uint32_t *damage)
 {
     const perfile_session *s = r->session;
     *damage = 0;
     if (s && s->shared && r->family == PERFILE_FAMILY_PERF && pf_record_known(r->type))
         return s->shared;
-    pf_attribution whose = pf_attribution_of(r);
-    *damage = whose.damage;
-    return whose.layout;
+    pf_attribution a = pf_attribution_of(r);
+    *damage = a.damage;
+    return a.layout;
 }
 
 #endif

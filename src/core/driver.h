@@ -1,4 +1,6 @@
-/* A driver knows one on-disk form and turns its bytes into a stream. */
+/* The interface of drivers.  A driver knows one format on disk: it recognises it, reads it as a
+ * stream, and where it can, writes, byte-swaps and repairs it.  The registry (src/lib/) tries the
+ * drivers in order of their evidence. */
 #ifndef PF_CORE_DRIVER_H
 #define PF_CORE_DRIVER_H
 
@@ -11,20 +13,21 @@ enum {                      /* pf_driver.can: what options of a writer it knows 
        PF_CAN_TARGET = 2    /* target: a version of perf */
 };
 
-/* What the first bytes of a capture say. */
+/* What can be read from the first PF_HEAD_BYTES bytes of a capture. */
 enum { PF_HEAD_BYTES = 16 };
 typedef struct pf_head {
     uint32_t form; /* PERFILE_FORM_… */
     bool swap;     /* the other byte order than this machine's */
 } pf_head;
 
-/* A copy of a capture in which records were turned into the other byte order, and now facts are:
- * each at its place. */
+/* A copy of a file in the making, with everything at the same offset but in the other byte order.
+ * Its records have been byte-swapped; the driver now byte-swaps header, attrs, ids and features. */
 typedef struct pf_turning {
-    const perfile_stream *stream; /* read to its end */
-    perfile_source *bytes;        /* of its first file, as they were */
-    perfile_sink *sink;           /* of the copy */
-    /* Told what could not be turned; not PERFILE_OK: it is an error. */
+    const perfile_stream *stream; /* the original, read to its end */
+    perfile_source *bytes;        /* the original bytes (of the first file of a directory) */
+    perfile_sink *sink;           /* the copy */
+    /* Called for what could not be byte-swapped.  PERFILE_OK goes on, any other status ends the
+     * conversion. */
     perfile_status (*kept)(void *user, const perfile_record *r, const perfile_feature *f,
                            const perfile_error *why);
     void *user;
@@ -35,26 +38,29 @@ typedef struct pf_driver {
     const char *doc;
     uint8_t family; /* PERFILE_FAMILY_… of its records */
     uint8_t can;    /* PF_CAN_… */
-    /* Bits of evidence that `peek`, the first bytes of the source (at most 4096), is this form; 0:
-     * it is not.  For a directory `peek` is empty and `source` is asked for its entries. */
+    /* How many bits of `peek` (the first bytes of the source, 4096 at most) speak for this format;
+     * 0: it is another.  For a directory `peek` is empty, and `source` lists its entries. */
     unsigned (*probe)(perfile_bytes peek, const perfile_source *source);
-    /* Owns the source from success on. */
+    /* Opens a stream, which owns the source from success on. */
     perfile_status (*open)(perfile_source *source, const perfile_open_options *options,
                            perfile_stream **stream, perfile_error *err);
-    /* A writer on `sink` (core/writer.h); the options are whole.  NULL: it is only read. */
+    /* Makes a writer on `sink` (core/writer.h).  The options have been completed.  NULL: the format
+     * can only be read. */
     perfile_status (*create)(perfile_sink *sink, const perfile_writer_options *options,
                              perfile_writer **writer, perfile_error *err);
-    /* What it writes: where there is one only, that is meant whatever form is asked for. */
+    /* The outputs that `create` can make.  A single one is used whatever form the caller asks for.
+     */
     const perfile_output *outputs;
     size_t n_outputs;
-    /* Fills `head` from the first PF_HEAD_BYTES; false: they say nothing.  NULL: they never do. */
+    /* Fills `head` from the first PF_HEAD_BYTES bytes; false if they do not tell.  NULL: they never
+     * do. */
     bool (*head)(perfile_bytes bytes, pf_head *head);
-    /* Conversion to the other byte order where everything stays at its place.  `turn_head`: of a
-     * pipe, PF_HEAD_BYTES from `bytes` to `out`; `turn_facts`: of a file.  NULL: captures are
-     * written anew. */
+    /* Byte-swapping that keeps every offset.  turn_head: writes the byte-swapped header of a pipe
+     * (PF_HEAD_BYTES) to `out`.  turn_facts: does all but the records of a file.  NULL: a converted
+     * capture is written from scratch. */
     void (*turn_head)(perfile_bytes bytes, uint8_t *out);
     perfile_status (*turn_facts)(const pf_turning *t, perfile_error *err);
-    const pf_repair_ops *repair; /* NULL: nothing is guessed */
+    const pf_repair_ops *repair; /* NULL: damaged captures cannot be repaired */
 } pf_driver;
 
 #endif

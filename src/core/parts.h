@@ -1,4 +1,4 @@
-/* A record taken apart: what its decoder needs. */
+/* A record split into what its decoder needs: event, layout, body and trailer. */
 #ifndef PF_CORE_PARTS_H
 #define PF_CORE_PARTS_H
 
@@ -12,14 +12,16 @@ typedef struct pf_parts {
     perfile_bytes trailer;
 } pf_parts;
 
-/* Fails when it cannot be known how to read the record. */
+/* Fills *p.  Fails if the layout of the record cannot be known; err->damage says why. */
 perfile_status pf_record_parts(const perfile_record *r, pf_parts *p, perfile_error *err);
 
-/* Time, task and processor in fields of the record itself, through its decoder.  `need`: bits
- * PF_HAS_…, all of which its row must have; false when it has not, or cannot be decoded. */
+/* Decodes the record and copies time, task and processor from fields of its body.  `need` are bits
+ * PF_HAS_…; returns false if the row of the record lacks one of them, or the record cannot be
+ * decoded. */
 bool pf_record_own(const perfile_record *r, unsigned need, pf_own *own);
 
-/* What the tables may look at besides. */
+/* The context for the record's decoder: layout, misc, options, and whether branch stacks have
+ * hw_idx. */
 pf_context pf_record_context(const perfile_record *r, const pf_parts *p);
 
 #endif

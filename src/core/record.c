@@ -1,4 +1,9 @@
-/* Whose a record is, and what can be read of it without decoding it. */
+/* The event of a record, and single fields that are read without decoding the record.
+ *
+ * Time, task and processor of a sample, or in the trailer of another record, stand at places that
+ * are known for each event (perfile_layout.sample_slot and trailer_slot).  Where a record has
+ * neither, its body is decoded and the fields listed in schema/own.inc count: pf_record_own().
+ * Copies of records are here, too. */
 #include "perfile/record.h"
 
 #include <string.h>
@@ -29,8 +34,9 @@ static inline const uint8_t *word_from_end(perfile_bytes b, int slot)
     return slot >= 1 && b.len >= 8 * (size_t)slot ? b.ptr + b.len - 8 * slot : NULL;
 }
 
-/* Several events: the id decides, and its place is that of the first event.  No cache of the last
- * id: threads may look up records of one session at the same time, and the map is as fast. */
+/* Several events: the id in the record decides, at the place that the first event has it.  Id 0 and
+ * records too short to have one go to the first event, as perf does it.  The last id is not cached,
+ * because threads may look up records of one session at the same time, and the map is as fast. */
 pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_session *s)
 {
     const pf_event *first = s->events[0];
@@ -72,7 +78,8 @@ const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *d
     return w.layout;
 }
 
-/* The word of sample or trailer for a bit of sample_type, NULL when there is none. */
+/* The 64-bit word of a sample or trailer that has the field of this bit of sample_type; NULL: there
+ * is none. */
 static const uint8_t *field_word(const perfile_record *r, int bit)
 {
     uint32_t damage;
@@ -87,7 +94,8 @@ static const uint8_t *field_word(const perfile_record *r, int bit)
     return word_from_end(trailer, l->trailer_slot[bit]);
 }
 
-/* Fields of the record itself: speed matters for samples and trailers only. */
+/* From here on own_…(): fields of the record's body.  They decode it; speed matters for samples and
+ * trailers only. */
 static uint64_t own_time(const perfile_record *r)
 {
     pf_own own;
@@ -121,7 +129,8 @@ bool perfile_record_task(const perfile_record *r, uint32_t *pid, uint32_t *tid)
         return own_task(r, pid, tid);
     *pid = pf_load_u32(word, is_swapped(r));
     *tid = pf_load_u32(word + 4, is_swapped(r));
-    /* Tools write trailers of zeros for what existed before: the record itself says whose it is. */
+    /* Tools write trailers of zeros in synthesized records: then the body has the process and
+     * thread. */
     if (*pid == 0 && *tid == 0 && r->type != PERFILE_RECORD_SAMPLE && perfile_record_time(r) == 0)
         own_task(r, pid, tid);
     return true;
@@ -147,7 +156,8 @@ bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu)
     return true;
 }
 
-/* Of TID two numbers, each swapped for itself; the second half of CPU is no part of it. */
+/* The value of a field of fixed size.  TID is two numbers of 32 bits, each byte-swapped by itself;
+ * CPU is the first half of its word. */
 static uint64_t field_value(const uint8_t *word, uint64_t bit, bool swapped)
 {
     if (bit == PERFILE_SAMPLE_TID)
@@ -193,7 +203,8 @@ size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit
             }
         return found;
     }
-    /* Here a word of two halves has its low half first, as it is wanted. */
+    /* On a little-endian machine one 64-bit load gives TID and CPU in the order that the result
+     * has. */
     bool halves = bit & (PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU);
     bool plain = !PF_NATIVE_BIG || !halves;
     uint64_t mask = bit == PERFILE_SAMPLE_CPU ? UINT32_MAX : UINT64_MAX;

@@ -1,3 +1,8 @@
+/* The session: facts about a capture, added by drivers and read through perfile/session.h.
+ *
+ * Facts are only added, never removed or moved: the arena keeps what callers may hold.  Every
+ * function that adds something first calls pf_session_will_change(), because other threads may be
+ * reading, and then counts `generation`, by which callers notice that what they cached is old. */
 #include "core/session.h"
 
 #include <string.h>
@@ -13,7 +18,7 @@
 
 #define ATTR_SIZE_AT 4
 
-/* What input cannot know: where the session lies, and when it was made. */
+/* The address of the session and the time it was made: input cannot know either. */
 static uint64_t new_seed(const perfile_session *s)
 {
     struct timespec now = {0};
@@ -92,13 +97,15 @@ perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Copies *bytes into the arena, unless they are stable. */
 static perfile_status keep(perfile_session *s, perfile_bytes *bytes, bool stable,
                            perfile_error *err)
 {
     return stable ? PERFILE_OK : pf_arena_copy(&s->arena, *bytes, bytes, err);
 }
 
-static perfile_status take_ids(perfile_session *s, pf_event *event, perfile_error *err)
+/* Enters the ids of a new event in the map.  Ids that an earlier event has stay with that one. */
+static perfile_status add_ids(perfile_session *s, pf_event *event, perfile_error *err)
 {
     const perfile_words *ids = &event->shown.ids;
     for (size_t i = 0; i < ids->n; i++) {
@@ -113,7 +120,7 @@ static perfile_status take_ids(perfile_session *s, pf_event *event, perfile_erro
 perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact, perfile_error *err)
 {
     pf_session_will_change(s);
-    /* Drivers see to it that there are as many; less is nothing that could be decoded. */
+    /* Drivers check this; fewer bytes could not be decoded. */
     if (fact->attr.len < PF_ATTR_LEAST)
         return PERFILE_OK;
 
@@ -161,7 +168,7 @@ perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact,
     if (!events)
         return pf_fail_nomem(err, "session.events");
     s->events = events;
-    if ((st = take_ids(s, event, err)) != PERFILE_OK)
+    if ((st = add_ids(s, event, err)) != PERFILE_OK)
         return st;
 
     events[s->n_events++] = event;
@@ -189,12 +196,12 @@ perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t i
     bool added;
     perfile_words *ids = &event->shown.ids;
     if (id == 0)
-        return PERFILE_OK; /* nobody's */
+        return PERFILE_OK; /* 0 is no id */
     perfile_status st = pf_ids_add(&s->ids, &s->arena, id, event->shown.index, &added, err);
     if (st != PERFILE_OK || !added)
         return st;
 
-    /* Who holds the old array goes on reading it: the arena keeps it. */
+    /* Callers may still read the old array, which the arena keeps. */
     if (ids->n >= event->ids_cap) {
         size_t cap = ids->n < 4 ? 8 : 2 * ids->n;
         void *more;
@@ -219,7 +226,8 @@ perfile_status pf_session_add_feature(perfile_session *s, const perfile_feature 
                                       perfile_error *err)
 {
     pf_session_will_change(s);
-    /* No header can hold greater numbers. */
+    /* The feature bitmap of a header has no room for greater numbers.  The first of a number
+     * counts. */
     if (f->number >= PERFILE_N_FEATURES || s->by_number[f->number])
         return PERFILE_OK;
 

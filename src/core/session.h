@@ -1,8 +1,10 @@
-/* The inside of perfile_session: the one place where facts of a capture go, whatever form it has.
+/* The session inside the library: the one place that facts about a capture go to, whatever its
+ * format.
  *
- * Drivers hand over stored bytes with their place and origin: from sections at open, and from
- * HEADER_* records as they pass (pf_session_learn).  After that there is no difference between
- * a file and a pipe. */
+ * Drivers add facts as stored bytes with their offset and origin: from sections when a file is
+ * opened, and from HEADER_* records when such records are read (pf_session_learn()).  After that
+ * nothing depends on whether the capture is a file or a pipe.  Then pf_session_settle() assigns
+ * names and groups to events, which may depend on facts that came later than the event. */
 #ifndef PF_CORE_SESSION_H
 #define PF_CORE_SESSION_H
 
@@ -10,37 +12,35 @@
 #include "perfile/session.h"
 #include "perfile/stream.h"
 
-/* An attr as a driver found it.  `attr` is the prefix of the entry that may hold the attr (file:
- * the entry less its id section; record: the body); how much of it counts is decided by its size
- * member.  Bytes are copied unless `stable`. */
+/* An attr as a driver found it. */
 typedef struct pf_attr_fact {
-    perfile_bytes attr;
-    perfile_bytes ids;
-    uint64_t offset;
-    uint16_t origin;
-    bool stable;
-    uint32_t ids_damage;
+    perfile_bytes attr; /* all bytes that can belong to it; its member `size` decides how many do */
+    perfile_bytes ids;  /* u64 each, as stored */
+    uint64_t offset;    /* of the attr in the file */
+    uint16_t origin;    /* PERFILE_ORIGIN_… */
+    bool stable;        /* the bytes outlive the session; otherwise they are copied */
+    uint32_t ids_damage; /* PERFILE_DAMAGE_BAD_IDS if the ids lie outside the file, 0 otherwise */
 } pf_attr_fact;
 
 perfile_status pf_session_new(bool swapped, const perfile_open_options *options,
                               perfile_session **session, perfile_error *err);
 void pf_session_free(perfile_session *s);
 
-/* A session of its own with the events, names, features and clock that `from` has by now. */
+/* A separate session with the events, names, features and clock that `from` has at this moment. */
 perfile_status pf_session_copy(const perfile_session *from, const perfile_open_options *options,
                                perfile_session **copy, perfile_error *err);
 
-/* A session of a stage that says what the one below it says, but for some features: see
- * core/session_view.c.  It lives no longer than `from`, and is `from` but for what follows. */
+/* A session for a stage that replaces some features and otherwise has everything of the session
+ * below (`from`): see core/session_view.c.  It must not outlive `from`. */
 typedef struct pf_session_view pf_session_view;
 perfile_status pf_session_view_new(const perfile_session *from, pf_session_view **view,
                                    perfile_error *err);
 void pf_session_view_free(pf_session_view *view);
 const perfile_session *pf_session_view_shown(const pf_session_view *view);
-/* To be called whenever `from` may have learned something. */
+/* Brings the view up to date; to be called whenever `from` may have changed. */
 perfile_status pf_session_view_follow(pf_session_view *view, perfile_error *err);
-/* Gives a feature of the container another payload, which is borrowed; nothing when it has none of
- * that number. */
+/* Replaces the payload of a feature of the container; the new one is borrowed.  Does nothing if the
+ * container has no such feature. */
 perfile_status pf_session_view_feature(pf_session_view *view, uint32_t number,
                                        perfile_bytes payload, perfile_error *err);
 
@@ -57,64 +57,67 @@ perfile_status pf_session_add_feature(perfile_session *s, const perfile_feature 
 perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, perfile_bytes name,
                                          bool stable, perfile_error *err);
 
-/* Takes what a record says about the session: HEADER_ATTR, HEADER_EVENT_TYPE, HEADER_TRACING_DATA
+/* Collects facts from a record: HEADER_ATTR, HEADER_EVENT_TYPE, HEADER_TRACING_DATA
  * (with extra), HEADER_FEATURE, EVENT_UPDATE, TIME_CONV, ID_INDEX, simpleperf's EVENT_ID.  Other
  * types and records that cannot be decoded are passed over.  PERFILE_E_NOMEM and PERFILE_E_LIMIT
  * only. */
 perfile_status pf_session_learn(perfile_session *s, const perfile_record *r, perfile_error *err);
 
-/* Whoever reads the session in other threads: told before it changes, so that none of them reads
- * meanwhile. */
+/* Something whose threads read the session.  It is notified before each change and must stop them
+ * until then. */
 typedef struct pf_session_reader {
-    void (*before_change)(void *user);
+    void (*before_change)(void *user); /* returns when no thread reads the session any more */
     void *user;
     struct pf_session_reader *next;
 } pf_session_reader;
 
-/* `reader` belongs to the caller, and stays where it is up to pf_session_remove_reader(). */
+/* `reader` belongs to the caller and must not move before pf_session_remove_reader(). */
 void pf_session_add_reader(perfile_session *s, pf_session_reader *reader);
 void pf_session_remove_reader(perfile_session *s, pf_session_reader *reader);
 
-/* To be called before anything of the session changes, or what its readers know besides. */
+/* Notifies the readers.  To be called before the session changes, or anything else that its readers
+ * use. */
 void pf_session_will_change(const perfile_session *s);
 
-/* Whether pf_session_learn() does anything with this type: a driver ends its run of records before
- * such a one, so that facts hold from their record on. */
+/* True if pf_session_learn() may collect something from records of this type.  A driver ends its
+ * run of records before such a record, so that a fact holds from its record on and not earlier. */
 static inline bool pf_session_wants(uint32_t type)
 {
     return type >= PERFILE_RECORD_USER && type != PERFILE_RECORD_FINISHED_ROUND;
 }
 
-/* Whether it does anything with the record. */
+/* The same for a record. */
 static inline bool pf_session_learns(const perfile_record *r)
 {
     return r->family == PERFILE_FAMILY_PERF && pf_session_wants(r->type);
 }
 
-/* To be called when a driver has added what the container says, and after each learn() that added
- * something: names, groups and the shared layout are settled. */
+/* Assigns names and groups to events.  To be called when a driver has added the facts of the
+ * container, and after each pf_session_learn() that added something. */
 perfile_status pf_session_settle(perfile_session *s, perfile_error *err);
 
 /* perfile_limits.model_bytes, for models of this session. */
 uint64_t pf_session_model_bytes(const perfile_session *s);
 
-/* What decoders need to know of the session; see schema/context.h. */
+/* perfile_open_options.as_stored; false for NULL.  Decoders need it: schema/context.h. */
 bool pf_session_as_stored(const perfile_session *s);
 
-/* What loops over many samples look up. */
+/* For loops over many samples: */
 /* The layout that all events have; NULL: they differ, or there are none, or `s` is NULL. */
 const perfile_layout *pf_session_layout(const perfile_session *s);
-/* Where samples of all events say their id, in words; -1: not at one place. */
+/* Index of the 64-bit word in which samples of all events have their id; -1: not the same for all.
+ */
 int pf_session_sample_id_slot(const perfile_session *s);
-/* Ids and the positions of the events that they are of; at this address as long as `s`. */
+/* The map from ids to event indices; its address is valid as long as `s`. */
 const pf_ids *pf_session_ids(const perfile_session *s);
-/* Events whose attr came without ids. */
+/* How many events have an attr without ids. */
 uint32_t pf_session_n_idless(const perfile_session *s);
 
-/* A number that input cannot know, for maps whose keys come from it. */
+/* A random seed for hash maps whose keys come from the input, so that input cannot provoke
+ * collisions. */
 uint64_t pf_session_seed(const perfile_session *s);
 
-/* Whether TRACING_DATA describes the tracepoint of that number (attr.config). */
+/* True if feature TRACING_DATA describes the tracepoint with this number (attr.config). */
 bool pf_session_has_tracepoint(const perfile_session *s, uint64_t config);
 
 #endif

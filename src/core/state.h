@@ -1,4 +1,8 @@
-/* The state behind perfile_session, for the files of this room only (tests/build/rooms.sh). */
+/* The struct behind perfile_session.  Only files of this room may include this header
+ * (tests/build/rooms.sh checks); other rooms use core/session.h.
+ *
+ * Everything that callers hold pointers to is in `arena` and never moves or disappears before the
+ * session does. */
 #ifndef PF_CORE_STATE_H
 #define PF_CORE_STATE_H
 
@@ -8,16 +12,18 @@
 #include "core/session.h"
 #include "schema/rows.h"
 
-/* An event and what is not shown of it.  Lives in the arena, so that its address never changes. */
+/* An event: the public part, and what belongs to it.  In the arena, so that its address never
+ * changes. */
 typedef struct pf_event {
-    perfile_event shown;
-    perfile_attr attr; /* shown.attr points at it */
+    perfile_event shown; /* what callers see */
+    perfile_attr attr;   /* shown.attr points at it */
     perfile_layout layout;
     uint8_t name_rank; /* PF_NAME_… */
-    uint8_t *own_ids;  /* shown.ids.ptr once ids were added to those of the attr, room for … */
-    uint32_t ids_cap;  /* … so many */
-    perfile_cpu_map_data cpus; /* shown.cpus, when it has them … */
-    perfile_bytes cpus_stored; /* … and the record body they are in */
+    uint8_t *own_ids;  /* NULL, or shown.ids.ptr after ids were added to those of the attr */
+    uint32_t ids_cap;  /* how many ids fit in own_ids */
+    perfile_cpu_map_data cpus; /* what shown.cpus points at, if it is set */
+    perfile_bytes
+        cpus_stored; /* the body of the EVENT_UPDATE record that `cpus` was decoded from */
 } pf_event;
 
 /* A growable array of pointers to things in the arena. */
@@ -28,14 +34,15 @@ typedef struct pf_pointers {
 } pf_pointers;
 
 struct perfile_session {
-    bool swapped;
-    bool as_stored;
-    bool regroup;          /* settle goes over the groups of all events again */
-    int8_t sample_id_slot; /* of the first event, see core/layout.h */
-    int8_t trailer_id_slot;
-    uint64_t generation;
-    const perfile_layout *shared; /* equal to those of all events; NULL: they differ, or none */
-    pf_usual_fn *usual;           /* decodes samples of `shared`, in this byte order; NULL: none */
+    bool swapped;          /* records are in the other byte order than this machine's */
+    bool as_stored;        /* perfile_open_options.as_stored */
+    bool regroup;          /* the next pf_session_settle() assigns the groups of all events again */
+    int8_t sample_id_slot; /* where samples have their id, by the first event: see core/layout.h */
+    int8_t trailer_id_slot; /* the same for trailers */
+    uint64_t generation;    /* perfile_session_generation() */
+    const perfile_layout
+        *shared;        /* equal to the layouts of all events; NULL: they differ, or no event */
+    pf_usual_fn *usual; /* specialised decoder for samples of `shared`; NULL: none */
     pf_event **events;
     uint32_t n_events;
     uint32_t events_cap;
@@ -46,12 +53,12 @@ struct perfile_session {
     uint32_t instances_cap;
     pf_ids instance_ids; /* id -> instance */
 
-    uint32_t n_idless; /* events whose attr came without ids … */
-    uint32_t idless;   /* … and the last of them */
+    uint32_t n_idless; /* how many events have an attr without ids */
+    uint32_t idless;   /* index of the last such event */
 
     perfile_feature *features[PERFILE_N_FEATURES]; /* in ascending order of number */
     uint32_t n_features;
-    uint32_t feature_changes; /* how often one was added, or took the place of another in a view */
+    uint32_t feature_changes; /* counts features added, and replaced by a view (session_view.c) */
     const perfile_feature *by_number[PERFILE_N_FEATURES];
 
     pf_pointers event_types; /* perfile_event_type */
@@ -59,8 +66,8 @@ struct perfile_session {
 
     struct pf_group *groups; /* ascending, not overlapping */
     uint32_t n_groups;
-    uint32_t group_at;  /* the first that may hold the next new event */
-    uint32_t n_settled; /* events that have their name and group */
+    uint32_t group_at;  /* index of the first group that can contain the next new event */
+    uint32_t n_settled; /* events from 0 on whose name and group have been assigned */
 
     const char *facts[PERFILE_N_FACTS];
     uint32_t n_cpus;
@@ -72,32 +79,34 @@ struct perfile_session {
 
     pf_names names;
     pf_arena arena;
-    uint64_t
-        model_bytes; /* perfile_limits.  At the end: what decodes a record shares a cache line */
+    /* perfile_limits.model_bytes.  At the end, so that the members used for decoding share a cache
+     * line. */
+    uint64_t model_bytes;
 };
 
+/* Appends an item; the array grows as needed. */
 perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err);
 
-/* Gives an id that nobody has to `event`. */
+/* Adds `id` to `event`, unless it is 0 or an event has it already. */
 perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t id,
                                  perfile_error *err);
 
-/* Adds the build ids of feature BUILD_ID, or one of a record. */
+/* Adds a build id, of feature BUILD_ID or of a record; its bytes are copied unless `stable`. */
 perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_id *id, bool stable,
                                        perfile_error *err);
 
-/* An entry of feature BUILD_ID, which came from `origin`; borrows from it. */
+/* Converts an entry of feature BUILD_ID.  *id borrows from the entry. */
 void pf_build_id_of_entry(const perfile_build_id_entry *e, uint16_t origin, perfile_build_id *id);
 
-/* What ID_INDEX says of ids (instances.c). */
+/* Event instances, from ID_INDEX records (instances.c). */
 perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err);
 perfile_status pf_instances_take(perfile_session *s, const perfile_id_index *index,
                                  perfile_error *err);
 
-/* What a new feature says in words and numbers (facts.c). */
+/* Collects texts, numbers and build ids from a new feature (facts.c). */
 perfile_status pf_facts_take(perfile_session *s, const perfile_feature *f, perfile_error *err);
 
-/* Groups of the events from `from` on (groups.c). */
+/* Collects groups from feature GROUP_DESC; assigns them to the events from `from` on (groups.c). */
 perfile_status pf_groups_take(perfile_session *s, const perfile_feature *f, perfile_error *err);
 void pf_groups_settle(perfile_session *s, uint32_t from);
 

@@ -1,3 +1,9 @@
+/* Streams: the part that all drivers and stages share.
+ *
+ * A stream keeps a run of records (at .. end), which ops->fill() makes; perfile_stream_next() hands
+ * them out one by one, perfile_stream_next_run() all that are left.  An error or the end is final
+ * and is returned from then on. A stage is a stream on another (`below`); questions about the input
+ * go down to the driver's stream. */
 #include "core/stream.h"
 
 #include <stdarg.h>
@@ -6,24 +12,27 @@
 
 #include "base/error.h"
 
-static perfile_status give_up(const perfile_stream *s, perfile_error *err)
+/* Returns the final status, with its error if it is one. */
+static perfile_status return_final(const perfile_stream *s, perfile_error *err)
 {
     if (s->final < 0 && err)
         *err = s->error;
     return s->final;
 }
 
+/* Makes the next run that has a record for the caller.  Damage records are passed over unless asked
+ * for. */
 static perfile_status refill(perfile_stream *s, perfile_error *err)
 {
     if (s->final != PERFILE_OK)
-        return give_up(s, err);
+        return return_final(s, err);
     s->begun = true;
     do {
         s->n_run = s->framed.n = 0;
         s->at = s->end = s->run;
         s->final = s->ops->fill(s, &s->error);
         if (s->final != PERFILE_OK)
-            return give_up(s, err);
+            return return_final(s, err);
         s->end += s->n_run;
         bool damage = s->at != s->end && s->at->family == PERFILE_FAMILY_DAMAGE;
         if (damage && !(s->options.deliver & PERFILE_DELIVER_DAMAGE))
@@ -32,7 +41,7 @@ static perfile_status refill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Out of line, so that what is done for every record needs no stack frame. */
+/* Out of line, so that the fast path of perfile_stream_next() needs no stack frame. */
 static __attribute__((noinline)) perfile_status
 next_of_next_run(perfile_stream *s, const perfile_record **r, perfile_error *err)
 {
