@@ -1,4 +1,8 @@
-/* The public decoders and walks: the tables' functions with the context of a record or feature. */
+/* The public decoders and walks: they find layout, body, trailer and context of a record or feature
+ * and call the function that schema/ made of its table.
+ *
+ * perfile_stream_sample() is the hot path.  For usual sample types it calls a specialised decoder,
+ * and it does not clear the struct between samples of one type; see below. */
 #include "base/error.h"
 #include "core/parts.h"
 #include "core/stream.h"
@@ -22,7 +26,9 @@ static perfile_status unusable(const perfile_record *r, uint32_t damage, perfile
     return pf_fail_damage(err, damage, pf_row_of(r)->name, r->offset);
 }
 
-static inline perfile_status take_apart(const perfile_record *r, pf_parts *p, perfile_error *err)
+/* pf_record_parts() without the event, whose lookup it saves where all events have equal layouts.
+ */
+static inline perfile_status split_record(const perfile_record *r, pf_parts *p, perfile_error *err)
 {
     uint32_t damage;
     p->event = NULL;
@@ -35,11 +41,11 @@ static inline perfile_status take_apart(const perfile_record *r, pf_parts *p, pe
 
 perfile_status pf_record_parts(const perfile_record *r, pf_parts *p, perfile_error *err)
 {
-    pf_attribution whose = pf_attribution_of(r);
-    p->event = whose.event;
-    p->layout = whose.layout;
-    if (whose.damage)
-        return unusable(r, whose.damage, err);
+    pf_attribution a = pf_attribution_of(r);
+    p->event = a.event;
+    p->layout = a.layout;
+    if (a.damage)
+        return unusable(r, a.damage, err);
     pf_record_split(r, p->layout, is_as_stored(r), &p->body, &p->trailer);
     return PERFILE_OK;
 }
@@ -77,7 +83,8 @@ pf_context pf_record_context(const perfile_record *r, const pf_parts *p)
     return context_of(r, p);
 }
 
-/* Decodes straight into `out` when the caller's struct is ours; else through `full`. */
+/* Decodes into `out` directly if the caller's struct has our size.  Otherwise the caller was built
+ * with another version of the header: decodes into `full` and copies the common part. */
 static inline perfile_status decode_into(const pf_context *k, pf_cursor *c, const pf_row *row,
                                          void *full, void *out, size_t size, uint64_t offset,
                                          perfile_error *err)
@@ -94,7 +101,8 @@ static inline perfile_status decode_into(const pf_context *k, pf_cursor *c, cons
     return PERFILE_OK;
 }
 
-/* The decoder made for the type of the sample `r`; NULL: there is none, or it is no sample. */
+/* The specialised decoder for the sample `r`; NULL if there is none for its sample_type, or `r` is
+ * no sample. */
 static inline pf_usual_fn *usual_of(const perfile_record *r)
 {
     const perfile_session *s = r->session;
@@ -111,7 +119,7 @@ static perfile_status decode_by_row(const perfile_record *r, const pf_row *row, 
                                     void *out, size_t size, perfile_error *err)
 {
     pf_parts p;
-    perfile_status st = take_apart(r, &p, err);
+    perfile_status st = split_record(r, &p, err);
     if (st != PERFILE_OK)
         return st;
     pf_context k = context_of(r, &p);
@@ -179,8 +187,9 @@ decode_sample(const perfile_record *r, perfile_sample *out, size_t size, perfile
     return decode_record(r, &pf_record_table[PF_AT_sample], &full, out, size, err);
 }
 
-/* The size comes from the table so that the compiler does not know it: what it would put in place
- * of the library's memset takes twice as long as all the decoding. */
+/* The size is read from the table so that the compiler does not know it.  The inline code that it
+ * would emit for a known size takes twice as long as all the decoding; the library's memset() does
+ * not. */
 static inline void clear(perfile_sample *out)
 {
     memset(out, 0, pf_record_table[PF_AT_sample].size);
@@ -209,8 +218,8 @@ stream_sample(perfile_stream *s, const perfile_record *r, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Nothing is cleared for a sample of the same type as the last one: its members are written anyway,
- * and those of other types are zero since then. */
+/* If the last sample was decoded by the same specialised decoder, the struct is not cleared: that
+ * decoder writes the same members again, and all others are still zero. */
 perfile_status perfile_stream_sample(perfile_stream *s, const perfile_record *r,
                                      const perfile_sample **sample, perfile_error *err)
 {
@@ -283,7 +292,7 @@ perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sa
         .name = "sample_id", .size = sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
     pf_parts p;
     perfile_sample_id full;
-    perfile_status st = take_apart(record, &p, err);
+    perfile_status st = split_record(record, &p, err);
     if (st != PERFILE_OK)
         return st;
     if (!p.trailer.len)
@@ -293,6 +302,7 @@ perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sa
     return decode_into(&k, &c, &row, &full, out, size, record->offset, err);
 }
 
+/* The space around an attr bounds its size. */
 static pf_context attr_context(perfile_bytes bytes)
 {
     pf_context k = {.attr_size = bytes.len > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes.len};
@@ -324,7 +334,7 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
     const pf_row *row = pf_row_of(r);
     perfile_status st = check_visitor(visitor, err);
     if (st == PERFILE_OK)
-        st = take_apart(r, &p, err);
+        st = split_record(r, &p, err);
     if (st != PERFILE_OK)
         return st;
     pf_context k = context_of(r, &p);
@@ -346,7 +356,7 @@ perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t fla
     pf_parts p;
     perfile_status st = check_visitor(visitor, err);
     if (st == PERFILE_OK)
-        st = take_apart(r, &p, err);
+        st = split_record(r, &p, err);
     if (st != PERFILE_OK)
         return st;
     if (!p.trailer.len)

@@ -1,5 +1,9 @@
-/* The public encoders: the tables' functions between a header and a trailer, and the proof that
- * what they made reads as what was given. */
+/* The public encoders: header, body as the table's encoder writes it, padding and trailer.
+ *
+ * Every result is decoded again and compared with what was given.  So a struct that its bytes
+ * cannot express (a member set whose condition does not hold, text with a NUL inside, a list that
+ * is too long for its count) is an error that names the member, and not a record that reads
+ * differently. */
 #include "perfile/encode.h"
 
 #include <inttypes.h>
@@ -14,14 +18,14 @@
 #include "schema/family.h"
 #include "schema/attr_places.h"
 
-enum { UNIT = 8 };
+enum { UNIT = 8 }; /* records are padded to a multiple of this */
 
 /* What is to be encoded, and where to. */
 typedef struct pf_job {
     const pf_row *row;
     perfile_encode_options how;
-    void *given; /* the struct, of our size, settled */
-    void *again; /* room for it to be read back */
+    void *given; /* a copy of the caller's struct in our size, with its counts set */
+    void *again; /* space for decoding the result */
     uint8_t *out;
     size_t room;
     size_t *len;
@@ -32,11 +36,14 @@ static bool is_swapped(const pf_job *j)
     return pf_byte_order_swaps(j->how.byte_order);
 }
 
+/* The largest record that the size field of its header can hold. */
 static uint64_t most_bytes(uint32_t type)
 {
     return pf_type_is_wide(type) ? UINT32_MAX : UINT16_MAX;
 }
 
+/* Copies options and struct, which may be of another version of the header, and sets the counts of
+ * the struct. */
 static perfile_status begin(pf_job *j, const void *in, size_t size,
                             const perfile_encode_options *how, perfile_error *err)
 {
@@ -60,7 +67,8 @@ static pf_put put_begin(const pf_job *j, bool is_record)
                     .field = j->row->name};
 }
 
-/* Whether all was put, and fits. */
+/* Makes the error if something could not be written, or does not fit into `most` bytes or the
+ * caller's buffer. */
 static perfile_status put_end(const pf_job *j, const pf_put *w, uint64_t most, perfile_error *err)
 {
     if (w->wrong)
@@ -76,7 +84,8 @@ static perfile_status put_end(const pf_job *j, const pf_put *w, uint64_t most, p
     return PERFILE_OK;
 }
 
-/* Reads back what was put; returns the first member that is not what was given, NULL: none. */
+/* Decodes the result and compares it: returns the first member that differs from what was given,
+ * NULL if none does. */
 static const char *read_back(const pf_job *j, const pf_context *k, perfile_bytes bytes,
                              unsigned *damage)
 {
@@ -98,6 +107,7 @@ static perfile_status not_the_same(const char *where, unsigned damage, perfile_e
                    where, damage ? perfile_damage_text(damage) : "something else would");
 }
 
+/* Encodes what has no header: a feature, a trailer, an attr. */
 static perfile_status encode_plain(pf_job *j, const pf_context *k, uint64_t most,
                                    perfile_error *err)
 {
@@ -126,6 +136,7 @@ static void put_header(pf_put *w, uint32_t type, uint16_t misc, uint64_t size)
     pf_put_u16(&h, (uint16_t)size);
 }
 
+/* True if the layout gives records of this type a trailer. */
 static bool has_trailer(const pf_job *j)
 {
     const perfile_layout *l = j->how.layout;
@@ -133,7 +144,7 @@ static bool has_trailer(const pf_job *j)
            j->row->number != PERFILE_RECORD_SAMPLE;
 }
 
-/* The names of the fields that a layout asks for and `present` lacks, or the other way round. */
+/* The bits in `present` must be those that the layout asks for. */
 static perfile_status check_present(const char *where, uint64_t present, uint64_t wanted,
                                     perfile_error *err)
 {
@@ -144,6 +155,8 @@ static perfile_status check_present(const char *where, uint64_t present, uint64_
                    present, wanted);
 }
 
+/* The bits of sample_type that a sample (`slots` NULL) or a trailer of this layout has.  WEIGHT is
+ * not among those of `present`: two bits share one field, and has_weight stands for it. */
 static uint64_t wanted_bits(const perfile_layout *l, const int8_t *slots)
 {
     const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
@@ -174,7 +187,8 @@ static perfile_status check_layout(const pf_job *j, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Header, body filled up by `padding`, and trailer. */
+/* Writes header, body and trailer.  With `padding` the body is filled with zeros to a multiple of
+ * UNIT. */
 static pf_put put_record(const pf_job *j, const pf_context *k, bool padding)
 {
     pf_put w = put_begin(j, true);
@@ -214,7 +228,8 @@ static const char *read_record_back(const pf_job *j, size_t len, unsigned *damag
     return pf_same_sample_id(j->how.sample_id, &id);
 }
 
-/* With zeros up to a multiple of 8 if they are not read as anything, else without. */
+/* Tries padding to a multiple of 8 first.  If the zeros would be decoded as part of the record,
+ * writes it without. */
 static perfile_status encode_record(pf_job *j, const void *in, size_t size,
                                     const perfile_encode_options *how, perfile_error *err)
 {

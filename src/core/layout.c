@@ -1,14 +1,16 @@
+/* Layouts: where the fields of samples and trailers are, by sample_type. */
 #include "core/layout.h"
 
 #include <string.h>
 
-/* K: the order of the file, not of the bits. */
+/* K: the fields of 64 bits at the front of a sample, in stored order, which is not that of the
+ * bits. */
 static const uint8_t sample_order[] = {
     PF_SLOT_IDENTIFIER, PF_SLOT_IP,        PF_SLOT_TID, PF_SLOT_TIME,   PF_SLOT_ADDR,
     PF_SLOT_ID,         PF_SLOT_STREAM_ID, PF_SLOT_CPU, PF_SLOT_PERIOD,
 };
 
-/* The last word first. */
+/* K: the fields of a trailer, the last one first. */
 static const uint8_t trailer_order[] = {
     PF_SLOT_IDENTIFIER, PF_SLOT_CPU, PF_SLOT_STREAM_ID, PF_SLOT_ID, PF_SLOT_TIME, PF_SLOT_TID,
 };

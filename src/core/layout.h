@@ -1,10 +1,12 @@
-/* Where the fields of fixed size are, worked out once per event. */
+/* The places of fields that have a fixed place in all samples and trailers of an event, computed
+ * once per event.  Only the 64-bit words at the front of a sample, and all of a trailer, qualify.
+ */
 #ifndef PF_CORE_LAYOUT_H
 #define PF_CORE_LAYOUT_H
 
 #include "perfile/event.h"
 
-/* Positions in sample_slot and trailer_slot. */
+/* Indices into sample_slot and trailer_slot: bit numbers of sample_type. */
 enum {
     PF_SLOT_IP = __builtin_ctz(PERFILE_SAMPLE_IP),
     PF_SLOT_TID = __builtin_ctz(PERFILE_SAMPLE_TID),
@@ -17,13 +19,15 @@ enum {
     PF_SLOT_IDENTIFIER = __builtin_ctz(PERFILE_SAMPLE_IDENTIFIER)
 };
 
+/* Fills *layout from an attr. */
 void pf_layout_make(perfile_layout *layout, const perfile_attr *attr);
 
-/* Whether records of both are decoded alike. */
+/* True if records of both layouts are decoded in the same way. */
 bool pf_layout_equal(const perfile_layout *a, const perfile_layout *b);
 
-/* Where the id of a SAMPLE (word in the body) and of other records (word from the end) is; -1 when
- * there is none. */
+/* The place of the id: in samples the word of the body, in trailers the word from the end; -1 if
+ * there is none. IDENTIFIER wins over ID, because it stands at a place that does not depend on
+ * other fields. */
 static inline int pf_layout_sample_id(const perfile_layout *l)
 {
     return l->sample_slot[PF_SLOT_IDENTIFIER] >= 0 ? l->sample_slot[PF_SLOT_IDENTIFIER]

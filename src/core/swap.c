@@ -1,3 +1,6 @@
+/* Byte-swapping of stored records and features; see core/swap.h.  The functions for each layout are
+ * made from the tables (schema/swap.inc); here they get the layout and context of a record, and
+ * usual samples take a fast path. */
 #include "core/swap.h"
 
 #include "base/error.h"
@@ -17,9 +20,9 @@ static void copy(uint8_t *out, perfile_bytes bytes)
         memcpy(out, bytes.ptr, bytes.len);
 }
 
-/* A payload is turned as a whole or not at all.  One that can be read in the other order only is
- * turned too: in the order that it comes to it is as unreadable as it was, and turning it once more
- * gives the first bytes again. */
+/* A payload is byte-swapped completely or not at all.  A payload that can be read only in the other
+ * byte order is byte-swapped, too: in the new order it is as unreadable as before, and
+ * byte-swapping it again gives the first bytes. */
 static perfile_status swap_payload(const perfile_feature *f, uint8_t *out, perfile_error *err)
 {
     const pf_row *row = pf_feature_row(f->number);
@@ -46,7 +49,8 @@ static perfile_status swap_payload(const perfile_feature *f, uint8_t *out, perfi
     return pf_fail_damage(err, c.bad, row->name, f->offset);
 }
 
-/* A feature in a record; one without payload ends their list. */
+/* The feature in a HEADER_FEATURE record.  One without payload ends the list of features and has
+ * nothing to swap. */
 static perfile_status swap_carried(const perfile_record *r, uint8_t *out, perfile_error *err)
 {
     perfile_feature f;
@@ -56,7 +60,7 @@ static perfile_status swap_carried(const perfile_record *r, uint8_t *out, perfil
     return swap_payload(&f, out + (f.payload.ptr - r->header), err);
 }
 
-/* Body and trailer, by the walk over the tables; `out` holds a copy of the record. */
+/* Byte-swaps body and trailer by the record's row; `out` holds a copy of the record. */
 static perfile_status swap_by_row(const perfile_record *r, const perfile_layout *layout,
                                   uint8_t *out, perfile_error *err)
 {
@@ -85,13 +89,14 @@ static perfile_status swap_by_row(const perfile_record *r, const perfile_layout 
                : PERFILE_OK;
 }
 
-/* The function made for the samples of this session, NULL: there is none. */
+/* The specialised function for samples of this session; NULL if its events differ or their type is
+ * unusual. */
 static pf_usual_swap_fn *usual_of(const perfile_session *s)
 {
     return s && s->shared ? pf_usual_swap(s->shared->sample_type) : NULL;
 }
 
-/* `out` holds a copy of the record. */
+/* Byte-swaps a record of perf's own family in place: `out` holds a copy of it. */
 static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap_fn *usual,
                                           uint8_t *out, perfile_error *err)
 {
@@ -110,7 +115,7 @@ static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap
                   : swap_by_row(r, layout, out, err);
 }
 
-/* Of another family: nothing but the row is asked. */
+/* Byte-swaps a record of another family, which has no layout by events: its row is enough. */
 static perfile_status swap_other(const perfile_record *r, uint8_t *out, perfile_error *err)
 {
     const pf_family *f = pf_family_of(r->family);
