@@ -1,9 +1,10 @@
-/* Between the hardware clock and the session clock.
+/* Conversion between the hardware clock (TSC and the like) and the session clock.
  * The arithmetic is that of linux/perf_event.h (cap_user_time_zero), modulo 2^64 throughout. */
 #include "base/error.h"
 #include "perfile/session.h"
 
-/* With these no product below leaves 64 bits but where the result is meant to wrap. */
+/* Within these limits no product below overflows 64 bits, except where the result is meant to wrap.
+ */
 static perfile_status check(const perfile_clock *c, perfile_error *err)
 {
     if (!c->has_conversion)

@@ -1,4 +1,6 @@
-/* What perf would call an event that the capture does not name. */
+/* The name that perf would print for an event that the capture does not name, from type, config and
+ * flags: "cycles:u", "L1-dcache-load-misses", "sched:sched_switch", "cpu_core/cycles/".  P:
+ * tools/perf/util/evsel.c, evsel__name(). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +8,7 @@
 #include "core/state.h"
 #include "perfile/field.h"
 
-/* A text that is cut where it does not fit. */
+/* Text in a buffer of fixed size; what does not fit is cut off. */
 typedef struct line {
     char *text;
     size_t size;
@@ -25,6 +27,7 @@ static void put(line *l, const char *format, ...)
         l->len += (size_t)n < l->size - l->len ? (size_t)n : l->size - l->len - 1;
 }
 
+/* The name of a value in a vocabulary of format/words.def, NULL if it has none. */
 static const char *word(const char *vocabulary, uint64_t value)
 {
     const perfile_vocabulary *v = perfile_vocabulary_find(vocabulary);
@@ -58,7 +61,8 @@ static void put_config(line *l, const perfile_session *s, const perfile_attr *at
     put(l, "/");
 }
 
-/* perf's own words for two that the kernel names differently. */
+/* perf prints "cycles" and "branches" for what the kernel's header calls cpu-cycles and
+ * branch-instructions. */
 static const char *hardware_word(uint64_t config)
 {
     enum { CPU_CYCLES = 0, BRANCH_INSTRUCTIONS = 4 };
@@ -69,6 +73,8 @@ static const char *hardware_word(uint64_t config)
     return word("hardware", config);
 }
 
+/* Hardware cache events: config is cache id, operation and result, 8 bits each.  False: no such
+ * event. */
 static bool put_cache(line *l, uint64_t config)
 {
     enum { PREFETCH = 2 };

@@ -1,3 +1,6 @@
+/* Writes feature EVENT_DESC: counts, then for each event its stored attr, padded to a common size,
+ * its name and its ids. The layout is event_desc of format/features.def; it is written by hand
+ * because attrs are copied as stored. */
 #include "core/event_desc.h"
 
 #include <string.h>
@@ -6,7 +9,10 @@
 #include "base/byte_order.h"
 #include "schema/attr_places.h"
 
-enum { NAME_UNIT = 64, LONGEST_NAME = 1 << 30 };
+enum {
+    NAME_UNIT = 64, /* names are padded to a multiple of this: NAME_ALIGN of perf's header.c */
+    LONGEST_NAME = 1 << 30, /* longer ones are cut: their length has 32 bits */
+};
 
 static bool put_u32(pf_buffer *out, uint32_t v, bool swap)
 {

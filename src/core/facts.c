@@ -1,4 +1,5 @@
-/* Facts in words and numbers, and the clock. */
+/* Facts in words and numbers (host name, tool, command line …), build ids, and the clock of the
+ * session. */
 #include <string.h>
 
 #include "base/buffer.h"
@@ -18,6 +19,7 @@ static perfile_status set_fact(perfile_session *s, unsigned fact, const char *pr
     return st;
 }
 
+/* True if the shell needs no quotes around the word. */
 static bool is_plain(perfile_bytes word)
 {
     for (size_t i = 0; i < word.len; i++) {
@@ -29,6 +31,7 @@ static bool is_plain(perfile_bytes word)
     return word.len != 0;
 }
 
+/* Appends a word as a shell would read it back: plain, or in single quotes. */
 static bool append_quoted(pf_buffer *b, perfile_bytes word)
 {
     if (is_plain(word))

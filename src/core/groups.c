@@ -1,4 +1,5 @@
-/* Groups of events: who leads whom. */
+/* Groups of events (feature GROUP_DESC): which event is the leader of which.  The feature may come
+ * before the events in a pipe, so groups are kept and assigned when the session is settled. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/state.h"
@@ -8,7 +9,8 @@ typedef struct pf_group {
     uint32_t end; /* the first event behind the group */
 } pf_group;
 
-/* Groups come in the order of their leaders and do not overlap; what does is not believed. */
+/* perf writes groups in the order of their leaders, and they do not overlap.  Entries that break
+ * this are ignored. */
 perfile_status pf_groups_take(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     perfile_group_desc v;

@@ -1,3 +1,5 @@
+/* The hash map of core/ids.h.  Its memory is allocated separately but charged to the session's
+ * arena, so that perfile_limits.session_bytes bounds it. */
 #include "core/ids.h"
 
 #include "base/alloc.h"
@@ -5,6 +7,8 @@
 
 #define SLOTS_FIRST 16
 
+/* The slot of `id`, or the free one where it would go.  There is always a free slot: see
+ * pf_ids_add(). */
 static pf_id_slot *place(pf_ids *m, uint64_t id)
 {
     size_t i = pf_ids_home(m, id);
@@ -13,6 +17,7 @@ static pf_id_slot *place(pf_ids *m, uint64_t id)
     return &m->slots[i];
 }
 
+/* Doubles the slots and enters all keys again. */
 static perfile_status grow(pf_ids *m, pf_arena *arena, perfile_error *err)
 {
     size_t old_n = m->slots ? m->mask + 1 : 0;

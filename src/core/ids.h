@@ -1,5 +1,5 @@
-/* A map from 64-bit keys (ids of events, configs) to positions.  The first owner of a key keeps it.
- */
+/* A hash map from 64-bit keys (ids of events, configs) to positions of owners.  The first owner of
+ * a key keeps it. Open addressing with linear probing; nothing is ever removed. */
 #ifndef PF_CORE_IDS_H
 #define PF_CORE_IDS_H
 

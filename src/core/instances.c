@@ -1,4 +1,5 @@
-/* Instances of events: what ID_INDEX says of each id. */
+/* Event instances: for each id the buffer, processor, thread and guest of its counter, from
+ * ID_INDEX records.  The first entry of an id counts. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -34,7 +35,7 @@ perfile_status pf_instances_take(perfile_session *s, const perfile_id_index *ind
     perfile_status st = PERFILE_OK;
     while (st == PERFILE_OK && perfile_id_index_entry_next(&entries, &e, sizeof e) == PERFILE_OK) {
         perfile_instance x = {.id = e.id, .buffer = e.idx, .cpu = e.cpu, .tid = e.tid};
-        /* Some writers have all ones in 32 bits. */
+        /* Some writers store "any" as all ones in 32 bits. */
         if (x.cpu == UINT32_MAX)
             x.cpu = UINT64_MAX;
         if (x.tid == UINT32_MAX)

@@ -1,4 +1,7 @@
-/* What records of the stream say about the session. */
+/* Facts from records: HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE and others say in a stream what a
+ * file has in its sections.  For each such type a function here decodes the record and adds the
+ * fact to the session, with the origin STREAM.  A record that cannot be decoded adds nothing: the
+ * checker reports it, reading goes on. */
 #include <string.h>
 
 #include "base/error.h"
@@ -7,6 +10,7 @@
 #include "perfile/field.h"
 #include "schema/attr_places.h"
 
+/* True if the bytes of the record outlive the session: then they need not be copied. */
 static bool is_stable(const perfile_record *r)
 {
     return r->flags & PERFILE_REC_STABLE;
@@ -50,6 +54,8 @@ static perfile_feature feature_of(const perfile_record *r, uint32_t number, perf
     };
 }
 
+/* Feature TRACING_DATA from a record.  A blob that was cut is no payload, only a damaged feature.
+ */
 static perfile_status learn_tracing(perfile_session *s, const perfile_record *r, perfile_bytes blob,
                                     perfile_error *err)
 {
@@ -93,8 +99,8 @@ static perfile_status learn_build_id(perfile_session *s, const perfile_record *r
     return pf_session_add_build_id(s, &id, is_stable(r), err);
 }
 
-/* Entries say where an id counts.  They add ids only where it is plain whose they are: one event
- * came without any. */
+/* ID_INDEX says where the counter of an id runs.  It does not say to which event an id belongs, so
+ * ids are added to an event only if exactly one event has an attr without ids. */
 static perfile_status learn_id_index(perfile_session *s, const perfile_record *r,
                                      perfile_error *err)
 {
@@ -109,6 +115,7 @@ static perfile_status learn_id_index(perfile_session *s, const perfile_record *r
     return st;
 }
 
+/* simpleperf's EVENT_ID: ids by index of the attr. */
 static perfile_status learn_event_id(perfile_session *s, const perfile_record *r,
                                      perfile_error *err)
 {
@@ -131,9 +138,10 @@ static double scale_of(uint64_t bits)
     return scale;
 }
 
-/* The record says it again and again where its writer does; one copy is kept. */
-static perfile_status take_cpus(perfile_session *s, pf_event *event, const perfile_record *r,
-                                perfile_error *err)
+/* The processors of an event, from EVENT_UPDATE.  The decoded set borrows from the record, so the
+ * body is copied; some writers repeat the record, and a repeated body is not copied again. */
+static perfile_status set_cpus(perfile_session *s, pf_event *event, const perfile_record *r,
+                               perfile_error *err)
 {
     perfile_bytes body = r->body;
     perfile_event_update v;
@@ -156,6 +164,8 @@ static perfile_status take_cpus(perfile_session *s, pf_event *event, const perfi
     return PERFILE_OK;
 }
 
+/* Name, unit, scale or processors of an event, which is found by its id.  An only event without ids
+ * is meant by any. */
 static perfile_status learn_event_update(perfile_session *s, const perfile_record *r,
                                          perfile_error *err)
 {
@@ -172,7 +182,7 @@ static perfile_status learn_event_update(perfile_session *s, const perfile_recor
     if (v.has_name)
         return pf_names_set(s, event, PF_NAME_UPDATE, v.name, PERFILE_ORIGIN_STREAM, err);
     if (v.has_cpus)
-        return take_cpus(s, event, r, err);
+        return set_cpus(s, event, r, err);
     if (v.has_scale) {
         event->shown.scale = scale_of(v.scale);
         s->generation++;
@@ -183,7 +193,8 @@ static perfile_status learn_event_update(perfile_session *s, const perfile_recor
     return PERFILE_OK;
 }
 
-/* The old, short form has no word on whether it is valid; it was written when it was. */
+/* The old, short form of TIME_CONV does not say whether the conversion is valid: perf wrote it only
+ * if it was. */
 static perfile_status learn_time_conv(perfile_session *s, const perfile_record *r,
                                       perfile_error *err)
 {
@@ -229,7 +240,7 @@ static perfile_status learn_feature(perfile_session *s, const perfile_record *r,
 
 typedef perfile_status learn_fn(perfile_session *s, const perfile_record *r, perfile_error *err);
 
-/* NULL: records of this type say nothing of the session. */
+/* The function for a type of record; NULL if records of this type have no facts for the session. */
 static learn_fn *learner(uint32_t type)
 {
     switch (type) {

@@ -1,3 +1,9 @@
+/* Names of events: collected from EVENT_DESC, META_INFO, PMU_MAPPINGS, TRACING_DATA, event types
+ * and EVENT_UPDATE, and applied to events when the session is settled.
+ *
+ * A pipe may have thousands of events and facts in any order, so nothing here is quadratic: every
+ * lookup goes through a hash map, and events are named again only after a feature that can name any
+ * of them (`stale`). */
 #include "core/names.h"
 
 #include <string.h>
@@ -40,6 +46,7 @@ static perfile_status add_named(pf_named **items, uint32_t *n, uint32_t *cap, co
     return PERFILE_OK;
 }
 
+/* EVENT_DESC: a name for each attr, with its ids. */
 static perfile_status take_desc(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     pf_names *n = &s->names;
@@ -64,12 +71,14 @@ static perfile_status take_desc(perfile_session *s, const perfile_feature *f, pe
     return PERFILE_OK;
 }
 
+/* A key for the map; find_meta() compares type and config, too, because two pairs may have one key.
+ */
 static uint64_t meta_key(uint32_t type, uint64_t config)
 {
     return config * UINT64_C(0x100000001b3) ^ type;
 }
 
-/* The digits behind the last comma of `line`, which is cut off with them. */
+/* Reads the number after the last comma of *line and cuts it off, comma included. */
 static bool last_number(perfile_bytes *line, uint64_t *number)
 {
     size_t at = line->len;
@@ -84,7 +93,7 @@ static bool last_number(perfile_bytes *line, uint64_t *number)
     return true;
 }
 
-/* Lines of "name,type,config". */
+/* event_type_info of META_INFO: lines of "name,type,config". */
 static perfile_status take_event_types(perfile_session *s, perfile_bytes text, perfile_error *err)
 {
     pf_names *n = &s->names;
@@ -190,7 +199,8 @@ static bool same_event(const pf_named *named, const perfile_attr *attr)
     return named->type == attr->type && named->config == attr->config;
 }
 
-/* The ids decide; the position counts where one side has none. */
+/* The entry of EVENT_DESC for an event: by id, or, if the event or the entry has no ids, by
+ * position, provided that type and config agree. */
 static const pf_named *find_desc(const perfile_session *s, const perfile_event *e)
 {
     const pf_names *n = &s->names;
@@ -205,16 +215,18 @@ static const pf_named *find_desc(const perfile_session *s, const perfile_event *
     return (e->ids.n && named->has_ids) || !same_event(named, e->attr) ? NULL : named;
 }
 
-/* Of generic events, type and config say more than the list of old perf does: that has what was
- * asked for, "cycles" where cpu-clock was counted instead. */
+/* Whether the list of event types of old perf may name the event.  Generic events are named by type
+ * and config instead, because that list has what the user asked for: "cycles" even where perf fell
+ * back to cpu-clock. */
 static bool needs_type_name(const perfile_attr *attr)
 {
     return attr->type == PERFILE_TYPE_TRACEPOINT || attr->type == PERFILE_TYPE_RAW ||
            attr->type > PERFILE_TYPE_BREAKPOINT;
 }
 
-/* Entries of old perf have the config alone: it says enough at the event's own place, and for
- * tracepoints, for which the list was made. */
+/* The event type of old perf for an event.  The entries have a config but no type, so a config
+ * identifies an event only at the event's own position, or if the event is a tracepoint: the list
+ * was made for those. */
 static const perfile_event_type *find_type(const perfile_session *s, const perfile_event *e)
 {
     if (!needs_type_name(e->attr))
@@ -270,7 +282,7 @@ static perfile_status name_event(perfile_session *s, pf_event *event, perfile_er
     return pf_names_set(s, event, PF_NAME_DERIVED, bytes_of(text), PERFILE_ORIGIN_DERIVED, err);
 }
 
-/* Event types that came after their events: one look each, not one look per event. */
+/* Names the event that an event type which came after it is about. */
 static perfile_status name_by_type(perfile_session *s, uint32_t position, perfile_error *err)
 {
     const perfile_event_type *type = s->event_types.items[position];

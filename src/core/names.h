@@ -1,4 +1,7 @@
-/* What events are called: the best that the capture says, else what perf would call them. */
+/* Names of events.  A capture can name an event in several places, at different times and with
+ * different authority: a name of a higher rank replaces one of a lower rank.  An event that nothing
+ * names gets the name that perf would print (derive.c).  Facts that can name events are kept here
+ * as they come; pf_names_settle() applies them. */
 #ifndef PF_CORE_NAMES_H
 #define PF_CORE_NAMES_H
 
@@ -18,12 +21,12 @@ enum {
     PF_NAME_DESC    /* feature EVENT_DESC */
 };
 
-/* A name that the capture gives for a type and config. */
+/* A name that the capture has for events of this type and config. */
 typedef struct pf_named {
     perfile_bytes name;
     uint32_t type;
     uint64_t config;
-    bool has_ids;
+    bool has_ids; /* of an entry of EVENT_DESC: it lists ids */
 } pf_named;
 
 typedef struct pf_pmu {
@@ -34,37 +37,39 @@ typedef struct pf_pmu {
 typedef struct pf_names {
     pf_named *desc; /* entries of EVENT_DESC, in its order */
     uint32_t n_desc, desc_cap;
-    pf_ids desc_ids;
-    pf_named *meta; /* lines of event_type_info */
+    pf_ids desc_ids; /* id -> position in desc */
+    pf_named *meta;  /* lines of event_type_info in simpleperf's META_INFO */
     uint32_t n_meta, meta_cap;
-    pf_ids meta_keys;
+    pf_ids meta_keys; /* hash of type and config -> position in meta */
     pf_pmu *pmus;
     uint32_t n_pmus, pmus_cap;
-    pf_ids pmu_types;
+    pf_ids pmu_types; /* number of a PMU -> position in pmus */
     pf_tracepoints tracepoints;
     pf_ids type_configs;   /* config -> position in event_types */
     pf_ids trace_configs;  /* config -> first event that is a tracepoint */
-    uint32_t n_types_seen; /* event types that were matched with events */
-    bool stale;            /* a feature came that may name any event */
+    uint32_t n_types_seen; /* event types from 0 on that have been matched with events */
+    bool stale;            /* a feature came that can name any event: all must be named again */
 } pf_names;
 
 void pf_names_init(pf_names *n, uint64_t seed);
 void pf_names_free(pf_names *n);
 
-/* Keeps what a new feature says about names. */
+/* Collects names of events, PMUs and tracepoints from a new feature. */
 perfile_status pf_names_take(perfile_session *s, const perfile_feature *f, perfile_error *err);
 
-/* Names the events that are new, or all when a feature made that necessary. */
+/* Names the new events, or all events if a feature came that can name any of them. */
 perfile_status pf_names_settle(perfile_session *s, perfile_error *err);
 
-/* Names `event` unless it has a better name. */
+/* Names `event` unless it has a name of higher rank.  The name is copied. */
 perfile_status pf_names_set(perfile_session *s, struct pf_event *event, unsigned rank,
                             perfile_bytes name, uint16_t origin, perfile_error *err);
 
-/* Writes what perf would call the event to `text`, at most `size` bytes with the NUL. */
+/* Writes the name that perf would print for the event to `text`, `size` bytes at most, NUL
+ * included. */
 void pf_name_derive(const perfile_session *s, const perfile_attr *attr, char *text, size_t size);
 
-/* Writes the modifiers (":u" …) behind the name in `text`; behind a PMU's "/" without colon. */
+/* Appends the modifiers (":u" …) to the name in `text`; after the "/" of a PMU without the colon.
+ */
 void pf_name_modifiers(const perfile_attr *attr, char *text, size_t size);
 
 #endif

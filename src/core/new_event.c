@@ -1,3 +1,4 @@
+/* See core/new_event.h. */
 #include "core/new_event.h"
 
 #include <string.h>
@@ -28,6 +29,7 @@ perfile_status pf_new_event_attr(const perfile_new_event *event, bool swap, uint
     memcpy(&a, event->attr, size);
     if (a.size)
         return perfile_attr_encode(&a, sizeof a, &how, out, PF_ATTR_MOST, len, err);
+    /* No size given: encode all members, then cut words that are 0 off the end. */
     a.size = PF_ATTR_OURS;
     perfile_status st = perfile_attr_encode(&a, sizeof a, &how, out, PF_ATTR_MOST, len, err);
     while (st == PERFILE_OK && *len > PF_ATTR_LEAST && !pf_load_u64(out + *len - 8, false))

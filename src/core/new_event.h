@@ -1,17 +1,18 @@
-/* Attrs from the structs that programs give, for writers and sessions. */
+/* Attrs from perfile_new_event, the struct with which programs describe events to writers and
+ * sessions. */
 #ifndef PF_CORE_NEW_EVENT_H
 #define PF_CORE_NEW_EVENT_H
 
 #include "perfile/writer.h"
 #include "schema/attr_places.h"
 
-/* What the caller's struct says, as far as his version of it goes; the rest is 0.  PERFILE_E_USAGE:
- * there is no attr, or no ids where some are promised. */
+/* Copies the caller's struct, which may be of an older version of the header; missing members are
+ * 0. PERFILE_E_USAGE: no attr, or n_ids without ids. */
 perfile_status pf_new_event_take(const perfile_new_event *given, perfile_new_event *event,
                                  perfile_error *err);
 
-/* Encodes event->attr to `out`, which has room for PF_ATTR_MOST bytes: as many bytes as its size
- * says, or as its members need. */
+/* Encodes event->attr to `out`, which has room for PF_ATTR_MOST bytes.  The attr gets the size that
+ * it states, or, if that is 0, the smallest size that holds all members that are not 0. */
 perfile_status pf_new_event_attr(const perfile_new_event *event, bool swap, uint8_t *out,
                                  size_t *len, perfile_error *err);
 

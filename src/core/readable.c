@@ -1,3 +1,4 @@
+/* Walks that only find out whether everything can be decoded. */
 #include "core/readable.h"
 
 #include "perfile/damage.h"

@@ -1,4 +1,5 @@
-/* Whether the fields of records and features can be read to their end. */
+/* Whether records and features can be decoded completely: a walk that shows the fields to nobody.
+ */
 #ifndef PF_CORE_READABLE_H
 #define PF_CORE_READABLE_H
 
@@ -8,11 +9,12 @@
 bool pf_record_readable(const perfile_record *r, uint32_t flags);
 bool pf_feature_readable(const perfile_feature *f, uint32_t flags);
 
-/* Whether it is the end of the features of a pipe: an empty one, whose number is the writer's count
- * of features.  For newer tools that is the number of a real one, which would not be empty. */
+/* True for the feature that ends the list of features in a pipe: it is empty, and its number is the
+ * count of features that the writer knows.  A reader of a newer version knows a real feature of
+ * that number, but a real one would not be empty. */
 bool pf_feature_ends_list(const perfile_feature *f);
 
-/* What is wrong with a feature (PERFILE_DAMAGE_…), 0 when it is whole. */
+/* The damage of a feature (PERFILE_DAMAGE_…), 0 if it is intact. */
 uint32_t pf_feature_damage(const perfile_feature *f);
 
 #endif

@@ -1,3 +1,4 @@
+/* Releases of perf: format/versions.def expanded to arrays, and questions about them. */
 #include "core/releases.h"
 
 #include <string.h>
@@ -42,7 +43,8 @@ static const struct {
 #include "format/versions.def"
 };
 
-/* The digits that `*text` begins with, at most 4; false: there are none. */
+/* Reads the digits at the beginning of *text, at most 4, and takes them off.  False if there are
+ * none. */
 static bool take_number(perfile_bytes *text, uint32_t *number)
 {
     enum { MOST_DIGITS = 4 };
@@ -54,7 +56,7 @@ static bool take_number(perfile_bytes *text, uint32_t *number)
         *number = 10 * *number + digit;
     }
     if (n == 0)
-        return false; /* and nothing is added to a pointer that may be NULL */
+        return false; /* before anything is added to a pointer that may be NULL */
     text->ptr += n;
     text->len -= n;
     return true;
@@ -104,7 +106,7 @@ perfile_status pf_release_find(const char *version, const pf_release **release, 
 
 bool pf_release_knows_type(const pf_release *r, uint32_t type)
 {
-    if (r == &pf_release_any || type == 0) /* whatever a record of type 0 is, perf counts it */
+    if (r == &pf_release_any || type == 0) /* perf counts records of type 0 without reading them */
         return true;
     const pf_row *row = pf_record_row(type);
     return row && row->since <= r - pf_releases;

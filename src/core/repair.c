@@ -1,4 +1,4 @@
-/* Events that were found for a capture, as they would be stored. */
+/* The collection of events found for a damaged capture, as they would be stored. */
 #include "core/repair.h"
 
 void pf_repair_free(pf_repair *r)
@@ -15,7 +15,7 @@ void pf_repair_forget(pf_repair *r)
 
 bool pf_repair_add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
 {
-    /* Places in `bytes`, which moves as it grows. */
+    /* No pointers yet: `bytes` may move when it grows.  pf_repair_settle() sets them. */
     perfile_assumed_event e = {.attr = {NULL, attr.len}, .ids = {NULL, ids.len}};
     bool ok = pf_buffer_append(&r->bytes, attr.ptr, attr.len) &&
               pf_buffer_append(&r->bytes, ids.ptr, ids.len) &&

@@ -1,5 +1,6 @@
-/* Where the parts of a sample lie whose length it says itself: whether it is filled by its fields
- * is known without decoding them. */
+/* Shapes: a fast test whether the fields of a sample fill it exactly, without decoding it.  It
+ * works for sample types that have nothing but 64-bit words, a call chain and raw data, which are
+ * the usual ones. */
 #ifndef PF_CORE_SAMPLE_SHAPE_H
 #define PF_CORE_SAMPLE_SHAPE_H
 
@@ -13,10 +14,11 @@
      PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD)
 
 typedef struct pf_sample_shape {
-    bool known; /* the samples have nothing but such words, and these: */
-    bool chain, raw;
-    size_t least; /* bytes of the body without the entries of the chain and the raw data */
-    size_t chain_at;
+    bool known; /* sample_type has only PF_SHAPE_WORDS, CALLCHAIN and RAW; else the rest is not used
+                 */
+    bool chain, raw; /* it has CALLCHAIN; RAW */
+    size_t least;    /* bytes of the body without the entries of the chain and the raw data */
+    size_t chain_at; /* offset of the length of the call chain in the body */
 } pf_sample_shape;
 
 static inline pf_sample_shape pf_sample_shape_of(uint64_t sample_type)
@@ -31,8 +33,8 @@ static inline pf_sample_shape pf_sample_shape_of(uint64_t sample_type)
     return s;
 }
 
-/* Whether a sample of a known shape is filled by its fields: `len` bytes at `body`, of which up to
- * 7 may be padding.  *raw is its raw data, if it has such. */
+/* True if the fields fill the `len` bytes at `body`, up to 7 bytes of padding.  The shape must be
+ * known.  *raw is set to the raw data if the sample type has any. */
 static inline __attribute__((always_inline)) bool pf_sample_shape_fits(const pf_sample_shape *s,
                                                                        const uint8_t *body,
                                                                        size_t len, bool swap,

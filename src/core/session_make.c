@@ -1,8 +1,8 @@
-/* Sessions that programs make, and copies of sessions.
+/* Sessions made by programs (perfile/live.h), and copies of sessions.
  *
- * A program says what a file would say in its header, so its facts have the origin CONTAINER and no
- * place.  Everything goes through the functions that drivers use (core/session.h); what is checked
- * here is only what a driver knows of its bytes and a program may get wrong. */
+ * A program adds what a file would have in its header, so its facts have the origin CONTAINER and
+ * no offset. Everything goes through the functions that drivers use (core/session.h); checked here
+ * is only what a driver takes care of itself and a program may get wrong. */
 #include <string.h>
 
 #include "base/buffer.h"
@@ -32,7 +32,7 @@ void perfile_session_close(perfile_session *session)
     pf_session_free(session);
 }
 
-/* The ids as they would be stored. */
+/* Appends the ids to `out` as a file would store them.  Each must be new to the session. */
 static perfile_status store_ids(const perfile_session *s, const perfile_words *ids, pf_buffer *out,
                                 perfile_error *err)
 {
@@ -141,7 +141,7 @@ perfile_status perfile_session_add_event(perfile_session *s, const perfile_new_e
     return st;
 }
 
-/* A feature that the caller knows not to be there yet. */
+/* Adds a feature; the caller has checked that the session does not have it yet. */
 static perfile_status add_feature(perfile_session *s, uint32_t number, perfile_bytes payload,
                                   perfile_error *err)
 {
@@ -192,7 +192,8 @@ static perfile_status copy_events(perfile_session *to, const perfile_session *fr
     return st;
 }
 
-/* What is damaged is said to be so again; what is not in memory cannot be said again. */
+/* Damaged features are copied with their damage.  Features whose payload is not in memory are left
+ * out. */
 static perfile_status copy_features(perfile_session *to, const perfile_session *from,
                                     perfile_error *err)
 {
@@ -208,7 +209,8 @@ static perfile_status copy_features(perfile_session *to, const perfile_session *
     return st;
 }
 
-/* Names that somebody gave.  Writers find them in EVENT_DESC, so it is made where it is missing. */
+/* Copies names that EVENT_UPDATE, EVENT_DESC or a program gave.  Writers take names from
+ * EVENT_DESC, so the feature is made if the session does not have it. */
 static perfile_status copy_names(perfile_session *to, const perfile_session *from,
                                  perfile_error *err)
 {

@@ -1,11 +1,11 @@
-/* Sessions that show what another one knows, but for some features.
+/* Views: sessions that replace a few features of another session and share everything else with it.
  *
- * A stage that leaves records out changes a few features (SAMPLE_TIME, BUILD_ID), and all else that
- * it says is what the session below says.  So a view is a shallow copy of that session with places
- * for its own features: events, names and ids are shared, and nothing is written below.  As the
- * session below learns more the copy is made again: pf_session_view_follow().
+ * A stage that drops records changes features such as SAMPLE_TIME and BUILD_ID and nothing else.  A
+ * view is a shallow copy of the session below, with space for replaced features: events, names and
+ * ids are shared, and nothing is written below.  When the session below has changed, the copy is
+ * made again: pf_session_view_follow().
  *
- * What is learned has to go to the session below.  A view only shows it. */
+ * New facts always go to the session below, never to a view. */
 #include <stddef.h>
 #include <string.h>
 
@@ -14,17 +14,18 @@
 #include "base/error.h"
 #include "core/state.h"
 
-enum { MOST = 2 /* features of its own */ };
+enum { MOST = 2 /* replaced features of one view */ };
 
 struct pf_session_view {
     perfile_session shown;
     const perfile_session *from;
-    uint64_t seen;    /* generation of `from` that is shown */
-    uint64_t changes; /* of the features of its own */
+    uint64_t seen;    /* generation of `from` that `shown` was copied from */
+    uint64_t changes; /* how often a feature was replaced */
     perfile_feature own[MOST];
     uint32_t n_own;
-    pf_buffer build_ids; /* perfile_build_id: what its own feature BUILD_ID lists, … */
-    pf_buffer list;      /* … and pointers to them and to those of `from` that are of records */
+    pf_buffer
+        build_ids;  /* array of perfile_build_id: the entries of the replaced feature BUILD_ID */
+    pf_buffer list; /* pointers to them, and to the build ids of `from` that came in records */
 };
 
 const perfile_session *pf_session_view_shown(const pf_session_view *v)
@@ -46,7 +47,7 @@ static perfile_status add_build_id(pf_session_view *v, const void *id, perfile_e
                                                       : pf_fail_nomem(err, "session.build_ids");
 }
 
-/* The list of build ids: those of its own feature, then those that records have said. */
+/* Makes the list of build ids: entries of the replaced feature, then those from records. */
 static perfile_status list_build_ids(pf_session_view *v, perfile_error *err)
 {
     const pf_pointers *all = &v->from->build_ids;
@@ -62,7 +63,8 @@ static perfile_status list_build_ids(pf_session_view *v, perfile_error *err)
     return st;
 }
 
-/* Most of a session is its table of features, which few of the records that teach it change. */
+/* Copies `from` to `shown`, with or without the table of features: the table is most of a session,
+ * and few of the records with facts change it. */
 static void copy_session(pf_session_view *v, bool features)
 {
     enum {
@@ -71,14 +73,15 @@ static void copy_session(pf_session_view *v, bool features)
     };
     const uint8_t *from = (const uint8_t *)v->from;
     uint8_t *to = (uint8_t *)&v->shown;
-    pf_session_reader *const readers = v->shown.readers; /* they are of this session */
+    pf_session_reader *const readers = v->shown.readers; /* a view has readers of its own */
     memcpy(to, from, features ? sizeof v->shown : TABLE);
     if (!features)
         memcpy(to + BEHIND, from + BEHIND, sizeof v->shown - BEHIND);
     v->shown.readers = readers;
 }
 
-static perfile_status show(pf_session_view *v, perfile_error *err)
+/* Copies `from` again and puts the replaced features in place. */
+static perfile_status refresh(pf_session_view *v, perfile_error *err)
 {
     const uint32_t changes = v->from->feature_changes + (uint32_t)v->changes;
     pf_session_will_change(&v->shown);
@@ -101,7 +104,7 @@ perfile_status pf_session_view_new(const perfile_session *from, pf_session_view 
     if (!v)
         return pf_fail_nomem(err, "session");
     v->from = from;
-    (void)show(v, NULL); /* nothing is its own yet */
+    (void)refresh(v, NULL); /* cannot fail: no feature is replaced yet */
     *view = v;
     return PERFILE_OK;
 }
@@ -117,7 +120,7 @@ void pf_session_view_free(pf_session_view *v)
 
 perfile_status pf_session_view_follow(pf_session_view *v, perfile_error *err)
 {
-    return v->seen == v->from->generation ? PERFILE_OK : show(v, err);
+    return v->seen == v->from->generation ? PERFILE_OK : refresh(v, err);
 }
 
 static perfile_status decode_build_ids(pf_session_view *v, const perfile_feature *f,
@@ -156,5 +159,5 @@ perfile_status pf_session_view_feature(pf_session_view *v, uint32_t number, perf
     perfile_status st = PERFILE_OK;
     if (number == PERFILE_FEATURE_BUILD_ID)
         st = decode_build_ids(v, f, err);
-    return st == PERFILE_OK ? show(v, err) : st;
+    return st == PERFILE_OK ? refresh(v, err) : st;
 }

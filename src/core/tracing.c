@@ -1,3 +1,7 @@
+/* A scan of TRACING_DATA for names and numbers of tracepoints.  P:
+ * tools/perf/util/trace-event-info.c has the layout, format/features.def describes it
+ * (tracing_formats).  The table's decoder is not used, because a damaged blob shall give the names
+ * in front of the damage. */
 #include "core/tracing.h"
 
 #include "base/alloc.h"
@@ -21,7 +25,7 @@ static bool next_line(perfile_bytes *text, perfile_bytes *line)
     return true;
 }
 
-/* "KEY: value": what is behind the key, without blanks around it. */
+/* For a line "KEY: value": sets *value to the value without blanks around it. */
 static bool value_of(perfile_bytes line, const char *key, perfile_bytes *value)
 {
     size_t n = strlen(key);
@@ -85,6 +89,7 @@ static perfile_status take_format(pf_tracepoints *t, pf_arena *arena, perfile_by
     return st;
 }
 
+/* A u64 length and so many bytes. */
 static perfile_bytes sized(pf_cursor *c)
 {
     uint64_t n = pf_cur_u64(c);
@@ -106,7 +111,8 @@ perfile_status pf_tracepoints_scan(pf_tracepoints *t, pf_arena *arena, perfile_b
         pf_cur_cstr(&c);
         sized(&c);
     }
-    /* Every format has at least its size: the counts cannot make the loops longer than the blob. */
+    /* Every format begins with its size, 8 bytes, so the cursor goes bad before a false count loops
+     * for long. */
     uint32_t n = pf_cur_u32(&c);
     for (; n && !c.bad; n--)
         sized(&c); /* formats of ftrace itself: no events */

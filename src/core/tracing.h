@@ -1,10 +1,10 @@
-/* Names of tracepoints from the blob of tracepoint formats (feature TRACING_DATA). */
+/* Names of tracepoints, from the blob of tracepoint formats in feature TRACING_DATA. */
 #ifndef PF_CORE_TRACING_H
 #define PF_CORE_TRACING_H
 
 #include "core/ids.h"
 
-/* Both point into the blob. */
+/* Both texts point into the blob, which the session keeps. */
 typedef struct pf_tracepoint {
     perfile_bytes system;
     perfile_bytes name;
@@ -17,10 +17,11 @@ typedef struct pf_tracepoints {
     pf_ids by_id;
 } pf_tracepoints;
 
-/* The name and the number that a format says; false when it does not have both. */
+/* Reads name and number from a format ("name: …", "ID: …"); false if it does not have both. */
 bool pf_tracepoint_read(perfile_bytes format, perfile_bytes *name, uint64_t *id);
 
-/* Reads as much of the blob as can be read.  PERFILE_E_NOMEM and PERFILE_E_LIMIT only. */
+/* Reads the formats up to the first damage.  Fails with PERFILE_E_NOMEM and PERFILE_E_LIMIT only.
+ */
 perfile_status pf_tracepoints_scan(pf_tracepoints *t, pf_arena *arena, perfile_bytes blob,
                                    perfile_error *err);
 

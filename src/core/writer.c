@@ -1,4 +1,4 @@
-/* The calls of a writer, whatever it writes: each goes to its format. */
+/* The public functions of a writer: each calls the operation of its format. */
 #include "core/writer.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-/* What a writer is inside: the facts and records of a capture on their way into a sink, whatever
- * its format.  A format has a table of functions and its own struct, which begins with this one. */
+/* The writer inside the library: facts and records on their way into a sink.  A format implements a
+ * table of functions (ops) and has a struct of its own that begins with perfile_writer. */
 #ifndef PF_CORE_WRITER_H
 #define PF_CORE_WRITER_H
 
@@ -7,11 +7,11 @@
 #include "perfile/writer.h"
 
 typedef struct pf_writer_ops {
-    const char *format; /* as the driver is called */
-    unsigned family;    /* of the records that it takes */
+    const char *format; /* the name of its driver */
+    unsigned family;    /* PERFILE_FAMILY_… of the records that it accepts */
 
-    /* Facts, as perfile_writer_event() and the functions of writer.h that have these names say.
-     * NULL: the format has no place for them, and whoever gives one is told. */
+    /* Facts: perfile_writer_event() and the functions of perfile/writer.h with these names.  NULL:
+     * the format cannot store such facts; the call fails with PERFILE_E_UNSUPPORTED. */
     perfile_status (*event)(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
                             perfile_error *err);
     perfile_status (*event_name)(perfile_writer *w, uint32_t index, const char *name,
@@ -21,23 +21,24 @@ typedef struct pf_writer_ops {
     perfile_status (*feature)(perfile_writer *w, uint32_t number, perfile_bytes payload,
                               perfile_error *err);
 
-    /* A record; the records of one run, of which `seen` was seen when it was made (see pf_framed; n
-     * 0: nothing). */
+    /* A record; the records of one run.  `seen` is what is known about the run (pf_framed; n 0:
+     * nothing). */
     perfile_status (*put)(perfile_writer *w, const perfile_record *r, perfile_error *err);
     perfile_status (*run)(perfile_writer *w, const perfile_record *first, size_t n, pf_framed seen,
                           perfile_error *err);
-    /* Bytes behind the last record, of which w->extra_left are still to come.  NULL: none can. */
+    /* Some of the w->extra_left bytes that belong behind the last record.  NULL: the format has no
+     * such bytes. */
     perfile_status (*extra)(perfile_writer *w, perfile_bytes piece, perfile_error *err);
-    /* Samples one behind the other, as they are stored: only after takes_samples() said that they
-     * need nothing but to be copied; `swapped` is their byte order.  NULL: they never do. */
+    /* Contiguous samples, to be copied as bytes.  Called only if takes_samples() has returned true:
+     * they need no change on their way.  `swapped` is their byte order.  NULL: never. */
     bool (*takes_samples)(const perfile_writer *w, bool swapped);
     perfile_status (*samples)(perfile_writer *w, perfile_bytes samples, bool lasting,
                               perfile_error *err);
-    /* Every buffer was read once more.  NULL: the format does not say so. */
+    /* The end of a round: every buffer was read once more.  NULL: the format has no rounds. */
     perfile_status (*round)(perfile_writer *w, perfile_error *err);
 
-    /* The end: see perfile_writer_finish(), _abort(), _close(), _bytes().  `close` releases all
-     * that is the writer's own, `w` too, but not the sink. */
+    /* See perfile_writer_finish(), _abort(), _close(), _bytes().  `close` frees the writer and all
+     * that it owns but not the sink. */
     perfile_status (*finish)(perfile_writer *w, perfile_error *err);
     void (*abort)(perfile_writer *w);
     void (*close)(perfile_writer *w);
@@ -48,11 +49,12 @@ struct perfile_writer {
     const pf_writer_ops *ops;
     perfile_sink *sink;
     bool own_sink;
-    bool directory;      /* the sink has parts */
-    bool swap;           /* the other byte order than this machine's */
-    bool packs;          /* compresses what it is given */
-    bool input_stays;    /* stable records stay where they are until pf_sink_settle() */
-    uint32_t form;       /* PERFILE_FORM_… */
+    bool directory;   /* the sink has parts */
+    bool swap;        /* the other byte order than this machine's */
+    bool packs;       /* compresses records */
+    bool input_stays; /* stable records may be written later: they are valid until pf_sink_settle()
+                       */
+    uint32_t form;    /* PERFILE_FORM_… */
     uint64_t extra_left; /* bytes behind the last record that are still to come */
 };
 
