@@ -106,7 +106,7 @@ perfile_status pf_release_find(const char *version, const pf_release **release, 
 
 bool pf_release_knows_type(const pf_release *r, uint32_t type)
 {
-    if (r == &pf_release_any || type == 0) /* perf counts records of type 0 without reading them */
+    if (r == &pf_release_any || type == 0) /* perf counts records of type 0, whatever they are */
         return true;
     const pf_row *row = pf_record_row(type);
     return row && row->since <= r - pf_releases;

@@ -1,7 +1,7 @@
 /* A scan of TRACING_DATA for names and numbers of tracepoints.  P:
  * tools/perf/util/trace-event-info.c has the layout, format/features.def describes it
- * (tracing_formats).  The table's decoder is not used, because a damaged blob shall give the names
- * in front of the damage. */
+ * (tracing_formats).  Unlike the table's decoder this scan returns the names in front of the
+ * damage of a damaged blob. */
 #include "core/tracing.h"
 
 #include "base/alloc.h"
