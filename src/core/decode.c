@@ -21,6 +21,7 @@ static inline bool is_as_stored(const perfile_record *r)
     return r->session && r->session->as_stored;
 }
 
+/* The error for a record whose layout cannot be known. */
 static perfile_status unusable(const perfile_record *r, uint32_t damage, perfile_error *err)
 {
     return pf_fail_damage(err, damage, pf_row_of(r)->name, r->offset);
@@ -114,8 +115,8 @@ static inline pf_usual_fn *usual_of(const perfile_record *r)
     return layout ? pf_usual_sample(layout->sample_type) : NULL;
 }
 
-/* Decodes `r`, a record of the type that `row` describes.  `full` is room for its struct. */
-static perfile_status decode_by_row(const perfile_record *r, const pf_row *row, void *full,
+/* The general path of perfile_NAME_decode(). */
+static perfile_status decode_record(const perfile_record *r, const pf_row *row, void *full,
                                     void *out, size_t size, perfile_error *err)
 {
     pf_parts p;
@@ -127,28 +128,7 @@ static perfile_status decode_by_row(const perfile_record *r, const pf_row *row, 
     return decode_into(&k, &c, row, full, out, size, r->offset, err);
 }
 
-static perfile_status decode_record(const perfile_record *r, const pf_row *row, void *full,
-                                    void *out, size_t size, perfile_error *err)
-{
-    if (r->type != row->number || r->family != PERFILE_FAMILY_PERF)
-        return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
-                       row->number);
-    return decode_by_row(r, row, full, out, size, err);
-}
-
-perfile_status perfile_record_decode(const perfile_record *r, void *out, size_t size,
-                                     perfile_error *err)
-{
-    const pf_row *row = pf_row_of(r);
-    pf_any_record full;
-    if (!row)
-        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
-                       r->type);
-    if (r->type == PERFILE_RECORD_SAMPLE && r->family == PERFILE_FAMILY_PERF)
-        return perfile_sample_decode(r, out, size, err);
-    return decode_by_row(r, row, &full, out, size, err);
-}
-
+/* See core/parts.h. */
 bool pf_record_own(const perfile_record *r, unsigned need, pf_own *own)
 {
     const pf_row *row = pf_row_of(r);
@@ -231,6 +211,7 @@ perfile_status perfile_stream_sample(perfile_stream *s, const perfile_record *r,
     return stream_sample(s, r, err);
 }
 
+/* Features have no layout; CPU_TOPOLOGY needs the number of processors. */
 static pf_context feature_context(const perfile_feature *f)
 {
     pf_context k = {.as_stored = pf_session_as_stored(f->session),
@@ -320,6 +301,8 @@ perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_at
     return decode_into(&k, &c, &row, &full, out, size, 0, err);
 }
 
+/* A visitor of an older header has fewer functions; none is missing so far, so its size must be
+ * ours. */
 static perfile_status check_visitor(const perfile_visitor *v, perfile_error *err)
 {
     if (v->size >= sizeof *v)

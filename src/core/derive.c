@@ -17,6 +17,7 @@ typedef struct line {
 
 static void put(line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Appends formatted text. */
 static void put(line *l, const char *format, ...)
 {
     va_list args;
@@ -34,11 +35,13 @@ static const char *word(const char *vocabulary, uint64_t value)
     return v ? perfile_vocabulary_word(v, value) : NULL;
 }
 
+/* A bit of the attr's flags; `bit` is PERFILE_ATTR_BIT_…. */
 static bool flag(const perfile_attr *attr, unsigned bit)
 {
     return attr->flags >> bit & 1;
 }
 
+/* "cpu/", or "pmu-type-8/" for a PMU without a name. */
 static void put_pmu(line *l, const perfile_session *s, uint32_t type)
 {
     const char *pmu = perfile_session_pmu_name(s, type);
@@ -48,6 +51,7 @@ static void put_pmu(line *l, const perfile_session *s, uint32_t type)
         put(l, "pmu-type-%u/", type);
 }
 
+/* "PMU/config=0x…,config1=0x…/": what perf accepts for any event of a PMU. */
 static void put_config(line *l, const perfile_session *s, const perfile_attr *attr)
 {
     put_pmu(l, s, attr->type);
@@ -91,6 +95,7 @@ static bool put_cache(line *l, uint64_t config)
     return true;
 }
 
+/* "mem:0xADDR:rwx". */
 static void put_breakpoint(line *l, const perfile_attr *attr)
 {
     put(l, "mem:0x%llx:%s%s%s", (unsigned long long)attr->config1, attr->bp_type & 1 ? "r" : "",

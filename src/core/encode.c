@@ -31,6 +31,7 @@ typedef struct pf_job {
     size_t *len;
 } pf_job;
 
+/* Whether the result is in the other byte order than this machine's. */
 static bool is_swapped(const pf_job *j)
 {
     return pf_byte_order_swaps(j->how.byte_order);
@@ -97,6 +98,7 @@ static const char *read_back(const pf_job *j, const pf_context *k, perfile_bytes
     return c.bad && !where ? j->row->name : where;
 }
 
+/* The error for a struct that its own bytes would not give back; `damage` is of the decoder. */
 static perfile_status not_the_same(const char *where, unsigned damage, perfile_error *err)
 {
     if (err)
@@ -168,6 +170,7 @@ static uint64_t wanted_bits(const perfile_layout *l, const int8_t *slots)
     return bits;
 }
 
+/* Samples, READ and trailers need a layout, and `present` must be what it asks for. */
 static perfile_status check_layout(const pf_job *j, perfile_error *err)
 {
     const perfile_layout *l = j->how.layout;
@@ -204,6 +207,7 @@ static pf_put put_record(const pf_job *j, const pf_context *k, bool padding)
     return w;
 }
 
+/* Decodes body and trailer of the result and compares both. */
 static const char *read_record_back(const pf_job *j, size_t len, unsigned *damage)
 {
     const perfile_record r = {.header = j->out,

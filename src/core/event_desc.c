@@ -21,6 +21,7 @@ static bool put_u32(pf_buffer *out, uint32_t v, bool swap)
     return pf_buffer_append(out, bytes, sizeof bytes);
 }
 
+/* Appends `bytes` and zeros up to `room` bytes in all. */
 static bool put_padded(pf_buffer *out, const void *bytes, size_t len, size_t room)
 {
     if (!pf_buffer_reserve(out, room))
@@ -55,6 +56,7 @@ static bool put_event(pf_buffer *out, const perfile_event *e, const char *name, 
            put_padded(out, name, len, room) && put_ids(out, &e->ids, swap);
 }
 
+/* Whether index `i` is in an array of uint32_t. */
 static bool is_among(perfile_bytes indices, uint32_t i)
 {
     for (size_t at = 0; at < indices.len; at += sizeof i)

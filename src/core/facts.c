@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "core/state.h"
 
+/* Stores `prefix` and `text` as a fact. */
 static perfile_status set_fact(perfile_session *s, unsigned fact, const char *prefix,
                                perfile_bytes text, perfile_error *err)
 {
@@ -43,6 +44,7 @@ static bool append_quoted(pf_buffer *b, perfile_bytes word)
     return fits && pf_buffer_append_u8(b, '\'');
 }
 
+/* CMDLINE: the words joined by blanks, quoted where the shell would need it. */
 static perfile_status take_cmdline(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     perfile_cmdline v;
@@ -67,6 +69,7 @@ static bool text_is(perfile_bytes text, const char *word)
     return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
 }
 
+/* META_INFO of simpleperf: its version is the fact TOOL. */
 static perfile_status take_meta_info(perfile_session *s, const perfile_feature *f,
                                      perfile_error *err)
 {
@@ -89,6 +92,7 @@ void pf_build_id_of_entry(const perfile_build_id_entry *e, uint16_t origin, perf
                              .origin = origin};
 }
 
+/* BUILD_ID: the list of build ids. */
 static perfile_status take_build_ids(perfile_session *s, const perfile_feature *f,
                                      perfile_error *err)
 {
@@ -115,6 +119,8 @@ static perfile_status take_build_ids(perfile_session *s, const perfile_feature *
         return set_fact(s, fact, prefix, v.string, err);                                           \
     }
 
+/* A feature that cannot be decoded gives no fact.  VERSION of perf does not replace the version of
+ * simpleperf. */
 perfile_status pf_facts_take(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     switch (f->number) {
@@ -171,6 +177,7 @@ static void add_wall(const perfile_session *s, perfile_clock *clock)
     clock->clock_ns = v.clockid_time_ns;
 }
 
+/* The clock of all events is that of the first: perf sets clockid for all alike. */
 void perfile_session_clock(const perfile_session *s, perfile_clock *clock)
 {
     *clock = (perfile_clock){0};
@@ -191,6 +198,7 @@ void perfile_session_clock(const perfile_session *s, perfile_clock *clock)
     }
 }
 
+/* By CLOCK_DATA, or directly if the session clock is CLOCK_REALTIME. */
 bool perfile_session_wall_time(const perfile_session *s, uint64_t time, uint64_t *wall)
 {
     enum { REALTIME = 0 };

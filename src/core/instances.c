@@ -7,6 +7,7 @@
 #include "core/state.h"
 #include "perfile/records.h"
 
+/* The memory counts in the arena; an id that is known already is refunded. */
 perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err)
 {
     bool added;

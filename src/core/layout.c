@@ -43,6 +43,7 @@ void pf_layout_make(perfile_layout *layout, const perfile_attr *attr)
     layout->trailer_size = (uint8_t)(8 * slot);
 }
 
+/* The slots follow from these members, so they need not be compared. */
 bool pf_layout_equal(const perfile_layout *a, const perfile_layout *b)
 {
     return a->sample_type == b->sample_type && a->read_format == b->read_format &&

@@ -16,6 +16,8 @@ static bool is_stable(const perfile_record *r)
     return r->flags & PERFILE_REC_STABLE;
 }
 
+/* HEADER_ATTR: an event with its ids.  A size of 0 in the attr means the size of the first version.
+ */
 static perfile_status learn_attr(perfile_session *s, const perfile_record *r, perfile_error *err)
 {
     perfile_header_attr v;
@@ -32,6 +34,7 @@ static perfile_status learn_attr(perfile_session *s, const perfile_record *r, pe
     return pf_session_add_attr(s, &fact, err);
 }
 
+/* HEADER_EVENT_TYPE: a name for a config, of perf up to 3.11. */
 static perfile_status learn_event_type(perfile_session *s, const perfile_record *r,
                                        perfile_error *err)
 {
@@ -41,6 +44,7 @@ static perfile_status learn_event_type(perfile_session *s, const perfile_record 
     return pf_session_add_event_type(s, v.event_id, v.name, is_stable(r), err);
 }
 
+/* A feature that came in record `r`; it borrows `payload`. */
 static perfile_feature feature_of(const perfile_record *r, uint32_t number, perfile_bytes payload)
 {
     return (perfile_feature){
@@ -67,6 +71,7 @@ static perfile_status learn_tracing(perfile_session *s, const perfile_record *r,
     return pf_session_add_feature(s, &f, is_stable(r), err);
 }
 
+/* HEADER_TRACING_DATA: the blob follows the record, or is in it. */
 static perfile_status learn_tracing_data(perfile_session *s, const perfile_record *r,
                                          perfile_error *err)
 {
@@ -76,6 +81,7 @@ static perfile_status learn_tracing_data(perfile_session *s, const perfile_recor
     return learn_tracing(s, r, v.has_data ? v.data : r->extra, err);
 }
 
+/* simpleperf's TRACING_DATA: the blob is in the record. */
 static perfile_status learn_sp_tracing_data(perfile_session *s, const perfile_record *r,
                                             perfile_error *err)
 {
@@ -85,6 +91,7 @@ static perfile_status learn_sp_tracing_data(perfile_session *s, const perfile_re
     return learn_tracing(s, r, v.data, err);
 }
 
+/* HEADER_BUILD_ID.  Records without a pid are of the host: -1. */
 static perfile_status learn_build_id(perfile_session *s, const perfile_record *r,
                                      perfile_error *err)
 {
@@ -228,6 +235,7 @@ perfile_status perfile_record_feature(const perfile_record *r, perfile_feature *
     return PERFILE_OK;
 }
 
+/* HEADER_FEATURE.  The empty one at the end of the list is no feature. */
 static perfile_status learn_feature(perfile_session *s, const perfile_record *r, perfile_error *err)
 {
     perfile_feature f;
@@ -269,6 +277,7 @@ static learn_fn *learner(uint32_t type)
     }
 }
 
+/* Readers in other threads are notified only if the type can change the session. */
 perfile_status pf_session_learn(perfile_session *s, const perfile_record *r, perfile_error *err)
 {
     learn_fn *learn = r->family == PERFILE_FAMILY_PERF ? learner(r->type) : NULL;

@@ -14,6 +14,7 @@
 
 #define NAME_SIZE 512
 
+/* All maps get the seed of the session: see core/ids.h. */
 void pf_names_init(pf_names *n, uint64_t seed)
 {
     pf_ids *maps[] = {&n->desc_ids,     &n->meta_keys,     &n->pmu_types,
@@ -35,6 +36,7 @@ void pf_names_free(pf_names *n)
     pf_tracepoints_free(&n->tracepoints);
 }
 
+/* Appends to one of the arrays of pf_named. */
 static perfile_status add_named(pf_named **items, uint32_t *n, uint32_t *cap, const pf_named *one,
                                 perfile_error *err)
 {
@@ -119,6 +121,7 @@ static perfile_status take_event_types(perfile_session *s, perfile_bytes text, p
     return PERFILE_OK;
 }
 
+/* META_INFO of simpleperf: the names are in its entry "event_type_info". */
 static perfile_status take_meta(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     static const char key[] = "event_type_info";
@@ -132,6 +135,7 @@ static perfile_status take_meta(perfile_session *s, const perfile_feature *f, pe
     return PERFILE_OK;
 }
 
+/* PMU_MAPPINGS: names of PMUs, which derived names of events begin with. */
 static perfile_status take_pmus(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     pf_names *n = &s->names;
@@ -157,6 +161,7 @@ static perfile_status take_pmus(perfile_session *s, const perfile_feature *f, pe
     return PERFILE_OK;
 }
 
+/* Features that can name any event set `stale`: all events are named again. */
 perfile_status pf_names_take(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     switch (f->number) {
@@ -194,6 +199,7 @@ perfile_status pf_names_set(perfile_session *s, pf_event *event, unsigned rank, 
     return pf_arena_text(&s->arena, name, &e->name, err);
 }
 
+/* True if the entry is about an event of this type and config. */
 static bool same_event(const pf_named *named, const perfile_attr *attr)
 {
     return named->type == attr->type && named->config == attr->config;
@@ -239,6 +245,7 @@ static const perfile_event_type *find_type(const perfile_session *s, const perfi
     return perfile_session_event_type(s, pf_ids_find(&s->names.type_configs, e->attr->config));
 }
 
+/* The line of event_type_info for this type and config. */
 static const pf_named *find_meta(const perfile_session *s, const perfile_attr *attr)
 {
     const pf_names *n = &s->names;
@@ -246,6 +253,7 @@ static const pf_named *find_meta(const perfile_session *s, const perfile_attr *a
     return i < n->n_meta && same_event(&n->meta[i], attr) ? &n->meta[i] : NULL;
 }
 
+/* The origin of a feature that the session has. */
 static uint16_t origin_of(const perfile_session *s, uint32_t feature)
 {
     return s->by_number[feature]->origin;
@@ -256,6 +264,8 @@ static perfile_bytes bytes_of(const char *text)
     return (perfile_bytes){(const uint8_t *)text, strlen(text)};
 }
 
+/* Gives an event the best name that is known: of EVENT_DESC, of EVENT_UPDATE (set before), of the
+ * event types, of META_INFO, or derived. */
 static perfile_status name_event(perfile_session *s, pf_event *event, perfile_error *err)
 {
     const perfile_event *e = &event->shown;
@@ -295,6 +305,7 @@ static perfile_status name_by_type(perfile_session *s, uint32_t position, perfil
     return pf_names_set(s, s->events[i], PF_NAME_TYPE, type->name, s->events[i]->shown.origin, err);
 }
 
+/* New tracepoints are entered by config first, so that event types find them. */
 perfile_status pf_names_settle(perfile_session *s, perfile_error *err)
 {
     pf_names *n = &s->names;

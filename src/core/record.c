@@ -61,6 +61,7 @@ pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_sessi
     return (pf_attribution){NULL, NULL, PERFILE_DAMAGE_UNKNOWN_ID};
 }
 
+/* STAT records have the id of their event as the first field, without any trailer. */
 const perfile_event *perfile_record_event(const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_STAT && r->family == PERFILE_FAMILY_PERF && r->session) {
@@ -165,6 +166,7 @@ static uint64_t field_value(const uint8_t *word, uint64_t bit, bool swapped)
     return bit == PERFILE_SAMPLE_CPU ? pf_load_u32(word, swapped) : pf_load_u64(word, swapped);
 }
 
+/* The fast path is one event layout and this machine's byte order. */
 bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value)
 {
     if (r->type != PERFILE_RECORD_SAMPLE || !(bit & PERFILE_SAMPLE_KNOWN) || bit & (bit - 1) ||
@@ -187,6 +189,7 @@ bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value
     return true;
 }
 
+/* With one layout the slot is looked up once for all records. */
 size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit, uint64_t *values,
                              uint32_t *at)
 {
@@ -224,6 +227,7 @@ size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit
     return found;
 }
 
+/* One block: the struct, then header, body and extra.  A damage record has no header. */
 perfile_status perfile_record_copy(const perfile_record *r, perfile_record **copy,
                                    perfile_error *err)
 {

@@ -62,6 +62,7 @@ static bool take_number(perfile_bytes *text, uint32_t *number)
     return true;
 }
 
+/* The text may be any version string: what follows major and minor number does not matter. */
 uint32_t pf_end_of_features(perfile_bytes version)
 {
     uint32_t major, minor, number = 0;
@@ -104,6 +105,7 @@ perfile_status pf_release_find(const char *version, const pf_release **release, 
                    known);
 }
 
+/* By the column `since` of the row. */
 bool pf_release_knows_type(const pf_release *r, uint32_t type)
 {
     if (r == &pf_release_any || type == 0) /* perf counts records of type 0, whatever they are */

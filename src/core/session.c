@@ -27,6 +27,7 @@ static uint64_t new_seed(const perfile_session *s)
     return seed ^ (uint64_t)now.tv_nsec << 20 ^ (uint64_t)now.tv_sec;
 }
 
+/* The seeds are set once; maps are empty until the first key. */
 perfile_status pf_session_new(bool swapped, const perfile_open_options *options,
                               perfile_session **session, perfile_error *err)
 {
@@ -117,6 +118,8 @@ static perfile_status add_ids(perfile_session *s, pf_event *event, perfile_error
     return PERFILE_OK;
 }
 
+/* The event is made in the arena first.  An attr that cannot be decoded is no event; one with an
+ * impossible size is, with `damage` set. */
 perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact, perfile_error *err)
 {
     pf_session_will_change(s);
@@ -222,6 +225,7 @@ perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t i
     return PERFILE_OK;
 }
 
+/* `features` stays in ascending order, which writers and dumps rely on. */
 perfile_status pf_session_add_feature(perfile_session *s, const perfile_feature *f, bool stable,
                                       perfile_error *err)
 {

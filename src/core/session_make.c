@@ -54,6 +54,7 @@ static perfile_status store_ids(const perfile_session *s, const perfile_words *i
     return PERFILE_OK;
 }
 
+/* Errors of the caller that a driver would have reported as damage of the file. */
 static perfile_status check_attr(const perfile_session *s, perfile_bytes attr, perfile_error *err)
 {
     if (attr.len < PF_ATTR_LEAST || attr.len > PF_ATTR_MOST)
@@ -90,6 +91,7 @@ perfile_status perfile_session_add_attr(perfile_session *s, perfile_bytes attr,
     return st;
 }
 
+/* A name given by a program has the rank of EVENT_DESC, the highest. */
 static perfile_status name_event(perfile_session *s, pf_event *event, const char *name,
                                  perfile_error *err)
 {
@@ -107,6 +109,8 @@ perfile_status perfile_session_name_event(perfile_session *s, uint32_t index, co
     return name_event(s, s->events[index], name, err);
 }
 
+/* Unit and scale, as EVENT_UPDATE would set them.  A scale of 0 and a unit of NULL mean: not given.
+ */
 static perfile_status set_unit(perfile_session *s, pf_event *event, const char *unit, double scale,
                                perfile_error *err)
 {
@@ -118,6 +122,7 @@ static perfile_status set_unit(perfile_session *s, pf_event *event, const char *
     return pf_arena_text(&s->arena, text, &event->shown.unit, err);
 }
 
+/* Encodes the attr, adds it like a stored one, then sets name, unit and scale. */
 perfile_status perfile_session_add_event(perfile_session *s, const perfile_new_event *given,
                                          uint32_t *index, perfile_error *err)
 {
@@ -170,6 +175,7 @@ perfile_status perfile_session_set_feature(perfile_session *s, uint32_t number,
 
 /* Copies. */
 
+/* Events and event types.  Ids are copied as stored, in the order of the source. */
 static perfile_status copy_events(perfile_session *to, const perfile_session *from,
                                   perfile_error *err)
 {
@@ -241,6 +247,7 @@ static perfile_status copy_instances(perfile_session *to, const perfile_session 
     return st;
 }
 
+/* What TIME_CONV said; everything else about the clock is in attrs and features. */
 static void copy_conversion(perfile_session *to, const perfile_session *from)
 {
     to->has_conversion = from->has_conversion;

@@ -33,6 +33,7 @@ const perfile_session *pf_session_view_shown(const pf_session_view *v)
     return &v->shown;
 }
 
+/* The replaced feature of that number, NULL if it is not replaced. */
 static perfile_feature *own_feature(pf_session_view *v, uint32_t number)
 {
     for (uint32_t i = 0; i < v->n_own; i++)
@@ -123,6 +124,7 @@ perfile_status pf_session_view_follow(pf_session_view *v, perfile_error *err)
     return v->seen == v->from->generation ? PERFILE_OK : refresh(v, err);
 }
 
+/* Decodes the replaced feature BUILD_ID. */
 static perfile_status decode_build_ids(pf_session_view *v, const perfile_feature *f,
                                        perfile_error *err)
 {

@@ -42,6 +42,7 @@ static bool value_of(perfile_bytes line, const char *key, perfile_bytes *value)
     return true;
 }
 
+/* A decimal number of at most 18 digits and nothing else. */
 static bool number_of(perfile_bytes text, uint64_t *number)
 {
     uint64_t n = 0;
@@ -70,6 +71,7 @@ bool pf_tracepoint_read(perfile_bytes format, perfile_bytes *name, uint64_t *id)
     return has_id && name->len;
 }
 
+/* Adds the tracepoint of one format.  The first of a number counts. */
 static perfile_status take_format(pf_tracepoints *t, pf_arena *arena, perfile_bytes system,
                                   perfile_bytes text, perfile_error *err)
 {

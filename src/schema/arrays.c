@@ -27,6 +27,7 @@ size_t perfile_words_copy(const perfile_words *w, uint64_t *out, size_t n)
     return n;
 }
 
+/* Strings of a program are an array of perfile_bytes; stored ones have a length in front. */
 perfile_status perfile_strings_next(perfile_strings *s, perfile_bytes *text)
 {
     if (s->n == 0)
@@ -48,6 +49,7 @@ perfile_status perfile_strings_next(perfile_strings *s, perfile_bytes *text)
     return PERFILE_OK;
 }
 
+/* A program's array: native order. */
 static perfile_words words_of(const void *words, size_t n, uint8_t width)
 {
     return (perfile_words){.ptr = words, .n = n, .width = width};

@@ -15,6 +15,7 @@ static pf_cursor inner(pf_cursor *c, uint64_t n)
     return in;
 }
 
+/* The flags are read ahead, because WHEN conditions of earlier members depend on them. */
 pf_bounds pf_bound_attr(const pf_context *k, pf_cursor *c)
 {
     pf_bounds b = {*k, *c, NULL};
@@ -56,6 +57,8 @@ pf_bounds pf_bound_build_id_entry(const pf_context *k, pf_cursor *c)
     return b;
 }
 
+/* Decides which form the entries have by looking for the kernel's name where the old form has it.
+ */
 pf_bounds pf_bound_build_ids(const pf_context *k, pf_cursor *c)
 {
     static const char mark[] = "nel.kallsyms]";

@@ -45,6 +45,7 @@ void pf_put_string(pf_put *w, perfile_bytes text)
     pf_put_zeros(w, STRING_UNIT - text.len % STRING_UNIT);
 }
 
+/* A list that cannot be read to its end is refused. */
 void pf_put_strings(pf_put *w, perfile_strings strings)
 {
     size_t n = strings.n;
@@ -106,6 +107,7 @@ void pf_put_text(pf_put *w, perfile_bytes text, uint64_t least, uint64_t most)
         w->owed = from + (size_t)most - end;
 }
 
+/* A blob is never padded: with a fixed length it must have exactly that. */
 void pf_put_blob(pf_put *w, perfile_bytes bytes, uint64_t least, uint64_t most)
 {
     if (bytes.len > most || (least == most && bytes.len != most))
@@ -114,6 +116,7 @@ void pf_put_blob(pf_put *w, perfile_bytes bytes, uint64_t least, uint64_t most)
         pf_put_bytes(w, bytes);
 }
 
+/* PAD rows.  No table has more than PADDING_MOST; a length from a damaged struct could. */
 void pf_put_padding(pf_put *w, uint64_t n)
 {
     if (n > PADDING_MOST)

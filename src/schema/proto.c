@@ -43,6 +43,7 @@ static const pf_proto_row rows[] = {
 #include "perfile/format/proto.def"
 };
 
+/* NULL: the table does not have this field of the message. */
 static const pf_proto_row *row_of(unsigned message, uint64_t number)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -21,6 +21,7 @@ bool pf_words_differ(perfile_words a, perfile_words b)
     return false;
 }
 
+/* Strings are compared as text, without their padding. */
 bool pf_strings_differ(perfile_strings a, perfile_strings b)
 {
     perfile_bytes one, other;

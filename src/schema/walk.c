@@ -52,6 +52,7 @@ static perfile_value place(const pf_walker *w, const perfile_field *row, const u
     return v;
 }
 
+/* A number; for CALC fields `at` is where `c` stands. */
 void pf_show_number(const pf_walker *w, const perfile_field *row, const uint8_t *at,
                     const pf_cursor *c, uint64_t number)
 {
@@ -113,6 +114,7 @@ void pf_show_list(const pf_context *k, pf_cursor *c, const pf_walker *w, const p
     pf_show_end(w, row);
 }
 
+/* Bodies of unknown types, and everything beyond the contract. */
 void pf_walk_unknown(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     const uint8_t *at = c->pos;

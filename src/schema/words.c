@@ -59,6 +59,7 @@ unsigned perfile_kind_base(unsigned kind)
     return kind < PERFILE_N_KINDS ? kinds[kind].base : PERFILE_BASE_HEX;
 }
 
+/* NULL for kinds without words: their vocabulary is the empty set_none. */
 const perfile_vocabulary *perfile_kind_words(unsigned kind)
 {
     return kind < PERFILE_N_KINDS && kinds[kind].words->n ? kinds[kind].words : NULL;
