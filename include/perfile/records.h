@@ -278,7 +278,7 @@ typedef struct perfile_bpf_metadata_entry {
 /* An id that was opened during the recording. */
 typedef struct perfile_event_id_entry {
     uint32_t reserved0; /* 0 */
-    uint64_t attr_index; /* whose */
+    uint64_t attr_index; /* position of the event */
     uint64_t id; /* the id */
 } perfile_event_id_entry;
 
@@ -830,7 +830,7 @@ typedef struct perfile_sp_symbol {
 /* SIMPLEPERF_SPLIT: a fragment of a record above 64 KiB. */
 typedef struct perfile_sp_split {
     uint32_t reserved0; /* 0 */
-    perfile_bytes data; /* the piece */
+    perfile_bytes data; /* the fragment */
 } perfile_sp_split;
 
 /* SIMPLEPERF_SPLIT_END: the fragments are complete. */

@@ -14,9 +14,9 @@
 #include "schema/attr_places.h"
 
 enum {
-    ATTR_OFFSET_IN_ENTRY = 16,
-    FLAG_BITS = PERFILE_ATTR_BIT_RESERVED_1,
-    STACK_MOST = 65528,
+    ATTR_OFFSET_IN_ENTRY = 16, /* bytes of the ids' section in an entry of the attr section */
+    FLAG_BITS = PERFILE_ATTR_BIT_RESERVED_1, /* known bits of flags */
+    STACK_MOST = 65528,                      /* the kernel's limit of sample_stack_user */
     PRECISE_MASK = 3
 };
 
@@ -39,11 +39,11 @@ static bool any_nonzero(perfile_bytes b)
 static void check_size(pf_check *c, const perfile_event *e)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
-    uint64_t size = e->attr->size ? e->attr->size : PF_ATTR_LEAST;
+    uint64_t size = e->attr->size ? e->attr->size : PF_ATTR_LEAST; /* 0: the first version */
     bool listed = e->origin == PERFILE_ORIGIN_CONTAINER;
     if (e->damage) {
-        pf_find_event(c, PERFILE_RULE_V_101, PF_FULL, e, "attr.size",
-                      "an attr of %" PRIu32 " bytes", e->attr->size);
+        pf_report_event(c, PERFILE_RULE_V_101, PF_FULL, e, "attr.size",
+                        "an attr of %" PRIu32 " bytes", e->attr->size);
         return;
     }
     if (e->ids_damage)
@@ -61,14 +61,14 @@ static void check_size(pf_check *c, const perfile_event *e)
 static void check_reserved(pf_check *c, const perfile_event *e)
 {
     if (e->attr->flags >> FLAG_BITS)
-        pf_find_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.flags", "unknown flags 0x%" PRIx64,
-                      e->attr->flags >> FLAG_BITS << FLAG_BITS);
+        pf_report_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.flags", "unknown flags 0x%" PRIx64,
+                        e->attr->flags >> FLAG_BITS << FLAG_BITS);
     else if (e->attr->__reserved_2)
-        pf_find_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.__reserved_2",
-                      "reserved field is 0x%x", e->attr->__reserved_2);
-    else if (any_byte(e->attr->extra))
-        pf_find_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.extra",
-                      "%zu unknown bytes are not 0", e->attr->extra.len);
+        pf_report_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.__reserved_2",
+                        "reserved field is 0x%x", e->attr->__reserved_2);
+    else if (any_nonzero(e->attr->extra))
+        pf_report_event(c, PERFILE_RULE_V_104, PF_FULL, e, "attr.extra",
+                        "%zu unknown bytes are not 0", e->attr->extra.len);
 }
 
 /* sample_type and the fields that it requires (V-105, V-106, V-111 to V-115). */
@@ -76,28 +76,28 @@ static void check_bits(pf_check *c, const perfile_event *e)
 {
     uint64_t type = e->attr->sample_type;
     uint64_t both = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    /* Bit 63, __PERF_SAMPLE_CALLCHAIN_EARLY, is one of the kernel itself that old ones leaked. */
+    /* Old kernels leaked their own bit 63, __PERF_SAMPLE_CALLCHAIN_EARLY: the lesser case. */
     uint64_t unknown = type & ~(uint64_t)PERFILE_SAMPLE_KNOWN;
     if (unknown)
-        pf_find_event(c, PERFILE_RULE_V_105, unknown << 1 ? PF_FULL : PF_LESSER, e,
-                      "attr.sample_type", "unknown bits 0x%" PRIx64, unknown);
+        pf_report_event(c, PERFILE_RULE_V_105, unknown << 1 ? PF_FULL : PF_LESSER, e,
+                        "attr.sample_type", "unknown bits 0x%" PRIx64, unknown);
     if ((type & both) == both)
-        pf_find_event(c, PERFILE_RULE_V_106, PF_FULL, e, "attr.sample_type",
-                      "both WEIGHT and WEIGHT_STRUCT");
+        pf_report_event(c, PERFILE_RULE_V_106, PF_FULL, e, "attr.sample_type",
+                        "both WEIGHT and WEIGHT_STRUCT are set");
     if (type & PERFILE_SAMPLE_READ && !(e->attr->read_format & PERFILE_FORMAT_ID))
-        pf_find_event(c, PERFILE_RULE_V_111, PF_FULL, e, "attr.read_format",
-                      "READ without FORMAT_ID");
+        pf_report_event(c, PERFILE_RULE_V_111, PF_FULL, e, "attr.read_format",
+                        "sample_type has READ, but read_format has no ID");
     if (e->attr->read_format & ~(uint64_t)PERFILE_FORMAT_KNOWN)
-        pf_find_event(c, PERFILE_RULE_V_112, type & PERFILE_SAMPLE_READ ? PF_FULL : PF_LESSER, e,
-                      "attr.read_format", "unknown bits in 0x%" PRIx64, e->attr->read_format);
+        pf_report_event(c, PERFILE_RULE_V_112, type & PERFILE_SAMPLE_READ ? PF_FULL : PF_LESSER, e,
+                        "attr.read_format", "unknown bits in 0x%" PRIx64, e->attr->read_format);
     if (type & PERFILE_SAMPLE_BRANCH_STACK &&
         e->attr->branch_sample_type & ~(uint64_t)PERFILE_BRANCH_KNOWN)
-        pf_find_event(c, PERFILE_RULE_V_113, PF_FULL, e, "attr.branch_sample_type",
-                      "unknown bits in 0x%" PRIx64, e->attr->branch_sample_type);
+        pf_report_event(c, PERFILE_RULE_V_113, PF_FULL, e, "attr.branch_sample_type",
+                        "unknown bits in 0x%" PRIx64, e->attr->branch_sample_type);
     if ((type & PERFILE_SAMPLE_REGS_USER && !e->attr->sample_regs_user) ||
         (type & PERFILE_SAMPLE_REGS_INTR && !e->attr->sample_regs_intr))
-        pf_find_event(c, PERFILE_RULE_V_114, PF_FULL, e, "attr.sample_regs_user",
-                      "registers without a mask");
+        pf_report_event(c, PERFILE_RULE_V_114, PF_FULL, e, "attr.sample_regs_user",
+                        "registers are sampled, but their mask is 0");
     uint32_t stack = e->attr->sample_stack_user;
     if (type & PERFILE_SAMPLE_STACK_USER && (stack == 0 || stack % 8 || stack > STACK_MOST))
         pf_report_event(c, PERFILE_RULE_V_115, PF_FULL, e, "attr.sample_stack_user",
@@ -112,7 +112,8 @@ static void check_kind(pf_check *c, const perfile_event *e)
     bool soft = e->attr->type == PERFILE_TYPE_SOFTWARE || e->attr->type == PERFILE_TYPE_TRACEPOINT;
     unsigned precise = (unsigned)(e->attr->flags >> PERFILE_ATTR_BIT_PRECISE_IP) & PRECISE_MASK;
     if (e->attr->is_freq && e->attr->sample_freq == 0 && e->attr->sample_type)
-        pf_find_event(c, PERFILE_RULE_V_117, PF_FULL, e, "attr.sample_freq", "a frequency of 0");
+        pf_report_event(c, PERFILE_RULE_V_117, PF_FULL, e, "attr.sample_freq",
+                        "the event samples by frequency, which is 0");
     if (soft && precise)
         pf_report_event(c, PERFILE_RULE_V_118, precise == PRECISE_MASK ? PF_LESSER : PF_FULL, e,
                         "attr.flags", "precise_ip is %u, not 0", precise);
@@ -130,11 +131,11 @@ static void check_clock(pf_check *c, const perfile_event *e, const perfile_event
     bool uses = flag(e, PERFILE_ATTR_BIT_USE_CLOCKID);
     if (uses != flag(first, PERFILE_ATTR_BIT_USE_CLOCKID) ||
         (uses && e->attr->clockid != first->attr->clockid))
-        pf_find_event(c, PERFILE_RULE_V_116, PF_FULL, e, "attr.clockid",
-                      "another clock than that of event 0");
+        pf_report_event(c, PERFILE_RULE_V_116, PF_FULL, e, "attr.clockid",
+                        "another clock than that of event 0");
     else if (uses && !known_clock(e->attr->clockid))
-        pf_find_event(c, PERFILE_RULE_V_116, PF_FULL, e, "attr.clockid",
-                      "clock %" PRId32 " is not known", e->attr->clockid);
+        pf_report_event(c, PERFILE_RULE_V_116, PF_FULL, e, "attr.clockid",
+                        "clock %" PRId32 " is not known", e->attr->clockid);
 }
 
 /* True for a capture of `perf stat record` with sections: it has no samples, so that its events
@@ -236,7 +237,8 @@ static void make_plan(pf_check *c, const perfile_event *e)
     *p = (pf_check_plan){.tracepoint = tracepoint ? e->attr->config : UINT64_MAX,
                          .id_at = (int8_t)pf_layout_sample_id(e->layout),
                          .shape = pf_sample_shape_of(e->layout->sample_type)};
-    /* Members of a group are read by their leader's samples. */
+    /* Without a period of its own it is a member of a group, sampled with its leader: its samples
+     * may have period 0. */
     p->may_lack_period = !e->attr->is_freq && e->attr->sample_period == 0;
 }
 
@@ -290,14 +292,14 @@ static void check_tracepoint(pf_check *c, const perfile_event *e)
     if (e->attr->type != PERFILE_TYPE_TRACEPOINT || !samples)
         return;
     if (!(e->attr->sample_type & PERFILE_SAMPLE_RAW))
-        pf_find_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.sample_type",
-                      "a tracepoint without RAW data");
+        pf_report_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.sample_type",
+                        "a tracepoint without RAW data");
     if (!perfile_session_feature(c->session, PERFILE_FEATURE_TRACING_DATA))
-        pf_find_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.config",
-                      "there is no TRACING_DATA for tracepoint %" PRIu64, e->attr->config);
+        pf_report_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.config",
+                        "there is no TRACING_DATA for tracepoint %" PRIu64, e->attr->config);
     else if (!pf_session_has_tracepoint(c->session, e->attr->config))
-        pf_find_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.config",
-                      "TRACING_DATA does not describe tracepoint %" PRIu64, e->attr->config);
+        pf_report_event(c, PERFILE_RULE_V_119, PF_FULL, e, "attr.config",
+                        "TRACING_DATA does not describe tracepoint %" PRIu64, e->attr->config);
 }
 
 void pf_check_attrs_end(pf_check *c)

@@ -251,9 +251,9 @@ static void check_event_types(pf_check *c, const perfile_container *k)
     for (uint32_t i = 0; i < n && i < perfile_session_n_event_types(s); i++) {
         const perfile_event *e = perfile_session_event(s, i);
         if (perfile_session_event_type(s, i)->event_id != e->attr->config)
-            pf_find_place(c, PERFILE_RULE_V_014, PF_FULL,
-                          k->event_types.offset + (uint64_t)i * EVENT_TYPE, "event_types",
-                          "event type %" PRIu32 " is not that of event %" PRIu32, i, i);
+            pf_report_offset(c, PERFILE_RULE_V_014, PF_FULL,
+                             k->event_types.offset + (uint64_t)i * EVENT_TYPE, "event_types",
+                             "event type %" PRIu32 " is not that of event %" PRIu32, i, i);
     }
 }
 

@@ -122,8 +122,8 @@ static void check_pmus(pf_check *c, const perfile_feature *f)
         const perfile_event *e = perfile_session_event(c->session, i);
         if (e->attr->type >= FIRST_PMU && e->attr->type < INT32_MAX &&
             !perfile_session_pmu_name(c->session, e->attr->type))
-            pf_find_event(c, PERFILE_RULE_V_613, PF_FULL, e, "attr.type",
-                          "PMU_MAPPINGS does not name PMU %" PRIu32, e->attr->type);
+            pf_report_event(c, PERFILE_RULE_V_613, PF_FULL, e, "attr.type",
+                            "PMU_MAPPINGS does not name PMU %" PRIu32, e->attr->type);
     }
 }
 

@@ -38,9 +38,9 @@ void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id)
     if (e->origin != PERFILE_ORIGIN_STREAM) /* only HEADER_ATTR is misread, see traits.c */
         return;
     for (size_t i = 0; i < e->ids.n && i < FIRST_IDS; i++) {
-        uint64_t place = e->attr->size + 8 * i;
-        if (perfile_word(&e->ids, i) == id && (!c->first_id_at || place < c->first_id_at))
-            c->first_id_at = place;
+        uint64_t offset = e->attr->size + 8 * i;
+        if (perfile_word(&e->ids, i) == id && (!c->first_id_at || offset < c->first_id_at))
+            c->first_id_at = offset;
     }
 }
 

@@ -64,8 +64,9 @@ static void judge_attrs(answer *a)
     for (uint32_t i = 0; i < perfile_session_n_events(a->c->session); i++) {
         const perfile_event *e = perfile_session_event(a->c->session, i);
         if (e->ids_damage)
-            say(a, PERFILE_VERDICT_REFUSES, "the ids of event %" PRIu32 " lie outside the file", i);
-        /* Those of pipes are cut to what it knows. */
+            add_reason(a, PERFILE_VERDICT_REFUSES,
+                       "the ids of event %" PRIu32 " lie outside the file", i);
+        /* perf cuts attrs of HEADER_ATTR to the size it knows. */
         if (e->origin == PERFILE_ORIGIN_CONTAINER && e->attr->size > largest) {
             largest = e->attr->size;
             index = i;

@@ -115,8 +115,8 @@ static inline pf_usual_fn *usual_of(const perfile_record *r)
     return layout ? pf_usual_sample(layout->sample_type) : NULL;
 }
 
-/* The general path of perfile_NAME_decode(). */
-static perfile_status decode_record(const perfile_record *r, const pf_row *row, void *full,
+/* Decodes `r`, a record of the type that `row` describes.  `full` is room for its struct. */
+static perfile_status decode_by_row(const perfile_record *r, const pf_row *row, void *full,
                                     void *out, size_t size, perfile_error *err)
 {
     pf_parts p;
@@ -126,6 +126,29 @@ static perfile_status decode_record(const perfile_record *r, const pf_row *row, 
     pf_context k = context_of(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
     return decode_into(&k, &c, row, full, out, size, r->offset, err);
+}
+
+/* The general path of perfile_NAME_decode(). */
+static perfile_status decode_record(const perfile_record *r, const pf_row *row, void *full,
+                                    void *out, size_t size, perfile_error *err)
+{
+    if (r->type != row->number || r->family != PERFILE_FAMILY_PERF)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
+                       row->number);
+    return decode_by_row(r, row, full, out, size, err);
+}
+
+perfile_status perfile_record_decode(const perfile_record *r, void *out, size_t size,
+                                     perfile_error *err)
+{
+    const pf_row *row = pf_row_of(r);
+    pf_any_record full;
+    if (!row)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
+                       r->type);
+    if (r->type == PERFILE_RECORD_SAMPLE && r->family == PERFILE_FAMILY_PERF)
+        return perfile_sample_decode(r, out, size, err);
+    return decode_by_row(r, row, &full, out, size, err);
 }
 
 /* See core/parts.h. */

@@ -85,7 +85,7 @@ perfile_status perfile_stream_seek(perfile_stream *s, uint32_t part, uint64_t of
                                    perfile_error *err)
 {
     if (s->final < 0)
-        return give_up(s, err);
+        return return_final(s, err);
     if (!s->ops->seek)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "stream.seek",
                        "only the stream of a capture can seek, not a stage on it");

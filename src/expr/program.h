@@ -65,13 +65,14 @@ enum {
     PF_WAY_ELEMENT  /* in the decoded element of a list */
 };
 
-/* Says in a decoded struct whether a member is there: a bool; bits of 64 (`present`); or at least
- * `mask` in a word of 32 (attr.size). */
+/* A condition on a decoded struct under which a member is present: a bool is true; some bits of
+ * `mask` are set in a 64-bit field (`present`); or a 32-bit field is at least `mask` (attr.size).
+ */
 enum { PF_GUARD_IS, PF_GUARD_BITS, PF_GUARD_REACHES };
 typedef struct pf_guard {
     uint64_t mask;
-    uint16_t at;
-    uint16_t test;
+    uint16_t at;   /* offset of the bool or field in the struct */
+    uint16_t test; /* PF_GUARD_… */
 } pf_guard;
 
 enum { PF_ROW_TRAILER = 255 }; /* pf_way.row: trailers of all kernel records */

@@ -63,7 +63,9 @@ static bool begins_with(const char *name, const char *word, const char **rest)
     return true;
 }
 
-static bool takes_layout(uint64_t bit)
+/* True if the field of a sample_type bit is in words whose position the layout knows, so that it
+ * can be read without decoding. */
+static bool in_layout(uint64_t bit)
 {
     const uint64_t fixed = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |
                            PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_ID |
@@ -153,9 +155,9 @@ static void push_scope(search *s, const scope *p, const pf_member *m, const char
 /* The offset of the next member as it is stored, as long as only members of fixed size precede it;
  * -1 after that. */
 typedef struct fixed {
-    int32_t body; /* in the body */
-    int32_t word; /* in the word of a bit of sample_type */
-    uint64_t bit; /* which */
+    int32_t body; /* from the beginning of the body */
+    int32_t word; /* from the beginning of the field of a sample_type bit */
+    uint64_t bit; /* this bit */
 } fixed;
 
 /* Adds a way to the member `m`.  With `rest`, which is more of the name, to a bit field of it.  A
@@ -228,7 +230,8 @@ static void add_struct(search *s, const scope *p, const pf_member *m, const fixe
             push_scope(s, p, m, aliases[i].member, true);
 }
 
-static void add_guard(place *p, search *s, uint16_t at, uint16_t test, uint64_t mask)
+/* Adds a condition to those under which members of `p` are there. */
+static void add_guard(scope *p, search *s, uint16_t at, uint16_t test, uint64_t mask)
 {
     if (p->n_guards == PF_EXPR_GUARDS) {
         s->too_many = true;

@@ -185,11 +185,11 @@ static bool fill_threads(perfile_model *m)
     size_t starts = 0;
     for (size_t i = 0; i < m->history.n; i++) {
         const pf_change *c = change_at(m, i);
-        starts += c->key >> 32 == PF_START;
-        if (c->key >> 32 == PF_NAME)
+        starts += c->key >> 32 == PF_CHANGE_START;
+        if (c->key >> 32 == PF_CHANGE_NAME)
             m->names[i] = (perfile_thread_name){.time = c->time,
                                                 .name = (const char *)(uintptr_t)c->value,
-                                                .exec = c->flags & PF_EXEC};
+                                                .exec = c->flags & PF_CHANGE_EXEC};
     }
     m->threads = pf_alloc(m->tasks.n + starts + 1, sizeof *m->threads);
     if (!m->threads)

@@ -15,7 +15,7 @@
 #include "perfile/recover.h"
 #include "schema/attr_places.h"
 
-enum { ATTR_SIZE = 112 };
+enum { ATTR_SIZE = 112 }; /* PERF_ATTR_SIZE_VER5 */
 _Static_assert(PERFILE_ATTR_SIZE <= sizeof((perfile_event_text){0}.attr),
                "perfile_event_text has no room for an attr");
 

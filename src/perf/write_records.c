@@ -20,6 +20,7 @@ typedef struct record_build {
     uint8_t *record;               /* w->scratch, PF_RECORD_MOST bytes */
 } record_build;
 
+/* The fields of the trailer of layout `l`, as bits of perfile_sample_id.present. */
 static uint64_t trailer_bits(const perfile_layout *l)
 {
     uint64_t bits = 0;
@@ -132,7 +133,7 @@ static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, si
                                  const perfile_put_options *how, perfile_error *err)
 {
     const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    making m;
+    record_build m;
     perfile_sample s = {0};
     size_t len;
     perfile_status st = begin_record(w, PERFILE_RECORD_SAMPLE, how, &m, err);

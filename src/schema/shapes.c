@@ -48,6 +48,16 @@ const pf_row_shape pf_row_shapes[PF_N_RECORD_ROWS] = {
 #include "perfile/format/simpleperf.def"
 };
 
+static const pf_row_shape feature_shapes[] = {
+#define FEATURE(id, number, name, source, contract, doc) PF_ROW_SHAPE(id)
+#include "perfile/format/features.def"
+};
+
+const pf_row_shape *pf_feature_shape_at(size_t position)
+{
+    return &feature_shapes[position];
+}
+
 /* Positions are stored in bytes elsewhere: no more than PF_ROWS_MOST. */
 unsigned pf_all_rows(void)
 {

@@ -60,6 +60,9 @@ enum {
 extern const pf_row_shape pf_struct_shapes[PF_N_SHAPES];
 extern const pf_row_shape pf_row_shapes[PF_N_RECORD_ROWS]; /* as pf_record_table */
 
+/* The shape of a feature's struct, by the position of its row in pf_feature_rows(). */
+const pf_row_shape *pf_feature_shape_at(size_t position);
+
 /* The rows of all families as one sequence, family by family; perf's own are at PF_AT_mmap2 …. */
 enum { PF_ROWS_MOST = 255 };
 unsigned pf_all_rows(void);
