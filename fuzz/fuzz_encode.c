@@ -102,8 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         add_attr(s, swap, &c, 1);
         add_attr(other, !swap, &same, 1);
     }
-    ENSURE(pf_session_settle(s, NULL) == PERFILE_OK);
-    ENSURE(pf_session_settle(other, NULL) == PERFILE_OK);
+    ENSURE(pf_session_resolve(s, NULL) == PERFILE_OK);
+    ENSURE(pf_session_resolve(other, NULL) == PERFILE_OK);
 
     /* A block of its own, so that an overread is caught. */
     size_t n = c.left;

@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint16_t misc = (uint16_t)choose(&c, 2);
     for (uint64_t n = 0; n < (flags >> 2 & 3); n++)
         add_attr(s, swap, &c, n + 1);
-    ENSURE(pf_session_settle(s, NULL) == PERFILE_OK);
+    ENSURE(pf_session_resolve(s, NULL) == PERFILE_OK);
 
     size_t n_text = c.left;
     const uint8_t *nul = n_text ? memchr(data, 0, n_text) : NULL;

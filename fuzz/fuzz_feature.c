@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (number != PERFILE_FEATURE_INIT_MAP)
         turn(&f);
     ENSURE(pf_session_add_feature(s, &f, true, NULL) == PERFILE_OK);
-    ENSURE(pf_session_settle(s, NULL) == PERFILE_OK);
+    ENSURE(pf_session_resolve(s, NULL) == PERFILE_OK);
     perfile_clock clock;
     perfile_session_clock(s, &clock);
     for (unsigned i = 0; i < PERFILE_N_FACTS; i++) {

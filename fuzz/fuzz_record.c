@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint16_t misc = (uint16_t)choose(&c, 2);
     for (uint64_t n = 0; n < (flags >> 2 & 3); n++)
         add_attr(s, swap, &c, n + 1);
-    ENSURE(pf_session_settle(s, NULL) == PERFILE_OK);
+    ENSURE(pf_session_resolve(s, NULL) == PERFILE_OK);
 
     /* A block of its own, so that an overread is caught. */
     size_t n = c.left;
@@ -110,8 +110,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static volatile uint64_t used;
     used = word;
     (void)used;
-    ENSURE(pf_session_learn(s, &r, NULL) == PERFILE_OK);
-    ENSURE(pf_session_settle(s, NULL) == PERFILE_OK);
+    ENSURE(pf_session_collect(s, &r, NULL) == PERFILE_OK);
+    ENSURE(pf_session_resolve(s, NULL) == PERFILE_OK);
     free(block);
     pf_session_free(s);
     return 0;

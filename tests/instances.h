@@ -109,7 +109,7 @@ static inline perfile_session *roll_session(const build_attr_plan *plan, bool sw
                          .payload = built(&b)};
     if (cpus && pf_session_add_feature(s, &f, false, NULL) != PERFILE_OK)
         abort();
-    if (pf_session_settle(s, NULL) != PERFILE_OK)
+    if (pf_session_resolve(s, NULL) != PERFILE_OK)
         abort();
     build_clear(&b);
     return s;

@@ -159,7 +159,7 @@ static inline void add_event(perfile_session *s, uint32_t type, uint64_t config,
     build_u64(&ids, id);
     const pf_attr_fact fact = {.attr = built(&b), .ids = {built(&ids).ptr, id ? 8 : 0}};
     assert_int_equal(pf_session_add_attr(s, &fact, NULL), PERFILE_OK);
-    assert_int_equal(pf_session_settle(s, NULL), PERFILE_OK);
+    assert_int_equal(pf_session_resolve(s, NULL), PERFILE_OK);
 }
 
 /* An event of input `k` that is event `to` of the output, where it is added unless it is there. */
@@ -173,7 +173,7 @@ static inline void event(uint32_t k, uint32_t type, uint64_t config, uint64_t id
 
 static inline void settle(uint32_t k)
 {
-    assert_int_equal(pf_session_settle(session_of(k), NULL), PERFILE_OK);
+    assert_int_equal(pf_session_resolve(session_of(k), NULL), PERFILE_OK);
 }
 
 static inline void describe(uint32_t k, const char *one, uint64_t id)

@@ -17,7 +17,7 @@ typedef struct pf_budget {
 } pf_budget;
 
 /* Charges `n` bytes; false, with nothing charged, if that would exceed the limit. */
-static inline bool pf_budget_take(pf_budget *b, uint64_t n)
+static inline bool pf_budget_charge(pf_budget *b, uint64_t n)
 {
     if (!b)
         return true;
@@ -30,7 +30,7 @@ static inline bool pf_budget_take(pf_budget *b, uint64_t n)
 }
 
 /* Takes back a charge of `n` bytes. */
-static inline void pf_budget_give(pf_budget *b, uint64_t n)
+static inline void pf_budget_refund(pf_budget *b, uint64_t n)
 {
     if (b)
         b->used -= n;
@@ -41,11 +41,11 @@ static inline void pf_budget_give(pf_budget *b, uint64_t n)
 static inline void *pf_budget_realloc(pf_budget *b, void *old, size_t old_n, size_t n, size_t width)
 {
     size_t more;
-    if (pf_mul_size(n - old_n, width, &more) || !pf_budget_take(b, more))
+    if (pf_mul_size(n - old_n, width, &more) || !pf_budget_charge(b, more))
         return NULL;
     void *p = pf_realloc(old, n, width);
     if (!p)
-        pf_budget_give(b, more);
+        pf_budget_refund(b, more);
     return p;
 }
 
@@ -53,11 +53,11 @@ static inline void *pf_budget_realloc(pf_budget *b, void *old, size_t old_n, siz
 static inline void *pf_budget_alloc(pf_budget *b, size_t n, size_t width)
 {
     size_t bytes;
-    if (pf_mul_size(n, width, &bytes) || !pf_budget_take(b, bytes))
+    if (pf_mul_size(n, width, &bytes) || !pf_budget_charge(b, bytes))
         return NULL;
     void *p = pf_alloc(n, width);
     if (!p)
-        pf_budget_give(b, bytes);
+        pf_budget_refund(b, bytes);
     return p;
 }
 
@@ -65,7 +65,7 @@ static inline void *pf_budget_alloc(pf_budget *b, size_t n, size_t width)
 static inline void pf_budget_free(pf_budget *b, void *p, size_t n, size_t width)
 {
     if (p)
-        pf_budget_give(b, (uint64_t)n * width);
+        pf_budget_refund(b, (uint64_t)n * width);
     pf_free(p);
 }
 

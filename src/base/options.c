@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-perfile_status pf_options_take_sized(void *mine, size_t mine_size, const void *given,
+perfile_status pf_options_copy_sized(void *mine, size_t mine_size, const void *given,
                                      size_t given_size, const char *where, perfile_error *err)
 {
     /* Members behind our struct, of a newer header. */
@@ -22,7 +22,7 @@ perfile_status pf_options_take_sized(void *mine, size_t mine_size, const void *g
     return PERFILE_OK;
 }
 
-perfile_status pf_options_take(void *mine, size_t mine_size, const void *given, const char *where,
+perfile_status pf_options_copy(void *mine, size_t mine_size, const void *given, const char *where,
                                perfile_error *err)
 {
     size_t size = mine_size;
@@ -31,7 +31,7 @@ perfile_status pf_options_take(void *mine, size_t mine_size, const void *given, 
         memcpy(&size, given, sizeof size); /* the first member of every such struct */
         if (size < sizeof size)
             return pf_fail(err, PERFILE_E_USAGE, where, "size is %zu, not set by sizeof", size);
-        st = pf_options_take_sized(mine, mine_size, given, size, where, err);
+        st = pf_options_copy_sized(mine, mine_size, given, size, where, err);
     } else {
         memset(mine, 0, mine_size);
     }
@@ -40,8 +40,8 @@ perfile_status pf_options_take(void *mine, size_t mine_size, const void *given, 
     return st;
 }
 
-perfile_status pf_on_damage_take(uint32_t *on_damage, uint32_t otherwise, uint32_t last,
-                                 const char *where, perfile_error *err)
+perfile_status pf_on_damage_resolve(uint32_t *on_damage, uint32_t otherwise, uint32_t last,
+                                    const char *where, perfile_error *err)
 {
     if (*on_damage == PERFILE_ON_DAMAGE_DEFAULT)
         *on_damage = otherwise;

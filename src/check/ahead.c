@@ -46,8 +46,8 @@ static void reset_times(pf_check_block *b)
 static void reset_counts(pf_check *c)
 {
     c->by_type[PERFILE_RECORD_SAMPLE] = 0;
-    c->odd_sizes = c->too_short = c->shorter_than_swapped = c->raw_samples = 0;
-    c->first_id_at = 0;
+    c->unaligned_sizes = c->too_short = c->shorter_than_swapped = c->raw_samples = 0;
+    c->first_id_offset = 0;
     c->first_sample = UINT64_MAX;
     c->last_sample = 0;
     c->last_pid = 0;
@@ -137,7 +137,7 @@ static bool judge(pf_check_block *b, const perfile_record *r)
         pf_check_sample(c, r);
     else
         pf_check_record(c, r);
-    const bool size_counted = c->odd_sizes | c->too_short | c->shorter_than_swapped;
+    const bool size_counted = c->unaligned_sizes | c->too_short | c->shorter_than_swapped;
     if (!b->left_to_stage && !size_counted && (!b->timed || add_time(b, r->offset))) {
         if (b->is_round)
             add_round(b);
@@ -147,7 +147,7 @@ static bool judge(pf_check_block *b, const perfile_record *r)
     c->last_sample = last;
     c->raw_samples = raw;
     c->n_seen = n_seen;
-    c->odd_sizes = c->too_short = c->shorter_than_swapped = 0;
+    c->unaligned_sizes = c->too_short = c->shorter_than_swapped = 0;
     return false;
 }
 
@@ -248,8 +248,9 @@ static bool merge_block(pf_check *c, const pf_looked *l)
     if (l->passed.rounds)
         c->last_type = PERFILE_RECORD_FINISHED_ROUND;
     c->raw_samples += judged->raw_samples;
-    if (judged->first_id_at && (!c->first_id_at || judged->first_id_at < c->first_id_at))
-        c->first_id_at = judged->first_id_at;
+    if (judged->first_id_offset &&
+        (!c->first_id_offset || judged->first_id_offset < c->first_id_offset))
+        c->first_id_offset = judged->first_id_offset;
     c->first_sample =
         judged->first_sample < c->first_sample ? judged->first_sample : c->first_sample;
     c->last_sample = judged->last_sample > c->last_sample ? judged->last_sample : c->last_sample;

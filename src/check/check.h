@@ -121,13 +121,13 @@ typedef struct pf_check {
     uint64_t map_build_ids; /* MMAP2 records that have a build id */
 
     /* What some versions of perf cannot read although no rule is broken: see traits.c. */
-    uint64_t odd_sizes;            /* records whose size must be a multiple of 8, and is not */
+    uint64_t unaligned_sizes;      /* records whose size must be a multiple of 8, and is not */
     uint64_t too_short;            /* records that newer versions reject as too short */
     uint64_t unswapped_ids;        /* ids in bytes that older versions do not byte-swap */
     uint64_t raw_samples;          /* samples with RAW data */
     uint64_t shorter_than_swapped; /* records shorter than what some versions byte-swap of them */
     /* Offset from the attr, in HEADER_ATTR, of the first id that some record has; 0: none. */
-    uint64_t first_id_at;
+    uint64_t first_id_offset;
     uint64_t aux_payloads;    /* AUXTRACE records with bytes behind them */
     uint64_t end_marker;      /* number of the HEADER_FEATURE that ends the features; 0: none */
     uint64_t highest_feature; /* greatest number of a HEADER_FEATURE, the end marker's included */
@@ -194,7 +194,7 @@ void pf_check_sample(pf_check *c, const perfile_record *r);
 /* True if the sample certainly breaks no rule of severity error: its shape fits its event, and so
  * do its RAW data.  False proves nothing: the sample then needs pf_check_sample(). */
 bool pf_check_raw_fits(const pf_check *c, const perfile_record *r);
-/* Keeps c->first_id_at for an id, of event `e`, that a record has. */
+/* Keeps c->first_id_offset for an id, of event `e`, that a record has. */
 void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id);
 /* record.c: every record but samples. */
 void pf_check_record(pf_check *c, const perfile_record *r);

@@ -71,7 +71,7 @@ static void report_header(pf_check *c, const perfile_record *r)
     /* versions.def and rules.def do not list the same types: perf accepts some sizes that V-203
      * does not, and the other way round. */
     if (size % 8 && (r->type >= PF_CHECK_TYPES || !any_size_allowed[r->type]))
-        c->odd_sizes++;
+        c->unaligned_sizes++;
     if (size % 8 && !odd)
         pf_report(c, PERFILE_RULE_V_203, PF_FULL, r, "record.size",
                   "%s of %zu bytes, no multiple of 8", name, size);

@@ -39,8 +39,8 @@ void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id)
         return;
     for (size_t i = 0; i < e->ids.n && i < FIRST_IDS; i++) {
         uint64_t offset = e->attr->size + 8 * i;
-        if (perfile_word(&e->ids, i) == id && (!c->first_id_at || offset < c->first_id_at))
-            c->first_id_at = offset;
+        if (perfile_word(&e->ids, i) == id && (!c->first_id_offset || offset < c->first_id_offset))
+            c->first_id_offset = offset;
     }
 }
 

@@ -124,8 +124,8 @@ static bool holds_NEXT_SWAPPED(const pf_check *c, const pf_release *perf)
  * it unswapped. */
 static bool holds_FIRST_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
-    return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->first_id_at &&
-           c->first_id_at < perf->attr_size;
+    return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->first_id_offset &&
+           c->first_id_offset < perf->attr_size;
 }
 
 static bool holds_RAW_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
@@ -192,7 +192,7 @@ static bool holds_NO_HOSTNAME(const pf_check *c, const pf_release *perf)
 static bool holds_ODD_SIZE(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return c->odd_sizes;
+    return c->unaligned_sizes;
 }
 
 static bool holds_TOO_SHORT(const pf_check *c, const pf_release *perf)

@@ -22,7 +22,7 @@ typedef struct pf_head {
 
 /* A copy of a file in the making, with everything at the same offset but in the other byte order.
  * Its records have been byte-swapped; the driver now byte-swaps header, attrs, ids and features. */
-typedef struct pf_turning {
+typedef struct pf_byteswap_copy {
     const perfile_stream *stream; /* the original, read to its end */
     perfile_source *bytes;        /* the original bytes (of the first file of a directory) */
     perfile_sink *sink;           /* the copy */
@@ -31,7 +31,7 @@ typedef struct pf_turning {
     perfile_status (*kept)(void *user, const perfile_record *r, const perfile_feature *f,
                            const perfile_error *why);
     void *user;
-} pf_turning;
+} pf_byteswap_copy;
 
 typedef struct pf_driver {
     const char *name; /* what --from takes */
@@ -55,11 +55,11 @@ typedef struct pf_driver {
     /* Fills `head` from the first PF_HEAD_BYTES bytes; false if they do not tell.  NULL: they never
      * do. */
     bool (*head)(perfile_bytes bytes, pf_head *head);
-    /* Byte-swapping that keeps every offset.  turn_head: writes the byte-swapped header of a pipe
-     * (PF_HEAD_BYTES) to `out`.  turn_facts: does all but the records of a file.  NULL: a converted
-     * capture is written from scratch. */
-    void (*turn_head)(perfile_bytes bytes, uint8_t *out);
-    perfile_status (*turn_facts)(const pf_turning *t, perfile_error *err);
+    /* Byte-swapping that keeps every offset.  byteswap_head: writes the byte-swapped header of a
+     * pipe (PF_HEAD_BYTES) to `out`.  byteswap_facts: does all but the records of a file.  NULL: a
+     * converted capture is written from scratch. */
+    void (*byteswap_head)(perfile_bytes bytes, uint8_t *out);
+    perfile_status (*byteswap_facts)(const pf_byteswap_copy *t, perfile_error *err);
     const pf_repair_ops *repair; /* NULL: damaged captures cannot be repaired */
 } pf_driver;
 

@@ -48,11 +48,11 @@ static uint64_t most_bytes(uint32_t type)
 static perfile_status begin(pf_job *j, const void *in, size_t size,
                             const perfile_encode_options *how, perfile_error *err)
 {
-    perfile_status st = pf_options_take(&j->how, sizeof j->how, how, "encode_options", err);
+    perfile_status st = pf_options_copy(&j->how, sizeof j->how, how, "encode_options", err);
     if (st == PERFILE_OK)
         st = pf_byte_order_check(j->how.byte_order, "encode_options", err);
     if (st == PERFILE_OK)
-        st = pf_options_take_sized(j->given, j->row->size, in, size, j->row->name, err);
+        st = pf_options_copy_sized(j->given, j->row->size, in, size, j->row->name, err);
     if (st == PERFILE_OK)
         j->row->settle(j->given);
     return st;

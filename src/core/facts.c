@@ -121,7 +121,7 @@ static perfile_status take_build_ids(perfile_session *s, const perfile_feature *
 
 /* A feature that cannot be decoded gives no fact.  VERSION of perf does not replace the version of
  * simpleperf. */
-perfile_status pf_facts_take(perfile_session *s, const perfile_feature *f, perfile_error *err)
+perfile_status pf_facts_collect(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     switch (f->number) {
         TAKE_STRING(HOSTNAME, hostname, PERFILE_FACT_HOSTNAME, "")

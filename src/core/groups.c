@@ -11,7 +11,7 @@ typedef struct pf_group {
 
 /* perf writes groups in the order of their leaders, and they do not overlap.  Entries that break
  * this are ignored. */
-perfile_status pf_groups_take(perfile_session *s, const perfile_feature *f, perfile_error *err)
+perfile_status pf_groups_collect(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     perfile_group_desc v;
     if (f->number != PERFILE_FEATURE_GROUP_DESC ||
@@ -34,7 +34,7 @@ perfile_status pf_groups_take(perfile_session *s, const perfile_feature *f, perf
     return PERFILE_OK;
 }
 
-void pf_groups_settle(perfile_session *s, uint32_t from)
+void pf_groups_assign(perfile_session *s, uint32_t from)
 {
     if (from == 0)
         s->group_at = 0;

@@ -27,8 +27,8 @@ perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, p
     return st;
 }
 
-perfile_status pf_instances_take(perfile_session *s, const perfile_id_index *index,
-                                 perfile_error *err)
+perfile_status pf_instances_collect(perfile_session *s, const perfile_id_index *index,
+                                    perfile_error *err)
 {
     perfile_list entries = index->entries, guests = index->guests;
     perfile_id_index_entry e;

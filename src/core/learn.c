@@ -115,7 +115,7 @@ static perfile_status learn_id_index(perfile_session *s, const perfile_record *r
     if (perfile_id_index_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return PERFILE_OK;
     perfile_id_index_entry e;
-    perfile_status st = pf_instances_take(s, &v, err);
+    perfile_status st = pf_instances_collect(s, &v, err);
     while (s->n_idless == 1 && st == PERFILE_OK &&
            perfile_id_index_entry_next(&v.entries, &e, sizeof e) == PERFILE_OK)
         st = pf_session_add_id(s, s->events[s->idless], e.id, err);
@@ -278,7 +278,7 @@ static learn_fn *learner(uint32_t type)
 }
 
 /* Readers in other threads are notified only if the type can change the session. */
-perfile_status pf_session_learn(perfile_session *s, const perfile_record *r, perfile_error *err)
+perfile_status pf_session_collect(perfile_session *s, const perfile_record *r, perfile_error *err)
 {
     learn_fn *learn = r->family == PERFILE_FAMILY_PERF ? learner(r->type) : NULL;
     if (!learn)

@@ -162,7 +162,7 @@ static perfile_status take_pmus(perfile_session *s, const perfile_feature *f, pe
 }
 
 /* Features that can name any event set `stale`: all events are named again. */
-perfile_status pf_names_take(perfile_session *s, const perfile_feature *f, perfile_error *err)
+perfile_status pf_names_collect(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     switch (f->number) {
     case PERFILE_FEATURE_EVENT_DESC:
@@ -306,7 +306,7 @@ static perfile_status name_by_type(perfile_session *s, uint32_t position, perfil
 }
 
 /* New tracepoints are entered by config first, so that event types find them. */
-perfile_status pf_names_settle(perfile_session *s, perfile_error *err)
+perfile_status pf_names_assign(perfile_session *s, perfile_error *err)
 {
     pf_names *n = &s->names;
     perfile_status st;

@@ -1,7 +1,7 @@
 /* Names of events.  A capture can name an event in several places, at different times and with
  * different authority: a name of a higher rank replaces one of a lower rank.  An event that nothing
  * names gets the name that perf would print (derive.c).  Facts that can name events are kept here
- * as they come; pf_names_settle() applies them. */
+ * as they come; pf_names_assign() applies them. */
 #ifndef PF_CORE_NAMES_H
 #define PF_CORE_NAMES_H
 
@@ -55,10 +55,10 @@ void pf_names_init(pf_names *n, uint64_t seed);
 void pf_names_free(pf_names *n);
 
 /* Collects names of events, PMUs and tracepoints from a new feature. */
-perfile_status pf_names_take(perfile_session *s, const perfile_feature *f, perfile_error *err);
+perfile_status pf_names_collect(perfile_session *s, const perfile_feature *f, perfile_error *err);
 
 /* Names the new events, or all events if a feature came that can name any of them. */
-perfile_status pf_names_settle(perfile_session *s, perfile_error *err);
+perfile_status pf_names_assign(perfile_session *s, perfile_error *err);
 
 /* Names `event` unless it has a name of higher rank.  The name is copied. */
 perfile_status pf_names_set(perfile_session *s, struct pf_event *event, unsigned rank,

@@ -7,10 +7,10 @@
 #include "base/options.h"
 #include "base/byte_order.h"
 
-perfile_status pf_new_event_take(const perfile_new_event *given, perfile_new_event *event,
+perfile_status pf_new_event_copy(const perfile_new_event *given, perfile_new_event *event,
                                  perfile_error *err)
 {
-    perfile_status st = pf_options_take(event, sizeof *event, given, "event", err);
+    perfile_status st = pf_options_copy(event, sizeof *event, given, "event", err);
     if (st != PERFILE_OK)
         return st;
     if (!event->attr || (event->n_ids && !event->ids))
@@ -19,8 +19,8 @@ perfile_status pf_new_event_take(const perfile_new_event *given, perfile_new_eve
     return PERFILE_OK;
 }
 
-perfile_status pf_new_event_attr(const perfile_new_event *event, bool swap, uint8_t *out,
-                                 size_t *len, perfile_error *err)
+perfile_status pf_new_event_encode(const perfile_new_event *event, bool swap, uint8_t *out,
+                                   size_t *len, perfile_error *err)
 {
     const perfile_encode_options how = {.size = sizeof how, .byte_order = pf_byte_order_of(swap)};
     perfile_attr a = {0};

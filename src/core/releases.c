@@ -143,7 +143,7 @@ bool pf_release_has_trait(const pf_release *r, const char *trait)
     return false;
 }
 
-bool pf_release_wants_one_type(const pf_release *r)
+bool pf_release_needs_one_sample_type(const pf_release *r)
 {
     return pf_release_has_trait(r, "EVENTS_OF_TWO_TYPES");
 }

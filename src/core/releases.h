@@ -46,7 +46,7 @@ uint32_t pf_end_of_features_behind(uint32_t end, uint32_t last);
 /* True if the release has the TRAIT ("ODD_SIZE"), for any form of capture. */
 bool pf_release_has_trait(const pf_release *r, const char *trait);
 /* True if it refuses files whose events differ in sample_type (trait EVENTS_OF_TWO_TYPES). */
-bool pf_release_wants_one_type(const pf_release *r);
+bool pf_release_needs_one_sample_type(const pf_release *r);
 
 /* A mask of the `n` lowest bits. */
 static inline uint64_t pf_low_bits(uint32_t n)

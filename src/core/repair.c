@@ -7,7 +7,7 @@ void pf_repair_free(pf_repair *r)
     pf_buffer_free(&r->bytes);
 }
 
-void pf_repair_forget(pf_repair *r)
+void pf_repair_clear(pf_repair *r)
 {
     pf_buffer_clear(&r->events);
     pf_buffer_clear(&r->bytes);
@@ -15,7 +15,7 @@ void pf_repair_forget(pf_repair *r)
 
 bool pf_repair_add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
 {
-    /* No pointers yet: `bytes` may move when it grows.  pf_repair_settle() sets them. */
+    /* No pointers yet: `bytes` may move when it grows.  pf_repair_resolve() sets them. */
     perfile_assumed_event e = {.attr = {NULL, attr.len}, .ids = {NULL, ids.len}};
     bool ok = pf_buffer_append(&r->bytes, attr.ptr, attr.len) &&
               pf_buffer_append(&r->bytes, ids.ptr, ids.len) &&
@@ -24,7 +24,7 @@ bool pf_repair_add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
     return ok;
 }
 
-void pf_repair_settle(pf_repair *r)
+void pf_repair_resolve(pf_repair *r)
 {
     perfile_assumed_event *e = (perfile_assumed_event *)(void *)r->events.ptr;
     uint32_t n = (uint32_t)(r->events.len / sizeof *e);

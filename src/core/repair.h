@@ -30,18 +30,18 @@ typedef struct pf_repair {
     bool no_memory;        /* events were found but could not be kept */
     perfile_assume assume; /* the result; borrows from the two buffers */
     pf_buffer
-        events; /* array of perfile_assumed_event, without pointers before pf_repair_settle() */
+        events; /* array of perfile_assumed_event, without pointers before pf_repair_resolve() */
     pf_buffer bytes; /* attrs and ids of the events, one after the other */
 } pf_repair;
 
 /* Frees everything; or only drops the events. */
 void pf_repair_free(pf_repair *r);
-void pf_repair_forget(pf_repair *r);
+void pf_repair_clear(pf_repair *r);
 
-/* Adds a copy of an event; false if there is no memory.  pf_repair_settle() then puts all of them
+/* Adds a copy of an event; false if there is no memory.  pf_repair_resolve() then puts all of them
  * into r->assume. */
 bool pf_repair_add(pf_repair *r, perfile_bytes attr, perfile_bytes ids);
-void pf_repair_settle(pf_repair *r);
+void pf_repair_resolve(pf_repair *r);
 
 /* How well events fit the first samples of a file. */
 typedef struct pf_fit {

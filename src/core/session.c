@@ -35,7 +35,7 @@ perfile_status pf_session_new(bool swapped, const perfile_open_options *options,
     if (!s)
         return pf_fail_nomem(err, "session");
     perfile_limits limits;
-    perfile_status st = pf_limits_take(&limits, options ? options->limits : NULL, err);
+    perfile_status st = pf_limits_copy(&limits, options ? options->limits : NULL, err);
     if (st != PERFILE_OK) {
         pf_free(s);
         return st;
@@ -256,10 +256,10 @@ perfile_status pf_session_add_feature(perfile_session *s, const perfile_feature 
 
     if (mine->damage)
         return PERFILE_OK;
-    if ((st = pf_facts_take(s, mine, err)) != PERFILE_OK ||
-        (st = pf_groups_take(s, mine, err)) != PERFILE_OK)
+    if ((st = pf_facts_collect(s, mine, err)) != PERFILE_OK ||
+        (st = pf_groups_collect(s, mine, err)) != PERFILE_OK)
         return st;
-    return pf_names_take(s, mine, err);
+    return pf_names_collect(s, mine, err);
 }
 
 perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, perfile_bytes name,
@@ -300,13 +300,13 @@ perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_i
     return PERFILE_OK;
 }
 
-perfile_status pf_session_settle(perfile_session *s, perfile_error *err)
+perfile_status pf_session_resolve(perfile_session *s, perfile_error *err)
 {
     pf_session_will_change(s);
-    perfile_status st = pf_names_settle(s, err);
+    perfile_status st = pf_names_assign(s, err);
     if (st != PERFILE_OK)
         return st;
-    pf_groups_settle(s, s->regroup ? 0 : s->n_settled);
+    pf_groups_assign(s, s->regroup ? 0 : s->n_settled);
     s->regroup = false;
     s->n_settled = s->n_events;
     return PERFILE_OK;
@@ -337,7 +337,7 @@ const pf_ids *pf_session_ids(const perfile_session *s)
     return &s->ids;
 }
 
-uint32_t pf_session_n_idless(const perfile_session *s)
+uint32_t pf_session_n_without_ids(const perfile_session *s)
 {
     return s->n_idless;
 }

@@ -2,8 +2,8 @@
  * format.
  *
  * Drivers add facts as stored bytes with their offset and origin: from sections when a file is
- * opened, and from HEADER_* records when such records are read (pf_session_learn()).  After that
- * nothing depends on whether the capture is a file or a pipe.  Then pf_session_settle() assigns
+ * opened, and from HEADER_* records when such records are read (pf_session_collect()).  After that
+ * nothing depends on whether the capture is a file or a pipe.  Then pf_session_resolve() assigns
  * names and groups to events, which may depend on facts that came later than the event. */
 #ifndef PF_CORE_SESSION_H
 #define PF_CORE_SESSION_H
@@ -38,10 +38,10 @@ perfile_status pf_session_view_new(const perfile_session *from, pf_session_view 
 void pf_session_view_free(pf_session_view *view);
 const perfile_session *pf_session_view_shown(const pf_session_view *view);
 /* Brings the view up to date; to be called whenever `from` may have changed. */
-perfile_status pf_session_view_follow(pf_session_view *view, perfile_error *err);
+perfile_status pf_session_view_refresh(pf_session_view *view, perfile_error *err);
 /* Replaces the payload of a feature of the container; the new one is borrowed.  Does nothing if the
  * container has no such feature. */
-perfile_status pf_session_view_feature(pf_session_view *view, uint32_t number,
+perfile_status pf_session_view_replace(pf_session_view *view, uint32_t number,
                                        perfile_bytes payload, perfile_error *err);
 
 /* Adds an event.  A second one with ids that are all known already (HEADER_ATTR twice) is kept as
@@ -61,7 +61,7 @@ perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, 
  * (with extra), HEADER_FEATURE, EVENT_UPDATE, TIME_CONV, ID_INDEX, simpleperf's EVENT_ID.  Other
  * types and records that cannot be decoded are passed over.  PERFILE_E_NOMEM and PERFILE_E_LIMIT
  * only. */
-perfile_status pf_session_learn(perfile_session *s, const perfile_record *r, perfile_error *err);
+perfile_status pf_session_collect(perfile_session *s, const perfile_record *r, perfile_error *err);
 
 /* Something whose threads read the session.  It is notified before each change and must stop them
  * until then. */
@@ -79,22 +79,22 @@ void pf_session_remove_reader(perfile_session *s, pf_session_reader *reader);
  * use. */
 void pf_session_will_change(const perfile_session *s);
 
-/* True if pf_session_learn() may collect something from records of this type.  A driver ends its
+/* True if pf_session_collect() may collect something from records of this type.  A driver ends its
  * run of records before such a record, so that a fact holds from its record on and not earlier. */
-static inline bool pf_session_wants(uint32_t type)
+static inline bool pf_session_collects_type(uint32_t type)
 {
     return type >= PERFILE_RECORD_USER && type != PERFILE_RECORD_FINISHED_ROUND;
 }
 
 /* The same for a record. */
-static inline bool pf_session_learns(const perfile_record *r)
+static inline bool pf_session_collects(const perfile_record *r)
 {
-    return r->family == PERFILE_FAMILY_PERF && pf_session_wants(r->type);
+    return r->family == PERFILE_FAMILY_PERF && pf_session_collects_type(r->type);
 }
 
 /* Assigns names and groups to events.  To be called when a driver has added the facts of the
- * container, and after each pf_session_learn() that added something. */
-perfile_status pf_session_settle(perfile_session *s, perfile_error *err);
+ * container, and after each pf_session_collect() that added something. */
+perfile_status pf_session_resolve(perfile_session *s, perfile_error *err);
 
 /* perfile_limits.model_bytes, for models of this session. */
 uint64_t pf_session_model_bytes(const perfile_session *s);
@@ -111,7 +111,7 @@ int pf_session_sample_id_slot(const perfile_session *s);
 /* The map from ids to event indices; its address is valid as long as `s`. */
 const pf_ids *pf_session_ids(const perfile_session *s);
 /* How many events have an attr without ids. */
-uint32_t pf_session_n_idless(const perfile_session *s);
+uint32_t pf_session_n_without_ids(const perfile_session *s);
 
 /* A random seed for hash maps whose keys come from the input, so that input cannot provoke
  * collisions. */

@@ -18,7 +18,7 @@ perfile_status perfile_session_new(const perfile_session_options *given, perfile
                                    perfile_error *err)
 {
     perfile_session_options o;
-    perfile_status st = pf_options_take(&o, sizeof o, given, "session.options", err);
+    perfile_status st = pf_options_copy(&o, sizeof o, given, "session.options", err);
     if (st == PERFILE_OK)
         st = pf_byte_order_check(o.byte_order, "session.options", err);
     if (st != PERFILE_OK)
@@ -84,7 +84,7 @@ perfile_status perfile_session_add_attr(perfile_session *s, perfile_bytes attr,
     if (st == PERFILE_OK)
         st = pf_session_add_attr(s, &fact, err);
     if (st == PERFILE_OK)
-        st = pf_session_settle(s, err);
+        st = pf_session_resolve(s, err);
     if (st == PERFILE_OK && index)
         *index = s->n_events - 1;
     pf_buffer_free(&stored);
@@ -129,9 +129,9 @@ perfile_status perfile_session_add_event(perfile_session *s, const perfile_new_e
     perfile_new_event n;
     uint8_t attr[PF_ATTR_MOST];
     size_t len = 0;
-    perfile_status st = pf_new_event_take(given, &n, err);
+    perfile_status st = pf_new_event_copy(given, &n, err);
     if (st == PERFILE_OK)
-        st = pf_new_event_attr(&n, s->swapped, attr, &len, err);
+        st = pf_new_event_encode(&n, s->swapped, attr, &len, err);
     if (st != PERFILE_OK)
         return st;
     const perfile_words ids = perfile_words_u64(n.ids, n.n_ids);
@@ -157,7 +157,7 @@ static perfile_status add_feature(perfile_session *s, uint32_t number, perfile_b
                                .size = payload.len,
                                .payload = payload};
     perfile_status st = pf_session_add_feature(s, &f, false, err);
-    return st == PERFILE_OK ? pf_session_settle(s, err) : st;
+    return st == PERFILE_OK ? pf_session_resolve(s, err) : st;
 }
 
 perfile_status perfile_session_set_feature(perfile_session *s, uint32_t number,
@@ -272,7 +272,7 @@ perfile_status pf_session_copy(const perfile_session *from, const perfile_open_o
     if (st == PERFILE_OK)
         st = copy_instances(to, from, err);
     if (st == PERFILE_OK)
-        st = pf_session_settle(to, err);
+        st = pf_session_resolve(to, err);
     if (st == PERFILE_OK)
         st = copy_names(to, from, err);
     copy_conversion(to, from);

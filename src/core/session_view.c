@@ -3,7 +3,7 @@
  * A stage that drops records changes features such as SAMPLE_TIME and BUILD_ID and nothing else.  A
  * view is a shallow copy of the session below, with space for replaced features: events, names and
  * ids are shared, and nothing is written below.  When the session below has changed, the copy is
- * made again: pf_session_view_follow().
+ * made again: pf_session_view_refresh().
  *
  * New facts always go to the session below, never to a view. */
 #include <stddef.h>
@@ -119,7 +119,7 @@ void pf_session_view_free(pf_session_view *v)
     pf_free(v);
 }
 
-perfile_status pf_session_view_follow(pf_session_view *v, perfile_error *err)
+perfile_status pf_session_view_refresh(pf_session_view *v, perfile_error *err)
 {
     return v->seen == v->from->generation ? PERFILE_OK : refresh(v, err);
 }
@@ -142,7 +142,7 @@ static perfile_status decode_build_ids(pf_session_view *v, const perfile_feature
     return PERFILE_OK;
 }
 
-perfile_status pf_session_view_feature(pf_session_view *v, uint32_t number, perfile_bytes payload,
+perfile_status pf_session_view_replace(pf_session_view *v, uint32_t number, perfile_bytes payload,
                                        perfile_error *err)
 {
     const perfile_feature *stored = perfile_session_feature(v->from, number);

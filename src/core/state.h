@@ -34,10 +34,10 @@ typedef struct pf_pointers {
 } pf_pointers;
 
 struct perfile_session {
-    bool swapped;          /* records are in the other byte order than this machine's */
-    bool as_stored;        /* perfile_open_options.as_stored */
-    bool regroup;          /* the next pf_session_settle() assigns the groups of all events again */
-    int8_t sample_id_slot; /* where samples have their id, by the first event: see core/layout.h */
+    bool swapped;   /* records are in the other byte order than this machine's */
+    bool as_stored; /* perfile_open_options.as_stored */
+    bool regroup;   /* the next pf_session_resolve() assigns the groups of all events again */
+    int8_t sample_id_slot;  /* where samples have their id, by the first event: see core/layout.h */
     int8_t trailer_id_slot; /* the same for trailers */
     uint64_t generation;    /* perfile_session_generation() */
     const perfile_layout
@@ -100,14 +100,14 @@ void pf_build_id_of_entry(const perfile_build_id_entry *e, uint16_t origin, perf
 
 /* Event instances, from ID_INDEX records (instances.c). */
 perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err);
-perfile_status pf_instances_take(perfile_session *s, const perfile_id_index *index,
-                                 perfile_error *err);
+perfile_status pf_instances_collect(perfile_session *s, const perfile_id_index *index,
+                                    perfile_error *err);
 
 /* Collects texts, numbers and build ids from a new feature (facts.c). */
-perfile_status pf_facts_take(perfile_session *s, const perfile_feature *f, perfile_error *err);
+perfile_status pf_facts_collect(perfile_session *s, const perfile_feature *f, perfile_error *err);
 
 /* Collects groups from feature GROUP_DESC; assigns them to the events from `from` on (groups.c). */
-perfile_status pf_groups_take(perfile_session *s, const perfile_feature *f, perfile_error *err);
-void pf_groups_settle(perfile_session *s, uint32_t from);
+perfile_status pf_groups_collect(perfile_session *s, const perfile_feature *f, perfile_error *err);
+void pf_groups_assign(perfile_session *s, uint32_t from);
 
 #endif

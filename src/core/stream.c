@@ -178,7 +178,7 @@ void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64
         s->release(s, part, offset, len);
 }
 
-perfile_source *pf_stream_beside(perfile_stream *s)
+perfile_source *pf_stream_mapped_source(perfile_stream *s)
 {
     if (s->below || !s->source_of || s->container.n_parts != 1)
         return NULL;

@@ -36,11 +36,11 @@ enum { PF_SPAN_WORTH = 64 }; /* samples; a run is as fast for fewer */
 #endif
 
 /* A range of contiguous records in one part of the capture. */
-typedef struct pf_stretch {
+typedef struct pf_record_range {
     uint64_t offset, bytes;
     uint64_t sequence, records; /* of the first; how many */
     uint32_t part;
-} pf_stretch;
+} pf_record_range;
 
 /* Statistics of all records that a stream will hand out, known to one that has read its whole
  * input. */
@@ -95,7 +95,7 @@ typedef struct pf_stream_ops {
     pf_peeked (*peek)(perfile_stream *s);
     /* The position of the next record: `bytes` is the size of the part from there on (UINT64_MAX:
      * not known), `records` is 0.  False: something else comes next, damage for instance. */
-    bool (*place)(perfile_stream *s, pf_stretch *here);
+    bool (*place)(perfile_stream *s, pf_record_range *here);
     /* Samples that can be copied as bytes without reading any: at most `most`, and no more bytes
      * than a second-level cache holds.  n 0: none. */
     pf_sample_span (*span)(perfile_stream *s, uint64_t most);
@@ -133,7 +133,7 @@ struct perfile_stream {
     perfile_session *session;
     /* See pf_stream_release().  NULL: nothing is released. */
     void (*release)(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
-    /* The source of a part; see pf_stream_beside().  NULL: there is none. */
+    /* The source of a part; see pf_stream_mapped_source().  NULL: there is none. */
     perfile_source *(*source_of)(perfile_stream *s, uint32_t part);
     /* PERFILE_SORTED_BY_…, for all parts as one sequence.  A stage inherits it from the stream
      * below unless it sets another value when it is made. */
@@ -173,7 +173,7 @@ void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64
 /* The source of a capture of one file that is read through a window while the file is mapped, too:
  * offsets of the file are offsets of the mapping, which is valid until the source is closed.  NULL:
  * the capture is no such file, or `s` is a stage, whose records need not be those of the file. */
-perfile_source *pf_stream_beside(perfile_stream *s);
+perfile_source *pf_stream_mapped_source(perfile_stream *s);
 
 /* Counts damage in the summary; `lost` bytes of the input are skipped because of it. */
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost);

@@ -119,10 +119,10 @@ static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap
 static perfile_status swap_other(const perfile_record *r, uint8_t *out, perfile_error *err)
 {
     const pf_family *f = pf_family_of(r->family);
-    if (!f || !f->turn_header)
+    if (!f || !f->byteswap_header)
         return pf_fail(err, PERFILE_E_USAGE, "record.family",
                        "a record of family %u has no byte order", r->family);
-    f->turn_header(out, r->header);
+    f->byteswap_header(out, r->header);
     return swap_by_row(r, NULL, out, err);
 }
 

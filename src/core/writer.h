@@ -49,12 +49,12 @@ struct perfile_writer {
     const pf_writer_ops *ops;
     perfile_sink *sink;
     bool own_sink;
-    bool directory;   /* the sink has parts */
-    bool swap;        /* the other byte order than this machine's */
-    bool packs;       /* compresses records */
-    bool input_stays; /* stable records may be written later: they are valid until pf_sink_settle()
-                       */
-    uint32_t form;    /* PERFILE_FORM_… */
+    bool directory;      /* the sink has parts */
+    bool swap;           /* the other byte order than this machine's */
+    bool packs;          /* compresses records */
+    bool input_stays;    /* stable records may be written later: they are valid until pf_sink_wait()
+                          */
+    uint32_t form;       /* PERFILE_FORM_… */
     uint64_t extra_left; /* bytes behind the last record that are still to come */
 };
 

@@ -40,8 +40,8 @@ struct perfile_emitter {
     const char *fields;              /* perfile_emit_options.fields, valid in open() only */
     bool no_memory;                  /* `out` could not grow: its content is incomplete */
     bool decoded;                    /* something could be decoded: for the outcome */
-    bool by_walk;                    /* tests: never use the fast path of emit/sample.inc … */
-    uint64_t n_at_once;              /* … and how many bodies and trailers used it */
+    bool walk_only;                  /* tests: never use the fast path of emit/sample.inc … */
+    uint64_t n_fast_path;            /* … and how many bodies and trailers used it */
     struct pf_emit_threads *threads; /* NULL: only the caller's thread, see emit/threads.h */
     pf_buffer out;
     uint64_t n_records;

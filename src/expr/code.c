@@ -61,7 +61,7 @@ bool pf_code_text(pf_compiler *c, const pf_operand *o, bool pattern, uint32_t *p
         return pf_code_fail_token(c, wrong, &err);
     span->len = (uint32_t)e->texts.len - span->at;
     *position = e->n_spans - 1;
-    const char *why = pattern ? pf_expr_glob_wrong(pf_span_text(e, *position)) : NULL;
+    const char *why = pattern ? pf_expr_glob_error(pf_span_text(e, *position)) : NULL;
     return why ? pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s", why) : true;
 }
 

@@ -140,7 +140,7 @@ bool pf_expr_glob(const pf_expr_text *t, perfile_bytes pattern)
     return true;
 }
 
-const char *pf_expr_glob_wrong(perfile_bytes p)
+const char *pf_expr_glob_error(perfile_bytes p)
 {
     for (size_t i = 0; i < p.len; i++) {
         if (p.ptr[i] == '\\') {

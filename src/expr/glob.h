@@ -12,10 +12,10 @@ bool pf_expr_texts_equal(const pf_expr_text *a, const pf_expr_text *b);
 int pf_expr_bytes_compare(perfile_bytes a, perfile_bytes b);
 
 /* True if all of `t` matches the pattern: * ? [a-z] [!a-z], and \ in front of a character that
- * stands for itself.  The pattern must have passed pf_expr_glob_wrong(). */
+ * stands for itself.  The pattern must have passed pf_expr_glob_error(). */
 bool pf_expr_glob(const pf_expr_text *t, perfile_bytes pattern);
 
 /* Returns what is wrong with the pattern, as a static text, or NULL. */
-const char *pf_expr_glob_wrong(perfile_bytes pattern);
+const char *pf_expr_glob_error(perfile_bytes pattern);
 
 #endif

@@ -399,7 +399,7 @@ perfile_status perfile_expr_test_run(perfile_expr *e, const perfile_record *firs
         *yes = 0;
         return PERFILE_OK;
     }
-    const pf_run all = pf_run_look_at_any(first, n);
+    const pf_run all = pf_run_examine_any(first, n);
     uint64_t bits = 0;
     perfile_status st = all.even && e->n_steps <= BATCH_STEPS
                             ? test_at_once(e, &all, &bits, err)

@@ -38,7 +38,7 @@ static bool may_drop(const pf_filter *x)
 /* Skips a range in which the selecting pass selected nothing. */
 static void skip_unselected_range(pf_filter *x, perfile_stream *below)
 {
-    pf_stretch passed;
+    pf_record_range passed;
     if (!x->selection_known || !may_drop(x) || !pf_stretches_skip(&x->unselected, below, &passed))
         return;
     x->result.records += passed.records;

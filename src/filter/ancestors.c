@@ -40,7 +40,7 @@ static int by_child(const void *a, const void *b)
 }
 
 /* Of equal pairs of child and parent the earliest is enough: it counts for the most ends. */
-void pf_ancestors_settle(pf_ancestors *b)
+void pf_ancestors_sort(pf_ancestors *b)
 {
     birth *all = (birth *)(void *)b->all.ptr;
     size_t n = b->all.len / sizeof *all, kept = 0;
@@ -69,8 +69,9 @@ static size_t births_of(const birth *all, size_t n, uint32_t child)
 }
 
 /* `waiting` is a stack of processes whose parents are still to be added; no recursion. */
-bool pf_ancestors_need(const pf_ancestors *b, uint32_t child, uint64_t end, pf_pids *needed,
-                       pf_buffer *waiting, void (*on_added)(void *user, uint32_t pid), void *user)
+bool pf_ancestors_add_needed(const pf_ancestors *b, uint32_t child, uint64_t end, pf_pids *needed,
+                             pf_buffer *waiting, void (*on_added)(void *user, uint32_t pid),
+                             void *user)
 {
     const birth *all = (const birth *)(const void *)b->all.ptr;
     size_t n = b->all.len / sizeof *all;

@@ -21,7 +21,7 @@ bool pf_filter_changes_facts(const perfile_session *s)
 }
 
 /* Two u64: first and last time; both 0 if no sample is kept. Unchanged if all samples are. */
-perfile_status pf_filter_facts(pf_filter *x, pf_session_view *view, perfile_error *err)
+perfile_status pf_filter_update_sample_time(pf_filter *x, pf_session_view *view, perfile_error *err)
 {
     const perfile_filter_summary *sum = &x->result;
     if (sum->kept_samples == sum->samples)
@@ -30,11 +30,12 @@ perfile_status pf_filter_facts(pf_filter *x, pf_session_view *view, perfile_erro
     bool swapped = perfile_session_swapped(pf_session_view_shown(view));
     pf_store_u64(x->sample_time, any ? x->kept_first : 0, swapped);
     pf_store_u64(x->sample_time + 8, any ? x->kept_last : 0, swapped);
-    return pf_session_view_feature(view, PERFILE_FEATURE_SAMPLE_TIME,
+    return pf_session_view_replace(view, PERFILE_FEATURE_SAMPLE_TIME,
                                    (perfile_bytes){x->sample_time, sizeof x->sample_time}, err);
 }
 
-perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, perfile_error *err)
+perfile_status pf_filter_note_file(pf_filter *x, const perfile_record *r, bool kept,
+                                   perfile_error *err)
 {
     perfile_mmap one;
     perfile_mmap2 two;
@@ -73,7 +74,7 @@ static bool is_mapped(const pf_filter *x, uint16_t misc, perfile_bytes entry)
 
 /* Reads the stored entries rather than those of the session, so that kept ones stay byte for byte.
  * A second call does nothing. */
-perfile_status pf_filter_build_ids(pf_filter *x, pf_session_view *view, perfile_error *err)
+perfile_status pf_filter_update_build_ids(pf_filter *x, pf_session_view *view, perfile_error *err)
 {
     const perfile_session *s = pf_session_view_shown(view);
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_BUILD_ID);
@@ -94,6 +95,6 @@ perfile_status pf_filter_build_ids(pf_filter *x, pf_session_view *view, perfile_
         if (is_mapped(x, misc, entry) && !pf_buffer_append(&x->build_ids, entry.ptr, entry.len))
             return pf_fail_nomem(err, "filter");
     }
-    return pf_session_view_feature(view, PERFILE_FEATURE_BUILD_ID,
+    return pf_session_view_replace(view, PERFILE_FEATURE_BUILD_ID,
                                    (perfile_bytes){x->build_ids.ptr, x->build_ids.len}, err);
 }

@@ -178,7 +178,7 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
         pf_filter_report_progress(x, first);
         if (!is_plain(first))
             continue;
-        const pf_run run = pf_run_look(s, first, n);
+        const pf_run run = pf_run_examine(s, first, n);
         st = collecting ? collect(x, first, n, err) : pf_filter_select_run(x, &run, err);
         if (st != PERFILE_OK)
             return st;
@@ -191,9 +191,9 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
     }
     x->selection_known = true;
     pf_stretches_finish(&x->unselected);
-    pf_ancestors_settle(&x->births);
+    pf_ancestors_sort(&x->births);
     /* The FORKs are only needed for this. */
-    st = pf_filter_families(x, &x->births, err);
+    st = pf_filter_find_ancestors(x, &x->births, err);
     pf_ancestors_free(&x->births);
     return st;
 }
@@ -210,7 +210,7 @@ static perfile_status keep_sideband(pf_filter *x, const perfile_record *first, u
         bool kept = *keep >> i & 1 || pf_filter_keep(x, r);
         *keep |= (uint64_t)kept << i;
         if (r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2) {
-            st = pf_filter_file(x, r, kept, err);
+            st = pf_filter_note_file(x, r, kept, err);
         } else if (!kept && r->type == PERFILE_RECORD_AUXTRACE) {
             x->result.aux_dropped++;
             x->result.aux_bytes += r->extra.len;
@@ -281,7 +281,7 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
     if (!x)
         return pf_fail_nomem(err, "filter");
     perfile_status st =
-        pf_options_take(&x->options, sizeof x->options, options, "filter.options", err);
+        pf_options_copy(&x->options, sizeof x->options, options, "filter.options", err);
     if (st != PERFILE_OK) {
         pf_free(x);
         return st;

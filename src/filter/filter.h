@@ -142,7 +142,7 @@ static inline bool pf_filter_has(const pf_filter *x, unsigned kind)
 perfile_status pf_filter_terms(pf_filter *x, perfile_error *err);
 /* Returns the name of the next kind of terms that can select nothing, because no event records the
  * field they test; NULL: no more.  *next is the kind to begin with, and is moved on. */
-const char *pf_filter_unsaid(const pf_filter *x, uint32_t *next);
+const char *pf_filter_next_missing_field(const pf_filter *x, uint32_t *next);
 
 /* time.c */
 
@@ -215,7 +215,7 @@ bool pf_filter_matches_text(const pf_patterns *p, const char *name, bool path);
 /* keep.c */
 
 /* True for side-band of class TASK that belongs to no process: mappings of the kernel. */
-bool pf_filter_is_of_kernel(const perfile_record *r);
+bool pf_filter_is_kernel_mapping(const perfile_record *r);
 /* Remembers in the selecting pass: the bits, FORKs, and pf_filter_note_others(). */
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err);
@@ -234,7 +234,8 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r);
 perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t selected,
                                      perfile_error *err);
 /* After the selecting pass: computes `needed` from `wanted` and the FORKs. */
-perfile_status pf_filter_families(pf_filter *x, const pf_ancestors *births, perfile_error *err);
+perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *births,
+                                        perfile_error *err);
 
 /* compact.c: the first in the selecting pass for each record of class TASK, the second in the last
  * pass: true if the record has to be kept. */
@@ -247,10 +248,12 @@ bool pf_filter_is_last(const pf_filter *x, const perfile_record *r);
 /* True if the session has such features. */
 bool pf_filter_changes_facts(const perfile_session *s);
 /* SAMPLE_TIME */
-perfile_status pf_filter_facts(pf_filter *x, pf_session_view *view, perfile_error *err);
-/* Remembers the file of a mapping that was kept or dropped, for pf_filter_build_ids(). */
-perfile_status pf_filter_file(pf_filter *x, const perfile_record *r, bool kept, perfile_error *err);
+perfile_status pf_filter_update_sample_time(pf_filter *x, pf_session_view *view,
+                                            perfile_error *err);
+/* Remembers the file of a mapping that was kept or dropped, for pf_filter_update_build_ids(). */
+perfile_status pf_filter_note_file(pf_filter *x, const perfile_record *r, bool kept,
+                                   perfile_error *err);
 /* BUILD_ID: leaves out files of which no mapping was kept.  Call it at the end. */
-perfile_status pf_filter_build_ids(pf_filter *x, pf_session_view *view, perfile_error *err);
+perfile_status pf_filter_update_build_ids(pf_filter *x, pf_session_view *view, perfile_error *err);
 
 #endif

@@ -34,7 +34,7 @@ static bool in_time(const pf_filter *x, const perfile_record *r)
     return time == PERFILE_NO_TIME || time <= x->window_end;
 }
 
-bool pf_filter_is_of_kernel(const perfile_record *r)
+bool pf_filter_is_kernel_mapping(const perfile_record *r)
 {
     enum { KERNEL = 1, GUEST_KERNEL = 4 };
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
@@ -54,9 +54,9 @@ static bool keep_aux(const pf_filter *x, const perfile_record *r, bool *whole_cp
     *whole_cpu = v.tid == PERFILE_NO_PID;
     bool fits = true;
     if (pf_filter_has(x, PERFILE_FILTER_BY_CPU) && v.cpu != UINT32_MAX)
-        fits = pf_ranges_have(&x->cpus, v.cpu);
+        fits = pf_ranges_contain(&x->cpus, v.cpu);
     if (pf_filter_has(x, PERFILE_FILTER_BY_TID) && v.tid != PERFILE_NO_PID)
-        fits = fits && pf_ranges_have(&x->tids, v.tid);
+        fits = fits && pf_ranges_contain(&x->tids, v.tid);
     return x->invert || fits;
 }
 
@@ -72,7 +72,7 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     switch (class) {
     case PF_ROLE_TASK:
         return in_time(x, r) &&
-               (x->result.all_sideband || pf_filter_is_of_kernel(r) ||
+               (x->result.all_sideband || pf_filter_is_kernel_mapping(r) ||
                 pf_pids_have(&x->needed, process_of(r))) &&
                (!x->compact || x->result.all_sideband || pf_filter_is_last(x, r));
     case PF_ROLE_KERNEL:
@@ -130,7 +130,7 @@ static bool set_bits(pf_filter *x, const pf_run *run, uint64_t selected)
     const perfile_record *first = run->first;
     bool ok = true;
     /* Consecutive sequences: one word, whatever its position. */
-    if (run->in_a_row)
+    if (run->consecutive)
         return !selected || set_word(x, first->sequence, selected);
     for (uint64_t left = selected; left && ok && !x->bits_incomplete; left &= left - 1)
         ok = set_word(x, first[__builtin_ctzll(left)].sequence, 1);
@@ -141,7 +141,7 @@ uint64_t pf_filter_known_selection(const pf_filter *x, const pf_run *run)
 {
     const perfile_record *first = run->first;
     uint64_t yes = 0;
-    if (run->in_a_row)
+    if (run->consecutive)
         return get_word(x, first->sequence) & run->all;
     for (size_t i = 0; i < run->n; i++)
         yes |= (get_word(x, first[i].sequence) & 1) << i;
@@ -327,7 +327,8 @@ perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected
 
 /* Side-band of all processes is kept if the needed ones cannot be told: a selected record has no
  * process, or a limit was reached. */
-perfile_status pf_filter_families(pf_filter *x, const pf_ancestors *births, perfile_error *err)
+perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *births,
+                                        perfile_error *err)
 {
     pf_buffer waiting = {0};
     bool ok = true;
@@ -335,7 +336,7 @@ perfile_status pf_filter_families(pf_filter *x, const pf_ancestors *births, perf
     uint32_t pid;
     x->result.all_sideband = x->unattributed || births->full || x->wanted.full;
     while (ok && pf_pids_next(&x->wanted, &at, &pid))
-        ok = pf_ancestors_need(births, pid, x->window_end, &x->needed, &waiting, NULL, NULL);
+        ok = pf_ancestors_add_needed(births, pid, x->window_end, &x->needed, &waiting, NULL, NULL);
     if (ok && x->compact)
         ok = pf_ancestors_parents(births, x->window_end, &x->needed, &x->forked_parents);
     pf_buffer_free(&waiting);

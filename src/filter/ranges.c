@@ -27,7 +27,7 @@ static int by_first(const void *a, const void *b)
 }
 
 /* Ranges that touch without overlapping stay apart; searching is as right with them. */
-void pf_ranges_settle(pf_ranges *r)
+void pf_ranges_sort(pf_ranges *r)
 {
     if (r->n < 2)
         return;

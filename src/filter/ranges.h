@@ -18,13 +18,13 @@ typedef struct pf_ranges {
 /* Adds [first, last]. */
 perfile_status pf_ranges_add(pf_ranges *r, uint64_t first, uint64_t last, perfile_error *err);
 /* Sorts the ranges and joins those that overlap; call it after adding and before searching. */
-void pf_ranges_settle(pf_ranges *r);
-/* Binary search; pf_ranges_have() is faster for a single range. */
+void pf_ranges_sort(pf_ranges *r);
+/* Binary search; pf_ranges_contain() is faster for a single range. */
 bool pf_ranges_search(const pf_ranges *r, uint64_t value);
 void pf_ranges_free(pf_ranges *r);
 
 /* True if the set has the value. One range is tested with one comparison, modulo 2^64. */
-static inline bool pf_ranges_have(const pf_ranges *r, uint64_t value)
+static inline bool pf_ranges_contain(const pf_ranges *r, uint64_t value)
 {
     if (r->n == 1)
         return value - r->at[0].first <= r->at[0].last - r->at[0].first;

@@ -75,9 +75,9 @@ static perfile_status finish(stage *g, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     if (g->view)
-        st = pf_filter_facts(g->x, g->view, err);
+        st = pf_filter_update_sample_time(g->x, g->view, err);
     if (st == PERFILE_OK && g->view)
-        st = pf_filter_build_ids(g->x, g->view, err);
+        st = pf_filter_update_build_ids(g->x, g->view, err);
     if (st != PERFILE_OK)
         return st;
     if (g->x->ended)
@@ -89,18 +89,18 @@ static perfile_status finish(stage *g, perfile_error *err)
 static perfile_status next_run_below(stage *g, perfile_error *err)
 {
     perfile_status st = perfile_stream_next_run(g->base.below, &g->first, &g->n, err);
-    return st == PERFILE_OK && g->view ? pf_session_view_follow(g->view, err) : st;
+    return st == PERFILE_OK && g->view ? pf_session_view_refresh(g->view, err) : st;
 }
 
 /* Decides which records of the run are kept. *dropped: none. */
 static perfile_status decide_run(stage *g, bool *dropped, perfile_error *err)
 {
-    const pf_run run = pf_run_look(g->base.below, g->first, g->n);
+    const pf_run run = pf_run_examine(g->base.below, g->first, g->n);
     pf_filter_report_progress(g->x, g->first);
     perfile_status st = pf_filter_decide(g->x, &run, &g->left, err);
     *dropped = g->left == 0;
     if (st == PERFILE_OK)
-        pf_fragments_settle(&g->pieces, g->first, !*dropped);
+        pf_fragments_resolve(&g->pieces, g->first, !*dropped);
     return st;
 }
 
@@ -140,7 +140,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     }
     if (!g->pieces.giving)
         hand_on_range(g);
-    else if (pf_fragments_give(&g->pieces, &s->run[0])) {
+    else if (pf_fragments_next(&g->pieces, &s->run[0])) {
         s->run[0].session = s->session;
         s->n_run = 1; /* fragments go out one by one, like all records that are not plain */
     }
@@ -153,7 +153,7 @@ static pf_sample_span span(perfile_stream *s, uint64_t most)
 {
     const stage *g = (const stage *)(void *)s;
     const pf_filter *x = g->x;
-    pf_stretch here;
+    pf_record_range here;
     const pf_sample_span none = {0};
     if (!g->begun || g->left || g->pieces.records.len || !x->selection_known ||
         x->bits_incomplete || !x->resolved || !s->below->ops->span || !s->below->ops->place ||
@@ -211,7 +211,7 @@ static perfile_status begin_session(stage *g, perfile_error *err)
     perfile_status st = pf_session_view_new(below, &g->view, err);
     if (st == PERFILE_OK &&
         g->x->selection_known) /* for a reader of features before the first record */
-        st = pf_filter_facts(g->x, g->view, err);
+        st = pf_filter_update_sample_time(g->x, g->view, err);
     if (st == PERFILE_OK)
         g->base.session = (perfile_session *)(uintptr_t)pf_session_view_shown(g->view);
     return st;

@@ -13,11 +13,11 @@ enum { MOST = 1 << 20 }; /* bytes of `found`; ranges beyond that are read by eac
 
 /* Returns the range of a run in the file. bytes 0: it has none that can be skipped, since its
  * records came from compressed ones, do not follow each other, or are not all samples. */
-static pf_stretch range_of(const pf_run *run)
+static pf_record_range range_of(const pf_run *run)
 {
     const perfile_record *first = run->first;
-    pf_stretch place = {first->offset, 0, first->sequence, run->n, first->part};
-    if (run->samples != run->all || !run->in_a_row || first->flags & PERFILE_REC_INNER)
+    pf_record_range place = {first->offset, 0, first->sequence, run->n, first->part};
+    if (run->samples != run->all || !run->consecutive || first->flags & PERFILE_REC_INNER)
         return place;
     if (run->stride) {
         place.bytes = run->n * run->stride;
@@ -34,14 +34,14 @@ void pf_stretches_finish(pf_stretches *x)
     if (x->open.bytes >= LEAST_BYTES && x->found.len < MOST)
         (void)pf_buffer_append(&x->found, &x->open,
                                sizeof x->open); /* on failure the last pass reads it again */
-    x->open = (pf_stretch){0};
+    x->open = (pf_record_range){0};
 }
 
 /* Grows the open range if the run follows it in the file and in the stream. */
 void pf_stretches_note(pf_stretches *x, const pf_run *run)
 {
-    const pf_stretch more = range_of(run);
-    pf_stretch *open = &x->open;
+    const pf_record_range more = range_of(run);
+    pf_record_range *open = &x->open;
     if (!more.bytes)
         return;
     if (more.part == open->part && more.offset == open->offset + open->bytes &&
@@ -54,11 +54,11 @@ void pf_stretches_note(pf_stretches *x, const pf_run *run)
     *open = more;
 }
 
-bool pf_stretches_skip(pf_stretches *x, perfile_stream *s, pf_stretch *passed)
+bool pf_stretches_skip(pf_stretches *x, perfile_stream *s, pf_record_range *passed)
 {
-    const pf_stretch *all = (const pf_stretch *)(const void *)x->found.ptr;
+    const pf_record_range *all = (const pf_record_range *)(const void *)x->found.ptr;
     const size_t n = x->found.len / sizeof *all;
-    pf_stretch here;
+    pf_record_range here;
     if (x->next == n || !s->ops->place || !s->ops->place(s, &here))
         return false;
     /* Ranges that the stream has passed are of no use any more. */
@@ -66,7 +66,7 @@ bool pf_stretches_skip(pf_stretches *x, perfile_stream *s, pf_stretch *passed)
         x->next++;
     if (x->next == n)
         return false;
-    const pf_stretch *at = &all[x->next];
+    const pf_record_range *at = &all[x->next];
     uint64_t records = here.sequence - at->sequence, bytes = here.offset - at->offset;
     /* Only if the stream stands inside of the range, and the rest of that lies in the bytes that
      * the stream can skip. */

@@ -152,7 +152,7 @@ static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perf
 static perfile_status add_name(pf_patterns *to, const perfile_filter_term *t, const char *name,
                                size_t n, perfile_error *err)
 {
-    const char *wrong = pf_expr_glob_wrong((perfile_bytes){(const uint8_t *)name, n});
+    const char *wrong = pf_expr_glob_error((perfile_bytes){(const uint8_t *)name, n});
     if (wrong)
         return pf_fail(err, PERFILE_E_USAGE, names[t->kind], "--%s '%s': %s", names[t->kind],
                        t->text, wrong);
@@ -283,13 +283,13 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
     /* `times` is made later, when the clock is known. */
     pf_ranges *sets[] = {&x->pids, &x->tids, &x->cpus, &x->types, &x->ips};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
-        pf_ranges_settle(sets[i]);
+        pf_ranges_sort(sets[i]);
     x->options.terms = NULL; /* the caller may free them now */
     return st;
 }
 
 /* With `invert`, samples without a field are selected, not missed. */
-const char *pf_filter_unsaid(const pf_filter *x, uint32_t *next)
+const char *pf_filter_next_missing_field(const pf_filter *x, uint32_t *next)
 {
     uint64_t recorded = 0;
     uint32_t n = perfile_session_n_events(x->session);

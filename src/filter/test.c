@@ -33,25 +33,25 @@ static uint64_t test_each(pf_filter *x, const perfile_record *first, uint64_t as
 static bool time_fits(pf_filter *x, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
-    return time != PERFILE_NO_TIME && pf_ranges_have(&x->times, time);
+    return time != PERFILE_NO_TIME && pf_ranges_contain(&x->times, time);
 }
 
 static bool pid_fits(pf_filter *x, const perfile_record *r)
 {
     uint32_t pid, tid;
-    return perfile_record_task(r, &pid, &tid) && pf_ranges_have(&x->pids, pid);
+    return perfile_record_task(r, &pid, &tid) && pf_ranges_contain(&x->pids, pid);
 }
 
 static bool tid_fits(pf_filter *x, const perfile_record *r)
 {
     uint32_t pid, tid;
-    return perfile_record_task(r, &pid, &tid) && pf_ranges_have(&x->tids, tid);
+    return perfile_record_task(r, &pid, &tid) && pf_ranges_contain(&x->tids, tid);
 }
 
 static bool cpu_fits(pf_filter *x, const perfile_record *r)
 {
     uint32_t cpu;
-    return perfile_record_cpu(r, &cpu) && pf_ranges_have(&x->cpus, cpu);
+    return perfile_record_cpu(r, &cpu) && pf_ranges_contain(&x->cpus, cpu);
 }
 
 const perfile_event *pf_filter_event(const perfile_record *r)
@@ -126,7 +126,7 @@ static uint64_t test_even_samples(const pf_ranges *set, const pf_run *run, uint6
     for (uint64_t left = asked; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         uint64_t value = pf_place_value(p, pf_run_word(run, i, slot));
-        yes |= (uint64_t)pf_ranges_have(set, value) << i;
+        yes |= (uint64_t)pf_ranges_contain(set, value) << i;
         if (all)
             pf_observed_widen(all, value);
     }
@@ -146,7 +146,7 @@ static uint64_t samples(pf_filter *x, const pf_ranges *set, const pf_run *run, u
     size_t found = perfile_sample_fields(run->first, run->n, p->field, values, at);
     for (size_t i = 0; i < found; i++) {
         uint64_t value = pf_place_value(p, values[i]);
-        yes |= (uint64_t)pf_ranges_have(set, value) << at[i];
+        yes |= (uint64_t)pf_ranges_contain(set, value) << at[i];
         if (all && asked >> at[i] & 1)
             pf_observed_widen(all, value);
     }
@@ -158,7 +158,7 @@ static uint64_t types(const pf_filter *x, const pf_run *run)
 {
     uint64_t yes = 0;
     for (size_t i = 0; i < run->n; i++)
-        yes |= (uint64_t)pf_ranges_have(&x->types, run->first[i].type) << i;
+        yes |= (uint64_t)pf_ranges_contain(&x->types, run->first[i].type) << i;
     return yes;
 }
 
@@ -270,9 +270,9 @@ bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
     if (!by_time && !by_cpu)
         return true;
     uint64_t time = perfile_record_time(r);
-    bool yes = !by_time || (time != PERFILE_NO_TIME && pf_ranges_have(&x->times, time));
+    bool yes = !by_time || (time != PERFILE_NO_TIME && pf_ranges_contain(&x->times, time));
     if (by_cpu)
-        yes = yes && perfile_record_cpu(r, &cpu) && pf_ranges_have(&x->cpus, cpu);
+        yes = yes && perfile_record_cpu(r, &cpu) && pf_ranges_contain(&x->cpus, cpu);
     return yes != x->invert;
 }
 

@@ -312,7 +312,7 @@ perfile_status pf_filter_times(pf_filter *x, perfile_error *err)
         if (to > x->window_end)
             x->window_end = to;
     }
-    pf_ranges_settle(&x->times);
+    pf_ranges_sort(&x->times);
     /* Inverted, what is selected lies outside of the ranges, so side-band of any time is needed. */
     if (x->invert)
         x->window_end = PERFILE_NO_TIME;

@@ -2,8 +2,8 @@
  *
  * This is the one place that decides whether an output may be written where it shall go, and with
  * which mode.  A source knows what it reads, a stream knows what its sources read, and every
- * function that is given a stream and a sink tells the sink (pf_sink_reads()), so that no caller
- * can forget it.
+ * function that is given a stream and a sink tells the sink (pf_sink_add_inputs()), so that no
+ * caller can forget it.
  *
  * Inputs are compared by device and inode, which are the same for links, other spellings of a path,
  * and descriptors.  Whether a path lies inside an input directory is decided along its real path.

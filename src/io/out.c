@@ -130,12 +130,12 @@ perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfi
     return write_bytes(sink, bytes, false, err);
 }
 
-perfile_status pf_sink_write_lasting(perfile_sink *s, perfile_bytes bytes, perfile_error *err)
+perfile_status pf_sink_write_stable(perfile_sink *s, perfile_bytes bytes, perfile_error *err)
 {
     return write_bytes(s, bytes, true, err);
 }
 
-perfile_status pf_sink_settle(perfile_sink *s, perfile_error *err)
+perfile_status pf_sink_wait(perfile_sink *s, perfile_error *err)
 {
     const int r = s->ops->wait ? s->ops->wait(s) : 0;
     return r < 0 ? pf_sink_keep_io(s, -r, err) : pf_sink_status(s, err);
@@ -230,7 +230,7 @@ perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, pe
 static perfile_status fill_options(perfile_sink_options *o, const perfile_sink_options *given,
                                    perfile_error *err)
 {
-    perfile_status st = pf_options_take(o, sizeof *o, given, "sink.options", err);
+    perfile_status st = pf_options_copy(o, sizeof *o, given, "sink.options", err);
     if (st != PERFILE_OK)
         return st;
     if (o->flags & ~(uint32_t)(PERFILE_SINK_REPLACE | PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL))
@@ -270,7 +270,7 @@ perfile_status pf_sink_new(size_t bytes, const pf_sink_ops *ops, const char *nam
     return PERFILE_OK;
 }
 
-perfile_status pf_sink_reads(perfile_sink *s, const pf_inputs *inputs, perfile_error *err)
+perfile_status pf_sink_add_inputs(perfile_sink *s, const pf_inputs *inputs, perfile_error *err)
 {
     if (s->error.status || s->finished)
         return check_writable(s, err);

@@ -91,7 +91,7 @@ static inline void pf_sink_commit(perfile_sink *s, size_t n)
 /* Adds `inputs` to what is read to make this output.  Fails if the output would replace one of
  * them, and the sink keeps that error; restricts the mode of the output to what all inputs grant.
  */
-perfile_status pf_sink_reads(perfile_sink *s, const pf_inputs *inputs, perfile_error *err);
+perfile_status pf_sink_add_inputs(perfile_sink *s, const pf_inputs *inputs, perfile_error *err);
 
 /* Returns the kept error, or PERFILE_OK. */
 perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err);
@@ -109,12 +109,12 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
                              perfile_error *err);
 
 /* Like perfile_sink_write(), for bytes that the caller keeps valid and unchanged until
- * pf_sink_settle(): another thread may write large pieces without a copy. */
-perfile_status pf_sink_write_lasting(perfile_sink *s, perfile_bytes bytes, perfile_error *err);
+ * pf_sink_wait(): another thread may write large pieces without a copy. */
+perfile_status pf_sink_write_stable(perfile_sink *s, perfile_bytes bytes, perfile_error *err);
 
 /* Waits until no byte of the caller's is referenced any more.  Returns the kept error, if there is
  * one. */
-perfile_status pf_sink_settle(perfile_sink *s, perfile_error *err);
+perfile_status pf_sink_wait(perfile_sink *s, perfile_error *err);
 
 /* True if the sink has parts next to its own bytes: a directory has data.N next to `data`. */
 static inline bool pf_sink_has_parts(const perfile_sink *s)

@@ -122,7 +122,7 @@ perfile_status pf_out_set_next(pf_out_set *set, const char *name, perfile_sink *
     return PERFILE_OK;
 }
 
-perfile_status pf_out_set_may(pf_out_set *set, const char *name, perfile_error *err)
+perfile_status pf_out_set_check_name(pf_out_set *set, const char *name, perfile_error *err)
 {
     struct stat sb;
     perfile_status st = pf_inputs_check_target(&set->inputs, name, name, err);

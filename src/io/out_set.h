@@ -26,7 +26,7 @@ perfile_status pf_out_set_next(pf_out_set *set, const char *name, perfile_sink *
 
 /* Checks that a file can get that name.  PERFILE_E_IO with err->sys EEXIST if something exists
  * there that must not be replaced, 0 if it is an input. */
-perfile_status pf_out_set_may(pf_out_set *set, const char *name, perfile_error *err);
+perfile_status pf_out_set_check_name(pf_out_set *set, const char *name, perfile_error *err);
 
 /* Gives the files their names; name(user, n) is that of file n, and all lie in the folder of the
  * `path` given to pf_out_set_new().  If one fails, all names have again what they had before. */

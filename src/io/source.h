@@ -45,7 +45,7 @@ typedef struct pf_source_ops {
     void (*hint)(perfile_source *s, uint64_t offset, size_t len);
     /* See pf_source_release(); may be NULL. */
     void (*release)(perfile_source *s, uint64_t offset, uint64_t len);
-    /* See pf_source_scanned() and pf_source_settle().  NULL: no other thread reads for this source.
+    /* See pf_source_scanned() and pf_source_wait().  NULL: no other thread reads for this source.
      */
     bool (*scanned)(perfile_source *s, const pf_scan *scan, uint64_t offset, pf_scanned *scanned);
     void (*wait)(perfile_source *s);
@@ -126,7 +126,7 @@ static inline bool pf_source_scanned(perfile_source *s, const pf_scan *scan, uin
 }
 
 /* Waits until no other thread works for `s`; none will until the next call on `s`. */
-static inline void pf_source_settle(perfile_source *s)
+static inline void pf_source_wait(perfile_source *s)
 {
     if (s->ops->wait)
         s->ops->wait(s);

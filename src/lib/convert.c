@@ -218,7 +218,7 @@ static perfile_status convert(pf_convert *x, perfile_error *err)
     perfile_status st = pf_driver_find(x->source, x->options.from, &x->driver, &foreign, err);
     if (st != PERFILE_OK)
         return st;
-    if (!x->driver->head || !x->driver->turn_facts)
+    if (!x->driver->head || !x->driver->byteswap_facts)
         return convert_other(x, err);
     st = read_header(x, err);
     if (st == PERFILE_OK)
@@ -253,16 +253,16 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
 {
     pf_convert x = {.source = source, .sink = sink};
     perfile_status st =
-        pf_options_take(&x.options, sizeof x.options, options, "convert.options", err);
+        pf_options_copy(&x.options, sizeof x.options, options, "convert.options", err);
     uint32_t otherwise =
         x.options.flags & PERFILE_CONVERT_FORCE ? PERFILE_ON_DAMAGE_COPY : PERFILE_ON_DAMAGE_FAIL;
     if (st == PERFILE_OK)
-        st = pf_on_damage_take(&x.options.on_damage, otherwise, PERFILE_ON_DAMAGE_COPY,
-                               "convert.options", err);
+        st = pf_on_damage_resolve(&x.options.on_damage, otherwise, PERFILE_ON_DAMAGE_COPY,
+                                  "convert.options", err);
     if (st == PERFILE_OK)
         st = pf_byte_order_check(x.options.byte_order, "convert.options", err);
     if (st == PERFILE_OK)
-        st = pf_sink_reads(sink, &source->inputs, err);
+        st = pf_sink_add_inputs(sink, &source->inputs, err);
     source->passing = true;
     if (st == PERFILE_OK)
         st = convert(&x, err);

@@ -5,8 +5,8 @@
  * each of them when it is read, and nothing is copied here.
  *
  * For another byte order each run of records is swapped into a buffer and written in place of its
- * bytes.  At the end driver->turn_facts() overwrites header, sections and features of a file with
- * their swapped bytes, for which the sink must be able to write at an offset again.
+ * bytes.  At the end driver->byteswap_facts() overwrites header, sections and features of a file
+ * with their swapped bytes, for which the sink must be able to write at an offset again.
  *
  * Damaged bytes are copied as they are, but for a header that was read as such: it is swapped, so
  * that a reader of the output finds the same damage at the same offset. */
@@ -265,7 +265,7 @@ static perfile_status begin(pf_image *m, perfile_error *err)
     if (x->head.form != PERFILE_FORM_PIPE)
         return PERFILE_OK;
     uint8_t header[PF_HEAD_BYTES];
-    x->driver->turn_head((perfile_bytes){x->first, sizeof x->first}, header);
+    x->driver->byteswap_head((perfile_bytes){x->first, sizeof x->first}, header);
     m->copied = sizeof header;
     return perfile_sink_write(m->sink, (perfile_bytes){header, sizeof header}, err);
 }
@@ -273,12 +273,12 @@ static perfile_status begin(pf_image *m, perfile_error *err)
 /* Overwrites header, sections and features of a file with their swapped bytes. */
 static perfile_status swap_facts(const pf_image *m, perfile_error *err)
 {
-    const pf_turning t = {.stream = m->stream,
-                          .bytes = m->bytes[0],
-                          .sink = m->x->sink,
-                          .kept = pf_convert_on_kept,
-                          .user = m->x};
-    return m->x->driver->turn_facts(&t, err);
+    const pf_byteswap_copy t = {.stream = m->stream,
+                                .bytes = m->bytes[0],
+                                .sink = m->x->sink,
+                                .kept = pf_convert_on_kept,
+                                .user = m->x};
+    return m->x->driver->byteswap_facts(&t, err);
 }
 
 /* Copies all files from the first record to the end. */

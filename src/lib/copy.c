@@ -178,9 +178,9 @@ static perfile_status leave_out(pf_copy *x, const perfile_record *r, perfile_err
 static perfile_status put_fragments(pf_copy *x, const perfile_record *next, perfile_error *err)
 {
     perfile_record r;
-    pf_fragments_settle(&x->fragments, next, true);
+    pf_fragments_resolve(&x->fragments, next, true);
     perfile_status st = x->fragments.giving && !x->begun ? pf_copy_release(x, err) : PERFILE_OK;
-    while (st == PERFILE_OK && x->fragments.giving && pf_fragments_give(&x->fragments, &r))
+    while (st == PERFILE_OK && x->fragments.giving && pf_fragments_next(&x->fragments, &r))
         st = pf_copy_put(x, &r, 1, err);
     return st;
 }
@@ -344,7 +344,7 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     if (!x)
         return pf_fail_nomem(err, "copy");
     perfile_copy_options how;
-    perfile_status st = pf_options_take(&how, sizeof how, options, "copy.options", err);
+    perfile_status st = pf_options_copy(&how, sizeof how, options, "copy.options", err);
     if (st != PERFILE_OK) {
         pf_free(x);
         return st;
@@ -353,7 +353,7 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     /* Damage must be seen here, as an error or a note, even if the caller did not ask for it. */
     for (perfile_stream *below = s; below; below = below->below)
         below->options.deliver |= PERFILE_DELIVER_DAMAGE;
-    st = pf_sink_reads(w->sink, pf_stream_inputs(s), err);
+    st = pf_sink_add_inputs(w->sink, pf_stream_inputs(s), err);
     if (st == PERFILE_OK)
         st = pf_copy_check(x, err);
     w->input_stays = true;
@@ -362,7 +362,7 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     w->input_stays = false;
     /* A sink may write from another thread straight out of the stream's memory; the caller may
      * close the stream after this call. */
-    const perfile_status settled = pf_sink_settle(w->sink, st == PERFILE_OK ? err : NULL);
+    const perfile_status settled = pf_sink_wait(w->sink, st == PERFILE_OK ? err : NULL);
     st = st == PERFILE_OK ? settled : st;
     perfile_stream_summary sum;
     perfile_stream_get_summary(s, &sum, sizeof sum);

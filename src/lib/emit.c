@@ -49,9 +49,9 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
 {
     perfile_emitter *e;
     perfile_emit_options how;
-    perfile_status st = pf_options_take(&how, sizeof how, options, "emit.options", err);
+    perfile_status st = pf_options_copy(&how, sizeof how, options, "emit.options", err);
     if (st == PERFILE_OK)
-        st = pf_sink_reads(sink, pf_stream_inputs(stream), err);
+        st = pf_sink_add_inputs(sink, pf_stream_inputs(stream), err);
     if (st == PERFILE_OK)
         st = new_emitter(format, sink, &e, err);
     if (st != PERFILE_OK)

@@ -229,12 +229,12 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
 {
     filtering f = {.sink = sink};
     perfile_status st =
-        pf_options_take(&f.options, sizeof f.options, options, "filter.options", err);
+        pf_options_copy(&f.options, sizeof f.options, options, "filter.options", err);
     if (st == PERFILE_OK)
-        st = pf_options_take(&f.writing, sizeof f.writing, writing, "filter.writing", err);
+        st = pf_options_copy(&f.writing, sizeof f.writing, writing, "filter.writing", err);
     if (st == PERFILE_OK)
-        st = pf_on_damage_take(&f.writing.on_damage, PERFILE_ON_DAMAGE_STOP, PERFILE_ON_DAMAGE_FAIL,
-                               "filter.writing", err);
+        st = pf_on_damage_resolve(&f.writing.on_damage, PERFILE_ON_DAMAGE_STOP,
+                                  PERFILE_ON_DAMAGE_FAIL, "filter.writing", err);
     f.failing = f.writing.on_damage == PERFILE_ON_DAMAGE_FAIL;
     const perfile_open_options how = {.size = sizeof how,
                                       .on_damage =
@@ -244,7 +244,7 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
     source->passing = true;
     pf_passes_begin(&f.all, source, &how);
     if (st == PERFILE_OK)
-        st = pf_sink_reads(sink, &source->inputs, err);
+        st = pf_sink_add_inputs(sink, &source->inputs, err);
     if (st == PERFILE_OK)
         st = filter(&f, err);
     if (f.filter)

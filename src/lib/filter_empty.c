@@ -92,7 +92,7 @@ static void note_not_recorded(const pf_filter *x, note_fn *report, void *user)
                          .number = UINT32_MAX,
                          .offset = PERFILE_NO_OFFSET,
                          .text = text};
-    while ((name = pf_filter_unsaid(x, &next))) {
+    while ((name = pf_filter_next_missing_field(x, &next))) {
         snprintf(text, sizeof text, "--%s selects no sample: no event records the field it tests",
                  name);
         report(user, &note);

@@ -364,12 +364,12 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
     merging m = {.sink = sink};
     perfile_merge_summary result = {0};
     perfile_status st =
-        pf_options_take(&m.writing, sizeof m.writing, options, "merge_captures.options", err);
+        pf_options_copy(&m.writing, sizeof m.writing, options, "merge_captures.options", err);
     if (st == PERFILE_OK)
-        st = pf_options_take(&m.options, sizeof m.options, m.writing.merge, "merge.options", err);
+        st = pf_options_copy(&m.options, sizeof m.options, m.writing.merge, "merge.options", err);
     if (st == PERFILE_OK)
-        st = pf_on_damage_take(&m.writing.on_damage, PERFILE_ON_DAMAGE_STOP, PERFILE_ON_DAMAGE_FAIL,
-                               "merge_captures.options", err);
+        st = pf_on_damage_resolve(&m.writing.on_damage, PERFILE_ON_DAMAGE_STOP,
+                                  PERFILE_ON_DAMAGE_FAIL, "merge_captures.options", err);
     /* A caller can ask for failing in either struct: both get it. */
     if (m.writing.on_damage == PERFILE_ON_DAMAGE_FAIL)
         m.options.flags |= PERFILE_MERGE_FAIL_ON_DAMAGE;
@@ -378,7 +378,7 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
     if (st == PERFILE_OK)
         st = begin(&m, in, n, err);
     for (size_t i = 0; i < n && st == PERFILE_OK; i++)
-        st = pf_sink_reads(sink, &in[i].source->inputs, err);
+        st = pf_sink_add_inputs(sink, &in[i].source->inputs, err);
     if (st == PERFILE_OK)
         st = merge(&m, err);
     report_inputs(&m);

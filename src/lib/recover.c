@@ -205,7 +205,7 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
                     .result = {.first_time = PERFILE_NO_TIME, .last_time = PERFILE_NO_TIME}};
     pf_repair r = {.assume = {.size = sizeof r.assume}};
     perfile_status st =
-        pf_options_take(&x.options, sizeof x.options, options, "recover.options", err);
+        pf_options_copy(&x.options, sizeof x.options, options, "recover.options", err);
     perfile_open_options how = {.size = sizeof how,
                                 .on_damage = PERFILE_ON_DAMAGE_SALVAGE,
                                 .deliver = PERFILE_DELIVER_DAMAGE,
@@ -213,7 +213,7 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
                                 .limits = x.options.limits,
                                 .assume = x.options.assume};
     if (st == PERFILE_OK && sink)
-        st = pf_sink_reads(sink, &source->inputs, err);
+        st = pf_sink_add_inputs(sink, &source->inputs, err);
     if (st == PERFILE_OK)
         st = repair(&x, &source, &r, err);
     if (st == PERFILE_OK)

@@ -112,7 +112,7 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
         .finding = on_finding,
         .user = t,
         .only = "V-1,V-006,V-019"};
-    pf_repair_forget(&t->events);
+    pf_repair_clear(&t->events);
     pf_buffer_clear(&t->wrong);
     t->errors = 0;
     perfile_status st = perfile_source_memory(file, "recover", &source, err);
@@ -133,7 +133,7 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
     if (t->events.no_memory)
         return pf_fail_nomem(err, "recover.events");
     if (st == PERFILE_OK)
-        pf_repair_settle(&t->events);
+        pf_repair_resolve(&t->events);
     return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
 }
 
@@ -211,7 +211,7 @@ static perfile_status correct(const pf_trial *t, bool but_first, pf_repair *to, 
     pf_buffer_free(&own);
     if (!ok)
         return pf_fail_nomem(err, "recover.events");
-    pf_repair_settle(to);
+    pf_repair_resolve(to);
     return PERFILE_OK;
 }
 
@@ -266,7 +266,7 @@ static perfile_status choose(const pf_recover *x, perfile_bytes file, const perf
     for (unsigned i = 0; i < 3 && st == PERFILE_OK; i++) {
         pf_trial c = {0};
         if (i == 0 && x->repair->find_events(&c.events, file, now->swap, 0))
-            pf_repair_settle(&c.events);
+            pf_repair_resolve(&c.events);
         else if (i > 0)
             st = correct(now, i == 2, &c.events, err);
         if (c.events.no_memory)
@@ -285,7 +285,7 @@ static perfile_status choose(const pf_recover *x, perfile_bytes file, const perf
 }
 
 /* See lib/recover.h.  The bytes of the chosen events move into `r`, whose pointers into them are
- * made anew by pf_repair_settle(). */
+ * made anew by pf_repair_resolve(). */
 perfile_status pf_recover_choose_events(const pf_recover *x, perfile_bytes file, pf_repair *r,
                                         perfile_error *err)
 {
@@ -301,7 +301,7 @@ perfile_status pf_recover_choose_events(const pf_recover *x, perfile_bytes file,
         r->events = best.events.events;
         r->bytes = best.events.bytes;
         best.events = (pf_repair){0};
-        pf_repair_settle(r);
+        pf_repair_resolve(r);
         r->guessed |= guess;
     } else if (st == PERFILE_OK && now.errors) {
         r->unsound = true;

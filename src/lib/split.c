@@ -1,7 +1,8 @@
 /* perfile_split_capture() and perfile_split_stream(): one capture becomes several.
  *
  * The capture is read several times:
- * 1. if needed, a pass that collects names of threads and the size of side-band (pf_split_look());
+ * 1. if needed, a pass that collects names of threads and the size of side-band
+ * (pf_split_first_pass());
  * 2. a pass that finds the parts (pf_split_find());
  * 3. for each lot of parts, a pass that finds the side-band each part needs, and one that writes
  *    (pf_split_write(), split_write.c).
@@ -69,10 +70,10 @@ static perfile_status find_parts(pf_splitting *s, perfile_error *err)
     perfile_status st = PERFILE_OK;
     s->split.progress = pf_split_report;
     s->split.progress_user = s;
-    if (pf_split_must_look(&s->split)) {
+    if (pf_split_needs_first_pass(&s->split)) {
         st = pf_passes_open(&s->all, &s->scanned, err);
         if (st == PERFILE_OK)
-            st = pf_split_look(&s->split, s->scanned, err);
+            st = pf_split_first_pass(&s->split, s->scanned, err);
         if (st == PERFILE_OK)
             st = refuse_damage(s, s->scanned, err);
     }
@@ -114,7 +115,7 @@ static perfile_status begin_output(pf_splitting *s, perfile_error *err)
     if (st == PERFILE_OK)
         st = pf_out_set_new(name, replace, inputs, &s->set, err);
     if (st == PERFILE_OK && !strstr(pattern, "%s"))
-        st = pf_out_set_may(s->set, name, err);
+        st = pf_out_set_check_name(s->set, name, err);
     if (st == PERFILE_OK && s->writing.temporary)
         s->writing.temporary(s->writing.user, pf_out_set_folder(s->set));
     pf_split_names_free(&names);
@@ -128,10 +129,10 @@ static perfile_status name_parts(pf_splitting *s, perfile_error *err)
     char buffer[24];
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < s->split.n && pattern && st == PERFILE_OK; i++) {
-        const char *key = pf_split_word(&s->split, pf_split_homes(&s->split)[i].key, buffer);
+        const char *key = pf_split_key_text(&s->split, pf_split_homes(&s->split)[i].key, buffer);
         st = pf_split_name(&s->names, pattern, i, key, &name, err);
         if (st == PERFILE_OK)
-            st = pf_out_set_may(s->set, name, err);
+            st = pf_out_set_check_name(s->set, name, err);
         if (st == PERFILE_OK && !pf_buffer_append(&s->name_of, &name, sizeof name))
             st = pf_fail_nomem(err, "split");
     }
@@ -154,7 +155,7 @@ void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfi
                                 .first_time = home->first_time,
                                 .last_time = home->last_time};
     if (!s->split.in_order)
-        out->key = pf_split_word(&s->split, home->key, buffer);
+        out->key = pf_split_key_text(&s->split, home->key, buffer);
     if (s->name_of.len)
         out->name = ((const char *const *)(const void *)s->name_of.ptr)[n];
 }
@@ -228,7 +229,7 @@ static perfile_status count_facts(pf_splitting *s, perfile_error *err)
     uint64_t all = 0;
     set_growth_limit(s);
     if (s->most != UINT64_MAX &&
-        (__builtin_mul_overflow(pf_split_facts(s->found), (uint64_t)s->split.n, &all) ||
+        (__builtin_mul_overflow(pf_split_least_fact_bytes(s->found), (uint64_t)s->split.n, &all) ||
          all > s->most))
         return refuse_growth(s, err);
     s->grown = s->most == UINT64_MAX ? 0 : all;
@@ -282,14 +283,14 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
     pf_splitting *s = pf_alloc(1, sizeof *s);
     if (!s)
         return pf_fail_nomem(err, "split");
-    perfile_status st = pf_options_take(&how, sizeof how, options, "split.options", err);
+    perfile_status st = pf_options_copy(&how, sizeof how, options, "split.options", err);
     if (st == PERFILE_OK)
-        st = pf_options_take(&s->writing, sizeof s->writing, writing, "split.writing", err);
+        st = pf_options_copy(&s->writing, sizeof s->writing, writing, "split.writing", err);
     if (st == PERFILE_OK)
-        st = pf_on_damage_take(&s->writing.on_damage, PERFILE_ON_DAMAGE_STOP,
-                               PERFILE_ON_DAMAGE_FAIL, "split.writing", err);
+        st = pf_on_damage_resolve(&s->writing.on_damage, PERFILE_ON_DAMAGE_STOP,
+                                  PERFILE_ON_DAMAGE_FAIL, "split.writing", err);
     if (st == PERFILE_OK)
-        st = pf_limits_take(&s->limits, s->writing.limits, err);
+        st = pf_limits_copy(&s->limits, s->writing.limits, err);
     if (st == PERFILE_OK)
         st = perfile_split_check(&how, err);
     if (st == PERFILE_OK)

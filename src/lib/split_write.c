@@ -3,8 +3,8 @@
  *
  * Each part is an output: a filter whose selection are the records that belong to the part, and a
  * pf_copy that feeds the part's writer from the one stream.  For each run, output.here has a bit
- * for each of its records that the part gets; pf_split_where() says where records belong, and
- * pf_split_needs() which others the part needs (side-band, losses, rounds).
+ * for each of its records that the part gets; pf_split_assign_parts() says where records belong,
+ * and pf_split_part_needs() which others the part needs (side-band, losses, rounds).
  *
  * Fragments of simpleperf wait for the record joined from them, which decides about the parts. */
 #include <string.h>
@@ -45,7 +45,7 @@ typedef struct lot {
 static bool assign(lot *l, const perfile_record *first, size_t n)
 {
     bool any = false;
-    pf_split_where(&l->s->split, first, n, l->parts);
+    pf_split_assign_parts(&l->s->split, first, n, l->parts);
     for (uint32_t k = 0; k < l->n; k++)
         l->at[k].here = 0;
     for (size_t i = 0; i < n; i++) {
@@ -68,21 +68,21 @@ static perfile_status select_sideband(lot *l, perfile_error *err)
     perfile_status st;
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
         pf_split_report(l->s, first);
-        if (!pf_split_plain(first))
+        if (!pf_split_is_plain(first))
             continue;
         bool all = pf_split_concerns_all(x, first, n);
         if (!assign(l, first, n) && !all)
             continue;
-        const pf_run run = pf_run_look(l->stream, first, n);
+        const pf_run run = pf_run_examine(l->stream, first, n);
         for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
             if (all || l->at[k].here)
-                st = pf_split_note(l->at[k].filter, &run, l->at[k].here, err);
+                st = pf_split_note_run(l->at[k].filter, &run, l->at[k].here, err);
         if (st != PERFILE_OK)
             return st;
     }
     st = st == PERFILE_END ? PERFILE_OK : st;
     for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
-        st = pf_filter_families(l->at[k].filter, &x->births, err);
+        st = pf_filter_find_ancestors(l->at[k].filter, &x->births, err);
     return st;
 }
 
@@ -144,10 +144,10 @@ static perfile_status add_needed(lot *l, const perfile_record *first, size_t n, 
         bool file = l->files && (r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2);
         for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++) {
             output *o = &l->at[k];
-            bool is = o->here >> i & 1 || pf_split_needs(&l->s->split, o->filter, r);
+            bool is = o->here >> i & 1 || pf_split_part_needs(&l->s->split, o->filter, r);
             o->here |= (uint64_t)is << i;
             if (file)
-                st = pf_filter_file(o->filter, r, is, err);
+                st = pf_filter_note_file(o->filter, r, is, err);
         }
     }
     return st;
@@ -159,8 +159,8 @@ static perfile_status put_fragments(lot *l, const perfile_record *next, perfile_
 {
     perfile_record r;
     perfile_status st = PERFILE_OK;
-    pf_fragments_settle(&l->fragments, next, true);
-    while (st == PERFILE_OK && l->fragments.giving && pf_fragments_give(&l->fragments, &r))
+    pf_fragments_resolve(&l->fragments, next, true);
+    while (st == PERFILE_OK && l->fragments.giving && pf_fragments_next(&l->fragments, &r))
         for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
             if (l->at[k].here & 1)
                 st = put(l->s, &l->at[k], &r, 1, err);
@@ -197,7 +197,7 @@ static perfile_status write_all(lot *l, perfile_error *err)
         pf_split_report(l->s, first);
         if (pf_is_joined_fragment(first))
             st = pf_fragments_hold(&l->fragments, first, err);
-        else if (pf_split_plain(first))
+        else if (pf_split_is_plain(first))
             st = write_run(l, first, n, err);
         if (st != PERFILE_OK)
             return st;
@@ -215,7 +215,7 @@ static perfile_status begin_session(const lot *l, output *o, perfile_error *err)
         return PERFILE_OK;
     perfile_status st = pf_session_view_new(all, &o->view, err);
     if (st == PERFILE_OK) /* a pipe takes them before the first record */
-        st = pf_filter_facts(o->filter, o->view, err);
+        st = pf_filter_update_sample_time(o->filter, o->view, err);
     if (st == PERFILE_OK)
         o->copy.session = pf_session_view_shown(o->view);
     return st;
@@ -226,10 +226,10 @@ static perfile_status end_session(output *o, perfile_error *err)
 {
     if (!o->view)
         return PERFILE_OK;
-    perfile_status st = pf_session_view_follow(o->view, err);
+    perfile_status st = pf_session_view_refresh(o->view, err);
     if (st == PERFILE_OK)
-        st = pf_filter_facts(o->filter, o->view, err);
-    return st == PERFILE_OK ? pf_filter_build_ids(o->filter, o->view, err) : st;
+        st = pf_filter_update_sample_time(o->filter, o->view, err);
+    return st == PERFILE_OK ? pf_filter_update_build_ids(o->filter, o->view, err) : st;
 }
 
 /* Opens sink and writer of the part at index `k` of the lot, and gives it the facts in front of the
@@ -256,7 +256,7 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
     if (st == PERFILE_OK && !s->set)
         st = pf_passes_inputs(&s->all, &inputs, err);
     if (st == PERFILE_OK && !s->set)
-        st = pf_sink_reads(o->sink, inputs, err);
+        st = pf_sink_add_inputs(o->sink, inputs, err);
     if (st == PERFILE_OK)
         st = perfile_writer_open(o->sink, &how, &o->writer, err);
     if (st != PERFILE_OK)

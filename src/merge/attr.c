@@ -19,7 +19,7 @@ typedef struct rewriting {
 } rewriting;
 
 /* Visitor: changes a field in place. Bit fields of an attr from a machine of the other byte order
- * are mirrored too (pf_remirror()). */
+ * are mirrored too (pf_bit_fields_from_little()). */
 static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     const rewriting *w = user;
@@ -45,7 +45,8 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
         return;
     }
     if (v->width == 8)
-        pf_store_u64(w->out + v->offset, pf_remirror(n, f->kind, m->swapped), m->swapped);
+        pf_store_u64(w->out + v->offset, pf_bit_fields_from_little(n, f->kind, m->swapped),
+                     m->swapped);
 }
 
 static void on_group(void *user, const perfile_field *f, const perfile_value *v)
@@ -91,7 +92,7 @@ static void cut_trailing_zeros(const pf_merge_attrs *m, pf_buffer *attr)
 void pf_merge_attrs_begin(pf_merge_attrs *m, const pf_merge *x)
 {
     perfile_clock clock;
-    perfile_session_clock(x->inputs[x->clock_of].session, &clock);
+    perfile_session_clock(x->inputs[x->clock_input].session, &clock);
     *m = (pf_merge_attrs){.x = x,
                           .size = common_size(x),
                           .swapped = perfile_session_swapped(x->base.session),

@@ -64,7 +64,7 @@ static perfile_status plan_merge(pf_merge *x, perfile_error *err)
     if (st == PERFILE_OK)
         st = pf_merge_features(x, err);
     if (st == PERFILE_OK)
-        st = pf_session_settle(x->base.session, err);
+        st = pf_session_resolve(x->base.session, err);
     /* The first runs were fetched before offsets were known: examine them again, with keys in the
      * clock of the output. */
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++) {
@@ -148,7 +148,7 @@ perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
     x->aux_input = x->thread_map_input = PF_MERGE_NO_INPUT;
     x->owners.seed = pf_index_seed(x);
     perfile_status st =
-        pf_options_take(&x->options, sizeof x->options, options, "merge.options", err);
+        pf_options_copy(&x->options, sizeof x->options, options, "merge.options", err);
     load_rules(x);
     if (st == PERFILE_OK)
         st = init_inputs(x, inputs, n, err);

@@ -71,12 +71,12 @@ static bool wall_at_zero(const pf_merge *x, domain d, uint64_t *wall)
 /* Why the times of `in` need no offset: PERFILE_MERGE_CLOCK_... */
 static uint32_t reason_without_offset(const pf_merge *x, const pf_merge_input *in)
 {
-    if (in->at == x->clock_of)
+    if (in->at == x->clock_input)
         return PERFILE_MERGE_CLOCK_FIRST;
     if (in->first_of_recording != in->at)
         return PERFILE_MERGE_CLOCK_RECORDING;
-    return in->host == x->inputs[x->clock_of].host ? PERFILE_MERGE_CLOCK_BOOT
-                                                   : PERFILE_MERGE_CLOCK_GLOBAL;
+    return in->host == x->inputs[x->clock_input].host ? PERFILE_MERGE_CLOCK_BOOT
+                                                      : PERFILE_MERGE_CLOCK_GLOBAL;
 }
 
 /* Names a clock for a message; `room` may be used for the text. */
@@ -114,11 +114,11 @@ static perfile_status refuse_clocks(const pf_merge_input *a, const pf_merge_inpu
         wall_a ? "the second" : "the first");
 }
 
-/* PERFILE_MERGE_ALIGN_START: the first sample of each input gets the time of that of clock_of.
+/* PERFILE_MERGE_ALIGN_START: the first sample of each input gets the time of that of clock_input.
  */
 static void align_starts(pf_merge *x)
 {
-    const pf_merge_input *to = &x->inputs[x->clock_of];
+    const pf_merge_input *to = &x->inputs[x->clock_input];
     for (uint32_t i = 0; i < x->n_inputs; i++) {
         pf_merge_input *in = &x->inputs[i];
         if (in == to)
@@ -131,11 +131,11 @@ static void align_starts(pf_merge *x)
     }
 }
 
-/* Fails unless all inputs are in the domain of clock_of, or that domain and those of the others
+/* Fails unless all inputs are in the domain of clock_input, or that domain and those of the others
  * all have a wall clock. */
 static perfile_status check_walls(const pf_merge *x, perfile_error *err)
 {
-    const pf_merge_input *first = &x->inputs[x->clock_of];
+    const pf_merge_input *first = &x->inputs[x->clock_input];
     uint64_t wall;
     bool first_has = wall_at_zero(x, domain_of(first), &wall);
     for (uint32_t i = 0; i < x->n_inputs; i++) {
@@ -154,7 +154,7 @@ static perfile_status check_walls(const pf_merge *x, perfile_error *err)
 static void choose_clock(pf_merge *x)
 {
     uint64_t least, wall;
-    (void)wall_at_zero(x, domain_of(&x->inputs[x->clock_of]), &least);
+    (void)wall_at_zero(x, domain_of(&x->inputs[x->clock_input]), &least);
     for (uint32_t i = 0; i < x->n_inputs; i++)
         if (x->inputs[i].has_offset)
             return;
@@ -162,14 +162,14 @@ static void choose_clock(pf_merge *x)
         if (needs_offset(&x->inputs[i]) && wall_at_zero(x, domain_of(&x->inputs[i]), &wall) &&
             wall < least) {
             least = wall;
-            x->clock_of = i;
+            x->clock_input = i;
         }
 }
 
 /* Sets offset and clock_reason of all inputs that the caller gave no offset for. */
 static void set_offsets(pf_merge *x)
 {
-    domain to = domain_of(&x->inputs[x->clock_of]);
+    domain to = domain_of(&x->inputs[x->clock_input]);
     uint64_t zero, wall;
     bool known = wall_at_zero(x, to, &zero);
     for (uint32_t i = 0; i < x->n_inputs; i++) {
@@ -188,7 +188,7 @@ static void set_offsets(pf_merge *x)
 perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err)
 {
     bool any = false;
-    /* Backwards, so that the first suitable input is the last one that sets clock_of: one whose
+    /* Backwards, so that the first suitable input is the last one that sets clock_input: one whose
      * offset the caller did not give, else any that has times. */
     for (uint32_t i = x->n_inputs; i--;) {
         pf_merge_input *in = &x->inputs[i];
@@ -197,7 +197,7 @@ perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err)
             in->offset = (uint64_t)in->given_offset;
         }
         if (in->clock_reason != PERFILE_MERGE_CLOCK_NONE && (needs_offset(in) || !any)) {
-            x->clock_of = i;
+            x->clock_input = i;
             any |= needs_offset(in);
         }
     }

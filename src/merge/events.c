@@ -185,7 +185,7 @@ static perfile_status add_input(event_builder *m, pf_merge_input *in, perfile_er
     in->n_event_ids = in->new_ids.len / sizeof(perfile_merge_id_pair);
     /* The ids of a single event may come later, in an ID_INDEX record.  Until then any id of a
      * record means this event. */
-    in->renumbers |= in->n_events == 1 && pf_session_n_idless(in->session) == 1;
+    in->renumbers |= in->n_events == 1 && pf_session_n_without_ids(in->session) == 1;
     return st;
 }
 
@@ -251,7 +251,7 @@ static perfile_status store_events(const event_builder *m, perfile_error *err)
         st = pf_session_add_attr(s, &fact, err);
     }
     m->x->result.events = m->n;
-    return st == PERFILE_OK ? pf_session_settle(s, err) : st;
+    return st == PERFILE_OK ? pf_session_resolve(s, err) : st;
 }
 
 /* Adds the field of sample_type bit number `bit` to a list of patches, if the layout has it. */

@@ -66,7 +66,7 @@ perfile_status pf_merge_check_exclusive(pf_merge *x, pf_merge_input *in, const p
         (in->drops_aux && marks & PF_ROW_AUX_TRACE) || (in->drops_stat && marks & PF_ROW_STAT_RUN);
     x->result.conflicting += *drop;
     /* It converts a hardware counter of another boot to a clock that the output does not have. */
-    if (r->type == PERFILE_RECORD_TIME_CONV && in->host != x->inputs[x->clock_of].host) {
+    if (r->type == PERFILE_RECORD_TIME_CONV && in->host != x->inputs[x->clock_input].host) {
         x->foreign_time_convs++;
         *drop = true;
     }

@@ -31,7 +31,7 @@ void pf_merge_push(pf_merge *x, const pf_merge_input *in)
  * bytes are read through the input, or they belong to an envelope. */
 static bool is_alone_in_run(const perfile_record *r)
 {
-    return (r->extra.len && !r->extra.ptr) || pf_session_learns(r) ||
+    return (r->extra.len && !r->extra.ptr) || pf_session_collects(r) ||
            r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
 }
 
@@ -111,13 +111,13 @@ static perfile_status add_next_record(pf_merge *x, pf_merge_input *in, perfile_e
 static perfile_status update_session(pf_merge *x, perfile_error *err)
 {
     const perfile_record *r = &x->base.run[0];
-    if (x->base.n_run != 1 || !pf_session_learns(r))
+    if (x->base.n_run != 1 || !pf_session_collects(r))
         return PERFILE_OK;
     /* The session is settled only if the record changed something. */
     uint64_t before_it = perfile_session_generation(x->base.session);
-    perfile_status st = pf_session_learn(x->base.session, r, err);
+    perfile_status st = pf_session_collect(x->base.session, r, err);
     if (st == PERFILE_OK && perfile_session_generation(x->base.session) != before_it)
-        st = pf_session_settle(x->base.session, err);
+        st = pf_session_resolve(x->base.session, err);
     return st;
 }
 

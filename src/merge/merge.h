@@ -140,7 +140,7 @@ typedef struct pf_merge {
     pf_merge_head *heap; /* inputs that have a record or a span at hand */
     uint32_t n_heap;
     uint32_t n_boots;
-    uint32_t clock_of;              /* index of the input whose clock the output uses */
+    uint32_t clock_input;           /* index of the input whose clock the output uses */
     bool sample_id_all;             /* of the output's attrs: set if any input has it */
     bool adds_ids;                  /* all events of the output get PERF_SAMPLE_IDENTIFIER */
     uint8_t rules[PERFILE_N_KINDS]; /* PF_MERGE_... for each kind of field */
@@ -212,7 +212,7 @@ perfile_status pf_merge_conflict(const pf_merge *x, uint32_t number, uint32_t in
 
 /* hosts.c: sets machine, boot, first_of_recording and is_part of each input. */
 perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err);
-/* clocks.c: sets clock_of and the offset of each input.  PERFILE_E_USAGE if clocks cannot be
+/* clocks.c: sets clock_input and the offset of each input.  PERFILE_E_USAGE if clocks cannot be
  * related; the message says which option to pass. */
 perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err);
 

@@ -122,14 +122,14 @@ static perfile_status add_desc(pf_merge *x, const char *const *names, perfile_er
         st = pf_fact_add(x, PERFILE_FEATURE_EVENT_DESC, (perfile_bytes){made.ptr, made.len}, false,
                          err);
     pf_buffer_free(&made);
-    return st == PERFILE_OK ? pf_session_settle(x->base.session, err) : st;
+    return st == PERFILE_OK ? pf_session_resolve(x->base.session, err) : st;
 }
 
 /* The session settles first, so that it knows the names that it derives without EVENT_DESC. */
 perfile_status pf_join_event_desc(pf_merge *x, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(x->base.session);
-    perfile_status st = pf_session_settle(x->base.session, err);
+    perfile_status st = pf_session_resolve(x->base.session, err);
     if (st != PERFILE_OK || n == 0)
         return st;
     const char **names = pf_alloc(n, sizeof *names);

@@ -418,7 +418,7 @@ static perfile_status finish(const rewriting *w, perfile_record *out)
 /* 16: padding of a COMM name, and the colon and NUL. */
 size_t pf_merge_record_room(const perfile_record *r)
 {
-    return perfile_record_size(r) + PF_RELAYOUT_MORE + MOST_TRAILER + MOST_HOST + 16;
+    return perfile_record_size(r) + PF_RELAYOUT_MAX_GROWTH + MOST_TRAILER + MOST_HOST + 16;
 }
 
 /* Records of the tool are not rewritten if nothing changes; kernel records always are, as their

@@ -192,7 +192,7 @@ void pf_merge_fill_fast(pf_merge *x)
         if (in->span.n)
             break;
         /* The buffer is full; it must not move while records of the run point into it. */
-        if ((size_t)(limit - to) < perfile_record_size(in->next) + PF_RELAYOUT_MORE)
+        if ((size_t)(limit - to) < perfile_record_size(in->next) + PF_RELAYOUT_MAX_GROWTH)
             break;
         if (!write_with_new_id(in, in->next, to, out) && !write_sample(x, in, in->next, to, out))
             break;

@@ -229,14 +229,14 @@ static perfile_status add_clock_feature(pf_merge *x, uint32_t k, const perfile_f
  * clock. */
 perfile_status pf_join_clock(pf_merge *x, uint32_t number, perfile_error *err)
 {
-    const pf_merge_input *of = &x->inputs[x->clock_of];
+    const pf_merge_input *of = &x->inputs[x->clock_input];
     uint32_t from = PF_MERGE_NO_INPUT;
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i <= x->n_inputs && st == PERFILE_OK && from == PF_MERGE_NO_INPUT; i++) {
-        uint32_t k = i ? i - 1 : x->clock_of; /* the input with the clock of the output first */
+        uint32_t k = i ? i - 1 : x->clock_input; /* the input with the clock of the output first */
         const perfile_feature *f = pf_fact_of(x, k, number);
         bool added = false;
-        if (f && (i == 0 || k != x->clock_of) && has_output_clock(of, &x->inputs[k]))
+        if (f && (i == 0 || k != x->clock_input) && has_output_clock(of, &x->inputs[k]))
             st = add_clock_feature(x, k, f, &added, err);
         if (added)
             from = k;

@@ -183,7 +183,7 @@ const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t ti
     return best;
 }
 
-bool pf_history_settle(pf_history *h)
+bool pf_history_sort(pf_history *h)
 {
     return flush_tail(h, true);
 }

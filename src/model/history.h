@@ -48,7 +48,7 @@ const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t ti
 
 /* Merges everything into one run, so that all[0 .. n) is sorted by (key, time, sequence).  False if
  * there is no memory. */
-bool pf_history_settle(pf_history *h);
+bool pf_history_sort(pf_history *h);
 
 /* In a history that is one run (see above): the position of the first change at or after (key,
  * time). */

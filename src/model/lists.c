@@ -204,7 +204,7 @@ static bool fill_threads(perfile_model *m)
 /* Sorts the history and makes the list of threads. */
 static bool make_threads(perfile_model *m)
 {
-    if (!pf_history_settle(&m->history))
+    if (!pf_history_sort(&m->history))
         return false;
     pf_free(m->names);
     pf_free(m->threads);
@@ -350,7 +350,7 @@ static int compare_mappings(const void *a, const void *b)
 
 static bool make_mappings(perfile_model *m)
 {
-    if (!pf_history_settle(&m->history) || !pf_history_settle(&m->removed_symbols))
+    if (!pf_history_sort(&m->history) || !pf_history_sort(&m->removed_symbols))
         return false;
     m->sorted = pf_alloc(m->mappings.n + 1, sizeof *m->sorted);
     if (!m->sorted)

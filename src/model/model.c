@@ -420,7 +420,7 @@ const perfile_mapping *perfile_model_mapping(const perfile_model *m, uint32_t pi
                                              uint64_t time)
 {
     if (pid == PERFILE_NO_PID) {
-        const pf_mapping_span *symbol = pf_space_at(&m->symbols, addr, time);
+        const pf_mapping_span *symbol = pf_space_find(&m->symbols, addr, time);
         /* A symbol lies over the mapping of the kernel text, which is asked next. */
         if (symbol && symbol->mapping != REMOVED)
             return mapping_of(m, symbol);
@@ -429,7 +429,7 @@ const perfile_mapping *perfile_model_mapping(const perfile_model *m, uint32_t pi
         uint32_t at = pf_index_get(&m->space_index, pid);
         const pf_change *image = pf_history_floor(&m->history, pf_key(PF_CHANGE_IMAGE, pid), time);
         const pf_mapping_span *span =
-            at != PF_INDEX_NONE ? pf_space_at(&m->spaces.at[at], addr, time) : NULL;
+            at != PF_INDEX_NONE ? pf_space_find(&m->spaces.at[at], addr, time) : NULL;
         /* A span from before the present image was unmapped by exec, or is of an earlier process.
          */
         if (span && (!image || span->time >= image->time))

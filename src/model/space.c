@@ -189,7 +189,7 @@ static bool merge_runs(pf_space *s, uint32_t from)
     if (s->repeated) {
         n = drop_repeats(r.spans, r.n);
         /* run_free() will return the budget of r.n spans only; the array itself is not shrunk. */
-        pf_budget_give(s->budget, (r.n - n) * sizeof *r.spans);
+        pf_budget_refund(s->budget, (r.n - n) * sizeof *r.spans);
         r.n = n;
     }
     if (!make_tree(s->budget, &r)) {
@@ -263,7 +263,7 @@ static const pf_mapping_span *floor_in(const pf_space_run *r, uint32_t node, uin
     return low > begin ? &r->spans[r->lists[low - 1]] : NULL;
 }
 
-const pf_mapping_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t time)
+const pf_mapping_span *pf_space_find(const pf_space *s, uint64_t addr, uint64_t time)
 {
     const pf_mapping_span *best = NULL;
     for (uint32_t i = 0; i < s->n_tail; i++) {

@@ -60,7 +60,7 @@ bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool may_repeat);
 
 /* The latest span that covers `addr`, of those with a time up to `time`; NULL if there is none.
  * Valid until the next add. */
-const pf_mapping_span *pf_space_at(const pf_space *s, uint64_t addr, uint64_t time);
+const pf_mapping_span *pf_space_find(const pf_space *s, uint64_t addr, uint64_t time);
 
 void pf_space_free(pf_space *s);
 

@@ -3,7 +3,7 @@
  * Byte-swapping changes no length, so everything stays at its offset.  lib/convert_image.c copies
  * the file and swaps the records on the way; these functions then overwrite the rest of the copy.
  * Bytes are read from the input, swapped in facts.swapped, and patched into the sink.  What
- * cannot be decoded is swapped as far as possible and reported through pf_turning.kept. */
+ * cannot be decoded is swapped as far as possible and reported through pf_byteswap_copy.kept. */
 #include <string.h>
 
 #include "base/buffer.h"
@@ -23,7 +23,7 @@ enum {
 };
 
 typedef struct pf_facts {
-    const pf_turning *of;
+    const pf_byteswap_copy *of;
     pf_perf_header header; /* of the input */
     pf_buffer swapped;     /* the section at hand */
     pf_buffer attr;        /* one attr of it */
@@ -44,7 +44,7 @@ static void swap_magic(const pf_perf_header *h, uint8_t *bytes)
         swap_words(bytes, 8);
 }
 
-/* pf_driver.turn_head: swaps the 16 bytes of a pipe header. */
+/* pf_driver.byteswap_head: swaps the 16 bytes of a pipe header. */
 void pf_perf_byteswap_head(perfile_bytes bytes, uint8_t *out)
 {
     pf_perf_header h;
@@ -198,8 +198,8 @@ static perfile_status swap_ids(pf_facts *t, const perfile_container *c, perfile_
     return st;
 }
 
-/* pf_driver.turn_facts. */
-perfile_status pf_perf_byteswap_facts(const pf_turning *of, perfile_error *err)
+/* pf_driver.byteswap_facts. */
+perfile_status pf_perf_byteswap_facts(const pf_byteswap_copy *of, perfile_error *err)
 {
     const perfile_container *c = perfile_stream_container(of->stream);
     pf_facts t = {.of = of};

@@ -6,9 +6,9 @@
 
 extern const pf_driver pf_perf_driver;
 
-/* byteswap.c: pf_driver.turn_head and pf_driver.turn_facts. */
+/* byteswap.c: pf_driver.byteswap_head and pf_driver.byteswap_facts. */
 void pf_perf_byteswap_head(perfile_bytes bytes, uint8_t *out);
-perfile_status pf_perf_byteswap_facts(const pf_turning *t, perfile_error *err);
+perfile_status pf_perf_byteswap_facts(const pf_byteswap_copy *t, perfile_error *err);
 
 /* repair.c */
 extern const pf_repair_ops pf_perf_repair_ops;

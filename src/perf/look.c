@@ -105,7 +105,7 @@ static void wait_for_threads(void *user)
 {
     const pf_perf_stream *p = ((const pf_perf_look *)user)->stream;
     for (uint32_t i = 0; i < p->n_parts && i <= p->part; i++)
-        pf_source_settle(p->parts[i].source);
+        pf_source_wait(p->parts[i].source);
 }
 
 /* Makes p->look and registers it with the session; NULL if there is no memory. */

@@ -143,7 +143,7 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
     if (st == PERFILE_OK && damage)
         st = pf_perf_container_damage(p, damage, PERFILE_EXTENT_HEADER, 0, err);
     if (st != PERFILE_OK || !usable)
-        return st == PERFILE_OK ? pf_session_settle(p->base.session, err) : st;
+        return st == PERFILE_OK ? pf_session_resolve(p->base.session, err) : st;
 
     fill_container(p, &h);
     if (h.form == PERFILE_FORM_PIPE) {
@@ -157,7 +157,7 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
             st = pf_perf_file(p, part, &h, err);
     }
     if (st == PERFILE_OK)
-        st = pf_session_settle(p->base.session, err);
+        st = pf_session_resolve(p->base.session, err);
     return st == PERFILE_OK ? pf_perf_extents(p, &h, part->source->size, err) : st;
 }
 
@@ -169,7 +169,7 @@ static void release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t 
         pf_source_release(p->parts[part].source, offset, len);
 }
 
-/* perfile_stream.source_of, for pf_stream_beside(). */
+/* perfile_stream.source_of, for pf_stream_mapped_source(). */
 static perfile_source *source_of(perfile_stream *s, uint32_t part)
 {
     const pf_perf_stream *p = pf_perf_of(s);
@@ -183,19 +183,19 @@ perfile_status pf_perf_stream_new(const perfile_open_options *options, pf_perf_s
     if (!p)
         return pf_fail_nomem(err, "stream");
     perfile_status st =
-        pf_options_take(&p->base.options, sizeof p->base.options, options, "options", err);
+        pf_options_copy(&p->base.options, sizeof p->base.options, options, "options", err);
     if (st == PERFILE_OK && p->base.options.assume) {
-        st = pf_options_take(&p->assume, sizeof p->assume, p->base.options.assume, "options.assume",
+        st = pf_options_copy(&p->assume, sizeof p->assume, p->base.options.assume, "options.assume",
                              err);
         p->base.options.assume = &p->assume;
     }
     if (st == PERFILE_OK)
-        st = pf_on_damage_take(&p->base.options.on_damage, PERFILE_ON_DAMAGE_STOP,
-                               PERFILE_ON_DAMAGE_SALVAGE, "options", err);
+        st = pf_on_damage_resolve(&p->base.options.on_damage, PERFILE_ON_DAMAGE_STOP,
+                                  PERFILE_ON_DAMAGE_SALVAGE, "options", err);
     if (st == PERFILE_OK)
         st = pf_byte_order_check(p->assume.byte_order, "options.assume", err);
     if (st == PERFILE_OK)
-        st = pf_limits_take(&p->base.limits, p->base.options.limits, err);
+        st = pf_limits_copy(&p->base.limits, p->base.options.limits, err);
     if (st != PERFILE_OK) {
         pf_free(p);
         return st;
@@ -316,7 +316,7 @@ const pf_driver pf_perf_driver = {
     .outputs = outputs,
     .n_outputs = sizeof outputs / sizeof outputs[0],
     .head = head,
-    .turn_head = pf_perf_byteswap_head,
-    .turn_facts = pf_perf_byteswap_facts,
+    .byteswap_head = pf_perf_byteswap_head,
+    .byteswap_facts = pf_perf_byteswap_facts,
     .repair = &pf_perf_repair_ops,
 };

@@ -35,13 +35,13 @@ pf_peeked pf_perf_peek(perfile_stream *s)
     return (pf_peeked){s->run, n, f.size};
 }
 
-bool pf_perf_place(perfile_stream *s, pf_stretch *here)
+bool pf_perf_place(perfile_stream *s, pf_record_range *here)
 {
     pf_perf_stream *p = pf_perf_of(s);
     if (!pf_perf_at_records(p))
         return false;
     uint64_t left = p->file->end == PF_SIZE_UNKNOWN ? UINT64_MAX : p->file->end - p->pos;
-    *here = (pf_stretch){p->pos, left, p->sequence, 0, p->part};
+    *here = (pf_record_range){p->pos, left, p->sequence, 0, p->part};
     return true;
 }
 

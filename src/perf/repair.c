@@ -268,7 +268,7 @@ static void repair_file(pf_repair *r, perfile_bytes file, pf_perf_header *h,
         r->guessed |= PF_GUESS_HEADER;
     if (!given->n_events) {
         bool good = attr_section_plausible(file, h);
-        pf_repair_forget(r);
+        pf_repair_clear(r);
         if (good)
             start = h->attrs.offset + h->attrs.size;
         else
@@ -295,7 +295,7 @@ static perfile_status try_event_desc(pf_repair *r, perfile_bytes file, bool swap
     r->no_events = now.seen && now.fit == 0;
     if (!pf_repair_find_desc(r, file, swap, 0))
         return PERFILE_OK;
-    pf_repair_settle(r);
+    pf_repair_resolve(r);
     st = pf_repair_fit(file, &r->assume, &then, err);
     if (st == PERFILE_OK && then.fit > now.fit) {
         r->guessed |= PF_GUESS_DESC;
@@ -316,14 +316,14 @@ static perfile_status choose_events(pf_repair *r, perfile_bytes file, bool swap,
     if (st != PERFILE_OK || (desc.seen && desc.fit >= desc.seen - desc.seen / 10) ||
         !pf_repair_find_attrs(r, file, swap, &end))
         return st;
-    pf_repair_settle(r);
+    pf_repair_resolve(r);
     st = pf_repair_fit(file, &r->assume, &look, err);
     if (st != PERFILE_OK)
         return st;
     if (look.fit > desc.fit) {
         r->guessed = (r->guessed & ~(uint32_t)PF_GUESS_DESC) | PF_GUESS_ATTRS;
     } else if (pf_repair_find_desc(r, file, swap, 0)) {
-        pf_repair_settle(r);
+        pf_repair_resolve(r);
     }
     return PERFILE_OK;
 }
@@ -349,7 +349,7 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
     bool swap = given->byte_order
                     ? (given->byte_order == PERFILE_BYTE_ORDER_BIG) != (bool)PF_NATIVE_BIG
                     : guess_byte_order(file, &h, damage, r);
-    pf_repair_forget(r);
+    pf_repair_clear(r);
     if (damage || (h.size != PF_PERF_PIPE_HEADER && !pf_perf_header_size_known(&h)))
         r->guessed |= PF_GUESS_HEADER;
     if (r->guessed & PF_GUESS_HEADER) {
@@ -367,7 +367,7 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
     if (h.form == PERFILE_FORM_FILE)
         repair_file(r, file, &h, given);
     if (r->events.len)
-        pf_repair_settle(r);
+        pf_repair_resolve(r);
     if (r->guessed & PF_GUESS_DESC && file.len == source->size)
         return choose_events(r, file, h.swap, err);
     if (given->n_events || r->events.len || file.len < source->size)

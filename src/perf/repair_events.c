@@ -76,7 +76,7 @@ static uint64_t count_entries(perfile_bytes file, uint64_t at, uint64_t width, b
 static bool add_entries(pf_repair *r, perfile_bytes file, bool swap, uint64_t at, uint64_t width,
                         uint64_t n)
 {
-    pf_repair_forget(r);
+    pf_repair_clear(r);
     for (uint64_t i = 0; i < n; i++, at += width) {
         perfile_section ids;
         size_t size = attr_entry_size(file, at, width, swap, &ids);
@@ -122,7 +122,7 @@ static bool parse_event_desc(pf_repair *r, perfile_bytes b, bool swap)
     uint32_t size = pf_cur_u32(&c);
     if (n == 0 || n > MOST_EVENTS || !pf_attr_size_is_known(size))
         return false;
-    pf_repair_forget(r);
+    pf_repair_clear(r);
     for (uint32_t i = 0; i < n; i++) {
         perfile_bytes attr = pf_cur_span(&c, size);
         uint32_t n_ids = pf_cur_u32(&c);
@@ -145,13 +145,13 @@ bool pf_repair_find_desc(pf_repair *r, perfile_bytes file, bool swap, uint64_t f
         if (parse_event_desc(r, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, swap))
             return true;
     }
-    pf_repair_forget(r);
+    pf_repair_clear(r);
     return false;
 }
 
 bool pf_repair_find_header_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t from)
 {
-    pf_repair_forget(r);
+    pf_repair_clear(r);
     bool any = false;
     for (uint64_t at = from; at + PF_PERF_RECORD_HEADER + PF_ATTR_LEAST <= file.len;) {
         pf_frame f = pf_frame_at(file.ptr + at, swap);
@@ -184,7 +184,7 @@ static bool distribute_ids(pf_repair *r, const uint8_t *entries, size_t n, size_
                            const perfile_assume *given)
 {
     size_t at = 0;
-    pf_repair_forget(r);
+    pf_repair_clear(r);
     for (uint32_t i = 0; i < given->n_events; i++) {
         size_t first = at;
         pf_buffer ids = {0};
@@ -215,6 +215,6 @@ bool pf_repair_find_ids(pf_repair *r, perfile_bytes file, bool swap, const perfi
         if (fits && distribute_ids(r, file.ptr + at + 16, (size_t)n, 32, swap, given))
             return true;
     }
-    pf_repair_forget(r);
+    pf_repair_clear(r);
     return false;
 }

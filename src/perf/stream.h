@@ -192,7 +192,7 @@ static inline bool pf_perf_at_records(const pf_perf_stream *p)
 
 /* perf/peek.c: the functions of pf_stream_ops with these names. */
 pf_peeked pf_perf_peek(perfile_stream *s);
-bool pf_perf_place(perfile_stream *s, pf_stretch *here);
+bool pf_perf_place(perfile_stream *s, pf_record_range *here);
 pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most);
 void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
 

@@ -50,14 +50,14 @@ static inline void pf_perf_ensure_slots(pf_perf_stream *p)
 static inline perfile_status pf_perf_feed_session(pf_perf_stream *p, const perfile_record *r,
                                                   perfile_error *err)
 {
-    if (!pf_session_wants(r->type))
+    if (!pf_session_collects_type(r->type))
         return PERFILE_OK;
     if (r->type == PERFILE_RECORD_HEADER_ATTR && p->assume.n_events)
         return PERFILE_OK; /* the caller gave events that replace those of the capture */
     uint64_t before = perfile_session_generation(p->base.session);
-    perfile_status st = pf_session_learn(p->base.session, r, err);
+    perfile_status st = pf_session_collect(p->base.session, r, err);
     if (st == PERFILE_OK && perfile_session_generation(p->base.session) != before)
-        st = pf_session_settle(p->base.session, err);
+        st = pf_session_resolve(p->base.session, err);
     return st;
 }
 

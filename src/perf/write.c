@@ -120,7 +120,7 @@ perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err)
     w->span = (perfile_bytes){NULL, 0};
     if (span.len == 0)
         return PERFILE_OK;
-    return (w->span_lasting ? pf_sink_write_lasting : perfile_sink_write)(w->part->sink, span, err);
+    return (w->span_lasting ? pf_sink_write_stable : perfile_sink_write)(w->part->sink, span, err);
 }
 
 perfile_status pf_write_bytes(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err)
@@ -246,7 +246,7 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
 {
     perfile_writer_options o;
     const pf_release *target = NULL;
-    perfile_status st = pf_options_take(&o, sizeof o, options, "writer.options", err);
+    perfile_status st = pf_options_copy(&o, sizeof o, options, "writer.options", err);
     if (st == PERFILE_OK && o.form == PERFILE_FORM_NONE)
         o.form = PERFILE_FORM_FILE;
     if (st == PERFILE_OK)

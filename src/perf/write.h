@@ -96,7 +96,7 @@ typedef struct pf_perf_writer {
     /* Adjacent records in the caller's memory that are not written yet.  They must be flushed
      * before that memory may change. */
     perfile_bytes span;
-    bool span_lasting; /* the span stays valid longer: see pf_sink_write_lasting() */
+    bool span_lasting; /* the span stays valid longer: see pf_sink_write_stable() */
 } pf_perf_writer;
 
 /* The perf.data writer that `w` is.  NULL, with an error about `what` (plural), if `w` writes
@@ -144,7 +144,7 @@ perfile_status pf_write_check_at_record(const pf_perf_writer *w, perfile_error *
 perfile_status pf_write_set_broken(pf_perf_writer *w, perfile_status st, const perfile_error *why,
                                    perfile_error *err);
 /* perf/write_put.c.  pf_write_takes_samples(): true if spans of samples with this byte order can be
- * copied as they are.  pf_write_samples(): copies them; `lasting` as for pf_sink_write_lasting().
+ * copied as they are.  pf_write_samples(): copies them; `lasting` as for pf_sink_write_stable().
  */
 bool pf_write_takes_samples(const perfile_writer *w, bool swapped);
 perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, bool lasting,

@@ -288,7 +288,7 @@ static perfile_status derive_names(const pf_perf_writer *w, perfile_session **se
         if (written->there)
             st = pf_session_add_feature(*session, &f, false, err);
     }
-    return st == PERFILE_OK ? pf_session_settle(*session, err) : st;
+    return st == PERFILE_OK ? pf_session_resolve(*session, err) : st;
 }
 
 /* The name of event `i`: as given, else as derived; `derived` may be NULL if all were given. */
@@ -360,13 +360,13 @@ static perfile_status add_event(pf_perf_writer *w, const perfile_new_event *even
                                 perfile_error *err)
 {
     perfile_new_event n;
-    perfile_status st = pf_new_event_take(event, &n, err);
+    perfile_status st = pf_new_event_copy(event, &n, err);
     if (st == PERFILE_OK)
         st = check_before_records(w, err);
     uint8_t attr[PF_ATTR_MOST];
     size_t len = 0;
     if (st == PERFILE_OK)
-        st = pf_new_event_attr(&n, w->base.swap, attr, &len, err);
+        st = pf_new_event_encode(&n, w->base.swap, attr, &len, err);
     if (st != PERFILE_OK)
         return st;
     perfile_words ids = perfile_words_u64(n.ids, n.n_ids);

@@ -275,7 +275,7 @@ perfile_status pf_write_samples(perfile_writer *writer, perfile_bytes samples, b
     if (st != PERFILE_OK)
         return st;
     w->part->bytes += samples.len;
-    return (lasting ? pf_sink_write_lasting : perfile_sink_write)(w->part->sink, samples, err);
+    return (lasting ? pf_sink_write_stable : perfile_sink_write)(w->part->sink, samples, err);
 }
 
 /* If all records are known to be adjacent samples (`seen`), they are one span of bytes, and no

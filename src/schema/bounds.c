@@ -28,7 +28,7 @@ pf_bounds pf_bound_attr(const pf_context *k, pf_cursor *c)
 
     uint64_t size = pf_load_u32(c->pos + PF_ATTR_SIZE_AT, c->swap);
     uint64_t flags = pf_load_u64(c->pos + PF_ATTR_FLAGS_AT, c->swap);
-    b.k.attr_flags = pf_unmirror(flags, PERFILE_KIND_ATTR_FLAGS, c->swap);
+    b.k.attr_flags = pf_bit_fields_to_little(flags, PERFILE_KIND_ATTR_FLAGS, c->swap);
     if (size == 0)
         size = PF_ATTR_LEAST;
     if (!k->attr_size && size < PF_ATTR_LEAST)

@@ -191,7 +191,7 @@ perfile_list pf_list_given(const void *items, size_t n, size_t size);
 
 /* walk.c: pass a field to the visitor.  `at` is where its bytes begin, `c` stands behind them;
  * `row` is its row of the table. */
-void pf_show_clear(void *o, size_t size);
+void pf_walk_clear(void *o, size_t size);
 void pf_show_number(const pf_walker *w, const perfile_field *row, const uint8_t *at,
                     const pf_cursor *c, uint64_t number);
 void pf_show_bytes(const pf_walker *w, const perfile_field *row, const uint8_t *at,
@@ -236,7 +236,7 @@ void pf_put_padding(pf_put *w, uint64_t n);
 #define PUT_u8(w, v, kind)     pf_put_u8(w, v)
 #define PUT_u16(w, v, kind)    pf_put_u16(w, v)
 #define PUT_u32(w, v, kind)    pf_put_u32(w, v)
-#define PUT_u64(w, v, kind)    pf_put_u64(w, pf_remirror(v, kind, (w)->swap))
+#define PUT_u64(w, v, kind)    pf_put_u64(w, pf_bit_fields_from_little(v, kind, (w)->swap))
 #define PUT_s32(w, v, kind)    pf_put_u32(w, (uint32_t)(v))
 #define PUT_string(w, v, kind) pf_put_string(w, v)
 #define PUT_cstr(w, v, kind)   pf_put_cstr(w, v)
@@ -296,7 +296,8 @@ void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t 
 #define BYTESWAP_u16(to, v, kind, c) pf_store_u16(to, v, !(c)->swap)
 #define BYTESWAP_u32(to, v, kind, c) pf_store_u32(to, v, !(c)->swap)
 #define BYTESWAP_s32(to, v, kind, c) pf_store_u32(to, (uint32_t)(v), !(c)->swap)
-#define BYTESWAP_u64(to, v, kind, c) pf_store_u64(to, pf_remirror(v, kind, !(c)->swap), !(c)->swap)
+#define BYTESWAP_u64(to, v, kind, c)                                                               \
+    pf_store_u64(to, pf_bit_fields_from_little(v, kind, !(c)->swap), !(c)->swap)
 #define BYTESWAP_string(to, v, kind, c)                                                            \
     pf_store_u32(to, pf_load_u32(from + (to - out), (c)->swap), !(c)->swap)
 #define BYTESWAP_cstr(to, v, kind, c) (void)(v)

@@ -43,7 +43,7 @@ struct pf_family {
     bool rounds;     /* has FINISHED_ROUND records, which sort and merge write where a round ends */
     /* Decode a header; write a byte-swapped header to `out`. */
     pf_frame (*frame_at)(const uint8_t *header, bool swap);
-    void (*turn_header)(uint8_t *out, const uint8_t *header);
+    void (*byteswap_header)(uint8_t *out, const uint8_t *header);
     const pf_row *rows;
     const struct pf_row_shape *shapes; /* of the rows: schema/shapes.h */
     uint32_t n_rows;

@@ -25,7 +25,7 @@ typedef struct pf_put {
 } pf_put;
 
 /* Advances by `n` bytes and returns where they go; NULL if they do not fit (they are counted). */
-static inline uint8_t *pf_put_take(pf_put *w, size_t n)
+static inline uint8_t *pf_put_advance(pf_put *w, size_t n)
 {
     size_t at = w->len;
     if (n > SIZE_MAX - at)
@@ -40,7 +40,7 @@ static inline uint8_t *pf_put_take(pf_put *w, size_t n)
 
 static inline void pf_put_zeros_now(pf_put *w, size_t n)
 {
-    uint8_t *p = n ? pf_put_take(w, n) : NULL;
+    uint8_t *p = n ? pf_put_advance(w, n) : NULL;
     if (p)
         memset(p, 0, n);
 }
@@ -53,7 +53,7 @@ static inline uint8_t *pf_put_next(pf_put *w, size_t n)
         w->owed = 0;
         pf_put_zeros_now(w, owed);
     }
-    return pf_put_take(w, n);
+    return pf_put_advance(w, n);
 }
 
 /* The current field cannot be stored: the given value is `found`, the format needs `needed`.  The

@@ -56,7 +56,7 @@ typedef void pf_walk_fn(const pf_context *k, pf_cursor *c, const pf_walker *w);
 
 /* Sets the counts of a struct from what they count, and the second of two `has_…` members that
  * exclude each other. */
-typedef void pf_settle_fn(void *in);
+typedef void pf_set_counts_fn(void *in);
 /* Writes a struct.  w->wrong and w->full are set where something does not fit. */
 typedef void pf_encode_fn(const pf_context *k, struct pf_put *w, const void *in);
 /* The name of the first member that differs, NULL if the structs are equal.  `a` has been settled.
@@ -140,7 +140,7 @@ typedef struct pf_row {
     uint32_t size; /* of the decoded struct */
     pf_decode_fn *decode;
     pf_walk_fn *walk;
-    pf_settle_fn *settle;
+    pf_set_counts_fn *settle;
     pf_encode_fn *encode;
     pf_same_fn *same;
     pf_byteswap_fn *byteswap;
@@ -182,7 +182,7 @@ const pf_row *pf_feature_rows(size_t *n);
 #define PF_ROW_DECLARATIONS(id)                                                                    \
     pf_decode_fn pf_decode_##id;                                                                   \
     pf_walk_fn pf_walk_##id;                                                                       \
-    pf_settle_fn pf_settle_##id;                                                                   \
+    pf_set_counts_fn pf_settle_##id;                                                               \
     pf_encode_fn pf_encode_##id;                                                                   \
     pf_same_fn pf_same_##id;                                                                       \
     pf_byteswap_fn pf_byteswap_##id;

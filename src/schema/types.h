@@ -29,7 +29,7 @@
 #define GET_u8(c, kind)     pf_cur_u8(c)
 #define GET_u16(c, kind)    pf_cur_u16(c)
 #define GET_u32(c, kind)    pf_cur_u32(c)
-#define GET_u64(c, kind)    pf_unmirror(pf_cur_u64(c), PERFILE_KIND_##kind, (c)->swap)
+#define GET_u64(c, kind)    pf_bit_fields_to_little(pf_cur_u64(c), PERFILE_KIND_##kind, (c)->swap)
 #define GET_s32(c, kind)    (int32_t) pf_cur_u32(c)
 #define GET_string(c, kind) pf_text(pf_cur_string(c))
 #define GET_cstr(c, kind)   pf_text(pf_cur_cstr(c))
@@ -81,7 +81,7 @@ uint64_t pf_mirror_branch_flags(uint64_t v);
 uint64_t pf_mirrored_attr_flags(uint64_t v);
 uint64_t pf_mirrored_branch_flags(uint64_t v);
 
-PF_INLINE uint64_t pf_unmirror(uint64_t v, unsigned kind, bool swap)
+PF_INLINE uint64_t pf_bit_fields_to_little(uint64_t v, unsigned kind, bool swap)
 {
     if (swap == (bool)PF_NATIVE_BIG)
         return v;
@@ -93,7 +93,7 @@ PF_INLINE uint64_t pf_unmirror(uint64_t v, unsigned kind, bool swap)
 }
 
 /* The same for what is written: `swap` says in which order. */
-PF_INLINE uint64_t pf_remirror(uint64_t v, unsigned kind, bool swap)
+PF_INLINE uint64_t pf_bit_fields_from_little(uint64_t v, unsigned kind, bool swap)
 {
     if (swap == (bool)PF_NATIVE_BIG)
         return v;

@@ -12,7 +12,7 @@
 
 /* Out of line, so that the compiler does not know the size: for known sizes it emits `rep stos`,
  * which is slow to start. */
-__attribute__((noinline)) void pf_show_clear(void *o, size_t size)
+__attribute__((noinline)) void pf_walk_clear(void *o, size_t size)
 {
     memset(o, 0, size);
 }

@@ -196,7 +196,7 @@ static perfile_status open_strands(pf_sort *x, perfile_error *err)
 static perfile_status plan_windows(pf_sort *x, perfile_error *err)
 {
     pf_sort_need need;
-    pf_sort_blocks_settle(&x->blocks);
+    pf_sort_blocks_set_floors(&x->blocks);
     perfile_status st = windows_need(x, &need, err);
     if (st == PERFILE_OK && !fits_in_place(x, &need))
         st = move_blocks(x, err);

@@ -309,7 +309,7 @@ perfile_status pf_sort_read(pf_sort *x, perfile_error *err)
             return PERFILE_OK;
         }
         release_and_report(x, first);
-        const pf_run run = pf_run_look(x->base.below, first, n);
+        const pf_run run = pf_run_examine(x->base.below, first, n);
         if (take_run(x, &run))
             continue;
         for (size_t i = 0; st == PERFILE_OK && i < n; i++)

@@ -145,7 +145,7 @@ static perfile_status share_memory(pf_sort *x, const perfile_session *session, p
  * the blocks, so that records read through the window are found again in the mapping. */
 static perfile_status find_mapping(pf_sort *x, perfile_stream *below, perfile_error *err)
 {
-    perfile_source *source = pf_stream_beside(below);
+    perfile_source *source = pf_stream_mapped_source(below);
     perfile_bytes whole;
     if (!source)
         return PERFILE_OK;
@@ -161,7 +161,7 @@ static perfile_status find_mapping(pf_sort *x, perfile_stream *below, perfile_er
 static perfile_status take_options(perfile_sort_options *o, const perfile_sort_options *given,
                                    perfile_error *err)
 {
-    perfile_status st = pf_options_take(o, sizeof *o, given, "sort.options", err);
+    perfile_status st = pf_options_copy(o, sizeof *o, given, "sort.options", err);
     if (st != PERFILE_OK)
         return st;
     /* With a max_memory of the caller, no more of the page cache is used than that. */

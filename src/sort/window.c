@@ -164,7 +164,7 @@ perfile_status pf_sort_blocks_recompute_keys(pf_sort_blocks *b, perfile_error *e
     return PERFILE_OK;
 }
 
-void pf_sort_blocks_settle(pf_sort_blocks *b)
+void pf_sort_blocks_set_floors(pf_sort_blocks *b)
 {
     uint64_t floor = UINT64_MAX;
     for (uint32_t i = b->n; i-- > 0;) {

@@ -41,9 +41,9 @@ typedef struct pf_sort_blocks {
     bool mixed;          /* … were too many: from now on times may step back within a block */
     bool swap;           /* records are in the other byte order */
     const perfile_session *session; /* borrowed */
-    /* The source, when the file is read through a window and also mapped (pf_stream_beside());
-     * NULL: the file is only mapped.  `start` of a block is an address in the mapping either
-     * way. */
+    /* The source, when the file is read through a window and also mapped
+     * (pf_stream_mapped_source()); NULL: the file is only mapped.  `start` of a block is an address
+     * in the mapping either way. */
     perfile_source *windowed;
     const uint8_t *mapped; /* with `windowed`: address of the first byte of the file */
 } pf_sort_blocks;
@@ -214,7 +214,7 @@ perfile_status pf_sort_fail_changed(const pf_sort_block *block, perfile_error *e
 perfile_status pf_sort_blocks_recompute_keys(pf_sort_blocks *b, perfile_error *err);
 
 /* Sets `floor` of all blocks; after the last one was added. */
-void pf_sort_blocks_settle(pf_sort_blocks *b);
+void pf_sort_blocks_set_floors(pf_sort_blocks *b);
 
 /* Sorts the blocks of one part as they are walked.  Entries with a key up to the floor of the last
  * block that was loaded can be yielded, because everything later is later; the others wait. */

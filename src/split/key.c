@@ -21,12 +21,12 @@ static uint64_t key_of_aux(const pf_split *x, const perfile_record *r)
 {
     perfile_auxtrace v;
     if (perfile_auxtrace_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
-        return PF_SPLIT_NONE;
+        return PF_SPLIT_NO_KEY;
     uint32_t number = x->options.by == PERFILE_SPLIT_CPU ? v.cpu : v.tid;
-    return number == UINT32_MAX ? PF_SPLIT_NONE : number;
+    return number == UINT32_MAX ? PF_SPLIT_NO_KEY : number;
 }
 
-/* Returns the key of one record; PF_SPLIT_NONE if it has none. */
+/* Returns the key of one record; PF_SPLIT_NO_KEY if it has none. */
 static uint64_t key_of(const pf_split *x, const perfile_record *r)
 {
     uint32_t pid, tid, cpu;
@@ -42,19 +42,19 @@ static uint64_t key_of(const pf_split *x, const perfile_record *r)
         if (aux && by == PERFILE_SPLIT_TID)
             return key_of_aux(x, r);
         if (!perfile_record_task(r, &pid, &tid))
-            return PF_SPLIT_NONE;
+            return PF_SPLIT_NO_KEY;
         return by == PERFILE_SPLIT_PID ? pid : tid;
     case PERFILE_SPLIT_CPU:
         if (aux)
             return key_of_aux(x, r);
-        return perfile_record_cpu(r, &cpu) ? cpu : PF_SPLIT_NONE;
+        return perfile_record_cpu(r, &cpu) ? cpu : PF_SPLIT_NO_KEY;
     case PERFILE_SPLIT_EVENT: {
         const perfile_event *e = pf_filter_event(r);
-        return e ? e->index : PF_SPLIT_NONE;
+        return e ? e->index : PF_SPLIT_NO_KEY;
     }
     case PERFILE_SPLIT_COMM: {
         const char *name = pf_filter_comm(x->scan, r);
-        return name ? (uint64_t)(uintptr_t)name : PF_SPLIT_NONE;
+        return name ? (uint64_t)(uintptr_t)name : PF_SPLIT_NO_KEY;
     }
     default:
         return r->sequence;
@@ -87,7 +87,7 @@ static uint64_t of_samples(const pf_split *x, const perfile_record *first, size_
     /* By time: `keys` has times so far.  Most are in the window of the one before: one subtraction
      * and comparison instead of a division.  A time before `begin` wraps around and fails the
      * comparison. */
-    uint64_t window = x->key == PF_SPLIT_NONE ? 0 : x->key;
+    uint64_t window = x->key == PF_SPLIT_NO_KEY ? 0 : x->key;
     uint64_t begin = x->scan->first_time + window * x->options.amount;
     for (size_t i = 0; i < found; i++) {
         uint64_t time = keys[at[i]];
@@ -110,9 +110,9 @@ void pf_split_keys(pf_split *x, const perfile_record *first, size_t n, uint64_t 
     }
 }
 
-const char *pf_split_word(const pf_split *x, uint64_t key, char buffer[24])
+const char *pf_split_key_text(const pf_split *x, uint64_t key, char buffer[24])
 {
-    if (key == PF_SPLIT_NONE)
+    if (key == PF_SPLIT_NO_KEY)
         return "none";
     if (x->options.by == PERFILE_SPLIT_COMM)
         return (const char *)(uintptr_t)key;

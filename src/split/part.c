@@ -15,7 +15,7 @@ static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_
     part->window_end = PERFILE_NO_TIME;
     if (by_cpu || by_tid) {
         part->given = 1U << (by_cpu ? PERFILE_FILTER_BY_CPU : PERFILE_FILTER_BY_TID);
-        return home->key == PF_SPLIT_NONE
+        return home->key == PF_SPLIT_NO_KEY
                    ? PERFILE_OK
                    : pf_ranges_add(by_cpu ? &part->cpus : &part->tids, home->key, home->key, err);
     }
@@ -63,7 +63,8 @@ bool pf_split_concerns_all(const pf_split *x, const perfile_record *first, size_
     return false;
 }
 
-perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, perfile_error *err)
+perfile_status pf_split_note_run(pf_filter *part, const pf_run *run, uint64_t home,
+                                 perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     /* Samples are data; of other records at home only those of role data count as selected. */
@@ -78,7 +79,7 @@ perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, 
     return st == PERFILE_OK && others ? pf_filter_note_others(part, run, data, err) : st;
 }
 
-bool pf_split_needs(const pf_split *x, pf_filter *part, const perfile_record *r)
+bool pf_split_part_needs(const pf_split *x, pf_filter *part, const perfile_record *r)
 {
     /* AUX data is by far the largest: in stored order it is only in the part where it is at
      * home. */

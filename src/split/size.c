@@ -44,8 +44,8 @@ static bool add_process_bytes(pf_split_size *z, uint32_t pid, uint64_t bytes)
                        pf_index_put(&z->index_of, pid, at));
 }
 
-perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n,
-                              perfile_error *err)
+perfile_status pf_split_add_side_band(pf_split *x, const perfile_record *first, size_t n,
+                                      perfile_error *err)
 {
     pf_split_size *z = &x->size;
     bool ok = true;
@@ -56,8 +56,9 @@ perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n
         uint64_t bytes = perfile_record_size(r) + r->extra.len;
         unsigned class = pf_role_of(r);
         if (class == PF_ROLE_TASK && x->state) {
-            ok = !pf_filter_is_of_kernel(r) ? add_process_bytes(z, process_of(r), bytes) : true;
-            z->always += pf_filter_is_of_kernel(r) ? bytes : 0;
+            ok =
+                !pf_filter_is_kernel_mapping(r) ? add_process_bytes(z, process_of(r), bytes) : true;
+            z->always += pf_filter_is_kernel_mapping(r) ? bytes : 0;
         } else if (class == PF_ROLE_FACT ||
                    (x->state && class != PF_ROLE_DATA && class != PF_ROLE_AUX)) {
             z->always += bytes;
@@ -70,7 +71,7 @@ perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n
 
 /* The lower bound, in file form or pipe form: header, attrs with ids, features but for BUILD_ID, of
  * which each part gets only its own entries. */
-uint64_t pf_split_facts(const perfile_stream *s)
+uint64_t pf_split_least_fact_bytes(const perfile_stream *s)
 {
     enum { HEADER = 16, EVENT = 64 }; /* of a pipe, and the oldest attr */
     const perfile_session *session = perfile_stream_session(s);
@@ -84,13 +85,14 @@ uint64_t pf_split_facts(const perfile_stream *s)
 }
 
 /* The upper bound of the same, with event types and the records of a pipe. */
-void pf_split_weighed(pf_split *x, const perfile_stream *s)
+void pf_split_add_facts(pf_split *x, const perfile_stream *s)
 {
     /* The header of a file; more than attr, id section and EVENT_DESC entry of an event need; more
      * than a feature's section and record header; a HEADER_EVENT_TYPE record. */
     enum { HEADER = 104, EVENT = 400, FEATURE = 64, EVENT_TYPE = 80 };
     const perfile_session *session = perfile_stream_session(s);
-    /* In pipe form ids, names and payloads are in records, which pf_split_weigh() has counted. */
+    /* In pipe form ids, names and payloads are in records, which pf_split_add_side_band() has
+     * counted. */
     bool file = perfile_stream_container(s)->form == PERFILE_FORM_FILE;
     uint64_t bytes = HEADER;
     for (uint32_t i = 0; i < perfile_session_n_events(session); i++) {
@@ -104,10 +106,11 @@ void pf_split_weighed(pf_split *x, const perfile_stream *s)
     }
     bytes += (uint64_t)EVENT_TYPE * perfile_session_n_event_types(session);
     x->size.always += bytes;
-    pf_ancestors_settle(&x->births);
+    pf_ancestors_sort(&x->births);
 }
 
-/* Callback of pf_ancestors_need(): adds the side-band of a process that the part now needs. */
+/* Callback of pf_ancestors_add_needed(): adds the side-band of a process that the part now needs.
+ */
 static void add_side_band(void *user, uint32_t pid)
 {
     pf_split_size *z = user;
@@ -128,8 +131,8 @@ static bool need_process(pf_split *x, uint32_t pid)
         z->bytes += z->all_side_band;
         return true;
     }
-    return pf_ancestors_need(&x->births, pid, PERFILE_NO_TIME, &z->needed, &z->waiting,
-                             add_side_band, z);
+    return pf_ancestors_add_needed(&x->births, pid, PERFILE_NO_TIME, &z->needed, &z->waiting,
+                                   add_side_band, z);
 }
 
 /* Adds a record to the part that is being extended: its bytes, unless they are counted in `always`
@@ -146,7 +149,7 @@ static bool add_record(pf_split *x, const perfile_record *r, unsigned class, uin
     else if (class == PF_ROLE_FACT)
         bytes = 0;
     else if (class != PF_ROLE_DATA && x->state)
-        bytes = class == PF_ROLE_TASK && !z->everyone && !pf_filter_is_of_kernel(r) &&
+        bytes = class == PF_ROLE_TASK && !z->everyone && !pf_filter_is_kernel_mapping(r) &&
                         !pf_pids_have(&z->needed, process_of(r))
                     ? bytes
                     : 0;
@@ -172,8 +175,9 @@ static void begin_next_part(pf_split *x)
     z->bytes = 0;
 }
 
-perfile_status pf_split_grow(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid,
-                             uint64_t data_bytes, bool *cut, perfile_error *err)
+perfile_status pf_split_extend_part(pf_split *x, const perfile_record *r, unsigned class,
+                                    uint32_t pid, uint64_t data_bytes, bool *cut,
+                                    perfile_error *err)
 {
     uint32_t tid;
     uint64_t least = x->options.amount / LEAST_SHARE;

@@ -1,9 +1,10 @@
 /* The passes that find the parts, and the assignment of records to parts.
  *
- * pf_split_look() is a pass only for splits that must know something of the whole capture first.
- * pf_split_find() then computes the key of every record and appends a pf_split_home for each new
- * part.  At the end the homes are sorted by key, and pf_split_where() finds the home of a record
- * again: by binary search where parts follow each other, by an index where they have keys. */
+ * pf_split_first_pass() is a pass only for splits that must know something of the whole capture
+ * first. pf_split_find() then computes the key of every record and appends a pf_split_home for each
+ * new part.  At the end the homes are sorted by key, and pf_split_assign_parts() finds the home of
+ * a record again: by binary search where parts follow each other, by an index where they have keys.
+ */
 #include "split/split.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static perfile_status check(const perfile_split_options *options, perfile_error 
 perfile_status perfile_split_check(const perfile_split_options *options, perfile_error *err)
 {
     perfile_split_options how;
-    perfile_status st = pf_options_take(&how, sizeof how, options, "split.options", err);
+    perfile_status st = pf_options_copy(&how, sizeof how, options, "split.options", err);
     return st == PERFILE_OK ? check(&how, err) : st;
 }
 
@@ -67,7 +68,7 @@ void pf_split_begin_pass(pf_split *x)
     x->at = 0;
 }
 
-bool pf_split_must_look(const pf_split *x)
+bool pf_split_needs_first_pass(const pf_split *x)
 {
     return x->options.by == PERFILE_SPLIT_EVERY || x->options.by == PERFILE_SPLIT_COMM ||
            x->options.by == PERFILE_SPLIT_SIZE;
@@ -92,7 +93,7 @@ static perfile_status read_first_pass(pf_split *x, const perfile_record *first, 
     uint64_t times[PERFILE_RUN_RECORDS];
     perfile_status st = PERFILE_OK;
     if (x->options.by == PERFILE_SPLIT_SIZE)
-        return pf_split_weigh(x, first, n, err);
+        return pf_split_add_side_band(x, first, n, err);
     if (x->options.by == PERFILE_SPLIT_EVERY) {
         size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
         for (size_t i = 0; i < found; i++)
@@ -120,18 +121,18 @@ static perfile_status pass(pf_split *x, perfile_stream *s,
     while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK) {
         if (x->progress)
             x->progress(x->progress_user, first);
-        if (pf_split_plain(first) && (st = each(x, first, n, err)) != PERFILE_OK)
+        if (pf_split_is_plain(first) && (st = each(x, first, n, err)) != PERFILE_OK)
             return st;
     }
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
-perfile_status pf_split_look(pf_split *x, perfile_stream *s, perfile_error *err)
+perfile_status pf_split_first_pass(pf_split *x, perfile_stream *s, perfile_error *err)
 {
     x->scan->session = perfile_stream_session(s);
     perfile_status st = pass(x, s, read_first_pass, err);
     if (st == PERFILE_OK && x->options.by == PERFILE_SPLIT_SIZE)
-        pf_split_weighed(x, s);
+        pf_split_add_facts(x, s);
     if (x->scan->first_time == PERFILE_NO_TIME)
         x->scan->first_time = x->first_other;
     return st;
@@ -203,7 +204,7 @@ static perfile_status check_cut(pf_split *x, const perfile_record *r, unsigned c
     const pf_split_home *home = &pf_split_homes(x)[x->at];
     *cut = false;
     if (x->options.by == PERFILE_SPLIT_SIZE)
-        return pf_split_grow(x, r, class, pid, home->data_bytes, cut, err);
+        return pf_split_extend_part(x, r, class, pid, home->data_bytes, cut, err);
     *cut = class == PF_ROLE_DATA && home->records == x->options.amount;
     return PERFILE_OK;
 }
@@ -287,7 +288,7 @@ static int by_key(const void *a, const void *b)
 static int by_name(const void *a, const void *b)
 {
     const pf_split_home *x = a, *y = b;
-    if (x->key == PF_SPLIT_NONE || y->key == PF_SPLIT_NONE)
+    if (x->key == PF_SPLIT_NO_KEY || y->key == PF_SPLIT_NO_KEY)
         return by_key(a, b);
     return strcmp((const char *)(uintptr_t)x->key, (const char *)(uintptr_t)y->key);
 }
@@ -301,7 +302,7 @@ static perfile_status sort_homes(pf_split *x, perfile_error *err)
         x->n--;
     /* A capture without data is one part. */
     if (x->n == 0)
-        return begin_home(x, x->in_order ? 0 : PF_SPLIT_NONE, err);
+        return begin_home(x, x->in_order ? 0 : PF_SPLIT_NO_KEY, err);
     qsort(homes, x->n, sizeof *homes, x->options.by == PERFILE_SPLIT_COMM ? by_name : by_key);
     pf_index_free(&x->places);
     x->places.seed = pf_index_seed(x);
@@ -315,7 +316,7 @@ perfile_status pf_split_find(pf_split *x, perfile_stream *s, perfile_error *err)
 {
     x->session = perfile_stream_session(s);
     perfile_status st = pass(x, s, find_in, err);
-    pf_ancestors_settle(&x->births);
+    pf_ancestors_sort(&x->births);
     return st == PERFILE_OK ? sort_homes(x, err) : st;
 }
 
@@ -337,7 +338,7 @@ static uint32_t find_in_order(const pf_split *x, uint64_t key)
     return low ? low - 1 : 0;
 }
 
-void pf_split_where(pf_split *x, const perfile_record *first, size_t n, uint32_t *parts)
+void pf_split_assign_parts(pf_split *x, const perfile_record *first, size_t n, uint32_t *parts)
 {
     uint64_t keys[PERFILE_RUN_RECORDS];
     const pf_split_home *homes = pf_split_homes(x);
@@ -353,7 +354,7 @@ void pf_split_where(pf_split *x, const perfile_record *first, size_t n, uint32_t
         }
         parts[i] = x->at;
         /* Side-band without the key is at home in the first part; only data has a part "none". */
-        if (keys[i] == PF_SPLIT_NONE && !x->in_order && pf_role_of(&first[i]))
+        if (keys[i] == PF_SPLIT_NO_KEY && !x->in_order && pf_role_of(&first[i]))
             parts[i] = 0;
     }
 }

@@ -14,7 +14,7 @@
 #include "perfile/split.h"
 #include "filter/filter.h"
 
-#define PF_SPLIT_NONE UINT64_MAX /* the key of a record that has none */
+#define PF_SPLIT_NO_KEY UINT64_MAX /* the key of a record that has none */
 
 /* A part, as far as it is known before it is written. */
 typedef struct pf_split_home {
@@ -40,7 +40,7 @@ typedef struct pf_split_size {
     pf_pids needed;    /* processes whose side-band it needs */
     bool everyone;     /* it needs that of all processes */
     uint64_t bytes;    /* without `always` */
-    pf_buffer waiting; /* scratch of pf_ancestors_need() */
+    pf_buffer waiting; /* scratch of pf_ancestors_add_needed() */
 } pf_split_size;
 
 typedef struct pf_split {
@@ -72,7 +72,7 @@ static inline pf_split_home *pf_split_homes(const pf_split *x)
 }
 
 /* True if `r` is neither damage nor an envelope (whose content follows as records). */
-static inline bool pf_split_plain(const perfile_record *r)
+static inline bool pf_split_is_plain(const perfile_record *r)
 {
     return r->family != PERFILE_FAMILY_DAMAGE && !(r->flags & PERFILE_REC_ENVELOPE);
 }
@@ -84,20 +84,21 @@ void pf_split_free(pf_split *x);
 void pf_split_begin_pass(pf_split *x);
 /* True if a pass is needed before the one that finds the parts: for the time of the first sample,
  * names of threads, or sizes of side-band. */
-bool pf_split_must_look(const pf_split *x);
+bool pf_split_needs_first_pass(const pf_split *x);
 /* That pass.  The stream must stay open as long as `x` is used. */
-perfile_status pf_split_look(pf_split *x, perfile_stream *s, perfile_error *err);
+perfile_status pf_split_first_pass(pf_split *x, perfile_stream *s, perfile_error *err);
 /* The pass that finds the parts.  The stream must stay open as long as `x` is used. */
 perfile_status pf_split_find(pf_split *x, perfile_stream *s, perfile_error *err);
 /* Sets parts[0 .. n) to the indices of the homes of the records of a run.  All runs of the capture
  * must come, in order. */
-void pf_split_where(pf_split *x, const perfile_record *first, size_t n, uint32_t *parts);
+void pf_split_assign_parts(pf_split *x, const perfile_record *first, size_t n, uint32_t *parts);
 
-/* key.c: sets keys[0 .. n) to the keys of the records of a run, PF_SPLIT_NONE for records
+/* key.c: sets keys[0 .. n) to the keys of the records of a run, PF_SPLIT_NO_KEY for records
  * without. */
 void pf_split_keys(pf_split *x, const perfile_record *first, size_t n, uint64_t *keys);
-/* Returns the key as text, "none" for PF_SPLIT_NONE; valid as long as the session and `buffer`. */
-const char *pf_split_word(const pf_split *x, uint64_t key, char buffer[24]);
+/* Returns the key as text, "none" for PF_SPLIT_NO_KEY; valid as long as the session and `buffer`.
+ */
+const char *pf_split_key_text(const pf_split *x, uint64_t key, char buffer[24]);
 
 /* Names of parts, so that no two are equal.  All zeros: none yet. */
 typedef struct pf_split_names {
@@ -115,26 +116,28 @@ perfile_status pf_split_name(pf_split_names *names, const char *pattern, uint32_
 void pf_split_names_free(pf_split_names *names);
 
 /* size.c: adds up side-band by process, for each run of the first pass. */
-perfile_status pf_split_weigh(pf_split *x, const perfile_record *first, size_t n,
-                              perfile_error *err);
+perfile_status pf_split_add_side_band(pf_split *x, const perfile_record *first, size_t n,
+                                      perfile_error *err);
 /* Adds the facts that are in every part, estimated from above; at the end of that pass. */
-void pf_split_weighed(pf_split *x, const perfile_stream *s);
+void pf_split_add_facts(pf_split *x, const perfile_stream *s);
 /* Returns how many bytes of facts every part has at least. */
-uint64_t pf_split_facts(const perfile_stream *s);
+uint64_t pf_split_least_fact_bytes(const perfile_stream *s);
 /* Adds record `r`, of role `class` and process `pid` (PERFILE_NO_PID: none), to the part that is
  * being extended, which has `data_bytes` so far.  *cut: it would exceed the size, and a new part
  * was begun with the record. */
-perfile_status pf_split_grow(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid,
-                             uint64_t data_bytes, bool *cut, perfile_error *err);
+perfile_status pf_split_extend_part(pf_split *x, const perfile_record *r, unsigned class,
+                                    uint32_t pid, uint64_t data_bytes, bool *cut,
+                                    perfile_error *err);
 
 /* part.c: makes the filter of part `n`; the caller closes it. */
 perfile_status pf_split_part(const pf_split *x, uint32_t n, pf_filter **part, perfile_error *err);
 /* Notes a run in the filter of a part, in the pass before writing; `home` are the bits of the
  * records that are at home in the part. */
-perfile_status pf_split_note(pf_filter *part, const pf_run *run, uint64_t home, perfile_error *err);
+perfile_status pf_split_note_run(pf_filter *part, const pf_run *run, uint64_t home,
+                                 perfile_error *err);
 /* True if a run must be noted in all parts, false if only in those that have records in it. */
 bool pf_split_concerns_all(const pf_split *x, const perfile_record *first, size_t n);
 /* True if the part needs `r`, a record that is at home elsewhere. */
-bool pf_split_needs(const pf_split *x, pf_filter *part, const perfile_record *r);
+bool pf_split_part_needs(const pf_split *x, pf_filter *part, const perfile_record *r);
 
 #endif

@@ -74,12 +74,12 @@ static perfile_status swap_records(pf_byteswap *o, const perfile_record *first, 
 static perfile_status learn(pf_byteswap *o, const perfile_record *r, perfile_error *err)
 {
     perfile_session *s = o->base.session;
-    if (!pf_session_learns(r))
+    if (!pf_session_collects(r))
         return PERFILE_OK;
     uint64_t before = perfile_session_generation(s);
-    perfile_status st = pf_session_learn(s, r, err);
+    perfile_status st = pf_session_collect(s, r, err);
     if (st == PERFILE_OK && perfile_session_generation(s) != before)
-        st = pf_session_settle(s, err);
+        st = pf_session_resolve(s, err);
     return st;
 }
 
@@ -265,7 +265,7 @@ static perfile_status add_facts(pf_byteswap *o, const perfile_session *from, per
     }
     for (uint32_t i = 0; i < perfile_session_n_features(from) && st == PERFILE_OK; i++)
         st = add_feature(o, perfile_session_feature_at(from, i), err);
-    return st == PERFILE_OK ? pf_session_settle(o->base.session, err) : st;
+    return st == PERFILE_OK ? pf_session_resolve(o->base.session, err) : st;
 }
 
 perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
@@ -287,7 +287,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
         return pf_fail_nomem(err, "order");
     perfile_session *mine;
     perfile_status st =
-        pf_options_take(&o->options, sizeof o->options, options, "order.options", err);
+        pf_options_copy(&o->options, sizeof o->options, options, "order.options", err);
     if (st == PERFILE_OK)
         st = pf_session_new(!perfile_session_swapped(from), &below->options, &mine, err);
     if (st != PERFILE_OK) {

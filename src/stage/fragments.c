@@ -52,7 +52,7 @@ static bool skip_others(pf_fragments *p, uint64_t size)
     return size == 0;
 }
 
-void pf_fragments_settle(pf_fragments *p, const perfile_record *next, bool kept)
+void pf_fragments_resolve(pf_fragments *p, const perfile_record *next, bool kept)
 {
     size_t n;
     const perfile_record *all = all_of(p, &n);
@@ -66,7 +66,7 @@ void pf_fragments_settle(pf_fragments *p, const perfile_record *next, bool kept)
         forget(p);
 }
 
-bool pf_fragments_give(pf_fragments *p, perfile_record *r)
+bool pf_fragments_next(pf_fragments *p, perfile_record *r)
 {
     size_t n;
     const perfile_record *all = all_of(p, &n);

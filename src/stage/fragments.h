@@ -17,7 +17,7 @@ typedef struct pf_fragments {
     pf_buffer bytes;      /* their bytes, one behind the other */
     size_t n_yielded;     /* fragments that were yielded or passed over … */
     size_t yielded_bytes; /* … and their bytes */
-    bool giving;          /* pf_fragments_give() is to be called until it returns false */
+    bool giving;          /* pf_fragments_next() is to be called until it returns false */
 } pf_fragments;
 
 /* Holds a copy of fragment `r`. */
@@ -27,11 +27,11 @@ perfile_status pf_fragments_hold(pf_fragments *p, const perfile_record *r, perfi
  * record, they are yielded if it is kept, else forgotten.  If it is another record, they go on
  * waiting, because other records may stand between fragments; but they are forgotten if the last
  * one has come. */
-void pf_fragments_settle(pf_fragments *p, const perfile_record *next, bool kept);
+void pf_fragments_resolve(pf_fragments *p, const perfile_record *next, bool kept);
 
 /* Sets *r to the next fragment, whose bytes are valid until the next call; false: there is none
  * left, and `p` is empty again.  Only while `giving`. */
-bool pf_fragments_give(pf_fragments *p, perfile_record *r);
+bool pf_fragments_next(pf_fragments *p, perfile_record *r);
 
 void pf_fragments_free(pf_fragments *p);
 

@@ -186,7 +186,7 @@ perfile_status pf_relayout_plan(pf_relayout *plan, const perfile_layout *from,
     return PERFILE_OK;
 }
 
-bool pf_relayout_same(const pf_relayout *plan, uint32_t type)
+bool pf_relayout_is_unchanged(const pf_relayout *plan, uint32_t type)
 {
     if (type == PERFILE_RECORD_SAMPLE)
         return plan->front.same && plan->same_rest;
@@ -314,7 +314,7 @@ perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record 
     if (swap)
         id = pf_swap_u64(id);
     /* `id` is written as it is stored. */
-    if (pf_relayout_same(plan, r->type)) {
+    if (pf_relayout_is_unchanged(plan, r->type)) {
         if (r->body.len)
             memcpy(end, r->body.ptr, r->body.len);
         end += r->body.len;

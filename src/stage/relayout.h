@@ -11,8 +11,8 @@
 #include "schema/context.h"
 
 enum {
-    PF_RELAYOUT_MORE = 32, /* bytes by which a record may grow, at most */
-    PF_RELAYOUT_MOVES = 18 /* more moves than fields of fixed place exist */
+    PF_RELAYOUT_MAX_GROWTH = 32, /* bytes by which a record may grow, at most */
+    PF_RELAYOUT_MOVES = 18       /* more moves than fields of fixed place exist */
 };
 
 /* One move: `n` 64-bit words from index `from` of the old words; n 0: the id is inserted. */
@@ -48,11 +48,11 @@ perfile_status pf_relayout_plan(pf_relayout *plan, const perfile_layout *from,
                                 const perfile_layout *to, perfile_error *err);
 
 /* True if records of that type do not change. */
-bool pf_relayout_same(const pf_relayout *plan, uint32_t type);
+bool pf_relayout_is_unchanged(const pf_relayout *plan, uint32_t type);
 
 /* Writes `r`, whose layout is plan->from, in the layout plan->to to `out`, which has room for
- * perfile_record_size(r) + PF_RELAYOUT_MORE bytes and does not overlap it.  `id` is inserted where
- * the plan inserts an id.  A tool record has no trailer and gets none.  *len is the new size.
+ * perfile_record_size(r) + PF_RELAYOUT_MAX_GROWTH bytes and does not overlap it.  `id` is inserted
+ * where the plan inserts an id.  A tool record has no trailer and gets none.  *len is the new size.
  *
  * PERFILE_E_LIMIT: the record would have more than 65,535 bytes.  PERFILE_E_UNSUPPORTED: a kernel
  * record that no table describes, whose trailer would have to change.  Other errors are those of

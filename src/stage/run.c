@@ -53,7 +53,7 @@ static pf_framed frame_of(const perfile_stream *s, const perfile_record *first, 
     return f;
 }
 
-pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t n)
+pf_run pf_run_examine(const perfile_stream *s, const perfile_record *first, size_t n)
 {
     const pf_framed f = frame_of(s, first, n);
     pf_run run = {.first = first, .n = n, .all = pf_run_bits(n)};
@@ -64,7 +64,7 @@ pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t 
     if (!odd && l && !PF_NATIVE_BIG && !(first->flags & PERFILE_REC_SWAPPED) &&
         f.shortest >= PF_PERF_RECORD_HEADER + fixed_bytes(l))
         run.even = l;
-    run.in_a_row = first[n - 1].sequence - first->sequence == n - 1;
+    run.consecutive = first[n - 1].sequence - first->sequence == n - 1;
     /* Contiguous records of one size: fields can be read without the records. */
     run.stride = f.adjacent && f.shortest == f.longest ? f.shortest : 0;
     return run;
@@ -83,7 +83,7 @@ bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run)
     return true;
 }
 
-pf_run pf_run_look_at_any(const perfile_record *first, size_t n)
+pf_run pf_run_examine_any(const perfile_record *first, size_t n)
 {
     /* Without a stream nothing is known of the framing; what the first record says of family,
      * session and byte order must hold for all. */
@@ -91,7 +91,7 @@ pf_run pf_run_look_at_any(const perfile_record *first, size_t n)
     for (size_t i = 1; i < n; i++)
         alike &= first[i].session == first->session && first[i].family == first->family &&
                  first[i].flags == first->flags;
-    pf_run run = pf_run_look(NULL, first, n);
+    pf_run run = pf_run_examine(NULL, first, n);
     if (!alike) {
         run.even = NULL;
         run.samples = samples_of(first, n);

@@ -21,8 +21,8 @@ typedef struct pf_run {
     /* All are samples in this machine's byte order, long enough for all fixed fields of this
      * layout, which is that of all events; NULL: records must be examined one by one. */
     const perfile_layout *even;
-    size_t stride; /* bytes from one record to the next, where it is the same for all; else 0 */
-    bool in_a_row; /* sequences ascend by 1 */
+    size_t stride;    /* bytes from one record to the next, where it is the same for all; else 0 */
+    bool consecutive; /* sequences ascend by 1 */
 } pf_run;
 
 /* The low `n` bits; n is 1 to 64. */
@@ -43,12 +43,12 @@ static inline uint64_t pf_run_counted(const pf_run *run)
 
 /* Examines 1 to 64 records that came in one run of `s`, and so are of one family, byte order and
  * session. */
-pf_run pf_run_look(const perfile_stream *s, const perfile_record *first, size_t n);
+pf_run pf_run_examine(const perfile_stream *s, const perfile_record *first, size_t n);
 /* Examines samples that come next in `s` and that it has not made records yet.  False, if there are
  * no such samples, or too few to be worth it.  *peeked says how to skip them. */
 bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run);
 /* Examines any 1 to 64 records, which may differ in family, byte order and session. */
-pf_run pf_run_look_at_any(const perfile_record *first, size_t n);
+pf_run pf_run_examine_any(const perfile_record *first, size_t n);
 
 /* Returns the 64-bit word in `slot` of record `i`; the run must be even. */
 static inline uint64_t pf_run_word(const pf_run *run, size_t i, size_t slot)

@@ -65,7 +65,7 @@ static void find_common(pf_target *t, const perfile_session *below)
     uint64_t common = UINT64_MAX;
     uint32_t n = perfile_session_n_events(below);
     t->common = UINT64_MAX;
-    if (!pf_release_wants_one_type(t->release))
+    if (!pf_release_needs_one_sample_type(t->release))
         return;
     for (uint32_t i = 0; i < n; i++)
         common &=
@@ -95,7 +95,8 @@ static void mask_word(attr_rewriting *w, unsigned word, unsigned kind, const per
         return;
     if (w->count)
         count_bits(w, word, v->number & ~known);
-    pf_store_u64(w->out + v->offset, pf_remirror(known, kind, w->swapped), w->swapped);
+    pf_store_u64(w->out + v->offset, pf_bit_fields_from_little(known, kind, w->swapped),
+                 w->swapped);
 }
 
 /* Counts a member of the attr that is lost; the key is its offset in units of 32 bits. */
@@ -290,7 +291,7 @@ perfile_status pf_target_add_facts(pf_target *t, perfile_error *err)
     }
     for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_features(below); i++)
         st = add_feature(t, perfile_session_feature_at(below, i), err);
-    return st == PERFILE_OK ? pf_session_settle(copy, err) : st;
+    return st == PERFILE_OK ? pf_session_resolve(copy, err) : st;
 }
 
 /* Stores the size `n` in the header of the record at `out`; returns it, 0 if it is too large. */

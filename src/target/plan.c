@@ -34,8 +34,8 @@ static void make_plan(pf_target *t, const perfile_event *e, pf_target_plan *plan
     plan->convert_weight =
         lost & PERFILE_SAMPLE_WEIGHT_STRUCT && to.sample_type & PERFILE_SAMPLE_WEIGHT;
     plan->changes = plan->convert_weight ||
-                    !pf_relayout_same(&plan->relayout, PERFILE_RECORD_SAMPLE) ||
-                    !pf_relayout_same(&plan->relayout, PERFILE_RECORD_READ);
+                    !pf_relayout_is_unchanged(&plan->relayout, PERFILE_RECORD_SAMPLE) ||
+                    !pf_relayout_is_unchanged(&plan->relayout, PERFILE_RECORD_READ);
     /* Bits that no known version has are no fields that could be cut out.  Fields that the caller
      * drops are no loss, and IDENTIFIER becomes ID. */
     plan->lost_sample = lost & pf_low_bits(pf_releases[PF_N_RELEASES - 1].sample_bits) &

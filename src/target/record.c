@@ -136,7 +136,7 @@ static unsigned rewrite_of_event(pf_target *t, const perfile_record *r, perfile_
     const pf_target_plan *plan = plan_of(t, r);
     if (!plan)
         return drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
-    bool same = pf_relayout_same(&plan->relayout, r->type) &&
+    bool same = pf_relayout_is_unchanged(&plan->relayout, r->type) &&
                 !(plan->convert_weight && r->type == PERFILE_RECORD_SAMPLE);
     return same ? (unsigned)PF_AS_STORED : relayout_for_event(t, plan, r, out);
 }

@@ -41,7 +41,7 @@ static bool cannot_wait(const perfile_record *r)
 static bool stands_first(const perfile_record *r)
 {
     return r->family == PERFILE_FAMILY_DAMAGE || (r->extra.len && !r->extra.ptr) ||
-           pf_session_wants(r->type);
+           pf_session_collects_type(r->type);
 }
 
 /* True if the record must be the only one of its run. */
@@ -56,14 +56,14 @@ static perfile_status add_to_run(pf_target *t, const perfile_record *r, perfile_
     perfile_record *slot = &t->base.run[t->base.n_run++];
     *slot = *r;
     slot->session = t->base.session;
-    if (r->family != PERFILE_FAMILY_PERF || !pf_session_wants(r->type))
+    if (r->family != PERFILE_FAMILY_PERF || !pf_session_collects_type(r->type))
         return PERFILE_OK;
     /* The session must be settled before anything is looked up in it, but only if it has
      * changed. */
     uint64_t before = perfile_session_generation(t->base.session);
-    perfile_status st = pf_session_learn(t->base.session, slot, err);
+    perfile_status st = pf_session_collect(t->base.session, slot, err);
     if (st == PERFILE_OK && perfile_session_generation(t->base.session) != before)
-        st = pf_session_settle(t->base.session, err);
+        st = pf_session_resolve(t->base.session, err);
     return st;
 }
 
@@ -356,7 +356,7 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
 {
     perfile_target_options o;
     const pf_release *release;
-    perfile_status st = pf_options_take(&o, sizeof o, options, "target.options", err);
+    perfile_status st = pf_options_copy(&o, sizeof o, options, "target.options", err);
     if (st != PERFILE_OK)
         return st;
     if (o.version || !o.drop)

@@ -126,7 +126,7 @@ static bool wants_one_type(const char *version)
 {
     const pf_release *release;
     return pf_release_find(version, &release, NULL) == PERFILE_OK &&
-           pf_release_wants_one_type(release);
+           pf_release_needs_one_sample_type(release);
 }
 
 static void one_version(const char *path, const char *version, const count *before)

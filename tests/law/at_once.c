@@ -25,13 +25,13 @@ static pair pair_new(const pf_emit_ops *form, perfile_stream *s)
     p.one->stream = p.walk->stream = s;
     p.one->session = p.walk->session = s ? perfile_stream_session(s) : NULL;
     p.one->container = p.walk->container = s ? perfile_stream_container(s) : NULL;
-    p.walk->by_walk = true;
+    p.walk->walk_only = true;
     return p;
 }
 
 static void pair_close(pair *p)
 {
-    assert_int_equal(p->walk->n_at_once, 0);
+    assert_int_equal(p->walk->n_fast_path, 0);
     perfile_emitter_close(p->one);
     perfile_emitter_close(p->walk);
 }
@@ -98,7 +98,7 @@ static void usual_types(void **state)
             lengths(&d, &p, type, set % 3 == 0);
         }
         /* Both ways were gone, often. */
-        assert_true(p.one->n_at_once > p.n_records / 8);
+        assert_true(p.one->n_fast_path > p.n_records / 8);
         assert_true(p.one->n_errors > p.n_records / 8);
         pair_close(&p);
     }
@@ -124,7 +124,7 @@ static void any_types(void **state)
             }
             pf_session_free(s);
         }
-        assert_true(p.one->n_at_once > p.n_records / 8);
+        assert_true(p.one->n_fast_path > p.n_records / 8);
         assert_true(p.one->n_errors > p.n_records / 8);
         pair_close(&p);
     }

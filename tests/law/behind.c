@@ -57,7 +57,7 @@ static perfile_status write_all(perfile_sink *s, size_t n, perfile_error *err)
         memcpy(expected + at, piece, some);
         memcpy(lasting + at, piece, some);
         if (random_below(2))
-            st = pf_sink_write_lasting(s, (perfile_bytes){lasting + at, some}, err);
+            st = pf_sink_write_stable(s, (perfile_bytes){lasting + at, some}, err);
         else
             st = perfile_sink_write(s, (perfile_bytes){piece, some}, err);
         memset(piece, 0xee, some);

@@ -53,11 +53,12 @@ static void look(perfile_stream *below, bool ahead, pf_buffer *said)
                 assert_true(pf_buffer_append(said, &t, sizeof t));
         }
     const pf_check *c = pf_check_stage(s);
-    const uint64_t numbers[] = {
-        (uint64_t)st,   sum.records,          sum.bytes,      c->timed_records, c->unsorted,
-        c->rounds,      c->raw_samples,       c->first_id_at, c->after_round,   c->first_sample,
-        c->last_sample, c->max_time,          c->n_seen,      c->odd_sizes,     c->last_type,
-        c->round_time,  c->after_round_offset};
+    const uint64_t numbers[] = {(uint64_t)st,     sum.records,          sum.bytes,
+                                c->timed_records, c->unsorted,          c->rounds,
+                                c->raw_samples,   c->first_id_offset,   c->after_round,
+                                c->first_sample,  c->last_sample,       c->max_time,
+                                c->n_seen,        c->unaligned_sizes,   c->last_type,
+                                c->round_time,    c->after_round_offset};
     assert_true(pf_buffer_append(said, numbers, sizeof numbers));
     assert_true(pf_buffer_append(said, c->by_type, sizeof c->by_type));
     assert_true(pf_buffer_append(said, c->cpu_time, PF_CHECK_CPUS * sizeof *c->cpu_time));

@@ -15,7 +15,7 @@ static perfile_session *session_of(bool swap, const perfile_open_options *option
         build_u64(&list, ids[i]);
     pf_attr_fact fact = {.attr = built(&b), .ids = built(&list)};
     assert_int_equal(pf_session_add_attr(s, &fact, NULL), PERFILE_OK);
-    assert_int_equal(pf_session_settle(s, NULL), PERFILE_OK);
+    assert_int_equal(pf_session_resolve(s, NULL), PERFILE_OK);
     build_clear(&b);
     build_clear(&list);
     return s;
@@ -25,7 +25,7 @@ static perfile_session *session_of(bool swap, const perfile_open_options *option
 static perfile_status learn(perfile_session *s, uint32_t type, builder *b)
 {
     perfile_record r = record_of(s, type, 0, built(b));
-    perfile_status st = pf_session_learn(s, &r, NULL);
+    perfile_status st = pf_session_collect(s, &r, NULL);
     memset(b->b.ptr, 0xa5, b->b.len);
     build_clear(b);
     return st;

@@ -206,7 +206,7 @@ static void test_span(bool swap)
 static void test_clocks(bool swap)
 {
     begin(3, swap);
-    m.x.clock_of = 1;
+    m.x.clock_input = 1;
     CLOCK(0, 10);
     CLOCK(1, 20);
     join();

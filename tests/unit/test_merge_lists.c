@@ -113,7 +113,7 @@ static void learn_file(uint32_t k, const char *name)
                               .header = m.scratch,
                               .body = {m.scratch + 8, len - 8},
                               .session = m.in[k].session};
-    assert_int_equal(pf_session_learn(session_of(k), &r, NULL), PERFILE_OK);
+    assert_int_equal(pf_session_collect(session_of(k), &r, NULL), PERFILE_OK);
 }
 
 static void test_build_ids(bool swap)

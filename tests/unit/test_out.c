@@ -259,7 +259,7 @@ static void an_input_is_never_replaced(void **state)
 
     assert_int_equal(perfile_sink_path("out/in", &replace, &s, NULL), PERFILE_OK);
     assert_int_equal(perfile_source_path("out/a", NULL, &source, NULL), PERFILE_OK);
-    assert_int_equal(pf_sink_reads(s, &source->inputs, &err), PERFILE_E_IO);
+    assert_int_equal(pf_sink_add_inputs(s, &source->inputs, &err), PERFILE_E_IO);
     assert_int_equal(perfile_sink_write(s, bytes(0, 1), &err), PERFILE_E_IO);
     assert_int_equal(perfile_sink_finish(s, &err), PERFILE_E_IO);
     perfile_sink_close(s);

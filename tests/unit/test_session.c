@@ -89,8 +89,8 @@ static perfile_status learn(perfile_session *s, uint32_t type, uint16_t misc, co
                         .offset = 1000,
                         .flags = b->swap ? PERFILE_REC_SWAPPED : 0,
                         .session = s};
-    perfile_status st = pf_session_learn(s, &r, NULL);
-    return st == PERFILE_OK ? pf_session_settle(s, NULL) : st;
+    perfile_status st = pf_session_collect(s, &r, NULL);
+    return st == PERFILE_OK ? pf_session_resolve(s, NULL) : st;
 }
 
 static const char *name_of(const perfile_session *s, uint32_t index)
@@ -98,7 +98,7 @@ static const char *name_of(const perfile_session *s, uint32_t index)
     return perfile_session_event(s, index)->name;
 }
 
-#define SETTLE(s) assert_int_equal(pf_session_settle(s, NULL), PERFILE_OK)
+#define SETTLE(s) assert_int_equal(pf_session_resolve(s, NULL), PERFILE_OK)
 
 static void attr_sizes(void **state)
 {
@@ -679,7 +679,7 @@ static void limit_is_kept(void **state)
                             .header = b.b.ptr,
                             .body = {b.b.ptr + 8, b.b.len - 8},
                             .session = s};
-        st = pf_session_learn(s, &r, &err);
+        st = pf_session_collect(s, &r, &err);
     }
     assert_int_equal(st, PERFILE_E_LIMIT);
     assert_string_equal(err.where, "session_bytes");

@@ -23,7 +23,7 @@ static void add_event(perfile_session *s, uint64_t id)
     build_u64(&ids, id);
     const pf_attr_fact fact = {.attr = built(&b), .ids = built(&ids)};
     assert_int_equal(pf_session_add_attr(s, &fact, NULL), PERFILE_OK);
-    assert_int_equal(pf_session_settle(s, NULL), PERFILE_OK);
+    assert_int_equal(pf_session_resolve(s, NULL), PERFILE_OK);
 }
 
 static void add_feature(perfile_session *s, uint32_t number, perfile_bytes payload, uint32_t damage)
@@ -58,7 +58,7 @@ static perfile_status learn_build_id(perfile_session *s, uint8_t byte, const cha
                               .body = {b.b.ptr + 8, b.b.len - 8},
                               .flags = b.swap ? PERFILE_REC_SWAPPED : 0,
                               .session = s};
-    return pf_session_learn(s, &r, NULL);
+    return pf_session_collect(s, &r, NULL);
 }
 
 static void has_build_ids(const perfile_session *s, const uint8_t *bytes, uint32_t n)
@@ -97,10 +97,10 @@ static void a_view_has_features_of_its_own(void **state)
 
         /* What is its own, and that nothing of it is below. */
         const perfile_bytes none = {NULL, 0};
-        assert_int_equal(pf_session_view_feature(view, PERFILE_FEATURE_SAMPLE_TIME, none, NULL),
+        assert_int_equal(pf_session_view_replace(view, PERFILE_FEATURE_SAMPLE_TIME, none, NULL),
                          PERFILE_OK);
         assert_int_equal(
-            pf_session_view_feature(view, PERFILE_FEATURE_BUILD_ID, built(&less), NULL),
+            pf_session_view_replace(view, PERFILE_FEATURE_BUILD_ID, built(&less), NULL),
             PERFILE_OK);
         assert_true(perfile_session_generation(shown) > generation);
         assert_int_equal(perfile_session_generation(s), generation);
@@ -119,7 +119,7 @@ static void a_view_has_features_of_its_own(void **state)
         add_feature(s, PERFILE_FEATURE_NRCPUS, times(), 0);
         assert_int_equal(learn_build_id(s, 3, "/bin/three"), PERFILE_OK);
         assert_int_equal(perfile_session_n_events(shown), 1);
-        assert_int_equal(pf_session_view_follow(view, NULL), PERFILE_OK);
+        assert_int_equal(pf_session_view_refresh(view, NULL), PERFILE_OK);
         assert_int_equal(perfile_session_n_events(shown), 2);
         assert_non_null(perfile_session_event_by_id(shown, 8));
         assert_non_null(perfile_session_feature(shown, PERFILE_FEATURE_NRCPUS));
@@ -134,9 +134,9 @@ static void a_view_has_features_of_its_own(void **state)
         assert_int_equal(pf_session_view_new(pf_session_view_shown(lower), &upper, NULL),
                          PERFILE_OK);
         assert_int_equal(
-            pf_session_view_feature(lower, PERFILE_FEATURE_BUILD_ID, built(&less), NULL),
+            pf_session_view_replace(lower, PERFILE_FEATURE_BUILD_ID, built(&less), NULL),
             PERFILE_OK);
-        assert_int_equal(pf_session_view_follow(upper, NULL), PERFILE_OK);
+        assert_int_equal(pf_session_view_refresh(upper, NULL), PERFILE_OK);
         has_build_ids(pf_session_view_shown(upper), (const uint8_t[]){2, 3}, 2);
         f = perfile_session_feature(pf_session_view_shown(upper), PERFILE_FEATURE_BUILD_ID);
         assert_int_equal(f->payload.len, less.b.len);
@@ -163,7 +163,7 @@ static void only_features_of_the_container_change(void **state)
     const perfile_bytes none = {NULL, 0};
     static const uint32_t numbers[] = {PERFILE_FEATURE_SAMPLE_TIME, PERFILE_FEATURE_BUILD_ID};
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(pf_session_view_feature(view, numbers[i], none, NULL), PERFILE_OK);
+        assert_int_equal(pf_session_view_replace(view, numbers[i], none, NULL), PERFILE_OK);
     assert_int_equal(perfile_session_feature(shown, numbers[0])->payload.len, 16);
     assert_null(perfile_session_feature(shown, numbers[1]));
     pf_session_view_free(view);
@@ -191,7 +191,7 @@ static void a_copy_has_instances_and_what_is_damaged(void **state)
                                   .session = s};
         add_event(s, 40);
         add_event(s, 41);
-        assert_int_equal(pf_session_learn(s, &r, NULL), PERFILE_OK);
+        assert_int_equal(pf_session_collect(s, &r, NULL), PERFILE_OK);
         add_feature(s, PERFILE_FEATURE_NRCPUS, times(), PERFILE_DAMAGE_TRUNCATED_FEATURE_TABLE);
         assert_int_equal(pf_session_copy(s, NULL, &copy, NULL), PERFILE_OK);
         pf_session_free(s);

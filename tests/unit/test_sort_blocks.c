@@ -47,7 +47,7 @@ static void blocks_are_never_too_many(void **state)
 
         /* In order: what is held at once is a few blocks, not all of it. */
         pf_sort_need need = {0};
-        pf_sort_blocks_settle(&b);
+        pf_sort_blocks_set_floors(&b);
         assert_int_equal(pf_sort_window_need(&b, 0, b.n, 64 << 10, &need, NULL), PERFILE_OK);
         assert_true(need.mapped > 0 && need.mapped < MANY / 8);
         assert_true(need.memory > 0 && need.memory < 64 * n / 8 + (1 << 20));

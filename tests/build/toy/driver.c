@@ -142,7 +142,7 @@ static perfile_status open_toy(perfile_source *source, const perfile_open_option
     if (!t)
         return pf_fail_nomem(err, "stream");
     t->base.options = *options;
-    st = pf_limits_take(&t->base.limits, options->limits, err);
+    st = pf_limits_copy(&t->base.limits, options->limits, err);
     t->base.options.limits = &t->base.limits;
     t->base.ops = &ops;
     t->base.name = source->name;
@@ -151,7 +151,7 @@ static perfile_status open_toy(perfile_source *source, const perfile_open_option
     if (st == PERFILE_OK)
         st = pf_session_new(swap, &t->base.options, &t->base.session, err);
     if (st == PERFILE_OK)
-        st = pf_session_settle(t->base.session, err);
+        st = pf_session_resolve(t->base.session, err);
     if (st != PERFILE_OK) {
         pf_session_free(t->base.session);
         pf_free(t);

@@ -13,7 +13,7 @@ static pf_frame frame_at(const uint8_t *header, bool swap)
                       .size = pf_load_u16(header + TOY_SIZE_AT, swap)};
 }
 
-static void turn_header(uint8_t *out, const uint8_t *header)
+static void byteswap_header(uint8_t *out, const uint8_t *header)
 {
     pf_store_u16(out, pf_load_u16(header, true), false);
     pf_store_u16(out + TOY_SIZE_AT, pf_load_u16(header + TOY_SIZE_AT, true), false);
@@ -23,6 +23,6 @@ const pf_family pf_family_toy = {
     .name = "toy",
     .header = TOY_RECORD_HEADER,
     .frame_at = frame_at,
-    .turn_header = turn_header,
+    .byteswap_header = byteswap_header,
     PF_FAMILY_OF_TABLE,
 };
