@@ -98,7 +98,8 @@ typedef struct perfile_merge_options {
  * PERFILE_E_USAGE with a sentence: the offset between two clocks is unknown; one number has two
  * meanings (a PMU, a tracepoint, THREAD_MAPs of perf stat); two inputs have AUX traces; a stream is
  * not sorted.
- * PERFILE_E_LIMIT, when the stream is read: a record would become longer than 65,535 bytes. */
+ * PERFILE_E_LIMIT: more than 1,024 boots with MAP_PIDS, or 256 with cgroups in samples; when the
+ * stream is read: a record would become longer than 65,535 bytes. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_merge(const perfile_merge_input *inputs,
                                                           size_t n,
                                                           const perfile_merge_options *options,

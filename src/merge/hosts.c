@@ -6,6 +6,7 @@
  * (other samples), which share events, or copies (the same samples). */
 #include <string.h>
 
+#include "base/error.h"
 #include "perfile/abi.h"
 #include "merge/merge.h"
 
@@ -203,11 +204,40 @@ static void assign_boot(pf_merge *x, pf_merge_input *in)
     x->result.boots_unproven += in->maybe_same_boot != PF_MERGE_NO_INPUT;
 }
 
+enum {
+    MOST_PID_BOOTS = 1024,   /* PERFILE_MERGE_PIDS for each: pids have 32 bits */
+    MOST_CGROUP_BOOTS = 256, /* the upper 8 bits of a cgroup id say the boot */
+};
+
+static bool samples_cgroups(const pf_merge *x)
+{
+    for (uint32_t i = 0; i < x->n_inputs; i++)
+        for (uint32_t k = 0; k < x->inputs[i].n_events; k++)
+            if (perfile_session_event(x->inputs[i].session, k)->layout->sample_type &
+                PERFILE_SAMPLE_CGROUP)
+                return true;
+    return false;
+}
+
+/* Numbers that are shifted by boot have room for so many boots only: refused before two processes
+ * or cgroups would get one number. */
+static perfile_status check_boots(const pf_merge *x, perfile_error *err)
+{
+    if (x->options.flags & PERFILE_MERGE_MAP_PIDS && x->n_boots > MOST_PID_BOOTS)
+        return pf_fail(err, PERFILE_E_LIMIT, "merge.hosts",
+                       "%u boots: pids can be mapped for %d at most", (unsigned)x->n_boots,
+                       MOST_PID_BOOTS);
+    if (x->n_boots > MOST_CGROUP_BOOTS && samples_cgroups(x))
+        return pf_fail(err, PERFILE_E_LIMIT, "merge.hosts",
+                       "%u boots with cgroups: %d can be kept apart", (unsigned)x->n_boots,
+                       MOST_CGROUP_BOOTS);
+    return PERFILE_OK;
+}
+
 /* Each input is compared with those before it, so machines and boots are numbered in the order of
  * the inputs. */
 perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
 {
-    (void)err;
     bool join = x->options.flags & PERFILE_MERGE_JOIN_EVENTS;
     for (uint32_t i = 0; i < x->n_inputs; i++) {
         pf_merge_input *in = &x->inputs[i];
@@ -227,5 +257,5 @@ perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
         }
         assign_boot(x, in);
     }
-    return PERFILE_OK;
+    return check_boots(x, err);
 }

@@ -158,10 +158,18 @@ static bool overlap(perfile_section a, perfile_section b)
     return a.size && b.size && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
 }
 
+/* The attr section as far as it can be believed: one that ends outside the file was never written,
+ * so nothing was written over by it. */
+static perfile_section written_attrs(const pf_perf_stream *p, const pf_perf_header *h)
+{
+    bool within = pf_within(h->attrs.offset, h->attrs.size, p->parts[0].source->size);
+    return within ? h->attrs : (perfile_section){0};
+}
+
 /* True if `section` overlaps the attrs or ids; these were written later, over its content. */
 static bool overwritten(const pf_perf_stream *p, const pf_perf_header *h, perfile_section section)
 {
-    if (overlap(section, h->attrs))
+    if (overlap(section, written_attrs(p, h)))
         return true;
     uint32_t n = perfile_session_n_events(p->base.session);
     for (uint32_t i = 0; i < n && i < p->n_ids; i++)
@@ -295,7 +303,8 @@ static void find_overwritten(const pf_perf_stream *p, pf_perf_part *part, const 
     if (p->base.options.as_stored || !overwritten(p, h, data))
         return;
     /* `behind`: end of the last section that overlaps the records. */
-    uint64_t behind = overlap(data, h->attrs) ? h->attrs.offset + h->attrs.size : part->start;
+    perfile_section attrs = written_attrs(p, h);
+    uint64_t behind = overlap(data, attrs) ? attrs.offset + attrs.size : part->start;
     for (uint32_t i = 0; i < p->n_ids; i++)
         if (overlap(data, p->ids[i]) && p->ids[i].offset + p->ids[i].size > behind)
             behind = p->ids[i].offset + p->ids[i].size;

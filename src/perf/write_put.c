@@ -156,8 +156,12 @@ static inline bool is_plain(const perfile_record *r, unsigned flags)
 {
     const unsigned looked = PERFILE_REC_SWAPPED | PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_STABLE;
     uint64_t size = PF_PERF_RECORD_HEADER + r->body.len;
+#if PF_NATIVE_BIG
+    uint64_t header = (uint64_t)r->type << 32 | (uint64_t)r->misc << 16 | size;
+#else
     uint64_t header = r->type | (uint64_t)r->misc << 32 | size << 48;
-    uint64_t odd = (pf_load_u64(r->header, PF_NATIVE_BIG) ^ header) |
+#endif
+    uint64_t odd = (pf_load_u64(r->header, false) ^ header) |
                    ((uintptr_t)r->body.ptr ^ ((uintptr_t)r->header + PF_PERF_RECORD_HEADER)) |
                    ((r->flags & looked) ^ flags) | (r->family ^ (unsigned)PERFILE_FAMILY_PERF) |
                    r->extra.len;

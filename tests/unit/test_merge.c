@@ -147,7 +147,7 @@ static void put_samples(perfile_writer *w, const recording *c)
 }
 
 /* Bytes of captures, which streams borrow. */
-static void *kept[512];
+static void *kept[1100];
 static size_t n_kept;
 
 static perfile_stream *stored(const recording *c)
@@ -651,6 +651,46 @@ static void processes_are_kept_apart(void **state)
     }
 }
 
+/* Pids and cgroup ids have room for so many boots: more are refused, not mixed up. */
+static void too_many_boots(void **state)
+{
+    enum { MOST_BOOTS = 1024 };
+    static perfile_merge_input in[MOST_BOOTS + 1];
+    static const struct {
+        uint64_t sample_type;
+        uint32_t n, flags;
+        perfile_status status;
+    } tries[] = {
+        {TYPE, MOST_BOOTS + 1, PERFILE_MERGE_MAP_PIDS, PERFILE_E_LIMIT},
+        {TYPE, 300, PERFILE_MERGE_MAP_PIDS, PERFILE_OK},
+        {TYPE | PERFILE_SAMPLE_CGROUP, 257, 0, PERFILE_E_LIMIT},
+        {TYPE | PERFILE_SAMPLE_CGROUP, 256, 0, PERFILE_OK},
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof tries / sizeof *tries; i++) {
+        merged m = {.stream = NULL};
+        recording one = usual;
+        char host[16];
+        one.host = host;
+        one.sample_type = tries[i].sample_type;
+        for (uint32_t k = 0; k < tries[i].n; k++) {
+            snprintf(host, sizeof host, "h%u", (unsigned)k);
+            in[k] = (perfile_merge_input){
+                .stream = in_time(stored(&one)), .name = "one", .has_offset = k > 0};
+        }
+        perfile_merge_options how = {.size = sizeof how, .flags = tries[i].flags};
+        m.status = perfile_merge(in, tries[i].n, &how, &m.stream, &m.err);
+        assert_int_equal(m.status, tries[i].status);
+        if (m.status != PERFILE_OK) {
+            assert_string_equal(m.err.where, "merge.hosts");
+            for (uint32_t k = 0; k < tries[i].n; k++)
+                perfile_stream_close(in[k].stream);
+            m.stream = NULL;
+        }
+        close_merged(&m);
+    }
+}
+
 /* Where one has trailers, all get them: with the time of the record in front. */
 static void trailers_are_made(void **state)
 {
@@ -960,6 +1000,7 @@ int main(void)
         cmocka_unit_test(starts_are_aligned),
         cmocka_unit_test(times_stay_in_the_clock),
         cmocka_unit_test(processes_are_kept_apart),
+        cmocka_unit_test(too_many_boots),
         cmocka_unit_test(trailers_are_made),
         cmocka_unit_test(conflicts_are_refused_or_dropped),
         cmocka_unit_test(counters_move_with_the_clock),

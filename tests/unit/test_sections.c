@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "../builder.h"
+#include "../captures.h"
 #include "perfile/perfile.h"
 
 enum { MOST = 8, IDS_AT = 104, IDS = 64, ATTR_ENTRY = 80, FEATURES_OF = 3 };
@@ -157,9 +158,45 @@ static void many(void **state)
     build_clear(&b);
 }
 
+/* Records and features stay when the header gives the attrs an impossible length: a section outside
+ * the file was never written, so that nothing is under it. */
+static void attrs_outside_the_file(void **state)
+{
+    (void)state;
+    enum { ATTRS_SIZE_AT = 32, SAMPLES = 20 };
+    for (unsigned form = 0; form < 2; form++) {
+        uint64_t records[2] = {0};
+        builder b;
+        capture_make(&b, 0, form, SAMPLES);
+        for (unsigned broken = 0; broken < 2; broken++) {
+            perfile_source *source;
+            perfile_stream *s;
+            perfile_stream_summary sum;
+            const perfile_record *r;
+            perfile_status st;
+            if (broken)
+                build_u64_at(&b, ATTRS_SIZE_AT,
+                             pf_load_u64(b.b.ptr + ATTRS_SIZE_AT, b.swap) | UINT64_C(1) << 40);
+            assert_int_equal(perfile_source_memory(built(&b), "made", &source, NULL), PERFILE_OK);
+            assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+            while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK)
+                records[broken] += r->family == PERFILE_FAMILY_PERF;
+            assert_int_equal(st, PERFILE_END);
+            perfile_stream_get_summary(s, &sum, sizeof sum);
+            assert_int_equal(sum.damages, broken);
+            assert_int_equal(sum.lost, 0);
+            perfile_stream_close(s);
+        }
+        assert_true(records[0] > SAMPLES);
+        assert_int_equal(records[1], records[0]);
+        build_clear(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ids), cmocka_unit_test(features),
-                                       cmocka_unit_test(many)};
+                                       cmocka_unit_test(many),
+                                       cmocka_unit_test(attrs_outside_the_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
