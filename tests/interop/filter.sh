@@ -54,7 +54,7 @@ for capture in "$PERFILE_SOURCE"/samples/captures/*.data "$PERFILE_CORPUS"/recor
     try "$capture" --time 30%..70%
     [ -n "$pid" ] && try "$capture" --pid "${pid#*:}"
     try "$capture" --every 3
-    try "$capture" --time 40%..80% --compact-state
+    try "$capture" --time 40%..80% --compact-sideband
     try "$capture" --dso '[[]kernel*' --time 50%..
 done
 

@@ -45,9 +45,9 @@ for capture in "$PERFILE_SOURCE"/samples/captures/*.data "$PERFILE_CORPUS"/recor
     try "$capture" --records $((whole / 3 + 1))
     try "$capture" --every 5ms
     try "$capture" --by pid
-    try "$capture" --by cpu --compact-state
+    try "$capture" --by cpu --compact-sideband
     try "$capture" --by event
-    try "$capture" --size 64K --no-state
+    try "$capture" --size 64K --no-sideband
 done
 
 echo "$captures captures, $parts parts"

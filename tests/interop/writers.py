@@ -84,7 +84,7 @@ def filter_cases():
     yield ["--drop-field", "time", "--every", "2"]
     for form in FORMS:
         for what in ([], ["--every", "3"], ["--head", "5"], ["--time", "30%..70%"], ["--cpu", "0"],
-                     ["--no-state", "--every", "2"], ["--compact-state", "--time", "40%.."],
+                     ["--no-sideband", "--every", "2"], ["--compact-sideband", "--time", "40%.."],
                      ["--invert", "--time", "20%..60%"], ["--type", "SAMPLE"], ["--event", "0"]):
             yield form + what
     for what in ["--where", "period > 0"], ["--ip", "0x400000.."], ["--pid", "1-100000"], ["--tid", "1-100000"], \
@@ -105,8 +105,8 @@ def split_cases():
         for what in ["--records", "1000"], ["--size", "100K"], ["--by", "cpu"], ["--by", "event"]:
             yield form + what
     yield ["--every", "100ms"]
-    yield ["--records", "1000", "--no-state"]
-    yield ["--records", "1000", "--compact-state"]
+    yield ["--records", "1000", "--no-sideband"]
+    yield ["--records", "1000", "--compact-sideband"]
 
 
 WRITERS = {"convert": convert_cases, "filter": filter_cases, "sort": lambda: ONE_FILE, "merge": merge_cases,
