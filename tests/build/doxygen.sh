@@ -31,8 +31,8 @@ while read -r header change; do
     fi
     cp before "include/perfile/$header"
 done <<'END'
-stream.h /^\/\* What messages call the input/,/\*\/$/d
-stream.h /^\/\* What a stream has met so far/d
+stream.h /^\/\* The name of the input in messages/,/\*\/$/d
+stream.h /^\/\* What a stream has read so far/d
 model.h s/(uint32_t pid, ppid;).*/\1/
 base.h /^\/\* perfile_error.offset when no place/d
 records.h /^\/\* perfile_NAME_decode\(\) are the decoders/,/\*\/$/d
