@@ -68,8 +68,11 @@ static perfile_status describe_host(perfile_writer *w, perfile_error *err)
 /* The process, its program and its second thread. */
 static perfile_status tell_tasks(perfile_writer *w, uint32_t event, perfile_error *err)
 {
-    perfile_put_options how = {
-        .size = sizeof how, .event = event, .misc = PERFILE_CPUMODE_USER, .pid = PID, .tid = MAIN};
+    perfile_put_options how = {.size = sizeof how,
+                               .event = event,
+                               .misc = PERFILE_MISC_CPUMODE_USER,
+                               .pid = PID,
+                               .tid = MAIN};
     perfile_comm comm = {.pid = PID, .tid = MAIN, .comm = text("invented")};
     perfile_fork fork = {.pid = PID, .ppid = PID, .tid = HELPER, .ptid = MAIN, .time = 900001};
     perfile_mmap2 map = {.pid = PID,
@@ -102,7 +105,7 @@ static perfile_status put_samples(perfile_writer *w, const uint32_t index[2], bo
         const uint64_t chain[3] = {UINT64_MAX - 511 /* user code follows */, ip, CODE + 0x1000};
         perfile_put_options how = {.size = sizeof how,
                                    .event = index[fault],
-                                   .misc = PERFILE_CPUMODE_USER,
+                                   .misc = PERFILE_MISC_CPUMODE_USER,
                                    .part = directory ? 1 + i % 2 : 0};
         perfile_sample s = {.ip = ip,
                             .pid = PID,

@@ -117,13 +117,13 @@ enum {
 
 /* misc & PERFILE_MISC_CPUMODE_MASK: where the sample or the mapping is of. */
 enum {
-    PERFILE_CPUMODE_UNKNOWN = 0,
-    PERFILE_CPUMODE_KERNEL = 1,
-    PERFILE_CPUMODE_USER = 2,
-    PERFILE_CPUMODE_HYPERVISOR = 3,
-    PERFILE_CPUMODE_GUEST_KERNEL = 4,
-    PERFILE_CPUMODE_GUEST_USER = 5,
-    PERFILE_CPUMODE_KNOWN = 6 /* from here on there is none */
+    PERFILE_MISC_CPUMODE_UNKNOWN = 0,
+    PERFILE_MISC_CPUMODE_KERNEL = 1,
+    PERFILE_MISC_CPUMODE_USER = 2,
+    PERFILE_MISC_CPUMODE_HYPERVISOR = 3,
+    PERFILE_MISC_CPUMODE_GUEST_KERNEL = 4,
+    PERFILE_MISC_CPUMODE_GUEST_USER = 5,
+    PERFILE_MISC_CPUMODE_KNOWN = 6 /* from here on there is none */
 };
 
 /* attr.type; PMUs of the recorded machine follow (feature PMU_MAPPINGS). */

@@ -6,7 +6,7 @@
  *   NULL.  Results go through pointers and are untouched on failure.
  * - Every struct that a caller fills begins with its `size` (set it to sizeof), so that programs
  *   built against an older header go on working with a newer library.
- * - Structs that stand inside others, or one behind the other in an array of the library, have
+ * - Structs that stand inside others, or one after the other in an array of the library, have
  *   words called `reserved`, of which new members take their place: nothing behind them moves.
  *   Those that a program fills are zeroed as a whole first (`= {0}`), reserved words and all.  What
  *   grows with every kernel and stands in no such struct is reached through a pointer

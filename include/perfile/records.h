@@ -47,7 +47,7 @@ PERFILE_API uint64_t perfile_word(const perfile_words *w, size_t i);
 /* Copies min(w->n, n) integers to `out` and returns that number. */
 PERFILE_API size_t perfile_words_copy(const perfile_words *w, uint64_t *out, size_t n);
 
-/* `n` strings one behind the other, as stored; or of a program: see perfile_strings_of(). */
+/* `n` strings one after the other, as stored; or of a program: see perfile_strings_of(). */
 typedef struct perfile_strings {
     perfile_bytes bytes; /* as stored */
     size_t n;            /* how many strings are left */
@@ -58,7 +58,7 @@ typedef struct perfile_strings {
 /* Takes the first string off `s` (text without its NUL).  PERFILE_END after the last. */
 PERFILE_API perfile_status perfile_strings_next(perfile_strings *s, perfile_bytes *text);
 
-/* `n` structs one behind the other, as stored, or those of a program: see perfile_NAME_list().
+/* `n` structs one after the other, as stored, or those of a program: see perfile_NAME_list().
  * The rest is for perfile_NAME_next(). */
 typedef struct perfile_list {
     perfile_bytes bytes;          /* all that are left */
@@ -1369,7 +1369,7 @@ typedef struct perfile_sp_debug_unwind {
 /* Feature DEBUG_UNWIND_FILE: contents of those files. */
 typedef struct perfile_sp_debug_unwind_file {
     uint32_t reserved0; /* 0 */
-    perfile_bytes data; /* one behind the other */
+    perfile_bytes data; /* one after the other */
 } perfile_sp_debug_unwind_file;
 
 /* Feature FILE2: mapped files and their symbols. */

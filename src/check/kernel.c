@@ -11,8 +11,8 @@ enum { BUILD_ID_BYTES = 20, SECOND = 1000000000 };
 static bool is_kernel_mapping(const perfile_record *r, uint32_t pid)
 {
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
-    return pid == PERFILE_NO_PID || mode == PERFILE_CPUMODE_KERNEL ||
-           mode == PERFILE_CPUMODE_GUEST_KERNEL;
+    return pid == PERFILE_NO_PID || mode == PERFILE_MISC_CPUMODE_KERNEL ||
+           mode == PERFILE_MISC_CPUMODE_GUEST_KERNEL;
 }
 
 /* A mapping has a length, and does not wrap around at 2^64 (V-402). */

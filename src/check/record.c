@@ -79,7 +79,7 @@ static void report_header(pf_check *c, const perfile_record *r)
         return;
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
     unsigned unknown = r->misc & ~pf_misc_known(r->type);
-    if (mode >= PERFILE_CPUMODE_KNOWN)
+    if (mode >= PERFILE_MISC_CPUMODE_KNOWN)
         pf_report(c, PERFILE_RULE_V_211, PF_FULL, r, "record.misc", "%s with cpumode %u", name,
                   mode);
     else if (unknown)
@@ -92,8 +92,8 @@ void pf_check_header(pf_check *c, const perfile_record *r)
 {
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK, odd = 0;
     if (r->type < PERFILE_RECORD_USER) /* most have no bit but the cpumode */
-        odd =
-            mode >= PERFILE_CPUMODE_KNOWN || (r->misc != mode && r->misc & ~pf_misc_known(r->type));
+        odd = mode >= PERFILE_MISC_CPUMODE_KNOWN ||
+              (r->misc != mode && r->misc & ~pf_misc_known(r->type));
     if (r->body.len & 7 || odd)
         report_header(c, r);
 }

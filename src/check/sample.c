@@ -309,7 +309,7 @@ void pf_check_sample(pf_check *c, const perfile_record *r)
         check_rare_fields(c, r, s, plan);
     if (s->present & PERFILE_SAMPLE_TID) {
         /* Only user code has mappings of its process. */
-        bool user = (r->misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_CPUMODE_USER;
+        bool user = (r->misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_MISC_CPUMODE_USER;
         pf_check_note_sample(c, r, s, user && s->present & PERFILE_SAMPLE_IP);
     }
 }

@@ -25,7 +25,7 @@ static size_t *slot_of(const cli_groups *g, const uint64_t *key)
     return &g->slots[at];
 }
 
-/* Doubles the table and inserts all groups anew; false, with all groups still valid, if
+/* Doubles the table and inserts all groups again; false, with all groups still valid, if
  * there is no memory. */
 static bool grow(cli_groups *g)
 {

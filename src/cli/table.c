@@ -1,4 +1,4 @@
-/* Tables: cells are stored as strings one behind the other, and printed when all widths are known.
+/* Tables: cells are stored as strings one after the other, and printed when all widths are known.
  */
 #include "cli/table.h"
 

@@ -83,7 +83,7 @@ uint64_t pf_expr_type_bit(uint32_t type)
     return type < TYPE_BIT_BUILD_ID ? UINT64_C(1) << type : 0;
 }
 
-/* Named bits of misc.  One name can have several rows, one behind the other: it holds for several
+/* Named bits of misc.  One name can have several rows, one after the other: it holds for several
  * types. */
 static const struct {
     const char *name;

@@ -1,5 +1,5 @@
 /* Features that describe the samples, SAMPLE_TIME and BUILD_ID, for the samples that are kept.
- * Features that came as records in the stream are left alone: they are handed on as records. */
+ * Features that came as records in the stream are left alone: they are passed on as records. */
 #include <string.h>
 
 #include "base/cursor.h"

@@ -61,7 +61,7 @@ static bool is_plain(const perfile_record *r)
     return r->family != PERFILE_FAMILY_DAMAGE && !(r->flags & PERFILE_REC_ENVELOPE);
 }
 
-/* True if records like this one are tested. Envelopes are handed on untested for the records that
+/* True if records like this one are tested. Envelopes are passed on untested for the records that
  * come out of them, except with PERFILE_FILTER_ONLY, which tests every record. */
 static bool is_tested(const pf_filter *x, const perfile_record *r)
 {
@@ -264,7 +264,7 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
         st = pf_filter_count(x, run, selected, err);
     if (st != PERFILE_OK)
         return st;
-    /* Without terms every record of the run is handed on. */
+    /* Without terms every record of the run is passed on. */
     *keep = pf_filter_selects_all(x) ? run->all : selected;
     if (!pf_filter_selects_all(x) && !x->only)
         st = keep_sideband(x, first, run->all & ~run->samples, keep, err);

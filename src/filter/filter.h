@@ -6,7 +6,7 @@
  *
  *   1. collecting pass, only for relative times and for names: time range, process model
  *   2. selecting pass: a bit for each selected record, processes, FORKs
- *   3. last pass, the stage: hands on what is selected or kept
+ *   3. last pass, the stage: passes on what is selected or kept
  *
  * The 1st and 2nd are perfile_filter_learn(); the stage works without them where it can, and then
  * keeps all side-band. */
@@ -171,13 +171,13 @@ perfile_status pf_filter_check_events(const pf_filter *x, perfile_error *err);
 
 /* filter.c */
 
-/* True if there are no terms: every record is handed on. */
+/* True if there are no terms: every record is passed on. */
 bool pf_filter_selects_all(const pf_filter *x);
 /* True if a time is relative to those of the samples, which the collecting pass finds. */
 bool pf_filter_needs_time_range(const pf_filter *x);
 /* Begins a pass over `s`: forgets what was computed from the session of the pass before. */
 void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s);
-/* In the last pass: sets *keep to the records of the run that are handed on. */
+/* In the last pass: sets *keep to the records of the run that are passed on. */
 perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
                                 perfile_error *err);
 /* Sets *selected to the selected records of a run: by the bits of the selecting pass, else by
@@ -242,7 +242,7 @@ perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *births
 perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err);
 bool pf_filter_is_last(const pf_filter *x, const perfile_record *r);
 
-/* facts.c: features that describe the samples, made anew for those that are kept and put into a
+/* facts.c: features that describe the samples, made again for those that are kept and put into a
  * view of the capture's session */
 
 /* True if the session has such features. */

@@ -1,4 +1,4 @@
-/* The stage: hands on those records of each run that the filter keeps.
+/* The stage: passes on those records of each run that the filter keeps.
  *
  * Normally these are ranges of the run of the stream below, without a copy. If features change
  * (SAMPLE_TIME, BUILD_ID), records have to belong to another session, a view of that below, and
@@ -16,7 +16,7 @@ typedef struct stage {
     pf_filter *x;
     const perfile_record *first; /* the run of the stream below … */
     size_t n;
-    uint64_t left; /* … and the bits of the records in it that are still to be handed on */
+    uint64_t left; /* … and the bits of the records in it that are still to be passed on */
     bool begun;
     pf_fragments pieces;
     pf_session_view *view; /* with features for what is kept; NULL: features do not change */

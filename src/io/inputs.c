@@ -79,7 +79,7 @@ static bool add_entry(pf_inputs *in, int folder, const char *name)
  */
 static bool add_entries(pf_inputs *in, int folder)
 {
-    /* Opened anew: readdir() would move the position of the caller's descriptor. */
+    /* Opened again: readdir() would move the position of the caller's descriptor. */
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir && fd >= 0)

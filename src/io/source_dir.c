@@ -99,7 +99,7 @@ static perfile_status dir_entry(const perfile_source *dir, const char *entry,
     return st;
 }
 
-/* See pf_source_list().  Opens the directory anew, because readdir() moves the position of a
+/* See pf_source_list().  Opens the directory again, because readdir() moves the position of a
  * descriptor.  Entries that cannot be examined are left out. */
 static perfile_status dir_list(const perfile_source *s, const char *prefix, pf_buffer *names,
                                size_t *n, perfile_error *err)

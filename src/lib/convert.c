@@ -184,7 +184,7 @@ static perfile_status spool(pf_convert *x, perfile_error *err)
 
 /* Sets *image to false if damage must be left out of the output and there is some: bytes then move.
  * To find out, a file is read once to its end (a pipe is spooled for that).  A directory is always
- * written anew in this case, without a pass to search for damage. */
+ * written again in this case, without a pass to search for damage. */
 static perfile_status leave_out_damage(pf_convert *x, bool *image, perfile_error *err)
 {
     bool damaged = x->from_directory;

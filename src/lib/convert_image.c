@@ -135,7 +135,7 @@ static perfile_status note_fragment(pf_image *m, const perfile_record *r, perfil
                                                                : pf_fail_nomem(err, "convert");
 }
 
-/* Writes a run of records, which lie one behind the other in memory and in the file, in the other
+/* Writes a run of records, which lie one after the other in memory and in the file, in the other
  * byte order.  A record that cannot be swapped completely ends the call of pf_swap_run(); it is
  * reported, and swapping goes on with the record behind it. */
 static perfile_status swap_run(pf_image *m, const perfile_record *first, size_t n,

@@ -53,7 +53,7 @@ perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, pe
 
 /* Writes a run without its FINISHED_ROUND records, each of which is noted.  They promise that all
  * records behind them are later than those of the round before.  That does not hold when the files
- * of a directory are written one behind the other. */
+ * of a directory are written one after the other. */
 static perfile_status put_without_rounds(pf_copy *x, const perfile_record *first, size_t n,
                                          perfile_error *err)
 {

@@ -28,7 +28,7 @@ typedef struct pf_copy {
     perfile_writer *writer;
     uint32_t from, to;   /* PERFILE_FORM_… of input and output */
     bool packs;          /* the writer compresses */
-    bool joins_parts;    /* the data.N of a directory go into one file, one behind the other */
+    bool joins_parts;    /* the data.N of a directory go into one file, one after the other */
     bool begun;          /* the writer has its events: records can be written */
     uint64_t joined_seq; /* sequence of the last fragment of simpleperf's; the record joined from
                           * it names it as its envelope */
@@ -39,7 +39,7 @@ typedef struct pf_copy {
 
     /* From a pipe into a file: records in front of the first one of the kernel wait, because in a
      * file all events precede all records. */
-    pf_buffer held;      /* bytes of these records, one behind the other */
+    pf_buffer held;      /* bytes of these records, one after the other */
     size_t held_most;    /* limit of held.len; a record beyond it ends the waiting */
     pf_buffer ids;       /* perfile_words of each event when its HEADER_ATTR came */
     pf_buffer build_ids; /* HEADER_BUILD_ID records in the layout of the feature BUILD_ID */

@@ -36,7 +36,7 @@ static const struct {
                                       "%s left out: they are not true of several files in one%s",
                                       true},
     [PERFILE_NOTE_PARTS] = {"parts",
-                            "%s one behind the other: the records are not in order of time%s",
+                            "%s one after the other: the records are not in order of time%s",
                             false},
     /* The next three are reported at once with a text of their own, and never counted here. */
     [PERFILE_NOTE_TARGET] = {"target", "%s%s", true},

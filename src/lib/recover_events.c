@@ -285,7 +285,7 @@ static perfile_status choose(const pf_recover *x, perfile_bytes file, const perf
 }
 
 /* See lib/recover.h.  The bytes of the chosen events move into `r`, whose pointers into them are
- * made anew by pf_repair_resolve(). */
+ * made again by pf_repair_resolve(). */
 perfile_status pf_recover_choose_events(const pf_recover *x, perfile_bytes file, pf_repair *r,
                                         perfile_error *err)
 {

@@ -114,7 +114,7 @@ static perfile_status join_groups(group_join *j, perfile_group_desc_entry *entri
     return st;
 }
 
-/* Always made anew: even equal features need other indexes if events of an earlier input precede.
+/* Always made again: even equal features need other indexes if events of an earlier input precede.
  */
 perfile_status pf_join_groups(pf_merge *x, uint32_t number, perfile_error *err)
 {

@@ -21,7 +21,7 @@ static void set_run(pf_merge_input *in, size_t n)
     in->next_key = s->keys + (in->next - s->run);
 }
 
-/* True for records that never go out: rounds, which are made anew, and envelopes. Fragments of a
+/* True for records that never go out: rounds, which are made again, and envelopes. Fragments of a
  * record go out only if records of the input do not change; else the joined record goes out
  * instead. */
 static bool never_goes_out(const pf_merge_input *in, const perfile_record *r)

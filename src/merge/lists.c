@@ -312,7 +312,7 @@ static perfile_status add_input(list_join *j, uint32_t k, perfile_error *err)
         is_open = false;
     }
     /* Entries of perf before 2.6.35 have another layout and cannot stand in one list with others:
-     * they are made anew from the session. */
+     * they are made again from the session. */
     is_open = is_open && !list.old_build_id;
     while (is_open && st == PERFILE_OK && j->form->next(&list, &e))
         st = add_entry(j, k, &e, err);

@@ -10,7 +10,7 @@
 #include "merge/merge.h"
 
 enum {
-    MOST_BYTES = 12 << 20, /* remembered of one time; records beyond that are handed on */
+    MOST_BYTES = 12 << 20, /* remembered of one time; records beyond that are passed on */
     FIRST_SLOTS = 256,
     HANDED_ON = 0 /* `owner` of the count for the output; inputs have their index + 1 */
 };

@@ -202,7 +202,7 @@ void pf_merge_fill_fast(pf_merge *x)
         bytes += size;
         shortest = size < shortest ? size : shortest;
         longest = size > longest ? size : longest;
-        /* The writer can write the run with one call if the records lie one behind the other. */
+        /* The writer can write the run with one call if the records lie one after the other. */
         adjacent &= out->header == end;
         end = out->header + size;
         keys |= in->key;

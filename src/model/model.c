@@ -331,7 +331,7 @@ static bool feed_ksymbol(perfile_model *m, const perfile_record *r, uint64_t tim
                          .len = o.len,
                          .start = time,
                          .kind = PERFILE_MAPPING_SYMBOL,
-                         .cpumode = PERFILE_CPUMODE_KERNEL};
+                         .cpumode = PERFILE_MISC_CPUMODE_KERNEL};
     return add_mapping(m, &x, o.name, &m->symbols);
 }
 

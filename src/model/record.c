@@ -19,9 +19,9 @@ const perfile_mapping *perfile_model_record_mapping(const perfile_model *m, cons
     uint32_t pid = PERFILE_NO_PID, tid;
     uint64_t ip;
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
-    if ((mode != PERFILE_CPUMODE_KERNEL && mode != PERFILE_CPUMODE_USER) ||
+    if ((mode != PERFILE_MISC_CPUMODE_KERNEL && mode != PERFILE_MISC_CPUMODE_USER) ||
         !perfile_sample_field(r, PERFILE_SAMPLE_IP, &ip) ||
-        (mode == PERFILE_CPUMODE_USER && !perfile_record_task(r, &pid, &tid)))
+        (mode == PERFILE_MISC_CPUMODE_USER && !perfile_record_task(r, &pid, &tid)))
         return NULL;
     return perfile_model_mapping(m, pid, ip, perfile_record_time(r));
 }

@@ -156,7 +156,7 @@ static uint32_t misc_oddities(const perfile_record *r)
     bool kernel = r->type < PERFILE_RECORD_USER;
     bool has_mode = kernel || r->type == PERFILE_RECORD_HEADER_BUILD_ID;
     bool odd = has_mode ? r->misc & MISC_UNUSED ||
-                              (r->misc & PERFILE_MISC_CPUMODE_MASK) >= PERFILE_CPUMODE_KNOWN
+                              (r->misc & PERFILE_MISC_CPUMODE_MASK) >= PERFILE_MISC_CPUMODE_KNOWN
                         : r->misc != 0;
     return odd ? PF_ODD_MISC : 0;
 }

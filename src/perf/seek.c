@@ -1,6 +1,6 @@
 /* perfile_stream_seek(): the walk goes on at another record.
  *
- * A part is begun anew, as if it had just been opened, and then the walk is put at the record.
+ * A part is begun again, as if it had just been opened, and then the walk is put at the record.
  * Everything that reaches over several records (fragments of simpleperf, what salvage has looked at
  * ahead) starts afresh by that; only a zstd stream cannot be entered in its middle. */
 #include <inttypes.h>

@@ -132,9 +132,10 @@ static perfile_status refuse_record(const pf_perf_writer *w, const perfile_recor
                        "do not agree with its bytes",
                        r->type, r->body.len + PF_PERF_RECORD_HEADER,
                        (unsigned long long)r->extra.len);
-    return pf_fail(err, PERFILE_E_USAGE, "writer.put",
-                   "compressed records cannot stand in a capture that is compressed anew: put what "
-                   "is in them");
+    return pf_fail(
+        err, PERFILE_E_USAGE, "writer.put",
+        "compressed records cannot stand in a capture that is compressed again: put what "
+        "is in them");
 }
 
 /* True if the record can be written now. */

@@ -157,7 +157,7 @@ static void prepare_slot(pf_sort *x, uint32_t i)
     x->prepared |= UINT64_C(1) << i;
 }
 
-/* Returns slot `i` for a record of another kind; it must be prepared anew afterwards. */
+/* Returns slot `i` for a record of another kind; it must be prepared again afterwards. */
 static perfile_record *unprepared_slot(pf_sort *x, uint32_t i)
 {
     x->prepared &= ~(UINT64_C(1) << i);

@@ -20,7 +20,7 @@ uint64_t pf_sort_count_events_and_ids(const perfile_session *s)
     return known;
 }
 
-/* The next record is the first of another part: times begin anew there. */
+/* The next record is the first of another part: times begin again there. */
 static void begin_part(pf_sort *x, uint32_t part)
 {
     const perfile_container *c = perfile_stream_container(&x->base);
@@ -160,7 +160,7 @@ void pf_sort_note(pf_totals *sum, const perfile_record *r)
     }
     sum->timed += timed;
     if (r->type == PERFILE_RECORD_MMAP && !sum->kernel_address &&
-        (r->misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_CPUMODE_KERNEL &&
+        (r->misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_MISC_CPUMODE_KERNEL &&
         perfile_mmap_decode(r, &map, sizeof map, NULL) == PERFILE_OK) {
         sum->kernel_address = map.addr;
     }

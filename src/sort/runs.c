@@ -1,6 +1,6 @@
 /* Sorted runs in temporary files, and the readers of them.
  *
- * A level is one file with up to PF_SORT_FAN_IN runs, one behind the other.  When a level is full,
+ * A level is one file with up to PF_SORT_FAN_IN runs, one after the other.  When a level is full,
  * its runs are merged into one run of the next level and its file is cut to nothing, so that each
  * record is written once per level, and no more than PF_SORT_FAN_IN windows are open at a time.
  * Files have no name (io/temporary.h) and vanish with the process. */

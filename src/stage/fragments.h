@@ -14,7 +14,7 @@
 /* All zeros is empty. */
 typedef struct pf_fragments {
     pf_buffer records;    /* perfile_record of each held fragment; header and body are invalid */
-    pf_buffer bytes;      /* their bytes, one behind the other */
+    pf_buffer bytes;      /* their bytes, one after the other */
     size_t n_yielded;     /* fragments that were yielded or passed over … */
     size_t yielded_bytes; /* … and their bytes */
     bool giving;          /* pf_fragments_next() is to be called until it returns false */

@@ -20,7 +20,7 @@ typedef struct pf_relayout_move {
     uint8_t from, n;
 } pf_relayout_move;
 
-/* How 64-bit words of fixed place are put together anew: those at the front of a sample, or those
+/* How 64-bit words of fixed place are put together again: those at the front of a sample, or those
  * of a trailer. */
 typedef struct pf_relayout_words {
     pf_relayout_move moves[PF_RELAYOUT_MOVES]; /* in the order of the new words */

@@ -105,7 +105,7 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
     /* Guests have a pid of their own; of everything else perf writes -1. */
     const perfile_header_build_id id = {
         .has_pid = true,
-        .pid = (r->misc & PERFILE_MISC_CPUMODE_MASK) >= PERFILE_CPUMODE_GUEST_KERNEL
+        .pid = (r->misc & PERFILE_MISC_CPUMODE_MASK) >= PERFILE_MISC_CPUMODE_GUEST_KERNEL
                    ? (int32_t)v.pid
                    : HOST,
         .build_id = v.build_id,

@@ -70,7 +70,7 @@ typedef struct pf_target {
     pf_buffer bytes;                   /* of the rewritten records of this run */
     pf_deferred deferred;              /* records that wait */
 
-    /* HEADER_BUILD_ID records that were passed on, one behind the other, and a hash table of them:
+    /* HEADER_BUILD_ID records that were passed on, one after the other, and a hash table of them:
      * offset + 1, 0 is an empty slot. */
     pf_buffer written_ids;
     uint32_t *written_slots;

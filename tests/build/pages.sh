@@ -44,12 +44,12 @@ check() {
         '/*'* | '#!'* | '#'' '*) ;;
         *) echo "${file#"$root"/}: does not begin with what it is for"; bad=1 ;;
         esac
-    done < <(find "$root/src" "$root/include" -name '*.[ch]' -o -name '*.inc' | sort)
+    done < <(find "$root/src" "$root/include" "$root/tests" "$root/fuzz" "$root/samples" -name '*.[ch]' -o -name '*.inc' | sort)
     return "$bad"
 }
 
 # The check itself, on a tree with each mistake.
-mkdir -p tree/src/base tree/include
+mkdir -p tree/src/base tree/include tree/tests tree/fuzz tree/samples
 printf 'See `base/there.c` and `base/gone.c`.\n' >tree/ARCHITECTURE.md
 seq 61 | sed 's/^/int x/' >tree/src/base/there.c
 if check tree >found; then

@@ -45,7 +45,7 @@ cmp -s file.data again.data || say "a stream and a file of the same bytes differ
 # Directories.
 expect 0 "" -o directory "$captures/threads.data"
 diff -r directory "$captures/threads.data" >/dev/null || say "a directory changed"
-expect 0 "one behind the other" --to perf.data -o one.data "$captures/threads.data"
+expect 0 "one after the other" --to perf.data -o one.data "$captures/threads.data"
 expect 0 "" --to dir -o made group.data
 [ -f made/data ] || say "no directory was made"
 

@@ -125,7 +125,7 @@ static void made(void **state)
 static void add_sample(builder *b, uint32_t cpu, uint32_t pid, uint64_t ip, uint64_t time,
                        uint64_t period)
 {
-    size_t start = build_begin(b, PERFILE_RECORD_SAMPLE, PERFILE_CPUMODE_USER);
+    size_t start = build_begin(b, PERFILE_RECORD_SAMPLE, PERFILE_MISC_CPUMODE_USER);
     build_u64(b, 70);
     build_u64(b, ip);
     build_u32(b, pid);

@@ -313,17 +313,18 @@ static void unknown_ones_pass(void **state)
 static void written_out_is_as_in_tables(void **state)
 {
     (void)state;
-    static const char *const modes[PERFILE_CPUMODE_KNOWN] = {
-        [PERFILE_CPUMODE_UNKNOWN] = "unknown",
-        [PERFILE_CPUMODE_KERNEL] = "kernel",
-        [PERFILE_CPUMODE_USER] = "user",
-        [PERFILE_CPUMODE_HYPERVISOR] = "hypervisor",
-        [PERFILE_CPUMODE_GUEST_KERNEL] = "guest_kernel",
-        [PERFILE_CPUMODE_GUEST_USER] = "guest_user"};
-    for (unsigned i = 0; i < PERFILE_CPUMODE_KNOWN; i++)
+    static const char *const modes[PERFILE_MISC_CPUMODE_KNOWN] = {
+        [PERFILE_MISC_CPUMODE_UNKNOWN] = "unknown",
+        [PERFILE_MISC_CPUMODE_KERNEL] = "kernel",
+        [PERFILE_MISC_CPUMODE_USER] = "user",
+        [PERFILE_MISC_CPUMODE_HYPERVISOR] = "hypervisor",
+        [PERFILE_MISC_CPUMODE_GUEST_KERNEL] = "guest_kernel",
+        [PERFILE_MISC_CPUMODE_GUEST_USER] = "guest_user"};
+    for (unsigned i = 0; i < PERFILE_MISC_CPUMODE_KNOWN; i++)
         assert_string_equal(perfile_vocabulary_word(perfile_vocabulary_find("cpumode"), i),
                             modes[i]);
-    assert_null(perfile_vocabulary_word(perfile_vocabulary_find("cpumode"), PERFILE_CPUMODE_KNOWN));
+    assert_null(
+        perfile_vocabulary_word(perfile_vocabulary_find("cpumode"), PERFILE_MISC_CPUMODE_KNOWN));
     assert_int_equal(pf_releases[PF_N_RELEASES - 1].attr_size, PF_ATTR_OURS);
     for (size_t i = 0; i < PF_N_RELEASES; i++)
         assert_true(pf_attr_size_is_known(pf_releases[i].attr_size));

@@ -267,7 +267,7 @@ static void records_that_are_none(void **state)
     assert_int_equal(perfile_sink_memory("m", &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_writer_open(sink, &o, &w, NULL), PERFILE_OK);
     says(perfile_writer_put_compressed(w, &packed, sizeof packed, NULL, &err), PERFILE_E_USAGE,
-         "compressed anew");
+         "compressed again");
     close_writer(w, sink);
 }
 

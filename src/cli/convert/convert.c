@@ -186,7 +186,7 @@ static const cli_option options[] = {
              "resync; stop: convert what is in front of the damage; resync: continue where records "
              "begin again; salvage: continue with records that can be trusted",
      .more = "fail reports what is wrong and where. An intact capture is copied with any of them, "
-             "except that stop, resync and salvage write directories anew. `perfile recover` "
+             "except that stop, resync and salvage rewrite directories. `perfile recover` "
              "examines more closely what can be trusted."},
     {"json", .code = CLI_OPTION_JSON,
      .help = "a JSON object with everything that changed, see format/reports.md",

@@ -1,3 +1,4 @@
+/* The table of ratios at the end of the benchmark: rows, what is required, JSON. */
 #include "bench.h"
 
 #include <math.h>
