@@ -14,7 +14,8 @@ enum { WORTH = 16 }; /* samples: for fewer, making records costs no more than pe
 static size_t fixed_bytes(const perfile_layout *l)
 {
     int last = -1;
-    for (size_t i = 0; i < sizeof l->sample_slot; i++)
+    /* Places of bits that no table has are -1: this is asked for every run. */
+    for (size_t i = 0; i < PERFILE_SAMPLE_BITS; i++)
         last = l->sample_slot[i] > last ? l->sample_slot[i] : last;
     return 8 * (size_t)(last + 1);
 }
