@@ -10,10 +10,10 @@
 enum { MOST_BYTES = 32 << 20 }; /* of FORKs: 2 million */
 
 /* A FORK of a process. */
-typedef struct birth {
+typedef struct fork_entry {
     uint64_t time; /* 0: the record has none, the process existed before the recording */
     uint32_t child, parent;
-} birth;
+} fork_entry;
 
 /* A fork of a thread has the same pid on both sides. */
 bool pf_ancestors_note(pf_ancestors *b, const perfile_record *r)
@@ -22,7 +22,7 @@ bool pf_ancestors_note(pf_ancestors *b, const perfile_record *r)
     if (perfile_fork_decode(r, &fork, sizeof fork, NULL) != PERFILE_OK || fork.pid == fork.ppid)
         return true;
     uint64_t time = perfile_record_time(r);
-    const birth one = {time == PERFILE_NO_TIME ? 0 : time, fork.pid, fork.ppid};
+    const fork_entry one = {time == PERFILE_NO_TIME ? 0 : time, fork.pid, fork.ppid};
     /* With `full` ancestors are unknown; the caller keeps the side-band of all processes. */
     b->full |= b->all.len >= MOST_BYTES;
     return b->full || pf_buffer_append(&b->all, &one, sizeof one);
@@ -31,7 +31,7 @@ bool pf_ancestors_note(pf_ancestors *b, const perfile_record *r)
 /* By child, parent and time. */
 static int by_child(const void *a, const void *b)
 {
-    const birth *x = a, *y = b;
+    const fork_entry *x = a, *y = b;
     if (x->child != y->child)
         return x->child < y->child ? -1 : 1;
     if (x->parent != y->parent)
@@ -42,7 +42,7 @@ static int by_child(const void *a, const void *b)
 /* Of equal pairs of child and parent the earliest is enough: it counts for the most ends. */
 void pf_ancestors_sort(pf_ancestors *b)
 {
-    birth *all = (birth *)(void *)b->all.ptr;
+    fork_entry *all = (fork_entry *)(void *)b->all.ptr;
     size_t n = b->all.len / sizeof *all, kept = 0;
     if (n == 0)
         return;
@@ -55,7 +55,7 @@ void pf_ancestors_sort(pf_ancestors *b)
 }
 
 /* Index of the first FORK of `child`; if there is none, of the next greater child. */
-static size_t births_of(const birth *all, size_t n, uint32_t child)
+static size_t first_fork_of(const fork_entry *all, size_t n, uint32_t child)
 {
     size_t low = 0, high = n;
     while (low < high) {
@@ -73,7 +73,7 @@ bool pf_ancestors_add_needed(const pf_ancestors *b, uint32_t child, uint64_t end
                              pf_buffer *waiting, void (*on_added)(void *user, uint32_t pid),
                              void *user)
 {
-    const birth *all = (const birth *)(const void *)b->all.ptr;
+    const fork_entry *all = (const fork_entry *)(const void *)b->all.ptr;
     size_t n = b->all.len / sizeof *all;
     bool is_new;
     pf_buffer_clear(waiting);
@@ -86,7 +86,7 @@ bool pf_ancestors_add_needed(const pf_ancestors *b, uint32_t child, uint64_t end
         waiting->len -= sizeof child;
         if (on_added)
             on_added(user, child);
-        for (size_t i = births_of(all, n, child); i < n && all[i].child == child; i++) {
+        for (size_t i = first_fork_of(all, n, child); i < n && all[i].child == child; i++) {
             if (all[i].time > end)
                 continue;
             if (!pf_pids_add(needed, all[i].parent, &is_new))
@@ -101,7 +101,7 @@ bool pf_ancestors_add_needed(const pf_ancestors *b, uint32_t child, uint64_t end
 bool pf_ancestors_parents(const pf_ancestors *b, uint64_t end, const pf_pids *needed,
                           pf_pids *parents)
 {
-    const birth *all = (const birth *)(const void *)b->all.ptr;
+    const fork_entry *all = (const fork_entry *)(const void *)b->all.ptr;
     size_t n = b->all.len / sizeof *all;
     bool ok = true, is_new;
     for (size_t i = 0; i < n && ok; i++)

@@ -191,10 +191,10 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
     }
     x->selection_known = true;
     pf_stretches_finish(&x->unselected);
-    pf_ancestors_sort(&x->births);
+    pf_ancestors_sort(&x->ancestors);
     /* The FORKs are only needed for this. */
-    st = pf_filter_find_ancestors(x, &x->births, err);
-    pf_ancestors_free(&x->births);
+    st = pf_filter_find_ancestors(x, &x->ancestors, err);
+    pf_ancestors_free(&x->ancestors);
     return st;
 }
 
@@ -341,7 +341,7 @@ void perfile_filter_close(perfile_filter_state *x)
     pf_index_free(&x->cgroup_of);
     pf_buffer_free(&x->cgroup_names);
     pf_buffer_free(&x->selected_bits);
-    pf_ancestors_free(&x->births);
+    pf_ancestors_free(&x->ancestors);
     pf_pids_free(&x->seen);
     pf_pids_free(&x->wanted);
     pf_pids_free(&x->needed);

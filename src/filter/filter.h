@@ -94,11 +94,11 @@ struct perfile_filter_state {
     pf_stretches unselected; /* ranges without a selected record, which the last pass skips */
 
     /* Processes. */
-    pf_pids seen, wanted; /* processes with records; with selected records */
-    pf_pids needed;       /* `wanted` and their ancestors */
-    bool unattributed;    /* a selected record has no process: side-band of all is kept */
-    pf_ancestors births;  /* FORKs */
-    bool is_part;         /* of a split: only processes of selected records are of interest */
+    pf_pids seen, wanted;   /* processes with records; with selected records */
+    pf_pids needed;         /* `wanted` and their ancestors */
+    bool unattributed;      /* a selected record has no process: side-band of all is kept */
+    pf_ancestors ancestors; /* FORKs */
+    bool is_part;           /* of a split: only processes of selected records are of interest */
 
     /* PERFILE_FILTER_COMPACT_SIDEBAND, see compact.c. */
     pf_index last_of_key; /* key of a piece of side-band -> index in last_records */
@@ -234,7 +234,7 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r);
 perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t selected,
                                      perfile_error *err);
 /* After the selecting pass: computes `needed` from `wanted` and the FORKs. */
-perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *births,
+perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *ancestors,
                                         perfile_error *err);
 
 /* compact.c: the first in the selecting pass for each record of class TASK, the second in the last

@@ -320,25 +320,26 @@ perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected
     for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
         const perfile_record *r = &run->first[__builtin_ctzll(left)];
         if (r->type == PERFILE_RECORD_FORK)
-            ok = pf_ancestors_note(&x->births, r);
+            ok = pf_ancestors_note(&x->ancestors, r);
     }
     return ok ? pf_filter_note_others(x, run, selected, err) : pf_fail_nomem(err, "filter");
 }
 
 /* Side-band of all processes is kept if the needed ones cannot be told: a selected record has no
  * process, or a limit was reached. */
-perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *births,
+perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *ancestors,
                                         perfile_error *err)
 {
     pf_buffer waiting = {0};
     bool ok = true;
     uint64_t at = 0;
     uint32_t pid;
-    x->result.all_sideband = x->unattributed || births->full || x->wanted.full;
+    x->result.all_sideband = x->unattributed || ancestors->full || x->wanted.full;
     while (ok && pf_pids_next(&x->wanted, &at, &pid))
-        ok = pf_ancestors_add_needed(births, pid, x->window_end, &x->needed, &waiting, NULL, NULL);
+        ok = pf_ancestors_add_needed(ancestors, pid, x->window_end, &x->needed, &waiting, NULL,
+                                     NULL);
     if (ok && x->compact)
-        ok = pf_ancestors_parents(births, x->window_end, &x->needed, &x->forked_parents);
+        ok = pf_ancestors_parents(ancestors, x->window_end, &x->needed, &x->forked_parents);
     pf_buffer_free(&waiting);
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }

@@ -82,7 +82,7 @@ static perfile_status select_sideband(lot *l, perfile_error *err)
     }
     st = st == PERFILE_END ? PERFILE_OK : st;
     for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
-        st = pf_filter_find_ancestors(l->at[k].filter, &x->births, err);
+        st = pf_filter_find_ancestors(l->at[k].filter, &x->ancestors, err);
     return st;
 }
 

@@ -64,7 +64,7 @@ perfile_status pf_split_add_side_band(pf_split *x, const perfile_record *first, 
             z->always += bytes;
         }
         if (r->type == PERFILE_RECORD_FORK)
-            ok = ok && pf_ancestors_note(&x->births, r);
+            ok = ok && pf_ancestors_note(&x->ancestors, r);
     }
     return ok ? PERFILE_OK : pf_fail_nomem(err, "split");
 }
@@ -106,7 +106,7 @@ void pf_split_add_facts(pf_split *x, const perfile_stream *s)
     }
     bytes += (uint64_t)EVENT_TYPE * perfile_session_n_event_types(session);
     x->size.always += bytes;
-    pf_ancestors_sort(&x->births);
+    pf_ancestors_sort(&x->ancestors);
 }
 
 /* Callback of pf_ancestors_add_needed(): adds the side-band of a process that the part now needs.
@@ -126,12 +126,12 @@ static bool need_process(pf_split *x, uint32_t pid)
     pf_split_size *z = &x->size;
     if (z->everyone || (pid != PERFILE_NO_PID && pf_pids_have(&z->needed, pid)))
         return true;
-    if (pid == PERFILE_NO_PID || z->full || x->births.full) {
+    if (pid == PERFILE_NO_PID || z->full || x->ancestors.full) {
         z->everyone = true; /* side-band that was added before counts twice: still from above */
         z->bytes += z->all_side_band;
         return true;
     }
-    return pf_ancestors_add_needed(&x->births, pid, PERFILE_NO_TIME, &z->needed, &z->waiting,
+    return pf_ancestors_add_needed(&x->ancestors, pid, PERFILE_NO_TIME, &z->needed, &z->waiting,
                                    add_side_band, z);
 }
 

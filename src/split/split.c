@@ -53,7 +53,7 @@ perfile_status pf_split_init(pf_split *x, const perfile_split_options *options, 
 void pf_split_free(pf_split *x)
 {
     perfile_filter_close(x->scan);
-    pf_ancestors_free(&x->births);
+    pf_ancestors_free(&x->ancestors);
     pf_buffer_free(&x->homes);
     pf_index_free(&x->places);
     pf_index_free(&x->size.index_of);
@@ -270,7 +270,7 @@ static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n
         if (data)
             add_data(x, r, sample ? k.times[i] : perfile_record_time(r));
         /* By size the first pass has noted the forks. */
-        if (r->type == PERFILE_RECORD_FORK && !by_size && !pf_ancestors_note(&x->births, r))
+        if (r->type == PERFILE_RECORD_FORK && !by_size && !pf_ancestors_note(&x->ancestors, r))
             st = pf_fail_nomem(err, "split");
         x->samples += sample;
     }
@@ -316,7 +316,7 @@ perfile_status pf_split_find(pf_split *x, perfile_stream *s, perfile_error *err)
 {
     x->session = perfile_stream_session(s);
     perfile_status st = pass(x, s, find_in, err);
-    pf_ancestors_sort(&x->births);
+    pf_ancestors_sort(&x->ancestors);
     return st == PERFILE_OK ? sort_homes(x, err) : st;
 }
 

@@ -45,15 +45,15 @@ typedef struct pf_split_size {
 
 typedef struct pf_split {
     perfile_split_options options;
-    bool state, compact;  /* parts get side-band of others; only the last of equal kind */
-    bool in_order;        /* a part begins where the one before ends: by time, size, number */
-    bool stored;          /* … and that in stored order: by size, number */
-    pf_filter *scan;      /* fed by the first pass: names of threads, time of the first sample */
-    uint64_t first_other; /* least time of data that is no sample, for captures without samples */
-    pf_ancestors births;  /* which process forked which */
-    pf_buffer homes;      /* pf_split_home: as they are found, then sorted by key */
-    uint32_t n;           /* parts */
-    pf_index places;      /* key -> index in `homes`, of parts by a key */
+    bool state, compact;    /* parts get side-band of others; only the last of equal kind */
+    bool in_order;          /* a part begins where the one before ends: by time, size, number */
+    bool stored;            /* … and that in stored order: by size, number */
+    pf_filter *scan;        /* fed by the first pass: names of threads, time of the first sample */
+    uint64_t first_other;   /* least time of data that is no sample, for captures without samples */
+    pf_ancestors ancestors; /* which process forked which */
+    pf_buffer homes;        /* pf_split_home: as they are found, then sorted by key */
+    uint32_t n;             /* parts */
+    pf_index places;        /* key -> index in `homes`, of parts by a key */
     pf_split_size size;
     uint64_t records, samples; /* of the capture */
 
