@@ -71,30 +71,31 @@ typedef struct perfile_list {
     bool as_stored;               /* see perfile_open_options */
     uint8_t reserved0[3];
     uint32_t given; /* not 0: bytes.ptr points at structs of that size, which a program made */
-    uint64_t reserved;
 } perfile_list;
 
 /* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type.
- * Members that later versions add take the place of reserved words, so a struct that a program
- * fills is zeroed as a whole first. */
+ * Members that later versions add take the place of reserved words and flags, so a struct that a
+ * program fills is zeroed as a whole first. */
 /* clang-format off */
 /* BEGIN made of format/: structs */
 /* What an event counts and what its samples hold. */
 typedef struct perfile_attr {
     uint32_t reserved0; /* 0 */
+    bool is_freq; /* the members with it are there */
+    bool is_period; /* else these are */
+    bool is_watermark; /* the members with it are there */
+    bool is_wakeup; /* else these are */
+    bool reserved_flags[4]; /* false; for later members */
+    bool has_extra; /* the members with it are there */
     uint32_t type; /* PMU */
     uint32_t size; /* bytes of this struct as stored; 0 in very old files: 64 */
     uint64_t config; /* event of the PMU */
-    bool is_freq; /* the members with it are there */
     uint64_t sample_freq; /* samples per second wanted; with is_freq */
-    bool is_period; /* else these are */
     uint64_t sample_period; /* events per sample; with is_period */
     uint64_t sample_type; /* fields of a sample */
     uint64_t read_format; /* fields of counter values */
     uint64_t flags; /* options */
-    bool is_watermark; /* the members with it are there */
     uint32_t wakeup_watermark; /* wake the reader after so many bytes; with is_watermark */
-    bool is_wakeup; /* else these are */
     uint32_t wakeup_events; /* wake the reader after so many events; with is_wakeup */
     uint32_t bp_type; /* breakpoint access */
     uint64_t config1; /* bp_addr, kprobe_func, uprobe_path */
@@ -113,7 +114,6 @@ typedef struct perfile_attr {
     uint64_t config3; /* PMU specific */
     uint64_t config4; /* PMU specific */
     uint64_t reserved[16]; /* 0; for later members */
-    bool has_extra; /* the members with it are there */
     perfile_bytes extra; /* members that are newer than this table; with has_extra */
 } perfile_attr;
 
@@ -131,19 +131,20 @@ typedef struct perfile_read_entry {
 typedef struct perfile_read_values {
     uint32_t reserved0; /* 0 */
     bool has_value; /* the members with it are there */
-    uint64_t value; /* count; with has_value */
     bool has_group; /* the members with it are there */
-    uint64_t nr; /* counters of the group; with has_group */
     bool has_time_enabled; /* the members with it are there */
-    uint64_t time_enabled; /* enabled; with has_time_enabled */
     bool has_time_running; /* the members with it are there */
-    uint64_t time_running; /* on the PMU; with has_time_running */
     bool has_id; /* the members with it are there */
-    uint64_t id; /* event; with has_id */
     bool has_lost; /* the members with it are there */
-    uint64_t lost; /* lost samples; with has_lost */
-    uint64_t reserved[4]; /* 0; for later members */
+    bool reserved_flags[5]; /* false; for later members */
     bool has_cntr; /* the members with it are there */
+    uint64_t value; /* count; with has_value */
+    uint64_t nr; /* counters of the group; with has_group */
+    uint64_t time_enabled; /* enabled; with has_time_enabled */
+    uint64_t time_running; /* on the PMU; with has_time_running */
+    uint64_t id; /* event; with has_id */
+    uint64_t lost; /* lost samples; with has_lost */
+    uint64_t reserved[1]; /* 0; for later members */
     perfile_list cntr; /* of perfile_read_entry: counters, leader first; with has_cntr */
 } perfile_read_values;
 
@@ -158,56 +159,60 @@ typedef struct perfile_branch_entry {
 /* Branches, newest first. */
 typedef struct perfile_branch_stack {
     uint32_t reserved0; /* 0 */
-    uint64_t nr; /* entries */
     bool has_hw_idx; /* the members with it are there */
+    bool has_counters; /* the members with it are there */
+    bool reserved_flags[2]; /* false; for later members */
+    uint64_t nr; /* entries */
     uint64_t hw_idx; /* position in the branch record registers; with has_hw_idx */
     perfile_list lbr; /* of perfile_branch_entry: entries */
-    bool has_counters; /* the members with it are there */
     perfile_words counters; /* event occurrences per branch; with has_counters */
-    uint64_t reserved[4]; /* 0; for later members */
+    uint64_t reserved[3]; /* 0; for later members */
 } perfile_branch_stack;
 
 /* User registers. */
 typedef struct perfile_regs_user {
     uint32_t reserved0; /* 0 */
-    uint64_t abi; /* 0: a kernel thread, no registers follow */
     bool has_regs; /* the members with it are there */
+    bool reserved_flags[3]; /* false; for later members */
+    uint64_t abi; /* 0: a kernel thread, no registers follow */
     uint64_t mask; /* which registers, from the attr; with has_regs */
     perfile_words regs; /* in ascending bit order of the mask; with has_regs */
-    uint64_t reserved[5]; /* 0; for later members */
+    uint64_t reserved[1]; /* 0; for later members */
 } perfile_regs_user;
 
 /* Registers at the interrupt. */
 typedef struct perfile_regs_intr {
     uint32_t reserved0; /* 0 */
-    uint64_t abi; /* 0: no registers follow */
     bool has_regs; /* the members with it are there */
+    bool reserved_flags[3]; /* false; for later members */
+    uint64_t abi; /* 0: no registers follow */
     uint64_t mask; /* which registers, from the attr; with has_regs */
     perfile_words regs; /* in ascending bit order of the mask; with has_regs */
-    uint64_t reserved[5]; /* 0; for later members */
+    uint64_t reserved[1]; /* 0; for later members */
 } perfile_regs_intr;
 
 /* Copy of the user stack. */
 typedef struct perfile_stack_user {
     uint32_t reserved0; /* 0 */
-    uint64_t size; /* bytes copied */
     bool has_data; /* the members with it are there */
+    bool reserved_flags[3]; /* false; for later members */
+    uint64_t size; /* bytes copied */
     perfile_bytes data; /* from the stack pointer upwards; with has_data */
     uint64_t dyn_size; /* bytes of it that are valid; with has_data */
-    uint64_t reserved[2]; /* 0; for later members */
+    uint64_t reserved[1]; /* 0; for later members */
 } perfile_stack_user;
 
 /* Cost of the sampled access. */
 typedef struct perfile_weight {
     uint32_t reserved0; /* 0 */
     bool has_full; /* the members with it are there */
-    uint64_t full; /* cycles, or as the PMU says; with has_full */
     bool has_struct; /* else these are */
+    bool reserved_flags[2]; /* false; for later members */
+    uint64_t full; /* cycles, or as the PMU says; with has_full */
     uint64_t word; /* the three parts as one word; with has_struct */
     uint32_t var1_dw; /* bits 0-31; with has_struct */
     uint16_t var2_w; /* bits 32-47; with has_struct */
     uint16_t var3_w; /* bits 48-63; with has_struct */
-    uint64_t reserved[2]; /* 0; for later members */
 } perfile_weight;
 
 /* One namespace. */
@@ -220,21 +225,22 @@ typedef struct perfile_ns_link {
 /* A set of processors. */
 typedef struct perfile_cpu_map_data {
     uint32_t reserved0; /* 0 */
-    uint16_t type; /* list, mask or range */
     bool is_list; /* the members with it are there */
+    bool is_mask; /* the members with it are there */
+    bool has_mask; /* the members with it are there */
+    bool is_range; /* the members with it are there */
+    bool reserved_flags[4]; /* false; for later members */
+    bool is_other; /* the members with it are there */
+    uint16_t type; /* list, mask or range */
     uint16_t nr; /* processors; with is_list */
     perfile_words cpu; /* numbers, 0xffff for any; with is_list */
-    bool is_mask; /* the members with it are there */
     uint16_t mask_nr; /* words of the mask; with is_mask */
     uint16_t long_size; /* bytes of a word; with is_mask */
-    bool has_mask; /* the members with it are there */
     perfile_words mask; /* bit n of all words together is processor n; with has_mask */
-    bool is_range; /* the members with it are there */
     uint8_t any_cpu; /* 1: any processor too; with is_range */
     uint16_t start_cpu; /* first; with is_range */
     uint16_t end_cpu; /* last; with is_range */
     uint64_t reserved[4]; /* 0; for later members */
-    bool is_other; /* the members with it are there */
     perfile_bytes data; /* a form newer than this table; with is_other */
 } perfile_cpu_map_data;
 
@@ -334,6 +340,10 @@ typedef struct perfile_schedstat_moves {
 /* SAMPLE: one sample. */
 typedef struct perfile_sample {
     uint64_t present; /* what is there: bits of sample_type */
+    bool has_weight; /* the members with it are there */
+    bool reserved_flags[3]; /* false; for later members */
+    bool reserved2_flags[3]; /* false; for later members */
+    bool has_extra; /* the members with it are there */
     /* event, at a place that does not depend on other fields; with PERFILE_SAMPLE_IDENTIFIER */
     uint64_t identifier;
     uint64_t ip; /* instruction; with PERFILE_SAMPLE_IP */
@@ -354,7 +364,6 @@ typedef struct perfile_sample {
     perfile_branch_stack branch_stack; /* last branches; with PERFILE_SAMPLE_BRANCH_STACK */
     perfile_regs_user regs_user; /* user registers; with PERFILE_SAMPLE_REGS_USER */
     perfile_stack_user stack_user; /* user stack; with PERFILE_SAMPLE_STACK_USER */
-    bool has_weight; /* the members with it are there */
     perfile_weight weight; /* cost of the access; with has_weight */
     uint64_t data_src; /* memory access; with PERFILE_SAMPLE_DATA_SRC */
     uint64_t transaction; /* why a transaction ended; with PERFILE_SAMPLE_TRANSACTION */
@@ -363,11 +372,10 @@ typedef struct perfile_sample {
     uint64_t cgroup; /* cgroup; with PERFILE_SAMPLE_CGROUP */
     uint64_t data_page_size; /* page size of the data address; with PERFILE_SAMPLE_DATA_PAGE_SIZE */
     uint64_t code_page_size; /* page size of the instruction; with PERFILE_SAMPLE_CODE_PAGE_SIZE */
-    uint64_t reserved[6]; /* 0; for later members */
+    uint64_t reserved[2]; /* 0; for later members */
     uint64_t aux_size; /* bytes of AUX data; with PERFILE_SAMPLE_AUX */
     perfile_bytes aux; /* AUX data; with PERFILE_SAMPLE_AUX */
-    uint64_t reserved2[4]; /* 0; for later members */
-    bool has_extra; /* the members with it are there */
+    uint64_t reserved2[3]; /* 0; for later members */
     perfile_bytes extra; /* bytes behind the last field; with has_extra */
 } perfile_sample;
 
@@ -458,20 +466,21 @@ typedef struct perfile_read {
 /* MMAP2: executable mapping. */
 typedef struct perfile_mmap2 {
     uint32_t reserved0; /* 0 */
+    bool has_build_id; /* the members with it are there */
+    bool has_inode; /* else these are */
+    bool has_prot; /* the members with it are there */
+    bool reserved_flags[4]; /* false; for later members */
     uint32_t pid; /* process, all ones for the kernel */
     uint32_t tid; /* thread */
     uint64_t addr; /* start address */
     uint64_t len; /* length */
     uint64_t pgoff; /* offset in the file */
-    bool has_build_id; /* the members with it are there */
     uint8_t build_id_size; /* valid bytes of build_id; with has_build_id */
     perfile_bytes build_id; /* of the mapped file; with has_build_id */
-    bool has_inode; /* else these are */
     uint32_t maj; /* device major; with has_inode */
     uint32_t min; /* device minor; with has_inode */
     uint64_t ino; /* inode; with has_inode */
     uint64_t ino_generation; /* inode generation; with has_inode */
-    bool has_prot; /* the members with it are there */
     uint32_t prot; /* PROT_ bits; with has_prot */
     uint32_t flags; /* MAP_ bits; with has_prot */
     uint64_t reserved[4]; /* 0; for later members */
@@ -595,11 +604,12 @@ typedef struct perfile_header_tracing_data {
 typedef struct perfile_header_build_id {
     uint32_t reserved0; /* 0 */
     bool has_pid; /* the members with it are there */
+    bool has_size; /* the members with it are there */
+    bool no_size; /* else these are */
+    bool reserved_flags[4]; /* false; for later members */
     int32_t pid; /* -1 host, 0 default guest, else guest; with has_pid */
     perfile_bytes build_id; /* the id */
-    bool has_size; /* the members with it are there */
     uint8_t size; /* bytes of the id; with has_size */
-    bool no_size; /* else these are */
     perfile_bytes filename; /* the file */
     uint64_t reserved[2]; /* 0; for later members */
 } perfile_header_build_id;
@@ -698,18 +708,19 @@ typedef struct perfile_stat_round {
 /* EVENT_UPDATE: more about an event. */
 typedef struct perfile_event_update {
     uint32_t reserved0; /* 0 */
+    bool has_unit; /* the members with it are there */
+    bool has_scale; /* the members with it are there */
+    bool has_name; /* the members with it are there */
+    bool has_cpus; /* the members with it are there */
+    bool reserved_flags[4]; /* false; for later members */
+    bool has_data; /* the members with it are there */
     uint64_t type; /* what */
     uint64_t id; /* the event */
-    bool has_unit; /* the members with it are there */
     perfile_bytes unit; /* unit of its counts; with has_unit */
-    bool has_scale; /* the members with it are there */
     uint64_t scale; /* factor of its counts; with has_scale */
-    bool has_name; /* the members with it are there */
     perfile_bytes name; /* its name; with has_name */
-    bool has_cpus; /* the members with it are there */
     perfile_cpu_map_data cpus; /* processors of its PMU; with has_cpus */
     uint64_t reserved[4]; /* 0; for later members */
-    bool has_data; /* the members with it are there */
     perfile_bytes data; /* newer than this table; with has_data */
 } perfile_event_update;
 
@@ -1069,6 +1080,7 @@ typedef struct perfile_file2_entry {
 /* A file of tracefs. */
 typedef struct perfile_tracing_file {
     uint32_t reserved0; /* 0 */
+    bool reserved_flags[4]; /* false; for later members */
     uint64_t size; /* bytes */
     perfile_bytes text; /* the file */
     uint64_t reserved[2]; /* 0; for later members */

@@ -10,16 +10,16 @@ set -eu
 . "$PERFILE_SOURCE/tests/needs.bash"
 needs python3
 
-# The tables of the next kernel.  take TABLE LAYOUT ROOM WORDS: puts the rows that it reads in front of the
-# ROOM of a layout, whose words they take.
+# The tables of the next kernel.  take TABLE LAYOUT ROOM WORDS [FLAGS]: puts the rows that it reads in front of the
+# ROOM of a layout, whose words and flags they take.
 take() {
-    awk -v room="ROOM($2, $3, " -v words="$4" '
+    awk -v room="ROOM($2, $3, " -v words="$4" -v flags="${5:-0}" '
         NR == FNR { rows = rows $0 "\n"; next }
         index($0, room) == 1 {
-            left = substr($0, length(room) + 1) - words
+            split(substr($0, length(room) + 1), kept, /[^0-9]+/)
+            left = kept[1] - words
             printf "%s", rows
-            if (left > 0)
-                print room left ")"
+            print room left ", " kept[2] - flags ")"
             found = 1
             next
         }
@@ -64,7 +64,7 @@ BLOB(sample, far, OPAQUE, o->far_size, "of a bit that is no int")
 END_WHEN(sample)
 ROWS
     behind words.def '^BITS\(read_format, LOST,' <<<'BITS(read_format, NEXT, 5, 1, none, "NEXT", "")'
-    take structs.def read_values reserved 2 <<'ROWS'
+    take structs.def read_values reserved 1 1 <<'ROWS'
 WHEN(read_values, has_next, !o->has_group && k->read_format & PERFILE_FORMAT_NEXT)
 FIELD(read_values, u64, next, DEC, "a member of a test")
 END_WHEN(read_values)
@@ -75,7 +75,7 @@ WHEN(read_entry, has_next, k->read_format & PERFILE_FORMAT_NEXT)
 FIELD(read_entry, u64, next, DEC, "a member of a test")
 ROWS
     behind words.def '^BITS\(branch_sample_type, COUNTERS,' <<<'BITS(branch_sample_type, NEXT, 20, 1, none, "NEXT", "")'
-    take structs.def branch_stack reserved 4 <<'ROWS'
+    take structs.def branch_stack reserved 3 1 <<'ROWS'
 WHEN(branch_stack, has_next, k->branch_sample_type & PERFILE_BRANCH_NEXT)
 WORDS(branch_stack, u64, next, HEX, o->nr, "words of a test")
 END_WHEN(branch_stack)
@@ -148,13 +148,15 @@ must_see() {
     moved "$1/include" >moved.txt
     [ -s moved.txt ] || { echo "self-check: does not see $1"; exit 1; }
 }
-forget not_lowered structs.def 's/^ROOM(read_values, reserved, 2)/ROOM(read_values, reserved, 4)/'
+forget not_lowered structs.def 's/^ROOM(read_values, reserved, 0,/ROOM(read_values, reserved, 1,/'
 must_see not_lowered
+forget no_flag_off structs.def 's/^ROOM(read_values, reserved, 0, 4)/ROOM(read_values, reserved, 0, 5)/'
+must_see no_flag_off
 forget in_the_middle sample.def '0,/^SAMPLE(sample, IP)/s//FIELD(sample, u64, early, HEX, "too early")\n&/'
 must_see in_the_middle
-forget used_up structs.def 's/^ROOM(attr, reserved, [0-9]*)/ROOM(attr, reserved, 0)/'
+forget used_up structs.def 's/^ROOM(attr, reserved, [0-9]*,/ROOM(attr, reserved, -1,/'
 ! "$PERFILE_CC" -std=c11 -Iused_up/include -fsyntax-only -include perfile/perfile.h -xc /dev/null 2>/dev/null ||
-    { echo "self-check: a ROOM of no words compiles"; exit 1; }
+    { echo "self-check: a ROOM of fewer words than none compiles"; exit 1; }
 
 # The library of the next kernel.
 {

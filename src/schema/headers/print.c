@@ -9,7 +9,15 @@
 
 enum { WIDTH = 100, MOST_DEPTH = 16 };
 
-/* Members. */
+/* Members of a struct, kept until its end: where there is ROOM, its flags come first. */
+
+enum { MOST_MEMBERS = 128 };
+static struct {
+    char line[200], comment[600];
+    bool is_flag;
+} members[MOST_MEMBERS];
+static unsigned n_members;
+static bool has_room;
 
 /* What a member is under: has_… members and bits of sample_type, innermost last. */
 static const char *under[MOST_DEPTH];
@@ -54,28 +62,63 @@ static void commented(const char *line, const char *comment)
     printf(" */\n%s\n", line);
 }
 
-static void member(const char *type, const char *name, const char *doc)
+static void keep(bool is_flag, const char *line, const char *comment)
+{
+    if (n_members == MOST_MEMBERS) {
+        fprintf(stderr, "print: more than %d members\n", MOST_MEMBERS);
+        exit(1);
+    }
+    members[n_members].is_flag = is_flag;
+    snprintf(members[n_members].line, sizeof members->line, "%s", line);
+    snprintf(members[n_members++].comment, sizeof members->comment, "%s", comment);
+}
+
+static void member_or_flag(bool is_flag, const char *type, const char *name, const char *doc)
 {
     char line[200], comment[600];
     const char *only = depth ? under[depth - 1] : NULL;
     snprintf(line, sizeof line, "    %s %s;", type, name);
     snprintf(comment, sizeof comment, "%s%s%s", doc, only ? "; with " : "", only ? only : "");
-    commented(line, comment);
+    keep(is_flag, line, comment);
 }
 
-/* Words that later members take.  None left: an array that no compiler takes. */
-static void room(const char *name, int words)
+static void member(const char *type, const char *name, const char *doc)
+{
+    member_or_flag(false, type, name, doc);
+}
+
+static void flag(const char *name, const char *doc)
+{
+    member_or_flag(true, "bool", name, doc);
+}
+
+/* Words and flags that later members take.  Fewer than none left: an array that no compiler takes.
+ */
+static void room(const char *name, int words, int flags)
 {
     char line[200];
-    snprintf(line, sizeof line, "    uint64_t %s[%d];", name, words > 0 ? words : -1);
-    commented(line, "0; for later members");
+    has_room = true;
+    snprintf(line, sizeof line, "    uint64_t %s[%d];", name, words);
+    if (words)
+        keep(false, line, "0; for later members");
+    snprintf(line, sizeof line, "    bool %s_flags[%d];", name, flags);
+    if (flags)
+        keep(true, line, "false; for later members");
+}
+
+static void print_members(bool flags, bool others)
+{
+    for (unsigned i = 0; i < n_members; i++)
+        if (members[i].is_flag ? flags : others)
+            commented(members[i].line, members[i].comment);
 }
 
 static void begin(const char *id, const char *doc)
 {
     char line[200], comment[600];
     const bool sample = strcmp(id, "sample") == 0 || strcmp(id, "sample_id") == 0;
-    depth = 0;
+    depth = n_members = 0;
+    has_room = false;
     snprintf(line, sizeof line, "typedef struct perfile_%s {", id);
     snprintf(comment, sizeof comment, "%s.", doc);
     if (*comment >= 'a' && *comment <= 'z')
@@ -94,6 +137,9 @@ static void begin(const char *id, const char *doc)
 
 static void end(const char *id)
 {
+    if (has_room)
+        print_members(true, false);
+    print_members(!has_room, true);
     printf("} perfile_%s;\n\n", id);
 }
 
