@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "archive/pack.h"
 #include "tests/hostile/every/every.h"
 
 enum { SAMPLES = 3 };
@@ -157,6 +158,41 @@ static void put_lives(const char *folder)
     put_live(folder, "size-7-resync", 2, 7);
     put_live(folder, "size-1-salvage", 4, 1);
     put_live(folder, "size-beyond", 2, 60000);
+}
+
+/* Archives of some text: empty, one chunk, several with metadata, unfinished. */
+static void put_archives(const char *folder)
+{
+    static const char text[] =
+        "samples samples samples, and a few words that do not repeat so often";
+    static const char *const names[] = {"empty", "one", "several", "unfinished"};
+    for (unsigned i = 0; i < 4; i++) {
+        const pf_pack_options options = {.id = 1};
+        const size_t n = i == 0 ? 0 : i == 1 ? sizeof text : 20, parts = i < 2 ? i : 4;
+        builder b = {.swap = false};
+        perfile_sink *sink;
+        pf_pack *p;
+        if (perfile_sink_memory(names[i], &sink, NULL) != PERFILE_OK ||
+            pf_pack_new(sink, &options, &p, NULL) != PERFILE_OK)
+            exit(1);
+        for (size_t k = 0; k < parts; k++) {
+            const pf_pack_chunk c = {.kind = k ? PF_CHUNK_RECORDS : PF_CHUNK_BYTES,
+                                     .raw_off = k * n,
+                                     .raw = {(const uint8_t *)text, n},
+                                     .meta = {(const uint8_t *)text, k * 5}};
+            if (pf_pack_put(p, &c, NULL) != PERFILE_OK)
+                exit(1);
+        }
+        if (i < 3 && pf_pack_finish(p, NULL) != PERFILE_OK)
+            exit(1);
+        pf_pack_close(p);
+        const perfile_bytes bytes = perfile_sink_bytes(sink);
+        build_bytes(&b, bytes.ptr, bytes.len);
+        build_u8(&b, 4); /* the choice of fuzz_archive.c */
+        seeds_put(folder, "archive", names[i], &b);
+        build_clear(&b);
+        perfile_sink_close(sink);
+    }
 }
 
 /* The choices of fuzz_expr.c stand behind text, NUL and body. */
@@ -441,6 +477,7 @@ int main(int argc, char **argv)
     put_lives(argv[1]);
     put_pairs(argv[1]);
     put_expressions(argv[1]);
+    put_archives(argv[1]);
     put_forms(argv[1]);
     seeds_put_commands(argv[1]);
     put_dictionary(argv[1]);

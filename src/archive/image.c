@@ -1,0 +1,159 @@
+/* An image decodes the chunk that holds the bytes asked for, and keeps it until bytes of another
+ * one are asked for.  Where a span must reach into the next chunk, that is decoded behind what is
+ * left of the present one, so that a record which lies in two chunks is contiguous. */
+#include "archive/image.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "io/source_kind.h"
+
+typedef struct image {
+    perfile_source base;
+    pf_archive *archive;
+    const pf_chunk **chunks; /* of this part, by raw_off, without empty ones */
+    uint32_t n_chunks;
+    pf_buffer bytes; /* decoded: those of the part from `at` on */
+    uint64_t at;
+    uint32_t next; /* index of the chunk behind `bytes` */
+} image;
+
+static uint64_t end_of(const pf_chunk *c)
+{
+    return c->raw_off + c->raw_len;
+}
+
+/* The index of the first chunk that ends behind `offset`. */
+static uint32_t find_chunk(const image *m, uint64_t offset)
+{
+    uint32_t low = 0, high = m->n_chunks;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (end_of(m->chunks[middle]) > offset)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Decodes the next chunk behind the bytes that are there, whose end is `end`. */
+static perfile_status decode_next(image *m, uint64_t end, perfile_error *err)
+{
+    const pf_chunk *c = m->chunks[m->next];
+    if (c->raw_off > end) {
+        perfile_status st =
+            pf_fail(err, PERFILE_E_CORRUPT, "archive.missing",
+                    "%llu bytes of '%s', at its offset %llu, are in no chunk of the archive",
+                    (unsigned long long)(c->raw_off - end), m->base.name, (unsigned long long)end);
+        pf_error_at(err, end);
+        return st;
+    }
+    perfile_status st = pf_archive_payload(m->archive, c, &m->bytes, err);
+    m->next += st == PERFILE_OK;
+    return st;
+}
+
+/* Drops what lies in front of `offset`; what is far from it goes completely. */
+static void move_to(image *m, uint64_t offset)
+{
+    if (offset >= m->at && offset < m->at + m->bytes.len) {
+        pf_buffer_consume_front(&m->bytes, (size_t)(offset - m->at));
+        m->at = offset;
+        return;
+    }
+    m->next = find_chunk(m, offset);
+    pf_buffer_clear(&m->bytes);
+    m->at = m->next < m->n_chunks && m->chunks[m->next]->raw_off < offset
+                ? m->chunks[m->next]->raw_off
+                : offset;
+}
+
+static perfile_status run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                          perfile_error *err)
+{
+    image *m = (image *)s;
+    *run = (perfile_bytes){NULL, 0};
+    if (offset >= s->size)
+        return PERFILE_OK;
+    if (need > s->size - offset)
+        need = (size_t)(s->size - offset);
+    if (need > s->limits.window_bytes)
+        return pf_fail(err, PERFILE_E_LIMIT, "window_bytes", "%zu bytes at once", need);
+    const uint64_t end = offset + (need ? need : 1);
+    if (offset < m->at || end > m->at + m->bytes.len)
+        move_to(m, offset);
+    while (end > m->at + m->bytes.len) {
+        perfile_status st = decode_next(m, m->at + m->bytes.len, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    *run =
+        (perfile_bytes){m->bytes.ptr + (offset - m->at), m->bytes.len - (size_t)(offset - m->at)};
+    return PERFILE_OK;
+}
+
+static void close_image(perfile_source *s)
+{
+    image *m = (image *)s;
+    pf_free(m->chunks);
+    pf_buffer_free(&m->bytes);
+}
+
+static const pf_source_ops image_ops = {.run = run, .close = close_image};
+
+static int by_raw_off(const void *a, const void *b)
+{
+    const pf_chunk *x = *(const pf_chunk *const *)a, *y = *(const pf_chunk *const *)b;
+    return (x->raw_off > y->raw_off) - (x->raw_off < y->raw_off);
+}
+
+static bool belongs(const pf_chunk *c, uint16_t number, uint16_t part)
+{
+    return (c->kind == PF_CHUNK_RECORDS || c->kind == PF_CHUNK_BYTES) && c->source == number &&
+           c->part == part && c->raw_len;
+}
+
+/* Collects the chunks of the part. */
+static perfile_status collect(image *m, uint16_t number, uint16_t part, perfile_error *err)
+{
+    const pf_archive *a = m->archive;
+    m->chunks = pf_alloc(a->n_chunks, sizeof *m->chunks);
+    if (!m->chunks)
+        return pf_fail_nomem(err, "archive");
+    for (uint32_t i = 0; i < a->n_chunks; i++)
+        if (belongs(&a->chunks[i], number, part))
+            m->chunks[m->n_chunks++] = &a->chunks[i];
+    qsort(m->chunks, m->n_chunks, sizeof *m->chunks, by_raw_off);
+    for (uint32_t i = 1; i < m->n_chunks; i++)
+        if (m->chunks[i]->raw_off < end_of(m->chunks[i - 1])) {
+            perfile_status st = pf_fail(err, PERFILE_E_CORRUPT, "archive.raw_off",
+                                        "the chunks at offsets %llu and %llu hold the same bytes",
+                                        (unsigned long long)m->chunks[i - 1]->offset,
+                                        (unsigned long long)m->chunks[i]->offset);
+            pf_error_at(err, m->chunks[i]->offset);
+            return st;
+        }
+    m->base.size = m->n_chunks ? end_of(m->chunks[m->n_chunks - 1]) : 0;
+    return PERFILE_OK;
+}
+
+perfile_status pf_archive_image(pf_archive *a, uint16_t number, uint16_t part,
+                                const perfile_source_options *options, perfile_source **source,
+                                perfile_error *err)
+{
+    image *m;
+    perfile_status st =
+        pf_source_new(sizeof *m, &image_ops, perfile_source_name(a->source), options, &m, err);
+    if (st != PERFILE_OK)
+        return st;
+    m->archive = a;
+    m->base.seekable = true;
+    st = collect(m, number, part, err);
+    if (st == PERFILE_OK)
+        *source = &m->base;
+    else
+        perfile_source_close(&m->base);
+    return st;
+}

@@ -1,0 +1,16 @@
+/* The bytes of one part of a capture in an archive, as a source: readers of captures find in it
+ * what they would find in the file that was packed. */
+#ifndef PF_ARCHIVE_IMAGE_H
+#define PF_ARCHIVE_IMAGE_H
+
+#include "archive/table.h"
+
+/* Makes a source of part `part` of source `number`, of the archive `a`, which is borrowed and must
+ * outlive it.  Its size is the end of the last chunk.  Bytes that no chunk holds, and chunks that
+ * are damaged, are errors when they are read: PERFILE_E_CORRUPT, with the place in the archive or,
+ * of missing bytes, in the part.  PERFILE_E_CORRUPT: two chunks hold the same bytes. */
+perfile_status pf_archive_image(pf_archive *a, uint16_t number, uint16_t part,
+                                const perfile_source_options *options, perfile_source **image,
+                                perfile_error *err);
+
+#endif

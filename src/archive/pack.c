@@ -1,0 +1,246 @@
+/* Writing archives.
+ *
+ * A chunk is passed to the sink only when all of it is known, checksums included.  Its header and
+ * metadata are kept, too, until they are written once more in the index.  An index is a chunk with
+ * the limits of all chunks, so that of a very large archive there are several, each with the
+ * offset of the one in front of it. */
+#include "archive/pack.h"
+
+#include <errno.h>
+#include <sys/random.h>
+#include <zstd.h>
+
+#include "archive/crc32c.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+enum {
+    DEFAULT_LEVEL = 3,
+    SAVES_PERCENT = 5,    /* less is not worth decompressing */
+    LEAST_WINDOW_LOG = 10 /* of zstd */
+};
+
+/* An index is written when it reaches this size.  In builds for fuzzing small archives have
+ * several.
+ */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { INDEX_BYTES = 512 };
+#else
+enum { INDEX_BYTES = 32 << 20 };
+#endif
+
+struct pf_pack {
+    perfile_sink *sink;
+    uint64_t id;
+    int level;
+    uint64_t at; /* offset in the archive */
+    ZSTD_CCtx *zstd;
+    pf_buffer packed;    /* of one chunk */
+    pf_buffer index;     /* header and metadata of the chunks since the last index */
+    uint64_t last_index; /* offset of it; 0: there is none */
+};
+
+static perfile_status choose_id(uint64_t *id, perfile_error *err)
+{
+    while (*id == 0) {
+        ssize_t n = getrandom(id, sizeof *id, 0);
+        if (n < 0 && errno != EINTR)
+            return pf_fail_io(err, errno, "archive.id", "no random number");
+        if (n != sizeof *id)
+            *id = 0;
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status write_head(pf_pack *p, uint64_t needs, perfile_error *err)
+{
+    uint8_t header[PF_ARCHIVE_HEADER];
+    const pf_archive_head h = {.major = PF_ARCHIVE_MAJOR,
+                               .minor = PF_ARCHIVE_MINOR,
+                               .length = PF_ARCHIVE_HEADER,
+                               .needs = needs,
+                               .id = p->id};
+    pf_archive_head_encode(&h, header);
+    p->at = sizeof header;
+    return perfile_sink_write(p->sink, (perfile_bytes){header, sizeof header}, err);
+}
+
+perfile_status pf_pack_new(perfile_sink *sink, const pf_pack_options *options, pf_pack **pack,
+                           perfile_error *err)
+{
+    if (options->level < 0 || options->level > PF_PACK_LEVEL_MOST)
+        return pf_fail(err, PERFILE_E_USAGE, "archive.level", "level %d; there are 1 to %d",
+                       options->level, PF_PACK_LEVEL_MOST);
+    pf_pack *p = pf_alloc(1, sizeof *p);
+    if (!p)
+        return pf_fail_nomem(err, "archive");
+    p->sink = sink;
+    p->id = options->id;
+    p->level = options->level ? options->level : DEFAULT_LEVEL;
+    p->zstd = ZSTD_createCCtx();
+    perfile_status st = p->zstd ? choose_id(&p->id, err) : pf_fail_nomem(err, "archive");
+    if (st == PERFILE_OK)
+        st = write_head(p, options->needs, err);
+    if (st == PERFILE_OK)
+        *pack = p;
+    else
+        pf_pack_close(p);
+    return st;
+}
+
+/* The least power of two that is not below `n`, as an exponent. */
+static int log_of(size_t n)
+{
+    int log = LEAST_WINDOW_LOG;
+    while (log < PF_ARCHIVE_MOST_WINDOW_LOG && (size_t)1 << log < n)
+        log++;
+    return log;
+}
+
+/* Compresses `raw` into p->packed.  A window of the size of the chunk finds all repetitions in it.
+ */
+static perfile_status compress(pf_pack *p, perfile_bytes raw, perfile_error *err)
+{
+    const size_t bound = ZSTD_compressBound(raw.len);
+    pf_buffer_clear(&p->packed);
+    if (!pf_buffer_reserve(&p->packed, bound))
+        return pf_fail_nomem(err, "archive");
+    (void)ZSTD_CCtx_reset(p->zstd, ZSTD_reset_session_and_parameters);
+    (void)ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, p->level);
+    (void)ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_windowLog, log_of(raw.len));
+    size_t n = ZSTD_compress2(p->zstd, p->packed.ptr, bound, raw.ptr, raw.len);
+    if (ZSTD_isError(n))
+        return pf_fail_nomem(err, "archive");
+    p->packed.len = n;
+    return PERFILE_OK;
+}
+
+/* Chooses how the payload is stored: fills codec and payload. */
+static perfile_status choose_codec(pf_pack *p, const pf_pack_chunk *chunk, pf_chunk *c,
+                                   perfile_bytes *payload, perfile_error *err)
+{
+    c->codec = PF_CODEC_COLUMNS;
+    *payload = chunk->columns;
+    if (payload->len)
+        return PERFILE_OK;
+    perfile_status st = compress(p, chunk->raw, err);
+    const size_t worth = chunk->raw.len - chunk->raw.len * SAVES_PERCENT / 100;
+    const bool saves = st == PERFILE_OK && p->packed.len < worth;
+    c->codec = saves ? PF_CODEC_ZSTD : PF_CODEC_RAW;
+    *payload = saves ? (perfile_bytes){p->packed.ptr, p->packed.len} : chunk->raw;
+    return st;
+}
+
+/* Writes `bytes` and zeros up to `padded` bytes. */
+static perfile_status write_padded(pf_pack *p, perfile_bytes bytes, size_t padded,
+                                   perfile_error *err)
+{
+    static const uint8_t zeros[PF_ARCHIVE_HEADER];
+    perfile_status st = bytes.len ? perfile_sink_write(p->sink, bytes, err) : PERFILE_OK;
+    if (st == PERFILE_OK && padded > bytes.len)
+        st = perfile_sink_write(p->sink, (perfile_bytes){zeros, padded - bytes.len}, err);
+    return st;
+}
+
+static uint32_t crc_padded(perfile_bytes bytes, size_t padded)
+{
+    static const uint8_t zeros[PF_ARCHIVE_HEADER];
+    return pf_crc32c(pf_crc32c(0, bytes), (perfile_bytes){zeros, padded - bytes.len});
+}
+
+/* Completes the header and writes the chunk. */
+static perfile_status write_chunk(pf_pack *p, pf_chunk *c, perfile_bytes meta,
+                                  perfile_bytes payload, uint8_t *header, perfile_error *err)
+{
+    c->id = p->id;
+    c->offset = p->at;
+    c->meta_len = (uint32_t)meta.len;
+    c->payload_len = (uint32_t)payload.len;
+    c->meta_crc = crc_padded(meta, pf_chunk_meta_bytes(c));
+    c->payload_crc = crc_padded(payload, pf_chunk_payload_bytes(c));
+    pf_chunk_encode(c, header);
+    p->at += pf_chunk_bytes(c);
+    perfile_status st =
+        perfile_sink_write(p->sink, (perfile_bytes){header, PF_ARCHIVE_HEADER}, err);
+    if (st == PERFILE_OK)
+        st = write_padded(p, meta, pf_chunk_meta_bytes(c), err);
+    return st == PERFILE_OK ? write_padded(p, payload, pf_chunk_payload_bytes(c), err) : st;
+}
+
+/* Adds the head of a chunk to the index. */
+static perfile_status add_to_index(pf_pack *p, const uint8_t *header, const pf_chunk *c,
+                                   perfile_bytes meta, perfile_error *err)
+{
+    static const uint8_t zeros[8];
+    if (!pf_buffer_append(&p->index, header, PF_ARCHIVE_HEADER) ||
+        !pf_buffer_append(&p->index, meta.ptr, meta.len) ||
+        !pf_buffer_append(&p->index, zeros, pf_chunk_meta_bytes(c) - meta.len))
+        return pf_fail_nomem(err, "archive");
+    return PERFILE_OK;
+}
+
+static perfile_status write_index(pf_pack *p, perfile_error *err)
+{
+    uint8_t header[PF_ARCHIVE_HEADER];
+    const perfile_bytes none = {NULL, 0};
+    const pf_pack_chunk chunk = {.raw = {p->index.ptr, p->index.len}};
+    const uint64_t at = p->at;
+    pf_chunk c = {.kind = PF_CHUNK_INDEX,
+                  .flags = PF_CHUNK_FLAG_SKIP_OK,
+                  .raw_len = (uint32_t)p->index.len,
+                  .raw_crc = pf_crc32c(0, chunk.raw),
+                  .raw_off = p->last_index};
+    perfile_bytes payload;
+    perfile_status st = choose_codec(p, &chunk, &c, &payload, err);
+    if (st == PERFILE_OK)
+        st = write_chunk(p, &c, none, payload, header, err);
+    p->last_index = at;
+    pf_buffer_clear(&p->index);
+    return st;
+}
+
+perfile_status pf_pack_put(pf_pack *p, const pf_pack_chunk *chunk, perfile_error *err)
+{
+    uint8_t header[PF_ARCHIVE_HEADER];
+    if (chunk->raw.len > PF_ARCHIVE_MOST_RAW_LEN || chunk->meta.len > PF_ARCHIVE_MOST_META_LEN ||
+        chunk->columns.len > PF_ARCHIVE_MOST_PAYLOAD_LEN ||
+        chunk->raw_off > INT64_MAX - chunk->raw.len)
+        return pf_fail(err, PERFILE_E_LIMIT, "archive.chunk",
+                       "a chunk of %zu bytes with %zu of metadata", chunk->raw.len,
+                       chunk->meta.len);
+    pf_chunk c = {.kind = chunk->kind,
+                  .flags = chunk->flags,
+                  .raw_len = (uint32_t)chunk->raw.len,
+                  .raw_crc = pf_crc32c(0, chunk->raw),
+                  .raw_off = chunk->raw_off,
+                  .source = chunk->source,
+                  .part = chunk->part};
+    perfile_bytes payload;
+    perfile_status st = PERFILE_OK;
+    if (p->index.len && p->index.len + PF_ARCHIVE_HEADER + chunk->meta.len > INDEX_BYTES)
+        st = write_index(p, err);
+    if (st == PERFILE_OK)
+        st = choose_codec(p, chunk, &c, &payload, err);
+    if (st == PERFILE_OK)
+        st = write_chunk(p, &c, chunk->meta, payload, header, err);
+    return st == PERFILE_OK ? add_to_index(p, header, &c, chunk->meta, err) : st;
+}
+
+perfile_status pf_pack_finish(pf_pack *p, perfile_error *err)
+{
+    uint8_t header[PF_ARCHIVE_HEADER];
+    const perfile_bytes none = {NULL, 0};
+    perfile_status st = write_index(p, err);
+    pf_chunk end = {.kind = PF_CHUNK_END, .flags = PF_CHUNK_FLAG_SKIP_OK, .raw_off = p->last_index};
+    return st == PERFILE_OK ? write_chunk(p, &end, none, none, header, err) : st;
+}
+
+void pf_pack_close(pf_pack *p)
+{
+    if (!p)
+        return;
+    ZSTD_freeCCtx(p->zstd);
+    pf_buffer_free(&p->packed);
+    pf_buffer_free(&p->index);
+    pf_free(p);
+}

@@ -1,0 +1,46 @@
+/* Writes an archive: chunks into a sink, then the index.  Nothing that was written is changed
+ * later, so that the sink may be a pipe, and whatever ends the writer leaves complete chunks. */
+#ifndef PF_ARCHIVE_PACK_H
+#define PF_ARCHIVE_PACK_H
+
+#include "archive/header.h"
+#include "io/out.h"
+
+typedef struct pf_pack pf_pack;
+
+enum { PF_PACK_LEVEL_MOST = 19 };
+
+typedef struct pf_pack_options {
+    uint64_t id;    /* of the archive; 0: random */
+    uint64_t needs; /* PF_ARCHIVE_NEEDS_… */
+    int level;      /* of zstd, 1 to PF_PACK_LEVEL_MOST; 0: 3 */
+} pf_pack_options;
+
+/* What a chunk is, of the members of pf_chunk that the caller decides. */
+typedef struct pf_pack_chunk {
+    uint8_t kind; /* META, RECORDS or BYTES, or one of the private kinds from 128 on */
+    uint16_t flags;
+    uint16_t source, part;
+    uint64_t raw_off;
+    perfile_bytes raw;     /* the bytes themselves */
+    perfile_bytes columns; /* the same with the codec COLUMNS; empty: pf_pack_put() chooses */
+    perfile_bytes meta;    /* CBOR, or empty */
+} pf_pack_chunk;
+
+/* Writes the header of the archive to `sink`, which is borrowed and must be empty.
+ * PERFILE_E_USAGE: a level that there is not. */
+perfile_status pf_pack_new(perfile_sink *sink, const pf_pack_options *options, pf_pack **p,
+                           perfile_error *err);
+
+/* Writes one chunk.  Without `columns` it is compressed by zstd, or stored as it is if that saves
+ * less than 5 %.  PERFILE_E_LIMIT: more bytes than a chunk may have.  After a failure only
+ * pf_pack_close() may be called. */
+perfile_status pf_pack_put(pf_pack *p, const pf_pack_chunk *chunk, perfile_error *err);
+
+/* Writes INDEX and END.  The sink is not finished. */
+perfile_status pf_pack_finish(pf_pack *p, perfile_error *err);
+
+/* Releases the writer; NULL is fine. */
+void pf_pack_close(pf_pack *p);
+
+#endif

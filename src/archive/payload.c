@@ -1,0 +1,131 @@
+/* The bytes of one chunk: checked as stored, decoded, and checked again.
+ *
+ * What a chunk may cost is bounded before anything is decoded: the sizes in its header keep the
+ * limits (pf_chunk_decode()), the frame must announce just as many bytes as the header, and zstd
+ * writes no more than these. */
+#include <zstd.h>
+
+#include "archive/crc32c.h"
+#include "archive/table.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+static perfile_status fail(const pf_chunk *c, const char *where, const char *what,
+                           perfile_error *err)
+{
+    perfile_status st = pf_fail(err, PERFILE_E_CORRUPT, where, "%s chunk at offset %llu: %s",
+                                pf_chunk_kind_name(c->kind) ? pf_chunk_kind_name(c->kind) : "a",
+                                (unsigned long long)c->offset, what);
+    pf_error_at(err, c->offset);
+    return st;
+}
+
+/* Yields `n` stored bytes at `offset`: where the source has them, if it shows all at once, else
+ * copied to a->stored. */
+static perfile_status stored_bytes(pf_archive *a, uint64_t offset, size_t n, perfile_bytes *bytes,
+                                   perfile_error *err)
+{
+    pf_buffer_clear(&a->stored);
+    for (bool first = true; a->stored.len < n || first; first = false) {
+        perfile_bytes run;
+        perfile_status st = pf_source_run(a->source, offset + a->stored.len, n ? 1 : 0, &run, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (first && run.len >= n) {
+            *bytes = (perfile_bytes){run.ptr, n};
+            return PERFILE_OK;
+        }
+        if (run.len == 0)
+            return pf_fail(err, PERFILE_E_TRUNCATED, "archive.payload",
+                           "the archive was cut while it was read");
+        if (run.len > n - a->stored.len)
+            run.len = n - a->stored.len;
+        if (!pf_buffer_append(&a->stored, run.ptr, run.len))
+            return pf_fail_nomem(err, "archive");
+    }
+    *bytes = (perfile_bytes){a->stored.ptr, a->stored.len};
+    return PERFILE_OK;
+}
+
+/* Decompresses one frame to `out`, which has room for c->raw_len bytes. */
+static perfile_status decompress(pf_archive *a, const pf_chunk *c, perfile_bytes frame,
+                                 uint8_t *out, perfile_error *err)
+{
+    if (!a->zstd)
+        a->zstd = ZSTD_createDCtx();
+    if (!a->zstd)
+        return pf_fail_nomem(err, "archive");
+    (void)ZSTD_DCtx_setParameter(a->zstd, ZSTD_d_windowLogMax, PF_ARCHIVE_MOST_WINDOW_LOG);
+    if (ZSTD_getFrameContentSize(frame.ptr, frame.len) != c->raw_len ||
+        ZSTD_findFrameCompressedSize(frame.ptr, frame.len) != frame.len)
+        return fail(c, "archive.payload", "it is no frame of as many bytes as its header says",
+                    err);
+    const size_t n = ZSTD_decompressDCtx(a->zstd, out, c->raw_len, frame.ptr, frame.len);
+    if (ZSTD_isError(n) || n != c->raw_len)
+        return fail(c, "archive.payload", ZSTD_isError(n) ? ZSTD_getErrorName(n) : "too short",
+                    err);
+    return PERFILE_OK;
+}
+
+/* Decodes to `out`, which has room for c->raw_len bytes. */
+static perfile_status decode(pf_archive *a, const pf_chunk *c, perfile_bytes stored, uint8_t *out,
+                             perfile_error *err)
+{
+    switch (c->codec) {
+    case PF_CODEC_RAW:
+        if (stored.len)
+            memcpy(out, stored.ptr, stored.len);
+        return PERFILE_OK;
+    case PF_CODEC_ZSTD:
+        return decompress(a, c, stored, out, err);
+    default:
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.codec",
+                       "the chunk at offset %llu has codec %u, which this library does not know",
+                       (unsigned long long)c->offset, c->codec);
+    }
+}
+
+perfile_status pf_archive_payload(pf_archive *a, const pf_chunk *c, pf_buffer *out,
+                                  perfile_error *err)
+{
+    const uint64_t at = c->offset + PF_ARCHIVE_HEADER + pf_chunk_meta_bytes(c);
+    perfile_bytes stored;
+    perfile_status st = stored_bytes(a, at, pf_chunk_payload_bytes(c), &stored, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (pf_crc32c(0, stored) != c->payload_crc)
+        return fail(c, "archive.payload_crc", "the checksum of the payload is wrong", err);
+    stored.len = c->payload_len;
+    if (!pf_buffer_reserve(out, (size_t)c->raw_len + 1)) /* so that out->ptr is not NULL */
+        return pf_fail_nomem(err, "archive");
+    uint8_t *raw = out->ptr + out->len;
+    st = decode(a, c, stored, raw, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (pf_crc32c(0, (perfile_bytes){raw, c->raw_len}) != c->raw_crc)
+        return fail(c, "archive.raw_crc", "the checksum of the decoded bytes is wrong", err);
+    out->len += c->raw_len;
+    return PERFILE_OK;
+}
+
+perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out, perfile_error *err)
+{
+    perfile_bytes stored;
+    perfile_status st =
+        stored_bytes(a, c->offset + PF_ARCHIVE_HEADER, pf_chunk_meta_bytes(c), &stored, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (pf_crc32c(0, stored) != c->meta_crc)
+        return fail(c, "archive.meta_crc", "the checksum of the metadata is wrong", err);
+    return pf_buffer_append(out, stored.ptr, c->meta_len) ? PERFILE_OK
+                                                          : pf_fail_nomem(err, "archive");
+}
+
+void pf_archive_clear(pf_archive *a)
+{
+    ZSTD_freeDCtx(a->zstd);
+    pf_free(a->chunks);
+    pf_free(a->gaps);
+    pf_buffer_free(&a->stored);
+    *a = (pf_archive){0};
+}

@@ -1,0 +1,245 @@
+/* Finding the chunks of an archive.
+ *
+ * The index is believed only if it leaves nothing out: its chunks, the indexes and the ENDs must
+ * lie one behind the other from the header to the end of the archive.  Else every header is looked
+ * for.
+ *
+ * The walk trusts a header because of its checksum, its own offset and the id.  Behind a place
+ * where there is none it goes on at the next multiple of 64 that has one: a damaged header costs
+ * its chunk only. */
+#include "archive/table.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/byte_order.h"
+#include "base/error.h"
+
+enum { OFFSET_AT = 8 /* of its own offset in the header of a chunk */ };
+
+/* Reads the 64 bytes at `offset`; false: there are not so many, or they cannot be read. */
+static bool read_header(const pf_archive *a, uint64_t offset, uint8_t *header)
+{
+    perfile_bytes run;
+    if (pf_source_run(a->source, offset, PF_ARCHIVE_HEADER, &run, NULL) != PERFILE_OK ||
+        run.len < PF_ARCHIVE_HEADER)
+        return false;
+    memcpy(header, run.ptr, PF_ARCHIVE_HEADER);
+    return true;
+}
+
+/* True if a complete chunk stands at `offset`. */
+static bool chunk_at(const pf_archive *a, uint64_t offset, pf_chunk *c)
+{
+    uint8_t header[PF_ARCHIVE_HEADER];
+    const uint64_t size = a->source->size;
+    return read_header(a, offset, header) && pf_chunk_decode(header, offset, a->head.id, c) &&
+           pf_chunk_bytes(c) <= size - offset;
+}
+
+/* The next multiple of 64, from `at` on, where the header of a chunk stands; the size of the
+ * archive if there is none.  *err is set if bytes could not be read. */
+static perfile_status next_header(const pf_archive *a, uint64_t at, uint64_t *found,
+                                  perfile_error *err)
+{
+    const uint64_t size = a->source->size;
+    pf_chunk c;
+    *found = size;
+    while (size - at >= PF_ARCHIVE_HEADER) {
+        perfile_bytes run;
+        perfile_status st = pf_source_run(a->source, at, PF_ARCHIVE_HEADER, &run, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (run.len < PF_ARCHIVE_HEADER)
+            return PERFILE_OK;
+        for (size_t i = 0; run.len - i >= PF_ARCHIVE_HEADER; i += PF_ARCHIVE_HEADER)
+            if (pf_chunk_decode(run.ptr + i, at + i, a->head.id, &c)) {
+                *found = at + i;
+                return PERFILE_OK;
+            }
+        at += run.len / PF_ARCHIVE_HEADER * PF_ARCHIVE_HEADER;
+    }
+    return PERFILE_OK;
+}
+
+static bool keep_chunk(pf_archive *a, const pf_chunk *c)
+{
+    pf_chunk *more = pf_array_more(a->chunks, a->n_chunks, &a->cap_chunks, sizeof *more);
+    if (!more)
+        return false;
+    a->chunks = more;
+    a->chunks[a->n_chunks++] = *c;
+    return true;
+}
+
+/* A header that cannot be of a chunk, because this would pass the end, makes two gaps one. */
+static bool keep_gap(pf_archive *a, uint64_t offset, uint64_t bytes)
+{
+    pf_archive_gap *last = a->n_gaps ? &a->gaps[a->n_gaps - 1] : NULL;
+    if (last && last->offset + last->bytes == offset) {
+        last->bytes += bytes;
+        return true;
+    }
+    pf_archive_gap *more = pf_array_more(a->gaps, a->n_gaps, &a->cap_gaps, sizeof *more);
+    if (!more)
+        return false;
+    a->gaps = more;
+    a->gaps[a->n_gaps++] = (pf_archive_gap){offset, bytes};
+    return true;
+}
+
+static bool is_bookkeeping(const pf_chunk *c)
+{
+    return c->kind == PF_CHUNK_INDEX || c->kind == PF_CHUNK_END;
+}
+
+/* The walk from header to header, over gaps. */
+static perfile_status walk(pf_archive *a, perfile_error *err)
+{
+    const uint64_t size = a->source->size;
+    uint64_t at = PF_ARCHIVE_HEADER;
+    a->finished = false;
+    while (at < size) {
+        pf_chunk c;
+        bool kept = true;
+        if (size - at >= PF_ARCHIVE_HEADER && chunk_at(a, at, &c)) {
+            kept = is_bookkeeping(&c) || keep_chunk(a, &c);
+            a->finished = c.kind == PF_CHUNK_END;
+            at += pf_chunk_bytes(&c);
+        } else {
+            uint64_t next = size;
+            perfile_status st = size - at > PF_ARCHIVE_HEADER
+                                    ? next_header(a, at + PF_ARCHIVE_HEADER, &next, err)
+                                    : PERFILE_OK;
+            if (st != PERFILE_OK)
+                return st;
+            kept = keep_gap(a, at, next - at);
+            a->finished = false;
+            at = next;
+        }
+        if (!kept)
+            return pf_fail_nomem(err, "archive");
+    }
+    return PERFILE_OK;
+}
+
+/* Adds the chunks that an index names, which must begin at *at and lie one behind the other. */
+static bool add_entries(pf_archive *a, perfile_bytes entries, uint64_t *at)
+{
+    while (entries.len >= PF_ARCHIVE_HEADER) {
+        pf_chunk c;
+        const uint64_t offset = pf_load_u64(entries.ptr + OFFSET_AT, PF_NATIVE_BIG);
+        if (offset != *at || !pf_chunk_decode(entries.ptr, offset, a->head.id, &c) ||
+            is_bookkeeping(&c) || pf_chunk_bytes(&c) > a->source->size - offset)
+            return false;
+        const size_t bytes = PF_ARCHIVE_HEADER + (size_t)pf_chunk_meta_bytes(&c);
+        if (entries.len < bytes || !keep_chunk(a, &c))
+            return false;
+        entries.ptr += bytes;
+        entries.len -= bytes;
+        *at += pf_chunk_bytes(&c);
+    }
+    return entries.len == 0;
+}
+
+/* Adds what one index names, and passes over it and an END behind it. */
+static bool add_index(pf_archive *a, uint64_t offset, uint64_t *at)
+{
+    pf_chunk index, end;
+    pf_buffer entries = {0};
+    bool good = chunk_at(a, offset, &index) && index.kind == PF_CHUNK_INDEX &&
+                pf_archive_payload(a, &index, &entries, NULL) == PERFILE_OK &&
+                add_entries(a, (perfile_bytes){entries.ptr, entries.len}, at) && *at == offset;
+    pf_buffer_free(&entries);
+    if (!good)
+        return false;
+    *at += pf_chunk_bytes(&index);
+    if (*at < a->source->size && chunk_at(a, *at, &end) && end.kind == PF_CHUNK_END)
+        *at += pf_chunk_bytes(&end);
+    return true;
+}
+
+/* Collects the offsets of all indexes, the last one first.  Each lies in front of the one that
+ * names it, so that the chain ends. */
+static bool list_indexes(const pf_archive *a, uint64_t offset, pf_buffer *list)
+{
+    pf_chunk c;
+    for (uint64_t before = a->source->size; offset; before = offset, offset = c.raw_off)
+        if (offset >= before || !chunk_at(a, offset, &c) || c.kind != PF_CHUNK_INDEX ||
+            !pf_buffer_append(list, &offset, sizeof offset))
+            return false;
+    return true;
+}
+
+/* Reads the table from the indexes.  False: there are none, or they do not name everything. */
+static bool read_indexes(pf_archive *a)
+{
+    const uint64_t size = a->source->size;
+    pf_chunk end;
+    pf_buffer list = {0};
+    if (size < 2 * PF_ARCHIVE_HEADER || !chunk_at(a, size - PF_ARCHIVE_HEADER, &end) ||
+        end.kind != PF_CHUNK_END || !end.raw_off)
+        return false;
+    uint64_t at = PF_ARCHIVE_HEADER;
+    bool good = list_indexes(a, end.raw_off, &list);
+    for (size_t n = list.len / sizeof at; n-- > 0 && good;) {
+        uint64_t offset;
+        memcpy(&offset, list.ptr + n * sizeof offset, sizeof offset);
+        good = add_index(a, offset, &at);
+    }
+    pf_buffer_free(&list);
+    return good && at == size;
+}
+
+/* The id of an archive whose header is damaged: that of an END at its end, else of the first header
+ * that is one by itself. */
+static perfile_status find_id(pf_archive *a, perfile_error *err)
+{
+    const uint64_t size = a->source->size;
+    pf_chunk c;
+    uint64_t at;
+    a->head = (pf_archive_head){0};
+    if (size >= PF_ARCHIVE_HEADER && chunk_at(a, size - PF_ARCHIVE_HEADER, &c) &&
+        c.kind == PF_CHUNK_END) {
+        a->head.id = c.id;
+        return PERFILE_OK;
+    }
+    perfile_status st = next_header(a, 0, &at, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (at < size && chunk_at(a, at, &c))
+        a->head.id = c.id;
+    return PERFILE_OK;
+}
+
+static perfile_status read_head(pf_archive *a, perfile_error *err)
+{
+    perfile_bytes run;
+    perfile_status st = pf_source_run(a->source, 0, PF_ARCHIVE_HEADER, &run, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = pf_archive_head_decode(run, &a->head, err);
+    if (st == PERFILE_OK || st == PERFILE_E_UNSUPPORTED)
+        return st;
+    a->head_damaged = true;
+    perfile_status found = find_id(a, err);
+    return found != PERFILE_OK ? found : a->head.id ? PERFILE_OK : st;
+}
+
+perfile_status pf_archive_read(perfile_source *source, unsigned flags, pf_archive *a,
+                               perfile_error *err)
+{
+    a->source = source;
+    if (!source->seekable)
+        return pf_fail(err, PERFILE_E_USAGE, "archive.source",
+                       "the table of an archive is read from a file");
+    perfile_status st = read_head(a, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!(flags & PF_ARCHIVE_NO_INDEX) && !a->head_damaged && read_indexes(a)) {
+        a->from_index = a->finished = true;
+        return PERFILE_OK;
+    }
+    a->n_chunks = 0;
+    return walk(a, err);
+}

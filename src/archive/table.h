@@ -1,0 +1,52 @@
+/* The chunks of an archive: where each lies, what it holds, and which bytes of the archive are
+ * none.
+ *
+ * There are two ways to find them.  The index of a finished archive names all; else, and behind
+ * damage, headers are recognised wherever they stand (pf_chunk_decode()), so that what is lost is
+ * what was damaged, and known exactly. */
+#ifndef PF_ARCHIVE_TABLE_H
+#define PF_ARCHIVE_TABLE_H
+
+#include "archive/header.h"
+#include "base/buffer.h"
+#include "io/source.h"
+
+/* Bytes of the archive that are no chunk. */
+typedef struct pf_archive_gap {
+    uint64_t offset, bytes;
+} pf_archive_gap;
+
+typedef struct pf_archive {
+    perfile_source *source; /* borrowed */
+    pf_archive_head head;   /* `id` is known even if the header is damaged */
+    bool head_damaged;
+    bool finished;    /* an END stands at its end */
+    bool from_index;  /* the chunks were read from the index, not found one by one */
+    pf_chunk *chunks; /* META, RECORDS, BYTES and kinds that are not known, by offset */
+    uint32_t n_chunks, cap_chunks;
+    pf_archive_gap *gaps; /* by offset; none with `from_index` */
+    uint32_t n_gaps, cap_gaps;
+    void *zstd;       /* ZSTD_DCtx */
+    pf_buffer stored; /* a chunk as stored, of a source that does not show all of it at once */
+} pf_archive;
+
+enum { PF_ARCHIVE_NO_INDEX = 1 << 0 /* find the chunks one by one, although there is an index */ };
+
+/* Reads the table of an archive from a source that is seekable.  *a is all zeros before, and
+ * cleared by the caller with pf_archive_clear(), also after a failure.  Fails if no id is found, or
+ * the header is intact and of a version that cannot be read; damage behind it is no failure. */
+perfile_status pf_archive_read(perfile_source *source, unsigned flags, pf_archive *a,
+                               perfile_error *err);
+
+void pf_archive_clear(pf_archive *a);
+
+/* Appends the decoded bytes of a chunk to `out`, after all its checks.  PERFILE_E_CORRUPT: one of
+ * them failed; nothing is appended then.  PERFILE_E_UNSUPPORTED: the codec is not known. */
+perfile_status pf_archive_payload(pf_archive *a, const pf_chunk *c, pf_buffer *out,
+                                  perfile_error *err);
+
+/* Appends the metadata of a chunk to `out`.  PERFILE_E_CORRUPT: its checksum is wrong. */
+perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out,
+                               perfile_error *err);
+
+#endif
