@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "archive/pack.h"
+#include "tests/columns_built.h"
 #include "tests/hostile/every/every.h"
 
 enum { SAMPLES = 3 };
@@ -192,6 +193,27 @@ static void put_archives(const char *folder)
         seeds_put(folder, "archive", names[i], &b);
         build_clear(&b);
         perfile_sink_close(sink);
+    }
+}
+
+/* A payload of the codec COLUMNS: with small streams, with frames, with compressed frames.  The
+ * choice of fuzz_columns.c, the decoded size, stands behind it. */
+static void put_columns(const char *folder)
+{
+    static const char *const names[] = {"small", "frames", "packed"};
+    for (unsigned i = 0; i < 3; i++) {
+        built_columns example = {.own = i > 0, .frames_packed = i > 1};
+        builder b = {.swap = false};
+        size_t len;
+        built_example(&example);
+        uint8_t *payload = built_payload(&example, &len);
+        build_bytes(&b, payload, len);
+        build_u8(&b, BUILT_EXAMPLE & 0xff);
+        build_u8(&b, BUILT_EXAMPLE >> 8);
+        seeds_put(folder, "columns", names[i], &b);
+        build_clear(&b);
+        built_clear(&example);
+        free(payload);
     }
 }
 
@@ -478,6 +500,7 @@ int main(int argc, char **argv)
     put_pairs(argv[1]);
     put_expressions(argv[1]);
     put_archives(argv[1]);
+    put_columns(argv[1]);
     put_forms(argv[1]);
     seeds_put_commands(argv[1]);
     put_dictionary(argv[1]);

@@ -67,6 +67,22 @@ static perfile_status decompress(pf_archive *a, const pf_chunk *c, perfile_bytes
     return PERFILE_OK;
 }
 
+/* Puts the records of a chunk together at `out`, which has room for c->raw_len bytes. */
+static perfile_status join_columns(pf_archive *a, const pf_chunk *c, perfile_bytes columns,
+                                   uint8_t *out, perfile_error *err)
+{
+    perfile_error why;
+    if (!a->columns)
+        a->columns = pf_columns_decoder_new();
+    if (!a->columns)
+        return pf_fail_nomem(err, "archive");
+    const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
+    const perfile_status st = pf_columns_decode(a->columns, columns, big, out, c->raw_len, &why);
+    if (st == PERFILE_E_CORRUPT)
+        return fail(c, "archive.columns", why.message, err);
+    return st == PERFILE_OK ? st : pf_fail_nomem(err, "archive");
+}
+
 /* Decodes to `out`, which has room for c->raw_len bytes. */
 static perfile_status decode(pf_archive *a, const pf_chunk *c, perfile_bytes stored, uint8_t *out,
                              perfile_error *err)
@@ -78,6 +94,8 @@ static perfile_status decode(pf_archive *a, const pf_chunk *c, perfile_bytes sto
         return PERFILE_OK;
     case PF_CODEC_ZSTD:
         return decompress(a, c, stored, out, err);
+    case PF_CODEC_COLUMNS:
+        return join_columns(a, c, stored, out, err);
     default:
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.codec",
                        "the chunk at offset %llu has codec %u, which this library does not know",
@@ -124,6 +142,7 @@ perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out,
 void pf_archive_clear(pf_archive *a)
 {
     ZSTD_freeDCtx(a->zstd);
+    pf_columns_decoder_free(a->columns);
     pf_free(a->chunks);
     pf_free(a->gaps);
     pf_buffer_free(&a->stored);

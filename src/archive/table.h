@@ -7,6 +7,7 @@
 #ifndef PF_ARCHIVE_TABLE_H
 #define PF_ARCHIVE_TABLE_H
 
+#include "archive/columns.h"
 #include "archive/header.h"
 #include "base/buffer.h"
 #include "io/source.h"
@@ -26,7 +27,8 @@ typedef struct pf_archive {
     uint32_t n_chunks, cap_chunks;
     pf_archive_gap *gaps; /* by offset; none with `from_index` */
     uint32_t n_gaps, cap_gaps;
-    void *zstd;       /* ZSTD_DCtx */
+    void *zstd;                  /* ZSTD_DCtx; NULL: not needed yet */
+    pf_columns_decoder *columns; /* NULL: not needed yet */
     pf_buffer stored; /* a chunk as stored, of a source that does not show all of it at once */
 } pf_archive;
 

@@ -4,7 +4,7 @@
 #include "archive/crc32c.h"
 #include "archive/image.h"
 #include "archive/pack.h"
-#include "base/byte_order.h"
+#include "columns_built.h"
 #include "random.h"
 
 enum { ID = 0x1234567, N = 100000, HEADER = PF_ARCHIVE_HEADER };
@@ -405,6 +405,53 @@ static void test_images(void **state)
     perfile_sink_close(sink);
 }
 
+/* A chunk in columns is read as any other, and refused if the columns are of other bytes. */
+static void test_columns(void **state)
+{
+    (void)state;
+    const pf_pack_options options = {.id = ID, .needs = PF_ARCHIVE_NEEDS_COLUMNS};
+    uint8_t raw[BUILT_EXAMPLE];
+    pf_columns_decoder *d = pf_columns_decoder_new();
+    perfile_sink *sink = memory_sink();
+    pf_buffer out = {0};
+    pf_archive a = {0};
+    perfile_error err;
+    pf_pack *p;
+    built_columns b = {0};
+    size_t len;
+    built_example(&b);
+    uint8_t *payload = built_payload(&b, &len);
+    assert_int_equal(
+        pf_columns_decode(d, (perfile_bytes){payload, len}, true, raw, sizeof raw, NULL),
+        PERFILE_OK);
+    pf_pack_chunk c = {.kind = PF_CHUNK_RECORDS,
+                       .flags = PF_CHUNK_FLAG_BIG_ENDIAN,
+                       .raw = {raw, sizeof raw},
+                       .columns = {payload, len}};
+    assert_int_equal(pf_pack_new(sink, &options, &p, NULL), PERFILE_OK);
+    assert_int_equal(pf_pack_put(p, &c, NULL), PERFILE_OK);
+    c.flags = 0; /* another byte order: the checksum of the decoded bytes is wrong */
+    c.raw_off = sizeof raw;
+    assert_int_equal(pf_pack_put(p, &c, NULL), PERFILE_OK);
+    assert_int_equal(pf_pack_finish(p, NULL), PERFILE_OK);
+    perfile_source *s = source_of(perfile_sink_bytes(sink));
+    assert_int_equal(pf_archive_read(s, 0, &a, NULL), PERFILE_OK);
+    assert_int_equal(a.n_chunks, 2);
+    assert_int_equal(pf_archive_payload(&a, &a.chunks[0], &out, &err), PERFILE_OK);
+    assert_int_equal(out.len, sizeof raw);
+    assert_memory_equal(out.ptr, raw, sizeof raw);
+    assert_int_equal(pf_archive_payload(&a, &a.chunks[1], &out, &err), PERFILE_E_CORRUPT);
+    assert_int_equal(err.offset, a.chunks[1].offset);
+    pf_buffer_free(&out);
+    pf_archive_clear(&a);
+    pf_pack_close(p);
+    perfile_source_close(s);
+    perfile_sink_close(sink);
+    pf_columns_decoder_free(d);
+    free(payload);
+    built_clear(&b);
+}
+
 /* Two chunks with the same bytes: there is no telling which are right. */
 static void test_overlap(void **state)
 {
@@ -436,7 +483,7 @@ int main(void)
         cmocka_unit_test(test_bit_flips),    cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_nested),       cmocka_unit_test(test_wrong_frame),
         cmocka_unit_test(test_limits),       cmocka_unit_test(test_images),
-        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_overlap),      cmocka_unit_test(test_columns),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -1,0 +1,190 @@
+/* Payloads of the codec COLUMNS, put together by hand. */
+#ifndef TESTS_COLUMNS_BUILT_H
+#define TESTS_COLUMNS_BUILT_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "archive/columns.h"
+#include "base/buffer.h"
+
+enum { BUILT_FRAMES = 16 };
+
+typedef struct built_columns {
+    pf_buffer head, small, frames;
+    uint32_t sizes[BUILT_FRAMES];
+    uint32_t n_frames;
+    bool frames_packed; /* frames are compressed where that is shorter */
+    bool own;           /* the next streams have a frame of their own */
+} built_columns;
+
+static inline void built_u8(built_columns *b, unsigned v)
+{
+    if (!pf_buffer_append_u8(&b->head, (uint8_t)v))
+        abort();
+}
+
+static inline void built_leb(pf_buffer *to, uint64_t v)
+{
+    do {
+        if (!pf_buffer_append_u8(to, (uint8_t)((v & 0x7f) | (v > 0x7f ? 0x80 : 0))))
+            abort();
+    } while (v >>= 7);
+}
+
+static inline void built_v(built_columns *b, uint64_t v)
+{
+    built_leb(&b->head, v);
+}
+
+/* A stream, in a frame of its own or among the small ones. */
+static inline void built_stream(built_columns *b, const void *bytes, size_t n)
+{
+    built_v(b, n << 1 | b->own);
+    if (!b->own) {
+        if (!pf_buffer_append(&b->small, bytes, n))
+            abort();
+        return;
+    }
+    if (b->n_frames == BUILT_FRAMES || !pf_buffer_reserve(&b->frames, ZSTD_compressBound(n)))
+        abort();
+    size_t stored = n;
+    if (b->frames_packed) {
+        stored = ZSTD_compress(b->frames.ptr + b->frames.len, b->frames.cap - b->frames.len, bytes,
+                               n, 3);
+        if (stored >= n)
+            stored = n;
+    }
+    if (stored == n && n)
+        memcpy(b->frames.ptr + b->frames.len, bytes, n);
+    b->frames.len += stored;
+    b->sizes[b->n_frames++] = (uint32_t)stored;
+}
+
+static inline void built_word(built_columns *b, unsigned width, unsigned column)
+{
+    built_u8(b, PF_COLUMNS_WORD);
+    built_u8(b, width);
+    built_v(b, column);
+}
+
+static inline void built_blob(built_columns *b, unsigned prefix, unsigned unit, unsigned extra,
+                              unsigned column)
+{
+    built_u8(b, PF_COLUMNS_BLOB);
+    built_u8(b, prefix);
+    built_v(b, unit);
+    built_v(b, extra);
+    built_v(b, column);
+}
+
+static inline void built_ref(built_columns *b, unsigned column, uint64_t offset)
+{
+    built_u8(b, PF_COLUMNS_REF);
+    built_v(b, column);
+    built_v(b, offset);
+}
+
+static inline void built_u32(uint8_t *to, uint32_t v)
+{
+    for (unsigned i = 0; i < 4; i++)
+        to[i] = (uint8_t)(v >> 8 * i);
+}
+
+/* The payload, released by free(). */
+static inline uint8_t *built_payload(const built_columns *b, size_t *len)
+{
+    const size_t raw0 = b->head.len + b->small.len, fixed = 16 + 4 * (size_t)b->n_frames;
+    *len = fixed + raw0 + b->frames.len;
+    uint8_t *out = malloc(*len);
+    if (!out)
+        abort();
+    built_u32(out, b->n_frames);
+    built_u32(out + 4, (uint32_t)b->head.len);
+    built_u32(out + 8, (uint32_t)raw0);
+    built_u32(out + 12, (uint32_t)raw0);
+    for (uint32_t i = 0; i < b->n_frames; i++)
+        built_u32(out + 16 + 4 * (size_t)i, b->sizes[i]);
+    if (b->head.len)
+        memcpy(out + fixed, b->head.ptr, b->head.len);
+    if (b->small.len)
+        memcpy(out + fixed + b->head.len, b->small.ptr, b->small.len);
+    if (b->frames.len)
+        memcpy(out + fixed + raw0, b->frames.ptr, b->frames.len);
+    return out;
+}
+
+static inline void built_clear(built_columns *b)
+{
+    pf_buffer_free(&b->head);
+    pf_buffer_free(&b->small);
+    pf_buffer_free(&b->frames);
+    *b = (built_columns){.n_frames = 0};
+}
+
+/* Three samples of one class (a word that is in the call chain, a time, the call chain with its
+ * number of entries) and a record of another (two words, a text): 3 * 48 + 32 bytes. */
+enum { BUILT_EXAMPLE = 3 * 48 + 32 };
+
+static inline void built_example(built_columns *b)
+{
+    static const uint8_t classes[] = {0, 1, 0, 0}, time_low[] = {0, 4, 6, 1};
+    static const uint8_t ids[12] = {[4] = 1}; /* 0, 1, 0: an entry, the same, the next */
+    built_v(b, 4);
+    built_v(b, 2);
+    built_v(b, 9); /* SAMPLE */
+    built_v(b, 2);
+    built_v(b, 3);
+    built_ref(b, 1, 8);
+    built_word(b, 8, 0);
+    built_blob(b, 8, 8, 0, 1);
+    built_v(b, 3); /* COMM */
+    built_v(b, 0);
+    built_v(b, 3);
+    built_word(b, 8, 2);
+    built_word(b, 8, 0);
+    built_blob(b, 0, 1, 0, 3);
+    built_u8(b, PF_NUMBERS_PLANES);
+    built_u8(b, 1);
+    built_stream(b, classes, 4);
+    built_v(b, 4);
+    built_u8(b, 8); /* 0: times 1000, 1002, 1005, 1004 */
+    built_v(b, 4);
+    built_u8(b, PF_NUMBERS_DELTA);
+    built_u8(b, 1);
+    built_v(b, 1000);
+    built_stream(b, time_low, 4);
+    built_u8(b, 0); /* 1: chains a, a, b of two entries, in a dictionary */
+    built_v(b, 3);
+    built_u8(b, PF_BLOBS_DICT);
+    built_v(b, 2);
+    built_u8(b, PF_NUMBERS_PLAIN);
+    built_stream(b, ids, 12);
+    built_u8(b, PF_NUMBERS_CONST);
+    built_v(b, 16);
+    built_u8(b, 8);
+    built_u8(b, PF_NUMBERS_DICT);
+    built_v(b, 3);
+    built_u8(b, 16 | 1);
+    pf_buffer sorted = {0};
+    built_leb(&sorted, UINT64_C(0xffffffffffffff80));
+    built_leb(&sorted, 16);
+    built_leb(&sorted, 16);
+    built_stream(b, sorted.ptr, sorted.len);
+    pf_buffer_free(&sorted);
+    built_stream(b, "\0\1\0\2", 4);
+    built_u8(b, 8); /* 2: pid and tid */
+    built_v(b, 1);
+    built_u8(b, PF_NUMBERS_VINT);
+    built_v(b, 40);
+    built_stream(b, "\4", 1);
+    built_u8(b, 0); /* 3: a text */
+    built_v(b, 1);
+    built_u8(b, PF_BLOBS_PLAIN);
+    built_u8(b, PF_NUMBERS_CONST);
+    built_v(b, 8);
+    built_stream(b, "gcc\0\0\0\0", 8);
+}
+
+#endif
